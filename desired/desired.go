@@ -1,0 +1,201 @@
+// Package desired says what should be: the state a git repository declares,
+// as plain Go values. It knows neither CUE nor git; desired/compile makes a
+// [State] from a commit's tree.
+//
+// Every value a person wrote carries the [Origin] of its declaration, so that
+// a change on the platform can always be led back to a line of a file.
+package desired
+
+import (
+	"fmt"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// State is everything one commit declares, sorted by key at every level.
+type State struct {
+	Commit   string // the commit's hash; empty for a folder that is not git
+	Accounts []Account
+	Tokens   []Token
+	User     *Declared[string] // the calling user's tag, where a repository names it
+}
+
+// Account is one account of the platform with the managed rulesets its zones
+// may deploy.
+type Account struct {
+	Key      string
+	ID       edge.AccountID
+	Origin   Origin
+	Rulesets []RulesetRef
+	Zones    []Zone
+}
+
+// RulesetRef names a managed ruleset of an account by exactly one of Name and ID.
+type RulesetRef struct {
+	Key    string
+	Name   string
+	ID     edge.RulesetID
+	Origin Origin
+}
+
+// Zone is one zone and the deployments declared for it.
+type Zone struct {
+	Key         string // a label for people, never checked against the platform
+	ID          edge.ZoneID
+	Origin      Origin
+	Labels      map[string]string
+	Deployments []Deployment
+}
+
+// Deployment is what a person intends for one managed ruleset in one zone.
+// A nil field is not declared and therefore not managed.
+type Deployment struct {
+	Ruleset    string // key of the account's RulesetRef
+	Origin     Origin
+	Enabled    Declared[bool] // true unless declared; always managed
+	Expression *Declared[string]
+	Paranoia   *Declared[int]
+	Threshold  *Threshold
+	Disable    Disable
+	Unmanaged  *Declared[Unmanaged]
+}
+
+// Threshold is the anomaly score at which the ruleset's last rule acts, and
+// what it then does (reference, "Procedure: set score threshold and action").
+type Threshold struct {
+	Score  Declared[int]
+	Action Declared[edge.Action]
+}
+
+// Disable lists rules and tags to switch off.
+type Disable struct {
+	Rules []Declared[RuleRef]
+	Tags  []Declared[string]
+}
+
+// RuleRef names a rule of a managed ruleset by exactly one of ID and Ref.
+type RuleRef struct {
+	ID  edge.RuleID
+	Ref string
+}
+
+func (r RuleRef) String() string {
+	if r.Ref != "" {
+		return fmt.Sprintf("ref %q", r.Ref)
+	}
+	return string(r.ID)
+}
+
+// Unmanaged is the decision on override entries that are live and not declared.
+type Unmanaged string
+
+// The two decisions; where there is none, a change is refused.
+const (
+	Keep   Unmanaged = "keep"
+	Remove Unmanaged = "remove"
+)
+
+// Token is an API token to exist, in the shape of the documented request body
+// (reference, "API token").
+type Token struct {
+	Key       string
+	Origin    Origin
+	Name      string
+	Policies  []Policy
+	NotBefore string // YYYY-MM-DDThh:mm:ssZ, empty when not declared
+	ExpiresOn string
+	Condition *Condition
+	Sink      *Sink
+	Rotate    *Rotate
+	Prune     bool
+}
+
+// Policy is one access policy of a token (reference, "Policy").
+type Policy struct {
+	Origin           Origin
+	Effect           string     // allow or deny
+	Resources        []Resource // sorted by key
+	PermissionGroups []PermissionGroup
+}
+
+// Resource is one entry of a policy's resources. Its key carries the segment
+// "vendor". AllZones tells the nested form {"com.vendor.api.account.zone.*": "*"}
+// from the plain "*".
+type Resource struct {
+	Key      string
+	AllZones bool
+}
+
+// PermissionGroup is a group a policy grants; only ID is required.
+type PermissionGroup struct {
+	ID   string
+	Name string
+}
+
+// Condition restricts the client addresses a token works from; CIDRs are masked.
+type Condition struct {
+	In    []string
+	NotIn []string
+}
+
+// Sink says where a token's secret goes: a sink the daemon's configuration
+// defines, and a key relative to it.
+type Sink struct {
+	Name string
+	Key  string
+}
+
+// Rotate asks for a successor every so often, both living for Overlap.
+type Rotate struct {
+	Every   string // Go durations, "720h"
+	Overlap string
+}
+
+// Declared is a value and where it was declared.
+type Declared[T any] struct {
+	Value  T
+	Origin Origin
+}
+
+// Origin is where a value was declared. The zero Origin is "nowhere": a
+// default of the schema.
+type Origin struct {
+	Commit string `json:"commit,omitempty"`
+	File   string `json:"file,omitempty"` // relative to the folder or repository root, with "/"
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+// IsZero reports whether the value was not declared by anyone.
+func (o Origin) IsZero() bool { return o.File == "" }
+
+// String is "file:line:col", or empty for the zero Origin.
+func (o Origin) String() string {
+	if o.IsZero() {
+		return ""
+	}
+	if o.Line == 0 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column)
+}
+
+// Zones counts the zones of all accounts.
+func (s State) Zones() int {
+	n := 0
+	for _, a := range s.Accounts {
+		n += len(a.Zones)
+	}
+	return n
+}
+
+// Deployments counts the deployments of all zones.
+func (s State) Deployments() int {
+	n := 0
+	for _, a := range s.Accounts {
+		for _, z := range a.Zones {
+			n += len(z.Deployments)
+		}
+	}
+	return n
+}

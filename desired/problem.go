@@ -1,0 +1,46 @@
+package desired
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Problem is one mistake in a repository, told so that a person can mend it:
+// where it stands, what is wrong, and what to try.
+type Problem struct {
+	Origin  Origin
+	Path    string // the field, as CUE writes it: account.prod.zone."shop.example".waf
+	Message string
+	Hint    string // what to try; may be empty
+	Warning bool   // worth saying, but the state is valid
+}
+
+// String is "file:line:col: path: message", without the hint.
+func (p Problem) String() string {
+	parts := make([]string, 0, 3)
+	for _, s := range []string{p.Origin.String(), p.Path, p.Message} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+// SortProblems orders problems by place, so that a report reads top to bottom.
+func SortProblems(problems []Problem) {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(
+			strings.Compare(a.Origin.File, b.Origin.File),
+			cmp.Compare(a.Origin.Line, b.Origin.Line),
+			cmp.Compare(a.Origin.Column, b.Origin.Column),
+			strings.Compare(a.Path, b.Path),
+			strings.Compare(a.Message, b.Message),
+		)
+	})
+}
+
+// Errors returns the problems that are not warnings.
+func Errors(problems []Problem) []Problem {
+	return slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return p.Warning })
+}

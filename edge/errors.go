@@ -1,0 +1,144 @@
+package edge
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// The outcomes a caller can act on. A [*Error] answers [errors.Is] for them by
+// its HTTP status and the platform's code, so they hold across HTTP as well as
+// in memory.
+var (
+	// ErrUnauthenticated: the credential was rejected (401, or codes 1000 and
+	// 10000). Nothing else will work with it either.
+	ErrUnauthenticated = errors.New("the platform rejected the credential")
+	// ErrForbidden: the credential is good but may not do this (403, code 9109).
+	ErrForbidden = errors.New("the credential does not permit this")
+	// ErrNotFound: no such account, zone, ruleset or rule (404).
+	ErrNotFound = errors.New("not found")
+	// ErrEntryPointNotFound: the zone has no entry point ruleset (404 with code
+	// 10003, and nothing else).
+	ErrEntryPointNotFound = errors.New("the zone has no entry point ruleset")
+	// ErrInvalid: the platform refused the request body (400).
+	ErrInvalid = errors.New("the platform refused the request")
+	// ErrNotOffered: this platform has no such call (405, or 404 with code 7003).
+	ErrNotOffered = errors.New("this platform does not offer the call")
+	// ErrThrottled: too many requests (429); [Error.RetryAfter] says how long to wait.
+	ErrThrottled = errors.New("the platform throttles this credential")
+	// ErrUnavailable: the platform failed (5xx) or could not be reached.
+	ErrUnavailable = errors.New("the platform is unavailable")
+	// ErrUnreadable: an answer arrived that could not be understood: cut short, or
+	// not JSON. It never means "empty".
+	ErrUnreadable = errors.New("the platform's answer could not be read")
+	// ErrOutcomeUnknown: a write was sent and its outcome was not learned.
+	ErrOutcomeUnknown = errors.New("the outcome of the write is unknown")
+)
+
+// Codes seen on the platform, where the status alone does not tell.
+const (
+	CodeInvalidToken       = 1000
+	CodeAuthentication     = 10000
+	CodeNotPermitted       = 9109
+	CodeRulesetNotFound    = 10001
+	CodeEntryPointNotFound = 10003
+	CodeNoRoute            = 7003
+	CodeThrottled          = 971
+	CodeActionParameters   = 20106
+	CodeExpressionBlank    = 20125
+)
+
+// Error is a failure the platform described (reference, "Errors").
+type Error struct {
+	Call       string        // method and path, "PATCH /zones/…"
+	Status     int           // HTTP status
+	Details    []ErrorDetail // at least one for an envelope; none for a body that is not JSON
+	RetryAfter time.Duration // from Retry-After; zero when not said
+	Body       string        // the beginning of a body that is not an envelope
+}
+
+// ErrorDetail is one element of an envelope's errors.
+type ErrorDetail struct {
+	Code             int // zero when the platform gave none
+	Message          string
+	DocumentationURL string
+	Pointer          string // a JSON pointer into the request body
+	Chain            []ErrorDetail
+}
+
+// Code returns the platform's first code, zero when there is none.
+func (e *Error) Code() int {
+	if len(e.Details) == 0 {
+		return 0
+	}
+	return e.Details[0].Code
+}
+
+// hasCode looks through the whole chain: older answers wrap the root cause.
+func (e *Error) hasCode(code int) bool { return anyDetail(e.Details, code) }
+
+func anyDetail(details []ErrorDetail, code int) bool {
+	for _, d := range details {
+		if d.Code == code || anyDetail(d.Chain, code) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Call != "" {
+		b.WriteString(e.Call + ": ")
+	}
+	fmt.Fprintf(&b, "%d %s", e.Status, http.StatusText(e.Status))
+	for _, d := range e.Details {
+		b.WriteString(": " + d.String())
+	}
+	if len(e.Details) == 0 && e.Body != "" {
+		fmt.Fprintf(&b, ": %q", e.Body)
+	}
+	return b.String()
+}
+
+// String renders a detail with its code, where it points, and what it wraps.
+func (d ErrorDetail) String() string {
+	var b strings.Builder
+	b.WriteString(d.Message)
+	if d.Code != 0 {
+		fmt.Fprintf(&b, " (code %d)", d.Code)
+	}
+	if d.Pointer != "" {
+		b.WriteString(" at " + d.Pointer)
+	}
+	for _, c := range d.Chain {
+		b.WriteString(": " + c.String())
+	}
+	return b.String()
+}
+
+// Is reports whether the failure is the outcome target stands for.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrUnauthenticated:
+		return e.Status == http.StatusUnauthorized || e.hasCode(CodeInvalidToken) && e.Status == http.StatusForbidden ||
+			e.hasCode(CodeAuthentication) && (e.Status == http.StatusForbidden || e.Status == http.StatusBadRequest)
+	case ErrForbidden:
+		return e.Status == http.StatusForbidden && !e.Is(ErrUnauthenticated)
+	case ErrEntryPointNotFound:
+		return e.Status == http.StatusNotFound && e.hasCode(CodeEntryPointNotFound)
+	case ErrNotOffered:
+		return e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotFound && e.hasCode(CodeNoRoute)
+	case ErrNotFound:
+		return e.Status == http.StatusNotFound && !e.hasCode(CodeNoRoute)
+	case ErrInvalid:
+		return (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity) && !e.Is(ErrUnauthenticated)
+	case ErrThrottled:
+		return e.Status == http.StatusTooManyRequests
+	case ErrUnavailable:
+		return e.Status >= 500
+	}
+	return false
+}

@@ -1,0 +1,76 @@
+package edge
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// An open object is a JSON object of which we know some members and keep the
+// rest: the platform grows fields faster than any client, and an update that
+// drops one it did not know has changed something nobody asked for.
+
+// decodeOpen decodes data into known and puts every member known has no field
+// for into extra, which it leaves nil when there is none.
+func decodeOpen(data []byte, known any, extra *map[string]json.RawMessage) error {
+	if err := json.Unmarshal(data, known); err != nil {
+		return err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
+	names := memberNames(reflect.TypeOf(known).Elem())
+	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool { return names[name] })
+	*extra = nil
+	if len(members) > 0 {
+		*extra = members
+	}
+	return nil
+}
+
+// encodeOpen encodes known and appends the members of extra in order of their
+// names, so that equal values have equal encodings.
+func encodeOpen(known any, extra map[string]json.RawMessage) ([]byte, error) {
+	data, err := json.Marshal(known)
+	if err != nil || len(extra) == 0 {
+		return data, err
+	}
+	var out bytes.Buffer
+	out.Write(data[:len(data)-1])
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if out.Len() > 1 {
+			out.WriteByte(',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(key)
+		out.WriteByte(':')
+		out.Write(extra[name])
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+var memberNamesByType sync.Map // reflect.Type → map[string]bool
+
+// memberNames returns the JSON member names of a struct type.
+func memberNames(t reflect.Type) map[string]bool {
+	if names, ok := memberNamesByType.Load(t); ok {
+		return names.(map[string]bool)
+	}
+	names := map[string]bool{}
+	for i := range t.NumField() {
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
+			names[name] = true
+		}
+	}
+	memberNamesByType.Store(t, names)
+	return names
+}

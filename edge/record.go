@@ -1,0 +1,82 @@
+package edge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Recorder is a [Platform] that remembers the calls made through it, in the
+// order in which they were made. It is safe for concurrent use.
+type Recorder struct {
+	platform Platform
+
+	mu    sync.Mutex
+	calls []string
+}
+
+// Record returns a recorder in front of p.
+func Record(p Platform) *Recorder { return &Recorder{platform: p} }
+
+// Calls returns the calls so far, each as method and path of the reference.
+func (r *Recorder) Calls() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.calls)
+}
+
+// Reset forgets the calls so far.
+func (r *Recorder) Reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = nil
+}
+
+func (r *Recorder) note(call string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, call)
+}
+
+func (r *Recorder) AccountRulesets(ctx context.Context, account AccountID) ([]Ruleset, error) {
+	r.note("GET " + AccountRulesetsPath(account))
+	return r.platform.AccountRulesets(ctx, account)
+}
+
+func (r *Recorder) AccountRuleset(ctx context.Context, account AccountID, id RulesetID) (Ruleset, error) {
+	r.note("GET " + AccountRulesetPath(account, id))
+	return r.platform.AccountRuleset(ctx, account, id)
+}
+
+func (r *Recorder) EntryPoint(ctx context.Context, zone ZoneID) (Ruleset, error) {
+	r.note("GET " + EntryPointPath(zone))
+	return r.platform.EntryPoint(ctx, zone)
+}
+
+func (r *Recorder) UpdateRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, rule RuleID, body Rule) (*Ruleset, error) {
+	r.note("PATCH " + RulePath(zone, entryPoint, rule))
+	return r.platform.UpdateRule(ctx, zone, entryPoint, rule, body)
+}
+
+// The paths of the reference, relative to the base address.
+
+// AccountRulesetsPath is the path that lists an account's rulesets.
+func AccountRulesetsPath(account AccountID) string {
+	return fmt.Sprintf("/accounts/%s/rulesets", account)
+}
+
+// AccountRulesetPath is the path of one ruleset of an account.
+func AccountRulesetPath(account AccountID, id RulesetID) string {
+	return fmt.Sprintf("/accounts/%s/rulesets/%s", account, id)
+}
+
+// EntryPointPath is the path of a zone's entry point.
+func EntryPointPath(zone ZoneID) string {
+	return fmt.Sprintf("/zones/%s/rulesets/phases/%s/entrypoint", zone, PhaseFirewallManaged)
+}
+
+// RulePath is the path of one rule of a zone's entry point.
+func RulePath(zone ZoneID, entryPoint RulesetID, rule RuleID) string {
+	return fmt.Sprintf("/zones/%s/rulesets/%s/rules/%s", zone, entryPoint, rule)
+}

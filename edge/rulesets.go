@@ -1,0 +1,169 @@
+package edge
+
+import "encoding/json"
+
+// Ruleset is an account's managed ruleset or a zone's entry point (reference,
+// "Ruleset"). Lists leave Rules nil; a single ruleset without rules may too.
+type Ruleset struct {
+	ID          RulesetID `json:"id,omitempty"`
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Source      string    `json:"source,omitempty"`
+	Kind        Kind      `json:"kind"`
+	Version     string    `json:"version,omitempty"` // a decimal number carried as text; every write adds 1
+	LastUpdated string    `json:"last_updated,omitempty"`
+	Phase       Phase     `json:"phase"`
+	Rules       []Rule    `json:"rules,omitzero"`
+
+	// Extra holds the members this type does not know, by name.
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Rule is one rule of a ruleset (reference, "Rule"). In an entry point it is
+// the execute rule of a deployment; in a managed ruleset it is a detection, and
+// the last one carries ScoreThreshold.
+type Rule struct {
+	ID               RuleID            `json:"id,omitempty"`
+	Version          string            `json:"version,omitempty"`
+	Action           Action            `json:"action,omitempty"`
+	ActionParameters *ActionParameters `json:"action_parameters,omitempty"`
+	Expression       string            `json:"expression,omitempty"`
+	ScoreThreshold   *int              `json:"score_threshold,omitempty"`
+	Categories       []string          `json:"categories,omitempty"` // the tags of a managed rule
+	Description      *string           `json:"description,omitempty"`
+	LastUpdated      string            `json:"last_updated,omitempty"`
+	Ref              string            `json:"ref,omitempty"`     // stable name; survives new versions of a managed ruleset
+	Enabled          *bool             `json:"enabled,omitempty"` // nil is "not said", which is never false
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// ActionParameters says which managed ruleset an execute rule runs, and how
+// its rules are overridden.
+type ActionParameters struct {
+	ID        RulesetID  `json:"id,omitempty"`
+	Version   string     `json:"version,omitempty"`
+	Overrides *Overrides `json:"overrides,omitempty"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Overrides change how the rules of a managed ruleset behave in one zone.
+// Precedence is rule over category over the ruleset-wide members; where two
+// categories hit one rule, the last listed wins.
+type Overrides struct {
+	Action           *Action            `json:"action,omitempty"`
+	Enabled          *bool              `json:"enabled,omitempty"`
+	SensitivityLevel *string            `json:"sensitivity_level,omitempty"`
+	Categories       []CategoryOverride `json:"categories,omitempty"` // the platform refuses an empty list
+	Rules            []RuleOverride     `json:"rules,omitempty"`      // the platform refuses an empty list
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// CategoryOverride overrides every rule that carries a tag.
+type CategoryOverride struct {
+	Category         string  `json:"category"`
+	Action           *Action `json:"action,omitempty"`
+	Enabled          *bool   `json:"enabled,omitempty"`
+	SensitivityLevel *string `json:"sensitivity_level,omitempty"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// RuleOverride overrides one rule of the managed ruleset.
+type RuleOverride struct {
+	ID               RuleID  `json:"id"`
+	Action           *Action `json:"action,omitempty"`
+	Enabled          *bool   `json:"enabled,omitempty"`
+	ScoreThreshold   *int    `json:"score_threshold,omitempty"`
+	SensitivityLevel *string `json:"sensitivity_level,omitempty"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Last returns the rule that evaluates the accumulated score: the last of a
+// managed ruleset. It is false for a ruleset without rules.
+func (r Ruleset) Last() (Rule, bool) {
+	if len(r.Rules) == 0 {
+		return Rule{}, false
+	}
+	return r.Rules[len(r.Rules)-1], true
+}
+
+// Executes reports whether the rule deploys the managed ruleset id.
+func (r Rule) Executes(id RulesetID) bool {
+	return r.Action == ActionExecute && r.ActionParameters != nil && r.ActionParameters.ID == id
+}
+
+// IsEnabled reports whether the rule runs; a rule that does not say so does.
+func (r Rule) IsEnabled() bool { return r.Enabled == nil || *r.Enabled }
+
+// Update returns the body that updates this rule: all of it but the members
+// that only the platform writes (id, version, last_updated).
+func (r Rule) Update() Rule {
+	r.ID, r.Version, r.LastUpdated = "", "", ""
+	return r
+}
+
+// The JSON forms below keep unknown members; see open.go.
+
+func (r *Ruleset) UnmarshalJSON(data []byte) error {
+	type known Ruleset
+	return decodeOpen(data, (*known)(r), &r.Extra)
+}
+
+func (r Ruleset) MarshalJSON() ([]byte, error) {
+	type known Ruleset
+	return encodeOpen(known(r), r.Extra)
+}
+
+func (r *Rule) UnmarshalJSON(data []byte) error {
+	type known Rule
+	return decodeOpen(data, (*known)(r), &r.Extra)
+}
+
+func (r Rule) MarshalJSON() ([]byte, error) {
+	type known Rule
+	return encodeOpen(known(r), r.Extra)
+}
+
+func (p *ActionParameters) UnmarshalJSON(data []byte) error {
+	type known ActionParameters
+	return decodeOpen(data, (*known)(p), &p.Extra)
+}
+
+func (p ActionParameters) MarshalJSON() ([]byte, error) {
+	type known ActionParameters
+	return encodeOpen(known(p), p.Extra)
+}
+
+func (o *Overrides) UnmarshalJSON(data []byte) error {
+	type known Overrides
+	return decodeOpen(data, (*known)(o), &o.Extra)
+}
+
+func (o Overrides) MarshalJSON() ([]byte, error) {
+	type known Overrides
+	return encodeOpen(known(o), o.Extra)
+}
+
+func (c *CategoryOverride) UnmarshalJSON(data []byte) error {
+	type known CategoryOverride
+	return decodeOpen(data, (*known)(c), &c.Extra)
+}
+
+func (c CategoryOverride) MarshalJSON() ([]byte, error) {
+	type known CategoryOverride
+	return encodeOpen(known(c), c.Extra)
+}
+
+func (r *RuleOverride) UnmarshalJSON(data []byte) error {
+	type known RuleOverride
+	return decodeOpen(data, (*known)(r), &r.Extra)
+}
+
+func (r RuleOverride) MarshalJSON() ([]byte, error) {
+	type known RuleOverride
+	return encodeOpen(known(r), r.Extra)
+}
