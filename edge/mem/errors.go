@@ -1,0 +1,38 @@
+package mem
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// The errors of this package are [*edge.Error] values as an envelope would
+// carry them, so that [errors.Is] gives the same answers in memory and over
+// HTTP. Statuses and codes are those seen on the service; the reference leaves
+// them open ("Errors", 5 and 6).
+
+func notFound(call, what, id string) error {
+	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
+		Code: edge.CodeRulesetNotFound, Message: fmt.Sprintf("could not find %s %s", what, id),
+	}}}
+}
+
+func entryPointNotFound(call string) error {
+	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
+		Code:    edge.CodeEntryPointNotFound,
+		Message: fmt.Sprintf("could not find entrypoint ruleset in the %q phase", edge.PhaseFirewallManaged),
+	}}}
+}
+
+// ruleNotFound has no code: on rulesets the service leaves it out at times, and
+// a client must live with that.
+func ruleNotFound(call string, rule edge.RuleID) error {
+	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
+		Message: fmt.Sprintf("could not find rule %s", rule),
+	}}}
+}
+
+func invalid(call string, details []edge.ErrorDetail) error {
+	return &edge.Error{Call: call, Status: http.StatusBadRequest, Details: details}
+}

@@ -1,0 +1,167 @@
+package mem
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Quirk is a named way in which a real server may behave. Those of this package
+// are about meaning and hold in memory too; edge/sim adds those of transport.
+type Quirk struct {
+	Name     string
+	Argument Argument
+	Matches  string // which requests it touches; with a count, which are counted
+	Does     string // what the server then does
+	Imitates string // the observation it rests on
+}
+
+// Argument says what follows the name of a quirk after "=".
+type Argument string
+
+// The kinds of arguments. With [Count] N, every Nth matching request is
+// touched: 1 means each of them. A quirk's counter starts at zero when the
+// quirk is set. An argument with "|" lists the words that are allowed.
+const (
+	None     Argument = ""
+	Count    Argument = "N"
+	Duration Argument = "DURATION"
+	Style    Argument = "replace|merge"
+)
+
+// Usage is the quirk as a person writes it: "throttle=N".
+func (q Quirk) Usage() string {
+	if q.Argument == None {
+		return q.Name
+	}
+	return q.Name + "=" + string(q.Argument)
+}
+
+// Names of the quirks of this package.
+const (
+	QuirkPatch          = "patch"
+	QuirkReorder        = "reorder"
+	QuirkDefaults       = "defaults"
+	QuirkOmitEmptyRules = "omit-empty-rules"
+	QuirkRulesetBump    = "ruleset-bump"
+)
+
+// Quirks returns the table of the quirks of this package, in the order in which
+// they are best read.
+func Quirks() []Quirk {
+	return []Quirk{
+		{
+			Name: QuirkPatch, Argument: Style, Matches: "updates of a rule",
+			Does: "replace (what happens without the quirk): the body is the rule's new definition and what it leaves out is lost; " +
+				"merge: absent members keep, objects merge, arrays replace as a whole, a null says nothing",
+			Imitates: "the service has been seen to replace; the reference does not say, and its two procedures read as if it merged",
+		},
+		{
+			Name: QuirkReorder, Matches: "answers with rules",
+			Does:     "overrides.rules come in the opposite order; categories never do, their order has meaning",
+			Imitates: "servers that keep rule overrides as a set",
+		},
+		{
+			Name: QuirkDefaults, Matches: "answers with rules",
+			Does: "what a rule leaves out is filled in: enabled true, description empty, ref the rule's id, and for an execute rule " +
+				"action_parameters.version latest; nothing inside overrides, where a filled-in member would change the effect",
+			Imitates: "servers that answer with more than they were sent",
+		},
+		{
+			Name: QuirkOmitEmptyRules, Matches: "answers with a ruleset that has no rules",
+			Does:     "the member rules is missing instead of an empty array",
+			Imitates: "the service leaves rules out of an empty ruleset at times",
+		},
+		{
+			Name: QuirkRulesetBump, Argument: Count, Matches: "reads of one managed ruleset",
+			Does:     "before the answer the ruleset gets version + 1 and a new last_updated; its rules stay",
+			Imitates: "managed rulesets are published anew about every week, in the middle of anything",
+		},
+	}
+}
+
+// ParseQuirks reads a list of NAME or NAME=VALUE against a table and returns
+// the values by name. It refuses unknown names (telling the nearest), values
+// that do not fit, and a name given twice.
+func ParseQuirks(table []Quirk, list []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, item := range list {
+		name, value, _ := strings.Cut(item, "=")
+		i := slices.IndexFunc(table, func(q Quirk) bool { return q.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("unknown quirk %q%s", name, suggest(table, name))
+		}
+		if _, twice := values[name]; twice {
+			return nil, fmt.Errorf("quirk %s is given twice", name)
+		}
+		if err := table[i].Argument.check(value); err != nil {
+			return nil, fmt.Errorf("quirk %q: write %s: %w", item, table[i].Usage(), err)
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+func (a Argument) check(value string) error {
+	switch a {
+	case None:
+		if value != "" {
+			return fmt.Errorf("it takes no value")
+		}
+	case Count:
+		if n, err := strconv.Atoi(value); err != nil || n < 1 {
+			return fmt.Errorf("N is a whole number from 1, every Nth matching request")
+		}
+	case Duration:
+		if d, err := time.ParseDuration(value); err != nil || d < 0 {
+			return fmt.Errorf("DURATION is a time such as 250ms")
+		}
+	default:
+		if !slices.Contains(strings.Split(string(a), "|"), value) {
+			return fmt.Errorf("%q is neither of them", value)
+		}
+	}
+	return nil
+}
+
+// suggest names the quirks that a misspelt name may have meant, or how to find
+// them all.
+func suggest(table []Quirk, name string) string {
+	var near []string
+	for _, q := range table {
+		if distance(q.Name, name) <= 2 || len(name) > 2 && strings.Contains(q.Name, name) {
+			near = append(near, q.Usage())
+		}
+	}
+	if len(near) > 0 {
+		return ": did you mean " + strings.Join(near, " or ") + "?"
+	}
+	for _, q := range table {
+		near = append(near, q.Name)
+	}
+	return ": the quirks are " + strings.Join(near, ", ")
+}
+
+// distance is the number of single letters to change, add or drop between two
+// short words.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

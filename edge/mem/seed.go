@@ -1,0 +1,174 @@
+package mem
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Seed is the state of a platform as data. Its JSON form uses the names of the
+// reference:
+//
+//	{"accounts": [{"id", "rulesets": [ruleset…]}],
+//	 "zones": [{"id", "account_id", "name", "entrypoint": ruleset or null}],
+//	 "permission_groups": [{"id", "name", "scopes"}],
+//	 "tokens": [{"id", "name", "value", …}],
+//	 "endpoint_permissions": {"METHOD /path/{id}": "group id"},
+//	 "dns_records": []}
+//
+// What a ruleset leaves out of id, kind, phase, version and last_updated the
+// platform fills in. Permission groups, endpoint permissions and DNS records
+// are kept as data; which permission an endpoint needs is not in the reference
+// and is the seed's own word.
+type Seed struct {
+	Accounts            []SeedAccount         `json:"accounts"`
+	Zones               []SeedZone            `json:"zones"`
+	PermissionGroups    []SeedPermissionGroup `json:"permission_groups"`
+	Tokens              []SeedToken           `json:"tokens"`
+	EndpointPermissions map[string]string     `json:"endpoint_permissions"`
+	DNSRecords          []json.RawMessage     `json:"dns_records"`
+}
+
+// SeedAccount is an account with its rulesets, in the order of the list call.
+type SeedAccount struct {
+	ID       edge.AccountID `json:"id"`
+	Rulesets []edge.Ruleset `json:"rulesets"`
+}
+
+// SeedZone is a zone; without an entry point nothing is deployed in it.
+type SeedZone struct {
+	ID         edge.ZoneID    `json:"id"`
+	AccountID  edge.AccountID `json:"account_id"`
+	Name       string         `json:"name"`
+	EntryPoint *edge.Ruleset  `json:"entrypoint"`
+}
+
+// SeedPermissionGroup is a permission group with the resource types it is for.
+type SeedPermissionGroup struct {
+	ID     string   `json:"id"`
+	Name   string   `json:"name"`
+	Scopes []string `json:"scopes"`
+}
+
+// SeedToken is an API token. Its Value is a made-up secret of a made-up
+// platform, so it has a JSON form, which a real secret never has.
+type SeedToken struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name,omitempty"`
+	Value     string          `json:"value"`
+	Status    string          `json:"status,omitempty"`
+	IssuedOn  string          `json:"issued_on,omitempty"`
+	NotBefore string          `json:"not_before,omitempty"`
+	ExpiresOn string          `json:"expires_on,omitempty"`
+	Policies  json.RawMessage `json:"policies,omitempty"`
+	Condition json.RawMessage `json:"condition,omitempty"`
+}
+
+// IsZero reports whether the seed holds nothing at all.
+func (s Seed) IsZero() bool {
+	return s.Accounts == nil && s.Zones == nil && s.PermissionGroups == nil && s.Tokens == nil &&
+		s.EndpointPermissions == nil && s.DNSRecords == nil
+}
+
+// ReadSeed reads the JSON form of a seed and checks it. Errors say the line and
+// column, or the account or zone, of what is wrong.
+func ReadSeed(r io.Reader) (Seed, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return Seed{}, err
+	}
+	var s Seed
+	if err := decodeStrict(data, &s); err != nil {
+		return Seed{}, placeError(data, err)
+	}
+	return s, s.Check()
+}
+
+// WriteSeed writes the JSON form of a seed, indented for people.
+func WriteSeed(w io.Writer, s Seed) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(s)
+}
+
+// UnmarshalJSON decodes an account and says in errors which one it was.
+func (a *SeedAccount) UnmarshalJSON(data []byte) error {
+	type known SeedAccount
+	if err := decodeStrict(data, (*known)(a)); err != nil {
+		return fmt.Errorf("account %q: %w", a.ID, err)
+	}
+	return nil
+}
+
+// UnmarshalJSON decodes a zone and says in errors which one it was.
+func (z *SeedZone) UnmarshalJSON(data []byte) error {
+	type known SeedZone
+	if err := decodeStrict(data, (*known)(z)); err != nil {
+		return fmt.Errorf("zone %q: %w", z.ID, err)
+	}
+	return nil
+}
+
+// decodeStrict refuses members that a seed does not have: a misspelt one would
+// otherwise be an empty platform. Rulesets stay open, they are the platform's.
+func decodeStrict(data []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errTrailing
+	}
+	return nil
+}
+
+// placeError adds line and column where the decoder knows them.
+func placeError(data []byte, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the seed ends too early: %w", err)
+	}
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return err
+	}
+	before := data[:min(int(syntax.Offset), len(data))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len(before) - bytes.LastIndexByte(before, '\n') - 1
+	return fmt.Errorf("line %d column %d: %w", line, max(column, 1), err)
+}
+
+// complete fills in what the platform writes itself.
+func complete(r *edge.Ruleset, kind edge.Kind, now string) {
+	fill(&r.Kind, kind)
+	fill(&r.Phase, edge.PhaseFirewallManaged)
+	fill(&r.Version, "1")
+	fill(&r.LastUpdated, now)
+	for i := range r.Rules {
+		fill(&r.Rules[i].ID, derivedID[edge.RuleID](string(r.ID), fmt.Sprint("rule ", i)))
+		fill(&r.Rules[i].Version, "1")
+		fill(&r.Rules[i].LastUpdated, r.LastUpdated)
+	}
+}
+
+func fill[T ~string](value *T, fallback T) {
+	if *value == "" {
+		*value = fallback
+	}
+}
+
+// derivedID makes an id that is the same in every run.
+func derivedID[T ~string](parts ...string) T {
+	sum := sha256.New()
+	for _, part := range parts {
+		io.WriteString(sum, part+"\n")
+	}
+	return T(hex.EncodeToString(sum.Sum(nil)[:16]))
+}

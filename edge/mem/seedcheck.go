@@ -1,0 +1,102 @@
+package mem
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Check reports everything that makes a seed not a platform: ids that are not
+// 32 lower-case hexadecimal digits or given twice, zones of accounts that are
+// not there, versions that are not numbers, tokens without a value.
+func (s Seed) Check() error {
+	var problems []error
+	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	seen := map[string]bool{}
+	once := func(what, id string) {
+		if seen[what+id] {
+			add("%s %s: it is there twice", what, id)
+		}
+		seen[what+id] = true
+	}
+	accounts := map[edge.AccountID]bool{}
+	for _, a := range s.Accounts {
+		accounts[a.ID] = true
+		once("account", string(a.ID))
+		if !edge.ValidID(string(a.ID)) {
+			add("account %q: %w", a.ID, errID)
+		}
+		for _, r := range a.Rulesets {
+			once("account "+string(a.ID)+" ruleset", string(r.ID))
+			if err := checkRuleset(r); err != nil {
+				add("account %s: %w", a.ID, err)
+			}
+		}
+	}
+	for _, z := range s.Zones {
+		once("zone", string(z.ID))
+		if err := z.check(accounts); err != nil {
+			add("zone %q (%s): %w", z.ID, z.Name, err)
+		}
+	}
+	for _, t := range s.Tokens {
+		once("token", t.ID)
+		once("the value of a token,", t.Value)
+		if t.ID == "" || t.Value == "" {
+			add("token %q: it needs an id and a value", t.ID)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+var errID = errors.New("the id is not 32 lower-case hexadecimal digits")
+
+func (z SeedZone) check(accounts map[edge.AccountID]bool) error {
+	if !edge.ValidID(string(z.ID)) {
+		return errID
+	}
+	if !accounts[z.AccountID] {
+		return fmt.Errorf("account_id %q is no account of the seed", z.AccountID)
+	}
+	if z.EntryPoint == nil {
+		return nil
+	}
+	return checkRuleset(*z.EntryPoint)
+}
+
+// checkRuleset checks ids and versions. An entry point without an id is an
+// error too: two zones would share what is derived from it.
+func checkRuleset(r edge.Ruleset) error {
+	if !edge.ValidID(string(r.ID)) {
+		return fmt.Errorf("ruleset %q: %w", r.ID, errID)
+	}
+	if err := checkVersion(r.Version); err != nil {
+		return fmt.Errorf("ruleset %s: %w", r.ID, err)
+	}
+	seen := map[edge.RuleID]bool{}
+	for i, rule := range r.Rules {
+		if rule.ID != "" && !edge.ValidID(string(rule.ID)) {
+			return fmt.Errorf("ruleset %s: rule %d %q: %w", r.ID, i, rule.ID, errID)
+		}
+		if rule.ID != "" && seen[rule.ID] {
+			return fmt.Errorf("ruleset %s: rule %s: it is there twice", r.ID, rule.ID)
+		}
+		seen[rule.ID] = true
+		if err := checkVersion(rule.Version); err != nil {
+			return fmt.Errorf("ruleset %s: rule %s: %w", r.ID, rule.ID, err)
+		}
+	}
+	return nil
+}
+
+func checkVersion(version string) error {
+	if version == "" {
+		return nil
+	}
+	if _, err := strconv.ParseUint(version, 10, 63); err != nil {
+		return fmt.Errorf("version %q is not a whole number", version)
+	}
+	return nil
+}

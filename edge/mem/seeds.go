@@ -1,0 +1,109 @@
+package mem
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// What [DefaultSeed] holds.
+const (
+	Account            edge.AccountID = "0123456789abcdef0123456789abcdef"
+	CoreRuleset        edge.RulesetID = "c04e0000000000000000000000000001"
+	CredentialsRuleset edge.RulesetID = "c04e0000000000000000000000000002"
+	CustomRuleset      edge.RulesetID = "c04e0000000000000000000000000003"
+	ShopZone           edge.ZoneID    = "00000000000000000000000000000a01" // deploys the core ruleset, no overrides
+	BlogZone           edge.ZoneID    = "00000000000000000000000000000a02" // deploys it with an override nobody declared
+	NewZone            edge.ZoneID    = "00000000000000000000000000000a03" // no entry point
+)
+
+// Names of the two tokens of [DefaultSeed]; a server greets with them.
+const (
+	RulesetsTokenName = "rulesets"
+	TokensTokenName   = "tokens"
+)
+
+const seededAt = "2025-01-01T00:00:00.000000Z"
+
+// DefaultSeed is a small platform to try things on: one account whose core
+// ruleset is neither the first in the list nor alone in its phase, and three
+// zones. Ids, versions and times are the same in every run.
+func DefaultSeed() Seed {
+	seed := emptySeed()
+	seed.Zones = []SeedZone{
+		deployedZone(ShopZone, "shop.example", nil),
+		deployedZone(BlogZone, "blog.example", tune),
+		{ID: NewZone, AccountID: Account, Name: "new.example"},
+	}
+	return seed
+}
+
+// Fleet is the platform of [DefaultSeed] with n other zones, zone-00001.example
+// and so on, all of which deploy the core ruleset without overrides. Zone i has
+// the id [FleetZone](i), counted from 1.
+func Fleet(n int) Seed {
+	seed := emptySeed()
+	seed.Zones = make([]SeedZone, n)
+	for i := range seed.Zones {
+		seed.Zones[i] = deployedZone(FleetZone(i+1), fmt.Sprintf("zone-%05d.example", i+1), nil)
+	}
+	return seed
+}
+
+// FleetZone is the id of the ith zone of a [Fleet], counted from 1.
+func FleetZone(i int) edge.ZoneID { return edge.ZoneID(fmt.Sprintf("f1ee%028d", i)) }
+
+// emptySeed has everything but zones.
+func emptySeed() Seed {
+	const rulesGroup, tokensGroup = "9a0e0000000000000000000000000001", "9a0e0000000000000000000000000002"
+	return Seed{
+		Accounts: []SeedAccount{{ID: Account, Rulesets: []edge.Ruleset{credentialsRuleset(), customRuleset(), coreRuleset()}}},
+		PermissionGroups: []SeedPermissionGroup{
+			{ID: rulesGroup, Name: "Zone WAF Write", Scopes: []string{"com.vendor.api.account.zone"}},
+			{ID: tokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}},
+		},
+		Tokens: DefaultTokens(),
+		EndpointPermissions: map[string]string{
+			"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": rulesGroup,
+			"POST /user/tokens": tokensGroup,
+		},
+		DNSRecords: []json.RawMessage{},
+	}
+}
+
+// DefaultTokens are the two tokens of [DefaultSeed]: one for rulesets, one that
+// may create tokens. Their values are made up and say so.
+func DefaultTokens() []SeedToken {
+	return []SeedToken{
+		{ID: "70ce0000000000000000000000000001", Name: RulesetsTokenName, Value: "sim-rulesets-token-0000000000000000000001", Status: "active", IssuedOn: seededAt},
+		{ID: "70ce0000000000000000000000000002", Name: TokensTokenName, Value: "sim-tokens-token-000000000000000000000001", Status: "active", IssuedOn: seededAt},
+	}
+}
+
+// deployedZone is a zone whose entry point runs the core ruleset.
+func deployedZone(id edge.ZoneID, name string, change func(*edge.Rule)) SeedZone {
+	rule := edge.Rule{
+		ID: derivedID[edge.RuleID](string(id), "execute"), Version: "1", Action: edge.ActionExecute,
+		ActionParameters: &edge.ActionParameters{ID: CoreRuleset, Version: "latest"},
+		Expression:       "true", Description: new("Run the Core Ruleset"), LastUpdated: seededAt,
+		Ref: "core-" + name, Enabled: new(true),
+	}
+	if change != nil {
+		change(&rule)
+	}
+	return SeedZone{ID: id, AccountID: Account, Name: name, EntryPoint: &edge.Ruleset{
+		ID: derivedID[edge.RulesetID](string(id), "entrypoint"), Name: "default", Kind: edge.KindZone, Version: "1",
+		LastUpdated: seededAt, Phase: edge.PhaseFirewallManaged, Rules: []edge.Rule{rule},
+	}}
+}
+
+// tune is what somebody clicked in a dashboard: an override that no file
+// declares, and members that Seawall does not know and must not lose.
+func tune(rule *edge.Rule) {
+	rule.ActionParameters.Overrides = &edge.Overrides{Rules: []edge.RuleOverride{
+		{ID: coreRuleID(3), Action: new(edge.ActionLog)},
+	}}
+	rule.ActionParameters.Extra = map[string]json.RawMessage{"matched_data": json.RawMessage(`{"public_key":"c2ltdWxhdGVk"}`)}
+	rule.Extra = map[string]json.RawMessage{"logging": json.RawMessage(`{"enabled":true}`)}
+}
