@@ -1,0 +1,28 @@
+package integration
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+// mayReadClock names the packages that may ask what time it is, and why.
+// Everyone else is told: time is an argument, so that a test can choose it.
+var mayReadClock = map[string]string{
+	"./cmd/seawall": "the clock is handed out from here",
+	"./reconcile":   "the loop waits for the next tick and stamps its reports",
+	"./edge/sim":    "the simulator has a clock of its own, which follows the real one until it is set",
+	"./edge/client": "the budget counts requests in a window of time",
+}
+
+func TestLayeringOfTheClock(t *testing.T) {
+	packages := readSource(t)
+	for _, name := range slices.Sorted(maps.Keys(packages)) {
+		if mayReadClock[name] != "" {
+			continue
+		}
+		for _, place := range packages[name].clocks {
+			t.Errorf("%s: %s is not one of the packages that may read the clock; take the time as an argument", place, name)
+		}
+	}
+}

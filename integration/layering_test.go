@@ -1,0 +1,204 @@
+package integration
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rule forbids imports. Packages of the module are written "./edge"; "./edge/..."
+// is a package and all below it. Anything else is an import path: with "/..."
+// a whole module, "std" every package of the standard library, "outside" every
+// package that is neither ours nor the standard library's.
+type rule struct {
+	from   []string // who must not
+	but    []string // who may all the same: named exceptions
+	forbid []string // import what
+	allow  []string // exceptions among what is forbidden
+	reason string
+	// caught is a package and an import that the rule must catch: a rule that
+	// forbids nothing would pass for ever.
+	caught [2]string
+}
+
+// The leaves: the far ends of the house, each behind an interface of whoever
+// needs it. Only cmd puts them together.
+var leaves = []string{
+	"./edge/client", "./edge/mem", "./edge/sim", "./edge/edgetest",
+	"./desired/compile", "./desired/gitrepo", "./desired/worker",
+	"./reconcile/ledger", "./reconcile/status",
+	"./cue/schema",
+}
+
+var rules = []rule{
+	{
+		from: []string{"./edge"}, forbid: []string{"./...", "outside"},
+		reason: "the platform's nouns and its contract rest on the standard library alone",
+		caught: [2]string{"./edge", "github.com/google/go-cmp/cmp"},
+	},
+	{
+		from: []string{"./desired"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge"},
+		reason: "what should be is plain types: no CUE, no git",
+		caught: [2]string{"./desired", "cuelang.org/go/cue"},
+	},
+	{
+		from: []string{"./edge/..."}, forbid: []string{"./desired/...", "./diff/...", "./reconcile/...", "./cmd/...", "./cue/..."},
+		reason: "the platform knows nothing of those who use it",
+		caught: [2]string{"./edge/mem", "./desired"},
+	},
+	{
+		from: []string{"./desired/..."}, forbid: []string{"./diff/...", "./reconcile/...", "./cmd/..."},
+		reason: "arrows point one way: edge, desired, diff, reconcile, cmd",
+		caught: [2]string{"./desired/compile", "./diff"},
+	},
+	{
+		from: []string{"./diff/..."}, forbid: []string{"./reconcile/...", "./cmd/..."},
+		reason: "arrows point one way: edge, desired, diff, reconcile, cmd",
+		caught: [2]string{"./diff", "./reconcile"},
+	},
+	{
+		from: []string{"./cue/..."}, forbid: []string{"./diff/...", "./reconcile/...", "./cmd/..."},
+		reason: "the schema decodes to structs of its own; cmd translates them",
+		caught: [2]string{"./cue/schema", "./reconcile"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./cmd/..."}, forbid: []string{"./cmd/..."},
+		reason: "cmd is the top: nothing hangs on it",
+		caught: [2]string{"./reconcile", "./cmd/seawall"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile"}, forbid: leaves,
+		reason: "a leaf is put in its place by cmd and by nobody else; consumers declare the small interface they need",
+		caught: [2]string{"./reconcile", "./edge/client"},
+	},
+	{
+		from: []string{"./edge/sim"}, forbid: leaves, allow: []string{"./edge/mem"},
+		reason: "the simulator is HTTP over the twin in memory, and over nothing else",
+		caught: [2]string{"./edge/sim", "./edge/client"},
+	},
+	{
+		from: []string{"./desired/compile"}, forbid: leaves, allow: []string{"./cue/schema"},
+		reason: "compile evaluates a tree against the schema; where the tree came from is not its business",
+		caught: [2]string{"./desired/compile", "./desired/gitrepo"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./edge/client", "./edge/sim"}, forbid: []string{"./edge/internal/wire"},
+		reason: "the wire format is between client and simulator; everyone else speaks the contract",
+		caught: [2]string{"./edge/mem", "./edge/internal/wire"},
+	},
+	{
+		from: []string{"./edge/internal/wire"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge"},
+		reason: "the codec knows the nouns it carries and nothing more",
+		caught: [2]string{"./edge/internal/wire", "./edge/mem"},
+	},
+	{
+		from: []string{"./diff/..."}, forbid: []string{
+			"context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
+		},
+		reason: "diff is pure: the same desired and live state give the same plan, and time is an argument",
+		caught: [2]string{"./diff", "log/slog"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./desired/compile", "./cue/schema"}, forbid: []string{"cuelang.org/..."},
+		reason: "CUE stays at the door: a cue.Value never leaves these two",
+		caught: [2]string{"./cmd/seawall", "cuelang.org/go/cue/load"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./desired/gitrepo"}, forbid: []string{"github.com/go-git/..."},
+		reason: "git's library sits behind one package, so that it can be exchanged",
+		caught: [2]string{"./desired/compile", "github.com/go-git/go-git/v5"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./reconcile/ledger"}, forbid: []string{"modernc.org/...", "database/sql/..."},
+		reason: "the database is the ledger's",
+		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./cmd/..."}, forbid: []string{"github.com/spf13/...", "github.com/lmittmann/...", "golang.org/x/term"},
+		reason: "only the command line speaks to a terminal",
+		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./edge/edgetest"}, forbid: []string{
+			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript",
+		},
+		reason: "what is for tests stays out of the binary",
+		caught: [2]string{"./edge/sim", "testing"},
+	},
+}
+
+func TestLayering(t *testing.T) {
+	packages := readSource(t)
+	for _, name := range slices.Sorted(maps.Keys(packages)) {
+		for _, imported := range packages[name].imports {
+			for _, r := range rules {
+				if r.forbids(name, imported) {
+					t.Errorf("%s must not import %s: %s", name, imported, r.reason)
+				}
+			}
+		}
+	}
+}
+
+// TestLayeringRulesCatch holds every rule to the breach it was written for.
+func TestLayeringRulesCatch(t *testing.T) {
+	for _, r := range rules {
+		if !r.forbids(r.caught[0], r.caught[1]) {
+			t.Errorf("the rule %q lets %s import %s", r.reason, r.caught[0], r.caught[1])
+		}
+	}
+}
+
+// TestLayeringNamesPackagesThatExist keeps the rules from guarding a house
+// that has been rebuilt.
+func TestLayeringNamesPackagesThatExist(t *testing.T) {
+	packages := readSource(t)
+	for _, r := range rules {
+		for _, pattern := range slices.Concat(r.from, r.but, r.forbid, r.allow, r.caught[:]) {
+			if strings.HasPrefix(pattern, "./") && !exists(packages, pattern) {
+				t.Errorf("the rule %q names %s, which is gone", r.reason, pattern)
+			}
+		}
+	}
+	for name := range mayReadClock {
+		if !exists(packages, name) {
+			t.Errorf("%s may read the clock and is gone", name)
+		}
+	}
+}
+
+func (r rule) forbids(from, imported string) bool {
+	return matchAny(r.from, from) && !matchAny(r.but, from) &&
+		matchAny(r.forbid, imported) && !matchAny(r.allow, imported)
+}
+
+func matchAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, name) })
+}
+
+// match reports whether a package of ours ("./edge") or an import path
+// ("context") is meant by a pattern of a rule.
+func match(pattern, name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	ours, std := first == ".", !strings.Contains(first, ".")
+	switch pattern {
+	case "std":
+		return std
+	case "outside":
+		return !ours && !std
+	}
+	if prefix, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return name == prefix || strings.HasPrefix(name, prefix+"/")
+	}
+	return name == pattern
+}
+
+func exists(packages map[string]*goPackage, pattern string) bool {
+	for name := range packages {
+		if match(pattern, name) {
+			return true
+		}
+	}
+	return slices.Contains(notYet, strings.TrimSuffix(pattern, "/..."))
+}
