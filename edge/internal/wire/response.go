@@ -1,0 +1,127 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Response is an answer that was read to its end.
+type Response struct {
+	Call   string // method and path, "GET /zones/…"
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Decode decodes the result of a successful answer into into, a non-nil
+// pointer, and returns the cursor of the next page.
+//
+// It returns an [*edge.Error] when the status or the envelope tells of a
+// failure, and an error wrapping [edge.ErrUnreadable] when a 2xx answer is cut
+// short, is not JSON, does not say success, or has no result.
+func (r Response) Decode(into any) (after string, err error) {
+	env, err := r.envelope()
+	if err != nil {
+		return "", err
+	}
+	if isNull(env.Result) {
+		return "", r.unreadable("the answer has no result")
+	}
+	if err := json.Unmarshal(env.Result, into); err != nil {
+		return "", r.unreadable(jsonReason(err))
+	}
+	return env.After(), nil
+}
+
+// DecodeOptional is [Response.Decode] for calls that may answer without a body
+// or without a result; into is then left as it is.
+func (r Response) DecodeOptional(into any) error {
+	if r.ok() && len(bytes.TrimSpace(r.Body)) == 0 {
+		return nil
+	}
+	env, err := r.envelope()
+	if err != nil || isNull(env.Result) {
+		return err
+	}
+	if err := json.Unmarshal(env.Result, into); err != nil {
+		return r.unreadable(jsonReason(err))
+	}
+	return nil
+}
+
+func (r Response) ok() bool { return r.Status >= 200 && r.Status < 300 }
+
+// envelope returns the envelope of a success, or the error that the answer is.
+func (r Response) envelope() (Envelope, error) {
+	if r.Status >= 300 && r.Status < 400 {
+		return Envelope{}, r.unreadable(fmt.Sprintf("a redirect (%d), which is not followed; check base_url", r.Status))
+	}
+	if !r.ok() {
+		return Envelope{}, DecodeError(r.Call, r.Status, r.Header, r.Body)
+	}
+	// Success is a pointer here so that a JSON object of some other service does
+	// not pass for a failure the platform described.
+	var env struct {
+		Envelope
+		Success *bool `json:"success"`
+	}
+	if err := json.Unmarshal(r.Body, &env); err != nil {
+		return Envelope{}, r.unreadable(jsonReason(err))
+	}
+	if env.Success == nil {
+		return Envelope{}, r.unreadable("the answer is not an envelope")
+	}
+	if !*env.Success {
+		return Envelope{}, DecodeError(r.Call, r.Status, r.Header, r.Body)
+	}
+	env.Envelope.Success = true
+	return env.Envelope, nil
+}
+
+func (r Response) unreadable(reason string) error {
+	if r.Status >= 300 || len(r.Body) == 0 {
+		return fmt.Errorf("%s: %w: %s", r.Call, edge.ErrUnreadable, reason)
+	}
+	return fmt.Errorf("%s: %w: %s: %q", r.Call, edge.ErrUnreadable, reason, Excerpt(r.Body))
+}
+
+// jsonReason says in few words why a body is not the JSON that was expected.
+func jsonReason(err error) string {
+	var syntax *json.SyntaxError
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), err.Error() == "unexpected end of JSON input":
+		return "the answer is cut short"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("the answer is not JSON (byte %d)", syntax.Offset)
+	case errors.As(err, &mismatch):
+		return fmt.Sprintf("%s is a %s", cmp.Or(mismatch.Field, "the result"), mismatch.Value)
+	}
+	return err.Error()
+}
+
+func isNull(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) == 0 || bytes.Equal(raw, []byte("null"))
+}
+
+// DecodeError returns the failure an answer tells of, always an [*edge.Error].
+// A body that is not an envelope, as gateways send it, is kept as an excerpt.
+func DecodeError(call string, status int, header http.Header, body []byte) error {
+	e := &edge.Error{Call: call, Status: status, RetryAfter: RetryAfter(header)}
+	var env Envelope
+	if err := json.Unmarshal(body, &env); err == nil {
+		e.Details = decodeDetails(env.Errors)
+	}
+	if len(e.Details) == 0 {
+		e.Body = Excerpt(body)
+	}
+	return e
+}

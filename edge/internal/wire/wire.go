@@ -1,0 +1,112 @@
+// Package wire is the one codec of the platform's HTTP interface, shared by
+// the client and the simulator so that the two cannot drift apart.
+//
+// A call travels like this:
+//
+//	client                                      simulator
+//	NewRequest(ctx, method, url, body)   ───▶   Match(method, path), DecodeBody(…)
+//	Response{…}.Decode(&result)          ◀───   EncodeResult(…) or EncodeError(…), Envelope.Bytes
+//
+// Reading is strict about the envelope and lenient about what is inside it. A
+// 2xx answer counts only when it is whole, is JSON, says success and carries a
+// result; anything else is [edge.ErrUnreadable] or an [*edge.Error], never an
+// empty value. Inside the result the nouns of package edge keep the members
+// they do not know.
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Envelope is what every JSON answer comes in (reference, "Response envelope").
+type Envelope struct {
+	Result   json.RawMessage `json:"result"`
+	Success  bool            `json:"success"`
+	Errors   []Message       `json:"errors"`
+	Messages []Message       `json:"messages"` // nil is written as null, which the platform does on some failures
+	Info     *Info           `json:"result_info,omitempty"`
+}
+
+// Info is the part of an envelope that tells of paging.
+type Info struct {
+	Count   int      `json:"count,omitempty"`
+	PerPage int      `json:"per_page,omitempty"`
+	Cursors *Cursors `json:"cursors,omitempty"`
+}
+
+// Cursors point at neighbouring pages; an empty After means the last page.
+type Cursors struct {
+	After string `json:"after,omitempty"`
+}
+
+// Message is one element of an envelope's errors or messages (reference,
+// "Errors"). Some ruleset errors have no code.
+type Message struct {
+	Code             int       `json:"code,omitempty"`
+	Message          string    `json:"message"`
+	DocumentationURL string    `json:"documentation_url,omitempty"`
+	Source           *Source   `json:"source,omitempty"`
+	Chain            []Message `json:"error_chain,omitempty"`
+}
+
+// Source says which member of the request body an error is about.
+type Source struct {
+	Pointer string `json:"pointer,omitempty"`
+}
+
+// After returns the cursor of the next page, empty on the last one.
+func (e Envelope) After() string {
+	if e.Info == nil || e.Info.Cursors == nil {
+		return ""
+	}
+	return e.Info.Cursors.After
+}
+
+// Bytes encodes the envelope.
+func (e Envelope) Bytes() ([]byte, error) { return json.Marshal(e) }
+
+// EncodeResult returns the envelope of a success. Info is nil where there is
+// nothing to page through.
+func EncodeResult(result any, info *Info) (Envelope, error) {
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return Envelope{}, err
+	}
+	return Envelope{Result: raw, Success: true, Errors: []Message{}, Messages: []Message{}, Info: info}, nil
+}
+
+// EncodeError returns the envelope of a failure. The status and Retry-After
+// belong to the header and are left to the caller.
+func EncodeError(e *edge.Error) Envelope {
+	errs := encodeDetails(e.Details)
+	if errs == nil {
+		errs = []Message{}
+	}
+	return Envelope{Result: json.RawMessage("null"), Errors: errs, Messages: []Message{}}
+}
+
+func encodeDetails(details []edge.ErrorDetail) []Message {
+	var out []Message
+	for _, d := range details {
+		m := Message{Code: d.Code, Message: d.Message, DocumentationURL: d.DocumentationURL, Chain: encodeDetails(d.Chain)}
+		if d.Pointer != "" {
+			m.Source = &Source{Pointer: d.Pointer}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func decodeDetails(messages []Message) []edge.ErrorDetail {
+	var out []edge.ErrorDetail
+	for _, m := range messages {
+		d := edge.ErrorDetail{Code: m.Code, Message: m.Message, DocumentationURL: m.DocumentationURL, Chain: decodeDetails(m.Chain)}
+		if m.Source != nil {
+			d.Pointer = m.Source.Pointer
+		}
+		out = append(out, d)
+	}
+	return out
+}
