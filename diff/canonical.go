@@ -1,0 +1,88 @@
+package diff
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// canonical is what of an execute rule is compared: sets as maps, so that order
+// does not count, and members that were never said as nil, so that absent is
+// not false. The order of categories does count, but only where it changes how
+// a rule behaves; compare sees to that.
+type canonical struct {
+	Enabled    bool
+	Expression string
+	Overrides  canonicalOverrides
+}
+
+type canonicalOverrides struct {
+	Action           *edge.Action
+	Enabled          *bool
+	SensitivityLevel *string
+	Categories       map[string]canonicalEntry
+	Rules            map[string]canonicalEntry
+	Extra            map[string]string
+}
+
+type canonicalEntry struct {
+	Action           *edge.Action
+	Enabled          *bool
+	ScoreThreshold   *int
+	SensitivityLevel *string
+	Extra            map[string]string
+}
+
+// canonicalise returns the canonical form of an execute rule.
+func canonicalise(rule edge.Rule) canonical {
+	c := canonical{Enabled: rule.IsEnabled(), Expression: rule.Expression}
+	if rule.ActionParameters == nil || rule.ActionParameters.Overrides == nil {
+		return c
+	}
+	o := rule.ActionParameters.Overrides
+	c.Overrides = canonicalOverrides{
+		Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel,
+		Categories: canonicalEntries(categorySlots(o)),
+		Rules:      canonicalEntries(ruleSlots(o)),
+		Extra:      extraText(o.Extra),
+	}
+	return c
+}
+
+func canonicalEntries(slots []slot) map[string]canonicalEntry {
+	entries := make(map[string]canonicalEntry, len(slots))
+	for _, s := range slots {
+		entries[s.key] = canonicalEntry{
+			Action: s.live.Action, Enabled: s.live.Enabled, ScoreThreshold: s.live.ScoreThreshold,
+			SensitivityLevel: s.live.SensitivityLevel, Extra: extraText(s.live.Extra),
+		}
+	}
+	return entries
+}
+
+// align gives both sides every key of the other, with an entry that says
+// nothing, so that an entry that came or went is compared member by member.
+func align(a, b map[string]canonicalEntry) (map[string]canonicalEntry, map[string]canonicalEntry) {
+	left, right := make(map[string]canonicalEntry, len(a)), make(map[string]canonicalEntry, len(b))
+	for key := range a {
+		right[key] = canonicalEntry{}
+	}
+	for key := range b {
+		left[key] = canonicalEntry{}
+	}
+	maps.Copy(left, a)
+	maps.Copy(right, b)
+	return left, right
+}
+
+func extraText(extra map[string]json.RawMessage) map[string]string {
+	if len(extra) == 0 {
+		return nil
+	}
+	text := make(map[string]string, len(extra))
+	for name, value := range extra {
+		text[name] = string(value)
+	}
+	return text
+}

@@ -1,0 +1,135 @@
+package diff
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Field is one member that differs between live and desired. An Old or New of
+// nil is a member that is not there, which is not the same as false.
+type Field struct {
+	Path      Member          `json:"path"`
+	Old       any             `json:"old,omitempty"`
+	New       any             `json:"new,omitempty"`
+	Direction Direction       `json:"direction"`
+	Origin    *desired.Origin `json:"origin,omitempty"`
+	Note      string          `json:"note,omitempty"` // which rule a path with an id speaks of
+}
+
+// compare returns the fields in which two execute rules differ, sorted by path,
+// without direction and origin. It is empty when they are canonically equal and
+// make every managed rule behave alike.
+func compare(live, want edge.Rule, m *managed) []Field {
+	a, b := canonicalise(live), canonicalise(want)
+	a.Overrides.Categories, b.Overrides.Categories = align(a.Overrides.Categories, b.Overrides.Categories)
+	a.Overrides.Rules, b.Overrides.Rules = align(a.Overrides.Rules, b.Overrides.Rules)
+
+	var r reporter
+	gocmp.Equal(a, b, gocmp.Reporter(&r), cmpopts.EquateEmpty())
+	if len(r.fields) == 0 {
+		return orderOnly(live, want, m)
+	}
+	slices.SortFunc(r.fields, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
+	return r.fields
+}
+
+// orderOnly finds the one difference that canonical forms are blind to: two
+// categories that hit the same rule, listed the other way round.
+func orderOnly(live, want edge.Rule, m *managed) []Field {
+	a, b := overridesOf(live), overridesOf(want)
+	if slices.Equal(tagOrder(a), tagOrder(b)) || m.sameEffects(a, b) {
+		return nil
+	}
+	return []Field{{Path: "overrides.categories", Old: tagOrder(a), New: tagOrder(b), Note: "order"}}
+}
+
+func overridesOf(rule edge.Rule) *edge.Overrides {
+	if rule.ActionParameters == nil {
+		return nil
+	}
+	return rule.ActionParameters.Overrides
+}
+
+func tagOrder(o *edge.Overrides) []string {
+	if o == nil {
+		return nil
+	}
+	tags := make([]string, len(o.Categories))
+	for i, c := range o.Categories {
+		tags[i] = c.Category
+	}
+	return tags
+}
+
+// reporter collects the leaves in which go-cmp found a difference.
+type reporter struct {
+	path   gocmp.Path
+	fields []Field
+}
+
+func (r *reporter) PushStep(step gocmp.PathStep) { r.path = append(r.path, step) }
+func (r *reporter) PopStep()                     { r.path = r.path[:len(r.path)-1] }
+
+func (r *reporter) Report(result gocmp.Result) {
+	if result.Equal() {
+		return
+	}
+	old, wanted := r.path.Last().Values()
+	r.fields = append(r.fields, Field{Path: memberOf(r.path), Old: leaf(old), New: leaf(wanted)})
+}
+
+// memberOf writes a go-cmp path in the reference's names.
+func memberOf(path gocmp.Path) Member {
+	var b strings.Builder
+	inExtra := false
+	for _, step := range path {
+		switch s := step.(type) {
+		case gocmp.StructField:
+			if inExtra = s.Name() == "Extra"; !inExtra {
+				b.WriteString("." + memberNames[s.Name()])
+			}
+		case gocmp.MapIndex:
+			if inExtra {
+				b.WriteString("." + s.Key().String())
+			} else {
+				fmt.Fprintf(&b, "[%q]", s.Key().String())
+			}
+		}
+	}
+	return Member(strings.TrimPrefix(b.String(), "."))
+}
+
+var memberNames = map[string]string{
+	"Enabled": "enabled", "Expression": "expression", "Overrides": "overrides", "Action": "action",
+	"ScoreThreshold": "score_threshold", "SensitivityLevel": "sensitivity_level",
+	"Categories": "categories", "Rules": "rules",
+}
+
+// leaf returns the value go-cmp stopped at, nil where there is none.
+func leaf(v reflect.Value) any {
+	if !v.IsValid() {
+		return nil
+	}
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.String && v.Type() == reflect.TypeFor[string]() {
+		if s := v.String(); json.Valid([]byte(s)) && strings.HasPrefix(s, "{") {
+			return json.RawMessage(s)
+		}
+	}
+	return v.Interface()
+}

@@ -1,0 +1,64 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// entry is what a category or rule override says, its key left out: the two
+// differ in nothing else that matters here.
+type entry struct {
+	Action           *edge.Action
+	Enabled          *bool
+	ScoreThreshold   *int
+	SensitivityLevel *string
+	Extra            map[string]json.RawMessage
+}
+
+func categoryEntry(c edge.CategoryOverride) entry {
+	return entry{Action: c.Action, Enabled: c.Enabled, SensitivityLevel: c.SensitivityLevel, Extra: c.Extra}
+}
+
+func (e entry) category(tag string) edge.CategoryOverride {
+	return edge.CategoryOverride{
+		Category: tag, Action: e.Action, Enabled: e.Enabled, SensitivityLevel: e.SensitivityLevel, Extra: e.Extra,
+	}
+}
+
+func ruleEntry(r edge.RuleOverride) entry {
+	return entry{
+		Action: r.Action, Enabled: r.Enabled, ScoreThreshold: r.ScoreThreshold,
+		SensitivityLevel: r.SensitivityLevel, Extra: r.Extra,
+	}
+}
+
+func (e entry) rule(id edge.RuleID) edge.RuleOverride {
+	return edge.RuleOverride{
+		ID: id, Action: e.Action, Enabled: e.Enabled, ScoreThreshold: e.ScoreThreshold,
+		SensitivityLevel: e.SensitivityLevel, Extra: e.Extra,
+	}
+}
+
+// isEmpty reports whether an entry says nothing; the platform refuses such ones.
+func (e entry) isEmpty() bool {
+	return e.Action == nil && e.Enabled == nil && e.ScoreThreshold == nil && e.SensitivityLevel == nil && len(e.Extra) == 0
+}
+
+// onlyEnables reports whether all an entry says is "enabled: true": the one
+// form that may change nothing at all.
+func (e entry) onlyEnables() bool {
+	return e.Enabled != nil && *e.Enabled && e.Action == nil && e.ScoreThreshold == nil &&
+		e.SensitivityLevel == nil && len(e.Extra) == 0
+}
+
+// The paths under which members appear in a plan, in the reference's names.
+
+func categoryMember(tag, member string) Member {
+	return Member(fmt.Sprintf("overrides.categories[%q].%s", tag, member))
+}
+
+func ruleMember(id edge.RuleID, member string) Member {
+	return Member(fmt.Sprintf("overrides.rules[%q].%s", id, member))
+}

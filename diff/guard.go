@@ -1,0 +1,106 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Guard passes a plan through every guard. Guards are functions from plan to
+// plan: a refused change stays where it is, with the reason and with what would
+// release it. The first refusal counts.
+func Guard(plan Plan, facts Facts) Plan {
+	refuse := func(guard func(Change) *Refusal) {
+		for i := range plan.Changes {
+			if plan.Changes[i].Refused == nil {
+				plan.Changes[i].Refused = guard(plan.Changes[i])
+			}
+		}
+	}
+	plan.Changes = append([]Change{}, plan.Changes...)
+	refuse(func(Change) *Refusal { return refuseShrunk(facts) })
+	refuse(refuseUndecided)
+	refuse(func(c Change) *Refusal { return refuseNonConvergent(c, facts) })
+	return plan.seal()
+}
+
+// Facts are what guards need to know beside the plan. The zero Facts refuse
+// nothing that depends on history.
+type Facts struct {
+	Before, After Size // what the last accepted commit declared, and what this one does
+	AllowShrink   bool // a person has agreed that After may be much smaller
+
+	// NonConvergent holds, for each deployment, the fingerprint of a change that
+	// was written and not kept by the platform.
+	NonConvergent map[DeploymentID]string
+}
+
+// Size is how much a commit declares.
+type Size struct {
+	Zones       int
+	Deployments int
+}
+
+// shrinkFloor is the number of zones (or deployments) below which a repository
+// may shrink as it likes: halving two zones is everyday work.
+const shrinkFloor = 4
+
+// Shrunk reports whether a commit suddenly declares nothing, or no more than
+// half of what the last accepted one did.
+func (f Facts) Shrunk() bool {
+	halved := func(before, after int) bool { return before >= shrinkFloor && after*2 <= before }
+	return !f.AllowShrink && (halved(f.Before.Zones, f.After.Zones) || halved(f.Before.Deployments, f.After.Deployments))
+}
+
+func refuseShrunk(f Facts) *Refusal {
+	if !f.Shrunk() {
+		return nil
+	}
+	return &Refusal{
+		Guard:   "shrink",
+		Reason:  f.ShrinkReason(),
+		Release: "seawall apply --allow-shrink, or a commit that declares them again",
+	}
+}
+
+// ShrinkReason tells a person what [Facts.Shrunk] saw.
+func (f Facts) ShrinkReason() string {
+	return fmt.Sprintf("this commit declares %d zones with %d deployments where the last accepted one declared %d with %d",
+		f.After.Zones, f.After.Deployments, f.Before.Zones, f.Before.Deployments)
+}
+
+func refuseUndecided(c Change) *Refusal {
+	if len(c.Unmanaged) == 0 {
+		return nil
+	}
+	names := make([]string, len(c.Unmanaged))
+	for i, l := range c.Unmanaged {
+		names[i] = string(l.Path)
+	}
+	return &Refusal{
+		Guard:   "unmanaged",
+		Reason:  fmt.Sprintf("live has %s that no declaration owns: %s", plural(len(names), "override", "overrides"), strings.Join(names, ", ")),
+		Release: fmt.Sprintf(`unmanaged: "keep" or unmanaged: "remove" in the deployment at %s`, c.Origin),
+	}
+}
+
+func refuseNonConvergent(c Change, f Facts) *Refusal {
+	if f.NonConvergent[c.ID()] == "" || f.NonConvergent[c.ID()] != c.Fingerprint() {
+		return nil
+	}
+	names := make([]string, len(c.Fields))
+	for i, field := range c.Fields {
+		names[i] = string(field.Path)
+	}
+	return &Refusal{
+		Guard:   "non_convergent",
+		Reason:  "this very change was written before and the platform did not keep it: " + strings.Join(names, ", "),
+		Release: "a changed declaration, a changed live state, or seawall apply, which tries it once more",
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

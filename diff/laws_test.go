@@ -1,0 +1,281 @@
+package diff
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// replaced is the live rule after the platform took body as the whole truth.
+func replaced(live edge.Rule, body edge.Rule) edge.Rule {
+	body.ID, body.Version, body.LastUpdated = live.ID, live.Version+"1", live.LastUpdated
+	return body
+}
+
+// merged is the live rule after a platform that merges objects, replaces lists
+// and keeps what is left out took body.
+func merged(t *rapid.T, live edge.Rule, body edge.Rule) edge.Rule {
+	var a, b any
+	decode := func(r edge.Rule, into *any) {
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decode(live, &a)
+	decode(body, &b)
+	data, err := json.Marshal(mergeJSON(a, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out edge.Rule
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func mergeJSON(a, b any) any {
+	left, okA := a.(map[string]any)
+	right, okB := b.(map[string]any)
+	if !okA || !okB {
+		return b
+	}
+	out := maps.Clone(left)
+	for k, v := range right {
+		out[k] = mergeJSON(left[k], v)
+	}
+	return out
+}
+
+func genDecided(t *rapid.T) desired.Deployment {
+	d := genDeployment(t)
+	d.Unmanaged = declared(11, rapid.SampledFrom([]desired.Unmanaged{desired.Keep, desired.Remove}).Draw(t, "decision"))
+	return d
+}
+
+func genApplied(t *rapid.T) Applied {
+	if rapid.Bool().Draw(t, "nothing applied before") {
+		return nil
+	}
+	c, errs := resolve(genDeployment(t), index(testManaged()))
+	if len(errs) > 0 {
+		return nil
+	}
+	return Applied{{testZone, testCore}: owned(c)}
+}
+
+// apply(plan(d, l), l) agrees with d, and a second plan finds nothing to do.
+func TestApplyingAPlanConverges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDecided(t)
+		live := testExecute(genOverrides(t))
+		live.Enabled = rapid.Ptr(rapid.Bool(), true).Draw(t, "live enabled")
+		applied := genApplied(t)
+		first := Make(Input{State: testState(d), Live: testLive(live), Applied: applied})
+		if len(first.Changes) == 0 {
+			return
+		}
+		c := first.Changes[0]
+		after := replaced(live, c.Request.Body)
+		assertIntent(t, d, after)
+		for name, before := range map[string]Applied{
+			"told what was applied": {c.ID(): c.Target.Owned},
+			"not told":              nil,
+		} {
+			if again := Make(Input{State: testState(d), Live: testLive(after), Applied: before}); !again.IsEmpty() {
+				t.Fatalf("%s: a second plan is not empty: %+v\nafter %+v", name, again.Changes, overridesOf(after))
+			}
+		}
+	})
+}
+
+// assertIntent checks a rule against the declaration itself, not through the
+// code under test.
+func assertIntent(t *rapid.T, d desired.Deployment, rule edge.Rule) {
+	o := overridesOf(rule)
+	if o == nil {
+		o = &edge.Overrides{}
+	}
+	enabled := map[string]*bool{}
+	for _, c := range o.Categories {
+		enabled[c.Category] = c.Enabled
+	}
+	isOff := func(tag string) bool { return enabled[tag] != nil && !*enabled[tag] }
+	if d.Paranoia != nil {
+		for level := 1; level <= 4; level++ {
+			tag := edge.ParanoiaTag(level)
+			if want := level > d.Paranoia.Value; isOff(tag) != want {
+				t.Fatalf("paranoia %d: %s off is %v", d.Paranoia.Value, tag, !want)
+			}
+		}
+	}
+	for _, tag := range d.Disable.Tags {
+		if !isOff(tag.Value) {
+			t.Fatalf("tag %s is not off", tag.Value)
+		}
+	}
+	find := func(id edge.RuleID) edge.RuleOverride {
+		for _, r := range o.Rules {
+			if r.ID == id {
+				return r
+			}
+		}
+		return edge.RuleOverride{}
+	}
+	for _, ref := range d.Disable.Rules {
+		if r := find(ref.Value.ID); r.Enabled == nil || *r.Enabled {
+			t.Fatalf("rule %s is not off", ref.Value.ID)
+		}
+	}
+	if d.Threshold != nil {
+		r := find(ruleID(8))
+		if r.ScoreThreshold == nil || *r.ScoreThreshold != d.Threshold.Score.Value || r.Action == nil || *r.Action != d.Threshold.Action.Value {
+			t.Fatalf("threshold is %+v", r)
+		}
+	}
+	if rule.IsEnabled() != d.Enabled.Value {
+		t.Fatal("enabled is not as declared")
+	}
+	if d.Expression != nil && rule.Expression != d.Expression.Value {
+		t.Fatal("expression is not as declared")
+	}
+}
+
+// A merging platform converges too, except where a removal cannot be said: a
+// ruleset-wide member, or the last entry of a list without a neutral form.
+func TestAMergingPlatformConverges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDecided(t)
+		overrides := genOverrides(t)
+		if overrides != nil {
+			overrides.Action, overrides.Enabled = nil, nil
+		}
+		live := testExecute(overrides)
+		first := Make(Input{State: testState(d), Live: testLive(live), Applied: genApplied(t)})
+		if len(first.Changes) == 0 {
+			return
+		}
+		body := first.Changes[0].Request.Body
+		unsayable := overrides != nil && (len(overrides.Categories) > 0 && (overridesOf(body) == nil || len(overridesOf(body).Categories) == 0) ||
+			len(overrides.Rules) > 0 && (overridesOf(body) == nil || len(overridesOf(body).Rules) == 0))
+		after := merged(t, live, body)
+		again := Make(Input{State: testState(d), Live: testLive(after)})
+		if len(again.Changes) > 0 && !unsayable {
+			t.Fatalf("not converged: %+v", again.Changes)
+		}
+	})
+}
+
+// Under "keep", with nothing of ours to take back, what nobody declares stays
+// member for member.
+func TestUnmanagedSurvivesKeep(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDeployment(t)
+		d.Unmanaged = declared(11, desired.Keep)
+		live := testExecute(genOverrides(t))
+		plan := Make(Input{State: testState(d), Live: testLive(live)})
+		if len(plan.Changes) == 0 {
+			return
+		}
+		body := plan.Changes[0].Request.Body
+		c, _ := resolve(d, index(testManaged()))
+		before, after := canonicalise(live), canonicalise(body)
+		claimed := func(key string) bool {
+			_, isTag := c.tags[key]
+			_, isRule := c.rules[edge.RuleID(key)]
+			return isTag || isRule
+		}
+		for _, pair := range [][2]map[string]canonicalEntry{
+			{before.Overrides.Categories, after.Overrides.Categories},
+			{before.Overrides.Rules, after.Overrides.Rules},
+		} {
+			for key, entry := range pair[0] {
+				if !claimed(key) && !reflect.DeepEqual(entry, pair[1][key]) {
+					t.Fatalf("%s was %+v and became %+v", key, entry, pair[1][key])
+				}
+				if claimed(key) && !reflect.DeepEqual(entry.Extra, pair[1][key].Extra) && pair[1][key].Extra != nil {
+					t.Fatalf("%s lost unknown members", key)
+				}
+			}
+		}
+		if !reflect.DeepEqual(live.Extra, body.Extra) || !reflect.DeepEqual(live.ActionParameters.Extra, body.ActionParameters.Extra) ||
+			body.Ref != live.Ref || body.Description != live.Description {
+			t.Fatal("members outside of overrides changed")
+		}
+	})
+}
+
+// Canonical form is blind to the order of rules and categories, and to saying
+// "enabled: true" or nothing on the execute rule.
+func TestCanonicalFormIsBlindToOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := genOverrides(t)
+		if o == nil {
+			o = &edge.Overrides{}
+		}
+		unique := *o
+		unique.Categories = nil
+		for _, s := range categorySlots(o) {
+			unique.Categories = append(unique.Categories, s.live.category(s.key))
+		}
+		shuffled := unique
+		shuffled.Categories = rapid.Permutation(unique.Categories).Draw(t, "categories")
+		shuffled.Rules = rapid.Permutation(unique.Rules).Draw(t, "rules")
+		a, b := canonicalise(testExecute(o)), canonicalise(testExecute(&shuffled))
+		if !reflect.DeepEqual(a, b) {
+			t.Fatalf("%+v\n%+v", a, b)
+		}
+	})
+}
+
+// plan(d, d) is empty: a live rule made from nothing but the declaration.
+func TestPlanOfWhatIsDeclaredIsEmpty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDecided(t)
+		m := index(testManaged())
+		c, errs := resolve(d, m)
+		if len(errs) > 0 {
+			t.Fatalf("resolving: %+v", errs)
+		}
+		live := testExecute((&merger{managed: m}).merge(nil, c))
+		live.Enabled = &d.Enabled.Value
+		if d.Expression != nil {
+			live.Expression = d.Expression.Value
+		}
+		if plan := Make(Input{State: testState(d), Live: testLive(live)}); !plan.IsEmpty() {
+			t.Fatalf("not empty: %+v", plan.Changes)
+		}
+	})
+}
+
+// Guards only ever refuse: they neither add, drop nor alter a change, and
+// asking twice changes nothing.
+func TestGuardsOnlyRefuse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDeployment(t)
+		plan := Make(Input{State: testState(d), Live: testLive(testExecute(genOverrides(t)))})
+		facts := Facts{Before: Size{rapid.IntRange(0, 9).Draw(t, "before"), 1}, After: Size{1, 1}}
+		guarded := Guard(plan, facts)
+		bare := slices.Clone(guarded.Changes)
+		for i := range bare {
+			bare[i].Refused = nil
+		}
+		if !reflect.DeepEqual(bare, plan.Changes) {
+			t.Fatal("a guard altered a change")
+		}
+		if !reflect.DeepEqual(Guard(guarded, facts), guarded) {
+			t.Fatal("guarding twice differs")
+		}
+	})
+}

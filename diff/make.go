@@ -1,0 +1,224 @@
+package diff
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Make plans everything in.State declares against in.Live. Zones whose entry
+// point was not looked at are left out. The plan is sorted by account, zone and
+// deployment and has passed no guard yet; see [Guard].
+func Make(in Input) Plan {
+	p := planner{in: in, managed: map[edge.RulesetID]*managed{}}
+	p.plan = Plan{
+		Version: PlanVersion, Commit: in.State.Commit,
+		Changes: []Change{}, Problems: []Problem{}, Deprecations: []struct{}{},
+	}
+	for _, account := range in.State.Accounts {
+		for _, zone := range account.Zones {
+			if entryPoint, looked := in.Live.EntryPoints[zone.ID]; looked {
+				p.plan.Summary.Zones++
+				p.planZone(account, zone, entryPoint)
+			}
+		}
+	}
+	for _, token := range in.State.Tokens {
+		p.plan.Problems = append(p.plan.Problems, Problem{
+			Token: token.Key, State: Unknown, Origin: token.Origin,
+			Reason: "tokens are checked but not yet managed by this version",
+		})
+	}
+	slices.SortStableFunc(p.plan.Changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment))
+	})
+	return p.plan.seal()
+}
+
+type planner struct {
+	in      Input
+	plan    Plan
+	managed map[edge.RulesetID]*managed
+}
+
+// place is where in the declaration the planner is.
+type place struct {
+	account desired.Account
+	zone    desired.Zone
+	d       desired.Deployment
+}
+
+func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoint Observed[edge.Ruleset]) {
+	for _, d := range zone.Deployments {
+		at := place{account, zone, d}
+		switch {
+		case errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound):
+			p.notDeployed(at, "the zone has no entry point ruleset")
+		case entryPoint.Err != nil:
+			p.problem(at, Problem{State: Unknown, Reason: entryPoint.Err.Error(), Err: entryPoint.Err, Origin: zone.Origin})
+		default:
+			p.planDeployment(at, entryPoint.Value)
+		}
+	}
+}
+
+func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
+	m, ok := p.findManaged(at)
+	if !ok {
+		return
+	}
+	rule, ok := p.findRule(at, entryPoint, m)
+	if !ok {
+		return
+	}
+	resolved, errs := resolve(at.d, m)
+	for _, e := range errs {
+		p.problem(at, Problem{State: Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
+	}
+	if len(errs) > 0 {
+		return
+	}
+	want, leftovers := p.wanted(at, rule, resolved, m)
+	fields := compare(rule, want, m)
+	target := Target{
+		Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
+		Owned: owned(resolved),
+	}
+	undecided := at.d.Unmanaged == nil && len(leftovers) > 0
+	if len(fields) == 0 && !undecided {
+		p.plan.Settled = append(p.plan.Settled, Settled{DeploymentID{at.zone.ID, m.ID}, target.Owned})
+		return
+	}
+	direct(fields, rule, want, m)
+	annotate(fields, at.d, resolved, m)
+	p.plan.Changes = append(p.plan.Changes, p.change(at, fields, want, target, leftovers, undecided))
+}
+
+// wanted returns the execute rule as it should be: the live one with what the
+// declaration owns written into it.
+func (p *planner) wanted(at place, live edge.Rule, c claims, m *managed) (edge.Rule, []Leftover) {
+	mg := merger{managed: m, before: map[Member]bool{}}
+	if at.d.Unmanaged != nil {
+		mg.decision = at.d.Unmanaged.Value
+	}
+	for _, member := range p.in.Applied[DeploymentID{at.zone.ID, m.ID}] {
+		mg.before[member] = true
+	}
+	want := live.Update()
+	parameters := *live.ActionParameters
+	parameters.Overrides = mg.merge(parameters.Overrides, c)
+	want.ActionParameters = &parameters
+	want.Enabled = &at.d.Enabled.Value
+	if at.d.Expression != nil {
+		want.Expression = at.d.Expression.Value
+	}
+	return want, mg.leftovers
+}
+
+func (p *planner) change(at place, fields []Field, want edge.Rule, target Target, leftovers []Leftover, undecided bool) Change {
+	c := Change{
+		Kind: "deployment", Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID,
+		Deployment: at.d.Ruleset, Action: "update", Origin: at.d.Origin, Fields: fields, Target: target,
+		Direction: Neutral,
+	}
+	if len(fields) > 0 {
+		c.Request = &Request{
+			Method: "PATCH",
+			Path:   edge.RulePath(at.zone.ID, target.EntryPoint, target.Rule),
+			Body:   want,
+		}
+		directions := make([]Direction, len(fields))
+		for i, f := range fields {
+			directions[i] = f.Direction
+		}
+		c.Direction = combine(directions...)
+	} else {
+		c.Fields = []Field{}
+	}
+	if undecided {
+		c.Unmanaged = leftovers
+	}
+	return c
+}
+
+// findManaged returns the managed ruleset a deployment names, or reports why
+// there is none.
+func (p *planner) findManaged(at place) (*managed, bool) {
+	i := slices.IndexFunc(at.account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == at.d.Ruleset })
+	if i < 0 {
+		p.problem(at, Problem{
+			State: Blocked, Reason: fmt.Sprintf("account %q declares no ruleset %q", at.account.Key, at.d.Ruleset), Origin: at.d.Origin,
+		})
+		return nil, false
+	}
+	ref := at.account.Rulesets[i]
+	account := p.in.Live.Accounts[at.account.ID]
+	if account.Listed.Err != nil {
+		p.unknown(at, account.Listed.Err)
+		return nil, false
+	}
+	found, err := FindRuleset(ref, account.Listed.Value)
+	if notThere := (*RulesetError)(nil); errors.As(err, &notThere) {
+		p.problem(at, Problem{State: Blocked, Reason: notThere.Message, Hint: notThere.Hint, Origin: ref.Origin})
+		return nil, false
+	}
+	if m, ok := p.managed[found.ID]; ok {
+		return m, true
+	}
+	full, read := account.Managed[found.ID]
+	if !read {
+		full.Err = fmt.Errorf("managed ruleset %q was not read", found.Name)
+	}
+	if full.Err != nil {
+		p.unknown(at, full.Err)
+		return nil, false
+	}
+	m := index(full.Value)
+	p.managed[found.ID] = m
+	return m, true
+}
+
+// findRule returns the execute rule of a deployment, or reports why it is not
+// there or not alone.
+func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.Rule, bool) {
+	var rules []edge.Rule
+	for _, rule := range entryPoint.Rules {
+		if rule.Executes(m.ID) {
+			rules = append(rules, rule)
+		}
+	}
+	switch len(rules) {
+	case 1:
+		return rules[0], true
+	case 0:
+		p.notDeployed(at, fmt.Sprintf("no execute rule of the zone runs managed ruleset %q", m.Name))
+	default:
+		p.problem(at, Problem{
+			State: Blocked, Origin: at.d.Origin,
+			Reason: fmt.Sprintf("%d execute rules of the zone run managed ruleset %q (%s and %s)", len(rules), m.Name, rules[0].ID, rules[1].ID),
+			Hint:   "remove all but one of them on the platform; overrides of two would contradict each other",
+		})
+	}
+	return edge.Rule{}, false
+}
+
+func (p *planner) notDeployed(at place, reason string) {
+	p.problem(at, Problem{
+		State: NotDeployed, Reason: reason, Origin: at.d.Origin,
+		Hint: "deploy the managed ruleset in the zone on the platform, or take the deployment out of the repository",
+	})
+}
+
+func (p *planner) unknown(at place, err error) {
+	p.problem(at, Problem{State: Unknown, Reason: err.Error(), Err: err, Origin: at.account.Origin})
+}
+
+func (p *planner) problem(at place, problem Problem) {
+	problem.Account, problem.Zone, problem.ZoneID = at.account.Key, at.zone.Key, at.zone.ID
+	problem.Deployment = at.d.Ruleset
+	p.plan.Problems = append(p.plan.Problems, problem)
+}

@@ -1,0 +1,86 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// owned lists the override members a declaration owns, sorted. Remembered once
+// applied, it tells a later commit what to take back under "keep".
+func owned(c claims) []Member {
+	var members []Member
+	for member := range c.origins() {
+		members = append(members, member)
+	}
+	slices.Sort(members)
+	return members
+}
+
+// origins maps each claimed member to the line that claims it.
+func (c claims) origins() map[Member]desired.Origin {
+	origins := map[Member]desired.Origin{}
+	for tag, claim := range c.tags {
+		origins[categoryMember(tag, "enabled")] = claim.enabledFrom
+	}
+	for id, claim := range c.rules {
+		if claim.enabled != nil {
+			origins[ruleMember(id, "enabled")] = claim.enabledFrom
+		}
+		if claim.score != nil {
+			origins[ruleMember(id, "score_threshold")] = claim.scoreFrom
+		}
+		if claim.action != nil {
+			origins[ruleMember(id, "action")] = claim.actionFrom
+		}
+	}
+	return origins
+}
+
+// annotate fills in where each field was asked for, and what rule it is about.
+// A field nobody claims changes because of the decision on unmanaged members,
+// or because it is no longer declared.
+func annotate(fields []Field, d desired.Deployment, c claims, m *managed) {
+	origins := c.origins()
+	origins["enabled"] = d.Enabled.Origin
+	if d.Expression != nil {
+		origins["expression"] = d.Expression.Origin
+	}
+	for i := range fields {
+		f := &fields[i]
+		origin, claimed := origins[f.Path]
+		if !claimed && d.Unmanaged != nil {
+			origin = d.Unmanaged.Origin
+		}
+		if origin.IsZero() {
+			origin = d.Origin
+		}
+		f.Origin = &origin
+		if f.Note == "" {
+			f.Note = m.describe(f.Path)
+		}
+	}
+}
+
+// describe says in words which rule a path with a rule's id is about.
+func (m *managed) describe(path Member) string {
+	list, key := overrideKey(path)
+	if list != "rules" {
+		return ""
+	}
+	i, ok := m.byID[edge.RuleID(key)]
+	if !ok {
+		return "a rule that the managed ruleset no longer has"
+	}
+	rule := m.Rules[i]
+	text := rule.Ref
+	if rule.Description != nil && *rule.Description != "" {
+		text = *rule.Description
+	}
+	if rule.ID == m.last && rule.ScoreThreshold != nil {
+		return fmt.Sprintf("last rule: %s", text)
+	}
+	return text
+}

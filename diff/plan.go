@@ -1,0 +1,232 @@
+package diff
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// PlanVersion is the version of the JSON form of a plan.
+const PlanVersion = 1
+
+// Plan is what a run would do and what stands in its way. Its JSON form is a
+// promise to other people's scripts; see the published schema.
+type Plan struct {
+	Version     int       `json:"version"`
+	Commit      string    `json:"commit"`
+	GeneratedAt time.Time `json:"generated_at"`
+	Digest      string    `json:"digest"`
+	Summary     Summary   `json:"summary"`
+	Changes     []Change  `json:"changes"`
+	Problems    []Problem `json:"problems"`
+	Requests    Requests  `json:"requests"`
+	// Deprecations is empty in this version.
+	Deprecations []struct{} `json:"deprecations"`
+
+	// Settled are the deployments that agree with what is desired.
+	Settled []Settled `json:"-"`
+}
+
+// Summary counts zones. A zone with several deployments counts once in each
+// row that applies to any of them.
+type Summary struct {
+	Zones       int `json:"zones"`
+	InSync      int `json:"in_sync"`
+	Changed     int `json:"changed"`
+	Weakening   int `json:"weakening"`
+	Refused     int `json:"refused"`
+	Blocked     int `json:"blocked"`
+	NotDeployed int `json:"not_deployed"`
+	Unknown     int `json:"unknown"`
+}
+
+// Change is one write the plan would make: all of what is to change in one
+// deployment. Refused changes stay in the plan.
+type Change struct {
+	Kind       string         `json:"kind"` // "deployment"
+	Account    string         `json:"account"`
+	Zone       string         `json:"zone"`
+	ZoneID     edge.ZoneID    `json:"zone_id"`
+	Deployment string         `json:"deployment"`
+	Action     string         `json:"action"` // "update"
+	Direction  Direction      `json:"direction"`
+	Origin     desired.Origin `json:"origin"`
+	Fields     []Field        `json:"fields"`
+	// Unmanaged are live members that no declaration owns and on which nobody
+	// has decided.
+	Unmanaged []Leftover `json:"unmanaged,omitempty"`
+	// Request is what would be sent; nil where nothing but a decision is missing.
+	Request *Request `json:"request"`
+	Refused *Refusal `json:"refused"`
+
+	// Target is what the request was made from; see reconcile.
+	Target Target `json:"-"`
+}
+
+// Target addresses the execute rule of a deployment, as observed.
+type Target struct {
+	Ruleset    edge.RulesetID // the managed ruleset
+	EntryPoint edge.RulesetID
+	Version    string // of the entry point when it was read
+	Rule       edge.RuleID
+	Owned      []Member // what the declaration owns, to remember once applied
+}
+
+// Request is one documented call (reference, "Update a zone ruleset rule").
+type Request struct {
+	Method string    `json:"method"`
+	Path   string    `json:"path"`
+	Body   edge.Rule `json:"body"`
+}
+
+// Refusal says which guard held a change back, why, and what would release it.
+type Refusal struct {
+	Guard   string `json:"guard"`
+	Reason  string `json:"reason"`
+	Release string `json:"release"`
+}
+
+// Problem is a zone, deployment or token about which no change can be planned.
+type Problem struct {
+	Account    string         `json:"account,omitempty"`
+	Zone       string         `json:"zone,omitempty"`
+	ZoneID     edge.ZoneID    `json:"zone_id,omitempty"`
+	Deployment string         `json:"deployment,omitempty"`
+	Token      string         `json:"token,omitempty"`
+	State      ProblemState   `json:"state"`
+	Reason     string         `json:"reason"`
+	Hint       string         `json:"hint,omitempty"`
+	Origin     desired.Origin `json:"origin"`
+
+	// Err is why something is unknown, nil otherwise.
+	Err error `json:"-"`
+}
+
+// ProblemState is the reason class of a [Problem].
+type ProblemState string
+
+// The states of a problem.
+const (
+	Unknown     ProblemState = "unknown"      // could not be read
+	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset
+	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
+)
+
+// Requests counts HTTP requests: those used so far, and those applying would need.
+type Requests struct {
+	Used    int64 `json:"used"`
+	ToApply int64 `json:"to_apply"`
+}
+
+// Settled is a deployment that agrees with its declaration.
+type Settled struct {
+	ID    DeploymentID
+	Owned []Member
+}
+
+// ID names the deployment a change is about.
+func (c Change) ID() DeploymentID { return DeploymentID{c.ZoneID, c.Target.Ruleset} }
+
+// Applies reports whether the change would be sent.
+func (c Change) Applies() bool { return c.Refused == nil && c.Request != nil }
+
+// Fingerprint tells whether two changes would do the same to the same live
+// state, whichever commit asks for it.
+func (c Change) Fingerprint() string {
+	fields := slices.Clone(c.Fields)
+	for i := range fields {
+		fields[i].Origin = nil
+	}
+	return fingerprint(struct {
+		Request *Request
+		Fields  []Field
+	}{c.Request, fields})
+}
+
+// IsEmpty reports whether the plan neither changes nor lacks anything.
+func (p Plan) IsEmpty() bool { return len(p.Changes) == 0 && len(p.Problems) == 0 }
+
+// Attention reports whether something is unknown, blocked, refused or not
+// deployed: whether a person is needed.
+func (p Plan) Attention() bool {
+	if len(p.Problems) > 0 {
+		return true
+	}
+	for _, c := range p.Changes {
+		if !c.Applies() {
+			return true
+		}
+	}
+	return false
+}
+
+// seal counts and digests: the last step after guards have spoken.
+func (p Plan) seal() Plan {
+	p.Summary = p.summarise()
+	p.Requests.ToApply = 0
+	for _, c := range p.Changes {
+		if c.Applies() {
+			p.Requests.ToApply += requestsPerChange
+		}
+	}
+	d := p
+	d.Digest, d.GeneratedAt, d.Requests.Used = "", time.Time{}, 0
+	p.Digest = "sha256:" + fingerprint(d)
+	return p
+}
+
+// requestsPerChange is one PATCH and the read that proves it.
+const requestsPerChange = 2
+
+func (p Plan) summarise() Summary {
+	const changed, weakening, refused, notInSync = "changed", "weakening", "refused", "not in sync"
+	zones := map[string]map[edge.ZoneID]bool{}
+	mark := func(zone edge.ZoneID, rows ...string) {
+		for _, row := range append(rows, notInSync) {
+			if zones[row] == nil {
+				zones[row] = map[edge.ZoneID]bool{}
+			}
+			zones[row][zone] = true
+		}
+	}
+	for _, c := range p.Changes {
+		switch {
+		case c.Refused != nil:
+			mark(c.ZoneID, refused)
+		case c.Direction == Weakens:
+			mark(c.ZoneID, changed, weakening)
+		default:
+			mark(c.ZoneID, changed)
+		}
+	}
+	for _, problem := range p.Problems {
+		if problem.ZoneID != "" {
+			mark(problem.ZoneID, string(problem.State))
+		}
+	}
+	return Summary{
+		Zones:       p.Summary.Zones,
+		InSync:      p.Summary.Zones - len(zones[notInSync]),
+		Changed:     len(zones[changed]),
+		Weakening:   len(zones[weakening]),
+		Refused:     len(zones[refused]),
+		Blocked:     len(zones[string(Blocked)]),
+		NotDeployed: len(zones[string(NotDeployed)]),
+		Unknown:     len(zones[string(Unknown)]),
+	}
+}
+
+func fingerprint(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		// Every value here came from JSON or is plain; this cannot happen to user input.
+		panic("diff: encoding a plan: " + err.Error())
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,233 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// managed is a managed ruleset with the look-ups that resolving needs. It is
+// built once per ruleset and shared by all zones that deploy it.
+type managed struct {
+	edge.Ruleset
+	byID  map[edge.RuleID]int
+	byRef map[string][]edge.RuleID
+	byTag map[string][]int
+	last  edge.RuleID
+}
+
+func index(r edge.Ruleset) *managed {
+	m := &managed{
+		Ruleset: r,
+		byID:    make(map[edge.RuleID]int, len(r.Rules)),
+		byRef:   make(map[string][]edge.RuleID, len(r.Rules)),
+		byTag:   map[string][]int{},
+	}
+	for i, rule := range r.Rules {
+		m.byID[rule.ID] = i
+		if rule.Ref != "" {
+			m.byRef[rule.Ref] = append(m.byRef[rule.Ref], rule.ID)
+		}
+		for _, tag := range rule.Categories {
+			m.byTag[tag] = append(m.byTag[tag], i)
+		}
+		m.last = rule.ID
+	}
+	return m
+}
+
+// claim is what an intent says about one override entry. Members it leaves nil
+// belong to somebody else.
+type claim struct {
+	enabled *bool // the value "enabled" must have
+	on      bool  // "enabled" must not be false: a paranoia tag at or below the level
+	score   *int
+	action  *edge.Action
+
+	enabledFrom, scoreFrom, actionFrom desired.Origin
+}
+
+// claims is a deployment's intent, resolved against the managed ruleset.
+type claims struct {
+	tags  map[string]claim
+	rules map[edge.RuleID]claim
+}
+
+// resolveError is a declaration that the managed ruleset cannot honour.
+type resolveError struct {
+	origin  desired.Origin
+	message string
+	hint    string
+}
+
+// resolve turns an intent into claims (reference, "Procedure: set paranoia
+// level" and "Procedure: set score threshold and action"). It reports every
+// mistake it finds, not only the first.
+func resolve(d desired.Deployment, m *managed) (claims, []resolveError) {
+	c := claims{tags: map[string]claim{}, rules: map[edge.RuleID]claim{}}
+	var errs []resolveError
+	errs = append(errs, c.claimParanoia(d.Paranoia, m)...)
+	errs = append(errs, c.claimThreshold(d.Threshold, m)...)
+	errs = append(errs, c.claimTags(d.Disable.Tags, m)...)
+	errs = append(errs, c.claimRules(d.Disable.Rules, d.Threshold != nil, m)...)
+	return c, errs
+}
+
+var off = false
+
+// claimParanoia owns all paranoia tags: those above the level must be
+// disabled, those at or below it must not.
+func (c claims) claimParanoia(paranoia *desired.Declared[int], m *managed) []resolveError {
+	if paranoia == nil {
+		return nil
+	}
+	var errs []resolveError
+	for level := 1; level <= edge.MaxParanoia; level++ {
+		tag := edge.ParanoiaTag(level)
+		if level <= paranoia.Value {
+			c.tags[tag] = claim{on: true, enabledFrom: paranoia.Origin}
+			continue
+		}
+		if !m.knowsTag(tag) {
+			errs = append(errs, resolveError{
+				paranoia.Origin,
+				fmt.Sprintf("paranoia: managed ruleset %q has no rules tagged %s", m.Name, tag),
+				"leave paranoia out for a ruleset without paranoia levels",
+			})
+		}
+		c.tags[tag] = claim{enabled: &off, enabledFrom: paranoia.Origin}
+	}
+	return errs
+}
+
+func (c claims) claimThreshold(t *desired.Threshold, m *managed) []resolveError {
+	if t == nil {
+		return nil
+	}
+	last, ok := m.Last()
+	if !ok || last.ScoreThreshold == nil {
+		return []resolveError{{
+			t.Score.Origin,
+			fmt.Sprintf("threshold: the last rule of managed ruleset %q carries no score_threshold", m.Name),
+			"leave threshold out for a ruleset that does not score requests",
+		}}
+	}
+	c.rules[m.last] = claim{
+		score: &t.Score.Value, scoreFrom: t.Score.Origin,
+		action: &t.Action.Value, actionFrom: t.Action.Origin,
+	}
+	return nil
+}
+
+func (c claims) claimTags(tags []desired.Declared[string], m *managed) []resolveError {
+	var errs []resolveError
+	for _, tag := range tags {
+		if !m.knowsTag(tag.Value) {
+			errs = append(errs, resolveError{
+				tag.Origin,
+				fmt.Sprintf("disable.tags: managed ruleset %q has no tag %q", m.Name, tag.Value),
+				didYouMean(tag.Value, sortedKeys(m.byTag)),
+			})
+			continue
+		}
+		c.tags[tag.Value] = claim{enabled: &off, enabledFrom: tag.Origin}
+	}
+	return errs
+}
+
+func (c claims) claimRules(refs []desired.Declared[desired.RuleRef], threshold bool, m *managed) []resolveError {
+	var errs []resolveError
+	for _, ref := range refs {
+		id, message, hint := m.find(ref.Value)
+		if message == "" && threshold && id == m.last {
+			message = fmt.Sprintf("%s is the last rule of %q, whose threshold is declared too", ref.Value, m.Name)
+			hint = "disable the rule or set its threshold, not both"
+		}
+		if message != "" {
+			errs = append(errs, resolveError{ref.Origin, "disable.rules: " + message, hint})
+			continue
+		}
+		c.rules[id] = claim{enabled: &off, enabledFrom: ref.Origin}
+	}
+	return errs
+}
+
+// knowsTag reports whether a tag exists. Where the platform shows no tags at
+// all, as the reference's rule table does not, every tag passes.
+func (m *managed) knowsTag(tag string) bool {
+	return len(m.byTag) == 0 || len(m.byTag[tag]) > 0
+}
+
+// find returns the rule a reference names, or what is wrong with it.
+func (m *managed) find(ref desired.RuleRef) (id edge.RuleID, message, hint string) {
+	if ref.Ref == "" {
+		if _, ok := m.byID[ref.ID]; ok {
+			return ref.ID, "", ""
+		}
+		ids := make([]string, 0, len(m.byID))
+		for id := range m.byID {
+			ids = append(ids, string(id))
+		}
+		slices.Sort(ids)
+		return "", fmt.Sprintf("managed ruleset %q has no rule %s (version %s)", m.Name, ref.ID, m.Version),
+			cmpHint(didYouMean(string(ref.ID), ids), "managed rules come and go with versions; naming them by ref is steadier")
+	}
+	switch ids := m.byRef[ref.Ref]; len(ids) {
+	case 1:
+		return ids[0], "", ""
+	case 0:
+		return "", fmt.Sprintf("managed ruleset %q has no rule with ref %q (version %s)", m.Name, ref.Ref, m.Version),
+			didYouMean(ref.Ref, sortedKeys(m.byRef))
+	default:
+		return "", fmt.Sprintf("managed ruleset %q has %d rules with ref %q", m.Name, len(ids), ref.Ref),
+			"name the rule by id"
+	}
+}
+
+// FindRuleset finds the managed ruleset a reference names among those listed:
+// by kind, phase and name or id, never by its place in the list.
+func FindRuleset(ref desired.RulesetRef, listed []edge.Ruleset) (edge.Ruleset, error) {
+	var found []edge.Ruleset
+	var names []string
+	for _, r := range listed {
+		if r.Kind != edge.KindManaged || r.Phase != edge.PhaseFirewallManaged {
+			continue
+		}
+		names = append(names, r.Name)
+		if ref.ID != "" && r.ID == ref.ID || ref.ID == "" && r.Name == ref.Name {
+			found = append(found, r)
+		}
+	}
+	what := fmt.Sprintf("named %q", ref.Name)
+	if ref.ID != "" {
+		what = "with id " + string(ref.ID)
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		slices.Sort(names)
+		return edge.Ruleset{}, &RulesetError{
+			fmt.Sprintf("the account has no managed ruleset %s", what),
+			cmpHint(didYouMean(ref.Name, names), "it has: "+strings.Join(names, ", ")),
+		}
+	default:
+		ids := make([]string, len(found))
+		for i, r := range found {
+			ids[i] = string(r.ID)
+		}
+		slices.Sort(ids)
+		return edge.Ruleset{}, &RulesetError{
+			fmt.Sprintf("the account has %d managed rulesets %s", len(found), what),
+			"declare it by id; candidates: " + strings.Join(ids, ", "),
+		}
+	}
+}
+
+// RulesetError says that a declared managed ruleset is not there, or not alone.
+type RulesetError struct{ Message, Hint string }
+
+func (e *RulesetError) Error() string { return e.Message }
