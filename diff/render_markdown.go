@@ -1,0 +1,152 @@
+package diff
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// markdownLimit is where a pull-request comment stops listing changes: the
+// forges cut comments near 65,000 characters.
+const markdownLimit = 50_000
+
+// Markdown writes a plan for a pull request. Changes that weaken come first.
+// Everything that came from a repository or a server stands in code spans, so
+// that a name can be neither markup nor a mention.
+func (p Plan) Markdown(w io.Writer) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "### Seawall plan%s\n\n%s\n", ofCommit(p.Commit), p.Summary)
+	p.markdownChanges(&b)
+	p.markdownProblems(&b)
+	fmt.Fprintf(&b, "\n%s used", plural(int(p.Requests.Used), "request", "requests"))
+	if p.Requests.ToApply > 0 {
+		fmt.Fprintf(&b, ", %d to apply", p.Requests.ToApply)
+	}
+	fmt.Fprintf(&b, ". Digest %s\n", code(p.Digest))
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func ofCommit(commit string) string {
+	if commit == "" {
+		return ""
+	}
+	return " for " + code(commit[:min(len(commit), 12)])
+}
+
+func (p Plan) markdownChanges(b *bytes.Buffer) {
+	changes := slices.Clone(p.Changes)
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(urgency(a), urgency(b)) })
+	for i, c := range changes {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "\n… and %s. `seawall plan` shows all of them.\n", plural(len(changes)-i, "more change", "more changes"))
+			return
+		}
+		markdownChange(b, c)
+	}
+}
+
+// urgency puts what a reviewer must see first.
+func urgency(c Change) int {
+	switch {
+	case c.Refused == nil && c.Direction == Weakens:
+		return 0
+	case c.Refused != nil:
+		return 1
+	}
+	return 2
+}
+
+func markdownChange(b *bytes.Buffer, c Change) {
+	title := string(c.Direction)
+	if c.Direction == Weakens {
+		title = "⚠️ **weakens**"
+	}
+	if c.Refused != nil {
+		title = "⛔ **refused**, " + title
+	}
+	fmt.Fprintf(b, "\n#### %s: %s\n", code(name(c.Account, c.Zone, c.Deployment)), title)
+	fmt.Fprintf(b, "declared at %s\n\n", code(c.Origin.String()))
+	if len(c.Fields) > 0 {
+		b.WriteString("| member | live | desired | | declared at |\n|---|---|---|---|---|\n")
+		for _, f := range c.Fields {
+			markdownField(b, f)
+		}
+	}
+	for _, l := range c.Unmanaged {
+		fmt.Fprintf(b, "- not declared: %s = %s\n", code(string(l.Path)), code(value(l.Value)))
+	}
+	if c.Refused != nil {
+		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", code(c.Refused.Reason), code(c.Refused.Release))
+	}
+}
+
+func markdownField(b *bytes.Buffer, f Field) {
+	direction := string(f.Direction)
+	if f.Direction == Weakens {
+		direction = "⚠️ weakens"
+	}
+	origin := ""
+	if f.Origin != nil {
+		origin = code(f.Origin.String())
+	}
+	path := code(string(f.Path))
+	if f.Note != "" {
+		path += "<br>" + code(f.Note)
+	}
+	cells := []string{path, code(value(f.Old)), code(value(f.New)), direction, origin}
+	for i, c := range cells {
+		cells[i] = strings.ReplaceAll(c, "|", `\|`)
+	}
+	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+}
+
+func (p Plan) markdownProblems(b *bytes.Buffer) {
+	if len(p.Problems) == 0 {
+		return
+	}
+	b.WriteString("\n#### Needs a person\n\n")
+	for i, problem := range p.Problems {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "- … and %d more\n", len(p.Problems)-i)
+			return
+		}
+		what := name(problem.Account, problem.Zone, problem.Deployment)
+		if problem.Token != "" {
+			what = "token " + problem.Token
+		}
+		fmt.Fprintf(b, "- %s **%s**: %s", code(what), strings.ReplaceAll(string(problem.State), "_", " "), code(problem.Reason))
+		if !problem.Origin.IsZero() {
+			fmt.Fprintf(b, " at %s", code(problem.Origin.String()))
+		}
+		if problem.Hint != "" {
+			fmt.Fprintf(b, "; %s", code(problem.Hint))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// code puts text into a code span that the text cannot end.
+func code(s string) string {
+	s = strings.TrimSpace(printable(s))
+	if s == "" {
+		return ""
+	}
+	longest, run := 0, 0
+	for _, r := range s {
+		if r == '`' {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	fence := strings.Repeat("`", longest+1)
+	if longest > 0 {
+		return fence + " " + s + " " + fence
+	}
+	return fence + s + fence
+}

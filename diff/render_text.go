@@ -1,0 +1,183 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Text writes a plan for a person at a terminal: changes first, what stands in
+// the way next, counts last. Colour is for terminals only.
+func (p Plan) Text(w io.Writer, colour bool) error {
+	t := textWriter{colour: colour}
+	for _, c := range p.Changes {
+		t.change(c)
+	}
+	for _, problem := range p.Problems {
+		t.problem(problem)
+	}
+	t.summary(p)
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+type textWriter struct {
+	bytes.Buffer
+	colour bool
+}
+
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	bold   = "1"
+	dim    = "2"
+)
+
+func (t *textWriter) paint(code, s string) string {
+	if !t.colour || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func (t *textWriter) direction(d Direction) string {
+	switch d {
+	case Weakens:
+		return t.paint(red, string(d))
+	case Strengthens:
+		return t.paint(green, string(d))
+	}
+	return string(d)
+}
+
+func (t *textWriter) change(c Change) {
+	mark, verb := t.paint(yellow, "~"), t.direction(c.Direction)
+	if c.Refused != nil {
+		mark, verb = t.paint(red, "!"), t.paint(red, "refused")
+	}
+	fmt.Fprintf(t, "%s %s  %s  %s\n", mark, t.paint(bold, printable(name(c.Account, c.Zone, c.Deployment))), verb,
+		t.paint(dim, printable(c.Origin.String())))
+	width := 0
+	for _, f := range c.Fields {
+		width = max(width, len(subject(f.Path)))
+	}
+	for _, f := range c.Fields {
+		t.field(f, width, c)
+	}
+	for _, l := range c.Unmanaged {
+		fmt.Fprintf(t, "    ? %s = %s  %s\n", subject(l.Path), value(l.Value), t.paint(dim, "not declared"))
+	}
+	if c.Refused != nil {
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), printable(c.Refused.Reason))
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), printable(c.Refused.Release))
+	}
+	t.WriteByte('\n')
+}
+
+func (t *textWriter) field(f Field, width int, c Change) {
+	fmt.Fprintf(t, "    %-*s  %s → %s", width, subject(f.Path), value(f.Old), value(f.New))
+	if f.Direction != Neutral {
+		t.WriteString("  " + t.direction(f.Direction))
+	}
+	if f.Note != "" {
+		t.WriteString("  " + t.paint(dim, "("+printable(f.Note)+")"))
+	}
+	if f.Origin != nil && *f.Origin != c.Origin {
+		t.WriteString("  " + t.paint(dim, printable(f.Origin.String())))
+	}
+	t.WriteByte('\n')
+}
+
+func (t *textWriter) problem(p Problem) {
+	what := name(p.Account, p.Zone, p.Deployment)
+	if p.Token != "" {
+		what = "token " + p.Token
+	}
+	state := strings.ReplaceAll(string(p.State), "_", " ")
+	fmt.Fprintf(t, "%s %s  %s  %s\n    %s\n", t.paint(red, "!"), t.paint(bold, printable(what)),
+		t.paint(red, state), t.paint(dim, printable(p.Origin.String())), printable(p.Reason))
+	if p.Hint != "" {
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), printable(p.Hint))
+	}
+	t.WriteByte('\n')
+}
+
+func (t *textWriter) summary(p Plan) {
+	fmt.Fprintf(t, "%s\n", t.paint(bold, p.Summary.String()))
+	fmt.Fprintf(t, "%s used", plural(int(p.Requests.Used), "request", "requests"))
+	if p.Requests.ToApply > 0 {
+		fmt.Fprintf(t, ", %d to apply", p.Requests.ToApply)
+	}
+	t.WriteByte('\n')
+}
+
+// String is the summary in one line, rows that are zero left out.
+func (s Summary) String() string {
+	parts := []string{}
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	add(s.InSync, "in sync")
+	add(s.Changed, "to change")
+	add(s.Weakening, "of them weakening")
+	add(s.Refused, "refused")
+	add(s.Blocked, "blocked")
+	add(s.NotDeployed, "not deployed")
+	add(s.Unknown, "unknown")
+	if len(parts) == 0 {
+		return plural(s.Zones, "zone", "zones")
+	}
+	return plural(s.Zones, "zone", "zones") + ": " + strings.Join(parts, ", ")
+}
+
+func name(parts ...string) string {
+	said := parts[:0:0]
+	for _, p := range parts {
+		if p != "" {
+			said = append(said, p)
+		}
+	}
+	return strings.Join(said, " / ")
+}
+
+// subject says a path in fewer words: `tag sqli enabled`, `rule 1f… action`.
+func subject(path Member) string {
+	list, key := overrideKey(path)
+	member := string(path[strings.LastIndexByte(string(path), '.')+1:])
+	switch list {
+	case "categories":
+		return fmt.Sprintf("tag %s %s", printable(key), member)
+	case "rules":
+		return fmt.Sprintf("rule %s %s", printable(key), member)
+	}
+	return printable(string(path))
+}
+
+// value writes a field's value; a member that is not there is "unset".
+func value(v any) string {
+	if v == nil {
+		return "unset"
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}
+
+// printable keeps text from a repository or a server from writing to the
+// terminal itself: control characters become spaces.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
