@@ -1,0 +1,225 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+// The platform's quota per credential.
+const (
+	DefaultRequests = 1200
+	DefaultPer      = 5 * time.Minute
+)
+
+// Budget keeps all calls of one credential under its quota. Past the quota the
+// platform refuses everything for minutes, so the budget is exact: in no span
+// of the length Per can the platform see more than Requests requests, however
+// its own windows lie. For that a request counts from before it is sent until
+// Per after its answer came. Nothing is spread out: a run of few zones goes at
+// full speed, and only one that used up the quota waits.
+//
+// (A limiter with fixed windows would let through twice the quota around the
+// end of one, and one that spaces requests evenly would slow down every small
+// run, which is why the count is kept here.)
+//
+// Three things make every call wait: the quota is used up; an answer was 429,
+// for as long as its Retry-After said; the platform's Ratelimit header says that
+// less is left than we think, because someone else uses the credential too.
+//
+// A Budget is safe for concurrent use. It begins empty: after a restart the
+// Ratelimit header of the first answer corrects it.
+type Budget struct {
+	requests int
+	per      time.Duration
+	clock    clock
+
+	mu       sync.Mutex
+	inFlight int
+	ended    []time.Time // of the requests within the last per, oldest first
+	changed  chan struct{}
+	resume   time.Time // paused until then
+	strikes  int       // pauses in a row for which no length was said
+	told     told
+}
+
+// told is what the platform said is left, and until when that holds.
+type told struct {
+	left  int
+	until time.Time
+}
+
+// BudgetState is what a budget has to tell at one moment.
+type BudgetState struct {
+	Used  int           // requests that count now
+	Left  int           // requests that may be sent now without waiting
+	Pause time.Duration // how long the platform asked everything to wait; zero when it did not
+}
+
+// NewBudget returns a budget of so many requests in any span of length per.
+// Zero is the platform's quota, 1200 and 5 minutes.
+func NewBudget(requests int, per time.Duration) *Budget {
+	setDefault(&requests, DefaultRequests)
+	setDefault(&per, DefaultPer)
+	return &Budget{requests: requests, per: per, clock: realClock{}, changed: make(chan struct{})}
+}
+
+// State returns what the budget has to tell now.
+func (b *Budget) State() BudgetState {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	b.forget(now)
+	s := BudgetState{Used: b.inFlight + len(b.ended), Pause: max(b.resume.Sub(now), 0)}
+	s.Left = max(b.requests-s.Used, 0)
+	if now.Before(b.told.until) {
+		s.Left = min(s.Left, b.told.left)
+	}
+	if s.Pause > 0 {
+		s.Left = 0
+	}
+	return s
+}
+
+// take waits until one request may be sent and counts it. Each success is
+// followed by one done.
+func (b *Budget) take(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		wait, changed := b.tryTake()
+		switch {
+		case wait == 0:
+			return nil
+		case wait > 0:
+			if err := b.clock.Sleep(ctx, wait); err != nil {
+				return err
+			}
+		default:
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// tryTake counts a request and returns zero, or returns how long to wait before
+// trying again; negative is until changed is closed.
+func (b *Budget) tryTake() (time.Duration, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	b.forget(now)
+	tell := now.Before(b.told.until)
+	switch {
+	case now.Before(b.resume):
+		return b.resume.Sub(now), nil
+	case tell && b.told.left <= 0:
+		return b.told.until.Sub(now), nil
+	case b.inFlight+len(b.ended) < b.requests:
+		b.inFlight++
+		if tell {
+			b.told.left--
+		}
+		return 0, nil
+	case len(b.ended) > 0:
+		return b.ended[0].Add(b.per).Sub(now), nil
+	}
+	return -1, b.changed
+}
+
+// forget drops the requests that no longer count.
+func (b *Budget) forget(now time.Time) {
+	n := 0
+	for n < len(b.ended) && !now.Before(b.ended[n].Add(b.per)) {
+		n++
+	}
+	b.ended = b.ended[n:]
+}
+
+// done ends a request and heeds what the answer says of limits; the status is
+// zero when there was none. It returns the pause a 429 began, zero when it began
+// none.
+func (b *Budget) done(status int, header http.Header) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	b.inFlight--
+	b.ended = append(b.ended, now)
+	close(b.changed)
+	b.changed = make(chan struct{})
+	for _, limit := range wire.ParseLimits(header) {
+		b.heed(limit, now)
+	}
+	if status == http.StatusTooManyRequests {
+		return b.pause(wire.RetryAfter(header), now)
+	}
+	if status != 0 && !now.Before(b.resume) {
+		b.strikes = 0
+	}
+	return 0
+}
+
+// heed believes a Ratelimit header that leaves less than we do. Requests in
+// flight may or may not be in its count already; they are taken not to be.
+func (b *Budget) heed(limit wire.Limit, now time.Time) {
+	left := limit.Left - b.inFlight
+	if left >= b.requests-b.inFlight-len(b.ended) {
+		return
+	}
+	until := now.Add(min(limit.Reset, wire.MaxPause))
+	if now.Before(b.told.until) {
+		left = min(left, b.told.left) // answers overtake each other
+	}
+	b.told = told{left, until}
+}
+
+// firstPause is how long the first 429 without a Retry-After makes us wait;
+// each further one doubles it.
+const firstPause = 2 * time.Second
+
+// pause holds back every call. Of requests that were in flight together only
+// the first to come back begins a pause; the others can make it longer.
+func (b *Budget) pause(said time.Duration, now time.Time) time.Duration {
+	paused := now.Before(b.resume)
+	if said == 0 {
+		if paused {
+			return 0
+		}
+		said = min(firstPause<<min(b.strikes, 8), wire.MaxPause)
+		b.strikes++
+	}
+	if resume := now.Add(said); resume.After(b.resume) {
+		b.resume = resume
+	}
+	if paused {
+		return 0
+	}
+	return said
+}
+
+// clock is time, so that tests need not wait for it.
+type clock interface {
+	Now() time.Time
+	Sleep(context.Context, time.Duration) error
+}
+
+type realClock struct{}
+
+func (realClock) Now() time.Time { return time.Now() }
+
+func (realClock) Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,165 @@
+// Package client is the platform over HTTP.
+//
+//	budget := client.NewBudget(0, 0) // 1200 requests per 5 minutes
+//	platform, err := client.New(client.Config{
+//		BaseURL: "https://api.example.com/client/v4",
+//		Token:   func() (edge.Secret, error) { return edge.NewSecret(os.Getenv("TOKEN")), nil },
+//		Budget:  budget,
+//	})
+//	entry, err := platform.EntryPoint(ctx, zone)
+//
+// A call passes four gates, each in a file of its own:
+//
+//   - retry.go decides, in one table, what is tried again and what is final;
+//   - budget.go keeps all calls of one credential under the platform's quota and
+//     makes all of them wait when one is throttled;
+//   - send.go sends one request and learns whether it may have left the machine;
+//   - errors.go turns what went wrong into the sentinels of package edge, and
+//     sees to it that no text ever contains the credential.
+//
+// A read is repeated when it fails for reasons that pass. A write is repeated
+// only when it certainly had no effect; otherwise the caller learns
+// [edge.ErrOutcomeUnknown] and reads before it writes again.
+package client
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go/retrypolicy"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Config says how to reach the platform. BaseURL and Token are required.
+type Config struct {
+	// BaseURL is the base address of the API, http or https, without credentials,
+	// query or fragment. Plain http is refused but to this machine.
+	BaseURL string
+	// Token returns the credential. It is asked once per call of the contract, so a
+	// rotated file is picked up without a restart.
+	Token func() (edge.Secret, error)
+	// Budget is shared by everything that uses the same credential; nil makes one
+	// of the platform's documented size for this client alone.
+	Budget *Budget
+	// Concurrency bounds the requests in flight; zero is 16.
+	Concurrency int
+	// Timeout bounds one request from dialling to the last byte of the answer,
+	// without the time it waits for the budget; zero is 30 s.
+	Timeout time.Duration
+	// Backoff is the pause before the first repetition, doubled for each further
+	// one up to sixteen times itself; zero is 500 ms.
+	Backoff time.Duration
+	// AllowInsecure permits plain http to other machines: the credential can then
+	// be read on the way.
+	AllowInsecure bool
+	UserAgent     string            // empty is "seawall"
+	Transport     http.RoundTripper // nil is one made for one host and Concurrency
+	Log           *slog.Logger      // nil is silent
+}
+
+// Client is an [edge.Platform] over HTTP, safe for concurrent use. Make one
+// with [New].
+type Client struct {
+	config   Config
+	base     string // without a slash at the end
+	host     string // for errors
+	slots    chan struct{}
+	retries  retrypolicy.RetryPolicy[*attempt]
+	requests atomic.Int64
+}
+
+var _ edge.Platform = (*Client)(nil)
+
+// New returns a client. It sends nothing; it fails on a configuration that
+// cannot work.
+func New(config Config) (*Client, error) {
+	base, err := parseBase(config.BaseURL, config.AllowInsecure)
+	if err != nil {
+		return nil, err
+	}
+	if config.Token == nil {
+		return nil, errors.New("a client needs a credential")
+	}
+	setDefault(&config.Concurrency, 16)
+	setDefault(&config.Timeout, 30*time.Second)
+	setDefault(&config.Backoff, 500*time.Millisecond)
+	setDefault(&config.UserAgent, "seawall")
+	if config.Budget == nil {
+		config.Budget = NewBudget(0, 0)
+	}
+	if config.Transport == nil {
+		config.Transport = newTransport(config.Concurrency)
+	}
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Client{
+		config:  config,
+		base:    strings.TrimRight(base.String(), "/"),
+		host:    base.Host,
+		slots:   make(chan struct{}, config.Concurrency),
+		retries: newRetryPolicy(config),
+	}, nil
+}
+
+// Requests counts the HTTP requests sent so far, repetitions included. An
+// attempt that reached no server does not count.
+func (c *Client) Requests() int64 { return c.requests.Load() }
+
+func setDefault[T comparable](value *T, fallback T) {
+	var zero T
+	if *value == zero {
+		*value = fallback
+	}
+}
+
+// parseBase reads a base address. No error repeats the address: somebody may
+// have put a password into it.
+func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("base_url is not a URL")
+	}
+	if u.User != nil {
+		return nil, errors.New("base_url must not contain a user name or password")
+	}
+	if u.RawQuery != "" || u.Fragment != "" || u.ForceQuery {
+		return nil, errors.New("base_url must end with its path: no query, no fragment")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, errors.New("base_url must look like https://host/path")
+	}
+	if u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()) {
+		return nil, fmt.Errorf("base_url sends the credential in clear text to %s; write https", u.Host)
+	}
+	return u, nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}
+
+// newTransport keeps as many connections open as may be used at once: with the
+// standard two per host most requests of a sweep would begin with a handshake.
+func newTransport(concurrency int) *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns = concurrency
+	t.MaxIdleConnsPerHost = concurrency
+	t.MaxConnsPerHost = concurrency
+	t.IdleConnTimeout = 90 * time.Second
+	t.TLSHandshakeTimeout = 10 * time.Second
+	t.MaxResponseHeaderBytes = 256 << 10
+	return t
+}

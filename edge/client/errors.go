@@ -1,0 +1,94 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+const concealed = "[secret]"
+
+// decodeConcealed decodes an answer. A failure is decoded a second time with
+// the credential blacked out, because a server may echo the request's header.
+func decodeConcealed(answer wire.Response, token edge.Secret, decode func(wire.Response) error) error {
+	err := decode(answer)
+	if err == nil {
+		return nil
+	}
+	value := []byte(token.Reveal())
+	if !bytes.Contains(answer.Body, value) {
+		return err
+	}
+	answer.Body = bytes.ReplaceAll(answer.Body, value, []byte(concealed))
+	if err := decode(answer); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", answer.Call, edge.ErrUnreadable)
+}
+
+// transportFailure is the error of a request without an answer.
+func (c *Client) transportFailure(ctx context.Context, call call, token edge.Secret, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", call, ctx.Err())
+	}
+	return fmt.Errorf("%s: %w: %s", call, edge.ErrUnavailable, conceal(c.reason(err), token))
+}
+
+// readFailure is the error of an answer that began and did not end well.
+func (c *Client) readFailure(ctx context.Context, call call, token edge.Secret, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", call, ctx.Err())
+	}
+	return call.unreadable(conceal(c.reason(err), token))
+}
+
+func conceal(text string, token edge.Secret) string {
+	return strings.ReplaceAll(text, token.Reveal(), concealed)
+}
+
+// reason says in few words what a transport's error is about. Addresses appear
+// as host and port only, never as a URL.
+func (c *Client) reason(err error) string {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	var op *net.OpError
+	var lookup *net.DNSError
+	switch {
+	case errors.As(err, &lookup):
+		return fmt.Sprintf("looking up %s: %s", lookup.Name, lookup.Err)
+	case errors.Is(err, context.DeadlineExceeded), os.IsTimeout(err):
+		return fmt.Sprintf("no answer from %s within %s", c.host, c.config.Timeout)
+	case errors.As(err, &op) && op.Op == "dial":
+		return fmt.Sprintf("connecting to %s: %s", c.host, root(op.Err))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the answer is cut short"
+	case errors.Is(err, io.EOF):
+		return fmt.Sprintf("%s closed the connection without an answer", c.host)
+	case errors.Is(err, syscall.ECONNRESET):
+		return fmt.Sprintf("%s reset the connection", c.host)
+	}
+	return err.Error()
+}
+
+// root returns the innermost error, "connection refused" without "connect:".
+func root(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}

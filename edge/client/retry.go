@@ -1,0 +1,142 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go"
+	"github.com/failsafe-go/failsafe-go/retrypolicy"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+// maxRetries bounds the repetitions of one request: five attempts in all.
+const maxRetries = 4
+
+// class says what a request does to the platform when it arrives.
+type class string
+
+const (
+	read   class = "read"   // GET: nothing
+	update class = "update" // PATCH: overwrites, so a repetition by mistake undoes what another writer did in between
+)
+
+// outcome is how one attempt ended.
+type outcome string
+
+const (
+	succeeded  outcome = "succeeded"
+	throttled  outcome = "throttled"  // 429
+	notSent    outcome = "not sent"   // no connection, or it broke before the request was on it
+	cut        outcome = "cut"        // sent; no status came back: closed, reset or timed out
+	failed     outcome = "failed"     // 5xx
+	garbled    outcome = "garbled"    // a status came back, and a body that is cut short or not what it should be
+	redirected outcome = "redirected" // 3xx: base_url is not quite the API
+	refused    outcome = "refused"    // any other answer that is a failure
+)
+
+// verdict is what follows from an outcome.
+type verdict string
+
+const (
+	final   verdict = "final"   // the caller gets it as it is
+	again   verdict = "again"   // another attempt, while there are any left; then final
+	unknown verdict = "unknown" // the caller gets it as edge.ErrOutcomeUnknown
+)
+
+// verdicts is the whole of what is decided about repetitions. A write is
+// repeated where it certainly had no effect: the platform throttled it instead
+// of doing it, or never saw it. A 5xx is not such a case, since gateways answer
+// 502 and 504 for requests that went through.
+var verdicts = map[outcome]map[class]verdict{
+	succeeded:  {read: final, update: final},
+	throttled:  {read: again, update: again},
+	notSent:    {read: again, update: again},
+	cut:        {read: again, update: unknown},
+	failed:     {read: again, update: unknown},
+	garbled:    {read: again, update: unknown},
+	redirected: {read: final, update: final},
+	refused:    {read: final, update: final},
+}
+
+// attempt is one request and what came of it. err is nil only for succeeded.
+type attempt struct {
+	class   class
+	outcome outcome
+	err     error
+}
+
+func (a *attempt) verdict() verdict { return verdicts[a.outcome][a.class] }
+
+// outcomeOf sorts an answer by its status. Only a 2xx is looked into.
+func outcomeOf(status int, readable bool) outcome {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return throttled
+	case status >= 500:
+		return failed
+	case status >= 300 && status < 400:
+		return redirected
+	case !readable:
+		return garbled
+	case status >= 400:
+		return refused
+	}
+	return succeeded
+}
+
+// newRetryPolicy repeats by the table. A throttled attempt is repeated without
+// a delay of its own: the budget holds back every call of the credential, this
+// one among them.
+func newRetryPolicy(config Config) retrypolicy.RetryPolicy[*attempt] {
+	return retrypolicy.NewBuilder[*attempt]().
+		HandleIf(func(a *attempt, _ error) bool { return a != nil && a.verdict() == again }).
+		WithMaxRetries(maxRetries).
+		WithBackoff(config.Backoff, 16*config.Backoff).
+		WithJitterFactor(0.25).
+		WithDelayFunc(func(e failsafe.ExecutionAttempt[*attempt]) time.Duration {
+			if a := e.LastResult(); a != nil && a.outcome == throttled {
+				return 0
+			}
+			return -1
+		}).
+		OnRetryScheduled(func(e failsafe.ExecutionScheduledEvent[*attempt]) {
+			config.Log.Debug("trying a request again", "error", e.LastResult().err, "in", e.Delay)
+		}).
+		ReturnLastFailure().
+		Build()
+}
+
+// do performs a call: attempts until the table says that it is over.
+// decode looks at every answer with a 2xx status.
+func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) error) error {
+	token, err := c.credential()
+	if err != nil {
+		return fmt.Errorf("%s: %w", call, err)
+	}
+	tries := 0
+	var last *attempt
+	// The policy's own result says less than the last attempt: it is replaced when
+	// the context ends, and a write that was on its way must not be forgotten.
+	_, _ = failsafe.With(c.retries).WithContext(ctx).Get(func() (*attempt, error) {
+		tries++
+		last = c.try(ctx, call, token, decode)
+		return last, nil
+	})
+	switch {
+	case last == nil:
+		return fmt.Errorf("%s: %w", call, ctx.Err())
+	case last.outcome == succeeded:
+		return nil
+	case last.verdict() == unknown:
+		return fmt.Errorf("%w: %w", edge.ErrOutcomeUnknown, last.err)
+	case last.verdict() == again && ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", call, ctx.Err())
+	case tries > 1:
+		return fmt.Errorf("%w (tried %d times)", last.err, tries)
+	}
+	return last.err
+}

@@ -1,0 +1,134 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+const (
+	pageSize = 50
+	maxPages = 1000
+)
+
+// AccountRulesets lists the rulesets of an account, following the cursor
+// through all pages.
+func (c *Client) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
+	if err := checkIDs("account", account); err != nil {
+		return nil, err
+	}
+	list := call{class: read, method: http.MethodGet, path: edge.AccountRulesetsPath(account)}
+	var all []edge.Ruleset
+	seen := map[string]bool{"": true}
+	for cursor := ""; len(seen) <= maxPages; seen[cursor] = true {
+		page, after, err := c.rulesetPage(ctx, list, cursor)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if after == "" {
+			return all, nil
+		}
+		if seen[after] {
+			return nil, list.unreadable("the cursor of the next page repeats")
+		}
+		cursor = after
+	}
+	return nil, list.unreadable(fmt.Sprintf("the list has more than %d pages", maxPages))
+}
+
+func (c *Client) rulesetPage(ctx context.Context, list call, cursor string) (page []edge.Ruleset, after string, err error) {
+	list.query = url.Values{"per_page": {fmt.Sprint(pageSize)}}
+	if cursor != "" {
+		list.query.Set("cursor", cursor)
+	}
+	err = c.do(ctx, list, func(r wire.Response) (err error) {
+		page = nil
+		after, err = r.Decode(&page)
+		for i := 0; i < len(page) && err == nil; i++ {
+			err = list.checkRuleset(page[i])
+		}
+		return err
+	})
+	return page, after, err
+}
+
+// AccountRuleset returns one ruleset of an account with its rules.
+func (c *Client) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+	if err := checkIDs("account", account, "ruleset", id); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return c.ruleset(ctx, edge.AccountRulesetPath(account, id))
+}
+
+// EntryPoint returns a zone's entry point.
+func (c *Client) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+	if err := checkIDs("zone", zone); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return c.ruleset(ctx, edge.EntryPointPath(zone))
+}
+
+func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error) {
+	get := call{class: read, method: http.MethodGet, path: path}
+	var found edge.Ruleset
+	err := c.do(ctx, get, func(r wire.Response) error {
+		found = edge.Ruleset{}
+		if _, err := r.Decode(&found); err != nil {
+			return err
+		}
+		return get.checkRuleset(found)
+	})
+	if err != nil {
+		return edge.Ruleset{}, err
+	}
+	return found, nil
+}
+
+// UpdateRule sends one PATCH. The reference does not show the answer: what is
+// not the entry point with its new version is nil, and the caller reads.
+func (c *Client) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	if err := checkIDs("zone", zone, "ruleset", entryPoint, "rule", rule); err != nil {
+		return nil, err
+	}
+	patch := call{class: update, method: http.MethodPatch, path: edge.RulePath(zone, entryPoint, rule)}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: encoding the rule: %w", patch, err)
+	}
+	patch.body = json.RawMessage(data)
+	var answer edge.Ruleset
+	err = c.do(ctx, patch, func(r wire.Response) error {
+		answer = edge.Ruleset{}
+		return r.DecodeOptional(&answer)
+	})
+	if err != nil || answer.ID != entryPoint {
+		return nil, err
+	}
+	return &answer, nil
+}
+
+// checkRuleset refuses what cannot be a ruleset: an object of something else
+// decodes without a complaint and would read as a ruleset without rules.
+func (c call) checkRuleset(r edge.Ruleset) error {
+	if r.ID == "" {
+		return c.unreadable("the answer holds a ruleset without an id")
+	}
+	return nil
+}
+
+// checkIDs takes pairs of a noun and an id. An id of another form than the
+// platform's cannot exist, and must not become a part of a path.
+func checkIDs(pairs ...any) error {
+	for i := 0; i < len(pairs); i += 2 {
+		if id := fmt.Sprint(pairs[i+1]); !edge.ValidID(id) {
+			return fmt.Errorf("%s %q: %w: an id is 32 hexadecimal digits", pairs[i], id, edge.ErrNotFound)
+		}
+	}
+	return nil
+}

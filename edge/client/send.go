@@ -1,0 +1,168 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+// call is a request of the contract, before it has an address.
+type call struct {
+	class  class
+	method string
+	path   string // relative to the base address
+	query  url.Values
+	body   any // nil for none
+}
+
+// String is method and path, as errors and recorders show a call.
+func (c call) String() string { return c.method + " " + c.path }
+
+func (c call) unreadable(reason string) error {
+	return fmt.Errorf("%s: %w: %s", c, edge.ErrUnreadable, reason)
+}
+
+// try waits for a slot and for the budget, sends once, and says what came of it.
+func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode func(wire.Response) error) *attempt {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return &attempt{call.class, notSent, ctx.Err()}
+	}
+	if err := c.config.Budget.take(ctx); err != nil {
+		return &attempt{call.class, notSent, err}
+	}
+	answer, err := c.send(ctx, call, token)
+	pause := c.config.Budget.done(answer.Status, answer.Header)
+	if pause > 0 {
+		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
+	}
+	return c.judge(ctx, call, token, answer, err, decode)
+}
+
+// judge sorts what an attempt gave. err is a failure of the transport; with a
+// status it is one of reading the body.
+func (c *Client) judge(ctx context.Context, call call, token edge.Secret, answer wire.Response, err error, decode func(wire.Response) error) *attempt {
+	var lost *transportError
+	if errors.As(err, &lost) && answer.Status == 0 {
+		o := cut
+		if !lost.sent {
+			o = notSent
+		}
+		return &attempt{call.class, o, c.transportFailure(ctx, call, token, lost.err)}
+	}
+	o := outcomeOf(answer.Status, err == nil)
+	if o == garbled {
+		return &attempt{call.class, o, c.readFailure(ctx, call, token, err)}
+	}
+	err = decodeConcealed(answer, token, decode)
+	if o == succeeded && err != nil {
+		o = refused
+		if errors.Is(err, edge.ErrUnreadable) {
+			o = garbled
+		}
+	}
+	return &attempt{call.class, o, err}
+}
+
+// transportError is a failure without an answer. sent is true unless it is
+// certain that the request did not reach a connection.
+type transportError struct {
+	err  error
+	sent bool
+}
+
+func (e *transportError) Error() string { return e.err.Error() }
+func (e *transportError) Unwrap() error { return e.err }
+
+// send sends one request and reads the answer to its end. The answer has a
+// status as soon as one arrived, even where err is not nil.
+func (c *Client) send(ctx context.Context, call call, token edge.Secret) (wire.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
+	defer cancel()
+	var seen progress
+	req, err := wire.NewRequest(httptrace.WithClientTrace(ctx, seen.trace()), call.method, c.address(call), call.body)
+	if err != nil {
+		return wire.Response{}, &transportError{err: err}
+	}
+	req.Header.Set("Authorization", "Bearer "+token.Reveal())
+	req.Header.Set("User-Agent", c.config.UserAgent)
+
+	begin := time.Now()
+	res, err := c.config.Transport.RoundTrip(req)
+	if err != nil {
+		sent := seen.sent(ctx.Err() != nil)
+		if sent {
+			c.requests.Add(1)
+		}
+		return wire.Response{}, &transportError{err, sent}
+	}
+	c.requests.Add(1)
+	defer res.Body.Close()
+	answer := wire.Response{Call: call.String(), Status: res.StatusCode, Header: res.Header}
+	answer.Body, err = readBody(res.Body)
+	c.config.Log.Debug("request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
+	return answer, err
+}
+
+func (c *Client) address(call call) string {
+	if len(call.query) == 0 {
+		return c.base + call.path
+	}
+	return c.base + call.path + "?" + call.query.Encode()
+}
+
+var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", wire.MaxBody>>20)
+
+func readBody(r io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, wire.MaxBody+1))
+	if err == nil && len(body) > wire.MaxBody {
+		return nil, errTooLarge
+	}
+	return body, err
+}
+
+// progress learns from the transport how far a request came.
+type progress struct{ asked, connected, wrote atomic.Bool }
+
+func (p *progress) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:      func(string) { p.asked.Store(true) },
+		GotConn:      func(httptrace.GotConnInfo) { p.connected.Store(true) },
+		WroteHeaders: func() { p.wrote.Store(true) },
+	}
+}
+
+// sent reports whether the request may have left. A transport that tells
+// nothing is taken to have sent it. When time ran out the transport returns
+// while its writer may still be at work, so a connection alone is enough.
+func (p *progress) sent(timeUp bool) bool {
+	return !p.asked.Load() || p.wrote.Load() || p.connected.Load() && timeUp
+}
+
+// credential reads the token. One that cannot stand in a header is refused
+// here: the transport's error would quote it.
+func (c *Client) credential() (edge.Secret, error) {
+	token, err := c.config.Token()
+	if err != nil {
+		return edge.Secret{}, fmt.Errorf("reading the credential: %w", err)
+	}
+	if token.IsZero() {
+		return edge.Secret{}, errors.New("reading the credential: it is empty")
+	}
+	for _, b := range []byte(token.Reveal()) {
+		if b <= ' ' || b > '~' {
+			return edge.Secret{}, errors.New("reading the credential: it contains white space or other characters a token cannot have")
+		}
+	}
+	return token, nil
+}
