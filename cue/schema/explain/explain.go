@@ -1,0 +1,179 @@
+// Package explain says in a person's words what is wrong with a CUE value: one
+// line per mistake, at the place in the person's own file.
+//
+// CUE itself stops at the first mistakes of a struct, reports them where the
+// schema stands, and spends a paragraph on a misspelt word. So when a value
+// does not fit, [Problems] walks value and schema side by side: unknown and
+// missing fields it finds itself, and each leaf is unified with its part of
+// the schema alone, which leaves one error to put into words ([words.go]).
+// Mistakes of the value in itself, such as two conflicting lines, come first,
+// and whatever the walk cannot find is still told as CUE saw it, in a line.
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"cuelang.org/go/cue"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// maxPerValue bounds the mistakes told of one value; the rest are counted.
+const maxPerValue = 1000
+
+// Problems returns what is wrong with plain as an instance of schema; none
+// when it fits. Own is the folder of plain's files, whose positions are
+// preferred over those of other folders.
+func Problems(plain, schema cue.Value, own string) []desired.Problem {
+	whole := plain.Unify(schema).Validate(cue.Concrete(true), cue.Final())
+	if whole == nil {
+		return nil
+	}
+	e := &explainer{places: places{own: own}, broken: map[string]bool{}}
+	e.ownMistakes(plain)
+	e.value(plain, schema, nil)
+	if len(e.problems) == 0 {
+		e.add(e.translate(whole, plain)...)
+	}
+	return capped(e.problems)
+}
+
+type explainer struct {
+	places   places
+	problems []desired.Problem
+	broken   map[string]bool // paths that are wrong without any schema
+}
+
+func (e *explainer) add(problems ...desired.Problem) {
+	e.problems = append(e.problems, problems...)
+}
+
+// ownMistakes tells what is wrong with the value itself, and remembers where:
+// there, the schema has nothing to add.
+func (e *explainer) ownMistakes(plain cue.Value) {
+	err := plain.Validate()
+	if err == nil {
+		return
+	}
+	for _, p := range e.translate(err, plain) {
+		e.broken[p.Path] = true
+		e.add(p)
+	}
+}
+
+func (e *explainer) value(plain, schema cue.Value, path []cue.Selector) {
+	if e.broken[pathString(path)] {
+		return
+	}
+	shape := shapeOf(schema)
+	switch {
+	case shape.list && plain.IncompleteKind() == cue.ListKind:
+		e.list(plain, schema, shape, path)
+	case shape.structure && plain.IncompleteKind() == cue.StructKind:
+		e.structure(plain, schema, shape, path)
+	default:
+		e.leaf(plain, schema, path)
+	}
+}
+
+func (e *explainer) structure(plain, schema cue.Value, shape shape, path []cue.Selector) {
+	seen := map[string]bool{}
+	before := len(e.problems)
+	iter, err := plain.Fields()
+	if err != nil {
+		e.leaf(plain, schema, path)
+		return
+	}
+	for iter.Next() {
+		sel := iter.Selector()
+		name := sel.Unquoted()
+		seen[name] = true
+		at := with(path, sel)
+		if child, ok := shape.field(name, plain.Context()); ok {
+			e.value(iter.Value(), child, at)
+		} else if !e.broken[pathString(at)] {
+			e.add(e.unknown(name, iter.Value(), shape, at))
+		}
+	}
+	for _, name := range shape.required {
+		if !seen[name] {
+			e.add(e.missing(name, plain, path))
+		}
+	}
+	if len(seen) == 0 && len(e.problems) == before {
+		e.leaf(plain, schema, path)
+	}
+}
+
+func (e *explainer) list(plain, schema cue.Value, shape shape, path []cue.Selector) {
+	iter, err := plain.List()
+	if err != nil {
+		e.leaf(plain, schema, path)
+		return
+	}
+	n := 0
+	for ; iter.Next(); n++ {
+		if child, ok := shape.element(n); ok {
+			e.value(iter.Value(), child, with(path, cue.Index(n)))
+		}
+	}
+	if n < len(shape.elements) {
+		e.add(e.problem(plain, path, "must not be empty", "leave the field out, or give it at least one entry"))
+	}
+}
+
+func (e *explainer) leaf(plain, schema cue.Value, path []cue.Selector) {
+	err := plain.Unify(schema).Validate(cue.Concrete(true), cue.Final())
+	if err == nil {
+		return
+	}
+	message, hint := inWords(err, plain)
+	p := e.problem(plain, path, message, hint)
+	if pos := e.places.best(err); pos.IsValid() {
+		p.Origin = originOf(pos)
+	}
+	e.add(p)
+}
+
+func (e *explainer) unknown(name string, v cue.Value, shape shape, path []cue.Selector) desired.Problem {
+	if len(shape.fields) == 0 {
+		return e.problem(v, path, shape.unfitKey(), "")
+	}
+	message := "unknown field"
+	var hint string
+	switch close := Nearest(name, shape.known()); {
+	case close != "":
+		hint = fmt.Sprintf("did you mean %q?", close)
+	case strings.HasPrefix(name, "com."):
+		hint = `keys have one of the six documented forms, with the segment "vendor"`
+	case len(path) == 1:
+		hint = "known here: " + strings.Join(shape.known(), ", ") + "; helpers are hidden fields (_name), definitions (#Name) or let"
+	default:
+		hint = "known here: " + strings.Join(shape.known(), ", ")
+	}
+	return e.problem(v, path, message, hint)
+}
+
+func (e *explainer) missing(name string, parent cue.Value, path []cue.Selector) desired.Problem {
+	return e.problem(parent, with(path, cue.Str(name)), "required field is missing", "")
+}
+
+// problem is a mistake of v as a whole, at the label that declares it.
+func (e *explainer) problem(v cue.Value, path []cue.Selector, message, hint string) desired.Problem {
+	return desired.Problem{Origin: Origin(v), Path: pathString(path), Message: message, Hint: hint}
+}
+
+func with(path []cue.Selector, sel cue.Selector) []cue.Selector {
+	return append(path[:len(path):len(path)], sel)
+}
+
+func pathString(path []cue.Selector) string { return cue.MakePath(path...).String() }
+
+func capped(problems []desired.Problem) []desired.Problem {
+	if len(problems) <= maxPerValue {
+		return problems
+	}
+	rest := len(problems) - maxPerValue
+	return append(problems[:maxPerValue:maxPerValue], desired.Problem{Message: fmt.Sprintf("and %d more", rest)})
+}

@@ -1,0 +1,116 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/errors"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// Raw returns CUE's errors about files as problems: what does not parse, load
+// or build, where there is no value to walk yet.
+func Raw(err error, own string) []desired.Problem {
+	if err == nil {
+		return nil
+	}
+	e := &explainer{places: places{own: own}}
+	return capped(e.translate(err, cue.Value{}))
+}
+
+// translate tells CUE's errors one per path, leaving out the lines that only
+// introduce others.
+func (e *explainer) translate(err error, root cue.Value) []desired.Problem {
+	var out []desired.Problem
+	told := map[string]bool{}
+	for _, one := range errors.Errors(err) {
+		format, _ := one.Msg()
+		path := rawPath(one)
+		if strings.Contains(format, "empty disjunction") || (path != "" && told[path]) {
+			continue
+		}
+		told[path] = true
+		out = append(out, e.raw(one, path, root))
+	}
+	return out
+}
+
+func (e *explainer) raw(err errors.Error, path string, root cue.Value) desired.Problem {
+	positions := e.places.all(err)
+	p := desired.Problem{Path: path}
+	if len(positions) > 0 {
+		p.Origin = originOf(positions[0])
+	} else if path != "" && root.Exists() {
+		p.Origin = e.nearestDeclared(root, err.Path())
+	}
+	p.Message, p.Hint = rawWords(err)
+	if strings.HasPrefix(p.Message, "conflicting values") && len(positions) > 1 {
+		p.Hint = seeAlso(positions[1:])
+	}
+	return p
+}
+
+// nearestDeclared is the place of the innermost field above path that a file
+// declares.
+func (e *explainer) nearestDeclared(root cue.Value, path []string) desired.Origin {
+	for n := len(path); n > 0; n-- {
+		if v := root.LookupPath(cue.ParsePath(joined(path[:n]))); v.Exists() {
+			if o := Origin(v); !o.IsZero() {
+				return o
+			}
+		}
+	}
+	return desired.Origin{}
+}
+
+// rawWords keeps CUE's words where they are those of the person's own file,
+// and puts others where they speak of the schema's insides.
+func rawWords(err errors.Error) (message, hint string) {
+	format, args := err.Msg()
+	switch {
+	case strings.HasPrefix(format, "field not allowed"):
+		return "unknown field", ""
+	case strings.HasPrefix(format, "incomplete value"):
+		return "has no value yet", "give it a concrete value"
+	case strings.HasPrefix(format, "invalid value") && len(args) >= 2:
+		words, hint := bound(fmt.Sprint(args[1]), cue.Value{})
+		return short(fmt.Sprint(args[0])) + " " + words, hint
+	case strings.Contains(format, "mismatched types") && len(args) == 4:
+		return fmt.Sprintf("conflicting values %s and %s", short(fmt.Sprint(args[0])), short(fmt.Sprint(args[1]))), ""
+	}
+	text := fmt.Sprintf(format, args...)
+	if text == "" {
+		text = err.Error()
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	if strings.Contains(text, Noise) {
+		text = "the value does not fit here"
+	}
+	if r := []rune(text); len(r) > 200 {
+		text = string(r[:197]) + "..."
+	}
+	return strings.TrimSuffix(text, ":"), ""
+}
+
+// Noise marks words that name the schema's own files.
+const Noise = "/seawall/"
+
+func rawPath(err errors.Error) string { return joined(err.Path()) }
+
+// joined writes a path as CUE does: list positions in brackets.
+func joined(path []string) string {
+	var b strings.Builder
+	for i, part := range path {
+		switch {
+		case part != "" && strings.Trim(part, "0123456789") == "":
+			fmt.Fprintf(&b, "[%s]", part)
+			continue
+		case i > 0:
+			b.WriteByte('.')
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}

@@ -1,0 +1,177 @@
+package explain
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/errors"
+)
+
+// bounds puts the schema's regular expressions into words. A test holds that
+// each of the schema's is here.
+var bounds = map[string]string{
+	`=~"^[0-9a-f]{32}$"`:                   "must be 32 lower-case hexadecimal digits",
+	`=~"^\\PC{1,255}$"`:                    "must be 1 to 255 printable characters",
+	`=~"^[0-9A-Za-z_-]{1,64}$"`:            "must be 1 to 64 letters, digits, - or _",
+	`=~"^[^/\\\\\\pC]+(/[^/\\\\\\pC]+)*$"`: "must be a relative path with /",
+	`!~"(^|/)\\.\\.?(/|$)"`:                "must not contain . or .. as a part",
+}
+
+// validators does the same for the functions the schema calls.
+var validators = map[string]string{
+	"strings.MinRunes(1)":   "must not be empty",
+	"strings.MaxRunes(120)": "must not be longer than 120 characters",
+	"struct.MinFields(1)":   "must not be empty",
+	"time.Duration":         `must be a duration such as "720h" or "90m"`,
+}
+
+// inWords says in one line what is wrong with a value whose part of the schema
+// is a leaf, and what to try.
+func inWords(err error, v cue.Value) (message, hint string) {
+	var unfit, conflict, want []string
+	for _, e := range errors.Errors(err) {
+		format, args := e.Msg()
+		switch {
+		case format == "%s" && len(args) == 1:
+			return said(fmt.Sprint(args[0]), v)
+		case strings.HasPrefix(format, "incomplete value"):
+			return "has no value yet, only the condition " + short(fmt.Sprint(v)), "give it a concrete value"
+		case strings.HasPrefix(format, "invalid value") && len(args) >= 2:
+			words, hint := bound(fmt.Sprint(args[1]), v)
+			if hint != "" {
+				return words, hint
+			}
+			unfit = append(unfit, words)
+		case strings.HasPrefix(format, "conflicting values") && strings.Contains(format, "mismatched") && len(args) == 4:
+			want = append(want, otherKind(v, fmt.Sprint(args[2]), fmt.Sprint(args[3])))
+		case strings.HasPrefix(format, "conflicting values"):
+			conflict = append(conflict, "is not allowed here")
+		}
+	}
+	for _, found := range [][]string{unfit, want, conflict} {
+		if len(found) > 0 {
+			return shown(v) + " " + found[0], ""
+		}
+	}
+	return shown(v) + " does not fit here", ""
+}
+
+// said uses the schema's own words. "must be one of" becomes a verdict on the
+// value, with the candidate it is closest to.
+func said(words string, v cue.Value) (message, hint string) {
+	list, isEnum := strings.CutPrefix(words, "must be one of ")
+	if !isEnum {
+		if strings.HasPrefix(words, "must ") {
+			words = shown(v) + " " + words
+		}
+		return words, ""
+	}
+	if text, err := v.String(); err == nil {
+		if near := Nearest(text, strings.Split(list, ", ")); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
+	return shown(v) + " is not one of " + list, hint
+}
+
+func bound(text string, v cue.Value) (message, hint string) {
+	if text == "net.IPCIDR" {
+		return notCIDR(v)
+	}
+	if words, ok := bounds[text]; ok {
+		return words, ""
+	}
+	if words, ok := validators[text]; ok {
+		return words, ""
+	}
+	if words, ok := comparison(text); ok {
+		return words, ""
+	}
+	return "is not allowed here", ""
+}
+
+// notCIDR tells a lone address apart from what is no address at all.
+func notCIDR(v cue.Value) (message, hint string) {
+	text, err := v.String()
+	if err != nil {
+		return shown(v) + " is " + kindName(v) + "; want an address range as text", `for example "192.0.2.0/24"`
+	}
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+		return shown(v) + " is a single address; want a range in CIDR notation",
+			fmt.Sprintf("write %q", fmt.Sprintf("%s/%d", addr, addr.BitLen()))
+	}
+	return shown(v) + " is not an address range in CIDR notation", `for example "192.0.2.0/24" or "2001:db8::/32"`
+}
+
+// comparison puts ">=1" and its like into words.
+func comparison(text string) (string, bool) {
+	for _, c := range []struct{ op, words string }{
+		{">=", "must be at least "}, {"<=", "must be at most "}, {">", "must be more than "},
+		{"<", "must be less than "}, {"!=", "must not be "},
+	} {
+		if limit, ok := strings.CutPrefix(text, c.op); ok {
+			return c.words + limit, true
+		}
+	}
+	return "", false
+}
+
+// boundWords puts the condition on a key into words.
+func boundWords(v cue.Value) (string, bool) {
+	words, ok := bounds[fmt.Sprint(v)]
+	return words, ok
+}
+
+func otherKind(v cue.Value, kinds ...string) string {
+	own := strings.TrimPrefix(strings.TrimPrefix(kindName(v), "a "), "an ")
+	for _, kind := range kinds {
+		if kind != own && kind != v.IncompleteKind().String() {
+			return "is " + kindName(v) + "; want " + article(kind)
+		}
+	}
+	return "is not allowed here"
+}
+
+func kindName(v cue.Value) string { return article(v.IncompleteKind().String()) }
+
+// article names a CUE kind for a person.
+func article(kind string) string {
+	switch strings.Trim(kind, "()") {
+	case "int":
+		return "a whole number"
+	case "float", "number", "int|float":
+		return "a number"
+	case "bool":
+		return "true or false"
+	case "string":
+		return "text"
+	case "list":
+		return "a list"
+	case "struct":
+		return "a struct"
+	case "null":
+		return "null"
+	}
+	return "a value of kind " + kind
+}
+
+// shown is the value as a person wrote it, or what it is when it is long.
+func shown(v cue.Value) string {
+	switch v.IncompleteKind() {
+	case cue.StructKind:
+		return "a struct"
+	case cue.ListKind:
+		return "a list"
+	}
+	return short(fmt.Sprint(v))
+}
+
+func short(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	if r := []rune(text); len(r) > 60 {
+		return string(r[:57]) + "..."
+	}
+	return text
+}

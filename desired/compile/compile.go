@@ -1,0 +1,122 @@
+// Package compile turns a tree of CUE files into a [desired.State].
+//
+// The unit of evaluation is the folder. [Folders] lists those of a tree,
+// [Folder] evaluates one, and [Merge] makes a state of all of them:
+//
+//	dirs, err := compile.Folders(tree, ".")
+//	for _, dir := range dirs {
+//		units = append(units, compile.Folder(tree, dir, commit))
+//	}
+//	state, problems := compile.Merge(units, commit)
+//
+// A [Unit] is plain data, so that the evaluation, which CUE can neither cancel
+// nor bound, may happen in another process. [Tree] does all of it in this one,
+// for tests and for trees one trusts.
+//
+// A folder sees the files of its package in the folders above it, up to the
+// one that holds cue.mod, as CUE has it. Seawall unifies the result with the
+// closed schema of cue/schema in Go: a file that says nothing of the schema is
+// checked all the same. Nothing is read but the given tree: imports from a
+// registry, vendored packages and embedded files are refused.
+//
+// Values are read from the unified value and their origins from the file's own
+// one, because unification moves positions into the schema.
+package compile
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/cue/schema/explain"
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// Unit is what one folder declares, and what is wrong with it. It survives
+// encoding/json unchanged.
+type Unit struct {
+	Dir      string // slash-separated, relative to the tree; "." is the tree itself
+	Commit   string
+	Accounts []desired.Account
+	Tokens   []desired.Token
+	User     *desired.Declared[string]
+	Named    []NamedUser // the users its policies name
+	Problems []desired.Problem
+}
+
+// NamedUser is a user that a policy names, and the policy's resource that does.
+type NamedUser struct {
+	Tag    string
+	Path   string
+	Origin desired.Origin
+}
+
+// Tree compiles every folder of fsys at or below root, in this process.
+func Tree(fsys fs.FS, root, commit string) (desired.State, []desired.Problem) {
+	dirs, err := Folders(fsys, root)
+	if err != nil {
+		return desired.State{}, []desired.Problem{AsProblem(err)}
+	}
+	units := make([]Unit, 0, len(dirs))
+	for _, dir := range dirs {
+		units = append(units, Folder(fsys, dir, commit))
+	}
+	return Merge(units, commit)
+}
+
+// Folder evaluates one folder of fsys. What is wrong is in the unit's
+// Problems; a unit with errors declares nothing.
+//
+// It does not return before CUE is done, and some inputs take CUE for ever or
+// overflow its stack: for a tree that is not trusted, call it in a process
+// that can be killed.
+func Folder(fsys fs.FS, dir, commit string) (unit Unit) {
+	dir = path.Clean(dir)
+	unit = Unit{Dir: dir, Commit: commit}
+	defer func() {
+		if r := recover(); r != nil {
+			unit.fail(desired.Problem{
+				Origin:  desired.Origin{File: dir},
+				Message: fmt.Sprintf("evaluating the folder failed inside CUE: %.100s", fmt.Sprint(r)),
+				Hint:    "remove what changed last in this folder, or run cue vet on it",
+			})
+		}
+		unit = unit.restamped(commit)
+	}()
+	unit.evaluate(fsys)
+	return unit
+}
+
+func (u *Unit) evaluate(fsys fs.FS) {
+	ctx := cuecontext.New()
+	pkg, err := schema.Build(ctx)
+	if err != nil {
+		u.fail(desired.Problem{Message: fmt.Sprintf("building the schema: %v", err)})
+		return
+	}
+	def := pkg.LookupPath(cue.ParsePath("#Desired"))
+	plain, problems := build(ctx, fsys, u.Dir)
+	if len(problems) > 0 {
+		u.fail(problems...)
+		return
+	}
+	if problems := explain.Problems(plain, def, u.Dir); len(problems) > 0 {
+		u.fail(problems...)
+		return
+	}
+	r := reader{unit: u}
+	r.read(both{plain.Unify(def), plain})
+	if len(desired.Errors(u.Problems)) > 0 {
+		u.fail()
+	}
+}
+
+// fail adds problems and takes back what the unit declares.
+func (u *Unit) fail(problems ...desired.Problem) {
+	u.Accounts, u.Tokens, u.User, u.Named = nil, nil, nil, nil
+	u.Problems = append(u.Problems, problems...)
+}

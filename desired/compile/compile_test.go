@@ -1,0 +1,58 @@
+package compile_test
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compile"
+)
+
+const (
+	id1 = "0123456789abcdef0123456789abcdef"
+	id2 = "00000000000000000000000000000002"
+	mod = "module: \"example.com/edge@v0\"\nlanguage: version: \"v0.16.0\"\n"
+)
+
+// tree makes a file system of names and texts.
+func tree(files map[string]string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for name, text := range files {
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return fsys
+}
+
+func valid(t *testing.T, files map[string]string) desired.State {
+	t.Helper()
+	state, problems := compile.Tree(tree(files), ".", "c0ffee")
+	for _, p := range problems {
+		t.Errorf("problem: %s (%s)", p, p.Hint)
+	}
+	return state
+}
+
+func TestOneZone(t *testing.T) {
+	state := valid(t, map[string]string{
+		"zones/shop.cue": `package zones
+
+account: prod: {
+	id: "` + id1 + `"
+	ruleset: core: name: "Core Ruleset"
+	zone: "shop.example": {
+		id: "` + id2 + `"
+		waf: core: {
+			paranoia: 2
+			threshold: {score: 40, action: "block"}
+		}
+	}
+}
+`})
+	d := state.Accounts[0].Zones[0].Deployments[0]
+	if got, want := d.Paranoia.Origin, (desired.Origin{Commit: "c0ffee", File: "zones/shop.cue", Line: 9, Column: 4}); got != want {
+		t.Errorf("origin of paranoia: got %v, want %v", got, want)
+	}
+	if !d.Enabled.Value || !d.Enabled.Origin.IsZero() {
+		t.Errorf("enabled: got %+v, want true from nowhere", d.Enabled)
+	}
+}

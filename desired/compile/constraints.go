@@ -1,0 +1,158 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// This file holds what the platform's reference asks for and the schema does
+// not say, each with the reason why CUE is the wrong place for it.
+
+// oneOfNameAndID: CUE would say it as a disjunction of closed structs, whose
+// failure hides what is wrong inside either, or as matchN, which names neither
+// field.
+func (r *reader) oneOfNameAndID(path string, ref desired.RulesetRef) {
+	switch {
+	case ref.Name == "" && ref.ID == "":
+		r.problem(ref.Origin, path, "names no ruleset", "give it a name or an id")
+	case ref.Name != "" && ref.ID != "":
+		r.problem(ref.Origin, path, "has both a name and an id", "keep one of the two")
+	}
+}
+
+// score: the range of the integer is not documented, so a value that would let
+// no request through is a warning, which CUE does not have.
+func (r *reader) score(path string, f both) int {
+	score, err := f.value.Int64()
+	if err != nil || score > math.MaxInt32 || score < math.MinInt32 {
+		r.problem(f.origin(), path, fmt.Sprintf("%v is too large for a score", f.value), "")
+		return 0
+	}
+	if score < 1 {
+		r.warn(f.origin(), path, fmt.Sprintf("a score of %d is reached by every request", score), "the platform starts from 40; lower is stricter")
+	}
+	return int(score)
+}
+
+// paranoiaOnce: a level is written as disabled tags, so a paranoia tag beside
+// it is a second opinion. CUE would need a comprehension in every deployment,
+// which costs each evaluation and reports at the schema.
+func (r *reader) paranoiaOnce(path string, d desired.Deployment) {
+	if d.Paranoia == nil {
+		return
+	}
+	for i, tag := range d.Disable.Tags {
+		if level, ok := edge.ParanoiaLevel(tag.Value); ok {
+			r.problem(tag.Origin, fmt.Sprintf("%s[%d]", path, i),
+				fmt.Sprintf("%q stands beside paranoia, which decides on this tag", tag.Value),
+				fmt.Sprintf("remove it; to switch off level %d and above, say paranoia: %d", level, max(level-1, 1)))
+		}
+	}
+}
+
+// checkToken: relations between fields. CUE compares no times, and a condition
+// on one field's presence would report at the schema.
+func (r *reader) checkToken(path string, t desired.Token, f both) {
+	if n := len([]rune(t.Name)); n > 120 {
+		r.problem(t.Origin, at(path, "name"), fmt.Sprintf("the key serves as the name and has %d characters; a name has at most 120", n), "give the token a name")
+	}
+	if len(t.Policies) == 1 && t.Policies[0].Effect != "allow" {
+		effect := f.field("policies").elements()[0].field("effect")
+		r.problem(effect.origin(), at(path, "policies")+"[0].effect", "the only policy of a token must allow", `without an allow policy the token may do nothing; add one or write "allow"`)
+	}
+	if t.NotBefore != "" && t.ExpiresOn != "" && !instant(t.NotBefore).Before(instant(t.ExpiresOn)) {
+		r.problem(f.field("expires_on").origin(), at(path, "expires_on"),
+			fmt.Sprintf("%s is not after not_before, %s", t.ExpiresOn, t.NotBefore), "")
+	}
+	if t.Rotate != nil {
+		r.checkRotate(path, t, f)
+	}
+}
+
+// checkRotate: Seawall sets both ends of the validity of a token it rotates.
+func (r *reader) checkRotate(path string, t desired.Token, f both) {
+	for _, field := range []string{"not_before", "expires_on"} {
+		if end := f.field(field); end.exists() {
+			r.problem(end.origin(), at(path, field), "stands beside rotate, which sets it", "remove one of the two")
+		}
+	}
+	every, overlap := duration(t.Rotate.Every), duration(t.Rotate.Overlap)
+	rotate := f.field("rotate")
+	switch {
+	case every <= 0:
+		r.problem(rotate.field("every").origin(), at(path, "rotate", "every"), fmt.Sprintf("%q is not a length of time above zero", t.Rotate.Every), "")
+	case overlap < 0 || overlap >= every:
+		r.problem(rotate.field("overlap").origin(), at(path, "rotate", "overlap"),
+			fmt.Sprintf("%q is not between zero and every, %q", t.Rotate.Overlap, t.Rotate.Every), "")
+	}
+}
+
+// masked: CUE accepts host bits, and cannot clear them.
+func (r *reader) masked(path string, f both) string {
+	text := f.text()
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil {
+		r.problem(f.origin(), path, fmt.Sprintf("%q is not an address range in CIDR notation", text), "")
+		return text
+	}
+	if prefix.Addr().Is4In6() {
+		r.problem(f.origin(), path, fmt.Sprintf("%q is an IPv4 range written as IPv6", text), "write it as IPv4")
+	}
+	masked := prefix.Masked()
+	if masked != prefix {
+		r.warn(f.origin(), path, fmt.Sprintf("%q has bits beyond /%d and stands for %s", text, prefix.Bits(), masked), fmt.Sprintf("write %q", masked.String()))
+	}
+	return masked.String()
+}
+
+func instant(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text) // the schema holds the form
+	return t
+}
+
+func duration(text string) time.Duration {
+	d, _ := time.ParseDuration(text) // the schema holds the form
+	return d
+}
+
+// oneUser: a policy may name the calling user only, and a repository is applied
+// by one user. The tags may stand in different folders, which CUE evaluates
+// one by one.
+func oneUser(units []Unit) (user *desired.Declared[string], problems []desired.Problem) {
+	var first NamedUser
+	for _, u := range units {
+		if u.User == nil {
+			continue
+		}
+		if user == nil {
+			user = u.User
+			first = NamedUser{Tag: user.Value, Path: "user", Origin: user.Origin}
+		} else if user.Value != u.User.Value {
+			problems = append(problems, twoPlaces("user", u.User.Origin, fmt.Sprintf("%q is another user than %q", u.User.Value, user.Value), user.Origin))
+		}
+	}
+	for _, named := range slices.Concat(namedBy(units)...) {
+		switch {
+		case first.Tag == "":
+			first = named
+		case named.Tag != first.Tag:
+			problems = append(problems, twoPlaces(named.Path, named.Origin,
+				fmt.Sprintf("names the user %q; the calling user, the only one a policy may name, is %q", named.Tag, first.Tag), first.Origin))
+		}
+	}
+	return user, problems
+}
+
+func namedBy(units []Unit) [][]NamedUser {
+	var out [][]NamedUser
+	for _, u := range units {
+		out = append(out, u.Named)
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// Refused is a problem of a whole tree, as an error.
+type Refused struct{ desired.Problem }
+
+func (r *Refused) Error() string { return r.String() }
+
+// AsProblem makes a problem of an error of this package, or of any other.
+func AsProblem(err error) desired.Problem {
+	var refused *Refused
+	if errors.As(err, &refused) {
+		return refused.Problem
+	}
+	return desired.Problem{Message: err.Error()}
+}
+
+func refuse(file, message, hint string) error {
+	return &Refused{desired.Problem{Origin: desired.Origin{File: file}, Message: message, Hint: hint}}
+}
+
+// Folders lists the evaluation units at or below root, sorted: every folder
+// with CUE files. Folders named cue.mod and those whose names start with "_" or
+// "." are left out with all below them, and so are the files that CUE itself
+// leaves out of a package. A tree without any CUE file is an error: what
+// cannot be read is never empty. So is one that exceeds [DefaultLimits].
+func Folders(fsys fs.FS, root string) ([]string, error) {
+	root = path.Clean(root)
+	if !fs.ValidPath(root) {
+		return nil, refuse("", fmt.Sprintf("path %q leaves the repository", root), "give a folder of the repository, with /")
+	}
+	count := counter{limits: DefaultLimits}
+	found := map[string]bool{}
+	err := fs.WalkDir(fsys, root, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("reading %s: %w", name, err)
+		case entry.IsDir() && name != root && skipped(entry.Name()):
+			return fs.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(name, ".cue") || !entry.Type().IsRegular():
+			return nil
+		}
+		if info, err := entry.Info(); err != nil {
+			return fmt.Errorf("reading %s: %w", name, err)
+		} else if err := count.add(name, info.Size()); err != nil {
+			return err
+		}
+		if inPackage(entry.Name()) {
+			found[path.Dir(name)] = true
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, refuse(root, "there is no such folder", "check the path; it is relative to the repository's root")
+	case err != nil:
+		return nil, err
+	case len(found) == 0:
+		return nil, refuse(root, "there is no CUE file here", "check the path and the branch; to declare nothing on purpose, write a file with: account: {}")
+	}
+	dirs := make([]string, 0, len(found))
+	for dir := range found {
+		dirs = append(dirs, dir)
+	}
+	slices.Sort(dirs)
+	return dirs, nil
+}
+
+// skipped reports whether a folder is none of the desired state's.
+func skipped(name string) bool {
+	return name == "cue.mod" || strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".")
+}
+
+// inPackage reports whether CUE takes a file as part of its folder's package.
+func inPackage(name string) bool {
+	return strings.HasSuffix(name, ".cue") &&
+		!strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") &&
+		!strings.HasSuffix(name, "_tool.cue") && !strings.HasSuffix(name, "_test.cue")
+}

@@ -1,0 +1,210 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seawall-dev/seawall/cue/schema/explain"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Merge makes one state of a tree's units. Folders inherit from the folders
+// above them, so the same declaration may reach Merge several times: the same
+// key with the same value from the same place is one. The same key, zone id or
+// token name in any other way is an error that names both places.
+//
+// The problems are all of the run, warnings too, sorted and told once each.
+// With an error among them the state is zero and must not be used.
+func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
+	m := merger{
+		accounts: map[string]*account{},
+		tokens:   map[string]desired.Token{},
+		zoneIDs:  map[edge.ZoneID]holder{},
+		names:    map[string]holder{},
+	}
+	units = slices.Clone(units)
+	slices.SortStableFunc(units, func(a, b Unit) int { return cmp.Compare(a.Dir, b.Dir) })
+	for i, u := range units {
+		if u.Commit != commit {
+			u = u.restamped(commit)
+			units[i] = u
+		}
+		m.unit(u)
+	}
+	user, problems := oneUser(units)
+	m.problems = append(m.problems, problems...)
+	m.checkRulesets()
+	told := told(m.problems)
+	if len(desired.Errors(told)) > 0 {
+		return desired.State{}, told
+	}
+	return m.state(commit, user), told
+}
+
+// merger holds what the units so far declare, by key.
+type merger struct {
+	accounts map[string]*account
+	tokens   map[string]desired.Token
+	zoneIDs  map[edge.ZoneID]holder
+	names    map[string]holder // of tokens
+	problems []desired.Problem
+}
+
+type account struct {
+	desired.Account
+	rulesets map[string]desired.RulesetRef
+	zones    map[string]desired.Zone
+}
+
+// holder is who has an id or a name that only one may have.
+type holder struct {
+	path   string
+	origin desired.Origin
+}
+
+func (m *merger) unit(u Unit) {
+	m.problems = append(m.problems, u.Problems...)
+	for _, a := range u.Accounts {
+		m.account(a)
+	}
+	for _, t := range u.Tokens {
+		m.token(t)
+	}
+}
+
+func (m *merger) account(a desired.Account) {
+	path := at("account", a.Key)
+	have := m.accounts[a.Key]
+	if have == nil {
+		have = &account{Account: a, rulesets: map[string]desired.RulesetRef{}, zones: map[string]desired.Zone{}}
+		m.accounts[a.Key] = have
+	} else if have.ID != a.ID || have.Origin != a.Origin {
+		m.twice(at(path, "id"), a.Origin, have.Origin, have.ID == a.ID)
+	}
+	for _, r := range a.Rulesets {
+		first, seen := have.rulesets[r.Key]
+		if seen && first != r {
+			m.twice(at(path, "ruleset", r.Key), r.Origin, first.Origin, first.Name == r.Name && first.ID == r.ID)
+		}
+		if !seen {
+			have.rulesets[r.Key] = r
+		}
+	}
+	for _, z := range a.Zones {
+		m.zone(have, at(path, "zone", z.Key), z)
+	}
+}
+
+func (m *merger) zone(a *account, path string, z desired.Zone) {
+	if first, seen := a.zones[z.Key]; seen {
+		if differs := zoneDifference(first, z); first.Origin != z.Origin || differs != "" {
+			m.zoneTwice(path, first, z, differs)
+		}
+		return
+	}
+	a.zones[z.Key] = z
+	if first, taken := m.zoneIDs[z.ID]; taken {
+		m.problems = append(m.problems, twoPlaces(at(path, "id"), z.Origin,
+			fmt.Sprintf("the zone %s is declared already, as %s", z.ID, first.path), first.origin))
+		return
+	}
+	m.zoneIDs[z.ID] = holder{path, z.Origin}
+}
+
+func (m *merger) zoneTwice(path string, first, z desired.Zone, differs string) {
+	if first.Origin != z.Origin {
+		m.twice(path, z.Origin, first.Origin, differs == "")
+		return
+	}
+	here, there := firstDifferentPlace(first, z)
+	m.problems = append(m.problems, desired.Problem{
+		Origin:  z.Origin,
+		Path:    at(path) + differs,
+		Message: fmt.Sprintf("one declaration has two values, %s and %s", there, here),
+		Hint:    "a folder below changes what it inherits; declare the zone in the folder that sets its values",
+	})
+}
+
+func (m *merger) token(t desired.Token) {
+	path := at("token", t.Key)
+	if first, seen := m.tokens[t.Key]; seen {
+		if same := equalTokens(first, t); first.Origin != t.Origin || !same {
+			m.twice(path, t.Origin, first.Origin, same)
+		}
+		return
+	}
+	m.tokens[t.Key] = t
+	if first, taken := m.names[t.Name]; taken {
+		m.problems = append(m.problems, twoPlaces(at(path, "name"), t.Origin,
+			fmt.Sprintf("the name %q is taken already, by %s", t.Name, first.path), first.origin))
+		return
+	}
+	m.names[t.Name] = holder{path, t.Origin}
+}
+
+// twice tells of a key that is declared in two places.
+func (m *merger) twice(path string, second, first desired.Origin, same bool) {
+	message := "is declared twice, with different values"
+	if same {
+		message = "is declared twice"
+	}
+	p := twoPlaces(path, second, message, first)
+	if second == first {
+		p.Hint = "the declaration reaches two folders with different values; declare it in one"
+	}
+	m.problems = append(m.problems, p)
+}
+
+func twoPlaces(path string, second desired.Origin, message string, first desired.Origin) desired.Problem {
+	return desired.Problem{Origin: second, Path: path, Message: message, Hint: fmt.Sprintf("see also %s", first)}
+}
+
+// checkRulesets holds every deployment to a ruleset of its account. The
+// account's rulesets may stand in another folder than the zone.
+func (m *merger) checkRulesets() {
+	for _, key := range slices.Sorted(maps.Keys(m.accounts)) {
+		a := m.accounts[key]
+		known := slices.Sorted(maps.Keys(a.rulesets))
+		for _, zone := range a.zones {
+			for _, d := range zone.Deployments {
+				if _, ok := a.rulesets[d.Ruleset]; !ok {
+					m.problems = append(m.problems, unknownRuleset(key, zone.Key, d, known))
+				}
+			}
+		}
+		m.problems = append(m.problems, oneKeyPerRuleset(a, known)...)
+	}
+}
+
+func unknownRuleset(account, zone string, d desired.Deployment, known []string) desired.Problem {
+	hint := fmt.Sprintf("declare it: account: %s: ruleset: %s: name: …", account, d.Ruleset)
+	if near := explain.Nearest(d.Ruleset, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return desired.Problem{
+		Origin:  d.Origin,
+		Path:    at("account", account, "zone", zone, "waf", d.Ruleset),
+		Message: fmt.Sprintf("%q is not a ruleset of account %q", d.Ruleset, account),
+		Hint:    hint,
+	}
+}
+
+// oneKeyPerRuleset refuses a second key for one managed ruleset: a zone could
+// then declare one deployment twice.
+func oneKeyPerRuleset(a *account, keys []string) (problems []desired.Problem) {
+	first := map[string]string{}
+	for _, key := range keys {
+		r := a.rulesets[key]
+		target := r.Name + string(r.ID)
+		if other, taken := first[target]; taken {
+			problems = append(problems, twoPlaces(at("account", a.Key, "ruleset", key), r.Origin,
+				fmt.Sprintf("names the same ruleset as %q", other), a.rulesets[other].Origin))
+			continue
+		}
+		first[target] = key
+	}
+	return problems
+}

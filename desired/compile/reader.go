@@ -1,0 +1,150 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"cuelang.org/go/cue"
+
+	"github.com/seawall-dev/seawall/cue/schema/explain"
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// both is one field twice: unified with the schema, which has the values, and
+// as the files say it, which has the places. The latter does not exist for
+// what only the schema says.
+type both struct{ value, plain cue.Value }
+
+// field returns a field of a small struct. Wide ones are walked with members.
+func (b both) field(name string) both {
+	p := cue.MakePath(cue.Str(name))
+	return both{b.value.LookupPath(p), b.plain.LookupPath(p)}
+}
+
+func (b both) exists() bool { return b.value.Exists() }
+
+func (b both) origin() desired.Origin {
+	if !b.plain.Exists() {
+		return desired.Origin{}
+	}
+	return explain.Origin(b.plain)
+}
+
+func (b both) text() string {
+	s, _ := b.value.String() // validated: concrete and text
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+func (b both) truth() bool {
+	t, _ := b.value.Bool() // validated: concrete and boolean
+	return t
+}
+
+// member is one field of a struct that is walked.
+type member struct {
+	key string
+	both
+}
+
+// members pairs the fields of a struct. A lookup by name is a linear scan in
+// CUE, so the plain fields go through a map.
+func (b both) members() []member {
+	plain := map[string]cue.Value{}
+	if iter, err := b.plain.Fields(); err == nil {
+		for iter.Next() {
+			plain[iter.Selector().Unquoted()] = iter.Value()
+		}
+	}
+	var out []member
+	if iter, err := b.value.Fields(); err == nil {
+		for iter.Next() {
+			key := iter.Selector().Unquoted()
+			out = append(out, member{key, both{iter.Value(), plain[key]}})
+		}
+	}
+	return out
+}
+
+// elements pairs the elements of a list.
+func (b both) elements() []both {
+	var out []both
+	values, err := b.value.List()
+	if err != nil {
+		return nil
+	}
+	plain, plainErr := b.plain.List()
+	for values.Next() {
+		e := both{value: values.Value()}
+		if plainErr == nil && plain.Next() {
+			e.plain = plain.Value()
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// declared returns a text field with its place.
+func declared(b both) desired.Declared[string] {
+	return desired.Declared[string]{Value: b.text(), Origin: b.origin()}
+}
+
+// reader fills a unit from a value that is known to fit the schema.
+type reader struct{ unit *Unit }
+
+func (r *reader) read(root both) {
+	n := 0
+	for _, m := range root.field("account").members() {
+		a := r.account(m)
+		n += len(a.Zones)
+		r.unit.Accounts = append(r.unit.Accounts, a)
+	}
+	for _, m := range root.field("token").members() {
+		r.unit.Tokens = append(r.unit.Tokens, r.token(m))
+		n++
+	}
+	if user := root.field("user"); user.exists() {
+		d := declared(user)
+		r.unit.User = &d
+	}
+	r.count(n)
+}
+
+// count holds the folder to its width.
+func (r *reader) count(n int) {
+	limits := DefaultLimits
+	p := desired.Problem{
+		Origin: desired.Origin{File: r.unit.Dir},
+		Hint:   "split the folder into several; shared defaults stay in the folder above",
+	}
+	switch {
+	case n > limits.MaxDeclarations:
+		p.Message = fmt.Sprintf("the folder declares %d zones and tokens; the limit is %d", n, limits.MaxDeclarations)
+	case n > limits.WarnDeclarations:
+		p.Message = fmt.Sprintf("the folder declares %d zones and tokens; over %d evaluation gets slow", n, limits.WarnDeclarations)
+		p.Warning = true
+	default:
+		return
+	}
+	r.unit.Problems = append(r.unit.Problems, p)
+}
+
+func (r *reader) problem(origin desired.Origin, path, message, hint string) {
+	r.unit.Problems = append(r.unit.Problems, desired.Problem{Origin: origin, Path: path, Message: message, Hint: hint})
+}
+
+func (r *reader) warn(origin desired.Origin, path, message, hint string) {
+	r.unit.Problems = append(r.unit.Problems, desired.Problem{Origin: origin, Path: path, Message: message, Hint: hint, Warning: true})
+}
+
+// at writes a path below parent, quoting keys as CUE does.
+func at(parent string, keys ...string) string {
+	var b strings.Builder
+	b.WriteString(parent)
+	for _, key := range keys {
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(cue.Str(key).String())
+	}
+	return b.String()
+}

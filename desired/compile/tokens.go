@@ -1,0 +1,71 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+const userPrefix = "com.vendor.api.user."
+
+func (r *reader) token(m member) desired.Token {
+	path := at("token", m.key)
+	t := desired.Token{
+		Key:       m.key,
+		Origin:    m.origin(),
+		Name:      m.field("name").text(),
+		NotBefore: m.field("not_before").text(),
+		ExpiresOn: m.field("expires_on").text(),
+		Prune:     m.field("prune").truth(),
+	}
+	for i, p := range m.field("policies").elements() {
+		t.Policies = append(t.Policies, r.policy(fmt.Sprintf("%s[%d]", at(path, "policies"), i), p))
+	}
+	if f := m.field("condition"); f.exists() {
+		t.Condition = r.condition(at(path, "condition", "request.ip"), f.field("request.ip"))
+	}
+	if f := m.field("sink"); f.exists() {
+		t.Sink = &desired.Sink{Name: f.field("name").text(), Key: f.field("key").text()}
+	}
+	if f := m.field("rotate"); f.exists() {
+		t.Rotate = &desired.Rotate{Every: f.field("every").text(), Overlap: f.field("overlap").text()}
+	}
+	r.checkToken(path, t, m.both)
+	return t
+}
+
+func (r *reader) policy(path string, f both) desired.Policy {
+	p := desired.Policy{Origin: f.origin(), Effect: f.field("effect").text()}
+	for _, m := range f.field("resources").members() {
+		nested := m.value.IncompleteKind() == cue.StructKind
+		p.Resources = append(p.Resources, desired.Resource{Key: m.key, AllZones: nested})
+		if tag, ok := strings.CutPrefix(m.key, userPrefix); ok {
+			r.unit.Named = append(r.unit.Named, NamedUser{Tag: tag, Path: at(path, "resources", m.key), Origin: m.origin()})
+		}
+	}
+	slices.SortFunc(p.Resources, func(a, b desired.Resource) int { return cmp.Compare(a.Key, b.Key) })
+	for _, g := range f.field("permission_groups").elements() {
+		p.PermissionGroups = append(p.PermissionGroups, desired.PermissionGroup{ID: g.field("id").text(), Name: g.field("name").text()})
+	}
+	return p
+}
+
+func (r *reader) condition(path string, f both) *desired.Condition {
+	return &desired.Condition{
+		In:    r.ranges(at(path, "in"), f.field("in")),
+		NotIn: r.ranges(at(path, "not_in"), f.field("not_in")),
+	}
+}
+
+func (r *reader) ranges(path string, f both) []string {
+	var out []string
+	for i, e := range f.elements() {
+		out = append(out, r.masked(fmt.Sprintf("%s[%d]", path, i), e))
+	}
+	return out
+}
