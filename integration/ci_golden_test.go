@@ -38,10 +38,7 @@ func TestCIGoldenSeesWhatAnUpdateChanges(t *testing.T) {
 // changed since and fresh.golden is not added yet.
 func runGolden(t *testing.T, update string) (string, error) {
 	t.Helper()
-	script, err := filepath.Abs(filepath.Join(root, ".ci", "golden"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := readText(t, filepath.Join(root, ".ci", "golden"))
 	bin, repository := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "make"), []byte("#!/bin/sh\n"+update+"\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -63,5 +60,5 @@ func runGolden(t *testing.T, update string) (string, error) {
 	if out, err := run("sh", "-c", prepare); err != nil {
 		t.Fatalf("preparing a repository: %v: %s", err, out)
 	}
-	return run("bash", script, "*.golden")
+	return run("bash", "-c", script, "golden", "*.golden")
 }
