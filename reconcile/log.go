@@ -1,0 +1,110 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// Logger is a [Reporter] that writes a run to a log: one line for the run, one
+// for each thing that a person should know of, and never a flood.
+type Logger struct{ Log *slog.Logger }
+
+// linesPerRun bounds the lines of one kind that a run may write.
+const linesPerRun = 20
+
+// Report implements [Reporter].
+func (l Logger) Report(ctx context.Context, r Report) {
+	lines := func(what string, n int, write func(i int)) {
+		for i := range min(n, linesPerRun) {
+			write(i)
+		}
+		if n > linesPerRun {
+			l.Log.WarnContext(ctx, "and more of the same", "what", what, "left_out", n-linesPerRun)
+		}
+	}
+	if r.Held != nil {
+		l.Log.ErrorContext(ctx, "a commit is held; the last good one stays in force",
+			"held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
+		lines("problems", len(r.Held.Problems), func(i int) {
+			p := r.Held.Problems[i]
+			l.Log.ErrorContext(ctx, p.String(), "hint", p.Hint)
+		})
+	}
+	lines("problems", len(r.Problems), func(i int) {
+		p := r.Problems[i]
+		l.Log.WarnContext(ctx, p.String(), "hint", p.Hint)
+	})
+	lines("zones", len(r.Plan.Problems), func(i int) { l.problem(ctx, r.Plan.Problems[i]) })
+	refused := refusedChanges(r.Plan)
+	lines("refused changes", len(refused), func(i int) {
+		c := refused[i]
+		l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment,
+			"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release)
+	})
+	lines("results", len(r.Results), func(i int) { l.result(ctx, r.Results[i]) })
+	l.summary(ctx, r)
+}
+
+func refusedChanges(p diff.Plan) []diff.Change {
+	var refused []diff.Change
+	for _, c := range p.Changes {
+		if c.Refused != nil {
+			refused = append(refused, c)
+		}
+	}
+	return refused
+}
+
+func (l Logger) problem(ctx context.Context, p diff.Problem) {
+	l.Log.WarnContext(ctx, "cannot plan", "zone", p.Zone, "deployment", p.Deployment, "token", p.Token,
+		"state", string(p.State), "reason", p.Reason, "origin", p.Origin.String())
+}
+
+func (l Logger) result(ctx context.Context, result Result) {
+	attrs := []any{
+		"zone", result.Change.Zone, "deployment", result.Change.Deployment,
+		"direction", string(result.Change.Direction), "origin", result.Change.Origin.String(), "fields", len(result.Change.Fields),
+	}
+	if result.Err != nil {
+		attrs = append(attrs, "error", result.Err.Error())
+	}
+	switch result.Outcome {
+	case Converged:
+		l.Log.InfoContext(ctx, "change applied and proved", attrs...)
+	case NonConvergent:
+		left := make([]string, len(result.Left))
+		for i, f := range result.Left {
+			left[i] = string(f.Path)
+		}
+		l.Log.ErrorContext(ctx, "the platform did not keep a change; it will not be sent again", append(attrs, "left", left)...)
+	default:
+		l.Log.ErrorContext(ctx, "change not applied", append(attrs, "outcome", string(result.Outcome))...)
+	}
+	if result.Concurrent {
+		l.Log.WarnContext(ctx, "somebody else wrote to the entry point at the same time", "zone", result.Change.Zone)
+	}
+}
+
+func (l Logger) summary(ctx context.Context, r Report) {
+	if errors.Is(r.Err, context.Canceled) {
+		l.Log.InfoContext(ctx, "run stopped", "trigger", string(r.Trigger), "applied", r.Count(Converged), "not_started", r.Count(NotStarted))
+		return
+	}
+	if r.Err != nil {
+		l.Log.ErrorContext(ctx, "run failed", "trigger", string(r.Trigger), "commit", r.Commit, "error", r.Err.Error())
+		return
+	}
+	if r.Trigger == TriggerSync && r.Plan.Summary.Zones == 0 && r.Held == nil {
+		l.Log.DebugContext(ctx, "nothing new", "commit", r.Commit)
+		return
+	}
+	s := r.Plan.Summary
+	l.Log.InfoContext(ctx, "run finished", "trigger", string(r.Trigger), "commit", r.Commit,
+		"zones", s.Zones, "in_sync", s.InSync, "applied", r.Count(Converged), "failed", r.Count(Failed),
+		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "blocked", s.Blocked,
+		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "requests", r.Requests,
+		"took", r.Finished.Sub(r.Started).Round(1e6).String())
+}

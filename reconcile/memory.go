@@ -1,0 +1,60 @@
+package reconcile
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// Forgetful is a [Memory] that lasts as long as the process: for the demo, for
+// tests, and for runs over a folder.
+type Forgetful struct {
+	mu  sync.Mutex
+	has Recollection
+}
+
+// Recall implements [Memory].
+func (f *Forgetful) Recall(context.Context) (Recollection, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return Recollection{
+		Applied:       maps.Clone(f.has.Applied),
+		NonConvergent: maps.Clone(f.has.NonConvergent),
+		Size:          f.has.Size,
+	}, nil
+}
+
+// Settle implements [Memory].
+func (f *Forgetful) Settle(_ context.Context, _ string, settled []diff.Settled) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.has.Applied == nil {
+		f.has.Applied = diff.Applied{}
+	}
+	for _, s := range settled {
+		f.has.Applied[s.ID] = s.Owned
+		delete(f.has.NonConvergent, s.ID)
+	}
+	return nil
+}
+
+// NonConvergent implements [Memory].
+func (f *Forgetful) NonConvergent(_ context.Context, id diff.DeploymentID, fingerprint string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.has.NonConvergent == nil {
+		f.has.NonConvergent = map[diff.DeploymentID]string{}
+	}
+	f.has.NonConvergent[id] = fingerprint
+	return nil
+}
+
+// Accept implements [Memory].
+func (f *Forgetful) Accept(_ context.Context, _ string, size diff.Size) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.has.Size = size
+	return nil
+}

@@ -1,0 +1,141 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// observation is what a run saw, and when it saw each entry point.
+type observation struct {
+	live diff.Live
+	at   map[edge.ZoneID]time.Time
+}
+
+// observe reads each account's rulesets once and each zone's entry point once.
+// It fails only where nothing else could work; any other failure is the
+// observation of its zone.
+func (r *Reconciler) observe(ctx context.Context, state desired.State) (observation, error) {
+	seen := observation{
+		live: diff.Live{
+			Accounts:    make(map[edge.AccountID]diff.AccountLive, len(state.Accounts)),
+			EntryPoints: make(map[edge.ZoneID]diff.Observed[edge.Ruleset], state.Zones()),
+		},
+		at: make(map[edge.ZoneID]time.Time, state.Zones()),
+	}
+	for _, account := range state.Accounts {
+		if len(account.Zones) == 0 {
+			continue
+		}
+		live, err := r.observeAccount(ctx, account)
+		if err != nil {
+			return seen, err
+		}
+		seen.live.Accounts[account.ID] = live
+	}
+	return seen, r.observeZones(ctx, state, &seen)
+}
+
+// observeAccount lists an account's rulesets and reads in full those that its
+// zones deploy, from memory where the version listed is one already read.
+func (r *Reconciler) observeAccount(ctx context.Context, account desired.Account) (diff.AccountLive, error) {
+	listed, err := r.Reader.AccountRulesets(ctx, account.ID)
+	if stops(err) {
+		return diff.AccountLive{}, rejected(err)
+	}
+	live := diff.AccountLive{
+		Listed:  diff.Observed[[]edge.Ruleset]{Value: listed, Err: err},
+		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{},
+	}
+	if err != nil {
+		return live, nil
+	}
+	for _, ref := range deployed(account) {
+		found, err := diff.FindRuleset(ref, listed)
+		if err != nil {
+			continue // the plan says so for each zone
+		}
+		full, err := r.managedRuleset(ctx, account.ID, found)
+		if stops(err) {
+			return live, rejected(err)
+		}
+		live.Managed[found.ID] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
+	}
+	return live, nil
+}
+
+// deployed returns the managed rulesets that at least one zone deploys.
+func deployed(account desired.Account) []desired.RulesetRef {
+	used := map[string]bool{}
+	for _, zone := range account.Zones {
+		for _, d := range zone.Deployments {
+			used[d.Ruleset] = true
+		}
+	}
+	var refs []desired.RulesetRef
+	for _, ref := range account.Rulesets {
+		if used[ref.Key] {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+func (r *Reconciler) managedRuleset(ctx context.Context, account edge.AccountID, listed edge.Ruleset) (edge.Ruleset, error) {
+	if known, ok := r.rulesets[listed.ID]; ok && known.Version == listed.Version && listed.Version != "" {
+		return known, nil
+	}
+	full, err := r.Reader.AccountRuleset(ctx, account, listed.ID)
+	if err != nil {
+		return edge.Ruleset{}, err
+	}
+	if r.rulesets == nil {
+		r.rulesets = map[edge.RulesetID]edge.Ruleset{}
+	}
+	r.rulesets[listed.ID] = full
+	return full, nil
+}
+
+// observeZones reads entry points side by side. Zones of an account whose
+// rulesets could not be listed are unknown without being read.
+func (r *Reconciler) observeZones(ctx context.Context, state desired.State, seen *observation) error {
+	var mu sync.Mutex
+	done, total := 0, state.Zones()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(r.concurrency())
+	for _, account := range state.Accounts {
+		listErr := seen.live.Accounts[account.ID].Listed.Err
+		for _, zone := range account.Zones {
+			if listErr != nil {
+				mu.Lock()
+				seen.live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Err: listErr}
+				mu.Unlock()
+				continue
+			}
+			group.Go(func() error {
+				ruleset, err := r.Reader.EntryPoint(ctx, zone.ID)
+				if stops(err) {
+					return rejected(err)
+				}
+				if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+					return ctx.Err()
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				seen.live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Value: ruleset, Err: err}
+				seen.at[zone.ID] = r.Now()
+				done++
+				r.progress("observing zones", done, total)
+				return nil
+			})
+		}
+	}
+	return group.Wait()
+}

@@ -1,0 +1,152 @@
+// Package reconcile makes the platform agree with a git commit and proves it.
+// One run has eight stages, and [Reconciler.Run] reads as the list of them:
+//
+//	fetch → compile → observe → diff → guard → apply → verify → report
+//
+// A plan is the first five over a platform that cannot be written to. A failure
+// stays in the zone it happened in; an invalid commit stops nothing that was
+// good before; what could not be read is unknown and never taken for empty.
+//
+// The package sees git, CUE, the ledger and HTTP only through small interfaces
+// of its own, so its tests need none of them. [Loop] runs it on two cron
+// schedules.
+package reconcile
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Source is where commits come from.
+type Source interface {
+	// Fetch returns the commit the configured ref points at now. A folder that
+	// is not git has the empty commit.
+	Fetch(ctx context.Context) (commit string, err error)
+}
+
+// Compiler turns a commit into desired state. Problems that are not warnings
+// make the state invalid; err is for what kept the compiler from looking.
+type Compiler interface {
+	Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error)
+}
+
+// GoodCommit remembers the last commit that was accepted, over restarts.
+type GoodCommit interface {
+	Good(ctx context.Context) (commit string, ok bool, err error)
+	SetGood(ctx context.Context, commit string) error
+}
+
+// Memory is what must survive a restart beside commits; reconcile/ledger keeps it.
+type Memory interface {
+	// Recall returns everything remembered.
+	Recall(ctx context.Context) (Recollection, error)
+	// Settle records deployments that agree with their declaration, and forgets
+	// that any of them ever failed to converge.
+	Settle(ctx context.Context, commit string, settled []diff.Settled) error
+	// NonConvergent records the fingerprint of a change the platform did not keep.
+	NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error
+	// Accept records how much the accepted commit declares.
+	Accept(ctx context.Context, commit string, size diff.Size) error
+}
+
+// Recollection is what a [Memory] holds.
+type Recollection struct {
+	Applied       diff.Applied
+	NonConvergent map[diff.DeploymentID]string
+	Size          diff.Size // zero when no commit was accepted yet
+}
+
+// Reporter is told of every finished run.
+type Reporter interface {
+	Report(ctx context.Context, report Report)
+}
+
+// Reconciler runs the stages. Source, Compiler, Reader and Now are required.
+// It is not safe for concurrent runs; [Loop] has one at a time.
+type Reconciler struct {
+	Source   Source
+	Compiler Compiler
+	Reader   edge.Reader
+	Writer   edge.Writer // nil: runs end before the apply stage
+	Good     GoodCommit  // nil: no fall-back to an earlier commit
+	Memory   Memory      // nil: nothing is remembered
+	Now      func() time.Time
+	Requests func() int64 // HTTP requests sent so far; nil counts none
+	Progress Progress     // nil shows none
+	Log      *slog.Logger // nil discards
+
+	// Concurrency bounds how many zones are read or written at once; zero is 16.
+	Concurrency int
+
+	rulesets map[edge.RulesetID]edge.Ruleset // managed rulesets as last read
+	inForce  *desired.State                  // the state of the last commit that was accepted
+	held     *Held                           // the newest commit, where it is invalid
+	pending  pending
+}
+
+// Progress is told how far a stage is, for a person who watches.
+type Progress func(stage string, done, total int)
+
+// Trigger says why a run happens.
+type Trigger string
+
+// The triggers.
+const (
+	TriggerManual Trigger = "manual"
+	TriggerSync   Trigger = "sync"
+	TriggerSweep  Trigger = "sweep"
+)
+
+// Order asks for one run.
+type Order struct {
+	Trigger Trigger
+	// Zones limits the run to zones of these keys; nil is all.
+	Zones []string
+	// Tokens limits the run to tokens of these keys; nil is all, unless Zones is
+	// set.
+	Tokens []string
+	// ChangedOnly limits the run to zones whose declaration differs from the
+	// commit acted on before; all where there was none.
+	ChangedOnly bool
+	// FallBack keeps reconciling the last good commit when the new one cannot be
+	// fetched, is invalid or shrinks too much. Without it such a run fails.
+	FallBack bool
+	// AllowShrink accepts a commit that declares far less than the last one.
+	AllowShrink bool
+	// Retry tries changes again that did not converge before.
+	Retry bool
+	// PlanOnly ends the run before the apply stage.
+	PlanOnly bool
+}
+
+func (r *Reconciler) log() *slog.Logger {
+	if r.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Log
+}
+
+func (r *Reconciler) requests() int64 {
+	if r.Requests == nil {
+		return 0
+	}
+	return r.Requests()
+}
+
+func (r *Reconciler) concurrency() int {
+	if r.Concurrency <= 0 {
+		return 16
+	}
+	return r.Concurrency
+}
+
+func (r *Reconciler) progress(stage string, done, total int) {
+	if r.Progress != nil {
+		r.Progress(stage, done, total)
+	}
+}

@@ -1,0 +1,82 @@
+package reconcile
+
+import (
+	"errors"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// Report is everything one run found out and did. Log, JSON, metrics and exit
+// codes are all made from it.
+type Report struct {
+	Trigger  Trigger
+	Started  time.Time
+	Finished time.Time
+
+	// Commit is the commit that was acted on; Held is the newer one that was not,
+	// with the reason.
+	Commit string
+	Held   *Held
+	// Problems are what the compiler had to say of Commit: warnings only, unless
+	// the run failed.
+	Problems []desired.Problem
+
+	Plan    diff.Plan
+	Results []Result
+
+	// Err is why the run as a whole failed or stopped early.
+	Err      error
+	Requests int64
+	// Full says that every declared zone was in scope.
+	Full bool
+}
+
+// Held is a commit that is not acted on while the last good one stays in force.
+type Held struct {
+	Commit   string // empty when fetching failed
+	Reason   string
+	Problems []desired.Problem
+}
+
+// Outcome is what became of one change.
+type Outcome string
+
+// The outcomes.
+const (
+	Converged     Outcome = "converged"      // written, read back, nothing left to change
+	Failed        Outcome = "failed"         // the write was refused or could not be proved
+	NonConvergent Outcome = "non_convergent" // written, read back, and not as sent
+	NotStarted    Outcome = "not_started"    // the run stopped before
+)
+
+// Result is the outcome of one change that was to be applied.
+type Result struct {
+	Change  diff.Change
+	Outcome Outcome
+	Err     error
+	// Left are the fields that still differ after a write that did not converge.
+	Left []diff.Field
+	// Concurrent says that somebody else wrote to the entry point meanwhile.
+	Concurrent bool
+}
+
+// ErrInvalid: the commit's declarations contain mistakes; see [Report.Problems].
+var ErrInvalid = errors.New("the desired state is invalid")
+
+// Count returns how many results have an outcome.
+func (r Report) Count(outcome Outcome) int {
+	n := 0
+	for _, result := range r.Results {
+		if result.Outcome == outcome {
+			n++
+		}
+	}
+	return n
+}
+
+// Converged reports whether the platform agrees with all that was in scope.
+func (r Report) Converged() bool {
+	return r.Err == nil && r.Held == nil && !r.Plan.Attention() && r.Count(Converged) == len(r.Results)
+}

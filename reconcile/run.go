@@ -1,0 +1,116 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Run makes one run and reports it. The report is complete in every case: what
+// failed is in Report.Err, in the plan's problems, or in a result.
+func (r *Reconciler) Run(ctx context.Context, order Order) Report {
+	report := Report{Trigger: order.Trigger, Started: r.Now(), Plan: diff.Plan{Version: diff.PlanVersion}}
+	before := r.requests()
+	report.Err = r.run(ctx, order, &report)
+	report.Finished = r.Now()
+	report.Requests = r.requests() - before
+	report.Plan.GeneratedAt = report.Finished.UTC()
+	report.Plan.Requests.Used = report.Requests
+	return report
+}
+
+func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error {
+	memory, err := r.recall(ctx)
+	if err != nil {
+		return fmt.Errorf("recalling earlier runs: %w", err)
+	}
+	state, err := r.choose(ctx, order, memory, report) // 1 fetch, 2 compile
+	if err != nil {
+		return err
+	}
+	report.Commit = state.Commit
+	scoped, full, err := r.scope(state, order)
+	if err != nil {
+		return err
+	}
+	report.Full = full
+	seen, err := r.observe(ctx, scoped) // 3 observe
+	if err != nil {
+		return err
+	}
+	facts := facts(order, memory, state)
+	report.Plan = plan(scoped, seen.live, memory.Applied, facts) // 4 diff, 5 guard
+	if r.Writer == nil || order.PlanOnly {
+		return nil
+	}
+	if err := r.accept(ctx, state, facts); err != nil {
+		return err
+	}
+	report.Results, err = r.apply(ctx, scoped, seen, report.Plan, memory.Applied) // 6 apply, 7 verify
+	r.pending.note(report, scoped)
+	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled))
+}
+
+func (r *Reconciler) recall(ctx context.Context) (Recollection, error) {
+	if r.Memory == nil {
+		return Recollection{}, nil
+	}
+	return r.Memory.Recall(ctx)
+}
+
+func (r *Reconciler) settle(ctx context.Context, commit string, settled []diff.Settled) error {
+	if r.Memory == nil || len(settled) == 0 {
+		return nil
+	}
+	if err := r.Memory.Settle(ctx, commit, settled); err != nil {
+		return fmt.Errorf("remembering what is in sync: %w", err)
+	}
+	return nil
+}
+
+// accept makes a commit the one in force: the one to fall back to.
+func (r *Reconciler) accept(ctx context.Context, state desired.State, facts diff.Facts) error {
+	if facts.Shrunk() {
+		return nil
+	}
+	r.inForce = &state
+	if r.Good != nil && state.Commit != "" {
+		if err := r.Good.SetGood(ctx, state.Commit); err != nil {
+			return fmt.Errorf("remembering the good commit: %w", err)
+		}
+	}
+	if r.Memory != nil {
+		if err := r.Memory.Accept(ctx, state.Commit, facts.After); err != nil {
+			return fmt.Errorf("remembering the accepted commit: %w", err)
+		}
+	}
+	return nil
+}
+
+func facts(order Order, memory Recollection, state desired.State) diff.Facts {
+	f := diff.Facts{
+		Before:      memory.Size,
+		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments()},
+		AllowShrink: order.AllowShrink,
+	}
+	if !order.Retry {
+		f.NonConvergent = memory.NonConvergent
+	}
+	return f
+}
+
+func plan(state desired.State, live diff.Live, applied diff.Applied, facts diff.Facts) diff.Plan {
+	return diff.Guard(diff.Make(diff.Input{State: state, Live: live, Applied: applied}), facts)
+}
+
+// stops reports whether an error means that nothing else can work either.
+func stops(err error) bool { return errors.Is(err, edge.ErrUnauthenticated) }
+
+// rejected is the one message for a credential that the platform does not take.
+func rejected(err error) error {
+	return fmt.Errorf("%w; check credentials.rulesets: %w", edge.ErrUnauthenticated, err)
+}
