@@ -27,11 +27,11 @@ import (
 )
 
 // Config says how a platform begins. The zero value is a platform with
-// [DefaultSeed], no quirks and the clock of the machine.
+// [DefaultSeed], no quirks and a clock that is the same in every run.
 type Config struct {
 	Seed   Seed             // zero: DefaultSeed()
 	Quirks []string         // NAME or NAME=VALUE of [Quirks]; nil: none
-	Now    func() time.Time // what last_updated is taken from; nil: time.Now
+	Now    func() time.Time // what last_updated is taken from; nil: the year 2025, a second later at every look
 }
 
 // Platform is the platform in memory. Make one with [New].
@@ -64,7 +64,7 @@ func New(config Config) (*Platform, error) {
 	}
 	p := &Platform{now: config.Now, behaviour: b}
 	if p.now == nil {
-		p.now = time.Now
+		p.now = steps()
 	}
 	p.load(seed)
 	return p, nil
@@ -74,19 +74,20 @@ func New(config Config) (*Platform, error) {
 // written itself.
 func (p *Platform) load(seed Seed) {
 	p.state = cloneSeed(seed)
+	now := p.timestamp()
 	p.accountAt, p.zoneAt = map[edge.AccountID]int{}, map[edge.ZoneID]int{}
 	for i := range p.state.Accounts {
 		account := &p.state.Accounts[i]
 		p.accountAt[account.ID] = i
 		for j := range account.Rulesets {
-			complete(&account.Rulesets[j], edge.KindManaged, p.timestamp())
+			complete(&account.Rulesets[j], edge.KindManaged, now)
 		}
 	}
 	for i := range p.state.Zones {
 		zone := &p.state.Zones[i]
 		p.zoneAt[zone.ID] = i
 		if zone.EntryPoint != nil {
-			complete(zone.EntryPoint, edge.KindZone, p.timestamp())
+			complete(zone.EntryPoint, edge.KindZone, now)
 		}
 	}
 }
@@ -103,6 +104,15 @@ func (p *Platform) State() Seed {
 const timestampLayout = "2006-01-02T15:04:05.000000Z"
 
 func (p *Platform) timestamp() string { return p.now().UTC().Format(timestampLayout) }
+
+// steps is a clock that moves by being looked at. Calls must be serialised.
+func steps() func() time.Time {
+	at := time.Date(2025, time.January, 1, 0, 0, 0, 0, time.UTC)
+	return func() time.Time {
+		at = at.Add(time.Second)
+		return at
+	}
+}
 
 // zone and account return the live record, nil when there is none. The caller
 // holds the lock.

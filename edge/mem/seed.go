@@ -57,11 +57,12 @@ type SeedPermissionGroup struct {
 }
 
 // SeedToken is an API token. Its Value is a made-up secret of a made-up
-// platform, so it has a JSON form, which a real secret never has.
+// platform, so it has a JSON form, which a real secret never has. It may be
+// missing: nobody can sign in with such a token, it is only there.
 type SeedToken struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name,omitempty"`
-	Value     string          `json:"value"`
+	Value     string          `json:"value,omitempty"`
 	Status    string          `json:"status,omitempty"`
 	IssuedOn  string          `json:"issued_on,omitempty"`
 	NotBefore string          `json:"not_before,omitempty"`

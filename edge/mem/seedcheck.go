@@ -10,7 +10,7 @@ import (
 
 // Check reports everything that makes a seed not a platform: ids that are not
 // 32 lower-case hexadecimal digits or given twice, zones of accounts that are
-// not there, versions that are not numbers, tokens without a value.
+// not there, versions that are not numbers, tokens without an id.
 func (s Seed) Check() error {
 	var problems []error
 	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -43,10 +43,13 @@ func (s Seed) Check() error {
 	}
 	for _, t := range s.Tokens {
 		once("token", t.ID)
-		once("the value of a token,", t.Value)
-		if t.ID == "" || t.Value == "" {
-			add("token %q: it needs an id and a value", t.ID)
+		if t.ID == "" {
+			add("token %q: it needs an id", t.Name)
 		}
+		if t.Value != "" && seen["value "+t.Value] {
+			add("token %s: another has the same value", t.ID)
+		}
+		seen["value "+t.Value] = true
 	}
 	return errors.Join(problems...)
 }

@@ -1,0 +1,183 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+// serveAPI records a request and answers it. The transcript has the status
+// before the client has the answer, so a test never looks too early.
+func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
+	path := s.relative(r.URL.EscapedPath())
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, wire.MaxBody))
+	entry := s.transcript.begin(s.newEntry(r, path, body))
+	var a answer
+	if err != nil {
+		a = s.unreadable(err)
+	} else {
+		a = s.respond(r, path, body)
+	}
+	s.wait(r.Context())
+	if isRead(r.Method) && a.status == http.StatusOK {
+		if turn := s.faults.hit(QuirkTruncate); turn > 0 {
+			a.truncate(turn)
+		}
+	}
+	s.transcript.end(entry, a.status)
+	s.config.Log.Debug("answered", "method", r.Method, "path", path, "status", a.status)
+	a.write(w)
+}
+
+// relative cuts the base path off; what is outside of it stays whole and is no
+// address of the platform.
+func (s *Server) relative(path string) string {
+	if rest, ok := strings.CutPrefix(path, s.config.BasePath); ok && strings.HasPrefix(rest, "/") {
+		return rest
+	}
+	return path
+}
+
+func (s *Server) inside(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.EscapedPath(), s.config.BasePath+"/")
+}
+
+func isRead(method string) bool { return method == http.MethodGet }
+
+func (s *Server) unreadable(err error) answer {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return s.failure(failed(http.StatusRequestEntityTooLarge, 0, "the request body is too large"))
+	}
+	return s.failure(failed(http.StatusBadRequest, 0, "the request body ends too early"))
+}
+
+// wait is the quirk slow. It ends with the request or the server.
+func (s *Server) wait(ctx context.Context) {
+	delay := s.faults.delay()
+	if delay <= 0 {
+		return
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// respond passes a request through the stations of the package comment.
+func (s *Server) respond(r *http.Request, path string, body []byte) answer {
+	if s.faults.hit(QuirkHTML) > 0 {
+		return gatewayPage()
+	}
+	token, authErr := s.authenticate(r.Header)
+	limits := http.Header{}
+	wait := s.limiter.take(token.ID, s.clock.Now(), limits)
+	a := s.admit(r, path, body, authErr, wait)
+	for name, values := range limits {
+		a.header[name] = values
+	}
+	return a
+}
+
+func (s *Server) admit(r *http.Request, path string, body []byte, authErr error, wait time.Duration) answer {
+	switch {
+	case hasBothLengths(r.Header):
+		a := s.failure(failed(http.StatusBadRequest, 0, "a request must not have both Transfer-Encoding and Content-Length"))
+		a.header.Set("Connection", "close") // RFC 9112, 6.1
+		return a
+	case s.faults.hit(QuirkThrottle) > 0:
+		return s.failure(throttled(s.config.RetryAfter))
+	case authErr != nil:
+		return s.failure(authErr)
+	case wait > 0:
+		return s.failure(throttled(wait))
+	case !s.inside(r):
+		return s.failure(failed(http.StatusNotFound, edge.CodeNoRoute, "could not route to "+path))
+	}
+	route, err := wire.Match(r.Method, path)
+	if err != nil {
+		return s.failure(err)
+	}
+	if isRead(r.Method) {
+		return s.call(r, route, body)
+	}
+	return s.write(r, route, body)
+}
+
+// write is a call that changes something, with the faults that befall those.
+func (s *Server) write(r *http.Request, route wire.Route, body []byte) answer {
+	if s.faults.hit(QuirkErrorBefore) > 0 {
+		return s.failure(failed(http.StatusInternalServerError, 0, "internal error"))
+	}
+	a := s.call(r, route, body)
+	if a.status != http.StatusOK {
+		return a
+	}
+	if s.faults.hit(QuirkErrorAfter) > 0 {
+		return s.failure(failed(http.StatusInternalServerError, 0, "internal error"))
+	}
+	if s.faults.hit(QuirkCutAfter) > 0 {
+		a.status = 0
+	}
+	return a
+}
+
+// call makes the platform do it. A client that has gone away does not stop it:
+// a request that arrived is carried out.
+func (s *Server) call(r *http.Request, route wire.Route, body []byte) answer {
+	ctx := context.WithoutCancel(r.Context())
+	var result any
+	var info *wire.Info
+	var err error
+	switch route.Call {
+	case wire.AccountRulesets:
+		result, info, err = s.accountRulesets(ctx, route, r.URL.Query())
+	case wire.AccountRuleset:
+		result, err = s.Platform.AccountRuleset(ctx, route.Account, route.Ruleset)
+	case wire.EntryPoint:
+		result, err = s.Platform.EntryPoint(ctx, route.Zone)
+	case wire.UpdateRule:
+		result, err = s.updateRule(ctx, route, r.Header, body)
+	default:
+		err = failed(http.StatusNotFound, edge.CodeNoRoute, "this simulator does not offer "+string(route.Call))
+	}
+	if err != nil {
+		return s.failure(err)
+	}
+	return success(result, info)
+}
+
+func (s *Server) updateRule(ctx context.Context, route wire.Route, header http.Header, body []byte) (*edge.Ruleset, error) {
+	var raw json.RawMessage
+	if err := wire.DecodeBody(header, body, &raw); err != nil {
+		return nil, err
+	}
+	return s.Platform.UpdateRuleJSON(ctx, route.Zone, route.Ruleset, route.Rule, raw)
+}
+
+// authenticate finds the token of the credential (reference, "Authentication").
+// What a token may do is not looked at: which permission a call needs is not in
+// the reference.
+func (s *Server) authenticate(header http.Header) (mem.SeedToken, error) {
+	value, ok := strings.CutPrefix(header.Get("Authorization"), "Bearer ")
+	if value = strings.TrimSpace(value); !ok || value == "" || strings.ContainsAny(value, " \t") {
+		return mem.SeedToken{}, failed(http.StatusBadRequest, 6003, "invalid request headers",
+			edge.ErrorDetail{Code: 6111, Message: "invalid format for Authorization header"})
+	}
+	for _, token := range s.config.Seed.Tokens {
+		if token.Value == value {
+			return token, nil
+		}
+	}
+	return mem.SeedToken{}, failed(http.StatusUnauthorized, edge.CodeInvalidToken, "invalid API token")
+}

@@ -1,0 +1,64 @@
+package sim
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+const maxPerPage = 1000
+
+// accountRulesets is one page of the list. A cursor stands for the ruleset that
+// the page before ended with; to clients it is opaque. The query members are
+// per_page and cursor. result_info is there only when another page follows: the
+// reference's envelope knows nothing of it.
+func (s *Server) accountRulesets(ctx context.Context, route wire.Route, query url.Values) ([]edge.Ruleset, *wire.Info, error) {
+	list, err := s.Platform.AccountRulesets(ctx, route.Account)
+	if err != nil {
+		return nil, nil, err
+	}
+	perPage := s.config.PageSize
+	if text := query.Get("per_page"); text != "" {
+		if perPage, err = strconv.Atoi(text); err != nil || perPage < 1 || perPage > maxPerPage {
+			return nil, nil, failed(http.StatusBadRequest, 0, "per_page must be a number from 1 to "+strconv.Itoa(maxPerPage))
+		}
+	}
+	if cursor := query.Get("cursor"); cursor != "" {
+		i := slices.IndexFunc(list, func(r edge.Ruleset) bool { return r.ID == openCursor(cursor) })
+		if i < 0 {
+			return nil, nil, failed(http.StatusBadRequest, 0, "the cursor is not valid")
+		}
+		list = list[i+1:]
+	}
+	if len(list) <= perPage {
+		return list, nil, nil
+	}
+	page := list[:perPage]
+	return page, &wire.Info{
+		Count: len(page), PerPage: perPage, Cursors: &wire.Cursors{After: newCursor(page[perPage-1].ID)},
+	}, nil
+}
+
+const cursorPrefix = "after:"
+
+func newCursor(last edge.RulesetID) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(cursorPrefix + string(last)))
+}
+
+// openCursor returns the ruleset a cursor stands for, empty when it is none of
+// ours; no ruleset has an empty id.
+func openCursor(cursor string) edge.RulesetID {
+	data, err := base64.RawURLEncoding.DecodeString(cursor)
+	id, ok := strings.CutPrefix(string(data), cursorPrefix)
+	if err != nil || !ok {
+		return ""
+	}
+	return edge.RulesetID(id)
+}

@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+// Names of the quirks of transport.
+const (
+	QuirkMessagesNull = "messages-null"
+	QuirkThrottle     = "throttle"
+	QuirkErrorBefore  = "error-before"
+	QuirkErrorAfter   = "error-after"
+	QuirkCutAfter     = "cut-after"
+	QuirkTruncate     = "truncate"
+	QuirkHTML         = "html"
+	QuirkSlow         = "slow"
+)
+
+// Quirks returns the table of everything in which this server can be made to
+// behave like a real one on a bad day: the quirks of meaning ([mem.Quirks])
+// and those of transport.
+func Quirks() []mem.Quirk {
+	return append(mem.Quirks(), []mem.Quirk{
+		{
+			Name: QuirkMessagesNull, Matches: "failures",
+			Does:     "messages is null in the envelope",
+			Imitates: "the service sends null there on some failures",
+		},
+		{
+			Name: QuirkThrottle, Argument: mem.Count, Matches: "all requests, signed in or not",
+			Does:     "429 with code 971 and Retry-After; nothing happens",
+			Imitates: "a budget that others use up with the same credential",
+		},
+		{
+			Name: QuirkErrorBefore, Argument: mem.Count, Matches: "writes that reach the platform",
+			Does:     "500 and no effect",
+			Imitates: "a server that fails before it has stored anything",
+		},
+		{
+			Name: QuirkErrorAfter, Argument: mem.Count, Matches: "writes that took effect",
+			Does:     "500 although the write took effect",
+			Imitates: "a server that fails after it has stored the change",
+		},
+		{
+			Name: QuirkCutAfter, Argument: mem.Count, Matches: "writes that took effect and were not failed by error-after",
+			Does:     "the connection is closed without an answer although the write took effect",
+			Imitates: "a network that fails in the worst moment",
+		},
+		{
+			Name: QuirkTruncate, Argument: mem.Count, Matches: "reads that succeed",
+			Does: "the answer stops in the middle of its body: in turns against the length it announced, " +
+				"and as a well-formed answer that is half a JSON text",
+			Imitates: "gateways that cut long answers, with and without noticing",
+		},
+		{
+			Name: QuirkHTML, Argument: mem.Count, Matches: "all requests, signed in or not",
+			Does:     "502 with an HTML page; nothing happens",
+			Imitates: "the gateway in front of the service speaks HTML when it does not reach it",
+		},
+		{
+			Name: QuirkSlow, Argument: mem.Duration, Matches: "all requests",
+			Does:     "the answer is held back that long; a write has taken effect by then",
+			Imitates: "an API that takes seconds at busy times, and clients that give up waiting",
+		},
+	}...)
+}
+
+// faults are the quirks that are set, with their counters.
+type faults struct {
+	mu     sync.Mutex
+	values map[string]string
+	counts map[string]int
+}
+
+func (f *faults) set(values map[string]string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.values, f.counts = values, map[string]int{}
+}
+
+// list returns the quirks as they were set, in the order of their names.
+func (f *faults) list() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := []string{}
+	for _, name := range slices.Sorted(maps.Keys(f.values)) {
+		list = append(list, join(name, f.values[name]))
+	}
+	return list
+}
+
+// hit counts a matching request and returns which hit it is, counted from 1;
+// zero when it is not this request's turn or the quirk is not set.
+func (f *faults) hit(name string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	every, _ := strconv.Atoi(f.values[name]) // checked by mem.ParseQuirks
+	if every == 0 {
+		return 0
+	}
+	f.counts[name]++
+	if f.counts[name]%every != 0 {
+		return 0
+	}
+	return f.counts[name] / every
+}
+
+func (f *faults) isSet(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ok := f.values[name]
+	return ok
+}
+
+func (f *faults) delay() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d, _ := time.ParseDuration(f.values[QuirkSlow]) // checked by mem.ParseQuirks; zero when not set
+	return d
+}

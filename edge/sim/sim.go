@@ -1,0 +1,177 @@
+// Package sim is the platform as an HTTP server: edge/mem behind the reference's
+// addresses, with a clock, quirks, a rate limit and a transcript. It is what
+// Seawall is developed and demonstrated against, and it serves any other client
+// of the platform as well.
+//
+//	running, err := sim.Start(sim.Config{})
+//	defer running.Close()
+//	// running.BaseURL, running.RulesetsToken: give them to a client
+//	for _, entry := range running.Transcript() {
+//		fmt.Println(entry.Call(), entry.Status)
+//	}
+//
+// [New] and [Server.Serve] do the same in steps, for a listener of one's own.
+//
+// A request passes these stations, and the first that has an answer gives it:
+// the quirk html; both body lengths at once (declined); the quirk throttle;
+// authentication; the rate limit; the address; the quirk error-before; the
+// platform itself. Then come error-after and cut-after, slow, and truncate.
+//
+// Beside the platform's addresses there are those of the control, below
+// /__sim/; see control.go.
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+// Config says how a simulator begins. The zero value simulates the platform of
+// [mem.DefaultSeed] with the documented limits and no quirks.
+type Config struct {
+	Seed     mem.Seed         // zero: mem.DefaultSeed(); without any token value, mem.DefaultTokens() are added
+	BasePath string           // what precedes the reference's paths; empty: "/client/v4", "/": nothing
+	Profile  string           // which calls are offered: "documented" (also when empty) or "extended", of which there are none yet
+	Vendor   string           // the vendor segment of resource identifiers; empty: "vendor"
+	Quirks   []string         // NAME or NAME=VALUE of Quirks(); nil: none
+	Now      func() time.Time // nil: time.Now
+	Log      *slog.Logger     // one line a request, at debug level; nil: none
+
+	RateLimit  RateLimit     // zero: 1200 requests in 5 minutes for each credential
+	RetryAfter time.Duration // what the quirk throttle asks a client to wait; zero: 1s
+	PageSize   int           // rulesets on one page of a list when per_page is not given; zero: 50
+
+	AllowRemoteControl bool // serve /__sim/ to others than this machine
+}
+
+// DefaultBasePath is how the addresses of the real service begin.
+const DefaultBasePath = "/client/v4"
+
+// Server is a simulator that does not listen yet. Make one with [New].
+type Server struct {
+	// Platform is what the server serves. Changes made to it directly are seen
+	// by clients at once and are not in the transcript.
+	Platform *mem.Platform
+
+	config     Config
+	clock      *clock
+	faults     *faults
+	limiter    *limiter
+	transcript transcript
+	handler    http.Handler
+}
+
+// New returns a simulator. It fails on a seed that is not consistent, on an
+// unknown quirk or profile, and on a base path that cannot be one.
+func New(config Config) (*Server, error) {
+	config, err := config.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		config:  config,
+		clock:   &clock{base: config.Now},
+		limiter: &limiter{limit: config.RateLimit},
+		faults:  &faults{},
+	}
+	if s.Platform, err = mem.New(mem.Config{Seed: config.Seed, Now: s.clock.Now}); err != nil {
+		return nil, err
+	}
+	if err := s.SetQuirks(config.Quirks); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle(controlPrefix, s.control())
+	mux.HandleFunc("/", s.serveAPI)
+	s.handler = mux
+	return s, nil
+}
+
+// complete puts the defaults into a configuration and checks it.
+func (c Config) complete() (Config, error) {
+	if c.Seed.IsZero() {
+		c.Seed = mem.DefaultSeed()
+	}
+	if !slices.ContainsFunc(c.Seed.Tokens, func(t mem.SeedToken) bool { return t.Value != "" }) {
+		c.Seed.Tokens = slices.Concat(c.Seed.Tokens, mem.DefaultTokens())
+	}
+	fallback(&c.BasePath, DefaultBasePath)
+	fallback(&c.Profile, "documented")
+	fallback(&c.Vendor, "vendor")
+	fallback(&c.RetryAfter, time.Second)
+	fallback(&c.PageSize, 50)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	c.RateLimit = c.RateLimit.complete()
+	if !strings.HasPrefix(c.BasePath, "/") || strings.HasPrefix(c.BasePath+"/", controlPrefix) {
+		return c, fmt.Errorf("base path %q: it must begin with / and must not be %s", c.BasePath, controlPrefix)
+	}
+	c.BasePath = strings.TrimRight(c.BasePath, "/")
+	if c.Profile != "documented" && c.Profile != "extended" {
+		return c, fmt.Errorf("profile %q is neither documented nor extended", c.Profile)
+	}
+	if c.PageSize < 1 || c.PageSize > maxPerPage {
+		return c, fmt.Errorf("page size %d is not between 1 and %d", c.PageSize, maxPerPage)
+	}
+	if c.RetryAfter < 0 {
+		return c, errors.New("the wait of the quirk throttle is negative")
+	}
+	return c, nil
+}
+
+func fallback[T comparable](value *T, other T) {
+	var zero T
+	if *value == zero {
+		*value = other
+	}
+}
+
+// Handler returns the simulator as a handler, for a server of one's own.
+// Requests with both Transfer-Encoding and Content-Length are not declined
+// there: net/http hides the second from handlers, so only [Server.Serve], which
+// reads along on the connection, can tell.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// SetQuirks makes list the quirks, in place of those there were; all counters
+// begin again. A list with a mistake changes nothing.
+func (s *Server) SetQuirks(list []string) error {
+	values, err := mem.ParseQuirks(Quirks(), list)
+	if err != nil {
+		return err
+	}
+	var meaning []string
+	for _, q := range mem.Quirks() {
+		if value, ok := values[q.Name]; ok {
+			meaning = append(meaning, join(q.Name, value))
+		}
+	}
+	if err := s.Platform.SetQuirks(meaning); err != nil {
+		return err
+	}
+	s.faults.set(values)
+	return nil
+}
+
+func join(name, value string) string {
+	if value == "" {
+		return name
+	}
+	return name + "=" + value
+}
+
+// Transcript returns the requests so far in the order in which they arrived.
+func (s *Server) Transcript() []Entry { return s.transcript.all() }
+
+// ClearTranscript forgets the requests so far; the next one is number 1.
+func (s *Server) ClearTranscript() { s.transcript.clear() }

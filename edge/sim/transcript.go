@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Entry is one request to the platform, as a test or a demonstration looks at
+// it. Requests to the control are not recorded.
+type Entry struct {
+	N       int             `json:"n"` // counted from 1 in the order of arrival
+	At      time.Time       `json:"at"`
+	Method  string          `json:"method"`
+	Path    string          `json:"path"`  // as in the reference, without the base path
+	Query   string          `json:"query"` // without "?"
+	Headers http.Header     `json:"headers"`
+	Body    json.RawMessage `json:"body"`   // null when there was none; a string when it was not JSON
+	Status  int             `json:"status"` // 0 while there is no answer yet, and when there never was one
+}
+
+// Call is the request in one line, as [edge.Recorder] writes it.
+func (e Entry) Call() string { return e.Method + " " + e.Path }
+
+const (
+	redacted = "Bearer [redacted]"
+
+	// maxEntries bounds the transcript; the oldest entries go first. A sweep of
+	// ten thousand zones is well inside.
+	maxEntries = 100_000
+)
+
+// transcript is the list of requests. Entries are shared with the handlers that
+// still have to fill in a status, and are only touched under the lock.
+type transcript struct {
+	mu      sync.Mutex
+	entries []*Entry
+	last    int
+}
+
+// begin records a request that has arrived.
+func (t *transcript) begin(e Entry) *Entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last++
+	e.N = t.last
+	if len(t.entries) >= maxEntries {
+		t.entries[0] = nil
+		t.entries = t.entries[1:]
+	}
+	t.entries = append(t.entries, &e)
+	return &e
+}
+
+// end records the status of its answer.
+func (t *transcript) end(e *Entry, status int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e.Status = status
+}
+
+func (t *transcript) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.entries, t.last = nil, 0
+}
+
+func (t *transcript) all() []Entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := make([]Entry, len(t.entries))
+	for i, e := range t.entries {
+		list[i] = *e
+		list[i].Headers = e.Headers.Clone()
+	}
+	return list
+}
+
+// newEntry describes a request. The credential is left out of it.
+func (s *Server) newEntry(r *http.Request, path string, body []byte) Entry {
+	headers := r.Header.Clone()
+	restoreLengths(headers)
+	for _, encoding := range r.TransferEncoding {
+		headers.Add("Transfer-Encoding", encoding)
+	}
+	if headers.Get("Authorization") != "" {
+		headers.Set("Authorization", redacted)
+	}
+	return Entry{
+		At: s.clock.Now(), Method: r.Method, Path: path, Query: r.URL.RawQuery, Headers: headers, Body: recorded(body),
+	}
+}
+
+func recorded(body []byte) json.RawMessage {
+	if len(body) == 0 {
+		return nil
+	}
+	if json.Valid(body) {
+		return body
+	}
+	quoted, err := json.Marshal(string(body))
+	if err != nil {
+		return nil
+	}
+	return quoted
+}
