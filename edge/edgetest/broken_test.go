@@ -1,0 +1,137 @@
+package edgetest_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/edgetest"
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+// broken are platforms with one mistake each, and the case that must find it.
+var broken = map[string]struct {
+	platform func(*mem.Platform) edge.Platform
+	foundBy  string
+}{
+	"a missing entry point reads as an empty one": {foundBy: "a zone without an entry point", platform: entryPoints(
+		func(r edge.Ruleset, err error) (edge.Ruleset, error) { return r, nil })},
+	"every failure is a missing entry point": {foundBy: "what does not exist is not found", platform: entryPoints(
+		func(r edge.Ruleset, err error) (edge.Ruleset, error) {
+			if err != nil {
+				err = edge.ErrEntryPointNotFound
+			}
+			return r, err
+		})},
+	"absent becomes false": {foundBy: "absent is not false", platform: overrides(func(o *edge.Overrides) {
+		for i := range o.Rules {
+			if o.Rules[i].Enabled == nil {
+				o.Rules[i].Enabled = new(false)
+			}
+		}
+	})},
+	"unknown members get lost": {foundBy: "unknown members survive", platform: overrides(func(o *edge.Overrides) {
+		for i := range o.Categories {
+			o.Categories[i].Extra = nil
+		}
+	})},
+	"categories are sorted": {foundBy: "the order of categories", platform: overrides(func(o *edge.Overrides) {
+		for i := range o.Categories {
+			for j := range o.Categories[:i] {
+				if o.Categories[j].Category > o.Categories[i].Category {
+					o.Categories[i], o.Categories[j] = o.Categories[j], o.Categories[i]
+				}
+			}
+		}
+	})},
+	"versions stand still": {foundBy: "every update adds one", platform: entryPoints(
+		func(r edge.Ruleset, err error) (edge.Ruleset, error) { r.Version = "1"; return r, err })},
+	"updates land in the entry point of the zone, whoever's rule it is": {
+		foundBy:  "a rule of another zone",
+		platform: func(p *mem.Platform) edge.Platform { return careless{p} },
+	},
+	"refused updates are applied": {
+		foundBy:  "a body that is not a rule",
+		platform: func(p *mem.Platform) edge.Platform { return lenient{p} },
+	},
+}
+
+const brokenEnv = "EDGETEST_BROKEN"
+
+// The suite can fail: each mistake is found by the case that is there for it.
+// A failing suite needs a process of its own.
+func TestFindsMistakes(t *testing.T) {
+	if name := os.Getenv(brokenEnv); name != "" {
+		edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
+			return fixture(broken[name].platform(newMem(t)), false)
+		})
+		return
+	}
+	for name, b := range broken {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFindsMistakes$")
+			cmd.Env = append(os.Environ(), brokenEnv+"="+name)
+			out, err := cmd.CombinedOutput()
+			want := "--- FAIL: TestFindsMistakes/" + strings.ReplaceAll(b.foundBy, " ", "_")
+			if err == nil || !strings.Contains(string(out), want) {
+				t.Errorf("case %q did not find it: %v\n%s", b.foundBy, err, out)
+			}
+		})
+	}
+}
+
+// entryPoints changes what reading an entry point gives.
+func entryPoints(change func(edge.Ruleset, error) (edge.Ruleset, error)) func(*mem.Platform) edge.Platform {
+	return func(p *mem.Platform) edge.Platform { return changed{p, change} }
+}
+
+// overrides changes the overrides of entry points that are read.
+func overrides(change func(*edge.Overrides)) func(*mem.Platform) edge.Platform {
+	return entryPoints(func(r edge.Ruleset, err error) (edge.Ruleset, error) {
+		for _, rule := range r.Rules {
+			if p := rule.ActionParameters; p != nil && p.Overrides != nil {
+				change(p.Overrides)
+			}
+		}
+		return r, err
+	})
+}
+
+type changed struct {
+	*mem.Platform
+	change func(edge.Ruleset, error) (edge.Ruleset, error)
+}
+
+func (c changed) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+	return c.change(c.Platform.EntryPoint(ctx, zone))
+}
+
+// careless looks at the zone of an update only.
+type careless struct{ *mem.Platform }
+
+func (c careless) UpdateRule(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	entry, err := c.EntryPoint(ctx, zone)
+	if err == nil {
+		id, rule = entry.ID, entry.Rules[0].ID
+	}
+	return c.Platform.UpdateRule(ctx, zone, id, rule, body)
+}
+
+// lenient repairs what it should refuse.
+type lenient struct{ *mem.Platform }
+
+func (l lenient) UpdateRule(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	answer, err := l.Platform.UpdateRule(ctx, zone, id, rule, body)
+	if err == nil || body.ActionParameters == nil {
+		return answer, err
+	}
+	p := *body.ActionParameters
+	p.Overrides = &edge.Overrides{Extra: map[string]json.RawMessage{"repaired": json.RawMessage(`true`)}}
+	body.ActionParameters = &p
+	return l.Platform.UpdateRule(ctx, zone, id, rule, body)
+}

@@ -1,0 +1,82 @@
+// Package edgetest holds every implementation of the contract of package edge
+// to the same behaviour: the memory twin, the client over HTTP, and whatever
+// else says it is the platform.
+//
+//	func TestConformance(t *testing.T) {
+//		edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
+//			platform, err := mem.New(mem.Config{})
+//			…
+//			return edgetest.Fixture{Platform: platform, Account: mem.Account, …}
+//		})
+//	}
+//
+// The cases are told from easy to nasty and read as a description of the
+// platform. They hold under every quirk of a server: what is not known of the
+// real service (does an update replace or merge?) is either a field of
+// [Fixture] or not asserted. An update of which the outcome is unknown is
+// followed by a read and, where it had no effect, by another update: what a
+// caller of the contract has to do anyway.
+package edgetest
+
+import (
+	"testing"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Fixture is a platform and what it holds. Each case asks for one of its own
+// and may leave it changed.
+type Fixture struct {
+	Platform edge.Platform
+	Account  edge.AccountID
+	Core     edge.RulesetID // a managed ruleset of the account whose last rule has a score threshold
+	Zone     edge.ZoneID    // deploys Core; its overrides are the suite's to change
+	Other    edge.ZoneID    // has an entry point of its own
+	Bare     edge.ZoneID    // exists, without an entry point
+	Merges   bool           // an update keeps what its body leaves out
+	Denied   edge.Platform  // the same platform with a wrong credential; nil where there are none
+}
+
+// tester is what most cases want: the fixture, and the deployment in Zone.
+type tester struct {
+	Fixture
+	*testing.T
+}
+
+var cases = []struct {
+	name string
+	run  func(tester)
+}{
+	// Reading.
+	{"the list has the managed ruleset", listHasManaged},
+	{"the list comes without rules", listWithoutRules},
+	{"the last rule of the managed ruleset has the threshold", lastRuleHasThreshold},
+	{"the rules of the managed ruleset carry every paranoia tag", rulesCarryParanoiaTags},
+	{"the entry point deploys the managed ruleset", entryPointDeploys},
+	{"a zone without an entry point says exactly that", bareZone},
+	{"what does not exist is not found", unknownIDs},
+	{"an answer is the caller's own", answersAreCopies},
+	{"a call ends with its context", canceledContext},
+	{"readers do not disturb each other", concurrentReaders},
+	// Writing.
+	{"an update is read back", updateIsReadBack},
+	{"every update adds one to the versions", updateAddsOne},
+	{"an update replaces a list as a whole", updateReplacesLists},
+	{"an update keeps or loses what it leaves out", updateLeavesOut},
+	{"absent is not false", absentIsNotFalse},
+	{"the order of categories is kept", categoriesKeepOrder},
+	{"unknown members survive", unknownMembersSurvive},
+	{"readers see a write whole or not at all", readersBesideWriter},
+	// Refusing.
+	{"a body that is not a rule is refused", invalidBodies},
+	{"a rule of another zone is refused", otherZonesRule},
+	{"an update of what does not exist is refused", updateUnknown},
+	{"a wrong credential is refused", wrongCredential},
+}
+
+// Run runs the suite. Open is called once for each case.
+func Run(t *testing.T, open func(t testing.TB) Fixture) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { c.run(tester{open(t), t}) })
+	}
+}

@@ -1,0 +1,143 @@
+package edgetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// nowhere has the form of an id and is none.
+const nowhere = "deadbeefdeadbeefdeadbeefdeadbeef"
+
+func listHasManaged(t tester) {
+	list, err := t.Platform.AccountRulesets(t.Context(), t.Account)
+	t.must(err)
+	i := slices.IndexFunc(list, func(r edge.Ruleset) bool { return r.ID == t.Core })
+	if i < 0 {
+		t.Fatalf("the list has no ruleset %s", t.Core)
+	}
+	if r := list[i]; r.Kind != edge.KindManaged || r.Phase != edge.PhaseFirewallManaged || r.Name == "" {
+		t.Errorf("got kind %q, phase %q, name %q", r.Kind, r.Phase, r.Name)
+	}
+	version(t, list[i].Version)
+}
+
+func listWithoutRules(t tester) {
+	list, err := t.Platform.AccountRulesets(t.Context(), t.Account)
+	t.must(err)
+	for _, r := range list {
+		if r.Rules != nil {
+			t.Errorf("ruleset %s comes with rules", r.ID)
+		}
+	}
+}
+
+func lastRuleHasThreshold(t tester) {
+	core := t.core()
+	last, ok := core.Last()
+	if !ok {
+		t.Fatal("the managed ruleset has no rules")
+	}
+	if last.ScoreThreshold == nil || last.Action == "" || !edge.ValidID(string(last.ID)) {
+		t.Errorf("got threshold %v, action %q, id %q", last.ScoreThreshold, last.Action, last.ID)
+	}
+	for _, r := range core.Rules[:len(core.Rules)-1] {
+		if r.ScoreThreshold != nil {
+			t.Errorf("rule %s has a threshold and is not the last", r.ID)
+		}
+	}
+}
+
+func rulesCarryParanoiaTags(t tester) {
+	found := map[string]bool{}
+	for _, r := range t.core().Rules {
+		for _, tag := range r.Categories {
+			found[tag] = true
+		}
+	}
+	for level := 1; level <= edge.MaxParanoia; level++ {
+		if tag := edge.ParanoiaTag(level); !found[tag] {
+			t.Errorf("no rule has the tag %s", tag)
+		}
+	}
+}
+
+func entryPointDeploys(t tester) {
+	entry := t.entryPoint(t.Zone)
+	if entry.Kind != edge.KindZone || entry.Phase != edge.PhaseFirewallManaged || !edge.ValidID(string(entry.ID)) {
+		t.Errorf("got kind %q, phase %q, id %q", entry.Kind, entry.Phase, entry.ID)
+	}
+	version(t, entry.Version)
+	rule := t.deployment(entry)
+	if rule.Expression == "" || !edge.ValidID(string(rule.ID)) {
+		t.Errorf("got expression %q, id %q", rule.Expression, rule.ID)
+	}
+}
+
+func bareZone(t tester) {
+	_, err := t.Platform.EntryPoint(t.Context(), t.Bare)
+	t.wantIs(err, edge.ErrEntryPointNotFound, edge.ErrUnreadable, edge.ErrUnavailable, edge.ErrNotOffered, edge.ErrForbidden)
+	var described *edge.Error
+	if !errors.As(err, &described) {
+		t.Errorf("the error carries no status and code: %v", err)
+	}
+}
+
+func unknownIDs(t tester) {
+	_, err := t.Platform.AccountRulesets(t.Context(), nowhere)
+	t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
+	_, err = t.Platform.AccountRuleset(t.Context(), t.Account, nowhere)
+	t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
+	_, err = t.Platform.AccountRuleset(t.Context(), nowhere, t.Core)
+	t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
+	// A zone that does not exist is not a zone in which nothing is deployed.
+	_, err = t.Platform.EntryPoint(t.Context(), nowhere)
+	t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
+}
+
+func answersAreCopies(t tester) {
+	before := t.entryPoint(t.Zone)
+	scribbled := t.entryPoint(t.Zone)
+	rule := t.deployment(scribbled)
+	rule.ActionParameters.ID = nowhere
+	scribbled.Rules[0].Expression = "false"
+	clear(scribbled.Rules)
+	t.same("the entry point", before, t.entryPoint(t.Zone))
+}
+
+func canceledContext(t tester) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, listErr := t.Platform.AccountRulesets(ctx, t.Account)
+	_, entryErr := t.Platform.EntryPoint(ctx, t.Zone)
+	for _, err := range []error{listErr, entryErr} {
+		t.wantIs(err, context.Canceled, edge.ErrUnavailable)
+	}
+	entry := t.entryPoint(t.Zone)
+	rule := t.deployment(entry)
+	_, err := t.Platform.UpdateRule(ctx, t.Zone, entry.ID, rule.ID, rule.Update())
+	t.wantIs(err, context.Canceled)
+	t.same("the entry point", entry, t.entryPoint(t.Zone))
+}
+
+func concurrentReaders(t tester) {
+	want := t.entryPoint(t.Zone)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			got, err := t.Platform.EntryPoint(t.Context(), t.Zone)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.same("the entry point", want, got)
+			if _, err := t.Platform.AccountRuleset(t.Context(), t.Account, t.Core); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
