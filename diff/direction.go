@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -70,7 +71,7 @@ func (m *managed) overrideDirection(f *Field, before, after []effect) Direction 
 	if len(reached) == 0 {
 		return m.blindDirection(f)
 	}
-	member := string(f.Path[strings.LastIndexByte(string(f.Path), '.')+1:])
+	_, _, member := overrideKey(f.Path)
 	directions := make([]Direction, 0, len(reached))
 	for _, i := range reached {
 		directions = append(directions, effectDirection(member, before[i], after[i]))
@@ -79,20 +80,21 @@ func (m *managed) overrideDirection(f *Field, before, after []effect) Direction 
 }
 
 // blindDirection judges a tag whose rules the platform does not show, by the
-// member alone. An entry for a rule that no longer exists does nothing.
+// member alone. An entry for a rule or tag that no longer exists does nothing.
 func (m *managed) blindDirection(f *Field) Direction {
-	if len(m.byTag) > 0 || !strings.HasPrefix(string(f.Path), "overrides.categories[") {
+	list, _, member := overrideKey(f.Path)
+	if len(m.byTag) > 0 || list != "categories" {
 		return Neutral
 	}
-	if strings.HasSuffix(string(f.Path), ".enabled") {
-		return onOff(f.New == nil || f.New == true)
+	if member == "enabled" {
+		return onOff(f.New == true || f.New == nil && f.Old == false)
 	}
 	return Weakens
 }
 
 // reached returns the places of the managed rules an override path speaks of.
 func (m *managed) reached(path Member) []int {
-	list, key := overrideKey(path)
+	list, key, _ := overrideKey(path)
 	switch list {
 	case "categories":
 		return m.byTag[key]
@@ -109,18 +111,23 @@ func (m *managed) reached(path Member) []int {
 	return all
 }
 
-// overrideKey splits `overrides.rules["id"].action` into "rules" and "id".
-func overrideKey(path Member) (list, key string) {
+// overrideKey splits `overrides.rules["id"].action` into "rules", "id" and
+// "action"; a ruleset-wide member has neither list nor key.
+func overrideKey(path Member) (list, key, member string) {
 	rest, ok := strings.CutPrefix(string(path), "overrides.")
 	if !ok {
-		return "", ""
+		return "", "", rest
 	}
-	list, rest, ok = strings.Cut(rest, `["`)
+	list, quoted, ok := strings.Cut(rest, "[")
 	if !ok {
-		return "", ""
+		return "", "", rest
 	}
-	key, _, _ = strings.Cut(rest, `"]`)
-	return list, key
+	prefix, err := strconv.QuotedPrefix(quoted)
+	if err != nil {
+		return "", "", rest
+	}
+	key, _ = strconv.Unquote(prefix) // what QuotedPrefix accepts, Unquote does too
+	return list, key, strings.TrimPrefix(quoted[len(prefix):], "].")
 }
 
 func effectDirection(member string, before, after effect) Direction {

@@ -55,10 +55,18 @@ func (e entry) onlyEnables() bool {
 
 // The paths under which members appear in a plan, in the reference's names.
 
-func categoryMember(tag, member string) Member {
-	return Member(fmt.Sprintf("overrides.categories[%q].%s", tag, member))
+// entryMember is the path of one member of an entry in the list "categories" or
+// "rules", or of the whole entry where member is empty.
+func entryMember(list, key, member string) Member {
+	path := fmt.Sprintf("overrides.%s[%q]", list, key)
+	if member != "" {
+		path += "." + member
+	}
+	return Member(path)
 }
 
+func categoryMember(tag, member string) Member { return entryMember("categories", tag, member) }
+
 func ruleMember(id edge.RuleID, member string) Member {
-	return Member(fmt.Sprintf("overrides.rules[%q].%s", id, member))
+	return entryMember("rules", string(id), member)
 }

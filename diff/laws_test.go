@@ -72,7 +72,7 @@ func genApplied(t *rapid.T) Applied {
 	if len(errs) > 0 {
 		return nil
 	}
-	return Applied{{testZone, testCore}: owned(c)}
+	return Applied{{testZone, testCore}: owned(c, nil)}
 }
 
 // apply(plan(d, l), l) agrees with d, and a second plan finds nothing to do.

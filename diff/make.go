@@ -82,11 +82,11 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	if len(errs) > 0 {
 		return
 	}
-	want, leftovers := p.wanted(at, rule, resolved, m)
+	want, leftovers, standIns := p.wanted(at, rule, resolved, m)
 	fields := compare(rule, want, m)
 	target := Target{
 		Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
-		Owned: owned(resolved),
+		Owned: owned(resolved, standIns),
 	}
 	undecided := at.d.Unmanaged == nil && len(leftovers) > 0
 	if len(fields) == 0 && !undecided {
@@ -100,7 +100,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 
 // wanted returns the execute rule as it should be: the live one with what the
 // declaration owns written into it.
-func (p *planner) wanted(at place, live edge.Rule, c claims, m *managed) (edge.Rule, []Leftover) {
+func (p *planner) wanted(at place, live edge.Rule, c claims, m *managed) (want edge.Rule, leftovers []Leftover, standIns []Member) {
 	mg := merger{managed: m, before: map[Member]bool{}}
 	if at.d.Unmanaged != nil {
 		mg.decision = at.d.Unmanaged.Value
@@ -108,7 +108,7 @@ func (p *planner) wanted(at place, live edge.Rule, c claims, m *managed) (edge.R
 	for _, member := range p.in.Applied[DeploymentID{at.zone.ID, m.ID}] {
 		mg.before[member] = true
 	}
-	want := live.Update()
+	want = live.Update()
 	parameters := *live.ActionParameters
 	parameters.Overrides = mg.merge(parameters.Overrides, c)
 	want.ActionParameters = &parameters
@@ -116,7 +116,7 @@ func (p *planner) wanted(at place, live edge.Rule, c claims, m *managed) (edge.R
 	if at.d.Expression != nil {
 		want.Expression = at.d.Expression.Value
 	}
-	return want, mg.leftovers
+	return want, mg.leftovers, mg.standIns
 }
 
 func (p *planner) change(at place, fields []Field, want edge.Rule, target Target, leftovers []Leftover, undecided bool) Change {

@@ -8,12 +8,16 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// owned lists the override members a declaration owns, sorted. Remembered once
-// applied, it tells a later commit what to take back under "keep".
-func owned(c claims) []Member {
-	var members []Member
+// owned lists the override members a declaration writes, and the entries that
+// stand in for some it removed, sorted. Remembered once applied, it tells a
+// later commit what to take back under "keep". A paranoia tag that a level only
+// forbids to be off is not among them: what is there was put by somebody else.
+func owned(c claims, standIns []Member) []Member {
+	members := slices.Clone(standIns)
 	for member := range c.origins() {
-		members = append(members, member)
+		if _, key, _ := overrideKey(member); !c.tags[key].on {
+			members = append(members, member)
+		}
 	}
 	slices.Sort(members)
 	return members
@@ -40,8 +44,8 @@ func (c claims) origins() map[Member]desired.Origin {
 }
 
 // annotate fills in where each field was asked for, and what rule it is about.
-// A field nobody claims changes because of the decision on unmanaged members,
-// or because it is no longer declared.
+// A field nobody claims changes because a person said "remove", or because it is
+// no longer declared.
 func annotate(fields []Field, d desired.Deployment, c claims, m *managed) {
 	origins := c.origins()
 	origins["enabled"] = d.Enabled.Origin
@@ -51,7 +55,7 @@ func annotate(fields []Field, d desired.Deployment, c claims, m *managed) {
 	for i := range fields {
 		f := &fields[i]
 		origin, claimed := origins[f.Path]
-		if !claimed && d.Unmanaged != nil {
+		if !claimed && d.Unmanaged != nil && d.Unmanaged.Value == desired.Remove {
 			origin = d.Unmanaged.Origin
 		}
 		if origin.IsZero() {
@@ -66,7 +70,7 @@ func annotate(fields []Field, d desired.Deployment, c claims, m *managed) {
 
 // describe says in words which rule a path with a rule's id is about.
 func (m *managed) describe(path Member) string {
-	list, key := overrideKey(path)
+	list, key, _ := overrideKey(path)
 	if list != "rules" {
 		return ""
 	}

@@ -148,13 +148,12 @@ func name(parts ...string) string {
 
 // subject says a path in fewer words: `tag sqli enabled`, `rule 1f… action`.
 func subject(path Member) string {
-	list, key := overrideKey(path)
-	member := string(path[strings.LastIndexByte(string(path), '.')+1:])
+	list, key, member := overrideKey(path)
 	switch list {
 	case "categories":
-		return fmt.Sprintf("tag %s %s", printable(key), member)
+		return fmt.Sprintf("tag %s %s", printable(key), printable(member))
 	case "rules":
-		return fmt.Sprintf("rule %s %s", printable(key), member)
+		return fmt.Sprintf("rule %s %s", printable(key), printable(member))
 	}
 	return printable(string(path))
 }

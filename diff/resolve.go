@@ -17,6 +17,7 @@ type managed struct {
 	byRef map[string][]edge.RuleID
 	byTag map[string][]int
 	last  edge.RuleID
+	allOn bool // every rule is on by default
 }
 
 func index(r edge.Ruleset) *managed {
@@ -25,6 +26,7 @@ func index(r edge.Ruleset) *managed {
 		byID:    make(map[edge.RuleID]int, len(r.Rules)),
 		byRef:   make(map[string][]edge.RuleID, len(r.Rules)),
 		byTag:   map[string][]int{},
+		allOn:   true,
 	}
 	for i, rule := range r.Rules {
 		m.byID[rule.ID] = i
@@ -35,6 +37,7 @@ func index(r edge.Ruleset) *managed {
 			m.byTag[tag] = append(m.byTag[tag], i)
 		}
 		m.last = rule.ID
+		m.allOn = m.allOn && rule.IsEnabled()
 	}
 	return m
 }
@@ -49,6 +52,10 @@ type claim struct {
 
 	enabledFrom, scoreFrom, actionFrom desired.Origin
 }
+
+// writes reports whether a claim puts something there, and does not only
+// forbid something.
+func (c claim) writes() bool { return c.enabled != nil || c.score != nil || c.action != nil }
 
 // claims is a deployment's intent, resolved against the managed ruleset.
 type claims struct {
@@ -76,7 +83,7 @@ func resolve(d desired.Deployment, m *managed) (claims, []resolveError) {
 	return c, errs
 }
 
-var off = false
+var on, off = true, false
 
 // claimParanoia owns all paranoia tags: those above the level must be
 // disabled, those at or below it must not.
