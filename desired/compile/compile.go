@@ -99,7 +99,7 @@ func (u *Unit) evaluate(fsys fs.FS) {
 		return
 	}
 	def := pkg.LookupPath(cue.ParsePath("#Desired"))
-	plain, problems := build(ctx, fsys, u.Dir)
+	plain, problems := loaded(ctx, fsys, u.Dir)
 	if len(problems) > 0 {
 		u.fail(problems...)
 		return

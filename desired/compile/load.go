@@ -5,9 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/load"
+	"cuelang.org/go/cue/token"
 	"cuelang.org/go/mod/modfile"
 	"cuelang.org/go/mod/module"
 
@@ -15,10 +22,10 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 )
 
-// build loads the package of one folder and builds its value. The loader works
+// loaded loads the package of one folder and builds its value. The loader works
 // on fsys alone: its other mode, an overlay, lets a repository read modules
 // from the host by a replacement in cue.mod/local-module.cue.
-func build(ctx *cue.Context, fsys fs.FS, dir string) (cue.Value, []desired.Problem) {
+func loaded(ctx *cue.Context, fsys fs.FS, dir string) (cue.Value, []desired.Problem) {
 	insts := load.Instances([]string{"."}, &load.Config{
 		FS:         fsys,
 		Dir:        "/" + dir,
@@ -29,23 +36,61 @@ func build(ctx *cue.Context, fsys fs.FS, dir string) (cue.Value, []desired.Probl
 	if len(insts) != 1 {
 		return cue.Value{}, []desired.Problem{{Origin: desired.Origin{File: dir}, Message: fmt.Sprintf("the folder holds %d packages; want one", len(insts))}}
 	}
+	if problems := refused(insts[0]); len(problems) > 0 {
+		return cue.Value{}, problems
+	}
 	if err := insts[0].Err; err != nil {
-		return cue.Value{}, loadProblems(err, dir)
+		return cue.Value{}, loadProblems(err, fsys, dir)
 	}
-	v := ctx.BuildInstance(insts[0])
-	if err := v.Err(); err != nil && v.IncompleteKind() == cue.BottomKind && !v.Exists() {
-		return cue.Value{}, loadProblems(err, dir)
-	}
-	return v, nil
+	return ctx.BuildInstance(insts[0]), nil
 }
 
-// relative maps a name in fsys to the name in positions. The root stays "."
+// relative maps a name in fsys to the name in positions. The root becomes "."
 // because the loader takes an empty name for a missing module.
 func relative(name string) string {
 	if name == "/" {
 		return "."
 	}
-	return name[1:]
+	return strings.TrimPrefix(name, "/")
+}
+
+// refused finds what CUE would pass over or reach out for: files that belong
+// to no package, and attributes that bring other files in.
+func refused(inst *build.Instance) (problems []desired.Problem) {
+	for _, f := range slices.Concat(inst.IgnoredFiles, inst.OrphanedFiles) {
+		name := relative(filepath.ToSlash(f.Filename))
+		if path.Dir(name) == path.Clean(relative(filepath.ToSlash(inst.Dir))) && inPackage(path.Base(name)) {
+			problems = append(problems, unpackaged(name))
+		}
+	}
+	for _, f := range inst.Files {
+		for _, d := range f.Decls {
+			if a, ok := d.(*ast.Attribute); ok && strings.HasPrefix(a.Text, "@extern") {
+				problems = append(problems, desired.Problem{
+					Origin:  originOf(a.Pos()),
+					Message: "@extern is refused: desired state is read from CUE files alone",
+					Hint:    "write the data as CUE; cue import turns JSON and YAML files into it",
+				})
+			}
+		}
+	}
+	for _, imported := range inst.Imports {
+		problems = append(problems, refused(imported)...)
+	}
+	return problems
+}
+
+func unpackaged(file string) desired.Problem {
+	return desired.Problem{
+		Origin:  desired.Origin{File: file},
+		Message: "the file belongs to no package, so CUE leaves it out",
+		Hint:    "begin it with the package clause of its folder, such as package edge, and without @if",
+	}
+}
+
+func originOf(pos token.Pos) desired.Origin {
+	p := pos.Position()
+	return desired.Origin{File: p.Filename, Line: p.Line, Column: p.Column}
 }
 
 var errNoRegistry = errors.New("imports from a registry are refused")
@@ -66,12 +111,29 @@ func (noRegistry) ModuleVersions(context.Context, string) ([]string, error) {
 	return nil, errNoRegistry
 }
 
-func loadProblems(err error, dir string) []desired.Problem {
+// loadProblems tells why a folder does not load. Errors without a position
+// are about the module file or about the folder as a whole.
+func loadProblems(err error, fsys fs.FS, dir string) []desired.Problem {
 	problems := explain.Raw(err, dir)
-	for i := range problems {
-		if problems[i].Origin.IsZero() {
+	for i, p := range problems {
+		switch {
+		case !p.Origin.IsZero():
+		case strings.Contains(p.Message, "module"):
+			problems[i].Origin.File = moduleFile(fsys, dir)
+		default:
 			problems[i].Origin.File = dir
 		}
 	}
 	return problems
+}
+
+// moduleFile returns the module file that holds for a folder.
+func moduleFile(fsys fs.FS, dir string) string {
+	for {
+		name := path.Join(dir, "cue.mod", "module.cue")
+		if _, err := fs.Stat(fsys, name); err == nil || dir == "." {
+			return name
+		}
+		dir = path.Dir(dir)
+	}
 }

@@ -34,7 +34,12 @@ func Problems(plain, schema cue.Value, own string) []desired.Problem {
 	e.ownMistakes(plain)
 	e.value(plain, schema, nil)
 	if len(e.problems) == 0 {
-		e.add(e.translate(whole, plain)...)
+		e.add(e.translate(whole)...)
+	}
+	for i, p := range e.problems {
+		if p.Origin.IsZero() {
+			e.problems[i].Origin = nearestDeclared(plain, p.Path)
+		}
 	}
 	return capped(e.problems)
 }
@@ -56,7 +61,7 @@ func (e *explainer) ownMistakes(plain cue.Value) {
 	if err == nil {
 		return
 	}
-	for _, p := range e.translate(err, plain) {
+	for _, p := range e.translate(err) {
 		e.broken[p.Path] = true
 		e.add(p)
 	}
@@ -66,34 +71,39 @@ func (e *explainer) value(plain, schema cue.Value, path []cue.Selector) {
 	if e.broken[pathString(path)] {
 		return
 	}
-	shape := shapeOf(schema)
+	shape, kind := shapeOf(schema), plain.IncompleteKind()
+	hidden := kind == cue.BottomKind && e.brokenBelow(path) // an error inside hides the kind
 	switch {
-	case shape.list && plain.IncompleteKind() == cue.ListKind:
+	case shape.list && (kind == cue.ListKind || hidden):
 		e.list(plain, schema, shape, path)
-	case shape.structure && plain.IncompleteKind() == cue.StructKind:
+	case shape.structure && (kind == cue.StructKind || hidden):
 		e.structure(plain, schema, shape, path)
 	default:
 		e.leaf(plain, schema, path)
 	}
 }
 
+func (e *explainer) brokenBelow(path []cue.Selector) bool {
+	above := pathString(path)
+	for below := range e.broken {
+		if rest, ok := strings.CutPrefix(below, above); ok && rest != "" {
+			return true
+		}
+	}
+	return false
+}
+
 func (e *explainer) structure(plain, schema cue.Value, shape shape, path []cue.Selector) {
 	seen := map[string]bool{}
 	before := len(e.problems)
-	iter, err := plain.Fields()
-	if err != nil {
-		e.leaf(plain, schema, path)
-		return
-	}
-	for iter.Next() {
-		sel := iter.Selector()
-		name := sel.Unquoted()
+	for _, c := range children(plain) {
+		name := c.sel.Unquoted()
 		seen[name] = true
-		at := with(path, sel)
+		at := with(path, c.sel)
 		if child, ok := shape.field(name, plain.Context()); ok {
-			e.value(iter.Value(), child, at)
+			e.value(c.value, child, at)
 		} else if !e.broken[pathString(at)] {
-			e.add(e.unknown(name, iter.Value(), shape, at))
+			e.add(e.unknown(name, c.value, shape, at))
 		}
 	}
 	for _, name := range shape.required {
@@ -107,28 +117,43 @@ func (e *explainer) structure(plain, schema cue.Value, shape shape, path []cue.S
 }
 
 func (e *explainer) list(plain, schema cue.Value, shape shape, path []cue.Selector) {
-	iter, err := plain.List()
-	if err != nil {
-		e.leaf(plain, schema, path)
-		return
-	}
-	n := 0
-	for ; iter.Next(); n++ {
+	elements := children(plain)
+	for n, c := range elements {
 		if child, ok := shape.element(n); ok {
-			e.value(iter.Value(), child, with(path, cue.Index(n)))
+			e.value(c.value, child, with(path, cue.Index(n)))
 		}
 	}
-	if n < len(shape.elements) {
-		e.add(e.problem(plain, path, "must not be empty", "leave the field out, or give it at least one entry"))
+	if len(elements) < len(shape.elements) {
+		e.add(e.problem(plain, path, "must not be empty", "give it at least one entry"))
 	}
+}
+
+type child struct {
+	sel   cue.Selector
+	value cue.Value
+}
+
+// children lists the fields of a struct or the elements of a list, also of one
+// that has an error inside.
+func children(v cue.Value) (out []child) {
+	iter, err := v.Fields(cue.Patterns(true)) // with patterns, CUE takes lists too
+	if err != nil {
+		return nil
+	}
+	for iter.Next() {
+		if sel := iter.Selector(); sel.ConstraintType() == 0 {
+			out = append(out, child{sel, iter.Value()})
+		}
+	}
+	return out
 }
 
 func (e *explainer) leaf(plain, schema cue.Value, path []cue.Selector) {
 	err := plain.Unify(schema).Validate(cue.Concrete(true), cue.Final())
-	if err == nil {
+	if err == nil || e.brokenBelow(path) {
 		return
 	}
-	message, hint := inWords(err, plain)
+	message, hint := inWords(err, plain, schema)
 	p := e.problem(plain, path, message, hint)
 	if pos := e.places.best(err); pos.IsValid() {
 		p.Origin = originOf(pos)

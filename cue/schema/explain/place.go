@@ -48,9 +48,9 @@ func originOf(pos token.Pos) desired.Origin {
 }
 
 // users reports whether a position is in a person's file: those of the schema
-// are rooted.
+// are rooted, and those of CUE's own packages have no suffix.
 func users(pos token.Pos) bool {
-	return pos.IsValid() && pos.Filename() != "" && !strings.HasPrefix(pos.Filename(), "/")
+	return pos.IsValid() && strings.HasSuffix(pos.Filename(), ".cue") && !strings.HasPrefix(pos.Filename(), "/")
 }
 
 // places chooses among the positions of an error.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -17,12 +18,16 @@ func Raw(err error, own string) []desired.Problem {
 		return nil
 	}
 	e := &explainer{places: places{own: own}}
-	return capped(e.translate(err, cue.Value{}))
+	problems := e.translate(err)
+	for i := range problems {
+		problems[i].Path = "" // of a package, not of a field
+	}
+	return capped(problems)
 }
 
 // translate tells CUE's errors one per path, leaving out the lines that only
 // introduce others.
-func (e *explainer) translate(err error, root cue.Value) []desired.Problem {
+func (e *explainer) translate(err error) []desired.Problem {
 	var out []desired.Problem
 	told := map[string]bool{}
 	for _, one := range errors.Errors(err) {
@@ -32,21 +37,21 @@ func (e *explainer) translate(err error, root cue.Value) []desired.Problem {
 			continue
 		}
 		told[path] = true
-		out = append(out, e.raw(one, path, root))
+		out = append(out, e.raw(one, path))
 	}
 	return out
 }
 
-func (e *explainer) raw(err errors.Error, path string, root cue.Value) desired.Problem {
+func (e *explainer) raw(err errors.Error, path string) desired.Problem {
 	positions := e.places.all(err)
 	p := desired.Problem{Path: path}
 	if len(positions) > 0 {
 		p.Origin = originOf(positions[0])
-	} else if path != "" && root.Exists() {
-		p.Origin = e.nearestDeclared(root, err.Path())
 	}
 	p.Message, p.Hint = rawWords(err)
-	if strings.HasPrefix(p.Message, "conflicting values") && len(positions) > 1 {
+	format, _ := err.Msg()
+	contradicts := strings.HasPrefix(format, "conflicting values") || strings.HasPrefix(format, "invalid value")
+	if contradicts && p.Hint == "" && len(positions) > 1 {
 		p.Hint = seeAlso(positions[1:])
 	}
 	return p
@@ -54,15 +59,19 @@ func (e *explainer) raw(err errors.Error, path string, root cue.Value) desired.P
 
 // nearestDeclared is the place of the innermost field above path that a file
 // declares.
-func (e *explainer) nearestDeclared(root cue.Value, path []string) desired.Origin {
-	for n := len(path); n > 0; n-- {
-		if v := root.LookupPath(cue.ParsePath(joined(path[:n]))); v.Exists() {
+func nearestDeclared(root cue.Value, path string) desired.Origin {
+	parsed := cue.ParsePath(path)
+	if parsed.Err() != nil {
+		return desired.Origin{}
+	}
+	for selectors := parsed.Selectors(); len(selectors) > 0; selectors = selectors[:len(selectors)-1] {
+		if v := root.LookupPath(cue.MakePath(selectors...)); v.Exists() {
 			if o := Origin(v); !o.IsZero() {
 				return o
 			}
 		}
 	}
-	return desired.Origin{}
+	return Origin(root)
 }
 
 // rawWords keeps CUE's words where they are those of the person's own file,
@@ -84,6 +93,9 @@ func rawWords(err errors.Error) (message, hint string) {
 	if text == "" {
 		text = err.Error()
 	}
+	if strings.Contains(err.Error(), "import failed") {
+		return importWords(err.Error())
+	}
 	text, _, _ = strings.Cut(text, "\n")
 	if strings.Contains(text, Noise) {
 		text = "the value does not fit here"
@@ -93,6 +105,30 @@ func rawWords(err errors.Error) (message, hint string) {
 	}
 	return strings.TrimSuffix(text, ":"), ""
 }
+
+// importWords says why an import failed. Of packages that are not there CUE
+// speaks in terms of registries and caches; what is wrong inside a package is
+// told as it is.
+func importWords(text string) (message, hint string) {
+	_, reason, _ := strings.Cut(text, "import failed: ")
+	const missing = `cannot find package "`
+	if i := strings.Index(reason, missing); i >= 0 {
+		name, _, _ := strings.Cut(reason[i+len(missing):], `"`)
+		return fmt.Sprintf("package %q cannot be imported", name), importable
+	}
+	if strings.Contains(reason, "absolute path") {
+		return "a package below cue.mod/pkg cannot be imported", importable
+	}
+	if inner := innermost.FindString(reason); inner != "" {
+		return "an imported package has a mistake: " + inner, "" // which is its folder's, too
+	}
+	return reason, ""
+}
+
+const importable = "only CUE's standard packages and folders of the repository's own module can be imported"
+
+// innermost matches a nested reason from its position on.
+var innermost = regexp.MustCompile(`[^ :]+:\d+:\d+: [^:]+$`)
 
 // Noise marks words that name the schema's own files.
 const Noise = "/seawall/"

@@ -29,7 +29,10 @@ var validators = map[string]string{
 
 // inWords says in one line what is wrong with a value whose part of the schema
 // is a leaf, and what to try.
-func inWords(err error, v cue.Value) (message, hint string) {
+func inWords(err error, v, schema cue.Value) (message, hint string) {
+	if words, ok := ownWords(schema); ok && v.Validate(cue.Concrete(true)) == nil {
+		return said(words, v)
+	}
 	var unfit, conflict, want []string
 	for _, e := range errors.Errors(err) {
 		format, args := e.Msg()
@@ -37,7 +40,7 @@ func inWords(err error, v cue.Value) (message, hint string) {
 		case format == "%s" && len(args) == 1:
 			return said(fmt.Sprint(args[0]), v)
 		case strings.HasPrefix(format, "incomplete value"):
-			return "has no value yet, only the condition " + short(fmt.Sprint(v)), "give it a concrete value"
+			return "has no value yet, only " + short(fmt.Sprint(v)), "give it a concrete value"
 		case strings.HasPrefix(format, "invalid value") && len(args) >= 2:
 			words, hint := bound(fmt.Sprint(args[1]), v)
 			if hint != "" {
@@ -52,10 +55,30 @@ func inWords(err error, v cue.Value) (message, hint string) {
 	}
 	for _, found := range [][]string{unfit, want, conflict} {
 		if len(found) > 0 {
-			return shown(v) + " " + found[0], ""
+			return verdict(v, found[0]), ""
 		}
 	}
-	return shown(v) + " does not fit here", ""
+	if !v.IsConcrete() && v.IncompleteKind() != cue.BottomKind {
+		return "has no value yet, only " + short(fmt.Sprint(v)), "give it a concrete value"
+	}
+	return verdict(v, "does not fit here"), ""
+}
+
+// ownWords returns what a disjunction of the schema says when nothing of it
+// fits: its last alternative is a call of error.
+func ownWords(schema cue.Value) (string, bool) {
+	alternatives := []cue.Value{schema}
+	if op, args := schema.Expr(); op == cue.OrOp {
+		alternatives = args
+	}
+	for _, a := range alternatives {
+		for _, e := range errors.Errors(a.Err()) {
+			if format, args := e.Msg(); format == "%s" && len(args) == 1 {
+				return fmt.Sprint(args[0]), true
+			}
+		}
+	}
+	return "", false
 }
 
 // said uses the schema's own words. "must be one of" becomes a verdict on the
@@ -64,7 +87,7 @@ func said(words string, v cue.Value) (message, hint string) {
 	list, isEnum := strings.CutPrefix(words, "must be one of ")
 	if !isEnum {
 		if strings.HasPrefix(words, "must ") {
-			words = shown(v) + " " + words
+			words = verdict(v, words)
 		}
 		return words, ""
 	}
@@ -73,7 +96,7 @@ func said(words string, v cue.Value) (message, hint string) {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 	}
-	return shown(v) + " is not one of " + list, hint
+	return verdict(v, "is not one of "+list), hint
 }
 
 func bound(text string, v cue.Value) (message, hint string) {
@@ -157,14 +180,19 @@ func article(kind string) string {
 	return "a value of kind " + kind
 }
 
-// shown is the value as a person wrote it, or what it is when it is long.
-func shown(v cue.Value) string {
+// verdict is a sentence with the value as its subject, where the value can be
+// shown in a word.
+func verdict(v cue.Value, words string) string {
 	switch v.IncompleteKind() {
-	case cue.StructKind:
-		return "a struct"
-	case cue.ListKind:
-		return "a list"
+	case cue.StructKind, cue.ListKind, cue.NullKind:
+		return words
 	}
+	return shown(v) + " " + words
+}
+
+// shown is the value as a person wrote it.
+func shown(v cue.Value) string {
+	v, _ = v.Default()
 	return short(fmt.Sprint(v))
 }
 
