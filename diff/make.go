@@ -14,7 +14,7 @@ import (
 // point was not looked at are left out. The plan is sorted by account, zone and
 // deployment and has passed no guard yet; see [Guard].
 func Make(in Input) Plan {
-	p := planner{in: in, managed: map[edge.RulesetID]*managed{}}
+	p := planner{in: in, managed: map[rulesetKey]lookup{}}
 	p.plan = Plan{
 		Version: PlanVersion, Commit: in.State.Commit,
 		Changes: []Change{}, Problems: []Problem{}, Deprecations: []struct{}{},
@@ -42,7 +42,7 @@ func Make(in Input) Plan {
 type planner struct {
 	in      Input
 	plan    Plan
-	managed map[edge.RulesetID]*managed
+	managed map[rulesetKey]lookup
 }
 
 // place is where in the declaration the planner is.
@@ -145,43 +145,6 @@ func (p *planner) change(at place, fields []Field, want edge.Rule, target Target
 	return c
 }
 
-// findManaged returns the managed ruleset a deployment names, or reports why
-// there is none.
-func (p *planner) findManaged(at place) (*managed, bool) {
-	i := slices.IndexFunc(at.account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == at.d.Ruleset })
-	if i < 0 {
-		p.problem(at, Problem{
-			State: Blocked, Reason: fmt.Sprintf("account %q declares no ruleset %q", at.account.Key, at.d.Ruleset), Origin: at.d.Origin,
-		})
-		return nil, false
-	}
-	ref := at.account.Rulesets[i]
-	account := p.in.Live.Accounts[at.account.ID]
-	if account.Listed.Err != nil {
-		p.unknown(at, account.Listed.Err)
-		return nil, false
-	}
-	found, err := FindRuleset(ref, account.Listed.Value)
-	if notThere := (*RulesetError)(nil); errors.As(err, &notThere) {
-		p.problem(at, Problem{State: Blocked, Reason: notThere.Message, Hint: notThere.Hint, Origin: ref.Origin})
-		return nil, false
-	}
-	if m, ok := p.managed[found.ID]; ok {
-		return m, true
-	}
-	full, read := account.Managed[found.ID]
-	if !read {
-		full.Err = fmt.Errorf("managed ruleset %q was not read", found.Name)
-	}
-	if full.Err != nil {
-		p.unknown(at, full.Err)
-		return nil, false
-	}
-	m := index(full.Value)
-	p.managed[found.ID] = m
-	return m, true
-}
-
 // findRule returns the execute rule of a deployment, or reports why it is not
 // there or not alone.
 func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.Rule, bool) {
@@ -211,10 +174,6 @@ func (p *planner) notDeployed(at place, reason string) {
 		State: NotDeployed, Reason: reason, Origin: at.d.Origin,
 		Hint: "deploy the managed ruleset in the zone on the platform, or take the deployment out of the repository",
 	})
-}
-
-func (p *planner) unknown(at place, err error) {
-	p.problem(at, Problem{State: Unknown, Reason: err.Error(), Err: err, Origin: at.account.Origin})
 }
 
 func (p *planner) problem(at place, problem Problem) {

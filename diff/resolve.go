@@ -3,7 +3,6 @@ package diff
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -193,48 +192,3 @@ func (m *managed) find(ref desired.RuleRef) (id edge.RuleID, message, hint strin
 			"name the rule by id"
 	}
 }
-
-// FindRuleset finds the managed ruleset a reference names among those listed:
-// by kind, phase and name or id, never by its place in the list.
-func FindRuleset(ref desired.RulesetRef, listed []edge.Ruleset) (edge.Ruleset, error) {
-	var found []edge.Ruleset
-	var names []string
-	for _, r := range listed {
-		if r.Kind != edge.KindManaged || r.Phase != edge.PhaseFirewallManaged {
-			continue
-		}
-		names = append(names, r.Name)
-		if ref.ID != "" && r.ID == ref.ID || ref.ID == "" && r.Name == ref.Name {
-			found = append(found, r)
-		}
-	}
-	what := fmt.Sprintf("named %q", ref.Name)
-	if ref.ID != "" {
-		what = "with id " + string(ref.ID)
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		slices.Sort(names)
-		return edge.Ruleset{}, &RulesetError{
-			fmt.Sprintf("the account has no managed ruleset %s", what),
-			cmpHint(didYouMean(ref.Name, names), "it has: "+strings.Join(names, ", ")),
-		}
-	default:
-		ids := make([]string, len(found))
-		for i, r := range found {
-			ids[i] = string(r.ID)
-		}
-		slices.Sort(ids)
-		return edge.Ruleset{}, &RulesetError{
-			fmt.Sprintf("the account has %d managed rulesets %s", len(found), what),
-			"declare it by id; candidates: " + strings.Join(ids, ", "),
-		}
-	}
-}
-
-// RulesetError says that a declared managed ruleset is not there, or not alone.
-type RulesetError struct{ Message, Hint string }
-
-func (e *RulesetError) Error() string { return e.Message }
