@@ -25,7 +25,7 @@ func (p Plan) Markdown(w io.Writer) error {
 	if p.Requests.ToApply > 0 {
 		fmt.Fprintf(&b, ", %d to apply", p.Requests.ToApply)
 	}
-	fmt.Fprintf(&b, ". Digest %s\n", code(p.Digest))
+	fmt.Fprintf(&b, ". Digest %s\n", Code(p.Digest))
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -34,7 +34,7 @@ func ofCommit(commit string) string {
 	if commit == "" {
 		return ""
 	}
-	return " for " + code(commit[:min(len(commit), 12)])
+	return " for " + Code(commit[:min(len(commit), 12)])
 }
 
 func (p Plan) markdownChanges(b *bytes.Buffer) {
@@ -68,8 +68,8 @@ func markdownChange(b *bytes.Buffer, c Change) {
 	if c.Refused != nil {
 		title = "⛔ **refused**, " + title
 	}
-	fmt.Fprintf(b, "\n#### %s: %s\n", code(name(c.Account, c.Zone, c.Deployment)), title)
-	fmt.Fprintf(b, "declared at %s\n\n", code(c.Origin.String()))
+	fmt.Fprintf(b, "\n#### %s: %s\n", Code(name(c.Account, c.Zone, c.Deployment)), title)
+	fmt.Fprintf(b, "declared at %s\n\n", Code(c.Origin.String()))
 	if len(c.Fields) > 0 {
 		b.WriteString("| member | live | desired | | declared at |\n|---|---|---|---|---|\n")
 		for _, f := range c.Fields {
@@ -77,10 +77,10 @@ func markdownChange(b *bytes.Buffer, c Change) {
 		}
 	}
 	for _, l := range c.Unmanaged {
-		fmt.Fprintf(b, "- not declared: %s = %s\n", code(string(l.Path)), code(value(l.Value)))
+		fmt.Fprintf(b, "- not declared: %s = %s\n", Code(string(l.Path)), Code(value(l.Value)))
 	}
 	if c.Refused != nil {
-		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", code(c.Refused.Reason), code(c.Refused.Release))
+		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", Code(c.Refused.Reason), Code(c.Refused.Release))
 	}
 }
 
@@ -91,13 +91,13 @@ func markdownField(b *bytes.Buffer, f Field) {
 	}
 	origin := ""
 	if f.Origin != nil {
-		origin = code(f.Origin.String())
+		origin = Code(f.Origin.String())
 	}
-	path := code(string(f.Path))
+	path := Code(string(f.Path))
 	if f.Note != "" {
-		path += "<br>" + code(f.Note)
+		path += "<br>" + Code(f.Note)
 	}
-	cells := []string{path, code(value(f.Old)), code(value(f.New)), direction, origin}
+	cells := []string{path, Code(value(f.Old)), Code(value(f.New)), direction, origin}
 	for i, c := range cells {
 		cells[i] = strings.ReplaceAll(c, "|", `\|`)
 	}
@@ -118,20 +118,20 @@ func (p Plan) markdownProblems(b *bytes.Buffer) {
 		if problem.Token != "" {
 			what = "token " + problem.Token
 		}
-		fmt.Fprintf(b, "- %s **%s**: %s", code(what), strings.ReplaceAll(string(problem.State), "_", " "), code(problem.Reason))
+		fmt.Fprintf(b, "- %s **%s**: %s", Code(what), strings.ReplaceAll(string(problem.State), "_", " "), Code(problem.Reason))
 		if !problem.Origin.IsZero() {
-			fmt.Fprintf(b, " at %s", code(problem.Origin.String()))
+			fmt.Fprintf(b, " at %s", Code(problem.Origin.String()))
 		}
 		if problem.Hint != "" {
-			fmt.Fprintf(b, "; %s", code(problem.Hint))
+			fmt.Fprintf(b, "; %s", Code(problem.Hint))
 		}
 		b.WriteByte('\n')
 	}
 }
 
-// code puts text into a code span that the text cannot end.
-func code(s string) string {
-	s = strings.TrimSpace(printable(s))
+// Code puts text into a code span that the text cannot end.
+func Code(s string) string {
+	s = strings.TrimSpace(Printable(s))
 	if s == "" {
 		return ""
 	}

@@ -59,8 +59,8 @@ func (t *textWriter) change(c Change) {
 	if c.Refused != nil {
 		mark, verb = t.paint(red, "!"), t.paint(red, "refused")
 	}
-	fmt.Fprintf(t, "%s %s  %s  %s\n", mark, t.paint(bold, printable(name(c.Account, c.Zone, c.Deployment))), verb,
-		t.paint(dim, printable(c.Origin.String())))
+	fmt.Fprintf(t, "%s %s  %s  %s\n", mark, t.paint(bold, Printable(name(c.Account, c.Zone, c.Deployment))), verb,
+		t.paint(dim, Printable(c.Origin.String())))
 	width := 0
 	for _, f := range c.Fields {
 		width = max(width, len(subject(f.Path)))
@@ -72,8 +72,8 @@ func (t *textWriter) change(c Change) {
 		fmt.Fprintf(t, "    ? %s = %s  %s\n", subject(l.Path), value(l.Value), t.paint(dim, "not declared"))
 	}
 	if c.Refused != nil {
-		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), printable(c.Refused.Reason))
-		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), printable(c.Refused.Release))
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), Printable(c.Refused.Reason))
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), Printable(c.Refused.Release))
 	}
 	t.WriteByte('\n')
 }
@@ -84,10 +84,10 @@ func (t *textWriter) field(f Field, width int, c Change) {
 		t.WriteString("  " + t.direction(f.Direction))
 	}
 	if f.Note != "" {
-		t.WriteString("  " + t.paint(dim, "("+printable(f.Note)+")"))
+		t.WriteString("  " + t.paint(dim, "("+Printable(f.Note)+")"))
 	}
 	if f.Origin != nil && *f.Origin != c.Origin {
-		t.WriteString("  " + t.paint(dim, printable(f.Origin.String())))
+		t.WriteString("  " + t.paint(dim, Printable(f.Origin.String())))
 	}
 	t.WriteByte('\n')
 }
@@ -98,10 +98,10 @@ func (t *textWriter) problem(p Problem) {
 		what = "token " + p.Token
 	}
 	state := strings.ReplaceAll(string(p.State), "_", " ")
-	fmt.Fprintf(t, "%s %s  %s  %s\n    %s\n", t.paint(red, "!"), t.paint(bold, printable(what)),
-		t.paint(red, state), t.paint(dim, printable(p.Origin.String())), printable(p.Reason))
+	fmt.Fprintf(t, "%s %s  %s  %s\n    %s\n", t.paint(red, "!"), t.paint(bold, Printable(what)),
+		t.paint(red, state), t.paint(dim, Printable(p.Origin.String())), Printable(p.Reason))
 	if p.Hint != "" {
-		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), printable(p.Hint))
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), Printable(p.Hint))
 	}
 	t.WriteByte('\n')
 }
@@ -151,11 +151,11 @@ func subject(path Member) string {
 	list, key, member := overrideKey(path)
 	switch list {
 	case "categories":
-		return fmt.Sprintf("tag %s %s", printable(key), printable(member))
+		return fmt.Sprintf("tag %s %s", Printable(key), Printable(member))
 	case "rules":
-		return fmt.Sprintf("rule %s %s", printable(key), printable(member))
+		return fmt.Sprintf("rule %s %s", Printable(key), Printable(member))
 	}
-	return printable(string(path))
+	return Printable(string(path))
 }
 
 // value writes a field's value; a member that is not there is "unset".
@@ -170,9 +170,9 @@ func value(v any) string {
 	return string(data)
 }
 
-// printable keeps text from a repository or a server from writing to the
+// Printable keeps text from a repository or a server from writing to the
 // terminal itself: control characters become spaces.
-func printable(s string) string {
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || !unicode.IsPrint(r) {
 			return ' '

@@ -1,0 +1,152 @@
+package reconcile
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// ReportVersion is the version of the JSON form of a report.
+const ReportVersion = 1
+
+// Text writes a report for a person at a terminal: the plan, and what became
+// of it.
+func (r Report) Text(w io.Writer, colour bool) error {
+	if err := r.Plan.Text(w, colour); err != nil {
+		return err
+	}
+	if len(r.Results) > 0 {
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	for _, result := range r.Results {
+		if _, err := fmt.Fprintln(w, result.line(colour)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(w, r.verdict())
+	return err
+}
+
+func (r Result) line(colour bool) string {
+	mark, code := "✓", "32"
+	if r.Outcome != Converged {
+		mark, code = "✗", "31"
+	}
+	if colour {
+		mark = "\x1b[" + code + "m" + mark + "\x1b[0m"
+	}
+	line := fmt.Sprintf("%s %s / %s / %s  %s", mark, r.Change.Account, r.Change.Zone, r.Change.Deployment, r.Outcome.words())
+	if r.Err != nil {
+		line += ": " + r.Err.Error()
+	}
+	if len(r.Left) > 0 {
+		line += "; still differs: " + strings.Join(fieldNames(r.Left), ", ")
+	}
+	if r.Concurrent {
+		line += "; somebody else wrote to the entry point at the same time"
+	}
+	return diff.Printable(line)
+}
+
+func (o Outcome) words() string {
+	switch o {
+	case Converged:
+		return "applied and proved"
+	case NonConvergent:
+		return "written, but the platform did not keep it"
+	case NotStarted:
+		return "not started"
+	}
+	return string(o)
+}
+
+// verdict is the last line of a run.
+func (r Report) verdict() string {
+	switch {
+	case r.Err != nil:
+		return "stopped: " + diff.Printable(r.Err.Error())
+	case r.Converged() && len(r.Results) == 0:
+		return "in sync: nothing to apply"
+	case r.Converged():
+		return fmt.Sprintf("converged: %d applied and proved", r.Count(Converged))
+	}
+	return fmt.Sprintf("not converged: %d applied and proved, %d not", r.Count(Converged), len(r.Results)-r.Count(Converged)) +
+		r.needsPerson()
+}
+
+func (r Report) needsPerson() string {
+	n := len(r.Plan.Problems)
+	for _, c := range r.Plan.Changes {
+		if !c.Applies() {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d that need a person", n)
+}
+
+// JSON writes a report in its versioned JSON form.
+func (r Report) JSON(w io.Writer) error {
+	type result struct {
+		Account    string       `json:"account"`
+		Zone       string       `json:"zone"`
+		Deployment string       `json:"deployment"`
+		Outcome    Outcome      `json:"outcome"`
+		Error      string       `json:"error,omitempty"`
+		Left       []diff.Field `json:"left,omitempty"`
+		Concurrent bool         `json:"concurrent,omitempty"`
+	}
+	results := make([]result, len(r.Results))
+	for i, res := range r.Results {
+		results[i] = result{
+			Account: res.Change.Account, Zone: res.Change.Zone, Deployment: res.Change.Deployment,
+			Outcome: res.Outcome, Error: errorText(res.Err), Left: res.Left, Concurrent: res.Concurrent,
+		}
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(struct {
+		Version   int       `json:"version"`
+		Converged bool      `json:"converged"`
+		Error     string    `json:"error,omitempty"`
+		Plan      diff.Plan `json:"plan"`
+		Results   []result  `json:"results"`
+	}{ReportVersion, r.Converged(), errorText(r.Err), r.Plan, results})
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// Markdown writes a report for a job summary.
+func (r Report) Markdown(w io.Writer) error {
+	if err := r.Plan.Markdown(w); err != nil {
+		return err
+	}
+	for _, result := range r.Results {
+		if _, err := fmt.Fprintf(w, "- %s\n", diff.Code(result.line(false))); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", diff.Code(r.verdict()))
+	return err
+}
+
+func fieldNames(fields []diff.Field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = string(f.Path)
+	}
+	return names
+}
