@@ -23,15 +23,18 @@ type canonicalOverrides struct {
 	SensitivityLevel *string
 	Categories       map[string]canonicalEntry
 	Rules            map[string]canonicalEntry
-	Extra            map[string]string
+	Extra            map[string]rawText
 }
+
+// rawText is the JSON text of a member nobody here knows.
+type rawText string
 
 type canonicalEntry struct {
 	Action           *edge.Action
 	Enabled          *bool
 	ScoreThreshold   *int
 	SensitivityLevel *string
-	Extra            map[string]string
+	Extra            map[string]rawText
 }
 
 // canonicalise returns the canonical form of an execute rule.
@@ -64,25 +67,25 @@ func canonicalEntries(slots []slot) map[string]canonicalEntry {
 // align gives both sides every key of the other, with an entry that says
 // nothing, so that an entry that came or went is compared member by member.
 func align(a, b map[string]canonicalEntry) (map[string]canonicalEntry, map[string]canonicalEntry) {
+	nothing := canonicalEntry{Extra: extraText(nil)}
 	left, right := make(map[string]canonicalEntry, len(a)), make(map[string]canonicalEntry, len(b))
 	for key := range a {
-		right[key] = canonicalEntry{}
+		right[key] = nothing
 	}
 	for key := range b {
-		left[key] = canonicalEntry{}
+		left[key] = nothing
 	}
 	maps.Copy(left, a)
 	maps.Copy(right, b)
 	return left, right
 }
 
-func extraText(extra map[string]json.RawMessage) map[string]string {
-	if len(extra) == 0 {
-		return nil
-	}
-	text := make(map[string]string, len(extra))
+// extraText is never nil: go-cmp compares a nil map as a whole, not member by
+// member.
+func extraText(extra map[string]json.RawMessage) map[string]rawText {
+	text := make(map[string]rawText, len(extra))
 	for name, value := range extra {
-		text[name] = string(value)
+		text[name] = rawText(value)
 	}
 	return text
 }

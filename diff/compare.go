@@ -36,21 +36,43 @@ func compare(live, want edge.Rule, m *managed) []Field {
 
 	var r reporter
 	gocmp.Equal(a, b, gocmp.Reporter(&r), cmpopts.EquateEmpty())
-	if len(r.fields) == 0 {
-		return orderOnly(live, want, m)
-	}
-	slices.SortFunc(r.fields, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
-	return r.fields
+	fields := append(r.fields, order(live, want, m)...)
+	slices.SortFunc(fields, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
+	return fields
 }
 
-// orderOnly finds the one difference that canonical forms are blind to: two
-// categories that hit the same rule, listed the other way round.
-func orderOnly(live, want edge.Rule, m *managed) []Field {
+// order finds the one difference that canonical forms are blind to: categories
+// that hit the same rule, listed the other way round.
+func order(live, want edge.Rule, m *managed) []Field {
 	a, b := overridesOf(live), overridesOf(want)
-	if slices.Equal(tagOrder(a), tagOrder(b)) || m.sameEffects(a, b) {
+	if a == nil || b == nil || slices.Equal(tagOrder(a), tagOrder(b)) {
+		return nil
+	}
+	once := *a // as canonical forms see it
+	once.Categories = nil
+	for _, s := range categorySlots(a) {
+		once.Categories = append(once.Categories, s.live.category(s.key))
+	}
+	asListed := *b
+	asListed.Categories = orderedLike(b.Categories, once.Categories)
+	if m.sameEffects(a, &once) && m.sameEffects(&asListed, b) {
 		return nil
 	}
 	return []Field{{Path: "overrides.categories", Old: tagOrder(a), New: tagOrder(b), Note: "order"}}
+}
+
+// orderedLike returns categories in the order in which model lists them; those
+// it does not list come last.
+func orderedLike(categories, model []edge.CategoryOverride) []edge.CategoryOverride {
+	place := make(map[string]int, len(model))
+	for i, c := range model {
+		place[c.Category] = i - len(model)
+	}
+	categories = slices.Clone(categories)
+	slices.SortStableFunc(categories, func(a, b edge.CategoryOverride) int {
+		return cmp.Compare(place[a.Category], place[b.Category])
+	})
+	return categories
 }
 
 func overridesOf(rule edge.Rule) *edge.Overrides {
@@ -61,9 +83,6 @@ func overridesOf(rule edge.Rule) *edge.Overrides {
 }
 
 func tagOrder(o *edge.Overrides) []string {
-	if o == nil {
-		return nil
-	}
 	tags := make([]string, len(o.Categories))
 	for i, c := range o.Categories {
 		tags[i] = c.Category
@@ -126,10 +145,8 @@ func leaf(v reflect.Value) any {
 		}
 		v = v.Elem()
 	}
-	if v.Kind() == reflect.String && v.Type() == reflect.TypeFor[string]() {
-		if s := v.String(); json.Valid([]byte(s)) && strings.HasPrefix(s, "{") {
-			return json.RawMessage(s)
-		}
+	if text, ok := v.Interface().(rawText); ok {
+		return json.RawMessage(text)
 	}
 	return v.Interface()
 }

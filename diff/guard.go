@@ -41,14 +41,19 @@ type Size struct {
 }
 
 // shrinkFloor is the number of zones (or deployments) below which a repository
-// may shrink as it likes: halving two zones is everyday work.
+// may shrink as it likes, to nothing excepted: halving two zones is everyday work.
 const shrinkFloor = 4
 
 // Shrunk reports whether a commit suddenly declares nothing, or no more than
 // half of what the last accepted one did.
 func (f Facts) Shrunk() bool {
-	halved := func(before, after int) bool { return before >= shrinkFloor && after*2 <= before }
-	return !f.AllowShrink && (halved(f.Before.Zones, f.After.Zones) || halved(f.Before.Deployments, f.After.Deployments))
+	return !f.AllowShrink && (shrunk(f.Before.Zones, f.After.Zones) || shrunk(f.Before.Deployments, f.After.Deployments))
+}
+
+func shrunk(before, after int) bool {
+	emptied := before > 0 && after == 0
+	halved := before >= shrinkFloor && after*2 <= before
+	return emptied || halved
 }
 
 func refuseShrunk(f Facts) *Refusal {

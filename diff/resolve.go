@@ -90,6 +90,10 @@ func (c claims) claimParanoia(paranoia *desired.Declared[int], m *managed) []res
 	if paranoia == nil {
 		return nil
 	}
+	const hint = "leave paranoia out for a ruleset without paranoia levels"
+	if !m.hasParanoia() {
+		return []resolveError{{paranoia.Origin, fmt.Sprintf("paranoia: managed ruleset %q has no rules tagged with a paranoia level", m.Name), hint}}
+	}
 	var errs []resolveError
 	for level := 1; level <= edge.MaxParanoia; level++ {
 		tag := edge.ParanoiaTag(level)
@@ -101,7 +105,7 @@ func (c claims) claimParanoia(paranoia *desired.Declared[int], m *managed) []res
 			errs = append(errs, resolveError{
 				paranoia.Origin,
 				fmt.Sprintf("paranoia: managed ruleset %q has no rules tagged %s", m.Name, tag),
-				"leave paranoia out for a ruleset without paranoia levels",
+				hint,
 			})
 		}
 		c.tags[tag] = claim{enabled: &off, enabledFrom: paranoia.Origin}
@@ -165,6 +169,16 @@ func (c claims) claimRules(refs []desired.Declared[desired.RuleRef], threshold b
 // all, as the reference's rule table does not, every tag passes.
 func (m *managed) knowsTag(tag string) bool {
 	return len(m.byTag) == 0 || len(m.byTag[tag]) > 0
+}
+
+// hasParanoia reports whether any paranoia tag exists.
+func (m *managed) hasParanoia() bool {
+	for level := 1; level <= edge.MaxParanoia; level++ {
+		if m.knowsTag(edge.ParanoiaTag(level)) {
+			return true
+		}
+	}
+	return false
 }
 
 // find returns the rule a reference names, or what is wrong with it.
