@@ -9,9 +9,13 @@ import (
 	"strings"
 )
 
-// markdownLimit is where a pull-request comment stops listing changes: the
-// forges cut comments near 65,000 characters.
-const markdownLimit = 50_000
+// markdownLimit is where a pull-request comment stops listing things, in bytes:
+// the forges refuse comments of more than 65,536 characters. Between it and
+// them there is room for one more line, each value cut at codeLimit, and the end.
+const (
+	markdownLimit = 50_000
+	codeLimit     = 1_000
+)
 
 // Markdown writes a plan for a pull request. Changes that weaken come first.
 // Everything that came from a repository or a server stands in code spans, so
@@ -72,11 +76,19 @@ func markdownChange(b *bytes.Buffer, c Change) {
 	fmt.Fprintf(b, "declared at %s\n\n", Code(c.Origin.String()))
 	if len(c.Fields) > 0 {
 		b.WriteString("| member | live | desired | | declared at |\n|---|---|---|---|---|\n")
-		for _, f := range c.Fields {
+		for i, f := range c.Fields {
+			if b.Len() > markdownLimit {
+				fmt.Fprintf(b, "| … and %d more | | | | |\n", len(c.Fields)-i)
+				break
+			}
 			markdownField(b, f)
 		}
 	}
-	for _, l := range c.Unmanaged {
+	for i, l := range c.Unmanaged {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "- … and %d more\n", len(c.Unmanaged)-i)
+			break
+		}
 		fmt.Fprintf(b, "- not declared: %s = %s\n", Code(string(l.Path)), Code(value(l.Value)))
 	}
 	if c.Refused != nil {
@@ -99,10 +111,14 @@ func markdownField(b *bytes.Buffer, f Field) {
 	}
 	cells := []string{path, Code(value(f.Old)), Code(value(f.New)), direction, origin}
 	for i, c := range cells {
-		cells[i] = strings.ReplaceAll(c, "|", `\|`)
+		cells[i] = inCell.Replace(c)
 	}
 	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
 }
+
+// inCell escapes what would end a cell of a table. A backslash before a bar is
+// set apart from it, because forges do not agree on what it then escapes.
+var inCell = strings.NewReplacer(`\|`, `\ \|`, "|", `\|`)
 
 func (p Plan) markdownProblems(b *bytes.Buffer) {
 	if len(p.Problems) == 0 {
@@ -129,9 +145,13 @@ func (p Plan) markdownProblems(b *bytes.Buffer) {
 	}
 }
 
-// Code puts text into a code span that the text cannot end.
+// Code puts text into a code span that the text cannot end, cut where it is
+// longer than anybody reads.
 func Code(s string) string {
 	s = strings.TrimSpace(Printable(s))
+	if runes := []rune(s); len(runes) > codeLimit {
+		s = string(runes[:codeLimit]) + "…"
+	}
 	if s == "" {
 		return ""
 	}

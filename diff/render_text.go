@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Text writes a plan for a person at a terminal: changes first, what stands in
@@ -63,7 +64,7 @@ func (t *textWriter) change(c Change) {
 		t.paint(dim, Printable(c.Origin.String())))
 	width := 0
 	for _, f := range c.Fields {
-		width = max(width, len(subject(f.Path)))
+		width = max(width, utf8.RuneCountInString(subject(f.Path)))
 	}
 	for _, f := range c.Fields {
 		t.field(f, width, c)
@@ -158,16 +159,19 @@ func subject(path Member) string {
 	return Printable(string(path))
 }
 
-// value writes a field's value; a member that is not there is "unset".
+// value writes a field's value as JSON that a terminal can show; a member that
+// is not there is "unset".
 func value(v any) string {
 	if v == nil {
 		return "unset"
 	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return Printable(fmt.Sprint(v))
 	}
-	return string(data)
+	return Printable(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // Printable keeps text from a repository or a server from writing to the
