@@ -1,0 +1,267 @@
+package sim_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/sim"
+)
+
+// observations shows every quirk through HTTP. The test below sees that none is
+// missing.
+var observations = map[string]func(t *testing.T){
+	"patch":            observePatch,
+	"reorder":          observeReorder,
+	"defaults":         observeDefaults,
+	"omit-empty-rules": observeOmitEmptyRules,
+	"ruleset-bump":     observeRulesetBump,
+	"messages-null":    observeMessagesNull,
+	"throttle":         observeThrottle,
+	"error-before":     observeErrorBefore,
+	"error-after":      observeErrorAfter,
+	"cut-after":        observeCutAfter,
+	"truncate":         observeTruncate,
+	"html":             observeHTML,
+	"slow":             observeSlow,
+}
+
+func TestQuirks(t *testing.T) {
+	for _, quirk := range sim.Quirks() {
+		observe := observations[quirk.Name]
+		if observe == nil {
+			t.Errorf("quirk %s is not observed", quirk.Name)
+			continue
+		}
+		if quirk.Matches == "" || quirk.Does == "" || quirk.Imitates == "" {
+			t.Errorf("quirk %s is not explained", quirk.Name)
+		}
+		t.Run(quirk.Name, observe)
+	}
+}
+
+func quirky(t *testing.T, quirks ...string) *sim.Running {
+	t.Helper()
+	return start(t, sim.Config{Quirks: quirks})
+}
+
+// statuses makes the same request n times.
+func statuses(t *testing.T, r *sim.Running, n int, method, path, body string) []int {
+	t.Helper()
+	var list []int
+	for range n {
+		list = append(list, call(t, r, method, path, body).status)
+	}
+	return list
+}
+
+func wantStatuses(t *testing.T, got []int, want ...int) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("statuses %v, want %v", got, want)
+	}
+}
+
+func observePatch(t *testing.T) {
+	const body = `{"action":"execute","expression":"false","action_parameters":{"id":"c04e0000000000000000000000000001"}}`
+	for quirk, keeps := range map[string]bool{"patch=merge": true, "patch=replace": false} {
+		r := quirky(t, quirk)
+		got := result[edge.Ruleset](t, call(t, r, "PATCH", rulePath(t, r, mem.BlogZone), body))
+		rule := got.Rules[0]
+		if rule.Expression != "false" || (rule.Ref != "") != keeps || (rule.ActionParameters.Overrides != nil) != keeps {
+			t.Errorf("%s: %+v", quirk, rule)
+		}
+	}
+}
+
+func observeReorder(t *testing.T) {
+	r := quirky(t, "reorder")
+	call(t, r, "PATCH", rulePath(t, r, mem.ShopZone), anUpdate)
+	overrides := result[edge.Ruleset](t, call(t, r, "GET", shopPath, "")).Rules[0].ActionParameters.Overrides
+	if overrides.Rules[0].ID != "b" || overrides.Rules[1].ID != "a" {
+		t.Errorf("%+v", overrides.Rules)
+	}
+}
+
+func observeDefaults(t *testing.T) {
+	r := quirky(t, "defaults")
+	call(t, r, "PATCH", rulePath(t, r, mem.ShopZone), anUpdate)
+	got := call(t, r, "GET", shopPath, "")
+	for _, member := range []string{`"enabled":true`, `"description":""`, `"version":"latest"`} {
+		if !strings.Contains(got.body, member) {
+			t.Errorf("no %s in %s", member, got.body)
+		}
+	}
+}
+
+func observeOmitEmptyRules(t *testing.T) {
+	for quirk, has := range map[string]bool{"omit-empty-rules": false, "patch=replace": true} {
+		r := quirky(t, quirk)
+		if err := r.Platform.SetEntryPoint(mem.NewZone, edge.Ruleset{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := call(t, r, "GET", newPath, ""); got.status != 200 || strings.Contains(got.body, `"rules":[]`) != has {
+			t.Errorf("%s: %d %s", quirk, got.status, got.body)
+		}
+	}
+}
+
+func observeRulesetBump(t *testing.T) {
+	r := quirky(t, "ruleset-bump=2")
+	var versions []string
+	for range 5 {
+		versions = append(versions, result[edge.Ruleset](t, call(t, r, "GET", corePath, "")).Version)
+	}
+	if want := []string{"1", "2", "2", "3", "3"}; !slices.Equal(versions, want) {
+		t.Errorf("versions %v, want %v", versions, want)
+	}
+}
+
+func observeMessagesNull(t *testing.T) {
+	r := quirky(t, "messages-null")
+	if got := call(t, r, "GET", newPath, ""); got.status != 404 || !strings.HasSuffix(got.body, `"messages":null}`) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if got := call(t, r, "GET", shopPath, ""); !strings.HasSuffix(got.body, `"messages":[]}`) {
+		t.Errorf("success: %s", got.body)
+	}
+}
+
+func observeThrottle(t *testing.T) {
+	r := start(t, sim.Config{Quirks: []string{"throttle=3"}, RetryAfter: 1500 * time.Millisecond})
+	wantStatuses(t, statuses(t, r, 7, "GET", shopPath, ""), 200, 200, 429, 200, 200, 429, 200)
+	statuses(t, r, 1, "GET", shopPath, "")
+	got := call(t, r, "PATCH", rulePath(t, r, mem.ShopZone), anUpdate)
+	got.want(t, 429, `{"result":null,"success":false,"errors":[{"code":971,"message":"please wait and consider throttling your request speed"}],"messages":[]}`)
+	if wait := got.header.Get("Retry-After"); wait != "2" {
+		t.Errorf("Retry-After %q", wait)
+	}
+	if version := shopVersion(t, r); version != "1" {
+		t.Errorf("version %s: a throttled write took effect", version)
+	}
+}
+
+func observeErrorBefore(t *testing.T) {
+	r := quirky(t, "error-before=2")
+	path := rulePath(t, r, mem.ShopZone)
+	statuses(t, r, 3, "GET", shopPath, "") // reads do not count
+	wantStatuses(t, statuses(t, r, 4, "PATCH", path, anUpdate), 200, 500, 200, 500)
+	if version := shopVersion(t, r); version != "3" {
+		t.Errorf("version %s, want 3: two of four writes took effect", version)
+	}
+}
+
+func observeErrorAfter(t *testing.T) {
+	r := quirky(t, "error-after=2")
+	path := rulePath(t, r, mem.ShopZone)
+	wantStatuses(t, statuses(t, r, 1, "PATCH", path, `{}`), 400) // without effect: does not count
+	wantStatuses(t, statuses(t, r, 4, "PATCH", path, anUpdate), 200, 500, 200, 500)
+	if version := shopVersion(t, r); version != "5" {
+		t.Errorf("version %s, want 5: all four writes took effect", version)
+	}
+	wantStatuses(t, statuses(t, r, 2, "GET", shopPath, ""), 200, 200)
+}
+
+func observeCutAfter(t *testing.T) {
+	r := quirky(t, "cut-after=2")
+	path := rulePath(t, r, mem.ShopZone)
+	wantStatuses(t, statuses(t, r, 1, "PATCH", path, anUpdate), 200)
+	if got, err := try(t, r, "PATCH", path, anUpdate); err == nil {
+		t.Errorf("an answer came: %d %s", got.status, got.body)
+	}
+	if version := shopVersion(t, r); version != "3" {
+		t.Errorf("version %s, want 3: both writes took effect", version)
+	}
+	entries := r.Transcript()
+	if last := entries[len(entries)-1]; last.Status != 0 || last.Method != "PATCH" {
+		t.Errorf("the transcript ends with %+v", last)
+	}
+	wantStatuses(t, statuses(t, r, 1, "PATCH", path, anUpdate), 200)
+}
+
+func observeTruncate(t *testing.T) {
+	r := quirky(t, "truncate=2")
+	whole := call(t, r, "GET", shopPath, "").body
+	wantStatuses(t, statuses(t, r, 1, "GET", newPath, ""), 404) // a failure does not count
+	announced := call(t, r, "GET", shopPath, "")
+	if announced.err == nil || announced.status != 200 || announced.body != whole[:len(whole)/2] {
+		t.Errorf("the first time: %v, %d of %d bytes", announced.err, len(announced.body), len(whole))
+	}
+	call(t, r, "GET", shopPath, "").want(t, 200, whole)
+	formed := call(t, r, "GET", shopPath, "")
+	if formed.err != nil || formed.body != whole[:len(whole)/2] || json.Valid([]byte(formed.body)) {
+		t.Errorf("the second time: %v, %d of %d bytes", formed.err, len(formed.body), len(whole))
+	}
+	wantStatuses(t, statuses(t, r, 2, "PATCH", rulePath(t, r, mem.ShopZone), anUpdate), 200, 200)
+}
+
+func observeHTML(t *testing.T) {
+	r := quirky(t, "html=2")
+	path := rulePath(t, r, mem.ShopZone)
+	wantStatuses(t, statuses(t, r, 4, "PATCH", path, anUpdate), 200, 502, 200, 502)
+	if version := shopVersion(t, r); version != "3" {
+		t.Errorf("version %s, want 3: two of four writes took effect", version)
+	}
+	call(t, r, "GET", shopPath, "")
+	got := call(t, r, "GET", shopPath, "")
+	if got.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(got.body, "<!DOCTYPE html>") {
+		t.Errorf("%v %s", got.header, got.body)
+	}
+}
+
+func observeSlow(t *testing.T) {
+	const delay = 30 * time.Millisecond
+	r := quirky(t, "slow="+delay.String())
+	begin := time.Now()
+	call(t, r, "GET", shopPath, "")
+	if took := time.Since(begin); took < delay {
+		t.Errorf("the answer took %s", took)
+	}
+}
+
+// A slow server stops at once all the same. The clock tells that the request
+// has arrived: it is stamped then.
+func TestSlowEndsWithTheServer(t *testing.T) {
+	arrived := make(chan struct{}, 10)
+	r, err := sim.Start(sim.Config{Quirks: []string{"slow=1h"}, Now: func() time.Time {
+		arrived <- struct{}{}
+		return time.Now()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(arrived) > 0 {
+		<-arrived // looks at the clock while the platform was made
+	}
+	got := make(chan int, 1)
+	go func() {
+		answer, _ := try(t, r, "GET", shopPath, "")
+		got <- answer.status
+	}()
+	<-arrived
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if status := <-got; status != 200 {
+		t.Errorf("status %d", status)
+	}
+}
+
+func TestEveryRequestCanFail(t *testing.T) {
+	r := quirky(t, "error-before=1")
+	wantStatuses(t, statuses(t, r, 3, "PATCH", rulePath(t, r, mem.ShopZone), anUpdate), 500, 500, 500)
+}
+
+func TestQuirksTogether(t *testing.T) {
+	r := quirky(t, "error-before=3", "error-after=2", "messages-null", "reorder")
+	path := rulePath(t, r, mem.ShopZone)
+	// Every third fails before; of those that take effect every second fails after.
+	wantStatuses(t, statuses(t, r, 6, "PATCH", path, anUpdate), 200, 500, 500, 200, 500, 500)
+	if version := shopVersion(t, r); version != "5" {
+		t.Errorf("version %s, want 5", version)
+	}
+}
