@@ -1,0 +1,117 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Kind is what is wrong with a ledger, as far as a program acts on it. A Kind is
+// an error itself: errors.Is(err, ledger.ErrNewer).
+type Kind string
+
+// The kinds of [Error].
+const (
+	ErrDamaged  Kind = "the ledger is damaged"
+	ErrForeign  Kind = "the file is not a ledger"
+	ErrNewer    Kind = "the ledger was written by a newer version of Seawall"
+	ErrOlder    Kind = "the ledger was written by an older version of Seawall"
+	ErrBusy     Kind = "another process holds the ledger"
+	ErrReadOnly Kind = "the ledger is open for reading only"
+	ErrDenied   Kind = "the ledger may not be opened"
+	ErrFailed   Kind = "the ledger failed"
+)
+
+func (k Kind) Error() string { return string(k) }
+
+var hints = map[Kind]string{
+	ErrDamaged: "put a copy back in its place; without one, move it away and start with an empty ledger: " +
+		"overrides that Seawall set earlier and that are no longer declared then count as unmanaged",
+	ErrForeign: "name another folder for Seawall's state",
+	ErrNewer:   "run the newer version, or put back the copy from before the upgrade",
+	ErrOlder:   "a daemon or an apply of this version brings it up to date",
+	ErrBusy:    "look for a second daemon over the same folder, or for a sqlite3 left open in a transaction",
+	ErrDenied:  "run as the owner of the state folder, which must be writable: readers share memory in it with the writer",
+	ErrFailed:  "check the space and the file system of the state folder; it must be a local one",
+}
+
+// Error is a failure told for a person. It answers [errors.Is] for its Kind and
+// for what caused it.
+type Error struct {
+	Kind   Kind
+	Doing  string // "opening /var/lib/seawall/ledger.db"
+	Reason string // what was found; may be empty
+	Hint   string // what to try; may be empty
+
+	cause error
+}
+
+// Error is one line, without the hint.
+func (e *Error) Error() string {
+	parts := make([]string, 0, 3)
+	for _, s := range []string{e.Doing, string(e.Kind), e.Reason} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+// Unwrap returns the kind and, where there is one, the cause.
+func (e *Error) Unwrap() []error {
+	if e.cause != nil {
+		return []error{e.Kind, e.cause}
+	}
+	return []error{e.Kind}
+}
+
+// fault is a failure this package found itself; [explain] says where.
+func fault(kind Kind, reason string) error {
+	return &Error{Kind: kind, Reason: reason, Hint: hints[kind]}
+}
+
+// explain says what was being done to which file, and sorts what SQLite and the
+// file system say into kinds. The end of a context is not the ledger's failure
+// and is told as it is. It returns nil for nil.
+func explain(doing, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		told := *known
+		told.Doing = doing + " " + path
+		return &told
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s %s: %w", doing, path, err)
+	}
+	kind := kindOf(err)
+	return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hints[kind], cause: err}
+}
+
+func kindOf(err error) Kind {
+	var s *sqlite.Error
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return ErrDenied
+	case !errors.As(err, &s):
+		return ErrFailed
+	}
+	switch s.Code() & 0xff { // the rest of an extended code says where
+	case sqlite3.SQLITE_CORRUPT:
+		return ErrDamaged
+	case sqlite3.SQLITE_NOTADB:
+		return ErrForeign
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return ErrBusy
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
+		return ErrDenied
+	}
+	return ErrFailed
+}

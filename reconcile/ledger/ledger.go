@@ -1,0 +1,194 @@
+// Package ledger keeps what must survive a crash in one SQLite file: what each
+// deployment's declaration owned when it was last proved, which changes the
+// platform did not keep, and how much the accepted commit declares.
+//
+//	memory, err := ledger.Open("/var/lib/seawall/ledger.db")
+//	if err != nil { … }
+//	defer memory.Close()
+//	memory.Now = time.Now
+//	reconciler.Memory = memory
+//
+// A [Ledger] is a [reconcile.Memory]. The schema stands in schema.go, with what
+// each column means. Every method is one transaction that is on the disk when
+// the method returns, so a process that is killed leaves the state before or
+// after it, never half.
+//
+// A ledger is created whole or not at all, and only where there is none. One
+// that is damaged, cut short, newer than this program or somebody else's is an
+// [Error] with what to try: forgetting what we own would make our own overrides
+// look unmanaged, so unreadable is never empty, and nothing is ever created in
+// the place of what could not be read.
+//
+// Several processes may share the file: one daemon, an apply by hand, and any
+// number of plans, which open it with [OpenReadOnly].
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// Ledger is one open file. It is safe for concurrent use.
+type Ledger struct {
+	// Now stamps rows, for a person who looks into the file; nil leaves them
+	// without a time. Set it before the first write.
+	Now func() time.Time
+
+	db       *sql.DB // nil: there is no file, and none may be created
+	path     string
+	readOnly bool
+}
+
+// Open opens the ledger at path for reading and writing. Where there is none it
+// creates one with mode 0600, in a folder that it creates with mode 0700 if
+// need be. Errors answer [errors.As] for [*Error].
+func Open(path string) (*Ledger, error) {
+	there, err := exists(path)
+	if err != nil {
+		return nil, explain("opening", path, err)
+	}
+	if !there {
+		if err := create(path); err != nil {
+			return nil, explain("creating", path, err)
+		}
+	}
+	l, err := open(path, "rw")
+	if err != nil {
+		return nil, err
+	}
+	if err := l.prepare(); err != nil {
+		return nil, errors.Join(explain("opening", path, err), l.Close())
+	}
+	return l, nil
+}
+
+// OpenReadOnly opens the ledger at path beside whoever writes to it. Where there
+// is none it recalls nothing and creates nothing. Methods that write return
+// [ErrReadOnly]. Errors answer [errors.As] for [*Error].
+func OpenReadOnly(path string) (*Ledger, error) {
+	there, err := exists(path)
+	if err != nil {
+		return nil, explain("opening", path, err)
+	}
+	if !there {
+		return &Ledger{path: path, readOnly: true}, nil
+	}
+	l, err := open(path, "ro")
+	if err != nil {
+		return nil, err
+	}
+	l.readOnly = true
+	if err := l.check(exactly(schemaVersion)); err != nil {
+		return nil, errors.Join(explain("opening", path, err), l.Close())
+	}
+	return l, nil
+}
+
+// Close closes the file. What was written is on the disk already.
+func (l *Ledger) Close() error {
+	if l.db == nil {
+		return nil
+	}
+	return explain("closing", l.path, l.db.Close())
+}
+
+// open makes the handle; it looks at nothing yet.
+func open(path, mode string) (*Ledger, error) {
+	name, err := dsn(path, mode)
+	if err != nil {
+		return nil, explain("opening", path, err)
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, explain("opening", path, err)
+	}
+	// Writers would only wait for each other, and fail where one of them started
+	// as a reader.
+	db.SetMaxOpenConns(1)
+	return &Ledger{db: db, path: path}, nil
+}
+
+// dsn names a file to the driver. Every connection of the pool gets the same
+// pragmas. Transactions that write say so at their start (immediate): one that
+// turns from reader to writer fails at once where another process wrote between.
+func dsn(path, mode string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	pragmas := url.Values{
+		"mode":          {mode},
+		"_txlock":       {"immediate"},
+		"_busy_timeout": {"10000"}, // milliseconds
+		"_synchronous":  {"FULL"},  // a commit survives a loss of power
+		"_foreign_keys": {"on"},
+		"_defensive":    {"1"},
+		"_dqs":          {"0"}, // "x" is a column or a mistake, never a string
+		"_error_rc":     {"1"}, // no text of another operation in errors
+	}
+	file := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: pragmas.Encode()}
+	return file.String(), nil
+}
+
+// exists reports whether there is a ledger at path. A file of no length is none
+// of ours: [create] never shows one.
+func exists(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, orphaned(path)
+	}
+	if err != nil {
+		return false, err
+	}
+	if !info.Mode().IsRegular() {
+		return false, fault(ErrForeign, "it is not a regular file")
+	}
+	if info.Size() == 0 {
+		return false, fault(ErrDamaged, "it has no content")
+	}
+	return true, nil
+}
+
+// orphaned refuses to begin anew beside the write-ahead log of a ledger that is
+// gone: it holds what was written last, and SQLite would play it into the new
+// file.
+func orphaned(path string) error {
+	log, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// Another process may have created both since.
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	return fault(ErrDamaged, "it is gone, while "+filepath.Base(path)+"-wal with its latest writes is still there")
+}
+
+// prepare refuses what is not a ledger of ours before anything is written, then
+// brings an older one up to date.
+func (l *Ledger) prepare() error {
+	if err := l.check(upTo(schemaVersion)); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	// A copy made with VACUUM INTO comes without write-ahead log.
+	var mode string
+	if err := l.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fault(ErrFailed, "the file system does not carry a write-ahead log")
+	}
+	return migrate(ctx, l.db)
+}

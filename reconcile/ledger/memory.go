@@ -1,0 +1,173 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+var _ reconcile.Memory = (*Ledger)(nil)
+
+// Recall implements [reconcile.Memory]: all of it as of one moment. A row that
+// cannot be read fails the whole, with [ErrDamaged].
+func (l *Ledger) Recall(ctx context.Context) (reconcile.Recollection, error) {
+	if l.db == nil {
+		return reconcile.Recollection{}, nil
+	}
+	tx, err := l.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return reconcile.Recollection{}, explain("reading", l.path, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	memory, err := recall(ctx, tx)
+	if err != nil {
+		return reconcile.Recollection{}, explain("reading", l.path, err)
+	}
+	return memory, nil
+}
+
+func recall(ctx context.Context, tx *sql.Tx) (memory reconcile.Recollection, err error) {
+	if memory.Applied, err = recallApplied(ctx, tx); err != nil {
+		return memory, err
+	}
+	if memory.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
+		return memory, err
+	}
+	row := tx.QueryRowContext(ctx, `SELECT zones, deployments FROM accepted`)
+	if err := row.Scan(&memory.Size.Zones, &memory.Size.Deployments); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return memory, err
+	}
+	return memory, nil
+}
+
+func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
+	applied := diff.Applied{}
+	err := each(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.DeploymentID, text string) error {
+		var members []diff.Member
+		if err := json.Unmarshal([]byte(text), &members); err != nil {
+			return fault(ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", id.Ruleset, id.Zone, err))
+		}
+		applied[id] = members
+		return nil
+	})
+	return applied, err
+}
+
+func recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.DeploymentID]string, error) {
+	prints := map[diff.DeploymentID]string{}
+	err := each(ctx, tx, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(id diff.DeploymentID, fingerprint string) error {
+		prints[id] = fingerprint
+		return nil
+	})
+	return prints, err
+}
+
+// each calls take with every row of a query for a deployment and a text.
+func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.DeploymentID, string) error) error {
+	rows, err := tx.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id diff.DeploymentID
+		var text string
+		if err := rows.Scan(&id.Zone, &id.Ruleset, &text); err != nil {
+			return err
+		}
+		if err := take(id, text); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Settle implements [reconcile.Memory]. It writes only rows that differ; where
+// none does, the file is not written to.
+func (l *Ledger) Settle(ctx context.Context, commit string, settled []diff.Settled) error {
+	return l.write(ctx, func(tx *sql.Tx) error {
+		remember, err := tx.PrepareContext(ctx, `
+			INSERT INTO applied (zone_id, ruleset_id, members, "commit") VALUES (?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit"
+			WHERE members <> excluded.members`)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = remember.Close() }()
+		forgive, err := tx.PrepareContext(ctx, `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = forgive.Close() }()
+		for _, s := range settled {
+			members, err := json.Marshal(append([]diff.Member{}, s.Owned...)) // [], never null
+			if err != nil {
+				return err
+			}
+			if _, err := remember.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset, string(members), commit); err != nil {
+				return err
+			}
+			if _, err := forgive.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// NonConvergent implements [reconcile.Memory]. A fingerprint that is known
+// already keeps its time.
+func (l *Ledger) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
+	return l.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
+			WHERE fingerprint <> excluded.fingerprint`,
+			id.Zone, id.Ruleset, fingerprint, l.stamp())
+		return err
+	})
+}
+
+// Accept implements [reconcile.Memory]. A commit that is accepted already keeps
+// its time.
+func (l *Ledger) Accept(ctx context.Context, commit string, size diff.Size) error {
+	return l.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO accepted (one, "commit", zones, deployments, at) VALUES (1, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones,
+				deployments = excluded.deployments, at = excluded.at
+			WHERE ("commit", zones, deployments) <> (excluded."commit", excluded.zones, excluded.deployments)`,
+			commit, size.Zones, size.Deployments, l.stamp())
+		return err
+	})
+}
+
+// write runs do in a transaction of its own.
+func (l *Ledger) write(ctx context.Context, do func(*sql.Tx) error) error {
+	if l.readOnly {
+		return explain("writing", l.path, fault(ErrReadOnly, ""))
+	}
+	tx, err := l.db.BeginTx(ctx, nil)
+	if err != nil {
+		return explain("writing", l.path, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := do(tx); err != nil {
+		return explain("writing", l.path, err)
+	}
+	return explain("writing", l.path, tx.Commit())
+}
+
+// stamp is the time as a row holds it.
+func (l *Ledger) stamp() sql.NullString {
+	if l.Now == nil {
+		return sql.NullString{}
+	}
+	return sql.NullString{String: l.Now().UTC().Format(time.RFC3339), Valid: true}
+}
