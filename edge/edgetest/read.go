@@ -124,20 +124,19 @@ func canceledContext(t tester) {
 }
 
 func concurrentReaders(t tester) {
-	want := t.entryPoint(t.Zone)
+	zones := map[edge.ZoneID]edge.Ruleset{t.Zone: t.entryPoint(t.Zone), t.Other: t.entryPoint(t.Other)}
 	var wg sync.WaitGroup
-	for range 16 {
-		wg.Go(func() {
-			got, err := t.Platform.EntryPoint(t.Context(), t.Zone)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			t.same("the entry point", want, got)
-			if _, err := t.Platform.AccountRuleset(t.Context(), t.Account, t.Core); err != nil {
-				t.Error(err)
-			}
-		})
+	for range 8 {
+		for zone, want := range zones {
+			wg.Go(func() {
+				got, err := t.patiently(zone)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				t.same("the entry point", want, got)
+			})
+		}
 	}
 	wg.Wait()
 }

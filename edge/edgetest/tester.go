@@ -27,7 +27,10 @@ func (t tester) tryUpdate(zone edge.ZoneID, entryPoint edge.Ruleset, rule edge.R
 		if !errors.Is(err, edge.ErrOutcomeUnknown) {
 			return answer, err
 		}
-		now, err := t.Platform.EntryPoint(t.Context(), zone)
+		now, err := t.patiently(zone)
+		if errors.Is(err, edge.ErrUnreadable) || errors.Is(err, edge.ErrUnavailable) {
+			t.Fatalf("reading after an update of unknown outcome: %v", err)
+		}
 		if err == nil && now.ID == entryPoint.ID && now.Version != entryPoint.Version {
 			return nil, nil
 		}
@@ -57,6 +60,19 @@ func (t tester) entryPoint(zone edge.ZoneID) edge.Ruleset {
 	entry, err := t.Platform.EntryPoint(t.Context(), zone)
 	t.must(err)
 	return entry
+}
+
+// patiently reads an entry point while others do. Every call may fail for
+// reasons that pass, and a fault on every nth request can hit one of many
+// callers again and again.
+func (t tester) patiently(zone edge.ZoneID) (entry edge.Ruleset, err error) {
+	for range 10 {
+		entry, err = t.Platform.EntryPoint(t.Context(), zone)
+		if !errors.Is(err, edge.ErrThrottled) && !errors.Is(err, edge.ErrUnavailable) && !errors.Is(err, edge.ErrUnreadable) {
+			return entry, err
+		}
+	}
+	return entry, err
 }
 
 // deployment returns the rule of an entry point that executes Core.

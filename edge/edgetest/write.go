@@ -166,13 +166,13 @@ func unknownMembersSurvive(t tester) {
 }
 
 func readersBesideWriter(t tester) {
-	entry := t.entryPoint(t.Zone)
-	first := version(t, entry.Version)
+	first := version(t, t.entryPoint(t.Zone).Version)
 	var wg sync.WaitGroup
+	defer wg.Wait()
 	for range 4 {
 		wg.Go(func() {
 			for range 20 {
-				seen, err := t.Platform.EntryPoint(t.Context(), t.Zone)
+				seen, err := t.patiently(t.Zone)
 				if err != nil {
 					t.Error(err)
 					return
@@ -182,14 +182,14 @@ func readersBesideWriter(t tester) {
 		})
 	}
 	for i := range 5 {
-		entry = t.entryPoint(t.Zone)
+		entry, err := t.patiently(t.Zone)
+		t.must(err)
 		body := t.body(entry)
 		body.ActionParameters.Overrides = &edge.Overrides{Rules: []edge.RuleOverride{
 			{ID: nowhere, ScoreThreshold: new(first + i + 1), Action: new(edge.ActionLog)},
 		}}
 		t.update(entry, body)
 	}
-	wg.Wait()
 }
 
 // wholeWrite checks that the version a reader saw belongs to the overrides it

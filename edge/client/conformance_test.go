@@ -1,0 +1,111 @@
+package client
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/edgetest"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/sim"
+)
+
+// quirkValues says under which values of each quirk the contract must hold.
+// Every third request rather than every second: with one read between two
+// writes, a fault on every second request would hit every write.
+var quirkValues = map[string][]string{
+	mem.QuirkPatch:          {"replace", "merge"},
+	mem.QuirkReorder:        {""},
+	mem.QuirkDefaults:       {""},
+	mem.QuirkOmitEmptyRules: {""},
+	mem.QuirkRulesetBump:    {"1"},
+	sim.QuirkMessagesNull:   {""},
+	sim.QuirkThrottle:       {"3"},
+	sim.QuirkErrorBefore:    {"2"},
+	sim.QuirkErrorAfter:     {"1", "2"},
+	sim.QuirkCutAfter:       {"1", "2"},
+	sim.QuirkTruncate:       {"2", "3"},
+	sim.QuirkHTML:           {"3"},
+	sim.QuirkSlow:           {"2ms"},
+}
+
+// The contract holds over HTTP: client, simulator, twin; without quirks, under
+// each, and under many at once.
+func TestConformance(t *testing.T) {
+	conform(t, "no quirk")
+	for _, q := range sim.Quirks() {
+		values, ok := quirkValues[q.Name]
+		if !ok {
+			t.Errorf("the suite is not run under the quirk %s", q.Name)
+		}
+		for _, value := range values {
+			conform(t, quirk(q.Name, value), quirk(q.Name, value))
+		}
+	}
+	conform(t, "a bad day", "patch=merge", "reorder", "defaults", "messages-null", "throttle=7", "error-after=3", "truncate=3", "html=11")
+}
+
+func quirk(name, value string) string {
+	if value == "" {
+		return name
+	}
+	return name + "=" + value
+}
+
+func conform(t *testing.T, name string, quirks ...string) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		edgetest.Run(t, func(t testing.TB) edgetest.Fixture { return simFixture(t, quirks) })
+	})
+}
+
+func simFixture(t testing.TB, quirks []string) edgetest.Fixture {
+	running, err := sim.Start(sim.Config{Quirks: quirks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { running.Close() })
+	return edgetest.Fixture{
+		Platform: overSocket(t, running, running.RulesetsToken),
+		Denied:   overSocket(t, running, edge.NewSecret("not-a-token")),
+		Account:  mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
+		Merges: slices.Contains(quirks, "patch=merge"),
+	}
+}
+
+func overSocket(t testing.TB, running *sim.Running, token edge.Secret) *Client {
+	budget := NewBudget(0, 0)
+	budget.clock = &leapClock{}
+	transport := newTransport(16)
+	t.Cleanup(transport.CloseIdleConnections)
+	c, err := New(Config{
+		BaseURL: running.BaseURL, Budget: budget, Backoff: time.Millisecond, Transport: transport,
+		Token: func() (edge.Secret, error) { return token, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// leapClock leaps over what others sleep through.
+type leapClock struct {
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+func (c *leapClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.ahead)
+}
+
+func (c *leapClock) Sleep(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
+	return ctx.Err()
+}
