@@ -114,7 +114,7 @@ func importWords(text string) (message, hint string) {
 	const missing = `cannot find package "`
 	if i := strings.Index(reason, missing); i >= 0 {
 		name, _, _ := strings.Cut(reason[i+len(missing):], `"`)
-		return fmt.Sprintf("package %q cannot be imported", name), importable
+		return Unimportable(name)
 	}
 	if strings.Contains(reason, "absolute path") {
 		return "a package below cue.mod/pkg cannot be imported", importable
@@ -123,6 +123,11 @@ func importWords(text string) (message, hint string) {
 		return "an imported package has a mistake: " + inner, "" // which is its folder's, too
 	}
 	return reason, ""
+}
+
+// Unimportable says that a package cannot be imported, and what can.
+func Unimportable(name string) (message, hint string) {
+	return fmt.Sprintf("package %q cannot be imported", name), importable
 }
 
 const importable = "only CUE's standard packages and folders of the repository's own module can be imported"

@@ -12,11 +12,19 @@ import (
 // bounds puts the schema's regular expressions into words. A test holds that
 // each of the schema's is here.
 var bounds = map[string]string{
+	`=~"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$"`: "must be written YYYY-MM-DDThh:mm:ssZ",
 	`=~"^[0-9a-f]{32}$"`:                   "must be 32 lower-case hexadecimal digits",
 	`=~"^\\PC{1,255}$"`:                    "must be 1 to 255 printable characters",
 	`=~"^[0-9A-Za-z_-]{1,64}$"`:            "must be 1 to 64 letters, digits, - or _",
 	`=~"^[^/\\\\\\pC]+(/[^/\\\\\\pC]+)*$"`: "must be a relative path with /",
 	`!~"(^|/)\\.\\.?(/|$)"`:                "must not contain . or .. as a part",
+	`=~"^/"`:                               "must be an absolute path",
+	`=~"^refs/[^\\s]+$"`:                   "must be a full name such as refs/heads/main",
+	`=~"^[a-z0-9-]{1,64}$"`:                "must be 1 to 64 lower-case letters, digits or -",
+	`=~"^[^\\s]*:[0-9]{1,5}$"`:             "must be host:port, or :port for every address",
+	`=~"^[A-Za-z_][A-Za-z0-9_]*$"`:         "must be the name of an environment variable",
+	`=~"^[A-Za-z0-9_.-]+$"`:                "must be the name of a systemd credential",
+	`=~"^https://[^\\s]+$|^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?(/[^\\s]*)?$"`: "must be an https address, or http to the own machine",
 }
 
 // validators does the same for the functions the schema calls.

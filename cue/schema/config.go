@@ -1,0 +1,175 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
+
+	"github.com/seawall-dev/seawall/cue/schema/explain"
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// Config is the daemon's configuration, with the defaults of #Config filled in.
+// It holds no secret, only where secrets are.
+type Config struct {
+	Source      Source
+	Platform    Platform
+	Credentials Credentials
+	Schedule    Schedule
+	Budget      Budget
+	StateDir    string // absolute
+	Listen      string // host:port
+	Log         Log
+}
+
+// Source is the repository of desired state.
+type Source struct {
+	URL     string
+	Ref     string // full name, refs/heads/main
+	Path    string // folder in the repository, "." for all of it
+	Auth    Auth   // zero for a repository that anyone may read
+	Shallow bool   // leave the history out of the first fetch
+}
+
+// Auth is at most one way to reach the repository.
+type Auth struct {
+	Token *SecretRef
+	Basic *Basic
+	SSH   *SSH
+}
+
+// Basic is a user name with a password.
+type Basic struct {
+	Username string
+	Password SecretRef
+}
+
+// SSH is a key and the hosts to trust.
+type SSH struct {
+	User       string
+	Key        SecretRef // a plain path in the file counts as {file: …}
+	Passphrase *SecretRef
+	KnownHosts string // absolute
+}
+
+// SecretRef says where a secret is: exactly one member is set.
+type SecretRef struct {
+	File    string // absolute path
+	Env     string // name of an environment variable
+	Systemd string // name of a systemd credential
+}
+
+// Platform is what is kept in the desired state.
+type Platform struct {
+	BaseURL string // https, or http to the loopback
+	Vendor  string // the segment of resource keys
+	Profile string // documented or extended
+}
+
+// Credentials are the two credentials; Tokens is nil where no token is managed.
+type Credentials struct {
+	Rulesets SecretRef
+	Tokens   *SecretRef
+}
+
+// Schedule holds expressions that cron.ParseStandard takes.
+type Schedule struct {
+	Sync     string
+	Sweep    string
+	Timezone *time.Location
+}
+
+// Budget bounds requests per credential.
+type Budget struct {
+	Requests    int
+	Per         time.Duration
+	Concurrency int
+}
+
+// Log is how the daemon logs.
+type Log struct {
+	Format string // auto, text or json
+	Level  string // debug, info, warn or error
+}
+
+// LoadConfig reads a configuration file; name is only for positions. The file
+// may use CUE's standard packages and imports nothing else. With any error
+// among the problems the configuration is zero.
+func LoadConfig(name string, data []byte) (Config, []desired.Problem) {
+	c := configReader{name: name}
+	plain, def, problems := c.values(data)
+	if len(problems) > 0 {
+		return Config{}, c.renamed(problems)
+	}
+	if problems := explain.Problems(plain, def, "."); len(problems) > 0 {
+		return Config{}, c.renamed(problems)
+	}
+	config := c.read(plain.Unify(def), plain)
+	desired.SortProblems(c.problems)
+	if len(desired.Errors(c.problems)) > 0 {
+		return Config{}, c.renamed(c.problems)
+	}
+	return config, c.renamed(c.problems)
+}
+
+// inside is the name a configuration file has while it is evaluated: positions
+// of a person's file are told by a relative name ending in .cue.
+const inside = "config.cue"
+
+func (c *configReader) values(data []byte) (plain, def cue.Value, problems []desired.Problem) {
+	file, err := parser.ParseFile(inside, data)
+	if err != nil {
+		return plain, def, explain.Raw(err, ".")
+	}
+	if problems := c.imports(file); len(problems) > 0 {
+		return plain, def, problems
+	}
+	ctx := cuecontext.New()
+	pkg, err := Build(ctx)
+	if err != nil {
+		return plain, def, []desired.Problem{{Message: err.Error()}}
+	}
+	plain = ctx.BuildFile(file)
+	return plain, pkg.LookupPath(cue.ParsePath("#Config")), nil
+}
+
+// imports refuses what is not in the file: packages other than CUE's own, whose
+// names have no dot in the first part, and embedded files.
+func (c *configReader) imports(file *ast.File) (problems []desired.Problem) {
+	refuse := func(pos token.Pos, message, hint string) {
+		p := pos.Position()
+		problems = append(problems, desired.Problem{
+			Origin:  desired.Origin{File: inside, Line: p.Line, Column: p.Column},
+			Message: message,
+			Hint:    hint,
+		})
+	}
+	for spec := range file.ImportSpecs() {
+		name := strings.Trim(spec.Path.Value, `"`)
+		if first, _, _ := strings.Cut(name, "/"); strings.Contains(first, ".") {
+			refuse(spec.Path.Pos(), fmt.Sprintf("package %q cannot be imported", name), "a configuration can import CUE's standard packages only")
+		}
+	}
+	for _, d := range file.Decls {
+		if a, ok := d.(*ast.Attribute); ok {
+			refuse(a.Pos(), fmt.Sprintf("%s is refused in a configuration", a.Text), "")
+		}
+	}
+	return problems
+}
+
+// renamed gives positions the file's own name.
+func (c *configReader) renamed(problems []desired.Problem) []desired.Problem {
+	for i := range problems {
+		if problems[i].Origin.File == inside || problems[i].Origin.IsZero() {
+			problems[i].Origin.File = c.name
+		}
+	}
+	return problems
+}

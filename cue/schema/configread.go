@@ -1,0 +1,100 @@
+package schema
+
+import (
+	"time"
+
+	"cuelang.org/go/cue"
+
+	"github.com/seawall-dev/seawall/cue/schema/explain"
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// configReader reads a value that fits #Config.
+type configReader struct {
+	name     string
+	plain    cue.Value
+	problems []desired.Problem
+}
+
+func (c *configReader) read(v, plain cue.Value) Config {
+	c.plain = plain
+	config := Config{
+		Source:      c.source(v),
+		Platform:    Platform{text(v, "platform.base_url"), text(v, "platform.vendor"), text(v, "platform.profile")},
+		Credentials: Credentials{Rulesets: c.secret(v, "credentials.rulesets"), Tokens: c.optionalSecret(v, "credentials.tokens")},
+		Schedule:    Schedule{Sync: text(v, "schedule.sync"), Sweep: text(v, "schedule.sweep")},
+		Budget:      Budget{Requests: number(v, "budget.requests"), Concurrency: number(v, "budget.concurrency")},
+		StateDir:    text(v, "state.dir"),
+		Listen:      text(v, "listen"),
+		Log:         Log{text(v, "log.format"), text(v, "log.level")},
+	}
+	config.Budget.Per, _ = time.ParseDuration(text(v, "budget.per")) // the schema holds the form
+	c.check(&config, v)
+	return config
+}
+
+func (c *configReader) source(v cue.Value) Source {
+	shallow, _ := at(v, "source.shallow").Bool() // validated: concrete and boolean
+	return Source{
+		URL:     text(v, "source.url"),
+		Ref:     text(v, "source.ref"),
+		Path:    text(v, "source.path"),
+		Auth:    c.auth(v),
+		Shallow: shallow,
+	}
+}
+
+func (c *configReader) auth(v cue.Value) Auth {
+	auth := Auth{Token: c.optionalSecret(v, "source.auth.token")}
+	if at(v, "source.auth.basic").Exists() {
+		auth.Basic = &Basic{text(v, "source.auth.basic.username"), c.secret(v, "source.auth.basic.password")}
+	}
+	if at(v, "source.auth.ssh").Exists() {
+		auth.SSH = &SSH{
+			User:       text(v, "source.auth.ssh.user"),
+			Key:        c.secret(v, "source.auth.ssh.key"),
+			Passphrase: c.optionalSecret(v, "source.auth.ssh.passphrase"),
+			KnownHosts: text(v, "source.auth.ssh.known_hosts"),
+		}
+	}
+	return auth
+}
+
+// secret reads a reference; a plain path is one to a file.
+func (c *configReader) secret(v cue.Value, path string) SecretRef {
+	if at(v, path).IncompleteKind() == cue.StringKind {
+		return SecretRef{File: text(v, path)}
+	}
+	ref := SecretRef{File: text(v, path+".file"), Env: text(v, path+".env"), Systemd: text(v, path+".systemd")}
+	c.exactlyOne(path, []string{"file", "env", "systemd"}, []bool{ref.File != "", ref.Env != "", ref.Systemd != ""})
+	return ref
+}
+
+func (c *configReader) optionalSecret(v cue.Value, path string) *SecretRef {
+	if !at(v, path).Exists() {
+		return nil
+	}
+	ref := c.secret(v, path)
+	return &ref
+}
+
+func at(v cue.Value, path string) cue.Value { return v.LookupPath(cue.ParsePath(path)) }
+
+func text(v cue.Value, path string) string {
+	s, _ := at(v, path).String() // validated: text where it exists
+	return s
+}
+
+func number(v cue.Value, path string) int {
+	n, _ := at(v, path).Int64() // validated: a whole number
+	return int(n)
+}
+
+func (c *configReader) problem(path, message, hint string) {
+	c.problems = append(c.problems, desired.Problem{
+		Origin:  explain.Origin(at(c.plain, path)),
+		Path:    path,
+		Message: message,
+		Hint:    hint,
+	})
+}

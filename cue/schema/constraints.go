@@ -1,0 +1,145 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cuelang.org/go/cue"
+	"github.com/robfig/cron/v3"
+)
+
+// This file holds what #Config cannot say, each with the reason.
+
+func (c *configReader) check(config *Config, v cue.Value) {
+	c.checkSchedule(config)
+	c.checkBudget(config, v)
+	c.checkSource(config)
+	c.checkAddresses(config)
+}
+
+// checkSchedule: CUE knows neither cron expressions nor time zones.
+func (c *configReader) checkSchedule(config *Config) {
+	for path, spec := range map[string]string{"schedule.sync": config.Schedule.Sync, "schedule.sweep": config.Schedule.Sweep} {
+		if err := parseCron(spec); err != nil {
+			c.problem(path, fmt.Sprintf("%q is not a cron expression: %v", spec, err), `five fields such as "*/5 * * * *", @hourly, or @every 5m`)
+		}
+	}
+	name := text(c.plain, "schedule.timezone")
+	if name == "" {
+		name = "UTC"
+	}
+	location, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		c.problem("schedule.timezone", fmt.Sprintf("%q is not a known time zone", name), `write a name of the IANA database, such as "Europe/Berlin"`)
+		return
+	}
+	config.Schedule.Timezone = location
+}
+
+// parseCron refuses a zone inside the expression: there is a field for it.
+func parseCron(spec string) error {
+	if strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=") {
+		return fmt.Errorf("the time zone has a field of its own, schedule.timezone")
+	}
+	_, err := cron.ParseStandard(spec)
+	return err
+}
+
+// checkBudget: CUE does not compare durations, and its integers have no end.
+func (c *configReader) checkBudget(config *Config, v cue.Value) {
+	if config.Budget.Per <= 0 {
+		c.problem("budget.per", fmt.Sprintf("%q is not a length of time above zero", text(v, "budget.per")), "")
+	}
+	if n, err := at(v, "budget.requests").Int64(); err != nil || n > math.MaxInt32 {
+		c.problem("budget.requests", "the number is too large", "")
+	}
+}
+
+// checkSource: git's addresses have a form that is no URL, host:path, and what
+// it may be depends on the way to authenticate.
+func (c *configReader) checkSource(config *Config) {
+	scheme, secret := remote(config.Source.URL)
+	switch {
+	case secret:
+		c.problem("source.url", "the address contains a password", "put it into a file and name that in source.auth")
+	case scheme == "":
+		c.problem("source.url", fmt.Sprintf("%q is not an address of a repository that Seawall fetches", config.Source.URL), "https://…, ssh://… or user@host:path")
+	}
+	a := config.Source.Auth
+	if at(c.plain, "source.auth").Exists() {
+		c.exactlyOne("source.auth", []string{"token", "basic", "ssh"}, []bool{a.Token != nil, a.Basic != nil, a.SSH != nil})
+	}
+	switch {
+	case scheme == "ssh" && a.SSH == nil:
+		c.problem("source.url", "an SSH address needs source.auth.ssh", "give it a key and known_hosts")
+	case scheme == "http" && (a.Token != nil || a.Basic != nil) && !loopback(config.Source.URL):
+		c.problem("source.url", "credentials would travel in the clear", "use https")
+	case scheme != "ssh" && a.SSH != nil:
+		c.problem("source.auth.ssh", "goes with an SSH address only", "")
+	}
+}
+
+// remote returns the scheme of a repository's address, empty for one that is
+// refused, and whether a password stands in it. Plain paths and file:// run a
+// program of the host and are for tests only, over file://.
+func remote(address string) (scheme string, secret bool) {
+	if u, err := url.Parse(address); err == nil && u.Scheme != "" && u.Opaque == "" {
+		_, secret = u.User.Password()
+		switch u.Scheme {
+		case "https", "http", "ssh", "file":
+			return u.Scheme, secret
+		}
+		return "", secret
+	}
+	user, rest, ok := strings.Cut(address, "@")
+	if ok && user != "" && !strings.ContainsAny(user, "/:") && strings.Contains(rest, ":") {
+		return "ssh", false
+	}
+	return "", false
+}
+
+func loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// checkAddresses: a regular expression takes a port of 99999 and an address
+// that a URL parser does not.
+func (c *configReader) checkAddresses(config *Config) {
+	if u, err := url.Parse(config.Platform.BaseURL); err != nil || u.Host == "" {
+		c.problem("platform.base_url", fmt.Sprintf("%q is not an address", config.Platform.BaseURL), "")
+	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		c.problem("platform.base_url", "must have neither user, query nor fragment", "")
+	}
+	_, port, err := net.SplitHostPort(config.Listen)
+	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n > 65535 {
+		c.problem("listen", fmt.Sprintf("%q is not host:port", config.Listen), `for example "127.0.0.1:8710"`)
+	}
+}
+
+// exactlyOne: matchN of CUE names none of the fields it counts, and a
+// disjunction hides what is wrong inside one.
+func (c *configReader) exactlyOne(path string, names []string, set []bool) {
+	n := 0
+	for _, s := range set {
+		if s {
+			n++
+		}
+	}
+	list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	switch {
+	case n == 0:
+		c.problem(path, "needs one of "+list, "")
+	case n > 1:
+		c.problem(path, fmt.Sprintf("has %d of %s", n, list), "keep one of them")
+	}
+}
