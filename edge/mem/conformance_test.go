@@ -1,0 +1,35 @@
+package mem_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/edge/edgetest"
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+// The suite holds under every quirk of meaning, each alone and all together.
+func TestConformance(t *testing.T) {
+	sets := [][]string{nil}
+	var all []string
+	for _, quirk := range mem.Quirks() {
+		for value := range strings.SplitSeq(string(quirk.Argument), "|") {
+			item := strings.TrimSuffix(quirk.Name+"="+strings.ReplaceAll(value, "N", "2"), "=")
+			sets = append(sets, []string{item})
+			if item != "patch=replace" {
+				all = append(all, item)
+			}
+		}
+	}
+	for _, quirks := range append(sets, all) {
+		t.Run(strings.Join(quirks, ","), func(t *testing.T) {
+			edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
+				return edgetest.Fixture{
+					Platform: newPlatform(t, quirks...), Account: mem.Account, Core: mem.CoreRuleset,
+					Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone, Merges: slices.Contains(quirks, "patch=merge"),
+				}
+			})
+		})
+	}
+}
