@@ -1,0 +1,127 @@
+package gitrepo
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+	"github.com/skeema/knownhosts"
+	"golang.org/x/crypto/ssh"
+)
+
+// tokenUser is the user name under which the common forges take a token as
+// the password.
+const tokenUser = "x-access-token"
+
+// dialTimeout bounds reaching an SSH host. The handshake after it heeds no
+// deadline; see [Repo.Fetch].
+const dialTimeout = 30 * time.Second
+
+func init() {
+	// Left alone, go-git lets ~/.ssh/config send a host name elsewhere.
+	gitssh.DefaultSSHConfig = nil
+}
+
+// method makes go-git's form of the credential. It never returns a nil method
+// for ssh: go-git would then ask an agent. Dir is where it may put a file for a
+// moment.
+func (s Source) method(a address, dir string) (transport.AuthMethod, error) {
+	if err := s.Auth.check(a.protocol); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.Auth.SSH != nil:
+		return s.Auth.SSH.method(a, dir)
+	case s.Auth.Basic != nil:
+		return &githttp.BasicAuth{Username: s.Auth.Basic.Username, Password: s.Auth.Basic.Password.Reveal()}, nil
+	case !s.Auth.Token.IsZero():
+		return &githttp.BasicAuth{Username: tokenUser, Password: s.Auth.Token.Reveal()}, nil
+	}
+	return nil, nil
+}
+
+func (a Auth) check(protocol string) error {
+	web, shell := a.Basic != nil || !a.Token.IsZero(), a.SSH != nil
+	switch {
+	case a.Basic != nil && !a.Token.IsZero(), web && shell:
+		return badSource("auth holds more than one kind of credential", "keep one")
+	case protocol == "ssh" && !shell:
+		return badSource("an ssh source needs a key", "set auth to a private key and known hosts")
+	case protocol != "ssh" && shell:
+		return badSource("an SSH key does not fit a URL that is not ssh", "use an ssh URL, or a token")
+	case protocol == "file" && web:
+		return badSource("a local path takes no credential", "remove auth")
+	}
+	return nil
+}
+
+// keys is an SSH key that knows which hosts to trust.
+type keys struct{ *gitssh.PublicKeys }
+
+func (k keys) ClientConfig() (*ssh.ClientConfig, error) {
+	config, err := k.PublicKeys.ClientConfig()
+	if err == nil {
+		config.Timeout = dialTimeout
+	}
+	return config, err
+}
+
+func (s *SSH) method(a address, dir string) (transport.AuthMethod, error) {
+	user := a.user
+	if user == "" {
+		user = s.User
+	}
+	if user == "" {
+		user = gitssh.DefaultUsername
+	}
+	key, err := gitssh.NewPublicKeys(user, []byte(s.Key.Reveal()), s.Passphrase.Reveal())
+	if err != nil {
+		// The parser's own words may quote the key's content.
+		return nil, badSource("the SSH key cannot be read", "it must be a private key in PEM form, with its passphrase if it has one")
+	}
+	hosts, err := s.hosts(dir)
+	if err != nil {
+		return nil, err
+	}
+	// Without the algorithms the server may answer with a key of a type that
+	// known hosts does not list, which looks like an attack.
+	key.HostKeyCallback = hosts.HostKeyCallback()
+	key.HostKeyAlgorithms = hosts.HostKeyAlgorithms(a.hostPort())
+	return keys{key}, nil
+}
+
+func (s *SSH) hosts(dir string) (*knownhosts.HostKeyDB, error) {
+	var files []string
+	if s.KnownHostsFile != "" {
+		files = append(files, s.KnownHostsFile)
+	}
+	if s.KnownHosts != "" {
+		name, err := temporary(dir, s.KnownHosts)
+		if err != nil {
+			return nil, storeError("preparing", err)
+		}
+		defer os.Remove(name) // read completely below
+		files = append(files, name)
+	}
+	if len(files) == 0 {
+		return nil, badSource("an ssh source needs known hosts", "add the server's line as ssh-keyscan prints it, after comparing its fingerprint")
+	}
+	hosts, err := knownhosts.NewDB(files...)
+	if err != nil {
+		return nil, badSource("known hosts cannot be read: "+err.Error(), "use the format of OpenSSH's known_hosts")
+	}
+	return hosts, nil
+}
+
+// temporary writes text to a file: the library reads known hosts from files only.
+func temporary(dir, text string) (name string, err error) {
+	f, err := os.CreateTemp(dir, knownHostsGlob)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	return f.Name(), errors.Join(err, f.Close())
+}

@@ -1,0 +1,126 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// CommitInfo is what a report says of a commit.
+type CommitInfo struct {
+	Hash    string
+	Author  string // "Ada Lovelace <ada@example.com>", as written by whoever committed
+	Time    time.Time
+	Subject string // the first line of the message
+}
+
+// Commit returns what a commit says of itself. The time is the committer's:
+// when the commit came to be where it is. It returns [ErrNoCommit].
+func (r *Repo) Commit(hash string) (CommitInfo, error) {
+	c, err := findCommit(openStorage(r.dir), hash)
+	if err != nil {
+		return CommitInfo{}, err
+	}
+	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	return CommitInfo{
+		Hash: c.Hash.String(), Author: fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email),
+		Time: c.Committer.When, Subject: strings.TrimSpace(subject),
+	}, nil
+}
+
+func findCommit(st *filesystem.Storage, hash string) (*object.Commit, error) {
+	if !plumbing.IsHash(hash) {
+		return nil, noCommit(hash, errors.New("it is not 40 hexadecimal digits"))
+	}
+	c, err := object.GetCommit(st, plumbing.NewHash(hash))
+	if err != nil {
+		return nil, noCommit(hash, err)
+	}
+	return c, nil
+}
+
+// SetGood remembers the last commit that compiled, through restarts and
+// compaction. It returns [ErrNoCommit] for a commit that is not in the store.
+func (r *Repo) SetGood(hash string) error {
+	unlock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	st := openStorage(r.dir)
+	c, err := findCommit(st, hash)
+	if err != nil {
+		return err
+	}
+	if err := st.SetReference(plumbing.NewHashReference(refGood, c.Hash)); err != nil {
+		return storeError("writing", err)
+	}
+	return nil
+}
+
+// Good returns the commit that [Repo.SetGood] remembered last. It is false
+// when there never was one; a store that cannot be read is an error.
+func (r *Repo) Good() (hash string, ok bool, err error) {
+	st := openStorage(r.dir)
+	ref, err := st.Reference(refGood)
+	if errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, storeError("reading", err)
+	}
+	if _, err := findCommit(st, ref.Hash().String()); err != nil {
+		return "", false, err
+	}
+	return ref.Hash().String(), true, nil
+}
+
+// IsAncestor reports whether newer contains older in its history, or is it. A
+// ref that moved from older to newer was force-pushed when it does not. Where
+// the history is cut before an answer is found it returns [ErrShallow].
+func (r *Repo) IsAncestor(older, newer string) (bool, error) {
+	st := openStorage(r.dir)
+	start, err := findCommit(st, newer)
+	if err != nil {
+		return false, err
+	}
+	cuts, err := st.Shallow()
+	if err != nil {
+		return false, storeError("reading", err)
+	}
+	target, beyond := plumbing.NewHash(older), false
+	seen := map[plumbing.Hash]bool{}
+	for todo := []plumbing.Hash{start.Hash}; len(todo) > 0; {
+		h := todo[0]
+		todo = todo[1:]
+		if h == target {
+			return true, nil
+		}
+		if seen[h] {
+			continue
+		}
+		seen[h] = true
+		if slices.Contains(cuts, h) {
+			beyond = true
+			continue
+		}
+		c, err := findCommit(st, h.String())
+		if err != nil {
+			return false, err
+		}
+		todo = append(todo, c.ParentHashes...)
+	}
+	if beyond {
+		return false, &Error{
+			Kind: ErrShallow, Doing: fmt.Sprintf("looking for %.12s before %.12s", older, newer),
+			Hint: "fetch the full history to tell force pushes",
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,162 @@
+package gitrepo
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	git "github.com/go-git/go-git/v5"
+)
+
+// explain turns go-git's error into one that a person can act on. What the
+// server said is quoted without the credential, which some servers echo.
+func (f *fetch) explain(err error) error {
+	var known *Error
+	if errors.As(err, &known) {
+		return err
+	}
+	err = opened(err)
+	e := f.classify(err)
+	e.Doing = f.address.doing(f.source.Ref)
+	if e.Reason == "" {
+		e.Reason = firstLine(f.scrub(err.Error())) // cutting first could leave half a secret
+	}
+	if isContext(err) {
+		e.cause = err
+	}
+	return e
+}
+
+// opened takes off the wrappers of go-git that hide what they wrap.
+func opened(err error) error {
+	var unexpected *plumbing.UnexpectedError
+	for errors.As(err, &unexpected) {
+		err = unexpected.Err
+	}
+	var permanent *plumbing.PermanentError
+	for errors.As(err, &permanent) {
+		err = permanent.Err
+	}
+	return err
+}
+
+func isContext(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+func (f *fetch) classify(err error) *Error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Kind: ErrUnreachable, Reason: "it did not answer in time", Hint: "check the host, the port and the way there"}
+	case errors.Is(err, context.Canceled):
+		return &Error{Kind: ErrFetch, Reason: "it was cancelled"}
+	case errors.Is(err, git.NoMatchingRefSpecError{}):
+		return &Error{Kind: ErrRefNotFound, Reason: "the repository has no such branch or tag", Hint: "check the spelling; it may have been deleted or renamed"}
+	case errors.Is(err, transport.ErrEmptyRemoteRepository):
+		return &Error{Kind: ErrRefNotFound, Reason: "the repository is empty", Hint: "push a first commit"}
+	}
+	if e := classifyRefusal(err); e != nil {
+		return e
+	}
+	if e := classifySSH(err); e != nil {
+		return e
+	}
+	return classifyNetwork(err)
+}
+
+func classifyRefusal(err error) *Error {
+	switch {
+	case errors.Is(err, transport.ErrAuthenticationRequired):
+		return &Error{Kind: ErrAuth, Hint: "check that the credential is set, has not expired and may read this repository"}
+	case errors.Is(err, transport.ErrAuthorizationFailed):
+		return &Error{Kind: ErrAuth, Hint: "the credential was understood but may not read this repository"}
+	case errors.Is(err, transport.ErrRepositoryNotFound):
+		return &Error{Kind: ErrNotFound, Hint: "check the path; a private repository looks like this to a credential that may not read it"}
+	case strings.Contains(err.Error(), "dubious ownership"):
+		return &Error{Kind: ErrAuth, Hint: "the folder belongs to another user: run as its owner, or list it under safe.directory in /etc/gitconfig"}
+	}
+	return nil
+}
+
+func classifySSH(err error) *Error {
+	var unknown *knownhosts.KeyError
+	var revoked *knownhosts.RevokedError
+	var algorithms *ssh.AlgorithmNegotiationError
+	switch {
+	case errors.As(err, &unknown) && len(unknown.Want) == 0:
+		return &Error{Kind: ErrHostKey, Reason: "known hosts do not list the server", Hint: "compare the server's fingerprint, then add the line that ssh-keyscan prints"}
+	case errors.As(err, &unknown):
+		return &Error{Kind: ErrHostKey, Reason: "the server shows another key than known hosts list", Hint: "someone may be in between; if the server's key was changed, update known hosts"}
+	case errors.As(err, &revoked):
+		return &Error{Kind: ErrHostKey, Reason: "known hosts list the server's key as revoked", Hint: "ask whoever runs the server"}
+	case errors.As(err, &algorithms):
+		return &Error{Kind: ErrHostKey, Hint: "the server has no key of a type that known hosts list; add the line that ssh-keyscan prints"}
+	case strings.Contains(err.Error(), "unable to authenticate"):
+		return &Error{Kind: ErrAuth, Reason: "it does not know the key for this user", Hint: "add the public key to the repository's deploy keys, and check the user name"}
+	}
+	return nil
+}
+
+func classifyNetwork(err error) *Error {
+	var status *githttp.Err
+	var certificate x509.UnknownAuthorityError
+	var network net.Error
+	var op *net.OpError
+	switch {
+	case errors.As(err, &status):
+		return &Error{Kind: ErrUnreachable, Reason: fmt.Sprintf("it answered with status %d", status.StatusCode()), Hint: "it may recover by itself; see the server's status page"}
+	case errors.As(err, &certificate):
+		return &Error{Kind: ErrUnreachable, Hint: "its certificate is from an authority this machine does not know; SSL_CERT_FILE can name a bundle that has it"}
+	case errors.As(err, &op), errors.As(err, &network):
+		return &Error{Kind: ErrUnreachable, Hint: "check the host, the port and the way there"}
+	}
+	return &Error{Kind: ErrFetch, Hint: "try git fetch with the same URL by hand"}
+}
+
+// scrub removes the credential from text, in the forms in which it travels.
+func (f *fetch) scrub(text string) string {
+	for _, secret := range f.source.Auth.traces() {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[secret]")
+		}
+	}
+	return strings.ReplaceAll(text, f.source.URL, f.address.display)
+}
+
+func (a Auth) traces() []string {
+	var out []string
+	pair := func(user, password string) {
+		if password != "" {
+			out = append(out, base64.StdEncoding.EncodeToString([]byte(user+":"+password)), password)
+		}
+	}
+	pair(tokenUser, a.Token.Reveal())
+	if a.Basic != nil {
+		pair(a.Basic.Username, a.Basic.Password.Reveal())
+	}
+	if a.SSH != nil {
+		out = append(out, a.SSH.Key.Reveal(), a.SSH.Passphrase.Reveal())
+	}
+	return out
+}
+
+// firstLine cuts what may be a whole page of HTML.
+func firstLine(text string) string {
+	const longest = 200
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	text = strings.TrimRight(text, " :\r")
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,261 @@
+package gitrepo_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+func TestFetchLocal(t *testing.T) {
+	u := newUpstream(t)
+	want := u.commit("a.cue", "a: 1\n")
+	for _, url := range []string{u.dir, "file://" + u.dir} {
+		r := open(t)
+		if got := fetch(t, r, gitrepo.Source{URL: url, Ref: "main"}); got != want {
+			t.Errorf("%s: commit %s, want %s", url, got, want)
+		}
+		if got := content(t, r, want, "a.cue"); got != "a: 1\n" {
+			t.Errorf("%s: a.cue is %q", url, got)
+		}
+	}
+}
+
+func TestFetchFollowsTheRef(t *testing.T) {
+	u, r := newUpstream(t), open(t)
+	first := u.commit("a.cue", "a: 1\n")
+	source := gitrepo.Source{URL: u.dir, Ref: "refs/heads/main"}
+	fetch(t, r, source)
+	if got := fetch(t, r, source); got != first {
+		t.Errorf("nothing new: commit %s, want %s", got, first)
+	}
+	second := u.commit("a.cue", "a: 2\n")
+	if got := fetch(t, r, source); got != second {
+		t.Errorf("after a push: commit %s, want %s", got, second)
+	}
+	ancestry(t, r, first, second, true)
+
+	u.git("reset", "-q", "--hard", first)
+	third := u.commit("a.cue", "a: 3\n")
+	if got := fetch(t, r, source); got != third {
+		t.Errorf("after a force push: commit %s, want %s", got, third)
+	}
+	ancestry(t, r, second, third, false)
+	ancestry(t, r, first, third, true)
+	ancestry(t, r, third, third, true)
+	if got := content(t, r, third, "a.cue"); got != "a: 3\n" {
+		t.Errorf("a.cue is %q", got)
+	}
+}
+
+func ancestry(t *testing.T, r *gitrepo.Repo, older, newer string, want bool) {
+	t.Helper()
+	got, err := r.IsAncestor(older, newer)
+	if err != nil || got != want {
+		t.Errorf("IsAncestor(%.7s, %.7s) = %v, %v, want %v", older, newer, got, err, want)
+	}
+}
+
+func TestFetchRefs(t *testing.T) {
+	u := newUpstream(t)
+	first := u.commit("a.cue", "a: 1\n")
+	u.git("tag", "light")
+	u.git("tag", "-a", "-m", "heavy", "heavy")
+	u.git("tag", "-a", "-m", "twice", "twice", "heavy")
+	u.git("branch", "both", "main")
+	second := u.commit("a.cue", "a: 2\n")
+	u.git("tag", "both") // a branch wins over a tag of its name
+	for _, test := range []struct{ ref, want string }{
+		{"", second},
+		{"main", second},
+		{"light", first},
+		{"refs/tags/light", first},
+		{"heavy", first},
+		{"refs/tags/twice", first},
+		{"both", first},
+		{"refs/tags/both", second},
+		{first, first},
+		{second, second},
+	} {
+		r := open(t)
+		for range 2 { // the second time from the store
+			if got := fetch(t, r, gitrepo.Source{URL: u.dir, Ref: test.ref}); got != test.want {
+				t.Errorf("%q is %s, want %s", test.ref, got, test.want)
+			}
+		}
+	}
+}
+
+func TestFetchHTTP(t *testing.T) {
+	u := newUpstream(t)
+	want := u.commit("a.cue", "a: 1\n")
+	tests := []struct {
+		name string
+		url  string
+		auth gitrepo.Auth
+	}{
+		{"token", u.http("x-access-token", "hunter2"), gitrepo.Auth{Token: edge.NewSecret("hunter2")}},
+		{"basic", u.http("ada", "hunter2"), basic("ada", "hunter2")},
+		{"anonymous", u.http("", ""), gitrepo.Auth{}},
+	}
+	for _, test := range tests {
+		r := open(t)
+		source := gitrepo.Source{URL: test.url, Ref: "main", Auth: test.auth}
+		if got := fetch(t, r, source); got != want {
+			t.Errorf("%s: commit %s, want %s", test.name, got, want)
+		}
+		source.Ref = want // this server does not hand out commits by hash
+		if got := fetch(t, open(t), source); got != want {
+			t.Errorf("%s: commit %s, want %s", test.name, got, want)
+		}
+	}
+}
+
+func TestFetchErrors(t *testing.T) {
+	u, empty := newUpstream(t), newUpstream(t)
+	u.commit("a.cue", "a: 1\n")
+	u.git("tag", "blob", "HEAD:a.cue")
+	guarded := u.http("ada", "correct-horse")
+	status := func(code int) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "page", code)
+		}))
+		t.Cleanup(s.Close)
+		return s.URL + "/edge.git"
+	}
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	for _, test := range []struct {
+		name   string
+		source gitrepo.Source
+		kind   gitrepo.Kind
+		say    string
+	}{
+		{"missing branch", gitrepo.Source{URL: u.dir, Ref: "mian"}, gitrepo.ErrRefNotFound, "fetching mian of " + u.dir},
+		{"missing commit", gitrepo.Source{URL: u.dir, Ref: strings.Repeat("ab", 20)}, gitrepo.ErrRefNotFound, "abab"},
+		{"tag of a file", gitrepo.Source{URL: u.dir, Ref: "blob"}, gitrepo.ErrRefNotFound, "does not lead to a commit"},
+		{"empty repository", gitrepo.Source{URL: empty.dir, Ref: "main"}, gitrepo.ErrRefNotFound, "empty"},
+		{"missing folder", gitrepo.Source{URL: u.dir + "x", Ref: "main"}, gitrepo.ErrNotFound, "edge.gitx"},
+		{"wrong password", gitrepo.Source{URL: guarded, Auth: basic("ada", "wrong-horse")}, gitrepo.ErrAuth, "edge.git"},
+		{"wrong token", gitrepo.Source{URL: guarded, Auth: gitrepo.Auth{Token: edge.NewSecret("wrong-horse")}}, gitrepo.ErrAuth, "[secret]"},
+		{"no credential", gitrepo.Source{URL: guarded}, gitrepo.ErrAuth, "edge.git"},
+		{"forbidden", gitrepo.Source{URL: status(403)}, gitrepo.ErrAuth, "edge.git"},
+		{"not found", gitrepo.Source{URL: status(404)}, gitrepo.ErrNotFound, "edge.git"},
+		{"server error", gitrepo.Source{URL: status(503)}, gitrepo.ErrUnreachable, "status 503"},
+		{"nobody there", gitrepo.Source{URL: closed.URL + "/edge.git"}, gitrepo.ErrUnreachable, "refused"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := open(t).Fetch(context.Background(), test.source)
+			wantError(t, err, test.kind, test.say)
+			wantNoSecret(t, err, "wrong-horse", "correct-horse", "YWRhOndyb25nLWhvcnNl")
+		})
+	}
+}
+
+func TestFetchRefusesSources(t *testing.T) {
+	key := &gitrepo.SSH{Key: edge.NewSecret("s3cret-key"), KnownHosts: "h ssh-ed25519 AAAA"}
+	for _, test := range []struct {
+		source gitrepo.Source
+		say    string
+	}{
+		{gitrepo.Source{}, "empty"},
+		{gitrepo.Source{URL: "https://ada:s3cret@git.example/edge"}, "user name"},
+		{gitrepo.Source{URL: "https://s3cret@git.example/edge"}, "user name"},
+		{gitrepo.Source{URL: "ssh://ada:s3cret@git.example/edge"}, "password"},
+		{gitrepo.Source{URL: "ada:s3cret@git.example:edge"}, "password"},
+		{gitrepo.Source{URL: "https://git.example/edge?token=s3cret"}, "query"},
+		{gitrepo.Source{URL: "https://git.example/%zz-s3cret"}, "parsed"},
+		{gitrepo.Source{URL: "http://git.example/edge"}, "plain http"},
+		{gitrepo.Source{URL: "git://git.example/edge"}, "not supported"},
+		{gitrepo.Source{URL: "file://host/edge"}, "names a host"},
+		{gitrepo.Source{URL: "/edge", Auth: basic("ada", "s3cret")}, "takes no credential"},
+		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{SSH: key}}, "does not fit"},
+		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{Token: edge.NewSecret("s3cret"), SSH: key}}, "more than one"},
+		{gitrepo.Source{URL: "git@git.example:edge"}, "needs a key"},
+		{gitrepo.Source{URL: "git@git.example:edge", Auth: gitrepo.Auth{SSH: key}}, "key cannot be read"},
+		{gitrepo.Source{URL: "/edge", Ref: "refs/heads/*"}, "not a ref"},
+		{gitrepo.Source{URL: "/edge", Ref: "a:b"}, "not a ref"},
+		{gitrepo.Source{URL: "/edge", Ref: "../HEAD"}, "not a ref"},
+	} {
+		_, err := open(t).Fetch(context.Background(), test.source)
+		wantError(t, err, gitrepo.ErrSource, test.say)
+		wantNoSecret(t, err, "s3cret")
+	}
+}
+
+func TestFetchHeedsItsContext(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	host, _ := keyPair(t)
+	for _, source := range []gitrepo.Source{
+		{URL: "http://" + silent.Addr().String() + "/edge.git"},
+		{URL: "ssh://" + silent.Addr().String() + "/edge.git", Auth: sshAuth(t, newClientKey(t), knownHosts(silent.Addr().String(), host))},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		defer cancel()
+		_, err := open(t).Fetch(ctx, source)
+		wantError(t, err, gitrepo.ErrUnreachable, "did not answer in time")
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v is not a deadline's error", err)
+		}
+	}
+}
+
+func TestOpenRefusesForeignFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := gitrepo.Open(dir)
+	wantError(t, err, gitrepo.ErrStore, "neither empty nor a store")
+}
+
+func TestOpenIsPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "store")
+	for range 2 {
+		if _, err := gitrepo.Open(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v, want 0700", info.Mode().Perm())
+	}
+}
+
+func wantError(t *testing.T, err error, kind gitrepo.Kind, say string) {
+	t.Helper()
+	var e *gitrepo.Error
+	if !errors.As(err, &e) || !errors.Is(err, kind) {
+		t.Fatalf("error %v, want one of kind %q", err, kind)
+	}
+	if !strings.Contains(err.Error(), say) {
+		t.Errorf("error %q does not say %q", err, say)
+	}
+}
+
+func wantNoSecret(t *testing.T, err error, secrets ...string) {
+	t.Helper()
+	var e *gitrepo.Error
+	errors.As(err, &e)
+	for _, s := range secrets {
+		if strings.Contains(err.Error()+e.Hint, s) {
+			t.Errorf("error shows %q: %v (%s)", s, err, e.Hint)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+// Package gitrepo keeps a local copy of the repository that says what should
+// be, and hands out the files of a commit. It is the only place in Seawall
+// that speaks git.
+//
+// A [Repo] is a bare store in a folder; there is never a work tree, so nothing
+// a repository contains is ever written to disk under a name of its choosing:
+//
+//	repo, err := gitrepo.Open("/var/lib/seawall/git")
+//	hash, err := repo.Fetch(ctx, gitrepo.Source{URL: "https://git.example/edge.git", Ref: "main"})
+//	files, err := repo.Tree(hash, "edge", gitrepo.Limits{})
+//	// … files is an fs.FS of the *.cue files; once they compile:
+//	err = repo.SetGood(hash)
+//
+// Fetching keeps the full history unless [Source.Shallow] is set; force pushes
+// are followed, and [Repo.IsAncestor] tells them from ordinary commits. Errors
+// are [*Error] values: what happened, and what a person may try. No error text
+// carries a credential.
+//
+// Neither a fetch nor the reading of a tree can be bounded from within the
+// process: run both in a worker (package worker). Every method opens the store
+// anew, so a Repo sees what another process fetched, and several processes
+// may share one folder: writers take turns by a lock file.
+package gitrepo
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	git "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// The references of the store. What they reach survives compaction.
+const (
+	refFetched plumbing.ReferenceName = "refs/seawall/fetched"
+	refGood    plumbing.ReferenceName = "refs/seawall/good"
+)
+
+const (
+	lockFile       = "seawall.lock"
+	refillGlob     = "refill-*"
+	knownHostsGlob = "known-hosts-*"
+	cacheSize      = 32 * cache.MiByte
+	// Objects above this size are read in pieces: a repository may hold a blob
+	// that is far larger than its compressed form.
+	largeObject = 1 << 20
+)
+
+// Repo is a bare store in a folder.
+type Repo struct{ dir string }
+
+// Open returns the store in dir, which it creates if there is none. The folder
+// is readable by its owner only. A folder that holds something else is refused
+// with [ErrStore].
+func Open(dir string) (*Repo, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, storeError("opening", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, storeError("creating", err)
+	}
+	r := &Repo{dir}
+	unlock, err := r.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return r, r.prepare()
+}
+
+// prepare makes the store where there is none. It holds the lock, so that two
+// processes starting at once do not both write it.
+func (r *Repo) prepare() error {
+	if err := os.Chmod(r.dir, 0o700); err != nil {
+		return storeError("protecting", err)
+	}
+	if _, err := git.Open(openStorage(r.dir), nil); err == nil {
+		return nil
+	}
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		return storeError("opening", err)
+	}
+	for _, e := range entries {
+		// A crash between creation and HEAD leaves these behind; anything else is
+		// someone's data.
+		switch e.Name() {
+		case lockFile, "objects", "refs", "config":
+		default:
+			return &Error{
+				Kind: ErrStore, Doing: "opening the store",
+				Reason: fmt.Sprintf("%s is neither empty nor a store", r.dir),
+				Hint:   "name a folder of its own for Seawall's copy of the repository",
+			}
+		}
+	}
+	if _, err := git.Init(openStorage(r.dir), nil); err != nil && err != git.ErrRepositoryAlreadyExists {
+		return storeError("creating", err)
+	}
+	return nil
+}
+
+func openStorage(dir string) *filesystem.Storage {
+	return filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(cacheSize),
+		filesystem.Options{LargeObjectThreshold: largeObject})
+}
+
+// lock waits for other writers of the store, in this process and in others.
+// The operating system lets go of it when a process dies.
+func (r *Repo) lock() (unlock func(), err error) {
+	unlock, err = lockedfile.MutexAt(filepath.Join(r.dir, lockFile)).Lock()
+	if err != nil {
+		return nil, storeError("locking", err)
+	}
+	return unlock, nil
+}
+
+// peel follows annotated tags to the commit they stand for.
+func peel(st *filesystem.Storage, hash plumbing.Hash) (*object.Commit, error) {
+	const chain = 10 // a tag may tag a tag; nobody means more than this
+	for range chain {
+		tag, err := object.GetTag(st, hash)
+		if err != nil {
+			break
+		}
+		hash = tag.Target
+	}
+	return object.GetCommit(st, hash)
+}
+
+// isFile reports whether a tree entry is a file with content of its own.
+func isFile(mode filemode.FileMode) bool {
+	return mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
+}

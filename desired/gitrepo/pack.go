@@ -1,0 +1,215 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// Each fetch that brings something adds a pack, and looking an object up goes
+// through all of them.
+const (
+	fullPacks    = 50  // above this many packs the store is compacted
+	tooManyPacks = 500 // above this many, failing to do so fails the fetch
+	deltaWindow  = 10  // git's own default
+)
+
+// compactIfFull merges the packs of a store that has too many. A store that
+// cannot be compacted still serves; the next fetch tries again.
+func (r *Repo) compactIfFull() error {
+	st := openStorage(r.dir)
+	packs, err := st.ObjectPacks()
+	if err != nil {
+		return storeError("reading", err)
+	}
+	if len(packs) <= fullPacks {
+		return nil
+	}
+	if err := compact(st, packs); err != nil && len(packs) > tooManyPacks {
+		return storeError("compacting", err)
+	}
+	return nil
+}
+
+// compact writes one pack of all that the store's refs reach and deletes the
+// packs it replaces. (go-git has such a method, which fails for repositories
+// with submodules and for cut histories.) Readers that lose a pack under
+// their hands look again; see [Tree].
+func compact(st *filesystem.Storage, old []plumbing.Hash) error {
+	hashes, err := reachable(st)
+	if err != nil {
+		return err
+	}
+	pack, err := writePack(st, hashes)
+	if err != nil {
+		return err
+	}
+	for _, h := range old {
+		if h == pack {
+			continue
+		}
+		if err := st.DeleteOldObjectPackAndIndex(h, time.Time{}); err != nil {
+			return err
+		}
+	}
+	return trimShallow(st, nil)
+}
+
+func writePack(st *filesystem.Storage, hashes []plumbing.Hash) (pack plumbing.Hash, err error) {
+	w, err := st.PackfileWriter()
+	if err != nil {
+		return pack, err
+	}
+	pack, err = packfile.NewEncoder(w, st, false).Encode(hashes, deltaWindow)
+	return pack, errors.Join(err, w.Close())
+}
+
+// reachable lists the objects that the store's refs reach.
+func reachable(st *filesystem.Storage) ([]plumbing.Hash, error) {
+	refs, err := st.IterReferences()
+	if err != nil {
+		return nil, err
+	}
+	objects := newReach(st)
+	err = refs.ForEach(func(ref *plumbing.Reference) error {
+		if ref.Type() != plumbing.HashReference {
+			return nil
+		}
+		return objects.history(ref.Hash())
+	})
+	return objects.found, err
+}
+
+// reach collects objects, each once.
+type reach struct {
+	st    *filesystem.Storage
+	seen  map[plumbing.Hash]bool
+	found []plumbing.Hash
+}
+
+func newReach(st *filesystem.Storage) *reach {
+	return &reach{st: st, seen: map[plumbing.Hash]bool{}}
+}
+
+func (r *reach) add(h plumbing.Hash) (first bool) {
+	if r.seen[h] {
+		return false
+	}
+	r.seen[h] = true
+	r.found = append(r.found, h)
+	return true
+}
+
+// history adds a commit or a tag and everything below it, as far back as the
+// history is here.
+func (r *reach) history(start plumbing.Hash) error {
+	cuts, err := r.st.Shallow()
+	if err != nil {
+		return err
+	}
+	for todo := []plumbing.Hash{start}; len(todo) > 0; {
+		h := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if !r.add(h) {
+			continue
+		}
+		o, err := object.GetObject(r.st, h)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", h, err)
+		}
+		switch o := o.(type) {
+		case *object.Tag:
+			todo = append(todo, o.Target)
+		case *object.Commit:
+			if err := r.tree(o.TreeHash); err != nil {
+				return err
+			}
+			if !slices.Contains(cuts, h) {
+				todo = append(todo, o.ParentHashes...)
+			}
+		case *object.Tree:
+			if err := r.tree(h); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tree adds a tree and all below it, and fails where an object is missing.
+// Submodules are commits of other repositories and never here.
+func (r *reach) tree(h plumbing.Hash) error {
+	if !r.add(h) {
+		return nil
+	}
+	t, err := object.GetTree(r.st, h)
+	if err != nil {
+		return fmt.Errorf("reading tree %s: %w", h, err)
+	}
+	for _, e := range t.Entries {
+		switch e.Mode {
+		case filemode.Submodule:
+		case filemode.Dir:
+			if err := r.tree(e.Hash); err != nil {
+				return err
+			}
+		default:
+			if err := r.blob(e.Hash); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *reach) blob(h plumbing.Hash) error {
+	if !r.add(h) {
+		return nil
+	}
+	if err := r.st.HasEncodedObject(h); err != nil {
+		return fmt.Errorf("reading blob %s: %w", h, err)
+	}
+	return nil
+}
+
+func isShallow(st storer.ShallowStorer) (bool, error) {
+	cuts, err := st.Shallow()
+	return len(cuts) > 0, err
+}
+
+// trimShallow records the commits at which the history is cut: those known so
+// far and more, as far as they are here and their parents are not.
+func trimShallow(st *filesystem.Storage, more []plumbing.Hash) error {
+	known, err := st.Shallow()
+	if err != nil {
+		return err
+	}
+	var cuts []plumbing.Hash
+	for _, h := range append(known, more...) {
+		if !slices.Contains(cuts, h) && isCut(st, h) {
+			cuts = append(cuts, h)
+		}
+	}
+	if len(known) == 0 && len(cuts) == 0 {
+		return nil
+	}
+	return st.SetShallow(cuts)
+}
+
+func isCut(st *filesystem.Storage, h plumbing.Hash) bool {
+	c, err := object.GetCommit(st, h)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(c.ParentHashes, func(p plumbing.Hash) bool {
+		return st.HasEncodedObject(p) != nil
+	})
+}

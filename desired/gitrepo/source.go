@@ -1,0 +1,128 @@
+package gitrepo
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Source says where the desired state is kept.
+type Source struct {
+	// URL is https://…, ssh://…, the scp-like user@host:path, file://… or a local
+	// path. Plain http is accepted for loopback addresses. A URL must not hold a
+	// credential.
+	URL string
+	// Ref is a branch or tag by its short or full name ("main",
+	// "refs/heads/main", "refs/tags/v1"), or a commit by its 40 hexadecimal
+	// digits. A short name is looked for among the branches, then among the tags.
+	// Empty is the server's default branch.
+	Ref string
+	// Auth is the credential; zero for none.
+	Auth Auth
+	// Shallow leaves out the history: the first fetch brings one commit. It saves
+	// space in long-lived repositories, and costs the means to tell a force push
+	// from an ordinary one across the cut ([ErrShallow]).
+	Shallow bool
+	// AllowHTTP accepts plain http for any host. Whoever is on the way can read
+	// the credential and change what is deployed.
+	AllowHTTP bool
+}
+
+// Auth is a credential of at most one kind: Token and Basic for https, SSH for
+// ssh.
+type Auth struct {
+	Token edge.Secret // an access token, sent as the password of "x-access-token"
+	Basic *Basic
+	SSH   *SSH
+}
+
+// Basic is a user name and a password or token.
+type Basic struct {
+	Username string
+	Password edge.Secret
+}
+
+// SSH is a private key, and the host keys to trust. There is no way around
+// known hosts, and neither an agent nor anything in ~/.ssh is ever consulted.
+type SSH struct {
+	User       string      // used where the URL names none; empty means "git"
+	Key        edge.Secret // PEM
+	Passphrase edge.Secret // for an encrypted key
+	// KnownHosts holds lines in OpenSSH's format, KnownHostsFile the path of a file
+	// of them. At least one must be given; with both, either may vouch for a host.
+	KnownHosts     string
+	KnownHostsFile string
+}
+
+// Wire is a [Source] with its secrets in the clear, for one purpose: to be
+// encoded as JSON into the pipe of a child process that fetches. It must never
+// reach a file, a log or a command line; fmt prints nothing of it.
+type Wire struct {
+	URL       string `json:"url"`
+	Ref       string `json:"ref,omitempty"`
+	Shallow   bool   `json:"shallow,omitempty"`
+	AllowHTTP bool   `json:"allow_http,omitempty"`
+
+	Token string     `json:"token,omitempty"`
+	Basic *WireBasic `json:"basic,omitempty"`
+	SSH   *WireSSH   `json:"ssh,omitempty"`
+}
+
+// WireBasic is [Basic] in the clear; see [Wire].
+type WireBasic struct {
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// WireSSH is [SSH] in the clear; see [Wire].
+type WireSSH struct {
+	User           string `json:"user,omitempty"`
+	Key            string `json:"key"`
+	Passphrase     string `json:"passphrase,omitempty"`
+	KnownHosts     string `json:"known_hosts,omitempty"`
+	KnownHostsFile string `json:"known_hosts_file,omitempty"`
+}
+
+// Format prints a placeholder, whatever the verb.
+func (Wire) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[git source]") }
+
+// LogValue is a placeholder, since some log handlers encode values as JSON.
+func (Wire) LogValue() slog.Value { return slog.StringValue("[git source]") }
+
+// Format prints a placeholder, whatever the verb.
+func (WireBasic) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[git credential]") }
+
+// Format prints a placeholder, whatever the verb.
+func (WireSSH) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[git credential]") }
+
+// Wire reveals the source's secrets; see [Wire] for the one place they may go.
+func (s Source) Wire() Wire {
+	w := Wire{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, AllowHTTP: s.AllowHTTP, Token: s.Auth.Token.Reveal()}
+	if b := s.Auth.Basic; b != nil {
+		w.Basic = &WireBasic{Username: b.Username, Password: b.Password.Reveal()}
+	}
+	if k := s.Auth.SSH; k != nil {
+		w.SSH = &WireSSH{
+			User: k.User, Key: k.Key.Reveal(), Passphrase: k.Passphrase.Reveal(),
+			KnownHosts: k.KnownHosts, KnownHostsFile: k.KnownHostsFile,
+		}
+	}
+	return w
+}
+
+// Source wraps the secrets again.
+func (w Wire) Source() Source {
+	s := Source{URL: w.URL, Ref: w.Ref, Shallow: w.Shallow, AllowHTTP: w.AllowHTTP}
+	s.Auth.Token = edge.NewSecret(w.Token)
+	if b := w.Basic; b != nil {
+		s.Auth.Basic = &Basic{Username: b.Username, Password: edge.NewSecret(b.Password)}
+	}
+	if k := w.SSH; k != nil {
+		s.Auth.SSH = &SSH{
+			User: k.User, Key: edge.NewSecret(k.Key), Passphrase: edge.NewSecret(k.Passphrase),
+			KnownHosts: k.KnownHosts, KnownHostsFile: k.KnownHostsFile,
+		}
+	}
+	return s
+}

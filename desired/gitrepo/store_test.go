@@ -1,0 +1,268 @@
+package gitrepo_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// storeOf is a store whose folder the test looks into.
+func storeOf(t *testing.T) (*gitrepo.Repo, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	r, err := gitrepo.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, dir
+}
+
+func packs(t *testing.T, dir string) int {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "pack-*.pack"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(names)
+}
+
+// fsck lets real git judge the store.
+func fsck(t *testing.T, dir string) {
+	t.Helper()
+	cmd := exec.Command("git", "--git-dir", dir, "fsck", "--connectivity-only", "--no-dangling")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("git fsck: %v\n%s", err, out)
+	}
+}
+
+func TestCommit(t *testing.T) {
+	u, r := newUpstream(t), open(t)
+	u.write("a.cue", "a: 1\n")
+	u.git("add", "-A")
+	t.Setenv("GIT_COMMITTER_DATE", "2026-02-03T04:05:06Z")
+	u.git("commit", "-q", "-m", "zones: raise paranoia", "-m", "It was low.")
+	hash := fetch(t, r, gitrepo.Source{URL: u.dir})
+	got, err := r.Commit(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := gitrepo.CommitInfo{
+		Hash: hash, Author: "Ada <ada@example.com>", Subject: "zones: raise paranoia",
+		Time: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestGood(t *testing.T) {
+	u := newUpstream(t)
+	r, dir := storeOf(t)
+	if hash, ok, err := r.Good(); hash != "" || ok || err != nil {
+		t.Errorf("Good of a new store: %q, %v, %v", hash, ok, err)
+	}
+	err := r.SetGood(strings.Repeat("ab", 20))
+	wantError(t, err, gitrepo.ErrNoCommit, "abab")
+
+	good := u.commit("a.cue", "a: 1\n")
+	fetch(t, r, gitrepo.Source{URL: u.dir})
+	if err := r.SetGood(good); err != nil {
+		t.Fatal(err)
+	}
+	// Even when upstream forgets it.
+	u.git("checkout", "-q", "--orphan", "fresh")
+	u.commit("a.cue", "a: 2\n")
+	u.git("branch", "-q", "-M", "main")
+	fetch(t, r, gitrepo.Source{URL: u.dir, Ref: "main"})
+	again, err := gitrepo.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hash, ok, err := again.Good(); hash != good || !ok || err != nil {
+		t.Errorf("Good after a restart: %q, %v, %v, want %q", hash, ok, err, good)
+	}
+	if got := content(t, again, good, "a.cue"); got != "a: 1\n" {
+		t.Errorf("a.cue of the good commit is %q", got)
+	}
+}
+
+func TestCompaction(t *testing.T) {
+	for _, shallow := range []bool{false, true} {
+		t.Run(fmt.Sprintf("shallow=%v", shallow), func(t *testing.T) {
+			u := newUpstream(t)
+			sub := newUpstream(t)
+			sub.commit("s.cue", "")
+			u.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.dir, "vendored")
+			first := u.commit("edge/a.cue", "a: 0\n", "edge/b.cue", "b: 0\n"+strings.Repeat("// long\n", 200))
+			r, dir := storeOf(t)
+			source := gitrepo.Source{URL: u.dir, Ref: "main", Shallow: shallow}
+			fetch(t, r, source)
+			if err := r.SetGood(first); err != nil {
+				t.Fatal(err)
+			}
+			held := tree(t, r, first, "edge") // opened before, read after
+			var last string
+			for i := 1; i <= 51; i++ {
+				last = u.commit("edge/a.cue", fmt.Sprintf("a: %d\n", i))
+				fetch(t, r, source)
+			}
+			if n := packs(t, dir); n > 2 {
+				t.Errorf("%d packs after 52 fetches", n)
+			}
+			fsck(t, dir)
+			files := tree(t, r, last, "edge")
+			if got, err := files.ReadFile("edge/a.cue"); string(got) != "a: 51\n" {
+				t.Errorf("a.cue is %q, %v", got, err)
+			}
+			if got, err := held.ReadFile("edge/b.cue"); !strings.HasPrefix(string(got), "b: 0\n") {
+				t.Errorf("b.cue of the good commit is %q, %v", got, err)
+			}
+			ancestry(t, r, first, last, true)
+		})
+	}
+}
+
+// TestShallowScript drives a store through what upstream histories do, on top
+// of a cut history.
+func TestShallowScript(t *testing.T) {
+	u := newUpstream(t)
+	first := u.commit("a.cue", "a: 1\n", "old.cue", "old: 1\n")
+	u.git("rm", "-q", "old.cue")
+	second := u.commit("a.cue", "a: 2\n")
+	third := u.commit("a.cue", "a: 3\n")
+	r, dir := storeOf(t)
+	source := gitrepo.Source{URL: "file://" + u.dir, Ref: "main", Shallow: true}
+	step := func(name, hash, want string) {
+		t.Helper()
+		if got := fetch(t, r, source); got != hash {
+			t.Errorf("%s: commit %s, want %s", name, got, hash)
+		}
+		if got := content(t, r, hash, "a.cue"); got != want {
+			t.Errorf("%s: a.cue is %q, want %q", name, got, want)
+		}
+		fsck(t, dir)
+	}
+	step("first fetch", third, "a: 3\n")
+	_, err := r.Commit(second)
+	wantError(t, err, gitrepo.ErrNoCommit, "reading commit")
+	_, err = r.IsAncestor(second, third)
+	wantError(t, err, gitrepo.ErrShallow, "before")
+
+	fourth := u.commit("a.cue", "a: 4\n")
+	step("new commit", fourth, "a: 4\n")
+	ancestry(t, r, third, fourth, true)
+
+	u.git("reset", "-q", "--hard", second)
+	step("force push to before the cut", second, "a: 2\n")
+
+	u.git("reset", "-q", "--hard", fourth)
+	step("force push back", fourth, "a: 4\n")
+
+	u.git("checkout", "-q", first, "--", ".")
+	reverted := u.commit()
+	step("revert to contents from before the cut", reverted, "a: 1\n")
+	if got := content(t, r, reverted, "old.cue"); got != "old: 1\n" {
+		t.Errorf("old.cue is %q", got)
+	}
+
+	u.git("checkout", "-q", "-b", "side", second)
+	u.commit("side.cue", "s: 1\n")
+	u.git("checkout", "-q", "main")
+	u.git("merge", "-q", "--no-edit", "side")
+	step("merge from before the cut", u.head(), "a: 1\n")
+
+	u.git("repack", "-q", "-a", "-d", "--write-bitmap-index")
+	u.git("reset", "-q", "--hard", fourth)
+	u.git("checkout", "-q", first, "--", ".")
+	step("the server packs with bitmaps", u.commit("b.cue", "b: 1\n"), "a: 1\n")
+
+	u.git("checkout", "-q", "--orphan", "fresh")
+	u.commit("a.cue", "a: 9\n")
+	u.git("branch", "-q", "-M", "main")
+	step("another history", u.head(), "a: 9\n")
+
+	source.Shallow = false
+	u.git("reset", "-q", "--hard", fourth)
+	step("no longer shallow", fourth, "a: 4\n")
+	ancestry(t, r, first, fourth, true)
+}
+
+func TestFetchCleansUp(t *testing.T) {
+	u := newUpstream(t)
+	u.commit("a.cue", "a: 1\n")
+	r, dir := storeOf(t)
+	fetch(t, r, gitrepo.Source{URL: u.dir})
+	left := []string{"refill-1/objects/x", "known-hosts-1", "objects/pack/tmp_pack_1"}
+	for _, name := range left {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetch(t, r, gitrepo.Source{URL: u.dir})
+	for _, name := range left {
+		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+}
+
+func TestWire(t *testing.T) {
+	key := &gitrepo.SSH{
+		User: "deploy", Key: edge.NewSecret("s3cret-key"), Passphrase: edge.NewSecret("s3cret-phrase"),
+		KnownHosts: "h k v", KnownHostsFile: "/etc/hosts",
+	}
+	for _, auth := range []gitrepo.Auth{{}, {Token: edge.NewSecret("s3cret-token")}, basic("ada", "s3cret-pass"), {SSH: key}} {
+		source := gitrepo.Source{URL: "https://git.example/e", Ref: "main", Auth: auth, Shallow: true, AllowHTTP: true}
+		data, err := json.Marshal(source.Wire())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back gitrepo.Wire
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(source, back.Source(), cmp.Comparer(edge.Secret.Equal)); diff != "" {
+			t.Error(diff)
+		}
+		var log strings.Builder
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "wire", source.Wire())
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "source", source)
+		shown := fmt.Sprintf("%v %+v %#v %s %v", back, back, back, back, &back) + log.String()
+		if auth.SSH != nil {
+			shown += fmt.Sprintf("%+v %#v", *back.SSH, *back.SSH)
+		}
+		if strings.Contains(shown, "s3cret") {
+			t.Errorf("a secret shows: %s", shown)
+		}
+	}
+}
+
+func TestErrorSurvivesAPipe(t *testing.T) {
+	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "/nowhere/edge.git"})
+	data, encodeErr := json.Marshal(err)
+	if encodeErr != nil {
+		t.Fatal(encodeErr)
+	}
+	var back *gitrepo.Error
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, back, gitrepo.ErrNotFound, "/nowhere/edge.git")
+	if back.Error() != err.Error() || back.Hint == "" {
+		t.Errorf("%+v became %+v", err, back)
+	}
+}

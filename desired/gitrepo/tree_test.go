@@ -1,0 +1,295 @@
+package gitrepo_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/google/go-cmp/cmp"
+
+	git "github.com/go-git/go-git/v5"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+)
+
+func names(t *testing.T, files fs.FS) []string {
+	t.Helper()
+	var all []string
+	err := fs.WalkDir(files, ".", func(name string, _ fs.DirEntry, err error) error {
+		all = append(all, name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestTreeIsAFileSystem(t *testing.T) {
+	u, r := newUpstream(t), open(t)
+	big := "// " + strings.Repeat("x", 4000) + "\n"
+	hash := u.commit(
+		"README.md", "hello", "base.cue", "a: 1\n", "empty.cue", "",
+		"cue.mod/module.cue", `module: "example.com/edge@v0"`, "cue.mod/pkg/x.example/y/data.json", "{}",
+		"teams/a/zones.cue", big, "teams/a/notes.txt", "", "docs/guide.md", "", "teams/b.cue/inner.cue", "b: 1\n",
+	)
+	fetch(t, r, gitrepo.Source{URL: u.dir})
+	files := tree(t, r, hash, "")
+	if err := fstest.TestFS(files, "base.cue", "teams/a/zones.cue", "cue.mod/module.cue"); err != nil {
+		t.Error(err)
+	}
+	want := []string{
+		".", "base.cue", "cue.mod", "cue.mod/module.cue", "cue.mod/pkg", "cue.mod/pkg/x.example",
+		"cue.mod/pkg/x.example/y", "cue.mod/pkg/x.example/y/data.json", "empty.cue", "teams",
+		"teams/a", "teams/a/zones.cue", "teams/b.cue", "teams/b.cue/inner.cue",
+	}
+	if diff := cmp.Diff(want, names(t, files)); diff != "" {
+		t.Error(diff)
+	}
+	if got := content(t, r, hash, "teams/a/zones.cue"); got != big {
+		t.Errorf("zones.cue has %d bytes, want %d", len(got), len(big))
+	}
+	if _, err := files.ReadFile("README.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("README.md: %v, want fs.ErrNotExist", err)
+	}
+	info, err := files.Stat("base.cue")
+	if err != nil || info.Sys() != u.git("rev-parse", "HEAD:base.cue") {
+		t.Errorf("Sys of base.cue is %v, %v", info.Sys(), err)
+	}
+}
+
+func TestTreeBelowAPath(t *testing.T) {
+	u, r := newUpstream(t), open(t)
+	hash := u.commit("root.cue", "", "edge/base.cue", "", "edge/a/zones.cue", "", "other/x.cue", "", "bare/README", "")
+	u.link("other/link.cue", "x.cue") // not below the path: nobody's business
+	hash = u.commit()
+	fetch(t, r, gitrepo.Source{URL: u.dir})
+	for path, want := range map[string][]string{
+		"edge":    {".", "edge", "edge/a", "edge/a/zones.cue", "edge/base.cue"},
+		"./edge/": {".", "edge", "edge/a", "edge/a/zones.cue", "edge/base.cue"},
+		"edge/a":  {".", "edge", "edge/a", "edge/a/zones.cue"},
+		"bare":    {".", "bare"},
+	} {
+		if diff := cmp.Diff(want, names(t, tree(t, r, hash, path))); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+	for path, say := range map[string]string{
+		"egde": `no folder "egde"`, "edge/b": `edge has no folder "b"`, "root.cue": "is a file",
+		"../edge": "not a relative path", "/edge": "not a relative path",
+	} {
+		_, err := r.Tree(hash, path, gitrepo.Limits{})
+		wantError(t, err, gitrepo.ErrPathNotFound, say)
+	}
+	_, err := r.Tree(hash, "egde", gitrepo.Limits{})
+	if e := (*gitrepo.Error)(nil); !errors.As(err, &e) || e.Hint != "folders there: bare, edge, other" {
+		t.Errorf("hint of %v", err)
+	}
+	for _, bad := range []string{"", "main", strings.Repeat("ab", 20)} {
+		_, err := r.Tree(bad, ".", gitrepo.Limits{})
+		wantError(t, err, gitrepo.ErrNoCommit, "reading commit")
+	}
+}
+
+// TestTreeRefusals holds every way to lose a file without notice, all told at once.
+func TestTreeRefusals(t *testing.T) {
+	u, r := newUpstream(t), open(t)
+	u.commit("a/good.cue", "a: 1\n", "a/README", "", "docs/x.md", "", "huge.bin", strings.Repeat("x", 3000))
+	u.write("big.cue", strings.Repeat("/", 2049))
+	u.write("lfs.cue", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n")
+	u.link("link.cue", "a/good.cue")
+	u.link("b", "a")
+	u.link("up", "../../etc")
+	u.link("etc", "/etc")
+	u.link("README", "a/README")     // harmless
+	u.link("dangling", "no/where")   // harmless
+	u.link("cue.mod/pkg", "../a")    // cue.mod is visible as a whole
+	u.link("a/here", "../a/./../a/") // a folder, however spelt
+	sub := newUpstream(t)
+	sub.commit("s.cue", "s: 1\n")
+	u.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.dir, "vendored")
+	hash := u.commit()
+	fetch(t, r, gitrepo.Source{URL: u.dir})
+
+	want := []string{
+		"a/here: is a symlink to the folder a, which is not followed",
+		"b: is a symlink to the folder a, which is not followed",
+		"big.cue: is 2.0 KiB, over the bound of 2 KiB for one file",
+		"cue.mod/pkg: is a symlink, which is not followed",
+		"etc: is a symlink that leads out of the repository",
+		"lfs.cue: is a pointer of Git LFS, whose content is not fetched",
+		"link.cue: is a symlink, which is not followed",
+		"up: is a symlink that leads out of the repository",
+		"vendored: is a submodule, which is not fetched",
+	}
+	got := problems(t, r, hash, gitrepo.Limits{FileBytes: 2048})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func problems(t *testing.T, r *gitrepo.Repo, hash string, limits gitrepo.Limits) []string {
+	t.Helper()
+	_, err := r.Tree(hash, ".", limits)
+	var e *gitrepo.TreeError
+	if !errors.As(err, &e) {
+		t.Fatalf("Tree: %v, want a *TreeError", err)
+	}
+	for _, p := range e.Problems {
+		if p.Origin.Commit != hash || p.Message == "" {
+			t.Errorf("problem %+v lacks its origin", p)
+		}
+	}
+	return strings.Split(err.Error(), "\n")
+}
+
+func TestTreeBounds(t *testing.T) {
+	u, r := newUpstream(t), open(t)
+	hash := u.commit("a.cue", "12345", "b.cue", "12345", "c.cue", "12345", "x/y/z.txt", "")
+	fetch(t, r, gitrepo.Source{URL: u.dir})
+	for _, test := range []struct {
+		limits gitrepo.Limits
+		want   string
+	}{
+		{gitrepo.Limits{Files: 2}, "c.cue: is one file more than the bound of 2"},
+		{gitrepo.Limits{TreeBytes: 14}, "c.cue: takes the files over the bound of 14 bytes together"},
+		{gitrepo.Limits{Entries: 5}, "x/y: the repository lists more than the bound of 5 files and folders"},
+	} {
+		if got := problems(t, r, hash, test.limits); !slices.Equal(got, []string{test.want}) {
+			t.Errorf("%+v: %q", test.limits, got)
+		}
+	}
+	exact := gitrepo.Limits{Files: 3, TreeBytes: 15, Entries: 6, FileBytes: 5}
+	if _, err := r.Tree(hash, ".", exact); err != nil {
+		t.Errorf("at the bounds: %v", err)
+	}
+}
+
+// forge writes tree objects as no git would.
+type forge struct {
+	t    *testing.T
+	repo *git.Repository
+}
+
+func (f forge) store(kind plumbing.ObjectType, data []byte) plumbing.Hash {
+	f.t.Helper()
+	o := f.repo.Storer.NewEncodedObject()
+	o.SetType(kind)
+	w, err := o.Writer()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if _, err := w.Write(data); err != nil {
+		f.t.Fatal(err)
+	}
+	h, err := f.repo.Storer.SetEncodedObject(o)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return h
+}
+
+func (f forge) tree(entries ...object.TreeEntry) plumbing.Hash {
+	var b bytes.Buffer
+	for _, e := range entries {
+		fmt.Fprintf(&b, "%o %s\x00%s", e.Mode, e.Name, e.Hash[:])
+	}
+	return f.store(plumbing.TreeObject, b.Bytes())
+}
+
+func (f forge) commit(tree plumbing.Hash) string {
+	return f.store(plumbing.CommitObject, []byte("tree "+tree.String()+
+		"\nauthor A <a@example.com> 0 +0000\ncommitter A <a@example.com> 0 +0000\n\nforged\n")).String()
+}
+
+// TestTreeOfForgedObjects reads trees that git itself would never write but a
+// server can send.
+func TestTreeOfForgedObjects(t *testing.T) {
+	dir := t.TempDir() + "/store"
+	r, err := gitrepo.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := git.PlainOpen(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := forge{t, raw}
+	blob := f.store(plumbing.BlobObject, []byte("a: 1\n"))
+	file := func(name string) object.TreeEntry {
+		return object.TreeEntry{Name: name, Mode: filemode.Regular, Hash: blob}
+	}
+	folder := func(name string, h plumbing.Hash) object.TreeEntry {
+		return object.TreeEntry{Name: name, Mode: filemode.Dir, Hash: h}
+	}
+	inner := f.tree(file("x.cue"))
+	bomb, deep := inner, inner
+	for range 12 {
+		var same []object.TreeEntry
+		for i := range 10 {
+			same = append(same, folder(fmt.Sprintf("d%d", i), bomb))
+		}
+		bomb = f.tree(same...)
+	}
+	for range 70 {
+		deep = f.tree(folder("d", deep))
+	}
+	for name, test := range map[string]struct {
+		tree plumbing.Hash
+		want string
+	}{
+		"parent":    {f.tree(folder("..", inner)), "holds the name \"..\", which cannot be used"},
+		"slash":     {f.tree(file("../../etc/x.cue")), `holds the name "../../etc/x.cue"`},
+		"newline":   {f.tree(file("a\nb.cue")), `holds the name "a\nb.cue"`},
+		"not UTF-8": {f.tree(file("\xff.cue")), `holds the name "\xff.cue"`},
+		"twice":     {f.tree(file("a.cue"), file("a.cue")), "a.cue: is listed twice"},
+		"both":      {f.tree(file("a.cue"), folder("a.cue", inner)), "a.cue: is listed twice"},
+		"bomb":      {bomb, "more than the bound of 1000 files and folders"},
+		"deep":      {deep, "folders nest more than 64 deep"},
+	} {
+		got := problems(t, r, f.commit(test.tree), gitrepo.Limits{Entries: 1000})
+		if len(got) != 1 || !strings.Contains(got[0], test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+	missing := f.tree(file("a.cue"), object.TreeEntry{Name: "b.cue", Mode: filemode.Regular, Hash: plumbing.NewHash(strings.Repeat("ab", 20))})
+	_, err = r.Tree(f.commit(missing), ".", gitrepo.Limits{})
+	wantError(t, err, gitrepo.ErrStore, "b.cue")
+}
+
+func TestTreeOfAThousandFiles(t *testing.T) {
+	u, r := newUpstream(t), open(t)
+	body := strings.Repeat("// filler\n", 120) // too long to be peeked at, so it is read on demand
+	for i := range 1000 {
+		u.write(fmt.Sprintf("teams/t%02d/zone%d.cue", i/20, i), fmt.Sprintf("zone: %d\n%s", i, body))
+	}
+	hash := u.commit()
+	fetch(t, r, gitrepo.Source{URL: u.dir})
+	files := tree(t, r, hash, "teams")
+	var wait sync.WaitGroup
+	for part := range 4 {
+		wait.Go(func() {
+			for i := part; i < 1000; i += 4 {
+				f, err := files.Open(fmt.Sprintf("teams/t%02d/zone%d.cue", i/20, i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if data, err := io.ReadAll(f); err != nil || string(data) != fmt.Sprintf("zone: %d\n%s", i, body) {
+					t.Errorf("zone%d.cue: %d bytes, %v", i, len(data), err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
