@@ -58,3 +58,14 @@ func (f *Forgetful) Accept(_ context.Context, _ string, size diff.Size) error {
 	f.has.Size = size
 	return nil
 }
+
+// Forget implements [Memory].
+func (f *Forgetful) Forget(_ context.Context, ids []diff.DeploymentID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, id := range ids {
+		delete(f.has.Applied, id)
+		delete(f.has.NonConvergent, id)
+	}
+	return nil
+}

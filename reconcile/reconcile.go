@@ -52,6 +52,9 @@ type Memory interface {
 	NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error
 	// Accept records how much the accepted commit declares.
 	Accept(ctx context.Context, commit string, size diff.Size) error
+	// Forget drops everything about deployments that left the repository. An id
+	// that is not remembered is no error.
+	Forget(ctx context.Context, ids []diff.DeploymentID) error
 }
 
 // Recollection is what a [Memory] holds.

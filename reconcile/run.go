@@ -50,6 +50,11 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if err := r.accept(ctx, state, facts); err != nil {
 		return err
 	}
+	if !facts.Shrunk() {
+		if err := r.forget(ctx, memory, state, seen.live); err != nil {
+			return err
+		}
+	}
 	report.Results, err = r.apply(ctx, scoped, seen, report.Plan, memory.Applied) // 6 apply, 7 verify
 	r.pending.note(report, scoped)
 	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled))

@@ -73,6 +73,13 @@ func testMemory(t *testing.T, empty func(*testing.T) reconcile.Memory) {
 			},
 			reconcile.Recollection{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.DeploymentID]string{second: "f1"}},
 		},
+		"forget drops all of what is named and nothing else": {
+			func(m reconcile.Memory) error {
+				return errors.Join(m.Settle(ctx, "c1", append(settled(first, "a"), settled(second, "b")...)), m.NonConvergent(ctx, first, "f1"),
+					m.NonConvergent(ctx, second, "f2"), m.Forget(ctx, []diff.DeploymentID{first, deployment(3)}), m.Forget(ctx, nil))
+			},
+			reconcile.Recollection{Applied: diff.Applied{second: {"b"}}, NonConvergent: map[diff.DeploymentID]string{second: "f2"}},
+		},
 		"the last size counts": {
 			func(m reconcile.Memory) error {
 				return errors.Join(m.Accept(ctx, "c1", diff.Size{Zones: 9, Deployments: 12}), m.Accept(ctx, "c1", diff.Size{Zones: 9, Deployments: 11}))
@@ -170,9 +177,9 @@ func TestWritesOnlyWhatDiffers(t *testing.T) {
 	if d := cmp.Diff(before, snapshot(t, filepath.Dir(path))); d != "" {
 		t.Error("writing the same again changed the files")
 	}
-	write("c3", "b")
-	want := []string{"zone-1 c3", "zone-2 c1", "2026-03-01T11:00:00Z", "2026-03-01T11:00:00Z"}
-	got := texts(t, l, `SELECT zone_id || ' ' || "commit" FROM applied UNION ALL SELECT since FROM nonconvergent UNION ALL SELECT at FROM accepted`)
+	write("c3")
+	want := []string{`zone-1 c3 []`, `zone-2 c1 ["x"]`, "2026-03-01T11:00:00Z", "2026-03-01T11:00:00Z"}
+	got := texts(t, l, `SELECT zone_id || ' ' || "commit" || ' ' || members FROM applied UNION ALL SELECT since FROM nonconvergent UNION ALL SELECT at FROM accepted`)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("rows (-want +got):\n%s", d)
 	}

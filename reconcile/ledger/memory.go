@@ -148,6 +148,20 @@ func (l *Ledger) Accept(ctx context.Context, commit string, size diff.Size) erro
 	})
 }
 
+// Forget implements [reconcile.Memory].
+func (l *Ledger) Forget(ctx context.Context, ids []diff.DeploymentID) error {
+	return l.write(ctx, func(tx *sql.Tx) error {
+		for _, id := range ids {
+			for _, table := range []string{"applied", "nonconvergent"} {
+				if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, id.Ruleset); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
 // write runs do in a transaction of its own.
 func (l *Ledger) write(ctx context.Context, do func(*sql.Tx) error) error {
 	if l.readOnly {
