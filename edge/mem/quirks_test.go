@@ -157,8 +157,8 @@ func TestParseQuirksExplainsMistakes(t *testing.T) {
 		"ruleset-bump":   "N is a whole number from 1",
 		"ruleset-bump=0": "N is a whole number from 1",
 		"reorder=1":      "it takes no value",
-		"slow=fast":      "a time such as 250ms",
-		"slow=-1s":       "a time such as 250ms",
+		"slow=fast":      "written such as 250ms",
+		"slow=-1s":       "written such as 250ms",
 		"quite-else":     "the quirks are patch, reorder",
 	} {
 		_, err := mem.ParseQuirks(table, []string{item})

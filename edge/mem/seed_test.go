@@ -100,6 +100,7 @@ func TestSeedMistakesAreExplained(t *testing.T) {
 		`{"zones":[` + zone + `,"name":"a.example"}]}`:                       "(a.example): account_id",
 		`{"accounts":[{"id":"x"}]}`:                                          `account "x": the id is not 32`,
 		`{"tokens":[{"value":"v"}]}`:                                         "needs an id",
+		`{"tokens":[{"id":"a"},{"id":"b"},{"id":"a"}]}`:                      "token a: it is there twice",
 		`{"tokens":[{"id":"a","value":"v"},{"id":"b","value":"v"}]}`:         "token b: another has the same value",
 		`{"accounts":[{"id":"0123456789abcdef0123456789abcdef","rulesets":[{"id":"c04e0000000000000000000000000001","version":"new"}]}]}`: `version "new" is not a whole number`,
 	} {

@@ -41,17 +41,24 @@ func (s Seed) Check() error {
 			add("zone %q (%s): %w", z.ID, z.Name, err)
 		}
 	}
+	return errors.Join(append(problems, s.checkTokens()...)...)
+}
+
+func (s Seed) checkTokens() []error {
+	var problems []error
+	ids, values := map[string]bool{}, map[string]bool{"": false}
 	for _, t := range s.Tokens {
-		once("token", t.ID)
-		if t.ID == "" {
-			add("token %q: it needs an id", t.Name)
+		switch {
+		case t.ID == "":
+			problems = append(problems, fmt.Errorf("token %q: it needs an id", t.Name))
+		case ids[t.ID]:
+			problems = append(problems, fmt.Errorf("token %s: it is there twice", t.ID))
+		case values[t.Value]:
+			problems = append(problems, fmt.Errorf("token %s: another has the same value", t.ID))
 		}
-		if t.Value != "" && seen["value "+t.Value] {
-			add("token %s: another has the same value", t.ID)
-		}
-		seen["value "+t.Value] = true
+		ids[t.ID], values[t.Value] = true, t.Value != ""
 	}
-	return errors.Join(problems...)
+	return problems
 }
 
 var errID = errors.New("the id is not 32 lower-case hexadecimal digits")

@@ -1,6 +1,8 @@
 package sim_test
 
 import (
+	"context"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -185,5 +187,19 @@ func TestPaging(t *testing.T) {
 		if got := call(t, r, "GET", listPath+"?"+query, ""); got.status != 400 {
 			t.Errorf("%s: %d %s", query, got.status, got.body)
 		}
+	}
+}
+
+// A client that gives up does not take back what it has sent.
+func TestRequestIsCarriedOutForAClientThatHasGone(t *testing.T) {
+	r := start(t, sim.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	req := httptest.NewRequestWithContext(ctx, "PATCH", "/client/v4"+rulePath(t, r, mem.ShopZone), strings.NewReader(anUpdate))
+	req.Header.Set("Authorization", "Bearer "+r.RulesetsToken.Reveal())
+	req.Header.Set("Content-Type", "application/json")
+	r.Handler().ServeHTTP(httptest.NewRecorder(), req)
+	if version := shopVersion(t, r); version != "2" {
+		t.Errorf("version %s", version)
 	}
 }

@@ -19,7 +19,8 @@ import (
 // several requests on one connection, pipelined or not. What net/http itself
 // will refuse (another transfer coding, lengths that disagree, malformed chunks,
 // heads over a megabyte) ends the connection, so from there on bytes pass
-// unread. HTTP/2 and protocol upgrades are not offered.
+// unread. They do so too after a Transfer-Encoding whose value is folded onto a
+// second line, which no client writes. HTTP/2 and upgrades are not offered.
 
 // ignoredPrefix marks a renamed header.
 const ignoredPrefix = "Sim-Ignored-"
