@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -108,15 +109,15 @@ func (a Argument) check(value string) error {
 	switch a {
 	case None:
 		if value != "" {
-			return fmt.Errorf("it takes no value")
+			return errors.New("it takes no value")
 		}
 	case Count:
 		if n, err := strconv.Atoi(value); err != nil || n < 1 {
-			return fmt.Errorf("N is a whole number from 1, every Nth matching request")
+			return errors.New("the count is a whole number from 1, every Nth matching request")
 		}
 	case Duration:
 		if d, err := time.ParseDuration(value); err != nil || d < 0 {
-			return fmt.Errorf("DURATION is a time such as 250ms")
+			return errors.New("a duration is written such as 250ms")
 		}
 	default:
 		if !slices.Contains(strings.Split(string(a), "|"), value) {
