@@ -32,12 +32,13 @@ func (k Kind) Error() string { return string(k) }
 var hints = map[Kind]string{
 	ErrDamaged: "put a copy back in its place; without one, move it away and start with an empty ledger: " +
 		"overrides that Seawall set earlier and that are no longer declared then count as unmanaged",
-	ErrForeign: "name another folder for Seawall's state",
-	ErrNewer:   "run the newer version, or put back the copy from before the upgrade",
-	ErrOlder:   "a daemon or an apply of this version brings it up to date",
-	ErrBusy:    "look for a second daemon over the same folder, or for a sqlite3 left open in a transaction",
-	ErrDenied:  "run as the owner of the state folder, which must be writable: readers share memory in it with the writer",
-	ErrFailed:  "check the space and the file system of the state folder; it must be a local one",
+	ErrForeign:  "name another folder for Seawall's state",
+	ErrNewer:    "run the newer version, or put back the copy from before the upgrade",
+	ErrOlder:    "a daemon or an apply of this version brings it up to date",
+	ErrBusy:     "look for a second daemon over the same folder, or for a sqlite3 left open in a transaction",
+	ErrReadOnly: "a plan remembers nothing; the daemon and apply do",
+	ErrDenied:   "run as the owner of the state folder, which must be writable: readers share memory in it with the writer",
+	ErrFailed:   "check the space and the file system of the state folder; it must be a local one",
 }
 
 // Error is a failure told for a person. It answers [errors.Is] for its Kind and
@@ -104,7 +105,7 @@ func kindOf(err error) Kind {
 		return ErrFailed
 	}
 	switch s.Code() & 0xff { // the rest of an extended code says where
-	case sqlite3.SQLITE_CORRUPT:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR: // our statements fit our schema: something is missing
 		return ErrDamaged
 	case sqlite3.SQLITE_NOTADB:
 		return ErrForeign

@@ -1,0 +1,242 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// TestUnreadableIsNeverEmpty: whatever is wrong with the file, it is told with
+// what to try, and nothing is created in its place.
+func TestUnreadableIsNeverEmpty(t *testing.T) {
+	tests := map[string]struct {
+		harm   func(t *testing.T, path string)
+		kind   Kind
+		reason string
+		late   bool // told when recalling; the others when opening
+	}{
+		"text":        {overwrite("#!/bin/sh\necho this is no database at all\n"), ErrForeign, "not a database", false},
+		"no content":  {overwrite(""), ErrDamaged, "it has no content", false},
+		"folder":      {asFolder, ErrForeign, "not a regular file", false},
+		"another's":   {asForeign, ErrForeign, "of another program", false},
+		"newer":       {statement(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program knows up to 1", false},
+		"no version":  {statement(`PRAGMA user_version = 0`), ErrDamaged, "lost the version", false},
+		"cut short":   {cutShort, ErrDamaged, "", false},
+		"bad page":    {badPage, ErrDamaged, "", false},
+		"log alone":   {logAlone, ErrDamaged, "ledger.db-wal with its latest writes is still there", false},
+		"no table":    {statement(`DROP TABLE accepted`), ErrDamaged, "no such table: accepted", true},
+		"bad members": {statement(`UPDATE applied SET members = '["a' WHERE zone_id = 'zone-7'`), ErrDamaged, "ruleset ruleset in zone zone-7", true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := newPath(t)
+			fill(t, path)
+			test.harm(t, path)
+			before := names(t, filepath.Dir(path))
+			for _, open := range []func(string) (*Ledger, error){Open, OpenReadOnly} {
+				l, err := open(path)
+				if err == nil && test.late {
+					_, err = l.Recall(t.Context())
+				}
+				wantFault(t, err, test.kind, test.reason)
+				if l != nil {
+					l.Close()
+				}
+			}
+			if d := cmp.Diff(before, names(t, filepath.Dir(path))); d != "" {
+				t.Errorf("files came or went (-before +after):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestNoFolder: a folder that cannot be is told as what it is.
+func TestNoFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file", "ledger.db")
+	if err := os.WriteFile(filepath.Dir(path), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(path)
+	wantFault(t, err, ErrFailed, "not a directory")
+}
+
+// TestCreatingTwice: the second of two that create at once finds the ledger of
+// the first, and keeps it.
+func TestCreatingTwice(t *testing.T) {
+	path := newPath(t)
+	fill(t, path)
+	if err := create(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(t, mustOpen(t, path), `SELECT zone_id FROM applied`); len(got) != 200 {
+		t.Errorf("%d rows, want 200", len(got))
+	}
+}
+
+// TestCopyWithoutLog: VACUUM INTO makes sound copies that have no write-ahead
+// log; one that was put back must get it again.
+func TestCopyWithoutLog(t *testing.T) {
+	path := newPath(t)
+	fill(t, path)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	l := mustOpen(t, path)
+	if _, err := l.db.Exec(`VACUUM INTO ?`, backup); err != nil {
+		t.Fatal(err)
+	}
+	restored := mustOpen(t, backup)
+	if got := texts(t, restored, `PRAGMA journal_mode`); got[0] != "wal" {
+		t.Errorf("journal mode %s, want wal", got[0])
+	}
+	if got := texts(t, restored, `SELECT zone_id FROM applied`); len(got) != 200 {
+		t.Errorf("%d rows, want 200", len(got))
+	}
+}
+
+// TestMigration takes a file of this version one step further, as a program
+// with one more step would.
+func TestMigration(t *testing.T) {
+	path := newPath(t)
+	fill(t, path)
+	known, version := migrations, schemaVersion
+	t.Cleanup(func() { migrations, schemaVersion = known, version })
+	migrations, schemaVersion = append(migrations[:1:1], `CREATE TABLE later (x TEXT) STRICT; nonsense`), 2
+	_, err := OpenReadOnly(path)
+	wantFault(t, err, ErrOlder, "version 1, this program reads version 2")
+	_, err = Open(path)
+	wantFault(t, err, ErrDamaged, "taking the schema to version 2")
+	migrations[1] = `CREATE TABLE later (x TEXT) STRICT` // the failed step has left nothing
+	l := mustOpen(t, path)
+	if got := texts(t, l, `SELECT x FROM later UNION ALL SELECT zone_id FROM applied`); len(got) != 200 {
+		t.Errorf("%d rows after the migration, want 200", len(got))
+	}
+	migrations, schemaVersion = known, version
+	_, err = Open(path)
+	wantFault(t, err, ErrNewer, "version 2, this program knows up to 1")
+}
+
+func wantFault(t *testing.T, err error, kind Kind, reason string) {
+	t.Helper()
+	var told *Error
+	if !errors.As(err, &told) {
+		t.Fatalf("got %v, want an *Error", err)
+	}
+	if told.Kind != kind || !errors.Is(err, kind) || !strings.Contains(told.Reason, reason) {
+		t.Errorf("got %q (%s), want kind %q and a reason with %q", told.Reason, told.Kind, kind, reason)
+	}
+	if told.Doing == "" || told.Hint == "" {
+		t.Errorf("%+v does not say what was being done and what to try", told)
+	}
+}
+
+// fill makes a ledger of several pages and closes it.
+func fill(t testing.TB, path string) {
+	t.Helper()
+	l, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Settle(t.Context(), "c1", fleet(200)), l.Accept(t.Context(), "c1", diff.Size{Zones: 200}), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fleet is n deployments with as many members as a usual one owns.
+func fleet(n int) []diff.Settled {
+	all := make([]diff.Settled, n)
+	for i := range all {
+		all[i] = settled(deployment(i), "enabled",
+			`overrides.categories["paranoia-level-3"].enabled`, `overrides.categories["paranoia-level-4"].enabled`,
+			`overrides.rules["6179ae15870a4bb7b2d480d4843b323c"].score_threshold`, `overrides.rules["6179ae15870a4bb7b2d480d4843b323c"].action`)[0]
+	}
+	return all
+}
+
+func overwrite(text string) func(*testing.T, string) {
+	return func(t *testing.T, path string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func statement(query string) func(*testing.T, string) {
+	return func(t *testing.T, path string) {
+		db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "#", "%23", "?", "%3f").Replace(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func asForeign(t *testing.T, path string) {
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	statement(`CREATE TABLE bookmarks (url TEXT); PRAGMA user_version = 1`)(t, path)
+}
+
+func asFolder(t *testing.T, path string) {
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func cutShort(t *testing.T, path string) {
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, info.Size()/2); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// badPage wipes a page in the middle of the rows.
+func badPage(t *testing.T, path string) {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteAt(make([]byte, 4096), 8*4096); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func logAlone(t *testing.T, path string) {
+	if err := os.Rename(path, path+"-wal"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names lists a folder without the companions that SQLite makes beside a file
+// for as long as it is open.
+func names(t *testing.T, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		if info, err := e.Info(); err != nil || strings.HasSuffix(e.Name(), "-shm") || strings.HasSuffix(e.Name(), "-wal") && info.Size() == 0 {
+			continue
+		}
+		all = append(all, fmt.Sprint(e.Name(), " ", e.IsDir()))
+	}
+	return all
+}

@@ -1,0 +1,185 @@
+package ledger
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// child names what a re-executed test binary is to do instead of tests.
+const child = "SEAWALL_LEDGER_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(child) {
+	case "":
+		os.Exit(m.Run())
+	case "generations":
+		generations(os.Args[1])
+	case "rows":
+		first, _ := strconv.Atoi(os.Args[2])
+		if err := rows(os.Args[1], first); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// generations settles the same deployments for ever, each time with the next
+// number, and says each number once it is settled.
+func generations(path string) {
+	l, err := Open(path)
+	for n := 1; err == nil; n++ {
+		all := make([]diff.Settled, 100)
+		for i := range all {
+			all[i] = settled(deployment(i), diff.Member(strconv.Itoa(n)))[0]
+		}
+		if err = l.Settle(context.Background(), "c", all); err == nil {
+			fmt.Println(n)
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// rows settles deployments one by one.
+func rows(path string, first int) error {
+	l, err := Open(path)
+	if err != nil {
+		return err
+	}
+	for i := range rowsPerProcess {
+		if err := l.Settle(context.Background(), "c", settled(deployment(first+i), "a")); err != nil {
+			return err
+		}
+		if _, err := l.Recall(context.Background()); err != nil {
+			return err
+		}
+	}
+	return l.Close()
+}
+
+const rowsPerProcess = 40
+
+// TestKilledBetweenWrites: what a process has said to be settled is settled
+// after kill -9, and nothing is settled by half.
+func TestKilledBetweenWrites(t *testing.T) {
+	path := newPath(t)
+	for _, after := range []int{1, 3, 8} {
+		said := killAfter(t, path, after)
+		l := mustOpen(t, path)
+		got, err := l.Recall(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[diff.Member]int{}
+		for _, members := range got.Applied {
+			found[members[0]]++
+		}
+		if len(found) != 1 || len(got.Applied) != 100 {
+			t.Fatalf("rows of several generations, or too few: %v", found)
+		}
+		for member := range found {
+			if n, err := strconv.Atoi(string(member)); err != nil || n != said && n != said+1 {
+				t.Errorf("generation %s is on the disk, %d was said to be", member, said)
+			}
+		}
+		// The next process starts again at 1, over what the killed one left.
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// killAfter lets a process write until it has said so many generations, kills
+// it and returns the last one it had time to say.
+func killAfter(t *testing.T, path string, lines int) (last int) {
+	t.Helper()
+	command := run(t, "generations", path)
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	scanner := bufio.NewScanner(out)
+	for seen := 0; scanner.Scan(); {
+		if last, err = strconv.Atoi(scanner.Text()); err != nil {
+			t.Fatal(err)
+		}
+		if seen++; seen == lines {
+			if err := command.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := command.Wait(); err == nil || command.ProcessState.Exited() {
+		t.Fatalf("the process ended by itself: %v", err)
+	}
+	return last
+}
+
+// TestProcessesAtOnce: four processes create, write and read one ledger, and a
+// reader looks on.
+func TestProcessesAtOnce(t *testing.T) {
+	path := newPath(t)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			command := run(t, "rows", path, strconv.Itoa(i*rowsPerProcess))
+			if out, err := command.CombinedOutput(); err != nil {
+				t.Errorf("process %d: %v\n%s", i, err, out)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	for seen := 0; ; {
+		select {
+		case <-done:
+			if got, err := mustOpen(t, path).Recall(t.Context()); err != nil || len(got.Applied) != 4*rowsPerProcess {
+				t.Fatalf("%d rows (%v), want %d", len(got.Applied), err, 4*rowsPerProcess)
+			}
+			if got := names(t, filepath.Dir(path)); got[0] != "ledger.db false" {
+				t.Errorf("creating left something behind: %v", got)
+			}
+			return
+		default:
+			seen = look(t, path, seen)
+		}
+	}
+}
+
+// look recalls beside the writers; rows only ever come.
+func look(t *testing.T, path string, seen int) int {
+	t.Helper()
+	l, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	got, err := l.Recall(t.Context())
+	if err != nil || len(got.Applied) < seen {
+		t.Fatalf("%d rows (%v) where there were %d", len(got.Applied), err, seen)
+	}
+	return len(got.Applied)
+}
+
+func run(t *testing.T, what string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), self, args...)
+	command.Env = append(os.Environ(), child+"="+what)
+	return command
+}

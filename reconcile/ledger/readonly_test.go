@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+func TestReadOnlyOfNothing(t *testing.T) {
+	path := newPath(t)
+	l, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRecall(t, l, reconcile.Recollection{})
+	wantFaults(t, l)
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
+		t.Errorf("something was created: %v", err)
+	}
+}
+
+// TestReadOnlyNeverWrites: not to a ledger that rests, and not to one that is
+// written to meanwhile.
+func TestReadOnlyNeverWrites(t *testing.T) {
+	path := newPath(t)
+	fill(t, path)
+	for _, name := range []string{"at rest", "beside a writer"} {
+		t.Run(name, func(t *testing.T) {
+			want := 200
+			if name != "at rest" {
+				w := mustOpen(t, path)
+				if err := w.Settle(t.Context(), "c2", fleet(201)); err != nil {
+					t.Fatal(err)
+				}
+				want = 201
+			}
+			before := snapshot(t, filepath.Dir(path))
+			l, err := OpenReadOnly(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := l.Recall(t.Context())
+			if err != nil || len(got.Applied) != want {
+				t.Errorf("%d rows (%v), want %d", len(got.Applied), err, want)
+			}
+			wantFaults(t, l)
+			if _, err := l.db.Exec(`DELETE FROM applied`); err == nil {
+				t.Error("even SQLite lets it write")
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			after := snapshot(t, filepath.Dir(path))
+			if after["ledger.db-wal"] == "" { // an empty log is none
+				delete(after, "ledger.db-wal")
+			}
+			if d := cmp.Diff(before, after); d != "" {
+				t.Errorf("files (-before +after):\n%.400s", d)
+			}
+		})
+	}
+}
+
+// wantFaults: every method that writes is refused.
+func wantFaults(t *testing.T, l *Ledger) {
+	t.Helper()
+	for _, err := range []error{
+		l.Settle(t.Context(), "c", fleet(1)), l.NonConvergent(t.Context(), deployment(1), "f"), l.Accept(t.Context(), "c", diff.Size{}),
+	} {
+		wantFault(t, err, ErrReadOnly, "")
+	}
+}
