@@ -142,15 +142,17 @@ func (b *Budget) forget(now time.Time) {
 	b.ended = b.ended[n:]
 }
 
-// done ends a request and heeds what the answer says of limits; the status is
-// zero when there was none. It returns the pause a 429 began, zero when it began
-// none.
-func (b *Budget) done(status int, header http.Header) time.Duration {
+// done ends a request of which sent copies may have reached the platform, and
+// heeds what the answer says of limits; the status is zero when there was none.
+// It returns the pause a 429 began, zero when it began none.
+func (b *Budget) done(sent, status int, header http.Header) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Now()
 	b.inFlight--
-	b.ended = append(b.ended, now)
+	for range sent {
+		b.ended = append(b.ended, now)
+	}
 	close(b.changed)
 	b.changed = make(chan struct{})
 	for _, limit := range wire.ParseLimits(header) {

@@ -36,22 +36,6 @@ func decodeConcealed(answer wire.Response, token edge.Secret, decode func(wire.R
 	return fmt.Errorf("%s: %w", answer.Call, edge.ErrUnreadable)
 }
 
-// transportFailure is the error of a request without an answer.
-func (c *Client) transportFailure(ctx context.Context, call call, token edge.Secret, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", call, ctx.Err())
-	}
-	return fmt.Errorf("%s: %w: %s", call, edge.ErrUnavailable, conceal(c.reason(err), token))
-}
-
-// readFailure is the error of an answer that began and did not end well.
-func (c *Client) readFailure(ctx context.Context, call call, token edge.Secret, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", call, ctx.Err())
-	}
-	return call.unreadable(conceal(c.reason(err), token))
-}
-
 func conceal(text string, token edge.Secret) string {
 	return strings.ReplaceAll(text, token.Reveal(), concealed)
 }

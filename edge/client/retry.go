@@ -71,21 +71,33 @@ type attempt struct {
 
 func (a *attempt) verdict() verdict { return verdicts[a.outcome][a.class] }
 
-// outcomeOf sorts an answer by its status. Only a 2xx is looked into.
-func outcomeOf(status int, readable bool) outcome {
+// outcomeOf sorts an answer by its status; a success may yet be garbled.
+func outcomeOf(status int) outcome {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return throttled
 	case status >= 500:
 		return failed
-	case status >= 300 && status < 400:
-		return redirected
-	case !readable:
-		return garbled
 	case status >= 400:
 		return refused
+	case status >= 300:
+		return redirected
 	}
 	return succeeded
+}
+
+// outcomeOfFailure sorts an attempt whose answer did not come, status zero, or
+// could not be read to its end.
+func outcomeOfFailure(status, sent int) outcome {
+	switch o := outcomeOf(status); {
+	case status == 0 && sent == 0:
+		return notSent
+	case status == 0:
+		return cut
+	case o == throttled || o == failed:
+		return o
+	}
+	return garbled
 }
 
 // newRetryPolicy repeats by the table. A throttled attempt is repeated without

@@ -41,30 +41,32 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode f
 	if err := c.config.Budget.take(ctx); err != nil {
 		return &attempt{call.class, notSent, err}
 	}
-	answer, err := c.send(ctx, call, token)
-	pause := c.config.Budget.done(answer.Status, answer.Header)
-	if pause > 0 {
+	answer, sent, err := c.send(ctx, call, token)
+	c.requests.Add(int64(sent))
+	if pause := c.config.Budget.done(sent, answer.Status, answer.Header); pause > 0 {
 		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
 	}
-	return c.judge(ctx, call, token, answer, err, decode)
+	o := outcomeOfFailure(answer.Status, sent)
+	switch {
+	case err == nil:
+		return judge(call, token, answer, decode)
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%s: %w", call, ctx.Err())
+	case answer.Status == 0:
+		err = fmt.Errorf("%s: %w: %s", call, edge.ErrUnavailable, conceal(c.reason(err), token))
+	case o == garbled:
+		err = call.unreadable(conceal(c.reason(err), token))
+	default: // the status says enough, and half a body could end in half a secret
+		answer.Body = nil
+		return judge(call, token, answer, decode)
+	}
+	return &attempt{call.class, o, err}
 }
 
-// judge sorts what an attempt gave. err is a failure of the transport; with a
-// status it is one of reading the body.
-func (c *Client) judge(ctx context.Context, call call, token edge.Secret, answer wire.Response, err error, decode func(wire.Response) error) *attempt {
-	var lost *transportError
-	if errors.As(err, &lost) && answer.Status == 0 {
-		o := cut
-		if !lost.sent {
-			o = notSent
-		}
-		return &attempt{call.class, o, c.transportFailure(ctx, call, token, lost.err)}
-	}
-	o := outcomeOf(answer.Status, err == nil)
-	if o == garbled {
-		return &attempt{call.class, o, c.readFailure(ctx, call, token, err)}
-	}
-	err = decodeConcealed(answer, token, decode)
+// judge looks into an answer that was read to its end.
+func judge(call call, token edge.Secret, answer wire.Response, decode func(wire.Response) error) *attempt {
+	err := decodeConcealed(answer, token, decode)
+	o := outcomeOf(answer.Status)
 	if o == succeeded && err != nil {
 		o = refused
 		if errors.Is(err, edge.ErrUnreadable) {
@@ -74,25 +76,17 @@ func (c *Client) judge(ctx context.Context, call call, token edge.Secret, answer
 	return &attempt{call.class, o, err}
 }
 
-// transportError is a failure without an answer. sent is true unless it is
-// certain that the request did not reach a connection.
-type transportError struct {
-	err  error
-	sent bool
-}
-
-func (e *transportError) Error() string { return e.err.Error() }
-func (e *transportError) Unwrap() error { return e.err }
-
 // send sends one request and reads the answer to its end. The answer has a
-// status as soon as one arrived, even where err is not nil.
-func (c *Client) send(ctx context.Context, call call, token edge.Secret) (wire.Response, error) {
+// status as soon as one arrived, even where err is not nil. sent is how many
+// requests may have left the machine: the transport repeats a read by itself
+// when a connection it had kept turns out to be closed.
+func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer wire.Response, sent int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
 	var seen progress
 	req, err := wire.NewRequest(httptrace.WithClientTrace(ctx, seen.trace()), call.method, c.address(call), call.body)
 	if err != nil {
-		return wire.Response{}, &transportError{err: err}
+		return answer, 0, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token.Reveal())
 	req.Header.Set("User-Agent", c.config.UserAgent)
@@ -100,18 +94,13 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (wire.R
 	begin := time.Now()
 	res, err := c.config.Transport.RoundTrip(req)
 	if err != nil {
-		sent := seen.sent(ctx.Err() != nil)
-		if sent {
-			c.requests.Add(1)
-		}
-		return wire.Response{}, &transportError{err, sent}
+		return answer, seen.sent(ctx.Err() != nil), err
 	}
-	c.requests.Add(1)
 	defer res.Body.Close()
-	answer := wire.Response{Call: call.String(), Status: res.StatusCode, Header: res.Header}
+	answer = wire.Response{Call: call.String(), Status: res.StatusCode, Header: res.Header}
 	answer.Body, err = readBody(res.Body)
 	c.config.Log.Debug("request", "call", answer.Call, "status", answer.Status, "bytes", len(answer.Body), "took", time.Since(begin))
-	return answer, err
+	return answer, max(seen.sent(false), 1), err
 }
 
 func (c *Client) address(call call) string {
@@ -132,21 +121,29 @@ func readBody(r io.Reader) ([]byte, error) {
 }
 
 // progress learns from the transport how far a request came.
-type progress struct{ asked, connected, wrote atomic.Bool }
+type progress struct {
+	asked, connected atomic.Bool
+	wrote            atomic.Int32
+}
 
 func (p *progress) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		GetConn:      func(string) { p.asked.Store(true) },
 		GotConn:      func(httptrace.GotConnInfo) { p.connected.Store(true) },
-		WroteHeaders: func() { p.wrote.Store(true) },
+		WroteHeaders: func() { p.wrote.Add(1) },
 	}
 }
 
-// sent reports whether the request may have left. A transport that tells
-// nothing is taken to have sent it. When time ran out the transport returns
-// while its writer may still be at work, so a connection alone is enough.
-func (p *progress) sent(timeUp bool) bool {
-	return !p.asked.Load() || p.wrote.Load() || p.connected.Load() && timeUp
+// sent returns how many requests may have left; zero only where it is certain
+// that none did. A transport that tells nothing is taken to have sent one. When
+// time ran out the transport returns while its writer may still be at work, so
+// a connection alone is enough.
+func (p *progress) sent(timeUp bool) int {
+	wrote := int(p.wrote.Load())
+	if !p.asked.Load() || p.connected.Load() && timeUp {
+		return max(wrote, 1)
+	}
+	return wrote
 }
 
 // credential reads the token. One that cannot stand in a header is refused

@@ -1,0 +1,231 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// happening is how a server brings an outcome about, and what both classes of
+// requests must make of it.
+type happening struct {
+	handler  http.HandlerFunc // nil: nobody listens
+	sentinel error
+	reads    int // attempts when it happens every time
+	updates  int
+	unknown  bool // an update's outcome is then unknown
+	succeeds bool
+}
+
+var happenings = map[outcome][]happening{
+	succeeded: {
+		{handler: answer(200, entryJSON), reads: 1, updates: 1, succeeds: true},
+	},
+	throttled: {
+		{handler: answer(429, failure(971, "slow down"), "Retry-After", "3"), sentinel: edge.ErrThrottled, reads: 5, updates: 5},
+		{handler: answer(429, "slow down"), sentinel: edge.ErrThrottled, reads: 5, updates: 5},
+	},
+	notSent: {
+		{handler: nil, sentinel: edge.ErrUnavailable, reads: 5, updates: 5},
+	},
+	cut: {
+		{handler: hangUp, sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
+		{handler: stall, sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
+	},
+	failed: {
+		{handler: answer(500, failure(0, "sorry")), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
+		{handler: answer(502, "<html><title>Bad gateway</title>"), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
+		{handler: answer(503, "half", "Content-Length", "9"), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
+		{handler: answer(503, "", "Retry-After", "3"), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
+	},
+	garbled: {
+		{handler: answer(200, entryJSON[:40]), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true},
+		{handler: answer(200, entryJSON[:40], "Content-Length", "200"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true},
+		{handler: answer(200, "<html>Sign in</html>"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true},
+		{handler: answer(404, failure(10003, "no")[:30], "Content-Length", "90"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true},
+	},
+	redirected: {
+		{handler: answer(301, "", "Location", "http://elsewhere.example/"), sentinel: edge.ErrUnreadable, reads: 1, updates: 1},
+	},
+	refused: {
+		{handler: answer(400, failure(20125, "blank")), sentinel: edge.ErrInvalid, reads: 1, updates: 1},
+		{handler: answer(401, failure(1000, "who?")), sentinel: edge.ErrUnauthenticated, reads: 1, updates: 1},
+		{handler: answer(403, failure(9109, "no")), sentinel: edge.ErrForbidden, reads: 1, updates: 1},
+		{handler: answer(404, failure(10003, "none")), sentinel: edge.ErrEntryPointNotFound, reads: 1, updates: 1},
+		{handler: answer(405, ""), sentinel: edge.ErrNotOffered, reads: 1, updates: 1},
+		{handler: answer(200, failure(20106, "parameters")), reads: 1, updates: 1},
+	},
+}
+
+// stall reads the request and never answers.
+func stall(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// Every cell of the table in retry.go, as a server brings it about.
+func TestRetryTable(t *testing.T) {
+	for o, classes := range verdicts {
+		if len(happenings[o]) == 0 || len(classes) != 2 {
+			t.Errorf("outcome %q is not tested for both classes", o)
+		}
+		for i, h := range happenings[o] {
+			for _, class := range []class{read, update} {
+				t.Run(fmt.Sprintf("%s %d %s", o, i, class), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { h.check(t, class) })
+				})
+			}
+		}
+	}
+}
+
+func (h happening) check(t *testing.T, class class) {
+	s := serve(t, h.handler)
+	s.refuse = h.handler == nil
+	c := s.client(t, nil)
+	send, attempts := get, h.reads
+	if class == update {
+		send, attempts = patch, h.updates
+	}
+	err := send(c)
+	if got := s.attempts(); got != attempts {
+		t.Errorf("%d attempts, want %d", got, attempts)
+	}
+	if sent := int64(len(s.arrivals())); c.Requests() != sent || c.config.Budget.State().Used != int(sent) {
+		t.Errorf("counted %d requests, the budget %d, want %d", c.Requests(), c.config.Budget.State().Used, sent)
+	}
+	if h.sentinel != nil && !errors.Is(err, h.sentinel) {
+		t.Errorf("got %v, want %v", err, h.sentinel)
+	}
+	if h.succeeds != (err == nil) {
+		t.Errorf("got %v", err)
+	}
+	if got, want := errors.Is(err, edge.ErrOutcomeUnknown), h.unknown && class == update; got != want {
+		t.Errorf("outcome unknown: %v, want %v: %v", got, want, err)
+	}
+	if attempts > 1 {
+		wantText(t, err, "(tried 5 times)")
+	}
+}
+
+// attempts counts dials where nobody listens, requests otherwise.
+func (s *server) attempts() int {
+	if s.refuse {
+		return s.dials
+	}
+	return len(s.arrivals())
+}
+
+// What passes is waited for, a little longer each time.
+func TestReadRecovers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, inTurn(answer(502, ""), answer(200, `{"success":tr`), answer(500, ""), answer(200, entryJSON)))
+		c := s.client(t, nil)
+		begin := time.Now()
+		if err := get(c); err != nil {
+			t.Fatal(err)
+		}
+		seen := s.arrivals()
+		for i, pause := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second} {
+			got := seen[i+1].at.Sub(seen[i].at)
+			if got < pause*3/4 || got > pause*5/4 {
+				t.Errorf("pause %d was %v, want about %v", i+1, got, pause)
+			}
+		}
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestUpdateRecoversFromThrottling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, inTurn(answer(429, "", "Retry-After", "30"), answer(200, "")))
+		begin := time.Now()
+		if err := patch(s.client(t, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took != 30*time.Second {
+			t.Errorf("took %v, want the 30 s of Retry-After", took)
+		}
+	})
+}
+
+// The transport repeats a read by itself when a kept connection turns out to be
+// closed. The platform counts that request, and so do we.
+func TestRequestsCountsTheTransportsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, inTurn(answer(200, entryJSON), hangUp, answer(200, entryJSON)))
+		c := s.client(t, nil)
+		for range 2 {
+			if err := get(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if seen := len(s.arrivals()); seen != 3 || c.Requests() != 3 || c.config.Budget.State().Used != 3 {
+			t.Errorf("%d requests arrived, the client counted %d, the budget %d, want 3",
+				seen, c.Requests(), c.config.Budget.State().Used)
+		}
+	})
+}
+
+func TestContext(t *testing.T) {
+	for name, handler := range map[string]http.HandlerFunc{"in flight": stall, "between attempts": answer(502, ""), "throttled": answer(429, "")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := serve(t, handler).client(t, nil)
+				ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+				defer cancel()
+				_, err := c.EntryPoint(ctx, testZone)
+				if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, edge.ErrUnavailable) {
+					t.Errorf("got %v", err)
+				}
+				wantText(t, err, "GET /zones/")
+			})
+		})
+	}
+}
+
+// An update that was on its way when the context ended may have taken effect.
+func TestCanceledUpdateIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serve(t, stall).client(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := c.UpdateRule(ctx, testZone, testEntry, testRule, edge.Rule{})
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, edge.ErrOutcomeUnknown) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestConcurrencyIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inFlight, most []int
+		lock := make(chan struct{}, 1)
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			lock <- struct{}{}
+			inFlight = append(inFlight, 1)
+			most = append(most, len(inFlight))
+			<-lock
+			time.Sleep(time.Second)
+			lock <- struct{}{}
+			inFlight = inFlight[1:]
+			<-lock
+			answer(200, entryJSON)(w, r)
+		})
+		c := s.client(t, func(config *Config) { config.Concurrency = 3 })
+		for range 10 {
+			go get(c)
+		}
+		synctest.Wait()
+		time.Sleep(10 * time.Second)
+		if got := slices.Max(most); got != 3 || len(most) != 10 {
+			t.Errorf("up to %d of %d requests in flight, want 3 of 10", got, len(most))
+		}
+	})
+}
