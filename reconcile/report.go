@@ -46,9 +46,9 @@ type Outcome string
 // The outcomes.
 const (
 	Converged     Outcome = "converged"      // written, read back, nothing left to change
-	Failed        Outcome = "failed"         // the write was refused or could not be proved
+	Failed        Outcome = "failed"         // the write was refused, or could not be proved or remembered
 	NonConvergent Outcome = "non_convergent" // written, read back, and not as sent
-	NotStarted    Outcome = "not_started"    // the run stopped before
+	NotStarted    Outcome = "not_started"    // the run stopped before; Report.Err says why
 )
 
 // Result is the outcome of one change that was to be applied.

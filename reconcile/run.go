@@ -55,8 +55,10 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 			return err
 		}
 	}
-	report.Results, err = r.apply(ctx, scoped, seen, report.Plan, memory.Applied) // 6 apply, 7 verify
+	err = r.apply(ctx, scoped, seen, report, memory, facts) // 6 apply, 7 verify
 	r.pending.note(report, scoped)
+	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
+	defer cancel()
 	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled))
 }
 
