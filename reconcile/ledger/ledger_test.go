@@ -80,6 +80,22 @@ func testMemory(t *testing.T, empty func(*testing.T) reconcile.Memory) {
 			},
 			reconcile.Recollection{Applied: diff.Applied{second: {"b"}}, NonConvergent: map[diff.DeploymentID]string{second: "f2"}},
 		},
+		"forget drops everything about what is named, known or not": {
+			func(m reconcile.Memory) error {
+				return errors.Join(m.Settle(ctx, "c1", append(settled(first, "a"), settled(second, "b")...)),
+					m.NonConvergent(ctx, first, "f1"), m.NonConvergent(ctx, deployment(3), "f1"),
+					m.NonConvergent(ctx, deployment(4), "f1"), m.Accept(ctx, "c1", diff.Size{Zones: 3}),
+					m.Forget(ctx, []diff.DeploymentID{first, deployment(3), deployment(9), {Zone: second.Zone, Ruleset: "other"}}))
+			},
+			reconcile.Recollection{
+				Applied:       diff.Applied{second: {"b"}},
+				NonConvergent: map[diff.DeploymentID]string{deployment(4): "f1"},
+				Size:          diff.Size{Zones: 3},
+			},
+		},
+		"forget nothing": {
+			func(m reconcile.Memory) error { return m.Forget(ctx, nil) }, reconcile.Recollection{},
+		},
 		"the last size counts": {
 			func(m reconcile.Memory) error {
 				return errors.Join(m.Accept(ctx, "c1", diff.Size{Zones: 9, Deployments: 12}), m.Accept(ctx, "c1", diff.Size{Zones: 9, Deployments: 11}))

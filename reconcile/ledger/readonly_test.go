@@ -74,6 +74,7 @@ func wantFaults(t *testing.T, l *Ledger) {
 	t.Helper()
 	for _, err := range []error{
 		l.Settle(t.Context(), "c", fleet(1)), l.NonConvergent(t.Context(), deployment(1), "f"), l.Accept(t.Context(), "c", diff.Size{}),
+		l.Forget(t.Context(), []diff.DeploymentID{deployment(1)}),
 	} {
 		wantFault(t, err, ErrReadOnly, "")
 	}
