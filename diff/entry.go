@@ -46,12 +46,9 @@ func (e entry) isEmpty() bool {
 	return e.Action == nil && e.Enabled == nil && e.ScoreThreshold == nil && e.SensitivityLevel == nil && len(e.Extra) == 0
 }
 
-// onlyEnables reports whether all an entry says is "enabled: true": the one
-// form that may change nothing at all.
-func (e entry) onlyEnables() bool {
-	return e.Enabled != nil && *e.Enabled && e.Action == nil && e.ScoreThreshold == nil &&
-		e.SensitivityLevel == nil && len(e.Extra) == 0
-}
+// enables reports whether an entry says "enabled: true": the one thing that may
+// change nothing at all.
+func (e entry) enables() bool { return e.Enabled != nil && *e.Enabled }
 
 // The paths under which members appear in a plan, in the reference's names.
 

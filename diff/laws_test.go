@@ -92,6 +92,7 @@ func TestApplyingAPlanConverges(t *testing.T) {
 		for name, before := range map[string]Applied{
 			"told what was applied": {c.ID(): c.Target.Owned},
 			"not told":              nil,
+			"told what was before":  applied, // as the proof after a write is
 		} {
 			if again := Make(Input{State: testState(d), Live: testLive(after), Applied: before}); !again.IsEmpty() {
 				t.Fatalf("%s: a second plan is not empty: %+v\nafter %+v", name, again.Changes, overridesOf(after))

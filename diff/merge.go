@@ -1,6 +1,9 @@
 package diff
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -41,6 +44,7 @@ func (mg *merger) merge(live *edge.Overrides, c claims) *edge.Overrides {
 	if len(live.Rules) > 0 && len(want.Rules) == 0 {
 		mg.standIn(&want, "rules", rules, withRule)
 	}
+	slices.SortFunc(mg.leftovers, func(a, b Leftover) int { return cmp.Compare(a.Path, b.Path) })
 	return nonEmpty(want)
 }
 
@@ -68,12 +72,12 @@ func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slo
 		s := &live[i]
 		seen[s.key] = true
 		c, claimed := claims[s.key]
-		if !claimed && s.live.onlyEnables() {
-			s.want, s.role = s.live, candidate
-			continue
-		}
 		path := func(member string) Member { return entryMember(list, s.key, member) }
-		s.want = mg.settle(s.live, c, path)
+		said := s.live
+		if said.enables() && c.enabled == nil && (!c.on || mg.before[path("")]) {
+			s.open, said.Enabled = true, nil
+		}
+		s.want = mg.settle(said, c, path)
 		if !claimed {
 			mg.settleExtra(s, path)
 		}

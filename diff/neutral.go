@@ -7,66 +7,66 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// An entry that only says "enabled: true" may say nothing at all, where the
-// rules it reaches are on anyway. Such entries are noise that a server or an
-// earlier removal left; and Seawall writes one itself where a list would
-// become empty. The latter are remembered among a deployment's owned members
-// by the path of the whole entry, so that one which later commits give a
-// meaning is taken back instead of being laid at somebody else's door.
+// "enabled: true" may say nothing at all, where the rules it reaches are on
+// anyway. Such members are noise that a server, a dashboard or an earlier
+// removal left; and Seawall writes one itself where a list would become empty.
+// The latter are remembered among a deployment's owned members by the path of
+// the whole entry, so that one which later commits give a meaning is taken back
+// instead of being laid at somebody else's door.
 
-// judge decides on the candidates of both lists, each where it would stand,
-// against what the other entries make of the rules. One that changes nothing
+// judge decides on the open slots of both lists, each where it would stand,
+// against what everything else makes of the rules. One that changes nothing
 // stays silently. Any other is unmanaged like the rest.
 //
-// Candidates are judged without each other: all they can do is switch rules
-// on, so several of them change nothing when each of them does not.
+// They are judged without each other: all they can do is switch rules on, so
+// several of them change nothing when each of them does not.
 func (mg *merger) judge(want edge.Overrides, categories, rules []slot) {
-	if !hasCandidate(categories) && !hasCandidate(rules) {
+	if !anyOpen(categories) && !anyOpen(rules) {
 		return
 	}
 	assemble(&want, categories, rules)
 	core := mg.managed.effects(&want)
 	neutral := make([]bool, len(categories))
-	for i := range categories {
-		if s := &categories[i]; s.role == candidate {
-			s.role = kept
+	for i, s := range categories {
+		if s.open {
+			categories[i] = s.opened()
 			assemble(&want, categories, rules)
 			neutral[i] = slices.Equal(mg.managed.effects(&want), core)
-			s.role = candidate
+			categories[i] = s
 		}
 	}
-	for i := range categories {
-		mg.pass("categories", &categories[i], neutral[i])
+	for i, s := range categories {
+		categories[i] = mg.pass("categories", s, neutral[i])
 	}
-	for i := range rules {
-		place, known := mg.managed.byID[edge.RuleID(rules[i].key)]
-		mg.pass("rules", &rules[i], !known || core[place].enabled)
+	for i, s := range rules {
+		place, known := mg.managed.byID[edge.RuleID(s.key)]
+		rules[i] = mg.pass("rules", s, !known || core[place].enabled)
 	}
 }
 
-func hasCandidate(slots []slot) bool {
-	return slices.ContainsFunc(slots, func(s slot) bool { return s.role == candidate })
+func anyOpen(slots []slot) bool {
+	return slices.ContainsFunc(slots, func(s slot) bool { return s.open })
 }
 
-// pass gives a candidate its role.
-func (mg *merger) pass(list string, s *slot, neutral bool) {
-	if s.role != candidate {
-		return
-	}
-	s.role = kept
+// pass settles an open slot.
+func (mg *merger) pass(list string, s slot, neutral bool) slot {
 	standIn := entryMember(list, s.key, "")
 	switch {
-	case neutral && mg.before[standIn]:
-		mg.standIns = append(mg.standIns, standIn)
+	case !s.open:
+		return s
 	case neutral:
-	case mg.before[standIn]:
-		s.role = dropped
-	default:
-		mg.leftovers = append(mg.leftovers, Leftover{entryMember(list, s.key, "enabled"), true})
-		if mg.decision == desired.Remove {
-			s.role = dropped
+		if mg.before[standIn] {
+			mg.standIns = append(mg.standIns, standIn)
 		}
+		return s.opened()
+	case mg.before[standIn]:
+		return s
 	}
+	mg.leftovers = append(mg.leftovers, Leftover{entryMember(list, s.key, "enabled"), true})
+	if mg.decision == desired.Remove {
+		return s
+	}
+	return s.opened()
 }
 
 // standIn fills a list that would become empty with one entry that changes

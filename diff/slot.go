@@ -15,16 +15,25 @@ type slot struct {
 	live entry
 	want entry
 	role role
+	open bool // live says "enabled: true", nobody claims it, and it is not judged yet
 }
 
 type role int
 
 const (
-	dropped   role = iota // leaves
-	kept                  // stays where it is
-	ours                  // claimed: written after the kept ones
-	candidate             // "enabled: true" of nobody's: stays where it changes nothing
+	dropped role = iota // leaves
+	kept                // stays where it is
+	ours                // claimed: written after the kept ones
 )
+
+// opened returns the slot as it would be with its "enabled: true".
+func (s slot) opened() slot {
+	s.open, s.want.Enabled = false, &on
+	if s.role == dropped {
+		s.role = kept
+	}
+	return s
+}
 
 func categorySlots(o *edge.Overrides) []slot {
 	return uniqueSlots(len(o.Categories), func(i int) (string, entry) {
