@@ -162,25 +162,6 @@ func (l *Ledger) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 	})
 }
 
-// Forget implements [reconcile.Memory].
-func (l *Ledger) Forget(ctx context.Context, ids []diff.DeploymentID) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
-		for _, table := range []string{"applied", "nonconvergent"} {
-			drop, err := tx.PrepareContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = drop.Close() }()
-			for _, id := range ids {
-				if _, err := drop.ExecContext(ctx, id.Zone, id.Ruleset); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
 // write runs do in a transaction of its own.
 func (l *Ledger) write(ctx context.Context, do func(*sql.Tx) error) error {
 	if l.readOnly {
