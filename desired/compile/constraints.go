@@ -59,9 +59,6 @@ func (r *reader) paranoiaOnce(path string, d desired.Deployment) {
 // checkToken: relations between fields. CUE compares no times, and a condition
 // on one field's presence would report at the schema.
 func (r *reader) checkToken(path string, t desired.Token, f both) {
-	if n := len([]rune(t.Name)); n > 120 {
-		r.problem(t.Origin, at(path, "name"), fmt.Sprintf("the key serves as the name and has %d characters; a name has at most 120", n), "give the token a name")
-	}
 	if len(t.Policies) == 1 && t.Policies[0].Effect != "allow" {
 		effect := f.field("policies").elements()[0].field("effect")
 		r.problem(effect.origin(), at(path, "policies")+"[0].effect", "the only policy of a token must allow", `without an allow policy the token may do nothing; add one or write "allow"`)

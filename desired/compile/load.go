@@ -123,6 +123,10 @@ func loadProblems(err error, fsys fs.FS, dir string) []desired.Problem {
 		default:
 			problems[i].Origin.File = dir
 		}
+		if strings.HasPrefix(p.Message, "found packages") {
+			problems[i].Message, _, _ = strings.Cut(p.Message, ` in "`) // the folder is told already
+			problems[i].Hint = "a folder holds one package; give its files the same package clause"
+		}
 	}
 	return problems
 }

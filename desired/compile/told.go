@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 )
@@ -16,6 +17,7 @@ func told(problems []desired.Problem) []desired.Problem {
 	type mistake struct {
 		origin        desired.Origin
 		message, hint string
+		field         string // the last part of the path: two missing fields of one struct are two
 		warning       bool
 	}
 	first := map[mistake]int{}
@@ -23,7 +25,7 @@ func told(problems []desired.Problem) []desired.Problem {
 	var out []desired.Problem
 	desired.SortProblems(problems)
 	for _, p := range problems {
-		m := mistake{p.Origin, p.Message, p.Hint, p.Warning}
+		m := mistake{p.Origin, p.Message, p.Hint, p.Path[strings.LastIndexAny(p.Path, ".\"]")+1:], p.Warning}
 		if _, seen := first[m]; !seen {
 			first[m], paths[m] = len(out), map[string]bool{}
 			out = append(out, p)

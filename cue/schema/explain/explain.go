@@ -168,7 +168,7 @@ func (e *explainer) unknown(name string, v cue.Value, shape shape, path []cue.Se
 	message := "unknown field"
 	var hint string
 	switch close := Nearest(name, shape.known()); {
-	case close != "":
+	case close != "" && !widens(name, close):
 		hint = fmt.Sprintf("did you mean %q?", close)
 	case strings.HasPrefix(name, "com."):
 		hint = `keys have one of the six documented forms, with the segment "vendor"`
@@ -178,6 +178,12 @@ func (e *explainer) unknown(name string, v cue.Value, shape shape, path []cue.Se
 		hint = "known here: " + strings.Join(shape.known(), ", ")
 	}
 	return e.problem(v, path, message, hint)
+}
+
+// widens reports whether a suggestion would turn one thing into all of them: a
+// person in a hurry follows it.
+func widens(name, suggestion string) bool {
+	return strings.HasSuffix(suggestion, "*") && !strings.HasSuffix(name, "*")
 }
 
 func (e *explainer) missing(name string, parent cue.Value, path []cue.Selector) desired.Problem {

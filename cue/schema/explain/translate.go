@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -50,7 +49,7 @@ func (e *explainer) raw(err errors.Error, path string) desired.Problem {
 	}
 	p.Message, p.Hint = rawWords(err)
 	format, _ := err.Msg()
-	contradicts := strings.HasPrefix(format, "conflicting values") || strings.HasPrefix(format, "invalid value")
+	contradicts := strings.HasPrefix(format, "conflicting values") || strings.HasPrefix(format, "invalid value") || format == "import failed"
 	if contradicts && p.Hint == "" && len(positions) > 1 {
 		p.Hint = seeAlso(positions[1:])
 	}
@@ -89,10 +88,8 @@ func rawWords(err errors.Error) (message, hint string) {
 	case strings.Contains(format, "mismatched types") && len(args) == 4:
 		return fmt.Sprintf("conflicting values %s and %s", short(fmt.Sprint(args[0])), short(fmt.Sprint(args[1]))), ""
 	}
-	text := fmt.Sprintf(format, args...)
-	if text == "" {
-		text = err.Error()
-	}
+	// The error's own text goes on with its cause, behind the path.
+	text := strings.TrimPrefix(err.Error(), strings.Join(err.Path(), ".")+": ")
 	if strings.Contains(err.Error(), "import failed") {
 		return importWords(err.Error())
 	}
@@ -119,10 +116,7 @@ func importWords(text string) (message, hint string) {
 	if strings.Contains(reason, "absolute path") {
 		return "a package below cue.mod/pkg cannot be imported", importable
 	}
-	if inner := innermost.FindString(reason); inner != "" {
-		return "an imported package has a mistake: " + inner, "" // which is its folder's, too
-	}
-	return reason, ""
+	return "an imported package has a mistake: " + reason, ""
 }
 
 // Unimportable says that a package cannot be imported, and what can.
@@ -131,9 +125,6 @@ func Unimportable(name string) (message, hint string) {
 }
 
 const importable = "only CUE's standard packages and folders of the repository's own module can be imported"
-
-// innermost matches a nested reason from its position on.
-var innermost = regexp.MustCompile(`[^ :]+:\d+:\d+: [^:]+$`)
 
 // Noise marks words that name the schema's own files.
 const Noise = "/seawall/"

@@ -14,6 +14,7 @@ import (
 var bounds = map[string]string{
 	`=~"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$"`: "must be written YYYY-MM-DDThh:mm:ssZ",
 	`=~"^[0-9a-f]{32}$"`:                   "must be 32 lower-case hexadecimal digits",
+	`=~"^\\PC{1,120}$"`:                    "must be 1 to 120 printable characters",
 	`=~"^\\PC{1,255}$"`:                    "must be 1 to 255 printable characters",
 	`=~"^[0-9A-Za-z_-]{1,64}$"`:            "must be 1 to 64 letters, digits, - or _",
 	`=~"^[^/\\\\\\pC]+(/[^/\\\\\\pC]+)*$"`: "must be a relative path with /",
@@ -66,7 +67,7 @@ func inWords(err error, v, schema cue.Value) (message, hint string) {
 			return verdict(v, found[0]), ""
 		}
 	}
-	if !v.IsConcrete() && v.IncompleteKind() != cue.BottomKind {
+	if !v.IsConcrete() && v.Validate() == nil {
 		return "has no value yet, only " + short(fmt.Sprint(v)), "give it a concrete value"
 	}
 	return verdict(v, "does not fit here"), ""
