@@ -95,6 +95,7 @@ func (r *Repo) IsAncestor(older, newer string) (bool, error) {
 		return false, storeError("reading", err)
 	}
 	target, beyond := plumbing.NewHash(older), false
+	cut := len(cuts) > 0
 	seen := map[plumbing.Hash]bool{}
 	for todo := []plumbing.Hash{start.Hash}; len(todo) > 0; {
 		h := todo[0]
@@ -111,6 +112,10 @@ func (r *Repo) IsAncestor(older, newer string) (bool, error) {
 			continue
 		}
 		c, err := findCommit(st, h.String())
+		if err != nil && cut {
+			beyond = true // a merge may reach around the recorded cuts
+			continue
+		}
 		if err != nil {
 			return false, err
 		}

@@ -33,7 +33,7 @@ func (r *Repo) compactIfFull() error {
 	if len(packs) <= fullPacks {
 		return nil
 	}
-	if err := compact(st, packs); err != nil && len(packs) > tooManyPacks {
+	if err := r.compact(st, packs); err != nil && len(packs) > tooManyPacks {
 		return storeError("compacting", err)
 	}
 	return nil
@@ -43,10 +43,25 @@ func (r *Repo) compactIfFull() error {
 // packs it replaces. (go-git has such a method, which fails for repositories
 // with submodules and for cut histories.) Readers that lose a pack under
 // their hands look again; see [Tree].
-func compact(st *filesystem.Storage, old []plumbing.Hash) error {
-	hashes, err := reachable(st)
+func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash) error {
+	cut, err := isShallow(st)
 	if err != nil {
 		return err
+	}
+	tips, err := tips(st)
+	if err != nil {
+		return err
+	}
+	hashes, err := reachable(st, tips, cut)
+	if err != nil {
+		return err
+	}
+	if cut {
+		// Before the packs go: a store killed in between is cut closer than it need
+		// be, but it is whole.
+		if err := st.SetShallow(tips); err != nil {
+			return err
+		}
 	}
 	pack, err := writePack(st, hashes)
 	if err != nil {
@@ -60,7 +75,7 @@ func compact(st *filesystem.Storage, old []plumbing.Hash) error {
 			return err
 		}
 	}
-	return trimShallow(st, nil)
+	return nil
 }
 
 func writePack(st *filesystem.Storage, hashes []plumbing.Hash) (pack plumbing.Hash, err error) {
@@ -72,20 +87,37 @@ func writePack(st *filesystem.Storage, hashes []plumbing.Hash) (pack plumbing.Ha
 	return pack, errors.Join(err, w.Close())
 }
 
-// reachable lists the objects that the store's refs reach.
-func reachable(st *filesystem.Storage) ([]plumbing.Hash, error) {
+// tips lists the commits that the store's refs name.
+func tips(st *filesystem.Storage) ([]plumbing.Hash, error) {
 	refs, err := st.IterReferences()
 	if err != nil {
 		return nil, err
 	}
-	objects := newReach(st)
+	var all []plumbing.Hash
 	err = refs.ForEach(func(ref *plumbing.Reference) error {
 		if ref.Type() != plumbing.HashReference {
 			return nil
 		}
-		return objects.history(ref.Hash())
+		// What is no commit is of no use here: a tag of a file, say.
+		if c, err := peel(st, ref.Hash()); err == nil && !slices.Contains(all, c.Hash) {
+			all = append(all, c.Hash)
+		}
+		return nil
 	})
-	return objects.found, err
+	return all, err
+}
+
+// reachable lists the objects below the tips: of their whole history, or,
+// where it is cut, of the tips alone. Behind those a cut history may have
+// gaps, for the server leaves out what it believes to be here.
+func reachable(st *filesystem.Storage, tips []plumbing.Hash, cut bool) ([]plumbing.Hash, error) {
+	objects := newReach(st)
+	for _, tip := range tips {
+		if err := objects.history(tip, cut); err != nil {
+			return nil, err
+		}
+	}
+	return objects.found, nil
 }
 
 // reach collects objects, each once.
@@ -108,37 +140,24 @@ func (r *reach) add(h plumbing.Hash) (first bool) {
 	return true
 }
 
-// history adds a commit or a tag and everything below it, as far back as the
-// history is here.
-func (r *reach) history(start plumbing.Hash) error {
-	cuts, err := r.st.Shallow()
-	if err != nil {
-		return err
-	}
+// history adds a commit and everything below it, with its ancestors unless
+// tipOnly.
+func (r *reach) history(start plumbing.Hash, tipOnly bool) error {
 	for todo := []plumbing.Hash{start}; len(todo) > 0; {
 		h := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if !r.add(h) {
 			continue
 		}
-		o, err := object.GetObject(r.st, h)
+		c, err := object.GetCommit(r.st, h)
 		if err != nil {
-			return fmt.Errorf("reading %s: %w", h, err)
+			return fmt.Errorf("reading commit %s: %w", h, err)
 		}
-		switch o := o.(type) {
-		case *object.Tag:
-			todo = append(todo, o.Target)
-		case *object.Commit:
-			if err := r.tree(o.TreeHash); err != nil {
-				return err
-			}
-			if !slices.Contains(cuts, h) {
-				todo = append(todo, o.ParentHashes...)
-			}
-		case *object.Tree:
-			if err := r.tree(h); err != nil {
-				return err
-			}
+		if err := r.tree(c.TreeHash); err != nil {
+			return err
+		}
+		if !tipOnly {
+			todo = append(todo, c.ParentHashes...)
 		}
 	}
 	return nil

@@ -2,7 +2,9 @@ package gitrepo_test
 
 import (
 	"context"
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/pem"
 	"fmt"
@@ -59,8 +61,8 @@ func sshAuth(t testing.TB, key clientKey, hosts string) gitrepo.Auth {
 }
 
 // ssh serves the repository to one user and key, and returns its address and
-// the server's key.
-func (u *upstream) ssh(user string, allowed ssh.PublicKey) (addr string, host ssh.PublicKey) {
+// the server's key. More keys of the server may be of other types.
+func (u *upstream) ssh(user string, allowed ssh.PublicKey, more ...ssh.Signer) (addr string, host ssh.PublicKey) {
 	u.t.Helper()
 	host, private := keyPair(u.t)
 	signer, err := ssh.NewSignerFromKey(private)
@@ -73,7 +75,9 @@ func (u *upstream) ssh(user string, allowed ssh.PublicKey) (addr string, host ss
 		}
 		return nil, nil
 	}}
-	config.AddHostKey(signer)
+	for _, s := range append(more, signer) {
+		config.AddHostKey(s)
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		u.t.Fatal(err)
@@ -165,6 +169,29 @@ func TestFetchSSH(t *testing.T) {
 	}
 }
 
+// TestFetchSSHPicksTheKnownKey: a server with keys of several types is known
+// by one of them, whichever it prefers to show.
+func TestFetchSSHPicksTheKnownKey(t *testing.T) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := newUpstream(t)
+	want := u.commit("a.cue", "a: 1\n")
+	key := newClientKey(t)
+	addr, first := u.ssh("git", key.public, second)
+	for _, host := range []ssh.PublicKey{first, second.PublicKey()} {
+		source := gitrepo.Source{URL: "ssh://" + addr + u.dir, Ref: "main", Auth: sshAuth(t, key, knownHosts(addr, host))}
+		if got := fetch(t, open(t), source); got != want {
+			t.Errorf("known by %s: commit %s, want %s", host.Type(), got, want)
+		}
+	}
+}
+
 func TestFetchSSHWithPassphrase(t *testing.T) {
 	u := newUpstream(t)
 	want := u.commit("a.cue", "a: 1\n")
@@ -193,8 +220,7 @@ func TestFetchSSHErrors(t *testing.T) {
 	addr, host := u.ssh("git", key.public)
 	other, _ := keyPair(t)
 	hosts := knownHosts(addr, host)
-	// A host known by a key of another type must not be taken for an attack.
-	ecdsa := knownhosts.Normalize(addr) + " ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEmKSENjQEezOmxkZMy7opKgwFB9nkt5YRrYMjNuG5N87uRgg6CLrbo5wAdT/y6v0mKV0U2w0WZ2YB/++Tpockg=\n"
+	otherType := knownhosts.Normalize(addr) + " ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEmKSENjQEezOmxkZMy7opKgwFB9nkt5YRrYMjNuG5N87uRgg6CLrbo5wAdT/y6v0mKV0U2w0WZ2YB/++Tpockg=\n"
 	for _, test := range []struct {
 		name string
 		url  string
@@ -204,7 +230,7 @@ func TestFetchSSHErrors(t *testing.T) {
 	}{
 		{"unlisted host", u.dir, sshAuth(t, key, knownHosts("git.example:22", host)), gitrepo.ErrHostKey, "do not list"},
 		{"another host key", u.dir, sshAuth(t, key, knownHosts(addr, other)), gitrepo.ErrHostKey, "another key"},
-		{"another type of host key", u.dir, sshAuth(t, key, ecdsa), gitrepo.ErrHostKey, "host key"},
+		{"another type of host key", u.dir, sshAuth(t, key, otherType), gitrepo.ErrHostKey, "host key"},
 		{"revoked host key", u.dir, sshAuth(t, key, "@revoked "+hosts), gitrepo.ErrHostKey, "revoked"},
 		{"no known hosts", u.dir, sshAuth(t, key, ""), gitrepo.ErrSource, "needs known hosts"},
 		{"garbage known hosts", u.dir, sshAuth(t, key, "what is this\n"), gitrepo.ErrSource, "known hosts"},
