@@ -2,10 +2,18 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/desired"
 )
+
+// compiled is what the compiler made of a commit that is not in force.
+type compiled struct {
+	commit   string
+	state    desired.State
+	problems []desired.Problem
+}
 
 // choose fetches and compiles, and decides which commit this run acts on: the
 // newest, or, where the order allows falling back, the last good one.
@@ -18,64 +26,81 @@ func (r *Reconciler) choose(ctx context.Context, order Order, memory Recollectio
 	if r.inForce != nil && commit != "" && commit == r.inForce.Commit {
 		return *r.inForce, nil
 	}
-	if held := r.held; held != nil && held.Commit == commit && commit != "" && order.Trigger == TriggerSync {
-		// Compiled before with the same mistakes; a sweep looks again.
-		return r.fallBack(ctx, order, report, *held, ErrInvalid)
-	}
-	r.held = nil
-	state, problems, err := r.Compiler.Compile(ctx, commit)
+	newest, err := r.compile(ctx, commit, order)
 	if err != nil {
 		err = fmt.Errorf("compiling desired state: %w", err)
 		return r.fallBack(ctx, order, report, Held{Commit: commit, Reason: err.Error()}, err)
 	}
-	if errs := desired.Errors(problems); len(errs) > 0 {
-		r.held = &Held{Commit: commit, Reason: ErrInvalid.Error(), Problems: errs}
-		return r.fallBack(ctx, order, report, *r.held, ErrInvalid)
+	if errs := desired.Errors(newest.problems); len(errs) > 0 {
+		return r.fallBack(ctx, order, report, Held{Commit: commit, Reason: ErrInvalid.Error(), Problems: errs}, ErrInvalid)
 	}
-	report.Problems = problems
-	if f := facts(order, memory, state); order.FallBack && f.Shrunk() {
-		return r.fallBack(ctx, order, report, Held{Commit: commit, Reason: f.ShrinkReason()}, ErrInvalid)
+	if f := facts(order, memory, newest.state); order.FallBack && f.Shrunk() {
+		err := fmt.Errorf("%w: %s", ErrShrunk, f.ShrinkReason())
+		return r.fallBack(ctx, order, report, Held{Commit: commit, Reason: f.ShrinkReason()}, err)
 	}
-	return state, nil
+	report.Problems = newest.problems
+	return newest.state, nil
+}
+
+// compile compiles a commit. A sync that meets the newest commit again takes
+// what was made of it before; any other run looks again.
+func (r *Reconciler) compile(ctx context.Context, commit string, order Order) (compiled, error) {
+	if known := r.newest; known != nil && known.commit == commit && commit != "" && order.Trigger == TriggerSync {
+		return *known, nil
+	}
+	r.newest = nil
+	state, problems, err := r.Compiler.Compile(ctx, commit)
+	if err != nil {
+		return compiled{}, err
+	}
+	r.newest = &compiled{commit, state, problems}
+	return *r.newest, nil
 }
 
 // fallBack returns the state of the last good commit, and reports the one that
 // is held; or fails with err where there is none, or nobody wants it.
 func (r *Reconciler) fallBack(ctx context.Context, order Order, report *Report, held Held, err error) (desired.State, error) {
-	report.Problems = held.Problems
+	if ctx.Err() != nil {
+		return desired.State{}, context.Cause(ctx)
+	}
 	if !order.FallBack {
+		report.Problems = held.Problems
 		return desired.State{}, err
 	}
-	state, ok, goodErr := r.lastGood(ctx)
+	state, goodErr := r.lastGood(ctx)
 	if goodErr != nil {
-		return desired.State{}, fmt.Errorf("%w; and the last good commit: %w", err, goodErr)
-	}
-	if !ok {
-		return desired.State{}, fmt.Errorf("%w; there is no earlier good commit to keep", err)
+		report.Problems = held.Problems
+		return desired.State{}, fmt.Errorf("%w; %w", err, goodErr)
 	}
 	report.Held = &held
-	report.Problems = nil
 	return state, nil
 }
 
-func (r *Reconciler) lastGood(ctx context.Context) (desired.State, bool, error) {
+var errNoGood = errors.New("there is no earlier good commit to keep")
+
+// lastGood returns the state to fall back to: the one in force or, after a
+// restart, what the commit remembered as good compiles to.
+func (r *Reconciler) lastGood(ctx context.Context) (desired.State, error) {
 	if r.inForce != nil {
-		return *r.inForce, true, nil
+		return *r.inForce, nil
 	}
 	if r.Good == nil {
-		return desired.State{}, false, nil
+		return desired.State{}, errNoGood
 	}
 	commit, ok, err := r.Good.Good(ctx)
-	if err != nil || !ok {
-		return desired.State{}, false, err
+	if err != nil {
+		return desired.State{}, fmt.Errorf("finding the last good commit: %w", err)
+	}
+	if !ok {
+		return desired.State{}, errNoGood
 	}
 	state, problems, err := r.Compiler.Compile(ctx, commit)
 	if err != nil {
-		return desired.State{}, false, err
+		return desired.State{}, fmt.Errorf("compiling the last good commit %s: %w", commit, err)
 	}
 	if errs := desired.Errors(problems); len(errs) > 0 {
 		// A newer Seawall may be stricter than the one that accepted it.
-		return desired.State{}, false, fmt.Errorf("%s no longer compiles: %s", commit, errs[0])
+		return desired.State{}, fmt.Errorf("the last good commit %s no longer compiles: %s", commit, errs[0])
 	}
-	return state, true, nil
+	return state, nil
 }

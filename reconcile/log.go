@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/seawall-dev/seawall/diff"
 )
@@ -25,7 +26,10 @@ func (l Logger) Report(ctx context.Context, r Report) {
 			l.Log.WarnContext(ctx, "and more of the same", "what", what, "left_out", n-linesPerRun)
 		}
 	}
-	if r.Held != nil {
+	switch {
+	case r.Held != nil && r.Held.Again:
+		l.Log.WarnContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
+	case r.Held != nil:
 		l.Log.ErrorContext(ctx, "a commit is held; the last good one stays in force",
 			"held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
 		lines("problems", len(r.Held.Problems), func(i int) {
@@ -44,8 +48,15 @@ func (l Logger) Report(ctx context.Context, r Report) {
 		l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment,
 			"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release)
 	})
-	lines("results", len(r.Results), func(i int) { l.result(ctx, r.Results[i]) })
+	results := begun(r)
+	lines("results", len(results), func(i int) { l.result(ctx, results[i]) })
 	l.summary(ctx, r)
+}
+
+// begun returns the results of changes that the run came to; of the others the
+// summary says how many there were.
+func begun(r Report) []Result {
+	return slices.DeleteFunc(slices.Clone(r.Results), func(result Result) bool { return result.Outcome == NotStarted })
 }
 
 func refusedChanges(p diff.Plan) []diff.Change {
@@ -94,7 +105,8 @@ func (l Logger) summary(ctx context.Context, r Report) {
 		return
 	}
 	if r.Err != nil {
-		l.Log.ErrorContext(ctx, "run failed", "trigger", string(r.Trigger), "commit", r.Commit, "error", r.Err.Error())
+		l.Log.ErrorContext(ctx, "run failed", "trigger", string(r.Trigger), "commit", r.Commit,
+			"applied", r.Count(Converged), "not_started", r.Count(NotStarted), "error", r.Err.Error())
 		return
 	}
 	if r.Trigger == TriggerSync && r.Plan.Summary.Zones == 0 && r.Held == nil {

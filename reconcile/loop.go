@@ -57,11 +57,14 @@ func (l *Loop) once(ctx context.Context, order Order) {
 }
 
 // Ticks turns a cron expression into ticks until ctx ends. A tick nobody has
-// taken yet stands for all that come after it.
+// taken yet stands for all that come after it. A nil zone is UTC.
 func Ticks(ctx context.Context, expression string, zone *time.Location) (<-chan time.Time, cron.Schedule, error) {
 	schedule, err := cron.ParseStandard(expression)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading schedule %q: %w", expression, err)
+	}
+	if zone == nil {
+		zone = time.UTC
 	}
 	ticks := make(chan time.Time, 1)
 	runner := cron.New(cron.WithLocation(zone))

@@ -2,7 +2,7 @@ package reconcile
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -37,6 +37,9 @@ func (r *Reconciler) observe(ctx context.Context, state desired.State) (observat
 		live, err := r.observeAccount(ctx, account)
 		if err != nil {
 			return seen, err
+		}
+		if ctx.Err() != nil {
+			return seen, context.Cause(ctx) // what could not be read says nothing now
 		}
 		seen.live.Accounts[account.ID] = live
 	}
@@ -89,7 +92,8 @@ func deployed(account desired.Account) []desired.RulesetRef {
 }
 
 func (r *Reconciler) managedRuleset(ctx context.Context, account edge.AccountID, listed edge.Ruleset) (edge.Ruleset, error) {
-	if known, ok := r.rulesets[listed.ID]; ok && known.Version == listed.Version && listed.Version != "" {
+	key := managedKey{account, listed.ID}
+	if known, ok := r.rulesets[key]; ok && known.Version == listed.Version && listed.Version != "" {
 		return known, nil
 	}
 	full, err := r.Reader.AccountRuleset(ctx, account, listed.ID)
@@ -97,45 +101,75 @@ func (r *Reconciler) managedRuleset(ctx context.Context, account edge.AccountID,
 		return edge.Ruleset{}, err
 	}
 	if r.rulesets == nil {
-		r.rulesets = map[edge.RulesetID]edge.Ruleset{}
+		r.rulesets = map[managedKey]edge.Ruleset{}
 	}
-	r.rulesets[listed.ID] = full
+	r.rulesets[key] = full
 	return full, nil
+}
+
+// managedKey names a managed ruleset that is kept between runs.
+type managedKey struct {
+	account edge.AccountID
+	ruleset edge.RulesetID
+}
+
+// forgetRulesets drops managed rulesets that no zone deploys any more, as seen
+// by a run over all zones.
+func (r *Reconciler) forgetRulesets(live diff.Live) {
+	maps.DeleteFunc(r.rulesets, func(key managedKey, _ edge.Ruleset) bool {
+		_, deployed := live.Accounts[key.account].Managed[key.ruleset]
+		return !deployed
+	})
 }
 
 // observeZones reads entry points side by side. Zones of an account whose
 // rulesets could not be listed are unknown without being read.
 func (r *Reconciler) observeZones(ctx context.Context, state desired.State, seen *observation) error {
-	var mu sync.Mutex
-	done, total := 0, state.Zones()
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(r.concurrency())
+	var zones []edge.ZoneID
 	for _, account := range state.Accounts {
 		listErr := seen.live.Accounts[account.ID].Listed.Err
 		for _, zone := range account.Zones {
-			if listErr != nil {
-				mu.Lock()
-				seen.live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Err: listErr}
-				mu.Unlock()
+			if listErr == nil {
+				zones = append(zones, zone.ID)
 				continue
 			}
-			group.Go(func() error {
-				ruleset, err := r.Reader.EntryPoint(ctx, zone.ID)
-				if stops(err) {
-					return rejected(err)
-				}
-				if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-					return ctx.Err()
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				seen.live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Value: ruleset, Err: err}
-				seen.at[zone.ID] = r.Now()
-				done++
-				r.progress("observing zones", done, total)
-				return nil
-			})
+			seen.live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Err: listErr}
 		}
 	}
+	var mu sync.Mutex
+	done := 0
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(r.concurrency())
+	for _, zone := range zones {
+		group.Go(func() error {
+			at, observed, err := r.observeZone(ctx, zone)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			seen.live.EntryPoints[zone], seen.at[zone] = observed, at
+			done++
+			r.progress("observing zones", done, len(zones))
+			return nil
+		})
+	}
 	return group.Wait()
+}
+
+// observeZone reads one entry point. It fails where the run cannot go on.
+func (r *Reconciler) observeZone(ctx context.Context, zone edge.ZoneID) (time.Time, diff.Observed[edge.Ruleset], error) {
+	none := diff.Observed[edge.Ruleset]{}
+	if ctx.Err() != nil {
+		return time.Time{}, none, context.Cause(ctx)
+	}
+	at := r.Now()
+	ruleset, err := r.Reader.EntryPoint(ctx, zone)
+	switch {
+	case stops(err):
+		return at, none, rejected(err)
+	case err != nil && ctx.Err() != nil:
+		return at, none, context.Cause(ctx)
+	}
+	return at, diff.Observed[edge.Ruleset]{Value: ruleset, Err: err}, nil
 }

@@ -86,9 +86,11 @@ type Reconciler struct {
 	// Concurrency bounds how many zones are read or written at once; zero is 16.
 	Concurrency int
 
-	rulesets map[edge.RulesetID]edge.Ruleset // managed rulesets as last read
-	inForce  *desired.State                  // the state of the last commit that was accepted
-	held     *Held                           // the newest commit, where it is invalid
+	rulesets map[managedKey]edge.Ruleset // managed rulesets as last read
+	inForce  *desired.State              // the last state that was accepted: what to fall back to
+	actedOn  *desired.State              // the last one that a run was about as a whole: what ChangedOnly compares with
+	newest   *compiled                   // the newest commit, while it is not in force
+	held     string                      // what the run before reported as held
 	pending  pending
 }
 
@@ -108,9 +110,9 @@ const (
 // Order asks for one run.
 type Order struct {
 	Trigger Trigger
-	// Zones limits the run to zones of these keys; nil is all.
+	// Zones limits the run to zones of these keys; none is all.
 	Zones []string
-	// Tokens limits the run to tokens of these keys; nil is all, unless Zones is
+	// Tokens limits the run to tokens of these keys; none is all, unless Zones is
 	// set.
 	Tokens []string
 	// ChangedOnly limits the run to zones whose declaration differs from the

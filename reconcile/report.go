@@ -38,6 +38,7 @@ type Held struct {
 	Commit   string // empty when fetching failed
 	Reason   string
 	Problems []desired.Problem
+	Again    bool // the run before held it for the same reason
 }
 
 // Outcome is what became of one change.
@@ -64,6 +65,10 @@ type Result struct {
 
 // ErrInvalid: the commit's declarations contain mistakes; see [Report.Problems].
 var ErrInvalid = errors.New("the desired state is invalid")
+
+// ErrShrunk: the commit declares far less than the one before, and nobody has
+// said that it may.
+var ErrShrunk = errors.New("the desired state has shrunk")
 
 // Count returns how many results have an outcome.
 func (r Report) Count(outcome Outcome) int {

@@ -16,6 +16,7 @@ func (r *Reconciler) Run(ctx context.Context, order Order) Report {
 	report := Report{Trigger: order.Trigger, Started: r.Now(), Plan: diff.Plan{Version: diff.PlanVersion}}
 	before := r.requests()
 	report.Err = r.run(ctx, order, &report)
+	r.noteHeld(report.Held)
 	report.Finished = r.Now()
 	report.Requests = r.requests() - before
 	report.Plan.GeneratedAt = report.Finished.UTC()
@@ -43,23 +44,32 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return err
 	}
 	facts := facts(order, memory, state)
+	if full {
+		r.forgetRulesets(seen.live)
+	}
 	report.Plan = plan(scoped, seen.live, memory.Applied, facts) // 4 diff, 5 guard
 	if r.Writer == nil || order.PlanOnly {
 		return nil
 	}
-	if err := r.accept(ctx, state, facts); err != nil {
-		return err
-	}
 	if !facts.Shrunk() {
-		if err := r.forget(ctx, memory, state, seen.live); err != nil {
+		if err := r.accept(ctx, order, memory, state, facts, seen.live); err != nil {
 			return err
 		}
 	}
 	err = r.apply(ctx, scoped, seen, report, memory, facts) // 6 apply, 7 verify
-	r.pending.note(report, scoped)
+	r.pending = r.pending.after(report, state, scoped, order.ChangedOnly)
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
 	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled))
+}
+
+// noteHeld tells a commit that is still held from one that is held anew.
+func (r *Reconciler) noteHeld(held *Held) {
+	before := r.held
+	if r.held = ""; held != nil {
+		r.held = held.Commit + " " + held.Reason
+		held.Again = r.held == before
+	}
 }
 
 func (r *Reconciler) recall(ctx context.Context) (Recollection, error) {
@@ -79,23 +89,38 @@ func (r *Reconciler) settle(ctx context.Context, commit string, settled []diff.S
 	return nil
 }
 
-// accept makes a commit the one in force: the one to fall back to.
-func (r *Reconciler) accept(ctx context.Context, state desired.State, facts diff.Facts) error {
-	if facts.Shrunk() {
-		return nil
+// accept makes a commit the one in force: the one to fall back to. It counts as
+// acted on when no zone was left out that a later run could miss.
+func (r *Reconciler) accept(ctx context.Context, order Order, memory Recollection, state desired.State, facts diff.Facts, live diff.Live) error {
+	if err := r.remember(ctx, memory, state, facts, live); err != nil {
+		return err
 	}
 	r.inForce = &state
-	if r.Good != nil && state.Commit != "" {
-		if err := r.Good.SetGood(ctx, state.Commit); err != nil {
-			return fmt.Errorf("remembering the good commit: %w", err)
-		}
+	if r.newest != nil && r.newest.commit == state.Commit {
+		r.newest = nil
 	}
-	if r.Memory != nil {
+	if !order.narrow() {
+		r.actedOn = &state
+	}
+	return nil
+}
+
+// remember writes down an accepted commit where it is not the one in force
+// already. The size comes first: a crash in between must not leave a good commit
+// that would itself be held as shrunk.
+func (r *Reconciler) remember(ctx context.Context, memory Recollection, state desired.State, facts diff.Facts, live diff.Live) error {
+	known := r.inForce != nil && r.inForce.Commit == state.Commit
+	if r.Memory != nil && !(known && memory.Size == facts.After) {
 		if err := r.Memory.Accept(ctx, state.Commit, facts.After); err != nil {
 			return fmt.Errorf("remembering the accepted commit: %w", err)
 		}
 	}
-	return nil
+	if r.Good != nil && state.Commit != "" && !known {
+		if err := r.Good.SetGood(ctx, state.Commit); err != nil {
+			return fmt.Errorf("remembering the good commit: %w", err)
+		}
+	}
+	return r.forget(ctx, memory, state, live)
 }
 
 func facts(order Order, memory Recollection, state desired.State) diff.Facts {

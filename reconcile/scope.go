@@ -2,7 +2,7 @@ package reconcile
 
 import (
 	"fmt"
-	"maps"
+	"iter"
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -10,19 +10,25 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
+// narrow reports whether an order names what it wants.
+func (o Order) narrow() bool { return len(o.Zones) > 0 || len(o.Tokens) > 0 }
+
 // scope cuts a state down to what an order asks for, and says whether that is
 // all of it.
 func (r *Reconciler) scope(state desired.State, order Order) (desired.State, bool, error) {
-	if order.Zones != nil || order.Tokens != nil {
+	if order.narrow() {
 		scoped, err := only(state, order.Zones, order.Tokens)
 		return scoped, false, err
 	}
-	if !order.ChangedOnly || r.inForce == nil {
+	if !order.ChangedOnly || r.actedOn == nil {
 		return state, true, nil
 	}
-	changed := diff.ChangedZones(*r.inForce, state)
-	due := r.pending.due()
-	return withZones(state, func(z desired.Zone) bool { return changed[z.ID] || due[z.ID] }), false, nil
+	changed := diff.ChangedZones(*r.actedOn, state)
+	scoped := withZones(state, func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) })
+	if state.Commit != "" && state.Commit == r.actedOn.Commit {
+		scoped.Tokens = nil
+	}
+	return scoped, false, nil
 }
 
 // only keeps the zones and tokens of the given keys, all of which must exist.
@@ -68,57 +74,15 @@ func withZones(state desired.State, pass func(desired.Zone) bool) desired.State 
 	return state
 }
 
-// pending are the zones that a run left unfinished: unreadable, failed or not
-// reached. The next sync looks at them again, then the second after that, then
-// the fourth, and so on until it works or a sweep comes by.
-type pending struct {
-	zones map[edge.ZoneID]bool
-	skip  int  // syncs to let pass before the next try
-	step  int  // how many were let pass before the last one
-	tried bool // this run looks at them
-}
-
-// longestStep bounds how many syncs may pass between two tries.
-const longestStep = 64
-
-// due returns the zones a sync should look at again.
-func (p *pending) due() map[edge.ZoneID]bool {
-	if p.skip > 0 {
-		p.skip--
-		return nil
-	}
-	p.tried = len(p.zones) > 0
-	return p.zones
-}
-
-// note updates the set after a run over scoped.
-func (p *pending) note(report *Report, scoped desired.State) {
-	left := maps.Clone(p.zones)
-	if left == nil {
-		left = map[edge.ZoneID]bool{}
-	}
-	for _, account := range scoped.Accounts {
-		for _, zone := range account.Zones {
-			delete(left, zone.ID)
+// zoneIDs ranges over the zones of a state.
+func zoneIDs(state desired.State) iter.Seq[edge.ZoneID] {
+	return func(yield func(edge.ZoneID) bool) {
+		for _, account := range state.Accounts {
+			for _, zone := range account.Zones {
+				if !yield(zone.ID) {
+					return
+				}
+			}
 		}
 	}
-	for _, problem := range report.Plan.Problems {
-		if problem.State == diff.Unknown && problem.ZoneID != "" {
-			left[problem.ZoneID] = true
-		}
-	}
-	for _, result := range report.Results {
-		if result.Outcome == Failed || result.Outcome == NotStarted {
-			left[result.Change.ZoneID] = true
-		}
-	}
-	switch {
-	case len(left) == 0:
-		*p = pending{}
-		return
-	case p.tried:
-		p.step = min(max(1, 2*p.step), longestStep)
-		p.skip = p.step
-	}
-	p.zones, p.tried = left, false
 }
