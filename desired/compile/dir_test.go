@@ -1,0 +1,89 @@
+package compile_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/compile"
+)
+
+// folder writes files below a new directory and links beside them.
+func folder(t *testing.T, files, links map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		write(t, filepath.Join(root, name), text)
+	}
+	for name, target := range links {
+		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDir(t *testing.T) {
+	root := folder(t, map[string]string{
+		"cue.mod/module.cue": mod, "base.cue": "package edge\n_id: \"" + id1 + "\"\n",
+		"z/a.cue":   "package edge\naccount: prod: {id: _id, zone: x: {id: \"" + id2 + "\", waf: {}}}\n",
+		"README.md": "words", ".git/config": "x", ".git/hooks/x.cue": "nonsense",
+	}, map[string]string{"z/doc.md": "../README.md", "_out": "/etc"})
+	fsys, err := compile.Dir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, problems := compile.Tree(fsys, ".", "")
+	if len(problems) > 0 || state.Zones() != 1 || state.Accounts[0].Zones[0].Origin.String() != "z/a.cue:2:32" {
+		t.Errorf("got %+v, %v", state, problems)
+	}
+	if _, err := fs.ReadFile(fsys, "README.md"); err == nil {
+		t.Error("a file that is not CUE can be read")
+	}
+	for _, name := range []string{"../x.cue", "/etc/passwd", "z/../../x.cue"} {
+		if _, err := fsys.Open(name); err == nil {
+			t.Errorf("%s can be opened", name)
+		}
+	}
+}
+
+func TestDirRefuses(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "secret.cue")
+	write(t, outside, "package a\naccount: {}\n")
+	for name, test := range map[string]struct {
+		files, links map[string]string
+		want         string
+	}{
+		"link out":       {links: map[string]string{"a.cue": outside}, want: "a.cue: the symbolic link leads out of the folder, or nowhere"},
+		"link up":        {links: map[string]string{"a.cue": "../../x.cue"}, want: "a.cue: the symbolic link leads out of the folder, or nowhere"},
+		"folder out":     {links: map[string]string{"teams": filepath.Dir(outside)}, want: "teams: the symbolic link leads out of the folder, or nowhere"},
+		"link to folder": {files: map[string]string{"a/a.cue": "package a"}, links: map[string]string{"b": "a"}, want: "b: the symbolic link leads to a folder"},
+		"too large":      {files: map[string]string{"a/a.cue": string(make([]byte, 2<<20))}, want: "a/a.cue: the file has 2 MiB; the limit is 1 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := compile.Dir(folder(t, test.files, test.links))
+			if err == nil || err.Error() != test.want {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestDirWithoutFolder(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "no")
+	_, err := compile.Dir(missing)
+	if want := missing + ": opening the folder: no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
