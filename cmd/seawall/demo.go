@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+func newDemo(t *terminal) *cobra.Command {
+	var serve bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show all of it on this machine, with nothing to set up",
+		Long: `Start a simulated platform on loopback, make a git repository from an example,
+and show: a plan, an apply, the proof that a second run sends no write, drift
+made by hand and healed, and an invalid commit held back while the last good one
+stays in force. It needs git, and no network. With --serve it goes on as a
+daemon to play with.`,
+		Example: "  seawall demo\n  seawall demo --serve",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := os.MkdirTemp("", "seawall-demo-")
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(dir)
+			d := demo{terminal: t, dir: dir}
+			err = d.show(cmd.Context())
+			if err == nil && serve {
+				err = d.serveOn(cmd.Context())
+			}
+			return errors.Join(err, d.end())
+		},
+	}
+	cmd.Flags().BoolVar(&serve, "serve", false, "go on as a daemon until interrupted")
+	return cmd
+}
+
+// demo is the stage: a simulator, a repository, and a reconciler between them.
+type demo struct {
+	*terminal
+	dir        string
+	platform   *sim.Running
+	repository *demoRepository
+	reconciler *assembly
+	settings   settings
+	act        int
+}
+
+// show plays the acts in turn. Each checks that what it tells is true.
+func (d *demo) show(ctx context.Context) error {
+	for _, act := range []func(context.Context) error{
+		d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack,
+	} {
+		if err := act(ctx); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(d.out, "\n%s\n", d.bold("That is all of it: git is what holds, and a plan is what reviewers read."))
+	fmt.Fprintln(d.out, "Next: seawall init my-edge && seawall validate my-edge")
+	return nil
+}
+
+func (d *demo) title(format string, args ...any) {
+	d.act++
+	fmt.Fprintf(d.out, "\n%s\n\n", d.bold(fmt.Sprintf("%d. ", d.act)+fmt.Sprintf(format, args...)))
+}
+
+func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
+
+func (d *demo) bold(s string) string {
+	if !d.colourOut {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+func (d *demo) raiseCurtain(ctx context.Context) error {
+	d.title("A simulated platform and a real git repository")
+	var err error
+	if d.platform, err = sim.Start(sim.Config{}); err != nil {
+		return err
+	}
+	d.say("platform    %s", d.platform.BaseURL)
+	if d.repository, err = newDemoRepository(ctx, filepath.Join(d.dir, "repository"), "single-zone"); err != nil {
+		return err
+	}
+	d.say("repository  %s, commit %.7s", d.repository.dir, d.repository.head)
+	d.say("\n%s:", demoFile)
+	d.say("%s", indent(d.repository.read(demoFile)))
+
+	token := filepath.Join(d.dir, "rulesets-token")
+	if err := os.WriteFile(token, []byte(d.platform.RulesetsToken.Reveal()), 0o600); err != nil {
+		return err
+	}
+	d.settings = settings{Config: schema.Config{
+		Source:      schema.Source{URL: d.repository.dir, Ref: "refs/heads/main", Path: "."},
+		Platform:    schema.Platform{BaseURL: d.platform.BaseURL, Vendor: "vendor", Profile: "documented"},
+		Credentials: schema.Credentials{Rulesets: schema.SecretRef{File: token}},
+		StateDir:    filepath.Join(d.dir, "state"),
+		Schedule:    schema.Schedule{Sync: "@every 2s", Sweep: "@every 10s", Timezone: time.UTC},
+		Listen:      "127.0.0.1:0",
+	}}
+	d.reconciler, err = assemble(ctx, d.settings, toServe, slog.New(slog.DiscardHandler))
+	return err
+}
+
+func (d *demo) run(ctx context.Context, order reconcile.Order) (reconcile.Report, int, error) {
+	d.platform.ClearTranscript()
+	order.FallBack = true
+	report := d.reconciler.Run(ctx, order)
+	writes := 0
+	for _, entry := range d.platform.Transcript() {
+		if entry.Method != "GET" {
+			writes++
+		}
+	}
+	return report, writes, report.Err
+}
+
+// expect turns a show that went differently into an error.
+func expect(ok bool, what string) error {
+	if !ok {
+		return fmt.Errorf("the demo did not go as told: %s", what)
+	}
+	return nil
+}
+
+func (d *demo) plan(ctx context.Context) error {
+	d.title("seawall plan: what would change, and who asked for it")
+	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerManual, PlanOnly: true})
+	if err != nil {
+		return err
+	}
+	if err := report.Plan.Text(d.out, d.colourOut); err != nil {
+		return err
+	}
+	return expect(writes == 0 && len(report.Plan.Changes) == 1, "a plan has one change and writes nothing")
+}
+
+func (d *demo) apply(ctx context.Context) error {
+	d.title("seawall apply: one PATCH, read back to prove it")
+	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerManual})
+	if err != nil {
+		return err
+	}
+	d.transcript()
+	d.result(report)
+	return expect(writes == 1 && report.Converged(), "an apply sends one PATCH and converges")
+}
+
+func (d *demo) applyAgain(ctx context.Context) error {
+	d.title("Again: nothing to do, so no write is sent")
+	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerManual})
+	if err != nil {
+		return err
+	}
+	d.transcript()
+	d.result(report)
+	return expect(writes == 0 && report.Converged(), "a second run sends no write")
+}
+
+// demoZone is the zone of the example.
+const demoZone edge.ZoneID = "00000000000000000000000000000a01"
+
+func (d *demo) heal(ctx context.Context) error {
+	d.title("Somebody weakens the zone by hand; the next sweep heals it")
+	if err := d.plantDrift(ctx); err != nil {
+		return err
+	}
+	d.say("In the dashboard the execute rule was switched off and the threshold set to 1000.\n")
+	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerSweep})
+	if err != nil {
+		return err
+	}
+	if err := report.Text(d.out, d.colourOut); err != nil {
+		return err
+	}
+	return expect(writes == 1 && report.Converged(), "one PATCH heals the drift")
+}
+
+func (d *demo) plantDrift(ctx context.Context) error {
+	entryPoint, err := d.platform.Platform.EntryPoint(ctx, demoZone)
+	if err != nil {
+		return err
+	}
+	off, loose := false, 1000
+	for i := range entryPoint.Rules {
+		rule := &entryPoint.Rules[i]
+		rule.Enabled = &off
+		for j := range rule.ActionParameters.Overrides.Rules {
+			rule.ActionParameters.Overrides.Rules[j].ScoreThreshold = &loose
+		}
+	}
+	return d.platform.Platform.SetEntryPoint(demoZone, entryPoint)
+}
+
+func (d *demo) holdBack(ctx context.Context) error {
+	d.title("A bad commit is held; the last good one stays in force")
+	good := d.repository.head
+	bad := strings.Replace(d.repository.read(demoFile), `"managed_challenge"`, `"manage_challenge"`, 1)
+	if err := d.repository.commit(ctx, demoFile, bad, "Typo"); err != nil {
+		return err
+	}
+	d.say("commit %.7s misspells an action.\n", d.repository.head)
+	if err := d.plantDrift(ctx); err != nil {
+		return err
+	}
+	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerSweep})
+	if err != nil {
+		return err
+	}
+	if report.Held == nil {
+		return expect(false, "the bad commit is held")
+	}
+	d.problemsOf(report.Held.Problems)
+	d.say("\nheld      %.7s: %s", report.Held.Commit, report.Held.Reason)
+	d.say("in force  %.7s: drift made meanwhile was healed with %s", report.Commit, plural(writes, "PATCH", "PATCHes"))
+	return expect(report.Commit == good && writes == 1 && report.Count(reconcile.Converged) == 1, "the good commit goes on healing")
+}
+
+func (d *demo) problemsOf(problems []desired.Problem) { d.problems(d.out, problems) }
+
+func (d *demo) transcript() {
+	for _, entry := range d.platform.Transcript() {
+		d.say("  %d  %s %s", entry.Status, entry.Method, entry.Path)
+	}
+	d.say("")
+}
+
+func (d *demo) result(report reconcile.Report) {
+	for _, result := range report.Results {
+		d.say("%s: %s", result.Change.Zone, result.Outcome)
+	}
+	d.say("%s, %s", report.Plan.Summary, plural(int(report.Requests), "request", "requests"))
+}
+
+// serveOn goes on as a daemon over the same stage.
+func (d *demo) serveOn(ctx context.Context) error {
+	d.title("Serving until interrupted")
+	d.say("Commit to      %s", d.repository.dir)
+	d.say("Plant drift    curl -X PUT %s/zones/%s/entrypoint -d @ruleset.json", d.platform.ControlURL(), demoZone)
+	d.say("Look           curl %s/transcript", d.platform.ControlURL())
+	log, err := d.logger("auto", "info")
+	if err != nil {
+		return err
+	}
+	return (&daemon{settings: d.settings, assembly: d.reconciler, log: log}).run(ctx)
+}
+
+func (d *demo) end() error {
+	if d.reconciler != nil {
+		d.reconciler.close()
+	}
+	if d.platform != nil {
+		return d.platform.Close()
+	}
+	return nil
+}
+
+func indent(s string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/examples"
+)
+
+func newInit(t *terminal) *cobra.Command {
+	var module string
+	cmd := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Begin a repository of desired state",
+		Long: `Write a small, valid repository into DIR (default: the current folder): a CUE
+module, one account with one zone to edit, and the schema as a package of the
+module, so that editors complete and ` + "`cue vet`" + ` catches most mistakes.
+` + "`seawall validate`" + ` is what counts.
+
+Files that exist are never overwritten; the schema's own folder is brought up to
+date.`,
+		Example: "  seawall init my-edge && seawall validate my-edge",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return t.initialise(dir, module)
+		},
+	}
+	cmd.Flags().StringVar(&module, "module", "edge.example/desired", "`PATH` of the CUE module")
+	return cmd
+}
+
+var modulePath = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\.[a-z]+(/[A-Za-z0-9_.-]+)*$`)
+
+func (t *terminal) initialise(dir, module string) error {
+	if !modulePath.MatchString(module) {
+		return fail(fmt.Errorf("--module %q is not a CUE module path", module), "such a path begins with a domain, as in example.com/edge")
+	}
+	for _, file := range examples.Starter(module) {
+		path := filepath.Join(dir, filepath.FromSlash(file.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		switch err := writeNew(path, file.Content); {
+		case errors.Is(err, fs.ErrExist):
+			fmt.Fprintf(t.err, "kept     %s\n", path)
+		case err != nil:
+			return err
+		default:
+			fmt.Fprintf(t.err, "written  %s\n", path)
+		}
+	}
+	schemaDir := filepath.Join(dir, "seawall")
+	if err := exportSchema(schemaDir); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.err, "written  %s\n", schemaDir)
+	_, err := fmt.Fprintf(t.out, "Next: edit %s, then run: seawall validate %s\n", filepath.Join(dir, "edge.cue"), dir)
+	return err
+}

@@ -1,0 +1,26 @@
+// Command seawall makes an Edge Platform agree with a git repository of desired
+// state written in CUE, and proves that it does. See `seawall --help`.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/seawall-dev/seawall/desired/worker"
+)
+
+func main() {
+	worker.Main(jobs) // a worker process never comes back from here
+	os.Exit(Main())
+}
+
+// Main runs the command line with the process's arguments and returns its exit
+// code. It is apart from main so that scripts in tests can run it.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	t := newTerminal(os.Stdout, os.Stderr)
+	return t.exitCode(newRoot(t).ExecuteContext(ctx))
+}

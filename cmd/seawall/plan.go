@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Exit codes of plan and apply beside 0 and 1.
+const (
+	exitChanges   = 2
+	exitWeakens   = 3
+	exitAttention = 4
+)
+
+func newPlan(t *terminal) *cobra.Command {
+	var o options
+	var detailed bool
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Show what would change, and send nothing but reads",
+		Long: `Compare desired state with what is live and show every change: old and new value,
+the line that asked for it, whether it strengthens or weakens, and what stands
+in the way. Nothing is written.
+
+Exit codes: 0; 1 failure; 4 something is unknown, blocked, refused or not
+deployed. With --detailed-exitcode the highest that applies of 0 in sync,
+2 changes, 3 some of them weaken, 4 as above.`,
+		Example: `  seawall plan
+  seawall plan --dir . --base-url https://api.example.com/client/v4
+  seawall plan -o markdown --detailed-exitcode
+  seawall plan --only zone=shop.example`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			report, err := t.runOnce(cmd, o, toPlan, reconcile.Order{Trigger: reconcile.TriggerManual})
+			if err != nil {
+				return err
+			}
+			if err := t.showPlan(report.Plan, o.output); err != nil {
+				return err
+			}
+			return exitOfPlan(report.Plan, detailed)
+		},
+	}
+	o.addTo(cmd)
+	o.addOutput(cmd)
+	o.addOnly(cmd)
+	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "tell changes (2) and weakening ones (3) by the exit code")
+	return cmd
+}
+
+func (t *terminal) showPlan(p diff.Plan, output string) error {
+	switch output {
+	case "json":
+		return p.JSON(t.out)
+	case "markdown":
+		return p.Markdown(t.out)
+	}
+	return p.Text(t.out, t.colourOut)
+}
+
+func exitOfPlan(p diff.Plan, detailed bool) error {
+	switch {
+	case p.Attention():
+		return exitStatus(exitAttention)
+	case !detailed || len(p.Changes) == 0:
+		return nil
+	case p.Summary.Weakening > 0:
+		return exitStatus(exitWeakens)
+	}
+	return exitStatus(exitChanges)
+}
+
+// runOnce makes one run for plan or apply. A run that failed before it had a
+// plan is an error; mistakes in the desired state were told by then.
+func (t *terminal) runOnce(cmd *cobra.Command, o options, why purpose, order reconcile.Order) (reconcile.Report, error) {
+	if err := oneOf("--output", o.output, "text", "json", "markdown"); err != nil {
+		return reconcile.Report{}, err
+	}
+	log, err := t.logger(o.logFormat, o.logLevel)
+	if err != nil {
+		return reconcile.Report{}, err
+	}
+	if order.Zones, order.Tokens, err = o.scope(); err != nil {
+		return reconcile.Report{}, err
+	}
+	s, err := t.settings(o)
+	if err != nil {
+		return reconcile.Report{}, err
+	}
+	a, err := assemble(cmd.Context(), s, why, log)
+	if err != nil {
+		return reconcile.Report{}, err
+	}
+	defer a.close()
+	show, wipe := t.progress()
+	a.Progress = show
+	report := a.Run(cmd.Context(), order)
+	wipe()
+	t.problems(t.err, report.Problems)
+	if report.Err != nil && len(report.Results) == 0 {
+		return report, explain(report.Err)
+	}
+	return report, nil
+}
+
+// explain adds what to try to an error of a run.
+func explain(err error) error {
+	var f *failure
+	var hinted interface{ Hints() []string }
+	switch {
+	case errors.As(err, &f):
+		return fail(err, f.hints...)
+	case errors.As(err, &hinted):
+		return fail(err, hinted.Hints()...)
+	case errors.Is(err, reconcile.ErrInvalid):
+		return fail(err, "nothing was sent; seawall validate checks a folder without a network")
+	}
+	return err
+}

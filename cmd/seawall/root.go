@@ -1,0 +1,45 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newRoot(t *terminal) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "seawall",
+		Short: "Keep an Edge Platform the way git says it should be",
+		Long: `Seawall reads desired state, written in CUE, from a git repository or a folder,
+compares it with what is live on an Edge Platform, sends the smallest set of
+PATCHes that makes them agree, and reads back to prove that they do.
+
+See it work, with nothing to set up:   seawall demo
+Begin a repository of your own:        seawall init my-edge
+Check one, without any network:        seawall validate my-edge
+
+Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(t.out)
+	root.SetErr(t.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fail(err, cmd.CommandPath()+" --help lists its flags")
+	})
+	root.AddGroup(
+		&cobra.Group{ID: "work", Title: "Everyday commands:"},
+		&cobra.Group{ID: "learn", Title: "Getting started:"},
+	)
+	for group, commands := range map[string][]*cobra.Command{
+		"work":  {newPlan(t), newApply(t), newRun(t), newValidate(t)},
+		"learn": {newDemo(t), newInit(t), newSim(t), newSchema(t)},
+	} {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newVersion(t))
+	return root
+}

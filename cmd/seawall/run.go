@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/status"
+)
+
+func newRun(t *terminal) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run as a daemon: reconcile on every commit and on a schedule",
+		Long: `Reconcile everything once, then look at git on the sync schedule and at every zone
+on the sweep schedule. /healthz, /readyz and /metrics are served on the
+configured address.
+
+SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
+configuration again; one with a mistake is told and the old one stays.`,
+		Example: "  seawall run --config /etc/seawall/config.cue",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return t.serve(cmd.Context(), o) },
+	}
+	o.addTo(cmd)
+	return cmd
+}
+
+// serve runs daemons one after the other: each reload ends one and begins the
+// next.
+func (t *terminal) serve(ctx context.Context, o options) error {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+
+	d, err := t.newDaemon(ctx, o)
+	if err != nil {
+		return err
+	}
+	for d != nil {
+		if d, err = t.generation(ctx, d, o, hangup); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// daemon is one generation of the service: a configuration and what it needs.
+type daemon struct {
+	settings
+	*assembly
+	log *slog.Logger
+}
+
+func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
+	s.fillForFolder()
+	format, level := o.logFormat, o.logLevel
+	if format == "auto" && s.Log.Format != "" {
+		format = s.Log.Format
+	}
+	if level == "info" && s.Log.Level != "" {
+		level = s.Log.Level
+	}
+	log, err := t.logger(format, level)
+	if err != nil {
+		return nil, err
+	}
+	a, err := assemble(ctx, s, toServe, log)
+	if err != nil {
+		return nil, err
+	}
+	return &daemon{settings: s, assembly: a, log: log}, nil
+}
+
+// fillForFolder gives a daemon without a configuration file its schedule.
+func (s *settings) fillForFolder() {
+	if s.Schedule.Sync == "" {
+		s.Schedule.Sync, s.Schedule.Sweep, s.Schedule.Timezone = "@every 1m", "@every 2h", time.UTC
+	}
+	if s.Listen == "" {
+		s.Listen = "127.0.0.1:8710"
+	}
+}
+
+// generation runs a daemon until ctx ends, which returns nil, or until a reload
+// succeeds, which returns the next one.
+func (t *terminal) generation(ctx context.Context, d *daemon, o options, hangup <-chan os.Signal) (*daemon, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- d.run(ctx) }()
+	defer d.close()
+	for {
+		select {
+		case err := <-done:
+			cancel()
+			return nil, err
+		case <-hangup:
+			next, err := t.newDaemon(ctx, o)
+			if err != nil {
+				t.tell(err)
+				d.log.Error("the configuration was not reloaded; the old one stays")
+				continue
+			}
+			d.log.Info("the configuration is reloaded")
+			cancel()
+			return next, <-done
+		}
+	}
+}
+
+func (d *daemon) run(ctx context.Context) error {
+	sync, _, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
+	if err != nil {
+		return err
+	}
+	sweep, schedule, err := reconcile.Ticks(ctx, d.Schedule.Sweep, d.Schedule.Timezone)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", d.Listen)
+	if err != nil {
+		return fail(err, "listen in the configuration says where /healthz, /readyz and /metrics are served")
+	}
+	health := status.New(status.Config{Now: time.Now, Sweep: schedule, Version: thisVersion().Version})
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() {
+		served <- status.Serve(ctx, listener, health.Handler())
+		stop()
+	}()
+	d.log.Info("serving", "address", listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
+	loop := reconcile.Loop{
+		Reconciler: d.Reconciler, Reporters: []reconcile.Reporter{reconcile.Logger{Log: d.log}, health},
+		Sync: sync, Sweep: sweep,
+	}
+	loop.Run(ctx)
+	stop()
+	d.log.Info("stopped")
+	return <-served
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/diff"
+)
+
+func newSchema(t *terminal) *cobra.Command {
+	var export string
+	cmd := &cobra.Command{
+		Use:   "schema [cue|plan]",
+		Short: "Print or export the schemas",
+		Long: `Print the CUE schema of desired state and of the daemon's configuration (cue, the
+default), or the JSON Schema of a plan (plan). With --export the CUE schema is
+written to a folder as a package, for editors and for its helpers.`,
+		Example:   "  seawall schema\n  seawall schema plan > plan.schema.json\n  seawall schema --export my-edge/seawall",
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"cue", "plan"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case export != "":
+				return exportSchema(export)
+			case len(args) == 1 && args[0] == "plan":
+				_, err := t.out.Write(diff.Schema)
+				return err
+			}
+			files := schema.Export()
+			for _, name := range slices.Sorted(maps.Keys(files)) {
+				if _, err := t.out.Write(append([]byte("// "+name+"\n\n"), files[name]...)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&export, "export", "", "write the CUE package into this `DIR` instead")
+	return cmd
+}
+
+// exportSchema writes the schema's package. Files of an earlier export are
+// replaced; nothing else in the folder is touched.
+func exportSchema(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, content := range schema.Export() {
+		if err := renameio.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file that must not exist yet.
+func writeNew(path string, content []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := file.Write(content); err != nil {
+		return err
+	}
+	return file.Close()
+}

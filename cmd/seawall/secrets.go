@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// The variables that stand in for configured credentials.
+const (
+	envRulesetsToken = "SEAWALL_RULESETS_TOKEN"
+	envTokensToken   = "SEAWALL_TOKENS_TOKEN"
+)
+
+// readSecret reads a secret from where the configuration says it is, anew each
+// time, so that a rotated one is picked up. One newline at its end is not part
+// of it.
+func readSecret(ref schema.SecretRef) (edge.Secret, error) {
+	switch {
+	case ref.Env != "":
+		value := os.Getenv(ref.Env)
+		if value == "" {
+			return edge.Secret{}, fmt.Errorf("environment variable %s is not set", ref.Env)
+		}
+		return edge.NewSecret(value), nil
+	case ref.Systemd != "":
+		dir := os.Getenv("CREDENTIALS_DIRECTORY")
+		if dir == "" {
+			return edge.Secret{}, fail(errors.New("systemd credential "+ref.Systemd+": CREDENTIALS_DIRECTORY is not set"),
+				"add LoadCredential="+ref.Systemd+":/path/of/the/secret to the unit")
+		}
+		return secretFile(filepath.Join(dir, ref.Systemd))
+	}
+	return secretFile(ref.File)
+}
+
+func secretFile(path string) (edge.Secret, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return edge.Secret{}, fmt.Errorf("reading a secret: %w", err)
+	}
+	value := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	if value == "" {
+		return edge.Secret{}, fmt.Errorf("reading a secret: %s is empty", path)
+	}
+	return edge.NewSecret(value), nil
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/sim"
+)
+
+// simFlags are the flags of `seawall sim`.
+type simFlags struct {
+	listen, basePath, seed, profile, vendor, at string
+	quirks                                      []string
+	listQuirks, printSeed, allowRemote          bool
+	noLimit                                     bool
+	logFormat, logLevel                         string
+}
+
+func newSim(t *terminal) *cobra.Command {
+	var f simFlags
+	cmd := &cobra.Command{
+		Use:   "sim",
+		Short: "Serve a simulated Edge Platform",
+		Long: `Serve the platform's API from memory, with the behaviour its reference documents:
+accounts, zones, managed rulesets, entry points, envelopes, errors, paging and
+rate limits. Any client of the platform can be tried against it.
+
+The first line on standard output is JSON: {"base_url","rulesets_token","tokens_token"}.
+Quirks make it behave as real servers have been seen to; --list-quirks explains
+them. Below /__sim/ are the transcript of all requests, the state, and ways to
+plant drift, set quirks and move the clock.`,
+		Example: `  seawall sim --listen 127.0.0.1:8787
+  seawall sim --quirk patch=merge --quirk throttle=10
+  seawall sim --print-seed > seed.json && seawall sim --seed seed.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.simulate(cmd, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 takes a free one")
+	flags.StringVar(&f.basePath, "base-path", sim.DefaultBasePath, "what precedes the paths of the API")
+	flags.StringVar(&f.seed, "seed", "", "JSON `FILE` with accounts and zones; default: one account, three zones")
+	flags.StringVar(&f.profile, "profile", "documented", "documented or extended")
+	flags.StringVar(&f.vendor, "vendor", "vendor", "vendor segment of resource identifiers")
+	flags.StringVar(&f.at, "at", "", "`DATE` at which the simulated clock starts, as 2027-01-31 or RFC 3339")
+	flags.StringArrayVar(&f.quirks, "quirk", nil, "`NAME[=VALUE]` of a misbehaviour to imitate (repeatable)")
+	flags.BoolVar(&f.listQuirks, "list-quirks", false, "explain the quirks and exit")
+	flags.BoolVar(&f.printSeed, "print-seed", false, "print the seed as JSON and exit")
+	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen beyond this machine, and obey control from anywhere")
+	flags.BoolVar(&f.noLimit, "no-rate-limit", false, "answer any number of requests")
+	addLogFlags(cmd, &f.logFormat, &f.logLevel)
+	return cmd
+}
+
+func (t *terminal) simulate(cmd *cobra.Command, f simFlags) error {
+	if f.listQuirks {
+		return t.listQuirks()
+	}
+	seed, err := readSeed(f.seed)
+	if err != nil {
+		return err
+	}
+	if f.printSeed {
+		return mem.WriteSeed(t.out, seed)
+	}
+	log, err := t.logger(f.logFormat, f.logLevel)
+	if err != nil {
+		return err
+	}
+	server, err := sim.New(sim.Config{
+		Seed: seed, BasePath: f.basePath, Profile: f.profile, Vendor: f.vendor, Quirks: f.quirks, Now: time.Now, Log: log,
+		RateLimit: sim.RateLimit{Off: f.noLimit}, AllowRemoteControl: f.allowRemote,
+	})
+	if err != nil {
+		return fail(err, "seawall sim --list-quirks and --print-seed show what there is")
+	}
+	if f.at != "" {
+		at, err := parseDate(f.at)
+		if err != nil {
+			return err
+		}
+		server.SetClock(at)
+	}
+	listener, err := listen(f.listen, f.allowRemote)
+	if err != nil {
+		return err
+	}
+	if err := server.Greeting(listener.Addr()).Write(t.out); err != nil {
+		return err
+	}
+	return server.Serve(cmd.Context(), listener)
+}
+
+func readSeed(path string) (mem.Seed, error) {
+	if path == "" {
+		return mem.DefaultSeed(), nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return mem.Seed{}, err
+	}
+	defer file.Close()
+	seed, err := mem.ReadSeed(file)
+	if err != nil {
+		return mem.Seed{}, fail(fmt.Errorf("%s: %w", path, err), "seawall sim --print-seed prints one to begin with")
+	}
+	return seed, nil
+}
+
+// listen refuses addresses that other machines can reach unless that is wanted.
+func listen(address string, remote bool) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, usage("--listen %q is not an address like 127.0.0.1:8787", address)
+	}
+	if ip := net.ParseIP(host); !remote && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fail(fmt.Errorf("--listen %s is reachable from other machines", address),
+			"the simulator's tokens are public: add --allow-remote if that is what you want")
+	}
+	return net.Listen("tcp", address)
+}
+
+func parseDate(s string) (time.Time, error) {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, s); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, usage("--at %q is neither a date like 2027-01-31 nor RFC 3339", s)
+}
+
+func (t *terminal) listQuirks() error {
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	for _, q := range sim.Quirks() {
+		fmt.Fprintf(w, "%s\t%s\n\timitates: %s\n", q.Usage(), q.Does, q.Imitates)
+	}
+	return w.Flush()
+}

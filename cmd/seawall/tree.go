@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/worker"
+)
+
+// What is not trusted runs in a worker: fetching, because a server can hang or
+// bloat it, and evaluating CUE, because CUE can neither be cancelled nor
+// bounded. This file is both sides of that pipe.
+
+// jobs are what a worker process of this binary can do.
+var jobs = map[string]worker.Job{
+	jobFetch:    fetchJob,
+	jobFolders:  foldersJob,
+	jobEvaluate: evaluateJob,
+}
+
+const (
+	jobFetch    = "fetch"
+	jobFolders  = "folders"
+	jobEvaluate = "evaluate"
+)
+
+// tree names a tree of desired state: a folder on disk, or a commit in a store.
+type tree struct {
+	Dir string `json:"dir,omitempty"`
+
+	Store  string `json:"store,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	Path   string `json:"path,omitempty"`
+}
+
+// open returns the tree's files and the folder to begin at.
+func (t tree) open() (fs.FS, string, error) {
+	if t.Store == "" {
+		if info, err := os.Stat(t.Dir); err != nil {
+			return nil, "", err
+		} else if !info.IsDir() {
+			return nil, "", fmt.Errorf("%s is not a folder", t.Dir)
+		}
+		files, err := compile.Dir(t.Dir)
+		return files, ".", err
+	}
+	repo, err := gitrepo.Open(t.Store)
+	if err != nil {
+		return nil, "", err
+	}
+	files, err := repo.Tree(t.Commit, t.Path, gitrepo.Limits{})
+	if err != nil {
+		return nil, "", err
+	}
+	return files, t.Path, nil
+}
+
+// listing is what the folders job answers.
+type listing struct {
+	Folders  []string
+	Problems []desired.Problem
+	Git      *gitrepo.Error
+}
+
+func foldersJob(_ context.Context, in []byte, out *worker.Output) error {
+	var t tree
+	if err := json.Unmarshal(in, &t); err != nil {
+		return err
+	}
+	return step(out, "listing the folders", func() any { return t.list() })
+}
+
+// step runs one step of a job and emits its result.
+func step(out *worker.Output, name string, do func() any) error {
+	if err := out.Begin(name); err != nil {
+		return err
+	}
+	return out.Emit(do())
+}
+
+func (t tree) list() listing {
+	files, root, err := t.open()
+	var refused *gitrepo.TreeError
+	var gitError *gitrepo.Error
+	switch {
+	case errors.As(err, &refused):
+		return listing{Problems: refused.Problems}
+	case errors.As(err, &gitError):
+		return listing{Git: gitError}
+	case err != nil:
+		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
+	}
+	folders, err := compile.Folders(files, root)
+	if err != nil {
+		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
+	}
+	return listing{Folders: folders}
+}
+
+// evaluation asks for folders of a tree.
+type evaluation struct {
+	Tree    tree
+	Folders []string
+}
+
+func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
+	var e evaluation
+	if err := json.Unmarshal(in, &e); err != nil {
+		return err
+	}
+	files, _, err := e.Tree.open()
+	if err != nil {
+		return err
+	}
+	for _, folder := range e.Folders {
+		err := step(out, folder, func() any { return compile.Folder(files, folder, e.Tree.Commit) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetching asks for a fetch. It carries secrets and only ever goes over the pipe
+// to a worker.
+type fetching struct {
+	Store  string
+	Source gitrepo.Wire
+}
+
+// fetched is what the fetch job answers.
+type fetched struct {
+	Commit string
+	Git    *gitrepo.Error
+}
+
+func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
+	var f fetching
+	if err := json.Unmarshal(in, &f); err != nil {
+		return errors.New("reading the order to fetch") // never the data: it holds a credential
+	}
+	return step(out, "fetching", func() any { return f.fetch(ctx) })
+}
+
+func (f fetching) fetch(ctx context.Context) fetched {
+	repo, err := gitrepo.Open(f.Store)
+	var hash string
+	if err == nil {
+		hash, err = repo.Fetch(ctx, f.Source.Source())
+	}
+	var gitError *gitrepo.Error
+	if err != nil && !errors.As(err, &gitError) {
+		gitError = &gitrepo.Error{Kind: gitrepo.ErrFetch, Doing: "fetching", Reason: err.Error()}
+	}
+	return fetched{hash, gitError}
+}

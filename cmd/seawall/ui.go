@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// The rules of the terminal, which every command keeps:
+//
+//   - The result goes to standard output. Progress, logs and what went wrong go
+//     to standard error.
+//   - Colour is for terminals, and never with NO_COLOR set or TERM=dumb.
+//   - What went wrong is told as one problem, where it stands, and hints on what
+//     to try; never as a stack of wrapped errors with a usage page.
+//   - Progress is one line that is wiped; it shows on a terminal only.
+//   - 0 is success and 1 is any failure to do the job; the other codes are in
+//     the help of the command that uses them.
+
+// terminal is where a command writes.
+type terminal struct {
+	out, err       io.Writer
+	outTTY, errTTY bool
+	colourOut      bool
+	colourErr      bool
+}
+
+func newTerminal(out, err *os.File) *terminal {
+	t := &terminal{
+		out: out, err: err,
+		outTTY: term.IsTerminal(int(out.Fd())),
+		errTTY: term.IsTerminal(int(err.Fd())),
+	}
+	colour := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	t.colourOut, t.colourErr = colour && t.outTTY, colour && t.errTTY
+	return t
+}
+
+// failure is an error told to a person: one problem and what to try.
+type failure struct {
+	problem string
+	hints   []string
+	cause   error
+}
+
+func (f *failure) Error() string { return f.problem }
+func (f *failure) Unwrap() error { return f.cause }
+
+// fail makes a failure of err with hints.
+func fail(err error, hints ...string) error {
+	return &failure{err.Error(), hints, err}
+}
+
+// usage is a failure of the command line itself.
+func usage(format string, args ...any) error {
+	return fail(fmt.Errorf(format, args...), "seawall --help lists the commands, and --help after a command its flags")
+}
+
+// exitStatus ends the program with a code and without another word: everything
+// was said already.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// exitCode maps an error to an exit code, and tells it if nobody has.
+func (t *terminal) exitCode(err error) int {
+	var status exitStatus
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
+		return int(status)
+	}
+	t.tell(err)
+	return 1
+}
+
+func (t *terminal) tell(err error) {
+	fmt.Fprintf(t.err, "%s %s\n", t.red("seawall: error:"), oneLine(err.Error()))
+	var f *failure
+	if errors.As(err, &f) {
+		for _, hint := range f.hints {
+			t.hint(hint)
+		}
+	}
+}
+
+func (t *terminal) hint(text string) {
+	if text != "" {
+		fmt.Fprintf(t.err, "%s %s\n", t.dim("hint:"), oneLine(text))
+	}
+}
+
+func (t *terminal) red(s string) string { return t.paint("31", s) }
+func (t *terminal) dim(s string) string { return t.paint("2", s) }
+
+func (t *terminal) paint(code, s string) string {
+	if !t.colourErr {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// problems tells mistakes in files, one line each with its hint below.
+func (t *terminal) problems(w io.Writer, problems []desired.Problem) {
+	for _, p := range problems {
+		kind := ""
+		if p.Warning {
+			kind = "warning: "
+		}
+		at := p.Origin.String()
+		if at != "" {
+			at += ": "
+		}
+		rest := p.Message
+		if p.Path != "" {
+			rest = p.Path + ": " + rest
+		}
+		fmt.Fprintln(w, oneLine(at+kind+rest))
+		if p.Hint != "" {
+			fmt.Fprintln(w, "    hint: "+oneLine(p.Hint))
+		}
+	}
+}
+
+// progress returns a function that shows how far a stage is, on a terminal, and
+// one that wipes the line.
+func (t *terminal) progress() (show func(stage string, done, total int), wipe func()) {
+	if !t.errTTY {
+		return nil, func() {}
+	}
+	shown := ""
+	show = func(stage string, done, total int) {
+		line := fmt.Sprintf("%s %d/%d", stage, done, total)
+		fmt.Fprintf(t.err, "\r%s\x1b[K", line)
+		shown = line
+	}
+	return show, func() {
+		if shown != "" {
+			fmt.Fprint(t.err, "\r\x1b[K")
+		}
+	}
+}
+
+// oneLine keeps text from files and servers on its line and away from the
+// terminal's control sequences.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' || r == '\t' {
+			return ' '
+		}
+		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+func newValidate(t *terminal) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "validate [DIR]",
+		Short: "Check a folder of desired state, without any network",
+		Long: `Evaluate every folder of CUE files below DIR (default: the current folder) the
+way the daemon does, and tell all mistakes at once, each with its place and a
+hint. It needs neither a configuration nor a network.
+
+Exit codes: 0 valid, 1 not.`,
+		Example: "  seawall validate\n  seawall validate examples/fleet\n  seawall validate -o json . | jq .problems",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("--output", output, "text", "json"); err != nil {
+				return err
+			}
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			state, problems, err := newFolder(dir).Compile(cmd.Context(), "")
+			if err != nil {
+				return err
+			}
+			valid := len(desired.Errors(problems)) == 0
+			if output == "json" {
+				err = t.validationJSON(valid, problems)
+			} else {
+				err = t.validationText(valid, problems, state)
+			}
+			if err == nil && !valid {
+				return exitStatus(1)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	return cmd
+}
+
+func (t *terminal) validationText(valid bool, problems []desired.Problem, state desired.State) error {
+	t.problems(t.out, problems)
+	errs := len(desired.Errors(problems))
+	warnings := ""
+	if n := len(problems) - errs; n > 0 {
+		warnings = ", " + plural(n, "warning", "warnings")
+	}
+	var err error
+	if valid {
+		_, err = fmt.Fprintf(t.out, "valid: %s, %s, %s%s\n", plural(state.Zones(), "zone", "zones"),
+			plural(state.Deployments(), "deployment", "deployments"), plural(len(state.Tokens), "token", "tokens"), warnings)
+	} else {
+		_, err = fmt.Fprintf(t.out, "not valid: %s%s\n", plural(errs, "error", "errors"), warnings)
+	}
+	return err
+}
+
+// validationVersion is the version of the JSON form of a validation.
+const validationVersion = 1
+
+func (t *terminal) validationJSON(valid bool, problems []desired.Problem) error {
+	type problem struct {
+		File    string `json:"file"`
+		Line    int    `json:"line"`
+		Column  int    `json:"column"`
+		Path    string `json:"path"`
+		Message string `json:"message"`
+		Hint    string `json:"hint"`
+		Warning bool   `json:"warning,omitempty"`
+	}
+	list := make([]problem, len(problems))
+	for i, p := range problems {
+		list[i] = problem{p.Origin.File, p.Origin.Line, p.Origin.Column, p.Path, p.Message, p.Hint, p.Warning}
+	}
+	encoder := json.NewEncoder(t.out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(struct {
+		Version  int       `json:"version"`
+		Valid    bool      `json:"valid"`
+		Problems []problem `json:"problems"`
+	}{validationVersion, valid, list})
+}
