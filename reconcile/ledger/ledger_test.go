@@ -73,13 +73,6 @@ func testMemory(t *testing.T, empty func(*testing.T) reconcile.Memory) {
 			},
 			reconcile.Recollection{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.DeploymentID]string{second: "f1"}},
 		},
-		"forget drops all of what is named and nothing else": {
-			func(m reconcile.Memory) error {
-				return errors.Join(m.Settle(ctx, "c1", append(settled(first, "a"), settled(second, "b")...)), m.NonConvergent(ctx, first, "f1"),
-					m.NonConvergent(ctx, second, "f2"), m.Forget(ctx, []diff.DeploymentID{first, deployment(3)}), m.Forget(ctx, nil))
-			},
-			reconcile.Recollection{Applied: diff.Applied{second: {"b"}}, NonConvergent: map[diff.DeploymentID]string{second: "f2"}},
-		},
 		"forget drops everything about what is named, known or not": {
 			func(m reconcile.Memory) error {
 				return errors.Join(m.Settle(ctx, "c1", append(settled(first, "a"), settled(second, "b")...)),

@@ -1,0 +1,87 @@
+package status
+
+import (
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// metric describes one metric. Its collector and its row in docs/metrics.md are
+// both made from it.
+type metric struct {
+	name   string
+	kind   string // "counter", "gauge" or "histogram"
+	labels []label
+	help   string
+}
+
+// label is a label and all values it can take: none of them is the name of a
+// zone, a commit or anything else of which there may be ten thousand.
+type label struct {
+	name   string
+	values []string // nil: one value, which is known when the daemon starts
+}
+
+const (
+	outcomeConverged = "converged"
+	outcomePartial   = "partial"
+	outcomeFailed    = "failed"
+
+	severityError   = "error"
+	severityWarning = "warning"
+)
+
+var (
+	triggers  = label{"trigger", []string{string(reconcile.TriggerManual), string(reconcile.TriggerSync), string(reconcile.TriggerSweep)}}
+	direction = label{"direction", []string{string(diff.Strengthens), string(diff.Weakens), string(diff.Neutral)}}
+	result    = label{"outcome", []string{
+		string(reconcile.Converged), string(reconcile.Failed), string(reconcile.NonConvergent), string(reconcile.NotStarted),
+	}}
+)
+
+var (
+	buildInfo = metric{"seawall_build_info", "gauge", []label{{"version", nil}},
+		"Always 1; the label says which version runs."}
+	readiness = metric{"seawall_ready", "gauge", nil,
+		"1 while /readyz answers 200, else 0."}
+	runsTotal = metric{"seawall_runs_total", "counter",
+		[]label{triggers, {"outcome", []string{outcomeConverged, outcomePartial, outcomeFailed}}},
+		"Runs that ended: converged when all in scope agrees with the newest commit, failed when the run as a whole did, else partial."}
+	runDuration = metric{"seawall_run_duration_seconds", "histogram", []label{triggers},
+		"How long runs took."}
+	lastRun = metric{"seawall_last_run_timestamp_seconds", "gauge", []label{triggers},
+		"When the last run ended, however it ended."}
+	lastSweep = metric{"seawall_last_sweep_timestamp_seconds", "gauge", nil,
+		"When the last run over every declared zone ended without failing as a whole."}
+	lastConverged = metric{"seawall_last_converged_timestamp_seconds", "gauge", nil,
+		"When a run over every declared zone last ended with all of them as the newest commit says."}
+	declaredZones = metric{"seawall_declared_zones", "gauge", nil,
+		"Zones declared, as of the last run over all of them."}
+	zones = metric{"seawall_zones", "gauge", []label{{"state", zoneStateNames()}},
+		"Zones by what the last run over all of them found before it changed anything; changed counts weakening, and a zone can be in several states."}
+	changesTotal = metric{"seawall_changes_total", "counter", []label{result, direction},
+		"Changes to deployments that were to be written, by what became of them."}
+	nonConvergent = metric{"seawall_nonconvergent_deployments", "gauge", nil,
+		"Deployments whose change the platform took and did not keep; it is not sent again by itself."}
+	requestsTotal = metric{"seawall_requests_total", "counter", nil,
+		"HTTP requests sent to the platform by runs that ended."}
+	commitHeld = metric{"seawall_commit_held", "gauge", nil,
+		"1 while the newest commit is not acted on, because it is invalid, shrinks too much or cannot be fetched; the last good one stays in force."}
+	commitProblems = metric{"seawall_commit_problems", "gauge", []label{{"severity", []string{severityError, severityWarning}}},
+		"Mistakes and warnings in the newest commit that was looked at."}
+)
+
+// catalogue returns all of the above, in the order of the documentation.
+func catalogue() []metric {
+	return []metric{
+		buildInfo, readiness, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
+		declaredZones, zones, changesTotal, nonConvergent, requestsTotal, commitHeld, commitProblems,
+	}
+}
+
+func zoneStateNames() []string {
+	names := make([]string, len(zoneStates))
+	for i, state := range zoneStates {
+		names[i] = state.name
+	}
+	return names
+}

@@ -1,0 +1,127 @@
+package status
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// metrics are the numbers of one daemon, in a registry of their own.
+type metrics struct {
+	registry *prometheus.Registry
+
+	runs     *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	changes  *prometheus.CounterVec
+	requests *prometheus.CounterVec
+
+	lastRun, lastSweep, lastConverged gauge
+	declared, zones, nonConvergent    gauge
+	held, problems                    gauge
+
+	commit string // whose problems are shown
+}
+
+func newMetrics(version string, ready func() bool) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry()}
+	m.runs, m.changes, m.requests = m.counter(runsTotal), m.counter(changesTotal), m.counter(requestsTotal)
+	m.duration = m.histogram(runDuration)
+	m.lastRun, m.lastSweep, m.lastConverged = m.gauge(lastRun), m.gauge(lastSweep), m.gauge(lastConverged)
+	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)
+	m.held, m.problems = m.gauge(commitHeld), m.gauge(commitProblems)
+	m.gauge(buildInfo).set(1, version)
+	m.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: readiness.name, Help: readiness.help}, func() float64 { return truth(ready()) }),
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return m
+}
+
+// countRun adds a run to what only grows.
+func (m *metrics) countRun(r reconcile.Report) {
+	trigger := string(r.Trigger)
+	m.runs.WithLabelValues(trigger, outcome(r)).Inc()
+	m.duration.WithLabelValues(trigger).Observe(r.Finished.Sub(r.Started).Seconds())
+	m.requests.WithLabelValues().Add(float64(r.Requests))
+	m.lastRun.set(unix(r.Finished), trigger)
+	for _, result := range r.Results {
+		m.changes.WithLabelValues(string(result.Outcome), string(result.Change.Direction)).Inc()
+	}
+}
+
+// outcome sums a run up in a word.
+func outcome(r reconcile.Report) string {
+	switch {
+	case r.Err != nil:
+		return outcomeFailed
+	case r.Converged():
+		return outcomeConverged
+	}
+	return outcomePartial
+}
+
+// showCommit shows what became of the newest commit. A run that failed before it
+// chose a commit says nothing about one; nor is a commit that is in force
+// compiled again, so its problems are told once.
+func (m *metrics) showCommit(r reconcile.Report) {
+	commit, all := r.Commit, r.Problems
+	if r.Held != nil {
+		commit, all = r.Held.Commit, r.Held.Problems
+	}
+	if r.Err == nil || r.Held != nil {
+		m.held.set(truth(r.Held != nil))
+	}
+	unseen := r.Err != nil || r.Held != nil && commit == "" || commit != "" && commit == m.commit
+	if len(all) == 0 && unseen {
+		return
+	}
+	m.commit = commit
+	errs := len(desired.Errors(all))
+	m.problems.set(float64(errs), severityError)
+	m.problems.set(float64(len(all)-errs), severityWarning)
+}
+
+// showSweep shows what a complete look at every declared zone has found.
+func (m *metrics) showSweep(r reconcile.Report) {
+	m.lastSweep.set(unix(r.Finished))
+	if r.Converged() {
+		m.lastConverged.set(unix(r.Finished))
+	}
+	summary := r.Plan.Summary
+	m.declared.set(float64(summary.Zones))
+	for _, state := range zoneStates {
+		m.zones.set(float64(state.count(summary)), state.name)
+	}
+}
+
+// zoneStates are the rows of a plan's summary.
+var zoneStates = []struct {
+	name  string
+	count func(diff.Summary) int
+}{
+	{"in_sync", func(s diff.Summary) int { return s.InSync }},
+	{"changed", func(s diff.Summary) int { return s.Changed }},
+	{"weakening", func(s diff.Summary) int { return s.Weakening }},
+	{"refused", func(s diff.Summary) int { return s.Refused }},
+	{"blocked", func(s diff.Summary) int { return s.Blocked }},
+	{"not_deployed", func(s diff.Summary) int { return s.NotDeployed }},
+	{"unknown", func(s diff.Summary) int { return s.Unknown }},
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,122 @@
+package status
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/metrics.md")
+
+const page = "../../docs/metrics.md"
+
+// TestGeneratedMetricsPage compares docs/metrics.md with the catalogue.
+func TestGeneratedMetricsPage(t *testing.T) {
+	want := render(catalogue())
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, string(got)); d != "" {
+		t.Errorf("%s (-code +page); rewrite it with -update:\n%s", page, d)
+	}
+}
+
+const introduction = `<!-- Written by the tests of reconcile/status from what the code registers; rewrite it with -update. -->
+
+# Metrics
+
+` + "`seawall run`" + ` serves these at ` + "`/metrics`" + `, in the format of Prometheus. Times are seconds since 1970, and a label has no values
+but those listed. A counter starts at zero; a gauge is there as soon as its value is known, so that a daemon that has just started claims nothing about zones it
+has not read.
+
+| metric | type | labels | meaning |
+|---|---|---|---|
+`
+
+const ending = `
+The usual ` + "`go_…` and `process_…`" + ` metrics of the runtime come beside them.
+`
+
+func render(all []metric) string {
+	var b strings.Builder
+	b.WriteString(introduction)
+	for _, m := range all {
+		labels := make([]string, len(m.labels))
+		for i, l := range m.labels {
+			labels[i] = "`" + l.name + "`"
+			if l.values != nil {
+				labels[i] += ": " + strings.Join(l.values, ", ")
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.name, m.kind, strings.Join(labels, "; "), m.help)
+	}
+	b.WriteString(ending)
+	return b.String()
+}
+
+// TestCatalogueIsWhatIsServed: after a full run every metric of the catalogue is
+// served, as it is described, and nothing else of ours.
+func TestCatalogueIsWhatIsServed(t *testing.T) {
+	s, c := start(t)
+	for _, trigger := range triggers.values {
+		r := full(c)
+		r.Trigger = reconcile.Trigger(trigger)
+		s.Report(t.Context(), r)
+	}
+	families, err := s.metrics.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []metric
+	for _, family := range families {
+		if !strings.HasPrefix(family.GetName(), "seawall_") {
+			continue
+		}
+		served := metric{name: family.GetName(), kind: strings.ToLower(family.GetType().String()), help: family.GetHelp()}
+		values := map[string][]string{}
+		for _, series := range family.GetMetric() {
+			for _, pair := range series.GetLabel() {
+				values[pair.GetName()] = append(values[pair.GetName()], pair.GetValue())
+			}
+		}
+		for name, all := range values {
+			slices.Sort(all)
+			served.labels = append(served.labels, label{name, slices.Compact(all)})
+		}
+		got = append(got, served)
+	}
+	want := catalogue()
+	for i := range want {
+		want[i].labels = slices.Clone(want[i].labels)
+		for j, l := range want[i].labels {
+			if l.values == nil {
+				l.values = []string{"v1.2.3"}
+			}
+			want[i].labels[j] = label{l.name, slices.Sorted(slices.Values(l.values))}
+		}
+	}
+	if d := cmp.Diff(byName(want), byName(got), cmp.AllowUnexported(metric{}, label{})); d != "" {
+		t.Errorf("metrics (-catalogue +served):\n%s", d)
+	}
+}
+
+func byName(all []metric) []metric {
+	for _, m := range all {
+		slices.SortFunc(m.labels, func(a, b label) int { return strings.Compare(a.name, b.name) })
+	}
+	slices.SortFunc(all, func(a, b metric) int { return strings.Compare(a.name, b.name) })
+	return all
+}

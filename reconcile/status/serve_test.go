@@ -1,0 +1,141 @@
+package status
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestServeEndsGracefully: a request in flight is answered after the daemon was
+// told to end, and nobody new is let in.
+func TestServeEndsGracefully(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entered, release := make(chan struct{}), make(chan struct{})
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-release
+		if r.Context().Err() != nil {
+			t.Error("the request in flight was told to end")
+		}
+		io.WriteString(w, "done")
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	served, answered := make(chan error, 1), make(chan string, 1)
+	go func() { served <- Serve(ctx, listener, handler) }()
+	go func() { answered <- fetch("http://" + listener.Addr().String()) }()
+	<-entered
+	cancel()
+	for { // until the door is shut
+		c, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			break
+		}
+		c.Close()
+	}
+	select {
+	case err := <-served:
+		t.Errorf("ended with a request in flight: %v", err)
+	default:
+	}
+	close(release)
+	if got := <-answered; got != "done" {
+		t.Errorf("answered %q", got)
+	}
+	if err := <-served; err != nil {
+		t.Errorf("ended with %v, want nil", err)
+	}
+}
+
+func fetch(url string) string {
+	response, err := http.Get(url)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return string(body)
+}
+
+func TestServeTellsWhatFailed(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	if err := Serve(t.Context(), listener, http.NotFoundHandler()); err == nil {
+		t.Error("serving on a closed listener ended without an error")
+	}
+}
+
+// pipes is a listener whose connections are made in memory, so that time can be
+// the test's.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory"} }
+
+func (p *pipes) dial() net.Conn {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client
+}
+
+// TestServeCutsWhoHangs: neither a client that never finishes its request nor a
+// handler that never answers keeps the daemon for ever.
+func TestServeCutsWhoHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener, hung := newPipes(), make(chan struct{})
+		handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			close(hung)
+			<-r.Context().Done()
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- Serve(ctx, listener, handler) }()
+
+		began := time.Now()
+		slow := listener.dial()
+		io.WriteString(slow, "GET /healthz HTTP/1.1\r\n")
+		if _, err := slow.Read(make([]byte, 1)); err == nil || time.Since(began) != headerTimeout {
+			t.Errorf("half a request was cut after %v (%v), want %v", time.Since(began), err, headerTimeout)
+		}
+
+		stuck := listener.dial()
+		io.WriteString(stuck, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		<-hung
+		began = time.Now()
+		cancel()
+		if err := <-served; err != nil || time.Since(began) < graceTimeout {
+			t.Errorf("ended with %v after %v, want nil after %v", err, time.Since(began), graceTimeout)
+		}
+		if line, err := bufio.NewReader(stuck).ReadString('\n'); err == nil {
+			t.Errorf("answered %q", strings.TrimSpace(line))
+		}
+	})
+}

@@ -1,0 +1,172 @@
+// Package status tells other programs how a daemon is: whether it lives, whether
+// it can be relied on, and numbers to watch.
+//
+//	s := status.New(status.Config{Now: time.Now, Sweep: schedule, Version: version})
+//	loop.Reporters = append(loop.Reporters, s)
+//	err := status.Serve(ctx, listener, s.Handler())
+//
+// A [Status] is a [reconcile.Reporter] and knows only what reports tell it. It
+// serves, to GET and HEAD:
+//
+//	/healthz   200 while the process serves; restart it when this fails
+//	/readyz    200 while what git says is looked after, else 503 and why, a reason a line
+//	/metrics   numbers for Prometheus; docs/metrics.md lists them
+//
+// A commit that is held does not make a daemon unready: it goes on with the last
+// good one, and a restart would mend nothing. What a number was not observed for
+// yet has no number: before the first full run there is no count of zones,
+// rather than a count of none.
+package status
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Schedule says when the next tick comes after a time; the zero time means
+// never. It is what robfig/cron calls a Schedule.
+type Schedule interface {
+	Next(time.Time) time.Time
+}
+
+// Config is what a [Status] is made from.
+type Config struct {
+	Now     func() time.Time // required
+	Sweep   Schedule         // nil: the sweep is never overdue
+	Version string           // of the program, for seawall_build_info
+}
+
+// Status gathers what runs report. It is safe for concurrent use.
+type Status struct {
+	config  Config
+	started time.Time
+	metrics *metrics
+
+	mu        sync.Mutex
+	acted     bool      // a valid commit was acted on
+	lastSweep time.Time // the end of the last full run, zero before
+	stuck     map[diff.DeploymentID]bool
+}
+
+var _ reconcile.Reporter = (*Status)(nil)
+
+// New starts to watch; until the first full run, the sweep is counted from now.
+func New(config Config) *Status {
+	s := &Status{config: config, started: config.Now(), stuck: map[diff.DeploymentID]bool{}}
+	s.metrics = newMetrics(config.Version, func() bool { return len(s.unready()) == 0 })
+	return s
+}
+
+// Report implements [reconcile.Reporter].
+func (s *Status) Report(_ context.Context, r reconcile.Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.metrics.countRun(r)
+	s.metrics.showCommit(r)
+	complete := r.Full && r.Err == nil
+	if r.Err == nil {
+		s.acted = true
+	}
+	if complete {
+		s.lastSweep = r.Finished
+		s.metrics.showSweep(r)
+		clear(s.stuck)
+	}
+	s.followStuck(r)
+	if !s.lastSweep.IsZero() {
+		s.metrics.nonConvergent.set(float64(len(s.stuck)))
+	}
+}
+
+// followStuck keeps the deployments whose change the platform did not keep.
+func (s *Status) followStuck(r reconcile.Report) {
+	for _, settled := range r.Plan.Settled {
+		delete(s.stuck, settled.ID)
+	}
+	for _, c := range r.Plan.Changes {
+		if c.Refused != nil && c.Refused.Guard == guardNonConvergent {
+			s.stuck[c.ID()] = true
+		}
+	}
+	for _, result := range r.Results {
+		switch result.Outcome {
+		case reconcile.NonConvergent:
+			s.stuck[result.Change.ID()] = true
+		case reconcile.Converged:
+			delete(s.stuck, result.Change.ID())
+		}
+	}
+}
+
+// guardNonConvergent is what diff calls the guard that keeps a change from being
+// sent again that was not kept before.
+const guardNonConvergent = "non_convergent"
+
+// unready returns the reasons why the daemon cannot be relied on, none if it can.
+func (s *Status) unready() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var reasons []string
+	if !s.acted {
+		reasons = append(reasons, "no valid commit was acted on yet")
+	}
+	if due := s.sweepDue(); !due.IsZero() && s.config.Now().After(due) {
+		since := "no full run has ended since the start"
+		if !s.lastSweep.IsZero() {
+			since = "the last full run ended at " + s.lastSweep.UTC().Format(time.RFC3339)
+		}
+		reasons = append(reasons, fmt.Sprintf("the sweep is overdue since %s: %s", due.UTC().Format(time.RFC3339), since))
+	}
+	return reasons
+}
+
+// sweepDue is when a full run should have ended at the latest: one tick for it
+// to begin, and the time up to the next for it to take.
+func (s *Status) sweepDue() time.Time {
+	if s.config.Sweep == nil {
+		return time.Time{}
+	}
+	last := s.lastSweep
+	if last.IsZero() {
+		last = s.started
+	}
+	next := s.config.Sweep.Next(last)
+	if next.IsZero() {
+		return next
+	}
+	return s.config.Sweep.Next(next)
+}
+
+// Handler serves the three paths.
+func (s *Status) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if reasons := s.unready(); len(reasons) > 0 {
+			answer(w, http.StatusServiceUnavailable, reasons...)
+			return
+		}
+		answer(w, http.StatusOK, "ok")
+	})
+	mux.Handle("GET /metrics", s.metrics.handler())
+	return mux
+}
+
+// answer writes lines of text that nobody may keep.
+func answer(w http.ResponseWriter, code int, lines ...string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	// A probe that hung up needs no answer.
+	_, _ = fmt.Fprintln(w, strings.Join(lines, "\n"))
+}
