@@ -127,7 +127,7 @@ func overrideKey(path Member) (list, key, member string) {
 		return "", "", rest
 	}
 	key, _ = strconv.Unquote(prefix) // what QuotedPrefix accepts, Unquote does too
-	return list, key, strings.TrimPrefix(quoted[len(prefix):], "].")
+	return list, key, strings.TrimPrefix(strings.TrimPrefix(quoted[len(prefix):], "]"), ".")
 }
 
 func effectDirection(member string, before, after effect) Direction {

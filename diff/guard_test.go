@@ -1,0 +1,164 @@
+package diff
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+func TestShrunk(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		before, after Size
+		want          bool
+	}{
+		{"no earlier commit", Size{}, Size{}, false},
+		{"growth", Size{4, 4}, Size{8, 8}, false},
+		{"the same", Size{4, 4}, Size{4, 4}, false},
+		{"below the floor", Size{3, 3}, Size{1, 1}, false},
+		{"at the floor, halved", Size{4, 4}, Size{2, 4}, true},
+		{"at the floor, not quite halved", Size{5, 5}, Size{3, 3}, false},
+		{"odd, halved", Size{5, 9}, Size{5, 4}, true},
+		{"only deployments halved", Size{1, 10}, Size{1, 5}, true},
+		{"emptied", Size{10, 10}, Size{}, true},
+		{"emptied below the floor", Size{1, 1}, Size{}, true},
+		{"zones without deployments", Size{1, 1}, Size{1, 0}, true},
+	} {
+		f := Facts{Before: test.before, After: test.after}
+		if got := f.Shrunk(); got != test.want {
+			t.Errorf("%s: got %v", test.name, got)
+		}
+		if f.AllowShrink = true; f.Shrunk() {
+			t.Errorf("%s: not allowed", test.name)
+		}
+	}
+}
+
+func TestGuardShrunk(t *testing.T) {
+	plan := makeOne(deployment(paranoia(2)), testExecute(nil))
+	facts := Facts{Before: Size{10, 12}, After: Size{1, 1}}
+	want := &Refusal{
+		"shrink", "this commit declares 1 zones with 1 deployments where the last accepted one declared 10 with 12",
+		"seawall apply --allow-shrink, or a commit that declares them again",
+	}
+	guarded := Guard(plan, facts)
+	if got := guarded.Changes[0]; !reflect.DeepEqual(got.Refused, want) || got.Applies() {
+		t.Errorf("got %+v", got.Refused)
+	}
+	if plan.Changes[0].Refused != nil {
+		t.Error("the plan that was passed in has changed")
+	}
+	if guarded.Requests.ToApply != 0 || guarded.Summary.Refused != 1 || guarded.Summary.Changed != 0 || !guarded.Attention() {
+		t.Errorf("got %+v %+v", guarded.Requests, guarded.Summary)
+	}
+	facts.AllowShrink = true
+	if got := Guard(plan, facts).Changes[0]; got.Refused != nil {
+		t.Errorf("got %+v", got.Refused)
+	}
+}
+
+func TestGuardFirstRefusalCounts(t *testing.T) {
+	plan := makeOne(deployment(paranoia(2)), testExecute(parseOverrides(t, `{"rules":[{"id":"R0","enabled":false}]}`)))
+	facts := Facts{Before: Size{10, 10}, After: Size{1, 1}, NonConvergent: map[DeploymentID]string{plan.Changes[0].ID(): plan.Changes[0].Fingerprint()}}
+	for _, want := range []string{"shrink", "unmanaged"} {
+		if got := Guard(plan, facts).Changes[0].Refused; got.Guard != want {
+			t.Errorf("got %s, want %s", got.Guard, want)
+		}
+		facts.AllowShrink = true
+	}
+}
+
+func TestGuardNonConvergent(t *testing.T) {
+	live := testExecute(parseOverrides(t, `{"rules":[{"id":"R1","action":"log"},{"id":"R2","action":"log"}]}`))
+	written := mustChange(t, makeOne(deployment(paranoia(2), keep), live))
+	facts := Facts{NonConvergent: map[DeploymentID]string{written.ID(): written.Fingerprint()}}
+	refusal := func(d desired.Deployment, live edge.Rule) *Refusal {
+		return Guard(makeOne(d, live), facts).Changes[0].Refused
+	}
+	want := &Refusal{
+		"non_convergent",
+		"this very change was written before and the platform did not keep it: " +
+			`overrides.categories["paranoia-level-3"].enabled, overrides.categories["paranoia-level-4"].enabled`,
+		"a changed declaration, a changed live state, or seawall apply, which tries it once more",
+	}
+	if got := refusal(deployment(paranoia(2), keep), live); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+
+	moved := deployment(keep)
+	moved.Paranoia = &desired.Declared[int]{Value: 2, Origin: desired.Origin{Commit: "another", File: "b.cue", Line: 1}}
+	if refusal(moved, live) == nil {
+		t.Error("a declaration that only moved is tried again")
+	}
+	shuffled := testExecute(parseOverrides(t, `{"rules":[{"id":"R2","action":"log"},{"id":"R1","action":"log"}]}`))
+	if refusal(deployment(paranoia(2), keep), shuffled) == nil {
+		t.Error("a server that shuffles rules has it tried again")
+	}
+
+	if refusal(deployment(paranoia(1), keep), live) != nil {
+		t.Error("another declaration is refused")
+	}
+	if refusal(deployment(paranoia(2), keep), testExecute(nil)) != nil {
+		t.Error("another live state is refused")
+	}
+	facts.NonConvergent = map[DeploymentID]string{{testZone, "another"}: written.Fingerprint()}
+	if refusal(deployment(paranoia(2), keep), live) != nil {
+		t.Error("another deployment's history is held against this one")
+	}
+}
+
+func TestDigest(t *testing.T) {
+	facts := Facts{}
+	plan := func() Plan {
+		return Guard(makeOne(deployment(paranoia(2)), testExecute(parseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`))), facts)
+	}
+	first := plan()
+	if len(first.Digest) != len("sha256:")+64 || !strings.HasPrefix(first.Digest, "sha256:") {
+		t.Fatalf("digest is %q", first.Digest)
+	}
+	for name, change := range map[string]func(*Plan){
+		"nothing":       func(*Plan) {},
+		"generated_at":  func(p *Plan) { p.GeneratedAt = time.Unix(1, 0) },
+		"requests.used": func(p *Plan) { p.Requests.Used = 9 },
+		"the digest":    func(p *Plan) { p.Digest = "other" },
+	} {
+		p := plan()
+		change(&p)
+		if p.seal().Digest != first.Digest {
+			t.Errorf("%s changes the digest", name)
+		}
+	}
+	for name, change := range map[string]func(*Plan){
+		"version":       func(p *Plan) { p.Version = 2 },
+		"commit":        func(p *Plan) { p.Commit = "other" },
+		"zones":         func(p *Plan) { p.Summary.Zones++ },
+		"account":       func(p *Plan) { p.Changes[0].Account = "other" },
+		"zone":          func(p *Plan) { p.Changes[0].Zone = "other" },
+		"zone id":       func(p *Plan) { p.Changes[0].ZoneID = "other" },
+		"deployment":    func(p *Plan) { p.Changes[0].Deployment = "other" },
+		"direction":     func(p *Plan) { p.Changes[0].Direction = Neutral },
+		"origin":        func(p *Plan) { p.Changes[0].Origin.Line++ },
+		"field":         func(p *Plan) { p.Changes[0].Fields[0].New = true },
+		"field, absent": func(p *Plan) { p.Changes[0].Fields[0].New = nil },
+		"field origin":  func(p *Plan) { p.Changes[0].Fields[0].Origin = nil },
+		"unmanaged":     func(p *Plan) { p.Changes[0].Unmanaged = nil },
+		"body":          func(p *Plan) { p.Changes[0].Request.Body.Expression = "false" },
+		"refusal":       func(p *Plan) { p.Changes[0].Refused.Reason = "other" },
+		"problem":       func(p *Plan) { p.Problems = append(p.Problems, Problem{}) },
+		"a change":      func(p *Plan) { p.Changes = p.Changes[:0] },
+	} {
+		p := plan()
+		change(&p)
+		if p.seal().Digest == first.Digest {
+			t.Errorf("%s does not change the digest", name)
+		}
+	}
+	unguarded := makeOne(deployment(paranoia(2)), testExecute(parseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`)))
+	if unguarded.Digest == first.Digest {
+		t.Error("a guard does not change the digest")
+	}
+}
