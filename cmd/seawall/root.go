@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -17,7 +20,7 @@ Begin a repository of your own:        seawall init my-edge
 Check one, without any network:        seawall validate my-edge
 
 Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -42,4 +45,17 @@ Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`
 	}
 	root.AddCommand(newVersion(t))
 	return root
+}
+
+// knownCommand refuses a first word that is no command, with the nearest one.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "seawall --help lists the commands"
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fail(fmt.Errorf("there is no command %q", args[0]), hint)
 }

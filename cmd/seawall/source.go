@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -25,6 +26,11 @@ func (f folder) Fetch(context.Context) (string, error) { return "", nil }
 
 // Compile evaluates the folder as it is now.
 func (f folder) Compile(ctx context.Context, _ string) (desired.State, []desired.Problem, error) {
+	if info, err := os.Stat(f.dir); err != nil {
+		return desired.State{}, nil, fail(err, "name the folder that holds the CUE files")
+	} else if !info.IsDir() {
+		return desired.State{}, nil, fail(fmt.Errorf("%s is not a folder", f.dir), "name the folder that holds the CUE files")
+	}
 	return compileTree(ctx, tree{Dir: f.dir})
 }
 

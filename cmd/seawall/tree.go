@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
@@ -43,11 +41,6 @@ type tree struct {
 // open returns the tree's files and the folder to begin at.
 func (t tree) open() (fs.FS, string, error) {
 	if t.Store == "" {
-		if info, err := os.Stat(t.Dir); err != nil {
-			return nil, "", err
-		} else if !info.IsDir() {
-			return nil, "", fmt.Errorf("%s is not a folder", t.Dir)
-		}
 		files, err := compile.Dir(t.Dir)
 		return files, ".", err
 	}
