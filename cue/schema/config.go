@@ -107,10 +107,11 @@ func LoadConfig(name string, data []byte) (Config, []desired.Problem) {
 	if len(problems) > 0 {
 		return Config{}, c.renamed(problems)
 	}
-	if problems := explain.Problems(plain, def, "."); len(problems) > 0 {
+	unified, problems := explain.Check(plain, def, ".")
+	if len(problems) > 0 {
 		return Config{}, c.renamed(problems)
 	}
-	config := c.read(plain.Unify(def), plain)
+	config := c.read(unified, plain)
 	desired.SortProblems(c.problems)
 	if len(desired.Errors(c.problems)) > 0 {
 		return Config{}, c.renamed(c.problems)

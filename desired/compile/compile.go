@@ -104,12 +104,13 @@ func (u *Unit) evaluate(fsys fs.FS) {
 		u.fail(problems...)
 		return
 	}
-	if problems := explain.Problems(plain, def, u.Dir); len(problems) > 0 {
+	unified, problems := explain.Check(plain, def, u.Dir)
+	if len(problems) > 0 {
 		u.fail(problems...)
 		return
 	}
 	r := reader{unit: u}
-	r.read(both{plain.Unify(def), plain})
+	r.read(both{unified, plain})
 	if len(desired.Errors(u.Problems)) > 0 {
 		u.fail()
 	}

@@ -3,7 +3,7 @@
 //
 // CUE itself stops at the first mistakes of a struct, reports them where the
 // schema stands, and spends a paragraph on a misspelt word. So when a value
-// does not fit, [Problems] walks value and schema side by side: unknown and
+// does not fit, [Check] walks value and schema side by side: unknown and
 // missing fields it finds itself, and each leaf is unified with its part of
 // the schema alone, which leaves one error to put into words ([words.go]).
 // Mistakes of the value in itself, such as two conflicting lines, come first,
@@ -22,14 +22,19 @@ import (
 // maxPerValue bounds the mistakes told of one value; the rest are counted.
 const maxPerValue = 1000
 
-// Problems returns what is wrong with plain as an instance of schema; none
-// when it fits. Own is the folder of plain's files, whose positions are
-// preferred over those of other folders.
-func Problems(plain, schema cue.Value, own string) []desired.Problem {
-	whole := plain.Unify(schema).Validate(cue.Concrete(true), cue.Final())
-	if whole == nil {
-		return nil
+// Check unifies plain with schema. It returns the unified value, and what is
+// wrong with plain; nothing when it fits. Own is the folder of plain's files,
+// whose positions are preferred over those of other folders.
+func Check(plain, schema cue.Value, own string) (cue.Value, []desired.Problem) {
+	unified := plain.Unify(schema)
+	err := unified.Validate(cue.Concrete(true), cue.Final())
+	if err == nil {
+		return unified, nil
 	}
+	return unified, problems(err, plain, schema, own)
+}
+
+func problems(whole error, plain, schema cue.Value, own string) []desired.Problem {
 	e := &explainer{places: places{own: own}, broken: map[string]bool{}}
 	e.ownMistakes(plain)
 	e.value(plain, schema, nil)

@@ -14,8 +14,7 @@ import (
 var bounds = map[string]string{
 	`=~"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$"`: "must be written YYYY-MM-DDThh:mm:ssZ",
 	`=~"^[0-9a-f]{32}$"`:                   "must be 32 lower-case hexadecimal digits",
-	`=~"^\\PC{1,120}$"`:                    "must be 1 to 120 printable characters",
-	`=~"^\\PC{1,255}$"`:                    "must be 1 to 255 printable characters",
+	`=~"^\\PC+$"`:                          "must be printable and not empty",
 	`=~"^[0-9A-Za-z_-]{1,64}$"`:            "must be 1 to 64 letters, digits, - or _",
 	`=~"^[^/\\\\\\pC]+(/[^/\\\\\\pC]+)*$"`: "must be a relative path with /",
 	`!~"(^|/)\\.\\.?(/|$)"`:                "must not contain . or .. as a part",
@@ -30,10 +29,11 @@ var bounds = map[string]string{
 
 // validators does the same for the functions the schema calls.
 var validators = map[string]string{
-	"strings.MinRunes(1)":   "must not be empty",
-	"strings.MaxRunes(120)": "must not be longer than 120 characters",
-	"struct.MinFields(1)":   "must not be empty",
-	"time.Duration":         `must be a duration such as "720h" or "90m"`,
+	"strings.MinRunes(1)":                 "must not be empty",
+	"strings.MaxRunes(120)":               "must not be longer than 120 characters",
+	`=~"^\\PC+$" & strings.MaxRunes(120)`: "must be printable and have 1 to 120 characters",
+	"struct.MinFields(1)":                 "must not be empty",
+	"time.Duration":                       `must be a duration such as "720h" or "90m"`,
 }
 
 // inWords says in one line what is wrong with a value whose part of the schema
@@ -152,7 +152,11 @@ func comparison(text string) (string, bool) {
 
 // boundWords puts the condition on a key into words.
 func boundWords(v cue.Value) (string, bool) {
-	words, ok := bounds[fmt.Sprint(v)]
+	text := fmt.Sprint(v)
+	if words, ok := bounds[text]; ok {
+		return words, ok
+	}
+	words, ok := validators[text]
 	return words, ok
 }
 
