@@ -1,0 +1,91 @@
+package worker
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// Limits are the bounds of a job. A zero field takes its default.
+type Limits struct {
+	PerStep time.Duration // from one Begin to the next, start-up included; 20 s
+	Total   time.Duration // of one call of Run or RunSteps; 10 min
+	// Memory is what the garbage collector aims at (GOMEMLIMIT), in bytes; 1 GiB.
+	// It works ever harder near it, which the time bound then ends.
+	Memory int64
+	// AddressSpace is the hard end of memory (RLIMIT_AS), in bytes; 3 GiB. Go
+	// reserves about 1 GiB of it at the start without using it. It is
+	// enforced on Linux, except in a binary built with -race, which needs terabytes.
+	AddressSpace uint64
+	Stack        int64 // of one goroutine, in bytes; 256 MiB
+	Output       int64 // of all results together, in bytes; 64 MiB
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		PerStep:      cmp.Or(l.PerStep, 20*time.Second),
+		Total:        cmp.Or(l.Total, 10*time.Minute),
+		Memory:       cmp.Or(l.Memory, 1<<30),
+		AddressSpace: cmp.Or(l.AddressSpace, 3<<30),
+		Stack:        cmp.Or(l.Stack, 256<<20),
+		Output:       cmp.Or(l.Output, 64<<20),
+	}
+}
+
+// Bound names what a job ran into.
+type Bound string
+
+// The bounds of [BoundError].
+const (
+	BoundTime   Bound = "time"
+	BoundTotal  Bound = "total time"
+	BoundMemory Bound = "memory"
+	BoundStack  Bound = "stack"
+	BoundOutput Bound = "output"
+	// BoundCrash is the child's end by anything else: a panic, an exit, a signal,
+	// or words that are no frames.
+	BoundCrash Bound = "crash"
+)
+
+// BoundError says that a job was ended, by which bound, and at which step.
+type BoundError struct {
+	Bound Bound
+	Limit string // "20s", "1 GiB"; for a crash how it ended: "exit status 2"
+	Step  string // empty before the first
+	// Stderr is the beginning and the end of what the child printed. It may quote
+	// what the job was working on: for debug logs, never for a report.
+	Stderr string
+}
+
+// Error is "teams/a: exceeded the memory bound of 1 GiB".
+func (e *BoundError) Error() string {
+	prefix := ""
+	if e.Step != "" {
+		prefix = e.Step + ": "
+	}
+	if e.Bound == BoundCrash {
+		return prefix + "the worker crashed: " + e.Limit
+	}
+	return fmt.Sprintf("%sexceeded the %s bound of %s", prefix, e.Bound, e.Limit)
+}
+
+// JobError is the error that a job returned.
+type JobError struct {
+	Step    string // the last that began
+	Message string
+}
+
+func (e *JobError) Error() string { return e.Message }
+
+// bytesOf renders a bound in bytes: "1 GiB", "1.5 GiB", "300 bytes".
+func bytesOf(n int64) string {
+	for _, u := range []struct {
+		name string
+		size int64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= u.size {
+			return fmt.Sprintf("%.3g %s", float64(n)/float64(u.size), u.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

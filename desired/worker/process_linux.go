@@ -1,0 +1,40 @@
+package worker
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// self is this very binary, even after an update replaced the file that it
+// was started from: a newer child might not understand its parent.
+func self() (string, error) {
+	const exe = "/proc/self/exe"
+	if _, err := os.Stat(exe); err == nil {
+		return exe, nil
+	}
+	return os.Executable()
+}
+
+// limitProcess bounds the address space, and keeps credentials out of core files.
+func limitProcess(addressSpace uint64) error {
+	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
+		return err
+	}
+	if addressSpace == 0 {
+		return nil
+	}
+	return syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: addressSpace, Max: addressSpace})
+}
+
+// awaitExit returns when the child has ended, and leaves it to be waited for;
+// it is false when that cannot be done.
+func awaitExit(p *os.Process) bool {
+	for {
+		err := unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err == nil
+		}
+	}
+}

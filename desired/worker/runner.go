@@ -1,0 +1,116 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+)
+
+// Runner runs jobs. The zero Runner has the default bounds.
+type Runner struct {
+	Limits Limits
+	// Env are the names of environment variables to hand on, [NetworkEnv] for a
+	// job that fetches. By itself the child sees none of the parent's.
+	Env []string
+	// Executable is the binary to start; empty for the one that runs.
+	Executable string
+}
+
+// NetworkEnv are the variables a fetching job needs: to find git-upload-pack,
+// proxies, and certificate authorities. SSH_AUTH_SOCK, HOME and git's own
+// variables are left out on purpose.
+var NetworkEnv = []string{
+	"PATH", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy",
+}
+
+// Run runs a job and calls onStep, which may be nil, with each result in order.
+// While onStep works, the step's clock stands still. An error of onStep ends
+// the run and is returned as it is.
+//
+// It returns a [*BoundError] when a bound ended the job, a [*JobError] when the
+// job itself failed, and ctx's cause when ctx ended. Whatever happens, at the
+// return the child and all that it started are gone.
+func (r Runner) Run(ctx context.Context, job string, in any, onStep func(step string, out json.RawMessage) error) error {
+	limits := r.Limits.withDefaults()
+	_, err := r.run(ctx, limits, time.Now().Add(limits.Total), job, in, onStep)
+	return err
+}
+
+// RunSteps runs a job over steps, and runs it again with those that are left
+// whenever a step trips a bound, so that the errors of all steps come at once.
+// In makes the job's input for the steps that remain; the job begins each of
+// them, in any order, under its name.
+//
+// The first result holds the bounds that tripped, at most one a step; results
+// that such a step emitted before it tripped have been handed to onStep. The
+// error is for everything else, as with [Runner.Run]; a [BoundTotal], and a
+// bound outside of any step, end it.
+func (r Runner) RunSteps(ctx context.Context, job string, steps []string, in func(remaining []string) any,
+	onStep func(step string, out json.RawMessage) error,
+) ([]*BoundError, error) {
+	limits := r.Limits.withDefaults()
+	deadline := time.Now().Add(limits.Total)
+	var tripped []*BoundError
+	for remaining := steps; len(remaining) > 0; {
+		begun, err := r.run(ctx, limits, deadline, job, in(slices.Clone(remaining)), onStep)
+		var bound *BoundError
+		if !errors.As(err, &bound) || bound.Bound == BoundTotal || !slices.Contains(remaining, bound.Step) {
+			return tripped, err
+		}
+		tripped = append(tripped, bound)
+		remaining = slices.DeleteFunc(slices.Clone(remaining), func(s string) bool { return begun[s] })
+	}
+	return tripped, nil
+}
+
+// run reports which steps began.
+func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job string, in any,
+	onStep func(string, json.RawMessage) error,
+) (map[string]bool, error) {
+	input, err := json.Marshal(in)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the job's input: %w", err)
+	}
+	cmd, err := r.command(limits, job)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{limits: limits, deadline: deadline, onStep: onStep, cmd: cmd, begun: map[string]bool{}}
+	err = s.run(ctx, input)
+	return s.begun, err
+}
+
+func (r Runner) command(limits Limits, job string) (*exec.Cmd, error) {
+	executable := r.Executable
+	if executable == "" {
+		var err error
+		if executable, err = self(); err != nil {
+			return nil, fmt.Errorf("finding this binary: %w", err)
+		}
+	}
+	cmd := exec.Command(executable, Argument, job)
+	space := limits.AddressSpace
+	if raceEnabled {
+		space = 0
+	}
+	cmd.Env = []string{
+		fmt.Sprintf("%s=%d,%d", Marker, space, limits.Stack),
+		fmt.Sprintf("GOMEMLIMIT=%d", limits.Memory),
+		"GOGC=200",
+		"GOMAXPROCS=1",
+		"GOTRACEBACK=single",
+	}
+	for _, name := range r.Env {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	cmd.SysProcAttr = ownGroup()
+	return cmd, nil
+}

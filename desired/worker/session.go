@@ -1,0 +1,207 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// maxMessage bounds the text of a [JobError].
+const maxMessage = 8 << 10
+
+// session is the life of one child.
+type session struct {
+	limits   Limits
+	deadline time.Time
+	onStep   func(string, json.RawMessage) error
+	cmd      *exec.Cmd
+
+	begun  map[string]bool
+	output int64
+	stdout io.ReadCloser
+	stderr excerpt
+	timer  *time.Timer
+
+	mu      sync.Mutex // of what the timers look at
+	step    string
+	cause   error // why the child was killed; the first reason counts
+	settled bool  // the outcome is known: later reasons come too late
+	reaped  bool
+}
+
+func (s *session) run(ctx context.Context, input []byte) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	stdin, err := s.start()
+	if err != nil {
+		return fmt.Errorf("starting the worker: %w", err)
+	}
+	defer stdin.Close()
+	s.timer = time.AfterFunc(s.limits.PerStep, s.timeout)
+	total := time.AfterFunc(time.Until(s.deadline), s.totalTimeout)
+	stopWatching := context.AfterFunc(ctx, func() { s.kill(context.Cause(ctx)) })
+	defer func() { s.timer.Stop(); total.Stop(); stopWatching() }()
+
+	go func() {
+		// A child that dies before it has read everything is found out by its
+		// silence. The pipe stays open: its end tells the child that we are gone.
+		_ = writeFrame(stdin, frameInput, input)
+	}()
+	ended, err := s.listen()
+	if ended || err != nil {
+		s.settle(err)
+	}
+	return s.outcome(ended, s.reap())
+}
+
+func (s *session) start() (stdin io.WriteCloser, err error) {
+	if stdin, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if s.stdout, err = s.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	s.cmd.Stderr = &s.stderr
+	// A grandchild that got away may hold stderr open for ever.
+	s.cmd.WaitDelay = time.Second
+	return stdin, s.cmd.Start()
+}
+
+// listen reads frames until the child says that it has ended, or its pipe
+// ends, which is no error here.
+func (s *session) listen() (ended bool, err error) {
+	for {
+		kind, payload, err := readFrame(s.stdout, s.limits.Output)
+		switch {
+		case errors.Is(err, errFrameTooBig):
+			return false, s.tripped(BoundOutput, bytesOf(s.limits.Output))
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrClosed):
+			return false, nil
+		case err != nil:
+			return false, s.tripped(BoundCrash, "it answered with something else than frames")
+		}
+		if ended, err := s.handle(kind, payload); ended || err != nil {
+			return ended, err
+		}
+	}
+}
+
+func (s *session) handle(kind frameKind, payload []byte) (ended bool, err error) {
+	switch kind {
+	case frameBegin:
+		s.begin(string(payload))
+		return false, nil
+	case frameResult:
+		return false, s.result(payload)
+	case frameError:
+		return true, &JobError{Step: s.step, Message: string(payload[:min(len(payload), maxMessage)])}
+	case frameDone:
+		return true, nil
+	}
+	return false, s.tripped(BoundCrash, "it answered with something else than frames")
+}
+
+func (s *session) begin(step string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.step = step
+	s.begun[step] = true
+	s.timer.Reset(s.limits.PerStep)
+}
+
+func (s *session) result(payload []byte) error {
+	if s.output += int64(len(payload)); s.output > s.limits.Output {
+		return s.tripped(BoundOutput, bytesOf(s.limits.Output))
+	}
+	if !json.Valid(payload) {
+		return s.tripped(BoundCrash, "it answered with something else than JSON")
+	}
+	if s.onStep == nil {
+		return nil
+	}
+	s.timer.Stop()
+	err := s.onStep(s.step, bytes.Clone(payload))
+	s.timer.Reset(s.limits.PerStep)
+	return err
+}
+
+func (s *session) tripped(bound Bound, limit string) *BoundError {
+	return &BoundError{Bound: bound, Limit: limit, Step: s.step}
+}
+
+func (s *session) timeout() { s.killFor(BoundTime, s.limits.PerStep) }
+
+func (s *session) totalTimeout() { s.killFor(BoundTotal, s.limits.Total) }
+
+func (s *session) killFor(bound Bound, limit time.Duration) {
+	s.mu.Lock()
+	err := s.tripped(bound, limit.String())
+	s.mu.Unlock()
+	s.kill(err)
+}
+
+// settle records the outcome and ends what is left of the child.
+func (s *session) settle(outcome error) {
+	s.kill(outcome)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settled = true
+}
+
+// kill ends the child and its whole process group, and remembers the first
+// reason. After the child was waited for, its number may belong to someone
+// else: then nothing is killed.
+func (s *session) kill(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reaped {
+		return
+	}
+	if s.cause == nil && !s.settled {
+		s.cause = cause
+	}
+	killGroup(s.cmd.Process)
+	_ = s.stdout.Close() // a grandchild that got away must not keep us listening
+}
+
+// reap waits for the child, and kills what it left behind.
+func (s *session) reap() error {
+	if awaitExit(s.cmd.Process) {
+		s.kill(nil) // the number is the child's until it is waited for
+		s.markReaped()
+		return s.cmd.Wait()
+	}
+	err := s.cmd.Wait()
+	s.kill(nil)
+	s.markReaped()
+	return err
+}
+
+func (s *session) markReaped() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reaped = true
+}
+
+// outcome says why the child is gone.
+func (s *session) outcome(ended bool, exit error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.cause
+	if err == nil && !ended {
+		err = s.diagnose(exit)
+	}
+	var bound *BoundError
+	if errors.As(err, &bound) {
+		bound.Stderr = s.stderr.String()
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+// Package worker runs jobs in a child process of the same binary, within
+// bounds. Some work cannot be bounded in its own process: it heeds no context,
+// or a few bytes of input overflow its stack and take the whole process along.
+// What a job does is none of this package's business.
+//
+// The binary calls [Main] before anything else, with the jobs it knows:
+//
+//	func main() {
+//		worker.Main(map[string]worker.Job{"compile": compileJob})
+//		…
+//	}
+//
+// A job reads its input, says which step it is at, and emits results:
+//
+//	func compileJob(ctx context.Context, in []byte, out *worker.Output) error {
+//		for _, folder := range folders(in) {
+//			if err := out.Begin(folder); err != nil {
+//				return err
+//			}
+//			if err := out.Emit(compile(folder)); err != nil {
+//				return err
+//			}
+//		}
+//		return nil
+//	}
+//
+// The parent runs it with a [Runner]. When a bound trips, the child and all
+// that it started are killed, and the [*BoundError] names the bound and the
+// step. [Runner.RunSteps] then goes on with the steps that are left, so that
+// one bad folder does not hide the others' results.
+//
+// Parent and child speak in frames over the child's stdin and stdout; see
+// frame.go. The child's environment is empty but for what the bounds need and
+// what [Runner.Env] adds.
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// Argument is the first argument of a worker's command line, for those who
+// list processes.
+const Argument = "__worker"
+
+// Marker is the environment variable without which [Argument] means nothing:
+// it carries the bounds that the child sets for itself.
+const Marker = "SEAWALL_WORKER"
+
+// Job does some work in the child. An error ends the run and reaches the parent
+// as text ([*JobError]); results that the parent must tell apart are emitted.
+// What a job prints goes to stderr, wherever it prints it.
+type Job func(ctx context.Context, in []byte, out *Output) error
+
+// Main runs a job and exits when this process was started as a worker, and
+// returns otherwise. Nothing may write to stdout before it.
+func Main(jobs map[string]Job) {
+	bounds, marked := os.LookupEnv(Marker)
+	if !marked || len(os.Args) != 3 || os.Args[1] != Argument {
+		return
+	}
+	pipe := os.Stdout
+	os.Stdout = os.Stderr // a stray print must not end up between frames
+	if err := confine(bounds); err != nil {
+		fmt.Fprintln(os.Stderr, "confining the worker:", err)
+		os.Exit(1)
+	}
+	out := &Output{w: pipe}
+	if err := serve(jobs[os.Args[2]], os.Stdin, out); err != nil {
+		_ = out.send(frameError, []byte(err.Error())) // nobody left to tell
+		os.Exit(1)
+	}
+	if out.send(frameDone, nil) != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// confine sets the bounds that only the process itself can set: address space
+// and stack, both in bytes, zero for none.
+func confine(bounds string) error {
+	space, stack, _ := strings.Cut(bounds, ",")
+	spaceBytes, err := strconv.ParseUint(space, 10, 63)
+	if err != nil {
+		return err
+	}
+	stackBytes, err := strconv.ParseUint(stack, 10, 62)
+	if err != nil {
+		return err
+	}
+	if stackBytes > 0 {
+		debug.SetMaxStack(int(stackBytes))
+	}
+	return limitProcess(spaceBytes)
+}
+
+func serve(job Job, stdin io.Reader, out *Output) error {
+	if job == nil {
+		return errors.New("this binary does not know the job")
+	}
+	kind, in, err := readFrame(stdin, maxFrame)
+	if err != nil {
+		return fmt.Errorf("reading the job's input: %w", err)
+	}
+	if kind != frameInput {
+		return errors.New("reading the job's input: it is something else")
+	}
+	go dieWithParent(stdin)
+	return job(context.Background(), in, out)
+}
+
+// dieWithParent waits for the parent to let go of stdin, which it does at its
+// death at the latest, and takes along whatever this process has started. A
+// job cannot keep it from running: Go preempts even an endless loop.
+func dieWithParent(stdin io.Reader) {
+	_, _ = io.Copy(io.Discard, stdin)
+	killOwnGroup()
+	os.Exit(1)
+}
+
+// Output is the child's end of the pipe. It is for one goroutine at a time.
+type Output struct{ w io.Writer }
+
+// Begin says that the job turns to a step. The time bound starts anew.
+func (o *Output) Begin(step string) error { return o.send(frameBegin, []byte(step)) }
+
+// Emit hands a result of the current step to the parent, as JSON.
+func (o *Output) Emit(result any) error {
+	data, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("encoding a result: %w", err)
+	}
+	return o.send(frameResult, data)
+}
+
+func (o *Output) send(kind frameKind, payload []byte) error { return writeFrame(o.w, kind, payload) }
