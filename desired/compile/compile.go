@@ -119,5 +119,10 @@ func (u *Unit) evaluate(fsys fs.FS) {
 // fail adds problems and takes back what the unit declares.
 func (u *Unit) fail(problems ...desired.Problem) {
 	u.Accounts, u.Tokens, u.User, u.Named = nil, nil, nil, nil
+	for i := range problems {
+		if problems[i].Origin.IsZero() {
+			problems[i].Origin.File = u.Dir
+		}
+	}
 	u.Problems = append(u.Problems, problems...)
 }

@@ -11,9 +11,9 @@ import (
 
 // Dir opens a folder of the host as a tree to compile. The tree holds the
 // folder's CUE files and what is in cue.mod, nothing else, and nothing outside
-// of the folder can be reached through it. A symbolic link that leads out or
-// to another folder is an error, as is exceeding [DefaultLimits]: what a person
-// believes to be declared must not be left out unsaid. A link that is none of
+// of the folder can be reached through it. A symbolic link to a CUE file, to
+// another folder or out is an error, as is exceeding [DefaultLimits]: what a
+// person believes to be declared must not be left out unsaid. A link that is none of
 // the desired state's is named with a leading "_" or ".".
 //
 // Errors are [Refused], with the file relative to the folder.
@@ -56,8 +56,10 @@ func (d dir) check(name string, entry fs.DirEntry, count *counter) error {
 		return refuse(name, fmt.Sprintf("reading the file: %v", err), "")
 	case info.IsDir():
 		return refuse(name, "the symbolic link leads to a folder", `move the folder here, or begin the link's name with "_"`)
-	case !strings.HasSuffix(name, ".cue"):
+	case !wanted(name):
 		return nil
+	case entry.Type()&fs.ModeSymlink != 0:
+		return refuse(name, "the symbolic link is not followed", "replace it by the file itself, or share definitions in the folder above")
 	case !info.Mode().IsRegular():
 		return refuse(name, "is not a regular file", "replace it by one")
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -39,41 +40,43 @@ func Folders(fsys fs.FS, root string) ([]string, error) {
 	if !fs.ValidPath(root) {
 		return nil, refuse("", fmt.Sprintf("path %q leaves the repository", root), "give a folder of the repository, with /")
 	}
-	count := counter{limits: DefaultLimits}
-	found := map[string]bool{}
-	err := fs.WalkDir(fsys, root, func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return fmt.Errorf("reading %s: %w", name, err)
-		case entry.IsDir() && name != root && skipped(entry.Name()):
-			return fs.SkipDir
-		case entry.IsDir() || !strings.HasSuffix(name, ".cue") || !entry.Type().IsRegular():
-			return nil
-		}
-		if info, err := entry.Info(); err != nil {
-			return fmt.Errorf("reading %s: %w", name, err)
-		} else if err := count.add(name, info.Size()); err != nil {
-			return err
-		}
-		if inPackage(entry.Name()) {
-			found[path.Dir(name)] = true
-		}
-		return nil
-	})
+	walk := walk{root: root, count: counter{limits: DefaultLimits}, found: map[string]bool{}}
+	err := fs.WalkDir(fsys, root, walk.visit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, refuse(root, "there is no such folder", "check the path; it is relative to the repository's root")
 	case err != nil:
 		return nil, err
-	case len(found) == 0:
+	case len(walk.found) == 0:
 		return nil, refuse(root, "there is no CUE file here", "check the path and the branch; to declare nothing on purpose, write a file with: account: {}")
 	}
-	dirs := make([]string, 0, len(found))
-	for dir := range found {
-		dirs = append(dirs, dir)
+	return slices.Sorted(maps.Keys(walk.found)), nil
+}
+
+// walk collects the folders of a tree and holds it to its limits.
+type walk struct {
+	root  string
+	count counter
+	found map[string]bool
+}
+
+func (w *walk) visit(name string, entry fs.DirEntry, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading %s: %w", name, err)
+	case entry.IsDir() && name != w.root && skipped(entry.Name()):
+		return fs.SkipDir
+	case entry.IsDir() || !strings.HasSuffix(name, ".cue") || !entry.Type().IsRegular():
+		return nil
 	}
-	slices.Sort(dirs)
-	return dirs, nil
+	info, err := entry.Info()
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	if inPackage(entry.Name()) {
+		w.found[path.Dir(name)] = true
+	}
+	return w.count.add(name, info.Size())
 }
 
 // skipped reports whether a folder is none of the desired state's.

@@ -19,6 +19,9 @@ import (
 // The problems are all of the run, warnings too, sorted and told once each.
 // With an error among them the state is zero and must not be used.
 func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
+	if len(units) == 0 {
+		return desired.State{}, []desired.Problem{{Message: "nothing was evaluated, which is not an empty state"}}
+	}
 	m := merger{
 		accounts: map[string]*account{},
 		tokens:   map[string]desired.Token{},
@@ -36,12 +39,25 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	}
 	user, problems := oneUser(units)
 	m.problems = append(m.problems, problems...)
-	m.checkRulesets()
+	if complete(units) {
+		m.checkRulesets()
+	}
 	told := told(m.problems)
 	if len(desired.Errors(told)) > 0 {
 		return desired.State{}, told
 	}
 	return m.state(commit, user), told
+}
+
+// complete reports whether every unit declares what it has to. A ruleset may
+// be missed only because its folder has mistakes of its own.
+func complete(units []Unit) bool {
+	for _, u := range units {
+		if len(desired.Errors(u.Problems)) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // merger holds what the units so far declare, by key.

@@ -292,3 +292,37 @@ func TestRootBelowModule(t *testing.T) {
 		t.Errorf("got %+v, %v", state, problems)
 	}
 }
+
+func TestMergeOfNothing(t *testing.T) {
+	if _, problems := compile.Merge(nil, "c"); len(desired.Errors(problems)) != 1 {
+		t.Errorf("got %v, want one error", problems)
+	}
+}
+
+// A folder that fails takes its rulesets with it; the zones of other folders
+// are not blamed for that.
+func TestMistakesDoNotCascade(t *testing.T) {
+	_, problems := compile.Tree(tree(map[string]string{
+		"cue.mod/module.cue": mod,
+		"base.cue":           "package edge\naccount: prod: id: \"" + id1 + "\"\n",
+		"a/rulesets.cue":     "package edge\naccount: prod: ruleset: core: nam: \"Core\"\n",
+		"b/zones.cue":        "package edge\naccount: prod: zone: b: {id: \"" + id2 + "\", waf: core: {}}\n",
+	}), ".", "")
+	want := "a/rulesets.cue:2:31: account.prod.ruleset.core.nam: unknown field\n    did you mean \"name\"?\n"
+	if got := report(problems); got != want {
+		t.Errorf("told\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Rulesets and zones of one account may stand in different folders.
+func TestRulesetsOfAnotherFolder(t *testing.T) {
+	state := valid(t, map[string]string{
+		"cue.mod/module.cue": mod,
+		"base.cue":           "package edge\naccount: prod: id: \"" + id1 + "\"\n",
+		"a/rulesets.cue":     "package edge\naccount: prod: ruleset: core: name: \"Core\"\n",
+		"b/zones.cue":        "package edge\naccount: prod: zone: b: {id: \"" + id2 + "\", waf: core: {}}\n",
+	})
+	if state.Deployments() != 1 || len(state.Accounts[0].Rulesets) != 1 {
+		t.Errorf("state: %+v", state)
+	}
+}
