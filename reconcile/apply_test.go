@@ -1,0 +1,495 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+// send is what the platform would do with a write.
+type send = func() (*edge.Ruleset, error)
+
+func TestFailureStaysInItsZone(t *testing.T) {
+	unreadable := func(w *world, _ *desired.Zone) { w.tamper.read = failZone(2, edge.ErrUnreadable) }
+	cases := map[string]struct {
+		prepare func(*world, *desired.Zone)
+		results []string
+		state   string // of the problem in the plan
+	}{
+		"unreadable": {unreadable, []string{"1 converged", "3 converged"}, "unknown"},
+		"not permitted": {func(w *world, _ *desired.Zone) { w.tamper.read = failZone(2, errForbidden) },
+			[]string{"1 converged", "3 converged"}, "unknown"},
+		"refuses the write": {func(w *world, _ *desired.Zone) {
+			w.tamper.write = func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
+				if zone == mem.FleetZone(2) {
+					return nil, &edge.Error{Status: 400}
+				}
+				return send()
+			}
+		}, []string{"1 converged", "2 failed", "3 converged"}, ""},
+		"cannot be read back": {func(w *world, _ *desired.Zone) {
+			w.tamper.write = func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
+				w.tamper.read = failZone(2, errDown)
+				return send()
+			}
+		}, []string{"1 converged", "2 failed", "3 converged"}, ""},
+		"not deployed": {func(w *world, _ *desired.Zone) {
+			if err := w.platform.RemoveEntryPoint(mem.FleetZone(2)); err != nil {
+				panic(err)
+			}
+		}, []string{"1 converged", "3 converged"}, "not_deployed"},
+		"blocked": {func(_ *world, z *desired.Zone) { z.Deployments = []desired.Deployment{core("no such tag")} },
+			[]string{"1 converged", "3 converged"}, "blocked"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 3)
+			all := zones(3, core("xss"))
+			c.prepare(w, &all[1])
+			w.repo.push("c1", all...)
+			report, _ := w.run(manual)
+			wantOutcomes(t, report, c.results...)
+			if report.Converged() || report.Err != nil {
+				t.Errorf("converged %v, error %v", report.Converged(), report.Err)
+			}
+			if c.state == "" && len(report.Plan.Problems) == 0 {
+				return
+			}
+			if p := report.Plan.Problems; len(p) != 1 || string(p[0].State) != c.state || p[0].ZoneID != mem.FleetZone(2) {
+				t.Errorf("problems %+v", p)
+			}
+		})
+	}
+}
+
+func TestRejectedCredentialStopsTheRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(*world)
+		calls   []string
+		results []string
+	}{
+		"on the list": {func(w *world) { w.tamper.list = func(edge.AccountID) error { return errUnauthenticated } }, []string{"list"}, []string{}},
+		"on a zone": {func(w *world) { w.tamper.read = failZone(2, errUnauthenticated) },
+			[]string{"list", "managed core", "read 1", "read 2"}, []string{}},
+		"on a write": {func(w *world) {
+			w.tamper.write = func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
+				if zone == mem.FleetZone(2) {
+					return nil, errUnauthenticated
+				}
+				return send()
+			}
+		}, []string{"list", "managed core", "read 1", "read 2", "read 3", "read 4", "write 1", "read 1", "write 2"},
+			[]string{"1 converged", "2 failed", "3 not_started", "4 not_started"}},
+		"on a proof": {func(w *world) {
+			w.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+				w.tamper.read = failZone(1, errUnauthenticated)
+				return send()
+			}
+		}, []string{"list", "managed core", "read 1", "read 2", "read 3", "read 4", "write 1", "read 1"},
+			[]string{"1 failed", "2 not_started", "3 not_started", "4 not_started"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 4)
+			w.repo.push("c1", zones(4, core("xss"))...)
+			c.prepare(w)
+			report, calls := w.run(manual)
+			w.wantCalls(calls, c.calls...)
+			wantOutcomes(t, report, c.results...)
+			if !errors.Is(report.Err, edge.ErrUnauthenticated) || strings.Count(report.Err.Error(), "check credentials.rulesets") != 1 {
+				t.Errorf("error %v", report.Err)
+			}
+			for _, result := range report.Results {
+				if result.Outcome == NotStarted && result.Err != nil {
+					t.Errorf("the one message is repeated for %s: %v", result.Change.Zone, result.Err)
+				}
+			}
+		})
+	}
+}
+
+// Of many at once those in flight end; none begins.
+func TestRejectedCredentialStopsSideBySide(t *testing.T) {
+	w := newWorld(t, 40)
+	w.Concurrency = 4
+	w.repo.push("c1", zones(40, core("xss"))...)
+	w.tamper.write = func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
+	report, calls := w.run(manual)
+	if n := writes(calls); n < 1 || n > 4 {
+		t.Errorf("%d writes with a credential that is rejected", n)
+	}
+	if len(report.Results) != 40 || report.Count(Failed)+report.Count(NotStarted) != 40 {
+		t.Errorf("results %v", outcomes(report))
+	}
+}
+
+func TestWriteOfUnknownOutcome(t *testing.T) {
+	// Each answer is lost; effects says whether its write took effect.
+	lost := func(effects []bool) func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) {
+		return func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+			if len(effects) == 0 {
+				return send()
+			}
+			effect := effects[0]
+			effects = effects[1:]
+			if effect {
+				if _, err := send(); err != nil {
+					return nil, err
+				}
+			}
+			return nil, errLost
+		}
+	}
+	twice := []string{"write 1", "read 1", "write 1", "read 1"}
+	for name, c := range map[string]struct {
+		effects []bool
+		calls   []string
+		outcome string
+	}{
+		"took effect":                 {[]bool{true}, twice[:2], "1 converged"},
+		"did not":                     {[]bool{false}, twice, "1 converged"},
+		"did not, nor did the second": {[]bool{false, false}, twice, "1 failed"},
+		"did not, but the second did": {[]bool{false, true}, twice, "1 converged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 1)
+			w.repo.push("c1", zone(1, core("xss")))
+			w.tamper.write = lost(c.effects)
+			report, calls := w.run(manual)
+			w.wantCalls(calls[3:], c.calls...)
+			wantOutcomes(t, report, c.outcome)
+			result := report.Results[0]
+			if result.Concurrent {
+				t.Error("a lost answer is taken for somebody else's write")
+			}
+			if _, remembered := w.recall().Applied[deploymentID(1)]; remembered != (result.Outcome == Converged) {
+				t.Errorf("remembered as applied: %v", remembered)
+			}
+			if result.Outcome == Failed && !errors.Is(result.Err, edge.ErrOutcomeUnknown) {
+				t.Errorf("error %v", result.Err)
+			}
+			if len(w.recall().NonConvergent) != 0 {
+				t.Error("a lost answer is held against the platform")
+			}
+		})
+	}
+}
+
+func TestStaleObservationIsReadAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		age   time.Duration
+		calls []string
+	}{
+		"60 s":           {60 * time.Second, []string{"write 1", "read 1"}},
+		"more than 60 s": {60*time.Second + 1, []string{"read 1", "write 1", "read 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 1)
+			w.repo.push("c1", zone(1, core("xss")))
+			w.Progress = func(stage string, _, _ int) {
+				if stage == "observing zones" {
+					w.clock.advance(c.age)
+				}
+			}
+			_, calls := w.converge(manual)
+			w.wantCalls(calls[3:], c.calls...)
+		})
+	}
+}
+
+func TestStaleZoneThatChangedIsPlannedAnew(t *testing.T) {
+	for name, c := range map[string]struct {
+		d       desired.Deployment
+		click   func(*edge.Overrides)
+		calls   []string
+		outcome string
+		off     []string
+	}{
+		"something else is kept": {
+			keeping(core("xss")),
+			func(o *edge.Overrides) {
+				o.Categories = []edge.CategoryOverride{{Category: "php", Enabled: new(false)}}
+			},
+			[]string{"read 1", "write 1", "read 1"}, "1 converged", []string{"php", "xss"},
+		},
+		"somebody made it so": {
+			core("xss"),
+			func(o *edge.Overrides) {
+				o.Categories = []edge.CategoryOverride{{Category: "xss", Enabled: new(false)}}
+			},
+			[]string{"read 1"}, "1 converged", []string{"xss"},
+		},
+		"nobody has decided": {
+			core("xss"),
+			func(o *edge.Overrides) {
+				o.Categories = []edge.CategoryOverride{{Category: "php", Enabled: new(false)}}
+			},
+			[]string{"read 1"}, "1 failed", []string{"php"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 1)
+			w.repo.push("c1", zone(1, c.d))
+			w.Progress = func(stage string, _, _ int) {
+				if stage == "observing zones" {
+					w.clock.advance(2 * freshFor)
+					w.click(1, c.click)
+				}
+			}
+			report, calls := w.run(manual)
+			w.wantCalls(calls[3:], c.calls...)
+			wantOutcomes(t, report, c.outcome)
+			if got := w.off(1); !slices.Equal(got, c.off) {
+				t.Errorf("off: %v", got)
+			}
+			if report.Results[0].Concurrent {
+				t.Error("what was read before the write is no concurrent writer")
+			}
+			if _, remembered := w.recall().Applied[deploymentID(1)]; remembered != (report.Count(Converged) == 1) {
+				t.Errorf("remembered as applied: %v", remembered)
+			}
+		})
+	}
+}
+
+// twoDeployments runs both managed rulesets in zone 1.
+func twoDeployments(t *testing.T) *world {
+	w := newWorld(t, 1)
+	entry := w.entry(1)
+	second := entry.Rules[0]
+	second.ID, second.Ref = "", "credentials"
+	second.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
+	entry.Rules = append(entry.Rules, second)
+	if err := w.platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
+		t.Fatal(err)
+	}
+	credentials := core("exposed-credentials")
+	credentials.Ruleset = "credentials"
+	w.repo.push("c1", zone(1, core("xss"), credentials))
+	return w
+}
+
+func TestDeploymentsOfOneZoneTakeTurns(t *testing.T) {
+	w := twoDeployments(t)
+	w.Concurrency = 8
+	report, calls := w.converge(manual)
+	w.wantCalls(calls[4:], "write 1", "read 1", "write 1", "read 1")
+	if entry := w.entry(1); entry.Version != "4" || entry.Rules[0].Version != "2" || entry.Rules[1].Version != "2" {
+		t.Errorf("versions %s, %s, %s", entry.Version, entry.Rules[0].Version, entry.Rules[1].Version)
+	}
+	for _, result := range report.Results {
+		if result.Concurrent {
+			t.Errorf("%s: our own write is taken for somebody else's", result.Change.Deployment)
+		}
+	}
+	_, calls = w.converge(manual)
+	w.wantCalls(calls, "list", "read 1")
+}
+
+func TestDeploymentAfterOneThatFailedIsCheckedFirst(t *testing.T) {
+	w := twoDeployments(t)
+	n := 0
+	w.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+		if n++; n == 1 {
+			return nil, errDown
+		}
+		return send()
+	}
+	report, calls := w.run(manual)
+	w.wantCalls(calls[4:], "write 1", "read 1", "write 1", "read 1")
+	wantOutcomes(t, report, "1 failed", "1 converged")
+}
+
+func TestSlowProofIsNoCheckForTheNextWrite(t *testing.T) {
+	w := twoDeployments(t)
+	w.Progress = func(stage string, done, _ int) {
+		if stage == "applying changes" && done == 1 {
+			w.clock.advance(2 * freshFor)
+		}
+	}
+	_, calls := w.converge(manual)
+	w.wantCalls(calls[4:], "write 1", "read 1", "read 1", "write 1", "read 1")
+}
+
+func TestConcurrentWriterIsReported(t *testing.T) {
+	php := func(o *edge.Overrides) {
+		o.Categories = append(o.Categories, edge.CategoryOverride{Category: "php", Enabled: new(false)})
+	}
+	undo := func(o *edge.Overrides) {
+		o.Categories = []edge.CategoryOverride{{Category: "php", Enabled: new(false)}}
+	}
+	nothing := func(answer *edge.Ruleset, err error) (*edge.Ruleset, error) { return answer, err }
+	bodyless := func(_ *edge.Ruleset, err error) (*edge.Ruleset, error) { return nil, err }
+	for name, c := range map[string]struct {
+		before, after func(*edge.Overrides)
+		answer        func(*edge.Ruleset, error) (*edge.Ruleset, error)
+		outcome       string
+		concurrent    bool
+	}{
+		"nobody":                             {nil, nil, nothing, "1 converged", false},
+		"nobody, no body in the answer":      {nil, nil, bodyless, "1 converged", false},
+		"before the write":                   {php, nil, nothing, "1 converged", true},
+		"before the write, no body":          {php, nil, bodyless, "1 converged", true},
+		"after the write":                    {nil, php, nothing, "1 converged", true},
+		"after the write, undoing it":        {nil, undo, nothing, "1 failed", true},
+		"after the write, undoing, bodyless": {nil, undo, bodyless, "1 failed", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 1)
+			w.repo.push("c1", zone(1, keeping(core("xss"))))
+			w.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+				if c.before != nil {
+					w.click(1, c.before)
+				}
+				answer, err := send()
+				if c.after != nil {
+					w.click(1, c.after)
+				}
+				return c.answer(answer, err)
+			}
+			report, _ := w.run(manual)
+			wantOutcomes(t, report, c.outcome)
+			if report.Results[0].Concurrent != c.concurrent {
+				t.Errorf("concurrent: %v", report.Results[0].Concurrent)
+			}
+			if len(w.recall().NonConvergent) != 0 {
+				t.Error("what somebody else undid is held against the platform")
+			}
+			w.tamper.write = nil
+			w.converge(manual)
+		})
+	}
+}
+
+func TestCancelledRunFinishesTheWriteInFlight(t *testing.T) {
+	w := newWorld(t, 3)
+	w.repo.push("c1", zones(3, core("xss"))...)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.tamper.write = func(inFlight context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+		cancel()
+		if inFlight.Err() != nil {
+			t.Error("the write in flight was cut off")
+		}
+		return send()
+	}
+	report := w.Run(ctx, manual)
+	w.wantCalls(w.calls()[5:], "write 1", "read 1")
+	wantOutcomes(t, report, "1 converged", "2 not_started", "3 not_started")
+	if !errors.Is(report.Err, context.Canceled) || report.Err.Error() != "context canceled" {
+		t.Errorf("error %q", report.Err)
+	}
+	if _, remembered := w.recall().Applied[deploymentID(1)]; !remembered {
+		t.Error("what was proved is forgotten")
+	}
+	w.tamper.write = nil
+	report, _ = w.converge(Order{Trigger: TriggerSync, FallBack: true, ChangedOnly: true})
+	wantOutcomes(t, report, "2 converged", "3 converged")
+}
+
+// A write that hangs is given up some time after the run was told to stop.
+func TestCancelledRunDoesNotHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 2)
+		w.repo.push("c1", zones(2, core("xss"))...)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.tamper.write = func(inFlight context.Context, _ edge.ZoneID, _ send) (*edge.Ruleset, error) {
+			cancel()
+			<-inFlight.Done()
+			return nil, inFlight.Err()
+		}
+		begin := time.Now()
+		report := w.Run(ctx, manual)
+		if took := time.Since(begin); took != grace {
+			t.Errorf("the run took %v to stop", took)
+		}
+		wantOutcomes(t, report, "1 failed", "2 not_started")
+	})
+}
+
+func TestCancelledBetweenCheckAndWriteWritesNothing(t *testing.T) {
+	w := newWorld(t, 1)
+	w.repo.push("c1", zone(1, core("xss")))
+	ctx, cancel := context.WithCancel(t.Context())
+	reads := 0
+	w.tamper.read = func(edge.ZoneID) error {
+		if reads++; reads == 2 {
+			cancel()
+		}
+		return nil
+	}
+	w.Progress = func(string, int, int) { w.clock.advance(2 * freshFor) }
+	report := w.Run(ctx, manual)
+	w.wantCalls(w.calls()[3:], "read 1")
+	wantOutcomes(t, report, "1 not_started")
+}
+
+func TestCancelledObservationIsNone(t *testing.T) {
+	for name, prepare := range map[string]func(*world, func()){
+		"on the list": func(w *world, cancel func()) {
+			w.tamper.list = func(edge.AccountID) error { cancel(); return context.Canceled }
+		},
+		"on a zone": func(w *world, cancel func()) {
+			w.tamper.read = func(edge.ZoneID) error { cancel(); return edge.ErrUnavailable }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 9)
+			w.repo.push("c1", zones(9, core("xss"))...)
+			ctx, cancel := context.WithCancel(t.Context())
+			prepare(w, cancel)
+			report := w.Run(ctx, manual)
+			if !errors.Is(report.Err, context.Canceled) || len(report.Plan.Problems) != 0 || w.good.set != 0 {
+				t.Errorf("error %v, %d problems", report.Err, len(report.Plan.Problems))
+			}
+			if calls := w.calls(); len(calls) > 3 {
+				t.Errorf("calls %v", calls)
+			}
+		})
+	}
+}
+
+// failingMemory cannot remember what is in sync.
+type failingMemory struct {
+	Forgetful
+	mu  sync.Mutex
+	err error
+}
+
+func (m *failingMemory) Settle(ctx context.Context, commit string, settled []diff.Settled) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err
+	}
+	return m.Forgetful.Settle(ctx, commit, settled)
+}
+
+// What was written and cannot be remembered has not converged: a later commit
+// could not tell what of it was ours.
+func TestWriteThatCannotBeRememberedHasFailed(t *testing.T) {
+	w := newWorld(t, 1)
+	full := errors.New("disk is full")
+	memory := &failingMemory{err: full}
+	w.Memory = memory
+	w.repo.push("c1", zone(1, core("xss")))
+	report, _ := w.run(manual)
+	wantOutcomes(t, report, "1 failed")
+	if !errors.Is(report.Results[0].Err, full) || report.Converged() {
+		t.Errorf("error %v", report.Results[0].Err)
+	}
+	memory.err = nil
+	_, calls := w.converge(Order{Trigger: TriggerSync, ChangedOnly: true})
+	w.wantCalls(calls, "list", "read 1")
+	if got, _ := memory.Recall(t.Context()); len(got.Applied) != 1 {
+		t.Error("the next sync does not make up for it")
+	}
+}
