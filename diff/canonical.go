@@ -64,20 +64,37 @@ func canonicalEntries(slots []slot) map[string]canonicalEntry {
 	return entries
 }
 
-// align gives both sides every key of the other, with an entry that says
-// nothing, so that an entry that came or went is compared member by member.
-func align(a, b map[string]canonicalEntry) (map[string]canonicalEntry, map[string]canonicalEntry) {
+// align returns the entries in which a and b differ. Each side has every key of
+// the other, with an entry that says nothing, so that an entry that came or went
+// is compared member by member.
+func align(a, b map[string]canonicalEntry) (left, right map[string]canonicalEntry) {
 	nothing := canonicalEntry{Extra: extraText(nil)}
-	left, right := make(map[string]canonicalEntry, len(a)), make(map[string]canonicalEntry, len(b))
-	for key := range a {
-		right[key] = nothing
+	left, right = map[string]canonicalEntry{}, map[string]canonicalEntry{}
+	for key, entry := range a {
+		other, both := b[key]
+		switch {
+		case !both:
+			left[key], right[key] = entry, nothing
+		case !entry.equal(other):
+			left[key], right[key] = entry, other
+		}
 	}
-	for key := range b {
-		left[key] = nothing
+	for key, entry := range b {
+		if _, both := a[key]; !both {
+			left[key], right[key] = nothing, entry
+		}
 	}
-	maps.Copy(left, a)
-	maps.Copy(right, b)
 	return left, right
+}
+
+// equal spares go-cmp the entries that are alike, which are nearly all.
+func (e canonicalEntry) equal(other canonicalEntry) bool {
+	return same(e.Action, other.Action) && same(e.Enabled, other.Enabled) && same(e.ScoreThreshold, other.ScoreThreshold) &&
+		same(e.SensitivityLevel, other.SensitivityLevel) && maps.Equal(e.Extra, other.Extra)
+}
+
+func same[T comparable](a, b *T) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 // extraText is never nil: go-cmp compares a nil map as a whole, not member by

@@ -30,7 +30,7 @@ func (mg *merger) judge(want edge.Overrides, categories, rules []slot) {
 	for i, s := range categories {
 		if s.open {
 			categories[i] = s.opened()
-			assemble(&want, categories, rules)
+			want.Categories = categoriesOf(categories)
 			neutral[i] = slices.Equal(mg.managed.effects(&want), core)
 			categories[i] = s
 		}
@@ -50,16 +50,17 @@ func anyOpen(slots []slot) bool {
 
 // pass settles an open slot.
 func (mg *merger) pass(list string, s slot, neutral bool) slot {
-	standIn := entryMember(list, s.key, "")
-	switch {
-	case !s.open:
+	if !s.open {
 		return s
-	case neutral:
-		if mg.before[standIn] {
-			mg.standIns = append(mg.standIns, standIn)
-		}
+	}
+	standIn := len(mg.before) > 0 && mg.before[entryMember(list, s.key, "")]
+	switch {
+	case neutral && standIn:
+		mg.standIns = append(mg.standIns, entryMember(list, s.key, ""))
 		return s.opened()
-	case mg.before[standIn]:
+	case neutral:
+		return s.opened()
+	case standIn:
 		return s
 	}
 	mg.leftovers = append(mg.leftovers, Leftover{entryMember(list, s.key, "enabled"), true})

@@ -17,6 +17,7 @@ type managed struct {
 	byTag map[string][]int
 	last  edge.RuleID
 	allOn bool // every rule is on by default
+	found map[desired.RuleRef]finding
 }
 
 func index(r edge.Ruleset) *managed {
@@ -26,6 +27,7 @@ func index(r edge.Ruleset) *managed {
 		byRef:   make(map[string][]edge.RuleID, len(r.Rules)),
 		byTag:   map[string][]int{},
 		allOn:   true,
+		found:   map[desired.RuleRef]finding{},
 	}
 	for i, rule := range r.Rules {
 		m.byID[rule.ID] = i
@@ -151,16 +153,16 @@ func (c claims) claimTags(tags []desired.Declared[string], m *managed) []resolve
 func (c claims) claimRules(refs []desired.Declared[desired.RuleRef], threshold bool, m *managed) []resolveError {
 	var errs []resolveError
 	for _, ref := range refs {
-		id, message, hint := m.find(ref.Value)
-		if message == "" && threshold && id == m.last {
-			message = fmt.Sprintf("%s is the last rule of %q, whose threshold is declared too", ref.Value, m.Name)
-			hint = "disable the rule or set its threshold, not both"
+		f := m.find(ref.Value)
+		if f.message == "" && threshold && f.id == m.last {
+			f.message = fmt.Sprintf("%s is the last rule of %q, whose threshold is declared too", ref.Value, m.Name)
+			f.hint = "disable the rule or set its threshold, not both"
 		}
-		if message != "" {
-			errs = append(errs, resolveError{ref.Origin, "disable.rules: " + message, hint})
+		if f.message != "" {
+			errs = append(errs, resolveError{ref.Origin, "disable.rules: " + f.message, f.hint})
 			continue
 		}
-		c.rules[id] = claim{enabled: &off, enabledFrom: ref.Origin}
+		c.rules[f.id] = claim{enabled: &off, enabledFrom: ref.Origin}
 	}
 	return errs
 }
@@ -181,28 +183,55 @@ func (m *managed) hasParanoia() bool {
 	return false
 }
 
-// find returns the rule a reference names, or what is wrong with it.
-func (m *managed) find(ref desired.RuleRef) (id edge.RuleID, message, hint string) {
-	if ref.Ref == "" {
-		if _, ok := m.byID[ref.ID]; ok {
-			return ref.ID, "", ""
+// finding is the rule a reference names, or what is wrong with the reference.
+type finding struct {
+	id            edge.RuleID
+	message, hint string
+}
+
+// find looks each reference up once: zones of a fleet share most of theirs, and
+// looking for what a wrong one may have meant takes time.
+func (m *managed) find(ref desired.RuleRef) finding {
+	f, known := m.found[ref]
+	if !known {
+		if ref.Ref != "" {
+			f = m.findRef(ref.Ref)
+		} else {
+			f = m.findID(ref.ID)
 		}
-		ids := make([]string, 0, len(m.byID))
-		for id := range m.byID {
-			ids = append(ids, string(id))
-		}
-		slices.Sort(ids)
-		return "", fmt.Sprintf("managed ruleset %q has no rule %s (version %s)", m.Name, ref.ID, m.Version),
-			cmpHint(didYouMean(string(ref.ID), ids), "managed rules come and go with versions; naming them by ref is steadier")
+		m.found[ref] = f
 	}
-	switch ids := m.byRef[ref.Ref]; len(ids) {
+	return f
+}
+
+func (m *managed) findID(id edge.RuleID) finding {
+	if _, ok := m.byID[id]; ok {
+		return finding{id: id}
+	}
+	ids := make([]string, 0, len(m.byID))
+	for id := range m.byID {
+		ids = append(ids, string(id))
+	}
+	slices.Sort(ids)
+	return finding{
+		message: fmt.Sprintf("managed ruleset %q has no rule %s (version %s)", m.Name, id, m.Version),
+		hint:    cmpHint(didYouMean(string(id), ids), "managed rules come and go with versions; naming them by ref is steadier"),
+	}
+}
+
+func (m *managed) findRef(ref string) finding {
+	switch ids := m.byRef[ref]; len(ids) {
 	case 1:
-		return ids[0], "", ""
+		return finding{id: ids[0]}
 	case 0:
-		return "", fmt.Sprintf("managed ruleset %q has no rule with ref %q (version %s)", m.Name, ref.Ref, m.Version),
-			didYouMean(ref.Ref, sortedKeys(m.byRef))
+		return finding{
+			message: fmt.Sprintf("managed ruleset %q has no rule with ref %q (version %s)", m.Name, ref, m.Version),
+			hint:    didYouMean(ref, sortedKeys(m.byRef)),
+		}
 	default:
-		return "", fmt.Sprintf("managed ruleset %q has %d rules with ref %q", m.Name, len(ids), ref.Ref),
-			"name the rule by id"
+		return finding{
+			message: fmt.Sprintf("managed ruleset %q has %d rules with ref %q", m.Name, len(ids), ref),
+			hint:    "name the rule by id",
+		}
 	}
 }

@@ -89,14 +89,18 @@ func (e entry) under(top entry) entry {
 
 // assemble writes the slots that stay into want.
 func assemble(want *edge.Overrides, categories, rules []slot) {
-	want.Categories, want.Rules = nil, nil
-	for _, s := range inOrder(categories) {
-		want.Categories = append(want.Categories, s.want.category(s.key))
-	}
+	want.Categories, want.Rules = categoriesOf(categories), nil
 	for _, s := range inOrder(rules) {
 		want.Rules = append(want.Rules, s.want.rule(edge.RuleID(s.key)))
 	}
 	slices.SortFunc(want.Rules, func(a, b edge.RuleOverride) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func categoriesOf(slots []slot) (categories []edge.CategoryOverride) {
+	for _, s := range inOrder(slots) {
+		categories = append(categories, s.want.category(s.key))
+	}
+	return categories
 }
 
 // inOrder returns the slots that stay, in the order in which they are written.
