@@ -39,35 +39,69 @@ var (
 )
 
 var (
-	buildInfo = metric{"seawall_build_info", "gauge", []label{{"version", nil}},
-		"Always 1; the label says which version runs."}
-	readiness = metric{"seawall_ready", "gauge", nil,
-		"1 while /readyz answers 200, else 0."}
-	runsTotal = metric{"seawall_runs_total", "counter",
+	buildInfo = metric{
+		"seawall_build_info", "gauge",
+		[]label{{"version", nil}},
+		"Always 1; the label says which version runs.",
+	}
+	readiness = metric{
+		"seawall_ready", "gauge", nil,
+		"1 while /readyz answers 200, else 0.",
+	}
+	runsTotal = metric{
+		"seawall_runs_total", "counter",
 		[]label{triggers, {"outcome", []string{outcomeConverged, outcomePartial, outcomeFailed}}},
-		"Runs that ended: converged when all in scope agrees with the newest commit, failed when the run as a whole did, else partial."}
-	runDuration = metric{"seawall_run_duration_seconds", "histogram", []label{triggers},
-		"How long runs took."}
-	lastRun = metric{"seawall_last_run_timestamp_seconds", "gauge", []label{triggers},
-		"When the last run ended, however it ended."}
-	lastSweep = metric{"seawall_last_sweep_timestamp_seconds", "gauge", nil,
-		"When the last run over every declared zone ended without failing as a whole."}
-	lastConverged = metric{"seawall_last_converged_timestamp_seconds", "gauge", nil,
-		"When a run over every declared zone last ended with all of them as the newest commit says."}
-	declaredZones = metric{"seawall_declared_zones", "gauge", nil,
-		"Zones declared, as of the last run over all of them."}
-	zones = metric{"seawall_zones", "gauge", []label{{"state", zoneStateNames()}},
-		"Zones by what the last run over all of them found before it changed anything; changed counts weakening, and a zone can be in several states."}
-	changesTotal = metric{"seawall_changes_total", "counter", []label{result, direction},
-		"Changes to deployments that were to be written, by what became of them."}
-	nonConvergent = metric{"seawall_nonconvergent_deployments", "gauge", nil,
-		"Deployments whose change the platform took and did not keep; it is not sent again by itself."}
-	requestsTotal = metric{"seawall_requests_total", "counter", nil,
-		"HTTP requests sent to the platform by runs that ended."}
-	commitHeld = metric{"seawall_commit_held", "gauge", nil,
-		"1 while the newest commit is not acted on, because it is invalid, shrinks too much or cannot be fetched; the last good one stays in force."}
-	commitProblems = metric{"seawall_commit_problems", "gauge", []label{{"severity", []string{severityError, severityWarning}}},
-		"Mistakes and warnings in the newest commit that was looked at."}
+		"Runs that ended: converged when all in scope agrees with the newest commit, failed when the run as a whole did, else partial.",
+	}
+	runDuration = metric{
+		"seawall_run_duration_seconds", "histogram",
+		[]label{triggers},
+		"How long runs took.",
+	}
+	lastRun = metric{
+		"seawall_last_run_timestamp_seconds", "gauge",
+		[]label{triggers},
+		"When the last run ended, however it ended.",
+	}
+	lastSweep = metric{
+		"seawall_last_sweep_timestamp_seconds", "gauge", nil,
+		"When the last run over every declared zone ended without failing as a whole.",
+	}
+	lastConverged = metric{
+		"seawall_last_converged_timestamp_seconds", "gauge", nil,
+		"When a run over every declared zone last ended with all of them as the newest commit says.",
+	}
+	declaredZones = metric{
+		"seawall_declared_zones", "gauge", nil,
+		"Zones declared, as of the last run over all of them.",
+	}
+	zones = metric{
+		"seawall_zones", "gauge",
+		[]label{{"state", zoneStateNames()}},
+		"Zones by what the last run over all of them found before it changed anything; changed counts weakening, and a zone can be in several states.",
+	}
+	changesTotal = metric{
+		"seawall_changes_total", "counter",
+		[]label{result, direction},
+		"Changes to deployments that were to be written, by what became of them.",
+	}
+	nonConvergent = metric{
+		"seawall_nonconvergent_deployments", "gauge", nil,
+		"Deployments whose change the platform took and did not keep; it is not sent again by itself.",
+	}
+	requestsTotal = metric{
+		"seawall_requests_total", "counter", nil,
+		"HTTP requests sent to the platform by runs that ended.",
+	}
+	commitHeld = metric{
+		"seawall_commit_held", "gauge", nil,
+		"1 while the newest commit is not acted on, because it is invalid, shrinks too much or cannot be fetched; the last good one stays in force.",
+	}
+	commitProblems = metric{
+		"seawall_commit_problems", "gauge",
+		[]label{{"severity", []string{severityError, severityWarning}}},
+		"Mistakes and warnings in the newest commit that was looked at.",
+	}
 )
 
 // catalogue returns all of the above, in the order of the documentation.

@@ -84,8 +84,10 @@ func TestMetricsOfASweep(t *testing.T) {
 	weak := change(2)
 	weak.Direction = diff.Weakens
 	r.Results = []reconcile.Result{
-		{Change: change(1), Outcome: reconcile.Converged}, {Change: weak, Outcome: reconcile.Failed, Err: errors.New("no")},
-		{Change: change(3), Outcome: reconcile.NonConvergent}, {Change: change(4), Outcome: reconcile.NonConvergent},
+		{Change: change(1), Outcome: reconcile.Converged},
+		{Change: weak, Outcome: reconcile.Failed, Err: errors.New("no")},
+		{Change: change(3), Outcome: reconcile.NonConvergent},
+		{Change: change(4), Outcome: reconcile.NonConvergent},
 	}
 	s.Report(t.Context(), r)
 	var got []string

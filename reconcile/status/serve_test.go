@@ -43,7 +43,7 @@ func TestServeEndsGracefully(t *testing.T) {
 	}
 	select {
 	case err := <-served:
-		t.Errorf("ended with a request in flight: %v", err)
+		t.Fatalf("ended with a request in flight: %v", err)
 	default:
 	}
 	close(release)

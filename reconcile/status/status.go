@@ -31,7 +31,7 @@ import (
 )
 
 // Schedule says when the next tick comes after a time; the zero time means
-// never. It is what robfig/cron calls a Schedule.
+// never, and never comes after never. It is what robfig/cron calls a Schedule.
 type Schedule interface {
 	Next(time.Time) time.Time
 }
@@ -137,11 +137,7 @@ func (s *Status) sweepDue() time.Time {
 	if last.IsZero() {
 		last = s.started
 	}
-	next := s.config.Sweep.Next(last)
-	if next.IsZero() {
-		return next
-	}
-	return s.config.Sweep.Next(next)
+	return s.config.Sweep.Next(s.config.Sweep.Next(last))
 }
 
 // Handler serves the three paths.
