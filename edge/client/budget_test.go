@@ -167,6 +167,18 @@ func TestRatelimitHeader(t *testing.T) {
 	}
 }
 
+// Requests in flight are taken not to be in the platform's count yet.
+func TestRatelimitHeaderBesideOthers(t *testing.T) {
+	b := NewBudget(100, time.Minute)
+	for range 3 {
+		take(t, b)
+	}
+	b.done(1, 200, limitHeader(5, 30))
+	if got := b.State().Left; got != 3 {
+		t.Errorf("%d left of 5 with 2 in flight, want 3", got)
+	}
+}
+
 func take(t *testing.T, b *Budget) {
 	t.Helper()
 	if err := b.take(t.Context()); err != nil {

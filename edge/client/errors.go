@@ -25,15 +25,31 @@ func decodeConcealed(answer wire.Response, token edge.Secret, decode func(wire.R
 	if err == nil {
 		return nil
 	}
-	value := []byte(token.Reveal())
-	if !bytes.Contains(answer.Body, value) {
+	body := blackOut(answer.Body, []byte(token.Reveal()))
+	if bytes.Equal(body, answer.Body) {
 		return err
 	}
-	answer.Body = bytes.ReplaceAll(answer.Body, value, []byte(concealed))
+	answer.Body = body
 	if err := decode(answer); err != nil {
 		return err
 	}
 	return fmt.Errorf("%s: %w", answer.Call, edge.ErrUnreadable)
+}
+
+// shortestBeginning is how much of a credential at the end of a body is taken
+// for one that was cut off.
+const shortestBeginning = 8
+
+// blackOut returns body without the credential, and without the beginning of
+// one at its end.
+func blackOut(body, token []byte) []byte {
+	body = bytes.ReplaceAll(body, token, []byte(concealed))
+	for n := len(token) - 1; n >= shortestBeginning; n-- {
+		if rest, found := bytes.CutSuffix(body, token[:n]); found {
+			return append(bytes.Clone(rest), concealed...)
+		}
+	}
+	return body
 }
 
 func conceal(text string, token edge.Secret) string {

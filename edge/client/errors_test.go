@@ -39,6 +39,8 @@ func TestSecretsStaySecret(t *testing.T) {
 		"in a wrong shape":     echo(`{"success":true,"result":"%s"}`, 200),
 		"in a redirect":        echo(`%s`, 302),
 		"throttled":            echo(`%s`, 429),
+		"cut off":              answer(502, "no "+testToken[:20], "Content-Length", "100"),
+		"half a text":          answer(200, `{"token":"`+testToken[:20]),
 	} {
 		for _, send := range []func(*Client) error{get, patch} {
 			t.Run(name, func(t *testing.T) {
@@ -86,7 +88,35 @@ func TestTransportErrorsAreShort(t *testing.T) {
 	})
 }
 
-// The same over the machine's own network.
+// Where it is not certain that an update stayed here, its outcome is unknown.
+func TestPerhapsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{network: network{conns: make(chan net.Conn), done: make(chan struct{})}}
+		go func() { // takes the connection and never reads
+			conn, _ := s.Accept()
+			<-s.done
+			conn.Close()
+		}()
+		defer s.Close()
+		c := s.client(t, func(config *Config) {
+			config.Token = func() (edge.Secret, error) { return edge.NewSecret(strings.Repeat("x", 16<<10)), nil }
+		})
+		if err := patch(c); !errors.Is(err, edge.ErrOutcomeUnknown) || c.Requests() != 1 {
+			t.Errorf("time ran out while writing: %v after %d requests", err, c.Requests())
+		}
+		silent := roundTripper(func(*http.Request) (*http.Response, error) { return nil, errors.New("lost") })
+		c = s.client(t, func(config *Config) { config.Transport = silent })
+		if err := patch(c); !errors.Is(err, edge.ErrOutcomeUnknown) || c.Requests() != 1 {
+			t.Errorf("a transport that does not tell: %v after %d requests", err, c.Requests())
+		}
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Nobody listens, on the machine's own network.
 func TestConnectionRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -205,27 +206,23 @@ func TestCanceledUpdateIsUnknown(t *testing.T) {
 
 func TestConcurrencyIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var inFlight, most []int
-		lock := make(chan struct{}, 1)
+		var inFlight, most atomic.Int64
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			lock <- struct{}{}
-			inFlight = append(inFlight, 1)
-			most = append(most, len(inFlight))
-			<-lock
+			now := inFlight.Add(1)
+			for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
+			}
 			time.Sleep(time.Second)
-			lock <- struct{}{}
-			inFlight = inFlight[1:]
-			<-lock
+			inFlight.Add(-1)
 			answer(200, entryJSON)(w, r)
 		})
 		c := s.client(t, func(config *Config) { config.Concurrency = 3 })
+		var wg sync.WaitGroup
 		for range 10 {
-			go get(c)
+			wg.Go(func() { check(t, get(c)) })
 		}
-		synctest.Wait()
-		time.Sleep(10 * time.Second)
-		if got := slices.Max(most); got != 3 || len(most) != 10 {
-			t.Errorf("up to %d of %d requests in flight, want 3 of 10", got, len(most))
+		wg.Wait()
+		if most.Load() != 3 || len(s.arrivals()) != 10 {
+			t.Errorf("up to %d of %d requests in flight, want 3 of 10", most.Load(), len(s.arrivals()))
 		}
 	})
 }

@@ -56,8 +56,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode f
 		err = fmt.Errorf("%s: %w: %s", call, edge.ErrUnavailable, conceal(c.reason(err), token))
 	case o == garbled:
 		err = call.unreadable(conceal(c.reason(err), token))
-	default: // the status says enough, and half a body could end in half a secret
-		answer.Body = nil
+	default: // the status says enough
 		return judge(call, token, answer, decode)
 	}
 	return &attempt{call.class, o, err}
