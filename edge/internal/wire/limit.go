@@ -101,8 +101,8 @@ func ceilSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.
 func FormatRetryAfter(d time.Duration) string { return strconv.Itoa(ceilSeconds(d)) }
 
 // RetryAfter reads a Retry-After header: zero when there is none or it makes no
-// sense, at most [MaxPause]. A date counts from the answer's own Date where
-// there is one, so that the two clocks need not agree.
+// sense, at most [MaxPause]. A date counts from the answer's own Date, so that
+// the two clocks need not agree; without one it tells nothing.
 func RetryAfter(header http.Header) time.Duration {
 	value := strings.TrimSpace(header.Get(HeaderRetryAfter))
 	if n, err := strconv.ParseUint(value, 10, 63); err == nil {
@@ -114,7 +114,7 @@ func RetryAfter(header http.Header) time.Duration {
 	}
 	now, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
-		now = time.Now()
+		return 0
 	}
 	return min(max(at.Sub(now), 0), MaxPause)
 }
