@@ -94,14 +94,25 @@ func (r *Repo) IsAncestor(older, newer string) (bool, error) {
 	if err != nil {
 		return false, storeError("reading", err)
 	}
-	target, beyond := plumbing.NewHash(older), false
-	cut := len(cuts) > 0
+	found, beyond, err := inHistory(st, start.Hash, plumbing.NewHash(older), cuts)
+	if err == nil && beyond && !found {
+		err = &Error{
+			Kind: ErrShallow, Doing: fmt.Sprintf("looking for %.12s before %.12s", older, newer),
+			Hint: "fetch the full history to tell force pushes",
+		}
+	}
+	return found, err
+}
+
+// inHistory looks for target from start backwards, and reports whether the
+// search went beyond a cut.
+func inHistory(st *filesystem.Storage, start, target plumbing.Hash, cuts []plumbing.Hash) (found, beyond bool, err error) {
 	seen := map[plumbing.Hash]bool{}
-	for todo := []plumbing.Hash{start.Hash}; len(todo) > 0; {
+	for todo := []plumbing.Hash{start}; len(todo) > 0; {
 		h := todo[0]
 		todo = todo[1:]
 		if h == target {
-			return true, nil
+			return true, beyond, nil
 		}
 		if seen[h] {
 			continue
@@ -112,20 +123,14 @@ func (r *Repo) IsAncestor(older, newer string) (bool, error) {
 			continue
 		}
 		c, err := findCommit(st, h.String())
-		if err != nil && cut {
+		switch {
+		case err == nil:
+			todo = append(todo, c.ParentHashes...)
+		case len(cuts) > 0:
 			beyond = true // a merge may reach around the recorded cuts
-			continue
-		}
-		if err != nil {
-			return false, err
-		}
-		todo = append(todo, c.ParentHashes...)
-	}
-	if beyond {
-		return false, &Error{
-			Kind: ErrShallow, Doing: fmt.Sprintf("looking for %.12s before %.12s", older, newer),
-			Hint: "fetch the full history to tell force pushes",
+		default:
+			return false, false, err
 		}
 	}
-	return false, nil
+	return false, beyond, nil
 }

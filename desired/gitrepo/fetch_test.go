@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
 )
 
 func TestFetchLocal(t *testing.T) {
-	u := newUpstream(t)
-	want := u.commit("a.cue", "a: 1\n")
-	for _, url := range []string{u.dir, "file://" + u.dir} {
+	u := gittest.New(t)
+	want := u.Commit("a.cue", "a: 1\n")
+	for _, url := range []string{u.Dir, "file://" + u.Dir} {
 		r := open(t)
 		if got := fetch(t, r, gitrepo.Source{URL: url, Ref: "main"}); got != want {
 			t.Errorf("%s: commit %s, want %s", url, got, want)
@@ -31,21 +32,21 @@ func TestFetchLocal(t *testing.T) {
 }
 
 func TestFetchFollowsTheRef(t *testing.T) {
-	u, r := newUpstream(t), open(t)
-	first := u.commit("a.cue", "a: 1\n")
-	source := gitrepo.Source{URL: u.dir, Ref: "refs/heads/main"}
+	u, r := gittest.New(t), open(t)
+	first := u.Commit("a.cue", "a: 1\n")
+	source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}
 	fetch(t, r, source)
 	if got := fetch(t, r, source); got != first {
 		t.Errorf("nothing new: commit %s, want %s", got, first)
 	}
-	second := u.commit("a.cue", "a: 2\n")
+	second := u.Commit("a.cue", "a: 2\n")
 	if got := fetch(t, r, source); got != second {
 		t.Errorf("after a push: commit %s, want %s", got, second)
 	}
 	ancestry(t, r, first, second, true)
 
-	u.git("reset", "-q", "--hard", first)
-	third := u.commit("a.cue", "a: 3\n")
+	u.Git("reset", "-q", "--hard", first)
+	third := u.Commit("a.cue", "a: 3\n")
 	if got := fetch(t, r, source); got != third {
 		t.Errorf("after a force push: commit %s, want %s", got, third)
 	}
@@ -66,14 +67,14 @@ func ancestry(t *testing.T, r *gitrepo.Repo, older, newer string, want bool) {
 }
 
 func TestFetchRefs(t *testing.T) {
-	u := newUpstream(t)
-	first := u.commit("a.cue", "a: 1\n")
-	u.git("tag", "light")
-	u.git("tag", "-a", "-m", "heavy", "heavy")
-	u.git("tag", "-a", "-m", "twice", "twice", "heavy")
-	u.git("branch", "both", "main")
-	second := u.commit("a.cue", "a: 2\n")
-	u.git("tag", "both") // a branch wins over a tag of its name
+	u := gittest.New(t)
+	first := u.Commit("a.cue", "a: 1\n")
+	u.Git("tag", "light")
+	u.Git("tag", "-a", "-m", "heavy", "heavy")
+	u.Git("tag", "-a", "-m", "twice", "twice", "heavy")
+	u.Git("branch", "both", "main")
+	second := u.Commit("a.cue", "a: 2\n")
+	u.Git("tag", "both") // a branch wins over a tag of its name
 	for _, test := range []struct{ ref, want string }{
 		{"", second},
 		{"main", second},
@@ -88,7 +89,7 @@ func TestFetchRefs(t *testing.T) {
 	} {
 		r := open(t)
 		for range 2 { // the second time from the store
-			if got := fetch(t, r, gitrepo.Source{URL: u.dir, Ref: test.ref}); got != test.want {
+			if got := fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: test.ref}); got != test.want {
 				t.Errorf("%q is %s, want %s", test.ref, got, test.want)
 			}
 		}
@@ -96,16 +97,16 @@ func TestFetchRefs(t *testing.T) {
 }
 
 func TestFetchHTTP(t *testing.T) {
-	u := newUpstream(t)
-	want := u.commit("a.cue", "a: 1\n")
+	u := gittest.New(t)
+	want := u.Commit("a.cue", "a: 1\n")
 	tests := []struct {
 		name string
 		url  string
 		auth gitrepo.Auth
 	}{
-		{"token", u.http("x-access-token", "hunter2"), gitrepo.Auth{Token: edge.NewSecret("hunter2")}},
-		{"basic", u.http("ada", "hunter2"), basic("ada", "hunter2")},
-		{"anonymous", u.http("", ""), gitrepo.Auth{}},
+		{"token", u.HTTP("x-access-token", "hunter2"), gitrepo.Auth{Token: edge.NewSecret("hunter2")}},
+		{"basic", u.HTTP("ada", "hunter2"), basic("ada", "hunter2")},
+		{"anonymous", u.HTTP("", ""), gitrepo.Auth{}},
 	}
 	for _, test := range tests {
 		r := open(t)
@@ -121,10 +122,10 @@ func TestFetchHTTP(t *testing.T) {
 }
 
 func TestFetchErrors(t *testing.T) {
-	u, empty := newUpstream(t), newUpstream(t)
-	u.commit("a.cue", "a: 1\n")
-	u.git("tag", "blob", "HEAD:a.cue")
-	guarded := u.http("ada", "correct-horse")
+	u, empty := gittest.New(t), gittest.New(t)
+	u.Commit("a.cue", "a: 1\n")
+	u.Git("tag", "blob", "HEAD:a.cue")
+	guarded := u.HTTP("ada", "correct-horse")
 	status := func(code int) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "page", code)
@@ -140,11 +141,11 @@ func TestFetchErrors(t *testing.T) {
 		kind   gitrepo.Kind
 		say    string
 	}{
-		{"missing branch", gitrepo.Source{URL: u.dir, Ref: "mian"}, gitrepo.ErrRefNotFound, "fetching mian of " + u.dir},
-		{"missing commit", gitrepo.Source{URL: u.dir, Ref: strings.Repeat("ab", 20)}, gitrepo.ErrRefNotFound, "abab"},
-		{"tag of a file", gitrepo.Source{URL: u.dir, Ref: "blob"}, gitrepo.ErrRefNotFound, "does not lead to a commit"},
-		{"empty repository", gitrepo.Source{URL: empty.dir, Ref: "main"}, gitrepo.ErrRefNotFound, "empty"},
-		{"missing folder", gitrepo.Source{URL: u.dir + "x", Ref: "main"}, gitrepo.ErrNotFound, "edge.gitx"},
+		{"missing branch", gitrepo.Source{URL: u.Dir, Ref: "mian"}, gitrepo.ErrRefNotFound, "fetching mian of " + u.Dir},
+		{"missing commit", gitrepo.Source{URL: u.Dir, Ref: strings.Repeat("ab", 20)}, gitrepo.ErrRefNotFound, "abab"},
+		{"tag of a file", gitrepo.Source{URL: u.Dir, Ref: "blob"}, gitrepo.ErrRefNotFound, "does not lead to a commit"},
+		{"empty repository", gitrepo.Source{URL: empty.Dir, Ref: "main"}, gitrepo.ErrRefNotFound, "empty"},
+		{"missing folder", gitrepo.Source{URL: u.Dir + "x", Ref: "main"}, gitrepo.ErrNotFound, "edge.gitx"},
 		{"wrong password", gitrepo.Source{URL: guarded, Auth: basic("ada", "wrong-horse")}, gitrepo.ErrAuth, "edge.git"},
 		{"wrong token", gitrepo.Source{URL: guarded, Auth: gitrepo.Auth{Token: edge.NewSecret("wrong-horse")}}, gitrepo.ErrAuth, "[secret]"},
 		{"no credential", gitrepo.Source{URL: guarded}, gitrepo.ErrAuth, "edge.git"},
@@ -198,10 +199,10 @@ func TestFetchHeedsItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	host, _ := keyPair(t)
+	host := gittest.NewKey(t).Public
 	for _, source := range []gitrepo.Source{
 		{URL: "http://" + silent.Addr().String() + "/edge.git"},
-		{URL: "ssh://" + silent.Addr().String() + "/edge.git", Auth: sshAuth(t, newClientKey(t), knownHosts(silent.Addr().String(), host))},
+		{URL: "ssh://" + silent.Addr().String() + "/edge.git", Auth: sshAuth(t, gittest.NewKey(t), gittest.KnownHosts(silent.Addr().String(), host))},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		defer cancel()

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -47,12 +48,12 @@ func fsck(t *testing.T, dir string) {
 }
 
 func TestCommit(t *testing.T) {
-	u, r := newUpstream(t), open(t)
-	u.write("a.cue", "a: 1\n")
-	u.git("add", "-A")
+	u, r := gittest.New(t), open(t)
+	u.Write("a.cue", "a: 1\n")
+	u.Git("add", "-A")
 	t.Setenv("GIT_COMMITTER_DATE", "2026-02-03T04:05:06Z")
-	u.git("commit", "-q", "-m", "zones: raise paranoia", "-m", "It was low.")
-	hash := fetch(t, r, gitrepo.Source{URL: u.dir})
+	u.Git("commit", "-q", "-m", "zones: raise paranoia", "-m", "It was low.")
+	hash := fetch(t, r, gitrepo.Source{URL: u.Dir})
 	got, err := r.Commit(hash)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +68,7 @@ func TestCommit(t *testing.T) {
 }
 
 func TestGood(t *testing.T) {
-	u := newUpstream(t)
+	u := gittest.New(t)
 	r, dir := storeOf(t)
 	if hash, ok, err := r.Good(); hash != "" || ok || err != nil {
 		t.Errorf("Good of a new store: %q, %v, %v", hash, ok, err)
@@ -75,16 +76,16 @@ func TestGood(t *testing.T) {
 	err := r.SetGood(strings.Repeat("ab", 20))
 	wantError(t, err, gitrepo.ErrNoCommit, "abab")
 
-	good := u.commit("a.cue", "a: 1\n")
-	fetch(t, r, gitrepo.Source{URL: u.dir})
+	good := u.Commit("a.cue", "a: 1\n")
+	fetch(t, r, gitrepo.Source{URL: u.Dir})
 	if err := r.SetGood(good); err != nil {
 		t.Fatal(err)
 	}
 	// Even when upstream forgets it.
-	u.git("checkout", "-q", "--orphan", "fresh")
-	u.commit("a.cue", "a: 2\n")
-	u.git("branch", "-q", "-M", "main")
-	fetch(t, r, gitrepo.Source{URL: u.dir, Ref: "main"})
+	u.Git("checkout", "-q", "--orphan", "fresh")
+	u.Commit("a.cue", "a: 2\n")
+	u.Git("branch", "-q", "-M", "main")
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "main"})
 	again, err := gitrepo.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -100,13 +101,13 @@ func TestGood(t *testing.T) {
 func TestCompaction(t *testing.T) {
 	for _, shallow := range []bool{false, true} {
 		t.Run(fmt.Sprintf("shallow=%v", shallow), func(t *testing.T) {
-			u := newUpstream(t)
-			sub := newUpstream(t)
-			sub.commit("s.cue", "")
-			u.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.dir, "vendored")
-			first := u.commit("edge/a.cue", "a: 0\n", "edge/b.cue", "b: 0\n"+strings.Repeat("// long\n", 200))
+			u := gittest.New(t)
+			sub := gittest.New(t)
+			sub.Commit("s.cue", "")
+			u.Git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "vendored")
+			first := u.Commit("edge/a.cue", "a: 0\n", "edge/b.cue", "b: 0\n"+strings.Repeat("// long\n", 200))
 			r, dir := storeOf(t)
-			source := gitrepo.Source{URL: u.dir, Ref: "main", Shallow: shallow}
+			source := gitrepo.Source{URL: u.Dir, Ref: "main", Shallow: shallow}
 			fetch(t, r, source)
 			if err := r.SetGood(first); err != nil {
 				t.Fatal(err)
@@ -114,7 +115,7 @@ func TestCompaction(t *testing.T) {
 			held := tree(t, r, first, "edge") // opened before, read after
 			var last string
 			for i := 1; i <= 51; i++ {
-				last = u.commit("edge/a.cue", fmt.Sprintf("a: %d\n", i))
+				last = u.Commit("edge/a.cue", fmt.Sprintf("a: %d\n", i))
 				fetch(t, r, source)
 			}
 			if n := packs(t, dir); n > 2 {
@@ -128,7 +129,7 @@ func TestCompaction(t *testing.T) {
 			if got, err := held.ReadFile("edge/b.cue"); !strings.HasPrefix(string(got), "b: 0\n") {
 				t.Errorf("b.cue of the good commit is %q, %v", got, err)
 			}
-			next := u.commit("edge/a.cue", "a: 52\n")
+			next := u.Commit("edge/a.cue", "a: 52\n")
 			fetch(t, r, source)
 			ancestry(t, r, last, next, true)
 			if !shallow {
@@ -141,13 +142,13 @@ func TestCompaction(t *testing.T) {
 // TestShallowScript drives a store through what upstream histories do, on top
 // of a cut history.
 func TestShallowScript(t *testing.T) {
-	u := newUpstream(t)
-	first := u.commit("a.cue", "a: 1\n", "old.cue", "old: 1\n")
-	u.git("rm", "-q", "old.cue")
-	second := u.commit("a.cue", "a: 2\n")
-	third := u.commit("a.cue", "a: 3\n")
+	u := gittest.New(t)
+	first := u.Commit("a.cue", "a: 1\n", "old.cue", "old: 1\n")
+	u.Git("rm", "-q", "old.cue")
+	second := u.Commit("a.cue", "a: 2\n")
+	third := u.Commit("a.cue", "a: 3\n")
 	r, dir := storeOf(t)
-	source := gitrepo.Source{URL: "file://" + u.dir, Ref: "main", Shallow: true}
+	source := gitrepo.Source{URL: "file://" + u.Dir, Ref: "main", Shallow: true}
 	step := func(name, hash, want string) {
 		t.Helper()
 		if got := fetch(t, r, source); got != hash {
@@ -164,51 +165,51 @@ func TestShallowScript(t *testing.T) {
 	_, err = r.IsAncestor(second, third)
 	wantError(t, err, gitrepo.ErrShallow, "before")
 
-	fourth := u.commit("a.cue", "a: 4\n")
+	fourth := u.Commit("a.cue", "a: 4\n")
 	step("new commit", fourth, "a: 4\n")
 	ancestry(t, r, third, fourth, true)
 
-	u.git("reset", "-q", "--hard", second)
+	u.Git("reset", "-q", "--hard", second)
 	step("force push to before the cut", second, "a: 2\n")
 
-	u.git("reset", "-q", "--hard", fourth)
+	u.Git("reset", "-q", "--hard", fourth)
 	step("force push back", fourth, "a: 4\n")
 
 	// With bitmaps the server leaves out whatever our commits' history holds.
-	u.git("repack", "-q", "-a", "-d", "--write-bitmap-index")
-	u.git("checkout", "-q", first, "--", ".")
-	reverted := u.commit()
+	u.Git("repack", "-q", "-a", "-d", "--write-bitmap-index")
+	u.Git("checkout", "-q", first, "--", ".")
+	reverted := u.Commit()
 	step("revert to contents from before the cut", reverted, "a: 1\n")
 	if got := content(t, r, reverted, "old.cue"); got != "old: 1\n" {
 		t.Errorf("old.cue is %q", got)
 	}
 
-	u.git("checkout", "-q", "-b", "side", second)
-	u.commit("side.cue", "s: 1\n")
-	u.git("checkout", "-q", "main")
-	u.git("merge", "-q", "--no-edit", "side")
-	merge := u.head()
+	u.Git("checkout", "-q", "-b", "side", second)
+	u.Commit("side.cue", "s: 1\n")
+	u.Git("checkout", "-q", "main")
+	u.Git("merge", "-q", "--no-edit", "side")
+	merge := u.Head()
 	step("merge from before the cut", merge, "a: 1\n")
 	ancestry(t, r, reverted, merge, true)
 	_, err = r.IsAncestor(strings.Repeat("ab", 20), merge)
 	wantError(t, err, gitrepo.ErrShallow, "abab")
 
-	u.git("checkout", "-q", "--orphan", "fresh")
-	u.commit("a.cue", "a: 9\n")
-	u.git("branch", "-q", "-M", "main")
-	step("another history", u.head(), "a: 9\n")
+	u.Git("checkout", "-q", "--orphan", "fresh")
+	u.Commit("a.cue", "a: 9\n")
+	u.Git("branch", "-q", "-M", "main")
+	step("another history", u.Head(), "a: 9\n")
 
 	source.Shallow = false
-	u.git("reset", "-q", "--hard", fourth)
+	u.Git("reset", "-q", "--hard", fourth)
 	step("no longer shallow", fourth, "a: 4\n")
 	ancestry(t, r, first, fourth, true)
 }
 
 func TestFetchCleansUp(t *testing.T) {
-	u := newUpstream(t)
-	u.commit("a.cue", "a: 1\n")
+	u := gittest.New(t)
+	u.Commit("a.cue", "a: 1\n")
 	r, dir := storeOf(t)
-	fetch(t, r, gitrepo.Source{URL: u.dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir})
 	left := []string{"refill-1/objects/x", "known-hosts-1", "objects/pack/tmp_pack_1"}
 	for _, name := range left {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
@@ -218,7 +219,7 @@ func TestFetchCleansUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fetch(t, r, gitrepo.Source{URL: u.dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir})
 	for _, name := range left {
 		if _, err := os.Stat(filepath.Join(dir, name)); !os.IsNotExist(err) {
 			t.Errorf("%s is still there: %v", name, err)

@@ -20,6 +20,7 @@ import (
 	git "github.com/go-git/go-git/v5"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 )
 
 func names(t *testing.T, files fs.FS) []string {
@@ -36,14 +37,14 @@ func names(t *testing.T, files fs.FS) []string {
 }
 
 func TestTreeIsAFileSystem(t *testing.T) {
-	u, r := newUpstream(t), open(t)
+	u, r := gittest.New(t), open(t)
 	big := "// " + strings.Repeat("x", 4000) + "\n"
-	hash := u.commit(
+	hash := u.Commit(
 		"README.md", "hello", "base.cue", "a: 1\n", "empty.cue", "",
 		"cue.mod/module.cue", `module: "example.com/edge@v0"`, "cue.mod/pkg/x.example/y/data.json", "{}",
 		"teams/a/zones.cue", big, "teams/a/notes.txt", "", "docs/guide.md", "", "teams/b.cue/inner.cue", "b: 1\n",
 	)
-	fetch(t, r, gitrepo.Source{URL: u.dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir})
 	files := tree(t, r, hash, "")
 	if err := fstest.TestFS(files, "base.cue", "teams/a/zones.cue", "cue.mod/module.cue"); err != nil {
 		t.Error(err)
@@ -63,17 +64,17 @@ func TestTreeIsAFileSystem(t *testing.T) {
 		t.Errorf("README.md: %v, want fs.ErrNotExist", err)
 	}
 	info, err := files.Stat("base.cue")
-	if err != nil || info.Sys() != u.git("rev-parse", "HEAD:base.cue") {
+	if err != nil || info.Sys() != u.Git("rev-parse", "HEAD:base.cue") {
 		t.Errorf("Sys of base.cue is %v, %v", info.Sys(), err)
 	}
 }
 
 func TestTreeBelowAPath(t *testing.T) {
-	u, r := newUpstream(t), open(t)
-	hash := u.commit("root.cue", "", "edge/base.cue", "", "edge/a/zones.cue", "", "other/x.cue", "", "bare/README", "")
-	u.link("other/link.cue", "x.cue") // not below the path: nobody's business
-	hash = u.commit()
-	fetch(t, r, gitrepo.Source{URL: u.dir})
+	u, r := gittest.New(t), open(t)
+	hash := u.Commit("root.cue", "", "edge/base.cue", "", "edge/a/zones.cue", "", "other/x.cue", "", "bare/README", "")
+	u.Link("other/link.cue", "x.cue") // not below the path: nobody's business
+	hash = u.Commit()
+	fetch(t, r, gitrepo.Source{URL: u.Dir})
 	for path, want := range map[string][]string{
 		"edge":    {".", "edge", "edge/a", "edge/a/zones.cue", "edge/base.cue"},
 		"./edge/": {".", "edge", "edge/a", "edge/a/zones.cue", "edge/base.cue"},
@@ -103,23 +104,23 @@ func TestTreeBelowAPath(t *testing.T) {
 
 // TestTreeRefusals holds every way to lose a file without notice, all told at once.
 func TestTreeRefusals(t *testing.T) {
-	u, r := newUpstream(t), open(t)
-	u.commit("a/good.cue", "a: 1\n", "a/README", "", "docs/x.md", "", "huge.bin", strings.Repeat("x", 3000))
-	u.write("big.cue", strings.Repeat("/", 2049))
-	u.write("lfs.cue", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n")
-	u.link("link.cue", "a/good.cue")
-	u.link("b", "a")
-	u.link("up", "../../etc")
-	u.link("etc", "/etc")
-	u.link("README", "a/README")     // harmless
-	u.link("dangling", "no/where")   // harmless
-	u.link("cue.mod/pkg", "../a")    // cue.mod is visible as a whole
-	u.link("a/here", "../a/./../a/") // a folder, however spelt
-	sub := newUpstream(t)
-	sub.commit("s.cue", "s: 1\n")
-	u.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.dir, "vendored")
-	hash := u.commit()
-	fetch(t, r, gitrepo.Source{URL: u.dir})
+	u, r := gittest.New(t), open(t)
+	u.Commit("a/good.cue", "a: 1\n", "a/README", "", "docs/x.md", "", "huge.bin", strings.Repeat("x", 3000))
+	u.Write("big.cue", strings.Repeat("/", 2049))
+	u.Write("lfs.cue", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n")
+	u.Link("link.cue", "a/good.cue")
+	u.Link("b", "a")
+	u.Link("up", "../../etc")
+	u.Link("etc", "/etc")
+	u.Link("README", "a/README")     // harmless
+	u.Link("dangling", "no/where")   // harmless
+	u.Link("cue.mod/pkg", "../a")    // cue.mod is visible as a whole
+	u.Link("a/here", "../a/./../a/") // a folder, however spelt
+	sub := gittest.New(t)
+	sub.Commit("s.cue", "s: 1\n")
+	u.Git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "vendored")
+	hash := u.Commit()
+	fetch(t, r, gitrepo.Source{URL: u.Dir})
 
 	want := []string{
 		"a/here: is a symlink to the folder a, which is not followed",
@@ -154,9 +155,9 @@ func problems(t *testing.T, r *gitrepo.Repo, hash string, limits gitrepo.Limits)
 }
 
 func TestTreeBounds(t *testing.T) {
-	u, r := newUpstream(t), open(t)
-	hash := u.commit("a.cue", "12345", "b.cue", "12345", "c.cue", "12345", "x/y/z.txt", "")
-	fetch(t, r, gitrepo.Source{URL: u.dir})
+	u, r := gittest.New(t), open(t)
+	hash := u.Commit("a.cue", "12345", "b.cue", "12345", "c.cue", "12345", "x/y/z.txt", "")
+	fetch(t, r, gitrepo.Source{URL: u.Dir})
 	for _, test := range []struct {
 		limits gitrepo.Limits
 		want   string
@@ -268,13 +269,13 @@ func TestTreeOfForgedObjects(t *testing.T) {
 }
 
 func TestTreeOfAThousandFiles(t *testing.T) {
-	u, r := newUpstream(t), open(t)
+	u, r := gittest.New(t), open(t)
 	body := strings.Repeat("// filler\n", 120) // too long to be peeked at, so it is read on demand
 	for i := range 1000 {
-		u.write(fmt.Sprintf("teams/t%02d/zone%d.cue", i/20, i), fmt.Sprintf("zone: %d\n%s", i, body))
+		u.Write(fmt.Sprintf("teams/t%02d/zone%d.cue", i/20, i), fmt.Sprintf("zone: %d\n%s", i, body))
 	}
-	hash := u.commit()
-	fetch(t, r, gitrepo.Source{URL: u.dir})
+	hash := u.Commit()
+	fetch(t, r, gitrepo.Source{URL: u.Dir})
 	files := tree(t, r, hash, "teams")
 	var wait sync.WaitGroup
 	for part := range 4 {

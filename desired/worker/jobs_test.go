@@ -104,6 +104,13 @@ var evil = map[string]func(*worker.Output){
 		os.Exit(3)
 	},
 	"child":  func(out *worker.Output) { startSleeper(out); loop(out) },
+	"desert": func(out *worker.Output) { startSleeper(out); os.Exit(5) },
+	"work":   func(*worker.Output) { time.Sleep(900 * time.Millisecond) },
+	"drip": func(out *worker.Output) {
+		for out.Emit("x") == nil {
+			time.Sleep(20 * time.Millisecond)
+		}
+	},
 	"orphan": func(out *worker.Output) { startSleeper(out) },
 }
 

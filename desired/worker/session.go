@@ -23,11 +23,12 @@ type session struct {
 	onStep   func(string, json.RawMessage) error
 	cmd      *exec.Cmd
 
-	begun  map[string]bool
-	output int64
-	stdout io.ReadCloser
-	stderr excerpt
-	timer  *time.Timer
+	begun    map[string]bool
+	stepEnds time.Time
+	output   int64
+	stdout   io.ReadCloser
+	stderr   excerpt
+	timer    *time.Timer // fires at stepEnds
 
 	mu      sync.Mutex // of what the timers look at
 	step    string
@@ -45,6 +46,7 @@ func (s *session) run(ctx context.Context, input []byte) error {
 		return fmt.Errorf("starting the worker: %w", err)
 	}
 	defer stdin.Close()
+	s.stepEnds = time.Now().Add(s.limits.PerStep)
 	s.timer = time.AfterFunc(s.limits.PerStep, s.timeout)
 	total := time.AfterFunc(time.Until(s.deadline), s.totalTimeout)
 	stopWatching := context.AfterFunc(ctx, func() { s.kill(context.Cause(ctx)) })
@@ -114,6 +116,7 @@ func (s *session) begin(step string) {
 	defer s.mu.Unlock()
 	s.step = step
 	s.begun[step] = true
+	s.stepEnds = time.Now().Add(s.limits.PerStep)
 	s.timer.Reset(s.limits.PerStep)
 }
 
@@ -128,8 +131,10 @@ func (s *session) result(payload []byte) error {
 		return nil
 	}
 	s.timer.Stop()
+	paused := time.Now()
 	err := s.onStep(s.step, bytes.Clone(payload))
-	s.timer.Reset(s.limits.PerStep)
+	s.stepEnds = s.stepEnds.Add(time.Since(paused))
+	s.timer.Reset(time.Until(s.stepEnds))
 	return err
 }
 

@@ -66,6 +66,7 @@ func TestBounds(t *testing.T) {
 		{"exit", worker.BoundCrash, "exit: the worker crashed: exit status 7"},
 		{"exit0", worker.BoundCrash, "exit0: the worker crashed: it ended without an answer"},
 		{"loop", worker.BoundTime, "loop: exceeded the time bound of 1.5s"},
+		{"drip", worker.BoundTime, "drip: exceeded the time bound of 1.5s"},
 		{"overflow", worker.BoundStack, "overflow: exceeded the stack bound of 8 MiB"},
 		{"garbage", worker.BoundCrash, "garbage: the worker crashed: it answered with something else than frames"},
 		{"lie", worker.BoundOutput, "lie: exceeded the output bound of 1 MiB"},
@@ -76,7 +77,8 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(test.step, func(t *testing.T) {
 			t.Parallel()
-			err := worker.Runner{Limits: short}.Run(t.Context(), "steps", []string{"fine", test.step, "never"}, nil)
+			err := worker.Runner{Limits: short}.Run(t.Context(), "steps", []string{"fine", test.step, "never"},
+				func(string, json.RawMessage) error { return nil })
 			wantBound(t, err, test.bound, test.step, test.say)
 		})
 	}
@@ -108,6 +110,7 @@ func TestStderrIsKeptApart(t *testing.T) {
 }
 
 func TestTotalBound(t *testing.T) {
+	t.Parallel()
 	limits := short
 	limits.PerStep, limits.Total = time.Minute, time.Second
 	tripped, err := worker.Runner{Limits: limits}.RunSteps(t.Context(), "steps", []string{"a", "loop", "b"},
@@ -118,8 +121,17 @@ func TestTotalBound(t *testing.T) {
 	}
 }
 
+// TestTheClockStartsAnew: the bound is of a step, not of them all.
+func TestTheClockStartsAnew(t *testing.T) {
+	t.Parallel()
+	if err := (worker.Runner{Limits: short}).Run(t.Context(), "steps", []string{"work:1", "work:2"}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTheClockStandsStill: a slow parent is not the job's fault.
 func TestTheClockStandsStill(t *testing.T) {
+	t.Parallel()
 	waited := make(chan struct{})
 	time.AfterFunc(2*time.Second, func() { close(waited) })
 	err := worker.Runner{Limits: short}.Run(t.Context(), "steps", []string{"a", "b"}, func(string, json.RawMessage) error {
@@ -222,18 +234,16 @@ func TestCancelKillsGrandchildren(t *testing.T) {
 }
 
 func TestNobodyOutlivesAJob(t *testing.T) {
-	var sleeper int
-	err := worker.Runner{}.Run(t.Context(), "steps", []string{"orphan"}, func(_ string, out json.RawMessage) error {
-		if strings.Contains(string(out), "done") {
+	for _, step := range []string{"orphan", "desert"} { // a job that ends well, and one that crashes
+		var sleeper int
+		_ = worker.Runner{}.Run(t.Context(), "steps", []string{step}, func(_ string, out json.RawMessage) error {
+			if sleeper == 0 {
+				sleeper = number(t, out)
+			}
 			return nil
-		}
-		sleeper = number(t, out)
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
+		})
+		wantGone(t, sleeper)
 	}
-	wantGone(t, sleeper)
 }
 
 // TestNobodyOutlivesTheParent kills a parent the hard way: what its own worker

@@ -1,0 +1,145 @@
+// Package gittest is a real git repository to fetch from in tests, over every
+// way there is: its path, HTTP with a password, and SSH with a key.
+//
+//	repo := gittest.New(t)
+//	hash := repo.Commit("edge.cue", "package edge\n")
+//	url := repo.HTTP("ada", "hunter2")
+//
+//	key := gittest.NewKey(t)
+//	address, hostKey := repo.SSH("git", key.Public)
+//	hosts := gittest.KnownHosts(address, hostKey)
+//
+// It needs the git of the machine, and keeps the machine's own configuration of
+// git out of it.
+package gittest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Env are the variables that make git the same on every machine. A test that
+// fetches from a path within its own process sets them there too: see [Isolate].
+var Env = []string{
+	"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+	"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com",
+	"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com", "GIT_TERMINAL_PROMPT=0",
+}
+
+// Isolate sets [Env] for the whole process, and hides its SSH agent. Call it
+// from TestMain.
+func Isolate() {
+	for _, kv := range Env {
+		name, value, _ := strings.Cut(kv, "=")
+		os.Setenv(name, value)
+	}
+	os.Unsetenv("SSH_AUTH_SOCK")
+}
+
+// Repository is a repository as people push to it. Its methods end the test
+// where git fails.
+type Repository struct {
+	Dir string // the work tree
+
+	t testing.TB
+}
+
+// New makes an empty repository in edge.git of a temporary folder; its branch
+// is main.
+func New(t testing.TB) *Repository {
+	t.Helper()
+	r := &Repository{Dir: filepath.Join(t.TempDir(), "edge.git"), t: t}
+	if err := os.Mkdir(r.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.Git("init", "-q", "-b", "main")
+	return r
+}
+
+// Git runs git in the work tree and returns what it printed.
+func (r *Repository) Git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = r.Dir
+	cmd.Env = append(os.Environ(), Env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Write writes a file, and the folders it needs, without committing it.
+func (r *Repository) Write(name, content string) {
+	r.t.Helper()
+	if err := os.WriteFile(r.place(name), []byte(content), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// Link makes a symbolic link, without committing it.
+func (r *Repository) Link(name, target string) {
+	r.t.Helper()
+	if err := os.Symlink(target, r.place(name)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// place makes the folders of a file and returns where it is.
+func (r *Repository) place(name string) string {
+	r.t.Helper()
+	file := filepath.Join(r.Dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	return file
+}
+
+// Commit commits what is there, with pairs of name and content on top, and
+// returns the commit.
+func (r *Repository) Commit(pairs ...string) string {
+	r.t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		r.Write(pairs[i], pairs[i+1])
+	}
+	r.Git("add", "-A")
+	r.Git("commit", "-q", "--allow-empty", "-m", "Change "+fmt.Sprint(len(pairs)/2)+" files")
+	return r.Head()
+}
+
+// Head returns the commit that is checked out.
+func (r *Repository) Head() string { return r.Git("rev-parse", "HEAD") }
+
+// HTTP serves the repository to whoever knows user and password, both empty for
+// anybody, and returns its address. To anybody else it repeats the credential,
+// as some servers do.
+func (r *Repository) HTTP(user, password string) string {
+	r.t.Helper()
+	server := httptest.NewServer(r.handler(user, password))
+	r.t.Cleanup(server.Close)
+	return server.URL + "/" + filepath.Base(r.Dir)
+}
+
+func (r *Repository) handler(user, password string) http.Handler {
+	backend := &cgi.Handler{
+		Path: filepath.Join(r.Git("--exec-path"), "git-http-backend"), Root: "/",
+		Env: append(slices.Clone(Env), "GIT_PROJECT_ROOT="+filepath.Dir(r.Dir), "GIT_HTTP_EXPORT_ALL=1"),
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		gotUser, gotPassword, _ := req.BasicAuth()
+		if gotUser != user || gotPassword != password {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprintf(w, "no entry with %s and %q", gotPassword, req.Header.Get("Authorization"))
+			return
+		}
+		backend.ServeHTTP(w, req)
+	})
+}

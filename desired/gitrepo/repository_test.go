@@ -1,0 +1,58 @@
+package gitrepo_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+func TestMain(m *testing.M) {
+	gittest.Isolate()
+	os.Exit(m.Run())
+}
+
+func open(t testing.TB) *gitrepo.Repo {
+	t.Helper()
+	r, err := gitrepo.Open(filepath.Join(t.TempDir(), "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func fetch(t testing.TB, r *gitrepo.Repo, s gitrepo.Source) string {
+	t.Helper()
+	hash, err := r.Fetch(context.Background(), s)
+	if err != nil {
+		t.Fatalf("Fetch: %v", err)
+	}
+	return hash
+}
+
+func tree(t testing.TB, r *gitrepo.Repo, hash, path string) *gitrepo.Tree {
+	t.Helper()
+	files, err := r.Tree(hash, path, gitrepo.Limits{})
+	if err != nil {
+		t.Fatalf("Tree: %v", err)
+	}
+	return files
+}
+
+func content(t testing.TB, r *gitrepo.Repo, hash, name string) string {
+	t.Helper()
+	data, err := fs.ReadFile(tree(t, r, hash, "."), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func basic(user, password string) gitrepo.Auth {
+	return gitrepo.Auth{Basic: &gitrepo.Basic{Username: user, Password: edge.NewSecret(password)}}
+}
