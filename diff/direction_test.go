@@ -72,15 +72,26 @@ func TestDirectionOfOverrides(t *testing.T) {
 		{"a stronger action", `{"rules":[{"id":"R8","action":"log"}]}`, `{"rules":[{"id":"R8","action":"js_challenge"}]}`, "rules[R8].action strengthens"},
 		{"a higher threshold", ``, `{"rules":[{"id":"R8","score_threshold":60}]}`, "rules[R8].score_threshold weakens"},
 		{"a lower threshold", ``, `{"rules":[{"id":"R8","score_threshold":25}]}`, "rules[R8].score_threshold strengthens"},
+		{"another threshold", `{"rules":[{"id":"R8","score_threshold":60}]}`, `{"rules":[{"id":"R8","score_threshold":61}]}`, "rules[R8].score_threshold weakens"},
 		{"the default threshold said", ``, `{"rules":[{"id":"R8","score_threshold":40}]}`, "rules[R8].score_threshold neutral"},
 		{"back to the default threshold", `{"rules":[{"id":"R8","score_threshold":60}]}`, ``, "rules[R8].score_threshold strengthens"},
 		{"a threshold where there was none", ``, `{"rules":[{"id":"R0","score_threshold":60}]}`, "rules[R0].score_threshold strengthens"},
 		{"and no more", `{"rules":[{"id":"R0","score_threshold":60}]}`, ``, "rules[R0].score_threshold weakens"},
 		{"less sensitive", ``, `{"sensitivity_level":"low"}`, "sensitivity_level weakens"},
 		{"more sensitive", `{"sensitivity_level":"eoff"}`, `{"sensitivity_level":"medium"}`, "sensitivity_level strengthens"},
+		{"sensitive in another way", `{"rules":[{"id":"R0","sensitivity_level":"low"}]}`, `{"rules":[{"id":"R0","sensitivity_level":"eoff"}]}`, "rules[R0].sensitivity_level weakens"},
+		{
+			"less sensitive by order", `{"categories":[{"category":"sqli","sensitivity_level":"low"},{"category":"PL1","sensitivity_level":"medium"}]}`,
+			`{"categories":[{"category":"PL1","sensitivity_level":"medium"},{"category":"sqli","sensitivity_level":"low"}]}`, "categories weakens",
+		},
+		{
+			"an order that only shows once tags listed twice count once", `{"categories":[{"category":"sqli","action":"log"},{"category":"PL1","action":"block"},{"category":"sqli","enabled":true}]}`,
+			`{"categories":[{"category":"PL1","action":"block"},{"category":"sqli","action":"log","enabled":true}]}`, "categories weakens",
+		},
 		{"as sensitive", `{"sensitivity_level":"default"}`, ``, "sensitivity_level neutral"},
 		{"sensitive in an unknown way", ``, `{"categories":[{"category":"sqli","sensitivity_level":"extreme"}]}`, "categories[sqli].sensitivity_level weakens"},
 		{"an unknown member", `{"rules":[{"id":"R0","x_future":1}]}`, ``, "rules[R0].x_future weakens"},
+		{"an unknown member that is new", ``, `{"rules":[{"id":"R0","x_future":1}]}`, "rules[R0].x_future weakens"},
 		{"an unknown member with the name of a known one", `{"rules":[{"id":"R0","x.enabled":1}]}`, ``, "rules[R0].x.enabled weakens"},
 		{
 			"what weakens is not made up for", `{"rules":[{"id":"R8","action":"log"}]}`, `{"rules":[{"id":"R8","action":"block","score_threshold":60}]}`,
@@ -93,6 +104,18 @@ func TestDirectionOfOverrides(t *testing.T) {
 				t.Errorf("got %s, want %s", got, test.fields)
 			}
 		})
+	}
+}
+
+// Only a scoring ruleset sets its outcome on its last rule.
+func TestWideActionReachesTheLastRuleThatDoesNotScore(t *testing.T) {
+	plain := testManaged()
+	plain.Rules[8].ScoreThreshold = nil
+	for i := range 8 {
+		plain.Rules[i].Action = edge.ActionLog
+	}
+	if got := said(fieldsOf(t, index(plain), ``, `{"action":"log"}`)); got != "action weakens" {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -1,7 +1,9 @@
 package diff
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -190,6 +192,12 @@ func TestMerge(t *testing.T) {
 			leftovers: `overrides.rules["R4"].enabled`,
 		},
 		{
+			name:   "a rule that is gone is never one",
+			live:   `{"rules":[{"id":"R0","enabled":false},{"id":"R9","enabled":true}]}`,
+			intent: deployment(disabledRule(0)),
+			want:   `{"rules":[{"id":"R0","enabled":false},{"id":"R9","enabled":true}]}`,
+		},
+		{
 			name:   "a stand-in of ours that now means something is taken back without a word",
 			live:   `{"rules":[{"id":"R0","enabled":true}]}`,
 			intent: deployment(disableTag("sqli"), disabledRule(1)),
@@ -288,6 +296,37 @@ func TestMergeWideEnabled(t *testing.T) {
 		}
 		if got := paths(mg.leftovers); got != test.leftovers {
 			t.Errorf("%s %q: leftovers %s, want %s", test.live, test.decision, got, test.leftovers)
+		}
+	}
+}
+
+// An entry of ours that says nothing stays ours for as long as it is there,
+// even while a paranoia level claims that it must not be off.
+func TestStandInsAreRemembered(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		live   string
+		intent desired.Deployment
+		before map[Member]bool
+		want   string
+	}{
+		{"new", `{"rules":[{"id":"R0","enabled":false}]}`, deployment(), members(`overrides.rules["R0"].enabled`), `overrides.rules["R0"]`},
+		{"still there", `{"rules":[{"id":"R0","enabled":true}]}`, deployment(), members(`overrides.rules["R0"]`), `overrides.rules["R0"]`},
+		{"of somebody else", `{"rules":[{"id":"R0","enabled":true}]}`, deployment(), nil, ``},
+		{"at the level", `{"categories":[{"category":"PL4","enabled":true}]}`, deployment(paranoia(4)), members(`overrides.categories["PL4"]`), `overrides.categories["PL4"]`},
+		{"at the level, of somebody else", `{"categories":[{"category":"PL4","enabled":true}]}`, deployment(paranoia(4)), nil, ``},
+		{"now claimed", `{"rules":[{"id":"R0","enabled":true}]}`, deployment(disabledRule(0)), members(`overrides.rules["R0"]`), ``},
+		{"now meaning something", `{"rules":[{"id":"R0","enabled":true}]}`, deployment(disableTag("sqli")), members(`overrides.rules["R0"]`), ``},
+	} {
+		c, _ := resolve(test.intent, index(testManaged()))
+		mg := merger{managed: index(testManaged()), before: test.before}
+		mg.merge(parseOverrides(t, test.live), c)
+		var got []string
+		for _, m := range mg.standIns {
+			got = append(got, names(true).Replace(string(m)))
+		}
+		if fmt.Sprint(got) != fmt.Sprint(strings.Fields(test.want)) {
+			t.Errorf("%s: got %v, want %s", test.name, got, test.want)
 		}
 	}
 }
