@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// patience bounds every wait for a daemon. It is for a hanging one only:
+// whatever is waited for is waited for by its own line or its own end.
+const patience = 30 * time.Second
+
+// daemonProcess is a seawall in the background whose lines can be waited for.
+type daemonProcess struct {
+	cmd      *exec.Cmd
+	lines    chan string // of both streams
+	ended    chan error
+	out, err strings.Builder
+}
+
+func startDaemon(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 3, many, "daemon NAME REGEXP ARG…")
+	d := &daemonProcess{lines: make(chan string, 10_000), ended: make(chan error, 1)}
+	d.cmd = exec.Command("seawall", args[2:]...)
+	d.cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{
+		"PATH", "HOME", "NO_COLOR", "SEAWALL_CONFIG", "SEAWALL_RULESETS_TOKEN", "SEAWALL_TOKENS_TOKEN",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_PASSWORD",
+	} {
+		d.cmd.Env = append(d.cmd.Env, name+"="+ts.Getenv(name))
+	}
+	stdout, err := d.cmd.StdoutPipe()
+	ts.Check(err)
+	stderr, err := d.cmd.StderrPipe()
+	ts.Check(err)
+	ts.Check(d.cmd.Start())
+	var read sync.WaitGroup
+	read.Go(func() { d.read(stdout, &d.out) })
+	read.Go(func() { d.read(stderr, &d.err) })
+	go func() {
+		read.Wait()
+		close(d.lines)
+		d.ended <- d.cmd.Wait()
+	}()
+	ts.Defer(func() { _ = d.cmd.Process.Kill() })
+	stageOf(ts).daemons[args[0]] = d
+	d.await(ts, args[1])
+}
+
+func (d *daemonProcess) read(from io.Reader, to *strings.Builder) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		to.WriteString(lines.Text() + "\n")
+		d.lines <- lines.Text()
+	}
+}
+
+func (d *daemonProcess) await(ts *testscript.TestScript, pattern string) {
+	want, err := regexp.Compile(pattern)
+	ts.Check(err)
+	late := time.After(patience)
+	for {
+		select {
+		case line, open := <-d.lines:
+			if !open {
+				ts.Fatalf("it ended before a line matched %q:\n%s%s", pattern, d.out.String(), d.err.String())
+			}
+			ts.Logf("%s", line)
+			if want.MatchString(line) {
+				return
+			}
+		case <-late:
+			ts.Fatalf("no line matched %q", pattern)
+		}
+	}
+}
+
+func theDaemon(ts *testscript.TestScript, name string) *daemonProcess {
+	d := stageOf(ts).daemons[name]
+	if d == nil {
+		ts.Fatalf("there is no daemon %q", name)
+	}
+	return d
+}
+
+func awaitDaemon(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "await NAME REGEXP")
+	theDaemon(ts, args[0]).await(ts, args[1])
+}
+
+func endDaemon(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 3, 3, "end NAME SIGNAL CODE")
+	d := theDaemon(ts, args[0])
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
+	signal, ok := signals[args[1]]
+	if !ok {
+		ts.Fatalf("the signal %q is neither INT nor TERM", args[1])
+	}
+	want, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	ts.Check(d.cmd.Process.Signal(signal))
+	var ended error
+	select {
+	case ended = <-d.ended:
+	case <-time.After(patience):
+		ts.Fatalf("it did not end")
+	}
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(ended, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(ended)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".out"), []byte(d.out.String()), 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".err"), []byte(d.err.String()), 0o644))
+	if got != want {
+		ts.Fatalf("exit code %d, want %d:\n%s", got, want, d.err.String())
+	}
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/sim"
+)
+
+// stage is what a script has set up beside its files.
+type stage struct {
+	sim     *sim.Running
+	daemons map[string]*daemonProcess
+}
+
+type stageKey struct{}
+
+func stageOf(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
+
+// take checks the number of a command's arguments.
+func take(ts *testscript.TestScript, neg bool, args []string, least, most int, usage string) {
+	if neg || len(args) < least || len(args) > most {
+		ts.Fatalf("usage: %s", usage)
+	}
+}
+
+// many is no bound on arguments.
+const many = 1 << 20
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, many, "exits CODE PROGRAM ARG…")
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+	if strings.Contains(ts.ReadFile("stderr"), "goroutine ") {
+		ts.Fatalf("a stack trace reached the person")
+	}
+}
+
+func fails(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 1, many, "fails PROGRAM ARG…")
+	exits(ts, false, append([]string{"1"}, args...))
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("a failure wrote to stdout:\n%s", out)
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(ts.ReadFile("stderr"), "\n"), "\n") {
+		begin := "hint: "
+		if i == 0 {
+			begin = "seawall: error: "
+		}
+		if !strings.HasPrefix(line, begin) {
+			ts.Fatalf("line %d of stderr does not begin with %q: %s", i+1, begin, line)
+		}
+	}
+}
+
+func startSim(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 0, many, "sim [seed=FILE] [QUIRK…]")
+	var config sim.Config
+	for _, arg := range args {
+		if file, ok := strings.CutPrefix(arg, "seed="); ok {
+			seed, err := mem.ReadSeed(strings.NewReader(ts.ReadFile(file)))
+			ts.Check(err)
+			config.Seed = seed
+			continue
+		}
+		config.Quirks = append(config.Quirks, arg)
+	}
+	s, err := sim.Start(config)
+	ts.Check(err)
+	ts.Defer(func() { _ = s.Close() })
+	stageOf(ts).sim = s
+	ts.Setenv("BASE_URL", s.BaseURL)
+	ts.Setenv("CONTROL", s.ControlURL())
+	ts.Setenv("SEAWALL_RULESETS_TOKEN", s.RulesetsToken.Reveal())
+	ts.Setenv("SEAWALL_TOKENS_TOKEN", s.TokensToken.Reveal())
+}
+
+func theSim(ts *testscript.TestScript) *sim.Running {
+	s := stageOf(ts).sim
+	if s == nil {
+		ts.Fatalf("no simulator runs: say sim first")
+	}
+	return s
+}
+
+func writeTranscript(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 1, 1, "transcript FILE")
+	var b strings.Builder
+	for _, entry := range theSim(ts).Transcript() {
+		fmt.Fprintln(&b, entry.Call())
+	}
+	theSim(ts).ClearTranscript()
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+}
+
+func put(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "put PATH FILE")
+	control(ts, http.MethodPut, args[0], strings.NewReader(ts.ReadFile(args[1])))
+}
+
+func get(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "get PATH FILE")
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), control(ts, http.MethodGet, args[0], nil), 0o644))
+}
+
+func control(ts *testscript.TestScript, method, path string, body io.Reader) []byte {
+	req, err := http.NewRequest(method, theSim(ts).ControlURL()+path, body)
+	ts.Check(err)
+	resp, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	if resp.StatusCode >= 300 {
+		ts.Fatalf("%s %s: %s: %s", method, path, resp.Status, answer)
+	}
+	return answer
+}
+
+func commit(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "commit DIR MESSAGE")
+	dir := ts.MkAbs(args[0])
+	git := func(arg ...string) {
+		cmd := exec.Command("git", arg...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
+			"GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=T", "GIT_COMMITTER_EMAIL=t@example.com",
+			"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			ts.Fatalf("git %v: %v\n%s", arg, err, out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {
+		git("init", "--quiet", "--initial-branch=main")
+	}
+	git("add", "--all")
+	git("commit", "--quiet", "--allow-empty", "--message", args[1])
+}
+
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 3, 3, "replace OLD NEW FILE")
+	old, new := unescape(ts, args[0]), unescape(ts, args[1])
+	text := ts.ReadFile(args[2])
+	if !strings.Contains(text, old) {
+		ts.Fatalf("%s does not contain %q", args[2], old)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.ReplaceAll(text, old, new)), 0o644))
+}
+
+// unescape reads the escapes of Go that a script cannot hold as they are.
+func unescape(ts *testscript.TestScript, s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	text, err := strconv.Unquote(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`)
+	ts.Check(err)
+	return text
+}
+
+// varies is what differs from run to run, and what stands for it.
+var varies = []struct {
+	pattern *regexp.Regexp
+	word    string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "HOST:PORT"},
+	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:DIGEST"},
+	{regexp.MustCompile(`"(commit)": "[0-9a-f]{40}"`), `"$1": "COMMIT"`},
+	{regexp.MustCompile(`\bcommit [0-9a-f]{7,40}\b`), "commit COMMIT"},
+	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?`), "TIME"},
+}
+
+func scrub(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "scrub FILE OUT")
+	text := strings.ReplaceAll(ts.ReadFile(args[0]), ts.Getenv("WORK"), "WORK")
+	for _, v := range varies {
+		text = v.pattern.ReplaceAllString(text, v.word)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), bytes.Clone([]byte(text)), 0o644))
+}
