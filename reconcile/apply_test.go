@@ -27,8 +27,11 @@ func TestFailureStaysInItsZone(t *testing.T) {
 		state   string // of the problem in the plan
 	}{
 		"unreadable": {unreadable, []string{"1 converged", "3 converged"}, "unknown"},
-		"not permitted": {func(w *world, _ *desired.Zone) { w.tamper.read = failZone(2, errForbidden) },
-			[]string{"1 converged", "3 converged"}, "unknown"},
+		"not permitted": {
+			func(w *world, _ *desired.Zone) { w.tamper.read = failZone(2, errForbidden) },
+			[]string{"1 converged", "3 converged"},
+			"unknown",
+		},
 		"refuses the write": {func(w *world, _ *desired.Zone) {
 			w.tamper.write = func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
 				if zone == mem.FleetZone(2) {
@@ -48,8 +51,11 @@ func TestFailureStaysInItsZone(t *testing.T) {
 				panic(err)
 			}
 		}, []string{"1 converged", "3 converged"}, "not_deployed"},
-		"blocked": {func(_ *world, z *desired.Zone) { z.Deployments = []desired.Deployment{core("no such tag")} },
-			[]string{"1 converged", "3 converged"}, "blocked"},
+		"blocked": {
+			func(_ *world, z *desired.Zone) { z.Deployments = []desired.Deployment{core("no such tag")} },
+			[]string{"1 converged", "3 converged"},
+			"blocked",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -79,24 +85,33 @@ func TestRejectedCredentialStopsTheRun(t *testing.T) {
 		results []string
 	}{
 		"on the list": {func(w *world) { w.tamper.list = func(edge.AccountID) error { return errUnauthenticated } }, []string{"list"}, []string{}},
-		"on a zone": {func(w *world) { w.tamper.read = failZone(2, errUnauthenticated) },
-			[]string{"list", "managed core", "read 1", "read 2"}, []string{}},
-		"on a write": {func(w *world) {
-			w.tamper.write = func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
-				if zone == mem.FleetZone(2) {
-					return nil, errUnauthenticated
+		"on a zone": {
+			func(w *world) { w.tamper.read = failZone(2, errUnauthenticated) },
+			[]string{"list", "managed core", "read 1", "read 2"},
+			[]string{},
+		},
+		"on a write": {
+			func(w *world) {
+				w.tamper.write = func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
+					if zone == mem.FleetZone(2) {
+						return nil, errUnauthenticated
+					}
+					return send()
 				}
-				return send()
-			}
-		}, []string{"list", "managed core", "read 1", "read 2", "read 3", "read 4", "write 1", "read 1", "write 2"},
-			[]string{"1 converged", "2 failed", "3 not_started", "4 not_started"}},
-		"on a proof": {func(w *world) {
-			w.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
-				w.tamper.read = failZone(1, errUnauthenticated)
-				return send()
-			}
-		}, []string{"list", "managed core", "read 1", "read 2", "read 3", "read 4", "write 1", "read 1"},
-			[]string{"1 failed", "2 not_started", "3 not_started", "4 not_started"}},
+			},
+			[]string{"list", "managed core", "read 1", "read 2", "read 3", "read 4", "write 1", "read 1", "write 2"},
+			[]string{"1 converged", "2 failed", "3 not_started", "4 not_started"},
+		},
+		"on a proof": {
+			func(w *world) {
+				w.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+					w.tamper.read = failZone(1, errUnauthenticated)
+					return send()
+				}
+			},
+			[]string{"list", "managed core", "read 1", "read 2", "read 3", "read 4", "write 1", "read 1"},
+			[]string{"1 failed", "2 not_started", "3 not_started", "4 not_started"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, 4)
@@ -219,21 +234,27 @@ func TestStaleZoneThatChangedIsPlannedAnew(t *testing.T) {
 			func(o *edge.Overrides) {
 				o.Categories = []edge.CategoryOverride{{Category: "php", Enabled: new(false)}}
 			},
-			[]string{"read 1", "write 1", "read 1"}, "1 converged", []string{"php", "xss"},
+			[]string{"read 1", "write 1", "read 1"},
+			"1 converged",
+			[]string{"php", "xss"},
 		},
 		"somebody made it so": {
 			core("xss"),
 			func(o *edge.Overrides) {
 				o.Categories = []edge.CategoryOverride{{Category: "xss", Enabled: new(false)}}
 			},
-			[]string{"read 1"}, "1 converged", []string{"xss"},
+			[]string{"read 1"},
+			"1 converged",
+			[]string{"xss"},
 		},
 		"nobody has decided": {
 			core("xss"),
 			func(o *edge.Overrides) {
 				o.Categories = []edge.CategoryOverride{{Category: "php", Enabled: new(false)}}
 			},
-			[]string{"read 1"}, "1 failed", []string{"php"},
+			[]string{"read 1"},
+			"1 failed",
+			[]string{"php"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -81,7 +81,7 @@ type Reconciler struct {
 	Now      func() time.Time
 	Requests func() int64 // HTTP requests sent so far; nil counts none
 	Progress Progress     // nil shows none
-	Log      *slog.Logger // nil discards
+	Log      *slog.Logger // for who watches closely; results go to a Reporter; nil discards
 
 	// Concurrency bounds how many zones are read or written at once; zero is 16.
 	Concurrency int

@@ -39,6 +39,8 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return err
 	}
 	report.Full = full
+	r.log().DebugContext(ctx, "run begins", "trigger", string(order.Trigger), "commit", state.Commit,
+		"zones", scoped.Zones(), "held", report.Held != nil)
 	seen, err := r.observe(ctx, scoped) // 3 observe
 	if err != nil {
 		return err
