@@ -6,8 +6,9 @@
 // Everything here is pure: no clock, no network, no logger. One deployment
 // travels through it like this:
 //
+//	find        declared name → managed ruleset       (find.go)
 //	resolve     intent → claims on override entries   (resolve.go)
-//	merge       live rule + claims → wanted rule      (merge.go)
+//	merge       live rule + claims → wanted rule      (merge.go, slot.go, neutral.go)
 //	compare     live and wanted, canonically → fields (canonical.go, compare.go)
 //	direction   effective values before and after     (effective.go, direction.go)
 //	guard       plan → plan with refusals             (guard.go)
@@ -50,12 +51,14 @@ type DeploymentID struct {
 }
 
 // Applied remembers, for each deployment, the members that the last applied
-// commit declared. It tells what was ours and is no longer declared from what
+// commit declared, and the entries Seawall left in the place of some it removed
+// ([Target.Owned]). It tells what was ours and is no longer declared from what
 // somebody else put there.
 type Applied map[DeploymentID][]Member
 
-// Member is the path of one member of a deployment that a declaration owns,
-// such as `overrides.categories["paranoia-level-3"].enabled`.
+// Member is the path of one member of a deployment, such as
+// `overrides.categories["paranoia-level-3"].enabled`, or of a whole override
+// entry, `overrides.rules["…"]`. Keys are quoted as Go quotes strings.
 type Member string
 
 // Input is all a plan is made from.

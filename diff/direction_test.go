@@ -91,6 +91,7 @@ func TestDirectionOfOverrides(t *testing.T) {
 		{"as sensitive", `{"sensitivity_level":"default"}`, ``, "sensitivity_level neutral"},
 		{"sensitive in an unknown way", ``, `{"categories":[{"category":"sqli","sensitivity_level":"extreme"}]}`, "categories[sqli].sensitivity_level weakens"},
 		{"an unknown member", `{"rules":[{"id":"R0","x_future":1}]}`, ``, "rules[R0].x_future weakens"},
+		{"an unknown member of an entry that stays", `{"rules":[{"id":"R0","enabled":true,"x_future":1}]}`, `{"rules":[{"id":"R0","enabled":true}]}`, "rules[R0].x_future weakens"},
 		{"an unknown member that is new", ``, `{"rules":[{"id":"R0","x_future":1}]}`, "rules[R0].x_future weakens"},
 		{"an unknown member with the name of a known one", `{"rules":[{"id":"R0","x.enabled":1}]}`, ``, "rules[R0].x.enabled weakens"},
 		{
