@@ -1,0 +1,102 @@
+package integration
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+)
+
+func TestMain(m *testing.M) {
+	gittest.Isolate()
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SEAWALL_") || name == "CREDENTIALS_DIRECTORY" {
+			os.Unsetenv(name)
+		}
+	}
+	code := m.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// built is the program as people run it, made once and only when a test asks
+// for it: the checks of layers and of deploy/ need none.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// seawall returns the path of the built program. It has the race detector when
+// the tests have it.
+func seawall(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "seawall-integration-"); built.err != nil {
+			return
+		}
+		args := append(buildFlags, "-o", filepath.Join(built.dir, "seawall"), "./cmd/seawall")
+		build := exec.Command("go", append([]string{"build"}, args...)...)
+		build.Dir = root
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = errors.New(string(out))
+		}
+	})
+	if built.err != nil {
+		t.Fatalf("building the program: %v", built.err)
+	}
+	return filepath.Join(built.dir, "seawall")
+}
+
+// outcome is what a command left behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs the program to its end, with variables beside those of the process.
+func run(t testing.TB, env []string, args ...string) outcome {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), seawall(t), args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Dir = t.TempDir()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("seawall %s: %v", strings.Join(args, " "), err)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// want checks the exit code, and that text stands in what was told.
+func (o outcome) want(t testing.TB, code int, texts ...string) {
+	t.Helper()
+	if o.code != code {
+		t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", o.code, code, o.stdout, o.stderr)
+	}
+	for _, text := range texts {
+		if !strings.Contains(o.stdout+o.stderr, text) {
+			t.Errorf("nothing says %q\nstdout: %s\nstderr: %s", text, o.stdout, o.stderr)
+		}
+	}
+}
+
+// wantNo checks that none of the texts stands in what was told.
+func (o outcome) wantNo(t testing.TB, secrets ...string) {
+	t.Helper()
+	for _, secret := range secrets {
+		if strings.Contains(o.stdout+o.stderr, secret) {
+			t.Errorf("the output contains %q\nstdout: %s\nstderr: %s", secret, o.stdout, o.stderr)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package integration
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/sim"
+)
+
+// platform is the simulator behind a socket, as a test looks at it.
+type platform struct {
+	*sim.Running
+	t testing.TB
+}
+
+func startPlatform(t testing.TB, config sim.Config) *platform {
+	t.Helper()
+	running, err := sim.Start(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = running.Close() })
+	return &platform{running, t}
+}
+
+// env is the credential, for commands without a configuration.
+func (p *platform) env() []string {
+	return []string{"SEAWALL_RULESETS_TOKEN=" + p.RulesetsToken.Reveal()}
+}
+
+// calls returns the requests so far, each as method and path.
+func (p *platform) calls() []string {
+	var calls []string
+	for _, entry := range p.Transcript() {
+		calls = append(calls, entry.Call())
+	}
+	return calls
+}
+
+// writes counts the requests so far that are not reads, by the zone they went to.
+func (p *platform) writes() map[string]int {
+	writes := map[string]int{}
+	for _, entry := range p.Transcript() {
+		if entry.Method != http.MethodGet {
+			writes[strings.Split(entry.Path, "/")[2]]++
+		}
+	}
+	return writes
+}
+
+// entryPoint reads a zone behind the back of every client.
+func (p *platform) entryPoint(zone edge.ZoneID) edge.Ruleset {
+	p.t.Helper()
+	entryPoint, err := p.Platform.EntryPoint(p.t.Context(), zone)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return entryPoint
+}
+
+// threshold is the score at which a zone's deployment acts; zero when it is not
+// overridden.
+func (p *platform) threshold(zone edge.ZoneID) int {
+	p.t.Helper()
+	rule := p.entryPoint(zone).Rules[0]
+	if rule.ActionParameters.Overrides == nil {
+		return 0
+	}
+	for _, override := range rule.ActionParameters.Overrides.Rules {
+		if override.ScoreThreshold != nil {
+			return *override.ScoreThreshold
+		}
+	}
+	return 0
+}
+
+// weaken plants drift: every threshold of a zone's deployment becomes 1000.
+func (p *platform) weaken(zone edge.ZoneID) {
+	p.t.Helper()
+	entryPoint := p.entryPoint(zone)
+	for i := range entryPoint.Rules[0].ActionParameters.Overrides.Rules {
+		entryPoint.Rules[0].ActionParameters.Overrides.Rules[i].ScoreThreshold = new(1000)
+	}
+	if err := p.Platform.SetEntryPoint(zone, entryPoint); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// declare writes desired state for zones 1 to n of a mem.Fleet, all with one
+// threshold. The file is to stand at the top of a tree.
+func declare(n, threshold int) string {
+	return declareEach(n, func(int) int { return threshold })
+}
+
+// declareEach is declare with a threshold for each zone.
+func declareEach(n int, threshold func(i int) int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "package edge\n\naccount: prod: {\n\tid: %q\n\truleset: core: name: \"Core Ruleset\"\n", mem.Account)
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, "\tzone: %q: {id: %q, waf: core: threshold: {score: %d, action: \"block\"}}\n",
+			fmt.Sprintf("zone-%05d.example", i), mem.FleetZone(i), threshold(i))
+	}
+	return b.String() + "}\n"
+}
