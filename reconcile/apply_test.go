@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
@@ -67,6 +65,9 @@ func TestFailureStaysInItsZone(t *testing.T) {
 			if report.Converged() || report.Err != nil {
 				t.Errorf("converged %v, error %v", report.Converged(), report.Err)
 			}
+			if due := w.pending.due(mem.FleetZone(2)); due != (c.state == "" || c.state == "unknown") || len(w.pending) > 1 {
+				t.Errorf("pending %v", w.pending)
+			}
 			if c.state == "" && len(report.Plan.Problems) == 0 {
 				return
 			}
@@ -84,6 +85,11 @@ func TestRejectedCredentialStopsTheRun(t *testing.T) {
 		results []string
 	}{
 		"on the list": {func(w *world) { w.tamper.list = func(edge.AccountID) error { return errUnauthenticated } }, []string{"list"}, []string{}},
+		"on a managed ruleset": {
+			func(w *world) { w.tamper.managed = func() error { return errUnauthenticated } },
+			[]string{"list", "managed core"},
+			[]string{},
+		},
 		"on a zone": {
 			func(w *world) { w.tamper.read = failZone(2, errUnauthenticated) },
 			[]string{"list", "managed core", "read 1", "read 2"},
@@ -147,8 +153,8 @@ func TestRejectedCredentialStopsSideBySide(t *testing.T) {
 }
 
 func TestCancelledRunFinishesTheWriteInFlight(t *testing.T) {
-	w := newWorld(t, 3)
-	w.repo.push("c1", zones(3, core("xss"))...)
+	w := newWorld(t, 4)
+	w.repo.push("c1", append(zones(3, core("xss")), zone(4, core()))...)
 	ctx, cancel := context.WithCancel(t.Context())
 	w.tamper.write = func(inFlight context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
 		cancel()
@@ -158,13 +164,15 @@ func TestCancelledRunFinishesTheWriteInFlight(t *testing.T) {
 		return send()
 	}
 	report := w.Run(ctx, manual)
-	w.wantCalls(w.calls()[5:], "write 1", "read 1")
+	w.wantCalls(w.calls()[6:], "write 1", "read 1")
 	wantOutcomes(t, report, "1 converged", "2 not_started", "3 not_started")
 	if !errors.Is(report.Err, context.Canceled) || report.Err.Error() != "context canceled" {
 		t.Errorf("error %q", report.Err)
 	}
-	if _, remembered := w.recall().Applied[deploymentID(1)]; !remembered {
-		t.Error("what was proved is forgotten")
+	for _, i := range []int{1, 4} {
+		if _, remembered := w.recall().Applied[deploymentID(i)]; !remembered {
+			t.Errorf("what was proved of zone %d is forgotten", i)
+		}
 	}
 	w.tamper.write = nil
 	report, _ = w.converge(Order{Trigger: TriggerSync, FallBack: true, ChangedOnly: true})
@@ -216,14 +224,23 @@ func TestCancelledObservationIsNone(t *testing.T) {
 		"on a zone": func(w *world, cancel func()) {
 			w.tamper.read = func(edge.ZoneID) error { cancel(); return edge.ErrUnavailable }
 		},
+		"on the last zone": func(w *world, cancel func()) {
+			w.repo.push("c1", zone(9, core("xss")))
+			w.tamper.read = func(edge.ZoneID) error { cancel(); return edge.ErrUnavailable }
+		},
+		"on git": func(w *world, cancel func()) {
+			w.good.commit = "c1"
+			w.repo.fetchErr = context.Canceled
+			cancel()
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, 9)
 			w.repo.push("c1", zones(9, core("xss"))...)
 			ctx, cancel := context.WithCancel(t.Context())
 			prepare(w, cancel)
-			report := w.Run(ctx, manual)
-			if !errors.Is(report.Err, context.Canceled) || len(report.Plan.Problems) != 0 || w.good.set != 0 {
+			report := w.Run(ctx, sweep)
+			if !errors.Is(report.Err, context.Canceled) || len(report.Plan.Problems) != 0 || w.good.set != 0 || report.Held != nil {
 				t.Errorf("error %v, %d problems", report.Err, len(report.Plan.Problems))
 			}
 			if calls := w.calls(); len(calls) > 3 {
@@ -233,39 +250,22 @@ func TestCancelledObservationIsNone(t *testing.T) {
 	}
 }
 
-// failingMemory cannot remember what is in sync.
-type failingMemory struct {
-	Forgetful
-	mu  sync.Mutex
-	err error
-}
-
-func (m *failingMemory) Settle(ctx context.Context, commit string, settled []diff.Settled) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.err != nil {
-		return m.err
-	}
-	return m.Forgetful.Settle(ctx, commit, settled)
-}
-
 // What was written and cannot be remembered has not converged: a later commit
 // could not tell what of it was ours.
 func TestWriteThatCannotBeRememberedHasFailed(t *testing.T) {
 	w := newWorld(t, 1)
 	full := errors.New("disk is full")
-	memory := &failingMemory{err: full}
-	w.Memory = memory
+	w.memory.full = full
 	w.repo.push("c1", zone(1, core("xss")))
 	report, _ := w.run(manual)
 	wantOutcomes(t, report, "1 failed")
 	if !errors.Is(report.Results[0].Err, full) || report.Converged() {
 		t.Errorf("error %v", report.Results[0].Err)
 	}
-	memory.err = nil
+	w.memory.full = nil
 	_, calls := w.converge(Order{Trigger: TriggerSync, ChangedOnly: true})
 	w.wantCalls(calls, "list", "read 1")
-	if got, _ := memory.Recall(t.Context()); len(got.Applied) != 1 {
+	if len(w.recall().Applied) != 1 {
 		t.Error("the next sync does not make up for it")
 	}
 }

@@ -211,6 +211,21 @@ func TestNonConvergentIsLifted(t *testing.T) {
 	}
 }
 
+// Another change may end where an earlier one did: not kept, which is no failure
+// to be tried again.
+func TestNonConvergentInTheSameWayAgain(t *testing.T) {
+	w := stubborn(t)
+	w.run(sweep)
+	w.click(1, func(o *edge.Overrides) {
+		o.Categories = []edge.CategoryOverride{{Category: "php", Enabled: new(false)}}
+	})
+	report, _ := w.run(sweep)
+	wantOutcomes(t, report, "1 non_convergent")
+	if _, calls := w.run(sweep); writes(calls) != 0 {
+		t.Errorf("calls %v", calls)
+	}
+}
+
 // One that was put right by hand is forgiven without a write.
 func TestNonConvergentIsForgivenOnceInSync(t *testing.T) {
 	w := stubborn(t)

@@ -141,6 +141,20 @@ func TestAccountThatCannotBeListedReadsNoZone(t *testing.T) {
 	}
 }
 
+func TestManagedRulesetThatCannotBeReadIsUnknown(t *testing.T) {
+	w := newWorld(t, 1)
+	w.repo.push("c1", zone(1, core("xss")))
+	w.tamper.managed = func() error { return errDown }
+	report, calls := w.run(manual)
+	w.wantCalls(calls, "list", "managed core", "read 1")
+	if report.Plan.Summary.Unknown != 1 || report.Converged() {
+		t.Errorf("summary %+v", report.Plan.Summary)
+	}
+	w.tamper.managed = nil
+	report, _ = w.converge(syncing)
+	wantOutcomes(t, report, "1 converged")
+}
+
 func TestPlanWritesAndRemembersNothing(t *testing.T) {
 	for name, prepare := range map[string]func(*world) Order{
 		"plan only": func(*world) Order { return Order{Trigger: TriggerManual, PlanOnly: true} },

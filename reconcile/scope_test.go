@@ -154,6 +154,24 @@ func TestPendingForgetsZonesThatLeft(t *testing.T) {
 	}
 }
 
+// Sweeps come by on their own time: they neither count as tries nor bring the
+// next one nearer.
+func TestSweepsLeaveTheGapsAlone(t *testing.T) {
+	w := newWorld(t, 2)
+	w.repo.push("c1", zones(2, core("xss"))...)
+	w.tamper.read = failZone(1, errDown)
+	for range 3 {
+		w.run(sweep)
+	}
+	for i, want := range []bool{true, false, true, false, false, false, true} {
+		if _, calls := w.run(syncing); (len(calls) > 0) != want {
+			t.Errorf("sync %d: calls %v", i+1, calls)
+		}
+		w.run(sweep)
+		w.run(Order{Trigger: TriggerManual, Zones: []string{zoneKey(2)}})
+	}
+}
+
 func TestRunThatFailsBeforeItsZonesKeepsThemPending(t *testing.T) {
 	w := newWorld(t, 2)
 	w.repo.push("c1", zones(2, core("xss"))...)
@@ -198,7 +216,7 @@ func TestNothingGrowsOverManyRuns(t *testing.T) {
 		w.run([]Order{syncing, sweep, manual}[i%3])
 	}
 	memory := w.recall()
-	if len(w.rulesets) > 1 || len(w.pending) > 1 || len(memory.Applied) > 2 || len(memory.NonConvergent) != 0 {
+	if w.newest != nil || len(w.rulesets) > 1 || len(w.pending) > 1 || len(memory.Applied) > 2 || len(memory.NonConvergent) != 0 {
 		t.Errorf("rulesets %d, pending %d, applied %d", len(w.rulesets), len(w.pending), len(memory.Applied))
 	}
 }
@@ -278,9 +296,13 @@ func TestDeploymentThatLeftIsForgotten(t *testing.T) {
 			w := newWorld(t, 2)
 			w.repo.push("c1", zone(1, keeping(core("xss", "php"))))
 			w.converge(sweep)
+			gone := diff.DeploymentID{Zone: mem.FleetZone(1), Ruleset: mem.CredentialsRuleset} // never settled
+			if err := w.memory.NonConvergent(t.Context(), gone, "f"); err != nil {
+				t.Fatal(err)
+			}
 			w.repo.push("c2", c.without...)
 			w.converge(c.order)
-			if got, still := w.recall().Applied[deploymentID(1)]; still {
+			if got := w.recall(); got.Applied[deploymentID(1)] != nil || len(got.NonConvergent) != 0 {
 				t.Fatalf("still remembered: %v", got)
 			}
 			w.repo.push("c3", zone(1, keeping(core("xss"))))

@@ -28,7 +28,7 @@ type world struct {
 	record   *edge.Recorder
 	repo     *repo
 	good     *goodCommit
-	memory   *Forgetful
+	memory   *disk
 	clock    *clock
 	*Reconciler
 }
@@ -47,7 +47,7 @@ func seededWorld(t testing.TB, seed mem.Seed, quirks ...string) *world {
 		t.Fatal(err)
 	}
 	w := &world{
-		t: t, platform: platform, tamper: &tamper{Platform: platform}, good: &goodCommit{}, memory: &Forgetful{},
+		t: t, platform: platform, tamper: &tamper{Platform: platform}, good: &goodCommit{}, memory: &disk{},
 		repo:  &repo{commits: map[string]commit{}, compiled: map[string]int{}},
 		clock: &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}
@@ -287,13 +287,27 @@ func (g *goodCommit) SetGood(_ context.Context, commit string) error {
 	return nil
 }
 
+// disk is a memory that minds its context, as a database does, and may be full.
+type disk struct {
+	Forgetful
+	full error // of Settle
+}
+
+func (d *disk) Settle(ctx context.Context, commit string, settled []diff.Settled) error {
+	if err := errors.Join(ctx.Err(), d.full); err != nil {
+		return err
+	}
+	return d.Forgetful.Settle(ctx, commit, settled)
+}
+
 // tamper stands between recorder and platform. A hook that is nil lets calls
 // pass. Hooks see calls side by side where the reconciler makes them so.
 type tamper struct {
 	*mem.Platform
-	list  func(edge.AccountID) error
-	read  func(edge.ZoneID) error
-	write func(ctx context.Context, zone edge.ZoneID, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error)
+	list    func(edge.AccountID) error
+	managed func() error
+	read    func(edge.ZoneID) error
+	write   func(ctx context.Context, zone edge.ZoneID, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error)
 }
 
 func (p *tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
@@ -303,6 +317,15 @@ func (p *tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([
 		}
 	}
 	return p.Platform.AccountRulesets(ctx, account)
+}
+
+func (p *tamper) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+	if p.managed != nil {
+		if err := p.managed(); err != nil {
+			return edge.Ruleset{}, err
+		}
+	}
+	return p.Platform.AccountRuleset(ctx, account, id)
 }
 
 func (p *tamper) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
