@@ -15,6 +15,7 @@ package gittest
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -131,7 +132,8 @@ func (r *Repository) HTTP(user, password string) string {
 func (r *Repository) handler(user, password string) http.Handler {
 	backend := &cgi.Handler{
 		Path: filepath.Join(r.Git("--exec-path"), "git-http-backend"), Root: "/",
-		Env: append(slices.Clone(Env), "GIT_PROJECT_ROOT="+filepath.Dir(r.Dir), "GIT_HTTP_EXPORT_ALL=1"),
+		Env:    append(slices.Clone(Env), "GIT_PROJECT_ROOT="+filepath.Dir(r.Dir), "GIT_HTTP_EXPORT_ALL=1"),
+		Stderr: io.Discard,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		gotUser, gotPassword, _ := req.BasicAuth()

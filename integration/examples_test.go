@@ -1,0 +1,115 @@
+package integration
+
+import (
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/examples"
+)
+
+// example says what becomes of an example on the platform of `seawall sim`.
+type example struct {
+	path       string // of the desired state in the repository
+	plan       int    // exit code of plan --detailed-exitcode
+	apply      int    // exit code of apply
+	afterwards int    // exit code of plan --detailed-exitcode after that
+	writes     int
+}
+
+var wantExamples = map[string]example{
+	"single-zone": {path: ".", plan: exitWeakens, writes: 1},
+	// new.example does not run the managed ruleset: a person has to see to it.
+	"fleet":    {path: ".", plan: exitAttention, apply: exitAttention, afterwards: exitAttention, writes: 2},
+	"monorepo": {path: "infra/edge", plan: exitWeakens, writes: 1},
+}
+
+// The exit codes of plan and apply; see `seawall plan --help`.
+const (
+	exitWeakens   = 3
+	exitAttention = 4
+)
+
+// TestExamples plans and applies every example the way its README tells: from a
+// git repository, and those that are a repository of their own from a folder
+// too.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	entries, err := fs.ReadDir(examples.Files, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there []string
+	for _, entry := range entries {
+		there = append(there, entry.Name())
+	}
+	if told := slices.Sorted(maps.Keys(wantExamples)); !slices.Equal(there, told) {
+		t.Fatalf("there are the examples %v, and the test knows of %v", there, told)
+	}
+	for _, name := range there {
+		want := wantExamples[name]
+		t.Run(name+"/folder", func(t *testing.T) {
+			t.Parallel()
+			p := startPlatform(t, sim.Config{})
+			dir, err := filepath.Abs(filepath.Join(root, "examples", name, filepath.FromSlash(want.path)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.tryExample(want, "--dir", dir, "--base-url", p.BaseURL)
+		})
+		t.Run(name+"/git", func(t *testing.T) {
+			t.Parallel()
+			p := startPlatform(t, sim.Config{})
+			s := newService(t, p, serviceConfig{})
+			commitExample(t, s.repo, name)
+			s.config.Source = `url: "file://` + s.repo.Dir + `", path: "` + want.path + `"`
+			s.configure(s.config.text(s))
+			p.tryExample(want, "--config", s.configFile())
+		})
+	}
+}
+
+func (p *platform) tryExample(want example, source ...string) {
+	p.t.Helper()
+	try := func(code int, command ...string) {
+		p.t.Helper()
+		run(p.t, p.env(), append(command, source...)...).want(p.t, code)
+	}
+	try(want.plan, "plan", "--detailed-exitcode")
+	if w := p.writes(); len(w) != 0 {
+		p.t.Errorf("a plan writes: %v", w)
+	}
+	try(want.apply, "apply")
+	if w := p.writes(); len(w) != want.writes {
+		p.t.Errorf("writes %v, want them in %d zones", w, want.writes)
+	}
+	p.ClearTranscript()
+	try(want.apply, "apply")
+	if w := p.writes(); len(w) != 0 {
+		p.t.Errorf("a second run writes: %v", w)
+	}
+	try(want.afterwards, "plan", "--detailed-exitcode")
+}
+
+func commitExample(t *testing.T, repo *gittest.Repository, name string) {
+	t.Helper()
+	err := fs.WalkDir(examples.Files, name, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := examples.Files.ReadFile(file)
+		if err == nil {
+			repo.Write(path.Clean(file[len(name)+1:]), string(data))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo.Commit()
+}
