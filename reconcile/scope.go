@@ -23,12 +23,13 @@ func (r *Reconciler) scope(state desired.State, order Order) (desired.State, boo
 	if !order.ChangedOnly || r.actedOn == nil {
 		return state, true, nil
 	}
-	changed := diff.ChangedZones(*r.actedOn, state)
-	scoped := withZones(state, func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) })
+	var changed map[edge.ZoneID]bool
 	if state.Commit != "" && state.Commit == r.actedOn.Commit {
-		scoped.Tokens = nil
+		state.Tokens = nil // nothing changed: there is no need to compare a fleet with itself
+	} else {
+		changed = diff.ChangedZones(*r.actedOn, state)
 	}
-	return scoped, false, nil
+	return withZones(state, func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) }), false, nil
 }
 
 // only keeps the zones and tokens of the given keys, all of which must exist.
