@@ -15,22 +15,44 @@ import (
 // drops one it did not know has changed something nobody asked for.
 
 // decodeOpen decodes data into known and puts every member known has no field
-// for into extra, which it leaves nil when there is none.
+// for into extra, which it leaves nil when there is none. Member names are
+// matched to the letter.
 func decodeOpen(data []byte, known any, extra *map[string]json.RawMessage) error {
-	if err := json.Unmarshal(data, known); err != nil {
-		return err
-	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(data, &members); err != nil {
 		return err
 	}
 	names := memberNames(reflect.TypeOf(known).Elem())
-	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool { return names[name] })
-	*extra = nil
-	if len(members) > 0 {
-		*extra = members
+	others := map[string]json.RawMessage{}
+	for name, value := range members {
+		if !names[name] {
+			others[name] = value
+		}
 	}
-	return nil
+	*extra = nil
+	if len(others) > 0 {
+		*extra = others
+		if lookAlike(names, others) {
+			// encoding/json would take "Name" for "name": hand it only what is ours.
+			maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool { return !names[name] })
+			var err error
+			if data, err = json.Marshal(members); err != nil {
+				return err
+			}
+		}
+	}
+	return json.Unmarshal(data, known)
+}
+
+// lookAlike reports whether one of the other members differs from a known one
+// in case only.
+func lookAlike(names map[string]bool, others map[string]json.RawMessage) bool {
+	for name := range others {
+		if names[strings.ToLower(name)] {
+			return true
+		}
+	}
+	return false
 }
 
 // encodeOpen encodes known and appends the members of extra in order of their
