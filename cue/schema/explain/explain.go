@@ -68,8 +68,32 @@ func (e *explainer) ownMistakes(plain cue.Value) {
 	}
 	for _, p := range e.translate(err) {
 		e.broken[p.Path] = true
+		// A person's file that embeds the schema, as `seawall init` writes it,
+		// breaks on the schema's own words too.
+		if v, ok := written(plain.LookupPath(cue.ParsePath(p.Path))); ok && p.Hint == "" {
+			p.Message, p.Hint = said(p.Message, v)
+		}
 		e.add(p)
 	}
+}
+
+// written returns the one value among those that a broken one is made of that
+// is not broken itself: what a person wrote where a schema says what it may be.
+func written(v cue.Value) (cue.Value, bool) {
+	op, args := v.Expr()
+	if op != cue.AndOp {
+		return cue.Value{}, false
+	}
+	var found []cue.Value
+	for _, arg := range args {
+		if arg.Err() == nil && arg.IsConcrete() {
+			found = append(found, arg)
+		}
+	}
+	if len(found) != 1 {
+		return cue.Value{}, false
+	}
+	return found[0], true
 }
 
 func (e *explainer) value(plain, schema cue.Value, path []cue.Selector) {
