@@ -1,0 +1,176 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// block is a piece of shell in a document and how it is to end.
+type block struct {
+	line  int // of the first command in the document, for messages
+	lines []string
+	code  int
+}
+
+var (
+	tutorialComment = regexp.MustCompile(`^<!-- tutorial(?:: exit (\d+))? -->$`)
+	shellFence      = "```sh"
+)
+
+// readTutorial returns the blocks of shell that follow a tutorial comment, and
+// fails on a comment that nothing follows.
+func readTutorial(t *testing.T, text string) []block {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	var blocks []block
+	for i := 0; i < len(lines); i++ {
+		match := tutorialComment.FindStringSubmatch(lines[i])
+		if match == nil {
+			continue
+		}
+		if i+1 >= len(lines) || lines[i+1] != shellFence {
+			t.Fatalf("line %d: no block of shell follows the comment", i+1)
+		}
+		b := block{line: i + 3}
+		_, _ = fmt.Sscan(match[1], &b.code) // empty is zero
+		for i += 2; lines[i] != "```"; i++ {
+			b.lines = append(b.lines, lines[i])
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestReadmeTutorial does what the README says, in one session of a shell, in a
+// copy of the repository.
+func TestReadmeTutorial(t *testing.T) {
+	t.Parallel()
+	blocks := readTutorial(t, readme(t))
+	if len(blocks) < 4 {
+		t.Fatalf("the README has %d blocks for a tutorial", len(blocks))
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-s")
+	cmd.Dir = copyRepository(t)
+	cmd.Stdin = strings.NewReader(strings.ReplaceAll(session(blocks), "8787", freePort(t)))
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, stdout.String(), stderr.String())
+	}
+	ends := regexp.MustCompile(`(?m)^-- line (\d+) ended with (\d+)$`).FindAllStringSubmatch(stdout.String(), -1)
+	if len(ends) != len(blocks) {
+		t.Fatalf("%d of %d blocks ended\n%s%s", len(ends), len(blocks), stdout.String(), stderr.String())
+	}
+	for i, b := range blocks {
+		if got, want := ends[i][1]+" "+ends[i][2], fmt.Sprint(b.line, " ", b.code); got != want {
+			t.Errorf("README.md:%d: line and exit code %s, want %s", b.line, got, want)
+		}
+	}
+	// What the text around the blocks promises.
+	for _, promise := range []string{"1 zone: 1 to change", `"PATCH"`, "in sync"} {
+		if !strings.Contains(stdout.String(), promise) {
+			t.Errorf("the session does not show %q", promise)
+		}
+	}
+	if !strings.Contains(stderr.String()+stdout.String(), "did you mean") {
+		t.Error("the mistake is told without a hint")
+	}
+	if t.Failed() {
+		t.Logf("%s%s", stdout.String(), stderr.String())
+	}
+}
+
+// session is a script that runs the blocks one after the other, each until a
+// line of it fails, and says how each ended. A process in the background is
+// given the time a person takes to read on.
+func session(blocks []block) string {
+	var b strings.Builder
+	b.WriteString("trap 'kill $(jobs -p)' EXIT\n")
+	for _, block := range blocks {
+		b.WriteString("rc=0\n")
+		for _, line := range block.lines {
+			fmt.Fprintf(&b, "if [ $rc = 0 ]; then\n%s\nrc=$?\nfi\n", line)
+		}
+		fmt.Fprintf(&b, "echo; echo \"-- line %d ended with $rc\"\n", block.line)
+	}
+	return strings.Replace(b.String(), "> sim.json &\n", "> sim.json &\nuntil [ -s sim.json ]; do sleep 0.02; done\n", 1)
+}
+
+// copyRepository copies what the go command and the README need.
+func copyRepository(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, name)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains([]string{".git", "bin", "dist"}, relative):
+			return fs.SkipDir
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(dir, relative), 0o755)
+		case strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, relative), data, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// freePort finds a port that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// TestReadmeBeginsWithTheDemo: the first two commands of the README are those
+// that need nothing.
+func TestReadmeBeginsWithTheDemo(t *testing.T) {
+	_, after, _ := strings.Cut(readme(t), shellFence+"\n")
+	first, _, _ := strings.Cut(after, "```")
+	var commands []string
+	for line := range strings.Lines(first) {
+		command, _, _ := strings.Cut(line, "#")
+		commands = append(commands, strings.TrimSpace(command))
+	}
+	if want := []string{"go run ./cmd/seawall demo", "go test ./..."}; !slices.Equal(commands, want) {
+		t.Errorf("the first commands are %q, want %q", commands, want)
+	}
+}
