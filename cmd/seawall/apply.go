@@ -21,7 +21,7 @@ unknown, not deployed, failed, or written and not kept by the platform.`,
 		Example: `  seawall apply
   seawall apply --dir . --base-url http://127.0.0.1:8787/client/v4
   seawall apply --only zone=shop.example`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := t.runOnce(cmd, o, toApply, order)
 			if err != nil {

@@ -30,7 +30,7 @@ made by hand and healed, and an invalid commit held back while the last good one
 stays in force. It needs git, and no network. With --serve it goes on as a
 daemon to play with.`,
 		Example: "  seawall demo\n  seawall demo --serve",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := os.MkdirTemp("", "seawall-demo-")
 			if err != nil {

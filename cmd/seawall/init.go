@@ -26,7 +26,7 @@ module, so that editors complete and ` + "`cue vet`" + ` catches most mistakes.
 Files that exist are never overwritten; the schema's own folder is brought up to
 date.`,
 		Example: "  seawall init my-edge && seawall validate my-edge",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    oneFolder,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
@@ -44,6 +44,9 @@ var modulePath = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\.[a-z]+(/[A-Za-z0-9_.-
 func (t *terminal) initialise(dir, module string) error {
 	if !modulePath.MatchString(module) {
 		return fail(fmt.Errorf("--module %q is not a CUE module path", module), "such a path begins with a domain, as in example.com/edge")
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fail(fmt.Errorf("%s is not a folder", dir), "name the folder to begin the repository in")
 	}
 	for _, file := range examples.Starter(module) {
 		path := filepath.Join(dir, filepath.FromSlash(file.Name))

@@ -45,7 +45,7 @@ func oneOf(flag, value string, words ...string) error {
 			return nil
 		}
 	}
-	return usage("%s %q is not one of %s", flag, value, strings.Join(words, ", "))
+	return fail(fmt.Errorf("%s %q is not one of %s", flag, value, strings.Join(words, ", ")))
 }
 
 func plural(n int, one, many string) string {

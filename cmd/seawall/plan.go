@@ -33,7 +33,7 @@ deployed. With --detailed-exitcode the highest that applies of 0 in sync,
   seawall plan --dir . --base-url https://api.example.com/client/v4
   seawall plan -o markdown --detailed-exitcode
   seawall plan --only zone=shop.example`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := t.runOnce(cmd, o, toPlan, reconcile.Order{Trigger: reconcile.TriggerManual})
 			if err != nil {
@@ -113,7 +113,7 @@ func explain(err error) error {
 	var hinted interface{ Hints() []string }
 	switch {
 	case errors.As(err, &f):
-		return fail(err, f.hints...)
+		return fail(err)
 	case errors.As(err, &hinted):
 		return fail(err, hinted.Hints()...)
 	case errors.Is(err, reconcile.ErrInvalid):

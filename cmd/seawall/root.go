@@ -44,6 +44,7 @@ Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`
 		}
 	}
 	root.AddCommand(newVersion(t))
+	ownWords(root)
 	return root
 }
 

@@ -27,7 +27,7 @@ configured address.
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
 configuration again; one with a mistake is told and the old one stays.`,
 		Example: "  seawall run --config /etc/seawall/config.cue",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return t.serve(cmd.Context(), o) },
 	}
 	o.addTo(cmd)

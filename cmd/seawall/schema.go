@@ -22,7 +22,7 @@ func newSchema(t *terminal) *cobra.Command {
 default), or the JSON Schema of a plan (plan). With --export the CUE schema is
 written to a folder as a package, for editors and for its helpers.`,
 		Example:   "  seawall schema\n  seawall schema plan > plan.schema.json\n  seawall schema --export my-edge/seawall",
-		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		Args:      oneWord,
 		ValidArgs: []string{"cue", "plan"},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {

@@ -39,6 +39,21 @@ func readSecret(ref schema.SecretRef) (edge.Secret, error) {
 	return secretFile(ref.File)
 }
 
+// readToken reads a token of the platform. One that cannot stand in a header is
+// refused here, before a run takes it for the trouble of every single zone.
+func readToken(ref schema.SecretRef) (edge.Secret, error) {
+	token, err := readSecret(ref)
+	if err != nil {
+		return edge.Secret{}, err
+	}
+	for _, b := range []byte(token.Reveal()) {
+		if b <= ' ' || b > '~' {
+			return edge.Secret{}, fail(errors.New("it contains white space or other characters that no token has"), "it is the bare token, on one line")
+		}
+	}
+	return token, nil
+}
+
 func secretFile(path string) (edge.Secret, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -63,14 +63,14 @@ func (t *terminal) loadConfig(path string) (schema.Config, error) {
 // checkCredentials reads the credentials once, so that a missing one is told at
 // the start, and warns when one value serves both purposes.
 func (s settings) checkCredentials(t *terminal) error {
-	rulesets, err := readSecret(s.Credentials.Rulesets)
+	rulesets, err := readToken(s.Credentials.Rulesets)
 	if err != nil {
 		return fail(fmt.Errorf("credentials.rulesets: %w", err))
 	}
 	if s.Credentials.Tokens == nil {
 		return nil
 	}
-	tokens, err := readSecret(*s.Credentials.Tokens)
+	tokens, err := readToken(*s.Credentials.Tokens)
 	if err != nil {
 		return fail(fmt.Errorf("credentials.tokens: %w", err))
 	}
@@ -100,7 +100,7 @@ const (
 func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
 	platform, err := client.New(client.Config{
 		BaseURL:     s.Platform.BaseURL,
-		Token:       func() (edge.Secret, error) { return readSecret(s.Credentials.Rulesets) },
+		Token:       func() (edge.Secret, error) { return readToken(s.Credentials.Rulesets) },
 		Budget:      client.NewBudget(s.Budget.Requests, s.Budget.Per),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,

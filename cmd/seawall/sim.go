@@ -38,7 +38,7 @@ plant drift, set quirks and move the clock.`,
 		Example: `  seawall sim --listen 127.0.0.1:8787
   seawall sim --quirk patch=merge --quirk throttle=10
   seawall sim --print-seed > seed.json && seawall sim --seed seed.json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.simulate(cmd, f) },
 	}
 	flags := cmd.Flags()
@@ -102,7 +102,7 @@ func readSeed(path string) (mem.Seed, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return mem.Seed{}, err
+		return mem.Seed{}, fail(fmt.Errorf("--seed: %w", err), "seawall sim --print-seed prints one to begin with")
 	}
 	defer file.Close()
 	seed, err := mem.ReadSeed(file)
@@ -122,7 +122,11 @@ func listen(address string, remote bool) (net.Listener, error) {
 		return nil, fail(fmt.Errorf("--listen %s is reachable from other machines", address),
 			"the simulator's tokens are public: add --allow-remote if that is what you want")
 	}
-	return net.Listen("tcp", address)
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fail(fmt.Errorf("--listen %s: %w", address, cause(err)), "port 0 takes a free one")
+	}
+	return listener, nil
 }
 
 func parseDate(s string) (time.Time, error) {

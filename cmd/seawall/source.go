@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -26,10 +28,13 @@ func (f folder) Fetch(context.Context) (string, error) { return "", nil }
 
 // Compile evaluates the folder as it is now.
 func (f folder) Compile(ctx context.Context, _ string) (desired.State, []desired.Problem, error) {
-	if info, err := os.Stat(f.dir); err != nil {
-		return desired.State{}, nil, fail(err, "name the folder that holds the CUE files")
+	const hint = "name the folder that holds the CUE files"
+	if info, err := os.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
+		return desired.State{}, nil, fail(fmt.Errorf("there is no folder %s", f.dir), hint)
+	} else if err != nil {
+		return desired.State{}, nil, fail(err, hint)
 	} else if !info.IsDir() {
-		return desired.State{}, nil, fail(fmt.Errorf("%s is not a folder", f.dir), "name the folder that holds the CUE files")
+		return desired.State{}, nil, fail(fmt.Errorf("%s is not a folder", f.dir), hint)
 	}
 	return compileTree(ctx, tree{Dir: f.dir})
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -52,8 +54,12 @@ type failure struct {
 func (f *failure) Error() string { return f.problem }
 func (f *failure) Unwrap() error { return f.cause }
 
-// fail makes a failure of err with hints.
+// fail makes a failure of err with hints, in front of those it has already.
 func fail(err error, hints ...string) error {
+	var inner *failure
+	if errors.As(err, &inner) {
+		hints = append(slices.Clone(hints), inner.hints...)
+	}
 	return &failure{err.Error(), hints, err}
 }
 
@@ -160,4 +166,17 @@ func oneLine(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// cause strips an error of the net package of the words around its cause.
+func cause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		return call.Err
+	}
+	return err
 }

@@ -20,7 +20,7 @@ hint. It needs neither a configuration nor a network.
 
 Exit codes: 0 valid, 1 not.`,
 		Example: "  seawall validate\n  seawall validate examples/fleet\n  seawall validate -o json . | jq .problems",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    oneFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("--output", output, "text", "json"); err != nil {
 				return err

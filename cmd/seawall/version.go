@@ -44,7 +44,7 @@ func newVersion(t *terminal) *cobra.Command {
 		Use:     "version",
 		Short:   "Print which Seawall this is",
 		Example: "  seawall version\n  seawall version -o json",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if err := oneOf("--output", output, "text", "json"); err != nil {
 				return err
