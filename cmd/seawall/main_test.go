@@ -28,9 +28,11 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM ARG…   run a program and hold it to its exit code
 //	fails PROGRAM ARG…        the same with 1, silence on stdout, and on stderr one
 //	                          line "seawall: error: …" with hints, nothing else
-//	sim [seed=FILE] [QUIRK…]  start a simulator; sets BASE_URL, CONTROL and the
+//	sim [seed=FILE|fleet=N] [QUIRK…]
+//	                          start a simulator; sets BASE_URL, CONTROL and the
 //	                          SEAWALL_…_TOKEN variables
-//	transcript FILE           write the requests so far, one a line, and forget them
+//	transcript FILE [sorted]  write the requests so far, one a line, and forget them;
+//	                          reads of several zones have no order of their own
 //	put PATH FILE             PUT a file to the simulator's control
 //	get PATH FILE             GET from the simulator's control into a file
 //	commit DIR MESSAGE        commit all of a folder, which becomes a repository

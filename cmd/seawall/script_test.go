@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,13 +76,19 @@ func fails(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func startSim(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 0, many, "sim [seed=FILE] [QUIRK…]")
+	take(ts, neg, args, 0, many, "sim [seed=FILE|fleet=N] [QUIRK…]")
 	var config sim.Config
 	for _, arg := range args {
 		if file, ok := strings.CutPrefix(arg, "seed="); ok {
 			seed, err := mem.ReadSeed(strings.NewReader(ts.ReadFile(file)))
 			ts.Check(err)
 			config.Seed = seed
+			continue
+		}
+		if zones, ok := strings.CutPrefix(arg, "fleet="); ok {
+			n, err := strconv.Atoi(zones)
+			ts.Check(err)
+			config.Seed = mem.Fleet(n)
 			continue
 		}
 		config.Quirks = append(config.Quirks, arg)
@@ -107,13 +112,16 @@ func theSim(ts *testscript.TestScript) *sim.Running {
 }
 
 func writeTranscript(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 1, 1, "transcript FILE")
-	var b strings.Builder
+	take(ts, neg, args, 1, 2, "transcript FILE [sorted]")
+	var calls []string
 	for _, entry := range theSim(ts).Transcript() {
-		fmt.Fprintln(&b, entry.Call())
+		calls = append(calls, entry.Call()+"\n")
+	}
+	if len(args) == 2 {
+		slices.Sort(calls)
 	}
 	theSim(ts).ClearTranscript()
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(calls, "")), 0o644))
 }
 
 func put(ts *testscript.TestScript, neg bool, args []string) {
@@ -188,7 +196,8 @@ var varies = []struct {
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "HOST:PORT"},
 	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:DIGEST"},
 	{regexp.MustCompile(`"(commit)": "[0-9a-f]{40}"`), `"$1": "COMMIT"`},
-	{regexp.MustCompile(`\bcommit [0-9a-f]{7,40}\b`), "commit COMMIT"},
+	{regexp.MustCompile(`\b(commit|held|in force)( +)[0-9a-f]{7,40}\b`), "$1${2}COMMIT"},
+	{regexp.MustCompile(`seawall-demo-\d+`), "seawall-demo"},
 	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?`), "TIME"},
 }
 
@@ -198,5 +207,5 @@ func scrub(ts *testscript.TestScript, neg bool, args []string) {
 	for _, v := range varies {
 		text = v.pattern.ReplaceAllString(text, v.word)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), bytes.Clone([]byte(text)), 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
