@@ -138,11 +138,12 @@ func (r *Reconciler) observeZones(ctx context.Context, state desired.State, seen
 	}
 	var mu sync.Mutex
 	done := 0
+	down := outage{limit: 2 * r.concurrency()}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(r.concurrency())
 	for _, zone := range zones {
 		group.Go(func() error {
-			at, observed, err := r.observeZone(ctx, zone)
+			at, observed, err := r.observeZone(ctx, zone, &down)
 			if err != nil {
 				return err
 			}
@@ -158,13 +159,17 @@ func (r *Reconciler) observeZones(ctx context.Context, state desired.State, seen
 }
 
 // observeZone reads one entry point. It fails where the run cannot go on.
-func (r *Reconciler) observeZone(ctx context.Context, zone edge.ZoneID) (time.Time, diff.Observed[edge.Ruleset], error) {
+func (r *Reconciler) observeZone(ctx context.Context, zone edge.ZoneID, down *outage) (time.Time, diff.Observed[edge.Ruleset], error) {
 	none := diff.Observed[edge.Ruleset]{}
 	if ctx.Err() != nil {
 		return time.Time{}, none, context.Cause(ctx)
 	}
 	at := r.Now()
+	if err := down.err(); err != nil {
+		return at, diff.Observed[edge.Ruleset]{Err: err}, nil
+	}
 	ruleset, err := r.Reader.EntryPoint(ctx, zone)
+	down.note(err)
 	switch {
 	case stops(err):
 		return at, none, rejected(err)
