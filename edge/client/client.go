@@ -74,6 +74,7 @@ type Client struct {
 	slots    chan struct{}
 	retries  retrypolicy.RetryPolicy[*attempt]
 	requests atomic.Int64
+	toldWait atomic.Int64 // Unix time at which a wait for the budget was last told
 }
 
 var _ edge.Platform = (*Client)(nil)

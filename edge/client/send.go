@@ -38,6 +38,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode f
 	case <-ctx.Done():
 		return &attempt{call.class, notSent, ctx.Err()}
 	}
+	c.tellWait()
 	if err := c.config.Budget.take(ctx); err != nil {
 		return &attempt{call.class, notSent, err}
 	}
@@ -60,6 +61,19 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode f
 		return judge(call, token, answer, decode)
 	}
 	return &attempt{call.class, o, err}
+}
+
+// tellWait says, at most once a minute, that the budget is used up: a person who
+// watches would otherwise see nothing for minutes.
+func (c *Client) tellWait() {
+	budget := c.config.Budget
+	if budget.State().Left > 0 {
+		return
+	}
+	now, last := time.Now().Unix(), c.toldWait.Load()
+	if now-last >= 60 && c.toldWait.CompareAndSwap(last, now) {
+		c.config.Log.Info("the request budget is used up; waiting for it", "requests", budget.requests, "per", budget.per)
+	}
 }
 
 // judge looks into an answer that was read to its end.
