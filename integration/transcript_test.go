@@ -160,3 +160,37 @@ func (p *platform) wantFewWrites() {
 		}
 	}
 }
+
+// TestTranscriptOfSweeps: what a process remembers it does not ask again. After
+// the first one, a sweep reads the list and the zones.
+func TestTranscriptOfSweeps(t *testing.T) {
+	t.Parallel()
+	p := startPlatform(t, fleet(transcriptZones))
+	s := newService(t, p, serviceConfig{Sync: "@every 1h", Sweep: "@every 1s"})
+	s.repo.Commit("edge.cue", declare(transcriptZones, 25))
+	s.start()
+	s.poll("a second sweep ended", func() bool { return len(s.logged("run finished")) >= 2 })
+	first := append(p.reads(), p.changes(transcriptZones)...)
+	second := slices.Delete(p.reads(), 1, 2) // the managed ruleset is kept by version
+	calls := p.calls()
+	wantCalls(t, calls[:len(first)], first)
+	wantCalls(t, calls[len(first):len(first)+len(second)], second)
+}
+
+// TestTranscriptOfCommits: a look at git sends the platform nothing, and a
+// commit costs the list and the zones it touches.
+func TestTranscriptOfCommits(t *testing.T) {
+	t.Parallel()
+	p := startPlatform(t, fleet(transcriptZones))
+	s := newService(t, p, serviceConfig{})
+	s.repo.Commit("edge.cue", declare(transcriptZones, 25))
+	s.start()
+	s.poll("looks at git found nothing", func() bool { return len(s.logged("nothing new")) >= 2 })
+	wantCalls(t, p.calls(), append(p.reads(), p.changes(transcriptZones)...))
+
+	p.ClearTranscript()
+	s.repo.Commit("edge.cue", declareEach(transcriptZones, func(i int) int { return 25 + 1/i })) // zone 1 alone
+	s.poll("the commit is reconciled", func() bool { return len(s.logged("run finished")) == 2 })
+	list, zone := p.reads()[0], p.reads()[2]
+	wantCalls(t, p.calls(), append([]string{list, zone}, p.changes(1)...))
+}
