@@ -5,8 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
 // Exit codes of plan and apply beside 0 and 1.
@@ -109,13 +111,13 @@ func (t *terminal) runOnce(cmd *cobra.Command, o options, why purpose, order rec
 
 // explain adds what to try to an error of a run.
 func explain(err error) error {
-	var f *failure
-	var hinted interface{ Hints() []string }
+	var git *gitrepo.Error
+	var memory *ledger.Error
 	switch {
-	case errors.As(err, &f):
-		return fail(err)
-	case errors.As(err, &hinted):
-		return fail(err, hinted.Hints()...)
+	case errors.As(err, &git) && git.Hint != "":
+		return fail(err, git.Hint)
+	case errors.As(err, &memory) && memory.Hint != "":
+		return fail(err, memory.Hint)
 	case errors.Is(err, reconcile.ErrInvalid):
 		return fail(err, "nothing was sent; seawall validate checks a folder without a network")
 	}

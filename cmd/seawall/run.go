@@ -141,6 +141,7 @@ func (d *daemon) run(ctx context.Context) error {
 		served <- status.Serve(ctx, listener, health.Handler())
 		stop()
 	}()
+	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
 	d.log.Info("serving", "address", listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	loop := reconcile.Loop{
 		Reconciler: d.Reconciler, Reporters: []reconcile.Reporter{reconcile.Logger{Log: d.log}, health},

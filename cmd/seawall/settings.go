@@ -139,8 +139,9 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	}
 	memory, err := open(path)
 	if err != nil {
-		return fail(err, "state.dir in the configuration says where the ledger is")
+		return explain(err)
 	}
+	memory.Now = time.Now
 	a.Memory = memory
 	a.close = func() { _ = memory.Close() }
 	return nil

@@ -51,7 +51,7 @@ func newRepository(config schema.Config) (*repository, error) {
 	store := filepath.Join(config.StateDir, "git")
 	repo, err := gitrepo.Open(store)
 	if err != nil {
-		return nil, gitFailure(err)
+		return nil, explain(err)
 	}
 	return &repository{store: store, source: config.Source, repo: repo}, nil
 }
@@ -75,7 +75,7 @@ func (r *repository) Fetch(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if answer.Git != nil {
-		return "", gitFailure(answer.Git)
+		return "", answer.Git
 	}
 	return answer.Commit, nil
 }
@@ -90,14 +90,6 @@ func (r *repository) Good(context.Context) (string, bool, error) { return r.repo
 
 // SetGood remembers the last accepted commit.
 func (r *repository) SetGood(_ context.Context, commit string) error { return r.repo.SetGood(commit) }
-
-// gitFailure tells an error of gitrepo with its hint.
-func gitFailure(err error) error {
-	if e, ok := err.(*gitrepo.Error); ok && e.Hint != "" {
-		return fail(e, e.Hint)
-	}
-	return err
-}
 
 // gitSource reads the secrets a source needs, anew for each fetch.
 func gitSource(s schema.Source) (gitrepo.Source, error) {
@@ -152,7 +144,7 @@ func compileTree(ctx context.Context, t tree) (desired.State, []desired.Problem,
 	case err != nil:
 		return desired.State{}, nil, err
 	case list.Git != nil:
-		return desired.State{}, nil, gitFailure(list.Git)
+		return desired.State{}, nil, list.Git
 	case len(list.Problems) > 0:
 		return desired.State{}, list.Problems, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
@@ -143,6 +144,9 @@ func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
 }
 
 func (f fetching) fetch(ctx context.Context) fetched {
+	// A little less than the worker has: a server that hangs is then told as such.
+	ctx, cancel := context.WithTimeout(ctx, fetchBounds.PerStep-10*time.Second)
+	defer cancel()
 	repo, err := gitrepo.Open(f.Store)
 	var hash string
 	if err == nil {
