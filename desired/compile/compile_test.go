@@ -47,7 +47,8 @@ account: prod: {
 		}
 	}
 }
-`})
+`,
+	})
 	d := state.Accounts[0].Zones[0].Deployments[0]
 	if got, want := d.Paranoia.Origin, (desired.Origin{Commit: "c0ffee", File: "zones/shop.cue", Line: 9, Column: 4}); got != want {
 		t.Errorf("origin of paranoia: got %v, want %v", got, want)

@@ -150,8 +150,10 @@ func units() *rapid.Generator[compile.Unit] {
 		return compile.Unit{
 			Dir: text.Draw(t, "dir"), Commit: text.Draw(t, "commit"),
 			Accounts: slice(rapid.Custom(func(t *rapid.T) desired.Account {
-				return desired.Account{Key: text.Draw(t, "key"), ID: edge.AccountID(text.Draw(t, "id")), Origin: origin.Draw(t, "origin"),
-					Rulesets: slice(rapid.Just(desired.RulesetRef{Key: "core", Name: "Core", ID: id1})).Draw(t, "rulesets"), Zones: slice(zone).Draw(t, "zones")}
+				return desired.Account{
+					Key: text.Draw(t, "key"), ID: edge.AccountID(text.Draw(t, "id")), Origin: origin.Draw(t, "origin"),
+					Rulesets: slice(rapid.Just(desired.RulesetRef{Key: "core", Name: "Core", ID: id1})).Draw(t, "rulesets"), Zones: slice(zone).Draw(t, "zones"),
+				}
 			})).Draw(t, "accounts"),
 			Tokens:   slice(token).Draw(t, "tokens"),
 			User:     rapid.Ptr(declared, true).Draw(t, "user"),

@@ -140,8 +140,11 @@ func notCIDR(v cue.Value) (message, hint string) {
 // comparison puts ">=1" and its like into words.
 func comparison(text string) (string, bool) {
 	for _, c := range []struct{ op, words string }{
-		{">=", "must be at least "}, {"<=", "must be at most "}, {">", "must be more than "},
-		{"<", "must be less than "}, {"!=", "must not be "},
+		{">=", "must be at least "},
+		{"<=", "must be at most "},
+		{">", "must be more than "},
+		{"<", "must be less than "},
+		{"!=", "must not be "},
 	} {
 		if limit, ok := strings.CutPrefix(text, c.op); ok {
 			return c.words + limit, true

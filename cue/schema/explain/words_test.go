@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -8,7 +9,6 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
-	"fmt"
 )
 
 // Every regular expression of the schema that a value may fail has words; those
