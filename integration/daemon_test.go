@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"syscall"
@@ -179,8 +180,9 @@ func TestDaemonSurvivesAKill(t *testing.T) {
 	}
 }
 
-// TestDaemonReloads: SIGHUP takes a good configuration over, and tells the place
-// of the mistake in a bad one while the old one stays.
+// TestDaemonReloads: SIGHUP takes a good configuration over. In a bad one it
+// tells the place of the mistake, and of one that cannot be carried out why not,
+// while the old one stays.
 func TestDaemonReloads(t *testing.T) {
 	t.Parallel()
 	p, other := startPlatform(t, fleet(1)), startPlatform(t, fleet(1))
@@ -200,6 +202,15 @@ func TestDaemonReloads(t *testing.T) {
 	}
 	s.repo.Commit("edge.cue", declare(1, 26))
 	s.poll("the old configuration works on", func() bool { return p.threshold(mem.FleetZone(1)) == 26 })
+
+	taken := strings.TrimPrefix(strings.TrimSuffix(p.BaseURL, sim.DefaultBasePath), "http://")
+	s.configure(strings.Replace(good, "127.0.0.1:0", taken, 1))
+	s.signal(syscall.SIGHUP)
+	s.poll("the address that is in use is told", func() bool {
+		lines := s.logged("the configuration was not reloaded; the old one stays")
+		return len(lines) == 2 && strings.Contains(fmt.Sprint(lines[1]["error"]), "address already in use")
+	})
+	s.pollReady()
 
 	s.config.BaseURL = other.BaseURL
 	s.configure(s.config.text(s))

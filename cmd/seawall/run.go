@@ -57,7 +57,8 @@ func (t *terminal) serve(ctx context.Context, o options) error {
 type daemon struct {
 	settings
 	*assembly
-	log *slog.Logger
+	log      *slog.Logger
+	listener net.Listener // nil until it listens
 }
 
 func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
@@ -84,6 +85,34 @@ func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
 	return &daemon{settings: s, assembly: a, log: log}, nil
 }
 
+// listen opens the configured address, unless it is open.
+func (d *daemon) listen() error {
+	if d.listener != nil {
+		return nil
+	}
+	listener, err := net.Listen("tcp", d.Listen)
+	if err != nil {
+		return fail(err, "listen in the configuration says where /healthz, /readyz and /metrics are served")
+	}
+	d.listener = listener
+	return nil
+}
+
+// reload makes the next daemon. An address of its own is opened at once, so
+// that one that cannot be has the old daemon stay; the old one's comes free
+// only when that ends.
+func (t *terminal) reload(ctx context.Context, d *daemon, o options) (*daemon, error) {
+	next, err := t.newDaemon(ctx, o)
+	if err != nil || next.Listen == d.Listen {
+		return next, err
+	}
+	if err := next.listen(); err != nil {
+		next.close()
+		return nil, err
+	}
+	return next, nil
+}
+
 // fillForFolder gives a daemon without a configuration file its schedule.
 func (s *settings) fillForFolder() {
 	if s.Schedule.Sync == "" {
@@ -107,10 +136,10 @@ func (t *terminal) generation(ctx context.Context, d *daemon, o options, hangup 
 			cancel()
 			return nil, err
 		case <-hangup:
-			next, err := t.newDaemon(ctx, o)
+			next, err := t.reload(ctx, d, o)
 			if err != nil {
 				t.tell(err)
-				d.log.Error("the configuration was not reloaded; the old one stays")
+				d.log.Error("the configuration was not reloaded; the old one stays", "error", err.Error())
 				continue
 			}
 			d.log.Info("the configuration is reloaded")
@@ -129,20 +158,19 @@ func (d *daemon) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", d.Listen)
-	if err != nil {
-		return fail(err, "listen in the configuration says where /healthz, /readyz and /metrics are served")
+	if err := d.listen(); err != nil {
+		return err
 	}
 	health := status.New(status.Config{Now: time.Now, Sweep: schedule, Version: thisVersion().Version})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
 	go func() {
-		served <- status.Serve(ctx, listener, health.Handler())
+		served <- status.Serve(ctx, d.listener, health.Handler())
 		stop()
 	}()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
-	d.log.Info("serving", "address", listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
+	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	loop := reconcile.Loop{
 		Reconciler: d.Reconciler, Reporters: []reconcile.Reporter{reconcile.Logger{Log: d.log}, health},
 		Sync: sync, Sweep: sweep,
