@@ -31,7 +31,7 @@ func (t *terminal) logger(format, level string) (*slog.Logger, error) {
 }
 
 func (t *terminal) textLog(level slog.Level) slog.Handler {
-	return tint.NewHandler(t.err, &tint.Options{Level: level, NoColor: !t.colourErr, TimeFormat: time.DateTime})
+	return tint.NewTextHandler(t.err, &tint.Options{Level: level, NoColor: !t.colourErr, TimeFormat: time.DateTime})
 }
 
 func (t *terminal) jsonLog(level slog.Level) slog.Handler {

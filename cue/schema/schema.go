@@ -18,6 +18,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/parser"
 )
 
 // Version changes with every change of the schema that refuses what it took
@@ -60,7 +61,11 @@ const Root = "/seawall/"
 func Build(ctx *cue.Context) (cue.Value, error) {
 	inst := build.NewContext().NewInstance(Root, nil)
 	for name, data := range Export() {
-		if err := inst.AddFile(Root+name, data); err != nil {
+		file, err := parser.ParseFile(Root+name, data)
+		if err == nil {
+			err = inst.AddSyntax(file)
+		}
+		if err != nil {
 			return cue.Value{}, fmt.Errorf("parsing schema: %w", err)
 		}
 	}

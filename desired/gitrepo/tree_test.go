@@ -71,9 +71,9 @@ func TestTreeIsAFileSystem(t *testing.T) {
 
 func TestTreeBelowAPath(t *testing.T) {
 	u, r := gittest.New(t), open(t)
-	hash := u.Commit("root.cue", "", "edge/base.cue", "", "edge/a/zones.cue", "", "other/x.cue", "", "bare/README", "")
+	u.Commit("root.cue", "", "edge/base.cue", "", "edge/a/zones.cue", "", "other/x.cue", "", "bare/README", "")
 	u.Link("other/link.cue", "x.cue") // not below the path: nobody's business
-	hash = u.Commit()
+	hash := u.Commit()
 	fetch(t, r, gitrepo.Source{URL: u.Dir})
 	for path, want := range map[string][]string{
 		"edge":    {".", "edge", "edge/a", "edge/a/zones.cue", "edge/base.cue"},

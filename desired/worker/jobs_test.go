@@ -83,7 +83,7 @@ var evil = map[string]func(*worker.Output){
 	"exit":     func(*worker.Output) { os.Exit(7) },
 	"exit0":    func(*worker.Output) { os.Exit(0) },
 	"loop":     loop,
-	"overflow": func(*worker.Output) { overflow(1) },
+	"overflow": func(*worker.Output) { busy = overflow(1) },
 	"hog": func(*worker.Output) {
 		for n := 1 << 20; ; n *= 2 {
 			sink = append(sink, bytes.Repeat([]byte{1}, n)...)
@@ -116,12 +116,20 @@ var evil = map[string]func(*worker.Output){
 
 // loop is what no context ends.
 func loop(*worker.Output) {
-	for { //nolint:revive // empty on purpose
+	for i := 0; ; i++ {
+		busy = i
 	}
 }
 
-//nolint:revive // endless on purpose
-func overflow(n int) int { return n + overflow(n+1) }
+var busy int
+
+// overflow ends only where the stack does.
+func overflow(n int) int {
+	if n < 0 {
+		return 0
+	}
+	return n + overflow(n+1)
+}
 
 // startSleeper starts a grandchild that holds the worker's stderr, and emits
 // its number.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/seawall-dev/seawall/desired"
 )
@@ -35,7 +36,7 @@ func Check(plain, schema cue.Value, own string) (cue.Value, []desired.Problem) {
 }
 
 func problems(whole error, plain, schema cue.Value, own string) []desired.Problem {
-	e := &explainer{places: places{own: own}, broken: map[string]bool{}}
+	e := &explainer{ctx: cuecontext.New(), places: places{own: own}, broken: map[string]bool{}}
 	e.ownMistakes(plain)
 	e.value(plain, schema, nil)
 	if len(e.problems) == 0 {
@@ -50,6 +51,7 @@ func problems(whole error, plain, schema cue.Value, own string) []desired.Proble
 }
 
 type explainer struct {
+	ctx      *cue.Context // for values of its own, dropped with it
 	places   places
 	problems []desired.Problem
 	broken   map[string]bool // paths that are wrong without any schema
@@ -129,7 +131,7 @@ func (e *explainer) structure(plain, schema cue.Value, shape shape, path []cue.S
 		name := c.sel.Unquoted()
 		seen[name] = true
 		at := with(path, c.sel)
-		if child, ok := shape.field(name, plain.Context()); ok {
+		if child, ok := shape.field(name, e.ctx); ok {
 			e.value(c.value, child, at)
 		} else if !e.broken[pathString(at)] {
 			e.add(e.unknown(name, c.value, shape, at))
