@@ -94,7 +94,8 @@ type Reconciler struct {
 	pending  pending
 }
 
-// Progress is told how far a stage is, for a person who watches.
+// Progress is told how far a stage is, for a person who watches. A total of zero
+// is a stage of unknown length.
 type Progress func(stage string, done, total int)
 
 // Trigger says why a run happens.

@@ -15,7 +15,7 @@ const ReportVersion = 1
 // Text writes a report for a person at a terminal: the plan, and what became
 // of it.
 func (r Report) Text(w io.Writer, colour bool) error {
-	if err := r.Plan.Text(w, colour); err != nil {
+	if err := r.done().Text(w, colour); err != nil {
 		return err
 	}
 	if len(r.Results) > 0 {
@@ -30,6 +30,13 @@ func (r Report) Text(w io.Writer, colour bool) error {
 	}
 	_, err := fmt.Fprintln(w, r.verdict())
 	return err
+}
+
+// done is the plan as a person reads it afterwards: nothing is still to be sent.
+func (r Report) done() diff.Plan {
+	p := r.Plan
+	p.Requests.ToApply = 0
+	return p
 }
 
 func (r Result) line(colour bool) string {
@@ -75,21 +82,27 @@ func (r Report) verdict() string {
 	case r.Converged():
 		return fmt.Sprintf("converged: %d applied and proved", r.Count(Converged))
 	}
-	return fmt.Sprintf("not converged: %d applied and proved, %d not", r.Count(Converged), len(r.Results)-r.Count(Converged)) +
-		r.needsPerson()
+	return "not converged: " + strings.Join(r.counts(), ", ")
 }
 
-func (r Report) needsPerson() string {
-	n := len(r.Plan.Problems)
+func (r Report) counts() []string {
+	parts := []string{fmt.Sprintf("%d applied and proved", r.Count(Converged))}
+	if n := len(r.Results) - r.Count(Converged); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not", n))
+	}
+	attention := len(r.Plan.Problems)
 	for _, c := range r.Plan.Changes {
 		if !c.Applies() {
-			n++
+			attention++
 		}
 	}
-	if n == 0 {
-		return ""
+	switch {
+	case attention == 1:
+		parts = append(parts, "1 needs a person")
+	case attention > 1:
+		parts = append(parts, fmt.Sprintf("%d need a person", attention))
 	}
-	return fmt.Sprintf(", %d that need a person", n)
+	return parts
 }
 
 // JSON writes a report in its versioned JSON form.
@@ -131,7 +144,7 @@ func errorText(err error) string {
 
 // Markdown writes a report for a job summary.
 func (r Report) Markdown(w io.Writer) error {
-	if err := r.Plan.Markdown(w); err != nil {
+	if err := r.done().Markdown(w); err != nil {
 		return err
 	}
 	for _, result := range r.Results {

@@ -29,6 +29,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if err != nil {
 		return fmt.Errorf("recalling earlier runs: %w", err)
 	}
+	r.progress("fetching and compiling", 0, 0)
 	state, err := r.choose(ctx, order, memory, report) // 1 fetch, 2 compile
 	if err != nil {
 		return err

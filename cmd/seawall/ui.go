@@ -143,7 +143,10 @@ func (t *terminal) progress() (show func(stage string, done, total int), wipe fu
 	}
 	shown := ""
 	show = func(stage string, done, total int) {
-		line := fmt.Sprintf("%s %d/%d", stage, done, total)
+		line := stage
+		if total > 0 {
+			line = fmt.Sprintf("%s %d/%d", stage, done, total)
+		}
 		fmt.Fprintf(t.err, "\r%s\x1b[K", line)
 		shown = line
 	}
