@@ -28,7 +28,12 @@ func (l Logger) Report(ctx context.Context, r Report) {
 	}
 	switch {
 	case r.Held != nil && r.Held.Again:
-		l.Log.WarnContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
+		// A sync may come every minute; a sweep is often enough to say it again.
+		level := slog.LevelWarn
+		if r.Trigger == TriggerSync {
+			level = slog.LevelDebug
+		}
+		l.Log.Log(ctx, level, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
 	case r.Held != nil:
 		l.Log.ErrorContext(ctx, "a commit is held; the last good one stays in force",
 			"held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
@@ -109,7 +114,7 @@ func (l Logger) summary(ctx context.Context, r Report) {
 			"applied", r.Count(Converged), "not_started", r.Count(NotStarted), "error", r.Err.Error())
 		return
 	}
-	if r.Trigger == TriggerSync && r.Plan.Summary.Zones == 0 && r.Held == nil {
+	if r.Trigger == TriggerSync && r.Plan.Summary.Zones == 0 && (r.Held == nil || r.Held.Again) {
 		l.Log.DebugContext(ctx, "nothing new", "commit", r.Commit)
 		return
 	}

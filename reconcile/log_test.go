@@ -86,8 +86,12 @@ func TestLoggerTellsOfAHeldCommit(t *testing.T) {
 		t.Errorf("lines %v", lines)
 	}
 	report, _ = w.run(syncing)
-	if lines, text = logged(t, report); lines[0] != "WARN a commit is still held" || strings.Contains(text, "blok") {
+	if lines, text = logged(t, report); lines[0] != "DEBUG a commit is still held" || strings.Contains(text, "blok") {
 		t.Errorf("the next sync: %v", lines)
+	}
+	report, _ = w.run(sweep)
+	if lines, _ = logged(t, report); lines[0] != "WARN a commit is still held" {
+		t.Errorf("the next sweep: %v", lines)
 	}
 }
 

@@ -251,6 +251,10 @@ func (d *demo) result(report reconcile.Report) {
 // serveOn goes on as a daemon over the same stage.
 func (d *demo) serveOn(ctx context.Context) error {
 	d.title("Serving until interrupted")
+	good := strings.Replace(d.repository.read(demoFile), `"manage_challenge"`, `"managed_challenge"`, 1)
+	if err := d.repository.commit(ctx, demoFile, good, "Mend the typo"); err != nil {
+		return err
+	}
 	d.say("Commit to      %s", d.repository.dir)
 	d.say("Plant drift    curl -X PUT %s/zones/%s/entrypoint -d @ruleset.json", d.platform.ControlURL(), demoZone)
 	d.say("Look           curl %s/transcript", d.platform.ControlURL())
