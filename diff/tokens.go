@@ -1,0 +1,47 @@
+package diff
+
+import (
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// TokenRecord is what the ledger remembers of one attempt to create a token.
+// The reference shows no way to read tokens, so these records are all that is
+// known of them.
+type TokenRecord struct {
+	Intent    string // identifies the attempt: 16 hex digits
+	Key       string // of the declaration
+	State     TokenState
+	ID        edge.TokenID // once created
+	Spec      edge.TokenSpec
+	Hash      string // of Spec; see HashSpec
+	Sink      *desired.Sink
+	Delivered bool // the secret reached its sink, or a person's hands
+	Reason    string
+	At        time.Time // when the attempt began
+}
+
+// TokenState is how far an attempt came.
+type TokenState string
+
+// The states of an attempt. An attempt begins as intended, before anything is
+// sent. It ends confirmed when the platform answered with the token; a refusal
+// that is certain removes it. Whatever else happened, it is quarantined until a
+// person resolves it: a token may exist whose secret nobody has.
+const (
+	TokenIntended    TokenState = "intended"
+	TokenConfirmed   TokenState = "confirmed"
+	TokenQuarantined TokenState = "quarantined"
+)
+
+// TokensLive is what is known of tokens.
+type TokensLive struct {
+	// Records are all attempts, oldest first.
+	Records []TokenRecord
+	// Unknown says why nothing may be concluded from Records: there is no ledger,
+	// or nobody has said yet that it is complete. Empty: they are complete.
+	Unknown string
+	Hint    string
+}
