@@ -18,6 +18,8 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// Confidential says that the body may hold a secret: no error quotes it.
+	Confidential bool
 }
 
 // Decode decodes the result of a successful answer into into, a non-nil
@@ -64,7 +66,7 @@ func (r Response) envelope() (Envelope, error) {
 		return Envelope{}, r.unreadable(fmt.Sprintf("a redirect (%d), which is not followed; check base_url", r.Status))
 	}
 	if !r.ok() {
-		return Envelope{}, DecodeError(r.Call, r.Status, r.Header, r.Body)
+		return Envelope{}, r.failure()
 	}
 	// Success is a pointer here so that a JSON object of some other service does
 	// not pass for a failure the platform described.
@@ -79,14 +81,24 @@ func (r Response) envelope() (Envelope, error) {
 		return Envelope{}, r.unreadable("the answer is not an envelope")
 	}
 	if !*env.Success {
-		return Envelope{}, DecodeError(r.Call, r.Status, r.Header, r.Body)
+		return Envelope{}, r.failure()
 	}
 	env.Envelope.Success = true
 	return env.Envelope, nil
 }
 
+// failure returns the failure an answer tells of.
+func (r Response) failure() error {
+	err := DecodeError(r.Call, r.Status, r.Header, r.Body)
+	var e *edge.Error
+	if r.Confidential && errors.As(err, &e) {
+		e.Body = ""
+	}
+	return err
+}
+
 func (r Response) unreadable(reason string) error {
-	if r.Status >= 300 || len(r.Body) == 0 {
+	if r.Status >= 300 || len(r.Body) == 0 || r.Confidential {
 		return fmt.Errorf("%s: %w: %s", r.Call, edge.ErrUnreadable, reason)
 	}
 	return fmt.Errorf("%s: %w: %s: %q", r.Call, edge.ErrUnreadable, reason, Excerpt(r.Body))

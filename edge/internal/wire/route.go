@@ -10,12 +10,13 @@ import (
 // Call names a call of the contract.
 type Call string
 
-// The calls on rulesets, named like the methods of [edge.Platform].
+// The calls, named like the methods of [edge.Platform] and [edge.TokenCreator].
 const (
 	AccountRulesets Call = "AccountRulesets"
 	AccountRuleset  Call = "AccountRuleset"
 	EntryPoint      Call = "EntryPoint"
 	UpdateRule      Call = "UpdateRule"
+	CreateToken     Call = "CreateToken"
 )
 
 // Pattern is a call's method and path template, parameters in braces.
@@ -32,7 +33,21 @@ var Patterns = []Pattern{
 	{AccountRuleset, http.MethodGet, edge.AccountRulesetPath("{account_id}", "{ruleset_id}")},
 	{EntryPoint, http.MethodGet, edge.EntryPointPath("{zone_id}")},
 	{UpdateRule, http.MethodPatch, edge.RulePath("{zone_id}", "{ruleset_id}", "{rule_id}")},
+	{CreateToken, http.MethodPost, edge.TokensPath()},
 }
+
+// Pattern returns the pattern of a call.
+func (c Call) Pattern() Pattern {
+	for _, p := range Patterns {
+		if p.Call == c {
+			return p
+		}
+	}
+	return Pattern{}
+}
+
+// String is method and path template, "PATCH /zones/{zone_id}/…".
+func (p Pattern) String() string { return p.Method + " " + p.Path }
 
 // Route is a call with the parameters of its path; those the path does not
 // have are empty.

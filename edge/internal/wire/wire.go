@@ -12,6 +12,8 @@
 // result; anything else is [edge.ErrUnreadable] or an [*edge.Error], never an
 // empty value. Inside the result the nouns of package edge keep the members
 // they do not know.
+//
+// Tokens are spelt differently by different platforms: a [Dialect] translates.
 package wire
 
 import (

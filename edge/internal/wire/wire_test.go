@@ -159,6 +159,7 @@ func TestMatch(t *testing.T) {
 		{"GET", edge.AccountRulesetPath("a", "b"), Route{Call: AccountRuleset, Account: "a", Ruleset: "b"}},
 		{"GET", edge.EntryPointPath("z"), Route{Call: EntryPoint, Zone: "z"}},
 		{"PATCH", edge.RulePath("z", "r", "u"), Route{Call: UpdateRule, Zone: "z", Ruleset: "r", Rule: "u"}},
+		{"POST", edge.TokensPath(), Route{Call: CreateToken}},
 	} {
 		if got, err := Match(c.method, c.path); err != nil || got != c.want {
 			t.Errorf("%s %s: got %+v, %v", c.method, c.path, got, err)
@@ -167,6 +168,11 @@ func TestMatch(t *testing.T) {
 	for _, path := range []string{"", "/", "/zones", "/accounts//rulesets", "/accounts/a/rulesets/", "/zones/z/rulesets/phases/other/entrypoint"} {
 		if _, err := Match("GET", path); !errors.Is(err, edge.ErrNotOffered) || errors.Is(err, edge.ErrNotFound) {
 			t.Errorf("%q: got %v", path, err)
+		}
+	}
+	for _, p := range Patterns {
+		if p.Call.Pattern() != p {
+			t.Errorf("%s has the pattern %s", p.Call, p.Call.Pattern())
 		}
 	}
 	var e *edge.Error

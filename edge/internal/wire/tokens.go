@@ -1,0 +1,184 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Dialect is how one platform spells what the nouns of package edge spell in
+// one way only. The zero value is the reference's own spelling.
+type Dialect struct {
+	// Vendor stands in resource keys where the nouns say "vendor"; empty is
+	// "vendor" (reference, "Conventions").
+	Vendor string
+	// ConditionKey is how a condition's key is sent: [ConditionReference], also
+	// when empty, or [ConditionNewer]. Both are read.
+	ConditionKey string
+}
+
+// The two spellings of a condition's only key. The reference has the first; the
+// vendor's own, newer documentation has the second.
+const (
+	ConditionReference = "request.ip"
+	ConditionNewer     = "request_ip"
+)
+
+const neutralVendor = "vendor"
+
+var vendorForm = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+
+// Check reports a vendor that cannot be a segment of a resource key, and a
+// condition key that is none.
+func (d Dialect) Check() error {
+	if !vendorForm.MatchString(d.vendor()) {
+		return fmt.Errorf("vendor %q is not a segment of a resource key: 1 to 64 of a-z, 0-9 and -", d.Vendor)
+	}
+	if key := d.conditionKey(); key != ConditionReference && key != ConditionNewer {
+		return fmt.Errorf("condition key %q is neither %s nor %s", key, ConditionReference, ConditionNewer)
+	}
+	return nil
+}
+
+func (d Dialect) vendor() string {
+	if d.Vendor == "" {
+		return neutralVendor
+	}
+	return d.Vendor
+}
+
+func (d Dialect) conditionKey() string {
+	if d.ConditionKey == "" {
+		return ConditionReference
+	}
+	return d.ConditionKey
+}
+
+// EncodeSpec returns the body that creates a token (reference, "Create token").
+func (d Dialect) EncodeSpec(spec edge.TokenSpec) (json.RawMessage, error) {
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the token: %w", err)
+	}
+	if d.conditionKey() == ConditionReference {
+		return d.Translate(data), nil
+	}
+	// A condition has no other key.
+	data = changeMember(data, "condition", func(condition []byte) []byte {
+		return changeKeys(condition, func(string) string { return d.conditionKey() }, nil)
+	})
+	return d.Translate(data), nil
+}
+
+// EncodeCreated returns the result that tells of a new token, its secret with
+// it. Nothing else in this package writes a secret.
+func (d Dialect) EncodeCreated(created edge.CreatedToken) (json.RawMessage, error) {
+	data, err := json.Marshal(created.Token)
+	if err != nil {
+		return nil, err
+	}
+	value, err := json.Marshal(created.Value.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	data = append(data[:len(data)-1], `,"value":`...) // a token has at least an id
+	return d.Translate(append(append(data, value...), '}')), nil
+}
+
+// DecodeCreated reads the answer to a creation. The reference does not show it,
+// and its id and secret cannot be had again, so these two are all that must be
+// there: what else of the record cannot be read is left empty.
+//
+// Errors are those of [Response.Decode], and [edge.ErrUnreadable] for an answer
+// without id or value. None of them quotes the answer.
+func (d Dialect) DecodeCreated(r Response) (edge.CreatedToken, error) {
+	r.Confidential = true
+	var members map[string]json.RawMessage
+	if _, err := r.Decode(&members); err != nil {
+		return edge.CreatedToken{}, err
+	}
+	id, value := text(members["id"]), text(members["value"])
+	if id == "" || value == "" {
+		return edge.CreatedToken{}, r.unreadable("the answer holds a token without its id or its value")
+	}
+	created := edge.CreatedToken{Token: edge.Token{ID: edge.TokenID(id)}, Value: edge.NewSecret(value)}
+	delete(members, "value")
+	record, err := json.Marshal(members)
+	if err != nil {
+		return created, nil
+	}
+	var token edge.Token
+	if json.Unmarshal(d.Translate(record), &token) == nil {
+		created.Token = token
+	}
+	return created, nil
+}
+
+// text is a JSON string, empty for anything else.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// Translate takes a token's JSON from the spelling of the nouns to that of the
+// wire, and the other way round: it is its own inverse. Only the keys of
+// resources are touched, the nested ones too. What is not such JSON comes back
+// as it is, for the receiver to refuse.
+func (d Dialect) Translate(token []byte) []byte {
+	if d.vendor() == neutralVendor {
+		return token
+	}
+	return changeMember(token, "policies", func(policies []byte) []byte {
+		return changeElements(policies, func(policy []byte) []byte {
+			return changeMember(policy, "resources", func(resources []byte) []byte {
+				return changeKeys(resources, d.SwapKey, func(breadth []byte) []byte {
+					return changeKeys(breadth, d.SwapKey, nil)
+				})
+			})
+		})
+	})
+}
+
+// SwapKey exchanges the segments "vendor" and d.Vendor at the beginning of a
+// resource key; other keys stay. To exchange, instead of replacing one by the
+// other, makes two keys different on both sides exactly when they are on one.
+func (d Dialect) SwapKey(key string) string {
+	neutral, own := "com."+neutralVendor+".", "com."+d.vendor()+"."
+	if rest, ok := strings.CutPrefix(key, neutral); ok {
+		return own + rest
+	}
+	if rest, ok := strings.CutPrefix(key, own); ok {
+		return neutral + rest
+	}
+	return key
+}
+
+// TranslateError is [Dialect.Translate] for what a platform says is wrong with
+// a token: resource keys in messages and pointers. It returns a copy.
+func (d Dialect) TranslateError(err error) error {
+	var e *edge.Error
+	if !errors.As(err, &e) || d.vendor() == neutralVendor {
+		return err
+	}
+	neutral, own := "com."+neutralVendor+".", "com."+d.vendor()+"."
+	swap := strings.NewReplacer(neutral, own, own, neutral)
+	copied := *e
+	copied.Details = translateDetails(e.Details, swap)
+	return &copied
+}
+
+func translateDetails(details []edge.ErrorDetail, swap *strings.Replacer) []edge.ErrorDetail {
+	var out []edge.ErrorDetail
+	for _, d := range details {
+		d.Message, d.Pointer, d.Chain = swap.Replace(d.Message), swap.Replace(d.Pointer), translateDetails(d.Chain, swap)
+		out = append(out, d)
+	}
+	return out
+}
