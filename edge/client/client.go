@@ -19,7 +19,8 @@
 //
 // A read is repeated when it fails for reasons that pass. A write is repeated
 // only when it certainly had no effect; otherwise the caller learns
-// [edge.ErrOutcomeUnknown] and reads before it writes again.
+// [edge.ErrOutcomeUnknown] and reads before it writes again. The creation of a
+// token is never repeated at all.
 package client
 
 import (
@@ -36,6 +37,7 @@ import (
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
 // Config says how to reach the platform. BaseURL and Token are required.
@@ -60,17 +62,27 @@ type Config struct {
 	// AllowInsecure permits plain http to other machines: the credential can then
 	// be read on the way.
 	AllowInsecure bool
-	UserAgent     string            // empty is "seawall"
-	Transport     http.RoundTripper // nil is one made for one host and Concurrency
-	Log           *slog.Logger      // nil is silent
+	// Vendor stands in resource keys on the wire where the nouns say "vendor";
+	// empty is "vendor".
+	Vendor string
+	// ConditionKey is how a token's condition is sent: "request.ip", also when
+	// empty, or "request_ip", which newer documentation of the platform says. Both
+	// are read.
+	ConditionKey string
+
+	UserAgent string            // empty is "seawall"
+	Transport http.RoundTripper // nil is one made for one host and Concurrency
+	Log       *slog.Logger      // nil is silent
 }
 
-// Client is an [edge.Platform] over HTTP, safe for concurrent use. Make one
+// Client is an [edge.Platform] and an [edge.TokenCreator] over HTTP, safe for concurrent use. Make one
 // with [New].
 type Client struct {
 	config   Config
 	base     string // without a slash at the end
 	host     string // for errors
+	dialect  wire.Dialect
+	creator  http.RoundTripper // for the class create
 	slots    chan struct{}
 	retries  retrypolicy.RetryPolicy[*attempt]
 	requests atomic.Int64
@@ -89,6 +101,10 @@ func New(config Config) (*Client, error) {
 	if config.Token == nil {
 		return nil, errors.New("a client needs a credential")
 	}
+	dialect := wire.Dialect{Vendor: config.Vendor, ConditionKey: config.ConditionKey}
+	if err := dialect.Check(); err != nil {
+		return nil, err
+	}
 	setDefault(&config.Concurrency, 16)
 	setDefault(&config.Timeout, 30*time.Second)
 	setDefault(&config.Backoff, 500*time.Millisecond)
@@ -106,6 +122,8 @@ func New(config Config) (*Client, error) {
 		config:  config,
 		base:    strings.TrimRight(base.String(), "/"),
 		host:    base.Host,
+		dialect: dialect,
+		creator: creationTransport(config.Transport),
 		slots:   make(chan struct{}, config.Concurrency),
 		retries: newRetryPolicy(config),
 	}, nil

@@ -26,6 +26,9 @@ const (
 	testRule    edge.RuleID    = "00000000000000000000000000000f01"
 
 	testToken = "v1.0-secret-of-the-test-0123456789"
+
+	// testSecret is what a server answers a creation with.
+	testSecret = "sim-token-of-the-test-0123456789"
 )
 
 // network is a listener and the way to dial it.
@@ -125,7 +128,7 @@ func (s *server) client(t *testing.T, change func(*Config)) *Client {
 	return c
 }
 
-// get and patch are the two classes of requests.
+// get, patch and post are the classes of requests.
 func get(c *Client) error {
 	_, err := c.EntryPoint(context.Background(), testZone)
 	return err
@@ -133,6 +136,11 @@ func get(c *Client) error {
 
 func patch(c *Client) error {
 	_, err := c.UpdateRule(context.Background(), testZone, testEntry, testRule, edge.Rule{Expression: "true"})
+	return err
+}
+
+func post(c *Client) error {
+	_, err := c.CreateToken(context.Background(), testSpec())
 	return err
 }
 
@@ -156,6 +164,16 @@ func ok(result string) string {
 
 func failure(code int, message string) string {
 	return fmt.Sprintf(`{"result":null,"success":false,"errors":[{"code":%d,"message":%q}],"messages":null}`, code, message)
+}
+
+// tokenJSON is an answer to everything, a creation too.
+var tokenJSON = ok(`{"id":"` + string(testEntry) + `","value":"` + testSecret + `","name":"ci","policies":[],"version":"7"}`)
+
+func testSpec() edge.TokenSpec {
+	return edge.TokenSpec{Name: "ci", Policies: []edge.Policy{{
+		Effect: edge.Allow, Resources: map[string]edge.Breadth{edge.ResourceAccount + string(testAccount): {AllZones: true}},
+		PermissionGroups: []edge.PermissionGroup{{ID: "g"}},
+	}}}
 }
 
 var entryJSON = ok(`{"id":"` + string(testEntry) + `","kind":"zone","version":"7","rules":[]}`)

@@ -22,6 +22,7 @@ type class string
 const (
 	read   class = "read"   // GET: nothing
 	update class = "update" // PATCH: overwrites, so a repetition by mistake undoes what another writer did in between
+	create class = "create" // POST of a token: each one that arrives makes another token
 )
 
 // outcome is how one attempt ended.
@@ -33,9 +34,12 @@ const (
 	notSent    outcome = "not sent"   // no connection, or it broke before the request was on it
 	cut        outcome = "cut"        // sent; no status came back: closed, reset or timed out
 	failed     outcome = "failed"     // 5xx
-	garbled    outcome = "garbled"    // a status came back, and a body that is cut short or not what it should be
+	garbled    outcome = "garbled"    // 2xx or 303, and a body that is cut short or not what it should be
 	redirected outcome = "redirected" // 3xx: base_url is not quite the API
-	refused    outcome = "refused"    // any other answer that is a failure
+	refused    outcome = "refused"    // 4xx
+
+	contradicted outcome = "contradicted" // 2xx, and an envelope that says failure
+	mumbled      outcome = "mumbled"      // 4xx, and a body that is cut short
 )
 
 // verdict is what follows from an outcome.
@@ -47,19 +51,23 @@ const (
 	unknown verdict = "unknown" // the caller gets it as edge.ErrOutcomeUnknown
 )
 
-// verdicts is the whole of what is decided about repetitions. A write is
+// verdicts is the whole of what is decided about repetitions. An update is
 // repeated where it certainly had no effect: the platform throttled it instead
 // of doing it, or never saw it. A 5xx is not such a case, since gateways answer
-// 502 and 504 for requests that went through.
+// 502 and 504 for requests that went through. A creation is never repeated, and
+// its outcome is known where the platform certainly created nothing, or answered
+// with a secret; a person has to look after all others.
 var verdicts = map[outcome]map[class]verdict{
-	succeeded:  {read: final, update: final},
-	throttled:  {read: again, update: again},
-	notSent:    {read: again, update: again},
-	cut:        {read: again, update: unknown},
-	failed:     {read: again, update: unknown},
-	garbled:    {read: again, update: unknown},
-	redirected: {read: final, update: final},
-	refused:    {read: final, update: final},
+	succeeded:    {read: final, update: final, create: final},
+	throttled:    {read: again, update: again, create: final},
+	notSent:      {read: again, update: again, create: final},
+	cut:          {read: again, update: unknown, create: unknown},
+	failed:       {read: again, update: unknown, create: unknown},
+	garbled:      {read: again, update: unknown, create: unknown},
+	mumbled:      {read: again, update: unknown, create: final},
+	redirected:   {read: final, update: final, create: final},
+	contradicted: {read: final, update: final, create: unknown},
+	refused:      {read: final, update: final, create: final},
 }
 
 // attempt is one request and what came of it. err is nil only for succeeded.
@@ -80,6 +88,8 @@ func outcomeOf(status int) outcome {
 		return failed
 	case status >= 400:
 		return refused
+	case status == http.StatusSeeOther:
+		return garbled // "done; the result is elsewhere", and a body that is not it
 	case status >= 300:
 		return redirected
 	}
@@ -96,6 +106,8 @@ func outcomeOfFailure(status, sent int) outcome {
 		return cut
 	case o == throttled || o == failed:
 		return o
+	case o == refused:
+		return mumbled
 	}
 	return garbled
 }
@@ -145,7 +157,7 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 		return nil
 	case last.verdict() == unknown:
 		return fmt.Errorf("%w: %w", edge.ErrOutcomeUnknown, last.err)
-	case last.verdict() == again && ctx.Err() != nil:
+	case ctx.Err() != nil && (last.verdict() == again || last.outcome == notSent):
 		return fmt.Errorf("%s: %w", call, ctx.Err())
 	case tries > 1:
 		return fmt.Errorf("%w (tried %d times)", last.err, tries)

@@ -14,20 +14,21 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// happening is how a server brings an outcome about, and what both classes of
-// requests must make of it.
+// happening is how a server brings an outcome about, and what the classes of
+// requests must make of it. A creation is sent once, whatever happens.
 type happening struct {
 	handler  http.HandlerFunc // nil: nobody listens
 	sentinel error
 	reads    int // attempts when it happens every time
 	updates  int
 	unknown  bool // an update's outcome is then unknown
+	orphan   bool // a creation's is
 	succeeds bool
 }
 
 var happenings = map[outcome][]happening{
 	succeeded: {
-		{handler: answer(200, entryJSON), reads: 1, updates: 1, succeeds: true},
+		{handler: answer(200, tokenJSON), reads: 1, updates: 1, succeeds: true},
 	},
 	throttled: {
 		{handler: answer(429, failure(971, "slow down"), "Retry-After", "3"), sentinel: edge.ErrThrottled, reads: 5, updates: 5},
@@ -37,20 +38,27 @@ var happenings = map[outcome][]happening{
 		{handler: nil, sentinel: edge.ErrUnavailable, reads: 5, updates: 5},
 	},
 	cut: {
-		{handler: hangUp, sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
-		{handler: stall, sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
+		{handler: hangUp, sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: stall, sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true, orphan: true},
 	},
 	failed: {
-		{handler: answer(500, failure(0, "sorry")), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
-		{handler: answer(502, "<html><title>Bad gateway</title>"), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
-		{handler: answer(503, "half", "Content-Length", "9"), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
-		{handler: answer(503, "", "Retry-After", "3"), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true},
+		{handler: answer(500, failure(0, "sorry")), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: answer(502, "<html><title>Bad gateway</title>"), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: answer(503, "half", "Content-Length", "9"), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: answer(503, "", "Retry-After", "3"), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true, orphan: true},
 	},
 	garbled: {
-		{handler: answer(200, entryJSON[:40]), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true},
-		{handler: answer(200, entryJSON[:40], "Content-Length", "200"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true},
-		{handler: answer(200, "<html>Sign in</html>"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true},
+		{handler: answer(200, entryJSON[:40]), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: answer(200, entryJSON[:40], "Content-Length", "200"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: answer(200, "<html>Sign in</html>"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: answer(303, "", "Location", "http://elsewhere.example/"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
+	},
+	mumbled: {
 		{handler: answer(404, failure(10003, "no")[:30], "Content-Length", "90"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true},
+		{handler: answer(400, "", "Content-Length", "90"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true},
+	},
+	contradicted: {
+		{handler: answer(200, failure(20106, "parameters")), reads: 1, updates: 1, orphan: true},
 	},
 	redirected: {
 		{handler: answer(301, "", "Location", "http://elsewhere.example/"), sentinel: edge.ErrUnreadable, reads: 1, updates: 1},
@@ -61,21 +69,22 @@ var happenings = map[outcome][]happening{
 		{handler: answer(403, failure(9109, "no")), sentinel: edge.ErrForbidden, reads: 1, updates: 1},
 		{handler: answer(404, failure(10003, "none")), sentinel: edge.ErrEntryPointNotFound, reads: 1, updates: 1},
 		{handler: answer(405, ""), sentinel: edge.ErrNotOffered, reads: 1, updates: 1},
-		{handler: answer(200, failure(20106, "parameters")), reads: 1, updates: 1},
 	},
 }
 
 // stall reads the request and never answers.
 func stall(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
+var senders = map[class]func(*Client) error{read: get, update: patch, create: post}
+
 // Every cell of the table in retry.go, as a server brings it about.
 func TestRetryTable(t *testing.T) {
 	for o, classes := range verdicts {
-		if len(happenings[o]) == 0 || len(classes) != 2 {
-			t.Errorf("outcome %q is not tested for both classes", o)
+		if len(happenings[o]) == 0 || len(classes) != len(senders) {
+			t.Errorf("outcome %q is not tested for all classes", o)
 		}
 		for i, h := range happenings[o] {
-			for _, class := range []class{read, update} {
+			for class := range senders {
 				t.Run(fmt.Sprintf("%s %d %s", o, i, class), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { h.check(t, class) })
 				})
@@ -84,15 +93,12 @@ func TestRetryTable(t *testing.T) {
 	}
 }
 
-func (h happening) check(t *testing.T, class class) {
+func (h happening) check(t *testing.T, cl class) {
 	s := serve(t, h.handler)
 	s.refuse = h.handler == nil
 	c := s.client(t, nil)
-	send, attempts := get, h.reads
-	if class == update {
-		send, attempts = patch, h.updates
-	}
-	err := send(c)
+	attempts := map[class]int{read: h.reads, update: h.updates, create: 1}[cl]
+	err := senders[cl](c)
 	if got := s.attempts(); got != attempts {
 		t.Errorf("%d attempts, want %d", got, attempts)
 	}
@@ -105,7 +111,7 @@ func (h happening) check(t *testing.T, class class) {
 	if h.succeeds != (err == nil) {
 		t.Errorf("got %v", err)
 	}
-	if got, want := errors.Is(err, edge.ErrOutcomeUnknown), h.unknown && class == update; got != want {
+	if got, want := errors.Is(err, edge.ErrOutcomeUnknown), h.unknown && cl == update || h.orphan && cl == create; got != want {
 		t.Errorf("outcome unknown: %v, want %v: %v", got, want, err)
 	}
 	if attempts > 1 {

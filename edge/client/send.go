@@ -55,7 +55,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode f
 		err = fmt.Errorf("%s: %w", call, ctx.Err())
 	case answer.Status == 0:
 		err = fmt.Errorf("%s: %w: %s", call, edge.ErrUnavailable, conceal(c.reason(err), token))
-	case o == garbled:
+	case o == garbled || o == mumbled:
 		err = call.unreadable(conceal(c.reason(err), token))
 	default: // the status says enough
 		return judge(call, token, answer, decode)
@@ -81,7 +81,7 @@ func judge(call call, token edge.Secret, answer wire.Response, decode func(wire.
 	err := decodeConcealed(answer, token, decode)
 	o := outcomeOf(answer.Status)
 	if o == succeeded && err != nil {
-		o = refused
+		o = contradicted
 		if errors.Is(err, edge.ErrUnreadable) {
 			o = garbled
 		}
@@ -92,7 +92,7 @@ func judge(call call, token edge.Secret, answer wire.Response, decode func(wire.
 // send sends one request and reads the answer to its end. The answer has a
 // status as soon as one arrived, even where err is not nil. sent is how many
 // requests may have left the machine: the transport repeats a read by itself
-// when a connection it had kept turns out to be closed.
+// when a connection it had kept turns out to be closed, and never a creation.
 func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer wire.Response, sent int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
@@ -105,7 +105,13 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 	req.Header.Set("User-Agent", c.config.UserAgent)
 
 	begin := time.Now()
-	res, err := c.config.Transport.RoundTrip(req)
+	transport := c.config.Transport
+	if call.class == create {
+		// A body that can be read twice, or an Idempotency-Key, is what makes a
+		// transport repeat a POST by itself. There is neither.
+		transport, req.GetBody = c.creator, nil
+	}
+	res, err := transport.RoundTrip(req)
 	if err != nil {
 		return answer, seen.sent(ctx.Err() != nil), err
 	}

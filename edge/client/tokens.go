@@ -1,0 +1,54 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+var _ edge.TokenCreator = (*Client)(nil)
+
+// CreateToken sends one POST, on a connection of its own, and never a second
+// one: not after a 429 either, where the caller gets [edge.ErrThrottled] and
+// decides. It waits for the budget like every call.
+//
+// Resource keys go out and come back with the configured vendor's segment, and
+// so do those that an error points at. No error quotes the answer: the secret
+// may be in it.
+func (c *Client) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
+	post := call{class: create, method: http.MethodPost, path: edge.TokensPath()}
+	body, err := c.dialect.EncodeSpec(spec)
+	if err != nil {
+		return edge.CreatedToken{}, fmt.Errorf("%s: %w", post, err)
+	}
+	post.body = body
+	var created edge.CreatedToken
+	err = c.do(ctx, post, func(r wire.Response) (err error) {
+		created, err = c.dialect.DecodeCreated(r)
+		return c.dialect.TranslateError(err)
+	})
+	if err != nil {
+		return edge.CreatedToken{}, err
+	}
+	return created, nil
+}
+
+// creationTransport sends creations. A connection that was kept open may be
+// closed by the other side in the very moment it is used again, and then nobody
+// knows whether the token exists: a new one costs a handshake and leaves no such
+// doubt. It also keeps the rest of an answer that is longer than it announced
+// out of net/http's own log.
+//
+// A transport of the caller's own making is used as it is.
+func creationTransport(general http.RoundTripper) http.RoundTripper {
+	known, ok := general.(*http.Transport)
+	if !ok {
+		return general
+	}
+	own := known.Clone()
+	own.DisableKeepAlives = true
+	return own
+}
