@@ -9,7 +9,7 @@ type rights struct {
 }
 
 type policy struct {
-	allows bool
+	effect edge.Effect
 	groups map[string]bool
 	resources
 }
@@ -36,7 +36,7 @@ func readPolicy(p edge.Policy) policy {
 	for _, g := range p.PermissionGroups {
 		groups[g.ID] = true
 	}
-	return policy{p.Effect == edge.Allow, groups, readResources(p.Resources)}
+	return policy{p.Effect, groups, readResources(p.Resources)}
 }
 
 func (s scopes) learn(spec edge.TokenSpec) {
@@ -58,29 +58,48 @@ func (s scopes) fits(group string, t Type) bool {
 	return !known || types[t]
 }
 
-// reading says how to take what may or may not cover a target.
+// reading says how to take what may or may not be meant: whether a policy that
+// perhaps allows does, and whether one that perhaps denies does.
 type reading struct{ allows, denies bool }
 
 // onSafeSide is the reading of [Decide].
 var onSafeSide = reading{allows: false, denies: true}
 
-// verdict finds the policy that decides, and -1 where none does. Every effect
-// that is not "allow" counts as one that denies.
+// says returns what a policy has to say on a target: Allow, Deny or nothing.
+func (p policy) says(group string, t Target, as reading) edge.Effect {
+	if !p.groups[group] {
+		return ""
+	}
+	c := p.covers(t)
+	switch {
+	case c == no:
+		return ""
+	case p.effect == edge.Allow && (c == yes || as.allows), p.effect == edge.Deny && (c == yes || as.denies):
+		return p.effect
+	case p.effect == edge.Allow, p.effect == edge.Deny:
+		return ""
+	case as.allows: // an effect that only the platform knows may be either
+		return edge.Allow
+	case as.denies:
+		return edge.Deny
+	}
+	return ""
+}
+
+// verdict finds the policy that decides, and -1 where none does.
 func (r rights) verdict(group string, t Target, as reading) (Reason, int) {
 	if group == "" || !r.scopes.fits(group, t.Type) {
 		return ImplicitDeny, -1
 	}
 	allowing := -1
 	for i, p := range r.policies {
-		if !p.groups[group] || allowing >= 0 && p.allows {
-			continue
-		}
-		c := p.covers(t)
-		switch {
-		case !p.allows && (c == yes || c == maybe && as.denies):
+		switch p.says(group, t, as) {
+		case edge.Deny:
 			return ExplicitDeny, i
-		case p.allows && (c == yes || c == maybe && as.allows):
-			allowing = i
+		case edge.Allow:
+			if allowing < 0 {
+				allowing = i
+			}
 		}
 	}
 	if allowing >= 0 {
