@@ -25,13 +25,19 @@ const (
 	ErrReadOnly Kind = "the ledger is open for reading only"
 	ErrDenied   Kind = "the ledger may not be opened"
 	ErrFailed   Kind = "the ledger failed"
+
+	ErrUnknown  Kind = "the ledger may not know all tokens"
+	ErrState    Kind = "that is not the state of the token"
+	ErrSeal     Kind = "the secret cannot be sealed or opened"
+	ErrHeld     Kind = "another process holds the ledger's tokens"
+	ErrUnlocked Kind = "the ledger's tokens are not held"
 )
 
 func (k Kind) Error() string { return string(k) }
 
 var hints = map[Kind]string{
 	ErrDamaged: "put a copy back in its place; without one, move it away and start with an empty ledger: " +
-		"overrides that Seawall set earlier and that are no longer declared then count as unmanaged",
+		"overrides that Seawall set earlier and that are no longer declared then count as unmanaged, and tokens are unknown",
 	ErrForeign:  "name another folder for Seawall's state",
 	ErrNewer:    "run the newer version, or put back the copy from before the upgrade",
 	ErrOlder:    "a daemon or an apply of this version brings it up to date",
@@ -39,6 +45,14 @@ var hints = map[Kind]string{
 	ErrReadOnly: "a plan remembers nothing; the daemon and apply do",
 	ErrDenied:   "run as the owner of the state folder, which must be writable: readers share memory in it with the writer",
 	ErrFailed:   "check the space and the file system of the state folder; it must be a local one",
+
+	ErrUnknown: "make sure that the platform holds none of these tokens beyond what the ledger knows, then run: seawall token init; " +
+		"for one that it does hold: seawall token adopt KEY ID",
+	ErrState: "seawall plan shows what is known of each token",
+	ErrSeal:  "state.seal in the configuration names the key; put the right one back",
+	ErrHeld:  "wait until it is done, or stop the daemon for as long as this takes",
+	// A mistake of the program that uses this package, not of a person.
+	ErrUnlocked: "report this: tokens were to be written before they were locked",
 }
 
 // Error is a failure told for a person. It answers [errors.Is] for its Kind and

@@ -8,8 +8,8 @@
 //	memory.Now = time.Now
 //	reconciler.Memory = memory
 //
-// A [Ledger] is a [reconcile.Memory]. The schema stands in schema.go, with what
-// each column means. Every method is one transaction that is on the disk when
+// A [Ledger] is a [reconcile.Memory]. The schema stands in schema.go and
+// schema2.go, with what each column means. Every method is one transaction that is on the disk when
 // the method returns, so a process that is killed leaves the state before or
 // after it, never half.
 //
@@ -21,6 +21,23 @@
 //
 // Several processes may share the file: one daemon, an apply by hand, and any
 // number of plans, which open it with [OpenReadOnly].
+//
+// # Tokens
+//
+// It is a [reconcile.TokenMemory] too, and there stricter: a token that was
+// created and forgotten is created twice, so it must know when it cannot know.
+//
+//	memory.Binding = ledger.Binding{Platform: baseURL, Repository: gitURL}
+//	if err := memory.LockTokens(); err != nil { … }        // one process at a time, until Close
+//	live, err := memory.Tokens(ctx)                        // live.Unknown: a person must say
+//	err = memory.Intend(ctx, record)                       // before the POST
+//	err = memory.Confirm(ctx, record.Intent, id, secret)   // after it: the id and the sealed secret at once
+//	secret, err = memory.Sealed(ctx, record.Intent)        // for the sink
+//	err = memory.Delivered(ctx, record.Intent)             // the sealed copy is destroyed
+//
+// Secrets are sealed with age; [Seal] says for whom. What destroying is worth,
+// and what a restored backup looks like, stand at [Ledger.Delivered] and
+// [Ledger.Init].
 package ledger
 
 import (
@@ -31,6 +48,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -41,10 +59,21 @@ type Ledger struct {
 	// Now stamps rows, for a person who looks into the file; nil leaves them
 	// without a time. Set it before the first write.
 	Now func() time.Time
+	// Binding says what the tokens in the ledger are tokens of. Set it before the
+	// first use of tokens; without it all of them are unknown.
+	Binding Binding
+	// Seal says for whom secrets are sealed; the zero value is a key file beside
+	// the ledger. Set it before the first use of tokens.
+	Seal Seal
 
 	db       *sql.DB // nil: there is no file, and none may be created
 	path     string
 	readOnly bool
+
+	growing sync.Mutex // held while ledger and mark are to be written one after the other
+	mu      sync.Mutex // guards what follows
+	lock    *os.File   // the token lock, while it is held
+	sealing *keys      // once they were needed
 }
 
 // Open opens the ledger at path for reading and writing. Where there is none it
@@ -92,12 +121,14 @@ func OpenReadOnly(path string) (*Ledger, error) {
 	return l, nil
 }
 
-// Close closes the file. What was written is on the disk already.
+// Close closes the file and gives the token lock back. What was written is on
+// the disk already.
 func (l *Ledger) Close() error {
 	if l.db == nil {
 		return nil
 	}
-	return explain("closing", l.path, l.db.Close())
+	err := l.db.Close()
+	return explain("closing", l.path, errors.Join(err, l.unlock()))
 }
 
 // open makes the handle; it looks at nothing yet.
@@ -133,6 +164,7 @@ func dsn(path, mode string) (string, error) {
 		"_defensive":    {"1"},
 		"_dqs":          {"0"}, // "x" is a column or a mistake, never a string
 		"_error_rc":     {"1"}, // no text of another operation in errors
+		"_pragma":       {"secure_delete(ON)"},
 	}
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: pragmas.Encode()}
 	return file.String(), nil

@@ -1,0 +1,26 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package ledger
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// tryLock locks an open file until it is closed, and does not wait.
+// (lockedfile, which the git store is locked with, can only wait.)
+func tryLock(file *os.File) (taken bool, err error) {
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		case !errors.Is(err, unix.EINTR):
+			return false, &os.PathError{Op: "flock", Path: file.Name(), Err: err}
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Resolution is a person's word on an attempt whose outcome is unknown.
+type Resolution struct {
+	How How
+	ID  edge.TokenID // of the token; for ByAdopting alone
+}
+
+// How an attempt is resolved.
+type How string
+
+const (
+	// ByAdopting: the token exists and has the id. Its secret was lost, so that a
+	// person has given it another one and taken that where it belongs.
+	ByAdopting How = "adopt"
+	// ByAbandoning: the token may have existed and does not any more, or never
+	// did: a person has revoked it, or seen that there is nothing to revoke.
+	ByAbandoning How = "abandon"
+	// ByRetrying: nothing was created. For the ledger this is ByAbandoning: the
+	// attempt is forgotten, and what is still declared is created by the next run.
+	ByRetrying How = "retry"
+)
+
+// Resolve records a person's word on the one quarantined attempt for a
+// declaration. A declaration without one is [ErrState]: also where an attempt is
+// still intended, which whoever made it may be waiting for. So is an id that
+// another attempt has.
+func (l *Ledger) Resolve(ctx context.Context, key string, word Resolution) error {
+	return l.writeTokens(ctx, func(tx *sql.Tx) error {
+		intent, err := quarantined(ctx, tx, key)
+		if err != nil {
+			return err
+		}
+		switch word.How {
+		case ByAdopting:
+			if err := newID(ctx, tx, word.ID); err != nil {
+				return err
+			}
+			_, err = tx.ExecContext(ctx, `UPDATE token SET state = 'confirmed', id = ?, delivered = 1 WHERE intent = ?`, word.ID, intent)
+		case ByAbandoning, ByRetrying:
+			_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
+		default:
+			err = fault(ErrState, fmt.Sprintf("%q is no way to resolve an attempt", word.How))
+		}
+		return err
+	})
+}
+
+func quarantined(ctx context.Context, tx *sql.Tx, key string) (intent string, err error) {
+	row := tx.QueryRowContext(ctx, `SELECT intent FROM token WHERE key = ? AND state = 'quarantined'`, key)
+	if err := row.Scan(&intent); errors.Is(err, sql.ErrNoRows) {
+		return "", fault(ErrState, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
+	} else if err != nil {
+		return "", err
+	}
+	return intent, nil
+}
+
+// Adopt records a token that was made elsewhere and whose secret a person has
+// taken where it belongs. record needs Intent, Key, ID, Spec and Hash; State and
+// Delivered follow. It says nothing of other tokens: a ledger that is in doubt
+// stays so, and Adopt works all the same.
+//
+// A declaration with an attempt whose outcome is unknown is [ErrState]: Resolve
+// is for that. So is an id that is known already.
+func (l *Ledger) Adopt(ctx context.Context, record diff.TokenRecord) error {
+	if err := l.mayWrite(); err != nil {
+		return err
+	}
+	l.growing.Lock()
+	defer l.growing.Unlock()
+	doubt := l.certain(ctx)
+	if doubt != nil && !errors.Is(doubt, ErrUnknown) {
+		return explain("reading", l.path, doubt)
+	}
+	record.State, record.Delivered = diff.TokenConfirmed, true
+	err := l.writeTokens(ctx, func(tx *sql.Tx) error {
+		if err := noneOpen(ctx, tx, record.Key); err != nil {
+			return err
+		}
+		if err := newID(ctx, tx, record.ID); err != nil {
+			return err
+		}
+		if err := l.insertToken(ctx, tx, record); err != nil || doubt != nil {
+			return err
+		}
+		return grow(ctx, tx)
+	})
+	if err != nil || doubt != nil {
+		return err
+	}
+	return explain("writing", markPath(l.path), l.putMark(context.WithoutCancel(ctx)))
+}
+
+// newID refuses what a person has mistyped or typed twice.
+func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
+	if id == "" {
+		return fault(ErrState, "the id of the token is missing")
+	}
+	var key string
+	err := tx.QueryRowContext(ctx, `SELECT key FROM token WHERE id = ?`, id).Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fault(ErrState, fmt.Sprintf("the id %s is that of token %q", id, key))
+}

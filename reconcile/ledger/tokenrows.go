@@ -1,0 +1,134 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// Tokens implements [reconcile.TokenMemory], all of it as of one moment.
+func (l *Ledger) Tokens(ctx context.Context) (diff.TokensLive, error) {
+	if l.db == nil {
+		return diff.TokensLive{Unknown: "there is no ledger yet", Hint: hints[ErrUnknown]}, nil
+	}
+	live, err := l.tokens(ctx)
+	if err == nil && live.Unknown != "" {
+		// The mark is read before the ledger: with a daemon that writes both in
+		// between, they do not fit. The second look then finds that they do.
+		live, err = l.tokens(ctx)
+	}
+	if err != nil {
+		return diff.TokensLive{}, explain("reading", l.path, err)
+	}
+	return live, nil
+}
+
+func (l *Ledger) tokens(ctx context.Context) (live diff.TokensLive, err error) {
+	m, err := l.readMark()
+	if err != nil {
+		return live, err
+	}
+	born, err := bornAt(l.path)
+	if err != nil {
+		return live, err
+	}
+	tx, err := l.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return live, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	c, err := recallCompleteness(ctx, tx)
+	if err != nil {
+		return live, err
+	}
+	if live.Unknown = c.doubt(l.Binding, m, born); live.Unknown != "" {
+		live.Hint = hints[ErrUnknown]
+	}
+	live.Records, err = recallTokens(ctx, tx)
+	return live, err
+}
+
+func recallTokens(ctx context.Context, tx *sql.Tx) (records []diff.TokenRecord, err error) {
+	rows, err := tx.QueryContext(ctx, `
+		SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, reason, at FROM token ORDER BY seq`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		record, err := scanToken(rows)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, record)
+	}
+	return records, rows.Err()
+}
+
+func scanToken(rows *sql.Rows) (r diff.TokenRecord, err error) {
+	var spec string
+	var sinkName, sinkKey, at sql.NullString
+	if err := rows.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Reason, &at); err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal([]byte(spec), &r.Spec); err != nil {
+		return r, fault(ErrDamaged, fmt.Sprintf("the body of attempt %s: %v", r.Intent, err))
+	}
+	if sinkName.Valid {
+		r.Sink = &desired.Sink{Name: sinkName.String, Key: sinkKey.String}
+	}
+	if at.Valid {
+		if r.At, err = time.Parse(time.RFC3339, at.String); err != nil {
+			return r, fault(ErrDamaged, fmt.Sprintf("the time of attempt %s: %v", r.Intent, err))
+		}
+	}
+	return r, nil
+}
+
+// insertToken adds a row. Where the ledger is not in doubt, grow goes with it.
+func (l *Ledger) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord) error {
+	if !intentForm.MatchString(r.Intent) || r.Key == "" {
+		return fault(ErrState, fmt.Sprintf("attempt %q for token %q: it must have 16 hexadecimal digits and a token", r.Intent, r.Key))
+	}
+	var taken bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM token WHERE intent = ?)`, r.Intent).Scan(&taken); err != nil {
+		return err
+	}
+	if taken {
+		return fault(ErrState, "there is an attempt "+r.Intent+" already")
+	}
+	spec, err := json.Marshal(r.Spec)
+	if err != nil {
+		return err
+	}
+	id := sql.NullString{String: string(r.ID), Valid: r.ID != ""}
+	var sinkName, sinkKey sql.NullString
+	if r.Sink != nil {
+		sinkName, sinkKey = sql.NullString{String: r.Sink.Name, Valid: true}, sql.NullString{String: r.Sink.Key, Valid: true}
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO token (intent, key, state, id, spec, hash, sink_name, sink_key, delivered, reason, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, r.Delivered, r.Reason, l.began(r.At))
+	return err
+}
+
+// grow counts a row. A ledger in doubt must not: one that was put back from a
+// backup would catch up with its mark.
+func grow(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `UPDATE completeness SET generation = generation + 1`)
+	return err
+}
+
+// began is when an attempt began, as its row holds it: to the second.
+func (l *Ledger) began(at time.Time) sql.NullString {
+	if at.IsZero() {
+		return l.stamp()
+	}
+	return sql.NullString{String: at.UTC().Format(time.RFC3339), Valid: true}
+}

@@ -1,0 +1,218 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// TestTokenLife takes one token all the way and looks at each step.
+func TestTokenLife(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	r := record(1)
+	wantTokens(t, l)
+	must(t, l.Intend(ctx, r))
+	r.State = diff.TokenIntended
+	wantTokens(t, l, r)
+	must(t, l.Confirm(ctx, r.Intent, "id-1", secret(1)))
+	r.State, r.ID = diff.TokenConfirmed, "id-1"
+	wantTokens(t, l, r)
+	wantSealed(t, l, r.Intent, secret(1))
+	wantSealed(t, l, r.Intent, secret(1)) // as often as the sink needs
+	must(t, l.Delivered(ctx, r.Intent))
+	r.Delivered = true
+	wantTokens(t, l, r)
+	_, err := l.Sealed(ctx, r.Intent)
+	wantFault(t, err, ErrState, "no secret that waits")
+
+	other := record(2)
+	other.Sink, other.At = nil, time.Time{}
+	must(t, l.Intend(ctx, other))
+	must(t, l.NotCreated(ctx, other.Intent))
+	must(t, l.Intend(ctx, other))
+	must(t, l.Quarantine(ctx, other.Intent, "the answer was cut"))
+	other.State, other.Reason = diff.TokenQuarantined, "the answer was cut"
+	wantTokens(t, l, r, other)
+}
+
+// TestOneOpenAttempt: while the outcome of one is not known, there is no second
+// one for the same declaration; a replacement of what is confirmed may begin.
+func TestOneOpenAttempt(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	first, second := record(1), record(2)
+	second.Key = first.Key
+	must(t, l.Intend(ctx, first))
+	wantFault(t, l.Intend(ctx, second), ErrState, `token "key-1" has an attempt already, 0000000000000001, which is intended`)
+	must(t, l.Quarantine(ctx, first.Intent, "x"))
+	wantFault(t, l.Intend(ctx, second), ErrState, "which is quarantined")
+	wantFault(t, l.Adopt(ctx, adopted(second, "id-2")), ErrState, "which is quarantined")
+	must(t, l.Resolve(ctx, first.Key, Resolution{How: ByAdopting, ID: "id-1"}))
+	must(t, l.Intend(ctx, second))
+	again := second
+	again.Key = "another"
+	wantFault(t, l.Intend(ctx, again), ErrState, "there is an attempt 0000000000000002 already")
+}
+
+// TestWordsOfAPerson: adopting and resolving.
+func TestWordsOfAPerson(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	r := record(1)
+	must(t, l.Adopt(ctx, adopted(r, "id-1")))
+	r = adopted(r, "id-1")
+	r.State, r.Delivered = diff.TokenConfirmed, true
+	wantTokens(t, l, r)
+	wantFault(t, l.Adopt(ctx, adopted(record(2), "id-1")), ErrState, `the id id-1 is that of token "key-1"`)
+	wantFault(t, l.Adopt(ctx, record(2)), ErrState, "id of the token is missing")
+	wantFault(t, l.Resolve(ctx, r.Key, Resolution{How: ByRetrying}), ErrState, "no attempt whose outcome is unknown")
+	for how, want := range map[How][]diff.TokenRecord{
+		ByAbandoning: {r}, ByRetrying: {r},
+		ByAdopting: {r, {Intent: "0000000000000002", State: diff.TokenConfirmed, ID: "id-2", Delivered: true, Reason: "cut"}},
+	} {
+		t.Run(string(how), func(t *testing.T) {
+			two := record(2)
+			must(t, l.Intend(ctx, two))
+			wantFault(t, l.Resolve(ctx, two.Key, Resolution{How: how, ID: "id-2"}), ErrState, "no attempt whose outcome is unknown")
+			must(t, l.Quarantine(ctx, two.Intent, "cut"))
+			wantFault(t, l.Resolve(ctx, two.Key, Resolution{How: "guess"}), ErrState, `"guess" is no way`)
+			wantFault(t, l.Resolve(ctx, two.Key, Resolution{How: ByAdopting, ID: "id-1"}), ErrState, "is that of token")
+			wantFault(t, l.Resolve(ctx, two.Key, Resolution{How: ByAdopting}), ErrState, "missing")
+			must(t, l.Resolve(ctx, two.Key, Resolution{How: how, ID: "id-2"}))
+			got, err := l.Tokens(ctx)
+			must(t, err)
+			ignore := cmpopts.IgnoreFields(diff.TokenRecord{}, "Key", "Spec", "Hash", "Sink", "At")
+			if d := cmp.Diff(want, got.Records, ignore); d != "" {
+				t.Errorf("tokens (-want +got):\n%s", d)
+			}
+			_, err = l.db.Exec(`DELETE FROM token WHERE key = ?`, two.Key)
+			must(t, err)
+		})
+	}
+}
+
+// TestRecordingOutlivesTheContext: what has happened is recorded though whoever
+// asked for it has gone; what has not begun does not begin.
+func TestRecordingOutlivesTheContext(t *testing.T) {
+	l := ready(t)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := l.Intend(over, record(1)); err == nil {
+		t.Error("an attempt began after the end")
+	}
+	for i, do := range []func(intent string) error{
+		func(i string) error { return l.NotCreated(over, i) },
+		func(i string) error { return l.Quarantine(over, i, "x") },
+		func(i string) error {
+			return errors.Join(l.Confirm(over, i, "id", secret(1)), l.Delivered(over, i))
+		},
+	} {
+		r := record(i + 1)
+		must(t, l.Intend(t.Context(), r))
+		must(t, do(r.Intent))
+	}
+}
+
+// TestMalformed: what could not be told apart later is not recorded at all.
+func TestMalformed(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	for _, intent := range []string{"", "1", "000000000000000G", "0000000000000001\n"} {
+		r := record(1)
+		r.Intent = intent
+		wantFault(t, l.Intend(ctx, r), ErrState, "16 hexadecimal digits")
+	}
+	must(t, l.Intend(ctx, record(1)))
+	wantFault(t, l.Confirm(ctx, record(1).Intent, "", secret(1)), ErrState, "without an id and a secret")
+	wantFault(t, l.Confirm(ctx, record(1).Intent, "id", edge.Secret{}), ErrState, "without an id and a secret")
+	r := record(1)
+	r.State = diff.TokenIntended
+	wantTokens(t, l, r)
+}
+
+var binding = Binding{Platform: "https://api.example/client/v4", Repository: "https://git.example/edge.git"}
+
+// ready is a ledger that may create tokens.
+func ready(t testing.TB) *Ledger {
+	t.Helper()
+	l := mustOpen(t, newPath(t))
+	l.Binding = binding
+	mustLock(t, l)
+	must(t, l.Init(t.Context(), binding))
+	return l
+}
+
+func mustLock(t testing.TB, l *Ledger) {
+	t.Helper()
+	must(t, l.LockTokens())
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func record(n int) diff.TokenRecord {
+	return diff.TokenRecord{
+		Intent: fmt.Sprintf("%016x", n), Key: fmt.Sprintf("key-%d", n), Hash: fmt.Sprintf("hash-%d", n),
+		Spec: edge.TokenSpec{
+			Name: fmt.Sprintf("name <&> %d", n),
+			Policies: []edge.Policy{{
+				Effect:           edge.Allow,
+				Resources:        map[string]edge.Breadth{edge.ResourceAllZones: {}, edge.ResourceAccount + "a": {AllZones: true}},
+				PermissionGroups: []edge.PermissionGroup{{ID: "g", Name: "Group"}},
+			}},
+			ExpiresOn: "2027-01-01T00:00:00Z", Condition: &edge.Condition{RequestIP: &edge.AddressFilter{In: []string{"192.0.2.0/24"}}},
+		},
+		Sink: &desired.Sink{Name: "ci", Key: "a/b"}, At: time.Date(2026, 3, 1, 12, 0, n%60, 0, time.UTC),
+	}
+}
+
+func adopted(r diff.TokenRecord, id edge.TokenID) diff.TokenRecord {
+	r.ID = id
+	return r
+}
+
+// secret is long and has no text that a file could hold by chance.
+func secret(n int) edge.Secret {
+	return edge.NewSecret(strings.Repeat(fmt.Sprintf("s3cr3t-%d.", n), 4))
+}
+
+func wantTokens(t testing.TB, l *Ledger, want ...diff.TokenRecord) {
+	t.Helper()
+	got, err := l.Tokens(t.Context())
+	must(t, err)
+	if d := cmp.Diff(diff.TokensLive{Records: want}, got, cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("tokens (-want +got):\n%s", d)
+	}
+}
+
+func wantUnknown(t testing.TB, l *Ledger, reason string) {
+	t.Helper()
+	got, err := l.Tokens(t.Context())
+	must(t, err)
+	if !strings.Contains(got.Unknown, reason) {
+		t.Errorf("unknown: %q, want one with %q", got.Unknown, reason)
+	}
+	if !strings.Contains(got.Hint, "seawall token init") || !strings.Contains(got.Hint, "seawall token adopt KEY ID") {
+		t.Errorf("hint: %q", got.Hint)
+	}
+}
+
+func wantSealed(t testing.TB, l *Ledger, intent string, want edge.Secret) {
+	t.Helper()
+	got, err := l.Sealed(t.Context(), intent)
+	must(t, err)
+	if !got.Equal(want) {
+		t.Errorf("another secret came out of attempt %s", intent)
+	}
+}
