@@ -105,13 +105,15 @@ func cloneSeed(s Seed) Seed {
 		g.Scopes = slices.Clone(g.Scopes)
 		return g
 	})
-	s.Tokens = cloneEach(s.Tokens, func(t SeedToken) SeedToken {
-		t.Policies, t.Condition = bytes.Clone(t.Policies), bytes.Clone(t.Condition)
-		return t
-	})
+	s.Tokens = cloneEach(s.Tokens, cloneToken)
 	s.EndpointPermissions = maps.Clone(s.EndpointPermissions)
 	s.DNSRecords = cloneEach(s.DNSRecords, func(r json.RawMessage) json.RawMessage { return bytes.Clone(r) })
 	return s
+}
+
+func cloneToken(t SeedToken) SeedToken {
+	t.Policies, t.Condition = bytes.Clone(t.Policies), bytes.Clone(t.Condition)
+	return t
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -12,6 +12,9 @@ import (
 // HTTP. Statuses and codes are those seen on the service; the reference leaves
 // them open ("Errors", 5 and 6).
 
+// codePolicyID: a policy was sent with an id on creation.
+const codePolicyID = 1001
+
 func notFound(call, what, id string) error {
 	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
 		Code: edge.CodeRulesetNotFound, Message: fmt.Sprintf("could not find %s %s", what, id),

@@ -1,6 +1,7 @@
 // Package mem is the platform in memory: its rules as a state machine, without
-// a network. It is the twin of edge/client: both are an [edge.Platform] and
-// edge/edgetest holds them to the same behaviour. edge/sim puts HTTP in front.
+// a network. It is the twin of edge/client: both are an [edge.Platform] and an
+// [edge.TokenCreator], and edge/edgetest holds them to the same behaviour.
+// edge/sim puts HTTP in front, and there what a token may do counts.
 //
 //	platform, err := mem.New(mem.Config{}) // the seed of DefaultSeed
 //	entry, err := platform.EntryPoint(ctx, mem.ShopZone)

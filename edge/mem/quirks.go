@@ -60,9 +60,9 @@ func Quirks() []Quirk {
 			Imitates: "the service has been seen to replace; the reference does not say, and its two procedures read as if it merged",
 		},
 		{
-			Name: QuirkReorder, Matches: "answers with rules",
-			Does:     "overrides.rules come in the opposite order; categories never do, their order has meaning",
-			Imitates: "servers that keep rule overrides as a set",
+			Name: QuirkReorder, Matches: "answers with rules, and with a token",
+			Does:     "overrides.rules and the policies of a token come in the opposite order; categories never do, their order has meaning",
+			Imitates: "servers that keep rule overrides and policies as sets",
 		},
 		{
 			Name: QuirkDefaults, Matches: "answers with rules",

@@ -18,18 +18,20 @@ import (
 //	{"accounts": [{"id", "rulesets": [ruleset…]}],
 //	 "zones": [{"id", "account_id", "name", "entrypoint": ruleset or null}],
 //	 "permission_groups": [{"id", "name", "scopes"}],
-//	 "tokens": [{"id", "name", "value", …}],
+//	 "user": "tag of the user whose tokens these are",
+//	 "tokens": [{"id", "name", "value", "policies", …}],
 //	 "endpoint_permissions": {"METHOD /path/{id}": "group id"},
 //	 "dns_records": []}
 //
 // What a ruleset leaves out of id, kind, phase, version and last_updated the
-// platform fills in. Permission groups, endpoint permissions and DNS records
-// are kept as data; which permission an endpoint needs is not in the reference
-// and is the seed's own word.
+// platform fills in. DNS records are kept as data. Which permission an endpoint
+// needs is not in the reference and is the seed's own word; edge/sim goes by it.
+// Without a user, policies may name any.
 type Seed struct {
 	Accounts            []SeedAccount         `json:"accounts"`
 	Zones               []SeedZone            `json:"zones"`
 	PermissionGroups    []SeedPermissionGroup `json:"permission_groups"`
+	User                string                `json:"user,omitempty"`
 	Tokens              []SeedToken           `json:"tokens"`
 	EndpointPermissions map[string]string     `json:"endpoint_permissions"`
 	DNSRecords          []json.RawMessage     `json:"dns_records"`
@@ -58,7 +60,9 @@ type SeedPermissionGroup struct {
 
 // SeedToken is an API token. Its Value is a made-up secret of a made-up
 // platform, so it has a JSON form, which a real secret never has. It may be
-// missing: nobody can sign in with such a token, it is only there.
+// missing: nobody can sign in with such a token, it is only there. One without
+// policies is the first token, which is made outside of the API: it may do
+// everything. Resource keys have the segment "vendor". An empty status is active.
 type SeedToken struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name,omitempty"`
@@ -69,11 +73,13 @@ type SeedToken struct {
 	ExpiresOn string          `json:"expires_on,omitempty"`
 	Policies  json.RawMessage `json:"policies,omitempty"`
 	Condition json.RawMessage `json:"condition,omitempty"`
+
+	ModifiedOn string `json:"modified_on,omitempty"`
 }
 
 // IsZero reports whether the seed holds nothing at all.
 func (s Seed) IsZero() bool {
-	return s.Accounts == nil && s.Zones == nil && s.PermissionGroups == nil && s.Tokens == nil &&
+	return s.Accounts == nil && s.Zones == nil && s.PermissionGroups == nil && s.User == "" && s.Tokens == nil &&
 		s.EndpointPermissions == nil && s.DNSRecords == nil
 }
 

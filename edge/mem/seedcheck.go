@@ -1,8 +1,10 @@
 package mem
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -56,9 +58,51 @@ func (s Seed) checkTokens() []error {
 		case values[t.Value]:
 			problems = append(problems, fmt.Errorf("token %s: another has the same value", t.ID))
 		}
+		if err := t.check(s.User); err != nil {
+			problems = append(problems, fmt.Errorf("token %s: %w", t.ID, err))
+		}
 		ids[t.ID], values[t.Value] = true, t.Value != ""
 	}
 	return problems
+}
+
+// check holds what a token says of itself to what a creation would take, but
+// for the ids that its policies have by now.
+func (t SeedToken) check(user string) error {
+	members := map[string]any{}
+	for name, raw := range map[string]json.RawMessage{"policies": t.Policies, "condition": t.Condition} {
+		if err := decodeMember(raw, members, name); err != nil {
+			return err
+		}
+	}
+	for name, said := range map[string]string{"not_before": t.NotBefore, "expires_on": t.ExpiresOn} {
+		if said != "" {
+			members[name] = said
+		}
+	}
+	problems := slices.Concat(checkTypes("", members, tokenMembers), checkWindow(members), checkCondition(members["condition"]))
+	if policies, _ := members["policies"].([]any); len(policies) > 0 {
+		problems = append(problems, checkPolicies(policies, user)...)
+	}
+	for _, p := range problems {
+		if p.Code != codePolicyID {
+			return errors.New(p.String())
+		}
+	}
+	return nil
+}
+
+// decodeMember decodes a member that may be missing.
+func decodeMember(raw json.RawMessage, into map[string]any, name string) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	into[name] = value
+	return nil
 }
 
 var errID = errors.New("the id is not 32 lower-case hexadecimal digits")

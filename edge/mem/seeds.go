@@ -18,6 +18,12 @@ const (
 	NewZone            edge.ZoneID    = "00000000000000000000000000000a03" // no entry point
 )
 
+// Permission groups of [DefaultSeed], and which endpoint needs them.
+const (
+	RulesGroup  = "9a0e0000000000000000000000000001" // Zone WAF Write: updates of a rule
+	TokensGroup = "9a0e0000000000000000000000000002" // API Tokens Write: creations of a token
+)
+
 // Names of the two tokens of [DefaultSeed]; a server greets with them.
 const (
 	RulesetsTokenName = "rulesets"
@@ -56,17 +62,16 @@ func FleetZone(i int) edge.ZoneID { return edge.ZoneID(fmt.Sprintf("f1ee%028d", 
 
 // emptySeed has everything but zones.
 func emptySeed() Seed {
-	const rulesGroup, tokensGroup = "9a0e0000000000000000000000000001", "9a0e0000000000000000000000000002"
 	return Seed{
 		Accounts: []SeedAccount{{ID: Account, Rulesets: []edge.Ruleset{credentialsRuleset(), customRuleset(), coreRuleset()}}},
 		PermissionGroups: []SeedPermissionGroup{
-			{ID: rulesGroup, Name: "Zone WAF Write", Scopes: []string{"com.vendor.api.account.zone"}},
-			{ID: tokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}},
+			{ID: RulesGroup, Name: "Zone WAF Write", Scopes: []string{"com.vendor.api.account.zone"}},
+			{ID: TokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}},
 		},
 		Tokens: DefaultTokens(),
 		EndpointPermissions: map[string]string{
-			"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": rulesGroup,
-			"POST /user/tokens": tokensGroup,
+			"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": RulesGroup,
+			"POST /user/tokens": TokensGroup,
 		},
 		DNSRecords: []json.RawMessage{},
 	}

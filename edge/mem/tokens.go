@@ -1,0 +1,183 @@
+package mem
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+var _ edge.TokenCreator = (*Platform)(nil)
+
+// MaxTokens is how many tokens a user can have.
+const MaxTokens = 50
+
+// SecretPrefix begins the value of every token that a platform in memory made.
+const SecretPrefix = "sim-token-"
+
+// CreateToken is [Platform.CreateTokenJSON] with the encoding of spec.
+func (p *Platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return edge.CreatedToken{}, fmt.Errorf("encoding the token: %w", err)
+	}
+	return p.CreateTokenJSON(ctx, data)
+}
+
+// CreateTokenJSON creates a token from a request body as it came over the wire,
+// resource keys with the segment "vendor". It exists beside CreateToken because
+// an empty address list denies everything and a missing one nothing, and an
+// [edge.TokenSpec] cannot say the first.
+//
+// The answer is the token as the platform keeps it: with an id, status and
+// times, groups in the order of their ids with the names that the seed knows,
+// and policies with ids of their own, in the order of those. The next creation
+// with the same body makes another token.
+func (p *Platform) CreateTokenJSON(ctx context.Context, body []byte) (edge.CreatedToken, error) {
+	if err := ctx.Err(); err != nil {
+		return edge.CreatedToken{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	call := "POST " + edge.TokensPath()
+	request, details := readTokenRequest(body, p.state.User)
+	if len(details) == 0 && len(p.state.Tokens) >= MaxTokens {
+		details = []edge.ErrorDetail{problem(0, "", "the user has %d tokens already, the most there can be", MaxTokens)}
+	}
+	if len(details) > 0 {
+		return edge.CreatedToken{}, invalid(call, details)
+	}
+	token, err := p.newToken(request)
+	if err != nil {
+		return edge.CreatedToken{}, err
+	}
+	p.state.Tokens = append(p.state.Tokens, token)
+	return p.behaviour.created(token)
+}
+
+// newToken makes the record of a token. Ids and secrets are the same in every
+// run: they follow from how many tokens there were.
+func (p *Platform) newToken(r tokenRequest) (SeedToken, error) {
+	seed := fmt.Sprint("token ", len(p.state.Tokens), " ", r.Name)
+	for p.hasToken(tokenID(seed), tokenValue(seed)) {
+		seed += "'"
+	}
+	token := SeedToken{
+		ID: tokenID(seed), Name: r.Name, Value: tokenValue(seed), Status: "active",
+		NotBefore: r.NotBefore, ExpiresOn: r.ExpiresOn, Condition: r.Condition,
+	}
+	token.IssuedOn = p.now().UTC().Format(tokenTime)
+	token.ModifiedOn = token.IssuedOn
+	for i := range r.Policies {
+		policy := &r.Policies[i]
+		policy.ID = derivedID[string](token.ID, fmt.Sprint("policy ", i))
+		p.fillGroups(policy.PermissionGroups)
+	}
+	slices.SortFunc(r.Policies, func(a, b edge.Policy) int { return strings.Compare(a.ID, b.ID) })
+	var err error
+	token.Policies, err = json.Marshal(r.Policies)
+	return token, err
+}
+
+func tokenID(seed string) string    { return derivedID[string](seed, "id") }
+func tokenValue(seed string) string { return SecretPrefix + derivedID[string](seed, "value") }
+
+func (p *Platform) hasToken(id, value string) bool {
+	return slices.ContainsFunc(p.state.Tokens, func(t SeedToken) bool { return t.ID == id || t.Value == value })
+}
+
+// fillGroups sorts groups and tells of each what the seed knows.
+func (p *Platform) fillGroups(groups []edge.PermissionGroup) {
+	slices.SortFunc(groups, func(a, b edge.PermissionGroup) int { return strings.Compare(a.ID, b.ID) })
+	for i := range groups {
+		for _, known := range p.state.PermissionGroups {
+			if known.ID == groups[i].ID {
+				groups[i].Name, groups[i].Scopes = known.Name, slices.Clone(known.Scopes)
+			}
+		}
+	}
+}
+
+// created is the answer to a creation, with the quirks.
+func (b behaviour) created(t SeedToken) (edge.CreatedToken, error) {
+	spec, err := t.Spec()
+	if err != nil {
+		return edge.CreatedToken{}, err
+	}
+	if b.reorder {
+		slices.Reverse(spec.Policies)
+	}
+	return edge.CreatedToken{
+		Token: edge.Token{ID: edge.TokenID(t.ID), TokenSpec: spec, Status: t.Status, IssuedOn: t.IssuedOn, ModifiedOn: t.ModifiedOn},
+		Value: edge.NewSecret(t.Value),
+	}, nil
+}
+
+// Spec is what the token was asked to be, in the nouns of package edge.
+func (t SeedToken) Spec() (edge.TokenSpec, error) {
+	spec := edge.TokenSpec{Name: t.Name, NotBefore: t.NotBefore, ExpiresOn: t.ExpiresOn}
+	if len(t.Policies) > 0 {
+		if err := json.Unmarshal(t.Policies, &spec.Policies); err != nil {
+			return spec, fmt.Errorf("reading the policies: %w", err)
+		}
+	}
+	if len(t.Condition) > 0 {
+		if err := json.Unmarshal(t.Condition, &spec.Condition); err != nil {
+			return spec, fmt.Errorf("reading the condition: %w", err)
+		}
+	}
+	return spec, nil
+}
+
+// Tokens returns all tokens with their values, oldest first.
+func (p *Platform) Tokens() []SeedToken {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return cloneEach(p.state.Tokens, cloneToken)
+}
+
+// TokenByValue returns the token that a secret belongs to, and what it may as
+// its policies say, with the scopes of groups that the seed knows.
+func (p *Platform) TokenByValue(value edge.Secret) (token SeedToken, spec edge.TokenSpec, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.state.Tokens, func(t SeedToken) bool { return t.Value != "" && t.Value == value.Reveal() })
+	if i < 0 {
+		return SeedToken{}, edge.TokenSpec{}, false
+	}
+	token = cloneToken(p.state.Tokens[i])
+	spec, err := token.Spec()
+	for _, policy := range spec.Policies {
+		p.fillGroups(policy.PermissionGroups)
+	}
+	return token, spec, err == nil
+}
+
+// Permission returns the permission group that an endpoint needs, "METHOD
+// /path/{id}", by the seed's own word; empty when it says nothing of it.
+func (p *Platform) Permission(endpoint string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state.EndpointPermissions[endpoint]
+}
+
+// User returns the tag of the user whose tokens these are, empty when the seed
+// does not say it.
+func (p *Platform) User() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state.User
+}
+
+// AccountOf returns the account of a zone, empty for an unknown one.
+func (p *Platform) AccountOf(zone edge.ZoneID) edge.AccountID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if z := p.zone(zone); z != nil {
+		return z.AccountID
+	}
+	return ""
+}
