@@ -29,6 +29,7 @@ import (
 type Live struct {
 	Accounts    map[edge.AccountID]AccountLive
 	EntryPoints map[edge.ZoneID]Observed[edge.Ruleset]
+	Tokens      TokensLive
 }
 
 // AccountLive is an account's list of rulesets, and those its zones deploy in full.
@@ -66,4 +67,7 @@ type Input struct {
 	State   desired.State
 	Live    Live
 	Applied Applied
+	// Part says that State is only part of what is declared: nothing is an orphan
+	// for not being in it.
+	Part bool
 }

@@ -3,6 +3,9 @@ package diff
 import (
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
 )
 
 // Guard passes a plan through every guard. Guards are functions from plan to
@@ -19,8 +22,46 @@ func Guard(plan Plan, facts Facts) Plan {
 	plan.Changes = append([]Change{}, plan.Changes...)
 	refuse(func(Change) *Refusal { return refuseShrunk(facts) })
 	refuse(refuseUndecided)
+	refuse(func(c Change) *Refusal { return refuseToken(c, facts) })
 	refuse(func(c Change) *Refusal { return refuseNonConvergent(c, facts) })
 	return plan.seal()
+}
+
+// refuseToken refuses a creation that could not do any good: one without a place
+// for the secret, or with its life already over.
+func refuseToken(c Change, f Facts) *Refusal {
+	if c.Creation == nil {
+		return nil
+	}
+	if expires, err := time.Parse(time.RFC3339, c.Creation.Spec.ExpiresOn); err == nil && !f.Now.Before(expires) {
+		return &Refusal{
+			Guard:   "expired",
+			Reason:  "the token would be expired before it exists: expires_on is " + c.Creation.Spec.ExpiresOn,
+			Release: "a later expires_on",
+		}
+	}
+	if reason := f.Sink(c.Creation); reason != "" {
+		return &Refusal{
+			Guard:   "sink",
+			Reason:  reason,
+			Release: "sink: {name: …, key: …} in the declaration, and that sink in the daemon's configuration",
+		}
+	}
+	return nil
+}
+
+// Sink is why a token's secret could not be delivered, empty where it could.
+func (f Facts) Sink(c *Creation) string {
+	if c.Sink == nil {
+		return "the token declares no sink for its secret"
+	}
+	if f.CheckSink == nil {
+		return ""
+	}
+	if err := f.CheckSink(*c.Sink); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // Facts are what guards need to know beside the plan. The zero Facts refuse
@@ -28,6 +69,11 @@ func Guard(plan Plan, facts Facts) Plan {
 type Facts struct {
 	Before, After Size // what the last accepted commit declared, and what this one does
 	AllowShrink   bool // a person has agreed that After may be much smaller
+
+	// Now decides what is expired.
+	Now time.Time
+	// CheckSink reports why a sink could not take a secret; nil takes any.
+	CheckSink func(desired.Sink) error
 
 	// NonConvergent holds, for each deployment, the fingerprint of a change that
 	// was written and not kept by the platform.

@@ -27,14 +27,10 @@ func Make(in Input) Plan {
 			}
 		}
 	}
-	for _, token := range in.State.Tokens {
-		p.plan.Problems = append(p.plan.Problems, Problem{
-			Token: token.Key, State: Unknown, Origin: token.Origin,
-			Reason: "tokens are checked but not yet managed by this version",
-		})
-	}
+	p.planTokens()
 	slices.SortStableFunc(p.plan.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment))
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment),
+			cmp.Compare(a.Token, b.Token))
 	})
 	return p.plan.seal()
 }
@@ -121,8 +117,8 @@ func (p *planner) wanted(at place, live edge.Rule, c claims, m *managed) (want e
 
 func (p *planner) change(at place, fields []Field, want edge.Rule, target Target, leftovers []Leftover, undecided bool) Change {
 	c := Change{
-		Kind: "deployment", Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID,
-		Deployment: at.d.Ruleset, Action: "update", Origin: at.d.Origin, Fields: fields, Target: target,
+		Kind: KindDeployment, Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID,
+		Deployment: at.d.Ruleset, Action: ActionUpdate, Origin: at.d.Origin, Fields: fields, Target: target,
 		Direction: Neutral,
 	}
 	if len(fields) > 0 {

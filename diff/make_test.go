@@ -262,16 +262,3 @@ func TestMakeSortsAndCounts(t *testing.T) {
 		t.Errorf("settled: %+v", plan.Settled)
 	}
 }
-
-func TestMakeKnowsTokensAreNotManaged(t *testing.T) {
-	state := testState(deployment())
-	state.Tokens = []desired.Token{{Key: "ci-dns", Origin: at(30)}}
-	plan := Make(Input{State: state, Live: testLive(testExecute(nil))})
-	want := []Problem{{Token: "ci-dns", State: Unknown, Origin: at(30), Reason: "tokens are checked but not yet managed by this version"}}
-	if !reflect.DeepEqual(plan.Problems, want) {
-		t.Errorf("got %+v", plan.Problems)
-	}
-	if plan.Summary != (Summary{Zones: 1, InSync: 1}) {
-		t.Errorf("got %+v", plan.Summary)
-	}
-}

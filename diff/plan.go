@@ -32,7 +32,7 @@ type Plan struct {
 	Settled []Settled `json:"-"`
 }
 
-// Summary counts zones. A zone with several deployments counts once in each
+// Summary counts zones, and tokens. A zone with several deployments counts once in each
 // row that applies to any of them.
 type Summary struct {
 	Zones       int `json:"zones"`
@@ -43,30 +43,66 @@ type Summary struct {
 	Blocked     int `json:"blocked"`
 	NotDeployed int `json:"not_deployed"`
 	Unknown     int `json:"unknown"`
+
+	Tokens         int `json:"tokens"`           // declared
+	TokensToCreate int `json:"tokens_to_create"` // and not refused
 }
 
 // Change is one write the plan would make: all of what is to change in one
-// deployment. Refused changes stay in the plan.
+// deployment, or the creation of one token. Refused changes stay in the plan.
 type Change struct {
-	Kind       string         `json:"kind"` // "deployment"
+	Kind       Kind           `json:"kind"`
 	Account    string         `json:"account"`
 	Zone       string         `json:"zone"`
 	ZoneID     edge.ZoneID    `json:"zone_id"`
 	Deployment string         `json:"deployment"`
-	Action     string         `json:"action"` // "update"
+	Token      string         `json:"token,omitempty"`
+	Action     Action         `json:"action"`
 	Direction  Direction      `json:"direction"`
 	Origin     desired.Origin `json:"origin"`
 	Fields     []Field        `json:"fields"`
 	// Unmanaged are live members that no declaration owns and on which nobody
 	// has decided.
 	Unmanaged []Leftover `json:"unmanaged,omitempty"`
+	// Rights are what a token may do more or less once the change is made.
+	Rights []Right `json:"rights,omitempty"`
 	// Request is what would be sent; nil where nothing but a decision is missing.
 	Request *Request `json:"request"`
 	Refused *Refusal `json:"refused"`
 
 	// Target is what the request was made from; see reconcile.
 	Target Target `json:"-"`
+	// Creation is what a token's creation needs beside the request.
+	Creation *Creation `json:"-"`
 }
+
+// Right is one difference in the effective rights of a token.
+type Right struct {
+	Text      string    `json:"text"`
+	Direction Direction `json:"direction"`
+}
+
+// Kind is what a change is about.
+type Kind string
+
+// The kinds of changes.
+const (
+	KindDeployment Kind = "deployment"
+	KindToken      Kind = "token"
+)
+
+// Action is what a change does.
+type Action string
+
+// The actions. The reference shows no call that changes or deletes a token: one
+// whose declaration changed is replaced by a new one, and an orphan is only
+// named, for a person to revoke.
+const (
+	ActionUpdate  Action = "update"
+	ActionCreate  Action = "create"
+	ActionReplace Action = "replace"
+	ActionOrphan  Action = "orphan"
+)
 
 // Target addresses the execute rule of a deployment, as observed.
 type Target struct {
@@ -77,11 +113,26 @@ type Target struct {
 	Owned      []Member // what the declaration owns, to remember once applied
 }
 
-// Request is one documented call (reference, "Update a zone ruleset rule").
+// Request is one documented call (reference, "Update a zone ruleset rule" and
+// "Create token"). Its body is Token where that is set, Body otherwise.
 type Request struct {
-	Method string    `json:"method"`
-	Path   string    `json:"path"`
-	Body   edge.Rule `json:"body"`
+	Method string
+	Path   string
+	Body   edge.Rule
+	Token  *edge.TokenSpec
+}
+
+// MarshalJSON writes method, path and body.
+func (r Request) MarshalJSON() ([]byte, error) {
+	var body any = r.Body
+	if r.Token != nil {
+		body = r.Token
+	}
+	return json.Marshal(struct {
+		Method string `json:"method"`
+		Path   string `json:"path"`
+		Body   any    `json:"body"`
+	}{r.Method, r.Path, body})
 }
 
 // Refusal says which guard held a change back, why, and what would release it.
@@ -115,6 +166,8 @@ const (
 	Unknown     ProblemState = "unknown"      // could not be read
 	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset
 	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
+	Quarantined ProblemState = "quarantined"  // a token may exist whose secret nobody has
+	Undelivered ProblemState = "undelivered"  // a token exists and its secret waits for its sink
 )
 
 // Requests counts HTTP requests: those used so far, and those applying would need.
@@ -127,6 +180,14 @@ type Requests struct {
 type Settled struct {
 	ID    DeploymentID
 	Owned []Member
+}
+
+// Name says what a change is about: account, zone and deployment, or a token.
+func (c Change) Name() string {
+	if c.Kind == KindToken {
+		return "token " + c.Token
+	}
+	return name(c.Account, c.Zone, c.Deployment)
 }
 
 // ID names the deployment a change is about.
@@ -158,7 +219,7 @@ func (p Plan) Attention() bool {
 		return true
 	}
 	for _, c := range p.Changes {
-		if !c.Applies() {
+		if !c.Applies() && c.Action != ActionOrphan {
 			return true
 		}
 	}
@@ -170,7 +231,11 @@ func (p Plan) seal() Plan {
 	p.Summary = p.summarise()
 	p.Requests.ToApply = 0
 	for _, c := range p.Changes {
-		if c.Applies() {
+		switch {
+		case !c.Applies():
+		case c.Kind == KindToken:
+			p.Requests.ToApply++ // nothing can be read back
+		default:
 			p.Requests.ToApply += requestsPerChange
 		}
 	}
@@ -194,8 +259,12 @@ func (p Plan) summarise() Summary {
 			zones[row][zone] = true
 		}
 	}
+	create := 0
 	for _, c := range p.Changes {
 		switch {
+		case c.Kind == KindToken && c.Applies():
+			create++
+		case c.Kind == KindToken:
 		case c.Refused != nil:
 			mark(c.ZoneID, refused)
 		case c.Direction == Weakens:
@@ -218,6 +287,9 @@ func (p Plan) summarise() Summary {
 		Blocked:     len(zones[string(Blocked)]),
 		NotDeployed: len(zones[string(NotDeployed)]),
 		Unknown:     len(zones[string(Unknown)]),
+
+		Tokens:         p.Summary.Tokens,
+		TokensToCreate: create,
 	}
 }
 

@@ -72,7 +72,7 @@ func markdownChange(b *bytes.Buffer, c Change) {
 	if c.Refused != nil {
 		title = "⛔ **refused**, " + title
 	}
-	fmt.Fprintf(b, "\n#### %s: %s\n", Code(name(c.Account, c.Zone, c.Deployment)), title)
+	fmt.Fprintf(b, "\n#### %s: %s\n", Code(c.Name()), c.verb(title))
 	fmt.Fprintf(b, "declared at %s\n\n", Code(c.Origin.String()))
 	if len(c.Fields) > 0 {
 		b.WriteString("| member | live | desired | | declared at |\n|---|---|---|---|---|\n")
@@ -83,6 +83,9 @@ func markdownChange(b *bytes.Buffer, c Change) {
 			}
 			markdownField(b, f)
 		}
+	}
+	for _, r := range c.Rights {
+		fmt.Fprintf(b, "- %s: %s\n", r.Direction, Code(r.Text))
 	}
 	for i, l := range c.Unmanaged {
 		if b.Len() > markdownLimit {

@@ -60,7 +60,7 @@ func (t *textWriter) change(c Change) {
 	if c.Refused != nil {
 		mark, verb = t.paint(red, "!"), t.paint(red, "refused")
 	}
-	fmt.Fprintf(t, "%s %s  %s  %s\n", mark, t.paint(bold, Printable(name(c.Account, c.Zone, c.Deployment))), verb,
+	fmt.Fprintf(t, "%s %s  %s  %s\n", mark, t.paint(bold, Printable(c.Name())), c.verb(verb),
 		t.paint(dim, Printable(c.Origin.String())))
 	width := 0
 	for _, f := range c.Fields {
@@ -68,6 +68,9 @@ func (t *textWriter) change(c Change) {
 	}
 	for _, f := range c.Fields {
 		t.field(f, width, c)
+	}
+	for _, r := range c.Rights {
+		fmt.Fprintf(t, "    > %s  %s\n", Printable(r.Text), t.direction(r.Direction))
 	}
 	for _, l := range c.Unmanaged {
 		fmt.Fprintf(t, "    ? %s = %s  %s\n", subject(l.Path), value(l.Value), t.paint(dim, "not declared"))
@@ -77,6 +80,14 @@ func (t *textWriter) change(c Change) {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), Printable(c.Refused.Release))
 	}
 	t.WriteByte('\n')
+}
+
+// verb puts what a change of a token does before its direction.
+func (c Change) verb(direction string) string {
+	if c.Kind != KindToken {
+		return direction
+	}
+	return string(c.Action) + "  " + direction
 }
 
 func (t *textWriter) field(f Field, width int, c Change) {
@@ -131,10 +142,17 @@ func (s Summary) String() string {
 	add(s.Blocked, "blocked")
 	add(s.NotDeployed, "not deployed")
 	add(s.Unknown, "unknown")
-	if len(parts) == 0 {
-		return plural(s.Zones, "zone", "zones")
+	text := plural(s.Zones, "zone", "zones")
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
 	}
-	return plural(s.Zones, "zone", "zones") + ": " + strings.Join(parts, ", ")
+	if s.Tokens > 0 {
+		text += "; " + plural(s.Tokens, "token", "tokens")
+	}
+	if s.TokensToCreate > 0 {
+		text += fmt.Sprintf(", %d to create", s.TokensToCreate)
+	}
+	return text
 }
 
 func name(parts ...string) string {

@@ -1,0 +1,176 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/access"
+)
+
+// Creation is a token to be created, and where its secret goes.
+type Creation struct {
+	Key  string
+	Spec edge.TokenSpec
+	Hash string
+	Sink *desired.Sink
+}
+
+// planTokens compares declared tokens with the attempts on record.
+func (p *planner) planTokens() {
+	byKey := map[string][]TokenRecord{}
+	for _, r := range p.in.Live.Tokens.Records {
+		byKey[r.Key] = append(byKey[r.Key], r)
+	}
+	declared := map[string]bool{}
+	p.plan.Summary.Tokens = len(p.in.State.Tokens)
+	for _, token := range p.in.State.Tokens {
+		declared[token.Key] = true
+		p.planToken(token, byKey[token.Key])
+	}
+	if p.in.Part {
+		return // what is not in this part may be declared all the same
+	}
+	for _, key := range sortedKeys(byKey) {
+		if !declared[key] {
+			for _, r := range byKey[key] {
+				p.orphan(r, desired.Origin{}, "no longer declared")
+			}
+		}
+	}
+}
+
+func (p *planner) planToken(token desired.Token, records []TokenRecord) {
+	if live := p.in.Live.Tokens; live.Unknown != "" {
+		p.tokenProblem(token, Unknown, live.Unknown, live.Hint)
+		return
+	}
+	if i := slices.IndexFunc(records, func(r TokenRecord) bool { return r.State != TokenConfirmed }); i >= 0 {
+		r := records[i]
+		reason := fmt.Sprintf("the outcome of a creation is unknown (attempt %s): %s", r.Intent, orElse(r.Reason, "it was cut short"))
+		p.tokenProblem(token, Quarantined, reason, fmt.Sprintf(
+			"look for a token named %q in the dashboard, then: seawall token resolve %s --adopt ID | --abandon | --retry", r.Spec.Name, token.Key))
+		return
+	}
+	creation := &Creation{Key: token.Key, Spec: token.Spec(), Sink: token.Sink}
+	creation.Hash = access.Hash(creation.Spec)
+	current := lastWith(records, creation.Hash)
+	switch {
+	case current == nil:
+		p.createToken(token, creation, records)
+	case !current.Delivered:
+		p.tokenProblem(token, Undelivered, "the token exists and its secret waits, sealed, for its sink", "see the log for why the sink did not take it")
+	}
+	for _, r := range records {
+		if current != nil && r.Intent != current.Intent {
+			p.orphan(r, token.Origin, "superseded by "+string(current.ID))
+		}
+	}
+}
+
+// lastWith returns the newest token of a specification: one that returns to an
+// earlier form, whose token still lives, reuses it.
+func lastWith(records []TokenRecord, hash string) *TokenRecord {
+	for i := len(records) - 1; i >= 0; i-- {
+		if records[i].Hash == hash {
+			return &records[i]
+		}
+	}
+	return nil
+}
+
+func (p *planner) createToken(token desired.Token, creation *Creation, records []TokenRecord) {
+	c := Change{
+		Kind: KindToken, Token: token.Key, Action: ActionCreate, Origin: token.Origin, Creation: creation,
+		Request: &Request{Method: "POST", Path: edge.TokensPath(), Token: &creation.Spec},
+	}
+	var before edge.TokenSpec
+	if len(records) > 0 {
+		c.Action, before = ActionReplace, records[len(records)-1].Spec
+	}
+	c.Fields = tokenFields(before, creation.Spec, token.Origin)
+	c.Rights = rights(before, creation.Spec)
+	c.Direction = Neutral
+	for _, right := range c.Rights {
+		c.Direction = combine(c.Direction, right.Direction)
+	}
+	for i := range c.Fields {
+		c.Fields[i].Direction = Neutral
+		if c.Fields[i].Path != "name" {
+			c.Fields[i].Direction = c.Direction
+		}
+	}
+	p.plan.Changes = append(p.plan.Changes, c)
+}
+
+// orphan names a token that lives and that nothing declares any more. Nothing
+// is sent: the reference shows no call that revokes one.
+func (p *planner) orphan(r TokenRecord, origin desired.Origin, why string) {
+	p.plan.Changes = append(p.plan.Changes, Change{
+		Kind: KindToken, Token: r.Key, Action: ActionOrphan, Direction: Neutral, Origin: origin,
+		Fields: []Field{{
+			Path: "id", Old: string(r.ID), Direction: Neutral,
+			Note: why + "; revoke it in the dashboard, then: seawall token forget " + string(r.ID),
+		}},
+	})
+}
+
+func (p *planner) tokenProblem(token desired.Token, state ProblemState, reason, hint string) {
+	p.plan.Problems = append(p.plan.Problems, Problem{
+		Token: token.Key, State: state, Reason: reason, Hint: hint, Origin: token.Origin,
+	})
+}
+
+// rights compares effective rights: more of them, wider addresses and a longer
+// life weaken.
+func rights(before, after edge.TokenSpec) []Right {
+	var list []Right
+	for _, change := range access.Diff(before, after) {
+		list = append(list, Right{change.String(), Direction(change.Direction)})
+	}
+	return list
+}
+
+// tokenFields lists the members in which two specifications differ, in
+// canonical form.
+func tokenFields(before, after edge.TokenSpec, origin desired.Origin) []Field {
+	a, b := tokenMembers(access.Canonical(before)), tokenMembers(access.Canonical(after))
+	fields := []Field{}
+	for _, path := range []Member{"name", "policies", "not_before", "expires_on", "condition"} {
+		if old, now := a[path], b[path]; !sameJSON(old, now) {
+			fields = append(fields, Field{Path: path, Old: old, New: now, Origin: &origin})
+		}
+	}
+	return fields
+}
+
+func tokenMembers(s edge.TokenSpec) map[Member]any {
+	members := map[Member]any{}
+	put := func(path Member, said bool, v any) {
+		if said {
+			members[path] = v
+		}
+	}
+	put("name", s.Name != "", s.Name)
+	put("policies", len(s.Policies) > 0, s.Policies)
+	put("not_before", s.NotBefore != "", s.NotBefore)
+	put("expires_on", s.ExpiresOn != "", s.ExpiresOn)
+	put("condition", s.Condition != nil, s.Condition)
+	return members
+}
+
+func sameJSON(a, b any) bool {
+	left, err := json.Marshal(a)
+	right, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && string(left) == string(right)
+}
+
+func orElse(s, other string) string {
+	if strings.TrimSpace(s) == "" {
+		return other
+	}
+	return s
+}
