@@ -66,7 +66,7 @@ func byZone(p diff.Plan) [][]diff.Change {
 	index := map[edge.ZoneID]int{}
 	var zones [][]diff.Change
 	for _, c := range p.Changes {
-		if !c.Applies() {
+		if !c.Applies() || c.Kind != diff.KindDeployment {
 			continue
 		}
 		i, ok := index[c.ZoneID]

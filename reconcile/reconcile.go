@@ -75,9 +75,12 @@ type Reconciler struct {
 	Source   Source
 	Compiler Compiler
 	Reader   edge.Reader
-	Writer   edge.Writer // nil: runs end before the apply stage
-	Good     GoodCommit  // nil: no fall-back to an earlier commit
-	Memory   Memory      // nil: nothing is remembered
+	Writer   edge.Writer       // nil: runs end before the apply stage
+	Good     GoodCommit        // nil: no fall-back to an earlier commit
+	Memory   Memory            // nil: nothing is remembered
+	Tokens   TokenMemory       // nil: tokens are unknown
+	Creator  edge.TokenCreator // nil: no token is created
+	Sinks    Sinks             // nil: no secret can be delivered
 	Now      func() time.Time
 	Requests func() int64 // HTTP requests sent so far; nil counts none
 	Progress Progress     // nil shows none

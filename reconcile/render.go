@@ -47,7 +47,7 @@ func (r Result) line(colour bool) string {
 	if colour {
 		mark = "\x1b[" + code + "m" + mark + "\x1b[0m"
 	}
-	line := fmt.Sprintf("%s %s / %s / %s  %s", mark, r.Change.Account, r.Change.Zone, r.Change.Deployment, r.Outcome.words())
+	line := fmt.Sprintf("%s %s  %s", mark, r.Change.Name(), r.Outcome.words())
 	if r.Err != nil {
 		line += ": " + r.Err.Error()
 	}
@@ -68,6 +68,8 @@ func (o Outcome) words() string {
 		return "written, but the platform did not keep it"
 	case NotStarted:
 		return "not started"
+	case Quarantined:
+		return "outcome unknown; quarantined until a person resolves it"
 	}
 	return string(o)
 }
@@ -111,6 +113,7 @@ func (r Report) JSON(w io.Writer) error {
 		Account    string       `json:"account"`
 		Zone       string       `json:"zone"`
 		Deployment string       `json:"deployment"`
+		Token      string       `json:"token,omitempty"`
 		Outcome    Outcome      `json:"outcome"`
 		Error      string       `json:"error,omitempty"`
 		Left       []diff.Field `json:"left,omitempty"`
@@ -120,6 +123,7 @@ func (r Report) JSON(w io.Writer) error {
 	for i, res := range r.Results {
 		results[i] = result{
 			Account: res.Change.Account, Zone: res.Change.Zone, Deployment: res.Change.Deployment,
+			Token:   res.Change.Token,
 			Outcome: res.Outcome, Error: errorText(res.Err), Left: res.Left, Concurrent: res.Concurrent,
 		}
 	}

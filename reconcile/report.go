@@ -50,6 +50,7 @@ const (
 	Failed        Outcome = "failed"         // the write was refused, or could not be proved or remembered
 	NonConvergent Outcome = "non_convergent" // written, read back, and not as sent
 	NotStarted    Outcome = "not_started"    // the run stopped before; Report.Err says why
+	Quarantined   Outcome = "quarantined"    // a token may exist whose secret nobody has
 )
 
 // Result is the outcome of one change that was to be applied.

@@ -46,12 +46,18 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if err != nil {
 		return err
 	}
-	facts := facts(order, memory, state)
+	writes := r.Writer != nil && !order.PlanOnly
+	if len(scoped.Tokens) > 0 || full {
+		if seen.live.Tokens, err = r.recallTokens(ctx, writes); err != nil {
+			return fmt.Errorf("recalling tokens: %w", err)
+		}
+	}
+	facts := r.facts(order, memory, state)
 	if full {
 		r.forgetRulesets(seen.live)
 	}
-	report.Plan = plan(scoped, seen.live, memory.Applied, facts) // 4 diff, 5 guard
-	if r.Writer == nil || order.PlanOnly {
+	report.Plan = plan(scoped, seen.live, memory.Applied, facts, !full) // 4 diff, 5 guard
+	if !writes {
 		return nil
 	}
 	if !facts.Shrunk() {
@@ -60,6 +66,9 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		}
 	}
 	err = r.apply(ctx, scoped, seen, report, memory, facts) // 6 apply, 7 verify
+	if ctx.Err() == nil {
+		err = errors.Join(err, r.applyTokens(ctx, seen.live.Tokens, report))
+	}
 	r.pending = r.pending.after(report, state, scoped, order.ChangedOnly)
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
@@ -126,8 +135,9 @@ func (r *Reconciler) remember(ctx context.Context, memory Recollection, state de
 	return r.forget(ctx, memory, state, live)
 }
 
-func facts(order Order, memory Recollection, state desired.State) diff.Facts {
+func (r *Reconciler) facts(order Order, memory Recollection, state desired.State) diff.Facts {
 	f := diff.Facts{
+		Now:         r.Now(),
 		Before:      memory.Size,
 		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments()},
 		AllowShrink: order.AllowShrink,
@@ -135,11 +145,14 @@ func facts(order Order, memory Recollection, state desired.State) diff.Facts {
 	if !order.Retry {
 		f.NonConvergent = memory.NonConvergent
 	}
+	if r.Sinks != nil {
+		f.CheckSink = r.Sinks.Check
+	}
 	return f
 }
 
-func plan(state desired.State, live diff.Live, applied diff.Applied, facts diff.Facts) diff.Plan {
-	return diff.Guard(diff.Make(diff.Input{State: state, Live: live, Applied: applied}), facts)
+func plan(state desired.State, live diff.Live, applied diff.Applied, facts diff.Facts, part bool) diff.Plan {
+	return diff.Guard(diff.Make(diff.Input{State: state, Live: live, Applied: applied, Part: part}), facts)
 }
 
 // stops reports whether an error means that nothing else can work either.

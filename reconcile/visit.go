@@ -148,7 +148,7 @@ func (v *visit) replan(c diff.Change, facts diff.Facts) (diff.Change, *Result) {
 		Accounts:    v.seen.live.Accounts,
 		EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{c.ZoneID: {Value: v.entryPoint}},
 	}
-	p := plan(v.alone, live, v.applied, facts)
+	p := plan(v.alone, live, v.applied, facts, true)
 	for _, fresh := range p.Changes {
 		switch {
 		case fresh.Deployment != c.Deployment:

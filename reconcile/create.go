@@ -1,0 +1,160 @@
+package reconcile
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Creating a token is the one act that cannot be repeated or undone here. So
+// every step is on record before the next one begins:
+//
+//	intend     the attempt is durable, and nothing was sent
+//	create     POST, once
+//	confirm    id and sealed secret, in one transaction
+//	deliver    the secret reaches its sink, and is read back where it can be
+//	delivered  the sealed copy is destroyed
+//
+// Wherever a crash falls, what is on record says which of these may have
+// happened. Between create and confirm nobody can know: such an attempt is
+// quarantined for a person, and never sent again.
+
+// recallTokens returns what is known of tokens. A run that may write settles
+// first what an earlier process left behind.
+func (r *Reconciler) recallTokens(ctx context.Context, write bool) (diff.TokensLive, error) {
+	if r.Tokens == nil {
+		return diff.TokensLive{
+			Unknown: "which tokens exist is on record only in a ledger, and this run has none",
+			Hint:    "plan and apply tokens with the daemon's configuration, not with --dir",
+		}, nil
+	}
+	live, err := r.Tokens.Tokens(ctx)
+	if err != nil || !write || live.Unknown != "" {
+		return live, err
+	}
+	for i := range live.Records {
+		record := &live.Records[i]
+		if record.State != diff.TokenIntended {
+			continue
+		}
+		record.State, record.Reason = diff.TokenQuarantined, "the process ended before the answer was on record"
+		if err := r.Tokens.Quarantine(ctx, record.Intent, record.Reason); err != nil {
+			return live, err
+		}
+	}
+	return live, nil
+}
+
+// applyTokens creates the tokens that are to be created and delivers secrets
+// that still wait for their sink.
+func (r *Reconciler) applyTokens(ctx context.Context, live diff.TokensLive, report *Report) error {
+	var stopped error
+	for _, c := range report.Plan.Changes {
+		if c.Kind != diff.KindToken || !c.Applies() {
+			continue
+		}
+		result := Result{Change: c, Outcome: NotStarted}
+		if ctx.Err() == nil && stopped == nil {
+			result = r.create(ctx, c)
+		}
+		if stops(result.Err) {
+			stopped = fmt.Errorf("%w; check credentials.tokens: %w", edge.ErrUnauthenticated, result.Err)
+		}
+		report.Results = append(report.Results, result)
+	}
+	for _, record := range live.Records {
+		if record.State == diff.TokenConfirmed && !record.Delivered && record.Sink != nil && ctx.Err() == nil {
+			r.redeliver(ctx, record, report)
+		}
+	}
+	return stopped
+}
+
+// create makes one attempt, from intent to delivery. Once begun it is finished
+// even when the run is told to stop.
+func (r *Reconciler) create(ctx context.Context, c diff.Change) Result {
+	ctx, cancel := lingering(ctx, grace)
+	defer cancel()
+	failed := func(doing string, err error) Result {
+		return Result{Change: c, Outcome: Failed, Err: fmt.Errorf("%s: %w", doing, err)}
+	}
+	if r.Creator == nil {
+		return failed("creating the token", errors.New("credentials.tokens is not configured"))
+	}
+	record := diff.TokenRecord{
+		Intent: newIntent(), Key: c.Token, State: diff.TokenIntended, Spec: c.Creation.Spec, Hash: c.Creation.Hash,
+		Sink: c.Creation.Sink, At: r.Now(),
+	}
+	if err := r.Tokens.Intend(ctx, record); err != nil {
+		return failed("recording the intent to create", err)
+	}
+	created, err := r.Creator.CreateToken(ctx, record.Spec)
+	switch {
+	case errors.Is(err, edge.ErrOutcomeUnknown):
+		return r.quarantine(ctx, c, record, err)
+	case err != nil:
+		return failed("creating the token", errors.Join(err, r.Tokens.NotCreated(ctx, record.Intent)))
+	}
+	if err := r.Tokens.Confirm(ctx, record.Intent, created.ID, created.Value); err != nil {
+		return r.quarantine(ctx, c, record, fmt.Errorf("sealing the secret of token %s: %w", created.ID, err))
+	}
+	if err := r.deliver(ctx, record, created.Value); err != nil {
+		return failed("the token exists and its secret is sealed; delivering it", err)
+	}
+	return Result{Change: c, Outcome: Converged}
+}
+
+func (r *Reconciler) quarantine(ctx context.Context, c diff.Change, record diff.TokenRecord, cause error) Result {
+	return Result{
+		Change: c, Outcome: Quarantined,
+		Err: errors.Join(cause, r.Tokens.Quarantine(ctx, record.Intent, cause.Error())),
+	}
+}
+
+// redeliver tries again to deliver a sealed secret.
+func (r *Reconciler) redeliver(ctx context.Context, record diff.TokenRecord, report *Report) {
+	c := diff.Change{Kind: diff.KindToken, Token: record.Key, Action: diff.ActionCreate, Direction: diff.Neutral}
+	result := Result{Change: c, Outcome: Converged}
+	secret, err := r.Tokens.Sealed(ctx, record.Intent)
+	if err == nil {
+		err = r.deliver(ctx, record, secret)
+	}
+	if err != nil {
+		result.Outcome, result.Err = Failed, fmt.Errorf("delivering the sealed secret: %w", err)
+	} else {
+		report.Plan.Problems = withoutUndelivered(report.Plan.Problems, record.Key)
+	}
+	report.Results = append(report.Results, result)
+}
+
+func (r *Reconciler) deliver(ctx context.Context, record diff.TokenRecord, secret edge.Secret) error {
+	if r.Sinks == nil {
+		return errors.New("no sinks are configured")
+	}
+	if err := r.Sinks.Deliver(ctx, *record.Sink, secret); err != nil {
+		return err
+	}
+	return r.Tokens.Delivered(ctx, record.Intent)
+}
+
+func withoutUndelivered(problems []diff.Problem, key string) []diff.Problem {
+	kept := make([]diff.Problem, 0, len(problems))
+	for _, p := range problems {
+		if p.State != diff.Undelivered || p.Token != key {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// newIntent returns the identity of an attempt: 16 random hex digits.
+func newIntent() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
