@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -156,12 +157,21 @@ func (p *Platform) TokenByValue(value edge.Secret) (token SeedToken, spec edge.T
 	return token, spec, err == nil
 }
 
+var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
+
 // Permission returns the permission group that an endpoint needs, "METHOD
-// /path/{id}", by the seed's own word; empty when it says nothing of it.
+// /path/{id}", by the seed's own word; empty when it says nothing of it. How the
+// parameters of a path are called does not matter.
 func (p *Platform) Permission(endpoint string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.state.EndpointPermissions[endpoint]
+	plain := pathParameter.ReplaceAllString(endpoint, "{}")
+	for _, said := range sortedKeys(p.state.EndpointPermissions) {
+		if pathParameter.ReplaceAllString(said, "{}") == plain {
+			return p.state.EndpointPermissions[said]
+		}
+	}
+	return ""
 }
 
 // User returns the tag of the user whose tokens these are, empty when the seed

@@ -41,7 +41,7 @@ const contentTypeJSON = "application/json"
 // mistake of the simulator itself and reads as 500.
 func (s *Server) failure(err error) answer {
 	var e *edge.Error
-	if !errors.As(err, &e) {
+	if !errors.As(s.dialect.TranslateError(err), &e) {
 		e = failed(http.StatusInternalServerError, 0, err.Error())
 	}
 	envelope := wire.EncodeError(e)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
-	"github.com/seawall-dev/seawall/edge/mem"
 )
 
 // serveAPI records a request and answers it. The transcript has the status
@@ -27,7 +26,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		a = s.respond(r, path, body)
 	}
 	s.wait(r.Context())
-	if isRead(r.Method) && a.status == http.StatusOK {
+	if canTruncate(r.Method) && a.status == http.StatusOK {
 		if turn := s.faults.hit(QuirkTruncate); turn > 0 {
 			a.truncate(turn)
 		}
@@ -51,6 +50,10 @@ func (s *Server) inside(r *http.Request) bool {
 }
 
 func isRead(method string) bool { return method == http.MethodGet }
+
+// canTruncate: answers with something in them that cannot be had otherwise, or
+// not as cheaply. That of an update is a copy of what is read.
+func canTruncate(method string) bool { return isRead(method) || method == http.MethodPost }
 
 func (s *Server) unreadable(err error) answer {
 	var tooLarge *http.MaxBytesError
@@ -79,17 +82,24 @@ func (s *Server) respond(r *http.Request, path string, body []byte) answer {
 	if s.faults.hit(QuirkHTML) > 0 {
 		return gatewayPage()
 	}
-	token, authErr := s.authenticate(r.Header)
+	who, authErr := s.authenticate(r)
 	limits := http.Header{}
-	wait := s.limiter.take(token.ID, s.clock.Now(), limits)
-	a := s.admit(r, path, body, authErr, wait)
+	wait := s.limiter.take(who.token.ID, s.clock.Now(), limits)
+	a := s.admit(r, path, body, entrant{who, authErr, wait})
 	for name, values := range limits {
 		a.header[name] = values
 	}
 	return a
 }
 
-func (s *Server) admit(r *http.Request, path string, body []byte, authErr error, wait time.Duration) answer {
+// entrant is who asks, and what keeps them out.
+type entrant struct {
+	caller
+	authErr error
+	wait    time.Duration // until the rate limit lets them in again
+}
+
+func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) answer {
 	switch {
 	case hasBothLengths(r.Header):
 		a := s.failure(failed(http.StatusBadRequest, 0, "a request must not have both Transfer-Encoding and Content-Length"))
@@ -97,14 +107,17 @@ func (s *Server) admit(r *http.Request, path string, body []byte, authErr error,
 		return a
 	case s.faults.hit(QuirkThrottle) > 0:
 		return s.failure(throttled(s.config.RetryAfter))
-	case authErr != nil:
-		return s.failure(authErr)
-	case wait > 0:
-		return s.failure(throttled(wait))
+	case who.authErr != nil:
+		return s.failure(who.authErr)
+	case who.wait > 0:
+		return s.failure(throttled(who.wait))
 	case !s.inside(r):
 		return s.failure(failed(http.StatusNotFound, edge.CodeNoRoute, "could not route to "+path))
 	}
 	route, err := wire.Match(r.Method, path)
+	if err == nil {
+		err = s.permitted(who.caller, route)
+	}
 	if err != nil {
 		return s.failure(err)
 	}
@@ -148,6 +161,8 @@ func (s *Server) call(r *http.Request, route wire.Route, body []byte) answer {
 		result, err = s.Platform.EntryPoint(ctx, route.Zone)
 	case wire.UpdateRule:
 		result, err = s.updateRule(ctx, route, r.Header, body)
+	case wire.CreateToken:
+		result, err = s.createToken(ctx, r.Header, body)
 	default:
 		err = failed(http.StatusNotFound, edge.CodeNoRoute, "this simulator does not offer "+string(route.Call))
 	}
@@ -163,21 +178,4 @@ func (s *Server) updateRule(ctx context.Context, route wire.Route, header http.H
 		return nil, err
 	}
 	return s.Platform.UpdateRuleJSON(ctx, route.Zone, route.Ruleset, route.Rule, raw)
-}
-
-// authenticate finds the token of the credential (reference, "Authentication").
-// What a token may do is not looked at: which permission a call needs is not in
-// the reference.
-func (s *Server) authenticate(header http.Header) (mem.SeedToken, error) {
-	value, ok := strings.CutPrefix(header.Get("Authorization"), "Bearer ")
-	if value = strings.TrimSpace(value); !ok || value == "" || strings.ContainsAny(value, " \t") {
-		return mem.SeedToken{}, failed(http.StatusBadRequest, 6003, "invalid request headers",
-			edge.ErrorDetail{Code: 6111, Message: "invalid format for Authorization header"})
-	}
-	for _, token := range s.config.Seed.Tokens {
-		if token.Value == value {
-			return token, nil
-		}
-	}
-	return mem.SeedToken{}, failed(http.StatusUnauthorized, edge.CodeInvalidToken, "invalid API token")
 }

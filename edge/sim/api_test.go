@@ -38,6 +38,7 @@ func TestFailuresByteForByte(t *testing.T) {
 		{update(mem.ShopZone, nowhere, shop.Rules[0].ID), 404, `{"code":10001,"message":"could not find ruleset ` + nowhere + `"}`},
 		{update(mem.ShopZone, shop.ID, nowhere), 404, `{"message":"could not find rule ` + nowhere + `"}`},
 		{"GET /zones", 404, `{"code":7003,"message":"could not route to this path"}`},
+		{"GET " + edge.TokensPath(), 405, `{"code":7003,"message":"method not allowed"}`},
 		{"DELETE " + shopPath, 405, `{"code":7003,"message":"method not allowed"}`},
 		{"HEAD " + shopPath, 405, ``},
 	} {

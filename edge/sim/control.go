@@ -134,7 +134,7 @@ func (s *Server) getState(*http.Request, []byte) (any, error) {
 }
 
 func (s *Server) getTokens(*http.Request, []byte) (any, error) {
-	return slices.Concat([]mem.SeedToken{}, s.Platform.State().Tokens), nil
+	return slices.Concat([]mem.SeedToken{}, s.Platform.Tokens()), nil
 }
 
 func (s *Server) getQuirks(*http.Request, []byte) (any, error) { return s.faults.list(), nil }

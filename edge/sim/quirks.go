@@ -38,22 +38,22 @@ func Quirks() []mem.Quirk {
 			Imitates: "a budget that others use up with the same credential",
 		},
 		{
-			Name: QuirkErrorBefore, Argument: mem.Count, Matches: "writes that reach the platform",
+			Name: QuirkErrorBefore, Argument: mem.Count, Matches: "writes that reach the platform: updates of a rule, creations of a token",
 			Does:     "500 and no effect",
 			Imitates: "a server that fails before it has stored anything",
 		},
 		{
 			Name: QuirkErrorAfter, Argument: mem.Count, Matches: "writes that took effect",
-			Does:     "500 although the write took effect",
+			Does:     "500 although the write took effect; nobody has the secret of a token that was created",
 			Imitates: "a server that fails after it has stored the change",
 		},
 		{
 			Name: QuirkCutAfter, Argument: mem.Count, Matches: "writes that took effect and were not failed by error-after",
-			Does:     "the connection is closed without an answer although the write took effect",
+			Does:     "the connection is closed without an answer although the write took effect; nobody has the secret of a token that was created",
 			Imitates: "a network that fails in the worst moment",
 		},
 		{
-			Name: QuirkTruncate, Argument: mem.Count, Matches: "reads that succeed",
+			Name: QuirkTruncate, Argument: mem.Count, Matches: "reads and creations of a token that succeed; not updates, whose answer can be read again",
 			Does: "the answer stops in the middle of its body: in turns against the length it announced, " +
 				"and as a well-formed answer that is half a JSON text",
 			Imitates: "gateways that cut long answers, with and without noticing",
@@ -65,7 +65,7 @@ func Quirks() []mem.Quirk {
 		},
 		{
 			Name: QuirkSlow, Argument: mem.Duration, Matches: "all requests",
-			Does:     "the answer is held back that long; a write has taken effect by then",
+			Does:     "the answer is held back that long; a write has taken effect by then, a token exists",
 			Imitates: "an API that takes seconds at busy times, and clients that give up waiting",
 		},
 	}...)

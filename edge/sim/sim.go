@@ -14,8 +14,15 @@
 //
 // A request passes these stations, and the first that has an answer gives it:
 // the quirk html; both body lengths at once (declined); the quirk throttle;
-// authentication; the rate limit; the address; the quirk error-before; the
-// platform itself. Then come error-after and cut-after, slow, and truncate.
+// authentication, for which a token must be active, inside of its window and used
+// from an address that its condition lets through; the rate limit; the path;
+// what the token's policies permit; the quirk error-before; the platform itself.
+// Then come error-after and cut-after, slow, and truncate.
+//
+// A token that is created signs in at once. Which permission group a call needs
+// is the seed's word (endpoint_permissions): a token with policies may make the
+// call where package access says so, and a token without any, which only a seed
+// has, may make every call.
 //
 // Beside the platform's addresses there are those of the control, below
 // /__sim/; see control.go.
@@ -26,10 +33,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge/internal/wire"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
@@ -39,7 +48,7 @@ type Config struct {
 	Seed     mem.Seed         // zero: mem.DefaultSeed(); without any token value, mem.DefaultTokens() are added
 	BasePath string           // what precedes the reference's paths; empty: "/client/v4", "/": nothing
 	Profile  string           // which calls are offered: "documented" (also when empty) or "extended", of which there are none yet
-	Vendor   string           // the vendor segment of resource identifiers; empty: "vendor"
+	Vendor   string           // the vendor segment of resource keys on the wire; empty: "vendor"; seed and control say "vendor" always
 	Quirks   []string         // NAME or NAME=VALUE of Quirks(); nil: none
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // one line a request, at debug level; nil: none
@@ -47,6 +56,10 @@ type Config struct {
 	RateLimit  RateLimit     // zero: 1200 requests in 5 minutes for each credential
 	RetryAfter time.Duration // what the quirk throttle asks a client to wait; zero: 1s
 	PageSize   int           // rulesets on one page of a list when per_page is not given; zero: 50
+
+	// ClientAddr says where a request comes from, for the address filters of
+	// tokens; nil: from the other end of its connection.
+	ClientAddr func(*http.Request) netip.Addr
 
 	AllowRemoteControl bool // serve /__sim/ to others than this machine
 }
@@ -61,6 +74,7 @@ type Server struct {
 	Platform *mem.Platform
 
 	config     Config
+	dialect    wire.Dialect
 	clock      *clock
 	faults     *faults
 	limiter    *limiter
@@ -77,6 +91,7 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{
 		config:  config,
+		dialect: wire.Dialect{Vendor: config.Vendor},
 		clock:   &clock{base: config.Now},
 		limiter: &limiter{limit: config.RateLimit},
 		faults:  &faults{},
@@ -110,6 +125,9 @@ func (c Config) complete() (Config, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.ClientAddr == nil {
+		c.ClientAddr = remoteAddr
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -118,6 +136,9 @@ func (c Config) complete() (Config, error) {
 		return c, fmt.Errorf("base path %q: it must begin with / and must not be %s", c.BasePath, controlPrefix)
 	}
 	c.BasePath = strings.TrimRight(c.BasePath, "/")
+	if err := (wire.Dialect{Vendor: c.Vendor}).Check(); err != nil {
+		return c, err
+	}
 	if c.Profile != "documented" && c.Profile != "extended" {
 		return c, fmt.Errorf("profile %q is neither documented nor extended", c.Profile)
 	}

@@ -143,6 +143,7 @@ func TestConfigMistakes(t *testing.T) {
 	for name, config := range map[string]sim.Config{
 		"quirk":     {Quirks: []string{"throtle=3"}},
 		"profile":   {Profile: "full"},
+		"vendor":    {Vendor: "a.b"},
 		"base path": {BasePath: "client"},
 		"control":   {BasePath: "/__sim"},
 		"page size": {PageSize: -1},

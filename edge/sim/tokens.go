@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/access"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+// caller is the token of a request and what its policies say.
+type caller struct {
+	token mem.SeedToken
+	spec  edge.TokenSpec
+}
+
+// authenticate finds the token of the credential (reference, "Authentication")
+// and sees whether it works here and now. The caller is known even where it does
+// not, so that its requests count.
+func (s *Server) authenticate(r *http.Request) (caller, error) {
+	value, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if value = strings.TrimSpace(value); !ok || value == "" || strings.ContainsAny(value, " \t") {
+		return caller{}, failed(http.StatusBadRequest, 6003, "invalid request headers",
+			edge.ErrorDetail{Code: 6111, Message: "invalid format for Authorization header"})
+	}
+	token, spec, ok := s.Platform.TokenByValue(edge.NewSecret(value))
+	if !ok {
+		return caller{}, failed(http.StatusUnauthorized, edge.CodeInvalidToken, "invalid API token")
+	}
+	c := caller{token, spec}
+	return c, s.works(c, s.config.ClientAddr(r))
+}
+
+// works looks at status, window and address. Which error the service has for a
+// token outside of its window is not known; it is taken to be the one for a
+// token that does not exist.
+func (s *Server) works(c caller, from netip.Addr) error {
+	if status := c.token.Status; status != "" && status != "active" {
+		return failed(http.StatusUnauthorized, edge.CodeInvalidToken, "the API token is "+status)
+	}
+	if !from.IsValid() && c.spec.Condition != nil {
+		return notPermitted("the address of the request is not known")
+	}
+	a := access.Decide(c.spec, access.Question{IP: from, At: s.clock.Now()})
+	switch a.Because {
+	case access.NotYet, access.Expired:
+		return failed(http.StatusUnauthorized, edge.CodeInvalidToken, a.Text)
+	case access.Address:
+		return notPermitted(a.Text)
+	}
+	return nil
+}
+
+// permitted sees whether a caller's policies allow a call. A token without any
+// is one that was made outside of the API and may do everything; a call of which
+// the seed does not say what it needs is open to every token.
+func (s *Server) permitted(c caller, route wire.Route) error {
+	if len(c.spec.Policies) == 0 {
+		return nil
+	}
+	group := s.Platform.Permission(route.Call.Pattern().String())
+	if group == "" {
+		return nil
+	}
+	a := access.Decide(c.spec, access.Question{Group: group, Target: s.target(route)})
+	if !a.Allowed {
+		return notPermitted(a.Text)
+	}
+	return nil
+}
+
+// target is what a call is about: the zone of its path, else the account, else
+// the user.
+func (s *Server) target(route wire.Route) access.Target {
+	switch {
+	case route.Zone != "":
+		return access.OfZone(s.Platform.AccountOf(route.Zone), route.Zone)
+	case route.Account != "":
+		return access.OfAccount(route.Account)
+	}
+	return access.OfUser(s.Platform.User())
+}
+
+func notPermitted(why string) error {
+	return failed(http.StatusForbidden, edge.CodeNotPermitted, "not permitted: "+why)
+}
+
+// remoteAddr is the address at the other end of the connection. Headers that
+// name another are not believed.
+func remoteAddr(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr()
+}
+
+// createToken is the only call whose answer holds a secret.
+func (s *Server) createToken(ctx context.Context, header http.Header, body []byte) (json.RawMessage, error) {
+	var raw json.RawMessage
+	if err := wire.DecodeBody(header, body, &raw); err != nil {
+		return nil, err
+	}
+	created, err := s.Platform.CreateTokenJSON(ctx, s.dialect.Translate(raw))
+	if err != nil {
+		return nil, err
+	}
+	return s.dialect.EncodeCreated(created)
+}
