@@ -37,6 +37,17 @@ func oneWord(cmd *cobra.Command, args []string) error {
 	return surplus(cmd, "takes one word", args[1])
 }
 
+// oneToken takes the key of a token.
+func oneToken(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return fail(fmt.Errorf("%s needs the key of a token", cmd.CommandPath()), "the key is the name under token: in the desired state")
+	case 1:
+		return nil
+	}
+	return fail(fmt.Errorf("%s takes one token; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
+}
+
 func surplus(cmd *cobra.Command, takes, word string) error {
 	err := fmt.Errorf("%s %s; %q is one too many", cmd.CommandPath(), takes, word)
 	if cmd.Flags().Lookup("dir") != nil {

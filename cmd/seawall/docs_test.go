@@ -92,22 +92,30 @@ func quirksDoc(*testing.T) string {
 
 func cliDoc(*testing.T) string {
 	var b strings.Builder
-	root := newRoot(&terminal{out: io.Discard, err: io.Discard})
-	for _, cmd := range root.Commands() {
+	commandDocs(&b, newRoot(&terminal{out: io.Discard, err: io.Discard}), "##")
+	return b.String()
+}
+
+// commandDocs writes the commands below a command, each with its own below it.
+// Those of completion differ in the shell's name only, and cobra tells them.
+func commandDocs(b *strings.Builder, parent *cobra.Command, heading string) {
+	for _, cmd := range parent.Commands() {
 		if !cmd.IsAvailableCommand() {
 			continue
 		}
-		fmt.Fprintf(&b, "## %s\n\n%s.\n\n", cmd.CommandPath(), cmd.Short)
+		fmt.Fprintf(b, "%s %s\n\n%s.\n\n", heading, cmd.CommandPath(), cmd.Short)
 		if cmd.Long != "" {
 			b.WriteString(strings.TrimSpace(cmd.Long) + "\n\n")
 		}
-		fmt.Fprintf(&b, "```\n%s\n```\n\n", cmd.UseLine())
-		flagTable(&b, cmd)
+		fmt.Fprintf(b, "```\n%s\n```\n\n", cmd.UseLine())
+		flagTable(b, cmd)
 		if cmd.Example != "" {
-			fmt.Fprintf(&b, "```sh\n%s\n```\n\n", unindent(cmd.Example))
+			fmt.Fprintf(b, "```sh\n%s\n```\n\n", unindent(cmd.Example))
+		}
+		if cmd.Name() != "completion" {
+			commandDocs(b, cmd, heading+"#")
 		}
 	}
-	return b.String()
 }
 
 func flagTable(b *strings.Builder, cmd *cobra.Command) {

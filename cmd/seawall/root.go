@@ -35,7 +35,7 @@ Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`
 		&cobra.Group{ID: "learn", Title: "Getting started:"},
 	)
 	for group, commands := range map[string][]*cobra.Command{
-		"work":  {newPlan(t), newApply(t), newRun(t), newValidate(t)},
+		"work":  {newPlan(t), newApply(t), newRun(t), newValidate(t), newToken(t)},
 		"learn": {newDemo(t), newInit(t), newSim(t), newSchema(t)},
 	} {
 		for _, c := range commands {
@@ -53,7 +53,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "seawall --help lists the commands"
+	hint := cmd.CommandPath() + " --help lists the commands"
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"

@@ -65,9 +65,9 @@ const (
 type Answer struct {
 	Allowed  bool
 	Because  Reason
-	Text     string // for people: one clause without a full stop
-	Policy   int    // index in the token's policies; -1: none of them decided
-	Resource string // key of the resource by which that policy reaches the target
+	Text     string   // for people: one clause without a full stop
+	Policy   int      // index in the token's policies; -1: none of them decided
+	Resource Resource // by which that policy reaches the target
 }
 
 // Decide says whether a token with this spec may do what q asks.
@@ -92,7 +92,7 @@ func (r rights) decide(spec edge.TokenSpec, q Question) Answer {
 		return denied(why, "no policy allows group %s on %s", q.Group, q.Target)
 	}
 	a := Answer{Allowed: why == ExplicitAllow, Because: why, Policy: index}
-	a.Resource = throughKey(spec.Policies[index].Resources, q.Target)
+	a.Resource = through(spec.Policies[index].Resources, q.Target)
 	verb := "denies"
 	if a.Allowed {
 		verb = "allows"

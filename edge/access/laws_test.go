@@ -43,7 +43,7 @@ func TestAnswersNameTheirPolicy(t *testing.T) {
 		}
 		alone := Decide(edge.TokenSpec{Policies: []edge.Policy{{
 			Effect: p.Effect, PermissionGroups: p.PermissionGroups,
-			Resources: map[string]edge.Breadth{a.Resource: p.Resources[a.Resource]},
+			Resources: map[string]edge.Breadth{a.Resource.Key: p.Resources[a.Resource.Key]},
 		}}}, q)
 		if alone.Because != a.Because {
 			t.Fatalf("the policy named, with the one resource named, gives %s; want %s", alone.Because, a.Because)

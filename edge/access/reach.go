@@ -128,15 +128,16 @@ func isID(form, id string) bool {
 	return id != "" && id != "*" && id != "zone" && !strings.Contains(id, ".")
 }
 
-// throughKey returns the key by which resources reach a target: one that surely
+// through returns the resource by which a policy reaches a target: one that surely
 // does before one that may, and the first in order of those.
-func throughKey(entries map[string]edge.Breadth, t Target) string {
-	best, through := no, ""
+func through(entries map[string]edge.Breadth, t Target) (found Resource) {
+	best := no
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		one := readResources(map[string]edge.Breadth{key: entries[key]})
 		if c := one.covers(t); c > best {
-			best, through = c, key
+			form, _ := splitKey(key)
+			best, found = c, Resource{Key: key, AllZones: entries[key].AllZones && documented(form, entries[key])}
 		}
 	}
-	return through
+	return found
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+func newTokenWhoCan(t *terminal) *cobra.Command {
+	var i inquiry
+	cmd := &cobra.Command{
+		Use:   "who-can",
+		Short: "List the declared tokens that may do a thing",
+		Long: `List the declared tokens that have a permission group on a zone, an account or
+the calling user, each with the line of the policy that allows it. The question
+is asked, and answered, as by seawall token explain.
+
+Exit codes: 0, also when no token may; 1 no answer.`,
+		Example: `  seawall token who-can --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .
+  seawall token who-can --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --ip 192.0.2.7 --at now
+  seawall token who-can --group 4755a26eedb94da69e1066d98aa820be --account prod -o json | jq -r .tokens[].token`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			state, q, err := i.ask(cmd, t)
+			if err != nil {
+				return err
+			}
+			t.hint(unheardOf(q.Group, state))
+			able := []verdict{}
+			for _, token := range state.Tokens {
+				if v := judge(token, q); v.Allowed {
+					able = append(able, v)
+				}
+			}
+			if i.output == "json" {
+				return t.whoCanJSON(q, able)
+			}
+			return t.whoCan(q, able, len(state.Tokens))
+		},
+	}
+	i.addTo(cmd)
+	return cmd
+}
+
+func (t *terminal) whoCan(q question, able []verdict, of int) error {
+	if len(able) == 0 {
+		_, err := fmt.Fprintf(t.out, "none of %s may: %s\n", plural(of, "declared token", "declared tokens"), q.asked())
+		return err
+	}
+	table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	for _, v := range able {
+		only := ""
+		if limits := v.notAsked(); len(limits) > 0 {
+			only = "only " + strings.Join(limits, "; ")
+		}
+		fmt.Fprintln(table, strings.TrimRight(oneLine(v.token.Key)+"\t"+oneLine(v.why())+"\t"+oneLine(only), "\t"))
+	}
+	return table.Flush()
+}
+
+func (t *terminal) whoCanJSON(q question, able []verdict) error {
+	tokens := make([]verdictJSON, len(able))
+	for n, v := range able {
+		tokens[n] = v.json()
+	}
+	return t.json(struct {
+		Version  int           `json:"version"`
+		Question questionJSON  `json:"question"`
+		Tokens   []verdictJSON `json:"tokens"`
+	}{tokenAnswerVersion, q.json(), tokens})
+}
