@@ -48,6 +48,9 @@ func TestConformance(t *testing.T) {
 	conform(t, "a bad day", "patch=merge", "reorder", "defaults", "messages-null", "throttle=7", "error-after=3", "truncate=3", "html=11")
 }
 
+// testVendor is not that of the nouns, so that every token is translated.
+const testVendor = "acme"
+
 func quirk(name, value string) string {
 	if value == "" {
 		return name
@@ -63,7 +66,9 @@ func conform(t *testing.T, name string, quirks ...string) {
 }
 
 func simFixture(t testing.TB, quirks []string) edgetest.Fixture {
-	running, err := sim.Start(sim.Config{Quirks: quirks})
+	seed := mem.DefaultSeed()
+	seed.User = "me"
+	running, err := sim.Start(sim.Config{Seed: seed, Quirks: quirks, Vendor: testVendor})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +78,9 @@ func simFixture(t testing.TB, quirks []string) edgetest.Fixture {
 		Denied:   overSocket(t, running, edge.NewSecret("not-a-token")),
 		Account:  mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		Merges: slices.Contains(quirks, "patch=merge"),
+		Tokens: overSocket(t, running, running.TokensToken), TokenCount: func() int { return len(running.Platform.Tokens()) },
+		SignIn: func(secret edge.Secret) edge.Platform { return overSocket(t, running, secret) }, User: seed.User,
+		Mute: slices.Contains(quirks, "error-after=1") || slices.Contains(quirks, "cut-after=1"),
 	}
 }
 
@@ -83,6 +91,7 @@ func overSocket(t testing.TB, running *sim.Running, token edge.Secret) *Client {
 	t.Cleanup(transport.CloseIdleConnections)
 	c, err := New(Config{
 		BaseURL: running.BaseURL, Budget: budget, Backoff: time.Millisecond, Transport: transport,
+		Vendor: testVendor, ConditionKey: "request_ip",
 		Token: func() (edge.Secret, error) { return token, nil },
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // broken are platforms with one mistake each, and the case that must find it.
 var broken = map[string]struct {
-	platform func(*mem.Platform) edge.Platform
+	platform func(*mem.Platform) both
 	foundBy  string
 }{
 	"a missing entry point reads as an empty one": {foundBy: "a zone without an entry point", platform: entryPoints(
@@ -52,12 +52,49 @@ var broken = map[string]struct {
 		func(r edge.Ruleset, err error) (edge.Ruleset, error) { r.Version = "1"; return r, err })},
 	"updates land in the entry point of the zone, whoever's rule it is": {
 		foundBy:  "a rule of another zone",
-		platform: func(p *mem.Platform) edge.Platform { return careless{p} },
+		platform: func(p *mem.Platform) both { return careless{p} },
 	},
 	"refused updates are applied": {
 		foundBy:  "a body that is not a rule",
-		platform: func(p *mem.Platform) edge.Platform { return lenient{p} },
+		platform: func(p *mem.Platform) both { return lenient{p} },
 	},
+	"a name is created once": {foundBy: "names are not unique", platform: creations(
+		func(p *mem.Platform, spec edge.TokenSpec) (edge.CreatedToken, error) {
+			for _, t := range p.Tokens() {
+				if t.Name == spec.Name {
+					return edge.CreatedToken{Token: edge.Token{ID: edge.TokenID(t.ID), TokenSpec: spec}, Value: edge.NewSecret(t.Value)}, nil
+				}
+			}
+			return p.CreateToken(context.Background(), spec)
+		})},
+	"a creation is sent twice": {foundBy: "a creation answers", platform: creations(
+		func(p *mem.Platform, spec edge.TokenSpec) (edge.CreatedToken, error) {
+			_, _ = p.CreateToken(context.Background(), spec)
+			return p.CreateToken(context.Background(), spec)
+		})},
+	"an unknown outcome reads as none": {foundBy: "a creation answers", platform: creations(
+		func(p *mem.Platform, spec edge.TokenSpec) (edge.CreatedToken, error) {
+			_, _ = p.CreateToken(context.Background(), spec)
+			return edge.CreatedToken{}, edge.ErrUnavailable
+		})},
+	"ids of policies are dropped instead of refused": {foundBy: "a token that is not one", platform: creations(
+		func(p *mem.Platform, spec edge.TokenSpec) (edge.CreatedToken, error) {
+			for i := range spec.Policies {
+				spec.Policies[i].ID = ""
+			}
+			return p.CreateToken(context.Background(), spec)
+		})},
+	"the nested form becomes the whole account": {foundBy: "a creation takes every form", platform: creations(
+		func(p *mem.Platform, spec edge.TokenSpec) (edge.CreatedToken, error) {
+			for _, policy := range spec.Policies {
+				for key := range policy.Resources {
+					if policy.Resources[key].AllZones {
+						policy.Resources[key] = edge.Breadth{}
+					}
+				}
+			}
+			return p.CreateToken(context.Background(), spec)
+		})},
 }
 
 const brokenEnv = "EDGETEST_BROKEN"
@@ -86,12 +123,12 @@ func TestFindsMistakes(t *testing.T) {
 }
 
 // entryPoints changes what reading an entry point gives.
-func entryPoints(change func(edge.Ruleset, error) (edge.Ruleset, error)) func(*mem.Platform) edge.Platform {
-	return func(p *mem.Platform) edge.Platform { return changed{p, change} }
+func entryPoints(change func(edge.Ruleset, error) (edge.Ruleset, error)) func(*mem.Platform) both {
+	return func(p *mem.Platform) both { return changed{p, change} }
 }
 
 // overrides changes the overrides of entry points that are read.
-func overrides(change func(*edge.Overrides)) func(*mem.Platform) edge.Platform {
+func overrides(change func(*edge.Overrides)) func(*mem.Platform) both {
 	return entryPoints(func(r edge.Ruleset, err error) (edge.Ruleset, error) {
 		for _, rule := range r.Rules {
 			if p := rule.ActionParameters; p != nil && p.Overrides != nil {
@@ -134,4 +171,21 @@ func (l lenient) UpdateRule(ctx context.Context, zone edge.ZoneID, id edge.Rules
 	p.Overrides = &edge.Overrides{Extra: map[string]json.RawMessage{"repaired": json.RawMessage(`true`)}}
 	body.ActionParameters = &p
 	return l.Platform.UpdateRule(ctx, zone, id, rule, body)
+}
+
+// creations changes what creating a token does.
+func creations(create func(*mem.Platform, edge.TokenSpec) (edge.CreatedToken, error)) func(*mem.Platform) both {
+	return func(p *mem.Platform) both { return creator{p, create} }
+}
+
+type creator struct {
+	*mem.Platform
+	create func(*mem.Platform, edge.TokenSpec) (edge.CreatedToken, error)
+}
+
+func (c creator) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
+	if err := ctx.Err(); err != nil {
+		return edge.CreatedToken{}, err
+	}
+	return c.create(c.Platform, spec)
 }

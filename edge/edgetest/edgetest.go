@@ -15,7 +15,8 @@
 // real service (does an update replace or merge?) is either a field of
 // [Fixture] or not asserted. An update of which the outcome is unknown is
 // followed by a read and, where it had no effect, by another update: what a
-// caller of the contract has to do anyway.
+// caller of the contract has to do anyway. A token has no read; there the suite
+// counts, behind the contract, what exists.
 package edgetest
 
 import (
@@ -35,6 +36,12 @@ type Fixture struct {
 	Bare     edge.ZoneID    // exists, without an entry point
 	Merges   bool           // an update keeps what its body leaves out
 	Denied   edge.Platform  // the same platform with a wrong credential; nil where there are none
+
+	Tokens     edge.TokenCreator               // creates tokens on the same platform
+	TokenCount func() int                      // how many there are; nil where nobody can look
+	SignIn     func(edge.Secret) edge.Platform // the same platform with another credential; nil where there are none
+	User       string                          // tag of the user of Tokens; empty where it is not known
+	Mute       bool                            // no write is ever answered, though it takes effect
 }
 
 // tester is what most cases want: the fixture, and the deployment in Zone.
@@ -72,6 +79,15 @@ var cases = []struct {
 	{"a rule of another zone is refused", otherZonesRule},
 	{"an update of what does not exist is refused", updateUnknown},
 	{"a wrong credential is refused", wrongCredential},
+	// Tokens.
+	{"a creation answers with id and secret", creationAnswers},
+	{"a creation keeps the policies", creationKeepsPolicies},
+	{"a creation takes every form of resource", creationTakesAllForms},
+	{"names are not unique", namesAreNotUnique},
+	{"a created secret works", createdSecretWorks},
+	{"a token that is not one is refused", unfitTokens},
+	{"a creation ends with its context", creationEndsWithContext},
+	{"a wrong credential creates nothing", wrongCredentialCreatesNothing},
 }
 
 // Run runs the suite. Open is called once for each case.

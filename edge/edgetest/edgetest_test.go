@@ -27,8 +27,16 @@ func newMem(t testing.TB, quirks ...string) *mem.Platform {
 	return platform
 }
 
-func fixture(platform edge.Platform, merges bool) edgetest.Fixture {
+// both is what a platform in memory is.
+type both interface {
+	edge.Platform
+	edge.TokenCreator
+	Tokens() []mem.SeedToken
+}
+
+func fixture(platform both, merges bool) edgetest.Fixture {
 	return edgetest.Fixture{
+		Tokens: platform, TokenCount: func() int { return len(platform.Tokens()) },
 		Platform: platform, Merges: merges,
 		Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 	}

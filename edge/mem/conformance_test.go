@@ -25,8 +25,10 @@ func TestConformance(t *testing.T) {
 	for _, quirks := range append(sets, all) {
 		t.Run(strings.Join(quirks, ","), func(t *testing.T) {
 			edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
+				p := withUser(t, quirks...)
 				return edgetest.Fixture{
-					Platform: newPlatform(t, quirks...), Account: mem.Account, Core: mem.CoreRuleset,
+					Tokens: p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
+					Platform: p, Account: mem.Account, Core: mem.CoreRuleset,
 					Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone, Merges: slices.Contains(quirks, "patch=merge"),
 				}
 			})
