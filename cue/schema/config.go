@@ -24,6 +24,8 @@ type Config struct {
 	Schedule    Schedule
 	Budget      Budget
 	StateDir    string // absolute
+	Seal        Seal   // zero for a key beside the ledger
+	Sinks       map[string]Sink
 	Listen      string // host:port
 	Log         Log
 }
@@ -90,6 +92,29 @@ type Budget struct {
 	Requests    int
 	Per         time.Duration
 	Concurrency int
+}
+
+// Seal names an age key: at most one member is set.
+type Seal struct {
+	KeyFile   string // absolute
+	Recipient string // age1…
+}
+
+// Sink is where secrets of tokens go: exactly one member is set.
+type Sink struct {
+	File *FileSink
+	Exec *ExecSink
+}
+
+// FileSink is a folder for secrets.
+type FileSink struct {
+	Root string // absolute; neither in StateDir nor around it
+}
+
+// ExecSink is a program that takes secrets.
+type ExecSink struct {
+	Argv    []string // at least one
+	Timeout time.Duration
 }
 
 // Log is how the daemon logs.

@@ -50,7 +50,8 @@ platform: {base_url: "http://127.0.0.1:8080/x", vendor: "acme", profile: "extend
 credentials: {rulesets: env: "RULESETS", tokens: systemd: "tokens"}
 schedule: {sync: "@every 30s", sweep: "@hourly", timezone: "Europe/Berlin"}
 budget: {requests: 10, per: "1m", concurrency: 2}
-state: dir: "/srv/seawall"
+state: {dir: "/srv/seawall", seal: key_file: "/etc/seawall/seal.key"}
+sinks: {ci: file: root: "/run/secrets/seawall", "the store": exec: argv: ["put", ""], slow: exec: {argv: ["put"], timeout: "5m"}}
 listen: ":8080"
 log: {format: "json", level: "debug"}
 `))
@@ -64,6 +65,14 @@ log: {format: "json", level: "debug"}
 	if diff := cmp.Diff(&wantSSH, got.Source.Auth.SSH); diff != "" {
 		t.Errorf("ssh (-want +got):\n%s", diff)
 	}
+	wantSinks := map[string]schema.Sink{
+		"ci":        {File: &schema.FileSink{Root: "/run/secrets/seawall"}},
+		"the store": {Exec: &schema.ExecSink{Argv: []string{"put", ""}, Timeout: 30 * time.Second}},
+		"slow":      {Exec: &schema.ExecSink{Argv: []string{"put"}, Timeout: 5 * time.Minute}},
+	}
+	if diff := cmp.Diff(wantSinks, got.Sinks); diff != "" || got.Seal != (schema.Seal{KeyFile: "/etc/seawall/seal.key"}) {
+		t.Errorf("seal %+v, sinks (-want +got):\n%s", got.Seal, diff)
+	}
 	if got.Credentials.Tokens == nil || got.Credentials.Tokens.Systemd != "tokens" || got.Schedule.Timezone.String() != "Europe/Berlin" {
 		t.Errorf("got %+v", got)
 	}
@@ -72,7 +81,22 @@ log: {format: "json", level: "debug"}
 func TestConfigMistakes(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"unknown", least + `listn: ":1"`, `c.cue:5:1: listn: unknown field (did you mean "listen"?)`},
-		{"later work", least + `sinks: ci: file: root: "/x"`, `c.cue:5:1: sinks: unknown field (known here: budget, credentials, listen, log, platform, schedule, source, state; helpers are hidden fields (_name), definitions (#Name) or let)`},
+		{"unknown kind", least + `sinks: ci: fil: root: "/x"`, `c.cue:5:12: sinks.ci.fil: unknown field (did you mean "file"?)`},
+		{"no kind", least + `sinks: {ci: {}, "the store": {}}`, "c.cue:5:9: sinks.ci: needs one of file and exec\nc.cue:5:17: sinks.\"the store\": needs one of file and exec"},
+		{"two kinds", least + `sinks: ci: {file: root: "/x", exec: argv: ["x"]}`, `c.cue:5:8: sinks.ci: has 2 of file and exec (keep one of them)`},
+		{"no root", least + `sinks: ci: file: {}`, `c.cue:5:12: sinks.ci.file.root: required field is missing`},
+		{"relative root", least + `sinks: ci: file: root: "x"`, `c.cue:5:24: sinks.ci.file.root: "x" must be an absolute path`},
+		{"no program", least + `sinks: ci: exec: argv: []`, `c.cue:5:18: sinks.ci.exec.argv: must not be empty (give it at least one entry)`},
+		{"empty program", least + `sinks: ci: exec: argv: [""]`, `c.cue:5:25: sinks.ci.exec.argv[0]: "" must not be empty`},
+		{"shell", least + `sinks: ci: exec: argv: "put it"`, `c.cue:5:24: sinks.ci.exec.argv: "put it" is text; want a list`},
+		{"no time", least + `sinks: ci: exec: {argv: ["x"], timeout: "0s"}`, `c.cue:5:32: sinks.ci.exec.timeout: "0s" is not a length of time above zero`},
+		{"sink in state", least + `sinks: {a: file: root: "/var/lib/seawall/x", b: file: root: "/var/lib/", c: file: root: "/var/lib/seawall-x"}`, `c.cue:5:18: sinks.a.file.root: "/var/lib/seawall/x" and state.dir (/var/lib/seawall) must not be one in the other (give secrets a folder of their own)` + "\n" +
+			`c.cue:5:55: sinks.b.file.root: "/var/lib/" and state.dir (/var/lib/seawall) must not be one in the other (give secrets a folder of their own)`},
+		{"sink holds key", least + `state: seal: key_file: "/run/x/key"` + "\n" + `sinks: a: file: root: "/run/x"`, `c.cue:6:17: sinks.a.file.root: "/run/x" must not hold state.seal.key_file (/run/x/key) (give secrets a folder of their own)`},
+		{"no seal", least + `state: seal: {}`, `c.cue:5:8: state.seal: needs one of key_file and recipient`},
+		{"two seals", least + `state: seal: {key_file: "/x", recipient: "age1x"}`, `c.cue:5:8: state.seal: has 2 of key_file and recipient (keep one of them)`},
+		{"seal of another kind", least + `state: seal: recipient: "ssh-ed25519 AAAA"`, `c.cue:5:14: state.seal.recipient: is not a recipient of age (age-keygen -y KEYFILE prints the recipient of a key: age1…)`},
+		{"secret seal", least + `state: seal: recipient: "AGE-SECRET-KEY-1XXX"`, `c.cue:5:14: state.seal.recipient: this is a secret key, not a recipient (put it into a file of mode 0600, name that as key_file, and make sure nobody has read it here)`},
 		{"verify", least + `source: verify: {}`, `c.cue:5:9: source.verify: unknown field (known here: auth, path, ref, shallow, url)`},
 		{"nothing", ``, "c.cue:1:1: credentials: required field is missing\nc.cue:1:1: platform: required field is missing\nc.cue:1:1: source: required field is missing"},
 		{"syntax", "source: {{", `c.cue:1:11: expected '}', found 'EOF'`},

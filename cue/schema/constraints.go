@@ -20,6 +20,8 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkBudget(config, v)
 	c.checkSource(config)
 	c.checkAddresses(config)
+	c.checkSeal(config)
+	c.checkSinks(config)
 }
 
 // checkSchedule: CUE knows neither cron expressions nor time zones.
