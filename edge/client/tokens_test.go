@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,6 +126,47 @@ func TestIdleConnectionClosedBeforeACreation(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A kept connection that breaks before a byte of the creation is on it is where
+// net/http would send a POST again by itself, had it a second copy of the body.
+func TestTransportHasNoSecondCopyOfACreation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var broken atomic.Bool
+		s := serve(t, answer(200, tokenJSON))
+		c := s.client(t, func(config *Config) {
+			transport := config.Transport.(*http.Transport)
+			transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := s.dial(ctx, network, address)
+				return mute{conn, &broken}, err
+			}
+			config.Transport = plain{transport}
+		})
+		if err := get(c); err != nil {
+			t.Fatal(err)
+		}
+		broken.Store(true)
+		if err := post(c); !errors.Is(err, edge.ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+		wantDials(t, s, 1)
+		if n := len(s.arrivals()); n != 1 {
+			t.Errorf("%d requests arrived, want the read alone", n)
+		}
+	})
+}
+
+// mute is a connection that can no longer be written to.
+type mute struct {
+	net.Conn
+	broken *atomic.Bool
+}
+
+func (m mute) Write(p []byte) (int, error) {
+	if m.broken.Load() {
+		return 0, syscall.EPIPE
+	}
+	return m.Conn.Write(p)
 }
 
 // The caller learns at once that a creation was throttled, and everything else
