@@ -99,17 +99,26 @@ func awaitDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	theDaemon(ts, args[0]).await(ts, args[1])
 }
 
+func signalDaemon(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "signal NAME SIGNAL")
+	theDaemon(ts, args[0]).signal(ts, args[1])
+}
+
+func (d *daemonProcess) signal(ts *testscript.TestScript, name string) {
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
+	signal, ok := signals[name]
+	if !ok {
+		ts.Fatalf("the signal %q is not one of INT, TERM, HUP", name)
+	}
+	ts.Check(d.cmd.Process.Signal(signal))
+}
+
 func endDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 3, 3, "end NAME SIGNAL CODE")
 	d := theDaemon(ts, args[0])
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
-	signal, ok := signals[args[1]]
-	if !ok {
-		ts.Fatalf("the signal %q is neither INT nor TERM", args[1])
-	}
 	want, err := strconv.Atoi(args[2])
 	ts.Check(err)
-	ts.Check(d.cmd.Process.Signal(signal))
+	d.signal(ts, args[1])
 	var ended error
 	select {
 	case ended = <-d.ended:

@@ -35,11 +35,13 @@ func TestMain(m *testing.M) {
 //	                          reads of several zones have no order of their own
 //	put PATH FILE             PUT a file to the simulator's control
 //	get PATH FILE             GET from the simulator's control into a file
+//	wide FILE N               write a CUE file with N zones, one a line
 //	commit DIR MESSAGE        commit all of a folder, which becomes a repository
 //	replace OLD NEW FILE      replace text in a file; "\r", "\n" and the like are escapes
 //	scrub FILE OUT            write FILE without what differs from run to run
 //	daemon NAME REGEXP ARG…   start seawall and wait until a line it writes matches
 //	await NAME REGEXP         wait for a further line of a daemon
+//	signal NAME SIGNAL        send a daemon a signal
 //	end NAME SIGNAL CODE      send a daemon a signal and hold it to its exit code;
 //	                          leaves NAME.out and NAME.err
 func TestScript(t *testing.T) {
@@ -64,11 +66,13 @@ func TestScript(t *testing.T) {
 			"transcript": writeTranscript,
 			"put":        put,
 			"get":        get,
+			"wide":       wide,
 			"commit":     commit,
 			"replace":    replace,
 			"scrub":      scrub,
 			"daemon":     startDaemon,
 			"await":      awaitDaemon,
+			"signal":     signalDaemon,
 			"end":        endDaemon,
 		},
 	})
