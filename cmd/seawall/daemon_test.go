@@ -34,7 +34,7 @@ func startDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	d.cmd = exec.Command("seawall", args[2:]...)
 	d.cmd.Dir = ts.MkAbs(".")
 	for _, name := range []string{
-		"PATH", "HOME", "NO_COLOR", "SEAWALL_CONFIG", "SEAWALL_RULESETS_TOKEN", "SEAWALL_TOKENS_TOKEN",
+		"PATH", "HOME", "NO_COLOR", "GORACE", "SEAWALL_CONFIG", "SEAWALL_RULESETS_TOKEN", "SEAWALL_TOKENS_TOKEN",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_PASSWORD",
 	} {
 		d.cmd.Env = append(d.cmd.Env, name+"="+ts.Getenv(name))

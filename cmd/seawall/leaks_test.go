@@ -197,7 +197,7 @@ func (r *leakRun) create(name string) *os.File {
 
 func (r *leakRun) seawall(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(r.t.Context(), "seawall", args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "SEAWALL_RULESETS_TOKEN=" + r.rulesets, "SEAWALL_TOKENS_TOKEN=" + r.tokens}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GORACE=" + quickExit, "SEAWALL_RULESETS_TOKEN=" + r.rulesets, "SEAWALL_TOKENS_TOKEN=" + r.tokens}
 	cmd.Stdout, cmd.Stderr = r.create(name+".out"), r.create(name+".err")
 	return cmd
 }

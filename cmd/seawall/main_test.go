@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// quickExit keeps a binary built with -race from sleeping a second at its end.
+const quickExit = "atexit_sleep_ms=0"
+
 // TestScript runs the scripts that specify the command line. Beside the
 // commands of testscript there are:
 //
@@ -53,6 +56,7 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: false,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("GORACE", quickExit)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
