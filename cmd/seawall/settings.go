@@ -42,8 +42,11 @@ func (t *terminal) settings(o options) (settings, error) {
 	return s, s.checkCredentials(t)
 }
 
+// maxConfig bounds the configuration file, in bytes.
+const maxConfig = 1 << 20
+
 func (t *terminal) loadConfig(path string) (schema.Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := readSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == defaultConfig {
 		return schema.Config{}, fail(fmt.Errorf("there is no configuration: %s does not exist", path),
 			"name one with --config or SEAWALL_CONFIG",

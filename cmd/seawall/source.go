@@ -30,7 +30,7 @@ func (f folder) Fetch(context.Context) (string, error) { return "", nil }
 func (f folder) Compile(ctx context.Context, _ string) (desired.State, []desired.Problem, error) {
 	const hint = "name the folder that holds the CUE files"
 	if info, err := os.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
-		return desired.State{}, nil, fail(fmt.Errorf("there is no folder %s", f.dir), hint)
+		return desired.State{}, nil, fail(fmt.Errorf("there is no folder %q", f.dir), hint)
 	} else if err != nil {
 		return desired.State{}, nil, fail(err, hint)
 	} else if !info.IsDir() {
