@@ -115,6 +115,7 @@ const (
 	Unknown     ProblemState = "unknown"      // could not be read
 	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset
 	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
+	Refused     ProblemState = "refused"      // a guard holds the whole plan back
 )
 
 // Requests counts HTTP requests: those used so far, and those applying would need.
