@@ -56,12 +56,20 @@ func (t *terminal) loadConfig(path string) (schema.Config, error) {
 		return schema.Config{}, fmt.Errorf("reading the configuration: %w", err)
 	}
 	config, problems := schema.LoadConfig(path, data)
-	t.problems(t.err, problems)
 	if n := len(desired.Errors(problems)); n > 0 {
-		return schema.Config{}, fail(fmt.Errorf("%s: %s in the configuration", path, plural(n, "mistake", "mistakes")))
+		return schema.Config{}, &mistakes{fmt.Sprintf("%s: %s in the configuration", path, plural(n, "mistake", "mistakes")), problems}
 	}
+	t.problems(t.err, problems)
 	return config, nil
 }
+
+// mistakes is a file with problems, to be told line by line.
+type mistakes struct {
+	summary  string
+	problems []desired.Problem
+}
+
+func (m *mistakes) Error() string { return m.summary }
 
 // checkCredentials reads the credentials once, so that a missing one is told at
 // the start, and warns when one value serves both purposes.

@@ -88,6 +88,10 @@ func (t *terminal) exitCode(err error) int {
 }
 
 func (t *terminal) tell(err error) {
+	var m *mistakes
+	if errors.As(err, &m) {
+		t.problems(t.err, m.problems)
+	}
 	fmt.Fprintf(t.err, "%s %s\n", t.red("seawall: error:"), oneLine(err.Error()))
 	var f *failure
 	if errors.As(err, &f) {
