@@ -75,7 +75,7 @@ func (p *planner) lookUp(account desired.Account, ruleset string) lookup {
 
 func (p *planner) seek(account desired.Account, ruleset string) lookup {
 	unknown := func(err error) lookup {
-		return lookup{problem: &Problem{State: Unknown, Reason: err.Error(), Err: err, Origin: account.Origin}}
+		return lookup{problem: &Problem{State: Unknown, Reason: err.Error(), Hint: hintFor(err), Err: err, Origin: account.Origin}}
 	}
 	i := slices.IndexFunc(account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == ruleset })
 	if i < 0 {

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ func Guard(plan Plan, facts Facts) Plan {
 		}
 	}
 	plan.Changes = append([]Change{}, plan.Changes...)
+	plan.Problems = refuseCommit(plan.Problems, facts)
 	refuse(func(Change) *Refusal { return refuseShrunk(facts) })
 	refuse(refuseUndecided)
 	refuse(func(c Change) *Refusal { return refuseToken(c, facts) })
@@ -86,6 +88,10 @@ type Size struct {
 	Deployments int
 }
 
+func (s Size) String() string {
+	return plural(s.Zones, "zone", "zones") + " with " + plural(s.Deployments, "deployment", "deployments")
+}
+
 // shrinkFloor is the number of zones (or deployments) below which a repository
 // may shrink as it likes, to nothing excepted: halving two zones is everyday work.
 const shrinkFloor = 4
@@ -113,10 +119,23 @@ func refuseShrunk(f Facts) *Refusal {
 	}
 }
 
+// refuseCommit adds, to a plan of a commit that shrinks too much, the problem
+// that says so: what vanished from it has no change that could be refused.
+func refuseCommit(problems []Problem, f Facts) []Problem {
+	refusal := refuseShrunk(f)
+	if refusal == nil {
+		return problems
+	}
+	problem := Problem{State: Refused, Reason: refusal.Reason, Hint: "released by: " + refusal.Release}
+	if slices.Contains(problems, problem) {
+		return problems
+	}
+	return append([]Problem{problem}, problems...)
+}
+
 // ShrinkReason tells a person what [Facts.Shrunk] saw.
 func (f Facts) ShrinkReason() string {
-	return fmt.Sprintf("this commit declares %d zones with %d deployments where the last accepted one declared %d with %d",
-		f.After.Zones, f.After.Deployments, f.Before.Zones, f.Before.Deployments)
+	return fmt.Sprintf("this commit declares %s where the last accepted one declared %s", f.After, f.Before)
 }
 
 func refuseUndecided(c Change) *Refusal {

@@ -42,7 +42,7 @@ func TestGuardShrunk(t *testing.T) {
 	plan := makeOne(deployment(paranoia(2)), testExecute(nil))
 	facts := Facts{Before: Size{10, 12}, After: Size{1, 1}}
 	want := &Refusal{
-		"shrink", "this commit declares 1 zones with 1 deployments where the last accepted one declared 10 with 12",
+		"shrink", "this commit declares 1 zone with 1 deployment where the last accepted one declared 10 zones with 12 deployments",
 		"seawall apply --allow-shrink, or a commit that declares them again",
 	}
 	guarded := Guard(plan, facts)
@@ -160,5 +160,18 @@ func TestDigest(t *testing.T) {
 	unguarded := makeOne(deployment(paranoia(2)), testExecute(parseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`)))
 	if unguarded.Digest == first.Digest {
 		t.Error("a guard does not change the digest")
+	}
+}
+
+// A commit that declares next to nothing has no change that could be refused:
+// the plan says so all the same, once, and needs a person.
+func TestShrunkCommitIsRefusedWithoutChanges(t *testing.T) {
+	facts := Facts{Before: Size{Zones: 9, Deployments: 9}}
+	plan := Guard(Guard(Make(Input{State: desired.State{}}), facts), facts)
+	if len(plan.Problems) != 1 || plan.Problems[0].State != Refused || !plan.Attention() {
+		t.Errorf("got %+v", plan.Problems)
+	}
+	if plan := Guard(Make(Input{State: desired.State{}}), Facts{}); plan.Attention() {
+		t.Errorf("an empty repository from the start needs nobody: %+v", plan.Problems)
 	}
 }

@@ -55,7 +55,9 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 		case errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound):
 			p.notDeployed(at, "the zone has no entry point ruleset")
 		case entryPoint.Err != nil:
-			p.problem(at, Problem{State: Unknown, Reason: entryPoint.Err.Error(), Err: entryPoint.Err, Origin: zone.Origin})
+			p.problem(at, Problem{
+				State: Unknown, Reason: entryPoint.Err.Error(), Hint: hintFor(entryPoint.Err), Err: entryPoint.Err, Origin: zone.Origin,
+			})
 		default:
 			p.planDeployment(at, entryPoint.Value)
 		}

@@ -97,8 +97,8 @@ func TestMakeFields(t *testing.T) {
 			`[{"path":"overrides.categories[\"PL4\"].enabled","new":false,"direction":"weakens","origin":L6},` +
 				`{"path":"overrides.categories[\"xss\"].enabled","new":false,"direction":"weakens","origin":L10},` +
 				`{"path":"overrides.rules[\"R0\"].enabled","new":false,"direction":"weakens","origin":L9,"note":"ref-0"},` +
-				`{"path":"overrides.rules[\"R8\"].action","new":"log","direction":"weakens","origin":L8,"note":"last rule: Anomaly score"},` +
-				`{"path":"overrides.rules[\"R8\"].score_threshold","new":60,"direction":"weakens","origin":L7,"note":"last rule: Anomaly score"}]`,
+				`{"path":"overrides.rules[\"R8\"].action","new":"log","direction":"weakens","origin":L8,"note":"default block; last rule: Anomaly score"},` +
+				`{"path":"overrides.rules[\"R8\"].score_threshold","new":60,"direction":"weakens","origin":L7,"note":"default 40; last rule: Anomaly score"}]`,
 		},
 		{
 			"a removal leads to the line that says so", deployment(remove),

@@ -63,14 +63,15 @@ func annotate(fields []Field, d desired.Deployment, c claims, m *managed) {
 		}
 		f.Origin = &origin
 		if f.Note == "" {
-			f.Note = m.describe(f.Path)
+			f.Note = m.describe(f.Path, f.Old == nil)
 		}
 	}
 }
 
-// describe says in words which rule a path with a rule's id is about.
-func (m *managed) describe(path Member) string {
-	list, key, _ := overrideKey(path)
+// describe says in words which rule a path with a rule's id is about, and what
+// holds by default where live overrides nothing.
+func (m *managed) describe(path Member, unset bool) string {
+	list, key, member := overrideKey(path)
 	if list != "rules" {
 		return ""
 	}
@@ -84,7 +85,14 @@ func (m *managed) describe(path Member) string {
 		text = *rule.Description
 	}
 	if rule.ID == m.last && rule.ScoreThreshold != nil {
-		return fmt.Sprintf("last rule: %s", text)
+		text = "last rule: " + text
+	}
+	switch {
+	case !unset:
+	case member == "score_threshold" && rule.ScoreThreshold != nil:
+		text = fmt.Sprintf("default %d; %s", *rule.ScoreThreshold, text)
+	case member == "action" && rule.Action != "":
+		text = fmt.Sprintf("default %s; %s", rule.Action, text)
 	}
 	return text
 }

@@ -166,6 +166,7 @@ const (
 	Unknown     ProblemState = "unknown"      // could not be read
 	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset
 	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
+	Refused     ProblemState = "refused"      // a guard holds the whole plan back
 	Quarantined ProblemState = "quarantined"  // a token may exist whose secret nobody has
 	Undelivered ProblemState = "undelivered"  // a token exists and its secret waits for its sink
 )

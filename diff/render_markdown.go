@@ -128,21 +128,19 @@ func (p Plan) markdownProblems(b *bytes.Buffer) {
 		return
 	}
 	b.WriteString("\n#### Needs a person\n\n")
-	for i, problem := range p.Problems {
+	groups := grouped(p.Problems)
+	for i, g := range groups {
 		if b.Len() > markdownLimit {
-			fmt.Fprintf(b, "- … and %d more\n", len(p.Problems)-i)
+			fmt.Fprintf(b, "- … and %d more\n", len(groups)-i)
 			return
 		}
-		what := name(problem.Account, problem.Zone, problem.Deployment)
-		if problem.Token != "" {
-			what = "token " + problem.Token
+		first := g[0]
+		fmt.Fprintf(b, "- %s **%s**: %s", g.names(Code), first.State.words(), Code(first.Reason))
+		if !first.Origin.IsZero() {
+			fmt.Fprintf(b, " at %s", Code(first.Origin.String()))
 		}
-		fmt.Fprintf(b, "- %s **%s**: %s", Code(what), strings.ReplaceAll(string(problem.State), "_", " "), Code(problem.Reason))
-		if !problem.Origin.IsZero() {
-			fmt.Fprintf(b, " at %s", Code(problem.Origin.String()))
-		}
-		if problem.Hint != "" {
-			fmt.Fprintf(b, "; %s", Code(problem.Hint))
+		if first.Hint != "" {
+			fmt.Fprintf(b, "; %s", Code(first.Hint))
 		}
 		b.WriteByte('\n')
 	}

@@ -234,8 +234,13 @@ func TestMarkdownIsBounded(t *testing.T) {
 			Unmanaged: make([]Leftover, 3000), Refused: &Refusal{long, long, long}, Origin: desired.Origin{File: long},
 		}}},
 		"many leftovers": {Changes: []Change{{Unmanaged: make([]Leftover, 9000)}}},
-		"many problems":  {Problems: make([]Problem, 9000)},
-		"long problems":  {Problems: []Problem{{Reason: long, Hint: long}, {Reason: long, Hint: long}}},
+		"many problems": {Problems: func() (problems []Problem) {
+			for i := range 9000 {
+				problems = append(problems, Problem{Reason: fmt.Sprint("reason ", i)})
+			}
+			return problems
+		}()},
+		"long problems": {Problems: []Problem{{Reason: long, Hint: long}, {Reason: long, Hint: long}}},
 	} {
 		out := render(t, func(b *bytes.Buffer) error { return p.Markdown(b) })
 		if n := len([]rune(out)); n > 65_000 {
@@ -244,6 +249,22 @@ func TestMarkdownIsBounded(t *testing.T) {
 		if !strings.Contains(out, "…") {
 			t.Errorf("%s: nothing says that it was cut", name)
 		}
+	}
+}
+
+// A platform that is down is told once, not once for each zone.
+func TestProblemsAlikeAreToldOnce(t *testing.T) {
+	p := Plan{Problems: []Problem{{State: Unknown, Zone: "other", Reason: "503 here"}}}
+	for i := range 500 {
+		p.Problems = append(p.Problems, Problem{State: Unknown, Account: "prod", Zone: fmt.Sprint("z", i), Reason: "connection refused", Hint: "wait"})
+	}
+	text := render(t, func(b *bytes.Buffer) error { return p.Text(b, false) })
+	if want := "! prod / z0, prod / z1, prod / z2 and 497 more  unknown"; !strings.Contains(text, want) || strings.Count(text, "connection refused") != 1 {
+		t.Errorf("%q is not in\n%s", want, text)
+	}
+	markdown := render(t, func(b *bytes.Buffer) error { return p.Markdown(b) })
+	if want := "- `prod / z0`, `prod / z1`, `prod / z2` and 497 more **unknown**: `connection refused`; `wait`"; !strings.Contains(markdown, want) {
+		t.Errorf("%q is not in\n%s", want, markdown)
 	}
 }
 

@@ -17,8 +17,8 @@ func (p Plan) Text(w io.Writer, colour bool) error {
 	for _, c := range p.Changes {
 		t.change(c)
 	}
-	for _, problem := range p.Problems {
-		t.problem(problem)
+	for _, g := range grouped(p.Problems) {
+		t.problem(g)
 	}
 	t.summary(p)
 	_, err := w.Write(t.Bytes())
@@ -104,22 +104,23 @@ func (t *textWriter) field(f Field, width int, c Change) {
 	t.WriteByte('\n')
 }
 
-func (t *textWriter) problem(p Problem) {
-	what := name(p.Account, p.Zone, p.Deployment)
-	if p.Token != "" {
-		what = "token " + p.Token
-	}
-	state := strings.ReplaceAll(string(p.State), "_", " ")
-	fmt.Fprintf(t, "%s %s  %s  %s\n    %s\n", t.paint(red, "!"), t.paint(bold, Printable(what)),
-		t.paint(red, state), t.paint(dim, Printable(p.Origin.String())), Printable(p.Reason))
-	if p.Hint != "" {
-		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), Printable(p.Hint))
+func (t *textWriter) problem(g alike) {
+	first := g[0]
+	fmt.Fprintf(t, "%s %s  %s  %s\n    %s\n", t.paint(red, "!"),
+		g.names(func(what string) string { return t.paint(bold, Printable(what)) }),
+		t.paint(red, first.State.words()), t.paint(dim, Printable(first.Origin.String())), Printable(first.Reason))
+	if first.Hint != "" {
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), Printable(first.Hint))
 	}
 	t.WriteByte('\n')
 }
 
 func (t *textWriter) summary(p Plan) {
-	fmt.Fprintf(t, "%s\n", t.paint(bold, p.Summary.String()))
+	commit := ""
+	if p.Commit != "" {
+		commit = "commit " + Printable(p.Commit[:min(len(p.Commit), 12)]) + ", "
+	}
+	fmt.Fprintf(t, "%s\n", t.paint(bold, commit+p.Summary.String()))
 	fmt.Fprintf(t, "%s used", plural(int(p.Requests.Used), "request", "requests"))
 	if p.Requests.ToApply > 0 {
 		fmt.Fprintf(t, ", %d to apply", p.Requests.ToApply)

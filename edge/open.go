@@ -16,20 +16,24 @@ import (
 
 // decodeOpen decodes data into known and puts every member known has no field
 // for into extra, which it leaves nil when there is none. Member names are
-// matched to the letter.
+// matched to the letter. Data is valid JSON, as it is whenever encoding/json
+// calls UnmarshalJSON.
 func decodeOpen(data []byte, known any, extra *map[string]json.RawMessage) error {
+	*extra = nil
+	names := memberNames(reflect.TypeOf(known).Elem())
+	if onlyMembers(data, names) {
+		return json.Unmarshal(data, known)
+	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(data, &members); err != nil {
 		return err
 	}
-	names := memberNames(reflect.TypeOf(known).Elem())
 	others := map[string]json.RawMessage{}
 	for name, value := range members {
 		if !names[name] {
 			others[name] = value
 		}
 	}
-	*extra = nil
 	if len(others) > 0 {
 		*extra = others
 		if lookAlike(names, others) {
@@ -42,6 +46,52 @@ func decodeOpen(data []byte, known any, extra *map[string]json.RawMessage) error
 		}
 	}
 	return json.Unmarshal(data, known)
+}
+
+// onlyMembers reports whether valid JSON is an object whose members all have one
+// of the names. It looks at the object's own names only and allocates nothing,
+// because nearly every object passes here. A name with an escape counts as
+// another, and is then looked at with care.
+func onlyMembers(data []byte, names map[string]bool) bool {
+	depth, isName := 0, false
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '{', '[':
+			if depth++; depth == 1 {
+				if data[i] == '[' {
+					return false
+				}
+				isName = true
+			}
+		case '}', ']':
+			depth--
+		case ',':
+			isName = depth == 1
+		case ':':
+			isName = false
+		case '"':
+			end := endOfString(data, i)
+			if isName && depth == 1 && !names[string(data[i+1:end])] {
+				return false
+			}
+			i = end
+		}
+	}
+	return true
+}
+
+// endOfString returns the place of the quote that ends the string begun at i, or
+// the last place of data.
+func endOfString(data []byte, i int) int {
+	for i++; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(data) - 1
 }
 
 // lookAlike reports whether one of the other members differs from a known one

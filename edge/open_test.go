@@ -62,6 +62,46 @@ func TestAbsentIsNotFalse(t *testing.T) {
 	}
 }
 
+// The quick look at an object's names agrees with reading it.
+func FuzzOnlyMembers(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":{"x":1},"b":["y",{"z":"\\"}]}`, `{"\u0061":1}`, `{}`, `[1]`, `"a"`, ` { "a" : ":,{" , "c":2}`, `{"a":"\"","b":null}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	names := map[string]bool{"a": true, "b": true}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(data, &members) != nil {
+			return // not valid JSON, or not an object
+		}
+		want := true
+		for name := range members {
+			want = want && names[name]
+		}
+		if got := onlyMembers(data, names); got && !want {
+			t.Errorf("%s is taken to have only a and b", data)
+		}
+		if want && !bytes.Contains(data, []byte(`\`)) && !onlyMembers(data, names) {
+			t.Errorf("%s is taken to have others than a and b", data)
+		}
+	})
+}
+
+func BenchmarkDecodeRuleset(b *testing.B) {
+	const ruleset = `{"id":"e1","name":"n","description":"","kind":"zone","version":"4","phase":"p","rules":[` +
+		`{"id":"r1","action":"execute","action_parameters":{"id":"m1","version":"latest","overrides":{` +
+		`"categories":[{"category":"sqli","enabled":false},{"category":"xss","enabled":false}],` +
+		`"rules":[{"id":"a","score_threshold":40,"action":"block"}]}},"expression":"true","enabled":true}]}`
+	b.ReportAllocs()
+	for b.Loop() {
+		var r Ruleset
+		if err := json.Unmarshal([]byte(ruleset), &r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func FuzzOpenObjects(f *testing.F) {
 	f.Add([]byte(`{"category":"a","enabled":true,"x":{"y":[1]}}`))
 	f.Add([]byte(`{"Category":"a","category":"b","CATEGORY":"c"}`))

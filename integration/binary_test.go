@@ -3,6 +3,7 @@ package integration
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,10 @@ func TestMain(m *testing.M) {
 		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SEAWALL_") || name == "CREDENTIALS_DIRECTORY" {
 			os.Unsetenv(name)
 		}
+	}
+	// Most of these tests wait for a daemon; -parallel still has the last word.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
 	}
 	code := m.Run()
 	if built.dir != "" {

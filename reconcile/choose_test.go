@@ -188,7 +188,7 @@ func TestShrunkCommitIsHeld(t *testing.T) {
 	for range 3 {
 		report, calls := w.run(syncing)
 		w.wantCalls(calls)
-		if report.Held == nil || report.Held.Commit != "c2" || !strings.Contains(report.Held.Reason, "1 zones") || report.Commit != "c1" {
+		if report.Held == nil || report.Held.Commit != "c2" || !strings.Contains(report.Held.Reason, "1 zone ") || report.Commit != "c1" {
 			t.Fatalf("held %+v", report.Held)
 		}
 	}

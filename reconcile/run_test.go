@@ -103,7 +103,7 @@ func TestManagedRulesetIsReadOncePerVersion(t *testing.T) {
 	w.wantCalls(calls, "list", "read 1")
 
 	w.repo.push("c2", zone(1))
-	w.converge(manual)
+	w.converge(Order{Trigger: TriggerManual, AllowShrink: true})
 	if len(w.rulesets) != 0 {
 		t.Errorf("%d managed rulesets are kept that no zone deploys", len(w.rulesets))
 	}

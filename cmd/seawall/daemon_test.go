@@ -34,7 +34,7 @@ func startDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	d.cmd = exec.Command("seawall", args[2:]...)
 	d.cmd.Dir = ts.MkAbs(".")
 	for _, name := range []string{
-		"PATH", "HOME", "NO_COLOR", "SEAWALL_CONFIG", "SEAWALL_RULESETS_TOKEN", "SEAWALL_TOKENS_TOKEN",
+		"PATH", "HOME", "NO_COLOR", "GORACE", "SEAWALL_CONFIG", "SEAWALL_RULESETS_TOKEN", "SEAWALL_TOKENS_TOKEN",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_PASSWORD",
 	} {
 		d.cmd.Env = append(d.cmd.Env, name+"="+ts.Getenv(name))
@@ -99,17 +99,26 @@ func awaitDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	theDaemon(ts, args[0]).await(ts, args[1])
 }
 
+func signalDaemon(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "signal NAME SIGNAL")
+	theDaemon(ts, args[0]).signal(ts, args[1])
+}
+
+func (d *daemonProcess) signal(ts *testscript.TestScript, name string) {
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
+	signal, ok := signals[name]
+	if !ok {
+		ts.Fatalf("the signal %q is not one of INT, TERM, HUP", name)
+	}
+	ts.Check(d.cmd.Process.Signal(signal))
+}
+
 func endDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 3, 3, "end NAME SIGNAL CODE")
 	d := theDaemon(ts, args[0])
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
-	signal, ok := signals[args[1]]
-	if !ok {
-		ts.Fatalf("the signal %q is neither INT nor TERM", args[1])
-	}
 	want, err := strconv.Atoi(args[2])
 	ts.Check(err)
-	ts.Check(d.cmd.Process.Signal(signal))
+	d.signal(ts, args[1])
 	var ended error
 	select {
 	case ended = <-d.ended:

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// quickExit keeps a binary built with -race from sleeping a second at its end.
+const quickExit = "atexit_sleep_ms=0"
+
 // TestScript runs the scripts that specify the command line. Beside the
 // commands of testscript there are:
 //
@@ -35,14 +38,17 @@ func TestMain(m *testing.M) {
 //	                          reads of several zones have no order of their own
 //	put PATH FILE             PUT a file to the simulator's control
 //	get PATH FILE             GET from the simulator's control into a file
+//	wide FILE N               write a CUE file with N zones, one a line
 //	commit DIR MESSAGE        commit all of a folder, which becomes a repository
 //	replace OLD NEW FILE      replace text in a file; "\r", "\n" and the like are escapes
 //	scrub FILE OUT            write FILE without what differs from run to run
 //	daemon NAME REGEXP ARG…   start seawall and wait until a line it writes matches
 //	await NAME REGEXP         wait for a further line of a daemon
+//	signal NAME SIGNAL        send a daemon a signal
 //	end NAME SIGNAL CODE      send a daemon a signal and hold it to its exit code;
 //	                          leaves NAME.out and NAME.err
 func TestScript(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -50,6 +56,7 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: false,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("GORACE", quickExit)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
@@ -63,11 +70,13 @@ func TestScript(t *testing.T) {
 			"transcript": writeTranscript,
 			"put":        put,
 			"get":        get,
+			"wide":       wide,
 			"commit":     commit,
 			"replace":    replace,
 			"scrub":      scrub,
 			"daemon":     startDaemon,
 			"await":      awaitDaemon,
+			"signal":     signalDaemon,
 			"end":        endDaemon,
 		},
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -138,8 +139,7 @@ func (t *terminal) generation(ctx context.Context, d *daemon, o options, hangup 
 		case <-hangup:
 			next, err := t.reload(ctx, d, o)
 			if err != nil {
-				t.tell(err)
-				d.log.Error("the configuration was not reloaded; the old one stays", "error", err.Error())
+				d.tellReload(err)
 				continue
 			}
 			d.log.Info("the configuration is reloaded")
@@ -147,6 +147,22 @@ func (t *terminal) generation(ctx context.Context, d *daemon, o options, hangup 
 			return next, <-done
 		}
 	}
+}
+
+// tellReload logs why a reload failed, each mistake with its place.
+func (d *daemon) tellReload(err error) {
+	var m *badFile
+	if errors.As(err, &m) {
+		for _, p := range m.problems {
+			d.log.Error(p.String(), "hint", p.Hint)
+		}
+	}
+	attrs := []any{"error", err.Error()}
+	var f *failure
+	if errors.As(err, &f) && len(f.hints) > 0 {
+		attrs = append(attrs, "hint", f.hints[0])
+	}
+	d.log.Error("the configuration was not reloaded; the old one stays", attrs...)
 }
 
 func (d *daemon) run(ctx context.Context) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -146,6 +147,20 @@ func control(ts *testscript.TestScript, method, path string, body io.Reader) []b
 		ts.Fatalf("%s %s: %s: %s", method, path, resp.Status, answer)
 	}
 	return answer
+}
+
+func wide(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "wide FILE N")
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var b strings.Builder
+	b.WriteString("package edge\n\naccount: prod: id: \"0123456789abcdef0123456789abcdef\"\naccount: prod: zone: {\n")
+	for i := range n {
+		fmt.Fprintf(&b, "\tz%d: {id: \"%032x\", waf: {}}\n", i, i)
+	}
+	b.WriteString("}\n")
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o755))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
 }
 
 func commit(ts *testscript.TestScript, neg bool, args []string) {

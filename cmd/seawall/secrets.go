@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,8 +55,26 @@ func readToken(ref schema.SecretRef) (edge.Secret, error) {
 	return token, nil
 }
 
+// maxSecret bounds the file of a secret, in bytes; the largest are private keys.
+const maxSecret = 64 << 10
+
+// readSmall reads a file of at most so many bytes: a path that leads to a device
+// or a disk image must not eat the machine's memory.
+func readSmall(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s is larger than %d KiB", path, most>>10)
+	}
+	return data, err
+}
+
 func secretFile(path string) (edge.Secret, error) {
-	data, err := os.ReadFile(path)
+	data, err := readSmall(path, maxSecret)
 	if err != nil {
 		return edge.Secret{}, fmt.Errorf("reading a secret: %w", err)
 	}

@@ -42,8 +42,11 @@ func (t *terminal) settings(o options) (settings, error) {
 	return s, s.checkCredentials(t)
 }
 
+// maxConfig bounds the configuration file, in bytes.
+const maxConfig = 1 << 20
+
 func (t *terminal) loadConfig(path string) (schema.Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := readSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == defaultConfig {
 		return schema.Config{}, fail(fmt.Errorf("there is no configuration: %s does not exist", path),
 			"name one with --config or SEAWALL_CONFIG",
@@ -53,12 +56,20 @@ func (t *terminal) loadConfig(path string) (schema.Config, error) {
 		return schema.Config{}, fmt.Errorf("reading the configuration: %w", err)
 	}
 	config, problems := schema.LoadConfig(path, data)
-	t.problems(t.err, problems)
 	if n := len(desired.Errors(problems)); n > 0 {
-		return schema.Config{}, fail(fmt.Errorf("%s: %s in the configuration", path, plural(n, "mistake", "mistakes")))
+		return schema.Config{}, &badFile{fmt.Sprintf("%s: %s in the configuration", path, plural(n, "mistake", "mistakes")), problems}
 	}
+	t.problems(t.err, problems)
 	return config, nil
 }
+
+// badFile is a file with problems, to be told line by line.
+type badFile struct {
+	summary  string
+	problems []desired.Problem
+}
+
+func (m *badFile) Error() string { return m.summary }
 
 // checkCredentials reads the credentials once, so that a missing one is told at
 // the start, and warns when one value serves both purposes.

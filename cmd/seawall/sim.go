@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net"
-	"os"
 	"text/tabwriter"
 	"time"
 
@@ -96,16 +96,18 @@ func (t *terminal) simulate(cmd *cobra.Command, f simFlags) error {
 	return server.Serve(cmd.Context(), listener)
 }
 
+// maxSeed bounds the file of a seed, in bytes: some 100,000 zones.
+const maxSeed = 256 << 20
+
 func readSeed(path string) (mem.Seed, error) {
 	if path == "" {
 		return mem.DefaultSeed(), nil
 	}
-	file, err := os.Open(path)
+	data, err := readSmall(path, maxSeed)
 	if err != nil {
 		return mem.Seed{}, fail(fmt.Errorf("--seed: %w", err), "seawall sim --print-seed prints one to begin with")
 	}
-	defer file.Close()
-	seed, err := mem.ReadSeed(file)
+	seed, err := mem.ReadSeed(bytes.NewReader(data))
 	if err != nil {
 		return mem.Seed{}, fail(fmt.Errorf("%s: %w", path, err), "seawall sim --print-seed prints one to begin with")
 	}

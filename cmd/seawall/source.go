@@ -30,13 +30,13 @@ func (f folder) Fetch(context.Context) (string, error) { return "", nil }
 func (f folder) Compile(ctx context.Context, _ string) (desired.State, []desired.Problem, error) {
 	const hint = "name the folder that holds the CUE files"
 	if info, err := os.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
-		return desired.State{}, nil, fail(fmt.Errorf("there is no folder %s", f.dir), hint)
+		return desired.State{}, nil, fail(fmt.Errorf("there is no folder %q", f.dir), hint)
 	} else if err != nil {
 		return desired.State{}, nil, fail(err, hint)
 	} else if !info.IsDir() {
 		return desired.State{}, nil, fail(fmt.Errorf("%s is not a folder", f.dir), hint)
 	}
-	return compileTree(ctx, tree{Dir: f.dir})
+	return compileTree(ctx, tree{Dir: f.dir}, evaluationBounds)
 }
 
 // repository is desired state in git. It implements reconcile.Source, Compiler
@@ -82,7 +82,7 @@ func (r *repository) Fetch(ctx context.Context) (string, error) {
 
 // Compile evaluates a commit straight from the store.
 func (r *repository) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	return compileTree(ctx, tree{Store: r.store, Commit: commit, Path: r.source.Path})
+	return compileTree(ctx, tree{Store: r.store, Commit: commit, Path: r.source.Path}, evaluationBounds)
 }
 
 // Good returns the last accepted commit.
@@ -122,8 +122,9 @@ func sshAuth(s schema.SSH) (*gitrepo.SSH, error) {
 	return auth, err
 }
 
-// maxState bounds what an evaluation may hand over, some 100,000 zones' worth.
-const maxState = 512 << 20
+// evaluationBounds are those of an evaluation. What it may hand over is some
+// 100,000 zones' worth.
+var evaluationBounds = worker.Limits{Output: 512 << 20}
 
 // trippedOver says which bound ended an evaluation.
 func trippedOver(b *worker.BoundError) string {
@@ -136,9 +137,9 @@ func trippedOver(b *worker.BoundError) string {
 // compileTree lists a tree's folders and evaluates each in a worker. A folder
 // that trips a bound is a problem of its own; the others are evaluated all the
 // same, so that all mistakes are told at once.
-func compileTree(ctx context.Context, t tree) (desired.State, []desired.Problem, error) {
+func compileTree(ctx context.Context, t tree, bounds worker.Limits) (desired.State, []desired.Problem, error) {
 	var list listing
-	runner := worker.Runner{Limits: worker.Limits{Output: maxState}}
+	runner := worker.Runner{Limits: bounds}
 	err := runner.Run(ctx, jobFolders, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
 	switch {
 	case err != nil:

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	mistakes "github.com/seawall-dev/seawall/cue/schema/explain"
+	wording "github.com/seawall-dev/seawall/cue/schema/explain"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
@@ -90,7 +90,7 @@ func unknownName(kind, name string, known []string) error {
 	err := fmt.Errorf("there is no %s %q", kind, name)
 	slices.Sort(known)
 	known = slices.Compact(known)
-	near := mistakes.Nearest(name, known)
+	near := wording.Nearest(name, known)
 	switch {
 	case near != "":
 		return fail(err, fmt.Sprintf("did you mean %q?", near))
@@ -117,7 +117,7 @@ func unheardOf(group string, state desired.State) string {
 		}
 	}
 	hint := fmt.Sprintf("no declared token names the group %q", group)
-	if near := mistakes.Nearest(group, known); near != "" {
+	if near := wording.Nearest(group, known); near != "" {
 		hint += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return hint

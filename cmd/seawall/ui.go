@@ -21,7 +21,7 @@ import (
 //   - Colour is for terminals, and never with NO_COLOR set or TERM=dumb.
 //   - What went wrong is told as one problem, where it stands, and hints on what
 //     to try; never as a stack of wrapped errors with a usage page.
-//   - Progress is one line that is wiped; it shows on a terminal only.
+//   - Progress is one line that is wiped; it shows on a terminal that can wipe.
 //   - 0 is success and 1 is any failure to do the job; the other codes are in
 //     the help of the command that uses them.
 
@@ -88,6 +88,10 @@ func (t *terminal) exitCode(err error) int {
 }
 
 func (t *terminal) tell(err error) {
+	var m *badFile
+	if errors.As(err, &m) {
+		t.problems(t.err, m.problems)
+	}
 	fmt.Fprintf(t.err, "%s %s\n", t.red("seawall: error:"), oneLine(err.Error()))
 	var f *failure
 	if errors.As(err, &f) {
@@ -138,7 +142,7 @@ func (t *terminal) problems(w io.Writer, problems []desired.Problem) {
 // progress returns a function that shows how far a stage is, on a terminal, and
 // one that wipes the line.
 func (t *terminal) progress() (show func(stage string, done, total int), wipe func()) {
-	if !t.errTTY {
+	if !t.errTTY || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}
 	}
 	shown := ""

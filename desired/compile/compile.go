@@ -106,7 +106,7 @@ func (u *Unit) evaluate(fsys fs.FS) {
 	}
 	unified, problems := explain.Check(plain, def, u.Dir)
 	if len(problems) > 0 {
-		u.fail(problems...)
+		u.fail(withModuleHint(fsys, u.Dir, problems)...)
 		return
 	}
 	r := reader{unit: u}
@@ -114,6 +114,30 @@ func (u *Unit) evaluate(fsys fs.FS) {
 	if len(desired.Errors(u.Problems)) > 0 {
 		u.fail()
 	}
+}
+
+// withModuleHint tells people whose folder inherits nothing from the CUE files
+// above it why: CUE looks there only inside a module.
+func withModuleHint(fsys fs.FS, dir string, problems []desired.Problem) []desired.Problem {
+	filesAbove := false
+	for at := dir; ; at = path.Dir(at) {
+		if _, err := fs.Stat(fsys, path.Join(at, "cue.mod", "module.cue")); err == nil {
+			return problems
+		}
+		if at != dir {
+			files, _ := fs.Glob(fsys, path.Join(at, "*.cue")) // the pattern is sound
+			filesAbove = filesAbove || len(files) > 0
+		}
+		if at == "." {
+			break
+		}
+	}
+	for i := range problems {
+		if filesAbove && problems[i].Message == explain.Missing && problems[i].Hint == "" {
+			problems[i].Hint = "folders inherit from those above only in a CUE module: add cue.mod/module.cue, as seawall init writes it"
+		}
+	}
+	return problems
 }
 
 // fail adds problems and takes back what the unit declares.

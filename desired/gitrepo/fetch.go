@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -175,13 +176,28 @@ func (f *fetch) commit(st *filesystem.Storage, hash plumbing.Hash) (plumbing.Has
 
 func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
 	remote := git.NewRemote(st, &config.RemoteConfig{Name: "origin", URLs: []string{f.address.url}})
-	err := remote.FetchContext(ctx, &git.FetchOptions{
-		RefSpecs: specs, Depth: depth, Auth: f.method, Tags: git.NoTags, Force: true, Prune: len(specs) > 1,
-	})
-	if errors.Is(err, git.NoErrAlreadyUpToDate) {
-		return nil
+	for try := 1; ; try++ {
+		err := remote.FetchContext(ctx, &git.FetchOptions{
+			RefSpecs: specs, Depth: depth, Auth: f.method, Tags: git.NoTags, Force: true, Prune: len(specs) > 1,
+		})
+		switch {
+		case errors.Is(err, git.NoErrAlreadyUpToDate):
+			return nil
+		case outrun(err) && try < maxTries:
+			continue
+		}
+		return err
 	}
-	return err
+}
+
+// maxTries bounds the tries of a fetch that was outrun.
+const maxTries = 3
+
+// outrun reports whether an SSH server had answered and hung up before go-git
+// came to close its own end, which go-git takes for a failure. It happens near
+// the server, on a busy machine, and go-git has no error value for it.
+func outrun(err error) bool {
+	return err != nil && strings.HasSuffix(err.Error(), "closing input: EOF")
 }
 
 // removeLeftovers deletes what a killed fetch left behind. It runs under the

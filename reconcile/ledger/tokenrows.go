@@ -17,22 +17,30 @@ func (l *Ledger) Tokens(ctx context.Context) (diff.TokensLive, error) {
 		return diff.TokensLive{Unknown: "there is no ledger yet", Hint: hints[ErrUnknown]}, nil
 	}
 	live, err := l.tokens(ctx)
-	if err == nil && live.Unknown != "" {
-		// The mark is read before the ledger: with a daemon that writes both in
-		// between, they do not fit. The second look then finds that they do.
-		live, err = l.tokens(ctx)
-	}
 	if err != nil {
 		return diff.TokensLive{}, explain("reading", l.path, err)
 	}
 	return live, nil
 }
 
+// tokens reads the mark before and after the ledger. Where a daemon has written
+// it meanwhile, a doubt means nothing and all is read again.
 func (l *Ledger) tokens(ctx context.Context) (live diff.TokensLive, err error) {
-	m, err := l.readMark()
-	if err != nil {
-		return live, err
+	before, err := l.readMark()
+	for err == nil {
+		if live, err = l.tokensBeside(ctx, before); err != nil || live.Unknown == "" {
+			break
+		}
+		var after mark
+		if after, err = l.readMark(); after == before {
+			break
+		}
+		before = after
 	}
+	return live, err
+}
+
+func (l *Ledger) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive, err error) {
 	born, err := bornAt(l.path)
 	if err != nil {
 		return live, err

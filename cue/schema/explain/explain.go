@@ -20,6 +20,9 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 )
 
+// Missing is the message of a problem about a field that must be there.
+const Missing = "required field is missing"
+
 // maxPerValue bounds the mistakes told of one value; the rest are counted.
 const maxPerValue = 1000
 
@@ -218,7 +221,7 @@ func widens(name, suggestion string) bool {
 }
 
 func (e *explainer) missing(name string, parent cue.Value, path []cue.Selector) desired.Problem {
-	return e.problem(parent, with(path, cue.Str(name)), "required field is missing", "")
+	return e.problem(parent, with(path, cue.Str(name)), Missing, "")
 }
 
 // problem is a mistake of v as a whole, at the label that declares it.

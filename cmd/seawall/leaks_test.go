@@ -1,0 +1,304 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/sim"
+)
+
+// No secret is ever told: not on either stream, not in a log at its most
+// talkative, not in the state directory, not by the daemon's pages, whatever
+// goes wrong on the way. The servers here even repeat what they were sent.
+func TestNoSecretIsTold(t *testing.T) {
+	t.Parallel()
+	w := newLeakWorld(t)
+	for name, change := range map[string]func(*leakRun){
+		"in order":             func(*leakRun) {},
+		"from a folder":        func(r *leakRun) { r.folder = true },
+		"throttled":            func(r *leakRun) { r.quirks = []string{"throttle=9"} },
+		"failing after writes": func(r *leakRun) { r.quirks = []string{"error-after=1", "messages-null"} },
+		"cut off":              func(r *leakRun) { r.quirks = []string{"cut-after=1"} },
+		"truncated":            func(r *leakRun) { r.quirks = []string{"truncate=9"} },
+		"HTML":                 func(r *leakRun) { r.quirks = []string{"html=9"} },
+		"platform refuses":     func(r *leakRun) { r.rulesets = "wrong-" + w.rulesets },
+		"platform repeats":     func(r *leakRun) { r.baseURL = w.parrot(http.StatusForbidden) },
+		"platform repeats 401": func(r *leakRun) { r.baseURL = w.parrot(http.StatusUnauthorized) },
+		"platform repeats 200": func(r *leakRun) { r.baseURL = w.parrot(http.StatusOK) },
+		"no header can hold":   func(r *leakRun) { r.rulesets = w.rulesets + "\nmore" },
+		"git refuses":          func(r *leakRun) { r.password = "wrong-" + w.password },
+		"git is down":          func(r *leakRun) { r.source = "http://127.0.0.1:1/edge.git" },
+		"git is no git":        func(r *leakRun) { r.source = w.parrot(http.StatusOK) + "/edge.git" },
+		"address has it all": func(r *leakRun) {
+			r.source = strings.Replace(r.source, "//", "//ada:"+url.QueryEscape(w.password)+"@", 1)
+		},
+		"base URL has it": func(r *leakRun) { r.baseURL = "https://x:" + w.rulesets + "@127.0.0.1:1/" },
+		"same for both":   func(r *leakRun) { r.tokens = r.rulesets },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := w.run(t)
+			change(r)
+			r.all()
+			w.grep(t, r.dir)
+			if name == "in order" && r.pages != 2*len(pages) {
+				t.Errorf("%d pages of daemons were searched, want %d", r.pages, 2*len(pages))
+			}
+		})
+	}
+}
+
+// leakWorld holds the secrets and the servers that take them.
+type leakWorld struct {
+	t                          *testing.T
+	rulesets, tokens, password string
+	repository                 string // its address over HTTP
+	parrots                    map[int]string
+}
+
+func newLeakWorld(t *testing.T) *leakWorld {
+	seeded := mem.DefaultTokens()
+	w := &leakWorld{t: t, rulesets: seeded[0].Value, tokens: seeded[1].Value, password: "git-pass/word+&%41-000001", parrots: map[int]string{}}
+	repo := gittest.New(t)
+	repo.Commit("edge.cue", leakState)
+	w.repository = repo.HTTP("ada", w.password)
+	for _, status := range []int{http.StatusOK, http.StatusUnauthorized, http.StatusForbidden} {
+		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+			rw.Header().Set("Content-Type", "application/json")
+			rw.Header().Set("X-Seen", req.Header.Get("Authorization"))
+			rw.WriteHeader(status)
+			said := "you sent " + req.Header.Get("Authorization")
+			_ = json.NewEncoder(rw).Encode(map[string]any{
+				"success": false, "result": nil, "messages": []any{},
+				"errors": []any{map[string]any{"code": 9109, "message": said}},
+			})
+		}))
+		t.Cleanup(server.Close)
+		w.parrots[status] = server.URL
+	}
+	return w
+}
+
+// parrot is the address of a server that repeats the credential it was sent.
+func (w *leakWorld) parrot(status int) string { return w.parrots[status] }
+
+const leakState = `package edge
+
+account: prod: {
+	id: "0123456789abcdef0123456789abcdef"
+	ruleset: core: name: "Core Ruleset"
+	zone: "shop.example": {id: "00000000000000000000000000000a01", waf: core: paranoia: 2}
+	zone: "new.example": {id: "00000000000000000000000000000a03", waf: core: paranoia: 2}
+}
+`
+
+// leakRun is one set of circumstances, and the folder into which everything
+// that is told goes.
+type leakRun struct {
+	t                          *testing.T
+	dir                        string
+	rulesets, tokens, password string
+	source, baseURL            string
+	quirks                     []string
+	folder                     bool
+	sim                        *sim.Running
+	pages                      int // of daemons, read in full
+}
+
+func (w *leakWorld) run(t *testing.T) *leakRun {
+	return &leakRun{t: t, dir: t.TempDir(), rulesets: w.rulesets, tokens: w.tokens, password: w.password, source: w.repository}
+}
+
+// all runs every command that has a secret at hand.
+func (r *leakRun) all() {
+	r.startSim()
+	secrets := r.t.TempDir() // apart from what is searched
+	for name, value := range map[string]string{"rulesets": r.rulesets, "tokens": r.tokens, "password": r.password} {
+		r.write(filepath.Join(secrets, name), value)
+	}
+	config := filepath.Join(r.dir, "config.cue")
+	r.write(config, fmt.Sprintf(`
+source: {url: %q, auth: basic: {username: "ada", password: file: %q}}
+platform: base_url: %q
+credentials: {rulesets: env: "SEAWALL_RULESETS_TOKEN", tokens: file: %q}
+state: dir: %q
+schedule: {sync: "@every 1h", sweep: "@every 2h"}
+listen: "127.0.0.1:0"
+`, r.source, filepath.Join(secrets, "password"), r.baseURL, filepath.Join(secrets, "tokens"), filepath.Join(r.dir, "state")))
+	r.write(filepath.Join(r.dir, "desired", "edge.cue"), leakState)
+	args := []string{"--config", config}
+	if r.folder {
+		args = []string{"--dir", filepath.Join(r.dir, "desired"), "--base-url", r.baseURL}
+	}
+	for _, format := range []string{"text", "json"} {
+		loud := append([]string{"--log-level", "debug", "--log-format", format}, args...)
+		r.command("plan-"+format, append([]string{"plan", "-o", format}, loud...)...)
+		r.daemon("run-"+format, append([]string{"run"}, loud...)...)
+		r.command("apply-"+format, append([]string{"apply", "-o", format}, loud...)...)
+	}
+	r.command("apply-markdown", append([]string{"apply", "-o", "markdown"}, args...)...)
+	transcript, err := json.Marshal(r.sim.Transcript())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write(filepath.Join(r.dir, "transcript"), string(transcript))
+}
+
+func (r *leakRun) startSim() {
+	var err error
+	log := r.create("sim.log")
+	r.sim, err = sim.Start(sim.Config{Quirks: r.quirks, Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = r.sim.Close() })
+	if r.baseURL == "" {
+		r.baseURL = r.sim.BaseURL
+	}
+}
+
+func (r *leakRun) write(path, text string) {
+	r.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *leakRun) create(name string) *os.File {
+	r.t.Helper()
+	file, err := os.Create(filepath.Join(r.dir, name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = file.Close() })
+	return file
+}
+
+func (r *leakRun) seawall(name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(r.t.Context(), "seawall", args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GORACE=" + quickExit, "SEAWALL_RULESETS_TOKEN=" + r.rulesets, "SEAWALL_TOKENS_TOKEN=" + r.tokens}
+	cmd.Stdout, cmd.Stderr = r.create(name+".out"), r.create(name+".err")
+	return cmd
+}
+
+// command runs to its end; how it ends is for other tests.
+func (r *leakRun) command(name string, args ...string) {
+	cmd := r.seawall(name, args...)
+	_ = cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != 0 && code != 1 && code != 4 {
+		r.t.Errorf("%s: exit code %d", name, code)
+	}
+}
+
+// daemon runs until its first run is over, and keeps what its pages say.
+func (r *leakRun) daemon(name string, args ...string) {
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	defer cancel()
+	cmd := r.seawall(name, args...)
+	log := cmd.Stderr
+	cmd.Stderr = nil
+	lines, err := cmd.StderrPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	defer stop()
+	scanner := bufio.NewScanner(io.TeeReader(lines, log))
+	address := ""
+	for scanner.Scan() {
+		if _, after, ok := strings.Cut(scanner.Text(), "127.0.0.1:"); ok && strings.Contains(scanner.Text(), "serving") {
+			address = "127.0.0.1:" + strings.FieldsFunc(after, func(c rune) bool { return c < '0' || c > '9' })[0]
+		}
+		if address != "" && strings.Contains(scanner.Text(), "trigger") {
+			r.visit(name, address)
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+			address = ""
+		}
+	}
+	_ = cmd.Wait() // one whose configuration is refused ends by itself, with 1
+	if ctx.Err() != nil {
+		r.t.Errorf("%s: it told of no run", name)
+	}
+}
+
+// pages are those of a daemon.
+var pages = []string{"healthz", "readyz", "metrics", ""}
+
+func (r *leakRun) visit(name, address string) {
+	for _, page := range pages {
+		resp, err := http.Get("http://" + address + "/" + page)
+		if err != nil {
+			r.t.Error(err)
+			continue
+		}
+		if _, err := io.Copy(r.create(name+"-page-"+page), resp.Body); err != nil {
+			r.t.Error(err)
+		}
+		resp.Body.Close()
+		r.pages++
+	}
+}
+
+// grep searches everything below dir for every secret, as it is and as it
+// travels.
+func (w *leakWorld) grep(t *testing.T, dir string) {
+	t.Helper()
+	searched := 0
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		searched++
+		for _, form := range w.forms() {
+			if i := bytes.Index(data, []byte(form)); i >= 0 && filepath.Base(path) != "config.cue" {
+				t.Errorf("%s tells %q: …%s…", filepath.Base(path), form, data[max(0, i-80):min(len(data), i+len(form)+20)])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if searched < 12 {
+		t.Errorf("only %d files were searched", searched)
+	}
+}
+
+// forms are the secrets as they are, escaped, and as basic authentication and
+// JSON write them.
+func (w *leakWorld) forms() []string {
+	forms := []string{base64.StdEncoding.EncodeToString([]byte("ada:" + w.password))}
+	for _, secret := range []string{w.rulesets, w.tokens, w.password} {
+		forms = append(forms, secret, url.QueryEscape(secret), url.PathEscape(secret), url.UserPassword("", secret).String()[1:],
+			base64.StdEncoding.EncodeToString([]byte(secret)))
+	}
+	return forms
+}

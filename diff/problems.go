@@ -1,0 +1,76 @@
+package diff
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// what says what a problem is about.
+func (p Problem) what() string {
+	if p.Token != "" {
+		return "token " + p.Token
+	}
+	return cmp.Or(name(p.Account, p.Zone, p.Deployment), "this commit")
+}
+
+// words is the state as people say it.
+func (s ProblemState) words() string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// alike are problems with the same state, reason and hint: a platform that is
+// down is one thing to know, not one for each zone.
+type alike []Problem
+
+// grouped returns the problems by what they say, in the order in which each is
+// first said.
+func grouped(problems []Problem) []alike {
+	type saying struct {
+		state        ProblemState
+		reason, hint string
+	}
+	index := map[saying]int{}
+	var groups []alike
+	for _, p := range problems {
+		key := saying{p.State, p.Reason, p.Hint}
+		i, ok := index[key]
+		if !ok {
+			i = len(groups)
+			index[key] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], p)
+	}
+	return groups
+}
+
+// namesShown is how many of several alike are named.
+const namesShown = 3
+
+// names lists what a group is about, quoted by quote, the rest counted.
+func (g alike) names(quote func(string) string) string {
+	var names []string
+	for _, p := range g[:min(len(g), namesShown)] {
+		names = append(names, quote(p.what()))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(g) - namesShown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// hintFor is what a person can do about a platform that did not answer.
+func hintFor(err error) string {
+	switch {
+	case errors.Is(err, edge.ErrNotOffered):
+		return "check platform.base_url, or --base-url: it ends where the paths of the API begin"
+	case errors.Is(err, edge.ErrForbidden):
+		return "check what the credential may do, and from which addresses"
+	case errors.Is(err, edge.ErrNotFound):
+		return "check the id, and that the credential may see it"
+	}
+	return ""
+}

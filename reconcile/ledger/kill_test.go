@@ -1,0 +1,99 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// life is what a process does until it is killed: tokens that come all the way,
+// and ways that end before.
+var life = []op{
+	{"intend", 1, 1, 0}, {"confirm", 1, 1, 1}, {"delivered", 1, 1, 0},
+	{"intend", 2, 2, 0}, {"quarantine", 2, 2, 0}, {"adopt by resolving", 2, 2, 0},
+	{"intend", 3, 1, 0}, {"not created", 3, 1, 0}, {"adopt", 4, 4, 0},
+	{"intend", 5, 5, 0}, {"confirm", 5, 5, 5}, {"intend", 6, 6, 0},
+	{"quarantine", 6, 6, 0}, {"abandon", 6, 6, 0}, {"delivered", 5, 5, 0},
+}
+
+// live does so many steps of life and then kills itself with SIGKILL: after the
+// last one, or within the transaction of the one that would follow.
+func live(path string, steps int, within bool) error {
+	l, err := Open(path)
+	if err != nil {
+		return err
+	}
+	l.Binding = binding
+	if err := l.LockTokens(); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	for _, o := range life[:steps] {
+		if err := o.do(ctx, l); err != nil {
+			return fmt.Errorf("%v: %w", o, err)
+		}
+	}
+	inMidst = func() error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) }
+	if !within {
+		return inMidst()
+	}
+	for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
+		for _, table := range []string{"token", "sealed"} {
+			if _, err := l.db.Exec(`CREATE TEMP TRIGGER ` + table + event + ` AFTER ` + event + ` ON main.` + table + ` BEGIN SELECT in_the_midst(); END`); err != nil {
+				return err
+			}
+		}
+	}
+	return life[steps].do(ctx, l)
+}
+
+// TestKilledAtEveryStep: after SIGKILL the ledger is where the last call that
+// returned left it, sure of itself, free to be locked, and what waits can be
+// opened. Neither the dead nor the living have written a secret in the clear.
+func TestKilledAtEveryStep(t *testing.T) {
+	want := []model{{}}
+	for _, o := range life {
+		next, may := want[len(want)-1].do(o)
+		if !may {
+			t.Fatalf("the model refuses %v", o)
+		}
+		want = append(want, next)
+	}
+	for steps := range want {
+		for _, within := range []bool{false, true} {
+			if within && steps == len(life) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%d %v", steps, within), func(t *testing.T) {
+				l := ready(t)
+				must(t, l.Close())
+				wantKilled(t, "life", l.path, strconv.Itoa(steps), strconv.FormatBool(within))
+				l = reopen(t, l.path, binding)
+				if d := want[steps].holds(t.Context(), l); d != "" {
+					t.Error(d)
+				}
+				wantTokens(t, l, want[steps].records...)
+				for n := range 7 {
+					wantNowhere(t, l, "the secret", []byte(secret(n).Reveal()))
+				}
+				for i := steps; i < len(life); i++ { // life goes on
+					must(t, life[i].do(t.Context(), l))
+				}
+				wantTokens(t, l, want[len(life)].records...)
+			})
+		}
+	}
+}
+
+func wantKilled(t *testing.T, what string, args ...string) {
+	t.Helper()
+	command := run(t, what, args...)
+	out, err := command.CombinedOutput()
+	status, ok := command.ProcessState.Sys().(syscall.WaitStatus)
+	if err == nil || !ok || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("the process was not killed: %v\n%s", err, out)
+	}
+}

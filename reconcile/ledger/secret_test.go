@@ -1,0 +1,243 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// TestSecretsAreNeverInTheClear greps all files of the state folder after every
+// step, and after the delivery also for the sealed copy.
+func TestSecretsAreNeverInTheClear(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	for n := range 50 { // enough that pages are split and used again
+		must(t, l.Intend(ctx, record(n)))
+		must(t, l.Confirm(ctx, record(n).Intent, "id", secret(n)))
+		wantNowhere(t, l, "the secret", []byte(secret(n).Reveal()))
+	}
+	for n := range 50 {
+		var sealed []byte
+		must(t, l.db.QueryRow(`SELECT copy FROM sealed WHERE intent = ?`, record(n).Intent).Scan(&sealed))
+		_, err := l.Sealed(ctx, record(n).Intent)
+		must(t, err)
+		must(t, l.Delivered(ctx, record(n).Intent))
+		for at := 0; at+16 <= len(sealed); at += 16 {
+			if at < 40 {
+				continue // "age-encryption.org/v1\n-> X25519 " begins all of them
+			}
+			wantNowhere(t, l, fmt.Sprintf("byte %d of the sealed copy", at), sealed[at:at+16])
+		}
+	}
+	must(t, l.Close())
+	for n := range 50 {
+		wantNowhere(t, l, "the secret", []byte(secret(n).Reveal()))
+	}
+}
+
+func wantNowhere(t *testing.T, l *Ledger, what string, text []byte) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Dir(l.path), func(name string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		if bytes.Contains(data, text) {
+			t.Errorf("%s is in %s", what, filepath.Base(name))
+		}
+		return err
+	})
+	must(t, err)
+}
+
+// TestReaderKeepsTheLog: a reader in the midst of reading holds the log up, and
+// whoever delivers must not fail for it. The next to lock the tokens cleans up.
+func TestReaderKeepsTheLog(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	must(t, l.Intend(ctx, record(1)))
+	must(t, l.Confirm(ctx, record(1).Intent, "id", secret(1)))
+	var sealed []byte
+	must(t, l.db.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
+	must(t, l.Close())
+	l = mustOpen(t, l.path)
+	mustLock(t, l)
+	_, err := l.db.Exec(`PRAGMA busy_timeout = 1`)
+	must(t, err)
+	reader, err := OpenReadOnly(l.path)
+	must(t, err)
+	rows, err := reader.db.QueryContext(context.Background(), `SELECT 1 FROM token`)
+	must(t, err)
+	if !rows.Next() {
+		t.Fatal(rows.Err())
+	}
+	must(t, l.Delivered(ctx, record(1).Intent))
+	must(t, errors.Join(rows.Close(), reader.Close(), l.unlock()))
+	mustLock(t, l)
+	wantNowhere(t, l, "the sealed copy", sealed[60:90])
+}
+
+// TestKeyFile: one is made where it is needed, for its owner alone, and one that
+// is there is used.
+func TestKeyFile(t *testing.T) {
+	l := ready(t)
+	path := l.path + "-key"
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("a key before the first need: %v", err)
+	}
+	must(t, l.Intend(t.Context(), record(1)))
+	info, err := os.Stat(path)
+	must(t, err)
+	if info.Mode() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	made, err := os.ReadFile(path)
+	must(t, err)
+	must(t, l.Close())
+	must(t, createKeyFile(path)) // as another process that is late
+	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(made, again) {
+		t.Errorf("the key was replaced: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".key-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// TestKeysOfSeveralKinds: a configured file of two identities, of which the
+// second one once sealed, and the identity that withstands quantum computers.
+func TestKeysOfSeveralKinds(t *testing.T) {
+	old, err := age.GenerateX25519Identity()
+	must(t, err)
+	next, err := age.GenerateHybridIdentity()
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "keys")
+	l := ready(t)
+	l.Seal = Seal{KeyFile: path}
+	for i, text := range []string{old.String(), next.String() + "\n# before: \n" + old.String()} {
+		must(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
+		l.sealing = nil
+		must(t, l.Intend(t.Context(), record(i)))
+		must(t, l.Confirm(t.Context(), record(i).Intent, "id", secret(i)))
+	}
+	for i := range 2 {
+		wantSealed(t, l, record(i).Intent, secret(i))
+	}
+}
+
+// TestUnusableKeys: with none of these an attempt may begin, and no message
+// shows a key.
+func TestUnusableKeys(t *testing.T) {
+	identity, err := age.GenerateX25519Identity()
+	must(t, err)
+	key := identity.String()
+	folder := t.TempDir()
+	file := func(name, text string, mode os.FileMode) Seal {
+		path := filepath.Join(folder, name)
+		must(t, os.WriteFile(path, []byte(text), mode))
+		must(t, os.Chmod(path, mode))
+		return Seal{KeyFile: path}
+	}
+	for name, test := range map[string]struct {
+		seal   Seal
+		kind   Kind
+		reason string
+	}{
+		"readable by the group": {file("g", key, 0o640), ErrSeal, "is open to others than its owner (mode 0640)"},
+		"readable by all":       {file("a", key, 0o604), ErrSeal, "is open to others than its owner (mode 0604)"},
+		"no key":                {file("n", "# nothing", 0o600), ErrSeal, "holds no identity of age"},
+		"broken key":            {file("b", key[:60], 0o600), ErrSeal, "holds no identity of age"},
+		"recipient in the file": {file("r", identity.Recipient().String(), 0o600), ErrSeal, "holds no identity of age"},
+		"folder":                {Seal{KeyFile: folder}, ErrSeal, "is not a regular file"},
+		"no folder":             {Seal{KeyFile: filepath.Join(folder, "no", "key")}, ErrFailed, "no such file"},
+		"both":                  {Seal{KeyFile: "/x", Recipient: "age1x"}, ErrSeal, "both a key file and a recipient"},
+		"no recipient":          {Seal{Recipient: "age1x"}, ErrSeal, "is not one of age"},
+		"key as recipient":      {Seal{Recipient: key}, ErrSeal, "is not one of age"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := ready(t)
+			l.Seal = test.seal
+			err := l.Intend(t.Context(), record(1))
+			wantFault(t, err, test.kind, test.reason)
+			if strings.Contains(fmt.Sprintf("%v %+v", err, err), key[20:40]) {
+				t.Error("the message shows the key")
+			}
+			wantTokens(t, l)
+		})
+	}
+}
+
+// TestRecipient: what is sealed for another can be opened by him, and by nobody
+// here.
+func TestRecipient(t *testing.T) {
+	identity, err := age.GenerateX25519Identity()
+	must(t, err)
+	l, r := ready(t), record(1)
+	l.Seal.Recipient = identity.Recipient().String()
+	must(t, l.Intend(t.Context(), r))
+	must(t, l.Confirm(t.Context(), r.Intent, "id", secret(1)))
+	_, err = l.Sealed(t.Context(), r.Intent)
+	wantFault(t, err, ErrSeal, "sealed for a recipient")
+	var sealed []byte
+	must(t, l.db.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
+	opened, err := (&keys{identities: []age.Identity{identity}}).open(r.Intent, sealed)
+	if err != nil || !opened.Equal(secret(1)) {
+		t.Errorf("the recipient cannot open it: %v", err)
+	}
+	must(t, l.Delivered(t.Context(), r.Intent)) // by hand
+	if _, err := os.Stat(l.path + "-key"); !os.IsNotExist(err) {
+		t.Errorf("a key was made: %v", err)
+	}
+}
+
+// TestSecretsThatDoNotOpen: the ways in which a sealed copy and its key part.
+func TestSecretsThatDoNotOpen(t *testing.T) {
+	first, second := record(1), record(2)
+	sealedTwo := func(t *testing.T) *Ledger {
+		l := ready(t)
+		for n, r := range []string{first.Intent, second.Intent} {
+			must(t, l.Intend(t.Context(), record(n+1)))
+			must(t, l.Confirm(t.Context(), r, edge.TokenID(r), secret(n+1)))
+		}
+		return l
+	}
+	for name, test := range map[string]struct {
+		query  string
+		kind   Kind
+		reason string
+	}{
+		"damaged": {`UPDATE sealed SET copy = CAST(substr(copy, 1, length(copy) - 1) || x'00' AS BLOB)`, ErrDamaged, "the sealed secret of attempt 0000000000000001"},
+		"cut":     {`UPDATE sealed SET copy = substr(copy, 1, 100)`, ErrDamaged, "the sealed secret"},
+		"empty":   {`UPDATE sealed SET copy = x''`, ErrDamaged, "the sealed secret"},
+		"swapped": {`UPDATE sealed SET copy = (SELECT copy FROM sealed WHERE intent = '0000000000000002')`, ErrDamaged, "the sealed secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := sealedTwo(t)
+			_, err := l.db.Exec(test.query)
+			must(t, err)
+			_, err = l.Sealed(t.Context(), first.Intent)
+			wantFault(t, err, test.kind, test.reason)
+		})
+	}
+	t.Run("another key", func(t *testing.T) {
+		l := sealedTwo(t)
+		l.sealing, l.Seal.KeyFile = nil, filepath.Join(t.TempDir(), "key")
+		must(t, createKeyFile(l.Seal.KeyFile))
+		_, err := l.Sealed(t.Context(), first.Intent)
+		wantFault(t, err, ErrSeal, "it was sealed with another key")
+	})
+	t.Run("no key", func(t *testing.T) {
+		l := sealedTwo(t)
+		l.sealing = nil
+		must(t, os.Remove(l.path+"-key"))
+		_, err := l.Sealed(t.Context(), first.Intent)
+		wantFault(t, err, ErrSeal, "is gone, and 2 secrets in the ledger wait for it")
+		wantFault(t, l.Intend(t.Context(), record(3)), ErrSeal, "is gone")
+	})
+}
