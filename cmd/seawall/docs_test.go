@@ -65,6 +65,7 @@ var generators = map[string]func(*testing.T) string{
 	"desired.cue":   schemaDoc("desired.cue"),
 	"tokens.cue":    schemaDoc("tokens.cue"),
 	"resources.cue": schemaDoc("resources.cue"),
+	"tokens":        tokenDoc,
 }
 
 func schemaDoc(name string) func(*testing.T) string {
