@@ -113,7 +113,7 @@ func (p *planner) orphan(r TokenRecord, origin desired.Origin, why string) {
 		Kind: KindToken, Token: r.Key, Action: ActionOrphan, Direction: Neutral, Origin: origin,
 		Fields: []Field{{
 			Path: "id", Old: string(r.ID), Direction: Neutral,
-			Note: why + "; revoke it in the dashboard, then: seawall token forget " + string(r.ID),
+			Note: why + "; revoke it in the dashboard, then: seawall token revoked " + string(r.ID),
 		}},
 	})
 }

@@ -87,7 +87,7 @@ func (r *Reconciler) create(ctx context.Context, c diff.Change) Result {
 		return failed("creating the token", errors.New("credentials.tokens is not configured"))
 	}
 	record := diff.TokenRecord{
-		Intent: newIntent(), Key: c.Token, State: diff.TokenIntended, Spec: c.Creation.Spec, Hash: c.Creation.Hash,
+		Intent: NewIntent(), Key: c.Token, State: diff.TokenIntended, Spec: c.Creation.Spec, Hash: c.Creation.Hash,
 		Sink: c.Creation.Sink, At: r.Now(),
 	}
 	if err := r.Tokens.Intend(ctx, record); err != nil {
@@ -152,8 +152,8 @@ func withoutUndelivered(problems []diff.Problem, key string) []diff.Problem {
 	return kept
 }
 
-// newIntent returns the identity of an attempt: 16 random hex digits.
-func newIntent() string {
+// NewIntent returns the identity of an attempt: 16 random hex digits.
+func NewIntent() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])

@@ -11,10 +11,12 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/sink"
 )
 
 // settings are configuration, flags and environment, put together.
@@ -107,16 +109,23 @@ const (
 	toServe                // the daemon
 )
 
-// assemble puts a reconciler together.
-func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
-	platform, err := client.New(client.Config{
+// client says how to reach the platform with one credential; each has a budget
+// of its own.
+func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.Config {
+	return client.Config{
 		BaseURL:     s.Platform.BaseURL,
-		Token:       func() (edge.Secret, error) { return readToken(s.Credentials.Rulesets) },
+		Token:       func() (edge.Secret, error) { return readToken(credential) },
 		Budget:      client.NewBudget(s.Budget.Requests, s.Budget.Per),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,
+		Vendor:      s.Platform.Vendor,
 		Log:         log,
-	})
+	}
+}
+
+// assemble puts a reconciler together.
+func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
+	platform, err := client.New(s.client(s.Credentials.Rulesets, log))
 	if err != nil {
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
@@ -133,27 +142,91 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 		r.Source, r.Compiler = folder, folder
 		return a, nil
 	}
-	return a, a.onGit(s, why)
+	return a, a.onGit(s, why, log)
 }
 
-// onGit gives the reconciler its repository and its ledger.
-func (a *assembly) onGit(s settings, why purpose) error {
+// onGit gives the reconciler its repository, its ledger, and what creating
+// tokens takes.
+func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
 	repository, err := newRepository(s.Config)
 	if err != nil {
 		return err
 	}
 	a.Source, a.Compiler, a.Good = repository, repository, repository
-	path := filepath.Join(s.StateDir, "ledger.db")
 	open := ledger.Open
 	if why == toPlan {
 		open = ledger.OpenReadOnly
 	}
-	memory, err := open(path)
+	memory, err := s.ledger(open)
 	if err != nil {
-		return explain(err)
+		return err
 	}
-	memory.Now = time.Now
 	a.Memory = memory
 	a.close = func() { _ = memory.Close() }
+	return a.withTokens(s, memory, why, log)
+}
+
+// ledger opens the ledger of the configuration's state folder.
+func (s settings) ledger(open func(string) (*ledger.Ledger, error)) (*ledger.Ledger, error) {
+	memory, err := open(filepath.Join(s.StateDir, "ledger.db"))
+	if err != nil {
+		return nil, explain(err)
+	}
+	memory.Now = time.Now
+	memory.Binding = ledger.Binding{Platform: s.Platform.BaseURL, Repository: s.Source.URL}
+	memory.Seal = ledger.Seal{KeyFile: s.Seal.KeyFile, Recipient: s.Seal.Recipient}
+	return memory, nil
+}
+
+// withTokens adds what creating tokens takes: a credential of its own, and
+// sinks. A plan needs no credential for it.
+func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose, log *slog.Logger) error {
+	sinks, err := newSinks(s.Sinks)
+	if err != nil {
+		return err
+	}
+	a.Tokens, a.Sinks = memory, sinks
+	if why == toPlan {
+		return nil
+	}
+	a.Tokens = lockedTokens{memory}
+	if s.Credentials.Tokens == nil {
+		return nil
+	}
+	creator, err := client.New(s.client(*s.Credentials.Tokens, log))
+	if err != nil {
+		return err
+	}
+	a.Creator = creator
 	return nil
+}
+
+// lockedTokens is a ledger's tokens for a process that may create some: one
+// process at a time.
+type lockedTokens struct{ *ledger.Ledger }
+
+// Tokens takes the lock, keeps it, and reads. While another process has it
+// nothing can be concluded from what is on record.
+func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {
+	err := l.LockTokens()
+	if errors.Is(err, ledger.ErrHeld) {
+		return diff.TokensLive{Unknown: err.Error(), Hint: "leave tokens to that process, or stop it"}, nil
+	}
+	if err != nil {
+		return diff.TokensLive{}, err
+	}
+	return l.Ledger.Tokens(ctx)
+}
+
+func newSinks(configured map[string]schema.Sink) (*sink.Sinks, error) {
+	configs := make(map[string]sink.Config, len(configured))
+	for name, c := range configured {
+		switch {
+		case c.File != nil:
+			configs[name] = sink.Config{File: &sink.File{Root: c.File.Root}}
+		case c.Exec != nil:
+			configs[name] = sink.Config{Exec: &sink.Exec{Argv: c.Exec.Argv, Timeout: c.Exec.Timeout}}
+		}
+	}
+	return sink.New(configs)
 }

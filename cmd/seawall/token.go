@@ -24,7 +24,7 @@ alone: nothing is sent, and no credential is needed.`,
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newTokenExplain(t), newTokenWhoCan(t))
+	cmd.AddCommand(newTokenInit(t), newTokenList(t), newTokenAdopt(t), newTokenResolve(t), newTokenRevoked(t), newTokenExplain(t), newTokenWhoCan(t))
 	return cmd
 }
 

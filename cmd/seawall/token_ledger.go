@@ -1,0 +1,241 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/access"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+)
+
+// These commands are a person's word to the ledger, about what only a person can
+// know: the reference shows no way to list or read tokens.
+
+// onLedger opens the configured ledger, alone, for one command.
+func (t *terminal) onLedger(o options, do func(settings, *ledger.Ledger) error) error {
+	config, err := t.loadConfig(o.configFile())
+	if err != nil {
+		return err
+	}
+	s := settings{Config: config}
+	memory, err := s.ledger(ledger.Open)
+	if err != nil {
+		return err
+	}
+	defer memory.Close()
+	if err := memory.LockTokens(); err != nil {
+		if errors.Is(err, ledger.ErrHeld) {
+			return fail(err, "stop the daemon for this: systemctl stop seawall, and start it afterwards")
+		}
+		return explain(err)
+	}
+	if err := do(s, memory); err != nil {
+		return explain(err)
+	}
+	return nil
+}
+
+func addConfig(cmd *cobra.Command, o *options) {
+	cmd.Flags().StringVar(&o.config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+defaultConfig+")")
+	_ = cmd.MarkFlagFilename("config", "cue")
+}
+
+func newTokenInit(t *terminal) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Say that the ledger knows all tokens there are",
+		Long: `Give your word that the platform holds no token of this repository beyond those
+the ledger knows. Until then, and again after the ledger was copied or put back
+from a backup, nothing is created: a forgotten token would be created twice.
+
+Look into the dashboard first. Tokens that exist are taken over with
+seawall token adopt.`,
+		Example: "  seawall token init",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return t.onLedger(o, func(s settings, memory *ledger.Ledger) error {
+				if err := memory.Init(cmd.Context(), memory.Binding); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(t.out, "tokens declared in %s may now be created on %s\n", s.Source.URL, s.Platform.BaseURL)
+				return err
+			})
+		},
+	}
+	addConfig(cmd, &o)
+	return cmd
+}
+
+func newTokenAdopt(t *terminal) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "adopt KEY ID",
+		Short: "Take over a token that was made elsewhere",
+		Long: `Say that the declared token KEY exists already, with this id on the platform, and
+that its secret is where it belongs. It is taken to be as declared: the platform
+cannot be asked.`,
+		Example: "  seawall token adopt ci-dns ed17574386854bf78a67040be0a770b0",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			token, err := t.declaredToken(cmd, o, args[0])
+			if err != nil {
+				return err
+			}
+			spec := token.Spec()
+			return t.onLedger(o, func(_ settings, memory *ledger.Ledger) error {
+				return memory.Adopt(cmd.Context(), diff.TokenRecord{
+					Intent: reconcile.NewIntent(), Key: token.Key, ID: edge.TokenID(args[1]), Spec: spec, Hash: access.Hash(spec),
+					Sink: token.Sink, At: time.Now(),
+				})
+			})
+		},
+	}
+	addConfig(cmd, &o)
+	return cmd
+}
+
+func (t *terminal) declaredToken(cmd *cobra.Command, o options, key string) (desired.Token, error) {
+	state, err := t.declared(cmd, o)
+	if err != nil {
+		return desired.Token{}, err
+	}
+	i := slices.IndexFunc(state.Tokens, func(token desired.Token) bool { return token.Key == key })
+	if i < 0 {
+		return desired.Token{}, fail(fmt.Errorf("no token %q is declared", key), "declare it first, as it is on the platform")
+	}
+	return state.Tokens[i], nil
+}
+
+func newTokenResolve(t *terminal) *cobra.Command {
+	var o options
+	var adopt string
+	var abandon, retry bool
+	cmd := &cobra.Command{
+		Use:   "resolve KEY",
+		Short: "Say what became of a creation whose outcome is unknown",
+		Long: `A creation whose answer was lost is quarantined: a token may exist whose secret
+nobody has. Look for it in the dashboard, by its name and the time, then say:
+
+  --adopt ID   it exists; you gave it a new secret there, and took that where it belongs
+  --abandon    it existed, and you revoked it
+  --retry      it never did
+
+After the last two the attempt is forgotten, and the next run creates what is
+still declared.`,
+		Example: "  seawall token resolve ci-dns --retry\n  seawall token resolve ci-dns --adopt ed17574386854bf78a67040be0a770b0",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			word, err := resolution(adopt, abandon, retry)
+			if err != nil {
+				return err
+			}
+			return t.onLedger(o, func(_ settings, memory *ledger.Ledger) error {
+				return memory.Resolve(cmd.Context(), args[0], word)
+			})
+		},
+	}
+	addConfig(cmd, &o)
+	cmd.Flags().StringVar(&adopt, "adopt", "", "the token exists and has this `ID`")
+	cmd.Flags().BoolVar(&abandon, "abandon", false, "it existed, and you revoked it")
+	cmd.Flags().BoolVar(&retry, "retry", false, "nothing was created")
+	return cmd
+}
+
+func resolution(adopt string, abandon, retry bool) (ledger.Resolution, error) {
+	said := 0
+	for _, b := range []bool{adopt != "", abandon, retry} {
+		if b {
+			said++
+		}
+	}
+	switch {
+	case said != 1:
+		return ledger.Resolution{}, usage("say exactly one of --adopt ID, --abandon and --retry")
+	case abandon:
+		return ledger.Resolution{How: ledger.ByAbandoning}, nil
+	case retry:
+		return ledger.Resolution{How: ledger.ByRetrying}, nil
+	}
+	return ledger.Resolution{How: ledger.ByAdopting, ID: edge.TokenID(adopt)}, nil
+}
+
+func newTokenRevoked(t *terminal) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "revoked ID",
+		Short:   "Say that a token no longer exists",
+		Long:    "Say that you revoked a token on the platform, such as a superseded one or an orphan\nthat a plan names. Nothing is sent; the ledger forgets it.",
+		Example: "  seawall token revoked ed17574386854bf78a67040be0a770b0",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return t.onLedger(o, func(_ settings, memory *ledger.Ledger) error {
+				return memory.Revoked(cmd.Context(), edge.TokenID(args[0]))
+			})
+		},
+	}
+	addConfig(cmd, &o)
+	return cmd
+}
+
+func newTokenList(t *terminal) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "Show the tokens the ledger knows",
+		Long:    "Show every token on record, with how far its creation came. No secret is shown.",
+		Example: "  seawall token list",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := t.loadConfig(o.configFile())
+			if err != nil {
+				return err
+			}
+			memory, err := settings{Config: config}.ledger(ledger.OpenReadOnly)
+			if err != nil {
+				return err
+			}
+			defer memory.Close()
+			live, err := memory.Tokens(cmd.Context())
+			if err != nil {
+				return explain(err)
+			}
+			return t.listTokens(live)
+		},
+	}
+	addConfig(cmd, &o)
+	return cmd
+}
+
+func (t *terminal) listTokens(live diff.TokensLive) error {
+	if live.Unknown != "" {
+		fmt.Fprintf(t.err, "%s %s\n", t.red("warning:"), oneLine(live.Unknown))
+		t.hint(live.Hint)
+	}
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE")
+	for _, r := range live.Records {
+		secret := "-"
+		switch {
+		case r.Delivered:
+			secret = "delivered"
+		case r.State == diff.TokenConfirmed:
+			secret = "sealed"
+		}
+		id := string(r.ID)
+		if id == "" {
+			id = "-"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339))
+	}
+	return w.Flush()
+}

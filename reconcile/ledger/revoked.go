@@ -1,0 +1,26 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Revoked records a person's word that a token no longer exists: it was revoked
+// on the platform, which the reference shows no call for. It is forgotten; where
+// it is still declared, and nothing superseded it, the next run creates another.
+// An id that is not on record is [ErrState].
+func (l *Ledger) Revoked(ctx context.Context, id edge.TokenID) error {
+	return l.writeTokens(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `DELETE FROM token WHERE id = ? AND state = 'confirmed'`, id)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return fault(ErrState, fmt.Sprintf("no token with the id %s is on record", id))
+	})
+}
