@@ -104,6 +104,19 @@ func TestTokensAtOnce(t *testing.T) {
 	}
 }
 
+// TestMarkReadTooEarly: a daemon goes on while a plan reads.
+func TestMarkReadTooEarly(t *testing.T) {
+	l := ready(t)
+	m, err := l.readMark()
+	must(t, err)
+	for n := range 3 {
+		must(t, l.Intend(t.Context(), record(n)))
+	}
+	if live, err := l.tokensAfter(t.Context(), m); err != nil || live.Unknown != "" || len(live.Records) != 3 {
+		t.Error(live, err)
+	}
+}
+
 func watch(t *testing.T, path string) {
 	reader, err := OpenReadOnly(path)
 	if err != nil {

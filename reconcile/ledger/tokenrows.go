@@ -16,28 +16,31 @@ func (l *Ledger) Tokens(ctx context.Context) (diff.TokensLive, error) {
 	if l.db == nil {
 		return diff.TokensLive{Unknown: "there is no ledger yet", Hint: hints[ErrUnknown]}, nil
 	}
-	live, err := l.tokens(ctx)
+	m, err := l.readMark()
+	if err != nil {
+		return diff.TokensLive{}, explain("reading", l.path, err)
+	}
+	live, err := l.tokensAfter(ctx, m)
 	if err != nil {
 		return diff.TokensLive{}, explain("reading", l.path, err)
 	}
 	return live, nil
 }
 
-// tokens reads the mark before and after the ledger. Where a daemon has written
-// it meanwhile, a doubt means nothing and all is read again.
-func (l *Ledger) tokens(ctx context.Context) (live diff.TokensLive, err error) {
-	before, err := l.readMark()
-	for err == nil {
-		if live, err = l.tokensBeside(ctx, before); err != nil || live.Unknown == "" {
-			break
+// tokensAfter reads the ledger after the mark, and in doubt the mark once more:
+// where a daemon has gone on meanwhile, the doubt means nothing.
+func (l *Ledger) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, error) {
+	for {
+		live, err := l.tokensBeside(ctx, m)
+		if err != nil || live.Unknown == "" {
+			return live, err
 		}
-		var after mark
-		if after, err = l.readMark(); after == before {
-			break
+		now, err := l.readMark()
+		if err != nil || now == m {
+			return live, err
 		}
-		before = after
+		m = now
 	}
-	return live, err
 }
 
 func (l *Ledger) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive, err error) {

@@ -85,6 +85,14 @@ func TestExecNeedNotRead(t *testing.T) {
 	}
 }
 
+// TestExecLeavesSomethingBehind: the status counts, and nobody waits for a child
+// that holds the output.
+func TestExecLeavesSomethingBehind(t *testing.T) {
+	if err := execSink(t, 0, "/bin/sh", "-c", "sleep 5 & exit 0").Deliver(t.Context(), at, secret); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestExecTimeout: the command and what it started are gone, and it is told why.
 func TestExecTimeout(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
