@@ -73,7 +73,11 @@ func markdownChange(b *bytes.Buffer, c Change) {
 		title = "⛔ **refused**, " + title
 	}
 	fmt.Fprintf(b, "\n#### %s: %s\n", Code(c.Name()), c.verb(title))
-	fmt.Fprintf(b, "declared at %s\n\n", Code(c.Origin.String()))
+	if c.Origin.IsZero() {
+		b.WriteByte('\n')
+	} else {
+		fmt.Fprintf(b, "declared at %s\n\n", Code(c.Origin.String()))
+	}
 	if len(c.Fields) > 0 {
 		b.WriteString("| member | live | desired | | declared at |\n|---|---|---|---|---|\n")
 		for i, f := range c.Fields {
@@ -86,6 +90,9 @@ func markdownChange(b *bytes.Buffer, c Change) {
 	}
 	for _, r := range c.Rights {
 		fmt.Fprintf(b, "- %s: %s\n", r.Direction, Code(r.Text))
+	}
+	if to := c.secretTo(); to != "" {
+		fmt.Fprintf(b, "- %s\n", Code(to))
 	}
 	for i, l := range c.Unmanaged {
 		if b.Len() > markdownLimit {

@@ -72,6 +72,9 @@ func (t *textWriter) change(c Change) {
 	for _, r := range c.Rights {
 		fmt.Fprintf(t, "    > %s  %s\n", Printable(r.Text), t.direction(r.Direction))
 	}
+	if to := c.secretTo(); to != "" {
+		fmt.Fprintf(t, "    > %s\n", Printable(to))
+	}
 	for _, l := range c.Unmanaged {
 		fmt.Fprintf(t, "    ? %s = %s  %s\n", subject(l.Path), value(l.Value), t.paint(dim, "not declared"))
 	}
@@ -80,6 +83,15 @@ func (t *textWriter) change(c Change) {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), Printable(c.Refused.Release))
 	}
 	t.WriteByte('\n')
+}
+
+// secretTo says where the secret of a token to be created goes; empty for what
+// creates none.
+func (c Change) secretTo() string {
+	if c.Creation == nil || c.Creation.Sink == nil {
+		return ""
+	}
+	return fmt.Sprintf("the secret goes to sink %s, key %s", c.Creation.Sink.Name, c.Creation.Sink.Key)
 }
 
 // verb puts what a change of a token does before its direction.

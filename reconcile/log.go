@@ -50,7 +50,7 @@ func (l Logger) Report(ctx context.Context, r Report) {
 	refused := refusedChanges(r.Plan)
 	lines("refused changes", len(refused), func(i int) {
 		c := refused[i]
-		l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment,
+		l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
 			"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release)
 	})
 	results := begun(r)
@@ -76,12 +76,12 @@ func refusedChanges(p diff.Plan) []diff.Change {
 
 func (l Logger) problem(ctx context.Context, p diff.Problem) {
 	l.Log.WarnContext(ctx, "cannot plan", "zone", p.Zone, "deployment", p.Deployment, "token", p.Token,
-		"state", string(p.State), "reason", p.Reason, "origin", p.Origin.String())
+		"state", string(p.State), "reason", p.Reason, "hint", p.Hint, "origin", p.Origin.String())
 }
 
 func (l Logger) result(ctx context.Context, result Result) {
 	attrs := []any{
-		"zone", result.Change.Zone, "deployment", result.Change.Deployment,
+		"zone", result.Change.Zone, "deployment", result.Change.Deployment, "token", result.Change.Token,
 		"direction", string(result.Change.Direction), "origin", result.Change.Origin.String(), "fields", len(result.Change.Fields),
 	}
 	if result.Err != nil {
@@ -89,7 +89,9 @@ func (l Logger) result(ctx context.Context, result Result) {
 	}
 	switch result.Outcome {
 	case Converged:
-		l.Log.InfoContext(ctx, "change applied and proved", attrs...)
+		l.Log.InfoContext(ctx, result.subject()+" "+result.achieved(), attrs...)
+	case Quarantined:
+		l.Log.ErrorContext(ctx, "a token may exist whose secret nobody has; see seawall token resolve", attrs...)
 	case NonConvergent:
 		left := make([]string, len(result.Left))
 		for i, f := range result.Left {

@@ -47,7 +47,7 @@ func (r Result) line(colour bool) string {
 	if colour {
 		mark = "\x1b[" + code + "m" + mark + "\x1b[0m"
 	}
-	line := fmt.Sprintf("%s %s  %s", mark, r.Change.Name(), r.Outcome.words())
+	line := fmt.Sprintf("%s %s  %s", mark, r.Change.Name(), r.words())
 	if r.Err != nil {
 		line += ": " + r.Err.Error()
 	}
@@ -60,10 +60,12 @@ func (r Result) line(colour bool) string {
 	return diff.Printable(line)
 }
 
-func (o Outcome) words() string {
-	switch o {
+// words is the outcome as people say it. Of a token nothing can be read back, so
+// it is told what was done.
+func (r Result) words() string {
+	switch r.Outcome {
 	case Converged:
-		return "applied and proved"
+		return r.achieved()
 	case NonConvergent:
 		return "written, but the platform did not keep it"
 	case NotStarted:
@@ -71,7 +73,19 @@ func (o Outcome) words() string {
 	case Quarantined:
 		return "outcome unknown; quarantined until a person resolves it"
 	}
-	return string(o)
+	return string(r.Outcome)
+}
+
+func (r Result) achieved() string {
+	switch {
+	case r.Change.Kind != diff.KindToken:
+		return "applied and proved"
+	case r.Change.Creation == nil:
+		return "secret delivered"
+	case r.Change.Action == diff.ActionReplace:
+		return "created, secret delivered; the one before it lives on, and seawall plan names it"
+	}
+	return "created, secret delivered"
 }
 
 // verdict is the last line of a run.
@@ -82,13 +96,50 @@ func (r Report) verdict() string {
 	case r.Converged() && len(r.Results) == 0:
 		return "in sync: nothing to apply"
 	case r.Converged():
-		return fmt.Sprintf("converged: %d applied and proved", r.Count(Converged))
+		return "converged: " + strings.Join(r.achieved(), ", ")
 	}
 	return "not converged: " + strings.Join(r.counts(), ", ")
 }
 
+// subject is what a result is about, in a word.
+func (r Result) subject() string {
+	if r.Change.Kind == diff.KindToken {
+		return "token"
+	}
+	return "change"
+}
+
+// achieved counts what converged, by what was done.
+func (r Report) achieved() []string {
+	proved, created, delivered := 0, 0, 0
+	for _, result := range r.Results {
+		switch {
+		case result.Outcome != Converged:
+		case result.Change.Kind != diff.KindToken:
+			proved++
+		case result.Change.Creation != nil:
+			created++
+		default:
+			delivered++
+		}
+	}
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	add(proved, "applied and proved")
+	add(created, "created")
+	add(delivered, "delivered")
+	if len(parts) == 0 {
+		return []string{"0 applied and proved"}
+	}
+	return parts
+}
+
 func (r Report) counts() []string {
-	parts := []string{fmt.Sprintf("%d applied and proved", r.Count(Converged))}
+	parts := r.achieved()
 	if n := len(r.Results) - r.Count(Converged); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d not", n))
 	}

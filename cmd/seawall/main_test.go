@@ -42,6 +42,8 @@ const quickExit = "atexit_sleep_ms=0"
 //	commit DIR MESSAGE        commit all of a folder, which becomes a repository
 //	replace OLD NEW FILE      replace text in a file; "\r", "\n" and the like are escapes
 //	scrub FILE OUT            write FILE without what differs from run to run
+//	capture NAME REGEXP FILE  set a variable to what the group of REGEXP matches
+//	mode FILE MODE            hold a file to its permissions, such as 0600
 //	daemon NAME REGEXP ARG…   start seawall and wait until a line it writes matches
 //	await NAME REGEXP         wait for a further line of a daemon
 //	signal NAME SIGNAL        send a daemon a signal
@@ -74,6 +76,8 @@ func TestScript(t *testing.T) {
 			"commit":     commit,
 			"replace":    replace,
 			"scrub":      scrub,
+			"capture":    capture,
+			"mode":       mode,
 			"daemon":     startDaemon,
 			"await":      awaitDaemon,
 			"signal":     signalDaemon,

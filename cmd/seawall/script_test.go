@@ -193,6 +193,26 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.ReplaceAll(text, old, new)), 0o644))
 }
 
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 3, 3, "capture NAME REGEXP FILE")
+	pattern, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	found := pattern.FindStringSubmatch(ts.ReadFile(args[2]))
+	if len(found) != 2 {
+		ts.Fatalf("%s has no match for %s", args[2], args[1])
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "mode FILE MODE")
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%#o", info.Mode().Perm()); got != args[1] {
+		ts.Fatalf("%s has mode %s, want %s", args[0], got, args[1])
+	}
+}
+
 // unescape reads the escapes of Go that a script cannot hold as they are.
 func unescape(ts *testscript.TestScript, s string) string {
 	if !strings.Contains(s, `\`) {
@@ -211,6 +231,8 @@ var varies = []struct {
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "HOST:PORT"},
 	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:DIGEST"},
 	{regexp.MustCompile(`"(commit)": "[0-9a-f]{40}"`), `"$1": "COMMIT"`},
+	{regexp.MustCompile(`\(attempt [0-9a-f]{16}\)`), "(attempt ATTEMPT)"},
+	{regexp.MustCompile(`--adopt [0-9a-f]{32}`), "--adopt ID"},
 	{regexp.MustCompile(`\b(commit|held|in force)( +)[0-9a-f]{7,40}\b`), "$1${2}COMMIT"},
 	{regexp.MustCompile(`seawall-demo-\d+`), "seawall-demo"},
 	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?`), "TIME"},

@@ -197,7 +197,8 @@ func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose, lo
 	if err != nil {
 		return err
 	}
-	a.Creator = creator
+	rulesets := a.Requests
+	a.Creator, a.Requests = creator, func() int64 { return rulesets() + creator.Requests() }
 	return nil
 }
 
