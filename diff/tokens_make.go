@@ -92,15 +92,15 @@ func (p *planner) createToken(token desired.Token, creation *Creation, records [
 		c.Action, before = ActionReplace, records[len(records)-1].Spec
 	}
 	c.Fields = tokenFields(before, creation.Spec, token.Origin)
-	c.Rights = rights(before, creation.Spec)
 	c.Direction = Neutral
-	for _, right := range c.Rights {
+	for _, change := range access.Diff(before, creation.Spec) {
+		right := Right{change.String(), Direction(change.Direction)}
+		c.Rights = append(c.Rights, right)
 		c.Direction = combine(c.Direction, right.Direction)
-	}
-	for i := range c.Fields {
-		c.Fields[i].Direction = Neutral
-		if c.Fields[i].Path != "name" {
-			c.Fields[i].Direction = c.Direction
+		for i := range c.Fields {
+			if c.Fields[i].Path == memberOfRight[change.Kind] {
+				c.Fields[i].Direction = combine(c.Fields[i].Direction, right.Direction)
+			}
 		}
 	}
 	p.plan.Changes = append(p.plan.Changes, c)
@@ -124,14 +124,10 @@ func (p *planner) tokenProblem(token desired.Token, state ProblemState, reason, 
 	})
 }
 
-// rights compares effective rights: more of them, wider addresses and a longer
-// life weaken.
-func rights(before, after edge.TokenSpec) []Right {
-	var list []Right
-	for _, change := range access.Diff(before, after) {
-		list = append(list, Right{change.String(), Direction(change.Direction)})
-	}
-	return list
+// memberOfRight says which member of a token a difference in rights comes from.
+var memberOfRight = map[access.Kind]Member{
+	access.KindRight: "policies", access.KindNotBefore: "not_before",
+	access.KindExpiresOn: "expires_on", access.KindAddresses: "condition",
 }
 
 // tokenFields lists the members in which two specifications differ, in
@@ -141,7 +137,7 @@ func tokenFields(before, after edge.TokenSpec, origin desired.Origin) []Field {
 	fields := []Field{}
 	for _, path := range []Member{"name", "policies", "not_before", "expires_on", "condition"} {
 		if old, now := a[path], b[path]; !sameJSON(old, now) {
-			fields = append(fields, Field{Path: path, Old: old, New: now, Origin: &origin})
+			fields = append(fields, Field{Path: path, Old: old, New: now, Direction: Neutral, Origin: &origin})
 		}
 	}
 	return fields

@@ -8,11 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/sim"
@@ -26,8 +24,9 @@ func newDemo(t *terminal) *cobra.Command {
 		Short: "Show all of it on this machine, with nothing to set up",
 		Long: `Start a simulated platform on loopback, make a git repository from an example,
 and show: a plan, an apply, the proof that a second run sends no write, drift
-made by hand and healed, and an invalid commit held back while the last good one
-stays in force. It needs git, and no network. With --serve it goes on as a
+made by hand and healed, an invalid commit held back while the last good one
+stays in force, a token created and delivered, and a crash in the middle of
+another. It needs git, and no network. With --serve it goes on as a
 daemon to play with.`,
 		Example: "  seawall demo\n  seawall demo --serve",
 		Args:    noArguments,
@@ -63,7 +62,7 @@ type demo struct {
 // show plays the acts in turn. Each checks that what it tells is true.
 func (d *demo) show(ctx context.Context) error {
 	for _, act := range []func(context.Context) error{
-		d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack,
+		d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack, d.createToken, d.crash,
 	} {
 		if err := act(ctx); err != nil {
 			return err
@@ -102,21 +101,46 @@ func (d *demo) raiseCurtain(ctx context.Context) error {
 	d.say("\n%s:", demoFile)
 	d.say("%s", indent(d.repository.read(demoFile)))
 
-	token := filepath.Join(d.dir, "rulesets-token")
-	if err := os.WriteFile(token, []byte(d.platform.RulesetsToken.Reveal()), 0o600); err != nil {
+	return d.configure(ctx, "")
+}
+
+// configure writes the configuration of the demo, with more to it, and puts a
+// reconciler together from it, as the daemon would.
+func (d *demo) configure(ctx context.Context, more string) error {
+	if d.reconciler != nil {
+		d.reconciler.close()
+	}
+	secrets := map[string]string{
+		"rulesets-token": d.platform.RulesetsToken.Reveal(),
+		"tokens-token":   d.platform.TokensToken.Reveal(),
+	}
+	for name, value := range secrets {
+		if err := os.WriteFile(filepath.Join(d.dir, name), []byte(value), 0o600); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf(demoConfig, "file://"+d.repository.dir, d.platform.BaseURL, d.path("rulesets-token"), d.path("state")) + more
+	if err := os.WriteFile(d.path("config.cue"), []byte(text), 0o600); err != nil {
 		return err
 	}
-	d.settings = settings{Config: schema.Config{
-		Source:      schema.Source{URL: d.repository.dir, Ref: "refs/heads/main", Path: "."},
-		Platform:    schema.Platform{BaseURL: d.platform.BaseURL, Vendor: "vendor", Profile: "documented"},
-		Credentials: schema.Credentials{Rulesets: schema.SecretRef{File: token}},
-		StateDir:    filepath.Join(d.dir, "state"),
-		Schedule:    schema.Schedule{Sync: "@every 2s", Sweep: "@every 10s", Timezone: time.UTC},
-		Listen:      "127.0.0.1:0",
-	}}
+	config, err := d.loadConfig(d.path("config.cue"))
+	if err != nil {
+		return err
+	}
+	d.settings = settings{Config: config}
 	d.reconciler, err = assemble(ctx, d.settings, toServe, slog.New(slog.DiscardHandler))
 	return err
 }
+
+const demoConfig = `source: url: %q
+platform: base_url: %q
+credentials: rulesets: file: %q
+state: dir: %q
+schedule: {sync: "@every 2s", sweep: "@every 10s"}
+listen: "127.0.0.1:0"
+`
+
+func (d *demo) path(name string) string { return filepath.Join(d.dir, name) }
 
 func (d *demo) run(ctx context.Context, order reconcile.Order) (reconcile.Report, int, error) {
 	d.platform.ClearTranscript()
@@ -251,10 +275,6 @@ func (d *demo) result(report reconcile.Report) {
 // serveOn goes on as a daemon over the same stage.
 func (d *demo) serveOn(ctx context.Context) error {
 	d.title("Serving until interrupted")
-	good := strings.Replace(d.repository.read(demoFile), `"manage_challenge"`, `"managed_challenge"`, 1)
-	if err := d.repository.commit(ctx, demoFile, good, "Mend the typo"); err != nil {
-		return err
-	}
 	d.say("Commit to      %s", d.repository.dir)
 	d.say("Plant drift    curl -X PUT %s/zones/%s/entrypoint -d @ruleset.json", d.platform.ControlURL(), demoZone)
 	d.say("Look           curl %s/transcript", d.platform.ControlURL())

@@ -27,21 +27,24 @@ func (t *terminal) onLedger(o options, do func(settings, *ledger.Ledger) error) 
 		return err
 	}
 	s := settings{Config: config}
+	err = s.holdingLedger(func(memory *ledger.Ledger) error { return do(s, memory) })
+	if errors.Is(err, ledger.ErrHeld) {
+		return fail(err, "stop the daemon for this: systemctl stop seawall, and start it afterwards")
+	}
+	return explain(err)
+}
+
+// holdingLedger opens the ledger and takes the lock of its tokens for as long as
+// do works.
+func (s settings) holdingLedger(do func(*ledger.Ledger) error) error {
 	memory, err := s.ledger(ledger.Open)
 	if err != nil {
 		return err
 	}
-	defer memory.Close()
-	if err := memory.LockTokens(); err != nil {
-		if errors.Is(err, ledger.ErrHeld) {
-			return fail(err, "stop the daemon for this: systemctl stop seawall, and start it afterwards")
-		}
-		return explain(err)
+	if err = memory.LockTokens(); err == nil {
+		err = do(memory)
 	}
-	if err := do(s, memory); err != nil {
-		return explain(err)
-	}
-	return nil
+	return errors.Join(err, memory.Close())
 }
 
 func addConfig(cmd *cobra.Command, o *options) {
