@@ -15,6 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	crashWhenTold()
 	gittest.Isolate()
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SEAWALL_") || name == "CREDENTIALS_DIRECTORY" {

@@ -1,0 +1,215 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+)
+
+// crashJob is the variable by which the test binary, started again, is told to
+// make one run instead of testing.
+const crashJob = "SEAWALL_TEST_CRASH"
+
+// crashOrder is its value.
+type crashOrder struct {
+	tokenPlace
+	At int // the moment to die at, counted from 1; 0 is never
+}
+
+// crashWhenTold makes the run and ends the process, where there is an order.
+func crashWhenTold() {
+	text, ok := os.LookupEnv(crashJob)
+	if !ok {
+		return
+	}
+	var order crashOrder
+	err := json.Unmarshal([]byte(text), &order)
+	if err == nil {
+		err = order.run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func (o crashOrder) run() error {
+	l, err := o.open(ledger.Open)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if err := l.LockTokens(); err != nil {
+		return err
+	}
+	r, err := o.reconciler(l)
+	if err != nil {
+		return err
+	}
+	m := &mortal{at: o.At, memory: l, creator: r.Creator, sinks: r.Sinks}
+	r.Tokens, r.Creator, r.Sinks = m, m, m
+	return r.Run(context.Background(), reconcile.Order{Trigger: reconcile.TriggerManual}).Err
+}
+
+// mortal passes every step on, and dies before or after one of them.
+type mortal struct {
+	at, moment int
+	memory     reconcile.TokenMemory
+	creator    edge.TokenCreator
+	sinks      reconcile.Sinks
+}
+
+func (m *mortal) step(do func() error) error {
+	m.mayDie()
+	err := do()
+	m.mayDie()
+	return err
+}
+
+func (m *mortal) mayDie() {
+	if m.moment++; m.moment == m.at {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {} // it need not take effect at once
+	}
+}
+
+func (m *mortal) Tokens(ctx context.Context) (live diff.TokensLive, err error) {
+	err = m.step(func() error { live, err = m.memory.Tokens(ctx); return err })
+	return live, err
+}
+
+func (m *mortal) Intend(ctx context.Context, record diff.TokenRecord) error {
+	return m.step(func() error { return m.memory.Intend(ctx, record) })
+}
+
+func (m *mortal) NotCreated(ctx context.Context, intent string) error {
+	return m.step(func() error { return m.memory.NotCreated(ctx, intent) })
+}
+
+func (m *mortal) Quarantine(ctx context.Context, intent, reason string) error {
+	return m.step(func() error { return m.memory.Quarantine(ctx, intent, reason) })
+}
+
+func (m *mortal) Confirm(ctx context.Context, intent string, id edge.TokenID, secret edge.Secret) error {
+	return m.step(func() error { return m.memory.Confirm(ctx, intent, id, secret) })
+}
+
+func (m *mortal) Sealed(ctx context.Context, intent string) (secret edge.Secret, err error) {
+	err = m.step(func() error { secret, err = m.memory.Sealed(ctx, intent); return err })
+	return secret, err
+}
+
+func (m *mortal) Delivered(ctx context.Context, intent string) error {
+	return m.step(func() error { return m.memory.Delivered(ctx, intent) })
+}
+
+func (m *mortal) CreateToken(ctx context.Context, spec edge.TokenSpec) (created edge.CreatedToken, err error) {
+	err = m.step(func() error { created, err = m.creator.CreateToken(ctx, spec); return err })
+	return created, err
+}
+
+func (m *mortal) Check(where desired.Sink) error { return m.sinks.Check(where) }
+
+func (m *mortal) Deliver(ctx context.Context, where desired.Sink, secret edge.Secret) error {
+	return m.step(func() error { return m.sinks.Deliver(ctx, where, secret) })
+}
+
+// child makes a run in a process of its own and reports whether it lived to the
+// end. No secret is anywhere in the clear afterwards but in the sink.
+func (w *tokenWorld) child(at int) (survived bool) {
+	w.t.Helper()
+	order, err := json.Marshal(crashOrder{w.tokenPlace, at})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(w.t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), crashJob+"="+string(order))
+	var told bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &told, &told
+	err = cmd.Run()
+	w.nowhere("what was told", told.Bytes())
+	w.nowhereBelow(w.State)
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	switch {
+	case err == nil:
+		return true
+	case !ok || status.Signal() != syscall.SIGKILL:
+		w.t.Fatalf("the run failed: %v\n%s", err, told.String())
+	}
+	return false
+}
+
+// TestTokensKilledAtEveryStep: wherever the process dies, the next one finds out
+// what may have happened, creates nothing twice, and brings every secret that was
+// recorded to its sink. What nobody can know waits for a person.
+func TestTokensKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	moments, quarantined := 0, 0
+	for at, survived := 1, false; !survived; at++ {
+		t.Run(fmt.Sprint("at ", at), func(t *testing.T) {
+			w := newTokenWorld(t)
+			survived = w.child(at)
+			w.holds()
+			quarantined += w.recover()
+		})
+		moments = at
+	}
+	// Tokens, and five steps for each of three tokens, each before and after; and
+	// the one that lives.
+	if want := 2*(1+5*len(tokenKeys)) + 1; moments != want {
+		t.Errorf("the run has %d moments, want %d", moments, want)
+	}
+	// Of each token: after intend, before create, after it, and before confirm.
+	if want := 4 * len(tokenKeys); quarantined != want {
+		t.Errorf("a person was needed %d times, want %d", quarantined, want)
+	}
+}
+
+// TestTokensKilledTwice: the process that cleans up may die as well.
+func TestTokensKilledTwice(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]int{"unknown": 6, "sealed": 8} { // after create, after confirm
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for at, survived := 1, false; !survived; at++ {
+				w := newTokenWorld(t)
+				if w.child(first) {
+					t.Fatal("the first process lived")
+				}
+				survived = w.child(at)
+				w.holds()
+				w.recover()
+			}
+		})
+	}
+}
+
+// recover lets two more processes run, then a person and a third one. It returns
+// how often the person was needed.
+func (w *tokenWorld) recover() (quarantined int) {
+	w.t.Helper()
+	w.child(0)
+	w.holds()
+	before := w.creations()
+	w.child(0)
+	w.holds()
+	if n := w.creations() - before; n != 0 {
+		w.t.Errorf("without a word of a person %d more were created", n)
+	}
+	quarantined = w.resolve()
+	w.child(0)
+	w.ends()
+	return quarantined
+}

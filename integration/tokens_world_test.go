@@ -1,0 +1,296 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/sink"
+)
+
+// tokenKeys are the declared tokens; each has the same name on the platform and
+// the same key below the sink "ci".
+var tokenKeys = []string{"ci-dns", "deploy", "metrics"}
+
+// tokenPlace says where creations of tokens leave their traces. It travels to
+// other processes as JSON.
+type tokenPlace struct {
+	BaseURL, Rulesets, Tokens string // the platform and its two credentials
+	State, Sink               string // folders
+}
+
+func (p tokenPlace) ledgerFile() string { return filepath.Join(p.State, "ledger.db") }
+
+func (p tokenPlace) binding() ledger.Binding {
+	return ledger.Binding{Platform: p.BaseURL, Repository: "https://git.example/edge.git"}
+}
+
+// open opens the ledger as a process of its own would. The caller closes it.
+func (p tokenPlace) open(how func(string) (*ledger.Ledger, error)) (*ledger.Ledger, error) {
+	l, err := how(p.ledgerFile())
+	if err != nil {
+		return nil, err
+	}
+	l.Binding = p.binding()
+	return l, nil
+}
+
+// reconciler is the real thing but for git and CUE: ledger, client and file sink.
+func (p tokenPlace) reconciler(l *ledger.Ledger) (*reconcile.Reconciler, error) {
+	var clients [2]*client.Client
+	for i, value := range []string{p.Rulesets, p.Tokens} {
+		secret := edge.NewSecret(value)
+		c, err := client.New(client.Config{
+			BaseURL: p.BaseURL, Token: func() (edge.Secret, error) { return secret, nil }, Budget: client.NewBudget(1_000_000, time.Minute),
+		})
+		if err != nil {
+			return nil, err
+		}
+		clients[i] = c
+	}
+	sinks, err := sink.New(map[string]sink.Config{"ci": {File: &sink.File{Root: p.Sink}}})
+	if err != nil {
+		return nil, err
+	}
+	return &reconcile.Reconciler{
+		Source: tokenCommit{}, Compiler: tokenCommit{}, Reader: clients[0], Writer: clients[0], Memory: l,
+		Tokens: l, Creator: clients[1], Sinks: sinks, Now: time.Now,
+	}, nil
+}
+
+// tokenCommit is a commit that declares the tokens.
+type tokenCommit struct{}
+
+func (tokenCommit) Fetch(context.Context) (string, error) { return "c1", nil }
+
+func (tokenCommit) Compile(_ context.Context, commit string) (desired.State, []desired.Problem, error) {
+	state := desired.State{Commit: commit}
+	for _, key := range tokenKeys {
+		state.Tokens = append(state.Tokens, desired.Token{
+			Key: key, Name: key, Sink: &desired.Sink{Name: "ci", Key: key},
+			Policies: []desired.Policy{{
+				Effect: "allow", Resources: []desired.Resource{{Key: edge.ResourceAllZones}},
+				PermissionGroups: []desired.PermissionGroup{{ID: mem.RulesGroup}},
+			}},
+		})
+	}
+	return state, nil, nil
+}
+
+// tokenWorld is a place as a test looks at it.
+type tokenWorld struct {
+	tokenPlace
+	*platform
+	adopted map[edge.TokenID]bool // a person has their secrets
+}
+
+// newTokenWorld starts a simulator and gives the ledger a person's word.
+func newTokenWorld(t *testing.T) *tokenWorld {
+	t.Helper()
+	p := startPlatform(t, fleet(1))
+	dir := t.TempDir()
+	w := &tokenWorld{tokenPlace{
+		BaseURL: p.BaseURL, Rulesets: p.RulesetsToken.Reveal(), Tokens: p.TokensToken.Reveal(),
+		State: filepath.Join(dir, "state"), Sink: filepath.Join(dir, "sink"),
+	}, p, map[edge.TokenID]bool{}}
+	w.locked(func(l *ledger.Ledger) error { return l.Init(t.Context(), l.Binding) })
+	return w
+}
+
+// locked does something with the ledger that needs its lock.
+func (w *tokenWorld) locked(do func(*ledger.Ledger) error) {
+	w.t.Helper()
+	l, err := w.open(ledger.Open)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.LockTokens(); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := do(l); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// runOnce makes one run in this process.
+func (w *tokenWorld) runOnce() (report reconcile.Report) {
+	w.t.Helper()
+	w.locked(func(l *ledger.Ledger) error {
+		r, err := w.reconciler(l)
+		if err == nil {
+			report = r.Run(w.t.Context(), reconcile.Order{Trigger: reconcile.TriggerManual})
+		}
+		return err
+	})
+	return report
+}
+
+// made returns the tokens that were created, by name.
+func (p *platform) made() map[string][]mem.SeedToken {
+	made := map[string][]mem.SeedToken{}
+	for _, token := range p.Platform.Tokens()[len(mem.DefaultTokens()):] {
+		made[token.Name] = append(made[token.Name], token)
+	}
+	return made
+}
+
+// creations counts the requests to create a token, whatever became of them.
+func (p *platform) creations() (n int) {
+	for _, call := range p.calls() {
+		if call == http.MethodPost+" "+edge.TokensPath() {
+			n++
+		}
+	}
+	return n
+}
+
+// records returns what a process that looks now finds in the ledger.
+func (w *tokenWorld) records() map[string][]diff.TokenRecord {
+	w.t.Helper()
+	l, err := w.open(ledger.OpenReadOnly)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer l.Close()
+	live, err := l.Tokens(w.t.Context())
+	if err != nil || live.Unknown != "" {
+		w.t.Fatalf("reading the ledger: %v %s", err, live.Unknown)
+	}
+	byKey := map[string][]diff.TokenRecord{}
+	for _, r := range live.Records {
+		byKey[r.Key] = append(byKey[r.Key], r)
+		if r.State == diff.TokenConfirmed && !r.Delivered {
+			secret, err := l.Sealed(w.t.Context(), r.Intent)
+			if err != nil || !secret.Equal(w.value(r)) {
+				w.t.Errorf("%s: what is sealed does not open, or is another secret than the platform's: %v", r.Key, err)
+			}
+		}
+	}
+	return byKey
+}
+
+// value is the secret that the platform has for a record; zero where it has no
+// such token.
+func (w *tokenWorld) value(r diff.TokenRecord) edge.Secret {
+	for _, token := range w.made()[r.Spec.Name] {
+		if token.ID == string(r.ID) {
+			return edge.NewSecret(token.Value)
+		}
+	}
+	return edge.Secret{}
+}
+
+// holds checks what must be true at any time, whatever died or was cut:
+//
+//	one token for each declaration at most
+//	confirmed ≤ existing ≤ confirmed + those whose outcome is unknown
+//	a confirmed secret is delivered, and signs in, or sealed, and opens
+func (w *tokenWorld) holds() {
+	w.t.Helper()
+	made, records := w.made(), w.records()
+	for name := range made {
+		if !slices.Contains(tokenKeys, name) {
+			w.t.Errorf("there is a token %q, which nobody declared", name)
+		}
+	}
+	for _, key := range tokenKeys {
+		confirmed, unknown := 0, 0
+		for _, r := range records[key] {
+			if r.State == diff.TokenConfirmed {
+				confirmed++
+				w.confirmed(r)
+			} else {
+				unknown++
+			}
+		}
+		existing := len(made[key])
+		if existing > 1 || confirmed > existing || existing > confirmed+unknown {
+			w.t.Errorf("%s: %d exist, %d are confirmed, of %d the outcome is unknown", key, existing, confirmed, unknown)
+		}
+	}
+}
+
+func (w *tokenWorld) confirmed(r diff.TokenRecord) {
+	w.t.Helper()
+	value := w.value(r)
+	switch {
+	case value.IsZero():
+		w.t.Errorf("%s: the platform has no token %s", r.Key, r.ID)
+	case r.Delivered && !w.adopted[r.ID]:
+		data, err := os.ReadFile(filepath.Join(w.Sink, r.Sink.Key))
+		if err != nil || string(data) != value.Reveal() {
+			w.t.Errorf("%s: the sink has another secret than the platform: %v", r.Key, err)
+		}
+		if got := w.signIn(string(data)); got != http.StatusOK {
+			w.t.Errorf("%s: what was delivered does not sign in: %d", r.Key, got)
+		}
+		if got := w.signIn(string(data) + "x"); got != http.StatusUnauthorized {
+			w.t.Fatalf("anything signs in: %d", got)
+		}
+	}
+}
+
+func (w *tokenWorld) signIn(secret string) int {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.tokenPlace.BaseURL+edge.EntryPointPath(mem.FleetZone(1)), nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+secret)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
+// resolve gives a person's word on each creation whose outcome is unknown, by
+// what is on the platform, and returns how many there were.
+func (w *tokenWorld) resolve() (n int) {
+	w.t.Helper()
+	made, records := w.made(), w.records()
+	w.locked(func(l *ledger.Ledger) error {
+		for key, list := range records {
+			if list[len(list)-1].State != diff.TokenQuarantined {
+				continue
+			}
+			n++
+			word := ledger.Resolution{How: ledger.ByRetrying}
+			if len(made[key]) > 0 {
+				word = ledger.Resolution{How: ledger.ByAdopting, ID: edge.TokenID(made[key][0].ID)}
+				w.adopted[word.ID] = true
+			}
+			if err := l.Resolve(w.t.Context(), key, word); err != nil {
+				return fmt.Errorf("resolving %s: %w", key, err)
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// ends checks that nothing is left to do: every declaration has its one token.
+func (w *tokenWorld) ends() {
+	w.t.Helper()
+	w.holds()
+	made, records := w.made(), w.records()
+	for _, key := range tokenKeys {
+		if len(made[key]) != 1 || len(records[key]) != 1 || !records[key][0].Delivered {
+			w.t.Errorf("%s: %d exist, on record are %+v", key, len(made[key]), records[key])
+		}
+	}
+}
