@@ -12,11 +12,21 @@ import (
 // life is what a process does until it is killed: tokens that come all the way,
 // and ways that end before.
 var life = []op{
-	{"intend", 1, 1, 0}, {"confirm", 1, 1, 1}, {"delivered", 1, 1, 0},
-	{"intend", 2, 2, 0}, {"quarantine", 2, 2, 0}, {"adopt by resolving", 2, 2, 0},
-	{"intend", 3, 1, 0}, {"not created", 3, 1, 0}, {"adopt", 4, 4, 0},
-	{"intend", 5, 5, 0}, {"confirm", 5, 5, 5}, {"intend", 6, 6, 0},
-	{"quarantine", 6, 6, 0}, {"abandon", 6, 6, 0}, {"delivered", 5, 5, 0},
+	{"intend", 1, 1, 0},
+	{"confirm", 1, 1, 1},
+	{"delivered", 1, 1, 0},
+	{"intend", 2, 2, 0},
+	{"quarantine", 2, 2, 0},
+	{"adopt by resolving", 2, 2, 0},
+	{"intend", 3, 1, 0},
+	{"not created", 3, 1, 0},
+	{"adopt", 4, 4, 0},
+	{"intend", 5, 5, 0},
+	{"confirm", 5, 5, 5},
+	{"intend", 6, 6, 0},
+	{"quarantine", 6, 6, 0},
+	{"abandon", 6, 6, 0},
+	{"delivered", 5, 5, 0},
 }
 
 // live does so many steps of life and then kills itself with SIGKILL: after the

@@ -39,7 +39,7 @@ func tokenWrites(t *testing.T, l *Ledger) []error {
 	return []error{
 		l.Init(ctx, binding), l.Intend(ctx, r), l.NotCreated(ctx, r.Intent), l.Quarantine(ctx, r.Intent, ""),
 		l.Confirm(ctx, r.Intent, "id", secret(1)), l.Delivered(ctx, r.Intent), l.Adopt(ctx, adopted(r, "id")),
-		l.Resolve(ctx, r.Key, Resolution{How: ByRetrying}),
+		l.Resolve(ctx, r.Key, Resolution{How: ByRetrying}), l.Revoked(ctx, "id"),
 	}
 }
 

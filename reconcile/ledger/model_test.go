@@ -23,7 +23,7 @@ type op struct {
 	secret      int
 }
 
-var whats = []string{"intend", "not created", "quarantine", "confirm", "delivered", "adopt", "adopt by resolving", "abandon", "retry"}
+var whats = []string{"intend", "not created", "quarantine", "confirm", "delivered", "adopt", "adopt by resolving", "abandon", "retry", "revoked"}
 
 func (o op) String() string { return fmt.Sprintf("%s %d %d", o.what, o.intent, o.key) }
 
@@ -54,6 +54,8 @@ func (o op) do(ctx context.Context, l *Ledger) error {
 		return l.Resolve(ctx, r.Key, Resolution{How: ByAdopting, ID: o.id()})
 	case "abandon":
 		return l.Resolve(ctx, r.Key, Resolution{How: ByAbandoning})
+	case "revoked":
+		return l.Revoked(ctx, o.id())
 	default:
 		return l.Resolve(ctx, r.Key, Resolution{How: ByRetrying})
 	}
@@ -97,6 +99,13 @@ func (m model) do(o op) (model, bool) {
 		delete(after.sealed, r.Intent)
 	case o.what == "adopt by resolving" && in(open, diff.TokenQuarantined) && !known:
 		after.records[open].State, after.records[open].ID, after.records[open].Delivered = diff.TokenConfirmed, o.id(), true
+	case o.what == "revoked" && known:
+		for _, x := range m.records {
+			if x.ID == o.id() {
+				delete(after.sealed, x.Intent)
+			}
+		}
+		after.records = slices.DeleteFunc(after.records, func(x diff.TokenRecord) bool { return x.ID == o.id() })
 	case (o.what == "abandon" || o.what == "retry") && in(open, diff.TokenQuarantined):
 		drop(open)
 	default:

@@ -152,7 +152,7 @@ func soundKey(key string) error {
 	case strings.ContainsFunc(key, func(r rune) bool { return r == '\\' || r == unicode.ReplacementChar || unicode.IsControl(r) }):
 		return errors.New(`the key cannot hold \ or what does not print`)
 	case !fs.ValidPath(key) || key == ".":
-		return errors.New("no part of the key can be empty, . or ..")
+		return errors.New("the key has a part that is empty, . or ..: it must stay below its sink")
 	}
 	return nil
 }

@@ -44,8 +44,8 @@ func TestUnknownSink(t *testing.T) {
 func TestKeys(t *testing.T) {
 	s := mustNew(t, map[string]Config{"f": {File: &File{Root: "/nowhere/at/all"}}, "e": {Exec: &Exec{Argv: []string{"/nowhere"}}}})
 	for key, want := range map[string]string{
-		"": "the key is empty", "/etc/passwd": "cannot begin with /", "..": "no part of the key", "a/../../b": "no part of the key",
-		"a//b": "no part of the key", "./a": "no part of the key", ".": "no part of the key", "a/": "no part of the key",
+		"": "the key is empty", "/etc/passwd": "cannot begin with /", "..": "the key has a part that is empty", "a/../../b": "the key has a part that is empty",
+		"a//b": "the key has a part that is empty", "./a": "the key has a part that is empty", ".": "the key has a part that is empty", "a/": "the key has a part that is empty",
 		`a\b`: `cannot hold \`, "a\nb": "what does not print", "a\x00": "what does not print", "a\xff": "what does not print",
 	} {
 		for _, name := range []string{"f", "e"} {
