@@ -65,15 +65,23 @@ func (t *terminal) showPlan(p diff.Plan, output string) error {
 }
 
 func exitOfPlan(p diff.Plan, detailed bool) error {
-	switch {
-	case p.Attention():
+	if p.Attention() {
 		return exitStatus(exitAttention)
-	case !detailed || len(p.Changes) == 0:
-		return nil
-	case p.Summary.Weakening > 0:
-		return exitStatus(exitWeakens)
 	}
-	return exitStatus(exitChanges)
+	code := 0
+	for _, c := range p.Changes {
+		switch {
+		case !detailed || !c.Applies(): // an orphan is for a person, in his own time
+		case c.Direction == diff.Weakens:
+			return exitStatus(exitWeakens)
+		default:
+			code = exitChanges
+		}
+	}
+	if code == 0 {
+		return nil
+	}
+	return exitStatus(code)
 }
 
 // runOnce makes one run for plan or apply. A run that failed before it had a
