@@ -119,8 +119,8 @@ type Condition struct {
 
 // AddressFilter holds ranges in CIDR notation, IPv4 and IPv6.
 type AddressFilter struct {
-	In    []string `json:"in,omitempty"`
-	NotIn []string `json:"not_in,omitempty"`
+	In    []string `json:"in,omitzero"` // nil is not said; empty admits nobody, and is not the same
+	NotIn []string `json:"not_in,omitzero"`
 }
 
 // UnmarshalJSON reads either spelling of the key.

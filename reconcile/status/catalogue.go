@@ -35,6 +35,7 @@ var (
 	direction = label{"direction", []string{string(diff.Strengthens), string(diff.Weakens), string(diff.Neutral)}}
 	result    = label{"outcome", []string{
 		string(reconcile.Converged), string(reconcile.Failed), string(reconcile.NonConvergent), string(reconcile.NotStarted),
+		string(reconcile.Quarantined),
 	}}
 )
 
@@ -80,10 +81,16 @@ var (
 		[]label{{"state", zoneStateNames()}},
 		"Zones by what the last run over all of them found before it changed anything; changed counts weakening, and a zone can be in several states.",
 	}
+	tokens = metric{
+		"seawall_tokens", "gauge",
+		[]label{{"state", tokenStates}},
+		"Declared tokens by what the last run over everything left them as; orphan counts those that live and nothing declares. " +
+			"Quarantined ones wait for a person.",
+	}
 	changesTotal = metric{
 		"seawall_changes_total", "counter",
 		[]label{result, direction},
-		"Changes to deployments that were to be written, by what became of them.",
+		"Changes that were to be written, by what became of them.",
 	}
 	nonConvergent = metric{
 		"seawall_nonconvergent_deployments", "gauge", nil,
@@ -108,7 +115,7 @@ var (
 func catalogue() []metric {
 	return []metric{
 		buildInfo, readiness, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
-		declaredZones, zones, changesTotal, nonConvergent, requestsTotal, commitHeld, commitProblems,
+		declaredZones, zones, tokens, changesTotal, nonConvergent, requestsTotal, commitHeld, commitProblems,
 	}
 }
 

@@ -23,6 +23,7 @@ type metrics struct {
 
 	lastRun, lastSweep, lastConverged gauge
 	declared, zones, nonConvergent    gauge
+	tokens                            gauge
 	held, problems                    gauge
 
 	commit string // whose problems are shown
@@ -34,6 +35,7 @@ func newMetrics(version string, ready func() bool) *metrics {
 	m.duration = m.histogram(runDuration)
 	m.lastRun, m.lastSweep, m.lastConverged = m.gauge(lastRun), m.gauge(lastSweep), m.gauge(lastConverged)
 	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)
+	m.tokens = m.gauge(tokens)
 	m.held, m.problems = m.gauge(commitHeld), m.gauge(commitProblems)
 	m.gauge(buildInfo).set(1, version)
 	m.registry.MustRegister(
@@ -98,6 +100,10 @@ func (m *metrics) showSweep(r reconcile.Report) {
 	m.declared.set(float64(summary.Zones))
 	for _, state := range zoneStates {
 		m.zones.set(float64(state.count(summary)), state.name)
+	}
+	counts := tokenCounts(r)
+	for _, state := range tokenStates {
+		m.tokens.set(float64(counts[state]), state)
 	}
 }
 

@@ -1,0 +1,44 @@
+package status
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+func TestTokenCounts(t *testing.T) {
+	create := func(key string) diff.Change {
+		return diff.Change{Kind: diff.KindToken, Token: key, Action: diff.ActionCreate, Request: &diff.Request{}}
+	}
+	refused := create("refused")
+	refused.Refused = &diff.Refusal{}
+	report := reconcile.Report{
+		Plan: diff.Plan{
+			Summary: diff.Summary{Tokens: 9},
+			Changes: []diff.Change{
+				create("created"), create("lost"), create("failed"), refused,
+				{Kind: diff.KindToken, Token: "gone", Action: diff.ActionOrphan}, {Kind: diff.KindDeployment},
+			},
+			Problems: []diff.Problem{
+				{Token: "a", State: diff.Quarantined}, {Token: "b", State: diff.Undelivered}, {Token: "c", State: diff.Unknown},
+				{Zone: "z", State: diff.Unknown},
+			},
+		},
+		Results: []reconcile.Result{
+			{Change: create("created"), Outcome: reconcile.Converged},
+			{Change: create("lost"), Outcome: reconcile.Quarantined},
+			{Change: create("failed"), Outcome: reconcile.Failed},
+			{Change: create("delivered late"), Outcome: reconcile.Converged},
+			{Change: diff.Change{Kind: diff.KindDeployment}, Outcome: reconcile.Converged},
+		},
+	}
+	want := map[string]int{
+		"in_sync":   3, // created, and two that nobody mentions
+		"to_create": 1, "refused": 1, "unknown": 1, "quarantined": 2, "undelivered": 1, "orphan": 1,
+	}
+	if got := tokenCounts(report); !maps.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
