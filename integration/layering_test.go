@@ -27,7 +27,7 @@ type rule struct {
 var leaves = []string{
 	"./edge/client", "./edge/mem", "./edge/sim", "./edge/edgetest",
 	"./desired/compile", "./desired/gitrepo", "./desired/worker",
-	"./reconcile/ledger", "./reconcile/status",
+	"./reconcile/ledger", "./reconcile/sink", "./reconcile/status",
 	"./cue/schema/...",
 }
 
@@ -125,6 +125,11 @@ var rules = []rule{
 		from: []string{"./..."}, but: []string{"./reconcile/ledger"}, forbid: []string{"modernc.org/...", "database/sql/..."},
 		reason: "the database is the ledger's",
 		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./reconcile/ledger"}, forbid: []string{"filippo.io/..."},
+		reason: "secrets are sealed where they wait, and nowhere else",
+		caught: [2]string{"./reconcile/sink", "filippo.io/age"},
 	},
 	{
 		from: []string{"./..."}, but: []string{"./cmd/..."}, forbid: []string{"github.com/spf13/...", "github.com/lmittmann/...", "golang.org/x/term"},

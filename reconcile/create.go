@@ -33,21 +33,30 @@ func (r *Reconciler) recallTokens(ctx context.Context, write bool) (diff.TokensL
 			Hint:    "plan and apply tokens with the daemon's configuration, not with --dir",
 		}, nil
 	}
-	live, err := r.Tokens.Tokens(ctx)
-	if err != nil || !write || live.Unknown != "" {
-		return live, err
-	}
-	for i := range live.Records {
-		record := &live.Records[i]
-		if record.State != diff.TokenIntended {
-			continue
-		}
-		record.State, record.Reason = diff.TokenQuarantined, "the process ended before the answer was on record"
-		if err := r.Tokens.Quarantine(ctx, record.Intent, record.Reason); err != nil {
-			return live, err
+	if write {
+		if err := QuarantineUnfinished(ctx, r.Tokens); err != nil {
+			return diff.TokensLive{}, err
 		}
 	}
-	return live, nil
+	return r.Tokens.Tokens(ctx)
+}
+
+// QuarantineUnfinished settles what a process left behind that died between
+// sending and recording. Nobody else may be creating meanwhile; a memory that
+// another process has open for that says so by being unknown, without records.
+func QuarantineUnfinished(ctx context.Context, memory TokenMemory) error {
+	live, err := memory.Tokens(ctx)
+	if err != nil {
+		return err
+	}
+	for _, record := range live.Records {
+		if record.State == diff.TokenIntended {
+			if err := memory.Quarantine(ctx, record.Intent, "the process ended before the answer was on record"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // applyTokens creates the tokens that are to be created and delivers secrets
@@ -66,6 +75,9 @@ func (r *Reconciler) applyTokens(ctx context.Context, live diff.TokensLive, repo
 			stopped = fmt.Errorf("%w; check credentials.tokens: %w", edge.ErrUnauthenticated, result.Err)
 		}
 		report.Results = append(report.Results, result)
+	}
+	if live.Unknown != "" {
+		return stopped // a ledger that was put back may hold a secret that a newer one has replaced
 	}
 	for _, record := range live.Records {
 		if record.State == diff.TokenConfirmed && !record.Delivered && record.Sink != nil && ctx.Err() == nil {

@@ -71,7 +71,7 @@ func (r Result) words() string {
 	case NotStarted:
 		return "not started"
 	case Quarantined:
-		return "outcome unknown; quarantined until a person resolves it"
+		return "outcome unknown; quarantined until seawall token resolve " + r.Change.Token
 	}
 	return string(r.Outcome)
 }
@@ -145,7 +145,7 @@ func (r Report) counts() []string {
 	}
 	attention := len(r.Plan.Problems)
 	for _, c := range r.Plan.Changes {
-		if !c.Applies() {
+		if !c.Applies() && c.Action != diff.ActionOrphan {
 			attention++
 		}
 	}

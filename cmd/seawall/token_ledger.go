@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,6 +43,9 @@ func (s settings) holdingLedger(do func(*ledger.Ledger) error) error {
 		return err
 	}
 	if err = memory.LockTokens(); err == nil {
+		err = reconcile.QuarantineUnfinished(context.Background(), memory)
+	}
+	if err == nil {
 		err = do(memory)
 	}
 	return errors.Join(err, memory.Close())
@@ -88,7 +92,7 @@ func newTokenAdopt(t *terminal) *cobra.Command {
 that its secret is where it belongs. It is taken to be as declared: the platform
 cannot be asked.`,
 		Example: "  seawall token adopt ci-dns ed17574386854bf78a67040be0a770b0",
-		Args:    cobra.ExactArgs(2),
+		Args:    keyAndID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			token, err := t.declaredToken(cmd, o, args[0])
 			if err != nil {
@@ -136,7 +140,7 @@ nobody has. Look for it in the dashboard, by its name and the time, then say:
 After the last two the attempt is forgotten, and the next run creates what is
 still declared.`,
 		Example: "  seawall token resolve ci-dns --retry\n  seawall token resolve ci-dns --adopt ed17574386854bf78a67040be0a770b0",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneToken,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			word, err := resolution(adopt, abandon, retry)
 			if err != nil {
@@ -179,7 +183,7 @@ func newTokenRevoked(t *terminal) *cobra.Command {
 		Short:   "Say that a token no longer exists",
 		Long:    "Say that you revoked a token on the platform, such as a superseded one or an orphan\nthat a plan names. Nothing is sent; the ledger forgets it.",
 		Example: "  seawall token revoked ed17574386854bf78a67040be0a770b0",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.onLedger(o, func(_ settings, memory *ledger.Ledger) error {
 				return memory.Revoked(cmd.Context(), edge.TokenID(args[0]))

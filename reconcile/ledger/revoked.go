@@ -13,7 +13,7 @@ import (
 // it is still declared, and nothing superseded it, the next run creates another.
 // An id that is not on record is [ErrState].
 func (l *Ledger) Revoked(ctx context.Context, id edge.TokenID) error {
-	return l.writeTokens(ctx, func(tx *sql.Tx) error {
+	err := l.writeTokens(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `DELETE FROM token WHERE id = ? AND state = 'confirmed'`, id)
 		if err != nil {
 			return err
@@ -23,4 +23,9 @@ func (l *Ledger) Revoked(ctx context.Context, id edge.TokenID) error {
 		}
 		return fault(ErrState, fmt.Sprintf("no token with the id %s is on record", id))
 	})
+	if err != nil {
+		return err
+	}
+	// The secret may have waited, sealed.
+	return explain("writing", l.path, l.truncateLog())
 }
