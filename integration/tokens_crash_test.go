@@ -24,7 +24,8 @@ const crashJob = "SEAWALL_TEST_CRASH"
 // crashOrder is its value.
 type crashOrder struct {
 	tokenPlace
-	At int // the moment to die at, counted from 1; 0 is never
+	At    int    // the moment to die at, counted from 1; 0 is never
+	After string // the step to die after, the first time; empty is none
 }
 
 // crashWhenTold makes the run and ends the process, where there is an order.
@@ -58,7 +59,7 @@ func (o crashOrder) run() error {
 	if err != nil {
 		return err
 	}
-	m := &mortal{at: o.At, memory: l, creator: r.Creator, sinks: r.Sinks}
+	m := &mortal{at: o.At, after: o.After, memory: l, creator: r.Creator, sinks: r.Sinks}
 	r.Tokens, r.Creator, r.Sinks = m, m, m
 	return r.Run(context.Background(), reconcile.Order{Trigger: reconcile.TriggerManual}).Err
 }
@@ -66,71 +67,82 @@ func (o crashOrder) run() error {
 // mortal passes every step on, and dies before or after one of them.
 type mortal struct {
 	at, moment int
+	after      string
 	memory     reconcile.TokenMemory
 	creator    edge.TokenCreator
 	sinks      reconcile.Sinks
 }
 
-func (m *mortal) step(do func() error) error {
-	m.mayDie()
+func (m *mortal) step(name string, do func() error) error {
+	m.mayDie("")
 	err := do()
-	m.mayDie()
+	m.mayDie(name)
 	return err
 }
 
-func (m *mortal) mayDie() {
-	if m.moment++; m.moment == m.at {
+func (m *mortal) mayDie(after string) {
+	if m.moment++; m.moment == m.at || after != "" && after == m.after {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {} // it need not take effect at once
 	}
 }
 
 func (m *mortal) Tokens(ctx context.Context) (live diff.TokensLive, err error) {
-	err = m.step(func() error { live, err = m.memory.Tokens(ctx); return err })
+	err = m.step("Tokens", func() error { live, err = m.memory.Tokens(ctx); return err })
 	return live, err
 }
 
 func (m *mortal) Intend(ctx context.Context, record diff.TokenRecord) error {
-	return m.step(func() error { return m.memory.Intend(ctx, record) })
+	return m.step("Intend", func() error { return m.memory.Intend(ctx, record) })
 }
 
 func (m *mortal) NotCreated(ctx context.Context, intent string) error {
-	return m.step(func() error { return m.memory.NotCreated(ctx, intent) })
+	return m.step("NotCreated", func() error { return m.memory.NotCreated(ctx, intent) })
 }
 
 func (m *mortal) Quarantine(ctx context.Context, intent, reason string) error {
-	return m.step(func() error { return m.memory.Quarantine(ctx, intent, reason) })
+	return m.step("Quarantine", func() error { return m.memory.Quarantine(ctx, intent, reason) })
 }
 
 func (m *mortal) Confirm(ctx context.Context, intent string, id edge.TokenID, secret edge.Secret) error {
-	return m.step(func() error { return m.memory.Confirm(ctx, intent, id, secret) })
+	return m.step("Confirm", func() error { return m.memory.Confirm(ctx, intent, id, secret) })
 }
 
 func (m *mortal) Sealed(ctx context.Context, intent string) (secret edge.Secret, err error) {
-	err = m.step(func() error { secret, err = m.memory.Sealed(ctx, intent); return err })
+	err = m.step("Sealed", func() error { secret, err = m.memory.Sealed(ctx, intent); return err })
 	return secret, err
 }
 
 func (m *mortal) Delivered(ctx context.Context, intent string) error {
-	return m.step(func() error { return m.memory.Delivered(ctx, intent) })
+	return m.step("Delivered", func() error { return m.memory.Delivered(ctx, intent) })
 }
 
 func (m *mortal) CreateToken(ctx context.Context, spec edge.TokenSpec) (created edge.CreatedToken, err error) {
-	err = m.step(func() error { created, err = m.creator.CreateToken(ctx, spec); return err })
+	err = m.step("CreateToken", func() error { created, err = m.creator.CreateToken(ctx, spec); return err })
 	return created, err
 }
 
 func (m *mortal) Check(where desired.Sink) error { return m.sinks.Check(where) }
 
 func (m *mortal) Deliver(ctx context.Context, where desired.Sink, secret edge.Secret) error {
-	return m.step(func() error { return m.sinks.Deliver(ctx, where, secret) })
+	return m.step("Deliver", func() error { return m.sinks.Deliver(ctx, where, secret) })
 }
 
-// child makes a run in a process of its own and reports whether it lived to the
+// child makes a run in a process of its own, to die at some moment, and reports whether it lived to the
 // end. No secret is anywhere in the clear afterwards but in the sink.
 func (w *tokenWorld) child(at int) (survived bool) {
 	w.t.Helper()
-	order, err := json.Marshal(crashOrder{w.tokenPlace, at})
+	return w.ordered(crashOrder{tokenPlace: w.tokenPlace, At: at})
+}
+
+func (w *tokenWorld) childAfter(step string) (survived bool) {
+	w.t.Helper()
+	return w.ordered(crashOrder{tokenPlace: w.tokenPlace, After: step})
+}
+
+func (w *tokenWorld) ordered(o crashOrder) (survived bool) {
+	w.t.Helper()
+	order, err := json.Marshal(o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -166,10 +178,10 @@ func TestTokensKilledAtEveryStep(t *testing.T) {
 		})
 		moments = at
 	}
-	// Tokens, and five steps for each of three tokens, each before and after; and
-	// the one that lives.
-	if want := 2*(1+5*len(tokenKeys)) + 1; moments != want {
-		t.Errorf("the run has %d moments, want %d", moments, want)
+	// Tokens, at least once, and five steps for each of three tokens, each before
+	// and after; and the one that lives.
+	if least := 2*(1+5*len(tokenKeys)) + 1; moments < least {
+		t.Errorf("the run has %d moments, want %d or more", moments, least)
 	}
 	// Of each token: after intend, before create, after it, and before confirm.
 	if want := 4 * len(tokenKeys); quarantined != want {
@@ -180,12 +192,13 @@ func TestTokensKilledAtEveryStep(t *testing.T) {
 // TestTokensKilledTwice: the process that cleans up may die as well.
 func TestTokensKilledTwice(t *testing.T) {
 	t.Parallel()
-	for name, first := range map[string]int{"unknown": 6, "sealed": 8} { // after create, after confirm
+	first := map[string]string{"unknown": "CreateToken", "sealed": "Confirm"} // died after it
+	for name, step := range first {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for at, survived := 1, false; !survived; at++ {
 				w := newTokenWorld(t)
-				if w.child(first) {
+				if w.childAfter(step) {
 					t.Fatal("the first process lived")
 				}
 				survived = w.child(at)

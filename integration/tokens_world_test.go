@@ -29,12 +29,13 @@ var tokenKeys = []string{"ci-dns", "deploy", "metrics"}
 type tokenPlace struct {
 	BaseURL, Rulesets, Tokens string // the platform and its two credentials
 	State, Sink               string // folders
+	Repository                string // of the desired state
 }
 
 func (p tokenPlace) ledgerFile() string { return filepath.Join(p.State, "ledger.db") }
 
 func (p tokenPlace) binding() ledger.Binding {
-	return ledger.Binding{Platform: p.BaseURL, Repository: "https://git.example/edge.git"}
+	return ledger.Binding{Platform: p.BaseURL, Repository: p.Repository}
 }
 
 // open opens the ledger as a process of its own would. The caller closes it.
@@ -96,15 +97,19 @@ type tokenWorld struct {
 	adopted map[edge.TokenID]bool // a person has their secrets
 }
 
+func tokenWorldIn(t *testing.T, dir, repository string) *tokenWorld {
+	t.Helper()
+	p := startPlatform(t, fleet(1))
+	return &tokenWorld{tokenPlace{
+		BaseURL: p.BaseURL, Rulesets: p.RulesetsToken.Reveal(), Tokens: p.TokensToken.Reveal(),
+		State: filepath.Join(dir, "state"), Sink: filepath.Join(dir, "sink"), Repository: repository,
+	}, p, map[edge.TokenID]bool{}}
+}
+
 // newTokenWorld starts a simulator and gives the ledger a person's word.
 func newTokenWorld(t *testing.T) *tokenWorld {
 	t.Helper()
-	p := startPlatform(t, fleet(1))
-	dir := t.TempDir()
-	w := &tokenWorld{tokenPlace{
-		BaseURL: p.BaseURL, Rulesets: p.RulesetsToken.Reveal(), Tokens: p.TokensToken.Reveal(),
-		State: filepath.Join(dir, "state"), Sink: filepath.Join(dir, "sink"),
-	}, p, map[edge.TokenID]bool{}}
+	w := tokenWorldIn(t, t.TempDir(), "https://git.example/edge.git")
 	w.locked(func(l *ledger.Ledger) error { return l.Init(t.Context(), l.Binding) })
 	return w
 }

@@ -1,0 +1,192 @@
+package integration
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+// tokenForge is the real program with a repository that declares the tokens, and
+// a ledger that may create them.
+type tokenForge struct {
+	*tokenWorld
+	dir  string
+	repo *gittest.Repository
+}
+
+// newTokenForge puts everything in place. A sink other than the file sink is
+// given as CUE.
+func newTokenForge(t *testing.T, sink string) *tokenForge {
+	t.Helper()
+	dir, repo := t.TempDir(), gittest.New(t)
+	f := &tokenForge{tokenWorldIn(t, dir, "file://"+repo.Dir), dir, repo}
+	if sink == "" {
+		sink = fmt.Sprintf("file: root: %q", f.Sink)
+	}
+	write(t, dir, "rulesets", f.Rulesets)
+	write(t, dir, "tokens", f.Tokens)
+	f.configure("config.cue", f.BaseURL, f.Repository, sink)
+	repo.Commit("edge.cue", declareTokens())
+	f.seawall("token", "init").want(t, 0)
+	return f
+}
+
+func (f *tokenForge) configure(name, baseURL, repository, sink string) {
+	f.t.Helper()
+	write(f.t, f.dir, name, fmt.Sprintf(`source: url: %q
+platform: base_url: %q
+credentials: {rulesets: file: %q, tokens: file: %q}
+state: dir: %q
+schedule: {sync: "@every 1s", sweep: "@every 1h"}
+listen: "127.0.0.1:0"
+sinks: ci: %s
+`, repository, baseURL, filepath.Join(f.dir, "rulesets"), filepath.Join(f.dir, "tokens"), f.State, sink))
+}
+
+// declareTokens writes what tokenCommit declares.
+func declareTokens() string {
+	var b strings.Builder
+	b.WriteString("package edge\n\n")
+	for _, key := range tokenKeys {
+		fmt.Fprintf(&b, "token: %q: {policies: [{effect: \"allow\", resources: %q: \"*\", permission_groups: [{id: %q}]}], sink: {name: \"ci\", key: %q}}\n",
+			key, edge.ResourceAllZones, mem.RulesGroup, key)
+	}
+	return b.String()
+}
+
+func (f *tokenForge) config() string { return filepath.Join(f.dir, "config.cue") }
+
+// seawall runs a command to its end. No secret is told, nor kept in the clear.
+func (f *tokenForge) seawall(args ...string) outcome {
+	f.t.Helper()
+	o := run(f.t, nil, append(args, "--config", f.config())...)
+	f.nowhere(strings.Join(args, " "), []byte(o.stdout+o.stderr))
+	f.nowhereBelow(f.State)
+	return o
+}
+
+// killed starts an apply and kills it at a moment after its first request, unless
+// it ends before. It reports whether it did.
+func (f *tokenForge) killed(after time.Duration) (ended bool) {
+	f.t.Helper()
+	cmd := exec.Command(seawall(f.t), "apply", "--config", f.config())
+	before := f.creations()
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = cmd.Wait() }()
+	for f.creations() == before {
+		select {
+		case <-done:
+			return true
+		case <-time.After(time.Millisecond):
+		}
+	}
+	select {
+	case <-done:
+	case <-time.After(after):
+	}
+	_ = cmd.Process.Kill()
+	<-done
+	f.nowhereBelow(f.State)
+	return cmd.ProcessState.ExitCode() >= 0
+}
+
+// wantListed checks what `seawall token list` tells against the platform.
+func (f *tokenForge) wantListed() {
+	f.t.Helper()
+	o := f.seawall("token", "list")
+	o.want(f.t, 0, "KEY")
+	o.wantNo(f.t, "warning")
+	made := f.made()
+	told := map[string][]string{}
+	for line := range strings.Lines(o.stdout) {
+		if cells := strings.Fields(line); cells[0] != "KEY" {
+			told[cells[0]] = cells
+		}
+	}
+	for _, key := range tokenKeys {
+		cells := told[key]
+		switch existing := made[key]; {
+		case cells == nil && len(existing) > 0:
+			f.t.Errorf("%s exists and is not listed", key)
+		case cells == nil || cells[2] != string(diff.TokenConfirmed):
+		case len(existing) != 1 || existing[0].ID != cells[1]:
+			f.t.Errorf("%s is listed as %v, and on the platform are %d", key, cells, len(existing))
+		}
+	}
+}
+
+// resolveByCommand is tokenWorld.resolve with the program.
+func (f *tokenForge) resolveByCommand() {
+	f.t.Helper()
+	made := f.made()
+	for key, records := range f.records() {
+		if records[0].State != diff.TokenQuarantined {
+			continue
+		}
+		word := []string{"token", "resolve", key, "--retry"}
+		if len(made[key]) > 0 {
+			word = []string{"token", "resolve", key, "--adopt", made[key][0].ID}
+			f.adopted[edge.TokenID(made[key][0].ID)] = true
+		}
+		f.seawall(word...).want(f.t, 0)
+	}
+}
+
+// TestTokensKilledAtRandom: apply is killed wherever it happens to be, several
+// times in a row; then it ends by itself, and so does a person's part.
+func TestTokensKilledAtRandom(t *testing.T) {
+	t.Parallel()
+	seed := uint64(20260301)
+	killed := make([]int, 5)
+	t.Run("rounds", func(t *testing.T) {
+		for round := range killed {
+			t.Run(fmt.Sprintf("seed %d round %d", seed, round), func(t *testing.T) {
+				t.Parallel()
+				chance := rand.New(rand.NewPCG(seed, uint64(round)))
+				f := newTokenForge(t, "")
+				if err := f.SetQuirks([]string{"slow=5ms"}); err != nil {
+					t.Fatal(err)
+				}
+				for range 4 {
+					after := time.Duration(1+chance.IntN(60)) * time.Millisecond
+					ended := f.killed(after)
+					f.holds()
+					if ended {
+						break
+					}
+					killed[round]++
+				}
+				code := f.seawall("apply").code
+				f.holds()
+				f.wantListed()
+				sent := f.creations()
+				if again := f.seawall("apply").code; again != code || f.creations() != sent {
+					t.Errorf("apply ended with %d, then with %d and %d creations", code, again, f.creations()-sent)
+				}
+				f.resolveByCommand()
+				f.seawall("apply").want(t, 0)
+				f.ends()
+				f.wantListed()
+			})
+		}
+	})
+	total := 0
+	for _, n := range killed {
+		total += n
+	}
+	if total < len(killed)/2 {
+		t.Errorf("only %d processes were killed in %d rounds", total, len(killed))
+	}
+}
