@@ -96,8 +96,11 @@ func (c Change) secretTo() string {
 
 // verb puts what a change of a token does before its direction.
 func (c Change) verb(direction string) string {
-	if c.Kind != KindToken {
+	switch {
+	case c.Kind != KindToken:
 		return direction
+	case c.Action == ActionOrphan:
+		return string(c.Action) // nothing is sent, so it has no direction
 	}
 	return string(c.Action) + "  " + direction
 }

@@ -48,6 +48,23 @@ func oneToken(cmd *cobra.Command, args []string) error {
 	return fail(fmt.Errorf("%s takes one token; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
 }
 
+// keyAndID takes the key of a token and its id on the platform.
+func keyAndID(cmd *cobra.Command, args []string) error {
+	if len(args) == 2 {
+		return nil
+	}
+	return fail(fmt.Errorf("%s needs the key of a token and its id", cmd.CommandPath()),
+		"the key is the name under token: in the desired state, the id that of the dashboard")
+}
+
+// oneID takes the id of a token on the platform.
+func oneID(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return fail(fmt.Errorf("%s needs the id of one token", cmd.CommandPath()), "seawall token list and seawall plan show ids")
+}
+
 func surplus(cmd *cobra.Command, takes, word string) error {
 	err := fmt.Errorf("%s %s; %q is one too many", cmd.CommandPath(), takes, word)
 	if cmd.Flags().Lookup("dir") != nil {
