@@ -43,11 +43,11 @@ func refuseToken(c Change, f Facts) *Refusal {
 		}
 	}
 	if reason := f.Sink(c.Creation); reason != "" {
-		return &Refusal{
-			Guard:   "sink",
-			Reason:  reason,
-			Release: "sink: {name: …, key: …} in the declaration, and that sink in the daemon's configuration",
+		release := "sink: {name: …, key: …} in the declaration"
+		if c.Creation.Sink != nil {
+			release = "a sink that takes this key: see sinks in the daemon's configuration, and the place it names"
 		}
+		return &Refusal{Guard: "sink", Reason: reason, Release: release}
 	}
 	return nil
 }

@@ -88,10 +88,10 @@ func (t *textWriter) change(c Change) {
 // secretTo says where the secret of a token to be created goes; empty for what
 // creates none.
 func (c Change) secretTo() string {
-	if c.Creation == nil || c.Creation.Sink == nil {
+	if c.Creation == nil || c.Creation.Sink == nil || c.Refused != nil {
 		return ""
 	}
-	return fmt.Sprintf("the secret goes to sink %s, key %s", c.Creation.Sink.Name, c.Creation.Sink.Key)
+	return "the secret goes to " + place(c.Creation.Sink)
 }
 
 // verb puts what a change of a token does before its direction.

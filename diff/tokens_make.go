@@ -62,13 +62,21 @@ func (p *planner) planToken(token desired.Token, records []TokenRecord) {
 	case current == nil:
 		p.createToken(token, creation, records)
 	case !current.Delivered:
-		p.tokenProblem(token, Undelivered, "the token exists and its secret waits, sealed, for its sink", "see the log for why the sink did not take it")
+		p.tokenProblem(token, Undelivered, "the token exists and its secret waits, sealed, for "+place(current.Sink),
+			"the next run tries again; seawall apply says why the sink did not take it")
 	}
 	for _, r := range records {
 		if current != nil && r.Intent != current.Intent {
 			p.orphan(r, token.Origin, "superseded by "+string(current.ID))
 		}
 	}
+}
+
+func place(sink *desired.Sink) string {
+	if sink == nil {
+		return "a sink"
+	}
+	return fmt.Sprintf("sink %s, key %s", sink.Name, sink.Key)
 }
 
 // lastWith returns the newest token of a specification: one that returns to an
