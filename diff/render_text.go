@@ -91,7 +91,7 @@ func (c Change) secretTo() string {
 	if c.Creation == nil || c.Creation.Sink == nil || c.Refused != nil {
 		return ""
 	}
-	return "the secret goes to " + place(c.Creation.Sink)
+	return "the secret goes to " + sinkName(c.Creation.Sink)
 }
 
 // verb puts what a change of a token does before its direction.

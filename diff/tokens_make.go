@@ -62,7 +62,7 @@ func (p *planner) planToken(token desired.Token, records []TokenRecord) {
 	case current == nil:
 		p.createToken(token, creation, records)
 	case !current.Delivered:
-		p.tokenProblem(token, Undelivered, "the token exists and its secret waits, sealed, for "+place(current.Sink),
+		p.tokenProblem(token, Undelivered, "the token exists and its secret waits, sealed, for "+sinkName(current.Sink),
 			"the next run tries again; seawall apply says why the sink did not take it")
 	}
 	for _, r := range records {
@@ -72,7 +72,7 @@ func (p *planner) planToken(token desired.Token, records []TokenRecord) {
 	}
 }
 
-func place(sink *desired.Sink) string {
+func sinkName(sink *desired.Sink) string {
 	if sink == nil {
 		return "a sink"
 	}
