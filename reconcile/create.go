@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -59,9 +61,15 @@ func QuarantineUnfinished(ctx context.Context, memory TokenMemory) error {
 	return nil
 }
 
-// applyTokens creates the tokens that are to be created and delivers secrets
-// that still wait for their sink.
+// applyTokens delivers secrets that still wait for their sink and creates the
+// tokens that are to be created. In this order: a new secret goes where the one
+// it replaces went.
 func (r *Reconciler) applyTokens(ctx context.Context, live diff.TokensLive, report *Report) error {
+	for _, record := range waiting(live) {
+		if ctx.Err() == nil {
+			r.redeliver(ctx, record, report)
+		}
+	}
 	var stopped error
 	for _, c := range report.Plan.Changes {
 		if c.Kind != diff.KindToken || !c.Applies() {
@@ -76,15 +84,28 @@ func (r *Reconciler) applyTokens(ctx context.Context, live diff.TokensLive, repo
 		}
 		report.Results = append(report.Results, result)
 	}
+	return stopped
+}
+
+// waiting returns the tokens whose secrets are to be delivered. One that waits
+// while a newer token's secret is for the same place stays sealed: it would take
+// that place from the token that is in use.
+func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 	if live.Unknown != "" {
-		return stopped // a ledger that was put back may hold a secret that a newer one has replaced
+		return nil // a ledger that was put back may hold a secret that a newer one has replaced
 	}
-	for _, record := range live.Records {
-		if record.State == diff.TokenConfirmed && !record.Delivered && record.Sink != nil && ctx.Err() == nil {
-			r.redeliver(ctx, record, report)
+	taken := map[desired.Sink]bool{}
+	for _, record := range slices.Backward(live.Records) {
+		if record.State != diff.TokenConfirmed || record.Sink == nil || taken[*record.Sink] {
+			continue
+		}
+		taken[*record.Sink] = true
+		if !record.Delivered {
+			records = append(records, record)
 		}
 	}
-	return stopped
+	slices.Reverse(records)
+	return records
 }
 
 // create makes one attempt, from intent to delivery. Once begun it is finished
