@@ -27,6 +27,8 @@ var wantExamples = map[string]example{
 	// new.example does not run the managed ruleset: a person has to see to it.
 	"fleet":    {path: ".", plan: exitAttention, apply: exitAttention, afterwards: exitAttention, writes: 2},
 	"monorepo": {path: "infra/edge", plan: exitWeakens, writes: 1},
+	// Nobody has said yet that the ledger knows all tokens; a folder has none.
+	"tokens": {path: ".", plan: exitAttention, apply: exitAttention, afterwards: exitAttention},
 }
 
 // The exit codes of plan and apply; see `seawall plan --help`.
