@@ -227,7 +227,6 @@ func TestFindRuleset(t *testing.T) {
 
 func TestDidYouMean(t *testing.T) {
 	for _, test := range []struct{ name, candidates, want string }{
-		{"sqli", "sqli", `did you mean "sqli"?`},
 		{"sql", "xss sqli php", `did you mean "sqli"?`},
 		{"ab", "cdef", ""},
 		{"paranoia-lvl-3", "paranoia-level-1 paranoia-level-3", `did you mean "paranoia-level-3"?`},

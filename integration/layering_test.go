@@ -98,7 +98,7 @@ var rules = []rule{
 		caught: [2]string{"./edge/internal/wire", "./edge/mem"},
 	},
 	{
-		from: []string{"./edge/access"}, forbid: []string{
+		from: []string{"./edge/access", "./edge/nearest"}, forbid: []string{
 			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
 		}, allow: []string{"./edge"},
 		reason: "what a token may do follows from the token alone: no call, no clock, no matter who asks",

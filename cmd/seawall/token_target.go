@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	wording "github.com/seawall-dev/seawall/cue/schema/explain"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
+	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
 // target finds what a question is about, among what is declared. An id that
@@ -90,7 +90,7 @@ func unknownName(kind, name string, known []string) error {
 	err := fmt.Errorf("there is no %s %q", kind, name)
 	slices.Sort(known)
 	known = slices.Compact(known)
-	near := wording.Nearest(name, known)
+	near := nearest.Word(name, known)
 	switch {
 	case near != "":
 		return fail(err, fmt.Sprintf("did you mean %q?", near))
@@ -117,7 +117,7 @@ func unheardOf(group string, state desired.State) string {
 		}
 	}
 	hint := fmt.Sprintf("no declared token names the group %q", group)
-	if near := wording.Nearest(group, known); near != "" {
+	if near := nearest.Word(group, known); near != "" {
 		hint += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return hint

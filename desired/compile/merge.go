@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/seawall-dev/seawall/cue/schema/explain"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
 // Merge makes one state of a tree's units. Folders inherit from the folders
@@ -197,7 +197,7 @@ func (m *merger) checkRulesets() {
 
 func unknownRuleset(account, zone string, d desired.Deployment, known []string) desired.Problem {
 	hint := fmt.Sprintf("declare it: account: %s: ruleset: %s: name: …", account, d.Ruleset)
-	if near := explain.Nearest(d.Ruleset, known); near != "" {
+	if near := nearest.Word(d.Ruleset, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return desired.Problem{

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
 // Quirk is a named way in which a real server may behave. Those of this package
@@ -127,42 +129,14 @@ func (a Argument) check(value string) error {
 	return nil
 }
 
-// suggest names the quirks that a misspelt name may have meant, or how to find
-// them all.
+// suggest names the quirk that a misspelt name may have meant, or all of them.
 func suggest(table []Quirk, name string) string {
-	var near []string
-	for _, q := range table {
-		if distance(q.Name, name) <= 2 || len(name) > 2 && strings.Contains(q.Name, name) {
-			near = append(near, q.Usage())
-		}
+	names := make([]string, len(table))
+	for i, q := range table {
+		names[i] = q.Name
 	}
-	if len(near) > 0 {
-		return ": did you mean " + strings.Join(near, " or ") + "?"
+	if near := nearest.Word(name, names); near != "" {
+		return ": did you mean " + table[slices.Index(names, near)].Usage() + "?"
 	}
-	for _, q := range table {
-		near = append(near, q.Name)
-	}
-	return ": the quirks are " + strings.Join(near, ", ")
-}
-
-// distance is the number of single letters to change, add or drop between two
-// short words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ": the quirks are " + strings.Join(names, ", ")
 }

@@ -151,7 +151,7 @@ func TestParseQuirksExplainsMistakes(t *testing.T) {
 	table := append(mem.Quirks(), mem.Quirk{Name: "slow", Argument: mem.Duration})
 	for item, want := range map[string]string{
 		"reordr":         "did you mean reorder?",
-		"bump":           "did you mean ruleset-bump=N?",
+		"ruleset-bmup":   "did you mean ruleset-bump=N?",
 		"patch":          "write patch=replace|merge",
 		"patch=both":     `"both" is neither of them`,
 		"ruleset-bump":   "the count is a whole number from 1",

@@ -33,7 +33,7 @@ func TestUnknownSink(t *testing.T) {
 	for name, want := range map[string]string{
 		"stroe": `there is no sink "stroe" in the configuration (did you mean "store"?)`,
 		"vault": `there is no sink "vault" in the configuration (it has ci, store)`,
-		"":      `there is no sink "" in the configuration (did you mean "ci"?)`,
+		"":      `there is no sink "" in the configuration (it has ci, store)`,
 	} {
 		wantBoth(t, s, desired.Sink{Name: name, Key: "k"}, want)
 	}

@@ -18,6 +18,7 @@ import (
 	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
 // Missing is the message of a problem about a field that must be there.
@@ -201,7 +202,7 @@ func (e *explainer) unknown(name string, v cue.Value, shape shape, path []cue.Se
 	}
 	message := "unknown field"
 	var hint string
-	switch close := Nearest(name, shape.known()); {
+	switch close := nearest.Word(name, shape.known()); {
 	case close != "" && !widens(name, close):
 		hint = fmt.Sprintf("did you mean %q?", close)
 	case strings.HasPrefix(name, "com."):

@@ -7,6 +7,8 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/errors"
+
+	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
 // bounds puts the schema's regular expressions into words. A test holds that
@@ -101,7 +103,7 @@ func said(words string, v cue.Value) (message, hint string) {
 		return words, ""
 	}
 	if text, err := v.String(); err == nil {
-		if near := Nearest(text, strings.Split(list, ", ")); near != "" {
+		if near := nearest.Word(text, strings.Split(list, ", ")); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 	}

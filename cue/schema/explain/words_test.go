@@ -46,15 +46,3 @@ func TestEveryBoundHasWords(t *testing.T) {
 		}
 	}
 }
-
-func TestNearest(t *testing.T) {
-	words := []string{"block", "managed_challenge", "js_challenge", "log", "challenge"}
-	for word, want := range map[string]string{
-		"blok": "block", "bolck": "block", "Block": "block", "lgo": "log", "chalenge": "challenge",
-		"managed_chalenges": "managed_challenge", "drop": "", "x": "", "": "", "log": "",
-	} {
-		if got := Nearest(word, words); got != want {
-			t.Errorf("Nearest(%q): got %q, want %q", word, got, want)
-		}
-	}
-}

@@ -1,0 +1,31 @@
+package diff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seawall-dev/seawall/edge/nearest"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// cmpHint returns the first hint that says something.
+func cmpHint(hints ...string) string {
+	for _, h := range hints {
+		if h != "" {
+			return h
+		}
+	}
+	return ""
+}
+
+// didYouMean returns a hint naming the candidate nearest to name, or nothing
+// when none is near enough to be a slip of the hand.
+func didYouMean(name string, candidates []string) string {
+	near := nearest.Word(name, candidates)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", near)
+}
