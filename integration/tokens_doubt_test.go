@@ -1,0 +1,150 @@
+package integration
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+)
+
+// wantDoubt: nothing is created, and both plan and apply say why not and what to
+// do about it.
+func (f *tokenForge) wantDoubt(texts ...string) {
+	f.t.Helper()
+	sent := f.creations()
+	f.seawall("plan").want(f.t, 4, append(texts, "unknown")...)
+	f.seawall("apply").want(f.t, 4, texts...)
+	f.seawall("token", "list").want(f.t, 0, "warning")
+	if n := f.creations() - sent; n != 0 {
+		f.t.Errorf("%d creations were sent", n)
+	}
+}
+
+// TestTokensOfALedgerThatWasPutBack: a ledger that has forgotten a token does
+// not create it again, however the copy took its place, until a person has said
+// what there is.
+func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
+	t.Parallel()
+	for name, put := range map[string]func(path string, copy []byte) error{
+		"in place": func(path string, copy []byte) error { return os.WriteFile(path, copy, 0o600) },
+		"moved over": func(path string, copy []byte) error {
+			if err := os.WriteFile(path+".restored", copy, 0o600); err != nil {
+				return err
+			}
+			return os.Rename(path+".restored", path)
+		},
+		"for one that was lost": func(path string, copy []byte) error {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			return os.WriteFile(path, copy, 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newTokenForge(t, "")
+			copied, err := os.ReadFile(f.ledgerFile())
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.seawall("apply").want(t, 0)
+			f.ends()
+			if err := put(f.ledgerFile(), copied); err != nil {
+				t.Fatal(err)
+			}
+			f.wantDoubt("put back", "seawall token init", "seawall token adopt KEY ID")
+			for key, made := range f.made() {
+				if len(made) != 1 {
+					t.Errorf("%s: %d exist", key, len(made))
+				}
+				f.seawall("token", "adopt", key, made[0].ID).want(t, 0)
+			}
+			f.wantDoubt("put back", "seawall token init")
+			f.seawall("token", "init").want(t, 0)
+			f.seawall("apply").want(t, 0)
+			f.ends()
+			if n := f.creations(); n != len(tokenKeys) {
+				t.Errorf("%d creations were sent in all", n)
+			}
+		})
+	}
+}
+
+// TestTokensOfAnEmptyLedger: nobody has said anything yet.
+func TestTokensOfAnEmptyLedger(t *testing.T) {
+	t.Parallel()
+	f := newTokenForge(t, "")
+	if err := os.RemoveAll(f.State); err != nil {
+		t.Fatal(err)
+	}
+	f.seawall("plan").want(t, 4, "unknown", "there is no ledger yet", "seawall token init")
+	f.seawall("apply").want(t, 4, "nobody has said yet")
+	f.wantDoubt("nobody has said yet", "seawall token init")
+}
+
+// TestTokensOfAnotherPlace: a ledger that was made for one platform and one
+// repository creates nothing for others.
+func TestTokensOfAnotherPlace(t *testing.T) {
+	t.Parallel()
+	f := newTokenForge(t, "")
+	f.seawall("apply").want(t, 0)
+	fileSink := `file: root: "` + f.Sink + `"`
+
+	other := startPlatform(t, fleet(1))
+	f.configure("config.cue", other.BaseURL, f.Repository, fileSink)
+	f.wantDoubt("made for another platform")
+	f.seawall("token", "init").want(t, 1, "3 tokens of another platform")
+	f.wantDoubt("made for another platform")
+
+	repo := gittest.New(t)
+	repo.Commit("edge.cue", declareTokens())
+	f.configure("config.cue", f.BaseURL, "file://"+repo.Dir, fileSink)
+	f.wantDoubt("made for another repository")
+	if n := other.creations(); n != 0 {
+		t.Errorf("%d creations were sent to the other platform", n)
+	}
+	f.configure("config.cue", f.BaseURL, f.Repository, fileSink)
+	f.seawall("apply").want(t, 0)
+	f.ends()
+}
+
+// TestTokensAreHeld: while a process may create tokens another one does not.
+func TestTokensAreHeld(t *testing.T) {
+	t.Parallel()
+	f := newTokenForge(t, "")
+	f.locked(func(*ledger.Ledger) error {
+		f.seawall("apply").want(t, 4, "another process holds the ledger's tokens", "leave tokens to that process")
+		f.seawall("token", "init").want(t, 1, "another process holds the ledger's tokens", "stop the daemon")
+		f.seawall("plan").want(t, 0, "3 tokens")
+		return nil
+	})
+	if n := f.creations(); n != 0 {
+		t.Errorf("%d creations were sent", n)
+	}
+
+	f.quirks([]string{"slow=20ms"})
+	var all sync.WaitGroup
+	codes := make([]int, 3)
+	for i := range codes {
+		all.Go(func() {
+			cmd := exec.Command(seawall(t), "apply", "--config", f.config())
+			_ = cmd.Run()
+			codes[i] = cmd.ProcessState.ExitCode()
+		})
+	}
+	all.Wait()
+	converged := 0
+	for _, code := range codes {
+		if code == 0 {
+			converged++
+		}
+	}
+	if n := f.creations(); n != len(tokenKeys) || converged == 0 {
+		t.Errorf("applies at once ended with %v and sent %d creations", codes, n)
+	}
+	f.quirks(nil)
+	f.ends()
+}
