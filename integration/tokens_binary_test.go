@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -74,24 +75,30 @@ func (f *tokenForge) seawall(args ...string) outcome {
 	return o
 }
 
-// killed starts an apply and kills it at a moment after its first request, unless
-// it ends before. It reports whether it did.
-func (f *tokenForge) killed(after time.Duration) (ended bool) {
+// begun starts an apply and waits until it sends a creation, or has ended.
+func (f *tokenForge) begun() (cmd *exec.Cmd, done chan struct{}) {
 	f.t.Helper()
-	cmd := exec.Command(seawall(f.t), "apply", "--config", f.config())
+	cmd, done = exec.Command(seawall(f.t), "apply", "--config", f.config()), make(chan struct{})
 	before := f.creations()
 	if err := cmd.Start(); err != nil {
 		f.t.Fatal(err)
 	}
-	done := make(chan struct{})
 	go func() { defer close(done); _ = cmd.Wait() }()
 	for f.creations() == before {
 		select {
 		case <-done:
-			return true
+			return cmd, done
 		case <-time.After(time.Millisecond):
 		}
 	}
+	return cmd, done
+}
+
+// killed starts an apply and kills it at a moment after its first request, unless
+// it ends before. It reports whether it did.
+func (f *tokenForge) killed(after time.Duration) (ended bool) {
+	f.t.Helper()
+	cmd, done := f.begun()
 	select {
 	case <-done:
 	case <-time.After(after):
@@ -189,4 +196,35 @@ func TestTokensKilledAtRandom(t *testing.T) {
 	if total < len(killed)/2 {
 		t.Errorf("only %d processes were killed in %d rounds", total, len(killed))
 	}
+}
+
+// TestTokensStopPolitely: an apply that is told to stop finishes the creation it
+// has begun, delivers its secret and begins no other.
+func TestTokensStopPolitely(t *testing.T) {
+	t.Parallel()
+	f := newTokenForge(t, "")
+	f.quirks([]string{"slow=500ms"})
+	cmd, done := f.begun()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if code := cmd.ProcessState.ExitCode(); code != 1 && code != 4 {
+		t.Errorf("exit code %d", code)
+	}
+	f.quirks(nil)
+	f.holds()
+	delivered := 0
+	for _, records := range f.records() {
+		for _, r := range records {
+			if r.Delivered {
+				delivered++
+			}
+		}
+	}
+	if n := f.creations(); n != 1 || delivered != 1 {
+		t.Errorf("%d creations were sent, %d delivered", n, delivered)
+	}
+	f.seawall("apply").want(t, 0)
+	f.ends()
 }

@@ -73,6 +73,30 @@ func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 	}
 }
 
+// TestTokensPutBackUnderALog: a copy is put back beside the log of a process that
+// was killed. Whether SQLite plays the log over it or not, nothing is created
+// twice.
+func TestTokensPutBackUnderALog(t *testing.T) {
+	t.Parallel()
+	for at, survived := 1, false; !survived; at++ {
+		w := newTokenWorld(t)
+		copied, err := os.ReadFile(w.ledgerFile())
+		if err != nil {
+			t.Fatal(err)
+		}
+		survived = w.child(at)
+		if err := os.WriteFile(w.ledgerFile(), copied, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.child(0)
+		for key, made := range w.made() {
+			if len(made) > 1 {
+				t.Errorf("killed at %d: %s: %d exist", at, key, len(made))
+			}
+		}
+	}
+}
+
 // TestTokensOfAnEmptyLedger: nobody has said anything yet.
 func TestTokensOfAnEmptyLedger(t *testing.T) {
 	t.Parallel()
