@@ -13,11 +13,14 @@ func newApply(t *terminal) *cobra.Command {
 		Use:   "apply",
 		Short: "Make one run: plan, send the changes, prove them",
 		Long: `Plan, send one PATCH for each deployment that differs, read each back, and plan
-again: nothing may be left. A failure stays in its zone. Interrupted, apply
-finishes the write in flight, proves it, and stops.
+again: nothing may be left. A declared token that does not exist is created, with
+one POST that is never repeated, and its secret delivered. A failure stays in its
+zone or token. Interrupted, apply finishes the write in flight, proves it, and
+stops.
 
 Exit codes: 0 converged; 1 failure; 4 partial: something was refused, blocked,
-unknown, not deployed, failed, or written and not kept by the platform.`,
+unknown, not deployed, failed, written and not kept by the platform, or a token
+is in doubt or its secret undelivered.`,
 		Example: `  seawall apply
   seawall apply --dir . --base-url http://127.0.0.1:8787/client/v4
   seawall apply --only zone=shop.example`,

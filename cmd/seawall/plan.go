@@ -28,9 +28,10 @@ func newPlan(t *terminal) *cobra.Command {
 the line that asked for it, whether it strengthens or weakens, and what stands
 in the way. Nothing is written.
 
-Exit codes: 0; 1 failure; 4 something is unknown, blocked, refused or not
-deployed. With --detailed-exitcode the highest that applies of 0 in sync,
-2 changes, 3 some of them weaken, 4 as above.`,
+Exit codes: 0; 1 failure; 4 something is unknown, blocked, refused, not
+deployed, or a token is quarantined or its secret undelivered. With
+--detailed-exitcode the highest that applies of 0 in sync, 2 changes, 3 some of
+them weaken, 4 as above.`,
 		Example: `  seawall plan
   seawall plan --dir . --base-url https://api.example.com/client/v4
   seawall plan -o markdown --detailed-exitcode

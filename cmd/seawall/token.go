@@ -17,9 +17,11 @@ import (
 func newToken(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Ask about API tokens",
-		Long: `Ask what declared API tokens may do. The answers come from the desired state
-alone: nothing is sent, and no credential is needed.`,
+		Short: "Ask about API tokens, and tell what only a person can know",
+		Long: `explain and who-can answer what declared API tokens may do, from the desired state
+alone. list shows the tokens on record; init, adopt, resolve and revoked put a
+person's word on record, about what the platform cannot be asked. None of them
+sends anything to the platform.`,
 		Example: "  seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
