@@ -22,6 +22,10 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
+	// Under the race detector every process that ends would wait for a second.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
 	// Most of these tests wait for a daemon; -parallel still has the last word.
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)

@@ -147,7 +147,7 @@ func (w *tokenWorld) ordered(o crashOrder) (survived bool) {
 		w.t.Fatal(err)
 	}
 	cmd := exec.CommandContext(w.t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), crashJob+"="+string(order), "GORACE=atexit_sleep_ms=0") // a second each, else
+	cmd.Env = append(os.Environ(), crashJob+"="+string(order))
 	var told bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &told, &told
 	err = cmd.Run()
