@@ -62,7 +62,9 @@ func (l *Ledger) unlock() error {
 	if l.lock == nil {
 		return nil
 	}
-	err := l.lock.Close()
+	// Closing alone is not enough: a child process that is just being started
+	// shares the open file until it has become another program.
+	err := errors.Join(dropLock(l.lock), l.lock.Close())
 	l.lock = nil
 	return err
 }

@@ -24,3 +24,11 @@ func tryLock(file *os.File) (taken bool, err error) {
 		}
 	}
 }
+
+// dropLock gives the lock back, whoever else still has the file open.
+func dropLock(file *os.File) error {
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_UN); err != nil {
+		return &os.PathError{Op: "flock", Path: file.Name(), Err: err}
+	}
+	return nil
+}
