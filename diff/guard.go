@@ -35,6 +35,13 @@ func refuseToken(c Change, f Facts) *Refusal {
 	if c.Creation == nil {
 		return nil
 	}
+	if c.Creation.Rotate {
+		return &Refusal{
+			Guard:   "rotate",
+			Reason:  "this version does not rotate tokens: this one would never be followed by another",
+			Release: "taking rotate out of the declaration, with an expires_on in its place",
+		}
+	}
 	if expires, err := time.Parse(time.RFC3339, c.Creation.Spec.ExpiresOn); err == nil && !f.Now.Before(expires) {
 		return &Refusal{
 			Guard:   "expired",

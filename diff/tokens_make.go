@@ -17,6 +17,10 @@ type Creation struct {
 	Spec edge.TokenSpec
 	Hash string
 	Sink *desired.Sink
+
+	// Rotate says that the declaration asks for successors, which this version
+	// cannot make.
+	Rotate bool
 }
 
 // planTokens compares declared tokens with the attempts on record.
@@ -55,9 +59,9 @@ func (p *planner) planToken(token desired.Token, records []TokenRecord) {
 			"look for a token named %q in the dashboard, then: seawall token resolve %s --adopt ID | --abandon | --retry", r.Spec.Name, token.Key))
 		return
 	}
-	creation := &Creation{Key: token.Key, Spec: token.Spec(), Sink: token.Sink}
+	creation := &Creation{Key: token.Key, Spec: token.Spec(), Sink: token.Sink, Rotate: token.Rotate != nil}
 	creation.Hash = access.Hash(creation.Spec)
-	current := lastWith(records, creation.Hash)
+	current := reusable(records, creation)
 	switch {
 	case current == nil:
 		p.createToken(token, creation, records)
@@ -79,16 +83,26 @@ func sinkName(sink *desired.Sink) string {
 	return fmt.Sprintf("sink %s, key %s", sink.Name, sink.Key)
 }
 
-// lastWith returns the newest token of a specification: one that returns to an
-// earlier form, whose token still lives, reuses it.
-func lastWith(records []TokenRecord, hash string) *TokenRecord {
+// reusable returns the newest token on record that is as declared and whose
+// secret is, or will be, where the declaration wants it. One that returns to an
+// earlier form reuses the token of that form while it lives; but not where a
+// later one's secret has taken its place, or the place is another one: the
+// secret is not kept, so only a new token can fill it.
+func reusable(records []TokenRecord, c *Creation) *TokenRecord {
 	for i := len(records) - 1; i >= 0; i-- {
-		if records[i].Hash == hash {
-			return &records[i]
+		r := &records[i]
+		switch {
+		case r.Hash != c.Hash:
+		case !r.Delivered, c.Sink == nil:
+			return r
+		case sameSink(r.Sink, c.Sink) && !slices.ContainsFunc(records[i+1:], func(later TokenRecord) bool { return sameSink(later.Sink, c.Sink) }):
+			return r
 		}
 	}
 	return nil
 }
+
+func sameSink(a, b *desired.Sink) bool { return a != nil && b != nil && *a == *b }
 
 func (p *planner) createToken(token desired.Token, creation *Creation, records []TokenRecord) {
 	c := Change{
@@ -96,10 +110,17 @@ func (p *planner) createToken(token desired.Token, creation *Creation, records [
 		Request: &Request{Method: "POST", Path: edge.TokensPath(), Token: &creation.Spec},
 	}
 	var before edge.TokenSpec
+	var sink *desired.Sink
 	if len(records) > 0 {
-		c.Action, before = ActionReplace, records[len(records)-1].Spec
+		last := records[len(records)-1]
+		c.Action, before, sink = ActionReplace, last.Spec, last.Sink
 	}
 	c.Fields = tokenFields(before, creation.Spec, token.Origin)
+	if c.Action == ActionReplace && creation.Sink != nil && !sameSink(sink, creation.Sink) {
+		c.Fields = append(c.Fields, Field{
+			Path: "sink", Old: sinkName(sink), New: sinkName(creation.Sink), Direction: Neutral, Origin: &token.Origin,
+		})
+	}
 	c.Direction = Neutral
 	for _, change := range access.Diff(before, creation.Spec) {
 		right := Right{change.String(), Direction(change.Direction)}

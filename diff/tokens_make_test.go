@@ -26,6 +26,16 @@ func testToken(key, zone string) desired.Token {
 	}
 }
 
+func elsewhere(t desired.Token) desired.Token {
+	t.Sink = &desired.Sink{Name: "ci", Key: "elsewhere"}
+	return t
+}
+
+func nowhere(t desired.Token) desired.Token {
+	t.Sink = nil
+	return t
+}
+
 func recordOf(n int, t desired.Token, state TokenState) TokenRecord {
 	spec := t.Spec()
 	return TokenRecord{
@@ -47,10 +57,14 @@ func TestTokenPlans(t *testing.T) {
 		declared []desired.Token
 		want     []string // action or state, in order: changes, then problems
 	}{
-		"none":                   {TokensLive{}, []desired.Token{a}, []string{"create"}},
-		"same":                   {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed)}}, []desired.Token{a}, nil},
-		"changed":                {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed)}}, []desired.Token{b}, []string{"replace"}},
-		"back to what was":       {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed), recordOf(2, b, TokenConfirmed)}}, []desired.Token{a}, []string{"orphan t2"}},
+		"none":             {TokensLive{}, []desired.Token{a}, []string{"create"}},
+		"same":             {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed)}}, []desired.Token{a}, nil},
+		"changed":          {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed)}}, []desired.Token{b}, []string{"replace"}},
+		"back to what was": {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed), recordOf(2, elsewhere(b), TokenConfirmed)}}, []desired.Token{a}, []string{"orphan t2"}},
+		// The sink holds the later one's secret: reusing the first would leave it there, to be revoked.
+		"back, secret replaced":  {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed), recordOf(2, b, TokenConfirmed)}}, []desired.Token{a}, []string{"replace"}},
+		"another sink":           {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed)}}, []desired.Token{elsewhere(a)}, []string{"replace"}},
+		"no sink any more":       {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed)}}, []desired.Token{nowhere(a)}, nil},
 		"superseded":             {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed), recordOf(2, b, TokenConfirmed)}}, []desired.Token{b}, []string{"orphan t1"}},
 		"gone from git":          {TokensLive{Records: []TokenRecord{recordOf(1, a, TokenConfirmed)}}, nil, []string{"orphan t1"}},
 		"unknown":                {TokensLive{Unknown: "the ledger is new"}, []desired.Token{a}, []string{"unknown"}},

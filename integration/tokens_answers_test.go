@@ -16,8 +16,12 @@ func TestTokensWithBadAnswers(t *testing.T) {
 		unknown     bool // whether a token exists afterwards
 		takesEffect bool // it may
 	}{
-		{"error-before", true, false}, {"error-after", true, true}, {"cut-after", true, true}, {"truncate", true, true},
-		{"html", true, false}, {"throttle", false, false},
+		{"error-before", true, false},
+		{"error-after", true, true},
+		{"cut-after", true, true},
+		{"truncate", true, true},
+		{"html", true, false},
+		{"throttle", false, false},
 	} {
 		for every := 1; every <= 3; every++ {
 			set := fmt.Sprintf("%s=%d", quirk.name, every)

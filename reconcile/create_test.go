@@ -309,8 +309,7 @@ func TestUnknownTokensAreNotCreated(t *testing.T) {
 	}
 }
 
-// A changed declaration is a new token; going back reuses the old one while it
-// lives; what left git is named and not dropped.
+// A changed declaration is a new token; what left git is named and not dropped.
 func TestReplacementAndOrphans(t *testing.T) {
 	w, s := tokenWorld(t)
 	pushTokens(w, "c1", token("ci-dns", zoneA))
@@ -329,15 +328,20 @@ func TestReplacementAndOrphans(t *testing.T) {
 		t.Errorf("changes %+v", c)
 	}
 
+	// The sink holds the second one's secret by now, so going back is a third.
 	pushTokens(w, "c3", token("ci-dns", zoneA))
 	report, _ = w.converge(sweep)
-	if c := tokenChanges(report.Plan); len(s.existing) != 2 || len(c) != 1 || c[0].Fields[0].Old != "t2" {
-		t.Errorf("%d exist; changes %+v", len(s.existing), c)
+	if len(s.existing) != 3 || s.sunk["ci-dns"] != "made-up-3" {
+		t.Errorf("%d exist; sunk %v", len(s.existing), s.sunk)
+	}
+	report, _ = w.converge(sweep)
+	if c := tokenChanges(report.Plan); len(c) != 2 || c[0].Fields[0].Old != "t1" || c[1].Fields[0].Old != "t2" {
+		t.Errorf("changes %+v", c)
 	}
 
 	pushTokens(w, "c4")
 	report, _ = w.converge(sweep)
-	if c := tokenChanges(report.Plan); len(c) != 2 || c[0].Action != diff.ActionOrphan || c[1].Action != diff.ActionOrphan {
+	if c := tokenChanges(report.Plan); len(c) != 3 || c[0].Action != diff.ActionOrphan || c[1].Action != diff.ActionOrphan {
 		t.Errorf("changes %+v", c)
 	}
 }
@@ -353,6 +357,7 @@ func TestCreationIsRefused(t *testing.T) {
 	}{
 		"no sink":      {func(d *desired.Token) { d.Sink = nil }, "sink"},
 		"unknown sink": {func(d *desired.Token) { d.Sink.Name = "vault" }, "sink"},
+		"rotate":       {func(d *desired.Token) { d.Rotate = &desired.Rotate{Every: "720h", Overlap: "48h"} }, "rotate"},
 		"expired":      {func(d *desired.Token) { d.ExpiresOn = "2025-12-31T23:59:59Z" }, "expired"},
 	} {
 		t.Run(name, func(t *testing.T) {

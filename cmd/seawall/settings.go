@@ -41,6 +41,9 @@ func (t *terminal) settings(o options) (settings, error) {
 	if o.baseURL != "" {
 		s.Platform.BaseURL = o.baseURL
 	}
+	if s.Platform.Profile == "extended" {
+		fmt.Fprintln(t.err, t.red("warning:"), `platform.profile "extended" makes no difference in this version; only documented calls are made`)
+	}
 	return s, s.checkCredentials(t)
 }
 

@@ -27,6 +27,7 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 		tokens:   map[string]desired.Token{},
 		zoneIDs:  map[edge.ZoneID]holder{},
 		names:    map[string]holder{},
+		sinks:    map[desired.Sink]holder{},
 	}
 	units = slices.Clone(units)
 	slices.SortStableFunc(units, func(a, b Unit) int { return cmp.Compare(a.Dir, b.Dir) })
@@ -66,6 +67,7 @@ type merger struct {
 	tokens   map[string]desired.Token
 	zoneIDs  map[edge.ZoneID]holder
 	names    map[string]holder // of tokens
+	sinks    map[desired.Sink]holder
 	problems []desired.Problem
 }
 
@@ -159,6 +161,21 @@ func (m *merger) token(t desired.Token) {
 		return
 	}
 	m.names[t.Name] = holder{path, t.Origin}
+	m.sink(path, t)
+}
+
+// sink refuses two tokens with one place for their secrets: the second would
+// overwrite the first.
+func (m *merger) sink(path string, t desired.Token) {
+	if t.Sink == nil {
+		return
+	}
+	if first, taken := m.sinks[*t.Sink]; taken {
+		m.problems = append(m.problems, twoPlaces(at(path, "sink"), t.Origin,
+			fmt.Sprintf("the secret of %s goes to this place already", first.path), first.origin))
+		return
+	}
+	m.sinks[*t.Sink] = holder{path, t.Origin}
 }
 
 // twice tells of a key that is declared in two places.

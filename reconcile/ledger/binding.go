@@ -92,10 +92,15 @@ func samePlatform(ctx context.Context, tx *sql.Tx, have completeness, binding Bi
 		return err
 	}
 	return &Error{
-		Kind: ErrUnknown, Reason: fmt.Sprintf("it holds %d tokens of another platform", n),
-		Hint: "name another state folder for this platform, or the platform it was made for",
+		Kind: ErrUnknown, Reason: fmt.Sprintf("it holds tokens of another platform: %d", n),
+		Hint: otherPlatformHint,
 	}
 }
+
+const (
+	otherPlatform     = "the ledger was made for another platform"
+	otherPlatformHint = "name another state folder for this platform, or the platform it was made for"
+)
 
 // doubt says why nothing may be concluded from the tokens in the ledger; empty
 // where there is no doubt. born is when the ledger's file was made, empty where
@@ -105,7 +110,7 @@ func (c completeness) doubt(binding Binding, m mark, born string) string {
 	case c.serial == "":
 		return "nobody has said yet that the ledger knows all tokens"
 	case c.platform != digest(binding.Platform):
-		return "the ledger was made for another platform"
+		return otherPlatform
 	case c.repository != digest(binding.Repository):
 		return "the ledger was made for another repository"
 	case m.Serial == "":

@@ -59,6 +59,9 @@ func (l *Ledger) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive
 	}
 	if live.Unknown = c.doubt(l.Binding, m, born); live.Unknown != "" {
 		live.Hint = hints[ErrUnknown]
+		if live.Unknown == otherPlatform {
+			live.Hint = otherPlatformHint
+		}
 	}
 	live.Records, err = recallTokens(ctx, tx)
 	return live, err

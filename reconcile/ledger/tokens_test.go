@@ -203,6 +203,12 @@ func wantUnknown(t testing.TB, l *Ledger, reason string) {
 	if !strings.Contains(got.Unknown, reason) {
 		t.Errorf("unknown: %q, want one with %q", got.Unknown, reason)
 	}
+	if got.Unknown == otherPlatform {
+		if got.Hint != otherPlatformHint { // init would refuse
+			t.Errorf("hint: %q", got.Hint)
+		}
+		return
+	}
 	if !strings.Contains(got.Hint, "seawall token init") || !strings.Contains(got.Hint, "seawall token adopt KEY ID") {
 		t.Errorf("hint: %q", got.Hint)
 	}

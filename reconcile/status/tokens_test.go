@@ -19,10 +19,13 @@ func TestTokenCounts(t *testing.T) {
 			Summary: diff.Summary{Tokens: 9},
 			Changes: []diff.Change{
 				create("created"), create("lost"), create("failed"), refused,
-				{Kind: diff.KindToken, Token: "gone", Action: diff.ActionOrphan}, {Kind: diff.KindDeployment},
+				{Kind: diff.KindToken, Token: "gone", Action: diff.ActionOrphan},
+				{Kind: diff.KindDeployment},
 			},
 			Problems: []diff.Problem{
-				{Token: "a", State: diff.Quarantined}, {Token: "b", State: diff.Undelivered}, {Token: "c", State: diff.Unknown},
+				{Token: "a", State: diff.Quarantined},
+				{Token: "b", State: diff.Undelivered},
+				{Token: "c", State: diff.Unknown},
 				{Zone: "z", State: diff.Unknown},
 			},
 		},
