@@ -151,7 +151,7 @@ func (t *terminal) generation(ctx context.Context, d *daemon, o options, hangup 
 
 // tellReload logs why a reload failed, each mistake with its place.
 func (d *daemon) tellReload(err error) {
-	var m *mistakes
+	var m *badFile
 	if errors.As(err, &m) {
 		for _, p := range m.problems {
 			d.log.Error(p.String(), "hint", p.Hint)

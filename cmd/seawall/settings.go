@@ -57,19 +57,19 @@ func (t *terminal) loadConfig(path string) (schema.Config, error) {
 	}
 	config, problems := schema.LoadConfig(path, data)
 	if n := len(desired.Errors(problems)); n > 0 {
-		return schema.Config{}, &mistakes{fmt.Sprintf("%s: %s in the configuration", path, plural(n, "mistake", "mistakes")), problems}
+		return schema.Config{}, &badFile{fmt.Sprintf("%s: %s in the configuration", path, plural(n, "mistake", "mistakes")), problems}
 	}
 	t.problems(t.err, problems)
 	return config, nil
 }
 
-// mistakes is a file with problems, to be told line by line.
-type mistakes struct {
+// badFile is a file with problems, to be told line by line.
+type badFile struct {
 	summary  string
 	problems []desired.Problem
 }
 
-func (m *mistakes) Error() string { return m.summary }
+func (m *badFile) Error() string { return m.summary }
 
 // checkCredentials reads the credentials once, so that a missing one is told at
 // the start, and warns when one value serves both purposes.

@@ -88,7 +88,7 @@ func (t *terminal) exitCode(err error) int {
 }
 
 func (t *terminal) tell(err error) {
-	var m *mistakes
+	var m *badFile
 	if errors.As(err, &m) {
 		t.problems(t.err, m.problems)
 	}
