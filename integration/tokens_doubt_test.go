@@ -120,7 +120,7 @@ func TestTokensOfAnotherPlace(t *testing.T) {
 	other := startPlatform(t, fleet(1))
 	f.configure("config.cue", other.BaseURL, f.Repository, fileSink)
 	f.wantDoubt("made for another platform")
-	f.seawall("token", "init").want(t, 1, "3 tokens of another platform")
+	f.seawall("token", "init").want(t, 1, "tokens of another platform: 3")
 	f.wantDoubt("made for another platform")
 
 	repo := gittest.New(t)
