@@ -61,7 +61,7 @@ func FuzzTree(f *testing.F) {
 	f.Add("package a\naccount: {{")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 400 {
-			t.Skip("only small inputs: CUE has no bounds of its own")
+			return // only small inputs: CUE has no bounds of its own
 		}
 		state, problems := compile.Tree(tree(map[string]string{"a.cue": text}), ".", "")
 		if len(desired.Errors(problems)) > 0 && (state.Accounts != nil || state.Tokens != nil) {
