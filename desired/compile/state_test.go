@@ -158,8 +158,11 @@ func TestTokens(t *testing.T) {
 	fsys := tree(map[string]string{"cue.mod/module.cue": mod, "tokens/all.cue": allForms})
 	maps.Copy(fsys, exported())
 	state, problems := compile.Tree(fsys, ".", "")
-	for _, p := range problems {
+	for _, p := range desired.Errors(problems) {
 		t.Fatal(p)
+	}
+	if len(problems) != 2 { // rotate and prune, which this version leaves undone
+		t.Errorf("warnings %v", problems)
 	}
 	groups := []desired.PermissionGroup{{ID: "g2", Name: "DNS Write"}, {ID: "g1"}}
 	at := func(line, column int) desired.Origin {

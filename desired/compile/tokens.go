@@ -34,6 +34,10 @@ func (r *reader) token(m member) desired.Token {
 	}
 	if f := m.field("rotate"); f.exists() {
 		t.Rotate = &desired.Rotate{Every: f.field("every").text(), Overlap: f.field("overlap").text()}
+		r.warn(f.origin(), at(path, "rotate"), "tokens are not rotated by this version, so a plan refuses this one", "leave rotate out, and say expires_on")
+	}
+	if t.Prune {
+		r.warn(m.field("prune").origin(), at(path, "prune"), "nothing is deleted by this version: the documented calls cannot", "a plan names what nothing declares, for a person to revoke")
 	}
 	r.checkToken(path, t, m.both)
 	return t
