@@ -58,10 +58,7 @@ func (r *Repo) SetGood(hash string) error {
 	if err != nil {
 		return err
 	}
-	if err := st.SetReference(plumbing.NewHashReference(refGood, c.Hash)); err != nil {
-		return storeError("writing", err)
-	}
-	return nil
+	return r.writeRef(refGood, c.Hash)
 }
 
 // Good returns the commit that [Repo.SetGood] remembered last. It is false

@@ -80,6 +80,7 @@ func (f *fetch) run(ctx context.Context) (hash string, err error) {
 	}
 	defer unlock()
 	f.repo.removeLeftovers()
+	f.repo.removeEmptyRefs()
 	f.storage = openStorage(f.repo.dir)
 
 	commit, err := f.bring(ctx)
@@ -88,8 +89,8 @@ func (f *fetch) run(ctx context.Context) (hash string, err error) {
 	}
 	// The ref names the commit even where the source's ref is a tag: commits are
 	// what the next fetch offers the server as known.
-	if err := f.storage.SetReference(plumbing.NewHashReference(refFetched, commit)); err != nil {
-		return "", storeError("writing", err)
+	if err := f.repo.writeRef(refFetched, commit); err != nil {
+		return "", err
 	}
 	return commit.String(), f.repo.compactIfFull()
 }

@@ -1,0 +1,41 @@
+package gitrepo
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/google/renameio/v2"
+)
+
+// writeRef points one of our own refs at a commit. go-git would empty the file
+// before it writes it, and a process that is killed in between leaves a store
+// that cannot be read; so the file is replaced whole.
+func (r *Repo) writeRef(name plumbing.ReferenceName, commit plumbing.Hash) error {
+	path := filepath.Join(r.dir, filepath.FromSlash(name.String()))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return storeError("writing", err)
+	}
+	if err := renameio.WriteFile(path, []byte(commit.String()+"\n"), 0o600); err != nil {
+		return storeError("writing", err)
+	}
+	return nil
+}
+
+// removeEmptyRefs removes the refs that go-git was writing when a process was
+// killed: what they named is fetched again. The good commit is never one of
+// them, and what is wrong with that is for a person to know. The caller holds
+// the lock.
+func (r *Repo) removeEmptyRefs() {
+	root := filepath.Join(r.dir, "refs")
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || path == filepath.Join(r.dir, filepath.FromSlash(refGood.String())) {
+			return nil // what cannot be looked at is told by the fetch
+		}
+		if info, err := entry.Info(); err == nil && info.Size() == 0 {
+			_ = os.Remove(path)
+		}
+		return nil
+	})
+}
