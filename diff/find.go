@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -149,7 +150,7 @@ func hintOf(ref desired.RulesetRef, names []string) string {
 	if ref.ID == "" {
 		near = didYouMean(ref.Name, names)
 	}
-	return cmpHint(near, "it has: "+strings.Join(names, ", "))
+	return cmp.Or(near, "it has: "+strings.Join(names, ", "))
 }
 
 // RulesetError says that a declared managed ruleset is not there, or not alone.

@@ -10,16 +10,6 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// cmpHint returns the first hint that says something.
-func cmpHint(hints ...string) string {
-	for _, h := range hints {
-		if h != "" {
-			return h
-		}
-	}
-	return ""
-}
-
 // didYouMean returns a hint naming the candidate nearest to name, or nothing
 // when none is near enough to be a slip of the hand.
 func didYouMean(name string, candidates []string) string {

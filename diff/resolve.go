@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -215,7 +216,7 @@ func (m *managed) findID(id edge.RuleID) finding {
 	slices.Sort(ids)
 	return finding{
 		message: fmt.Sprintf("managed ruleset %q has no rule %s (version %s)", m.Name, id, m.Version),
-		hint:    cmpHint(didYouMean(string(id), ids), "managed rules come and go with versions; naming them by ref is steadier"),
+		hint:    cmp.Or(didYouMean(string(id), ids), "managed rules come and go with versions; naming them by ref is steadier"),
 	}
 }
 

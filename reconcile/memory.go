@@ -8,8 +8,8 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 )
 
-// Forgetful is a [Memory] that lasts as long as the process: for the demo, for
-// tests, and for runs over a folder.
+// Forgetful is a [Memory] that lasts as long as the process. Tests use it, and hold
+// the ledger to the same behaviour.
 type Forgetful struct {
 	mu  sync.Mutex
 	has Recollection
