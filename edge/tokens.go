@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 )
 
 // TokenID identifies an API token: at most 32 characters.
@@ -151,14 +152,85 @@ type TokenCreator interface {
 	CreateToken(ctx context.Context, spec TokenSpec) (CreatedToken, error)
 }
 
+// TokenReader is what a platform may offer beyond the reference to look at
+// tokens (profile "extended"). Every call may return [ErrNotOffered]: this
+// platform lacks it, which says nothing about tokens.
+type TokenReader interface {
+	// UserTokens lists the calling user's tokens, all pages of them, in the
+	// platform's order. An empty list is a user without tokens, and never a
+	// failure.
+	UserTokens(ctx context.Context) ([]Token, error)
+	// UserToken returns one token. It returns [ErrNotFound] for an unknown one.
+	UserToken(ctx context.Context, id TokenID) (Token, error)
+	// VerifyToken returns what the platform says of the credential that asks: id,
+	// status and window.
+	VerifyToken(ctx context.Context) (Token, error)
+	// PermissionGroups lists every permission group with its name and the resource
+	// types it is for. Names are not unique.
+	PermissionGroups(ctx context.Context) ([]PermissionGroup, error)
+}
+
+// TokenWriter is what a platform may offer beyond the reference to change
+// tokens (profile "extended"). Every call may return [ErrNotOffered].
+type TokenWriter interface {
+	// UpdateToken replaces a token by body, as [Token.Update] makes it; its secret
+	// stays. What the body leaves out is dropped. The result is the token after
+	// the write. Beside the errors of [Reader] it returns [ErrInvalid],
+	// [ErrNotFound], and [ErrOutcomeUnknown]: read before trying again.
+	UpdateToken(ctx context.Context, id TokenID, body Token) (Token, error)
+	// DeleteToken ends a token. [ErrNotFound] means that it is gone already;
+	// [ErrOutcomeUnknown] that it may be: a second call does no harm.
+	DeleteToken(ctx context.Context, id TokenID) error
+	// RollToken gives a token a new secret; the old one is dead at once. After
+	// [ErrOutcomeUnknown] nobody has the secret that works: roll again.
+	RollToken(ctx context.Context, id TokenID) (Secret, error)
+}
+
+// TokenPlatform is everything about tokens that the profile "extended" has.
+type TokenPlatform interface {
+	TokenCreator
+	TokenReader
+	TokenWriter
+}
+
+// ReadOnlyTokens returns a view of r that cannot write, not even after a type
+// assertion.
+func ReadOnlyTokens(r TokenReader) TokenReader { return readOnlyTokens{r} }
+
+type readOnlyTokens struct{ TokenReader }
+
+// Update returns the body that turns the token into what spec says: the whole
+// object, with the status and the members that only the platform knows as they
+// are, and without what the platform writes itself.
+func (t Token) Update(spec TokenSpec) Token {
+	t.TokenSpec = spec
+	t.ID, t.IssuedOn, t.ModifiedOn, t.LastUsedOn = "", "", "", ""
+	return t
+}
+
+// The paths of tokens. The first is the reference's; the others are known beyond
+// it.
+
 // TokensPath is the path of the calling user's tokens.
 func TokensPath() string { return "/user/tokens" }
+
+// TokenPath is the path of one token.
+func TokenPath(id TokenID) string { return TokensPath() + "/" + url.PathEscape(string(id)) }
+
+// TokenValuePath is the path that gives a token another secret.
+func TokenValuePath(id TokenID) string { return TokenPath(id) + "/value" }
+
+// VerifyTokenPath is the path that tells of the calling credential.
+func VerifyTokenPath() string { return TokensPath() + "/verify" }
+
+// PermissionGroupsPath is the path that lists permission groups.
+func PermissionGroupsPath() string { return TokensPath() + "/permission_groups" }
 
 // The JSON form of a token keeps unknown members. TokenSpec is embedded, so the
 // known type spells its members out.
 
 type tokenMembers struct {
-	ID         TokenID    `json:"id"`
+	ID         TokenID    `json:"id,omitempty"`
 	Name       string     `json:"name"`
 	Policies   []Policy   `json:"policies"`
 	NotBefore  string     `json:"not_before,omitempty"`
