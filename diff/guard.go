@@ -93,20 +93,26 @@ type Facts struct {
 type Size struct {
 	Zones       int
 	Deployments int
+	Tokens      int // zero also where it is not known: an earlier version did not remember it
 }
 
 func (s Size) String() string {
-	return plural(s.Zones, "zone", "zones") + " with " + plural(s.Deployments, "deployment", "deployments")
+	text := plural(s.Zones, "zone", "zones") + " with " + plural(s.Deployments, "deployment", "deployments")
+	if s.Tokens > 0 {
+		text += " and " + plural(s.Tokens, "token", "tokens")
+	}
+	return text
 }
 
-// shrinkFloor is the number of zones (or deployments) below which a repository
+// shrinkFloor is the number of zones (or deployments, or tokens) below which a repository
 // may shrink as it likes, to nothing excepted: halving two zones is everyday work.
 const shrinkFloor = 4
 
 // Shrunk reports whether a commit suddenly declares nothing, or no more than
 // half of what the last accepted one did.
 func (f Facts) Shrunk() bool {
-	return !f.AllowShrink && (shrunk(f.Before.Zones, f.After.Zones) || shrunk(f.Before.Deployments, f.After.Deployments))
+	return !f.AllowShrink && (shrunk(f.Before.Zones, f.After.Zones) ||
+		shrunk(f.Before.Deployments, f.After.Deployments) || shrunk(f.Before.Tokens, f.After.Tokens))
 }
 
 func shrunk(before, after int) bool {

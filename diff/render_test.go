@@ -305,7 +305,7 @@ func TestJSONFollowsTheSchema(t *testing.T) {
 			in.Live.EntryPoints[testZone] = Observed[edge.Ruleset]{Err: errors.New("reading: 503")}
 		}
 		plan := Make(in)
-		facts := Facts{Before: Size{rapid.IntRange(0, 9).Draw(t, "before"), 1}, After: Size{1, 1}, NonConvergent: map[DeploymentID]string{}}
+		facts := Facts{Before: Size{rapid.IntRange(0, 9).Draw(t, "before"), 1, 0}, After: Size{1, 1, 0}, NonConvergent: map[DeploymentID]string{}}
 		if rapid.Bool().Draw(t, "written before") {
 			for _, c := range plan.Changes {
 				facts.NonConvergent[c.ID()] = c.Fingerprint()

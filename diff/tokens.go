@@ -11,16 +11,21 @@ import (
 // The reference shows no way to read tokens, so these records are all that is
 // known of them.
 type TokenRecord struct {
-	Intent    string // identifies the attempt: 16 hex digits
-	Key       string // of the declaration
-	State     TokenState
-	ID        edge.TokenID // once created
-	Spec      edge.TokenSpec
-	Hash      string // of Spec; see HashSpec
+	Intent string // identifies the attempt: 16 hex digits
+	Key    string // of the declaration
+	State  TokenState
+	ID     edge.TokenID   // once created
+	Spec   edge.TokenSpec // the body that was sent
+	// Hash is of the specification as declared. A window that was computed and a
+	// suffix of the name are in Spec and not in Hash.
+	Hash      string
 	Sink      *desired.Sink
 	Delivered bool // the secret reached its sink, or a person's hands
-	Reason    string
-	At        time.Time // when the attempt began
+	// Prune says that the declaration, when last seen, allowed Seawall to delete
+	// the token once nothing declares it.
+	Prune  bool
+	Reason string
+	At     time.Time // when the attempt began
 }
 
 // TokenState is how far an attempt came.

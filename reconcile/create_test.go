@@ -340,7 +340,12 @@ func TestReplacementAndOrphans(t *testing.T) {
 	}
 
 	pushTokens(w, "c4")
-	report, _ = w.converge(sweep)
+	if report, _ := w.run(sweep); report.Held == nil || !strings.Contains(report.Held.Reason, "1 deployment and 1 token") {
+		t.Errorf("tokens vanished, held: %+v", report.Held)
+	}
+	allowed := sweep
+	allowed.AllowShrink = true
+	report, _ = w.converge(allowed)
 	if c := tokenChanges(report.Plan); len(c) != 3 || c[0].Action != diff.ActionOrphan || c[1].Action != diff.ActionOrphan {
 		t.Errorf("changes %+v", c)
 	}

@@ -139,7 +139,7 @@ func (r *Reconciler) facts(order Order, memory Recollection, state desired.State
 	f := diff.Facts{
 		Now:         r.Now(),
 		Before:      memory.Size,
-		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments()},
+		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments(), Tokens: len(state.Tokens)},
 		AllowShrink: order.AllowShrink,
 	}
 	if !order.Retry {
