@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -86,6 +87,25 @@ func (s *steps) Sealed(_ context.Context, intent string) (edge.Secret, error) {
 func (s *steps) Delivered(_ context.Context, intent string) error {
 	return s.step("delivered", func() {
 		s.record(intent).Delivered = true
+		delete(s.sealed, intent)
+	})
+}
+
+func (s *steps) Amend(_ context.Context, intent string, spec edge.TokenSpec, hash string) error {
+	return s.step("amend", func() { s.record(intent).Spec, s.record(intent).Hash = spec, hash })
+}
+
+func (s *steps) Prunable(_ context.Context, intents []string, prune bool) error {
+	return s.step("prunable", func() {
+		for _, intent := range intents {
+			s.record(intent).Prune = prune
+		}
+	})
+}
+
+func (s *steps) Gone(_ context.Context, intent string) error {
+	return s.step("gone", func() {
+		s.live.Records = slices.DeleteFunc(s.live.Records, func(r diff.TokenRecord) bool { return r.Intent == intent })
 		delete(s.sealed, intent)
 	})
 }
@@ -362,7 +382,7 @@ func TestCreationIsRefused(t *testing.T) {
 	}{
 		"no sink":      {func(d *desired.Token) { d.Sink = nil }, "sink"},
 		"unknown sink": {func(d *desired.Token) { d.Sink.Name = "vault" }, "sink"},
-		"rotate":       {func(d *desired.Token) { d.Rotate = &desired.Rotate{Every: "720h", Overlap: "48h"} }, "rotate"},
+		"rotate":       {func(d *desired.Token) { d.Rotate = &desired.Rotate{Every: 720 * time.Hour, Overlap: 48 * time.Hour} }, "rotate"},
 		"expired":      {func(d *desired.Token) { d.ExpiresOn = "2025-12-31T23:59:59Z" }, "expired"},
 	} {
 		t.Run(name, func(t *testing.T) {

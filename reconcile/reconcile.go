@@ -50,7 +50,7 @@ type Memory interface {
 	Settle(ctx context.Context, commit string, settled []diff.Settled) error
 	// NonConvergent records the fingerprint of a change the platform did not keep.
 	NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error
-	// Accept records how much the accepted commit declares.
+	// Accept records how much the accepted commit declares, tokens included.
 	Accept(ctx context.Context, commit string, size diff.Size) error
 	// Forget drops everything about deployments that left the repository. An id
 	// that is not remembered is no error.
@@ -61,7 +61,9 @@ type Memory interface {
 type Recollection struct {
 	Applied       diff.Applied
 	NonConvergent map[diff.DeploymentID]string
-	Size          diff.Size // zero when no commit was accepted yet
+	// Size is zero when no commit was accepted yet. Its Tokens are zero as well
+	// where an earlier version, which did not count them, accepted the commit.
+	Size diff.Size
 }
 
 // Reporter is told of every finished run.
