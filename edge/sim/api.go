@@ -114,7 +114,7 @@ func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) a
 	case !s.inside(r):
 		return s.failure(failed(http.StatusNotFound, edge.CodeNoRoute, "could not route to "+path))
 	}
-	route, err := wire.Match(r.Method, path)
+	route, err := wire.Match(s.offered, r.Method, path)
 	if err == nil {
 		err = s.permitted(who.caller, route)
 	}

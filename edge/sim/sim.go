@@ -75,6 +75,7 @@ type Server struct {
 
 	config     Config
 	dialect    wire.Dialect
+	offered    []wire.Pattern
 	clock      *clock
 	faults     *faults
 	limiter    *limiter
@@ -92,6 +93,7 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		config:  config,
 		dialect: wire.Dialect{Vendor: config.Vendor},
+		offered: wire.Patterns,
 		clock:   &clock{base: config.Now},
 		limiter: &limiter{limit: config.RateLimit},
 		faults:  &faults{},
