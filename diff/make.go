@@ -28,6 +28,8 @@ func Make(in Input) Plan {
 		}
 	}
 	p.planTokens()
+	p.plan.Findings = Findings(in.State.Tokens, in.Creates)
+	p.plan.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
 	slices.SortStableFunc(p.plan.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment),
 			cmp.Compare(a.Token, b.Token))

@@ -27,6 +27,10 @@ type Plan struct {
 	Requests    Requests  `json:"requests"`
 	// Deprecations is empty in this version.
 	Deprecations []struct{} `json:"deprecations"`
+	// Findings are what is unwise about the declared tokens, Expiries the ends of
+	// those on record. Neither stops a change, and expiries are not in the digest.
+	Findings []Finding `json:"findings,omitempty"`
+	Expiries []Expiry  `json:"expiries,omitempty"`
 
 	// Settled are the deployments that agree with what is desired.
 	Settled []Settled `json:"-"`
@@ -241,7 +245,7 @@ func (p Plan) seal() Plan {
 		}
 	}
 	d := p
-	d.Digest, d.GeneratedAt, d.Requests.Used = "", time.Time{}, 0
+	d.Digest, d.GeneratedAt, d.Requests.Used, d.Expiries = "", time.Time{}, 0, nil
 	p.Digest = "sha256:" + fingerprint(d)
 	return p
 }
