@@ -15,6 +15,9 @@ func TestConformance(t *testing.T) {
 	var all []string
 	for _, quirk := range mem.Quirks() {
 		for value := range strings.SplitSeq(string(quirk.Argument), "|") {
+			if quirk.Argument == mem.Number {
+				value = "20" // enough for every case
+			}
 			item := strings.TrimSuffix(quirk.Name+"="+strings.ReplaceAll(value, "N", "2"), "=")
 			sets = append(sets, []string{item})
 			if item != "patch=replace" {

@@ -1,6 +1,7 @@
 package mem_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -161,7 +162,7 @@ func TestCreateTokenFillsInWhatThePlatformWrites(t *testing.T) {
 	}
 	i := slices.IndexFunc(created.Policies, func(p edge.Policy) bool { return p.Effect == edge.Allow })
 	want := []edge.PermissionGroup{
-		{ID: mem.TokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}}, {ID: "a"}, {ID: "z"},
+		{ID: mem.TokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}, Meta: json.RawMessage(`{"key":"tokens","value":"write"}`)}, {ID: "a"}, {ID: "z"},
 	}
 	if diff := cmp.Diff(want, created.Policies[i].PermissionGroups); diff != "" {
 		t.Error(diff)
