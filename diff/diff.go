@@ -23,6 +23,8 @@
 package diff
 
 import (
+	"time"
+
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -73,6 +75,11 @@ type Input struct {
 	// Part says that State is only part of what is declared: nothing is an orphan
 	// for not being in it.
 	Part bool
+	// Now decides which tokens are due for a successor, and which are over. With
+	// the zero time none is.
+	Now time.Time
+	// NameSuffix goes behind the names of tokens that are created.
+	NameSuffix NameSuffix
 	// Creates says which permission groups hold the right to create tokens; nil is
 	// CreatesTokens(nil).
 	Creates func(desired.PermissionGroup) bool

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/access"
 )
 
 // Expiry is when a token on record ends by itself.
@@ -39,7 +38,7 @@ func Expiries(live TokensLive, tokens []desired.Token) []Expiry {
 	var expiries []Expiry
 	for _, token := range tokens {
 		records := byKey[token.Key]
-		current := inUse(token, records)
+		current := live.inUse(token, records)
 		for _, r := range records {
 			if at, err := time.Parse(time.RFC3339, r.Spec.ExpiresOn); err == nil {
 				expiries = append(expiries, Expiry{r.Key, r.ID, at.UTC(), r.Intent == current, token.Rotate != nil})
@@ -54,8 +53,8 @@ func Expiries(live TokensLive, tokens []desired.Token) []Expiry {
 
 // inUse returns the attempt whose token is in use: the one the declaration
 // counts on, or else the newest, whose secret is where people take it from.
-func inUse(token desired.Token, confirmed []TokenRecord) (intent string) {
-	if r := reusable(confirmed, &Creation{Hash: access.Hash(token.Spec()), Sink: token.Sink}); r != nil {
+func (l TokensLive) inUse(token desired.Token, confirmed []TokenRecord) (intent string) {
+	if r := l.current(confirmed, creationOf(token, token.Spec(), "")); r != nil {
 		return r.Intent
 	}
 	if len(confirmed) == 0 {

@@ -49,4 +49,30 @@ type TokensLive struct {
 	// or nobody has said yet that it is complete. Empty: they are complete.
 	Unknown string
 	Hint    string
+	// Platform is what the platform says of tokens; nil where it has no call that
+	// would tell, which is all the reference shows, or where nobody asked.
+	Platform *TokensListed
+}
+
+// TokensListed is what a platform says that lists tokens.
+type TokensListed struct {
+	Tokens map[edge.TokenID]edge.Token // all of the calling user's
+	Groups Observed[[]edge.PermissionGroup]
+}
+
+// has reports whether a token still exists, as far as anybody knows.
+func (l TokensLive) has(r TokenRecord) bool {
+	if l.Platform == nil {
+		return true
+	}
+	_, listed := l.Platform.Tokens[r.ID]
+	return listed
+}
+
+// SettledToken is a token that is as declared, to be remembered as such.
+type SettledToken struct {
+	Intent string
+	Spec   edge.TokenSpec
+	Hash   string
+	Prune  bool
 }

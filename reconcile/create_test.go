@@ -382,7 +382,7 @@ func TestCreationIsRefused(t *testing.T) {
 	}{
 		"no sink":      {func(d *desired.Token) { d.Sink = nil }, "sink"},
 		"unknown sink": {func(d *desired.Token) { d.Sink.Name = "vault" }, "sink"},
-		"rotate":       {func(d *desired.Token) { d.Rotate = &desired.Rotate{Every: 720 * time.Hour, Overlap: 48 * time.Hour} }, "rotate"},
+		"name":         {func(d *desired.Token) { d.Name = strings.Repeat("ä", 121) }, "name"},
 		"expired":      {func(d *desired.Token) { d.ExpiresOn = "2025-12-31T23:59:59Z" }, "expired"},
 	} {
 		t.Run(name, func(t *testing.T) {

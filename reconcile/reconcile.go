@@ -83,6 +83,17 @@ type Reconciler struct {
 	Tokens   TokenMemory       // nil: tokens are unknown
 	Creator  edge.TokenCreator // nil: no token is created
 	Sinks    Sinks             // nil: no secret can be delivered
+
+	// TokenReader and TokenWriter are what a platform offers beyond the reference;
+	// nil: the ledger alone is believed, and tokens are neither updated nor deleted.
+	TokenReader edge.TokenReader
+	TokenWriter edge.TokenWriter
+	// NameSuffix goes behind the names of tokens that are created.
+	NameSuffix diff.NameSuffix
+	// CreatesTokens says which permission groups hold the right to create tokens;
+	// nil goes by their names.
+	CreatesTokens func(desired.PermissionGroup) bool
+
 	Now      func() time.Time
 	Requests func() int64 // HTTP requests sent so far; nil counts none
 	Progress Progress     // nil shows none
@@ -96,7 +107,12 @@ type Reconciler struct {
 	actedOn  *desired.State              // the last one that a run was about as a whole: what ChangedOnly compares with
 	newest   *compiled                   // the newest commit, while it is not in force
 	held     string                      // what the run before reported as held
-	pending  pending
+	pending  pending[edge.ZoneID]
+
+	pendingTokens pending[string]
+	unkept        map[edge.TokenID]string // updates that the platform did not keep, as fingerprints
+	groups        []edge.PermissionGroup  // as last read
+	groupsAt      time.Time
 }
 
 // Progress is told how far a stage is, for a person who watches. A total of zero
