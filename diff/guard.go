@@ -115,14 +115,15 @@ const shrinkFloor = 4
 // half of what the last accepted one did.
 func (f Facts) Shrunk() bool {
 	return !f.AllowShrink && (shrunk(f.Before.Zones, f.After.Zones) ||
-		shrunk(f.Before.Deployments, f.After.Deployments) || shrunk(f.Before.Tokens, f.After.Tokens))
+		shrunk(f.Before.Deployments, f.After.Deployments) || halved(f.Before.Tokens, f.After.Tokens))
 }
 
 func shrunk(before, after int) bool {
 	emptied := before > 0 && after == 0
-	halved := before >= shrinkFloor && after*2 <= before
-	return emptied || halved
+	return emptied || halved(before, after)
 }
+
+func halved(before, after int) bool { return before >= shrinkFloor && after*2 <= before }
 
 func refuseShrunk(f Facts) *Refusal {
 	if !f.Shrunk() {

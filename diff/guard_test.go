@@ -27,12 +27,12 @@ func TestShrunk(t *testing.T) {
 		{"emptied", Size{10, 10, 0}, Size{}, true},
 		{"emptied below the floor", Size{1, 1, 0}, Size{}, true},
 		{"zones without deployments", Size{1, 1, 0}, Size{1, 0, 0}, true},
-		{"tokens vanished", Size{9, 9, 1}, Size{9, 9, 0}, true},
+		{"the last token of few", Size{9, 9, 3}, Size{9, 9, 0}, false},
+		{"tokens vanished", Size{9, 9, 4}, Size{9, 9, 0}, true},
 		{"tokens halved", Size{9, 9, 4}, Size{9, 9, 2}, true},
 		{"tokens not quite halved", Size{9, 9, 5}, Size{9, 9, 3}, false},
 		{"tokens below the floor", Size{9, 9, 3}, Size{9, 9, 1}, false},
 		{"tokens not known before", Size{9, 9, 0}, Size{9, 9, 7}, false},
-		{"tokens alone, vanished", Size{0, 0, 2}, Size{}, true},
 	} {
 		f := Facts{Before: test.before, After: test.after}
 		if got := f.Shrunk(); got != test.want {

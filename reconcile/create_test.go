@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -360,12 +359,7 @@ func TestReplacementAndOrphans(t *testing.T) {
 	}
 
 	pushTokens(w, "c4")
-	if report, _ := w.run(sweep); report.Held == nil || !strings.Contains(report.Held.Reason, "1 deployment and 1 token") {
-		t.Errorf("tokens vanished, held: %+v", report.Held)
-	}
-	allowed := sweep
-	allowed.AllowShrink = true
-	report, _ = w.converge(allowed)
+	report, _ = w.converge(sweep)
 	if c := tokenChanges(report.Plan); len(c) != 3 || c[0].Action != diff.ActionOrphan || c[1].Action != diff.ActionOrphan {
 		t.Errorf("changes %+v", c)
 	}
@@ -413,5 +407,20 @@ func TestRejectedTokensCredential(t *testing.T) {
 	}
 	if len(s.live.Records) != 0 {
 		t.Errorf("on record: %+v", s.live.Records)
+	}
+}
+
+func TestCommitThatLosesTokensIsHeld(t *testing.T) {
+	w, s := tokenWorld(t)
+	pushTokens(w, "c1", token("a", zoneA), token("b", zoneA), token("c", zoneA), token("d", zoneA))
+	w.converge(sweep)
+	pushTokens(w, "c2", token("a", zoneA), token("b", zoneA))
+	if report, _ := w.run(sweep); report.Held == nil || !strings.Contains(report.Held.Reason, "1 deployment and 4 tokens") {
+		t.Errorf("half of the tokens vanished, held: %+v", report.Held)
+	}
+	allowed := sweep
+	allowed.AllowShrink = true
+	if report, _ := w.converge(allowed); len(tokenChanges(report.Plan)) != 2 || len(s.existing) != 4 {
+		t.Errorf("changes %+v", tokenChanges(report.Plan))
 	}
 }
