@@ -73,6 +73,33 @@ func TestPlansWhereTokensAreListed(t *testing.T) {
 	}
 }
 
+// Every action on a token has the published shape.
+func TestTokenActionsFitTheSchema(t *testing.T) {
+	schema := compileSchema(t)
+	a, b := testToken("ci-dns", rotatedZone), testToken("ci-dns", "000000000000000000000000000000bb")
+	old := recordOf(1, a, TokenConfirmed)
+	old.Prune, old.At = true, january
+	for action, c := range map[Action]struct {
+		live  TokensLive
+		token []desired.Token
+	}{
+		ActionCreate:  {TokensLive{}, []desired.Token{a}},
+		ActionReplace: {TokensLive{Records: []TokenRecord{old}}, []desired.Token{b}},
+		ActionRotate:  {TokensLive{Records: []TokenRecord{old}}, []desired.Token{rotating(a, time.Hour, time.Minute)}},
+		ActionUpdate:  {listedAs([]TokenRecord{old}, liveToken(old)), []desired.Token{b}},
+		ActionDelete:  {listedAs([]TokenRecord{old}, liveToken(old)), nil},
+		ActionOrphan:  {TokensLive{Records: []TokenRecord{old}}, nil},
+	} {
+		plan := Guard(planAt(january.Add(2*time.Hour), c.live, c.token...), Facts{})
+		if len(plan.Changes) != 1 || plan.Changes[0].Action != action {
+			t.Errorf("plans %v, want %s", actions(plan), action)
+		}
+		if err := validate(schema, plan); err != nil {
+			t.Errorf("%s: %v", action, err)
+		}
+	}
+}
+
 // An update sends the whole object: what only the platform knows goes back as it
 // is, and what it writes itself stays out.
 func TestUpdateSendsTheWholeToken(t *testing.T) {
