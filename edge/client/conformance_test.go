@@ -22,6 +22,7 @@ var quirkValues = map[string][]string{
 	mem.QuirkDefaults:       {""},
 	mem.QuirkOmitEmptyRules: {""},
 	mem.QuirkRulesetBump:    {"1"},
+	mem.QuirkQuota:          {"20"},
 	sim.QuirkMessagesNull:   {""},
 	sim.QuirkThrottle:       {"3"},
 	sim.QuirkErrorBefore:    {"2"},
