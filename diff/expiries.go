@@ -31,7 +31,7 @@ func Expiries(live TokensLive, tokens []desired.Token) []Expiry {
 	}
 	byKey := map[string][]TokenRecord{}
 	for _, r := range live.Records {
-		if r.State == TokenConfirmed {
+		if r.State == TokenConfirmed && live.has(r) {
 			byKey[r.Key] = append(byKey[r.Key], r)
 		}
 	}
@@ -40,7 +40,7 @@ func Expiries(live TokensLive, tokens []desired.Token) []Expiry {
 		records := byKey[token.Key]
 		current := live.inUse(token, records)
 		for _, r := range records {
-			if at, err := time.Parse(time.RFC3339, r.Spec.ExpiresOn); err == nil {
+			if at, ends := live.end(r); ends {
 				expiries = append(expiries, Expiry{r.Key, r.ID, at.UTC(), r.Intent == current, token.Rotate != nil})
 			}
 		}
@@ -49,6 +49,15 @@ func Expiries(live TokensLive, tokens []desired.Token) []Expiry {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Token, b.Token), cmp.Compare(a.ID, b.ID))
 	})
 	return expiries
+}
+
+// end is when a token ends: as the platform says, where it lists its tokens, or
+// else as it was created.
+func (l TokensLive) end(r TokenRecord) (time.Time, bool) {
+	if l.Platform != nil {
+		r.Spec.ExpiresOn = l.Platform.Tokens[r.ID].ExpiresOn
+	}
+	return expiry(r)
 }
 
 // inUse returns the attempt whose token is in use: the one the declaration
@@ -78,6 +87,13 @@ func (p Plan) Expiring(now time.Time, within time.Duration) []Expiry {
 		}
 	}
 	return soon
+}
+
+// Renews reports whether a change, once made, leaves its token with another end
+// than the one on record: a new token, or the same one changed. Deleting one that
+// is superseded does not.
+func (c Change) Renews() bool {
+	return c.Kind == KindToken && c.Request != nil && c.Request.Method != "DELETE"
 }
 
 // When says how long a token still lives, or since when it does not: "expires in

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // ending is a token of that form with an end.
@@ -80,6 +81,13 @@ func TestExpiries(t *testing.T) {
 			TokensLive{Records: []TokenRecord{recordOf(1, june, TokenConfirmed), recordOf(2, elsewhere(july), TokenConfirmed)}},
 			[]desired.Token{june},
 			[]string{"a t1 2026-06-01 current", "a t2 2026-07-01"},
+		},
+		"as the platform has it": {
+			TokensLive{Records: []TokenRecord{recordOf(1, june, TokenConfirmed), recordOf(2, july, TokenConfirmed), recordOf(3, july, TokenConfirmed)}, Platform: &TokensListed{
+				Tokens: map[edge.TokenID]edge.Token{"t1": {}, "t2": {TokenSpec: edge.TokenSpec{ExpiresOn: "2026-08-01T00:00:00Z"}}},
+			}},
+			[]desired.Token{july},
+			[]string{"a t2 2026-08-01 current"},
 		},
 		"soonest first": {
 			TokensLive{Records: []TokenRecord{recordOf(1, july, TokenConfirmed), recordOf(2, ending(b, "2026-06-15"), TokenConfirmed)}},

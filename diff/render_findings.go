@@ -58,7 +58,7 @@ func (p Plan) endings() remark {
 	r := remark{hint: expiryHint}
 	replaced := map[string]bool{}
 	for _, c := range p.Changes {
-		if c.Kind == KindToken && c.Applies() {
+		if c.Renews() && c.Applies() {
 			replaced[c.Token] = true
 		}
 	}

@@ -3,6 +3,7 @@ package diff
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,13 +85,11 @@ func TestPlansTellOfTokensThatEndSoon(t *testing.T) {
 	if markdown := render(t, func(b *bytes.Buffer) error { return p.Markdown(b) }); !strings.Contains(markdown, "`token ends-2` expires in 11 days `2026-02-15T00:00:00Z`") {
 		t.Error(markdown)
 	}
-	for i, c := range p.Changes {
-		if c.Token == "replaced" {
-			p.Changes[i].Refused = &Refusal{Guard: "sink"}
-		}
-	}
-	if text := render(t, func(b *bytes.Buffer) error { return p.Text(b, false) }); !strings.Contains(text, "! token replaced expires in 43 hours") {
-		t.Errorf("a token whose successor is refused ends without a word:\n%s", text)
+	p.Changes = slices.Clone(p.Changes)
+	p.Changes[0].Refused = &Refusal{Guard: "sink"}
+	p.Changes = append(p.Changes, Change{Kind: KindToken, Token: "ends-2", Request: &Request{Method: "DELETE"}})
+	if text := render(t, func(b *bytes.Buffer) error { return p.Text(b, false) }); !strings.Contains(text, "! token replaced expires in 43 hours") || !strings.Contains(text, lines[2]) {
+		t.Errorf("a token whose successor is refused, or whose predecessor is deleted, ends without a word:\n%s", text)
 	}
 	p.GeneratedAt = time.Time{}
 	if text := render(t, func(b *bytes.Buffer) error { return p.Text(b, false) }); strings.Contains(text, "expire in") || strings.Contains(text, "expired") {
