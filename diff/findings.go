@@ -51,21 +51,21 @@ var advice = []struct {
 	{
 		NoExpiry,
 		"never expires",
-		"expires_on, or rotate, in the declaration; else a secret that leaks works until somebody revokes the token",
+		"give it expires_on, or rotate: a secret that leaks works until somebody revokes the token",
 		func(t desired.Token, _ allowed) bool { return t.ExpiresOn == "" && t.Rotate == nil },
 		nil,
 	},
 	{
 		CreatesBeside,
 		"may create tokens, and holds other rights beside",
-		"declare two tokens: one that may create tokens can grant anything, so it should hold nothing else and be kept apart",
+		"it can grant anything to anybody: declare the right to create tokens apart, in a token with no other",
 		func(_ desired.Token, a allowed) bool { return len(a.creating) > 0 && a.others },
 		func(a allowed) []desired.Origin { return a.creating },
 	},
 	{
 		CreatesUnrestricted,
 		"may create tokens, from any address and without end",
-		"a condition with the addresses it is used from, or an expires_on, or rotate; whoever has its secret can grant himself anything",
+		"whoever has its secret can grant himself anything: give it a condition with the addresses it is used from, or expires_on, or rotate",
 		func(t desired.Token, a allowed) bool {
 			return len(a.creating) > 0 && t.ExpiresOn == "" && t.Rotate == nil && !filters(t.Condition)
 		},
@@ -74,7 +74,7 @@ var advice = []struct {
 	{
 		AllAccounts,
 		"reaches all accounts, those to come too",
-		"name the accounts: " + edge.ResourceAccount + "<id>; with the value {" + `"` + edge.ResourceAllZones + `": "*"} for all zones in one`,
+		"name the accounts: " + edge.ResourceAccount + "<id>, with the value {" + `"` + edge.ResourceAllZones + `": "*"} for all zones in one`,
 		func(_ desired.Token, a allowed) bool { return len(a.everywhere) > 0 },
 		func(a allowed) []desired.Origin { return a.everywhere },
 	},

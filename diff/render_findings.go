@@ -13,7 +13,7 @@ const (
 	// horizon is how long before its end a plan begins to tell of a token.
 	horizon = 30 * 24 * time.Hour
 
-	expiryHint = "a later expires_on, or rotate, in the declaration; the plan then shows whether that makes a new token"
+	expiryHint = "give it a later expires_on, or rotate; the plan then shows whether that makes a new token"
 )
 
 // remark is one thing to say of several tokens, which changes nothing.

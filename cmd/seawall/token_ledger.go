@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,7 +200,7 @@ func newTokenList(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show the tokens the ledger knows",
-		Long:    "Show every token on record, with how far its creation came. No secret is shown.",
+		Long:    "Show every token on record, with how far its creation came and when it ends by\nitself. No secret is shown.",
 		Example: "  seawall token list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -229,7 +230,7 @@ func (t *terminal) listTokens(live diff.TokensLive) error {
 		t.hint(live.Hint)
 	}
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE")
+	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES")
 	for _, r := range live.Records {
 		secret := "-"
 		switch {
@@ -242,7 +243,8 @@ func (t *terminal) listTokens(live diff.TokensLive) error {
 		if id == "" {
 			id = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
+			cmp.Or(oneLine(r.Spec.ExpiresOn), "never"))
 	}
 	return w.Flush()
 }
