@@ -16,7 +16,6 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
-	"github.com/seawall-dev/seawall/reconcile/sink"
 )
 
 // settings are configuration, flags and environment, put together.
@@ -220,17 +219,4 @@ func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {
 		return diff.TokensLive{}, err
 	}
 	return l.Ledger.Tokens(ctx)
-}
-
-func newSinks(configured map[string]schema.Sink) (*sink.Sinks, error) {
-	configs := make(map[string]sink.Config, len(configured))
-	for name, c := range configured {
-		switch {
-		case c.File != nil:
-			configs[name] = sink.Config{File: &sink.File{Root: c.File.Root}}
-		case c.Exec != nil:
-			configs[name] = sink.Config{Exec: &sink.Exec{Argv: c.Exec.Argv, Timeout: c.Exec.Timeout}}
-		}
-	}
-	return sink.New(configs)
 }

@@ -80,31 +80,6 @@ func (c *configReader) optionalSecret(v cue.Value, path string) *SecretRef {
 	return &ref
 }
 
-// sinks reads the sinks; nil where there is none.
-func (c *configReader) sinks(v cue.Value) map[string]Sink {
-	var sinks map[string]Sink
-	fields, _ := at(v, "sinks").Fields() // validated: a struct
-	for fields.Next() {
-		if sinks == nil {
-			sinks = map[string]Sink{}
-		}
-		sinks[fields.Selector().Unquoted()] = c.sink(v, "sinks."+fields.Selector().String())
-	}
-	return sinks
-}
-
-func (c *configReader) sink(v cue.Value, path string) (s Sink) {
-	if at(v, path+".file").Exists() {
-		s.File = &FileSink{text(v, path+".file.root")}
-	}
-	if at(v, path+".exec").Exists() {
-		s.Exec = &ExecSink{}
-		_ = at(v, path+".exec.argv").Decode(&s.Exec.Argv)                     // validated: a list of texts
-		s.Exec.Timeout, _ = time.ParseDuration(text(v, path+".exec.timeout")) // the schema holds the form
-	}
-	return s
-}
-
 func at(v cue.Value, path string) cue.Value { return v.LookupPath(cue.ParsePath(path)) }
 
 func text(v cue.Value, path string) string {
