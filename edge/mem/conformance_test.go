@@ -28,13 +28,25 @@ func TestConformance(t *testing.T) {
 	for _, quirks := range append(sets, all) {
 		t.Run(strings.Join(quirks, ","), func(t *testing.T) {
 			edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
-				p := withUser(t, quirks...)
+				p := extended(t, quirks...)
 				return edgetest.Fixture{
-					Tokens: p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
+					Extended: p,
+					Tokens:   p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
 					Platform: p, Account: mem.Account, Core: mem.CoreRuleset,
 					Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone, Merges: slices.Contains(quirks, "patch=merge"),
 				}
 			})
 		})
 	}
+}
+
+// A platform that is documented says of every other call that it lacks it.
+func TestConformanceOfTheDocumentedProfile(t *testing.T) {
+	edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
+		p := withUser(t)
+		return edgetest.Fixture{
+			Tokens: p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
+			Platform: p, Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
+		}
+	})
 }

@@ -35,11 +35,18 @@ func groupsBody(groups string) string {
 	return policyBody(`"effect":"allow","resources":{"com.vendor.api.account.*":"*"},"permission_groups":` + groups)
 }
 
-func withUser(t testing.TB, quirks ...string) *mem.Platform {
+func withUser(t testing.TB, quirks ...string) *mem.Platform { return profiled(t, "", quirks) }
+
+// extended is withUser with all calls.
+func extended(t testing.TB, quirks ...string) *mem.Platform {
+	return profiled(t, mem.Extended, quirks)
+}
+
+func profiled(t testing.TB, profile string, quirks []string) *mem.Platform {
 	t.Helper()
 	seed := mem.DefaultSeed()
 	seed.User = "me"
-	p, err := mem.New(mem.Config{Seed: seed, Quirks: quirks, Now: func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 7, time.FixedZone("", 3600)) }})
+	p, err := mem.New(mem.Config{Seed: seed, Quirks: quirks, Profile: profile, Now: func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 7, time.FixedZone("", 3600)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
