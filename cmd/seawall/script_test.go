@@ -17,11 +17,14 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/reconcile/sink/sinktest"
 )
 
 // stage is what a script has set up beside its files.
 type stage struct {
 	sim     *sim.Running
+	vault   *sinktest.Vault
+	cluster *sinktest.Kubernetes
 	daemons map[string]*daemonProcess
 }
 
