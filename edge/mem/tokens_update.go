@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -45,15 +46,21 @@ func (p *Platform) UpdateTokenJSON(ctx context.Context, id edge.TokenID, body []
 }
 
 func (p *Platform) replaceToken(t SeedToken, r tokenRequest, body []byte) (SeedToken, error) {
-	var sent edge.Token
+	var sent map[string]json.RawMessage
 	if err := json.Unmarshal(body, &sent); err != nil {
 		return t, err
 	}
-	extra := map[string]json.RawMessage{}
+	kept := cloneExtra(t.Extra)
 	for name := range t.Extra {
-		if value, ok := sent.Extra[name]; ok {
-			extra[name] = value
+		if value, ok := sent[name]; ok {
+			kept[name] = bytes.Clone(value)
+		} else {
+			delete(kept, name)
 		}
+	}
+	var status string
+	if err := json.Unmarshal(sent["status"], &status); err == nil && status != "" && status != statusExpired {
+		t.Status = status
 	}
 	// The ids that there were are in the seed of those that come, so none returns.
 	policies, err := p.keepPolicies(r.Policies, t.ID, string(t.Policies))
@@ -61,10 +68,7 @@ func (p *Platform) replaceToken(t SeedToken, r tokenRequest, body []byte) (SeedT
 		return t, err
 	}
 	t.Policies, t.Name, t.NotBefore, t.ExpiresOn, t.Condition = policies, r.Name, r.NotBefore, r.ExpiresOn, r.Condition
-	t.Extra = cloneExtra(extra)
-	if sent.Status != "" && sent.Status != statusExpired {
-		t.Status = sent.Status
-	}
+	t.Extra = kept
 	t.ModifiedOn = p.now().UTC().Format(tokenTime)
 	return t, nil
 }
