@@ -52,7 +52,7 @@ func TestFindingsAlikeAreToldOnce(t *testing.T) {
 	p := dated(foundPlan())
 	text := render(t, func(b *bytes.Buffer) error { return p.Text(b, false) })
 	for what, want := range map[string]int{
-		"! token ci-0 never expires  zones/shop.cue:40:2\n":                                                                         1,
+		"! token ci-0 never expires  zones/shop.cue:40:2\n":                                                             1,
 		"! token ci-4 never expires  zones/shop.cue:44:2\n  and 3 more tokens\n    hint: give it expires_on, or rotate": 1,
 		"never expires": 5,
 		"! token wide may create tokens, and holds other rights beside  zones/shop.cue:64:2\n": 1,

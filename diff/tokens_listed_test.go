@@ -36,6 +36,8 @@ func TestPlansWhereTokensAreListed(t *testing.T) {
 	one, two := recordOf(1, a, TokenConfirmed), recordOf(2, b, TokenConfirmed)
 	pruned, ended := one, one
 	pruned.Prune = true
+	sealed := recordOf(2, a, TokenConfirmed)
+	sealed.Delivered = false
 	ended.Spec.ExpiresOn = "2025-01-01T00:00:00Z"
 	wider := liveToken(one)
 	wider.Policies = slices.Concat(wider.Policies, b.Spec().Policies)
@@ -48,22 +50,24 @@ func TestPlansWhereTokensAreListed(t *testing.T) {
 		declared []desired.Token
 		want     string
 	}{
-		"as declared":           {listedAs([]TokenRecord{one}, liveToken(one)), []desired.Token{a}, ""},
-		"somebody widened it":   {listedAs([]TokenRecord{one}, wider), []desired.Token{a}, "update"},
-		"declared otherwise":    {listedAs([]TokenRecord{one}, liveToken(one)), []desired.Token{b}, "update"},
-		"another sink":          {listedAs([]TokenRecord{one}, liveToken(one)), []desired.Token{elsewhere(a)}, "replace"},
-		"revoked elsewhere":     {listedAs([]TokenRecord{one}), []desired.Token{a}, "replace"},
-		"the same instant":      {listedAs([]TokenRecord{one}, fraction), []desired.Token{until}, ""},
-		"superseded":            {listedAs([]TokenRecord{one, two}, liveToken(one), liveToken(two)), []desired.Token{b}, "orphan"},
-		"superseded, prune":     {listedAs([]TokenRecord{one, recordOf(2, a, TokenConfirmed)}, liveToken(one), liveToken(recordOf(2, a, TokenConfirmed))), []desired.Token{prunable}, "delete"},
-		"superseded and gone":   {listedAs([]TokenRecord{one, two}, liveToken(two)), []desired.Token{b}, ""},
-		"no longer declared":    {listedAs([]TokenRecord{one}, liveToken(one)), nil, "orphan"},
-		"prune was declared":    {listedAs([]TokenRecord{pruned}, liveToken(one)), nil, "delete"},
-		"undeclared and gone":   {listedAs([]TokenRecord{pruned}), nil, ""},
-		"undeclared, ended":     {listedAs([]TokenRecord{ended}, liveToken(one)), nil, ""},
-		"not ours":              {listedAs(nil, liveToken(one)), nil, ""},
-		"of the same name":      {listedAs(nil, liveToken(one)), []desired.Token{a}, "create"},
-		"prune, nothing listed": {TokensLive{Records: []TokenRecord{pruned}}, nil, "orphan"},
+		"as declared":              {listedAs([]TokenRecord{one}, liveToken(one)), []desired.Token{a}, ""},
+		"somebody widened it":      {listedAs([]TokenRecord{one}, wider), []desired.Token{a}, "update"},
+		"declared otherwise":       {listedAs([]TokenRecord{one}, liveToken(one)), []desired.Token{b}, "update"},
+		"another sink":             {listedAs([]TokenRecord{one}, liveToken(one)), []desired.Token{elsewhere(a)}, "replace"},
+		"revoked elsewhere":        {listedAs([]TokenRecord{one}), []desired.Token{a}, "replace"},
+		"the same instant":         {listedAs([]TokenRecord{one}, fraction), []desired.Token{until}, ""},
+		"superseded":               {listedAs([]TokenRecord{one, two}, liveToken(one), liveToken(two)), []desired.Token{b}, "orphan"},
+		"superseded, prune":        {listedAs([]TokenRecord{one, recordOf(2, a, TokenConfirmed)}, liveToken(one), liveToken(recordOf(2, a, TokenConfirmed))), []desired.Token{prunable}, "delete"},
+		"superseded and gone":      {listedAs([]TokenRecord{one, two}, liveToken(two)), []desired.Token{b}, ""},
+		"no longer declared":       {listedAs([]TokenRecord{one}, liveToken(one)), nil, "orphan"},
+		"prune was declared":       {listedAs([]TokenRecord{pruned}, liveToken(one)), nil, "delete"},
+		"undeclared and gone":      {listedAs([]TokenRecord{pruned}), nil, ""},
+		"undeclared, ended":        {listedAs([]TokenRecord{ended}, liveToken(one)), nil, ""},
+		"not ours":                 {listedAs(nil, liveToken(one)), nil, ""},
+		"of the same name":         {listedAs(nil, liveToken(one)), []desired.Token{a}, "create"},
+		"prune, secret on its way": {listedAs([]TokenRecord{one, sealed}, liveToken(one), liveToken(sealed)), []desired.Token{prunable}, "orphan undelivered"},
+		"undeclared, in doubt":     {listedAs([]TokenRecord{recordOf(1, a, TokenQuarantined)}), nil, "quarantined"},
+		"prune, nothing listed":    {TokensLive{Records: []TokenRecord{pruned}}, nil, "orphan"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(actions(planAt(january, c.live, c.declared...)), " "); got != c.want {

@@ -68,11 +68,17 @@ func (p *planner) planToken(token desired.Token, records []TokenRecord) {
 // while the secret of the one that counts is still on its way.
 func (p *planner) planOthers(token desired.Token, records []TokenRecord, current TokenRecord) {
 	for _, r := range records {
-		if r.Intent == current.Intent || token.Rotate != nil && r.Spec.ExpiresOn != "" && !over(r, p.in.Now) {
-			continue // or it runs out by itself, after the overlap
+		if r.Intent == current.Intent || !p.in.Live.Tokens.has(r) {
+			continue
 		}
-		r.Prune = token.Prune && current.Delivered
-		p.leave(r, token.Origin, "superseded by "+string(current.ID))
+		runsOut := token.Rotate != nil && r.Spec.ExpiresOn != "" && !over(r, p.in.Now) // by itself, after the overlap
+		if r.Prune != token.Prune && (runsOut || r.Prune) {
+			p.plan.SettledTokens = append(p.plan.SettledTokens, SettledToken{r.Intent, r.Spec, r.Hash, token.Prune})
+		}
+		if !runsOut {
+			r.Prune = token.Prune && current.Delivered
+			p.leave(r, token.Origin, "superseded by "+string(current.ID))
+		}
 	}
 }
 
@@ -110,8 +116,11 @@ func (l TokensLive) current(records []TokenRecord, want *Creation) *TokenRecord 
 func (p *planner) leave(r TokenRecord, origin desired.Origin, why string) {
 	live := p.in.Live.Tokens
 	switch {
-	case live.Unknown != "", !live.has(r):
-	case live.Platform != nil && r.Prune && r.State == TokenConfirmed:
+	case live.Unknown != "":
+	case r.State != TokenConfirmed:
+		p.quarantined(desired.Token{Key: r.Key}, r)
+	case !live.has(r):
+	case live.Platform != nil && r.Prune:
 		p.deleteToken(r, origin, why)
 	case over(r, p.in.Now): // it works for nobody
 	default:

@@ -19,12 +19,13 @@ type Creation struct {
 	Sink     *desired.Sink
 	Lifetime time.Duration // of a token that rotates; zero: its window is the declared one
 	Suffix   NameSuffix
+	Prune    bool // the token may be deleted once nothing declares it
 }
 
 // creationOf is the creation of a declared token; spec is its specification, with
 // its permission groups resolved.
 func creationOf(token desired.Token, spec edge.TokenSpec, suffix NameSuffix) *Creation {
-	c := &Creation{Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Suffix: suffix}
+	c := &Creation{Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Suffix: suffix, Prune: token.Prune}
 	if token.Rotate != nil {
 		c.Lifetime = token.Rotate.Lifetime()
 	}

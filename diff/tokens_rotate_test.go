@@ -112,7 +112,7 @@ func TestPlanOfRotationHoldsNoTime(t *testing.T) {
 func TestRotationIsSeamless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		overlap := time.Duration(rapid.IntRange(10, 72*60).Draw(t, "overlap")) * time.Minute
-		every := overlap + time.Duration(rapid.IntRange(60, 90*24*60).Draw(t, "more")) * time.Minute
+		every := overlap + time.Duration(rapid.IntRange(60, 90*24*60).Draw(t, "more"))*time.Minute
 		token := rotating(testToken("ci-dns", rotatedZone), every, overlap)
 		var records []TokenRecord
 		now := january
@@ -154,6 +154,11 @@ func TestNameSuffixCarriesTheAttempt(t *testing.T) {
 	body := c.Body("00000000000000aa", january)
 	if body.Name != "ci-dns [00000000000000aa]" || c.Hash != creationOf(token, token.Spec(), "").Hash {
 		t.Errorf("name %q", body.Name)
+	}
+	was := recordOf(1, testToken("ci-dns", "000000000000000000000000000000bb"), TokenConfirmed)
+	was.Spec.Name = "ci-dns [" + was.Intent + "]"
+	if fields := planAt(january, TokensLive{Records: []TokenRecord{was}}, token).Changes[0].Fields; len(fields) != 1 || fields[0].Path != "policies" {
+		t.Errorf("the attempt in the name is a difference: %+v", fields)
 	}
 	token.Name = strings.Repeat("é", 102) // and 19 more
 	plan := Guard(Make(Input{State: desired.State{Tokens: []desired.Token{token}}, NameSuffix: " [{intent}]"}), Facts{})

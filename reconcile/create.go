@@ -94,7 +94,7 @@ func (r *Reconciler) create(ctx context.Context, c diff.Change) Result {
 	now, intent := r.Now(), NewIntent()
 	record := diff.TokenRecord{
 		Intent: intent, Key: c.Token, State: diff.TokenIntended, Spec: c.Creation.Body(intent, now), Hash: c.Creation.Hash,
-		Sink: c.Creation.Sink, At: now,
+		Sink: c.Creation.Sink, Prune: c.Creation.Prune, At: now,
 	}
 	if err := r.Tokens.Intend(ctx, record); err != nil {
 		return failed(c, "recording the intent to create", err)

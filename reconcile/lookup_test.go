@@ -162,6 +162,23 @@ func TestChangedDeclarationUpdatesInPlace(t *testing.T) {
 	}
 }
 
+// An update is judged by what is read back, whatever became of its answer.
+func TestUpdateOfUnknownOutcome(t *testing.T) {
+	w, _, o := extendedWorld(t)
+	pushTokens(w, "c1", token("ci-dns", zoneA))
+	w.converge(sweep)
+	pushTokens(w, "c2", token("ci-dns", zoneB))
+	o.answer = func(call string) error {
+		if call == "put" {
+			return errLost
+		}
+		return nil
+	}
+	o.taken = nil
+	w.converge(sweep)
+	o.wantTaken(t, "list", "put", "get")
+}
+
 // A process that died between the update and its record: the next run finds the
 // token as declared, and writes down that it is.
 func TestUpdateThatWasNotRecorded(t *testing.T) {
@@ -273,6 +290,27 @@ func TestPruneDeletes(t *testing.T) {
 	}
 }
 
+// What the newest declaration says of deletion holds for earlier tokens too.
+func TestPruneIsWithdrawn(t *testing.T) {
+	w, s, o := extendedWorld(t)
+	pruned := token("ci-dns", zoneA)
+	pruned.Prune = true
+	pushTokens(w, "c1", pruned)
+	w.converge(sweep)
+	pruned.Prune, pruned.Sink = false, &desired.Sink{Name: "ci", Key: "elsewhere"}
+	pushTokens(w, "c2", pruned)
+	w.converge(sweep)
+	w.converge(sweep)
+	pushTokens(w, "c3")
+	w.converge(sweep)
+	if got := o.made(); len(got) != 2 {
+		t.Errorf("made %v", got)
+	}
+	if s.live.Records[0].Prune || s.live.Records[1].Prune {
+		t.Errorf("on record %+v", s.live.Records)
+	}
+}
+
 func TestDeletionOfUnknownOutcome(t *testing.T) {
 	w, s, o := extendedWorld(t)
 	pruned := token("pruned", zoneA)
@@ -316,6 +354,7 @@ func TestLostCreationIsFound(t *testing.T) {
 						_ = o.Platform.DeleteToken(t.Context(), edge.TokenID(token.ID))
 					}
 				}
+				w.clock.advance(time.Minute)
 				report, _ := w.run(sweep) // too early to say that it never came
 				if p := report.Plan.Problems; len(p) != 1 || p[0].State != diff.Quarantined || !strings.Contains(p[0].Hint, "the next run looks for it") {
 					t.Errorf("problems %+v", p)

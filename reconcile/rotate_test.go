@@ -150,6 +150,38 @@ func TestRotationWithPrune(t *testing.T) {
 	}
 }
 
+func TestEndedTokensAreDeletedLate(t *testing.T) {
+	w, s, o := extendedWorld(t)
+	pruned := rotating("ci-dns")
+	pruned.Prune = true
+	pushTokens(w, "c1", pruned)
+	w.converge(sweep)
+	w.clock.advance(30 * day)
+	w.converge(sweep)
+	w.converge(sweep)
+	w.clock.advance(200 * day) // nobody ran
+	w.converge(sweep)
+	w.converge(sweep)
+	if got := o.made(); !slices.Equal(got, []string{"ci-dns"}) || len(s.live.Records) != 1 {
+		t.Errorf("made %v, on record %d", got, len(s.live.Records))
+	}
+}
+
+// A token that is declared and has ended stays on record: forgotten, it would
+// look like one that was never made.
+func TestEndedTokenIsRemembered(t *testing.T) {
+	w, s := tokenWorld(t)
+	until := token("ci-dns", zoneA)
+	until.ExpiresOn = "2026-02-01T00:00:00Z"
+	pushTokens(w, "c1", until)
+	w.converge(sweep)
+	w.clock.advance(365 * day)
+	w.converge(sweep)
+	if len(s.live.Records) != 1 {
+		t.Errorf("on record %d", len(s.live.Records))
+	}
+}
+
 // The end of a token is counted from its creation, and its begin is left out.
 func TestRotationSendsItsWindow(t *testing.T) {
 	w, s := tokenWorld(t)
