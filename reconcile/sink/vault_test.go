@@ -155,6 +155,20 @@ func TestVaultConcurrent(t *testing.T) {
 	}
 }
 
+// TestVaultProves: what was accepted is not yet what is there.
+func TestVaultProves(t *testing.T) {
+	v := fakeVault(t)
+	written := false
+	v.Before = func(method, _ string) {
+		if method == http.MethodGet && written {
+			v.Put(dnsPath, sinktest.Version{Data: map[string]any{"token": strings.ToUpper(secret.Reveal())}}) // as long
+		}
+		written = method != http.MethodGet
+	}
+	err := vaultSinks(t, vaultConfig(v.URL)).Deliver(t.Context(), inVault, secret)
+	wantError(t, err, "something else is there when it is read back")
+}
+
 // TestVaultLost: the answer to a write is lost after it was done. The library
 // asks again, and what is there by then is enough.
 func TestVaultLost(t *testing.T) {
@@ -288,18 +302,22 @@ func TestVaultIgnoresEnvironment(t *testing.T) {
 		}
 	}
 	v := fakeVault(t)
-	var seen http.Header
+	v.SecretIDs["seawall"], v.Issued, v.Rights = "the-secret-id-0123456789", "hvs.issued", sinktest.AllRights
 	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen = r.Header.Clone()
+		for _, name := range []string{"X-Other", "X-Vault-Wrap-Ttl", "X-Vault-Namespace"} {
+			if r.Header.Get(name) != "" {
+				t.Errorf("the environment set %s", name)
+			}
+		}
+		if token := r.Header.Get("X-Vault-Token"); token == "hvs.another" {
+			t.Error("the token of the environment was sent")
+		}
 		v.ServeHTTP(w, r)
 	}))
 	t.Cleanup(between.Close)
-	mustDeliver(t, vaultSinks(t, vaultConfig(between.URL)), inVault)
-	for _, name := range []string{"X-Other", "X-Vault-Wrap-Ttl", "X-Vault-Namespace"} {
-		if seen.Get(name) != "" {
-			t.Errorf("the environment set %s", name)
-		}
-	}
+	c := vaultConfig(between.URL)
+	c.Auth = VaultAuth{AppRole: &AppRole{RoleID: "seawall", SecretID: constant("the-secret-id-0123456789")}}
+	mustDeliver(t, vaultSinks(t, c), inVault)
 	wantCalls(t, other.Calls())
 }
 
