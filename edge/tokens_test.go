@@ -83,7 +83,7 @@ func TestReadOnlyTokensCannotWrite(t *testing.T) {
 }
 
 const liveToken = `{"id":"t","name":"ci","status":"disabled","issued_on":"2026-01-01T00:00:00Z","modified_on":"2026-01-02T00:00:00Z",` +
-	`"last_used_on":null,"not_before":null,"expires_on":"2027-01-01T00:00:00Z","condition":null,"value":"never-kept",` +
+	`"last_used_on":"2026-01-03T00:00:00Z","not_before":null,"expires_on":"2027-01-01T00:00:00Z","condition":null,"value":"never-kept",` +
 	`"policies":[{"id":"p","effect":"allow","resources":{"com.vendor.api.account.*":"*"},"permission_groups":[{"id":"g","name":"Group","scopes":null}]}],` +
 	`"provisioner_id":null,"provisioner_type":"TERRAFORM","big":12345678901234567890}`
 
@@ -113,7 +113,7 @@ func TestTokenUpdate(t *testing.T) {
 	if again, err := json.Marshal((Token{}).Update(TokenSpec{Name: "new"})); err != nil || string(again) != `{"name":"new","policies":null}` {
 		t.Errorf("an update of nothing: %s %v", again, err)
 	}
-	if live.ID != "t" || live.Name != "ci" || live.ModifiedOn == "" || live.Status != "disabled" {
+	if live.LastUsedOn == "" || live.ID != "t" || live.Name != "ci" || live.ModifiedOn == "" || live.Status != "disabled" {
 		t.Errorf("the token itself changed: %+v", live)
 	}
 }
