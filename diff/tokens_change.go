@@ -2,6 +2,8 @@ package diff
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -62,7 +64,7 @@ func (p *planner) newToken(token desired.Token, creation *Creation, action Actio
 			Path: "id", Old: string(before.ID), Direction: Neutral, Note: "the platform no longer has it", Origin: &token.Origin,
 		})
 	}
-	p.plan.Changes = append(p.plan.Changes, withRights(c, was, shall))
+	p.plan.Changes = append(p.plan.Changes, p.withRights(c, was, shall))
 }
 
 // withEnd says when a token that rotates ends. It is counted from a creation that
@@ -82,10 +84,10 @@ func withEnd(fields []Field, before TokenRecord, creation *Creation, origin desi
 }
 
 // withRights compares what a token may do before and after a change.
-func withRights(c Change, before, after edge.TokenSpec) Change {
+func (p *planner) withRights(c Change, before, after edge.TokenSpec) Change {
 	c.Direction = Neutral
 	for _, change := range access.Diff(before, after) {
-		right := Right{change.String(), Direction(change.Direction)}
+		right := Right{p.named(change), Direction(change.Direction)}
 		c.Rights = append(c.Rights, right)
 		c.Direction = combine(c.Direction, right.Direction)
 		for i := range c.Fields {
@@ -95,6 +97,37 @@ func withRights(c Change, before, after edge.TokenSpec) Change {
 		}
 	}
 	return c
+}
+
+// named tells a difference in rights with the name of its permission group, where
+// the repository or the platform says one.
+func (p *planner) named(change access.Change) string {
+	text := change.String()
+	if name := p.groups[change.Group]; name != "" && change.Group != "" {
+		text = strings.Replace(text, "group "+change.Group, fmt.Sprintf("group %q (%s)", name, change.Group), 1)
+	}
+	return text
+}
+
+// groupNames are the names of permission groups by their ids. The platform's
+// word counts more than a comment in the repository.
+func groupNames(in Input) map[string]string {
+	names := map[string]string{}
+	for _, token := range in.State.Tokens {
+		for _, policy := range token.Policies {
+			for _, g := range policy.PermissionGroups {
+				if g.ID != "" && g.Name != "" {
+					names[g.ID] = g.Name
+				}
+			}
+		}
+	}
+	if platform := in.Live.Tokens.Platform; platform != nil {
+		for _, g := range platform.Groups.Value {
+			names[g.ID] = g.Name
+		}
+	}
+	return names
 }
 
 // orphan names a token that lives and that nothing declares any more. Nothing
@@ -112,7 +145,7 @@ func (p *planner) orphan(r TokenRecord, origin desired.Origin, why string) {
 }
 
 func (p *planner) deleteToken(r TokenRecord, origin desired.Origin, why string) {
-	p.plan.Changes = append(p.plan.Changes, withRights(Change{
+	p.plan.Changes = append(p.plan.Changes, p.withRights(Change{
 		Kind: KindToken, Token: r.Key, Action: ActionDelete, Origin: origin,
 		Fields:   []Field{{Path: "id", Old: string(r.ID), Direction: Neutral, Note: why + ", and prune is declared"}},
 		Request:  &Request{Method: "DELETE", Path: edge.TokenPath(r.ID)},

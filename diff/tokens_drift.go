@@ -47,7 +47,7 @@ func (p *planner) wantedSpec(want *Creation, r TokenRecord) edge.TokenSpec {
 func (p *planner) amend(token desired.Token, want *Creation, r TokenRecord, live edge.Token, shall edge.TokenSpec) Change {
 	have := instants(live.TokenSpec)
 	body := live.Update(shall)
-	return withRights(Change{
+	return p.withRights(Change{
 		Kind: KindToken, Token: token.Key, Action: ActionUpdate, Origin: token.Origin,
 		Fields:    tokenFields(have, instants(shall), token.Origin),
 		Request:   &Request{Method: "PUT", Path: edge.TokenPath(r.ID), Whole: &body},

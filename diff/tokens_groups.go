@@ -86,6 +86,25 @@ func candidates(groups []edge.PermissionGroup) string {
 	return strings.Join(texts, "; ")
 }
 
+// withGroupNames returns the tokens with the names of those permission groups that
+// are declared by their ids alone: what a group is for, its name tells.
+func withGroupNames(tokens []desired.Token, names map[string]string) []desired.Token {
+	out := slices.Clone(tokens)
+	for i := range out {
+		out[i].Policies = slices.Clone(out[i].Policies)
+		for j := range out[i].Policies {
+			groups := slices.Clone(out[i].Policies[j].PermissionGroups)
+			for k, g := range groups {
+				if g.Name == "" {
+					groups[k].Name = names[g.ID]
+				}
+			}
+			out[i].Policies[j].PermissionGroups = groups
+		}
+	}
+	return out
+}
+
 // nearestGroup names a group that may have been meant: of the same name, or of
 // a name that is close.
 func nearestGroup(g desired.PermissionGroup, listed []edge.PermissionGroup) string {

@@ -189,6 +189,28 @@ func TestUpdateConverges(t *testing.T) {
 	})
 }
 
+// What a group is for, its name tells: where the platform says it, a group that is
+// declared by its id is found out, and a reviewer reads the name.
+func TestGroupsAreKnownByName(t *testing.T) {
+	token := testToken("ci", rotatedZone)
+	token.Policies[0].PermissionGroups = append(token.Policies[0].PermissionGroups, desired.PermissionGroup{ID: "g1"})
+	platform := &TokensListed{Groups: Observed[[]edge.PermissionGroup]{Value: []edge.PermissionGroup{{ID: "g1", Name: "API Tokens Write"}}}}
+	plan := planAt(january, TokensLive{Platform: platform}, token)
+	var rights []string
+	for _, r := range plan.Changes[0].Rights {
+		rights = append(rights, r.Text)
+	}
+	if want := `gains group "API Tokens Write" (g1) on com.vendor.api.account.zone.` + rotatedZone; !slices.Contains(rights, want) {
+		t.Errorf("rights %q", rights)
+	}
+	if !slices.ContainsFunc(plan.Findings, func(f Finding) bool { return f.Kind == CreatesBeside }) {
+		t.Errorf("findings %+v", plan.Findings)
+	}
+	if token.Policies[0].PermissionGroups[1].Name != "" {
+		t.Error("the declaration was changed")
+	}
+}
+
 func TestUpdateThatIsNotKeptIsNotSentAgain(t *testing.T) {
 	a, b := testToken("ci-dns", rotatedZone), testToken("ci-dns", "000000000000000000000000000000bb")
 	record := recordOf(1, a, TokenConfirmed)

@@ -80,9 +80,13 @@ func fails(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func startSim(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 0, many, "sim [seed=FILE|fleet=N] [QUIRK…]")
+	take(ts, neg, args, 0, many, "sim [extended] [seed=FILE|fleet=N] [QUIRK…]")
 	var config sim.Config
 	for _, arg := range args {
+		if arg == mem.Extended {
+			config.Profile = arg
+			continue
+		}
 		if file, ok := strings.CutPrefix(arg, "seed="); ok {
 			seed, err := mem.ReadSeed(strings.NewReader(ts.ReadFile(file)))
 			ts.Check(err)

@@ -21,6 +21,7 @@ type Config struct {
 	Source      Source
 	Platform    Platform
 	Credentials Credentials
+	Tokens      Tokens
 	Schedule    Schedule
 	Budget      Budget
 	StateDir    string // absolute
@@ -72,6 +73,17 @@ type Platform struct {
 	BaseURL string // https, or http to the loopback
 	Vendor  string // the segment of resource keys
 	Profile string // documented or extended
+
+	ConditionKey string // request.ip or request_ip
+}
+
+// Extended reports whether the platform offers calls beyond the reference.
+func (p Platform) Extended() bool { return p.Profile == "extended" }
+
+// Tokens says how tokens are made and judged.
+type Tokens struct {
+	NameSuffix     string // contains {intent}; or empty
+	CreatingGroups []string
 }
 
 // Credentials are the two credentials; Tokens is nil where no token is managed.

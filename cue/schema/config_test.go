@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := schema.Config{
 		Source:      schema.Source{URL: "https://git.example/edge.git", Ref: "refs/heads/main", Path: "."},
-		Platform:    schema.Platform{BaseURL: "https://api.example/client/v4", Vendor: "vendor", Profile: "documented"},
+		Platform:    schema.Platform{BaseURL: "https://api.example/client/v4", Vendor: "vendor", Profile: "documented", ConditionKey: "request.ip"},
 		Credentials: schema.Credentials{Rulesets: schema.SecretRef{File: "/run/rulesets"}},
 		Schedule:    schema.Schedule{Sync: "*/1 * * * *", Sweep: "0 */2 * * *", Timezone: time.UTC},
 		Budget:      schema.Budget{Requests: 1200, Per: 5 * time.Minute, Concurrency: 16},
@@ -46,7 +47,8 @@ source: {
 	auth: ssh: {key: "/etc/seawall/key", passphrase: systemd: "key-pass", known_hosts: "/etc/seawall/known_hosts"}
 	shallow: true
 }
-platform: {base_url: "http://127.0.0.1:8080/x", vendor: "acme", profile: "extended"}
+platform: {base_url: "http://127.0.0.1:8080/x", vendor: "acme", profile: "extended", condition_key: "request_ip"}
+tokens: creating_groups: ["g1", "g2"]
 credentials: {rulesets: env: "RULESETS", tokens: systemd: "tokens"}
 schedule: {sync: "@every 30s", sweep: "@hourly", timezone: "Europe/Berlin"}
 budget: {requests: 10, per: "1m", concurrency: 2}
@@ -97,8 +99,25 @@ log: {format: "json", level: "debug"}
 	if diff := cmp.Diff(wantSinks, got.Sinks); diff != "" || got.Seal != (schema.Seal{KeyFile: "/etc/seawall/seal.key"}) {
 		t.Errorf("seal %+v, sinks (-want +got):\n%s", got.Seal, diff)
 	}
+	if !got.Platform.Extended() || got.Platform.ConditionKey != "request_ip" || got.Tokens.NameSuffix != " [{intent}]" || !slices.Equal(got.Tokens.CreatingGroups, []string{"g1", "g2"}) {
+		t.Errorf("platform %+v, tokens %+v", got.Platform, got.Tokens)
+	}
 	if got.Credentials.Tokens == nil || got.Credentials.Tokens.Systemd != "tokens" || got.Schedule.Timezone.String() != "Europe/Berlin" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestNameSuffix(t *testing.T) {
+	extended := strings.Replace(least, `v4"`, `v4", platform: profile: "extended"`, 1)
+	for text, want := range map[string]string{
+		least: "", extended: " [{intent}]",
+		least + `tokens: name_suffix: "/{intent}"`: "/{intent}",
+		extended + `tokens: name_suffix: ""`:       "",
+	} {
+		got, problems := schema.LoadConfig("c.cue", []byte(text))
+		if len(problems) > 0 || got.Tokens.NameSuffix != want {
+			t.Errorf("%s: suffix %q, want %q; %v", text, got.Tokens.NameSuffix, want, problems)
+		}
 	}
 }
 
@@ -106,6 +125,9 @@ func TestConfigMistakes(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"unknown", least + `listn: ":1"`, `c.cue:5:1: listn: unknown field (did you mean "listen"?)`},
 		{"unknown kind", least + `sinks: ci: fil: root: "/x"`, `c.cue:5:12: sinks.ci.fil: unknown field (did you mean "file"?)`},
+		{"suffix without the attempt", least + `tokens: name_suffix: "-seawall"`, `c.cue:5:22: tokens.name_suffix: "-seawall" must be empty, or contain {intent}, and have at most 60 characters`},
+		{"suffix too long", least + `tokens: name_suffix: "{intent}` + strings.Repeat("x", 60) + `"`, `c.cue:5:22: tokens.name_suffix: "{intent}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... must be empty, or contain {intent}, and have at most 60 characters`},
+		{"condition key", least + `platform: condition_key: "ip"`, `c.cue:5:26: platform.condition_key: "ip" is not one of request.ip, request_ip`},
 		{"no kind", least + `sinks: {ci: {}, "the store": {}}`, "c.cue:5:9: sinks.ci: needs one of file, exec, vault and kubernetes\nc.cue:5:17: sinks.\"the store\": needs one of file, exec, vault and kubernetes"},
 		{"two kinds", least + `sinks: ci: {file: root: "/x", exec: argv: ["x"]}`, `c.cue:5:8: sinks.ci: has 2 of file, exec, vault and kubernetes (keep one of them)`},
 		{"no root", least + `sinks: ci: file: {}`, `c.cue:5:12: sinks.ci.file.root: required field is missing`},
