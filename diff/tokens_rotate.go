@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -104,4 +103,13 @@ func expiry(r TokenRecord) (time.Time, bool) {
 	return end, err == nil
 }
 
-func lifetimeText(d time.Duration) string { return fmt.Sprintf("%s after its creation", d) }
+// lifetimeText is a length of time in its large units: "768h after its creation".
+func lifetimeText(d time.Duration) string {
+	text := d.String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, none) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text + " after its creation"
+}

@@ -101,7 +101,7 @@ func TestPlanOfRotationHoldsNoTime(t *testing.T) {
 	}
 	c := a.Changes[0]
 	if c.Direction != Neutral || len(c.Rights) != 0 || len(c.Fields) != 1 ||
-		c.Fields[0].Old != "2026-02-02T00:00:00Z" || c.Fields[0].New != "768h0m0s after its creation" {
+		c.Fields[0].Old != "2026-02-02T00:00:00Z" || c.Fields[0].New != "768h after its creation" {
 		t.Errorf("got %s %+v %+v", c.Direction, c.Rights, c.Fields)
 	}
 }
@@ -164,5 +164,18 @@ func TestNameSuffixCarriesTheAttempt(t *testing.T) {
 	plan := Guard(Make(Input{State: desired.State{Tokens: []desired.Token{token}}, NameSuffix: " [{intent}]"}), Facts{})
 	if r := plan.Changes[0].Refused; r == nil || r.Guard != "name" || !strings.Contains(r.Reason, "121 characters") {
 		t.Errorf("refused %+v", r)
+	}
+}
+
+func TestLifetimeInWords(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"768h after its creation":   768 * time.Hour,
+		"1h30m after its creation":  90 * time.Minute,
+		"1h0m5s after its creation": time.Hour + 5*time.Second,
+		"10h after its creation":    10 * time.Hour,
+	} {
+		if got := lifetimeText(d); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
