@@ -133,7 +133,7 @@ func TestEndlessListIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			page, _ := strconv.Atoi(r.URL.Query().Get("page"))
-			answer(200, tokensFrom(50*page, 50, ""))(w, r)
+			answer(200, tokensFrom(page, 1, `{"per_page":1}`))(w, r)
 		})
 		_, err := s.client(t, nil).UserTokens(t.Context())
 		if !errors.Is(err, edge.ErrUnreadable) || len(s.arrivals()) != maxPages {

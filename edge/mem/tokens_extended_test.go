@@ -163,6 +163,9 @@ func TestVerifyWithoutATokenToAsk(t *testing.T) {
 func TestLawNothingOfATokenComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := mem.New(mem.Config{Profile: mem.Extended})
+		if err != nil {
+			t.Fatal(err)
+		}
 		seen := map[string]bool{}
 		secrets := map[edge.TokenID]edge.Secret{}
 		var dead []edge.Secret
