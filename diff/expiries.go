@@ -45,10 +45,26 @@ func Expiries(live TokensLive, tokens []desired.Token) []Expiry {
 			}
 		}
 	}
+	if c := live.credential(); c.ExpiresOn != "" {
+		if at, ends := expiry(TokenRecord{Spec: c.TokenSpec}); ends {
+			expiries = append(expiries, Expiry{credentialKey, c.ID, at.UTC(), true, false})
+		}
+	}
 	slices.SortFunc(expiries, func(a, b Expiry) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Token, b.Token), cmp.Compare(a.ID, b.ID))
 	})
 	return expiries
+}
+
+// credentialKey stands for the key of a declaration where the token is Seawall's
+// own: with its end, that of all others is near.
+const credentialKey = "credentials.tokens"
+
+func (l TokensLive) credential() edge.Token {
+	if l.Platform == nil {
+		return edge.Token{}
+	}
+	return l.Platform.Credential
 }
 
 // end is when a token ends: as the platform says, where it lists its tokens, or

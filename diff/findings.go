@@ -30,6 +30,7 @@ const (
 	CreatesBeside       FindingKind = "creates_beside"       // may create tokens, and is allowed other groups too
 	CreatesUnrestricted FindingKind = "creates_unrestricted" // may create tokens, from any address and without end
 	AllAccounts         FindingKind = "all_accounts"         // is allowed something on all accounts, or on the zones of all
+	Disabled            FindingKind = "disabled"             // somebody switched it off; told where the platform lists its tokens
 )
 
 // FindingKinds returns all kinds, in the order in which they are told.
@@ -45,8 +46,8 @@ func FindingKinds() []FindingKind {
 var advice = []struct {
 	kind       FindingKind
 	text, hint string
-	found      func(desired.Token, allowed) bool
-	at         func(allowed) []desired.Origin // nil: the token as a whole
+	found      func(desired.Token, allowed) bool // nil: the declaration cannot tell
+	at         func(allowed) []desired.Origin    // nil: the token as a whole
 }{
 	{
 		NoExpiry,
@@ -78,6 +79,12 @@ var advice = []struct {
 		func(_ desired.Token, a allowed) bool { return len(a.everywhere) > 0 },
 		func(a allowed) []desired.Origin { return a.everywhere },
 	},
+	{
+		Disabled,
+		"is disabled on the platform",
+		"somebody switched it off; Seawall leaves it so, and whoever uses it is refused: enable it in the dashboard, or take it out of the repository",
+		nil, nil,
+	},
 }
 
 // Findings tells what is unwise about declared tokens, by token and then by
@@ -92,7 +99,7 @@ func Findings(tokens []desired.Token, creates func(desired.PermissionGroup) bool
 	for _, t := range tokens {
 		a := allowedBy(t, creates)
 		for _, one := range advice {
-			if !one.found(t, a) {
+			if one.found == nil || !one.found(t, a) {
 				continue
 			}
 			origin := t.Origin
@@ -102,8 +109,25 @@ func Findings(tokens []desired.Token, creates func(desired.PermissionGroup) bool
 			findings = append(findings, Finding{t.Key, one.kind, one.text, one.hint, origin})
 		}
 	}
+	return sortFindings(findings)
+}
+
+func sortFindings(findings []Finding) []Finding {
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Token, b.Token) })
 	return findings
+}
+
+// disabled tells of tokens in use that are switched off where the platform says
+// so. A status is not declared, so it is nobody's drift.
+func (p *planner) disabled(token desired.Token, status string) {
+	if status != "disabled" {
+		return
+	}
+	for _, one := range advice {
+		if one.kind == Disabled {
+			p.plan.Findings = append(p.plan.Findings, Finding{token.Key, one.kind, one.text, one.hint, token.Origin})
+		}
+	}
 }
 
 // allowed is what the policies of a token allow, as far as findings care.

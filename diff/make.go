@@ -28,7 +28,7 @@ func Make(in Input) Plan {
 		}
 	}
 	p.planTokens()
-	p.plan.Findings = Findings(withGroupNames(in.State.Tokens, p.groups), in.Creates)
+	p.plan.Findings = sortFindings(append(p.plan.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.Creates)...))
 	p.plan.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
 	slices.SortStableFunc(p.plan.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment),

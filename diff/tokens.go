@@ -58,6 +58,9 @@ type TokensLive struct {
 type TokensListed struct {
 	Tokens map[edge.TokenID]edge.Token // all of the calling user's
 	Groups Observed[[]edge.PermissionGroup]
+	// Credential is the token that the platform was asked with; zero where it does
+	// not say.
+	Credential edge.Token
 }
 
 // has reports whether a token still exists, as far as anybody knows.

@@ -17,6 +17,7 @@ func (p *planner) keepToken(token desired.Token, want *Creation, r TokenRecord) 
 		return
 	}
 	live := p.in.Live.Tokens.Platform.Tokens[r.ID]
+	p.disabled(token, live.Status)
 	if c := p.amend(token, want, r, live, shall); len(c.Fields) > 0 {
 		p.plan.Changes = append(p.plan.Changes, c)
 		return

@@ -211,6 +211,26 @@ func TestGroupsAreKnownByName(t *testing.T) {
 	}
 }
 
+// Somebody switched a token off, maybe for good reasons: it is told and left.
+func TestDisabledTokenIsTold(t *testing.T) {
+	record := recordOf(1, testToken("ci", rotatedZone), TokenConfirmed)
+	live := liveToken(record)
+	live.Status = "disabled"
+	plan := planAt(january, listedAs([]TokenRecord{record}, live), testToken("ci", rotatedZone))
+	if len(plan.Changes) != 0 || !slices.ContainsFunc(plan.Findings, func(f Finding) bool { return f.Kind == Disabled && f.Token == "ci" }) {
+		t.Errorf("changes %+v, findings %+v", plan.Changes, plan.Findings)
+	}
+}
+
+func TestOwnCredentialExpires(t *testing.T) {
+	live := listedAs(nil)
+	live.Platform.Credential = edge.Token{ID: "own", TokenSpec: edge.TokenSpec{ExpiresOn: "2026-01-03T00:00:00Z"}}
+	plan := planAt(january, live)
+	if soon := plan.Expiring(january, 72*time.Hour); len(soon) != 1 || soon[0].Token != "credentials.tokens" {
+		t.Errorf("expiring %+v", soon)
+	}
+}
+
 func TestUpdateThatIsNotKeptIsNotSentAgain(t *testing.T) {
 	a, b := testToken("ci-dns", rotatedZone), testToken("ci-dns", "000000000000000000000000000000bb")
 	record := recordOf(1, a, TokenConfirmed)

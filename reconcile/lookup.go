@@ -39,6 +39,7 @@ func (r *Reconciler) lookUpTokens(ctx context.Context, live diff.TokensLive, tok
 		return live, err
 	}
 	live.Platform.Groups = r.permissionGroups(ctx, tokens)
+	live.Platform.Credential = r.credential(ctx)
 	if write {
 		return live, errors.Join(r.forgetGone(ctx, live), r.findLost(ctx, &live))
 	}
@@ -119,7 +120,23 @@ func (r *Reconciler) permissionGroups(ctx context.Context, tokens []desired.Toke
 	return diff.Observed[[]edge.PermissionGroup]{Value: groups, Err: err}
 }
 
-// groupsFor is how long a list of permission groups is believed.
+// credential asks what the platform says of credentials.tokens itself: when that
+// ends, so does everything here. It is only told; a platform that does not say is
+// no failure.
+func (r *Reconciler) credential(ctx context.Context) edge.Token {
+	if age := r.Now().Sub(r.ownAt); !r.ownAt.IsZero() && age >= 0 && age < groupsFor {
+		return r.own
+	}
+	own, err := r.TokenReader.VerifyToken(ctx)
+	if err != nil {
+		r.log().DebugContext(ctx, "the platform does not tell of credentials.tokens", "error", err.Error())
+	}
+	r.own, r.ownAt = own, r.Now()
+	return own
+}
+
+// groupsFor is how long a list of permission groups is believed, and the word on the
+// credential.
 const groupsFor = time.Hour
 
 // lateAfter is how long a creation whose answer was lost may still take effect.

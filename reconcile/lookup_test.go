@@ -52,6 +52,11 @@ func (o *office) PermissionGroups(ctx context.Context) ([]edge.PermissionGroup, 
 	return groups, o.note("groups", err)
 }
 
+func (o *office) VerifyToken(ctx context.Context) (edge.Token, error) {
+	token, err := o.Platform.VerifyToken(ctx)
+	return token, o.note("verify", err)
+}
+
 func (o *office) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
 	token, err := o.Platform.UpdateToken(ctx, id, body)
 	return token, o.note("put", err)
@@ -114,7 +119,7 @@ func TestTokenDriftIsHealed(t *testing.T) {
 		w, s, o := extendedWorld(t, quirks...)
 		pushTokens(w, "c1", token("ci-dns", zoneA))
 		w.converge(sweep)
-		o.wantTaken(t, "list", "groups", "create")
+		o.wantTaken(t, "list", "groups", "verify", "create")
 		w.converge(sweep)
 		o.wantTaken(t, "list") // and nothing else: what the platform filled in is no drift
 
@@ -406,7 +411,7 @@ func TestPlanOfExtendedOnlyReads(t *testing.T) {
 	pruned.Prune = true
 	pushTokens(w, "c1", pruned, token("ci-dns", zoneA))
 	o.answer = func(call string) error {
-		if call == "create" && len(o.taken) == 3 {
+		if call == "create" && len(o.taken) == 4 {
 			return errLost
 		}
 		return nil
@@ -473,7 +478,7 @@ func TestGroupsByNameAreResolved(t *testing.T) {
 	pushTokens(w, "c1", named)
 	w.converge(sweep)
 	w.converge(sweep)
-	o.wantTaken(t, "list", "groups", "create", "list")
+	o.wantTaken(t, "list", "groups", "verify", "create", "list")
 	named.Policies[0].PermissionGroups = []desired.PermissionGroup{{ID: dnsGroup}}
 	pushTokens(w, "c2", named)
 	if report, _ := w.converge(sweep); len(tokenChanges(report.Plan)) != 0 {

@@ -113,6 +113,8 @@ type Reconciler struct {
 	unkept        map[edge.TokenID]string // updates that the platform did not keep, as fingerprints
 	groups        []edge.PermissionGroup  // as last read
 	groupsAt      time.Time
+	own           edge.Token // what the platform said of credentials.tokens
+	ownAt         time.Time
 }
 
 // Progress is told how far a stage is, for a person who watches. A total of zero
