@@ -202,8 +202,12 @@ type readOnlyTokens struct{ TokenReader }
 
 // Update returns the body that turns the token into what spec says: the whole
 // object, with the status and the members that only the platform knows as they
-// are, and without what the platform writes itself.
+// are, and without what the platform writes itself. That a token has expired is
+// such a thing too: its window says it.
 func (t Token) Update(spec TokenSpec) Token {
+	if t.Status == "expired" {
+		t.Status = ""
+	}
 	t.TokenSpec = spec
 	t.ID, t.IssuedOn, t.ModifiedOn, t.LastUsedOn = "", "", "", ""
 	return t
