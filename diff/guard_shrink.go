@@ -1,0 +1,69 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Size is how much a commit declares.
+type Size struct {
+	Zones       int
+	Deployments int
+	Tokens      int // zero also where it is not known: an earlier version did not remember it
+}
+
+func (s Size) String() string {
+	text := plural(s.Zones, "zone", "zones") + " with " + plural(s.Deployments, "deployment", "deployments")
+	if s.Tokens > 0 {
+		text += " and " + plural(s.Tokens, "token", "tokens")
+	}
+	return text
+}
+
+// shrinkFloor is the number of zones (or deployments, or tokens) below which a repository
+// may shrink as it likes, to nothing excepted: halving two zones is everyday work.
+const shrinkFloor = 4
+
+// Shrunk reports whether a commit suddenly declares nothing, or no more than
+// half of what the last accepted one did.
+func (f Facts) Shrunk() bool {
+	return !f.AllowShrink && (shrunk(f.Before.Zones, f.After.Zones) ||
+		shrunk(f.Before.Deployments, f.After.Deployments) || halved(f.Before.Tokens, f.After.Tokens))
+}
+
+func shrunk(before, after int) bool {
+	emptied := before > 0 && after == 0
+	return emptied || halved(before, after)
+}
+
+func halved(before, after int) bool { return before >= shrinkFloor && after*2 <= before }
+
+func refuseShrunk(f Facts) *Refusal {
+	if !f.Shrunk() {
+		return nil
+	}
+	return &Refusal{
+		Guard:   "shrink",
+		Reason:  f.ShrinkReason(),
+		Release: "seawall apply --allow-shrink, or a commit that declares them again",
+	}
+}
+
+// refuseCommit adds, to a plan of a commit that shrinks too much, the problem
+// that says so: what vanished from it has no change that could be refused.
+func refuseCommit(problems []Problem, f Facts) []Problem {
+	refusal := refuseShrunk(f)
+	if refusal == nil {
+		return problems
+	}
+	problem := Problem{State: Refused, Reason: refusal.Reason, Hint: "released by: " + refusal.Release}
+	if slices.Contains(problems, problem) {
+		return problems
+	}
+	return append([]Problem{problem}, problems...)
+}
+
+// ShrinkReason tells a person what [Facts.Shrunk] saw.
+func (f Facts) ShrinkReason() string {
+	return fmt.Sprintf("this commit declares %s where the last accepted one declared %s", f.After, f.Before)
+}
