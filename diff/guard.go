@@ -11,7 +11,16 @@ import (
 // Guard passes a plan through every guard. Guards are functions from plan to
 // plan: a refused change stays where it is, with the reason and with what would
 // release it. The first refusal counts.
+//
+// Their order: what makes a change senseless whoever agrees to it (shrink,
+// unmanaged, tokens, non_convergent); what people withdrew for a while (hold);
+// what needs somebody's agreement (limit, approval); and what only has to wait
+// (freeze, wave). Limits stand before the guards that wait so that waiting never
+// makes a large commit look small.
 func Guard(plan Plan, facts Facts) Plan {
+	plan.Changes = append([]Change{}, plan.Changes...)
+	plan.Problems = refuseCommit(plan.Problems, facts)
+	plan.Holds = facts.Holds
 	refuse := func(guard func(Change) *Refusal) {
 		for i := range plan.Changes {
 			if plan.Changes[i].Refused == nil {
@@ -19,20 +28,27 @@ func Guard(plan Plan, facts Facts) Plan {
 			}
 		}
 	}
-	plan.Changes = append([]Change{}, plan.Changes...)
-	plan.Problems = refuseCommit(plan.Problems, facts)
 	refuse(func(Change) *Refusal { return refuseShrunk(facts) })
 	refuse(refuseUndecided)
 	refuse(func(c Change) *Refusal { return refuseToken(c, facts) })
 	refuse(func(c Change) *Refusal { return refuseNonConvergent(c, facts) })
+	refuse(func(c Change) *Refusal { return refuseHeld(c, facts) })
+	granted := facts.granted(plan)
+	for i := range plan.Changes {
+		plan.Changes[i].Approved = granted[plan.Changes[i].id()]
+	}
+	refuse(heldBackBy(facts.asked(plan, granted)))
+	refuse(func(c Change) *Refusal { return refuseFrozen(c, facts) })
+	refuse(func(c Change) *Refusal { return refuseEarly(c, facts) })
 	return plan.seal()
 }
 
 // Facts are what guards need to know beside the plan. The zero Facts refuse
-// nothing that depends on history.
+// nothing that depends on history, on the clock or on the configuration.
 type Facts struct {
-	Before, After Size // what the last accepted commit declared, and what this one does
-	AllowShrink   bool // a person has agreed that After may be much smaller
+	Before, After Size   // what the last accepted commit declared, and what this one does
+	AllowShrink   bool   // a person has agreed that After may be much smaller
+	Shrink        Shrink // how much smaller that is
 
 	// Now decides what is expired.
 	Now time.Time
@@ -44,7 +60,50 @@ type Facts struct {
 	NonConvergent map[DeploymentID]string
 	// NonConvergentTokens is the same for updates of tokens.
 	NonConvergentTokens map[edge.TokenID]string
+
+	// Zones are the labels of every declared zone, whether this plan looks at it or
+	// not: shares are shares of these.
+	Zones map[edge.ZoneID]Labels
+	// Rules are the configured limits and approvals, in the order of their names.
+	Rules []Rule
+	// Approved are the digests that people have agreed to: of a whole plan
+	// ([Plan.ApprovalDigest]), of the changes that one rule holds back
+	// ([Refusal.Digest]), or of a single change ([Change.ApprovalDigest]).
+	Approved map[string]bool
+	// Holds are those in force now, by the key of their zone.
+	Holds []Hold
+	// Freezes are the windows that Now is in, and that nobody has overridden.
+	Freezes []Freeze
+	// Rollout says how far the waves of the newest commit have come; nil where there
+	// is none going on.
+	Rollout *Rollout
 }
+
+// Labels are those of a zone.
+type Labels map[string]string
+
+// Selects reports whether a zone has all of these labels; none selects any zone.
+func (l Labels) Selects(zone Labels) bool {
+	for key, value := range l {
+		if have, ok := zone[key]; !ok || have != value {
+			return false
+		}
+	}
+	return true
+}
+
+// selects reports whether labels select what a change is about. A token has no
+// labels: only a selector without any selects it.
+func (f Facts) selects(l Labels, c Change) bool {
+	if c.Kind == KindToken {
+		return len(l) == 0
+	}
+	return l.Selects(f.Zones[c.ZoneID])
+}
+
+// timely reports whether a change comes with time alone: a rotation was agreed to
+// with the declaration, and one that is late ends in a token without successor.
+func (c Change) timely() bool { return c.Action == ActionRotate }
 
 func plural(n int, one, many string) string {
 	if n == 1 {

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -20,23 +21,36 @@ func (s Size) String() string {
 	return text
 }
 
-// shrinkFloor is the number of zones (or deployments, or tokens) below which a repository
-// may shrink as it likes, to nothing excepted: halving two zones is everyday work.
-const shrinkFloor = 4
+// Shrink says which commits shrink too much. The zero value is its default.
+type Shrink struct {
+	// Floor is the number of zones (or deployments, or tokens) below which a repository
+	// may shrink as it likes, to nothing excepted; 0 is 4: halving two zones is
+	// everyday work.
+	Floor int
+	// Percent is the share that may not go at once; 0 is 50.
+	Percent int
+}
 
-// Shrunk reports whether a commit suddenly declares nothing, or no more than
-// half of what the last accepted one did.
+const (
+	shrinkFloor   = 4
+	shrinkPercent = 50
+)
+
+// Shrunk reports whether a commit suddenly declares nothing, or lacks half or more
+// of what the last accepted one did; see [Shrink].
 func (f Facts) Shrunk() bool {
-	return !f.AllowShrink && (shrunk(f.Before.Zones, f.After.Zones) ||
-		shrunk(f.Before.Deployments, f.After.Deployments) || halved(f.Before.Tokens, f.After.Tokens))
+	return !f.AllowShrink && (f.Shrink.emptied(f.Before.Zones, f.After.Zones) ||
+		f.Shrink.emptied(f.Before.Deployments, f.After.Deployments) || f.Shrink.much(f.Before.Tokens, f.After.Tokens))
 }
 
-func shrunk(before, after int) bool {
-	emptied := before > 0 && after == 0
-	return emptied || halved(before, after)
+func (s Shrink) emptied(before, after int) bool {
+	return before > 0 && after == 0 || s.much(before, after)
 }
 
-func halved(before, after int) bool { return before >= shrinkFloor && after*2 <= before }
+func (s Shrink) much(before, after int) bool {
+	floor, percent := cmp.Or(s.Floor, shrinkFloor), cmp.Or(s.Percent, shrinkPercent)
+	return before >= floor && (before-after)*100 >= before*percent
+}
 
 func refuseShrunk(f Facts) *Refusal {
 	if !f.Shrunk() {

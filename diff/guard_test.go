@@ -60,8 +60,8 @@ func TestGuardShrunk(t *testing.T) {
 	plan := makeOne(deployment(paranoia(2)), testExecute(nil))
 	facts := Facts{Before: Size{10, 12, 0}, After: Size{1, 1, 0}}
 	want := &Refusal{
-		"shrink", "this commit declares 1 zone with 1 deployment where the last accepted one declared 10 zones with 12 deployments",
-		"seawall apply --allow-shrink, or a commit that declares them again",
+		Guard: "shrink", Reason: "this commit declares 1 zone with 1 deployment where the last accepted one declared 10 zones with 12 deployments",
+		Release: "seawall apply --allow-shrink, or a commit that declares them again",
 	}
 	guarded := Guard(plan, facts)
 	if got := guarded.Changes[0]; !reflect.DeepEqual(got.Refused, want) || got.Applies() {
@@ -98,10 +98,10 @@ func TestGuardNonConvergent(t *testing.T) {
 		return Guard(makeOne(d, live), facts).Changes[0].Refused
 	}
 	want := &Refusal{
-		"non_convergent",
-		"this very change was written before and the platform did not keep it: " +
+		Guard: "non_convergent",
+		Reason: "this very change was written before and the platform did not keep it: " +
 			`overrides.categories["paranoia-level-3"].enabled, overrides.categories["paranoia-level-4"].enabled`,
-		"a changed declaration, a changed live state, or seawall apply, which tries it once more",
+		Release: "a changed declaration, a changed live state, or seawall apply, which tries it once more",
 	}
 	if got := refusal(deployment(paranoia(2), keep), live); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)

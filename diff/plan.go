@@ -31,6 +31,8 @@ type Plan struct {
 	// those on record. Neither stops a change, and expiries are not in the digest.
 	Findings []Finding `json:"findings,omitempty"`
 	Expiries []Expiry  `json:"expiries,omitempty"`
+	// Holds are those on zones that this plan looked at; they are not in the digest.
+	Holds []Hold `json:"holds,omitempty"`
 
 	// Settled are the deployments that agree with what is desired.
 	Settled []Settled `json:"-"`
@@ -75,6 +77,9 @@ type Change struct {
 	// Request is what would be sent; nil where nothing but a decision is missing.
 	Request *Request `json:"request"`
 	Refused *Refusal `json:"refused"`
+
+	// Approved says that a person has agreed to it; see [Facts.Approved].
+	Approved bool `json:"-"`
 
 	// Target is what the request was made from; see reconcile.
 	Target Target `json:"-"`
@@ -159,6 +164,11 @@ type Refusal struct {
 	Guard   string `json:"guard"`
 	Reason  string `json:"reason"`
 	Release string `json:"release"`
+	// Until is when it ends by itself; zero where it does not, or nobody knows.
+	Until time.Time `json:"until,omitzero"`
+	// Digest is what a person approves to release this change and all others that
+	// are held back with it; empty where an approval releases nothing.
+	Digest string `json:"approve,omitempty"`
 }
 
 // Problem is a zone, deployment or token about which no change can be planned.
@@ -260,7 +270,7 @@ func (p Plan) seal() Plan {
 		}
 	}
 	d := p
-	d.Digest, d.GeneratedAt, d.Requests.Used, d.Expiries = "", time.Time{}, 0, nil
+	d.Digest, d.GeneratedAt, d.Requests.Used, d.Expiries, d.Holds = "", time.Time{}, 0, nil, nil
 	p.Digest = "sha256:" + fingerprint(d)
 	return p
 }
