@@ -38,6 +38,7 @@ type Source struct {
 	Path    string // folder in the repository, "." for all of it
 	Auth    Auth   // zero for a repository that anyone may read
 	Shallow bool   // leave the history out of the first fetch
+	Verify  *Verify
 }
 
 // Auth is at most one way to reach the repository.

@@ -62,6 +62,7 @@ func (c *configReader) source(v cue.Value) Source {
 		Path:    text(v, "source.path"),
 		Auth:    c.auth(v),
 		Shallow: shallow,
+		Verify:  c.verify(v),
 	}
 }
 

@@ -23,6 +23,9 @@ const (
 	ErrShallow      Kind = "the history is cut short"
 	ErrFetch        Kind = "the fetch failed"
 	ErrStore        Kind = "the local store failed"
+	ErrUnsigned     Kind = "it is not signed"
+	ErrUntrusted    Kind = "its signature is not accepted"
+	ErrTrust        Kind = "the keys to trust cannot be used"
 )
 
 func (k Kind) Error() string { return string(k) }

@@ -42,6 +42,8 @@ import (
 const (
 	refFetched plumbing.ReferenceName = "refs/seawall/fetched"
 	refGood    plumbing.ReferenceName = "refs/seawall/good"
+	// Below refTags are the annotated tags of the commit fetched last.
+	refTags plumbing.ReferenceName = "refs/seawall/annotated/"
 )
 
 const (
