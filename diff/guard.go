@@ -33,7 +33,8 @@ func Guard(plan Plan, facts Facts) Plan {
 	refuse(func(c Change) *Refusal { return refuseToken(c, facts) })
 	refuse(func(c Change) *Refusal { return refuseNonConvergent(c, facts) })
 	refuse(func(c Change) *Refusal { return refuseHeld(c, facts) })
-	granted := facts.granted(plan)
+	granted, by := facts.granted(plan)
+	plan.Granted = by
 	for i := range plan.Changes {
 		plan.Changes[i].Approved = granted[plan.Changes[i].id()]
 	}

@@ -98,29 +98,38 @@ func (f Facts) asked(plan Plan, granted map[changeID]bool) []heldBack {
 }
 
 // granted returns the changes that people have agreed to: with the whole plan, one
-// by one, or together with all that a rule held back. Agreed is agreed: an
-// approval that one rule asked for counts for all of them.
-func (f Facts) granted(plan Plan) map[changeID]bool {
-	granted := map[changeID]bool{}
+// by one, or together with all that a rule held back; and the digests by which
+// they have. Agreed is agreed: an approval that one rule asked for counts for all
+// of them.
+func (f Facts) granted(plan Plan) (granted map[changeID]bool, by []string) {
+	granted = map[changeID]bool{}
 	if len(f.Approved) == 0 {
-		return granted
+		return granted, nil
 	}
-	whole := f.Approved[plan.ApprovalDigest()]
+	agree := func(digest string) bool {
+		if !f.Approved[digest] {
+			return false
+		}
+		by = append(by, digest)
+		return true
+	}
+	whole := agree(plan.ApprovalDigest())
 	for _, c := range plan.Changes {
-		if whole || f.Approved[c.ApprovalDigest()] {
+		if agree(c.ApprovalDigest()) || whole {
 			granted[c.id()] = true
 		}
 	}
 	for more := true; more; {
 		more = false
 		for _, h := range f.asked(plan, granted) {
-			if f.Approved[h.refusal.Digest] {
+			if agree(h.refusal.Digest) {
 				more = true
 				maps.Copy(granted, h.changes)
 			}
 		}
 	}
-	return granted
+	slices.Sort(by)
+	return granted, slices.Compact(by)
 }
 
 // Worsened refuses a change that was planned anew, from what is live by now, and

@@ -196,8 +196,12 @@ func TestApproval(t *testing.T) {
 			f := Facts{Zones: labelled(9), Rules: []Rule{test.rule}}
 			refused := Guard(p, f)
 			wantRefused(t, refused, test.want...)
-			f.Approved = map[string]bool{p.ApprovalDigest(): true}
-			wantRefused(t, Guard(p, f))
+			f.Approved = map[string]bool{p.ApprovalDigest(): true, "sha256:other": true}
+			approved := Guard(p, f)
+			wantRefused(t, approved)
+			if d := cmp.Diff([]string{p.ApprovalDigest()}, approved.Granted); d != "" {
+				t.Errorf("approved by (-want +got):\n%s", d)
+			}
 			f.Approved = map[string]bool{}
 			for _, c := range refused.Changes {
 				if c.Refused != nil {

@@ -22,9 +22,14 @@ type Rollout struct {
 	Halted string
 }
 
+// Delays reports whether a zone has to wait; no rollout delays none.
+func (r *Rollout) Delays(zone edge.ZoneID) bool {
+	return r != nil && r.Wave[zone] > 0 && (r.Halted != "" || r.Wave[zone] > r.Open)
+}
+
 // refuseEarly refuses what is of a later wave.
 func refuseEarly(c Change, f Facts) *Refusal {
-	if f.Rollout == nil || c.Kind != KindDeployment || f.Rollout.Wave[c.ZoneID] == 0 {
+	if c.Kind != KindDeployment || !f.Rollout.Delays(c.ZoneID) {
 		return nil
 	}
 	r, wave := f.Rollout, f.Rollout.Wave[c.ZoneID]
@@ -32,8 +37,6 @@ func refuseEarly(c Change, f Facts) *Refusal {
 	switch {
 	case r.Halted != "":
 		return &Refusal{Guard: "wave", Reason: of + " is halted: " + r.Halted, Release: "seawall waves resume"}
-	case wave <= r.Open:
-		return nil
 	case wave == r.Open+1 && !r.Next.IsZero():
 		return &Refusal{Guard: "wave", Reason: of + " may start at " + instant(r.Next), Release: "that time", Until: r.Next}
 	}

@@ -34,6 +34,10 @@ type Plan struct {
 	// Holds are those on zones that this plan looked at; they are not in the digest.
 	Holds []Hold `json:"holds,omitempty"`
 
+	// Granted are the approvals that a guard found to be of this plan, or of part of
+	// it, in order; see [Facts.Approved].
+	Granted []string `json:"-"`
+
 	// Settled are the deployments that agree with what is desired.
 	Settled []Settled `json:"-"`
 	// SettledTokens are the tokens that do.
