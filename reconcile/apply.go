@@ -20,6 +20,7 @@ type applier struct {
 	seen    observation
 	applied diff.Applied
 	facts   diff.Facts // what a change planned anew is guarded with
+	rules   diff.Facts // and, where it weakens by then, with the rules about that
 	stop    context.CancelCauseFunc
 }
 
@@ -30,7 +31,7 @@ func (r *Reconciler) apply(ctx context.Context, state desired.State, seen observ
 	defer stop(nil)
 	a := &applier{
 		Reconciler: r, commit: state.Commit, seen: seen, applied: memory.Applied, stop: stop,
-		facts: diff.Facts{NonConvergent: facts.NonConvergent},
+		facts: diff.Facts{NonConvergent: facts.NonConvergent}, rules: facts,
 	}
 	zones := byZone(report.Plan)
 	alone := apart(state, zones)

@@ -64,6 +64,12 @@ type Recollection struct {
 	// Size is zero when no commit was accepted yet. Its Tokens are zero as well
 	// where an earlier version, which did not count them, accepted the commit.
 	Size diff.Size
+
+	// What a [Control] holds: all holds, those that are over too; the approvals that
+	// are not spent; and the rollout on record.
+	Holds     []diff.Hold
+	Approvals []Approval
+	Rollout   Rollout
 }
 
 // Reporter is told of every finished run.
@@ -80,6 +86,7 @@ type Reconciler struct {
 	Writer   edge.Writer       // nil: runs end before the apply stage
 	Good     GoodCommit        // nil: no fall-back to an earlier commit
 	Memory   Memory            // nil: nothing is remembered
+	Control  Control           // nil: no waves, and approvals count for one run
 	Tokens   TokenMemory       // nil: tokens are unknown
 	Creator  edge.TokenCreator // nil: no token is created
 	Sinks    Sinks             // nil: no secret can be delivered
@@ -93,6 +100,8 @@ type Reconciler struct {
 	// CreatesTokens says which permission groups hold the right to create tokens;
 	// nil goes by their names.
 	CreatesTokens func(desired.PermissionGroup) bool
+	// Guards are those of the configuration.
+	Guards Guards
 
 	Now      func() time.Time
 	Requests func() int64 // HTTP requests sent so far; nil counts none
@@ -108,6 +117,7 @@ type Reconciler struct {
 	newest   *compiled                   // the newest commit, while it is not in force
 	held     string                      // what the run before reported as held
 	pending  pending[edge.ZoneID]
+	delayed  delayed
 
 	pendingTokens pending[string]
 	unkept        map[edge.TokenID]string // updates that the platform did not keep, as fingerprints
@@ -147,6 +157,13 @@ type Order struct {
 	FallBack bool
 	// AllowShrink accepts a commit that declares far less than the last one.
 	AllowShrink bool
+	// Approve are digests that whoever gives the order agrees to; see
+	// [diff.Facts.Approved].
+	Approve []string
+	// DuringFreeze is why freezes that allow that are overridden; empty keeps them.
+	DuringFreeze string
+	// Who gives the order, for the record of Approve and DuringFreeze.
+	Who string
 	// Retry tries changes again that did not converge before.
 	Retry bool
 	// PlanOnly ends the run before the apply stage.

@@ -26,6 +26,11 @@ type Report struct {
 	Plan    diff.Plan
 	Results []Result
 
+	// Rollout is how far the waves had come when the run began; nil where there is
+	// none. Overridden are the freezes that the run passed by a person's word.
+	Rollout    *diff.Rollout
+	Overridden []string
+
 	// Err is why the run as a whole failed or stopped early.
 	Err      error
 	Requests int64

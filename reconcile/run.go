@@ -35,7 +35,12 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return err
 	}
 	report.Commit = state.Commit
-	scoped, full, err := r.scope(ctx, state, order)
+	rollout := r.rollout(ctx, memory, state)
+	facts := r.facts(order, memory, state)
+	facts.Rollout = rollout.facts(r.Guards.Waves, r.Now())
+	report.Rollout = facts.Rollout
+	_, report.Overridden = r.frozen(order, facts.Now)
+	scoped, full, err := r.scope(ctx, state, order, facts)
 	if err != nil {
 		return err
 	}
@@ -52,7 +57,6 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 			return fmt.Errorf("recalling tokens: %w", err)
 		}
 	}
-	facts := r.facts(order, memory, state)
 	if full {
 		r.forgetRulesets(seen.live)
 	}
@@ -61,18 +65,25 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return nil
 	}
 	if !facts.Shrunk() {
+		if err := r.begin(ctx, rollout); err != nil {
+			return err
+		}
 		if err := r.accept(ctx, order, memory, state, facts, seen.live); err != nil {
 			return err
 		}
+	}
+	if err := r.recordWords(ctx, order, memory, report); err != nil {
+		return fmt.Errorf("recording approvals: %w", err)
 	}
 	err = r.apply(ctx, scoped, seen, report, memory, facts) // 6 apply, 7 verify
 	if ctx.Err() == nil {
 		err = errors.Join(err, r.applyTokens(ctx, seen.live.Tokens, report))
 	}
 	r.postpone(report, state, scoped, order.ChangedOnly)
+	r.delayed = r.delayed.after(report, state, scoped, facts)
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
-	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled))
+	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled), r.follow(ctx, state.Commit, scoped, report), r.spend(ctx, report))
 }
 
 // noteHeld tells a commit that is still held from one that is held anew.
@@ -133,22 +144,6 @@ func (r *Reconciler) remember(ctx context.Context, memory Recollection, state de
 		}
 	}
 	return r.forget(ctx, memory, state, live)
-}
-
-func (r *Reconciler) facts(order Order, memory Recollection, state desired.State) diff.Facts {
-	f := diff.Facts{
-		Now:         r.Now(),
-		Before:      memory.Size,
-		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments(), Tokens: len(state.Tokens)},
-		AllowShrink: order.AllowShrink,
-	}
-	if !order.Retry {
-		f.NonConvergent, f.NonConvergentTokens = memory.NonConvergent, r.unkept
-	}
-	if r.Sinks != nil {
-		f.CheckSink = r.Sinks.Check
-	}
-	return f
 }
 
 func (r *Reconciler) plan(state desired.State, live diff.Live, applied diff.Applied, facts diff.Facts, part bool) diff.Plan {

@@ -16,7 +16,7 @@ func (o Order) narrow() bool { return len(o.Zones) > 0 || len(o.Tokens) > 0 }
 
 // scope cuts a state down to what an order asks for, and says whether that is
 // all of it.
-func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order) (desired.State, bool, error) {
+func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order, facts diff.Facts) (desired.State, bool, error) {
 	if order.narrow() {
 		scoped, err := only(state, order.Zones, order.Tokens)
 		return scoped, false, err
@@ -27,7 +27,7 @@ func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order
 	var changed map[edge.ZoneID]bool
 	if state.Commit != "" && state.Commit == r.actedOn.Commit {
 		// Nothing changed: there is no need to compare a fleet with itself.
-		due, err := r.dueTokens(ctx, state.Tokens)
+		due, err := r.dueTokens(ctx, state.Tokens, facts)
 		if err != nil {
 			return desired.State{}, false, fmt.Errorf("recalling tokens: %w", err)
 		}
@@ -35,7 +35,13 @@ func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order
 	} else {
 		changed = diff.ChangedZones(*r.actedOn, state)
 	}
-	return withZones(state, func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) }), false, nil
+	due := r.delayed.due(state, facts)
+	wanted := func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) || due[z.ID] }
+	scoped := withZones(state, wanted)
+	if over := r.delayed.overLimit(); len(over) > 0 && scoped.Zones() > 0 {
+		scoped = withZones(state, func(z desired.Zone) bool { return wanted(z) || over[z.ID] })
+	}
+	return scoped, false, nil
 }
 
 // only keeps the zones and tokens of the given keys, all of which must exist.

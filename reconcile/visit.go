@@ -50,6 +50,9 @@ func (v *visit) change(stopped context.Context, c diff.Change) Result {
 	case stopped.Err() != nil:
 		return Result{Change: fresh, Outcome: NotStarted}
 	}
+	if refusal := v.rules.Worsened(c, fresh); refusal != nil {
+		return Result{Change: fresh, Outcome: Failed, Err: errors.New(refusal.Reason)}
+	}
 	return v.write(ctx, fresh)
 }
 
