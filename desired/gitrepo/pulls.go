@@ -113,6 +113,7 @@ func (p *Pulls) Fetch(ctx context.Context, s Source, pulls []Pull, limits PullLi
 			return nil, nil, err
 		}
 		if err != nil {
+			p.repo.removeLeftovers() // the part of a pack that came before its bound
 			failed = append(failed, PullError{pull, asError(err)})
 			continue
 		}
