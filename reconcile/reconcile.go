@@ -25,7 +25,8 @@ import (
 // Source is where commits come from.
 type Source interface {
 	// Fetch returns the commit the configured ref points at now. A folder that
-	// is not git has the empty commit.
+	// is not git has the empty commit. A commit that must not be acted on, since
+	// nobody trusted has signed it, is returned beside the error.
 	Fetch(ctx context.Context) (commit string, err error)
 }
 

@@ -127,9 +127,11 @@ func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
 type fetching struct {
 	Store  string
 	Source gitrepo.Wire
+	Policy *gitrepo.Policy // nil for any commit
 }
 
-// fetched is what the fetch job answers.
+// fetched is what the fetch job answers: a commit, an error, or a commit with
+// the error that says why it must not be acted on.
 type fetched struct {
 	Commit string
 	Git    *gitrepo.Error
@@ -151,6 +153,9 @@ func (f fetching) fetch(ctx context.Context) fetched {
 	var hash string
 	if err == nil {
 		hash, err = repo.Fetch(ctx, f.Source.Source())
+	}
+	if err == nil && f.Policy != nil {
+		err = repo.Verify(hash, *f.Policy, time.Now())
 	}
 	var gitError *gitrepo.Error
 	if err != nil && !errors.As(err, &gitError) {
