@@ -130,10 +130,12 @@ func TestVerifyCommits(t *testing.T) {
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	ada, eve := pgpKey(t, "ada"), pgpKey(t, "eve")
-	adaSSH, eveSSH := sshKey(t), sshKey(t)
+	adaSSH, eveSSH, bobSSH, annSSH := sshKey(t), sshKey(t), sshKey(t), sshKey(t)
 	trust := gitrepo.Trust{
 		OpenPGP: file(t, public(t, pgpKey(t, "bob"), ada)),
-		SSH:     file(t, "# people\n\nada@example.com "+authorized(adaSSH)+" of Ada\n"),
+		SSH: file(t, "# people\n\nada@example.com "+authorized(adaSSH)+" of Ada\n"+
+			`bob valid-after="202606011130Z",valid-before="20260701Z" `+authorized(bobSSH)+"\n"+
+			`ann valid-after="20250601Z",valid-before="202606011130Z" `+authorized(annSSH)+"\n"),
 	}
 	plain := payload(u, "Change\n")
 	good := byPGP(t, ada)
@@ -177,6 +179,8 @@ func TestVerifyCommits(t *testing.T) {
 		{"garbled", withSignature(plain, strings.Replace(good(plain), "\n\n", "\n\n!!!!", 1)), gitrepo.ErrUntrusted, "cannot be read"},
 		{"signed text", withSignature(plain, textSignature(t, ada, plain)), gitrepo.ErrUntrusted, "binary document"},
 		{"sha-1", signed(plain, sha1PGP(t, ada)), gitrepo.ErrUntrusted, "weak hash SHA-1"},
+		{"ssh key that is younger", signed(plain, bySSH(t, bobSSH, "git", "sha512")), gitrepo.ErrUntrusted, "before the key became valid"},
+		{"ssh key that has expired since", signed(plain, bySSH(t, annSSH, "git", "sha512")), gitrepo.ErrUntrusted, "which has expired"},
 		{"wrong namespace", signed(plain, bySSH(t, adaSSH, "file", "sha512")), gitrepo.ErrUntrusted, `for "file", not for git`},
 		{"ssh with sha1", signed(plain, bySSH(t, adaSSH, "git", "sha1")), gitrepo.ErrUntrusted, `hash "sha1"`},
 		{"from the future", signed(strings.ReplaceAll(plain, "> 17", "> 27"), goodSSH), gitrepo.ErrUntrusted, "in the future"},
@@ -254,6 +258,9 @@ func TestVerifyKeysOverTime(t *testing.T) {
 		{"in the future", byPGP(t, ending, func(c *packet.Config) { c.Time = at(today.Add(time.Hour)) })(plain), "in the future"},
 		{"ahead by a little", byPGP(t, ending, func(c *packet.Config) { c.Time = at(today.Add(time.Minute)) })(plain), ""},
 		{"1024 bits", byPGP(t, weak, func(c *packet.Config) { c.MinRSABits = 1024 })(plain), "too weak"},
+		{"on a condition", byPGP(t, ending, func(c *packet.Config) {
+			c.SignatureNotations = []*packet.Notation{{Name: "only@example.com", Value: []byte("x"), IsCritical: true, IsHumanReadable: true}}
+		})(plain), `the condition "only@example.com"`},
 		{"signature that ends", byPGP(t, short, brief)(plain), "signature by OpenPGP key " + fmt.Sprintf("%X", short.PrimaryKey.Fingerprint) + " has expired"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -112,12 +112,18 @@ func madeBy(entity *openpgp.Entity, sig *packet.Signature, payload []byte, now t
 	if err := key.PublicKey.VerifySignature(hash, sig); err != nil {
 		return untrusted(brokenHint, "it is not what %s signed: the signature is bad", by)
 	}
+	return inForce(sig, key.PublicKey, now)
+}
+
+// inForce judges what a signature that is genuine says of itself.
+func inForce(sig *packet.Signature, key *packet.PublicKey, now time.Time) error {
+	by := "OpenPGP key " + issuer(sig)
 	switch {
 	case sig.CreationTime.After(now.Add(clockSkew)):
 		return untrusted("check the clocks", "its signature by %s claims a time in the future", by)
-	case sig.CreationTime.Before(key.PublicKey.CreationTime):
+	case sig.CreationTime.Before(key.CreationTime):
 		return untrusted(trustHint, "its signature claims to be older than %s", by)
-	case sig.SigLifetimeSecs != nil && *sig.SigLifetimeSecs != 0 && sig.SigExpired(laterOf(now, sig.CreationTime)):
+	case sig.SigExpired(laterOf(now, sig.CreationTime)):
 		return untrusted(expiredHint, "its signature by %s has expired", by)
 	}
 	for _, notation := range sig.Notations {

@@ -199,8 +199,10 @@ func TestSSHWithRSA(t *testing.T) {
 		format string
 		say    string
 	}{
-		{2048, ssh.KeyAlgoRSASHA256, ""}, {2048, ssh.KeyAlgoRSASHA512, ""},
-		{2048, ssh.KeyAlgoRSA, "with SHA-1"}, {1024, ssh.KeyAlgoRSASHA512, "1024 bits"},
+		{2048, ssh.KeyAlgoRSASHA256, ""},
+		{2048, ssh.KeyAlgoRSASHA512, ""},
+		{2048, ssh.KeyAlgoRSA, "with SHA-1"},
+		{1024, ssh.KeyAlgoRSASHA512, "1024 bits"},
 	} {
 		private, err := rsa.GenerateKey(rand.Reader, test.bits)
 		if err != nil {

@@ -146,6 +146,7 @@ func TestTagsComeAndGo(t *testing.T) {
 	if err := r.Verify(head, policy, today); err != nil {
 		t.Errorf("after the store was packed: %v", err)
 	}
+	wantError(t, r.Verify(u.Head(), policy, today), gitrepo.ErrUntrusted, "stands for another commit")
 	u.Git("update-ref", "refs/heads/main", head)
 	u.Git("tag", "-d", "release/1")
 	fetch(t, r, source)
