@@ -29,6 +29,7 @@ type Config struct {
 	Sinks       map[string]Sink
 	Listen      string // host:port
 	Log         Log
+	Guards      Guards
 }
 
 // Source is the repository of desired state.

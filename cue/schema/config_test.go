@@ -31,6 +31,7 @@ func TestDefaults(t *testing.T) {
 		StateDir:    "/var/lib/seawall",
 		Listen:      "127.0.0.1:8710",
 		Log:         schema.Log{Format: "auto", Level: "info"},
+		Guards:      schema.Guards{Shrink: schema.Shrink{Floor: 4, Percent: 50}},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)

@@ -30,6 +30,7 @@ func (c *configReader) read(v, plain cue.Value) Config {
 		Sinks:       c.sinks(v),
 		Listen:      text(v, "listen"),
 		Log:         Log{text(v, "log.format"), text(v, "log.level")},
+		Guards:      c.guards(v),
 	}
 	config.Budget.Per, _ = time.ParseDuration(text(v, "budget.per")) // the schema holds the form
 	c.check(&config, v)

@@ -22,6 +22,7 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkAddresses(config)
 	c.checkSeal(config)
 	c.checkSinks(config)
+	c.checkGuards(config, v)
 }
 
 // checkSchedule: CUE knows neither cron expressions nor time zones.
