@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -119,8 +121,40 @@ func (p *Pulls) Fetch(ctx context.Context, s Source, pulls []Pull, limits PullLi
 		}
 		here = append(here, got)
 	}
-	return here, failed, p.repo.compactIfFull()
+	return here, failed, p.tidy(limits)
 }
+
+// tidy drops what no kept pull request needs once it has become much: anybody
+// may open pull requests, and push to them again and again.
+func (p *Pulls) tidy(limits PullLimits) error {
+	files, err := filepath.Glob(filepath.Join(p.repo.dir, "objects", "pack", "*.pack"))
+	if err != nil {
+		return storeError("tidying", err)
+	}
+	var used int64
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			return storeError("tidying", err)
+		}
+		used += info.Size()
+	}
+	if used <= keptPacks*limits.PackBytes {
+		return p.repo.compactIfFull()
+	}
+	st := openStorage(p.repo.dir)
+	packs, err := st.ObjectPacks()
+	if err == nil {
+		err = p.repo.compact(st, packs)
+	}
+	if err != nil {
+		return storeError("tidying", err)
+	}
+	return nil
+}
+
+// keptPacks is how many packs of the largest allowed size may lie about.
+const keptPacks = 4
 
 // fetch brings one pull request's head, without its history.
 func (p *Pulls) fetch(ctx context.Context, s Source, pull Pull, limits PullLimits) (Pull, error) {

@@ -177,3 +177,54 @@ func TestFetchPullsInBounds(t *testing.T) {
 		t.Error("a cancelled fetch succeeded")
 	}
 }
+
+// Pushing again and again fills no disk.
+func TestPullsAreTidied(t *testing.T) {
+	u := gittest.New(t)
+	u.Commit("a.cue", "a: 0\n")
+	p, dir := openPulls(t)
+	source, limits := gitrepo.Source{URL: u.Dir}, gitrepo.PullLimits{PackBytes: 40 << 10}
+	noise := make([]byte, 30<<10)
+	var last gitrepo.Pull
+	for range 12 {
+		_, _ = rand.Read(noise)
+		last = pull(u, "refs/pull/1/head", string(noise))
+		if _, failed, err := p.Fetch(context.Background(), source, []gitrepo.Pull{last}, limits); err != nil || len(failed) > 0 {
+			t.Fatalf("failed %+v, %v", failed, err)
+		}
+		if used := packBytes(t, dir); used > 5*limits.PackBytes {
+			t.Fatalf("the packs take %d bytes", used)
+		}
+	}
+	store, err := gitrepo.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, store, last.Commit, "a.cue"); got != string(noise) {
+		t.Error("the head that is kept has lost its content")
+	}
+	// All of them are closed: what is left is of no use, and goes.
+	if _, _, err := p.Fetch(context.Background(), source, nil, gitrepo.PullLimits{PackBytes: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if used := packBytes(t, dir); used > 1<<10 {
+		t.Errorf("without pull requests the packs take %d bytes", used)
+	}
+	bringPulls(t, p, source, []gitrepo.Pull{last}, last)
+}
+
+func packBytes(t *testing.T, dir string) (used int64) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used += info.Size()
+	}
+	return used
+}
