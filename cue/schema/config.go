@@ -27,6 +27,8 @@ type Config struct {
 	StateDir    string // absolute
 	Seal        Seal   // zero for a key beside the ledger
 	Sinks       map[string]Sink
+	Forge       *Forge // nil for none
+	Hooks       map[string]Hook
 	Listen      string // host:port
 	Log         Log
 	Guards      Guards

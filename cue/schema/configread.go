@@ -28,6 +28,8 @@ func (c *configReader) read(v, plain cue.Value) Config {
 		StateDir:    text(v, "state.dir"),
 		Seal:        Seal{text(v, "state.seal.key_file"), text(v, "state.seal.recipient")},
 		Sinks:       c.sinks(v),
+		Forge:       c.forge(v),
+		Hooks:       c.hooks(v),
 		Listen:      text(v, "listen"),
 		Log:         Log{text(v, "log.format"), text(v, "log.level")},
 		Guards:      c.guards(v),

@@ -23,6 +23,7 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkSeal(config)
 	c.checkSinks(config)
 	c.checkGuards(config, v)
+	c.checkForge(config)
 }
 
 // checkSchedule: CUE knows neither cron expressions nor time zones.

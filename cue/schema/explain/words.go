@@ -27,6 +27,8 @@ var bounds = map[string]string{
 	`=~"^[A-Za-z_][A-Za-z0-9_]*$"`:                       "must be the name of an environment variable",
 	`=~"^[A-Za-z0-9_.-]+$"`:                              "must be the name of a systemd credential",
 	`=~"^[A-Za-z0-9._~@:=,-]+(/[A-Za-z0-9._~@:=,-]+)*$"`: "must be a relative path of letters, digits and . _ ~ @ : = , -",
+	`=~"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$"`:           "must be the name of a project, owner/name",
+	`=~"^\\PC*\\{intent\\}\\PC*$"`:                       "must be printable and contain {intent}",
 	`=~"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`:                "must be lower-case letters, digits and -, with a letter or digit at both ends",
 	`=~"^https://[^\\s]+$|^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?(/[^\\s]*)?$"`: "must be an https address, or http to the own machine",
 }
