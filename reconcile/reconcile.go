@@ -167,6 +167,9 @@ type Order struct {
 	Who string
 	// Retry tries changes again that did not converge before.
 	Retry bool
+	// Expect is shown the plan before anything is sent; with an error nothing is.
+	// Nil expects nothing.
+	Expect func(diff.Plan) error
 	// PlanOnly ends the run before the apply stage.
 	PlanOnly bool
 }

@@ -61,6 +61,11 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		r.forgetRulesets(seen.live)
 	}
 	report.Plan = r.plan(scoped, seen.live, memory.Applied, facts, !full) // 4 diff, 5 guard
+	if order.Expect != nil {
+		if err := order.Expect(report.Plan); err != nil {
+			return err
+		}
+	}
 	if !writes {
 		return nil
 	}
