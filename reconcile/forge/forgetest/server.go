@@ -104,7 +104,7 @@ func Start(t testing.TB, kind forge.Kind, project, git string) *Server {
 	t.Helper()
 	s := &Server{
 		Kind: kind, Project: project, Branch: "main", Token: "tok-" + string(kind) + "-4f9c2d7e1b",
-		git: git, now: time.Now().Add(-time.Hour).UTC().Truncate(time.Second), perPage: 100, users: []string{Me},
+		git: git, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), perPage: 100, users: []string{Me},
 	}
 	dialect := map[forge.Kind]func(*Server) http.Handler{forge.GitHub: github, forge.GitLab: gitlab, forge.Gitea: gitea}[kind]
 	if dialect == nil {
