@@ -27,6 +27,9 @@ func (r *Rollout) Delays(zone edge.ZoneID) bool {
 	return r != nil && r.Wave[zone] > 0 && (r.Halted != "" || r.Wave[zone] > r.Open)
 }
 
+// releaseHalted is what lets a halted rollout go on.
+const releaseHalted = "seawall waves resume"
+
 // refuseEarly refuses what is of a later wave.
 func refuseEarly(c Change, f Facts) *Refusal {
 	if c.Kind != KindDeployment || !f.Rollout.Delays(c.ZoneID) {
@@ -36,7 +39,7 @@ func refuseEarly(c Change, f Facts) *Refusal {
 	of := fmt.Sprintf("wave %d of %d", wave, r.Waves)
 	switch {
 	case r.Halted != "":
-		return &Refusal{Guard: "wave", Reason: of + " is halted: " + r.Halted, Release: "seawall waves resume"}
+		return &Refusal{Guard: "wave", Reason: of + " is halted: " + r.Halted, Release: releaseHalted}
 	case wave == r.Open+1 && !r.Next.IsZero():
 		return &Refusal{Guard: "wave", Reason: of + " may start at " + instant(r.Next), Release: "that time", Until: r.Next}
 	}

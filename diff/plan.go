@@ -175,6 +175,12 @@ type Refusal struct {
 	Digest string `json:"approve,omitempty"`
 }
 
+// WaitsForTime reports whether it ends without a person: a hold and a freeze end,
+// and the waves before a wave come to be done, unless they are halted.
+func (r Refusal) WaitsForTime() bool {
+	return !r.Until.IsZero() || r.Guard == "wave" && r.Release != releaseHalted
+}
+
 // Problem is a zone, deployment or token about which no change can be planned.
 type Problem struct {
 	Account    string         `json:"account,omitempty"`
@@ -201,6 +207,7 @@ const (
 	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
 	Refused     ProblemState = "refused"      // a guard holds the whole plan back
 	Quarantined ProblemState = "quarantined"  // a token may exist whose secret nobody has
+	NotRead     ProblemState = "not_read"     // a pull request names a zone that may not be read for it
 	Undelivered ProblemState = "undelivered"  // a token exists and its secret waits for its sink
 )
 
