@@ -62,6 +62,7 @@ var generators = map[string]func(*testing.T) string{
 	"cli":           cliDoc,
 	"quirks":        quirksDoc,
 	"config.cue":    schemaDoc("config.cue"),
+	"guards.cue":    schemaDoc("guards.cue"),
 	"desired.cue":   schemaDoc("desired.cue"),
 	"tokens.cue":    schemaDoc("tokens.cue"),
 	"resources.cue": schemaDoc("resources.cue"),

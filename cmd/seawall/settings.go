@@ -137,6 +137,9 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	if why != toPlan {
 		r.Reader, r.Writer = platform, platform
 	}
+	if r.Guards, err = guards(s.Guards); err != nil {
+		return nil, err
+	}
 	a := &assembly{r, func() {}}
 	if s.dir != "" {
 		folder := newFolder(s.dir)
@@ -162,7 +165,7 @@ func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	a.Memory = memory
+	a.Memory, a.Control = memory, memory
 	a.close = func() { _ = memory.Close() }
 	return a.withTokens(s, memory, why, log)
 }
