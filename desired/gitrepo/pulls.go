@@ -158,7 +158,7 @@ const keptPacks = 4
 
 // fetch brings one pull request's head, without its history.
 func (p *Pulls) fetch(ctx context.Context, s Source, pull Pull, limits PullLimits) (Pull, error) {
-	s.Ref, s.Shallow = pull.Ref, true
+	s.Ref = pull.Ref
 	if !pullRef.MatchString(pull.Ref) {
 		return pull, badSource(fmt.Sprintf("%q is not the ref of a pull request", pull.Ref), "")
 	}
