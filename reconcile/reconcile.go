@@ -15,6 +15,7 @@ package reconcile
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -112,11 +113,19 @@ type Reconciler struct {
 	// Concurrency bounds how many zones are read or written at once; zero is 16.
 	Concurrency int
 
-	rulesets map[managedKey]edge.Ruleset // managed rulesets as last read
-	inForce  *desired.State              // the last state that was accepted: what to fall back to
-	actedOn  *desired.State              // the last one that a run was about as a whole: what ChangedOnly compares with
-	newest   *compiled                   // the newest commit, while it is not in force
-	held     string                      // what the run before reported as held
+	// Begin is told of each commit that is about to be applied for the first time;
+	// nil tells nobody. It must return at once.
+	Begin func(commit string)
+	// Agreed returns the approvals that a commit itself carries; nil is none. It is
+	// asked once for each commit.
+	Agreed func(ctx context.Context, commit string) ([]Approval, error)
+
+	rulesets map[managedKey]edge.Ruleset   // managed rulesets as last read
+	inForce  *desired.State                // the last state that was accepted: what to fall back to
+	shown    atomic.Pointer[desired.State] // inForce, for those who look from outside
+	actedOn  *desired.State                // the last one that a run was about as a whole: what ChangedOnly compares with
+	newest   *compiled                     // the newest commit, while it is not in force
+	held     string                        // what the run before reported as held
 	pending  pending[edge.ZoneID]
 	delayed  delayed
 
@@ -172,6 +181,16 @@ type Order struct {
 	Expect func(diff.Plan) error
 	// PlanOnly ends the run before the apply stage.
 	PlanOnly bool
+}
+
+// InForce returns the state that was accepted last, false before the first. It may
+// be called while a run goes on; the state must not be changed.
+func (r *Reconciler) InForce() (desired.State, bool) {
+	state := r.shown.Load()
+	if state == nil {
+		return desired.State{}, false
+	}
+	return *state, true
 }
 
 func (r *Reconciler) log() *slog.Logger {

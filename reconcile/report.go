@@ -34,6 +34,9 @@ type Report struct {
 	// Err is why the run as a whole failed or stopped early.
 	Err      error
 	Requests int64
+	// Unfinished counts zones and tokens that a later sync tries again, and changes
+	// that wait for their time.
+	Unfinished int
 	// Full says that every declared zone was in scope.
 	Full bool
 }

@@ -124,6 +124,7 @@ func (r *Reconciler) accept(ctx context.Context, order Order, memory Recollectio
 		return err
 	}
 	r.inForce = &state
+	r.shown.Store(&state)
 	if r.newest != nil && r.newest.commit == state.Commit {
 		r.newest = nil
 	}

@@ -1,0 +1,156 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Mark is a commit status on a forge.
+type Mark struct {
+	Context     string // whose: "seawall/plan", "seawall/apply"
+	State       MarkState
+	Description string
+}
+
+// MarkState is what a mark says.
+type MarkState string
+
+// The states of marks.
+const (
+	MarkPending MarkState = "pending"
+	MarkSuccess MarkState = "success"
+	MarkFailure MarkState = "failure"
+)
+
+// Merges marks commits of the followed branch: pending while one is being applied,
+// then success or failure, once, when all its zones are done. It is a [Reporter];
+// a forge that is down holds nothing up. Make it with [NewMerges].
+type Merges struct {
+	send func(ctx context.Context, commit string, m Mark) error
+	log  *slog.Logger
+	wake chan struct{}
+
+	mu      sync.Mutex
+	queue   []merged
+	pending string // the commit that is marked as pending
+	settled string // the commit whose mark is final
+}
+
+type merged struct {
+	commit string
+	mark   Mark
+}
+
+// mostMarks bounds how many marks wait for a forge that is down; the oldest go.
+const mostMarks = 100
+
+// NewMerges returns a reporter that sends marks; see [Merges.Run].
+func NewMerges(send func(ctx context.Context, commit string, m Mark) error, log *slog.Logger) *Merges {
+	return &Merges{send: send, log: log, wake: make(chan struct{}, 1)}
+}
+
+// Begin says that a commit is about to be applied.
+func (m *Merges) Begin(commit string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if commit == "" || commit == m.pending || commit == m.settled {
+		return
+	}
+	m.pending = commit
+	m.push(commit, Mark{"seawall/apply", MarkPending, "being applied"})
+}
+
+// Report implements [Reporter].
+func (m *Merges) Report(_ context.Context, r Report) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r.Held != nil && !r.Held.Again && r.Held.Commit != "" {
+		m.push(r.Held.Commit, Mark{"seawall/apply", MarkFailure, "held: " + r.Held.Reason})
+	}
+	if r.Commit == "" || r.Commit == m.settled || r.Commit != m.pending || r.Unfinished > 0 || r.Err != nil {
+		return
+	}
+	m.settled = r.Commit
+	m.push(r.Commit, verdictOf(r))
+}
+
+func verdictOf(r Report) Mark {
+	mark := Mark{"seawall/apply", MarkSuccess, r.verdict()}
+	if !r.Converged() {
+		mark.State = MarkFailure
+	}
+	return mark
+}
+
+// push adds to the queue; the caller holds the lock.
+func (m *Merges) push(commit string, mark Mark) {
+	mark.Description = oneLineOf(mark.Description)
+	m.queue = append(m.queue, merged{commit, mark})
+	m.queue = m.queue[max(0, len(m.queue)-mostMarks):]
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// retryMarks is how long a forge that did not take a mark is left alone.
+const retryMarks = 30 * time.Second
+
+// Run sends marks, in order, until ctx ends. One that the forge does not take is
+// tried again, and is told once.
+func (m *Merges) Run(ctx context.Context) {
+	failing := false
+	for {
+		next, ok := m.next()
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return
+			case <-m.wake:
+			}
+			continue
+		}
+		if err := m.send(ctx, next.commit, next.mark); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			if !failing {
+				m.log.WarnContext(ctx, "the forge did not take a mark; it is tried again", "commit", next.commit, "state", string(next.mark.State), "error", err.Error())
+			}
+			failing = true
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(retryMarks):
+			}
+			continue
+		}
+		failing = false
+		m.done(next)
+	}
+}
+
+func (m *Merges) next() (merged, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.queue) == 0 {
+		return merged{}, false
+	}
+	return m.queue[0], true
+}
+
+func (m *Merges) done(sent merged) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.queue) > 0 && m.queue[0] == sent {
+		m.queue = m.queue[1:]
+	}
+}
+
+var _ Reporter = (*Merges)(nil)
+
+// String is for logs and tests.
+func (m Mark) String() string { return fmt.Sprintf("%s %s: %s", m.Context, m.State, m.Description) }
