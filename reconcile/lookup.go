@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -150,7 +151,7 @@ func (r *Reconciler) findLost(ctx context.Context, live *diff.TokensLive) error 
 		if record.State != diff.TokenQuarantined || !record.Named() {
 			continue
 		}
-		found := named(record.Spec.Name, *live.Platform)
+		found := named(record.Intent, *live.Platform)
 		switch {
 		case len(found) == 1:
 			secret, err := r.roll(ctx, found[0])
@@ -181,9 +182,11 @@ func (r *Reconciler) roll(ctx context.Context, id edge.TokenID) (edge.Secret, er
 	return r.TokenWriter.RollToken(ctx, id)
 }
 
-func named(name string, listed diff.TokensListed) (ids []edge.TokenID) {
+// named returns the tokens whose names carry an attempt. What else the name says
+// may have been changed since, by a person.
+func named(attempt string, listed diff.TokensListed) (ids []edge.TokenID) {
 	for id, token := range listed.Tokens {
-		if token.Name == name {
+		if strings.Contains(token.Name, attempt) {
 			ids = append(ids, id)
 		}
 	}

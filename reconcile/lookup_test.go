@@ -384,6 +384,37 @@ func TestLostCreationIsFound(t *testing.T) {
 	}
 }
 
+// Somebody renamed it in the meantime, and the attempt is still in its name.
+func TestLostCreationIsFoundRenamed(t *testing.T) {
+	w, _, o := extendedWorld(t)
+	pushTokens(w, "c1", token("ci-dns", zoneA))
+	o.answer = func(call string) error {
+		if call == "create" {
+			return errLost
+		}
+		return nil
+	}
+	w.run(sweep)
+	o.answer = nil
+	for _, lost := range o.Tokens() {
+		if strings.HasPrefix(lost.Name, "ci-dns [") {
+			spec := token("ci-dns", zoneA).Spec()
+			spec.Name = "do not touch " + strings.TrimPrefix(lost.Name, "ci-dns")
+			if _, err := o.Platform.UpdateToken(t.Context(), edge.TokenID(lost.ID), edge.Token{TokenSpec: spec}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.clock.advance(time.Hour)
+	o.taken = nil
+	w.converge(sweep)
+	o.wantTaken(t, "list", "groups", "verify", "roll")
+	w.converge(sweep)
+	if got := o.made(); !slices.Equal(got, []string{"ci-dns"}) {
+		t.Errorf("made %v", got)
+	}
+}
+
 // Without the attempt in the name nothing tells the token from another one.
 func TestLostCreationWithoutNameStaysQuarantined(t *testing.T) {
 	w, _, o := extendedWorld(t)
