@@ -71,7 +71,7 @@ func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 	}
 	taken := map[desired.Sink]bool{}
 	for _, record := range slices.Backward(live.Records) {
-		if record.State != diff.TokenConfirmed || record.Sink == nil || taken[*record.Sink] {
+		if record.State != diff.TokenConfirmed || record.Sink == nil || taken[*record.Sink] || gone(live, record) {
 			continue
 		}
 		taken[*record.Sink] = true
@@ -81,6 +81,15 @@ func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 	}
 	slices.Reverse(records)
 	return records
+}
+
+// gone reports whether the platform says that it has no such token any more.
+func gone(live diff.TokensLive, record diff.TokenRecord) bool {
+	if live.Platform == nil {
+		return false
+	}
+	_, listed := live.Platform.Tokens[record.ID]
+	return !listed
 }
 
 // create makes one attempt, from intent to delivery. Once begun it is finished

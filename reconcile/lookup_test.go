@@ -516,3 +516,20 @@ func TestGroupsByNameAreResolved(t *testing.T) {
 		t.Errorf("the same group by its id is a change: %+v", tokenChanges(report.Plan))
 	}
 }
+
+// A token that somebody ends before its secret was delivered has no secret that
+// is worth delivering.
+func TestUndeliveredTokenIsRevokedElsewhere(t *testing.T) {
+	w, s, o := extendedWorld(t)
+	pushTokens(w, "c1", token("a", zoneA), token("b", zoneB))
+	s.fail["deliver"] = errors.New("the sink is down")
+	w.run(sweep)
+	delete(s.fail, "deliver")
+	if err := o.Platform.DeleteToken(t.Context(), s.live.Records[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	w.converge(sweep)
+	if got := o.made(); !slices.Equal(got, []string{"a", "b"}) || len(s.live.Records) != 2 {
+		t.Errorf("made %v, on record %d", got, len(s.live.Records))
+	}
+}
