@@ -533,3 +533,25 @@ func TestUndeliveredTokenIsRevokedElsewhere(t *testing.T) {
 		t.Errorf("made %v, on record %d", got, len(s.live.Records))
 	}
 }
+
+// Where the token in use is ended and its successor cannot be made at once, an
+// earlier token does not pass for the one in use: its secret was replaced.
+func TestRevokedTokenIsNotSucceededByAnEarlierOne(t *testing.T) {
+	w, s, o := extendedWorld(t)
+	w.TokenReader, w.TokenWriter = nil, nil // so that a change makes another token
+	pushTokens(w, "c1", token("ci-dns", zoneA))
+	w.converge(sweep)
+	pushTokens(w, "c2", token("ci-dns", zoneB))
+	w.converge(sweep)
+	w.TokenReader, w.TokenWriter = o, o
+	if err := o.Platform.DeleteToken(t.Context(), s.live.Records[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	s.fail["intend"] = errors.New("disk full")
+	w.run(sweep)
+	delete(s.fail, "intend")
+	w.converge(sweep)
+	if _, _, ok := o.TokenByValue(edge.NewSecret(s.sunk["ci-dns"])); !ok {
+		t.Error("the delivered secret does not work")
+	}
+}
