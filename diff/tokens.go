@@ -63,13 +63,44 @@ type TokensListed struct {
 	Credential edge.Token
 }
 
-// has reports whether a token still exists, as far as anybody knows.
-func (l TokensLive) has(r TokenRecord) bool {
+// Has reports whether a token still exists, as far as anybody knows.
+func (l TokensLive) Has(r TokenRecord) bool {
 	if l.Platform == nil {
 		return true
 	}
 	_, listed := l.Platform.Tokens[r.ID]
 	return listed
+}
+
+// end is when a token ends: as the platform says, where it lists its tokens, or
+// else as it was created.
+func (l TokensLive) end(r TokenRecord) (time.Time, bool) {
+	said := r.Spec.ExpiresOn
+	if l.Platform != nil {
+		if listed, ok := l.Platform.Tokens[r.ID]; ok {
+			said = listed.ExpiresOn
+		}
+	}
+	end, err := time.Parse(time.RFC3339Nano, said)
+	return end, err == nil
+}
+
+// Over reports whether a token's window has ended. At the zero time none has.
+func (l TokensLive) Over(r TokenRecord, now time.Time) bool {
+	end, ends := l.end(r)
+	return ends && !now.IsZero() && !now.Before(end)
+}
+
+// takers says of each place which attempt's secret was the last to be sent there,
+// whichever declaration asked for it.
+func (l TokensLive) takers() map[desired.Sink]string {
+	takers := map[desired.Sink]string{}
+	for _, r := range l.Records {
+		if r.State == TokenConfirmed && r.Sink != nil {
+			takers[*r.Sink] = r.Intent
+		}
+	}
+	return takers
 }
 
 // SettledToken is a token that is as declared, to be remembered as such.

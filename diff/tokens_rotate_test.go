@@ -121,7 +121,7 @@ func TestRotationIsSeamless(t *testing.T) {
 				// Ends are told to the second.
 				now = now.Add(time.Duration(rapid.Int64Range(0, int64(overlap-time.Second)).Draw(t, "gap")))
 			}
-			if last := len(records) - 1; last >= 0 && over(records[last], now) {
+			if last := len(records) - 1; last >= 0 && (TokensLive{}).Over(records[last], now) {
 				t.Fatalf("at %s nothing works", now)
 			}
 			plan := planAt(now, TokensLive{Records: records}, token)
@@ -134,7 +134,7 @@ func TestRotationIsSeamless(t *testing.T) {
 			}
 			living := 0
 			for _, r := range records {
-				if !over(r, now) {
+				if !(TokensLive{}).Over(r, now) {
 					living++
 				}
 			}

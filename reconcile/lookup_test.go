@@ -243,6 +243,9 @@ func TestTokenRevokedElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.taken = nil
+	w.converge(sweep) // it is too young to be missed
+	o.wantTaken(t, "list", "get")
+	w.clock.advance(youngFor)
 	report, _ := w.converge(sweep)
 	o.wantTaken(t, "list", "get", "create")
 	c := tokenChanges(report.Plan)
@@ -266,6 +269,7 @@ func TestListWithoutAnyOfOurTokens(t *testing.T) {
 		}
 	}
 	o.taken = nil
+	w.clock.advance(youngFor)
 	report, _ := w.run(sweep)
 	if p := report.Plan.Problems; len(p) != 2 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "none of the tokens on record (2)") {
 		t.Errorf("problems %+v", p)
@@ -364,7 +368,7 @@ func TestLostCreationIsFound(t *testing.T) {
 				if p := report.Plan.Problems; len(p) != 1 || p[0].State != diff.Quarantined || !strings.Contains(p[0].Hint, "the next run looks for it") {
 					t.Errorf("problems %+v", p)
 				}
-				w.clock.advance(6 * time.Minute)
+				w.clock.advance(lateAfter)
 			}
 			o.taken = nil
 			w.converge(sweep)
@@ -408,7 +412,7 @@ func TestLostCreationIsFoundRenamed(t *testing.T) {
 	w.clock.advance(time.Hour)
 	o.taken = nil
 	w.converge(sweep)
-	o.wantTaken(t, "list", "groups", "verify", "roll")
+	o.wantTaken(t, "list", "groups", "verify", "roll", "put", "get")
 	w.converge(sweep)
 	if got := o.made(); !slices.Equal(got, []string{"ci-dns"}) {
 		t.Errorf("made %v", got)
@@ -467,7 +471,7 @@ func TestTokensThatCannotBeListed(t *testing.T) {
 	}{
 		"down":      {errDown, "could not be listed"},
 		"forbidden": {errForbidden, "could not be listed"},
-		"rejected":  {errUnauthenticated, "could not be listed"},
+		"rejected":  {errUnauthenticated, "does not accept credentials.tokens"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _, o := extendedWorld(t)
@@ -477,6 +481,9 @@ func TestTokensThatCannotBeListed(t *testing.T) {
 			o.wantTaken(t, "list")
 			if p := report.Plan.Problems; len(p) != 1 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, c.want) || p[0].Hint == "" {
 				t.Errorf("problems %+v", p)
+			}
+			if stopped := errors.Is(report.Err, edge.ErrUnauthenticated); stopped != (name == "rejected") {
+				t.Errorf("error %v", report.Err)
 			}
 			if writes(calls) != 1 {
 				t.Errorf("the zone was not written: %v", calls)
@@ -525,6 +532,7 @@ func TestUndeliveredTokenIsRevokedElsewhere(t *testing.T) {
 	s.fail["deliver"] = errors.New("the sink is down")
 	w.run(sweep)
 	delete(s.fail, "deliver")
+	w.clock.advance(youngFor)
 	if err := o.Platform.DeleteToken(t.Context(), s.live.Records[0].ID); err != nil {
 		t.Fatal(err)
 	}
@@ -544,6 +552,7 @@ func TestRevokedTokenIsNotSucceededByAnEarlierOne(t *testing.T) {
 	pushTokens(w, "c2", token("ci-dns", zoneB))
 	w.converge(sweep)
 	w.TokenReader, w.TokenWriter = o, o
+	w.clock.advance(youngFor)
 	if err := o.Platform.DeleteToken(t.Context(), s.live.Records[1].ID); err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func displace(ctx context.Context, tx *sql.Tx, forgotten string, arg any) error 
 		UPDATE token SET sink_name = NULL, sink_key = NULL
 		WHERE delivered = 1 AND EXISTS (
 			SELECT 1 FROM token AS gone
-			WHERE `+forgotten+` AND gone.key = token.key AND gone.seq > token.seq
+			WHERE `+forgotten+` AND gone.seq > token.seq
 				AND gone.sink_name = token.sink_name AND gone.sink_key = token.sink_key)`, arg)
 	return err
 }
