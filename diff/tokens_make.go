@@ -115,9 +115,9 @@ func (l TokensLive) current(records []TokenRecord, want *Creation, takers map[de
 		r := &records[i]
 		switch {
 		case !l.Has(*r), l.Platform == nil && !want.made(*r):
-		case !r.Delivered, want.Sink == nil:
+		case want.Sink == nil:
 			return r
-		case sameSink(r.Sink, want.Sink) && takers[*want.Sink] == r.Intent:
+		case r.Sink != nil && takers[*r.Sink] == r.Intent && (!r.Delivered || sameSink(r.Sink, want.Sink)):
 			return r
 		}
 	}
