@@ -8,8 +8,8 @@ import (
 )
 
 // TokenRecord is what the ledger remembers of one attempt to create a token.
-// The reference shows no way to read tokens, so these records are all that is
-// known of them.
+// The reference shows no way to read tokens: where the platform has none beyond
+// it, these records are all that is known of them.
 type TokenRecord struct {
 	Intent string // identifies the attempt: 16 hex digits
 	Key    string // of the declaration
@@ -33,8 +33,9 @@ type TokenState string
 
 // The states of an attempt. An attempt begins as intended, before anything is
 // sent. It ends confirmed when the platform answered with the token; a refusal
-// that is certain removes it. Whatever else happened, it is quarantined until a
-// person resolves it: a token may exist whose secret nobody has.
+// that is certain removes it. Whatever else happened, it is quarantined: a token
+// may exist whose secret nobody has. A person resolves that, or a platform that
+// lists its tokens.
 const (
 	TokenIntended    TokenState = "intended"
 	TokenConfirmed   TokenState = "confirmed"

@@ -24,7 +24,8 @@ import (
 //
 // Wherever a crash falls, what is on record says which of these may have
 // happened. Between create and confirm nobody can know: such an attempt is
-// quarantined for a person, and never sent again.
+// quarantined and never sent again. A person says what became of it, or a platform
+// that lists its tokens does (lookup.go).
 
 // applyTokens delivers secrets that still wait for their sink, then sends what
 // the plan has for tokens: creations first, deletions last. In this order a new
