@@ -29,7 +29,7 @@ func TestTokensByChance(t *testing.T) {
 				}
 				defer os.RemoveAll(folder)
 				w := newChanceWorld(t, extended, folder)
-				for range rapid.IntRange(1, 12).Draw(t, "steps") {
+				for range rapid.IntRange(1, 9).Draw(t, "steps") {
 					w.step()
 				}
 				w.settles()

@@ -178,6 +178,9 @@ func (w *chanceWorld) DeleteToken(ctx context.Context, id edge.TokenID) error {
 	if token, declared := w.declared[key]; declared && w.sunk[*token.Sink] == w.token(id).Value && w.token(id).Value != "" {
 		w.Errorf("token %s of %q was deleted while it is in use\n%s", id, key, strings.Join(w.story, "\n"))
 	}
+	if end, err := time.Parse(time.RFC3339, w.token(id).ExpiresOn); err == nil && w.now.Before(end) && w.declared[key].Rotate != nil {
+		w.Errorf("token %s of %q was deleted before its end\n%s", id, key, strings.Join(w.story, "\n"))
+	}
 	w.revoked[id] = true
 	return w.call("delete", func() error { return w.platform.DeleteToken(ctx, id) })
 }
