@@ -314,7 +314,8 @@ func TestMovedEndOfAPredecessor(t *testing.T) {
 	first, second := generation(1, token, january), generation(2, token, january.Add(720*time.Hour))
 	moved := liveToken(first)
 	moved.ExpiresOn = "2040-01-01T00:00:00Z"
-	now := january.Add(730 * time.Hour)
+	now := january.Add(770 * time.Hour)
+	first.Spec.ExpiresOn = "2026-02-20T00:00:00Z" // its end is still to come
 	if got := actions(planAt(now, listedAs([]TokenRecord{first, second}, liveToken(first), liveToken(second)), token)); len(got) != 0 {
 		t.Errorf("plans %v", got)
 	}

@@ -76,7 +76,9 @@ func (p *planner) planOthers(token desired.Token, records []TokenRecord, current
 		if r.Intent == current.Intent || !p.in.Live.Tokens.Has(r) {
 			continue
 		}
-		runsOut := token.Rotate != nil && p.runsOut(r) // by itself, after the overlap
+		// By itself, after the overlap; one without an end is left alone for as long.
+		runsOut := token.Rotate != nil && !p.in.Live.Tokens.Over(r, p.in.Now) &&
+			(p.runsOut(r) || p.in.Now.Before(current.At.Add(token.Rotate.Overlap)))
 		if r.Prune != token.Prune && (runsOut || r.Prune) {
 			p.plan.SettledTokens = append(p.plan.SettledTokens, SettledToken{r.Intent, r.Spec, r.Hash, token.Prune})
 		}
@@ -92,7 +94,7 @@ func (p *planner) planOthers(token desired.Token, records []TokenRecord, current
 func (p *planner) runsOut(r TokenRecord) bool {
 	end, ends := p.in.Live.Tokens.end(r)
 	meant, said := expiry(r)
-	return ends && said && !end.After(meant) && !p.in.Live.Tokens.Over(r, p.in.Now)
+	return ends && said && !end.After(meant)
 }
 
 func (p *planner) quarantined(token desired.Token, r TokenRecord) {
