@@ -21,7 +21,7 @@ func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
 	}
-	if seen.live.Tokens, err = run.recallTokens(ctx, head.Tokens, false); err != nil {
+	if seen.live.Tokens, err = run.recallTokens(ctx, head.Tokens, nil, false); err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling tokens: %w", err)
 	}
 	facts := run.facts(Order{}, memory, head)
