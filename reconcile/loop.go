@@ -16,6 +16,8 @@ type Loop struct {
 	// Sync and Sweep tick; a tick that comes while a run goes on waits, and more
 	// of the same kind become one.
 	Sync, Sweep <-chan time.Time
+	// Wake asks for a sync at once; nil never does.
+	Wake <-chan struct{}
 }
 
 // Run reconciles everything once and then on every tick, until ctx ends. A
@@ -32,12 +34,17 @@ func (l *Loop) Run(ctx context.Context) {
 		case <-l.Sync:
 			l.sync(ctx)
 			continue
+		case <-l.Wake:
+			l.sync(ctx)
+			continue
 		default:
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.Sync:
+			l.sync(ctx)
+		case <-l.Wake:
 			l.sync(ctx)
 		case <-l.Sweep:
 			l.once(ctx, Order{Trigger: TriggerSweep, FallBack: true})

@@ -70,7 +70,8 @@ func (m *Merges) Report(_ context.Context, r Report) {
 	if r.Held != nil && !r.Held.Again && r.Held.Commit != "" {
 		m.push(r.Held.Commit, Mark{"seawall/apply", MarkFailure, "held: " + r.Held.Reason})
 	}
-	if r.Commit == "" || r.Commit == m.settled || r.Commit != m.pending || r.Unfinished > 0 || r.Err != nil {
+	begun := r.Commit == m.pending || m.pending == "" && m.settled == "" && r.Full // of an earlier process
+	if r.Commit == "" || r.Commit == m.settled || !begun || r.Unfinished > 0 || r.Err != nil {
 		return
 	}
 	m.settled = r.Commit

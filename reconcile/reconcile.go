@@ -124,6 +124,7 @@ type Reconciler struct {
 	inForce  *desired.State                // the last state that was accepted: what to fall back to
 	shown    atomic.Pointer[desired.State] // inForce, for those who look from outside
 	actedOn  *desired.State                // the last one that a run was about as a whole: what ChangedOnly compares with
+	heard    string                        // the commit whose approvals are on record
 	newest   *compiled                     // the newest commit, while it is not in force
 	held     string                        // what the run before reported as held
 	pending  pending[edge.ZoneID]

@@ -35,6 +35,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return err
 	}
 	report.Commit = state.Commit
+	memory = r.hear(ctx, order, memory, state.Commit)
 	rollout := r.rollout(ctx, memory, state)
 	facts := r.facts(order, memory, state)
 	facts.Rollout = rollout.facts(r.Guards.Waves, r.Now())
@@ -73,6 +74,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return tokensErr
 	}
 	if !facts.Shrunk() {
+		r.announce(ctx, state.Commit)
 		if err := r.begin(ctx, rollout); err != nil {
 			return err
 		}
@@ -89,6 +91,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	}
 	r.postpone(report, state, scoped.State, order.ChangedOnly)
 	r.delayed = r.delayed.after(report, state, scoped.State, facts)
+	report.Unfinished = len(r.pending) + len(r.pendingTokens) + len(r.delayed.zones) + len(r.delayed.tokens)
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
 	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled), r.follow(ctx, state.Commit, scoped.State, report), r.spend(ctx, report))

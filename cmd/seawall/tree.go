@@ -22,6 +22,8 @@ var jobs = map[string]worker.Job{
 	jobFetch:    fetchJob,
 	jobFolders:  foldersJob,
 	jobEvaluate: evaluateJob,
+	jobPulls:    pullsJob,
+	jobTrailers: trailersJob,
 }
 
 const (
@@ -157,9 +159,8 @@ func (f fetching) fetch(ctx context.Context) fetched {
 	if err == nil && f.Policy != nil {
 		err = repo.Verify(hash, *f.Policy, time.Now())
 	}
-	var gitError *gitrepo.Error
-	if err != nil && !errors.As(err, &gitError) {
-		gitError = &gitrepo.Error{Kind: gitrepo.ErrFetch, Doing: "fetching", Reason: err.Error()}
+	if err != nil {
+		return fetched{hash, asGitError("fetching", err)}
 	}
-	return fetched{hash, gitError}
+	return fetched{Commit: hash}
 }
