@@ -51,7 +51,7 @@ func parseAddress(text string) address {
 }
 
 // cut finds where the path begins, where it ends and where the query does.
-func cut[T string | []byte](text T) (path, question, end int) {
+func cut(text string) (path, question, end int) {
 	path, end = afterHost(text), len(text)
 	question = -1
 scan:

@@ -1,11 +1,12 @@
 package deprecation
 
+import "bytes"
+
 // MayMatch reports whether [Matcher.Match] could say anything of a request for
 // a path, or an address, with some method and without a body and headers. It
 // allocates nothing: it is for passing over most of a log quickly.
 func (m *Matcher) MayMatch(path []byte) bool {
-	from, end, _ := cut(path)
-	path = path[from:end]
+	path = pathOf(path)
 	for len(path) > 0 {
 		var word []byte
 		if word, path = nextSegment(path); len(word) == 0 {
@@ -16,6 +17,26 @@ func (m *Matcher) MayMatch(path []byte) bool {
 		}
 	}
 	return false
+}
+
+// pathOf cuts host, query and fragment off, as parseAddress does.
+func pathOf(text []byte) []byte {
+	if len(text) > 0 && text[0] != '/' {
+		text = text[afterHost(text):]
+	}
+	if i := bytes.IndexByte(text, '?'); i >= 0 {
+		text = text[:i]
+	}
+	for at := 0; ; {
+		i := bytes.IndexByte(text[at:], '#')
+		if i < 0 {
+			return text
+		}
+		if at += i; at+1 == len(text) || text[at+1] != '{' {
+			return text[:at]
+		}
+		at++
+	}
 }
 
 // leads reports whether following the path ends where an entry is.
@@ -38,13 +59,13 @@ func (n *node) leads(path []byte) bool {
 
 // word finds the child of a segment as it stands in a path.
 func (n *node) word(raw []byte) *node {
-	if next := n.words[string(raw)]; next != nil { // the compiler makes no string
-		return next
-	}
-	for _, c := range raw {
-		if c == '%' {
-			return n.encodedWord(raw)
+	if n.lengths&lengthBit(len(raw)) != 0 {
+		if next := n.words[string(raw)]; next != nil { // the compiler makes no string
+			return next
 		}
+	}
+	if bytes.IndexByte(raw, '%') >= 0 {
+		return n.encodedWord(raw)
 	}
 	return nil
 }
@@ -92,10 +113,8 @@ func unhex(c byte) byte {
 }
 
 func nextSegment(path []byte) (word, rest []byte) {
-	for i, c := range path {
-		if c == '/' {
-			return path[:i], path[i+1:]
-		}
+	if i := bytes.IndexByte(path, '/'); i >= 0 {
+		return path[:i], path[i+1:]
 	}
 	return path, nil
 }

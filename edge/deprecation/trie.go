@@ -3,10 +3,11 @@ package deprecation
 // node is a place in the index, reached by the segments of a path. The root's
 // words are the first ones of templates; a path's base ends wherever one is met.
 type node struct {
-	words map[string]*node
-	param *node
-	exact []*entry // templates that end here
-	rest  []*entry // templates that end here in "..."
+	words   map[string]*node
+	lengths uint64 // a bit for each length that a word has, to look up fewer
+	param   *node
+	exact   []*entry // templates that end here
+	rest    []*entry // templates that end here in "..."
 	// Of each, whether one shows in a path alone, without the body or headers.
 	exactShows, restShows bool
 }
@@ -69,9 +70,12 @@ func (n *node) child(s segment) *node {
 	}
 	if n.words[s.text] == nil {
 		n.words[s.text] = &node{}
+		n.lengths |= lengthBit(len(s.text))
 	}
 	return n.words[s.text]
 }
+
+func lengthBit(n int) uint64 { return 1 << (uint(n) % 64) }
 
 // hit is an entry that a path leads to, and the segment at which its base ends.
 type hit struct {
