@@ -66,6 +66,9 @@ var generators = map[string]func(*testing.T) string{
 	"tokens.cue":    schemaDoc("tokens.cue"),
 	"resources.cue": schemaDoc("resources.cue"),
 	"tokens":        tokenDoc,
+
+	"deprecations":     deprecationDoc,
+	"deprecations.cue": schemaDoc("deprecations.cue"),
 }
 
 func schemaDoc(name string) func(*testing.T) string {

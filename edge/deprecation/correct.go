@@ -88,7 +88,7 @@ func (a Addition) rule() (Rule, error) {
 		r.Source = a.Where
 	}
 	if err := a.wrong(r.check()); err != nil {
-		return r, fmt.Errorf("%w (no rule of the calendar has this id, so it is a new one, which needs title, date, replacement and what it is about)", err)
+		return r, fmt.Errorf("%w (no rule of the calendar has this id, so this would be a new one)", err)
 	}
 	return r, nil
 }
