@@ -21,13 +21,15 @@ var calendarJSON []byte
 
 // Calendar returns the reference's schedule of deprecations, as calendar.cue
 // has it. It is read on the first call; what is returned must not be changed.
-var Calendar = sync.OnceValues(func() (deprecation.Calendar, error) {
+var Calendar = sync.OnceValues(readCalendar)
+
+func readCalendar() (deprecation.Calendar, error) {
 	var c deprecation.Calendar
 	if err := json.Unmarshal(calendarJSON, &c); err != nil {
 		return deprecation.Calendar{}, fmt.Errorf("reading the built-in calendar: %w", err)
 	}
 	return c, nil
-})
+}
 
 // evaluatedCalendar is calendar.cue against #Calendar, as JSON.
 func evaluatedCalendar() ([]byte, error) {

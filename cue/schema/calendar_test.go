@@ -34,3 +34,13 @@ func TestCalendarGolden(t *testing.T) {
 		t.Error("calendar.json is not what calendar.cue says; run the test with -update")
 	}
 }
+
+// BenchmarkCalendar reads what the golden test evaluates; a command that needs
+// the calendar waits for it.
+func BenchmarkCalendar(b *testing.B) {
+	for b.Loop() {
+		if _, err := readCalendar(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
