@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -69,6 +70,22 @@ func TestLiterals(t *testing.T) {
 		}
 		if stats.Files != 1 || stats.Calls != len(got) || stats.Lines != strings.Count(c.text, "\n") {
 			t.Errorf("%s: stats say %+v", name, stats)
+		}
+	}
+}
+
+// Lines written to make a reader work for ever do not.
+func TestLiteralsStayBounded(t *testing.T) {
+	for name, text := range map[string]string{
+		"escaped quotes": strings.Repeat(`\'`, 500_000),
+		"open braces":    `"` + strings.Repeat("${", 500_000) + `"`,
+		"joins":          strings.Repeat(`"/a/b" + (x + `, 100_000),
+		"spaces":         `"` + strings.Repeat("{ a/", 200_000) + `"`,
+	} {
+		start := time.Now()
+		_, err := source("a.sh", []byte(text), func(int, string) error { return nil })
+		if took := time.Since(start); err != nil || took > 5*time.Second {
+			t.Errorf("%s: %v after %v", name, err, took)
 		}
 	}
 }

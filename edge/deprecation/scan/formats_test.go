@@ -18,6 +18,7 @@ func TestHAR(t *testing.T) {
 			`1 PUT http://h/zones/1/filters {"a":1}`,
 		}, 0},
 		{"odd entries", `{"log":{"entries":[{},{"request":{"method":5,"url":"http://h/a"}},{"request":{"method":"GET","url":"http://h/b"}}]}}`, HAR, []string{`1 GET http://h/b`}, 2},
+		{"values over several lines", "{\"log\":{\"creator\":{\n\"a\":\n1\n},\"version\":\n\"1.2\",\"entries\":[\n{\"request\":{\"url\":\"http://h/a\",\"method\":\"GET\"}}]}}", HAR, []string{"6 GET http://h/a"}, 0},
 		{"no entries at all", `{"log":{"version":"1.2","entries":[]}}`, HAR, nil, 0},
 	})
 	if _, _, err := scanAll(strings.NewReader(`{"log":{"version":"1.2"}}`), "x", Options{}); err == nil {
@@ -78,6 +79,8 @@ func TestRecords(t *testing.T) {
 			`{"http.request.method":"GET","url.path":"/dotted"}`,
 			`{"ClientRequestMethod":"GET","ClientRequestURI":"/push?z"}`,
 			`{"list":[{"method":"GET","path":"/in/array"}],"method":"GET","path":"/out"}`,
+			`{"method":"GET","url":["/in/list"],"path":"/beside"}`,
+			`{"agent":"ends in \\","method":"GET","path":"/escaped","x":"\\\""}`,
 			`{"path":"/no/method"}`,
 			`{"method":"GET"}`,
 			`{"method":"GET","path":"not/a/target"}`,
@@ -86,7 +89,7 @@ func TestRecords(t *testing.T) {
 			`plain text`,
 		}, "\n"), Records, []string{
 			"1 GET /a?x=1", "2 GET /b/c", "3 POST /c?name=contains:x", "4 PUT /caddy", "5 GET /nginx?y=1", "6 PATCH /ecs?q=1",
-			"7 GET /dotted", "8 GET /push?z", "9 GET /out",
+			"7 GET /dotted", "8 GET /push?z", "9 GET /out", "10 GET /beside", "11 GET /escaped",
 		}, 4},
 		{"array", "[\n {\"httpRequest\": {\"requestMethod\": \"GET\",\n  \"requestUrl\": \"https://h/a\"}},\n {\"method\":\"GET\",\"path\":\"/b\"}\n]\n", Records, []string{
 			"2 GET https://h/a", "4 GET /b",

@@ -124,8 +124,8 @@ func formatOfKeys(keys map[string]bool) Format {
 	return Unknown
 }
 
-// byLines tells formats of lines apart: by the first line that says something,
-// else by the most that can be read.
+// byLines tells formats of lines apart by what most lines can be read as, and
+// scripts by a call in them.
 func (h head) byLines() Format {
 	counts := h.count()
 	if best := counts.best(); best != Unknown {
@@ -147,7 +147,6 @@ func (h head) byLines() Format {
 type lineCounts struct {
 	of    map[Format]int
 	tried int
-	first Format // of the first line tried
 }
 
 func (h head) count() lineCounts {
@@ -159,12 +158,8 @@ func (h head) count() lineCounts {
 		if isBlank(line) || !ended && !h.whole && c.tried > 0 {
 			continue
 		}
-		f := formatOfLine(trimEnd(line))
-		if c.tried == 0 {
-			c.first = f
-		}
 		c.tried++
-		c.of[f]++
+		c.of[formatOfLine(trimEnd(line))]++
 	}
 	return c
 }
@@ -185,11 +180,8 @@ func formatOfLine(line []byte) Format {
 	return Unknown
 }
 
-// best is the format of the first line, else the most frequent one.
+// best is the format that most lines can be read as.
 func (c lineCounts) best() Format {
-	if c.first != Unknown {
-		return c.first
-	}
 	best, most := Unknown, 0
 	for _, f := range []Format{AccessLog, Records, Plain} {
 		if c.of[f] > most {

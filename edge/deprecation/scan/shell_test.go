@@ -97,9 +97,10 @@ func TestShell(t *testing.T) {
 			"7 POST https://h.example/e",
 		}, 0},
 		{"what is left open", "curl \"$URL\"\ncurl $1\ncurl https://h.example/a\n", Shell, []string{"3 GET https://h.example/a"}, 2},
-		{"prose.md", "Don't worry, it's easy:\n\n    curl https://h.example/a\n\nIf \"that fails:\n\n    curl https://h.example/b\n", Shell, []string{
+		{"prose.md", "Don't worry:\n\n    curl https://h.example/a\n\nIt's easy. If \"that fails:\n\n    curl https://h.example/b\n", Shell, []string{
 			"3 GET https://h.example/a", "7 GET https://h.example/b",
 		}, 1},
+		{"a quote left open", "echo \"$(curl https://h.example/a) and\ncurl https://h.example/b\n", Shell, []string{"2 GET https://h.example/b"}, 1},
 		{"windows", "curl https://h.example/a \\\r\n  -X PUT\r\ncurl.exe https://h.example/b\r\n", Shell, []string{"1 PUT https://h.example/a", "3 GET https://h.example/b"}, 0},
 		{"no calls.sh", "echo hello\n", Shell, nil, 0},
 	})
@@ -109,6 +110,7 @@ func TestShell(t *testing.T) {
 func TestShellStaysBounded(t *testing.T) {
 	for name, text := range map[string]string{
 		"doubling variables":    "A=xxxxxxxxxxxxxxxx\n" + strings.Repeat("A=$A$A\n", 200) + "curl https://h/$A" + strings.Repeat("$A", 100_000),
+		"large variable":        "A=" + strings.Repeat("x", 1000) + "\ncurl https://h/" + strings.Repeat("$A", 100_000),
 		"open quotes":           "curl https://h/a\n" + strings.Repeat("\"$(\n", 20_000),
 		"open substitutions":    strings.Repeat("$(", 100_000) + "\ncurl https://h/a",
 		"open braces":           strings.Repeat("${", 50_000) + "\ncurl https://h/a",
@@ -118,10 +120,17 @@ func TestShellStaysBounded(t *testing.T) {
 		"nested here-documents": strings.Repeat("cat <<A; cat <<B; bash <<C\n$(\"\n", 5_000),
 	} {
 		start := time.Now()
-		_, _, err := scanAll(strings.NewReader(text), name, Options{Format: Shell})
+		calls, _, err := scanAll(strings.NewReader(text), name, Options{Format: Shell})
 		if took := time.Since(start); err != nil || took > 5*time.Second {
 			t.Errorf("%s: %v after %v", name, err, took)
 		}
+		if n := len(strings.Join(calls, "")); n > 2*mostGrowth {
+			t.Errorf("%s: grows to %d bytes", name, n)
+		}
+	}
+	s := newScript([]byte("A="+strings.Repeat("x", 3*longestVar)+"\nB=$A$A\nC=c"), func(int, string) {}, func(command) error { return nil })
+	if err := s.run(); err != nil || s.vars["A"] != opened || s.vars["B"] != opened+opened || s.vars["C"] != "c" {
+		t.Errorf("long values are kept: %d and %d bytes, %v", len(s.vars["A"]), len(s.vars["B"]), err)
 	}
 }
 

@@ -39,6 +39,9 @@ func TestTerraform(t *testing.T) {
 			{"address":"data.cloudflare_waf_groups.g","mode":"data","type":"cloudflare_waf_groups","values":{"zone_id":"z"}}]}}}}`, Terraform, []string{
 			`0 GET /zones/z/firewall/waf/packages/{}/groups @data.cloudflare_waf_groups.g`,
 		}, 0},
+		{"plan that removes", `{"format_version":"1.2","resource_changes":[{"address":"cloudflare_filter.f","type":"cloudflare_filter","change":{"actions":["delete"],"before":{"zone_id":"z","id":"f"},"after":null}}]}`, Terraform, []string{
+			"0 DELETE /zones/z/filters/f @cloudflare_filter.f", "0 GET /zones/z/filters/f @cloudflare_filter.f",
+		}, 0},
 		{"empty plan", `{"format_version":"1.2","terraform_version":"1.9.0"}`, Terraform, nil, 0},
 	})
 	if _, _, err := scanAll(strings.NewReader(`{"version":3,"terraform_version":"0.11.0","modules":[{}]}`), "x", Options{}); err == nil {
