@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -91,7 +92,24 @@ func TestIntegrationsAndCalendar(t *testing.T) {
 	if diff := cmp.Diff(want, state.Integrations); diff != "" {
 		t.Errorf("integrations (-want +have):\n%s", diff)
 	}
+	if at := state.Calendar[0].Origin; at != place("base.cue", 3, 11) {
+		t.Errorf("the correction is at %+v", at)
+	}
 	calendarOf(t, state)
+}
+
+// TestAFolderWithMistakesDeclaresNoCalls: a mistake that only Go can see takes
+// back what was read.
+func TestAFolderWithMistakesDeclaresNoCalls(t *testing.T) {
+	fsys := tree(integrations)
+	fsys["a/secret.cue"] = &fstest.MapFile{Data: []byte(`package edge
+
+integration: x: {owner: "o", calls: [{method: "GET", path: "/a", headers: cookie: "c"}]}
+`)}
+	u := compile.Folder(fsys, "a", "c1")
+	if len(desired.Errors(u.Problems)) != 1 || u.Integrations != nil || u.Calendar != nil {
+		t.Errorf("declares %v, %v; problems %v", u.Integrations, u.Calendar, u.Problems)
+	}
 }
 
 // calendarOf holds the state's calendar to what it makes of the published one.

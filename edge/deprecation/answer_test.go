@@ -81,6 +81,7 @@ func TestAnswersAnnounce(t *testing.T) {
 		{soon, late, "", rule + " announced 2026-01-12 2027-01-10 2"},
 		{"", soon, "", rule + " announced  2026-01-12 2"},
 		{"", past, "", rule + " past_end  2026-01-09 -1"},
+		{"", "Sat, 10 Jan 2026 12:00:00 GMT", "", rule + " past_end  2026-01-10 0"},
 		{past, past, "", rule + " past_end 2026-01-09 2026-01-09 -1"},
 		{"Sat, 10 Jan 2026 12:00:01 GMT", "", "", rule + " announced 2026-01-10  0"}, // a header tells the time too
 		{"Sat, 10 Jan 2026 12:00:00 GMT", "", "", rule + " deprecated 2026-01-10  0"},
@@ -92,6 +93,7 @@ func TestAnswersAnnounce(t *testing.T) {
 		{"", "", "", ""},
 		{"", "", `<https://e/x>; rel="next"`, ""},
 		{"", "", `<https://e/a,b>; rel="next", </d;e>; title="x, y"; rel="help Deprecation"`, "deprecation-link deprecated   0 see /d;e"},
+		{"", "", `<https://e/a,b;c>; rel=deprecation`, "deprecation-link deprecated   0 see https://e/a,b;c"},
 		{"true", "", `<https://e/s>; rel=sunset`, rule + " deprecated   0 see https://e/s"},
 	} {
 		header := map[string][]string{"deprecation": {c.deprecation}, "Sunset": {c.sunset}, "Link": {c.link}}

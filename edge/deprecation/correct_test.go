@@ -106,6 +106,22 @@ func TestExtendedOfAWholeRule(t *testing.T) {
 	}
 }
 
+// TestCheckTellsAllThatIsWrong at once.
+func TestCheckTellsAllThatIsWrong(t *testing.T) {
+	published, _ := builtin(t)
+	c := deprecation.Calendar{DataAsOf: "yesterday", Rules: append(slices.Clone(published.Rules), published.Rules[0], deprecation.Rule{})}
+	c.Rules[1].Moved = []deprecation.Moved{{Date: "soon"}}
+	_, err := deprecation.NewMatcher(c)
+	for _, want := range []string{
+		`data as of: "yesterday" is not a day`, "rule firewall-rules-and-filters: the id is taken", "rule : id is missing",
+		`rule previous-managed-rules: moved: "soon" is not a day`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not told: %v", want, err)
+		}
+	}
+}
+
 func TestCorrectionsThatAreRefused(t *testing.T) {
 	published, _ := builtin(t)
 	for _, c := range []struct {
