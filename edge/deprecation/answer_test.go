@@ -45,8 +45,10 @@ func TestAnswersShowFields(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ body, rule, date string }{
-		{list, "dns-record-zone-fields", "2024-11-30"}, {list, "dns-record-locked", "2024-07-14"},
-		{list, "srv-data-name-fields", "2024-05-31"}, {wrapped, "dns-record-error-chain", "2024-10-01"},
+		{list, "dns-record-zone-fields", "2024-11-30"},
+		{list, "dns-record-locked", "2024-07-14"},
+		{list, "srv-data-name-fields", "2024-05-31"},
+		{wrapped, "dns-record-error-chain", "2024-10-01"},
 	} {
 		method := "GET"
 		if c.body == wrapped {
