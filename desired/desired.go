@@ -8,6 +8,8 @@ package desired
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -129,10 +131,32 @@ type Resource struct {
 	AllZones bool
 }
 
-// PermissionGroup is a group a policy grants; only ID is required.
+// Type is the type of resource it names: account, zone or user.
+func (r Resource) Type() string {
+	switch {
+	case strings.HasPrefix(r.Key, edge.ResourceUser):
+		return "user"
+	case r.AllZones, strings.HasPrefix(r.Key, edge.ResourceZone):
+		return "zone"
+	}
+	return "account"
+}
+
+// PermissionGroup is a group a policy grants: by ID, or where that is empty by
+// Name and Scope, which only a platform that lists its groups can tell.
 type PermissionGroup struct {
-	ID   string
-	Name string
+	ID     string
+	Name   string
+	Scope  string // the resource type it is for: account, zone or user; empty when not declared
+	Origin Origin
+}
+
+// String is the group as its declaration names it.
+func (g PermissionGroup) String() string {
+	if g.ID != "" {
+		return g.ID
+	}
+	return fmt.Sprintf("%q (%s)", g.Name, g.Scope)
 }
 
 // Condition restricts the client addresses a token works from; CIDRs are masked.
@@ -148,11 +172,15 @@ type Sink struct {
 	Key  string
 }
 
-// Rotate asks for a successor every so often, both living for Overlap.
+// Rotate asks for a successor every so often, both living for Overlap, which is
+// shorter than Every.
 type Rotate struct {
-	Every   string // Go durations, "720h"
-	Overlap string
+	Every   time.Duration
+	Overlap time.Duration
 }
+
+// Lifetime is how long each token of a rotation lives.
+func (r Rotate) Lifetime() time.Duration { return r.Every + r.Overlap }
 
 // Declared is a value and where it was declared.
 type Declared[T any] struct {

@@ -4,7 +4,7 @@ import "github.com/seawall-dev/seawall/edge"
 
 // Spec returns the body that creates the token (reference, "API token"), as
 // declared: the order of policies and groups is kept, so that an index into it is
-// one into t.Policies. A token that rotates has no window of its own; whoever
+// one into t.Policies. A group that is declared by its name has no id in it. A token that rotates has no window of its own; whoever
 // creates a generation of it sets one.
 func (t Token) Spec() edge.TokenSpec {
 	spec := edge.TokenSpec{Name: t.Name, NotBefore: t.NotBefore, ExpiresOn: t.ExpiresOn}

@@ -14,12 +14,17 @@
 //	guard       plan → plan with refusals             (guard.go)
 //	render      text, JSON, Markdown                  (render_*.go)
 //
+// Tokens are compared with what is on record of them (tokens_make.go); what is
+// unwise about them is told beside (findings.go, expiries.go).
+//
 // The law that holds it together: applying a plan and planning again yields
 // an empty plan, and nothing that was not declared has changed unless a
 // person said "remove".
 package diff
 
 import (
+	"time"
+
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -70,4 +75,12 @@ type Input struct {
 	// Part says that State is only part of what is declared: nothing is an orphan
 	// for not being in it.
 	Part bool
+	// Now decides which tokens are due for a successor, and which are over. With
+	// the zero time none is.
+	Now time.Time
+	// NameSuffix goes behind the names of tokens that are created.
+	NameSuffix NameSuffix
+	// Creates says which permission groups hold the right to create tokens; nil is
+	// CreatesTokens(nil).
+	Creates func(desired.PermissionGroup) bool
 }

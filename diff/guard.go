@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Guard passes a plan through every guard. Guards are functions from plan to
@@ -35,11 +36,11 @@ func refuseToken(c Change, f Facts) *Refusal {
 	if c.Creation == nil {
 		return nil
 	}
-	if c.Creation.Rotate {
+	if n := c.Creation.nameLength(); n > maxTokenName {
 		return &Refusal{
-			Guard:   "rotate",
-			Reason:  "this version does not rotate tokens: this one would never be followed by another",
-			Release: "taking rotate out of the declaration, with an expires_on in its place",
+			Guard:   "name",
+			Reason:  fmt.Sprintf("with tokens.name_suffix the name would have %d characters, and the platform takes %d", n, maxTokenName),
+			Release: "a shorter name in the declaration, or a shorter suffix in the daemon's configuration",
 		}
 	}
 	if expires, err := time.Parse(time.RFC3339, c.Creation.Spec.ExpiresOn); err == nil && !f.Now.Before(expires) {
@@ -87,33 +88,42 @@ type Facts struct {
 	// NonConvergent holds, for each deployment, the fingerprint of a change that
 	// was written and not kept by the platform.
 	NonConvergent map[DeploymentID]string
+	// NonConvergentTokens is the same for updates of tokens.
+	NonConvergentTokens map[edge.TokenID]string
 }
 
 // Size is how much a commit declares.
 type Size struct {
 	Zones       int
 	Deployments int
+	Tokens      int // zero also where it is not known: an earlier version did not remember it
 }
 
 func (s Size) String() string {
-	return plural(s.Zones, "zone", "zones") + " with " + plural(s.Deployments, "deployment", "deployments")
+	text := plural(s.Zones, "zone", "zones") + " with " + plural(s.Deployments, "deployment", "deployments")
+	if s.Tokens > 0 {
+		text += " and " + plural(s.Tokens, "token", "tokens")
+	}
+	return text
 }
 
-// shrinkFloor is the number of zones (or deployments) below which a repository
+// shrinkFloor is the number of zones (or deployments, or tokens) below which a repository
 // may shrink as it likes, to nothing excepted: halving two zones is everyday work.
 const shrinkFloor = 4
 
 // Shrunk reports whether a commit suddenly declares nothing, or no more than
 // half of what the last accepted one did.
 func (f Facts) Shrunk() bool {
-	return !f.AllowShrink && (shrunk(f.Before.Zones, f.After.Zones) || shrunk(f.Before.Deployments, f.After.Deployments))
+	return !f.AllowShrink && (shrunk(f.Before.Zones, f.After.Zones) ||
+		shrunk(f.Before.Deployments, f.After.Deployments) || halved(f.Before.Tokens, f.After.Tokens))
 }
 
 func shrunk(before, after int) bool {
 	emptied := before > 0 && after == 0
-	halved := before >= shrinkFloor && after*2 <= before
-	return emptied || halved
+	return emptied || halved(before, after)
 }
+
+func halved(before, after int) bool { return before >= shrinkFloor && after*2 <= before }
 
 func refuseShrunk(f Facts) *Refusal {
 	if !f.Shrunk() {
@@ -161,7 +171,11 @@ func refuseUndecided(c Change) *Refusal {
 }
 
 func refuseNonConvergent(c Change, f Facts) *Refusal {
-	if f.NonConvergent[c.ID()] == "" || f.NonConvergent[c.ID()] != c.Fingerprint() {
+	unkept := f.NonConvergent[c.ID()]
+	if c.Amendment != nil {
+		unkept = f.NonConvergentTokens[c.Amendment.ID]
+	}
+	if unkept == "" || unkept != c.Fingerprint() {
 		return nil
 	}
 	names := make([]string, len(c.Fields))

@@ -266,7 +266,7 @@ func TestGuardsOnlyRefuse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := genDeployment(t)
 		plan := Make(Input{State: testState(d), Live: testLive(testExecute(genOverrides(t)))})
-		facts := Facts{Before: Size{rapid.IntRange(0, 9).Draw(t, "before"), 1}, After: Size{1, 1}}
+		facts := Facts{Before: Size{rapid.IntRange(0, 9).Draw(t, "before"), 1, 0}, After: Size{1, 1, 0}}
 		guarded := Guard(plan, facts)
 		bare := slices.Clone(guarded.Changes)
 		for i := range bare {

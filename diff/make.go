@@ -14,7 +14,7 @@ import (
 // point was not looked at are left out. The plan is sorted by account, zone and
 // deployment and has passed no guard yet; see [Guard].
 func Make(in Input) Plan {
-	p := planner{in: in, managed: map[rulesetKey]lookup{}}
+	p := planner{in: in, managed: map[rulesetKey]lookup{}, groups: groupNames(in)}
 	p.plan = Plan{
 		Version: PlanVersion, Commit: in.State.Commit,
 		Changes: []Change{}, Problems: []Problem{}, Deprecations: []struct{}{},
@@ -28,6 +28,8 @@ func Make(in Input) Plan {
 		}
 	}
 	p.planTokens()
+	p.plan.Findings = sortFindings(append(p.plan.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.Creates)...))
+	p.plan.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
 	slices.SortStableFunc(p.plan.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment),
 			cmp.Compare(a.Token, b.Token))
@@ -39,6 +41,7 @@ type planner struct {
 	in      Input
 	plan    Plan
 	managed map[rulesetKey]lookup
+	groups  map[string]string // names of permission groups, by id
 }
 
 // place is where in the declaration the planner is.

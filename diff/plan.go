@@ -27,9 +27,15 @@ type Plan struct {
 	Requests    Requests  `json:"requests"`
 	// Deprecations is empty in this version.
 	Deprecations []struct{} `json:"deprecations"`
+	// Findings are what is unwise about the declared tokens, Expiries the ends of
+	// those on record. Neither stops a change, and expiries are not in the digest.
+	Findings []Finding `json:"findings,omitempty"`
+	Expiries []Expiry  `json:"expiries,omitempty"`
 
 	// Settled are the deployments that agree with what is desired.
 	Settled []Settled `json:"-"`
+	// SettledTokens are the tokens that do.
+	SettledTokens []SettledToken `json:"-"`
 }
 
 // Summary counts zones, and tokens. A zone with several deployments counts once in each
@@ -49,7 +55,7 @@ type Summary struct {
 }
 
 // Change is one write the plan would make: all of what is to change in one
-// deployment, or the creation of one token. Refused changes stay in the plan.
+// deployment, or one call about a token. Refused changes stay in the plan.
 type Change struct {
 	Kind       Kind           `json:"kind"`
 	Account    string         `json:"account"`
@@ -72,8 +78,11 @@ type Change struct {
 
 	// Target is what the request was made from; see reconcile.
 	Target Target `json:"-"`
-	// Creation is what a token's creation needs beside the request.
-	Creation *Creation `json:"-"`
+	// Of a token one of these is set, with what the call needs beside the request;
+	// none for an orphan, which nothing is sent for.
+	Creation  *Creation  `json:"-"`
+	Amendment *Amendment `json:"-"`
+	Deletion  *Deletion  `json:"-"`
 }
 
 // Right is one difference in the effective rights of a token.
@@ -94,13 +103,16 @@ const (
 // Action is what a change does.
 type Action string
 
-// The actions. The reference shows no call that changes or deletes a token: one
-// whose declaration changed is replaced by a new one, and an orphan is only
-// named, for a person to revoke.
+// The actions. The reference shows no call that changes or deletes a token: there
+// one whose declaration changed is replaced by a new one, and an orphan is only
+// named, for a person to revoke. Where a platform has these calls a token is
+// updated in place, and deleted where its declaration allowed that.
 const (
 	ActionUpdate  Action = "update"
 	ActionCreate  Action = "create"
 	ActionReplace Action = "replace"
+	ActionRotate  Action = "rotate"
+	ActionDelete  Action = "delete"
 	ActionOrphan  Action = "orphan"
 )
 
@@ -113,20 +125,27 @@ type Target struct {
 	Owned      []Member // what the declaration owns, to remember once applied
 }
 
-// Request is one documented call (reference, "Update a zone ruleset rule" and
-// "Create token"). Its body is Token where that is set, Body otherwise.
+// Request is one call: "Update a zone ruleset rule" or "Create token" of the
+// reference, or a call on a token that is known beyond it. Its body is the one
+// of Token and Whole that is set, else Body; a deletion has none.
 type Request struct {
 	Method string
 	Path   string
 	Body   edge.Rule
-	Token  *edge.TokenSpec
+	Token  *edge.TokenSpec // to be created
+	Whole  *edge.Token     // to be replaced
 }
 
 // MarshalJSON writes method, path and body.
 func (r Request) MarshalJSON() ([]byte, error) {
 	var body any = r.Body
-	if r.Token != nil {
+	switch {
+	case r.Token != nil:
 		body = r.Token
+	case r.Whole != nil:
+		body = r.Whole
+	case r.Method == "DELETE":
+		body = nil
 	}
 	return json.Marshal(struct {
 		Method string `json:"method"`
@@ -234,19 +253,19 @@ func (p Plan) seal() Plan {
 	for _, c := range p.Changes {
 		switch {
 		case !c.Applies():
-		case c.Kind == KindToken:
-			p.Requests.ToApply++ // nothing can be read back
+		case c.Creation != nil, c.Deletion != nil:
+			p.Requests.ToApply++ // nothing is read back
 		default:
 			p.Requests.ToApply += requestsPerChange
 		}
 	}
 	d := p
-	d.Digest, d.GeneratedAt, d.Requests.Used = "", time.Time{}, 0
+	d.Digest, d.GeneratedAt, d.Requests.Used, d.Expiries = "", time.Time{}, 0, nil
 	p.Digest = "sha256:" + fingerprint(d)
 	return p
 }
 
-// requestsPerChange is one PATCH and the read that proves it.
+// requestsPerChange is one write and the read that proves it.
 const requestsPerChange = 2
 
 func (p Plan) summarise() Summary {
@@ -263,7 +282,7 @@ func (p Plan) summarise() Summary {
 	create := 0
 	for _, c := range p.Changes {
 		switch {
-		case c.Kind == KindToken && c.Applies():
+		case c.Creation != nil && c.Applies():
 			create++
 		case c.Kind == KindToken:
 		case c.Refused != nil:

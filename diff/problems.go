@@ -52,11 +52,15 @@ const namesShown = 3
 // names lists what a group is about, quoted by quote, the rest counted.
 func (g alike) names(quote func(string) string) string {
 	var names []string
-	for _, p := range g[:min(len(g), namesShown)] {
-		names = append(names, quote(p.what()))
+	seen := map[string]bool{} // a token may have the same problem twice
+	for _, p := range g {
+		if what := p.what(); !seen[what] {
+			seen[what] = true
+			names = append(names, quote(what))
+		}
 	}
-	text := strings.Join(names, ", ")
-	if more := len(g) - namesShown; more > 0 {
+	text := strings.Join(names[:min(len(names), namesShown)], ", ")
+	if more := len(names) - namesShown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

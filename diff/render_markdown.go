@@ -25,6 +25,7 @@ func (p Plan) Markdown(w io.Writer) error {
 	fmt.Fprintf(&b, "### Seawall plan%s\n\n%s\n", ofCommit(p.Commit), p.Summary)
 	p.markdownChanges(&b)
 	p.markdownProblems(&b)
+	p.markdownRemarks(&b)
 	fmt.Fprintf(&b, "\n%s used", plural(int(p.Requests.Used), "request", "requests"))
 	if p.Requests.ToApply > 0 {
 		fmt.Fprintf(&b, ", %d to apply", p.Requests.ToApply)

@@ -54,6 +54,7 @@ func goldenPlans(t *testing.T) map[string]Plan {
 		"in_sync": Guard(makeOne(deployment(), testExecute(nil)), Facts{}),
 		"mixed":   Guard(Make(mixed), Facts{}),
 		"hostile": hostilePlan(),
+		"found":   foundPlan(),
 	}
 	for name, p := range plans {
 		p.GeneratedAt = time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
@@ -93,6 +94,12 @@ func hostilePlan() Plan {
 	plan.Problems = append(plan.Problems, Problem{
 		Account: hostile, Zone: hostile, Deployment: hostile, State: Blocked, Reason: hostile, Hint: hostile, Origin: desired.Origin{File: hostile},
 	}, Problem{Token: hostile, State: Unknown, Reason: hostile})
+	token := ending(desired.Token{
+		Key: hostile, Name: hostile, Origin: desired.Origin{File: hostile}, Policies: []desired.Policy{allow(0, edge.ResourceAllZones, hostile)},
+	}, "2026-02-04")
+	plan.Findings = Findings([]desired.Token{token}, nil)
+	plan.Expiries = Expiries(TokensLive{Records: []TokenRecord{recordOf(1, token, TokenConfirmed)}}, []desired.Token{token})
+	plan = dated(plan)
 	return Guard(plan, Facts{})
 }
 
@@ -240,6 +247,12 @@ func TestMarkdownIsBounded(t *testing.T) {
 			}
 			return problems
 		}()},
+		"many findings": {Findings: func() (findings []Finding) {
+			for i := range 9000 {
+				findings = append(findings, Finding{Token: long, Kind: FindingKinds()[i%len(FindingKinds())], Text: "never expires", Hint: long, Origin: desired.Origin{File: long}})
+			}
+			return findings
+		}(), Changes: []Change{{Unmanaged: make([]Leftover, 1700)}}},
 		"long problems": {Problems: []Problem{{Reason: long, Hint: long}, {Reason: long, Hint: long}}},
 	} {
 		out := render(t, func(b *bytes.Buffer) error { return p.Markdown(b) })
@@ -305,7 +318,7 @@ func TestJSONFollowsTheSchema(t *testing.T) {
 			in.Live.EntryPoints[testZone] = Observed[edge.Ruleset]{Err: errors.New("reading: 503")}
 		}
 		plan := Make(in)
-		facts := Facts{Before: Size{rapid.IntRange(0, 9).Draw(t, "before"), 1}, After: Size{1, 1}, NonConvergent: map[DeploymentID]string{}}
+		facts := Facts{Before: Size{rapid.IntRange(0, 9).Draw(t, "before"), 1, 0}, After: Size{1, 1, 0}, NonConvergent: map[DeploymentID]string{}}
 		if rapid.Bool().Draw(t, "written before") {
 			for _, c := range plan.Changes {
 				facts.NonConvergent[c.ID()] = c.Fingerprint()

@@ -11,7 +11,8 @@ import (
 )
 
 // Text writes a plan for a person at a terminal: changes first, what stands in
-// the way next, counts last. Colour is for terminals only.
+// the way next, then what is unwise about tokens, counts last. Colour is for
+// terminals only.
 func (p Plan) Text(w io.Writer, colour bool) error {
 	t := textWriter{colour: colour}
 	for _, c := range p.Changes {
@@ -19,6 +20,9 @@ func (p Plan) Text(w io.Writer, colour bool) error {
 	}
 	for _, g := range grouped(p.Problems) {
 		t.problem(g)
+	}
+	for _, r := range p.remarks() {
+		t.remark(r)
 	}
 	t.summary(p)
 	_, err := w.Write(t.Bytes())

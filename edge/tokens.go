@@ -104,12 +104,13 @@ func (b *Breadth) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// PermissionGroup is a set of permissions; only ID is needed in a policy. Name
-// and Scopes are filled in by the platform. Names are not unique.
+// PermissionGroup is a set of permissions; only ID is needed in a policy. Name,
+// Scopes and Meta are filled in by the platform. Names are not unique.
 type PermissionGroup struct {
-	ID     string   `json:"id"`
-	Name   string   `json:"name,omitempty"`
-	Scopes []string `json:"scopes,omitempty"` // the resource types it is for
+	ID     string          `json:"id"`
+	Name   string          `json:"name,omitempty"`
+	Scopes []string        `json:"scopes,omitempty"` // the resource types it is for
+	Meta   json.RawMessage `json:"meta,omitempty"`   // what it says besides, in policies; its form is the platform's own
 }
 
 // Condition restricts the client addresses a token works from. The reference
@@ -201,8 +202,12 @@ type readOnlyTokens struct{ TokenReader }
 
 // Update returns the body that turns the token into what spec says: the whole
 // object, with the status and the members that only the platform knows as they
-// are, and without what the platform writes itself.
+// are, and without what the platform writes itself. That a token has expired is
+// such a thing too: its window says it.
 func (t Token) Update(spec TokenSpec) Token {
+	if t.Status == "expired" {
+		t.Status = ""
+	}
 	t.TokenSpec = spec
 	t.ID, t.IssuedOn, t.ModifiedOn, t.LastUsedOn = "", "", "", ""
 	return t

@@ -139,12 +139,17 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/sink", "filippo.io/age"},
 	},
 	{
+		from: []string{"./..."}, but: []string{"./reconcile/sink"}, forbid: []string{"github.com/hashicorp/...", "k8s.io/..."},
+		reason: "the clients of vaults and clusters are the sinks'",
+		caught: [2]string{"./cmd/seawall", "github.com/hashicorp/vault/api"},
+	},
+	{
 		from: []string{"./..."}, but: []string{"./cmd/..."}, forbid: []string{"github.com/spf13/...", "github.com/lmittmann/...", "golang.org/x/term"},
 		reason: "only the command line speaks to a terminal",
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript",
 		},
 		reason: "what is for tests stays out of the binary",

@@ -117,6 +117,18 @@ func (m *mortal) Delivered(ctx context.Context, intent string) error {
 	return m.step("Delivered", func() error { return m.memory.Delivered(ctx, intent) })
 }
 
+func (m *mortal) Amend(ctx context.Context, intent string, spec edge.TokenSpec, hash string) error {
+	return m.step("Amend", func() error { return m.memory.Amend(ctx, intent, spec, hash) })
+}
+
+func (m *mortal) Prunable(ctx context.Context, intents []string, prune bool) error {
+	return m.step("Prunable", func() error { return m.memory.Prunable(ctx, intents, prune) })
+}
+
+func (m *mortal) Gone(ctx context.Context, intent string) error {
+	return m.step("Gone", func() error { return m.memory.Gone(ctx, intent) })
+}
+
 func (m *mortal) CreateToken(ctx context.Context, spec edge.TokenSpec) (created edge.CreatedToken, err error) {
 	err = m.step("CreateToken", func() error { created, err = m.creator.CreateToken(ctx, spec); return err })
 	return created, err

@@ -26,44 +26,9 @@ import (
 // happened. Between create and confirm nobody can know: such an attempt is
 // quarantined for a person, and never sent again.
 
-// recallTokens returns what is known of tokens. A run that may write settles
-// first what an earlier process left behind.
-func (r *Reconciler) recallTokens(ctx context.Context, write bool) (diff.TokensLive, error) {
-	if r.Tokens == nil {
-		return diff.TokensLive{
-			Unknown: "which tokens exist is on record only in a ledger, and this run has none",
-			Hint:    "plan and apply tokens with the daemon's configuration, not with --dir",
-		}, nil
-	}
-	if write {
-		if err := QuarantineUnfinished(ctx, r.Tokens); err != nil {
-			return diff.TokensLive{}, err
-		}
-	}
-	return r.Tokens.Tokens(ctx)
-}
-
-// QuarantineUnfinished settles what a process left behind that died between
-// sending and recording. Nobody else may be creating meanwhile; a memory that
-// another process has open for that says so by being unknown, without records.
-func QuarantineUnfinished(ctx context.Context, memory TokenMemory) error {
-	live, err := memory.Tokens(ctx)
-	if err != nil {
-		return err
-	}
-	for _, record := range live.Records {
-		if record.State == diff.TokenIntended {
-			if err := memory.Quarantine(ctx, record.Intent, "the process ended before the answer was on record"); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// applyTokens delivers secrets that still wait for their sink and creates the
-// tokens that are to be created. In this order: a new secret goes where the one
-// it replaces went.
+// applyTokens delivers secrets that still wait for their sink, then sends what
+// the plan has for tokens: creations first, deletions last. In this order a new
+// secret goes where the one it replaces went.
 func (r *Reconciler) applyTokens(ctx context.Context, live diff.TokensLive, report *Report) error {
 	for _, record := range waiting(live) {
 		if ctx.Err() == nil {
@@ -71,20 +36,30 @@ func (r *Reconciler) applyTokens(ctx context.Context, live diff.TokensLive, repo
 		}
 	}
 	var stopped error
-	for _, c := range report.Plan.Changes {
-		if c.Kind != diff.KindToken || !c.Applies() {
-			continue
+	for _, act := range []func(diff.Change) func(context.Context, diff.Change) Result{r.creation, r.amendment, r.deletion} {
+		for _, c := range report.Plan.Changes {
+			do := act(c)
+			if do == nil || !c.Applies() {
+				continue
+			}
+			result := Result{Change: c, Outcome: NotStarted}
+			if ctx.Err() == nil && stopped == nil {
+				result = do(ctx, c)
+			}
+			if stops(result.Err) {
+				stopped = fmt.Errorf("%w; check credentials.tokens: %w", edge.ErrUnauthenticated, result.Err)
+			}
+			report.Results = append(report.Results, result)
 		}
-		result := Result{Change: c, Outcome: NotStarted}
-		if ctx.Err() == nil && stopped == nil {
-			result = r.create(ctx, c)
-		}
-		if stops(result.Err) {
-			stopped = fmt.Errorf("%w; check credentials.tokens: %w", edge.ErrUnauthenticated, result.Err)
-		}
-		report.Results = append(report.Results, result)
 	}
-	return stopped
+	return errors.Join(stopped, r.settleTokens(ctx, live, report.Plan.SettledTokens))
+}
+
+func (r *Reconciler) creation(c diff.Change) func(context.Context, diff.Change) Result {
+	if c.Creation == nil {
+		return nil
+	}
+	return r.create
 }
 
 // waiting returns the tokens whose secrets are to be delivered. One that waits
@@ -113,31 +88,29 @@ func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 func (r *Reconciler) create(ctx context.Context, c diff.Change) Result {
 	ctx, cancel := lingering(ctx, grace)
 	defer cancel()
-	failed := func(doing string, err error) Result {
-		return Result{Change: c, Outcome: Failed, Err: fmt.Errorf("%s: %w", doing, err)}
-	}
 	if r.Creator == nil {
-		return failed("creating the token", errors.New("credentials.tokens is not configured"))
+		return failed(c, "creating the token", errNoCredential)
 	}
+	now, intent := r.Now(), NewIntent()
 	record := diff.TokenRecord{
-		Intent: NewIntent(), Key: c.Token, State: diff.TokenIntended, Spec: c.Creation.Spec, Hash: c.Creation.Hash,
-		Sink: c.Creation.Sink, At: r.Now(),
+		Intent: intent, Key: c.Token, State: diff.TokenIntended, Spec: c.Creation.Body(intent, now), Hash: c.Creation.Hash,
+		Sink: c.Creation.Sink, Prune: c.Creation.Prune, At: now,
 	}
 	if err := r.Tokens.Intend(ctx, record); err != nil {
-		return failed("recording the intent to create", err)
+		return failed(c, "recording the intent to create", err)
 	}
 	created, err := r.Creator.CreateToken(ctx, record.Spec)
 	switch {
 	case errors.Is(err, edge.ErrOutcomeUnknown):
 		return r.quarantine(ctx, c, record, err)
 	case err != nil:
-		return failed("creating the token", errors.Join(err, r.Tokens.NotCreated(ctx, record.Intent)))
+		return failed(c, "creating the token", errors.Join(err, r.Tokens.NotCreated(ctx, record.Intent)))
 	}
 	if err := r.Tokens.Confirm(ctx, record.Intent, created.ID, created.Value); err != nil {
 		return r.quarantine(ctx, c, record, fmt.Errorf("sealing the secret of token %s: %w", created.ID, err))
 	}
 	if err := r.deliver(ctx, record, created.Value); err != nil {
-		return failed("the token exists and its secret is sealed; delivering it", err)
+		return failed(c, "the token exists and its secret is sealed; delivering it", err)
 	}
 	return Result{Change: c, Outcome: Converged}
 }
@@ -147,6 +120,12 @@ func (r *Reconciler) quarantine(ctx context.Context, c diff.Change, record diff.
 		Change: c, Outcome: Quarantined,
 		Err: errors.Join(cause, r.Tokens.Quarantine(ctx, record.Intent, cause.Error())),
 	}
+}
+
+var errNoCredential = errors.New("credentials.tokens is not configured")
+
+func failed(c diff.Change, doing string, err error) Result {
+	return Result{Change: c, Outcome: Failed, Err: fmt.Errorf("%s: %w", doing, err)}
 }
 
 // redeliver tries again to deliver a sealed secret.

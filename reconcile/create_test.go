@@ -90,6 +90,25 @@ func (s *steps) Delivered(_ context.Context, intent string) error {
 	})
 }
 
+func (s *steps) Amend(_ context.Context, intent string, spec edge.TokenSpec, hash string) error {
+	return s.step("amend", func() { s.record(intent).Spec, s.record(intent).Hash = spec, hash })
+}
+
+func (s *steps) Prunable(_ context.Context, intents []string, prune bool) error {
+	return s.step("prunable", func() {
+		for _, intent := range intents {
+			s.record(intent).Prune = prune
+		}
+	})
+}
+
+func (s *steps) Gone(_ context.Context, intent string) error {
+	return s.step("gone", func() {
+		s.live.Records = slices.DeleteFunc(s.live.Records, func(r diff.TokenRecord) bool { return r.Intent == intent })
+		delete(s.sealed, intent)
+	})
+}
+
 func (s *steps) CreateToken(_ context.Context, spec edge.TokenSpec) (created edge.CreatedToken, err error) {
 	err = s.step("create", func() {
 		n := len(s.existing) + 1
@@ -357,7 +376,7 @@ func TestCreationIsRefused(t *testing.T) {
 	}{
 		"no sink":      {func(d *desired.Token) { d.Sink = nil }, "sink"},
 		"unknown sink": {func(d *desired.Token) { d.Sink.Name = "vault" }, "sink"},
-		"rotate":       {func(d *desired.Token) { d.Rotate = &desired.Rotate{Every: "720h", Overlap: "48h"} }, "rotate"},
+		"name":         {func(d *desired.Token) { d.Name = strings.Repeat("ä", 121) }, "name"},
 		"expired":      {func(d *desired.Token) { d.ExpiresOn = "2025-12-31T23:59:59Z" }, "expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -388,5 +407,20 @@ func TestRejectedTokensCredential(t *testing.T) {
 	}
 	if len(s.live.Records) != 0 {
 		t.Errorf("on record: %+v", s.live.Records)
+	}
+}
+
+func TestCommitThatLosesTokensIsHeld(t *testing.T) {
+	w, s := tokenWorld(t)
+	pushTokens(w, "c1", token("a", zoneA), token("b", zoneA), token("c", zoneA), token("d", zoneA))
+	w.converge(sweep)
+	pushTokens(w, "c2", token("a", zoneA), token("b", zoneA))
+	if report, _ := w.run(sweep); report.Held == nil || !strings.Contains(report.Held.Reason, "1 deployment and 4 tokens") {
+		t.Errorf("half of the tokens vanished, held: %+v", report.Held)
+	}
+	allowed := sweep
+	allowed.AllowShrink = true
+	if report, _ := w.converge(allowed); len(tokenChanges(report.Plan)) != 2 || len(s.existing) != 4 {
+		t.Errorf("changes %+v", tokenChanges(report.Plan))
 	}
 }

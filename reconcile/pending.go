@@ -1,15 +1,18 @@
 package reconcile
 
 import (
+	"iter"
+
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// pending are the zones that a run left unfinished: unreadable, failed or not
-// reached. The next sync looks at such a zone again, then the second after that,
-// then the fourth, and so on until it works; a sweep looks at all of them anyway.
-type pending map[edge.ZoneID]wait
+// pending are the zones, or the tokens by their keys, that a run left unfinished:
+// unreadable, failed or not reached. The next sync looks at such a one again,
+// then the second after that, then the fourth, and so on until it works; a sweep
+// looks at all of them anyway.
+type pending[K comparable] map[K]wait
 
 // wait counts syncs.
 type wait struct {
@@ -20,51 +23,57 @@ type wait struct {
 // longestGap bounds how many syncs may pass between two tries.
 const longestGap = 64
 
-// due reports whether the coming sync should look at a zone.
-func (p pending) due(zone edge.ZoneID) bool { return p[zone].left == 1 }
+// due reports whether the coming sync should look at a zone or token.
+func (p pending[K]) due(k K) bool { return p[k].left == 1 }
 
-// after returns what is pending after a run over scoped, a part of state.
-func (p pending) after(report *Report, state, scoped desired.State, sync bool) pending {
-	unfinished := unfinished(report)
-	inScope := map[edge.ZoneID]bool{}
-	for zone := range zoneIDs(scoped) {
-		inScope[zone] = true
+// after returns what is pending, of all that is declared, after a run over scope.
+func (p pending[K]) after(all, scope iter.Seq[K], unfinished map[K]bool, sync bool) pending[K] {
+	inScope := map[K]bool{}
+	for k := range scope {
+		inScope[k] = true
 	}
-	left := pending{}
-	for zone := range zoneIDs(state) {
-		w, known := p[zone]
+	left := pending[K]{}
+	for k := range all {
+		w, known := p[k]
 		switch {
-		case !inScope[zone]:
+		case !inScope[k]:
 			if sync && w.left > 1 {
 				w.left--
 			}
-		case !unfinished[zone]:
+		case !unfinished[k]:
 			known = false
 		case !known:
 			w, known = wait{gap: 1, left: 1}, true
-		case sync && p.due(zone):
+		case sync && p.due(k):
 			gap := min(2*w.gap, longestGap)
 			w = wait{gap: gap, left: gap}
 		}
 		if known {
-			left[zone] = w
+			left[k] = w
 		}
 	}
 	return left
 }
 
-// unfinished returns the zones of a report that another try may help.
-func unfinished(report *Report) map[edge.ZoneID]bool {
-	zones := map[edge.ZoneID]bool{}
+// postpone notes what a run left unfinished.
+func (r *Reconciler) postpone(report *Report, state, scoped desired.State, sync bool) {
+	zones, tokens := unfinished(report)
+	r.pending = r.pending.after(zoneIDs(state), zoneIDs(scoped), zones, sync)
+	r.pendingTokens = r.pendingTokens.after(tokenKeys(state), tokenKeys(scoped), tokens, sync)
+}
+
+// unfinished returns the zones and tokens of a report that another try may help.
+func unfinished(report *Report) (zones map[edge.ZoneID]bool, tokens map[string]bool) {
+	zones, tokens = map[edge.ZoneID]bool{}, map[string]bool{}
 	for _, problem := range report.Plan.Problems {
-		if problem.State == diff.Unknown && problem.ZoneID != "" {
-			zones[problem.ZoneID] = true
+		if problem.State == diff.Unknown || problem.State == diff.Undelivered {
+			zones[problem.ZoneID], tokens[problem.Token] = true, true
 		}
 	}
 	for _, result := range report.Results {
 		if result.Outcome == Failed || result.Outcome == NotStarted {
-			zones[result.Change.ZoneID] = true
+			zones[result.Change.ZoneID], tokens[result.Change.Token] = true, true
 		}
 	}
-	return zones
+	return zones, tokens
 }

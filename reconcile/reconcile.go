@@ -50,7 +50,7 @@ type Memory interface {
 	Settle(ctx context.Context, commit string, settled []diff.Settled) error
 	// NonConvergent records the fingerprint of a change the platform did not keep.
 	NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error
-	// Accept records how much the accepted commit declares.
+	// Accept records how much the accepted commit declares, tokens included.
 	Accept(ctx context.Context, commit string, size diff.Size) error
 	// Forget drops everything about deployments that left the repository. An id
 	// that is not remembered is no error.
@@ -61,7 +61,9 @@ type Memory interface {
 type Recollection struct {
 	Applied       diff.Applied
 	NonConvergent map[diff.DeploymentID]string
-	Size          diff.Size // zero when no commit was accepted yet
+	// Size is zero when no commit was accepted yet. Its Tokens are zero as well
+	// where an earlier version, which did not count them, accepted the commit.
+	Size diff.Size
 }
 
 // Reporter is told of every finished run.
@@ -81,6 +83,17 @@ type Reconciler struct {
 	Tokens   TokenMemory       // nil: tokens are unknown
 	Creator  edge.TokenCreator // nil: no token is created
 	Sinks    Sinks             // nil: no secret can be delivered
+
+	// TokenReader and TokenWriter are what a platform offers beyond the reference;
+	// nil: the ledger alone is believed, and tokens are neither updated nor deleted.
+	TokenReader edge.TokenReader
+	TokenWriter edge.TokenWriter
+	// NameSuffix goes behind the names of tokens that are created.
+	NameSuffix diff.NameSuffix
+	// CreatesTokens says which permission groups hold the right to create tokens;
+	// nil goes by their names.
+	CreatesTokens func(desired.PermissionGroup) bool
+
 	Now      func() time.Time
 	Requests func() int64 // HTTP requests sent so far; nil counts none
 	Progress Progress     // nil shows none
@@ -94,7 +107,14 @@ type Reconciler struct {
 	actedOn  *desired.State              // the last one that a run was about as a whole: what ChangedOnly compares with
 	newest   *compiled                   // the newest commit, while it is not in force
 	held     string                      // what the run before reported as held
-	pending  pending
+	pending  pending[edge.ZoneID]
+
+	pendingTokens pending[string]
+	unkept        map[edge.TokenID]string // updates that the platform did not keep, as fingerprints
+	groups        []edge.PermissionGroup  // as last read
+	groupsAt      time.Time
+	own           edge.Token // what the platform said of credentials.tokens
+	ownAt         time.Time
 }
 
 // Progress is told how far a stage is, for a person who watches. A total of zero

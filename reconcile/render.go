@@ -60,8 +60,8 @@ func (r Result) line(colour bool) string {
 	return diff.Printable(line)
 }
 
-// words is the outcome as people say it. Of a token nothing can be read back, so
-// it is told what was done.
+// words is the outcome as people say it. What was created or deleted is not read
+// back, so it is told what was done.
 func (r Result) words() string {
 	switch r.Outcome {
 	case Converged:
@@ -78,12 +78,16 @@ func (r Result) words() string {
 
 func (r Result) achieved() string {
 	switch {
-	case r.Change.Kind != diff.KindToken:
+	case r.Change.Kind != diff.KindToken, r.Change.Amendment != nil:
 		return "applied and proved"
+	case r.Change.Deletion != nil:
+		return "deleted"
 	case r.Change.Creation == nil:
 		return "secret delivered"
 	case r.Change.Action == diff.ActionReplace:
 		return "created, secret delivered; the one before it lives on, and seawall plan names it"
+	case r.Change.Action == diff.ActionRotate:
+		return "created, secret delivered; the one before it works until its end"
 	}
 	return "created, secret delivered"
 }
@@ -111,12 +115,14 @@ func (r Result) subject() string {
 
 // achieved counts what converged, by what was done.
 func (r Report) achieved() []string {
-	proved, created, delivered := 0, 0, 0
+	proved, created, delivered, deleted := 0, 0, 0, 0
 	for _, result := range r.Results {
 		switch {
 		case result.Outcome != Converged:
-		case result.Change.Kind != diff.KindToken:
+		case result.Change.Kind != diff.KindToken, result.Change.Amendment != nil:
 			proved++
+		case result.Change.Deletion != nil:
+			deleted++
 		case result.Change.Creation != nil:
 			created++
 		default:
@@ -132,6 +138,7 @@ func (r Report) achieved() []string {
 	add(proved, "applied and proved")
 	add(created, "created")
 	add(delivered, "delivered")
+	add(deleted, "deleted")
 	if len(parts) == 0 {
 		return []string{"0 applied and proved"}
 	}

@@ -35,7 +35,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return err
 	}
 	report.Commit = state.Commit
-	scoped, full, err := r.scope(state, order)
+	scoped, full, err := r.scope(ctx, state, order)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	}
 	writes := r.Writer != nil && !order.PlanOnly
 	if len(scoped.Tokens) > 0 || full {
-		if seen.live.Tokens, err = r.recallTokens(ctx, writes); err != nil {
+		if seen.live.Tokens, err = r.recallTokens(ctx, scoped.Tokens, writes); err != nil {
 			return fmt.Errorf("recalling tokens: %w", err)
 		}
 	}
@@ -56,7 +56,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if full {
 		r.forgetRulesets(seen.live)
 	}
-	report.Plan = plan(scoped, seen.live, memory.Applied, facts, !full) // 4 diff, 5 guard
+	report.Plan = r.plan(scoped, seen.live, memory.Applied, facts, !full) // 4 diff, 5 guard
 	if !writes {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if ctx.Err() == nil {
 		err = errors.Join(err, r.applyTokens(ctx, seen.live.Tokens, report))
 	}
-	r.pending = r.pending.after(report, state, scoped, order.ChangedOnly)
+	r.postpone(report, state, scoped, order.ChangedOnly)
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
 	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled))
@@ -139,11 +139,11 @@ func (r *Reconciler) facts(order Order, memory Recollection, state desired.State
 	f := diff.Facts{
 		Now:         r.Now(),
 		Before:      memory.Size,
-		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments()},
+		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments(), Tokens: len(state.Tokens)},
 		AllowShrink: order.AllowShrink,
 	}
 	if !order.Retry {
-		f.NonConvergent = memory.NonConvergent
+		f.NonConvergent, f.NonConvergentTokens = memory.NonConvergent, r.unkept
 	}
 	if r.Sinks != nil {
 		f.CheckSink = r.Sinks.Check
@@ -151,8 +151,11 @@ func (r *Reconciler) facts(order Order, memory Recollection, state desired.State
 	return f
 }
 
-func plan(state desired.State, live diff.Live, applied diff.Applied, facts diff.Facts, part bool) diff.Plan {
-	return diff.Guard(diff.Make(diff.Input{State: state, Live: live, Applied: applied, Part: part}), facts)
+func (r *Reconciler) plan(state desired.State, live diff.Live, applied diff.Applied, facts diff.Facts, part bool) diff.Plan {
+	return diff.Guard(diff.Make(diff.Input{
+		State: state, Live: live, Applied: applied, Part: part,
+		Now: facts.Now, NameSuffix: r.NameSuffix, Creates: r.CreatesTokens,
+	}), facts)
 }
 
 // stops reports whether an error means that nothing else can work either.

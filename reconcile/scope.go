@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -15,7 +16,7 @@ func (o Order) narrow() bool { return len(o.Zones) > 0 || len(o.Tokens) > 0 }
 
 // scope cuts a state down to what an order asks for, and says whether that is
 // all of it.
-func (r *Reconciler) scope(state desired.State, order Order) (desired.State, bool, error) {
+func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order) (desired.State, bool, error) {
 	if order.narrow() {
 		scoped, err := only(state, order.Zones, order.Tokens)
 		return scoped, false, err
@@ -25,7 +26,12 @@ func (r *Reconciler) scope(state desired.State, order Order) (desired.State, boo
 	}
 	var changed map[edge.ZoneID]bool
 	if state.Commit != "" && state.Commit == r.actedOn.Commit {
-		state.Tokens = nil // nothing changed: there is no need to compare a fleet with itself
+		// Nothing changed: there is no need to compare a fleet with itself.
+		due, err := r.dueTokens(ctx, state.Tokens)
+		if err != nil {
+			return desired.State{}, false, fmt.Errorf("recalling tokens: %w", err)
+		}
+		state.Tokens = due
 	} else {
 		changed = diff.ChangedZones(*r.actedOn, state)
 	}
@@ -73,6 +79,17 @@ func withZones(state desired.State, pass func(desired.Zone) bool) desired.State 
 	}
 	state.Accounts = accounts
 	return state
+}
+
+// tokenKeys ranges over the tokens of a state.
+func tokenKeys(state desired.State) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, token := range state.Tokens {
+			if !yield(token.Key) {
+				return
+			}
+		}
+	}
 }
 
 // zoneIDs ranges over the zones of a state.

@@ -17,17 +17,31 @@ type TokenMemory interface {
 	Tokens(ctx context.Context) (diff.TokensLive, error)
 	// Intend records an attempt before anything is sent.
 	Intend(ctx context.Context, record diff.TokenRecord) error
-	// NotCreated removes an attempt of which it is certain that nothing came.
+	// NotCreated removes an attempt of which it is certain that nothing came: it
+	// is intended and was refused, or quarantined and the platform has shown, after
+	// the last moment at which the request could still take effect, that it has no
+	// such token.
 	NotCreated(ctx context.Context, intent string) error
 	// Quarantine records that the outcome of an attempt is unknown.
 	Quarantine(ctx context.Context, intent, reason string) error
-	// Confirm seals the secret and records the token's id in one transaction.
+	// Confirm seals the secret and records the token's id in one transaction. The
+	// attempt is intended, or quarantined and its token was found.
 	Confirm(ctx context.Context, intent string, id edge.TokenID, secret edge.Secret) error
 	// Sealed opens the secret of a confirmed attempt that is not delivered yet.
 	Sealed(ctx context.Context, intent string) (edge.Secret, error)
 	// Delivered records that the secret reached its sink, and destroys the sealed
 	// copy.
 	Delivered(ctx context.Context, intent string) error
+	// Amend records the form in which the platform has a confirmed attempt's token
+	// now, after an update in place: the body that was sent, and the hash of the
+	// specification as declared.
+	Amend(ctx context.Context, intent string, spec edge.TokenSpec, hash string) error
+	// Prunable records of attempts, in any state, whether their declaration allows
+	// the deletion of their tokens once nothing declares them.
+	Prunable(ctx context.Context, intents []string, prune bool) error
+	// Gone removes a confirmed attempt whose token the platform does not have any
+	// more: it was deleted, or its window is over. A sealed copy goes with it.
+	Gone(ctx context.Context, intent string) error
 }
 
 // Sinks takes secrets to where they are needed.

@@ -148,7 +148,7 @@ func (v *visit) replan(c diff.Change, facts diff.Facts) (diff.Change, *Result) {
 		Accounts:    v.seen.live.Accounts,
 		EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{c.ZoneID: {Value: v.entryPoint}},
 	}
-	p := plan(v.alone, live, v.applied, facts, true)
+	p := diff.Guard(diff.Make(diff.Input{State: v.alone, Live: live, Applied: v.applied, Part: true}), facts)
 	for _, fresh := range p.Changes {
 		switch {
 		case fresh.Deployment != c.Deployment:

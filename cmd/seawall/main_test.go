@@ -43,6 +43,12 @@ const quickExit = "atexit_sleep_ms=0"
 //	replace OLD NEW FILE      replace text in a file; "\r", "\n" and the like are escapes
 //	scrub FILE OUT            write FILE without what differs from run to run
 //	capture NAME REGEXP FILE  set a variable to what the group of REGEXP matches
+//	vault start|seal|unseal|calls FILE|kept PATH FILE
+//	                          a Vault, which repeats in errors what it was sent; sets
+//	                          VAULT_URL and VAULT_CREDENTIAL
+//	cluster start FILE|down|up|put NAME [LABEL=VALUE]|calls FILE|kept NAME FILE
+//	                          a Kubernetes API server, the same; FILE is a kubeconfig;
+//	                          sets KUBE_CREDENTIAL
 //	mode FILE MODE            hold a file to its permissions, such as 0600
 //	daemon NAME REGEXP ARG…   start seawall and wait until a line it writes matches
 //	await NAME REGEXP         wait for a further line of a daemon
@@ -78,6 +84,8 @@ func TestScript(t *testing.T) {
 			"scrub":      scrub,
 			"capture":    capture,
 			"mode":       mode,
+			"vault":      vaultCommand,
+			"cluster":    clusterCommand,
 			"daemon":     startDaemon,
 			"await":      awaitDaemon,
 			"signal":     signalDaemon,

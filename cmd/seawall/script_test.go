@@ -17,11 +17,14 @@ import (
 
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/reconcile/sink/sinktest"
 )
 
 // stage is what a script has set up beside its files.
 type stage struct {
 	sim     *sim.Running
+	vault   *sinktest.Vault
+	cluster *sinktest.Kubernetes
 	daemons map[string]*daemonProcess
 }
 
@@ -77,9 +80,13 @@ func fails(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func startSim(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 0, many, "sim [seed=FILE|fleet=N] [QUIRK…]")
+	take(ts, neg, args, 0, many, "sim [extended] [seed=FILE|fleet=N] [QUIRK…]")
 	var config sim.Config
 	for _, arg := range args {
+		if arg == mem.Extended {
+			config.Profile = arg
+			continue
+		}
 		if file, ok := strings.CutPrefix(arg, "seed="); ok {
 			seed, err := mem.ReadSeed(strings.NewReader(ts.ReadFile(file)))
 			ts.Check(err)
@@ -234,6 +241,7 @@ var varies = []struct {
 	{regexp.MustCompile(`\(attempt [0-9a-f]{16}\)`), "(attempt ATTEMPT)"},
 	{regexp.MustCompile(`--adopt [0-9a-f]{32}`), "--adopt ID"},
 	{regexp.MustCompile(`\b(commit|held|in force)( +)[0-9a-f]{7,40}\b`), "$1${2}COMMIT"},
+	{regexp.MustCompile(`expired \d+ days ago`), "expired DAYS ago"},
 	{regexp.MustCompile(`seawall-demo-\d+`), "seawall-demo"},
 	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?`), "TIME"},
 }

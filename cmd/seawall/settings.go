@@ -11,12 +11,10 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
-	"github.com/seawall-dev/seawall/reconcile/sink"
 )
 
 // settings are configuration, flags and environment, put together.
@@ -41,8 +39,8 @@ func (t *terminal) settings(o options) (settings, error) {
 	if o.baseURL != "" {
 		s.Platform.BaseURL = o.baseURL
 	}
-	if s.Platform.Profile == "extended" {
-		fmt.Fprintln(t.err, t.red("warning:"), `platform.profile "extended" makes no difference in this version; only documented calls are made`)
+	if s.Platform.Extended() && s.Credentials.Tokens == nil {
+		fmt.Fprintln(t.err, t.red("warning:"), `platform.profile is "extended" without credentials.tokens: the tokens of the platform are not looked at`)
 	}
 	return s, s.checkCredentials(t)
 }
@@ -121,8 +119,8 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 		Budget:      client.NewBudget(s.Budget.Requests, s.Budget.Per),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,
-		Vendor:      s.Platform.Vendor,
-		Log:         log,
+		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey,
+		Log: log,
 	}
 }
 
@@ -179,58 +177,4 @@ func (s settings) ledger(open func(string) (*ledger.Ledger, error)) (*ledger.Led
 	memory.Binding = ledger.Binding{Platform: s.Platform.BaseURL, Repository: s.Source.URL}
 	memory.Seal = ledger.Seal{KeyFile: s.Seal.KeyFile, Recipient: s.Seal.Recipient}
 	return memory, nil
-}
-
-// withTokens adds what creating tokens takes: a credential of its own, and
-// sinks. A plan needs no credential for it.
-func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose, log *slog.Logger) error {
-	sinks, err := newSinks(s.Sinks)
-	if err != nil {
-		return err
-	}
-	a.Tokens, a.Sinks = memory, sinks
-	if why == toPlan {
-		return nil
-	}
-	a.Tokens = lockedTokens{memory}
-	if s.Credentials.Tokens == nil {
-		return nil
-	}
-	creator, err := client.New(s.client(*s.Credentials.Tokens, log))
-	if err != nil {
-		return err
-	}
-	rulesets := a.Requests
-	a.Creator, a.Requests = creator, func() int64 { return rulesets() + creator.Requests() }
-	return nil
-}
-
-// lockedTokens is a ledger's tokens for a process that may create some: one
-// process at a time.
-type lockedTokens struct{ *ledger.Ledger }
-
-// Tokens takes the lock, keeps it, and reads. While another process has it
-// nothing can be concluded from what is on record.
-func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {
-	err := l.LockTokens()
-	if errors.Is(err, ledger.ErrHeld) {
-		return diff.TokensLive{Unknown: err.Error(), Hint: "leave tokens to that process, or stop it"}, nil
-	}
-	if err != nil {
-		return diff.TokensLive{}, err
-	}
-	return l.Ledger.Tokens(ctx)
-}
-
-func newSinks(configured map[string]schema.Sink) (*sink.Sinks, error) {
-	configs := make(map[string]sink.Config, len(configured))
-	for name, c := range configured {
-		switch {
-		case c.File != nil:
-			configs[name] = sink.Config{File: &sink.File{Root: c.File.Root}}
-		case c.Exec != nil:
-			configs[name] = sink.Config{Exec: &sink.Exec{Argv: c.Exec.Argv, Timeout: c.Exec.Timeout}}
-		}
-	}
-	return sink.New(configs)
 }

@@ -29,7 +29,9 @@ func newSim(t *terminal) *cobra.Command {
 		Short: "Serve a simulated Edge Platform",
 		Long: `Serve the platform's API from memory, with the behaviour its reference documents:
 accounts, zones, managed rulesets, entry points, envelopes, errors, paging and
-rate limits. Any client of the platform can be tried against it.
+rate limits. Any client of the platform can be tried against it. The profile
+extended adds the calls on tokens that are known beyond the reference: list, read,
+replace, roll, delete, verify, and the list of permission groups.
 
 The first line on standard output is JSON: {"base_url","rulesets_token","tokens_token"}.
 Quirks make it behave as real servers have been seen to; --list-quirks explains
@@ -45,7 +47,7 @@ plant drift, set quirks and move the clock.`,
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 takes a free one")
 	flags.StringVar(&f.basePath, "base-path", sim.DefaultBasePath, "what precedes the paths of the API")
 	flags.StringVar(&f.seed, "seed", "", "JSON `FILE` with accounts and zones; default: one account, three zones")
-	flags.StringVar(&f.profile, "profile", "documented", "documented or extended")
+	flags.StringVar(&f.profile, "profile", mem.Documented, "documented, or extended: also the calls on tokens beyond the reference")
 	flags.StringVar(&f.vendor, "vendor", "vendor", "vendor segment of resource identifiers")
 	flags.StringVar(&f.at, "at", "", "`DATE` at which the simulated clock starts, as 2027-01-31 or RFC 3339")
 	flags.StringArrayVar(&f.quirks, "quirk", nil, "`NAME[=VALUE]` of a misbehaviour to imitate (repeatable)")

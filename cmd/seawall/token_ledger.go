@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,12 +86,14 @@ seawall token adopt.`,
 
 func newTokenAdopt(t *terminal) *cobra.Command {
 	var o options
+	var expiresOn string
 	cmd := &cobra.Command{
 		Use:   "adopt KEY ID",
 		Short: "Take over a token that was made elsewhere",
 		Long: `Say that the declared token KEY exists already, with this id on the platform, and
-that its secret is where it belongs. It is taken to be as declared: the platform
-cannot be asked.`,
+that its secret is where it belongs. It is taken to be as declared; where the
+platform lists its tokens, the next run looks and mends what differs. Of a token
+that rotates say when it ends: its successor is made before that.`,
 		Example: "  seawall token adopt ci-dns ed17574386854bf78a67040be0a770b0",
 		Args:    keyAndID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,17 +101,37 @@ cannot be asked.`,
 			if err != nil {
 				return err
 			}
-			spec := token.Spec()
-			return t.onLedger(o, func(_ settings, memory *ledger.Ledger) error {
-				return memory.Adopt(cmd.Context(), diff.TokenRecord{
-					Intent: reconcile.NewIntent(), Key: token.Key, ID: edge.TokenID(args[1]), Spec: spec, Hash: access.Hash(spec),
-					Sink: token.Sink, At: time.Now(),
-				})
-			})
+			record, err := adopted(token, expiresOn)
+			if err != nil {
+				return err
+			}
+			record.ID = edge.TokenID(args[1])
+			return t.onLedger(o, func(_ settings, memory *ledger.Ledger) error { return memory.Adopt(cmd.Context(), record) })
 		},
 	}
 	addConfig(cmd, &o)
+	cmd.Flags().StringVar(&expiresOn, "expires-on", "", "of a token that rotates: the `TIME` at which it ends, 2027-01-01T00:00:00Z")
 	return cmd
+}
+
+// adopted is the record of a declared token that a person brings.
+func adopted(token desired.Token, expiresOn string) (diff.TokenRecord, error) {
+	spec := token.Spec()
+	record := diff.TokenRecord{
+		Intent: reconcile.NewIntent(), Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Prune: token.Prune, At: time.Now(),
+	}
+	if expiresOn == "" {
+		return record, nil
+	}
+	end, err := time.Parse("2006-01-02T15:04:05Z", expiresOn)
+	switch {
+	case err != nil:
+		return record, fail(fmt.Errorf("--expires-on %q is not a time in UTC", expiresOn), "write it as 2027-01-01T00:00:00Z")
+	case token.Rotate == nil:
+		return record, fail(fmt.Errorf("--expires-on is for a token that rotates, and %q does not", token.Key), "its declaration says when it ends: expires_on")
+	}
+	record.Spec.ExpiresOn = end.Format(time.RFC3339)
+	return record, nil
 }
 
 func (t *terminal) declaredToken(cmd *cobra.Command, o options, key string) (desired.Token, error) {
@@ -199,7 +222,7 @@ func newTokenList(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show the tokens the ledger knows",
-		Long:    "Show every token on record, with how far its creation came. No secret is shown.",
+		Long:    "Show every token on record, with how far its creation came and when it ends by\nitself. No secret is shown.",
 		Example: "  seawall token list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -229,7 +252,7 @@ func (t *terminal) listTokens(live diff.TokensLive) error {
 		t.hint(live.Hint)
 	}
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE")
+	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES")
 	for _, r := range live.Records {
 		secret := "-"
 		switch {
@@ -242,7 +265,8 @@ func (t *terminal) listTokens(live diff.TokensLive) error {
 		if id == "" {
 			id = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", oneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
+			cmp.Or(oneLine(r.Spec.ExpiresOn), "never"))
 	}
 	return w.Flush()
 }

@@ -21,6 +21,7 @@ type Config struct {
 	Source      Source
 	Platform    Platform
 	Credentials Credentials
+	Tokens      Tokens
 	Schedule    Schedule
 	Budget      Budget
 	StateDir    string // absolute
@@ -72,6 +73,17 @@ type Platform struct {
 	BaseURL string // https, or http to the loopback
 	Vendor  string // the segment of resource keys
 	Profile string // documented or extended
+
+	ConditionKey string // request.ip or request_ip
+}
+
+// Extended reports whether the platform offers calls beyond the reference.
+func (p Platform) Extended() bool { return p.Profile == "extended" }
+
+// Tokens says how tokens are made and judged.
+type Tokens struct {
+	NameSuffix     string // contains {intent}; or empty
+	CreatingGroups []string
 }
 
 // Credentials are the two credentials; Tokens is nil where no token is managed.
@@ -102,8 +114,10 @@ type Seal struct {
 
 // Sink is where secrets of tokens go: exactly one member is set.
 type Sink struct {
-	File *FileSink
-	Exec *ExecSink
+	File       *FileSink
+	Exec       *ExecSink
+	Vault      *VaultSink
+	Kubernetes *KubernetesSink
 }
 
 // FileSink is a folder for secrets.
@@ -115,6 +129,47 @@ type FileSink struct {
 type ExecSink struct {
 	Argv    []string // at least one
 	Timeout time.Duration
+}
+
+// VaultSink is a place in HashiCorp Vault or OpenBao.
+type VaultSink struct {
+	Address   string // https, or http to the loopback
+	Mount     string
+	Prefix    string
+	Field     string
+	Namespace string // empty where there is none
+	CAFile    string // absolute; empty for the system's authorities
+	Timeout   time.Duration
+	Auth      VaultAuth
+}
+
+// VaultAuth is how to log in to Vault: exactly one member is set.
+type VaultAuth struct {
+	Token      *SecretRef
+	AppRole    *AppRole
+	Kubernetes *VaultKubernetes
+}
+
+// AppRole is a login with Vault's method AppRole.
+type AppRole struct {
+	RoleID   string
+	SecretID SecretRef
+	Mount    string
+}
+
+// VaultKubernetes is a login with Vault's method Kubernetes.
+type VaultKubernetes struct {
+	Role    string
+	Mount   string
+	JWTFile string // absolute
+}
+
+// KubernetesSink is a namespace whose Secrets take secrets.
+type KubernetesSink struct {
+	Namespace  string
+	Kubeconfig string // absolute; empty for the service account of the pod
+	Context    string // in Kubeconfig; empty for the current one
+	Timeout    time.Duration
 }
 
 // Log is how the daemon logs.

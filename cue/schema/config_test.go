@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := schema.Config{
 		Source:      schema.Source{URL: "https://git.example/edge.git", Ref: "refs/heads/main", Path: "."},
-		Platform:    schema.Platform{BaseURL: "https://api.example/client/v4", Vendor: "vendor", Profile: "documented"},
+		Platform:    schema.Platform{BaseURL: "https://api.example/client/v4", Vendor: "vendor", Profile: "documented", ConditionKey: "request.ip"},
 		Credentials: schema.Credentials{Rulesets: schema.SecretRef{File: "/run/rulesets"}},
 		Schedule:    schema.Schedule{Sync: "*/1 * * * *", Sweep: "0 */2 * * *", Timezone: time.UTC},
 		Budget:      schema.Budget{Requests: 1200, Per: 5 * time.Minute, Concurrency: 16},
@@ -46,12 +47,23 @@ source: {
 	auth: ssh: {key: "/etc/seawall/key", passphrase: systemd: "key-pass", known_hosts: "/etc/seawall/known_hosts"}
 	shallow: true
 }
-platform: {base_url: "http://127.0.0.1:8080/x", vendor: "acme", profile: "extended"}
+platform: {base_url: "http://127.0.0.1:8080/x", vendor: "acme", profile: "extended", condition_key: "request_ip"}
+tokens: creating_groups: ["g1", "g2"]
 credentials: {rulesets: env: "RULESETS", tokens: systemd: "tokens"}
 schedule: {sync: "@every 30s", sweep: "@hourly", timezone: "Europe/Berlin"}
 budget: {requests: 10, per: "1m", concurrency: 2}
 state: {dir: "/srv/seawall", seal: key_file: "/etc/seawall/seal.key"}
 sinks: {ci: file: root: "/run/secrets/seawall", "the store": exec: argv: ["put", ""], slow: exec: {argv: ["put"], timeout: "5m"}}
+sinks: {
+	v: vault: {address: "https://vault.example:8200", prefix: "seawall", auth: token: file: "/etc/seawall/vault-token"}
+	w: vault: {
+		address: "http://[::1]:8200/proxied", mount: "team/kv", prefix: "edge/tokens", field: "value", namespace: "acme", ca_file: "/etc/ca.pem", timeout: "5s"
+		auth: approle: {role_id: "r", secret_id: systemd: "vault-secret-id", mount: "teams/approle"}
+	}
+	x: vault: {address: "https://vault.example", prefix: "p", auth: kubernetes: role: "seawall"}
+	k: kubernetes: namespace: "apps"
+	l: kubernetes: {namespace: "apps", kubeconfig: "/etc/seawall/kubeconfig", context: "prod", timeout: "1m"}
+}
 listen: ":8080"
 log: {format: "json", level: "debug"}
 `))
@@ -69,12 +81,43 @@ log: {format: "json", level: "debug"}
 		"ci":        {File: &schema.FileSink{Root: "/run/secrets/seawall"}},
 		"the store": {Exec: &schema.ExecSink{Argv: []string{"put", ""}, Timeout: 30 * time.Second}},
 		"slow":      {Exec: &schema.ExecSink{Argv: []string{"put"}, Timeout: 5 * time.Minute}},
+		"v": {Vault: &schema.VaultSink{
+			Address: "https://vault.example:8200", Mount: "secret", Prefix: "seawall", Field: "token", Timeout: 30 * time.Second,
+			Auth: schema.VaultAuth{Token: &schema.SecretRef{File: "/etc/seawall/vault-token"}},
+		}},
+		"w": {Vault: &schema.VaultSink{
+			Address: "http://[::1]:8200/proxied", Mount: "team/kv", Prefix: "edge/tokens", Field: "value", Namespace: "acme", CAFile: "/etc/ca.pem", Timeout: 5 * time.Second,
+			Auth: schema.VaultAuth{AppRole: &schema.AppRole{RoleID: "r", SecretID: schema.SecretRef{Systemd: "vault-secret-id"}, Mount: "teams/approle"}},
+		}},
+		"x": {Vault: &schema.VaultSink{
+			Address: "https://vault.example", Mount: "secret", Prefix: "p", Field: "token", Timeout: 30 * time.Second,
+			Auth: schema.VaultAuth{Kubernetes: &schema.VaultKubernetes{Role: "seawall", Mount: "kubernetes", JWTFile: "/var/run/secrets/kubernetes.io/serviceaccount/token"}},
+		}},
+		"k": {Kubernetes: &schema.KubernetesSink{Namespace: "apps", Timeout: 30 * time.Second}},
+		"l": {Kubernetes: &schema.KubernetesSink{Namespace: "apps", Kubeconfig: "/etc/seawall/kubeconfig", Context: "prod", Timeout: time.Minute}},
 	}
 	if diff := cmp.Diff(wantSinks, got.Sinks); diff != "" || got.Seal != (schema.Seal{KeyFile: "/etc/seawall/seal.key"}) {
 		t.Errorf("seal %+v, sinks (-want +got):\n%s", got.Seal, diff)
 	}
+	if !got.Platform.Extended() || got.Platform.ConditionKey != "request_ip" || got.Tokens.NameSuffix != " [{intent}]" || !slices.Equal(got.Tokens.CreatingGroups, []string{"g1", "g2"}) {
+		t.Errorf("platform %+v, tokens %+v", got.Platform, got.Tokens)
+	}
 	if got.Credentials.Tokens == nil || got.Credentials.Tokens.Systemd != "tokens" || got.Schedule.Timezone.String() != "Europe/Berlin" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestNameSuffix(t *testing.T) {
+	extended := strings.Replace(least, `v4"`, `v4", platform: profile: "extended"`, 1)
+	for text, want := range map[string]string{
+		least: "", extended: " [{intent}]",
+		least + `tokens: name_suffix: "/{intent}"`: "/{intent}",
+		extended + `tokens: name_suffix: ""`:       "",
+	} {
+		got, problems := schema.LoadConfig("c.cue", []byte(text))
+		if len(problems) > 0 || got.Tokens.NameSuffix != want {
+			t.Errorf("%s: suffix %q, want %q; %v", text, got.Tokens.NameSuffix, want, problems)
+		}
 	}
 }
 
@@ -82,14 +125,33 @@ func TestConfigMistakes(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"unknown", least + `listn: ":1"`, `c.cue:5:1: listn: unknown field (did you mean "listen"?)`},
 		{"unknown kind", least + `sinks: ci: fil: root: "/x"`, `c.cue:5:12: sinks.ci.fil: unknown field (did you mean "file"?)`},
-		{"no kind", least + `sinks: {ci: {}, "the store": {}}`, "c.cue:5:9: sinks.ci: needs one of file and exec\nc.cue:5:17: sinks.\"the store\": needs one of file and exec"},
-		{"two kinds", least + `sinks: ci: {file: root: "/x", exec: argv: ["x"]}`, `c.cue:5:8: sinks.ci: has 2 of file and exec (keep one of them)`},
+		{"suffix without the attempt", least + `tokens: name_suffix: "-seawall"`, `c.cue:5:22: tokens.name_suffix: "-seawall" must be empty, or contain {intent}, and have at most 60 characters`},
+		{"suffix too long", least + `tokens: name_suffix: "{intent}` + strings.Repeat("x", 60) + `"`, `c.cue:5:22: tokens.name_suffix: "{intent}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... must be empty, or contain {intent}, and have at most 60 characters`},
+		{"condition key", least + `platform: condition_key: "ip"`, `c.cue:5:26: platform.condition_key: "ip" is not one of request.ip, request_ip`},
+		{"no kind", least + `sinks: {ci: {}, "the store": {}}`, "c.cue:5:9: sinks.ci: needs one of file, exec, vault and kubernetes\nc.cue:5:17: sinks.\"the store\": needs one of file, exec, vault and kubernetes"},
+		{"two kinds", least + `sinks: ci: {file: root: "/x", exec: argv: ["x"]}`, `c.cue:5:8: sinks.ci: has 2 of file, exec, vault and kubernetes (keep one of them)`},
 		{"no root", least + `sinks: ci: file: {}`, `c.cue:5:12: sinks.ci.file.root: required field is missing`},
 		{"relative root", least + `sinks: ci: file: root: "x"`, `c.cue:5:24: sinks.ci.file.root: "x" must be an absolute path`},
 		{"no program", least + `sinks: ci: exec: argv: []`, `c.cue:5:18: sinks.ci.exec.argv: must not be empty (give it at least one entry)`},
 		{"empty program", least + `sinks: ci: exec: argv: [""]`, `c.cue:5:25: sinks.ci.exec.argv[0]: "" must not be empty`},
 		{"shell", least + `sinks: ci: exec: argv: "put it"`, `c.cue:5:24: sinks.ci.exec.argv: "put it" is text; want a list`},
 		{"no time", least + `sinks: ci: exec: {argv: ["x"], timeout: "0s"}`, `c.cue:5:32: sinks.ci.exec.timeout: "0s" is not a length of time above zero`},
+		{"plain vault", least + `sinks: v: vault: {address: "http://vault.example", prefix: "p", auth: token: env: "X"}`, `c.cue:5:28: sinks.v.vault.address: "http://vault.example" must be an https address, or http to the own machine`},
+		{"vault with user", least + `sinks: v: vault: {address: "https://u:p@vault.example", prefix: "p", auth: token: env: "X"}`, `c.cue:5:19: sinks.v.vault.address: must have neither user, query nor fragment`},
+		{"vault without prefix", least + `sinks: v: vault: {address: "https://v.example", auth: token: env: "X"}`, `c.cue:5:11: sinks.v.vault.prefix: required field is missing`},
+		{"vault without auth", least + `sinks: v: vault: {address: "https://v.example", prefix: "p"}`, `c.cue:5:11: sinks.v.vault.auth: required field is missing`},
+		{"vault climbs", least + `sinks: v: vault: {address: "https://v.example", prefix: "a/../b", auth: token: env: "X"}`, `c.cue:5:57: sinks.v.vault.prefix: "a/../b" must not contain . or .. as a part`},
+		{"vault elsewhere", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", mount: "/sys", auth: token: env: "X"}`, `c.cue:5:69: sinks.v.vault.mount: "/sys" must be a relative path of letters, digits and . _ ~ @ : = , -`},
+		{"two logins", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", auth: {token: env: "X", kubernetes: role: "r"}}`, `c.cue:5:62: sinks.v.vault.auth: has 2 of token, approle and kubernetes (keep one of them)`},
+		{"no login", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", auth: {}}`, `c.cue:5:62: sinks.v.vault.auth: needs one of token, approle and kubernetes`},
+		{"vault token here", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", auth: token: {}}`, `c.cue:5:68: sinks.v.vault.auth.token: needs one of file, env and systemd`},
+		{"relative ca_file", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", ca_file: "ca.pem", auth: token: env: "X"}`, `c.cue:5:71: sinks.v.vault.ca_file: "ca.pem" must be an absolute path`},
+		{"no time for vault", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", timeout: "-1s", auth: token: env: "X"}`, `c.cue:5:62: sinks.v.vault.timeout: "-1s" is not a length of time above zero`},
+		{"no namespace", least + `sinks: k: kubernetes: {}`, `c.cue:5:11: sinks.k.kubernetes.namespace: required field is missing`},
+		{"all namespaces", least + `sinks: k: kubernetes: namespace: "a/b"`, `c.cue:5:34: sinks.k.kubernetes.namespace: "a/b" must be lower-case letters, digits and -, with a letter or digit at both ends`},
+		{"long namespace", least + `sinks: k: kubernetes: namespace: "` + strings.Repeat("n", 64) + `"`, `c.cue:5:23: sinks.k.kubernetes.namespace: must not be longer than 63 characters`},
+		{"context alone", least + `sinks: k: kubernetes: {namespace: "a", context: "c"}`, `c.cue:5:40: sinks.k.kubernetes.context: needs a kubeconfig (name the file that has this context)`},
+		{"relative kubeconfig", least + `sinks: k: kubernetes: {namespace: "a", kubeconfig: "c"}`, `c.cue:5:52: sinks.k.kubernetes.kubeconfig: "c" must be an absolute path`},
 		{"sink in state", least + `sinks: {a: file: root: "/var/lib/seawall/x", b: file: root: "/var/lib/", c: file: root: "/var/lib/seawall-x"}`, `c.cue:5:18: sinks.a.file.root: "/var/lib/seawall/x" and state.dir (/var/lib/seawall) must not be one in the other (give secrets a folder of their own)` + "\n" +
 			`c.cue:5:55: sinks.b.file.root: "/var/lib/" and state.dir (/var/lib/seawall) must not be one in the other (give secrets a folder of their own)`},
 		{"sink holds key", least + `state: seal: key_file: "/run/x/key"` + "\n" + `sinks: a: file: root: "/run/x"`, `c.cue:6:17: sinks.a.file.root: "/run/x" must not hold state.seal.key_file (/run/x/key) (give secrets a folder of their own)`},

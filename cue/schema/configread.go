@@ -20,8 +20,9 @@ func (c *configReader) read(v, plain cue.Value) Config {
 	c.plain = plain
 	config := Config{
 		Source:      c.source(v),
-		Platform:    Platform{text(v, "platform.base_url"), text(v, "platform.vendor"), text(v, "platform.profile")},
+		Platform:    c.platform(v),
 		Credentials: Credentials{Rulesets: c.secret(v, "credentials.rulesets"), Tokens: c.optionalSecret(v, "credentials.tokens")},
+		Tokens:      c.tokens(v),
 		Schedule:    Schedule{Sync: text(v, "schedule.sync"), Sweep: text(v, "schedule.sweep")},
 		Budget:      Budget{Requests: number(v, "budget.requests"), Concurrency: number(v, "budget.concurrency")},
 		StateDir:    text(v, "state.dir"),
@@ -33,6 +34,24 @@ func (c *configReader) read(v, plain cue.Value) Config {
 	config.Budget.Per, _ = time.ParseDuration(text(v, "budget.per")) // the schema holds the form
 	c.check(&config, v)
 	return config
+}
+
+func (c *configReader) platform(v cue.Value) Platform {
+	return Platform{
+		BaseURL: text(v, "platform.base_url"), Vendor: text(v, "platform.vendor"), Profile: text(v, "platform.profile"),
+		ConditionKey: text(v, "platform.condition_key"),
+	}
+}
+
+// suffixToFind is the suffix by which a platform that lists its tokens is searched.
+const suffixToFind = " [{intent}]"
+
+func (c *configReader) tokens(v cue.Value) Tokens {
+	tokens := Tokens{NameSuffix: text(v, "tokens.name_suffix"), CreatingGroups: texts(v, "tokens.creating_groups")}
+	if !at(c.plain, "tokens.name_suffix").Exists() && c.platform(v).Extended() {
+		tokens.NameSuffix = suffixToFind
+	}
+	return tokens
 }
 
 func (c *configReader) source(v cue.Value) Source {
@@ -80,36 +99,20 @@ func (c *configReader) optionalSecret(v cue.Value, path string) *SecretRef {
 	return &ref
 }
 
-// sinks reads the sinks; nil where there is none.
-func (c *configReader) sinks(v cue.Value) map[string]Sink {
-	var sinks map[string]Sink
-	fields, _ := at(v, "sinks").Fields() // validated: a struct
-	for fields.Next() {
-		if sinks == nil {
-			sinks = map[string]Sink{}
-		}
-		sinks[fields.Selector().Unquoted()] = c.sink(v, "sinks."+fields.Selector().String())
-	}
-	return sinks
-}
-
-func (c *configReader) sink(v cue.Value, path string) (s Sink) {
-	if at(v, path+".file").Exists() {
-		s.File = &FileSink{text(v, path+".file.root")}
-	}
-	if at(v, path+".exec").Exists() {
-		s.Exec = &ExecSink{}
-		_ = at(v, path+".exec.argv").Decode(&s.Exec.Argv)                     // validated: a list of texts
-		s.Exec.Timeout, _ = time.ParseDuration(text(v, path+".exec.timeout")) // the schema holds the form
-	}
-	return s
-}
-
 func at(v cue.Value, path string) cue.Value { return v.LookupPath(cue.ParsePath(path)) }
 
 func text(v cue.Value, path string) string {
 	s, _ := at(v, path).String() // validated: text where it exists
 	return s
+}
+
+func texts(v cue.Value, path string) (list []string) {
+	elements, err := at(v, path).List()
+	for err == nil && elements.Next() {
+		s, _ := elements.Value().String() // validated: text
+		list = append(list, s)
+	}
+	return list
 }
 
 func number(v cue.Value, path string) int {

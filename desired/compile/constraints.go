@@ -72,21 +72,49 @@ func (r *reader) checkToken(path string, t desired.Token, f both) {
 	}
 }
 
-// checkRotate: Seawall sets both ends of the validity of a token it rotates.
+// The shortest lengths of time a rotation takes. Its tokens are made by runs, and
+// those may be held up: a platform that is down for an hour must not end a token
+// that is in use.
+const (
+	shortestEvery   = time.Hour
+	shortestOverlap = 10 * time.Minute
+)
+
+// checkRotate: Seawall sets both ends of the validity of a token it rotates. CUE
+// does not compare durations.
 func (r *reader) checkRotate(path string, t desired.Token, f both) {
 	for _, field := range []string{"not_before", "expires_on"} {
 		if end := f.field(field); end.exists() {
 			r.problem(end.origin(), at(path, field), "stands beside rotate, which sets it", "remove one of the two")
 		}
 	}
-	every, overlap := duration(t.Rotate.Every), duration(t.Rotate.Overlap)
 	rotate := f.field("rotate")
+	every, overlap := rotate.field("every"), rotate.field("overlap")
 	switch {
-	case every <= 0:
-		r.problem(rotate.field("every").origin(), at(path, "rotate", "every"), fmt.Sprintf("%q is not a length of time above zero", t.Rotate.Every), "")
-	case overlap < 0 || overlap >= every:
-		r.problem(rotate.field("overlap").origin(), at(path, "rotate", "overlap"),
-			fmt.Sprintf("%q is not between zero and every, %q", t.Rotate.Overlap, t.Rotate.Every), "")
+	case t.Rotate.Every < shortestEvery:
+		r.problem(every.origin(), at(path, "rotate", "every"), fmt.Sprintf("%q is less than an hour", every.text()), `write a Go duration such as "720h"`)
+	case t.Rotate.Overlap < shortestOverlap:
+		r.problem(overlap.origin(), at(path, "rotate", "overlap"),
+			fmt.Sprintf("%q is less than 10 minutes, too short for everyone to take up the new secret", overlap.text()), `"48h" leaves room for a weekend`)
+	case t.Rotate.Overlap >= t.Rotate.Every:
+		r.problem(overlap.origin(), at(path, "rotate", "overlap"),
+			fmt.Sprintf("%q is not shorter than every, %q: more than two would live at once", overlap.text(), every.text()), "")
+	}
+}
+
+// checkGroup: CUE would say the two ways to name a group as a disjunction, whose
+// failure hides what is wrong inside either, and cannot hold a group against the
+// resources of its policy.
+func (r *reader) checkGroup(path string, g desired.PermissionGroup, resources []desired.Resource) {
+	switch {
+	case g.ID == "" && g.Name == "":
+		r.problem(g.Origin, path, "names no permission group", "give it an id, or a name and a scope")
+	case g.ID == "" && g.Scope == "":
+		r.problem(g.Origin, path, fmt.Sprintf("names the permission group %q without its scope", g.Name),
+			`names are not unique: add scope: "account", "zone" or "user", or give the id`)
+	case g.Scope != "" && !slices.ContainsFunc(resources, func(resource desired.Resource) bool { return resource.Type() == g.Scope }):
+		r.problem(g.Origin, path, fmt.Sprintf("the permission group %s is for resources of the type %s, and its policy has none", g, g.Scope),
+			"a group counts only for the type it is scoped for: it would grant nothing here")
 	}
 }
 

@@ -33,11 +33,7 @@ func (r *reader) token(m member) desired.Token {
 		t.Sink = &desired.Sink{Name: f.field("name").text(), Key: f.field("key").text()}
 	}
 	if f := m.field("rotate"); f.exists() {
-		t.Rotate = &desired.Rotate{Every: f.field("every").text(), Overlap: f.field("overlap").text()}
-		r.warn(f.origin(), at(path, "rotate"), "tokens are not rotated by this version, so a plan refuses this one", "leave rotate out, and say expires_on")
-	}
-	if t.Prune {
-		r.warn(m.field("prune").origin(), at(path, "prune"), "nothing is deleted by this version: the documented calls cannot", "a plan names what nothing declares, for a person to revoke")
+		t.Rotate = &desired.Rotate{Every: duration(f.field("every").text()), Overlap: duration(f.field("overlap").text())}
 	}
 	r.checkToken(path, t, m.both)
 	return t
@@ -53,8 +49,12 @@ func (r *reader) policy(path string, f both) desired.Policy {
 		}
 	}
 	slices.SortFunc(p.Resources, func(a, b desired.Resource) int { return cmp.Compare(a.Key, b.Key) })
-	for _, g := range f.field("permission_groups").elements() {
-		p.PermissionGroups = append(p.PermissionGroups, desired.PermissionGroup{ID: g.field("id").text(), Name: g.field("name").text()})
+	for i, g := range f.field("permission_groups").elements() {
+		group := desired.PermissionGroup{
+			ID: g.field("id").text(), Name: g.field("name").text(), Scope: g.field("scope").text(), Origin: g.origin(),
+		}
+		r.checkGroup(fmt.Sprintf("%s[%d]", at(path, "permission_groups"), i), group, p.Resources)
+		p.PermissionGroups = append(p.PermissionGroups, group)
 	}
 	return p
 }

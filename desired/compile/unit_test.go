@@ -3,6 +3,7 @@ package compile_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -143,7 +144,7 @@ func units() *rapid.Generator[compile.Unit] {
 		if rapid.Bool().Draw(t, "extras") {
 			k.Condition = &desired.Condition{In: slice(text).Draw(t, "in"), NotIn: slice(text).Draw(t, "not in")}
 			k.Sink = &desired.Sink{Name: text.Draw(t, "sink"), Key: text.Draw(t, "sink key")}
-			k.Rotate = &desired.Rotate{Every: "1h", Overlap: "1m"}
+			k.Rotate = &desired.Rotate{Every: time.Hour, Overlap: time.Minute}
 		}
 		return k
 	})

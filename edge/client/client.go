@@ -21,6 +21,9 @@
 // only when it certainly had no effect; otherwise the caller learns
 // [edge.ErrOutcomeUnknown] and reads before it writes again. The creation of a
 // token is never repeated at all.
+//
+// Calls on tokens beyond the reference are sent to every platform; one that has
+// no such address is [edge.ErrNotOffered].
 package client
 
 import (
@@ -75,14 +78,14 @@ type Config struct {
 	Log       *slog.Logger      // nil is silent
 }
 
-// Client is an [edge.Platform] and an [edge.TokenCreator] over HTTP, safe for concurrent use. Make one
-// with [New].
+// Client is an [edge.Platform] and an [edge.TokenPlatform] over HTTP, safe for
+// concurrent use. Make one with [New].
 type Client struct {
 	config   Config
 	base     string // without a slash at the end
 	host     string // for errors
 	dialect  wire.Dialect
-	creator  http.RoundTripper // for the class create
+	creator  http.RoundTripper // for what answers with a secret
 	slots    chan struct{}
 	retries  retrypolicy.RetryPolicy[*attempt]
 	requests atomic.Int64

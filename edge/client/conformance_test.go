@@ -22,6 +22,8 @@ var quirkValues = map[string][]string{
 	mem.QuirkDefaults:       {""},
 	mem.QuirkOmitEmptyRules: {""},
 	mem.QuirkRulesetBump:    {"1"},
+	mem.QuirkQuota:          {"20"},
+	sim.QuirkRequestIP:      {""},
 	sim.QuirkMessagesNull:   {""},
 	sim.QuirkThrottle:       {"3"},
 	sim.QuirkErrorBefore:    {"2"},
@@ -45,7 +47,9 @@ func TestConformance(t *testing.T) {
 			conform(t, quirk(q.Name, value), quirk(q.Name, value))
 		}
 	}
-	conform(t, "a bad day", "patch=merge", "reorder", "defaults", "messages-null", "throttle=7", "error-after=3", "truncate=3", "html=11")
+	conformProfile(t, "documented", mem.Documented)
+	conformProfile(t, "documented, on a bad day", mem.Documented, "messages-null", "throttle=7", "error-after=3", "truncate=3", "html=11")
+	conform(t, "a bad day", "patch=merge", "reorder", "defaults", "messages-null", "throttle=7", "error-after=3", "truncate=3", "html=11", "request-ip")
 }
 
 // testVendor is not that of the nouns, so that every token is translated.
@@ -59,26 +63,36 @@ func quirk(name, value string) string {
 }
 
 func conform(t *testing.T, name string, quirks ...string) {
+	conformProfile(t, name, mem.Extended, quirks...)
+}
+
+func conformProfile(t *testing.T, name, profile string, quirks ...string) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		edgetest.Run(t, func(t testing.TB) edgetest.Fixture { return simFixture(t, quirks) })
+		edgetest.Run(t, func(t testing.TB) edgetest.Fixture { return simFixture(t, profile, quirks) })
 	})
 }
 
-func simFixture(t testing.TB, quirks []string) edgetest.Fixture {
+func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture {
 	seed := mem.DefaultSeed()
 	seed.User = "me"
-	running, err := sim.Start(sim.Config{Seed: seed, Quirks: quirks, Vendor: testVendor})
+	running, err := sim.Start(sim.Config{Seed: seed, Quirks: quirks, Vendor: testVendor, Profile: profile})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { running.Close() })
+	tokens := overSocket(t, running, running.TokensToken)
+	var all edge.TokenPlatform
+	if profile == mem.Extended {
+		all = tokens
+	}
 	return edgetest.Fixture{
+		Extended: all,
 		Platform: overSocket(t, running, running.RulesetsToken),
 		Denied:   overSocket(t, running, edge.NewSecret("not-a-token")),
 		Account:  mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		Merges: slices.Contains(quirks, "patch=merge"),
-		Tokens: overSocket(t, running, running.TokensToken), TokenCount: func() int { return len(running.Platform.Tokens()) },
+		Tokens: tokens, TokenCount: func() int { return len(running.Platform.Tokens()) },
 		SignIn: func(secret edge.Secret) edge.Platform { return overSocket(t, running, secret) }, User: seed.User,
 		Mute: slices.Contains(quirks, "error-after=1") || slices.Contains(quirks, "cut-after=1"),
 	}

@@ -128,7 +128,7 @@ func (s *server) client(t *testing.T, change func(*Config)) *Client {
 	return c
 }
 
-// get, patch and post are the classes of requests.
+// get, patch, del, post and rollToken are the classes of requests.
 func get(c *Client) error {
 	_, err := c.EntryPoint(context.Background(), testZone)
 	return err
@@ -142,6 +142,27 @@ func patch(c *Client) error {
 func post(c *Client) error {
 	_, err := c.CreateToken(context.Background(), testSpec())
 	return err
+}
+
+func put(c *Client) error {
+	_, err := c.UpdateToken(context.Background(), edge.TokenID(testEntry), edge.Token{TokenSpec: testSpec()})
+	return err
+}
+
+func del(c *Client) error { return c.DeleteToken(context.Background(), edge.TokenID(testEntry)) }
+
+func rollToken(c *Client) error {
+	_, err := c.RollToken(context.Background(), edge.TokenID(testEntry))
+	return err
+}
+
+// answerAll is what every call takes for a success.
+func answerAll(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "/value") {
+		answer(200, ok(`"`+testSecret+`"`))(w, r)
+		return
+	}
+	answer(200, tokenJSON)(w, r)
 }
 
 // answer is a handler that always answers the same.

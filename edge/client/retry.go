@@ -21,8 +21,10 @@ type class string
 
 const (
 	read   class = "read"   // GET: nothing
-	update class = "update" // PATCH: overwrites, so a repetition by mistake undoes what another writer did in between
+	update class = "update" // PATCH, PUT of a token: overwrites, so a repetition by mistake undoes what another writer did in between
+	remove class = "remove" // DELETE: the second one finds nothing, and could not tell who was first
 	create class = "create" // POST of a token: each one that arrives makes another token
+	roll   class = "roll"   // PUT of a token's value: each one that arrives ends the secret that the one before gave
 )
 
 // outcome is how one attempt ended.
@@ -54,20 +56,23 @@ const (
 // verdicts is the whole of what is decided about repetitions. An update is
 // repeated where it certainly had no effect: the platform throttled it instead
 // of doing it, or never saw it. A 5xx is not such a case, since gateways answer
-// 502 and 504 for requests that went through. A creation is never repeated, and
-// its outcome is known where the platform certainly created nothing, or answered
-// with a secret; a person has to look after all others.
+// 502 and 504 for requests that went through. A removal is treated alike: its
+// caller may call again, and has to know that the first may have worked. A
+// creation is never repeated, and its outcome is known where the platform
+// certainly created nothing, or answered with a secret; a person has to look
+// after all others. A roll is repeated as an update is, and what is known of it
+// is what is known of a creation: it has happened when there is a secret.
 var verdicts = map[outcome]map[class]verdict{
-	succeeded:    {read: final, update: final, create: final},
-	throttled:    {read: again, update: again, create: final},
-	notSent:      {read: again, update: again, create: final},
-	cut:          {read: again, update: unknown, create: unknown},
-	failed:       {read: again, update: unknown, create: unknown},
-	garbled:      {read: again, update: unknown, create: unknown},
-	mumbled:      {read: again, update: unknown, create: final},
-	redirected:   {read: final, update: final, create: final},
-	contradicted: {read: final, update: final, create: unknown},
-	refused:      {read: final, update: final, create: final},
+	succeeded:    {read: final, update: final, remove: final, create: final, roll: final},
+	throttled:    {read: again, update: again, remove: again, create: final, roll: again},
+	notSent:      {read: again, update: again, remove: again, create: final, roll: again},
+	cut:          {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
+	failed:       {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
+	garbled:      {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
+	mumbled:      {read: again, update: unknown, remove: unknown, create: final, roll: final},
+	redirected:   {read: final, update: final, remove: final, create: final, roll: final},
+	contradicted: {read: final, update: final, remove: final, create: unknown, roll: unknown},
+	refused:      {read: final, update: final, remove: final, create: final, roll: final},
 }
 
 // attempt is one request and what came of it. err is nil only for succeeded.

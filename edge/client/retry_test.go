@@ -15,20 +15,21 @@ import (
 )
 
 // happening is how a server brings an outcome about, and what the classes of
-// requests must make of it. A creation is sent once, whatever happens.
+// requests must make of it. A creation is sent once, whatever happens; a removal
+// and a roll are sent as often as an update.
 type happening struct {
 	handler  http.HandlerFunc // nil: nobody listens
 	sentinel error
 	reads    int // attempts when it happens every time
 	updates  int
-	unknown  bool // an update's outcome is then unknown
-	orphan   bool // a creation's is
+	unknown  bool // the outcome of an update or a removal is then unknown
+	orphan   bool // that of a creation or a roll is
 	succeeds bool
 }
 
 var happenings = map[outcome][]happening{
 	succeeded: {
-		{handler: answer(200, tokenJSON), reads: 1, updates: 1, succeeds: true},
+		{handler: answerAll, reads: 1, updates: 1, succeeds: true},
 	},
 	throttled: {
 		{handler: answer(429, failure(971, "slow down"), "Retry-After", "3"), sentinel: edge.ErrThrottled, reads: 5, updates: 5},
@@ -75,7 +76,7 @@ var happenings = map[outcome][]happening{
 // stall reads the request and never answers.
 func stall(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-var senders = map[class]func(*Client) error{read: get, update: patch, create: post}
+var senders = map[class]func(*Client) error{read: get, update: patch, remove: del, create: post, roll: rollToken}
 
 // Every cell of the table in retry.go, as a server brings it about.
 func TestRetryTable(t *testing.T) {
@@ -97,7 +98,7 @@ func (h happening) check(t *testing.T, cl class) {
 	s := serve(t, h.handler)
 	s.refuse = h.handler == nil
 	c := s.client(t, nil)
-	attempts := map[class]int{read: h.reads, update: h.updates, create: 1}[cl]
+	attempts := map[class]int{read: h.reads, update: h.updates, remove: h.updates, create: 1, roll: h.updates}[cl]
 	err := senders[cl](c)
 	if got := s.attempts(); got != attempts {
 		t.Errorf("%d attempts, want %d", got, attempts)
@@ -111,7 +112,7 @@ func (h happening) check(t *testing.T, cl class) {
 	if h.succeeds != (err == nil) {
 		t.Errorf("got %v", err)
 	}
-	if got, want := errors.Is(err, edge.ErrOutcomeUnknown), h.unknown && cl == update || h.orphan && cl == create; got != want {
+	if got, want := errors.Is(err, edge.ErrOutcomeUnknown), h.unknown && (cl == update || cl == remove) || h.orphan && (cl == create || cl == roll); got != want {
 		t.Errorf("outcome unknown: %v, want %v: %v", got, want, err)
 	}
 	if attempts > 1 {

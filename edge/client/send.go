@@ -92,7 +92,8 @@ func judge(call call, token edge.Secret, answer wire.Response, decode func(wire.
 // send sends one request and reads the answer to its end. The answer has a
 // status as soon as one arrived, even where err is not nil. sent is how many
 // requests may have left the machine: the transport repeats a read by itself
-// when a connection it had kept turns out to be closed, and never a creation.
+// when a connection it had kept turns out to be closed, and never what answers
+// with a secret.
 func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer wire.Response, sent int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
@@ -106,9 +107,9 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 
 	begin := time.Now()
 	transport := c.config.Transport
-	if call.class == create {
+	if call.class == create || call.class == roll {
 		// A body that can be read twice, or an Idempotency-Key, is what makes a
-		// transport repeat a POST by itself. There is neither.
+		// transport repeat a write by itself. There is neither.
 		transport, req.GetBody = c.creator, nil
 	}
 	res, err := transport.RoundTrip(req)

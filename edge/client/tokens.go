@@ -9,8 +9,6 @@ import (
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
-var _ edge.TokenCreator = (*Client)(nil)
-
 // CreateToken sends one POST, on a connection of its own, and never a second
 // one: not after a 429 either, where the caller gets [edge.ErrThrottled] and
 // decides. It waits for the budget like every call.
@@ -36,9 +34,9 @@ func (c *Client) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.Cre
 	return created, nil
 }
 
-// creationTransport sends creations. A connection that was kept open may be
+// creationTransport sends creations and rolls. A connection that was kept open may be
 // closed by the other side in the very moment it is used again, and then nobody
-// knows whether the token exists: a new one costs a handshake and leaves no such
+// knows whether the token, or its new secret, exists: a new one costs a handshake and leaves no such
 // doubt. It also keeps the rest of an answer that is longer than it announced
 // out of net/http's own log.
 //

@@ -37,6 +37,7 @@ func parseAddress(text string) address {
 	if question < to {
 		a.query, a.has = span{question + 1, to}, true
 	}
+	a.parts = make([]part, 0, strings.Count(text[from:question], "/")+1)
 	for at := from; at < question; {
 		end := at
 		for end < question && text[end] != '/' {

@@ -88,15 +88,15 @@ func (c *call) queryNotices(r *Rule, forms []met, at time.Time) []Notice {
 	for _, extended := range []bool{false, true} {
 		var seen []string
 		for _, f := range forms {
-			if f.Extended == extended {
-				seen = append(seen, f.shown())
+			if s := f.shown(); f.Extended == extended && !slices.Contains(seen, s) {
+				seen = append(seen, s)
 			}
 		}
 		if len(seen) == 0 {
 			continue
 		}
 		n := r.notice(at, extended || r.extendedForAll())
-		n.Detail = "query: " + strings.Join(slices.Compact(seen), ", ")
+		n.Detail = "query: " + strings.Join(seen, ", ")
 		if all := c.rewrittenQueries(forms); len(all) == 1 {
 			n.Rewrite = &all[0]
 		} else {

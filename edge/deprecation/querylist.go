@@ -17,6 +17,9 @@ var unfiltering = []string{"match", "page", "per_page", "order", "direction"}
 // a list is one of several filters. It is nil where there is no safe way, as
 // when the parameter that takes over is there already.
 func (c *call) rewrittenQueries(forms []met) []Rewrite {
+	if len(forms) > maxRewrites {
+		return nil // nobody's filter; and what follows compares each with each
+	}
 	pairs, lists, ok := renamed(c.query(), forms)
 	if !ok {
 		return nil
@@ -71,9 +74,11 @@ func hasForm(value string) bool {
 // elements are the values of a comma list, each once, in its order.
 func elements(value string) []string {
 	var out []string
+	seen := map[string]bool{"": true}
 	for v := range strings.SplitSeq(value, ",") {
-		if v = strings.TrimSpace(v); v != "" && !slices.Contains(out, v) {
+		if v = strings.TrimSpace(v); !seen[v] {
 			out = append(out, v)
+			seen[v] = true
 		}
 	}
 	return out

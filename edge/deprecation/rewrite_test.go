@@ -80,6 +80,34 @@ func many(n int) string {
 	return strings.Join(all, ",")
 }
 
+// TestRewriteOfAHostileQuery: a request of megabytes is told of and costs no
+// more than reading it.
+func TestRewriteOfAHostileQuery(t *testing.T) {
+	_, m := builtin(t)
+	for _, query := range []string{
+		strings.Repeat("name=a,&content=b,&", 50_000),
+		"match=any&" + strings.Repeat("name=a,b&content=ends_with:b&", 50_000),
+	} {
+		notices := m.Match(send("GET", records+"?"+query, ""), day(t, "2025-06-01"))
+		for _, n := range notices {
+			if n.Rule == "dns-record-filter-syntax" && (n.Rewrite != nil || n.Rewrites != nil || len(n.Detail) > 60) {
+				t.Errorf("%d bytes of detail and a rewrite: %s", len(n.Detail), n.Detail[:60])
+			}
+		}
+		if len(notices) < 2 {
+			t.Error("no notice")
+		}
+	}
+	values := make([]string, 100_000)
+	for i := range values {
+		values[i] = itoa(i)
+	}
+	notices := m.Match(send("GET", records+"?name="+strings.Join(values, ","), ""), day(t, "2025-06-01"))
+	if n := notices[0]; n.Rewrite == nil || strings.Count(n.Rewrite.URL, "name=") != len(values) {
+		t.Errorf("%s is not repeated for each value", n.Detail)
+	}
+}
+
 // TestExtendedDateIsTheListsAlone: each form follows its own day.
 func TestExtendedDateIsTheListsAlone(t *testing.T) {
 	_, m := builtin(t)

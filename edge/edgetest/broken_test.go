@@ -3,6 +3,7 @@ package edgetest_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -13,11 +14,13 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-// broken are platforms with one mistake each, and the case that must find it.
-var broken = map[string]struct {
+type mistake struct {
 	platform func(*mem.Platform) both
 	foundBy  string
-}{
+}
+
+// broken are platforms with one mistake each, and the case that must find it.
+var broken = map[string]mistake{
 	"a missing entry point reads as an empty one": {foundBy: "a zone without an entry point", platform: entryPoints(
 		func(r edge.Ruleset, err error) (edge.Ruleset, error) { return r, nil })},
 	"every failure is a missing entry point": {foundBy: "what does not exist is not found", platform: entryPoints(
@@ -102,6 +105,7 @@ const brokenEnv = "EDGETEST_BROKEN"
 // The suite can fail: each mistake is found by the case that is there for it.
 // A failing suite needs a process of its own.
 func TestFindsMistakes(t *testing.T) {
+	maps.Copy(broken, brokenTokens)
 	if name := os.Getenv(brokenEnv); name != "" {
 		edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
 			return fixture(broken[name].platform(newMem(t)), false)

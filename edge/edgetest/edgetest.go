@@ -15,7 +15,7 @@
 // real service (does an update replace or merge?) is either a field of
 // [Fixture] or not asserted. An update of which the outcome is unknown is
 // followed by a read and, where it had no effect, by another update: what a
-// caller of the contract has to do anyway. A token has no read; there the suite
+// caller of the contract has to do anyway. Where a token has no read the suite
 // counts, behind the contract, what exists.
 package edgetest
 
@@ -42,6 +42,10 @@ type Fixture struct {
 	SignIn     func(edge.Secret) edge.Platform // the same platform with another credential; nil where there are none
 	User       string                          // tag of the user of Tokens; empty where it is not known
 	Mute       bool                            // no write is ever answered, though it takes effect
+
+	// Extended is what Tokens is where the platform offers the calls that are known
+	// beyond the reference. Nil where it does not: then Tokens has to say so.
+	Extended edge.TokenPlatform
 }
 
 // tester is what most cases want: the fixture, and the deployment in Zone.
@@ -88,6 +92,27 @@ var cases = []struct {
 	{"a token that is not one is refused", unfitTokens},
 	{"a creation ends with its context", creationEndsWithContext},
 	{"a wrong credential creates nothing", wrongCredentialCreatesNothing},
+	// Tokens beyond the reference: reading.
+	{"the list has every token", extended(listHasTokens)},
+	{"a token reads as it is listed", extended(tokenReadsAsListed)},
+	{"a token has what was asked for", extended(tokenHasItsSpec)},
+	{"permission groups have names and scopes", extended(groupsHaveNames)},
+	{"a credential knows itself", extended(credentialKnowsItself)},
+	{"a token that is over says so", extended(overTokenSaysSo)},
+	{"a token that was read is the caller's own", extended(tokensAreCopies)},
+	// Writing.
+	{"an update of a token replaces it", extended(updateReplacesToken)},
+	{"an update of a token drops what it leaves out", extended(updateDropsWhatIsLeftOut)},
+	{"an update of a token keeps status and secret", extended(updateKeepsStatusAndSecret)},
+	{"a token can be switched off", extended(tokenIsSwitchedOff)},
+	{"a rolled token has another secret", extended(rollGivesAnotherSecret)},
+	{"a deleted token is gone", extended(deletedTokenIsGone)},
+	{"a deleted token does not come back", extended(deletedTokenStaysGone)},
+	// Refusing.
+	{"a token that is not there is not found", extended(unknownToken)},
+	{"an update that is no token is refused", extended(unfitUpdates)},
+	{"a call on tokens ends with its context", extended(tokenCallsEndWithContext)},
+	{"a wrong credential does nothing to tokens", extended(wrongCredentialTouchesNoToken)},
 }
 
 // Run runs the suite. Open is called once for each case.

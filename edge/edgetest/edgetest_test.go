@@ -20,7 +20,7 @@ func TestOverMemory(t *testing.T) {
 }
 
 func newMem(t testing.TB, quirks ...string) *mem.Platform {
-	platform, err := mem.New(mem.Config{Quirks: quirks})
+	platform, err := mem.New(mem.Config{Quirks: quirks, Profile: mem.Extended})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,13 +30,13 @@ func newMem(t testing.TB, quirks ...string) *mem.Platform {
 // both is what a platform in memory is.
 type both interface {
 	edge.Platform
-	edge.TokenCreator
+	edge.TokenPlatform
 	Tokens() []mem.SeedToken
 }
 
 func fixture(platform both, merges bool) edgetest.Fixture {
 	return edgetest.Fixture{
-		Tokens: platform, TokenCount: func() int { return len(platform.Tokens()) },
+		Tokens: platform, Extended: platform, TokenCount: func() int { return len(platform.Tokens()) },
 		Platform: platform, Merges: merges,
 		Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 	}

@@ -57,13 +57,20 @@ func unfitTokens(t tester) {
 			u.spoil(&spec)
 			_, err := t.tryCreate(spec)
 			t.wantIs(err, edge.ErrInvalid, edge.ErrOutcomeUnknown, edge.ErrUnavailable)
-			var described *edge.Error
-			if !errors.As(err, &described) || len(described.Details) == 0 || !strings.HasPrefix(described.Details[0].Pointer, u.pointer) {
-				t.Errorf("the error does not point at %s: %v", u.pointer, err)
-			}
+			t.wantPointer(err, u.pointer)
 			if made := t.tokenCount() - before; made != 0 {
 				t.Errorf("%d tokens were made", made)
 			}
 		})
+	}
+}
+
+// wantPointer checks that an error says which member it is about, at or below
+// one.
+func (t tester) wantPointer(err error, pointer string) {
+	t.Helper()
+	var described *edge.Error
+	if !errors.As(err, &described) || len(described.Details) == 0 || !strings.HasPrefix(described.Details[0].Pointer, pointer) {
+		t.Errorf("the error does not point at %s: %v", pointer, err)
 	}
 }

@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -14,6 +15,7 @@ type behaviour struct {
 	defaults       bool
 	omitEmptyRules bool
 	bumpEvery      int // zero: never
+	quota          int // tokens a user can have
 }
 
 func parseBehaviour(list []string) (behaviour, error) {
@@ -23,12 +25,14 @@ func parseBehaviour(list []string) (behaviour, error) {
 	}
 	has := func(name string) bool { _, ok := values[name]; return ok }
 	every, _ := strconv.Atoi(values[QuirkRulesetBump]) // checked by ParseQuirks
+	quota, _ := strconv.Atoi(values[QuirkQuota])
 	return behaviour{
 		merge:          values[QuirkPatch] == "merge",
 		reorder:        has(QuirkReorder),
 		defaults:       has(QuirkDefaults),
 		omitEmptyRules: has(QuirkOmitEmptyRules),
 		bumpEvery:      every,
+		quota:          cmp.Or(quota, MaxTokens),
 	}, nil
 }
 

@@ -102,7 +102,7 @@ func cloneSeed(s Seed) Seed {
 		return z
 	})
 	s.PermissionGroups = cloneEach(s.PermissionGroups, func(g SeedPermissionGroup) SeedPermissionGroup {
-		g.Scopes = slices.Clone(g.Scopes)
+		g.Scopes, g.Meta = slices.Clone(g.Scopes), bytes.Clone(g.Meta)
 		return g
 	})
 	s.Tokens = cloneEach(s.Tokens, cloneToken)
@@ -112,7 +112,7 @@ func cloneSeed(s Seed) Seed {
 }
 
 func cloneToken(t SeedToken) SeedToken {
-	t.Policies, t.Condition = bytes.Clone(t.Policies), bytes.Clone(t.Condition)
+	t.Policies, t.Condition, t.Extra = bytes.Clone(t.Policies), bytes.Clone(t.Condition), cloneExtra(t.Extra)
 	return t
 }
 

@@ -39,3 +39,22 @@ func ruleNotFound(call string, rule edge.RuleID) error {
 func invalid(call string, details []edge.ErrorDetail) error {
 	return &edge.Error{Call: call, Status: http.StatusBadRequest, Details: details}
 }
+
+func tokenNotFound(call string, id edge.TokenID) error {
+	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
+		Message: fmt.Sprintf("could not find token %s", id),
+	}}}
+}
+
+// notOffered is how a platform answers that has no such address.
+func notOffered(call string) error {
+	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
+		Code: edge.CodeNoRoute, Message: "could not route to this path",
+	}}}
+}
+
+func rejected(call string) error {
+	return &edge.Error{Call: call, Status: http.StatusUnauthorized, Details: []edge.ErrorDetail{{
+		Code: edge.CodeInvalidToken, Message: "invalid API token",
+	}}}
+}

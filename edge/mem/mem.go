@@ -6,6 +6,9 @@
 //	platform, err := mem.New(mem.Config{}) // the seed of DefaultSeed
 //	entry, err := platform.EntryPoint(ctx, mem.ShopZone)
 //
+// With the profile "extended" it is an [edge.TokenPlatform] as well; without, it
+// says of every such call that the platform does not offer it.
+//
 // A platform begins as a [Seed], which is plain data with a JSON form, and can
 // be turned back into one at any time with [Platform.State]. What a person does
 // in a dashboard is imitated by [Platform.SetEntryPoint] and
@@ -33,11 +36,21 @@ type Config struct {
 	Seed   Seed             // zero: DefaultSeed()
 	Quirks []string         // NAME or NAME=VALUE of [Quirks]; nil: none
 	Now    func() time.Time // what last_updated is taken from; nil: the year 2025, a second later at every look
+	// Profile says which calls are offered: [Documented] (also when empty), or
+	// [Extended], those on tokens that are known beyond the reference too.
+	Profile string
 }
+
+// The profiles.
+const (
+	Documented = "documented"
+	Extended   = "extended"
+)
 
 // Platform is the platform in memory. Make one with [New].
 type Platform struct {
-	now func() time.Time
+	now      func() time.Time
+	extended bool
 
 	mu           sync.Mutex
 	state        Seed
@@ -50,7 +63,7 @@ type Platform struct {
 var _ edge.Platform = (*Platform)(nil)
 
 // New returns a platform in the state of the seed. It fails on a seed that is
-// not consistent ([Seed.Check]) and on an unknown quirk.
+// not consistent ([Seed.Check]) and on an unknown quirk or profile.
 func New(config Config) (*Platform, error) {
 	seed := config.Seed
 	if seed.IsZero() {
@@ -63,7 +76,10 @@ func New(config Config) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{now: config.Now, behaviour: b}
+	if config.Profile != "" && config.Profile != Documented && config.Profile != Extended {
+		return nil, fmt.Errorf("profile %q is neither documented nor extended", config.Profile)
+	}
+	p := &Platform{now: config.Now, extended: config.Profile == Extended, behaviour: b}
 	if p.now == nil {
 		p.now = steps()
 	}

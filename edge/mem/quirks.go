@@ -26,18 +26,23 @@ type Argument string
 
 // The kinds of arguments. With [Count] N, every Nth matching request is
 // touched: 1 means each of them. A quirk's counter starts at zero when the
-// quirk is set. An argument with "|" lists the words that are allowed.
+// quirk is set. A [Number] is a count of what the quirk says. An argument with
+// "|" lists the words that are allowed.
 const (
 	None     Argument = ""
 	Count    Argument = "N"
+	Number   Argument = "number"
 	Duration Argument = "DURATION"
 	Style    Argument = "replace|merge"
 )
 
 // Usage is the quirk as a person writes it: "throttle=N".
 func (q Quirk) Usage() string {
-	if q.Argument == None {
+	switch q.Argument {
+	case None:
 		return q.Name
+	case Number:
+		return q.Name + "=N"
 	}
 	return q.Name + "=" + string(q.Argument)
 }
@@ -49,6 +54,7 @@ const (
 	QuirkDefaults       = "defaults"
 	QuirkOmitEmptyRules = "omit-empty-rules"
 	QuirkRulesetBump    = "ruleset-bump"
+	QuirkQuota          = "quota"
 )
 
 // Quirks returns the table of the quirks of this package, in the order in which
@@ -62,9 +68,10 @@ func Quirks() []Quirk {
 			Imitates: "the service has been seen to replace; the reference does not say, and its two procedures read as if it merged",
 		},
 		{
-			Name: QuirkReorder, Matches: "answers with rules, and with a token",
-			Does:     "overrides.rules and the policies of a token come in the opposite order; categories never do, their order has meaning",
-			Imitates: "servers that keep rule overrides and policies as sets",
+			Name: QuirkReorder, Matches: "answers with rules, with tokens, and with permission groups",
+			Does: "overrides.rules, lists of tokens and of permission groups, the policies of a token and the groups of a policy come " +
+				"in the opposite order; categories never do, their order has meaning",
+			Imitates: "servers that keep rule overrides and policies as sets, and lists in no order",
 		},
 		{
 			Name: QuirkDefaults, Matches: "answers with rules",
@@ -81,6 +88,11 @@ func Quirks() []Quirk {
 			Name: QuirkRulesetBump, Argument: Count, Matches: "reads of one managed ruleset",
 			Does:     "before the answer the ruleset gets version + 1 and a new last_updated; its rules stay",
 			Imitates: "managed rulesets are published anew about every week, in the middle of anything",
+		},
+		{
+			Name: QuirkQuota, Argument: Number, Matches: "creations of a token",
+			Does:     "a user has at most N tokens, where it is 50 without the quirk; one more is refused with 400",
+			Imitates: "the quota that a user's tokens have, used up by others",
 		},
 	}
 }
@@ -116,6 +128,10 @@ func (a Argument) check(value string) error {
 	case Count:
 		if n, err := strconv.Atoi(value); err != nil || n < 1 {
 			return errors.New("the count is a whole number from 1, every Nth matching request")
+		}
+	case Number:
+		if n, err := strconv.Atoi(value); err != nil || n < 1 {
+			return errors.New("it takes a whole number from 1")
 		}
 	case Duration:
 		if d, err := time.ParseDuration(value); err != nil || d < 0 {

@@ -17,9 +17,10 @@ import (
 //
 //	{"accounts": [{"id", "rulesets": [ruleset…]}],
 //	 "zones": [{"id", "account_id", "name", "entrypoint": ruleset or null}],
-//	 "permission_groups": [{"id", "name", "scopes"}],
+//	 "permission_groups": [{"id", "name", "scopes", "meta"}],
 //	 "user": "tag of the user whose tokens these are",
 //	 "tokens": [{"id", "name", "value", "policies", …}],
+//	 "tokens_made": how many there ever were, where some are gone,
 //	 "endpoint_permissions": {"METHOD /path/{id}": "group id"},
 //	 "dns_records": []}
 //
@@ -33,6 +34,7 @@ type Seed struct {
 	PermissionGroups    []SeedPermissionGroup `json:"permission_groups"`
 	User                string                `json:"user,omitempty"`
 	Tokens              []SeedToken           `json:"tokens"`
+	TokensMade          int                   `json:"tokens_made,omitempty"`
 	EndpointPermissions map[string]string     `json:"endpoint_permissions"`
 	DNSRecords          []json.RawMessage     `json:"dns_records"`
 }
@@ -53,16 +55,19 @@ type SeedZone struct {
 
 // SeedPermissionGroup is a permission group with the resource types it is for.
 type SeedPermissionGroup struct {
-	ID     string   `json:"id"`
-	Name   string   `json:"name"`
-	Scopes []string `json:"scopes"`
+	ID     string          `json:"id"`
+	Name   string          `json:"name"`
+	Scopes []string        `json:"scopes"`
+	Meta   json.RawMessage `json:"meta,omitempty"` // what the platform says of it besides, inside of policies
 }
 
 // SeedToken is an API token. Its Value is a made-up secret of a made-up
 // platform, so it has a JSON form, which a real secret never has. It may be
 // missing: nobody can sign in with such a token, it is only there. One without
 // policies is the first token, which is made outside of the API: it may do
-// everything. Resource keys have the segment "vendor". An empty status is active.
+// everything. Resource keys have the segment "vendor". An empty status is active,
+// and what the clock says of a token is not part of it. Extra are members of
+// which only the platform knows the meaning.
 type SeedToken struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name,omitempty"`
@@ -75,11 +80,14 @@ type SeedToken struct {
 	Condition json.RawMessage `json:"condition,omitempty"`
 
 	ModifiedOn string `json:"modified_on,omitempty"`
+	LastUsedOn string `json:"last_used_on,omitempty"`
+
+	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 }
 
 // IsZero reports whether the seed holds nothing at all.
 func (s Seed) IsZero() bool {
-	return s.Accounts == nil && s.Zones == nil && s.PermissionGroups == nil && s.User == "" && s.Tokens == nil &&
+	return s.Accounts == nil && s.Zones == nil && s.PermissionGroups == nil && s.User == "" && s.Tokens == nil && s.TokensMade == 0 &&
 		s.EndpointPermissions == nil && s.DNSRecords == nil
 }
 

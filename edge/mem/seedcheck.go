@@ -89,6 +89,19 @@ func (t SeedToken) check(user string) error {
 			return errors.New(p.String())
 		}
 	}
+	return t.checkExtra()
+}
+
+// checkExtra sees that no member is told twice.
+func (t SeedToken) checkExtra() error {
+	data, err := json.Marshal(t.Extra)
+	if err != nil {
+		return fmt.Errorf("extra: %w", err)
+	}
+	var token edge.Token
+	if err := json.Unmarshal(data, &token); err != nil || len(token.Extra) != len(t.Extra) {
+		return errors.New("extra: it has a member that a token has a place for")
+	}
 	return nil
 }
 

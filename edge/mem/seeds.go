@@ -18,10 +18,13 @@ const (
 	NewZone            edge.ZoneID    = "00000000000000000000000000000a03" // no entry point
 )
 
-// Permission groups of [DefaultSeed], and which endpoint needs them.
+// Permission groups of [DefaultSeed], and which endpoint needs them. Two have one
+// name and different scopes, as on the service.
 const (
-	RulesGroup  = "9a0e0000000000000000000000000001" // Zone WAF Write: updates of a rule
-	TokensGroup = "9a0e0000000000000000000000000002" // API Tokens Write: creations of a token
+	RulesGroup       = "9a0e0000000000000000000000000001" // Zone WAF Write: updates of a rule
+	TokensGroup      = "9a0e0000000000000000000000000002" // API Tokens Write: all calls on tokens but verify
+	ZoneLogsGroup    = "9a0e0000000000000000000000000003" // Logs Read, of a zone: no endpoint
+	AccountLogsGroup = "9a0e0000000000000000000000000004" // Logs Read, of an account: no endpoint
 )
 
 // Names of the two tokens of [DefaultSeed]; a server greets with them.
@@ -66,14 +69,29 @@ func emptySeed() Seed {
 		Accounts: []SeedAccount{{ID: Account, Rulesets: []edge.Ruleset{credentialsRuleset(), customRuleset(), coreRuleset()}}},
 		PermissionGroups: []SeedPermissionGroup{
 			{ID: RulesGroup, Name: "Zone WAF Write", Scopes: []string{"com.vendor.api.account.zone"}},
-			{ID: TokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}},
+			{ID: TokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}, Meta: json.RawMessage(`{"key":"tokens","value":"write"}`)},
+			{ID: ZoneLogsGroup, Name: "Logs Read", Scopes: []string{"com.vendor.api.account.zone"}},
+			{ID: AccountLogsGroup, Name: "Logs Read", Scopes: []string{"com.vendor.api.account"}},
 		},
-		Tokens: DefaultTokens(),
-		EndpointPermissions: map[string]string{
-			"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": RulesGroup,
-			"POST /user/tokens": TokensGroup,
-		},
-		DNSRecords: []json.RawMessage{},
+		Tokens:              DefaultTokens(),
+		EndpointPermissions: endpointPermissions(),
+		DNSRecords:          []json.RawMessage{},
+	}
+}
+
+// endpointPermissions are of our own making: the reference says of one call only
+// that it needs a permission, and of none which. Who may verify is not in it, so
+// every token may.
+func endpointPermissions() map[string]string {
+	return map[string]string{
+		"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": RulesGroup,
+		"POST /user/tokens":                  TokensGroup,
+		"GET /user/tokens":                   TokensGroup,
+		"GET /user/tokens/permission_groups": TokensGroup,
+		"GET /user/tokens/{token_id}":        TokensGroup,
+		"PUT /user/tokens/{token_id}":        TokensGroup,
+		"DELETE /user/tokens/{token_id}":     TokensGroup,
+		"PUT /user/tokens/{token_id}/value":  TokensGroup,
 	}
 }
 

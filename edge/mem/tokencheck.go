@@ -135,3 +135,18 @@ func checkRanges(at string, value any) []edge.ErrorDetail {
 	}
 	return problems
 }
+
+// checkStatus takes the statuses that a person can set, and the one that a token
+// has: whoever sends back what was read must not be refused. That a token is
+// expired the clock says, so to send it says nothing.
+func checkStatus(body []byte, t SeedToken) []edge.ErrorDetail {
+	members, err := object(body)
+	if err != nil || members["status"] == nil {
+		return nil // readTokenRequest has told about the first
+	}
+	said, ok := members["status"].(string)
+	if !ok || said != statusActive && said != statusDisabled && said != statusExpired && said != t.Status {
+		return []edge.ErrorDetail{problem(0, "/status", "status must be %s or %s", statusActive, statusDisabled)}
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,9 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-var _ edge.TokenCreator = (*Platform)(nil)
-
-// MaxTokens is how many tokens a user can have.
+// MaxTokens is how many tokens a user can have, without the quirk quota.
 const MaxTokens = 50
 
 // SecretPrefix begins the value of every token that a platform in memory made.
@@ -45,8 +44,8 @@ func (p *Platform) CreateTokenJSON(ctx context.Context, body []byte) (edge.Creat
 	defer p.mu.Unlock()
 	call := "POST " + edge.TokensPath()
 	request, details := readTokenRequest(body, p.state.User)
-	if len(details) == 0 && len(p.state.Tokens) >= MaxTokens {
-		details = []edge.ErrorDetail{problem(0, "", "the user has %d tokens already, the most there can be", MaxTokens)}
+	if most := p.behaviour.quota; len(details) == 0 && len(p.state.Tokens) >= most {
+		details = []edge.ErrorDetail{problem(0, "", "the user has %d tokens already, the most there can be is %d", len(p.state.Tokens), most)}
 	}
 	if len(details) > 0 {
 		return edge.CreatedToken{}, invalid(call, details)
@@ -56,13 +55,21 @@ func (p *Platform) CreateTokenJSON(ctx context.Context, body []byte) (edge.Creat
 		return edge.CreatedToken{}, err
 	}
 	p.state.Tokens = append(p.state.Tokens, token)
-	return p.behaviour.created(token)
+	if p.state.TokensMade > 0 {
+		p.state.TokensMade++
+	}
+	answer, err := p.answerToken(token)
+	return edge.CreatedToken{Token: answer, Value: edge.NewSecret(token.Value)}, err
 }
+
+// tokensMade is how many tokens there ever were. The state says it itself once
+// one is gone.
+func (p *Platform) tokensMade() int { return max(p.state.TokensMade, len(p.state.Tokens)) }
 
 // newToken makes the record of a token. Ids and secrets are the same in every
 // run: they follow from how many tokens there were.
 func (p *Platform) newToken(r tokenRequest) (SeedToken, error) {
-	seed := fmt.Sprint("token ", len(p.state.Tokens), " ", r.Name)
+	seed := fmt.Sprint("token ", p.tokensMade(), " ", r.Name)
 	for p.hasToken(tokenID(seed), tokenValue(seed)) {
 		seed += "'"
 	}
@@ -72,15 +79,20 @@ func (p *Platform) newToken(r tokenRequest) (SeedToken, error) {
 	}
 	token.IssuedOn = p.now().UTC().Format(tokenTime)
 	token.ModifiedOn = token.IssuedOn
-	for i := range r.Policies {
-		policy := &r.Policies[i]
-		policy.ID = derivedID[string](token.ID, fmt.Sprint("policy ", i))
-		p.fillGroups(policy.PermissionGroups)
-	}
-	slices.SortFunc(r.Policies, func(a, b edge.Policy) int { return strings.Compare(a.ID, b.ID) })
 	var err error
-	token.Policies, err = json.Marshal(r.Policies)
+	token.Policies, err = p.keepPolicies(r.Policies, token.ID)
 	return token, err
+}
+
+// keepPolicies returns policies as the platform keeps them: with ids of their
+// own, which follow from seed, in the order of those.
+func (p *Platform) keepPolicies(policies []edge.Policy, seed ...string) (json.RawMessage, error) {
+	for i := range policies {
+		policies[i].ID = derivedID[string](append(slices.Clone(seed), fmt.Sprint("policy ", i))...)
+		p.fillGroups(policies[i].PermissionGroups)
+	}
+	slices.SortFunc(policies, func(a, b edge.Policy) int { return strings.Compare(a.ID, b.ID) })
+	return json.Marshal(policies)
 }
 
 func tokenID(seed string) string    { return derivedID[string](seed, "id") }
@@ -96,25 +108,10 @@ func (p *Platform) fillGroups(groups []edge.PermissionGroup) {
 	for i := range groups {
 		for _, known := range p.state.PermissionGroups {
 			if known.ID == groups[i].ID {
-				groups[i].Name, groups[i].Scopes = known.Name, slices.Clone(known.Scopes)
+				groups[i].Name, groups[i].Scopes, groups[i].Meta = known.Name, slices.Clone(known.Scopes), bytes.Clone(known.Meta)
 			}
 		}
 	}
-}
-
-// created is the answer to a creation, with the quirks.
-func (b behaviour) created(t SeedToken) (edge.CreatedToken, error) {
-	spec, err := t.Spec()
-	if err != nil {
-		return edge.CreatedToken{}, err
-	}
-	if b.reorder {
-		slices.Reverse(spec.Policies)
-	}
-	return edge.CreatedToken{
-		Token: edge.Token{ID: edge.TokenID(t.ID), TokenSpec: spec, Status: t.Status, IssuedOn: t.IssuedOn, ModifiedOn: t.ModifiedOn},
-		Value: edge.NewSecret(t.Value),
-	}, nil
 }
 
 // Spec is what the token was asked to be, in the nouns of package edge.

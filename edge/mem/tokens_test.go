@@ -1,6 +1,7 @@
 package mem_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,11 +35,18 @@ func groupsBody(groups string) string {
 	return policyBody(`"effect":"allow","resources":{"com.vendor.api.account.*":"*"},"permission_groups":` + groups)
 }
 
-func withUser(t testing.TB, quirks ...string) *mem.Platform {
+func withUser(t testing.TB, quirks ...string) *mem.Platform { return profiled(t, "", quirks) }
+
+// extended is withUser with all calls.
+func extended(t testing.TB, quirks ...string) *mem.Platform {
+	return profiled(t, mem.Extended, quirks)
+}
+
+func profiled(t testing.TB, profile string, quirks []string) *mem.Platform {
 	t.Helper()
 	seed := mem.DefaultSeed()
 	seed.User = "me"
-	p, err := mem.New(mem.Config{Seed: seed, Quirks: quirks, Now: func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 7, time.FixedZone("", 3600)) }})
+	p, err := mem.New(mem.Config{Seed: seed, Quirks: quirks, Profile: profile, Now: func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 7, time.FixedZone("", 3600)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +169,7 @@ func TestCreateTokenFillsInWhatThePlatformWrites(t *testing.T) {
 	}
 	i := slices.IndexFunc(created.Policies, func(p edge.Policy) bool { return p.Effect == edge.Allow })
 	want := []edge.PermissionGroup{
-		{ID: mem.TokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}}, {ID: "a"}, {ID: "z"},
+		{ID: mem.TokensGroup, Name: "API Tokens Write", Scopes: []string{"com.vendor.api.user"}, Meta: json.RawMessage(`{"key":"tokens","value":"write"}`)}, {ID: "a"}, {ID: "z"},
 	}
 	if diff := cmp.Diff(want, created.Policies[i].PermissionGroups); diff != "" {
 		t.Error(diff)

@@ -26,7 +26,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		a = s.respond(r, path, body)
 	}
 	s.wait(r.Context())
-	if canTruncate(r.Method) && a.status == http.StatusOK {
+	if canTruncate(r.Method, path) && a.status == http.StatusOK {
 		if turn := s.faults.hit(QuirkTruncate); turn > 0 {
 			a.truncate(turn)
 		}
@@ -52,8 +52,11 @@ func (s *Server) inside(r *http.Request) bool {
 func isRead(method string) bool { return method == http.MethodGet }
 
 // canTruncate: answers with something in them that cannot be had otherwise, or
-// not as cheaply. That of an update is a copy of what is read.
-func canTruncate(method string) bool { return isRead(method) || method == http.MethodPost }
+// not as cheaply. That of an update is a copy of what is read, and that of a
+// deletion says nothing; the other PUT answers with a token's new secret.
+func canTruncate(method, path string) bool {
+	return isRead(method) || method == http.MethodPost || method == http.MethodPut && strings.HasSuffix(path, "/value")
+}
 
 func (s *Server) unreadable(err error) answer {
 	var tooLarge *http.MaxBytesError
@@ -114,25 +117,34 @@ func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) a
 	case !s.inside(r):
 		return s.failure(failed(http.StatusNotFound, edge.CodeNoRoute, "could not route to "+path))
 	}
-	route, err := wire.Match(r.Method, path)
+	route, err := wire.Match(s.offered, r.Method, path)
 	if err == nil {
 		err = s.permitted(who.caller, route)
 	}
 	if err != nil {
 		return s.failure(err)
 	}
+	request := request{r, route, body, who.caller}
 	if isRead(r.Method) {
-		return s.call(r, route, body)
+		return s.call(request)
 	}
-	return s.write(r, route, body)
+	return s.write(request)
+}
+
+// request is one that nothing keeps from the platform any more.
+type request struct {
+	*http.Request
+	route wire.Route
+	body  []byte
+	who   caller
 }
 
 // write is a call that changes something, with the faults that befall those.
-func (s *Server) write(r *http.Request, route wire.Route, body []byte) answer {
+func (s *Server) write(r request) answer {
 	if s.faults.hit(QuirkErrorBefore) > 0 {
 		return s.failure(failed(http.StatusInternalServerError, 0, "internal error"))
 	}
-	a := s.call(r, route, body)
+	a := s.call(r)
 	if a.status != http.StatusOK {
 		return a
 	}
@@ -147,24 +159,24 @@ func (s *Server) write(r *http.Request, route wire.Route, body []byte) answer {
 
 // call makes the platform do it. A client that has gone away does not stop it:
 // a request that arrived is carried out.
-func (s *Server) call(r *http.Request, route wire.Route, body []byte) answer {
+func (s *Server) call(r request) answer {
 	ctx := context.WithoutCancel(r.Context())
 	var result any
 	var info *wire.Info
 	var err error
-	switch route.Call {
+	switch r.route.Call {
 	case wire.AccountRulesets:
-		result, info, err = s.accountRulesets(ctx, route, r.URL.Query())
+		result, info, err = s.accountRulesets(ctx, r.route, r.URL.Query())
 	case wire.AccountRuleset:
-		result, err = s.Platform.AccountRuleset(ctx, route.Account, route.Ruleset)
+		result, err = s.Platform.AccountRuleset(ctx, r.route.Account, r.route.Ruleset)
 	case wire.EntryPoint:
-		result, err = s.Platform.EntryPoint(ctx, route.Zone)
+		result, err = s.Platform.EntryPoint(ctx, r.route.Zone)
 	case wire.UpdateRule:
-		result, err = s.updateRule(ctx, route, r.Header, body)
+		result, err = s.updateRule(ctx, r)
 	case wire.CreateToken:
-		result, err = s.createToken(ctx, r.Header, body)
+		result, err = s.createToken(ctx, r)
 	default:
-		err = failed(http.StatusNotFound, edge.CodeNoRoute, "this simulator does not offer "+string(route.Call))
+		result, info, err = s.tokenCall(ctx, r)
 	}
 	if err != nil {
 		return s.failure(err)
@@ -172,10 +184,10 @@ func (s *Server) call(r *http.Request, route wire.Route, body []byte) answer {
 	return success(result, info)
 }
 
-func (s *Server) updateRule(ctx context.Context, route wire.Route, header http.Header, body []byte) (*edge.Ruleset, error) {
+func (s *Server) updateRule(ctx context.Context, r request) (*edge.Ruleset, error) {
 	var raw json.RawMessage
-	if err := wire.DecodeBody(header, body, &raw); err != nil {
+	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
 		return nil, err
 	}
-	return s.Platform.UpdateRuleJSON(ctx, route.Zone, route.Ruleset, route.Rule, raw)
+	return s.Platform.UpdateRuleJSON(ctx, r.route.Zone, r.route.Ruleset, r.route.Rule, raw)
 }

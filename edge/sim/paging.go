@@ -42,7 +42,7 @@ func (s *Server) accountRulesets(ctx context.Context, route wire.Route, query ur
 	}
 	page := list[:perPage]
 	return page, &wire.Info{
-		Count: len(page), PerPage: perPage, Cursors: &wire.Cursors{After: newCursor(page[perPage-1].ID)},
+		Count: new(len(page)), PerPage: new(perPage), Cursors: &wire.Cursors{After: newCursor(page[perPage-1].ID)},
 	}, nil
 }
 

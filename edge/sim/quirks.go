@@ -20,6 +20,7 @@ const (
 	QuirkTruncate     = "truncate"
 	QuirkHTML         = "html"
 	QuirkSlow         = "slow"
+	QuirkRequestIP    = "request-ip"
 )
 
 // Quirks returns the table of everything in which this server can be made to
@@ -38,22 +39,22 @@ func Quirks() []mem.Quirk {
 			Imitates: "a budget that others use up with the same credential",
 		},
 		{
-			Name: QuirkErrorBefore, Argument: mem.Count, Matches: "writes that reach the platform: updates of a rule, creations of a token",
+			Name: QuirkErrorBefore, Argument: mem.Count, Matches: "writes that reach the platform: updates of a rule; creations, updates, deletions and rolls of a token",
 			Does:     "500 and no effect",
 			Imitates: "a server that fails before it has stored anything",
 		},
 		{
 			Name: QuirkErrorAfter, Argument: mem.Count, Matches: "writes that took effect",
-			Does:     "500 although the write took effect; nobody has the secret of a token that was created",
+			Does:     "500 although the write took effect; nobody has the secret of a token that was created or rolled",
 			Imitates: "a server that fails after it has stored the change",
 		},
 		{
 			Name: QuirkCutAfter, Argument: mem.Count, Matches: "writes that took effect and were not failed by error-after",
-			Does:     "the connection is closed without an answer although the write took effect; nobody has the secret of a token that was created",
+			Does:     "the connection is closed without an answer although the write took effect; nobody has the secret of a token that was created or rolled",
 			Imitates: "a network that fails in the worst moment",
 		},
 		{
-			Name: QuirkTruncate, Argument: mem.Count, Matches: "reads and creations of a token that succeed; not updates, whose answer can be read again",
+			Name: QuirkTruncate, Argument: mem.Count, Matches: "reads, and creations and rolls of a token, that succeed; not updates and deletions, whose answer can be read again",
 			Does: "the answer stops in the middle of its body: in turns against the length it announced, " +
 				"and as a well-formed answer that is half a JSON text",
 			Imitates: "gateways that cut long answers, with and without noticing",
@@ -67,6 +68,11 @@ func Quirks() []mem.Quirk {
 			Name: QuirkSlow, Argument: mem.Duration, Matches: "all requests",
 			Does:     "the answer is held back that long; a write has taken effect by then, a token exists",
 			Imitates: "an API that takes seconds at busy times, and clients that give up waiting",
+		},
+		{
+			Name: QuirkRequestIP, Matches: "answers with tokens",
+			Does:     `the key of a condition is spelt "request_ip" instead of "request.ip"; requests may always use either`,
+			Imitates: "the vendor's newer documentation, which differs from the reference",
 		},
 	}...)
 }

@@ -28,6 +28,8 @@ var observations = map[string]func(t *testing.T){
 	"truncate":         observeTruncate,
 	"html":             observeHTML,
 	"slow":             observeSlow,
+	"request-ip":       observeRequestIP,
+	"quota":            observeQuota,
 }
 
 func TestQuirks(t *testing.T) {

@@ -47,7 +47,7 @@ import (
 type Config struct {
 	Seed     mem.Seed         // zero: mem.DefaultSeed(); without any token value, mem.DefaultTokens() are added
 	BasePath string           // what precedes the reference's paths; empty: "/client/v4", "/": nothing
-	Profile  string           // which calls are offered: "documented" (also when empty) or "extended", of which there are none yet
+	Profile  string           // which calls are offered: mem.Documented (also when empty), or mem.Extended, those on tokens that are known beyond the reference too
 	Vendor   string           // the vendor segment of resource keys on the wire; empty: "vendor"; seed and control say "vendor" always
 	Quirks   []string         // NAME or NAME=VALUE of Quirks(); nil: none
 	Now      func() time.Time // nil: time.Now
@@ -75,6 +75,7 @@ type Server struct {
 
 	config     Config
 	dialect    wire.Dialect
+	offered    []wire.Pattern
 	clock      *clock
 	faults     *faults
 	limiter    *limiter
@@ -92,11 +93,15 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		config:  config,
 		dialect: wire.Dialect{Vendor: config.Vendor},
+		offered: wire.Patterns,
 		clock:   &clock{base: config.Now},
 		limiter: &limiter{limit: config.RateLimit},
 		faults:  &faults{},
 	}
-	if s.Platform, err = mem.New(mem.Config{Seed: config.Seed, Now: s.clock.Now}); err != nil {
+	if config.Profile == mem.Extended {
+		s.offered = wire.Extended
+	}
+	if s.Platform, err = mem.New(mem.Config{Seed: config.Seed, Now: s.clock.Now, Profile: config.Profile}); err != nil {
 		return nil, err
 	}
 	if err := s.SetQuirks(config.Quirks); err != nil {
@@ -118,7 +123,7 @@ func (c Config) complete() (Config, error) {
 		c.Seed.Tokens = slices.Concat(c.Seed.Tokens, mem.DefaultTokens())
 	}
 	fallback(&c.BasePath, DefaultBasePath)
-	fallback(&c.Profile, "documented")
+	fallback(&c.Profile, mem.Documented)
 	fallback(&c.Vendor, "vendor")
 	fallback(&c.RetryAfter, time.Second)
 	fallback(&c.PageSize, 50)
@@ -138,9 +143,6 @@ func (c Config) complete() (Config, error) {
 	c.BasePath = strings.TrimRight(c.BasePath, "/")
 	if err := (wire.Dialect{Vendor: c.Vendor}).Check(); err != nil {
 		return c, err
-	}
-	if c.Profile != "documented" && c.Profile != "extended" {
-		return c, fmt.Errorf("profile %q is neither documented nor extended", c.Profile)
 	}
 	if c.PageSize < 1 || c.PageSize > maxPerPage {
 		return c, fmt.Errorf("page size %d is not between 1 and %d", c.PageSize, maxPerPage)

@@ -100,15 +100,25 @@ func remoteAddr(r *http.Request) netip.Addr {
 	return at.Addr()
 }
 
-// createToken is the only call whose answer holds a secret.
-func (s *Server) createToken(ctx context.Context, header http.Header, body []byte) (json.RawMessage, error) {
+// createToken answers with a secret, as nothing but rollToken does.
+func (s *Server) createToken(ctx context.Context, r request) (json.RawMessage, error) {
 	var raw json.RawMessage
-	if err := wire.DecodeBody(header, body, &raw); err != nil {
+	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
 		return nil, err
 	}
 	created, err := s.Platform.CreateTokenJSON(ctx, s.dialect.Translate(raw))
 	if err != nil {
 		return nil, err
 	}
-	return s.dialect.EncodeCreated(created)
+	return s.spelling().EncodeCreated(created)
+}
+
+// spelling is how answers are spelt. Both spellings of a condition's key are
+// read, so requests need none.
+func (s *Server) spelling() wire.Dialect {
+	d := s.dialect
+	if s.faults.isSet(QuirkRequestIP) {
+		d.ConditionKey = wire.ConditionNewer
+	}
+	return d
 }

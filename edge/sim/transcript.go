@@ -3,8 +3,11 @@ package sim
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Entry is one request to the platform, as a test or a demonstration looks at
@@ -77,7 +80,8 @@ func (t *transcript) all() []Entry {
 	return list
 }
 
-// newEntry describes a request. The credential is left out of it.
+// newEntry describes a request. The credential is left out of it, and so is a
+// secret that a client sends back.
 func (s *Server) newEntry(r *http.Request, path string, body []byte) Entry {
 	headers := r.Header.Clone()
 	restoreLengths(headers)
@@ -88,7 +92,7 @@ func (s *Server) newEntry(r *http.Request, path string, body []byte) Entry {
 		headers.Set("Authorization", redacted)
 	}
 	return Entry{
-		At: s.clock.Now(), Method: r.Method, Path: path, Query: r.URL.RawQuery, Headers: headers, Body: recorded(body),
+		At: s.clock.Now(), Method: r.Method, Path: path, Query: r.URL.RawQuery, Headers: headers, Body: withoutValue(path, recorded(body)),
 	}
 }
 
@@ -104,4 +108,22 @@ func recorded(body []byte) json.RawMessage {
 		return nil
 	}
 	return quoted
+}
+
+const concealed = `"[redacted]"`
+
+// withoutValue conceals the member that is a token's secret in answers. No
+// request has one that is asked for, but a client that sends back what it was
+// answered would have it written here. Answers are not recorded at all.
+func withoutValue(path string, body json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if !strings.HasPrefix(path, edge.TokensPath()) || json.Unmarshal(body, &members) != nil || members["value"] == nil {
+		return body
+	}
+	members["value"] = json.RawMessage(concealed)
+	data, err := json.Marshal(members)
+	if err != nil {
+		return nil
+	}
+	return data
 }

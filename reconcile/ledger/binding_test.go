@@ -64,6 +64,28 @@ func TestCopiedFolder(t *testing.T) {
 	wantDoubt(t, filepath.Join(elsewhere, "ledger.db"), binding, "its file is not the one that it was")
 }
 
+// TestPruningIsCounted: a ledger that was put back from a backup must not delete
+// what may not be deleted any more. It is in doubt; the same word twice is not
+// counted, and a word given in doubt ends no doubt.
+func TestPruningIsCounted(t *testing.T) {
+	l, ctx, intent := ready(t), t.Context(), []string{record(1).Intent}
+	must(t, l.Adopt(ctx, adopted(record(1), "id-1")))
+	must(t, l.Prunable(ctx, intent, true))
+	folder := filepath.Dir(l.path)
+	_, err := l.db.Exec(`VACUUM INTO ?`, filepath.Join(folder, "old"))
+	must(t, err)
+	must(t, l.Prunable(ctx, intent, true))
+	must(t, l.Prunable(ctx, nil, false))
+	must(t, l.Prunable(ctx, intent, false))
+	must(t, l.Close())
+	refill(t, folder)
+	l = reopen(t, l.path, binding)
+	wantUnknown(t, l, "put back from a backup: it is at step 3, and step 4 was taken")
+	must(t, l.Prunable(ctx, intent, false))
+	must(t, l.Prunable(ctx, intent, true))
+	wantUnknown(t, l, "put back from a backup: it is at step 3, and step 4 was taken")
+}
+
 // TestNothingThere: what a plan sees before the first run, and the first run.
 func TestNothingThere(t *testing.T) {
 	path := newPath(t)

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // TestUnreadableIsNeverEmpty: whatever is wrong with the file, it is told with
@@ -28,7 +27,7 @@ func TestUnreadableIsNeverEmpty(t *testing.T) {
 		"no content":  {overwrite(""), ErrDamaged, "it has no content", false},
 		"folder":      {asFolder, ErrForeign, "not a regular file", false},
 		"another's":   {asForeign, ErrForeign, "of another program", false},
-		"newer":       {statement(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program knows up to 2", false},
+		"newer":       {statement(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program knows up to 3", false},
 		"no version":  {statement(`PRAGMA user_version = 0`), ErrDamaged, "lost the version", false},
 		"cut short":   {cutShort, ErrDamaged, "", false},
 		"bad page":    {badPage, ErrDamaged, "", false},
@@ -98,55 +97,6 @@ func TestCopyWithoutLog(t *testing.T) {
 	}
 	if got := texts(t, restored, `SELECT zone_id FROM applied`); len(got) != 200 {
 		t.Errorf("%d rows, want 200", len(got))
-	}
-}
-
-// TestMigration takes a file of this version one step further, as a program
-// with one more step would.
-func TestMigration(t *testing.T) {
-	path := newPath(t)
-	fill(t, path)
-	known, version := migrations, schemaVersion
-	t.Cleanup(func() { migrations, schemaVersion = known, version })
-	next := version + 1
-	migrations, schemaVersion = append(migrations[:version:version], `CREATE TABLE later (x TEXT) STRICT; nonsense`), next
-	_, err := OpenReadOnly(path)
-	wantFault(t, err, ErrOlder, fmt.Sprintf("version %d, this program reads version %d", version, next))
-	_, err = Open(path)
-	wantFault(t, err, ErrDamaged, fmt.Sprintf("taking the schema to version %d", next))
-	migrations[version] = `CREATE TABLE later (x TEXT) STRICT` // the failed step has left nothing
-	l := mustOpen(t, path)
-	if got := texts(t, l, `SELECT x FROM later UNION ALL SELECT zone_id FROM applied`); len(got) != 200 {
-		t.Errorf("%d rows after the migration, want 200", len(got))
-	}
-	migrations, schemaVersion = known, version
-	_, err = Open(path)
-	wantFault(t, err, ErrNewer, fmt.Sprintf("version %d, this program knows up to %d", next, version))
-}
-
-// TestFromVersion1 opens a file as the first version made it: what it remembers
-// is there, and nothing is known of tokens.
-func TestFromVersion1(t *testing.T) {
-	ddl, err := os.ReadFile("testdata/version1.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	statement(string(ddl))(t, path)
-	_, err = OpenReadOnly(path)
-	wantFault(t, err, ErrOlder, "version 1")
-	l := mustOpen(t, path)
-	wantRecall(t, l, reconcile.Recollection{
-		Applied:       diff.Applied{deployment(1): {"a", "b"}},
-		NonConvergent: map[diff.DeploymentID]string{deployment(2): "f"},
-		Size:          diff.Size{Zones: 3, Deployments: 4},
-	})
-	wantUnknown(t, l, "nobody has said yet")
-	mustLock(t, l)
-	l.Binding = binding
-	wantFault(t, l.Intend(t.Context(), record(1)), ErrUnknown, "nobody has said yet")
-	if err := errors.Join(l.Init(t.Context(), binding), l.Intend(t.Context(), record(1))); err != nil {
-		t.Fatal(err)
 	}
 }
 

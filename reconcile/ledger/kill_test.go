@@ -27,6 +27,16 @@ var life = []op{
 	{"quarantine", 6, 6, 0},
 	{"abandon", 6, 6, 0},
 	{"delivered", 5, 5, 0},
+	{"amend", 5, 5, 1},
+	{"allow pruning", 5, 5, 0},
+	{"forbid pruning", 5, 5, 0},
+	{"intend", 7, 7, 0},
+	{"quarantine", 7, 7, 0},
+	{"confirm", 7, 7, 7}, // it was found
+	{"gone", 7, 7, 0},    // with the secret that waited
+	{"intend", 8, 7, 0},
+	{"quarantine", 8, 7, 0},
+	{"not created", 8, 7, 0}, // it was looked for and not found
 }
 
 // live does so many steps of life and then kills itself with SIGKILL: after the
@@ -86,7 +96,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 					t.Error(d)
 				}
 				wantTokens(t, l, want[steps].records...)
-				for n := range 7 {
+				for n := range 8 {
 					wantNowhere(t, l, "the secret", []byte(secret(n).Reveal()))
 				}
 				for i := steps; i < len(life); i++ { // life goes on

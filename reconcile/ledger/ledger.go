@@ -8,10 +8,10 @@
 //	memory.Now = time.Now
 //	reconciler.Memory = memory
 //
-// A [Ledger] is a [reconcile.Memory]. The schema stands in schema.go and
-// schema2.go, with what each column means. Every method is one transaction that is on the disk when
-// the method returns, so a process that is killed leaves the state before or
-// after it, never half.
+// A [Ledger] is a [reconcile.Memory]. The schema stands in schema.go, schema2.go
+// and schema3.go, with what each column means. Every method is one transaction
+// that is on the disk when the method returns, so a process that is killed leaves
+// the state before or after it, never half.
 //
 // A ledger is created whole or not at all, and only where there is none. One
 // that is damaged, cut short, newer than this program or somebody else's is an
@@ -34,6 +34,8 @@
 //	err = memory.Confirm(ctx, record.Intent, id, secret)   // after it: the id and the sealed secret at once
 //	secret, err = memory.Sealed(ctx, record.Intent)        // for the sink
 //	err = memory.Delivered(ctx, record.Intent)             // the sealed copy is destroyed
+//	err = memory.Amend(ctx, record.Intent, spec, hash)     // after an update in place
+//	err = memory.Gone(ctx, record.Intent)                  // after a deletion
 //
 // Secrets are sealed with age; [Seal] says for whom. What destroying is worth,
 // and what a restored backup looks like, stand at [Ledger.Delivered] and

@@ -95,6 +95,12 @@ func testMemory(t *testing.T, empty func(*testing.T) reconcile.Memory) {
 			},
 			reconcile.Recollection{Size: diff.Size{Zones: 9, Deployments: 11}},
 		},
+		"tokens alone are another size": {
+			func(m reconcile.Memory) error {
+				return errors.Join(m.Accept(ctx, "c1", diff.Size{Zones: 9, Tokens: 3}), m.Accept(ctx, "c1", diff.Size{Zones: 9, Tokens: 2}))
+			},
+			reconcile.Recollection{Size: diff.Size{Zones: 9, Tokens: 2}},
+		},
 	}
 	for name, step := range steps {
 		t.Run(name, func(t *testing.T) {

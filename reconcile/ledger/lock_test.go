@@ -40,6 +40,7 @@ func tokenWrites(t *testing.T, l *Ledger) []error {
 		l.Init(ctx, binding), l.Intend(ctx, r), l.NotCreated(ctx, r.Intent), l.Quarantine(ctx, r.Intent, ""),
 		l.Confirm(ctx, r.Intent, "id", secret(1)), l.Delivered(ctx, r.Intent), l.Adopt(ctx, adopted(r, "id")),
 		l.Resolve(ctx, r.Key, Resolution{How: ByRetrying}), l.Revoked(ctx, "id"),
+		l.Amend(ctx, r.Intent, r.Spec, ""), l.Prunable(ctx, []string{r.Intent}, true), l.Gone(ctx, r.Intent),
 	}
 }
 

@@ -39,8 +39,8 @@ func recall(ctx context.Context, tx *sql.Tx) (memory reconcile.Recollection, err
 	if memory.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
 		return memory, err
 	}
-	row := tx.QueryRowContext(ctx, `SELECT zones, deployments FROM accepted`)
-	if err := row.Scan(&memory.Size.Zones, &memory.Size.Deployments); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	row := tx.QueryRowContext(ctx, `SELECT zones, deployments, tokens FROM accepted`)
+	if err := row.Scan(&memory.Size.Zones, &memory.Size.Deployments, &memory.Size.Tokens); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return memory, err
 	}
 	return memory, nil
@@ -139,11 +139,12 @@ func (l *Ledger) NonConvergent(ctx context.Context, id diff.DeploymentID, finger
 func (l *Ledger) Accept(ctx context.Context, commit string, size diff.Size) error {
 	return l.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO accepted (one, "commit", zones, deployments, at) VALUES (1, ?, ?, ?, ?)
+			INSERT INTO accepted (one, "commit", zones, deployments, tokens, at) VALUES (1, ?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones,
-				deployments = excluded.deployments, at = excluded.at
-			WHERE ("commit", zones, deployments) <> (excluded."commit", excluded.zones, excluded.deployments)`,
-			commit, size.Zones, size.Deployments, l.stamp())
+				deployments = excluded.deployments, tokens = excluded.tokens, at = excluded.at
+			WHERE ("commit", zones, deployments, tokens) <>
+				(excluded."commit", excluded.zones, excluded.deployments, excluded.tokens)`,
+			commit, size.Zones, size.Deployments, size.Tokens, l.stamp())
 		return err
 	})
 }

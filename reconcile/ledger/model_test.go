@@ -23,7 +23,10 @@ type op struct {
 	secret      int
 }
 
-var whats = []string{"intend", "not created", "quarantine", "confirm", "delivered", "adopt", "adopt by resolving", "abandon", "retry", "revoked"}
+var whats = []string{
+	"intend", "not created", "quarantine", "confirm", "delivered", "adopt", "adopt by resolving", "abandon", "retry", "revoked",
+	"amend", "allow pruning", "forbid pruning", "gone",
+}
 
 func (o op) String() string { return fmt.Sprintf("%s %d %d", o.what, o.intent, o.key) }
 
@@ -31,6 +34,13 @@ func named(intent, key int) diff.TokenRecord {
 	r := record(key)
 	r.Intent = record(intent).Intent
 	return r
+}
+
+// amended is another form of a token: for [Ledger.Amend] by the number of the
+// operation.
+func (o op) amended() (edge.TokenSpec, string) {
+	r := record(100 + o.secret)
+	return r.Spec, r.Hash
 }
 
 func (o op) id() edge.TokenID { return edge.TokenID(fmt.Sprintf("id-%d", o.intent)) }
@@ -56,6 +66,13 @@ func (o op) do(ctx context.Context, l *Ledger) error {
 		return l.Resolve(ctx, r.Key, Resolution{How: ByAbandoning})
 	case "revoked":
 		return l.Revoked(ctx, o.id())
+	case "amend":
+		spec, hash := o.amended()
+		return l.Amend(ctx, r.Intent, spec, hash)
+	case "allow pruning", "forbid pruning":
+		return l.Prunable(ctx, []string{r.Intent}, o.what == "allow pruning")
+	case "gone":
+		return l.Gone(ctx, r.Intent)
 	default:
 		return l.Resolve(ctx, r.Key, Resolution{How: ByRetrying})
 	}
@@ -80,6 +97,7 @@ func (m model) do(o op) (model, bool) {
 	open := m.find(func(x diff.TokenRecord) bool { return x.Key == r.Key && x.State != diff.TokenConfirmed })
 	known := m.find(func(x diff.TokenRecord) bool { return x.ID == o.id() }) >= 0
 	in := func(i int, state diff.TokenState) bool { return i >= 0 && m.records[i].State == state }
+	unproved := in(at, diff.TokenIntended) || in(at, diff.TokenQuarantined)
 	drop := func(i int) { after.records = slices.Delete(after.records, i, i+1) }
 	switch {
 	case o.what == "intend" && at < 0 && open < 0:
@@ -88,11 +106,11 @@ func (m model) do(o op) (model, bool) {
 	case o.what == "adopt" && at < 0 && open < 0 && !known:
 		r.State, r.ID, r.Delivered = diff.TokenConfirmed, o.id(), true
 		after.records = append(after.records, r)
-	case o.what == "not created" && in(at, diff.TokenIntended):
+	case o.what == "not created" && unproved:
 		drop(at)
 	case o.what == "quarantine" && in(at, diff.TokenIntended):
 		after.records[at].State, after.records[at].Reason = diff.TokenQuarantined, "lost"
-	case o.what == "confirm" && in(at, diff.TokenIntended):
+	case o.what == "confirm" && unproved:
 		after.records[at].State, after.records[at].ID, after.sealed[r.Intent] = diff.TokenConfirmed, o.id(), o.secret
 	case o.what == "delivered" && in(at, diff.TokenConfirmed) && !m.records[at].Delivered:
 		after.records[at].Delivered = true
@@ -106,6 +124,13 @@ func (m model) do(o op) (model, bool) {
 			}
 		}
 		after.records = slices.DeleteFunc(after.records, func(x diff.TokenRecord) bool { return x.ID == o.id() })
+	case o.what == "amend" && in(at, diff.TokenConfirmed):
+		after.records[at].Spec, after.records[at].Hash = o.amended()
+	case (o.what == "allow pruning" || o.what == "forbid pruning") && at >= 0:
+		after.records[at].Prune = o.what == "allow pruning"
+	case o.what == "gone" && in(at, diff.TokenConfirmed):
+		delete(after.sealed, r.Intent)
+		drop(at)
 	case (o.what == "abandon" || o.what == "retry") && in(open, diff.TokenQuarantined):
 		drop(open)
 	default:

@@ -29,6 +29,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+	case "migrate":
+		after, _ := strconv.Atoi(os.Args[2])
+		fmt.Fprintln(os.Stderr, migrateHalf(os.Args[1], after))
+		os.Exit(1)
 	case "life":
 		steps, _ := strconv.Atoi(os.Args[2])
 		fmt.Fprintln(os.Stderr, live(os.Args[1], steps, os.Args[3] == "true"))

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -27,5 +28,20 @@ func (l *Ledger) Revoked(ctx context.Context, id edge.TokenID) error {
 		return err
 	}
 	// The secret may have waited, sealed.
+	return explain("writing", l.path, l.truncateLog())
+}
+
+// Gone implements [reconcile.TokenMemory]: what Revoked is for a person's word,
+// this is for the platform's. It is done even where ctx has ended. An attempt
+// that is not confirmed, or not on record, is [ErrState]; of one that was never
+// confirmed [Ledger.NotCreated] is the word.
+func (l *Ledger) Gone(ctx context.Context, intent string) error {
+	err := l.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	return explain("writing", l.path, l.truncateLog())
 }

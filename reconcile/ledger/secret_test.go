@@ -43,6 +43,18 @@ func TestSecretsAreNeverInTheClear(t *testing.T) {
 	}
 }
 
+// TestGoneTakesTheSecretAlong: a sealed copy that nobody needs any more is
+// nowhere in the state folder.
+func TestGoneTakesTheSecretAlong(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	must(t, l.Intend(ctx, record(1)))
+	must(t, l.Confirm(ctx, record(1).Intent, "id", secret(1)))
+	var sealed []byte
+	must(t, l.db.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
+	must(t, l.Gone(ctx, record(1).Intent))
+	wantNowhere(t, l, "the sealed copy", sealed[60:90])
+}
+
 func wantNowhere(t *testing.T, l *Ledger, what string, text []byte) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Dir(l.path), func(name string, entry os.DirEntry, err error) error {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -69,7 +70,8 @@ func (l *Ledger) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive
 
 func recallTokens(ctx context.Context, tx *sql.Tx) (records []diff.TokenRecord, err error) {
 	rows, err := tx.QueryContext(ctx, `
-		SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, reason, at FROM token ORDER BY seq`)
+		SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, prune, reason, at
+		FROM token ORDER BY seq`)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +89,8 @@ func recallTokens(ctx context.Context, tx *sql.Tx) (records []diff.TokenRecord, 
 func scanToken(rows *sql.Rows) (r diff.TokenRecord, err error) {
 	var spec string
 	var sinkName, sinkKey, at sql.NullString
-	if err := rows.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Reason, &at); err != nil {
+	err = rows.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Prune, &r.Reason, &at)
+	if err != nil {
 		return r, err
 	}
 	if err := json.Unmarshal([]byte(spec), &r.Spec); err != nil {
@@ -103,6 +106,8 @@ func scanToken(rows *sql.Rows) (r diff.TokenRecord, err error) {
 	}
 	return r, nil
 }
+
+var intentForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 // insertToken adds a row. Where the ledger is not in doubt, grow goes with it.
 func (l *Ledger) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord) error {
@@ -126,13 +131,13 @@ func (l *Ledger) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord
 		sinkName, sinkKey = sql.NullString{String: r.Sink.Name, Valid: true}, sql.NullString{String: r.Sink.Key, Valid: true}
 	}
 	_, err = tx.ExecContext(ctx, `
-		INSERT INTO token (intent, key, state, id, spec, hash, sink_name, sink_key, delivered, reason, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, r.Delivered, r.Reason, l.began(r.At))
+		INSERT INTO token (intent, key, state, id, spec, hash, sink_name, sink_key, delivered, prune, reason, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, r.Delivered, r.Prune, r.Reason, l.began(r.At))
 	return err
 }
 
-// grow counts a row. A ledger in doubt must not: one that was put back from a
+// grow counts a row, or a word on deletion. A ledger in doubt must not: one that was put back from a
 // backup would catch up with its mark.
 func grow(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, `UPDATE completeness SET generation = generation + 1`)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -62,18 +61,25 @@ func noneOpen(ctx context.Context, tx *sql.Tx, key string) error {
 	return fault(ErrState, fmt.Sprintf("token %q has an attempt already, %s, which is %s", key, intent, state))
 }
 
-// NotCreated implements [reconcile.TokenMemory]. An attempt that is not intended
-// is [ErrState], as with all that follow.
+// NotCreated implements [reconcile.TokenMemory]. An attempt that is confirmed, or
+// not on record, is [ErrState].
+//
+// Once the row is gone the declaration may be created again, so this rests on the
+// caller's certainty alone. For an attempt that was quarantined that is a list of
+// the platform's tokens without it, read when no request of the attempt could
+// still be on its way. A person cannot have resolved it meanwhile: that takes the
+// lock that this process holds, and what was resolved is quarantined no more.
 func (l *Ledger) NotCreated(ctx context.Context, intent string) error {
-	return l.advance(ctx, intent, diff.TokenIntended, func(ctx context.Context, tx *sql.Tx) error {
+	return l.advance(ctx, intent, unproved, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
 		return err
 	})
 }
 
-// Quarantine implements [reconcile.TokenMemory].
+// Quarantine implements [reconcile.TokenMemory]. An attempt that is not intended
+// is [ErrState]: the first reason stays, and what is confirmed is not in doubt.
 func (l *Ledger) Quarantine(ctx context.Context, intent, reason string) error {
-	return l.advance(ctx, intent, diff.TokenIntended, func(ctx context.Context, tx *sql.Tx) error {
+	return l.advance(ctx, intent, states{diff.TokenIntended}, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE token SET state = 'quarantined', reason = ? WHERE intent = ?`, reason, intent)
 		return err
 	})
@@ -81,7 +87,12 @@ func (l *Ledger) Quarantine(ctx context.Context, intent, reason string) error {
 
 // Confirm implements [reconcile.TokenMemory]. It is done even where ctx has
 // ended: the token exists. It does not mind an id that is known already: refusing
-// it would lose a secret.
+// it would lose a secret. An attempt that is confirmed already, or not on record,
+// is [ErrState].
+//
+// An attempt that was quarantined may be confirmed because nothing was concluded
+// from it: no other attempt for its declaration has begun beside it, and none
+// begins now that it is confirmed. Its reason stays, for a person.
 func (l *Ledger) Confirm(ctx context.Context, intent string, id edge.TokenID, secret edge.Secret) error {
 	if id == "" || secret.IsZero() {
 		return explain("writing", l.path, fault(ErrState, "attempt "+intent+" cannot be confirmed without an id and a secret"))
@@ -94,7 +105,7 @@ func (l *Ledger) Confirm(ctx context.Context, intent string, id edge.TokenID, se
 	if err != nil {
 		return explain("sealing for", l.path, err)
 	}
-	return l.advance(ctx, intent, diff.TokenIntended, func(ctx context.Context, tx *sql.Tx) error {
+	return l.advance(ctx, intent, unproved, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'confirmed', id = ? WHERE intent = ?`, id, intent); err != nil {
 			return err
 		}
@@ -133,8 +144,11 @@ func (l *Ledger) Sealed(ctx context.Context, intent string) (edge.Secret, error)
 // That is tidiness and no more: a journalling or copying file system, a solid
 // state disk and a backup keep blocks that were overwritten. What protects the
 // secret is the seal.
+//
+// An attempt that is not confirmed, or whose secret is delivered already, is
+// [ErrState].
 func (l *Ledger) Delivered(ctx context.Context, intent string) error {
-	err := l.advance(ctx, intent, diff.TokenConfirmed, func(ctx context.Context, tx *sql.Tx) error {
+	err := l.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, `DELETE FROM sealed WHERE intent = ?`, intent)
 		if err != nil {
 			return err
@@ -150,52 +164,3 @@ func (l *Ledger) Delivered(ctx context.Context, intent string) error {
 	}
 	return explain("writing", l.path, l.truncateLog())
 }
-
-// truncateLog moves the log into the file and empties it. A reader that is in
-// the way is no error.
-func (l *Ledger) truncateLog() error {
-	var busy, frames, moved int
-	return l.db.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
-}
-
-// advance changes an attempt that is in the state it must be in. It is done even
-// where ctx has ended: it records what has happened already.
-func (l *Ledger) advance(
-	ctx context.Context, intent string, from diff.TokenState, do func(context.Context, *sql.Tx) error,
-) error {
-	ctx = context.WithoutCancel(ctx)
-	return l.writeTokens(ctx, func(tx *sql.Tx) error {
-		var state diff.TokenState
-		err := tx.QueryRowContext(ctx, `SELECT state FROM token WHERE intent = ?`, intent).Scan(&state)
-		if errors.Is(err, sql.ErrNoRows) {
-			return fault(ErrState, "there is no attempt "+intent)
-		}
-		if err != nil {
-			return err
-		}
-		if state != from {
-			return fault(ErrState, fmt.Sprintf("attempt %s is %s, not %s", intent, state, from))
-		}
-		return do(ctx, tx)
-	})
-}
-
-// mayWrite refuses whoever has not locked the tokens.
-func (l *Ledger) mayWrite() error {
-	switch {
-	case l.readOnly:
-		return explain("writing", l.path, fault(ErrReadOnly, ""))
-	case !l.locked():
-		return explain("writing", l.path, fault(ErrUnlocked, ""))
-	}
-	return nil
-}
-
-func (l *Ledger) writeTokens(ctx context.Context, do func(*sql.Tx) error) error {
-	if err := l.mayWrite(); err != nil {
-		return err
-	}
-	return l.write(ctx, do)
-}
-
-var intentForm = regexp.MustCompile(`^[0-9a-f]{16}$`)

@@ -45,6 +45,63 @@ func TestTokenLife(t *testing.T) {
 	wantTokens(t, l, r, other)
 }
 
+// TestTokenAfterItsLife: updated in place, released for deletion, and gone with
+// the secret that still waited.
+func TestTokenAfterItsLife(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	r, other := record(1), record(2)
+	r.Prune = true // known when the attempt begins
+	must(t, l.Intend(ctx, r))
+	wantFault(t, l.Amend(ctx, r.Intent, r.Spec, ""), ErrState, "is intended, not confirmed")
+	wantFault(t, l.Gone(ctx, r.Intent), ErrState, "is intended, not confirmed")
+	must(t, l.Confirm(ctx, r.Intent, "id-1", secret(1)))
+	wantFault(t, l.Confirm(ctx, r.Intent, "id-1", secret(1)), ErrState, "is confirmed, not intended or quarantined")
+	wantFault(t, l.NotCreated(ctx, r.Intent), ErrState, "is confirmed, not intended or quarantined")
+	r.State, r.ID, r.Spec, r.Hash = diff.TokenConfirmed, "id-1", other.Spec, "amended"
+	must(t, l.Amend(ctx, r.Intent, r.Spec, r.Hash))
+	wantTokens(t, l, r)
+	wantSealed(t, l, r.Intent, secret(1)) // an update leaves the secret as it is
+
+	must(t, l.Intend(ctx, other))
+	other.State = diff.TokenIntended
+	both := []string{other.Intent, r.Intent}
+	wantFault(t, l.Prunable(ctx, append(both, record(3).Intent), false), ErrState, "there is no attempt 0000000000000003")
+	wantTokens(t, l, r, other) // of none
+	must(t, l.Prunable(ctx, both, true))
+	other.Prune = true
+	wantTokens(t, l, r, other)
+	must(t, l.Prunable(ctx, both, false))
+	r.Prune, other.Prune = false, false
+	wantTokens(t, l, r, other)
+
+	must(t, l.Gone(ctx, r.Intent))
+	wantTokens(t, l, other)
+	_, err := l.Sealed(ctx, r.Intent)
+	wantFault(t, err, ErrState, "no secret that waits")
+	wantFault(t, l.Gone(ctx, r.Intent), ErrState, "there is no attempt 0000000000000001")
+}
+
+// TestQuarantineEnds: a lost creation that was found is a token like any other,
+// and one that was looked for in vain may be begun anew.
+func TestQuarantineEnds(t *testing.T) {
+	l, ctx := ready(t), t.Context()
+	found, lost := record(1), record(2)
+	for _, r := range []diff.TokenRecord{found, lost} {
+		must(t, l.Intend(ctx, r))
+		must(t, l.Quarantine(ctx, r.Intent, "cut"))
+	}
+	wantFault(t, l.Quarantine(ctx, lost.Intent, "again"), ErrState, "is quarantined, not intended")
+	must(t, l.Confirm(ctx, found.Intent, "id-1", secret(1)))
+	wantSealed(t, l, found.Intent, secret(1))
+	must(t, l.Delivered(ctx, found.Intent))
+	must(t, l.NotCreated(ctx, lost.Intent))
+	must(t, l.Intend(ctx, lost))
+	found.State, found.ID, found.Delivered, found.Reason = diff.TokenConfirmed, "id-1", true, "cut"
+	lost.State = diff.TokenIntended
+	wantTokens(t, l, found, lost)
+	wantFault(t, l.Resolve(ctx, found.Key, Resolution{How: ByAbandoning}), ErrState, "no attempt whose outcome is unknown")
+}
+
 // TestOneOpenAttempt: while the outcome of one is not known, there is no second
 // one for the same declaration; a replacement of what is confirmed may begin.
 func TestOneOpenAttempt(t *testing.T) {
@@ -112,7 +169,8 @@ func TestRecordingOutlivesTheContext(t *testing.T) {
 		func(i string) error { return l.NotCreated(over, i) },
 		func(i string) error { return l.Quarantine(over, i, "x") },
 		func(i string) error {
-			return errors.Join(l.Confirm(over, i, "id", secret(1)), l.Delivered(over, i))
+			return errors.Join(l.Confirm(over, i, "id", secret(1)), l.Delivered(over, i),
+				l.Amend(over, i, record(1).Spec, "x"), l.Gone(over, i))
 		},
 	} {
 		r := record(i + 1)

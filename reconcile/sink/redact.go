@@ -22,10 +22,14 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// redacted returns the beginning without the secret. It is cut after that, so
+// redacted returns the beginning without the secrets. It is cut after that, so
 // that no half of a secret stands at the end.
-func (o *output) redacted(secret edge.Secret) string {
-	text := strings.TrimSpace(redact(string(o.text), secret))
+func (o *output) redacted(secrets ...edge.Secret) string {
+	text := string(o.text)
+	for _, secret := range secrets {
+		text = redact(text, secret)
+	}
+	text = strings.TrimSpace(text)
 	if len(text) > shownOutput {
 		text = strings.ToValidUTF8(text[:shownOutput], "") + " …"
 	}
@@ -41,6 +45,9 @@ const shortest = 8
 // a line of it, what was left where something was cut off. Commands that fail
 // like to repeat what they sent, so the usual disguises count too.
 func redact(text string, secret edge.Secret) string {
+	if secret.IsZero() {
+		return text
+	}
 	forms := disguises(secret.Reveal())
 	hidden := make([]bool, len(text))
 	for _, form := range forms {
@@ -64,6 +71,14 @@ func redact(text string, secret edge.Secret) string {
 		}
 	}
 	return b.String()
+}
+
+// hushed returns the beginning of what a server or a library said, on one line
+// and without the secrets.
+func hushed(text string, secrets ...edge.Secret) string {
+	var o output
+	_, _ = o.Write([]byte(text)) // cannot fail
+	return strings.Join(strings.Fields(o.redacted(secrets...)), " ")
 }
 
 // disguises are the ways in which a secret is written. In Base64 a text looks

@@ -6,6 +6,8 @@
 //	sinks, err := sink.New(map[string]sink.Config{
 //		"ci":    {File: &sink.File{Root: "/run/secrets/ci"}},
 //		"store": {Exec: &sink.Exec{Argv: []string{"/usr/local/bin/put-secret"}}},
+//		"vault": {Vault: &sink.Vault{Address: "https://vault.example", Prefix: "seawall", Auth: …}},
+//		"apps":  {Kubernetes: &sink.Kubernetes{Namespace: "apps"}},
 //	})
 //	if err != nil { … }
 //	if err := sinks.Check(where); err != nil { … }       // before a token is created
@@ -35,9 +37,14 @@ import (
 
 // Config is one sink: exactly one of its fields is set.
 type Config struct {
-	File *File
-	Exec *Exec
+	File       *File
+	Exec       *Exec
+	Vault      *Vault
+	Kubernetes *Kubernetes
 }
+
+// kinds are the names of a sink's kinds, as the configuration has them.
+const kinds = "file, exec, vault and kubernetes"
 
 // File writes each secret to a file of its own below Root, named by the key.
 // The file holds the secret to the byte, without a line feed; it has mode 0600,
@@ -92,12 +99,16 @@ func newPlace(name string, c Config) (place, error) {
 	switch {
 	case name == "":
 		return nil, errors.New("it has no name")
-	case (c.File == nil) == (c.Exec == nil):
-		return nil, errors.New("it must be exactly one of file and exec")
+	case count(c.File != nil, c.Exec != nil, c.Vault != nil, c.Kubernetes != nil) != 1:
+		return nil, errors.New("it must be exactly one of " + kinds)
 	case c.File != nil:
 		return newFolder(*c.File)
-	default:
+	case c.Exec != nil:
 		return newCommand(name, *c.Exec)
+	case c.Vault != nil:
+		return newVault(*c.Vault)
+	default:
+		return newCluster(*c.Kubernetes)
 	}
 }
 

@@ -17,8 +17,8 @@ func TestConfiguration(t *testing.T) {
 		"": {File: &File{Root: "/x"}}, "good": {File: &File{Root: "/x"}},
 	})
 	want := `sink "": it has no name
-sink "a": it must be exactly one of file and exec
-sink "b": it must be exactly one of file and exec
+sink "a": it must be exactly one of file, exec, vault and kubernetes
+sink "b": it must be exactly one of file, exec, vault and kubernetes
 sink "c": the root "x" must be an absolute path
 sink "d": argv must begin with a program
 sink "e": argv must begin with a program

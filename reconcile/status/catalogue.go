@@ -87,6 +87,21 @@ var (
 		"Declared tokens by what the last run over everything left them as; orphan counts those that live and nothing declares. " +
 			"Quarantined ones wait for a person.",
 	}
+	tokenFindings = metric{
+		"seawall_token_findings", "gauge",
+		[]label{{"kind", findingKinds()}},
+		"Unwise things about declared tokens, as of the last run over everything; seawall plan says which, docs/tokens.md what each kind means.",
+	}
+	tokensExpiring = metric{
+		"seawall_tokens_expiring", "gauge",
+		[]label{{"within", horizonNames()}},
+		"Tokens in use that end within that time of the last run over everything, or have ended, with nothing to follow them by itself. " +
+			"Each count holds the shorter ones; one that rotates counts once it has ended.",
+	}
+	nextExpiry = metric{
+		"seawall_token_next_expiry_timestamp_seconds", "gauge", nil,
+		"When the first of the tokens in use ends, rotating ones among them; no value while none of them has an end.",
+	}
 	changesTotal = metric{
 		"seawall_changes_total", "counter",
 		[]label{result, direction},
@@ -115,8 +130,24 @@ var (
 func catalogue() []metric {
 	return []metric{
 		buildInfo, readiness, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
-		declaredZones, zones, tokens, changesTotal, nonConvergent, requestsTotal, commitHeld, commitProblems,
+		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, changesTotal, nonConvergent, requestsTotal, commitHeld, commitProblems,
 	}
+}
+
+func findingKinds() []string {
+	var names []string
+	for _, kind := range diff.FindingKinds() {
+		names = append(names, string(kind))
+	}
+	return names
+}
+
+func horizonNames() []string {
+	names := make([]string, len(horizons))
+	for i, h := range horizons {
+		names[i] = h.name
+	}
+	return names
 }
 
 func zoneStateNames() []string {

@@ -23,7 +23,8 @@ type metrics struct {
 
 	lastRun, lastSweep, lastConverged gauge
 	declared, zones, nonConvergent    gauge
-	tokens                            gauge
+	tokens, findings                  gauge
+	expiring, nextExpiry              gauge
 	held, problems                    gauge
 
 	commit string // whose problems are shown
@@ -35,7 +36,8 @@ func newMetrics(version string, ready func() bool) *metrics {
 	m.duration = m.histogram(runDuration)
 	m.lastRun, m.lastSweep, m.lastConverged = m.gauge(lastRun), m.gauge(lastSweep), m.gauge(lastConverged)
 	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)
-	m.tokens = m.gauge(tokens)
+	m.tokens, m.findings = m.gauge(tokens), m.gauge(tokenFindings)
+	m.expiring, m.nextExpiry = m.gauge(tokensExpiring), m.gauge(nextExpiry)
 	m.held, m.problems = m.gauge(commitHeld), m.gauge(commitProblems)
 	m.gauge(buildInfo).set(1, version)
 	m.registry.MustRegister(
@@ -101,10 +103,7 @@ func (m *metrics) showSweep(r reconcile.Report) {
 	for _, state := range zoneStates {
 		m.zones.set(float64(state.count(summary)), state.name)
 	}
-	counts := tokenCounts(r)
-	for _, state := range tokenStates {
-		m.tokens.set(float64(counts[state]), state)
-	}
+	m.showTokens(r)
 }
 
 // zoneStates are the rows of a plan's summary.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -74,6 +75,7 @@ func TestCatalogueIsWhatIsServed(t *testing.T) {
 	for _, trigger := range triggers.values {
 		r := full(c)
 		r.Trigger = reconcile.Trigger(trigger)
+		r.Plan.Expiries = []diff.Expiry{{Token: "k", At: c.now, Current: true}}
 		s.Report(t.Context(), r)
 	}
 	families, err := s.metrics.registry.Gather()

@@ -38,6 +38,9 @@ func (m *metrics) gauge(of metric) gauge {
 
 func (g gauge) set(value float64, labels ...string) { g.vec.WithLabelValues(labels...).Set(value) }
 
+// unset takes back every value: what was known is not any more.
+func (g gauge) unset() { g.vec.Reset() }
+
 func (of metric) labelNames() []string {
 	names := make([]string, len(of.labels))
 	for i, l := range of.labels {

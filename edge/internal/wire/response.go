@@ -29,17 +29,32 @@ type Response struct {
 // failure, and an error wrapping [edge.ErrUnreadable] when a 2xx answer is cut
 // short, is not JSON, does not say success, or has no result.
 func (r Response) Decode(into any) (after string, err error) {
+	env, err := r.decode(into)
+	return env.After(), err
+}
+
+// DecodePage is [Response.Decode] for lists whose pages have numbers. Info is
+// empty where the answer says nothing of paging.
+func (r Response) DecodePage(into any) (Info, error) {
+	env, err := r.decode(into)
+	if err != nil || env.Info == nil {
+		return Info{}, err
+	}
+	return *env.Info, nil
+}
+
+func (r Response) decode(into any) (Envelope, error) {
 	env, err := r.envelope()
 	if err != nil {
-		return "", err
+		return Envelope{}, err
 	}
 	if isNull(env.Result) {
-		return "", r.unreadable("the answer has no result")
+		return Envelope{}, r.unreadable("the answer has no result")
 	}
 	if err := json.Unmarshal(env.Result, into); err != nil {
-		return "", r.unreadable(jsonReason(err))
+		return Envelope{}, r.unreadable(jsonReason(err))
 	}
-	return env.After(), nil
+	return env, nil
 }
 
 // DecodeOptional is [Response.Decode] for calls that may answer without a body

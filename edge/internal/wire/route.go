@@ -2,6 +2,8 @@ package wire
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -10,13 +12,21 @@ import (
 // Call names a call of the contract.
 type Call string
 
-// The calls, named like the methods of [edge.Platform] and [edge.TokenCreator].
+// The calls, named like the methods of [edge.Platform] and [edge.TokenPlatform].
 const (
 	AccountRulesets Call = "AccountRulesets"
 	AccountRuleset  Call = "AccountRuleset"
 	EntryPoint      Call = "EntryPoint"
 	UpdateRule      Call = "UpdateRule"
 	CreateToken     Call = "CreateToken"
+
+	UserTokens       Call = "UserTokens"
+	UserToken        Call = "UserToken"
+	VerifyToken      Call = "VerifyToken"
+	PermissionGroups Call = "PermissionGroups"
+	UpdateToken      Call = "UpdateToken"
+	DeleteToken      Call = "DeleteToken"
+	RollToken        Call = "RollToken"
 )
 
 // Pattern is a call's method and path template, parameters in braces.
@@ -36,9 +46,21 @@ var Patterns = []Pattern{
 	{CreateToken, http.MethodPost, edge.TokensPath()},
 }
 
+// Extended are the calls of the reference and those that are known beyond it.
+// The addresses without an id come first: they look like ids themselves.
+var Extended = slices.Concat(Patterns, []Pattern{
+	{UserTokens, http.MethodGet, edge.TokensPath()},
+	{VerifyToken, http.MethodGet, edge.VerifyTokenPath()},
+	{PermissionGroups, http.MethodGet, edge.PermissionGroupsPath()},
+	{UserToken, http.MethodGet, edge.TokensPath() + "/{token_id}"},
+	{UpdateToken, http.MethodPut, edge.TokensPath() + "/{token_id}"},
+	{DeleteToken, http.MethodDelete, edge.TokensPath() + "/{token_id}"},
+	{RollToken, http.MethodPut, edge.TokensPath() + "/{token_id}/value"},
+})
+
 // Pattern returns the pattern of a call.
 func (c Call) Pattern() Pattern {
-	for _, p := range Patterns {
+	for _, p := range Extended {
 		if p.Call == c {
 			return p
 		}
@@ -57,14 +79,16 @@ type Route struct {
 	Zone    edge.ZoneID
 	Ruleset edge.RulesetID
 	Rule    edge.RuleID
+	Token   edge.TokenID
 }
 
-// Match finds the call a request is for. The path is relative to the base
-// address, without a query. What is no call is an [*edge.Error]: 405 for a
-// known path with another method, else 404 with [edge.CodeNoRoute].
-func Match(method, path string) (Route, error) {
+// Match finds the call a request is for among those a platform offers, which
+// are [Patterns] or [Extended]. The path is relative to the base address,
+// without a query. What is no call is an [*edge.Error]: 405 for a known path
+// with another method, else 404 with [edge.CodeNoRoute].
+func Match(offered []Pattern, method, path string) (Route, error) {
 	known := false
-	for _, p := range Patterns {
+	for _, p := range offered {
 		params, ok := p.params(path)
 		if !ok {
 			continue
@@ -94,7 +118,17 @@ func newRoute(call Call, params map[string]string) Route {
 		Zone:    edge.ZoneID(params["zone_id"]),
 		Ruleset: edge.RulesetID(params["ruleset_id"]),
 		Rule:    edge.RuleID(params["rule_id"]),
+		Token:   edge.TokenID(unescaped(params["token_id"])),
 	}
+}
+
+// unescaped is a segment of a path as it was meant. Ids of tokens have no form
+// of their own, so they may need it.
+func unescaped(segment string) string {
+	if plain, err := url.PathUnescape(segment); err == nil {
+		return plain
+	}
+	return segment
 }
 
 // params matches a path against the pattern, segment by segment.

@@ -59,8 +59,11 @@ func (d Dialect) conditionKey() string {
 }
 
 // EncodeSpec returns the body that creates a token (reference, "Create token").
-func (d Dialect) EncodeSpec(spec edge.TokenSpec) (json.RawMessage, error) {
-	data, err := json.Marshal(spec)
+func (d Dialect) EncodeSpec(spec edge.TokenSpec) (json.RawMessage, error) { return d.encode(spec) }
+
+// encode spells a token, or what one shall be.
+func (d Dialect) encode(token any) (json.RawMessage, error) {
+	data, err := json.Marshal(token)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the token: %w", err)
 	}
@@ -75,9 +78,9 @@ func (d Dialect) EncodeSpec(spec edge.TokenSpec) (json.RawMessage, error) {
 }
 
 // EncodeCreated returns the result that tells of a new token, its secret with
-// it. Nothing else in this package writes a secret.
+// it. Beside [EncodeSecret] nothing in this package writes a secret.
 func (d Dialect) EncodeCreated(created edge.CreatedToken) (json.RawMessage, error) {
-	data, err := json.Marshal(created.Token)
+	data, err := d.encode(created.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ func (d Dialect) EncodeCreated(created edge.CreatedToken) (json.RawMessage, erro
 		return nil, err
 	}
 	data = append(data[:len(data)-1], `,"value":`...) // a token has at least an id
-	return d.Translate(append(append(data, value...), '}')), nil
+	return append(append(data, value...), '}'), nil
 }
 
 // DecodeCreated reads the answer to a creation. The reference does not show it,
@@ -129,21 +132,44 @@ func text(raw json.RawMessage) string {
 
 // Translate takes a token's JSON from the spelling of the nouns to that of the
 // wire, and the other way round: it is its own inverse. Only the keys of
-// resources are touched, the nested ones too. What is not such JSON comes back
-// as it is, for the receiver to refuse.
+// resources, the nested ones too, and the scopes of groups are touched. What is
+// not such JSON comes back as it is, for the receiver to refuse.
 func (d Dialect) Translate(token []byte) []byte {
 	if d.vendor() == neutralVendor {
 		return token
 	}
 	return changeMember(token, "policies", func(policies []byte) []byte {
 		return changeElements(policies, func(policy []byte) []byte {
-			return changeMember(policy, "resources", func(resources []byte) []byte {
+			policy = changeMember(policy, "resources", func(resources []byte) []byte {
 				return changeKeys(resources, d.SwapKey, func(breadth []byte) []byte {
 					return changeKeys(breadth, d.SwapKey, nil)
 				})
 			})
+			return changeMember(policy, "permission_groups", d.TranslateGroups)
 		})
 	})
+}
+
+// TranslateGroups is [Dialect.Translate] for a list of permission groups, of
+// which the scopes carry the vendor's segment.
+func (d Dialect) TranslateGroups(groups []byte) []byte {
+	if d.vendor() == neutralVendor {
+		return groups
+	}
+	return changeElements(groups, func(group []byte) []byte {
+		return changeMember(group, "scopes", func(scopes []byte) []byte {
+			return changeElements(scopes, d.swapText)
+		})
+	})
+}
+
+// swapText is [Dialect.SwapKey] for a JSON string; anything else stays.
+func (d Dialect) swapText(raw []byte) []byte {
+	key := text(raw)
+	if swapped := d.SwapKey(key); swapped != key {
+		return encoded(swapped, raw)
+	}
+	return raw
 }
 
 // SwapKey exchanges the segments "vendor" and d.Vendor at the beginning of a

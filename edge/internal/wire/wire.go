@@ -31,11 +31,15 @@ type Envelope struct {
 	Info     *Info           `json:"result_info,omitempty"`
 }
 
-// Info is the part of an envelope that tells of paging.
+// Info is the part of an envelope that tells of paging: by a cursor for
+// rulesets, by numbers for tokens. What is nil was not said.
 type Info struct {
-	Count   int      `json:"count,omitempty"`
-	PerPage int      `json:"per_page,omitempty"`
-	Cursors *Cursors `json:"cursors,omitempty"`
+	Page       *int     `json:"page,omitempty"` // counted from 1
+	PerPage    *int     `json:"per_page,omitempty"`
+	Count      *int     `json:"count,omitempty"` // on this page
+	TotalCount *int     `json:"total_count,omitempty"`
+	TotalPages *int     `json:"total_pages,omitempty"`
+	Cursors    *Cursors `json:"cursors,omitempty"`
 }
 
 // Cursors point at neighbouring pages; an empty After means the last page.

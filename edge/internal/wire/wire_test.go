@@ -161,22 +161,24 @@ func TestMatch(t *testing.T) {
 		{"PATCH", edge.RulePath("z", "r", "u"), Route{Call: UpdateRule, Zone: "z", Ruleset: "r", Rule: "u"}},
 		{"POST", edge.TokensPath(), Route{Call: CreateToken}},
 	} {
-		if got, err := Match(c.method, c.path); err != nil || got != c.want {
-			t.Errorf("%s %s: got %+v, %v", c.method, c.path, got, err)
+		for _, offered := range [][]Pattern{Patterns, Extended} {
+			if got, err := Match(offered, c.method, c.path); err != nil || got != c.want {
+				t.Errorf("%s %s: got %+v, %v", c.method, c.path, got, err)
+			}
 		}
 	}
 	for _, path := range []string{"", "/", "/zones", "/accounts//rulesets", "/accounts/a/rulesets/", "/zones/z/rulesets/phases/other/entrypoint"} {
-		if _, err := Match("GET", path); !errors.Is(err, edge.ErrNotOffered) || errors.Is(err, edge.ErrNotFound) {
+		if _, err := Match(Extended, "GET", path); !errors.Is(err, edge.ErrNotOffered) || errors.Is(err, edge.ErrNotFound) {
 			t.Errorf("%q: got %v", path, err)
 		}
 	}
-	for _, p := range Patterns {
+	for _, p := range Extended {
 		if p.Call.Pattern() != p {
 			t.Errorf("%s has the pattern %s", p.Call, p.Call.Pattern())
 		}
 	}
 	var e *edge.Error
-	if _, err := Match("PUT", edge.EntryPointPath("z")); !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed {
+	if _, err := Match(Patterns, "PUT", edge.EntryPointPath("z")); !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed {
 		t.Errorf("PUT: got %v", err)
 	}
 }

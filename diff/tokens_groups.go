@@ -1,0 +1,130 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/access"
+	"github.com/seawall-dev/seawall/edge/nearest"
+)
+
+// resolveGroups returns a token's specification with every permission group by
+// its id. Where the platform lists its groups it also sees whether each counts
+// for a resource of its policy (reference, "Permission group").
+func (p *planner) resolveGroups(token desired.Token) (edge.TokenSpec, []Problem) {
+	spec := token.Spec()
+	var problems []Problem
+	for i, policy := range token.Policies {
+		for j, group := range policy.PermissionGroups {
+			id, problem := p.resolveGroup(group, policy)
+			if problem != nil {
+				problem.Token = token.Key
+				problems = append(problems, *problem)
+				continue
+			}
+			spec.Policies[i].PermissionGroups[j].ID = id
+		}
+	}
+	return spec, problems
+}
+
+func (p *planner) resolveGroup(g desired.PermissionGroup, policy desired.Policy) (string, *Problem) {
+	problem := func(state ProblemState, reason, hint string) (string, *Problem) {
+		return "", &Problem{State: state, Reason: reason, Hint: hint, Origin: g.Origin}
+	}
+	platform := p.in.Live.Tokens.Platform
+	switch {
+	case platform == nil && g.ID == "":
+		return problem(Blocked, fmt.Sprintf("the permission group %s is declared without its id, and this platform does not list its groups", g),
+			`give its id; platform.profile: "extended" is for platforms that list them, with credentials.tokens`)
+	case platform == nil:
+		return g.ID, nil
+	case platform.Groups.Err != nil && g.ID == "":
+		return problem(Unknown, "permission groups could not be read: "+platform.Groups.Err.Error(), hintFor(platform.Groups.Err))
+	}
+	var found []edge.PermissionGroup
+	for _, listed := range platform.Groups.Value {
+		if listed.ID == g.ID || g.ID == "" && listed.Name == g.Name && slices.Contains(listed.Scopes, scopeNamed[g.Scope]) {
+			found = append(found, listed)
+		}
+	}
+	switch {
+	case len(found) == 0 && g.ID == "":
+		return problem(Blocked, fmt.Sprintf("the platform has no permission group %s", g), nearestGroup(g, platform.Groups.Value))
+	case len(found) > 1 && g.ID == "":
+		return problem(Blocked, fmt.Sprintf("the platform has %d permission groups %s: %s", len(found), g, candidates(found)), "give the id of the one that is meant")
+	case len(found) == 1 && !fits(found[0], policy):
+		return problem(Blocked, fmt.Sprintf("the permission group %s is for %s, and its policy has no such resource", g, strings.Join(found[0].Scopes, ", ")),
+			"a group counts only for the type it is scoped for: it would grant nothing here")
+	case len(found) > 0:
+		return found[0].ID, nil
+	}
+	return g.ID, nil // the list may be shorter than what there is; the platform has the last word
+}
+
+var scopeNamed = map[string]string{
+	"account": string(access.TypeAccount), "zone": string(access.TypeZone), "user": string(access.TypeUser),
+}
+
+// fits reports whether a group counts for any resource of a policy. A group that
+// says no scope counts for all.
+func fits(g edge.PermissionGroup, policy desired.Policy) bool {
+	return len(g.Scopes) == 0 || slices.ContainsFunc(policy.Resources, func(r desired.Resource) bool {
+		return slices.Contains(g.Scopes, scopeNamed[r.Type()])
+	})
+}
+
+func candidates(groups []edge.PermissionGroup) string {
+	texts := make([]string, len(groups))
+	for i, g := range groups {
+		texts[i] = g.ID + " (" + strings.Join(g.Scopes, ", ") + ")"
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, "; ")
+}
+
+// withGroupNames returns the tokens with the names of those permission groups that
+// are declared by their ids alone: what a group is for, its name tells.
+func withGroupNames(tokens []desired.Token, names map[string]string) []desired.Token {
+	out := slices.Clone(tokens)
+	for i := range out {
+		out[i].Policies = slices.Clone(out[i].Policies)
+		for j := range out[i].Policies {
+			groups := slices.Clone(out[i].Policies[j].PermissionGroups)
+			for k, g := range groups {
+				if g.Name == "" {
+					groups[k].Name = names[g.ID]
+				}
+			}
+			out[i].Policies[j].PermissionGroups = groups
+		}
+	}
+	return out
+}
+
+// nearestGroup names a group that may have been meant: of the same name, or of
+// a name that is close.
+func nearestGroup(g desired.PermissionGroup, listed []edge.PermissionGroup) string {
+	names := make([]string, len(listed))
+	for i, other := range listed {
+		names[i] = other.Name
+	}
+	name := g.Name
+	if !slices.Contains(names, name) {
+		name = nearest.Word(name, names)
+	}
+	var near []string
+	for _, other := range listed {
+		if name != "" && other.Name == name {
+			near = append(near, fmt.Sprintf("%q for %s", other.Name, strings.Join(other.Scopes, ", ")))
+		}
+	}
+	if len(near) == 0 {
+		return "the platform lists its groups under " + edge.PermissionGroupsPath()
+	}
+	slices.Sort(near)
+	return "there is " + strings.Join(slices.Compact(near), "; ")
+}

@@ -1,0 +1,115 @@
+package diff
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/access"
+)
+
+// Creation is a token to be created, and where its secret goes.
+type Creation struct {
+	Key      string
+	Spec     edge.TokenSpec // as declared, permission groups by their ids
+	Hash     string         // of Spec
+	Sink     *desired.Sink
+	Lifetime time.Duration // of a token that rotates; zero: its window is the declared one
+	Suffix   NameSuffix
+	Prune    bool // the token may be deleted once nothing declares it
+}
+
+// creationOf is the creation of a declared token; spec is its specification, with
+// its permission groups resolved.
+func creationOf(token desired.Token, spec edge.TokenSpec, suffix NameSuffix) *Creation {
+	c := &Creation{Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Suffix: suffix, Prune: token.Prune}
+	if token.Rotate != nil {
+		c.Lifetime = token.Rotate.Lifetime()
+	}
+	return c
+}
+
+// NameSuffix goes behind the name of a token. In it {intent} stands for the
+// attempt that makes the token, so that one which was lost is found by eye.
+type NameSuffix string
+
+// maxTokenName is how many characters a name has at most, as known beyond the
+// reference.
+const maxTokenName = 120
+
+func (s NameSuffix) behind(name, intent string) string {
+	return name + strings.ReplaceAll(string(s), "{intent}", intent)
+}
+
+func (c Creation) nameLength() int {
+	const anIntent = "0123456789abcdef"
+	return utf8.RuneCountInString(c.Suffix.behind(c.Spec.Name, anIntent))
+}
+
+// Body is what an attempt sends: the declared specification, the suffix behind
+// its name, and for a token that rotates the end of its life. Its beginning is
+// left out: the platform's clock may be behind.
+func (c Creation) Body(intent string, now time.Time) edge.TokenSpec {
+	body := c.Spec
+	body.Name = c.Suffix.behind(body.Name, intent)
+	if c.Lifetime > 0 {
+		body.ExpiresOn = now.Add(c.Lifetime).UTC().Truncate(time.Second).Format(time.RFC3339)
+	}
+	return body
+}
+
+// made reports whether a token on record is what this creation would make. The
+// window of one that rotates was computed; that of any other must be the
+// declared one, also where it rotated before.
+func (c Creation) made(r TokenRecord) bool {
+	rotates := c.Lifetime > 0
+	return r.Hash == c.Hash && (rotates || r.Spec.NotBefore == c.Spec.NotBefore && r.Spec.ExpiresOn == c.Spec.ExpiresOn)
+}
+
+// Named reports whether the name that was sent carries the attempt.
+func (r TokenRecord) Named() bool { return r.Intent != "" && strings.Contains(r.Spec.Name, r.Intent) }
+
+// Due reports whether a declared token needs a run although nothing changed: a
+// successor has to be made, or a secret still waits for its sink.
+func Due(token desired.Token, records []TokenRecord, now time.Time) bool {
+	for i := len(records) - 1; i >= 0; i-- {
+		if r := records[i]; r.Key == token.Key {
+			return r.State == TokenConfirmed && (!r.Delivered || due(token.Rotate, r, now))
+		}
+	}
+	return false
+}
+
+// due reports whether a token's successor should exist: once it is as old as
+// rotate.every, and in any case rotate.overlap before its end.
+func due(rotate *desired.Rotate, r TokenRecord, now time.Time) bool {
+	if rotate == nil || now.IsZero() {
+		return false
+	}
+	end, ends := expiry(r)
+	return !now.Before(r.At.Add(rotate.Every)) || ends && !now.Before(end.Add(-rotate.Overlap))
+}
+
+// over reports whether a token's window has ended.
+func over(r TokenRecord, now time.Time) bool {
+	end, ends := expiry(r)
+	return ends && !now.IsZero() && !now.Before(end)
+}
+
+func expiry(r TokenRecord) (time.Time, bool) {
+	end, err := time.Parse(time.RFC3339, r.Spec.ExpiresOn)
+	return end, err == nil
+}
+
+// lifetimeText is a length of time in its large units: "768h after its creation".
+func lifetimeText(d time.Duration) string {
+	text := d.String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, none) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text + " after its creation"
+}

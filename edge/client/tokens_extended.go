@@ -1,0 +1,129 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+var _ edge.TokenPlatform = (*Client)(nil)
+
+// UserToken returns one token.
+func (c *Client) UserToken(ctx context.Context, id edge.TokenID) (edge.Token, error) {
+	if err := checkTokenID(id); err != nil {
+		return edge.Token{}, err
+	}
+	return c.token(ctx, call{class: read, method: http.MethodGet, path: edge.TokenPath(id)}, id)
+}
+
+// VerifyToken asks what the platform says of the credential.
+func (c *Client) VerifyToken(ctx context.Context) (edge.Token, error) {
+	verified, err := c.token(ctx, call{class: read, method: http.MethodGet, path: edge.VerifyTokenPath()}, "")
+	return verified, withoutID(err)
+}
+
+// UpdateToken sends one PUT with the whole of body, but for what the platform
+// writes itself.
+func (c *Client) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
+	if err := checkTokenID(id); err != nil {
+		return edge.Token{}, err
+	}
+	put := call{class: update, method: http.MethodPut, path: edge.TokenPath(id)}
+	data, err := c.dialect.EncodeToken(body.Update(body.TokenSpec))
+	if err != nil {
+		return edge.Token{}, fmt.Errorf("%s: %w", put, err)
+	}
+	put.body = data
+	return c.token(ctx, put, id)
+}
+
+// token makes a call that answers with a token; id is which, where that is known.
+// Another one than was asked for is no answer.
+func (c *Client) token(ctx context.Context, call call, id edge.TokenID) (edge.Token, error) {
+	var found edge.Token
+	err := c.do(ctx, call, func(r wire.Response) (err error) {
+		found, err = c.dialect.DecodeToken(r)
+		if err == nil && id != "" && found.ID != id {
+			err = call.unreadable("the answer is about another token")
+		}
+		return c.dialect.TranslateError(err)
+	})
+	if err != nil {
+		return edge.Token{}, err
+	}
+	return found, nil
+}
+
+// DeleteToken sends one DELETE. An answer without a body is fine.
+func (c *Client) DeleteToken(ctx context.Context, id edge.TokenID) error {
+	if err := checkTokenID(id); err != nil {
+		return err
+	}
+	gone := call{class: remove, method: http.MethodDelete, path: edge.TokenPath(id)}
+	return c.do(ctx, gone, func(r wire.Response) error {
+		var ignored any
+		return r.DecodeOptional(&ignored)
+	})
+}
+
+// RollToken sends one PUT, on a connection of its own. No error quotes the
+// answer: the secret may be in it.
+func (c *Client) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret, error) {
+	if err := checkTokenID(id); err != nil {
+		return edge.Secret{}, err
+	}
+	put := call{class: roll, method: http.MethodPut, path: edge.TokenValuePath(id), body: struct{}{}}
+	var secret edge.Secret
+	err := c.do(ctx, put, func(r wire.Response) (err error) {
+		secret, err = wire.DecodeSecret(r)
+		return err
+	})
+	if err != nil {
+		return edge.Secret{}, err
+	}
+	return secret, nil
+}
+
+var tokenIDForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,32}$`)
+
+// checkTokenID refuses what would be another address than a token's: nothing, a
+// path, and the two names that stand where an id could.
+func checkTokenID(id edge.TokenID) error {
+	if !tokenIDForm.MatchString(string(id)) || edge.TokenPath(id) == edge.VerifyTokenPath() || edge.TokenPath(id) == edge.PermissionGroupsPath() {
+		return fmt.Errorf("token %q: %w: an id is 1 to 32 letters and digits", id, edge.ErrNotFound)
+	}
+	return nil
+}
+
+// withoutID is for calls whose address holds no id: where that is not found, it
+// is the call that is missing. Platforms say it with or without a code.
+func withoutID(err error) error {
+	var e *edge.Error
+	if errors.As(err, &e) && e.Status == http.StatusNotFound {
+		return absentCall{err, e}
+	}
+	return err
+}
+
+// absentCall is [edge.ErrNotOffered] and nothing else that a 404 could mean.
+type absentCall struct {
+	err     error
+	failure *edge.Error
+}
+
+func (a absentCall) Error() string        { return a.err.Error() }
+func (a absentCall) Is(target error) bool { return target == edge.ErrNotOffered }
+
+// As keeps the failure at hand: there is no Unwrap, which would make it not found.
+func (a absentCall) As(target any) bool {
+	failure, ok := target.(**edge.Error)
+	if ok {
+		*failure = a.failure
+	}
+	return ok
+}

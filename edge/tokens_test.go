@@ -1,0 +1,129 @@
+package edge
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// nothing is a platform that has no tokens at all.
+type nothing struct{}
+
+func (nothing) CreateToken(context.Context, TokenSpec) (CreatedToken, error) {
+	return CreatedToken{}, ErrNotOffered
+}
+
+func (nothing) UserTokens(context.Context) ([]Token, error) { return nil, ErrNotOffered }
+
+func (nothing) UserToken(context.Context, TokenID) (Token, error) { return Token{}, ErrNotOffered }
+
+func (nothing) VerifyToken(context.Context) (Token, error) { return Token{}, ErrNotOffered }
+
+func (nothing) PermissionGroups(context.Context) ([]PermissionGroup, error) {
+	return nil, ErrNotOffered
+}
+
+func (nothing) UpdateToken(context.Context, TokenID, Token) (Token, error) {
+	return Token{}, ErrNotOffered
+}
+func (nothing) DeleteToken(context.Context, TokenID) error         { return ErrNotOffered }
+func (nothing) RollToken(context.Context, TokenID) (Secret, error) { return Secret{}, ErrNotOffered }
+
+// Every call on tokens is in the list, in its turn, beside the others.
+func TestRecorderKnowsTokens(t *testing.T) {
+	recorder := Record(nil)
+	p, ctx := recorder.Tokens(nothing{}), t.Context()
+	_, e1 := p.CreateToken(ctx, TokenSpec{})
+	_, e2 := p.UserTokens(ctx)
+	_, e3 := p.UserToken(ctx, "a/b")
+	_, e4 := p.VerifyToken(ctx)
+	_, e5 := p.PermissionGroups(ctx)
+	_, e6 := p.UpdateToken(ctx, "a", Token{})
+	e7 := p.DeleteToken(ctx, "a")
+	_, e8 := p.RollToken(ctx, "a")
+	for i, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8} {
+		if err != ErrNotOffered {
+			t.Errorf("call %d did not reach the platform: %v", i+1, err)
+		}
+	}
+	want := []string{
+		"POST /user/tokens", "GET /user/tokens", "GET /user/tokens/a%2Fb", "GET /user/tokens/verify", "GET /user/tokens/permission_groups",
+		"PUT /user/tokens/a", "DELETE /user/tokens/a", "PUT /user/tokens/a/value",
+	}
+	if calls := recorder.Calls(); !slices.Equal(calls, want) {
+		t.Errorf("recorded %q", calls)
+	}
+}
+
+// A read-only view of tokens offers no way back to writing, by no single method.
+func TestReadOnlyTokensCannotWrite(t *testing.T) {
+	recorder := Record(nil)
+	view := ReadOnlyTokens(recorder.Tokens(nothing{}))
+	for _, writer := range []reflect.Type{reflect.TypeFor[TokenWriter](), reflect.TypeFor[TokenCreator](), reflect.TypeFor[TokenPlatform]()} {
+		if reflect.TypeOf(view).Implements(writer) {
+			t.Errorf("a read-only view is a %s", writer.Name())
+		}
+	}
+	reader := reflect.TypeFor[TokenReader]()
+	if got, want := reflect.TypeOf(view).NumMethod(), reader.NumMethod(); got != want {
+		t.Errorf("a read-only view has %d methods, want the %d that read", got, want)
+	}
+	for i := range reflect.TypeFor[TokenWriter]().NumMethod() {
+		name := reflect.TypeFor[TokenWriter]().Method(i).Name
+		if _, has := reflect.TypeOf(view).MethodByName(name); has {
+			t.Errorf("a read-only view has %s", name)
+		}
+	}
+	_, _ = view.UserTokens(t.Context())
+	if calls := recorder.Calls(); len(calls) != 1 || calls[0] != "GET /user/tokens" {
+		t.Errorf("recorded %v", calls)
+	}
+}
+
+const liveToken = `{"id":"t","name":"ci","status":"disabled","issued_on":"2026-01-01T00:00:00Z","modified_on":"2026-01-02T00:00:00Z",` +
+	`"last_used_on":"2026-01-03T00:00:00Z","not_before":null,"expires_on":"2027-01-01T00:00:00Z","condition":null,"value":"never-kept",` +
+	`"policies":[{"id":"p","effect":"allow","resources":{"com.vendor.api.account.*":"*"},"permission_groups":[{"id":"g","name":"Group","scopes":null}]}],` +
+	`"provisioner_id":null,"provisioner_type":"TERRAFORM","big":12345678901234567890}`
+
+// The body of an update has what the token shall be, what only the platform
+// knows, and nothing that the platform writes itself.
+func TestTokenUpdate(t *testing.T) {
+	var live Token
+	if err := json.Unmarshal([]byte(liveToken), &live); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		spec TokenSpec
+		want string
+	}{
+		"another": {
+			TokenSpec{Name: "cd", NotBefore: "2026-06-01T00:00:00Z", Policies: []Policy{{Effect: Allow}}, Condition: &Condition{RequestIP: &AddressFilter{In: []string{}}}},
+			`{"name":"cd","policies":[{"effect":"allow","resources":null,"permission_groups":null}],"not_before":"2026-06-01T00:00:00Z",` +
+				`"condition":{"request.ip":{"in":[]}},"status":"disabled","big":12345678901234567890,"provisioner_id":null,"provisioner_type":"TERRAFORM"}`,
+		},
+		"nothing": {TokenSpec{}, `{"name":"","policies":null,"status":"disabled","big":12345678901234567890,"provisioner_id":null,"provisioner_type":"TERRAFORM"}`},
+	} {
+		got, err := json.Marshal(live.Update(test.spec))
+		if err != nil || string(got) != test.want {
+			t.Errorf("%s: %v\ngot  %s\nwant %s", name, err, got, test.want)
+		}
+	}
+	if again, err := json.Marshal((Token{}).Update(TokenSpec{Name: "new"})); err != nil || string(again) != `{"name":"new","policies":null}` {
+		t.Errorf("an update of nothing: %s %v", again, err)
+	}
+	if live.LastUsedOn == "" || live.ID != "t" || live.Name != "ci" || live.ModifiedOn == "" || live.Status != "disabled" {
+		t.Errorf("the token itself changed: %+v", live)
+	}
+}
+
+// Lists and objects that are null read as what they are not: absent.
+func TestTokenReadsNulls(t *testing.T) {
+	var got Token
+	err := json.Unmarshal([]byte(`{"id":"t","name":null,"policies":null,"condition":{"request.ip":null,"request_ip":{"in":null,"not_in":[]}},"status":null}`), &got)
+	filter := got.Condition.RequestIP
+	if err != nil || got.Policies != nil || got.Status != "" || filter == nil || filter.In != nil || filter.NotIn == nil || got.Extra != nil {
+		t.Errorf("%v %+v", err, got)
+	}
+}

@@ -1,0 +1,127 @@
+package sink
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// What the sinks that are asked over a network have in common.
+
+const (
+	maxAnswer = 4 << 20  // bytes of an answer that are read; a Secret has 1 MiB at most
+	maxFile   = 64 << 10 // bytes of a file with a certificate, a token or a kubeconfig
+	attempts  = 2        // of a write that somebody else got ahead of
+)
+
+// errConflict: what was read has changed before it was written.
+var errConflict = errors.New("somebody else changed it at the same time, twice in a row; the next run tries again")
+
+// exchange is what two kinds of sinks do alike: look, write what is missing, look
+// again.
+type exchange interface {
+	// holds reads the place and reports whether the secret is there already.
+	holds(ctx context.Context, secret edge.Secret) (bool, error)
+	// write puts the secret where holds has looked. With errConflict nothing was
+	// written.
+	write(ctx context.Context, secret edge.Secret) error
+}
+
+// put brings a secret to a place. One that is there is not written again, and
+// one that was written is read back.
+func put(ctx context.Context, to exchange, secret edge.Secret) error {
+	for range attempts {
+		there, err := to.holds(ctx, secret)
+		if there || err != nil {
+			return err
+		}
+		err = to.write(ctx, secret)
+		if errors.Is(err, errConflict) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return prove(ctx, to, secret)
+	}
+	return errConflict
+}
+
+func prove(ctx context.Context, to exchange, secret edge.Secret) error {
+	there, err := to.holds(ctx, secret)
+	if err == nil && !there {
+		err = errors.New("it was written, and something else is there when it is read back")
+	}
+	return err
+}
+
+// same compares in constant time: the other side may be a stranger's guess.
+func same(a string, b edge.Secret) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b.Reveal())) == 1
+}
+
+// within bounds one delivery.
+func within(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it took longer than %v", timeout))
+}
+
+func soundTimeout(d time.Duration) (time.Duration, error) {
+	switch {
+	case d < 0:
+		return 0, fmt.Errorf("the timeout %v is below zero", d)
+	case d == 0:
+		return usualTimeout, nil
+	}
+	return d, nil
+}
+
+// count counts what is true.
+func count(facts ...bool) (n int) {
+	for _, fact := range facts {
+		if fact {
+			n++
+		}
+	}
+	return n
+}
+
+// soundAddress: a secret travels encrypted, or not beyond the own machine.
+func soundAddress(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "":
+		return nil, errors.New("the address is none") // the error of url.Parse repeats a password in it
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("the address must have neither user, query nor fragment")
+	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+		return nil, fmt.Errorf("the address %s must be https, or http to the own machine", u)
+	}
+	return u, nil
+}
+
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// readFile reads a file of a bounded size.
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is larger than %d KiB", path, maxFile>>10)
+	}
+	return data, err
+}

@@ -1,0 +1,137 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Vault keeps each secret in HashiCorp Vault or OpenBao, in a secrets engine of
+// type KV, version 2, at Mount/data/Prefix/KEY. Other fields at that path stay as
+// they are. The credential needs read, create, update and patch there. Nothing in
+// the environment (VAULT_ADDR and the like) counts.
+type Vault struct {
+	Address   string // https, or http to the own machine
+	Mount     string // of the engine; "" is "secret"
+	Prefix    string // keys are below it
+	Field     string // holds the secret; "" is "token"
+	Namespace string // "" where the server has none
+	CAFile    string // PEM, absolute; "" for the system's authorities. Read for each delivery
+	Timeout   time.Duration
+	Auth      VaultAuth
+}
+
+// VaultAuth is how Seawall shows who it is: exactly one field is set. Secrets
+// are read for each delivery.
+type VaultAuth struct {
+	Token      func() (edge.Secret, error)
+	AppRole    *AppRole
+	Kubernetes *VaultKubernetes
+}
+
+// AppRole is a login with Vault's method AppRole.
+type AppRole struct {
+	RoleID   string
+	SecretID func() (edge.Secret, error)
+	Mount    string // of the method; "" is "approle"
+}
+
+// VaultKubernetes is a login with Vault's method Kubernetes.
+type VaultKubernetes struct {
+	Role  string
+	JWT   func() (edge.Secret, error) // the token of the service account
+	Mount string                      // of the method; "" is "kubernetes"
+}
+
+// vault is the sink of kind vault.
+type vault struct{ Vault }
+
+func newVault(c Vault) (place, error) {
+	c.Mount, c.Field = or(c.Mount, "secret"), or(c.Field, "token")
+	_, err := soundAddress(c.Address)
+	if err != nil {
+		return nil, err
+	}
+	if c.Timeout, err = soundTimeout(c.Timeout); err != nil {
+		return nil, err
+	}
+	for _, part := range []string{c.Mount, c.Prefix} {
+		if err := soundVaultPath(part); err != nil {
+			return nil, fmt.Errorf("%q: %w", part, err)
+		}
+	}
+	if c.CAFile != "" && !path.IsAbs(c.CAFile) {
+		return nil, fmt.Errorf("the file %q must be an absolute path", c.CAFile)
+	}
+	return vault{c}, c.Auth.check()
+}
+
+// check also fills in what is left out.
+func (a *VaultAuth) check() error {
+	switch {
+	case count(a.Token != nil, a.AppRole != nil, a.Kubernetes != nil) != 1:
+		return errors.New("auth must be exactly one of token, approle and kubernetes")
+	case a.AppRole != nil:
+		if a.AppRole.RoleID == "" || a.AppRole.SecretID == nil {
+			return errors.New("approle needs a role and a secret")
+		}
+		return soundVaultPath(or(a.AppRole.Mount, "approle"))
+	case a.Kubernetes != nil:
+		if a.Kubernetes.Role == "" || a.Kubernetes.JWT == nil {
+			return errors.New("kubernetes needs a role and a token")
+		}
+		return soundVaultPath(or(a.Kubernetes.Mount, "kubernetes"))
+	}
+	return nil
+}
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// vaultPath is narrower than what Vault takes. Its paths are written into
+// policies, where + and * are wildcards, and travel in addresses, where % and ?
+// mean something else than themselves.
+var vaultPath = regexp.MustCompile(`^[A-Za-z0-9._~@:=,-]+(/[A-Za-z0-9._~@:=,-]+)*$`)
+
+// maxVaultPath is below the shortest bound of Vault's storages, Consul's 512.
+const maxVaultPath = 400
+
+func soundVaultPath(p string) error {
+	switch {
+	case soundKey(p) != nil:
+		return soundKey(p)
+	case len(p) > maxVaultPath:
+		return fmt.Errorf("it has %d bytes; a path in Vault has %d at most here", len(p), maxVaultPath)
+	case !vaultPath.MatchString(p):
+		return errors.New("a path in Vault holds letters, digits and . _ ~ @ : = , - here, no others")
+	}
+	return nil
+}
+
+func (v vault) check(key string) error { return soundVaultPath(v.Prefix + "/" + key) }
+
+func (v vault) deliver(ctx context.Context, key string, secret edge.Secret) error {
+	if err := v.check(key); err != nil {
+		return err
+	}
+	ctx, cancel := within(ctx, v.Timeout)
+	defer cancel()
+	visit, err := v.visit(key, secret)
+	if err != nil {
+		return err
+	}
+	defer visit.leave(ctx)
+	if err := visit.login(ctx); err != nil {
+		return err
+	}
+	return put(ctx, visit, secret)
+}

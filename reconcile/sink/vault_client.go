@@ -1,0 +1,94 @@
+package sink
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/vault/api"
+)
+
+// client returns one that knows the configuration alone: the library would also
+// follow a dozen variables of the environment.
+func (v vault) client() (*api.Client, error) {
+	transport, err := v.transport()
+	if err != nil {
+		return nil, err
+	}
+	client, err := api.NewClient(&api.Config{
+		Address:          v.Address,
+		HttpClient:       &http.Client{Transport: transport, CheckRedirect: stay},
+		DisableRedirects: true,
+		ReadYourWrites:   true, // of standbys that answer reads themselves
+		MaxRetries:       2,    // all within the timeout of the delivery
+		MinRetryWait:     100 * time.Millisecond,
+		MaxRetryWait:     500 * time.Millisecond,
+		CheckRetry:       retry,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w; is a VAULT_ variable in the environment malformed?", err)
+	}
+	client.SetToken("")
+	client.SetHeaders(http.Header{api.RequestHeaderName: {"true"}, "User-Agent": {"seawall"}})
+	client.SetNamespace(v.Namespace)
+	client.SetWrappingLookupFunc(func(string, string) string { return "" })
+	return client, nil
+}
+
+func (v vault) transport() (*strict, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	transport.IdleConnTimeout = time.Second // the next delivery has a client of its own
+	if v.CAFile == "" {
+		return &strict{transport}, nil
+	}
+	pem, err := readFile(v.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate", v.CAFile)
+	}
+	transport.TLSClientConfig.RootCAs = pool
+	return &strict{transport}, nil
+}
+
+// strict refuses to be sent elsewhere, where credential and secret would go
+// along, and to read without end.
+type strict struct{ *http.Transport }
+
+var errMoved = errors.New("the address redirects")
+
+func (s *strict) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := s.Transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if to := answer.Header.Get("Location"); answer.StatusCode/100 == 3 {
+		_ = answer.Body.Close()
+		return nil, fmt.Errorf("%w to %q: configure the address of the server itself", errMoved, to)
+	}
+	answer.Body = bounded{io.LimitReader(answer.Body, maxAnswer), answer.Body}
+	return answer, nil
+}
+
+// bounded is a body with an end.
+type bounded struct {
+	io.Reader
+	io.Closer
+}
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func retry(ctx context.Context, answer *http.Response, err error) (bool, error) {
+	if errors.Is(err, errMoved) {
+		return false, err
+	}
+	return api.DefaultRetryPolicy(ctx, answer, err)
+}
