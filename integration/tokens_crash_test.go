@@ -10,10 +10,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -59,85 +55,15 @@ func (o crashOrder) run() error {
 	if err != nil {
 		return err
 	}
-	m := &mortal{at: o.At, after: o.After, memory: l, creator: r.Creator, sinks: r.Sinks}
-	r.Tokens, r.Creator, r.Sinks = m, m, m
-	return r.Run(context.Background(), reconcile.Order{Trigger: reconcile.TriggerManual}).Err
+	m := &mortal{at: o.At, after: o.After, die: killed}
+	m.takes(r)
+	return r.Run(context.Background(), byHand).Err
 }
 
-// mortal passes every step on, and dies before or after one of them.
-type mortal struct {
-	at, moment int
-	after      string
-	memory     reconcile.TokenMemory
-	creator    edge.TokenCreator
-	sinks      reconcile.Sinks
-}
-
-func (m *mortal) step(name string, do func() error) error {
-	m.mayDie("")
-	err := do()
-	m.mayDie(name)
-	return err
-}
-
-func (m *mortal) mayDie(after string) {
-	if m.moment++; m.moment == m.at || after != "" && after == m.after {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // it need not take effect at once
-	}
-}
-
-func (m *mortal) Tokens(ctx context.Context) (live diff.TokensLive, err error) {
-	err = m.step("Tokens", func() error { live, err = m.memory.Tokens(ctx); return err })
-	return live, err
-}
-
-func (m *mortal) Intend(ctx context.Context, record diff.TokenRecord) error {
-	return m.step("Intend", func() error { return m.memory.Intend(ctx, record) })
-}
-
-func (m *mortal) NotCreated(ctx context.Context, intent string) error {
-	return m.step("NotCreated", func() error { return m.memory.NotCreated(ctx, intent) })
-}
-
-func (m *mortal) Quarantine(ctx context.Context, intent, reason string) error {
-	return m.step("Quarantine", func() error { return m.memory.Quarantine(ctx, intent, reason) })
-}
-
-func (m *mortal) Confirm(ctx context.Context, intent string, id edge.TokenID, secret edge.Secret) error {
-	return m.step("Confirm", func() error { return m.memory.Confirm(ctx, intent, id, secret) })
-}
-
-func (m *mortal) Sealed(ctx context.Context, intent string) (secret edge.Secret, err error) {
-	err = m.step("Sealed", func() error { secret, err = m.memory.Sealed(ctx, intent); return err })
-	return secret, err
-}
-
-func (m *mortal) Delivered(ctx context.Context, intent string) error {
-	return m.step("Delivered", func() error { return m.memory.Delivered(ctx, intent) })
-}
-
-func (m *mortal) Amend(ctx context.Context, intent string, spec edge.TokenSpec, hash string) error {
-	return m.step("Amend", func() error { return m.memory.Amend(ctx, intent, spec, hash) })
-}
-
-func (m *mortal) Prunable(ctx context.Context, intents []string, prune bool) error {
-	return m.step("Prunable", func() error { return m.memory.Prunable(ctx, intents, prune) })
-}
-
-func (m *mortal) Gone(ctx context.Context, intent string) error {
-	return m.step("Gone", func() error { return m.memory.Gone(ctx, intent) })
-}
-
-func (m *mortal) CreateToken(ctx context.Context, spec edge.TokenSpec) (created edge.CreatedToken, err error) {
-	err = m.step("CreateToken", func() error { created, err = m.creator.CreateToken(ctx, spec); return err })
-	return created, err
-}
-
-func (m *mortal) Check(where desired.Sink) error { return m.sinks.Check(where) }
-
-func (m *mortal) Deliver(ctx context.Context, where desired.Sink, secret edge.Secret) error {
-	return m.step("Deliver", func() error { return m.sinks.Deliver(ctx, where, secret) })
+// killed ends the process as nothing can prevent.
+func killed() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {} // it need not take effect at once
 }
 
 // child makes a run in a process of its own, to die at some moment, and reports whether it lived to the

@@ -25,7 +25,14 @@ type tokenPlace struct {
 	BaseURL, Rulesets, Tokens string // the platform and its two credentials
 	State, Sink               string // folders
 	Repository                string // of the desired state
+
+	Scene    string        // which of scenes is declared; empty: the plain one
+	Extended bool          // the platform is known to have the calls beyond the reference
+	Ahead    time.Duration // how far the clock is ahead of the real one
 }
+
+// byHand is the order of somebody who knows that a commit declares less.
+var byHand = reconcile.Order{Trigger: reconcile.TriggerManual, AllowShrink: true}
 
 func (p tokenPlace) ledgerFile() string { return filepath.Join(p.State, "ledger.db") }
 
@@ -60,29 +67,37 @@ func (p tokenPlace) reconciler(l *ledger.Ledger) (*reconcile.Reconciler, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &reconcile.Reconciler{
-		Source: tokenCommit{}, Compiler: tokenCommit{}, Reader: clients[0], Writer: clients[0], Memory: l,
-		Tokens: l, Creator: clients[1], Sinks: sinks, Now: time.Now,
-	}, nil
+	commit := tokenCommit(scenes[p.Scene]())
+	r := &reconcile.Reconciler{
+		Source: commit, Compiler: commit, Reader: clients[0], Writer: clients[0], Memory: l,
+		Tokens: l, Creator: clients[1], Sinks: sinks, Now: p.now,
+	}
+	if p.Extended {
+		r.TokenReader, r.TokenWriter, r.NameSuffix = clients[1], clients[1], " [{intent}]"
+	}
+	return r, nil
 }
 
-// tokenCommit is a commit that declares the tokens.
-type tokenCommit struct{}
+func (p tokenPlace) now() time.Time { return time.Now().Add(p.Ahead) }
+
+// tokenCommit is a commit that declares tokens.
+type tokenCommit []desired.Token
 
 func (tokenCommit) Fetch(context.Context) (string, error) { return "c1", nil }
 
-func (tokenCommit) Compile(_ context.Context, commit string) (desired.State, []desired.Problem, error) {
-	state := desired.State{Commit: commit}
-	for _, key := range tokenKeys {
-		state.Tokens = append(state.Tokens, desired.Token{
-			Key: key, Name: key, Sink: &desired.Sink{Name: "ci", Key: key},
-			Policies: []desired.Policy{{
-				Effect: "allow", Resources: []desired.Resource{{Key: edge.ResourceAllZones}},
-				PermissionGroups: []desired.PermissionGroup{{ID: mem.RulesGroup}},
-			}},
-		})
+func (c tokenCommit) Compile(_ context.Context, commit string) (desired.State, []desired.Problem, error) {
+	return desired.State{Commit: commit, Tokens: c}, nil, nil
+}
+
+// plainToken is a declaration that has nothing special.
+func plainToken(key string) desired.Token {
+	return desired.Token{
+		Key: key, Name: key, Sink: &desired.Sink{Name: "ci", Key: key},
+		Policies: []desired.Policy{{
+			Effect: "allow", Resources: []desired.Resource{{Key: edge.ResourceAllZones}},
+			PermissionGroups: []desired.PermissionGroup{{ID: mem.RulesGroup}},
+		}},
 	}
-	return state, nil, nil
 }
 
 // tokenWorld is a place as a test looks at it.
@@ -94,7 +109,10 @@ type tokenWorld struct {
 
 func tokenWorldIn(t *testing.T, dir, repository string) *tokenWorld {
 	t.Helper()
-	p := startPlatform(t, fleet(1))
+	return tokenWorldOn(startPlatform(t, fleet(1)), dir, repository)
+}
+
+func tokenWorldOn(p *platform, dir, repository string) *tokenWorld {
 	return &tokenWorld{tokenPlace{
 		BaseURL: p.BaseURL, Rulesets: p.RulesetsToken.Reveal(), Tokens: p.TokensToken.Reveal(),
 		State: filepath.Join(dir, "state"), Sink: filepath.Join(dir, "sink"), Repository: repository,
@@ -131,7 +149,7 @@ func (w *tokenWorld) runOnce() (report reconcile.Report) {
 	w.locked(func(l *ledger.Ledger) error {
 		r, err := w.reconciler(l)
 		if err == nil {
-			report = r.Run(w.t.Context(), reconcile.Order{Trigger: reconcile.TriggerManual})
+			report = r.Run(w.t.Context(), byHand)
 		}
 		return err
 	})

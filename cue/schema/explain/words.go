@@ -16,6 +16,7 @@ import (
 var bounds = map[string]string{
 	`=~"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$"`: "must be written YYYY-MM-DDThh:mm:ssZ",
 	`=~"^[0-9a-f]{32}$"`:                                 "must be 32 lower-case hexadecimal digits",
+	`=~"^\\PC*\\{intent\\}\\PC*$"`:                       "must contain {intent}, and be printable",
 	`=~"^\\PC+$"`:                                        "must be printable and not empty",
 	`=~"^[0-9A-Za-z_-]{1,64}$"`:                          "must be 1 to 64 letters, digits, - or _",
 	`=~"^[^/\\\\\\pC]+(/[^/\\\\\\pC]+)*$"`:               "must be a relative path with /",
