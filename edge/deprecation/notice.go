@@ -2,6 +2,7 @@ package deprecation
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -57,6 +58,28 @@ type Where struct {
 	File        string `json:"file,omitempty"`
 	Line        int    `json:"line,omitempty"`
 	Integration string `json:"integration,omitempty"`
+}
+
+// Standing says how the rule stands, in words that follow what was met: "past its
+// end since 2025-06-15", "ends on 2027-01-31, in 71 days".
+func (n Notice) Standing() string {
+	day := max(n.Date, n.Extended)
+	left := func(d Date) string {
+		if n.DaysLeft == 1 {
+			return fmt.Sprintf("ends on %s, tomorrow", d)
+		}
+		return fmt.Sprintf("ends on %s, in %d days", d, n.DaysLeft)
+	}
+	switch last := n.EndOfLife.Date(); {
+	case n.State == Announced:
+		return left(day)
+	case n.State == Deprecated && last != "":
+		return fmt.Sprintf("deprecated since %s, %s", day, left(last))
+	case n.State == Deprecated:
+		return fmt.Sprintf("deprecated since %s", day)
+	default:
+		return fmt.Sprintf("past its end since %s", max(day, last))
+	}
 }
 
 // ExitCode is what a notice alone makes a command return (contract: 0 none,
