@@ -32,7 +32,7 @@ func plainLine(line []byte, n int, s *sink) error {
 		s.skip(n, "the address has no path that could be read")
 		return nil
 	}
-	if !s.keeps([]byte(address)) {
+	if more := s.o.KeepWhole && len(rest) > 0; !s.keeps([]byte(address)) && !more {
 		return nil
 	}
 	body, ok := plainBody(rest)

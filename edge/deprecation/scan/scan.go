@@ -54,6 +54,9 @@ type Options struct {
 	// before the rest of its line is looked at. It must not keep the slice. It may
 	// say yes to too much, never no to too little. Nil keeps all.
 	Keep func(target []byte) bool
+	// KeepWhole hands on calls that are known to have a header or a body whatever
+	// Keep says of their target: for rules that are about those alone.
+	KeepWhole bool
 	// MaxLine bounds one line of a log, one record and one request body, in bytes.
 	// Longer ones are skipped whole, and counted. 0 is 1 MiB.
 	MaxLine int

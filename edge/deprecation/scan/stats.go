@@ -35,7 +35,8 @@ func (s *sink) keeps(target []byte) bool { return s.o.Keep == nil || s.o.Keep(ta
 
 // offer hands a call on unless it is rejected.
 func (s *sink) offer(c Call) error {
-	if !s.keeps([]byte(c.URL)) {
+	more := s.o.KeepWhole && (c.Header != nil || c.Body != nil)
+	if !s.keeps([]byte(c.URL)) && !more {
 		return nil
 	}
 	return s.give(c)
