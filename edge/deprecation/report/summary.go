@@ -23,7 +23,8 @@ type Counts struct {
 // Counts counts.
 func (r Report) Counts() Counts {
 	var c Counts
-	for _, g := range r.Rules {
+	counted := map[string]bool{}
+	for _, g := range r.Rules { // the gravest first: a rule counts as what is gravest of it
 		c.Suppressed += g.Suppressed
 		switch {
 		case g.Notice.Info:
@@ -32,8 +33,12 @@ func (r Report) Counts() Counts {
 		case g.Count == 0:
 			continue
 		}
-		c.Rules++
 		c.Calls += g.Count
+		if counted[g.Notice.Rule] {
+			continue
+		}
+		counted[g.Notice.Rule] = true
+		c.Rules++
 		*map[int]*int{0: &c.Announced, 2: &c.Deprecated, 3: &c.PastEnd, 4: &c.Irrevocable}[g.Notice.ExitCode()] += 1
 	}
 	for _, in := range r.Inputs {
