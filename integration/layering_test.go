@@ -105,9 +105,9 @@ var rules = []rule{
 		caught: [2]string{"./edge/access", "./desired"},
 	},
 	{
-		from: []string{"./edge/deprecation"}, forbid: []string{
+		from: []string{"./edge/deprecation", "./edge/deprecation/report"}, forbid: []string{
 			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
-		}, allow: []string{"./edge"},
+		}, allow: []string{"./edge", "./edge/deprecation"},
 		reason: "what a request leans on follows from the request, the calendar and the day: no call, no clock, no file",
 		caught: [2]string{"./edge/deprecation", "net/http"},
 	},
