@@ -61,6 +61,7 @@ var generatedPart = regexp.MustCompile(`(?s)<!-- generated: ([a-z.]+) -->\n.*?<!
 var generators = map[string]func(*testing.T) string{
 	"cli":           cliDoc,
 	"quirks":        quirksDoc,
+	"effects":       effectsDoc,
 	"config.cue":    schemaDoc("config.cue"),
 	"desired.cue":   schemaDoc("desired.cue"),
 	"tokens.cue":    schemaDoc("tokens.cue"),
