@@ -63,7 +63,7 @@ type demo struct {
 // show plays the acts in turn. Each checks that what it tells is true.
 func (d *demo) show(ctx context.Context) error {
 	for _, act := range []func(context.Context) error{
-		d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack, d.createToken, d.crash, d.lean,
+		d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack, d.createToken, d.crash, d.lean, d.travel,
 	} {
 		if err := act(ctx); err != nil {
 			return err
