@@ -3,6 +3,7 @@ package mem_test
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,21 +59,12 @@ func expected(sent members, id string, at time.Time, srvEnd deprecation.Date) me
 	}
 	if data, ok := want["data"].(members); ok && want["type"] == "SRV" && at.Before(srvEnd.Time()) {
 		data = maps.Clone(data)
-		service, rest, _ := cut(want["name"].(string))
-		proto, name, _ := cut(rest)
+		service, rest, _ := strings.Cut(want["name"].(string), ".")
+		proto, name, _ := strings.Cut(rest, ".")
 		data["service"], data["proto"], data["name"] = service, proto, name
 		want["data"] = data
 	}
 	return want
-}
-
-func cut(s string) (before, after string, ok bool) {
-	for i := range s {
-		if s[i] == '.' {
-			return s[:i], s[i+1:], true
-		}
-	}
-	return s, "", false
 }
 
 // A record that is written, by any of the writes on any days, and read on any
