@@ -3,7 +3,6 @@ package deprecation
 import (
 	"bytes"
 	"cmp"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -63,7 +62,7 @@ func (o *Observer) Notices() []Notice {
 // announces reports whether an answer may say something of deprecations itself.
 func announces(res Response) bool {
 	for _, name := range []string{"Deprecation", "Sunset", "Link"} {
-		if len(res.Header[http.CanonicalHeaderKey(name)]) > 0 {
+		if len(res.Header[name]) > 0 {
 			return true
 		}
 	}

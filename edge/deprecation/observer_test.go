@@ -2,7 +2,6 @@ package deprecation_test
 
 import (
 	"fmt"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -28,14 +27,14 @@ func TestObserver(t *testing.T) {
 	const quiet = `{"result":{"messages":["not the envelope's"]},"success":true,"errors":[],"messages":[]}`
 	for name, c := range map[string]struct {
 		path   string
-		header http.Header
+		header map[string][]string
 		body   string
 		want   int
 	}{
 		"nothing":           {"/zones/z/rulesets", nil, quiet, 0},
 		"messages null":     {"/zones/z/rulesets", nil, `{"result":null,"messages": null}`, 0},
 		"a listed endpoint": {"/client/v4/zones/z/rate_limits?page=1", nil, quiet, 1},
-		"a header":          {"/zones/z/rulesets", http.Header{"Deprecation": {"@1688169599"}}, quiet, 1},
+		"a header":          {"/zones/z/rulesets", map[string][]string{"Deprecation": {"@1688169599"}}, quiet, 1},
 		"a message":         {"/zones/z/rulesets", nil, `{"result":{},"messages": [ {"message":"this endpoint is deprecated"} ]}`, 1},
 		"not JSON":          {"/zones/z/rulesets", nil, `<html>"messages": [`, 0},
 		"empty":             {"/zones/z/rulesets", nil, ``, 0},
