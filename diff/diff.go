@@ -72,8 +72,8 @@ type Input struct {
 	State   desired.State
 	Live    Live
 	Applied Applied
-	// Part says that State is only part of what is declared: nothing is an orphan
-	// for not being in it.
+	// Part says that State has only part of the tokens that are declared: none is an
+	// orphan for not being in it.
 	Part bool
 	// Now decides which tokens are due for a successor, and which are over. With
 	// the zero time none is.

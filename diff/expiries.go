@@ -31,14 +31,15 @@ func Expiries(live TokensLive, tokens []desired.Token) []Expiry {
 	}
 	byKey := map[string][]TokenRecord{}
 	for _, r := range live.Records {
-		if r.State == TokenConfirmed && live.has(r) {
+		if r.State == TokenConfirmed && live.Has(r) {
 			byKey[r.Key] = append(byKey[r.Key], r)
 		}
 	}
+	takers := live.takers()
 	var expiries []Expiry
 	for _, token := range tokens {
 		records := byKey[token.Key]
-		current := live.inUse(token, records)
+		current := live.inUse(token, records, takers)
 		for _, r := range records {
 			if at, ends := live.end(r); ends {
 				expiries = append(expiries, Expiry{r.Key, r.ID, at.UTC(), r.Intent == current, token.Rotate != nil})
@@ -67,19 +68,10 @@ func (l TokensLive) credential() edge.Token {
 	return l.Platform.Credential
 }
 
-// end is when a token ends: as the platform says, where it lists its tokens, or
-// else as it was created.
-func (l TokensLive) end(r TokenRecord) (time.Time, bool) {
-	if l.Platform != nil {
-		r.Spec.ExpiresOn = l.Platform.Tokens[r.ID].ExpiresOn
-	}
-	return expiry(r)
-}
-
 // inUse returns the attempt whose token is in use: the one the declaration
 // counts on, or else the newest, whose secret is where people take it from.
-func (l TokensLive) inUse(token desired.Token, confirmed []TokenRecord) (intent string) {
-	if r := l.current(confirmed, creationOf(token, token.Spec(), "")); r != nil {
+func (l TokensLive) inUse(token desired.Token, confirmed []TokenRecord, takers map[desired.Sink]string) (intent string) {
+	if r := l.current(confirmed, creationOf(token, token.Spec(), ""), takers); r != nil {
 		return r.Intent
 	}
 	if len(confirmed) == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -33,22 +34,17 @@ func Guard(plan Plan, facts Facts) Plan {
 // refuseToken refuses a creation that could not do any good: one without a place
 // for the secret, or with its life already over.
 func refuseToken(c Change, f Facts) *Refusal {
+	if c.Amendment != nil {
+		return refuseAmendment(*c.Amendment, f)
+	}
 	if c.Creation == nil {
 		return nil
 	}
-	if n := c.Creation.nameLength(); n > maxTokenName {
-		return &Refusal{
-			Guard:   "name",
-			Reason:  fmt.Sprintf("with tokens.name_suffix the name would have %d characters, and the platform takes %d", n, maxTokenName),
-			Release: "a shorter name in the declaration, or a shorter suffix in the daemon's configuration",
-		}
+	if refusal := refuseName(c.Creation.nameLength()); refusal != nil {
+		return refusal
 	}
-	if expires, err := time.Parse(time.RFC3339, c.Creation.Spec.ExpiresOn); err == nil && !f.Now.Before(expires) {
-		return &Refusal{
-			Guard:   "expired",
-			Reason:  "the token would be expired before it exists: expires_on is " + c.Creation.Spec.ExpiresOn,
-			Release: "a later expires_on",
-		}
+	if refusal := refuseOver(c.Creation.Spec.ExpiresOn, "be expired before it exists", f); refusal != nil {
+		return refusal
 	}
 	if reason := f.Sink(c.Creation); reason != "" {
 		release := "sink: {name: …, key: …} in the declaration"
@@ -58,6 +54,38 @@ func refuseToken(c Change, f Facts) *Refusal {
 		return &Refusal{Guard: "sink", Reason: reason, Release: release}
 	}
 	return nil
+}
+
+// refuseAmendment refuses an update that the platform would refuse, or that would
+// end a token that is in use by a date: taking it out of the repository says that
+// better.
+func refuseAmendment(a Amendment, f Facts) *Refusal {
+	if refusal := refuseName(utf8.RuneCountInString(a.Spec.Name)); refusal != nil {
+		return refusal
+	}
+	return refuseOver(a.Spec.ExpiresOn, "end at once", f)
+}
+
+func refuseName(characters int) *Refusal {
+	if characters <= maxTokenName {
+		return nil
+	}
+	return &Refusal{
+		Guard:   "name",
+		Reason:  fmt.Sprintf("with tokens.name_suffix the name would have %d characters, and the platform takes %d", characters, maxTokenName),
+		Release: "a shorter name in the declaration, or a shorter suffix in the daemon's configuration",
+	}
+}
+
+func refuseOver(expiresOn, would string, f Facts) *Refusal {
+	if expires, err := time.Parse(time.RFC3339, expiresOn); err != nil || f.Now.Before(expires) {
+		return nil
+	}
+	return &Refusal{
+		Guard:   "expired",
+		Reason:  fmt.Sprintf("the token would %s: expires_on is %s", would, expiresOn),
+		Release: "a later expires_on",
+	}
 }
 
 // Sink is why a token's secret could not be delivered, empty where it could.

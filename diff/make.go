@@ -43,6 +43,7 @@ type planner struct {
 	plan    Plan
 	managed map[rulesetKey]lookup
 	groups  map[string]string // names of permission groups, by id
+	takers  map[desired.Sink]string
 }
 
 // place is where in the declaration the planner is.

@@ -53,7 +53,9 @@ type Summary struct {
 	Unknown     int `json:"unknown"`
 
 	Tokens         int `json:"tokens"`           // declared
-	TokensToCreate int `json:"tokens_to_create"` // and not refused
+	TokensToCreate int `json:"tokens_to_create"` // and not refused, as with those that follow
+	TokensToUpdate int `json:"tokens_to_update"`
+	TokensToDelete int `json:"tokens_to_delete"`
 }
 
 // Change is one write the plan would make: all of what is to change in one
@@ -212,6 +214,14 @@ func (c Change) Name() string {
 	return name(c.Account, c.Zone, c.Deployment)
 }
 
+// Field returns the field of a path, nil where the change has none.
+func (c Change) Field(path Member) *Field {
+	if i := slices.IndexFunc(c.Fields, func(f Field) bool { return f.Path == path }); i >= 0 {
+		return &c.Fields[i]
+	}
+	return nil
+}
+
 // ID names the deployment a change is about.
 func (c Change) ID() DeploymentID { return DeploymentID{c.ZoneID, c.Target.Ruleset} }
 
@@ -282,11 +292,15 @@ func (p Plan) summarise() Summary {
 			zones[row][zone] = true
 		}
 	}
-	create := 0
+	create, update, remove := 0, 0, 0
 	for _, c := range p.Changes {
 		switch {
 		case c.Creation != nil && c.Applies():
 			create++
+		case c.Amendment != nil && c.Applies():
+			update++
+		case c.Deletion != nil && c.Applies():
+			remove++
 		case c.Kind == KindToken:
 		case c.Refused != nil:
 			mark(c.ZoneID, refused)
@@ -312,7 +326,7 @@ func (p Plan) summarise() Summary {
 		Unknown:     len(zones[string(Unknown)]),
 
 		Tokens:         p.Summary.Tokens,
-		TokensToCreate: create,
+		TokensToCreate: create, TokensToUpdate: update, TokensToDelete: remove,
 	}
 }
 

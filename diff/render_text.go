@@ -169,8 +169,13 @@ func (s Summary) String() string {
 	if s.Tokens > 0 {
 		text += "; " + plural(s.Tokens, "token", "tokens")
 	}
-	if s.TokensToCreate > 0 {
-		text += fmt.Sprintf(", %d to create", s.TokensToCreate)
+	for _, row := range []struct {
+		n    int
+		what string
+	}{{s.TokensToCreate, "create"}, {s.TokensToUpdate, "update"}, {s.TokensToDelete, "delete"}} {
+		if row.n > 0 {
+			text += fmt.Sprintf(", %d to %s", row.n, row.what)
+		}
 	}
 	return text
 }

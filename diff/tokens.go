@@ -8,8 +8,8 @@ import (
 )
 
 // TokenRecord is what the ledger remembers of one attempt to create a token.
-// The reference shows no way to read tokens, so these records are all that is
-// known of them.
+// The reference shows no way to read tokens: where the platform has none beyond
+// it, these records are all that is known of them.
 type TokenRecord struct {
 	Intent string // identifies the attempt: 16 hex digits
 	Key    string // of the declaration
@@ -33,8 +33,9 @@ type TokenState string
 
 // The states of an attempt. An attempt begins as intended, before anything is
 // sent. It ends confirmed when the platform answered with the token; a refusal
-// that is certain removes it. Whatever else happened, it is quarantined until a
-// person resolves it: a token may exist whose secret nobody has.
+// that is certain removes it. Whatever else happened, it is quarantined: a token
+// may exist whose secret nobody has. A person resolves that, or a platform that
+// lists its tokens.
 const (
 	TokenIntended    TokenState = "intended"
 	TokenConfirmed   TokenState = "confirmed"
@@ -63,13 +64,44 @@ type TokensListed struct {
 	Credential edge.Token
 }
 
-// has reports whether a token still exists, as far as anybody knows.
-func (l TokensLive) has(r TokenRecord) bool {
+// Has reports whether a token still exists, as far as anybody knows.
+func (l TokensLive) Has(r TokenRecord) bool {
 	if l.Platform == nil {
 		return true
 	}
 	_, listed := l.Platform.Tokens[r.ID]
 	return listed
+}
+
+// end is when a token ends: as the platform says, where it lists its tokens, or
+// else as it was created.
+func (l TokensLive) end(r TokenRecord) (time.Time, bool) {
+	said := r.Spec.ExpiresOn
+	if l.Platform != nil {
+		if listed, ok := l.Platform.Tokens[r.ID]; ok {
+			said = listed.ExpiresOn
+		}
+	}
+	end, err := time.Parse(time.RFC3339Nano, said)
+	return end, err == nil
+}
+
+// Over reports whether a token's window has ended. At the zero time none has.
+func (l TokensLive) Over(r TokenRecord, now time.Time) bool {
+	end, ends := l.end(r)
+	return ends && !now.IsZero() && !now.Before(end)
+}
+
+// takers says of each place which attempt's secret was the last to be sent there,
+// whichever declaration asked for it.
+func (l TokensLive) takers() map[desired.Sink]string {
+	takers := map[desired.Sink]string{}
+	for _, r := range l.Records {
+		if r.State == TokenConfirmed && r.Sink != nil {
+			takers[*r.Sink] = r.Intent
+		}
+	}
+	return takers
 }
 
 // SettledToken is a token that is as declared, to be remembered as such.

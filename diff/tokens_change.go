@@ -3,6 +3,7 @@ package diff
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -24,6 +25,7 @@ type Amendment struct {
 type Deletion struct {
 	Intent string
 	ID     edge.TokenID
+	Sink   *desired.Sink // where its secret is, as long as no other has taken the place
 }
 
 func (p *planner) createToken(token desired.Token, creation *Creation, records []TokenRecord) {
@@ -45,8 +47,8 @@ func (p *planner) newToken(token desired.Token, creation *Creation, action Actio
 		Kind: KindToken, Token: token.Key, Action: action, Origin: token.Origin, Creation: creation,
 		Request: &Request{Method: "POST", Path: edge.TokensPath(), Token: &creation.Spec},
 	}
-	was, shall := before.Spec, creation.Spec
-	if before.Named() {
+	was, shall := p.was(before), creation.Spec
+	if before.Named() && strings.HasPrefix(before.Spec.Name, shall.Name) {
 		was.Name = shall.Name // told apart by their attempts alone
 	}
 	c.Fields = tokenFields(was, shall, token.Origin)
@@ -55,16 +57,29 @@ func (p *planner) newToken(token desired.Token, creation *Creation, action Actio
 		was.NotBefore, was.ExpiresOn = "", ""
 	}
 	if action != ActionCreate && creation.Sink != nil && !sameSink(before.Sink, creation.Sink) {
-		c.Fields = append(c.Fields, Field{
-			Path: "sink", Old: sinkName(before.Sink), New: sinkName(creation.Sink), Direction: Neutral, Origin: &token.Origin,
-		})
+		place := Field{Path: "sink", New: sinkName(creation.Sink), Direction: Neutral, Origin: &token.Origin}
+		if before.Sink != nil {
+			place.Old = sinkName(before.Sink)
+		}
+		c.Fields = append(c.Fields, place)
 	}
-	if !p.in.Live.Tokens.has(before) && before.ID != "" {
+	if before.ID != "" && !p.in.Live.Tokens.Has(before) {
 		c.Fields = append(c.Fields, Field{
 			Path: "id", Old: string(before.ID), Direction: Neutral, Note: "the platform no longer has it", Origin: &token.Origin,
 		})
 	}
 	p.plan.Changes = append(p.plan.Changes, p.withRights(c, was, shall))
+}
+
+// was is what a token on record may do: as the platform says, where it lists its
+// tokens, or else as it was created.
+func (p *planner) was(r TokenRecord) edge.TokenSpec {
+	if platform := p.in.Live.Tokens.Platform; platform != nil {
+		if live, listed := platform.Tokens[r.ID]; listed {
+			return instants(live.TokenSpec)
+		}
+	}
+	return r.Spec
 }
 
 // withEnd says when a token that rotates ends. It is counted from a creation that
@@ -149,8 +164,22 @@ func (p *planner) deleteToken(r TokenRecord, origin desired.Origin, why string) 
 		Kind: KindToken, Token: r.Key, Action: ActionDelete, Origin: origin,
 		Fields:   []Field{{Path: "id", Old: string(r.ID), Direction: Neutral, Note: why + ", and prune is declared"}},
 		Request:  &Request{Method: "DELETE", Path: edge.TokenPath(r.ID)},
-		Deletion: &Deletion{Intent: r.Intent, ID: r.ID},
-	}, r.Spec, edge.TokenSpec{}))
+		Deletion: &Deletion{Intent: r.Intent, ID: r.ID, Sink: p.place(r)},
+	}, p.was(r), edge.TokenSpec{}))
+}
+
+// place is where a token's secret still is: nowhere once another was delivered
+// there.
+func (p *planner) place(r TokenRecord) *desired.Sink {
+	for _, later := range slices.Backward(p.in.Live.Tokens.Records) {
+		switch {
+		case later.Intent == r.Intent:
+			return r.Sink
+		case later.Delivered && sameSink(later.Sink, r.Sink):
+			return nil
+		}
+	}
+	return r.Sink
 }
 
 // memberOfRight says which member of a token a difference in rights comes from.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -11,12 +12,12 @@ import (
 // keepToken holds a token that is to stay against its declaration: it agrees, or
 // is updated in place.
 func (p *planner) keepToken(token desired.Token, want *Creation, r TokenRecord) {
-	shall := p.wantedSpec(want, r)
 	if p.in.Live.Tokens.Platform == nil {
-		p.settleToken(token, want, r.Intent, shall)
+		p.settleToken(token, want, r.Intent, r.Spec)
 		return
 	}
 	live := p.in.Live.Tokens.Platform.Tokens[r.ID]
+	shall := wantedSpec(want, r, live)
 	p.disabled(token, live.Status)
 	if c := p.amend(token, want, r, live, shall); len(c.Fields) > 0 {
 		p.plan.Changes = append(p.plan.Changes, c)
@@ -31,14 +32,15 @@ func (p *planner) settleToken(token desired.Token, want *Creation, intent string
 
 // wantedSpec is what a token shall be that exists already: as declared, but under
 // the name with the attempt that it was made with, and while it rotates with the
-// end that was computed for it.
-func (p *planner) wantedSpec(want *Creation, r TokenRecord) edge.TokenSpec {
+// end that was computed for it. Of one that was adopted and rotates the end is the
+// platform's to know.
+func wantedSpec(want *Creation, r TokenRecord, live edge.Token) edge.TokenSpec {
 	spec := want.Spec
 	if r.Named() {
 		spec.Name = want.Suffix.behind(spec.Name, r.Intent)
 	}
 	if want.Lifetime > 0 {
-		spec.NotBefore, spec.ExpiresOn = r.Spec.NotBefore, r.Spec.ExpiresOn
+		spec.NotBefore, spec.ExpiresOn = cmp.Or(r.Spec.NotBefore, live.NotBefore), cmp.Or(r.Spec.ExpiresOn, live.ExpiresOn)
 	}
 	return spec
 }

@@ -38,8 +38,8 @@ func (p *planner) resolveGroup(g desired.PermissionGroup, policy desired.Policy)
 	platform := p.in.Live.Tokens.Platform
 	switch {
 	case platform == nil && g.ID == "":
-		return problem(Blocked, fmt.Sprintf("the permission group %s is declared without its id, and this platform does not list its groups", g),
-			`give its id; platform.profile: "extended" is for platforms that list them, with credentials.tokens`)
+		return problem(Blocked, fmt.Sprintf("the permission group %s is declared without its id, and no platform was asked for its groups", g),
+			`give its id; with platform.profile: "extended" and credentials.tokens the platform is asked`)
 	case platform == nil:
 		return g.ID, nil
 	case platform.Groups.Err != nil && g.ID == "":

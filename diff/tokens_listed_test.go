@@ -62,10 +62,11 @@ func TestPlansWhereTokensAreListed(t *testing.T) {
 		"no longer declared":       {listedAs([]TokenRecord{one}, liveToken(one)), nil, "orphan"},
 		"prune was declared":       {listedAs([]TokenRecord{pruned}, liveToken(one)), nil, "delete"},
 		"undeclared and gone":      {listedAs([]TokenRecord{pruned}), nil, ""},
-		"undeclared, ended":        {listedAs([]TokenRecord{ended}, liveToken(one)), nil, ""},
+		"undeclared, ended":        {listedAs([]TokenRecord{ended}, liveToken(ended)), nil, ""},
+		"undeclared, end moved":    {listedAs([]TokenRecord{ended}, liveToken(one)), nil, "orphan"},
 		"not ours":                 {listedAs(nil, liveToken(one)), nil, ""},
 		"of the same name":         {listedAs(nil, liveToken(one)), []desired.Token{a}, "create"},
-		"prune, secret on its way": {listedAs([]TokenRecord{one, sealed}, liveToken(one), liveToken(sealed)), []desired.Token{prunable}, "orphan undelivered"},
+		"prune, secret on its way": {listedAs([]TokenRecord{one, sealed}, liveToken(one), liveToken(sealed)), []desired.Token{prunable}, "undelivered"},
 		"undeclared, in doubt":     {listedAs([]TokenRecord{recordOf(1, a, TokenQuarantined)}), nil, "quarantined"},
 		"prune, nothing listed":    {TokensLive{Records: []TokenRecord{pruned}}, nil, "orphan"},
 	} {
@@ -287,5 +288,69 @@ func TestPermissionGroupsByName(t *testing.T) {
 				t.Errorf("problems %+v", plan.Problems)
 			}
 		})
+	}
+}
+
+// An adopted token that rotates keeps the end that the platform says it has, until
+// its successor is due.
+func TestAdoptedTokenKeepsItsEnd(t *testing.T) {
+	token := rotating(testToken("ci", rotatedZone), 720*time.Hour, 48*time.Hour)
+	record := recordOf(1, token, TokenConfirmed)
+	record.At = january
+	live := liveToken(record)
+	live.ExpiresOn = "2026-01-20T00:00:00Z"
+	if plan := planAt(january, listedAs([]TokenRecord{record}, live), token); len(plan.Changes) != 0 || plan.SettledTokens[0].Spec.ExpiresOn != live.ExpiresOn {
+		t.Errorf("changes %+v, settled %+v", plan.Changes, plan.SettledTokens)
+	}
+	at := time.Date(2026, 1, 18, 0, 0, 0, 0, time.UTC)
+	if got := actions(planAt(at, listedAs([]TokenRecord{record}, live), token)); !slices.Equal(got, []string{"rotate"}) {
+		t.Errorf("48 hours before its end plans %v", got)
+	}
+}
+
+// What rotation left behind ends by itself, unless somebody moved its end.
+func TestMovedEndOfAPredecessor(t *testing.T) {
+	token := rotating(testToken("ci", rotatedZone), 720*time.Hour, 48*time.Hour)
+	first, second := generation(1, token, january), generation(2, token, january.Add(720*time.Hour))
+	moved := liveToken(first)
+	moved.ExpiresOn = "2040-01-01T00:00:00Z"
+	now := january.Add(770 * time.Hour)
+	first.Spec.ExpiresOn = "2026-02-20T00:00:00Z" // its end is still to come
+	if got := actions(planAt(now, listedAs([]TokenRecord{first, second}, liveToken(first), liveToken(second)), token)); len(got) != 0 {
+		t.Errorf("plans %v", got)
+	}
+	if got := actions(planAt(now, listedAs([]TokenRecord{first, second}, moved, liveToken(second)), token)); !slices.Equal(got, []string{"orphan"}) {
+		t.Errorf("with its end moved plans %v", got)
+	}
+	token.Prune = true
+	if got := actions(planAt(now, listedAs([]TokenRecord{first, second}, moved, liveToken(second)), token)); !slices.Equal(got, []string{"delete"}) {
+		t.Errorf("with its end moved, and prune, plans %v", got)
+	}
+}
+
+func TestUpdatesAreGuarded(t *testing.T) {
+	token := testToken("ci", rotatedZone)
+	record := recordOf(1, token, TokenConfirmed)
+	for guard, change := range map[string]func(*desired.Token){
+		"name":    func(d *desired.Token) { d.Name = strings.Repeat("x", 121) },
+		"expired": func(d *desired.Token) { d.ExpiresOn = "2025-12-31T00:00:00Z" },
+	} {
+		changed := token
+		change(&changed)
+		plan := Guard(planAt(january, listedAs([]TokenRecord{record}, liveToken(record)), changed), Facts{Now: january})
+		if c := plan.Changes[0]; c.Action != ActionUpdate || c.Refused == nil || c.Refused.Guard != guard || plan.Summary.TokensToUpdate != 0 {
+			t.Errorf("%s: %s refused %+v", guard, c.Action, c.Refused)
+		}
+	}
+}
+
+func TestSummaryCountsTokens(t *testing.T) {
+	a, b, c := testToken("a", rotatedZone), testToken("b", rotatedZone), testToken("c", rotatedZone)
+	ra, rb := recordOf(1, a, TokenConfirmed), recordOf(2, b, TokenConfirmed)
+	rb.Prune = true
+	changed := testToken("a", "000000000000000000000000000000bb")
+	plan := planAt(january, listedAs([]TokenRecord{ra, rb}, liveToken(ra), liveToken(rb)), changed, c)
+	if got := plan.Summary.String(); got != "0 zones; 2 tokens, 1 to create, 1 to update, 1 to delete" {
+		t.Errorf("got %q", got)
 	}
 }

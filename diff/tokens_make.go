@@ -11,6 +11,7 @@ import (
 // planTokens compares declared tokens with the attempts on record and, where the
 // platform lists its tokens, with those.
 func (p *planner) planTokens() {
+	p.takers = p.in.Live.Tokens.takers()
 	byKey := map[string][]TokenRecord{}
 	for _, r := range p.in.Live.Tokens.Records {
 		byKey[r.Key] = append(byKey[r.Key], r)
@@ -48,15 +49,18 @@ func (p *planner) planToken(token desired.Token, records []TokenRecord) {
 		return
 	}
 	want := creationOf(token, spec, p.in.NameSuffix)
-	current := p.in.Live.Tokens.current(records, want)
+	current := p.in.Live.Tokens.current(records, want, p.takers)
 	switch {
 	case current == nil:
 		p.createToken(token, want, records)
 		return
-	case !current.Delivered && !over(*current, p.in.Now):
+	case !current.Delivered && !p.in.Live.Tokens.Over(*current, p.in.Now):
 		p.tokenProblem(token, Undelivered, "the token exists and its secret waits, sealed, for "+sinkName(current.Sink),
 			"the next run tries again; seawall apply says why the sink did not take it")
-	case due(token.Rotate, *current, p.in.Now):
+		if p.in.Live.Tokens.Platform != nil {
+			p.keepToken(token, want, *current) // a token that is to be narrowed does not wait for a sink
+		}
+	case p.in.Live.Tokens.due(token.Rotate, *current, p.in.Now):
 		p.rotateToken(token, want, *current)
 	default:
 		p.keepToken(token, want, *current)
@@ -64,22 +68,33 @@ func (p *planner) planToken(token desired.Token, records []TokenRecord) {
 	p.planOthers(token, records, *current)
 }
 
-// planOthers says what becomes of a declaration's earlier tokens. None is deleted
-// while the secret of the one that counts is still on its way.
+// planOthers says what becomes of a declaration's earlier tokens. While the secret
+// of the one that counts is still on its way they are in use, and nothing is said
+// of them.
 func (p *planner) planOthers(token desired.Token, records []TokenRecord, current TokenRecord) {
 	for _, r := range records {
-		if r.Intent == current.Intent || !p.in.Live.Tokens.has(r) {
+		if r.Intent == current.Intent || !p.in.Live.Tokens.Has(r) {
 			continue
 		}
-		runsOut := token.Rotate != nil && r.Spec.ExpiresOn != "" && !over(r, p.in.Now) // by itself, after the overlap
+		// By itself, after the overlap; one without an end is left alone for as long.
+		runsOut := token.Rotate != nil && !p.in.Live.Tokens.Over(r, p.in.Now) &&
+			(p.runsOut(r) || p.in.Now.Before(current.At.Add(token.Rotate.Overlap)))
 		if r.Prune != token.Prune && (runsOut || r.Prune) {
 			p.plan.SettledTokens = append(p.plan.SettledTokens, SettledToken{r.Intent, r.Spec, r.Hash, token.Prune})
 		}
-		if !runsOut {
-			r.Prune = token.Prune && current.Delivered
+		if !runsOut && current.Delivered {
+			r.Prune = token.Prune
 			p.leave(r, token.Origin, "superseded by "+string(current.ID))
 		}
 	}
+}
+
+// runsOut reports whether a token of a rotation ends when it was to end. One whose
+// end somebody moved does not.
+func (p *planner) runsOut(r TokenRecord) bool {
+	end, ends := p.in.Live.Tokens.end(r)
+	meant, said := expiry(r)
+	return ends && said && !end.After(meant)
 }
 
 func (p *planner) quarantined(token desired.Token, r TokenRecord) {
@@ -95,16 +110,16 @@ func (p *planner) quarantined(token desired.Token, r TokenRecord) {
 // whose secret is, or will be, where it wants it. Where tokens cannot be updated
 // it must be as declared; one that returns to an earlier form reuses the token
 // of that form while it lives. But none is current where a later one's secret
-// has taken its place, or the place is another one: the secret is not kept, so
-// only a new token can fill it.
-func (l TokensLive) current(records []TokenRecord, want *Creation) *TokenRecord {
+// has taken its place, of this declaration or another, or the place is another
+// one: the secret is not kept, so only a new token can fill it.
+func (l TokensLive) current(records []TokenRecord, want *Creation, takers map[desired.Sink]string) *TokenRecord {
 	for i := len(records) - 1; i >= 0; i-- {
 		r := &records[i]
 		switch {
-		case !l.has(*r), l.Platform == nil && !want.made(*r):
-		case !r.Delivered, want.Sink == nil:
+		case !l.Has(*r), l.Platform == nil && !want.made(*r):
+		case want.Sink == nil:
 			return r
-		case sameSink(r.Sink, want.Sink) && !slices.ContainsFunc(records[i+1:], func(later TokenRecord) bool { return sameSink(later.Sink, want.Sink) }):
+		case r.Sink != nil && takers[*r.Sink] == r.Intent && (!r.Delivered || sameSink(r.Sink, want.Sink)):
 			return r
 		}
 	}
@@ -119,10 +134,10 @@ func (p *planner) leave(r TokenRecord, origin desired.Origin, why string) {
 	case live.Unknown != "":
 	case r.State != TokenConfirmed:
 		p.quarantined(desired.Token{Key: r.Key}, r)
-	case !live.has(r):
+	case !live.Has(r):
 	case live.Platform != nil && r.Prune:
 		p.deleteToken(r, origin, why)
-	case over(r, p.in.Now): // it works for nobody
+	case live.Over(r, p.in.Now): // it works for nobody
 	default:
 		p.orphan(r, origin, why)
 	}

@@ -71,33 +71,39 @@ func (c Creation) made(r TokenRecord) bool {
 // Named reports whether the name that was sent carries the attempt.
 func (r TokenRecord) Named() bool { return r.Intent != "" && strings.Contains(r.Spec.Name, r.Intent) }
 
-// Due reports whether a declared token needs a run although nothing changed: a
-// successor has to be made, or a secret still waits for its sink.
-func Due(token desired.Token, records []TokenRecord, now time.Time) bool {
-	for i := len(records) - 1; i >= 0; i-- {
-		if r := records[i]; r.Key == token.Key {
-			return r.State == TokenConfirmed && (!r.Delivered || due(token.Rotate, r, now))
+// Due returns the keys of declared tokens that need a run although nothing
+// changed: a successor has to be made, a secret still waits for its sink, or a
+// lost creation can be looked for, which is so where the platform lists tokens.
+func Due(tokens []desired.Token, live TokensLive, listed bool, now time.Time) map[string]bool {
+	newest := map[string]TokenRecord{}
+	for _, r := range live.Records {
+		newest[r.Key] = r
+	}
+	keys := map[string]bool{}
+	for _, token := range tokens {
+		r, known := newest[token.Key]
+		switch {
+		case !known:
+		case r.State == TokenConfirmed:
+			keys[token.Key] = !r.Delivered || live.due(token.Rotate, r, now)
+		case r.State == TokenQuarantined:
+			keys[token.Key] = listed && r.Named()
 		}
 	}
-	return false
+	return keys
 }
 
 // due reports whether a token's successor should exist: once it is as old as
 // rotate.every, and in any case rotate.overlap before its end.
-func due(rotate *desired.Rotate, r TokenRecord, now time.Time) bool {
+func (l TokensLive) due(rotate *desired.Rotate, r TokenRecord, now time.Time) bool {
 	if rotate == nil || now.IsZero() {
 		return false
 	}
-	end, ends := expiry(r)
+	end, ends := l.end(r)
 	return !now.Before(r.At.Add(rotate.Every)) || ends && !now.Before(end.Add(-rotate.Overlap))
 }
 
-// over reports whether a token's window has ended.
-func over(r TokenRecord, now time.Time) bool {
-	end, ends := expiry(r)
-	return ends && !now.IsZero() && !now.Before(end)
-}
-
+// expiry is the end that a token was made with.
 func expiry(r TokenRecord) (time.Time, bool) {
 	end, err := time.Parse(time.RFC3339, r.Spec.ExpiresOn)
 	return end, err == nil

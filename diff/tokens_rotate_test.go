@@ -72,7 +72,8 @@ func TestRotationPlans(t *testing.T) {
 		"changed in between":              {[]TokenRecord{first}, other, 1 * day, "replace"},
 		"it did not rotate before":        {[]TokenRecord{endless}, token, 1 * day, ""},
 		"it did not, and is old":          {[]TokenRecord{endless}, token, 31 * day, "rotate"},
-		"endless and superseded":          {[]TokenRecord{endless, second}, token, 31 * day, "orphan"},
+		"endless, in the overlap":         {[]TokenRecord{endless, second}, token, 31 * day, ""},
+		"endless and superseded":          {[]TokenRecord{endless, second}, token, 32 * day, "orphan"},
 		"it rotates no more":              {[]TokenRecord{first}, plain, 1 * day, "replace"},
 		"it ended, undeclared":            {[]TokenRecord{first}, desired.Token{}, 33 * day, ""},
 		"undeclared":                      {[]TokenRecord{first}, desired.Token{}, 1 * day, "orphan"},
@@ -121,7 +122,7 @@ func TestRotationIsSeamless(t *testing.T) {
 				// Ends are told to the second.
 				now = now.Add(time.Duration(rapid.Int64Range(0, int64(overlap-time.Second)).Draw(t, "gap")))
 			}
-			if last := len(records) - 1; last >= 0 && over(records[last], now) {
+			if last := len(records) - 1; last >= 0 && (TokensLive{}).Over(records[last], now) {
 				t.Fatalf("at %s nothing works", now)
 			}
 			plan := planAt(now, TokensLive{Records: records}, token)
@@ -134,7 +135,7 @@ func TestRotationIsSeamless(t *testing.T) {
 			}
 			living := 0
 			for _, r := range records {
-				if !over(r, now) {
+				if !(TokensLive{}).Over(r, now) {
 					living++
 				}
 			}

@@ -29,7 +29,12 @@ type tokenForge struct {
 func newTokenForge(t *testing.T, sink string) *tokenForge {
 	t.Helper()
 	dir, repo := t.TempDir(), gittest.New(t)
-	f := &tokenForge{tokenWorldIn(t, dir, "file://"+repo.Dir), dir, repo}
+	return newTokenForgeIn(tokenWorldIn(t, dir, "file://"+repo.Dir), dir, repo, sink)
+}
+
+func newTokenForgeIn(w *tokenWorld, dir string, repo *gittest.Repository, sink string) *tokenForge {
+	w.t.Helper()
+	t, f := w.t, &tokenForge{w, dir, repo}
 	if sink == "" {
 		sink = fmt.Sprintf("file: root: %q", f.Sink)
 	}
@@ -43,14 +48,18 @@ func newTokenForge(t *testing.T, sink string) *tokenForge {
 
 func (f *tokenForge) configure(name, baseURL, repository, sink string) {
 	f.t.Helper()
+	profile := mem.Documented
+	if f.Extended {
+		profile = mem.Extended
+	}
 	write(f.t, f.dir, name, fmt.Sprintf(`source: url: %q
-platform: base_url: %q
+platform: {base_url: %q, profile: %q}
 credentials: {rulesets: file: %q, tokens: file: %q}
 state: dir: %q
 schedule: {sync: "@every 1s", sweep: "@every 1h"}
 listen: "127.0.0.1:0"
 sinks: ci: %s
-`, repository, baseURL, filepath.Join(f.dir, "rulesets"), filepath.Join(f.dir, "tokens"), f.State, sink))
+`, repository, baseURL, profile, filepath.Join(f.dir, "rulesets"), filepath.Join(f.dir, "tokens"), f.State, sink))
 }
 
 // declareTokens writes what tokenCommit declares.

@@ -13,11 +13,12 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
-// made returns the tokens that were created, by name.
+// made returns the tokens that were created, by name without the attempt.
 func (p *platform) made() map[string][]mem.SeedToken {
 	made := map[string][]mem.SeedToken{}
 	for _, token := range p.Platform.Tokens()[len(mem.DefaultTokens()):] {
-		made[token.Name] = append(made[token.Name], token)
+		name := declaration(token.Name)
+		made[name] = append(made[name], token)
 	}
 	return made
 }
@@ -60,7 +61,7 @@ func (w *tokenWorld) records() map[string][]diff.TokenRecord {
 // value is the secret that the platform has for a record; zero where it has no
 // such token.
 func (w *tokenWorld) value(r diff.TokenRecord) edge.Secret {
-	for _, token := range w.made()[r.Spec.Name] {
+	for _, token := range w.made()[declaration(r.Spec.Name)] {
 		if token.ID == string(r.ID) {
 			return edge.NewSecret(token.Value)
 		}

@@ -56,7 +56,7 @@ func (p tokenPlace) reconciler(l *ledger.Ledger) (*reconcile.Reconciler, error) 
 	for i, value := range []string{p.Rulesets, p.Tokens} {
 		secret := edge.NewSecret(value)
 		c, err := client.New(client.Config{
-			BaseURL: p.BaseURL, Token: func() (edge.Secret, error) { return secret, nil }, Budget: client.NewBudget(1_000_000, time.Minute),
+			BaseURL: p.BaseURL, Token: func() (edge.Secret, error) { return secret, nil }, Budget: client.NewBudget(1_000_000, time.Minute), Backoff: time.Millisecond,
 		})
 		if err != nil {
 			return nil, err

@@ -24,16 +24,16 @@ import (
 //
 // Wherever a crash falls, what is on record says which of these may have
 // happened. Between create and confirm nobody can know: such an attempt is
-// quarantined for a person, and never sent again.
+// quarantined and never sent again. A person says what became of it, or a platform
+// that lists its tokens does (lookup.go).
 
 // applyTokens delivers secrets that still wait for their sink, then sends what
 // the plan has for tokens: creations first, deletions last. In this order a new
 // secret goes where the one it replaces went.
 func (r *Reconciler) applyTokens(ctx context.Context, live diff.TokensLive, report *Report) error {
+	empty := map[desired.Sink]bool{} // places that still wait for their secret
 	for _, record := range waiting(live) {
-		if ctx.Err() == nil {
-			r.redeliver(ctx, record, report)
-		}
+		empty[*record.Sink] = ctx.Err() != nil || !r.redeliver(ctx, record, report)
 	}
 	var stopped error
 	for _, act := range []func(diff.Change) func(context.Context, diff.Change) Result{r.creation, r.amendment, r.deletion} {
@@ -43,7 +43,11 @@ func (r *Reconciler) applyTokens(ctx context.Context, live diff.TokensLive, repo
 				continue
 			}
 			result := Result{Change: c, Outcome: NotStarted}
-			if ctx.Err() == nil && stopped == nil {
+			switch {
+			case ctx.Err() != nil || stopped != nil:
+			case c.Deletion != nil && unfilled(c.Deletion.Sink, empty, *report):
+				result.Err = errors.New("its secret is still in use: the token that is to take its place did not come to be")
+			default:
 				result = do(ctx, c)
 			}
 			if stops(result.Err) {
@@ -53,6 +57,21 @@ func (r *Reconciler) applyTokens(ctx context.Context, live diff.TokensLive, repo
 		}
 	}
 	return errors.Join(stopped, r.settleTokens(ctx, live, report.Plan.SettledTokens))
+}
+
+// unfilled reports whether a place still waits for another token's secret: what is
+// there now is needed.
+func unfilled(place *desired.Sink, empty map[desired.Sink]bool, report Report) bool {
+	if place == nil || empty[*place] {
+		return place != nil
+	}
+	filled := map[string]bool{}
+	for _, result := range report.Results {
+		filled[result.Change.Token] = filled[result.Change.Token] || result.Change.Creation != nil && result.Outcome == Converged
+	}
+	return slices.ContainsFunc(report.Plan.Changes, func(c diff.Change) bool {
+		return c.Creation != nil && c.Creation.Sink != nil && *c.Creation.Sink == *place && !filled[c.Token]
+	})
 }
 
 func (r *Reconciler) creation(c diff.Change) func(context.Context, diff.Change) Result {
@@ -71,7 +90,7 @@ func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 	}
 	taken := map[desired.Sink]bool{}
 	for _, record := range slices.Backward(live.Records) {
-		if record.State != diff.TokenConfirmed || record.Sink == nil || taken[*record.Sink] {
+		if record.State != diff.TokenConfirmed || record.Sink == nil || taken[*record.Sink] || !live.Has(record) {
 			continue
 		}
 		taken[*record.Sink] = true
@@ -128,8 +147,8 @@ func failed(c diff.Change, doing string, err error) Result {
 	return Result{Change: c, Outcome: Failed, Err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// redeliver tries again to deliver a sealed secret.
-func (r *Reconciler) redeliver(ctx context.Context, record diff.TokenRecord, report *Report) {
+// redeliver tries again to deliver a sealed secret, and reports whether it did.
+func (r *Reconciler) redeliver(ctx context.Context, record diff.TokenRecord, report *Report) bool {
 	c := diff.Change{Kind: diff.KindToken, Token: record.Key, Action: diff.ActionCreate, Direction: diff.Neutral}
 	result := Result{Change: c, Outcome: Converged}
 	secret, err := r.Tokens.Sealed(ctx, record.Intent)
@@ -142,6 +161,7 @@ func (r *Reconciler) redeliver(ctx context.Context, record diff.TokenRecord, rep
 		report.Plan.Problems = withoutUndelivered(report.Plan.Problems, record.Key)
 	}
 	report.Results = append(report.Results, result)
+	return err == nil
 }
 
 func (r *Reconciler) deliver(ctx context.Context, record diff.TokenRecord, secret edge.Secret) error {

@@ -2,9 +2,11 @@ package reconcile
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // The secret of a token that was replaced never takes the place of its
@@ -30,5 +32,24 @@ func TestOlderSecretNeverReplacesANewerOne(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A declaration that returns to an earlier form, while the sink is down, does not
+// wait for that form's secret: a later one is to take its place.
+func TestSecretThatIsNeverDelivered(t *testing.T) {
+	w, s := tokenWorld(t)
+	s.fail["deliver"] = errors.New("the sink is down")
+	for i, zone := range []string{zoneA, zoneB, zoneA} {
+		pushTokens(w, fmt.Sprint("c", i), token("ci-dns", zone))
+		w.run(sweep)
+	}
+	delete(s.fail, "deliver")
+	w.run(sweep)
+	w.converge(sweep)
+	for _, made := range s.existing {
+		if _, ok := made.Policies[0].Resources[edge.ResourceZone+zoneA]; made.Value.Reveal() == s.sunk["ci-dns"] && !ok {
+			t.Error("the secret in use is of a token that is not as declared")
+		}
 	}
 }

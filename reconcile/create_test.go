@@ -104,7 +104,13 @@ func (s *steps) Prunable(_ context.Context, intents []string, prune bool) error 
 
 func (s *steps) Gone(_ context.Context, intent string) error {
 	return s.step("gone", func() {
-		s.live.Records = slices.DeleteFunc(s.live.Records, func(r diff.TokenRecord) bool { return r.Intent == intent })
+		i := slices.IndexFunc(s.live.Records, func(r diff.TokenRecord) bool { return r.Intent == intent })
+		for j := range s.live.Records[:i] {
+			if r := &s.live.Records[j]; r.Key == s.live.Records[i].Key && r.Delivered && r.Sink != nil && s.live.Records[i].Sink != nil && *r.Sink == *s.live.Records[i].Sink {
+				r.Sink = nil
+			}
+		}
+		s.live.Records = slices.Delete(s.live.Records, i, i+1)
 		delete(s.sealed, intent)
 	})
 }

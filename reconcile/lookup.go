@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -19,7 +20,7 @@ import (
 // lookUpTokens adds to what is on record what the platform says. Where it does
 // not say, nothing may be concluded; where it has no such calls, the record is
 // all there is.
-func (r *Reconciler) lookUpTokens(ctx context.Context, live diff.TokensLive, tokens []desired.Token, write bool) (diff.TokensLive, error) {
+func (r *Reconciler) lookUpTokens(ctx context.Context, live diff.TokensLive, tokens []desired.Token, within scope, write bool) (diff.TokensLive, error) {
 	listed, err := r.TokenReader.UserTokens(ctx)
 	switch {
 	case errors.Is(err, edge.ErrNotOffered):
@@ -27,6 +28,9 @@ func (r *Reconciler) lookUpTokens(ctx context.Context, live diff.TokensLive, tok
 		return live, nil
 	case ctx.Err() != nil:
 		return live, context.Cause(ctx)
+	case errors.Is(err, edge.ErrUnauthenticated):
+		live.Unknown, live.Hint = "the platform does not accept credentials.tokens", hintForTokens(err)
+		return live, fmt.Errorf("%w; check credentials.tokens: %w", edge.ErrUnauthenticated, err)
 	case err != nil:
 		live.Unknown, live.Hint = "the tokens of the platform could not be listed: "+err.Error(), hintForTokens(err)
 		return live, nil
@@ -40,10 +44,13 @@ func (r *Reconciler) lookUpTokens(ctx context.Context, live diff.TokensLive, tok
 	}
 	live.Platform.Groups = r.permissionGroups(ctx, tokens)
 	live.Platform.Credential = r.credential(ctx)
-	if write {
-		return live, errors.Join(r.forgetGone(ctx, live), r.findLost(ctx, &live))
+	if !write {
+		return live, nil
 	}
-	return live, nil
+	if err := r.forgetGone(ctx, live, within); err != nil {
+		return live, err
+	}
+	return live, r.findLost(ctx, &live)
 }
 
 func hintForTokens(err error) string {
@@ -61,9 +68,9 @@ func hintForTokens(err error) string {
 // another user, or of a platform that has lost them all; nobody but a person
 // may say which.
 func (r *Reconciler) confirmGone(ctx context.Context, live *diff.TokensLive) error {
-	known, missing := 0, 0
+	known, missing, now := 0, 0, r.Now()
 	for _, record := range live.Records {
-		if end, err := time.Parse(time.RFC3339, record.Spec.ExpiresOn); record.State != diff.TokenConfirmed || err == nil && !r.Now().Before(end) {
+		if record.State != diff.TokenConfirmed || live.Over(record, now) {
 			continue
 		}
 		known++
@@ -74,6 +81,8 @@ func (r *Reconciler) confirmGone(ctx context.Context, live *diff.TokensLive) err
 		switch {
 		case err == nil:
 			live.Platform.Tokens[record.ID] = token
+		case errors.Is(err, edge.ErrNotFound) && now.Sub(record.At) < youngFor:
+			live.Platform.Tokens[record.ID] = edge.Token{ID: record.ID, TokenSpec: record.Spec} // too young to be missed
 		case errors.Is(err, edge.ErrNotFound):
 			missing++
 		case ctx.Err() != nil:
@@ -90,11 +99,12 @@ func (r *Reconciler) confirmGone(ctx context.Context, live *diff.TokensLive) err
 	return nil
 }
 
-// forgetGone drops what is on record of tokens that the platform does not have
-// any more. They stay in live, so that the plan can say what is replaced.
-func (r *Reconciler) forgetGone(ctx context.Context, live diff.TokensLive) error {
+// forgetGone drops what is on record, within the scope of a run, of tokens that
+// the platform does not have any more. They stay in live, so that the plan can say
+// what is replaced.
+func (r *Reconciler) forgetGone(ctx context.Context, live diff.TokensLive, within scope) error {
 	for _, record := range live.Records {
-		if _, listed := live.Platform.Tokens[record.ID]; listed || record.State != diff.TokenConfirmed {
+		if record.State != diff.TokenConfirmed || live.Has(record) || !within.has(record.Key) {
 			continue
 		}
 		if err := r.Tokens.Gone(ctx, record.Intent); err != nil {
@@ -104,8 +114,8 @@ func (r *Reconciler) forgetGone(ctx context.Context, live diff.TokensLive) error
 	return nil
 }
 
-// permissionGroups reads the groups where a declared token is about to need them,
-// and once for each commit: they change with releases of the platform.
+// permissionGroups reads the groups where tokens are declared, and once an hour:
+// they change with releases of the platform.
 func (r *Reconciler) permissionGroups(ctx context.Context, tokens []desired.Token) diff.Observed[[]edge.PermissionGroup] {
 	if len(tokens) == 0 {
 		return diff.Observed[[]edge.PermissionGroup]{}
@@ -130,6 +140,7 @@ func (r *Reconciler) credential(ctx context.Context) edge.Token {
 	own, err := r.TokenReader.VerifyToken(ctx)
 	if err != nil {
 		r.log().DebugContext(ctx, "the platform does not tell of credentials.tokens", "error", err.Error())
+		return edge.Token{}
 	}
 	r.own, r.ownAt = own, r.Now()
 	return own
@@ -139,8 +150,13 @@ func (r *Reconciler) credential(ctx context.Context) edge.Token {
 // credential.
 const groupsFor = time.Hour
 
-// lateAfter is how long a creation whose answer was lost may still take effect.
-const lateAfter = 5 * time.Minute
+// lateAfter is how long after its intent a creation whose answer was lost may still
+// take effect: the request may have waited for the budget, through a throttling
+// or two, before it was sent.
+const lateAfter = 30 * time.Minute
+
+// youngFor is how long a platform may not yet know of a token that it has made.
+const youngFor = 5 * time.Minute
 
 // findLost looks for creations whose outcome is unknown by the attempt in the
 // token's name. A token that is there gets another secret, since nobody has the
@@ -150,7 +166,7 @@ func (r *Reconciler) findLost(ctx context.Context, live *diff.TokensLive) error 
 		if record.State != diff.TokenQuarantined || !record.Named() {
 			continue
 		}
-		found := named(record.Spec.Name, *live.Platform)
+		found := named(record.Intent, *live.Platform)
 		switch {
 		case len(found) == 1:
 			secret, err := r.roll(ctx, found[0])
@@ -181,9 +197,11 @@ func (r *Reconciler) roll(ctx context.Context, id edge.TokenID) (edge.Secret, er
 	return r.TokenWriter.RollToken(ctx, id)
 }
 
-func named(name string, listed diff.TokensListed) (ids []edge.TokenID) {
+// named returns the tokens whose names carry an attempt. What else the name says
+// may have been changed since, by a person.
+func named(attempt string, listed diff.TokensListed) (ids []edge.TokenID) {
 	for id, token := range listed.Tokens {
-		if token.Name == name {
+		if strings.Contains(token.Name, attempt) {
 			ids = append(ids, id)
 		}
 	}

@@ -243,6 +243,9 @@ func TestTokenRevokedElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.taken = nil
+	w.converge(sweep) // it is too young to be missed
+	o.wantTaken(t, "list", "get")
+	w.clock.advance(youngFor)
 	report, _ := w.converge(sweep)
 	o.wantTaken(t, "list", "get", "create")
 	c := tokenChanges(report.Plan)
@@ -266,6 +269,7 @@ func TestListWithoutAnyOfOurTokens(t *testing.T) {
 		}
 	}
 	o.taken = nil
+	w.clock.advance(youngFor)
 	report, _ := w.run(sweep)
 	if p := report.Plan.Problems; len(p) != 2 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "none of the tokens on record (2)") {
 		t.Errorf("problems %+v", p)
@@ -364,7 +368,7 @@ func TestLostCreationIsFound(t *testing.T) {
 				if p := report.Plan.Problems; len(p) != 1 || p[0].State != diff.Quarantined || !strings.Contains(p[0].Hint, "the next run looks for it") {
 					t.Errorf("problems %+v", p)
 				}
-				w.clock.advance(6 * time.Minute)
+				w.clock.advance(lateAfter)
 			}
 			o.taken = nil
 			w.converge(sweep)
@@ -381,6 +385,37 @@ func TestLostCreationIsFound(t *testing.T) {
 				t.Error("the delivered secret does not work")
 			}
 		})
+	}
+}
+
+// Somebody renamed it in the meantime, and the attempt is still in its name.
+func TestLostCreationIsFoundRenamed(t *testing.T) {
+	w, _, o := extendedWorld(t)
+	pushTokens(w, "c1", token("ci-dns", zoneA))
+	o.answer = func(call string) error {
+		if call == "create" {
+			return errLost
+		}
+		return nil
+	}
+	w.run(sweep)
+	o.answer = nil
+	for _, lost := range o.Tokens() {
+		if strings.HasPrefix(lost.Name, "ci-dns [") {
+			spec := token("ci-dns", zoneA).Spec()
+			spec.Name = "do not touch " + strings.TrimPrefix(lost.Name, "ci-dns")
+			if _, err := o.Platform.UpdateToken(t.Context(), edge.TokenID(lost.ID), edge.Token{TokenSpec: spec}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.clock.advance(time.Hour)
+	o.taken = nil
+	w.converge(sweep)
+	o.wantTaken(t, "list", "groups", "verify", "roll", "put", "get")
+	w.converge(sweep)
+	if got := o.made(); !slices.Equal(got, []string{"ci-dns"}) {
+		t.Errorf("made %v", got)
 	}
 }
 
@@ -436,7 +471,7 @@ func TestTokensThatCannotBeListed(t *testing.T) {
 	}{
 		"down":      {errDown, "could not be listed"},
 		"forbidden": {errForbidden, "could not be listed"},
-		"rejected":  {errUnauthenticated, "could not be listed"},
+		"rejected":  {errUnauthenticated, "does not accept credentials.tokens"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _, o := extendedWorld(t)
@@ -446,6 +481,9 @@ func TestTokensThatCannotBeListed(t *testing.T) {
 			o.wantTaken(t, "list")
 			if p := report.Plan.Problems; len(p) != 1 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, c.want) || p[0].Hint == "" {
 				t.Errorf("problems %+v", p)
+			}
+			if stopped := errors.Is(report.Err, edge.ErrUnauthenticated); stopped != (name == "rejected") {
+				t.Errorf("error %v", report.Err)
 			}
 			if writes(calls) != 1 {
 				t.Errorf("the zone was not written: %v", calls)
@@ -483,5 +521,46 @@ func TestGroupsByNameAreResolved(t *testing.T) {
 	pushTokens(w, "c2", named)
 	if report, _ := w.converge(sweep); len(tokenChanges(report.Plan)) != 0 {
 		t.Errorf("the same group by its id is a change: %+v", tokenChanges(report.Plan))
+	}
+}
+
+// A token that somebody ends before its secret was delivered has no secret that
+// is worth delivering.
+func TestUndeliveredTokenIsRevokedElsewhere(t *testing.T) {
+	w, s, o := extendedWorld(t)
+	pushTokens(w, "c1", token("a", zoneA), token("b", zoneB))
+	s.fail["deliver"] = errors.New("the sink is down")
+	w.run(sweep)
+	delete(s.fail, "deliver")
+	w.clock.advance(youngFor)
+	if err := o.Platform.DeleteToken(t.Context(), s.live.Records[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	w.converge(sweep)
+	if got := o.made(); !slices.Equal(got, []string{"a", "b"}) || len(s.live.Records) != 2 {
+		t.Errorf("made %v, on record %d", got, len(s.live.Records))
+	}
+}
+
+// Where the token in use is ended and its successor cannot be made at once, an
+// earlier token does not pass for the one in use: its secret was replaced.
+func TestRevokedTokenIsNotSucceededByAnEarlierOne(t *testing.T) {
+	w, s, o := extendedWorld(t)
+	w.TokenReader, w.TokenWriter = nil, nil // so that a change makes another token
+	pushTokens(w, "c1", token("ci-dns", zoneA))
+	w.converge(sweep)
+	pushTokens(w, "c2", token("ci-dns", zoneB))
+	w.converge(sweep)
+	w.TokenReader, w.TokenWriter = o, o
+	w.clock.advance(youngFor)
+	if err := o.Platform.DeleteToken(t.Context(), s.live.Records[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	s.fail["intend"] = errors.New("disk full")
+	w.run(sweep)
+	delete(s.fail, "intend")
+	w.converge(sweep)
+	if _, _, ok := o.TokenByValue(edge.NewSecret(s.sunk["ci-dns"])); !ok {
+		t.Error("the delivered secret does not work")
 	}
 }

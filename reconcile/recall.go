@@ -9,9 +9,28 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 )
 
+// scope is which declarations of tokens a run is about: nil for all of them, those
+// that left the repository too.
+type scope map[string]bool
+
+func (s scope) has(key string) bool { return s == nil || s[key] }
+
+// scopeOf is the scope of a run about these tokens.
+func scopeOf(tokens []desired.Token, all bool) scope {
+	if all {
+		return nil
+	}
+	s := scope{}
+	for _, token := range tokens {
+		s[token.Key] = true
+	}
+	return s
+}
+
 // recallTokens returns what is known of tokens. A run that may write settles
-// first what an earlier process left behind.
-func (r *Reconciler) recallTokens(ctx context.Context, tokens []desired.Token, write bool) (diff.TokensLive, error) {
+// first what an earlier process left behind. Where the platform does not accept
+// the credential for tokens, these are unknown, beside the error.
+func (r *Reconciler) recallTokens(ctx context.Context, tokens []desired.Token, within scope, write bool) (diff.TokensLive, error) {
 	if r.Tokens == nil {
 		return diff.TokensLive{
 			Unknown: "which tokens exist is on record only in a ledger, and this run has none",
@@ -27,15 +46,13 @@ func (r *Reconciler) recallTokens(ctx context.Context, tokens []desired.Token, w
 	if err != nil || live.Unknown != "" {
 		return live, err
 	}
-	if write {
-		if live.Records, err = r.forgetEnded(ctx, live.Records); err != nil {
-			return live, err
-		}
+	if r.TokenReader != nil && len(live.Records)+len(tokens) > 0 {
+		live, err = r.lookUpTokens(ctx, live, tokens, within, write)
 	}
-	if r.TokenReader == nil || len(live.Records) == 0 && len(tokens) == 0 {
-		return live, nil
+	if err == nil && write && live.Unknown == "" {
+		live.Records, err = r.forgetEnded(ctx, live)
 	}
-	return r.lookUpTokens(ctx, live, tokens, write)
+	return live, err
 }
 
 // QuarantineUnfinished settles what a process left behind that died between
@@ -63,22 +80,22 @@ const endedFor = 30 * 24 * time.Hour
 // forgetEnded drops tokens that ended long ago, but for the newest of each
 // declaration, and returns the others. Where the platform can delete them, those
 // that may be deleted wait for that.
-func (r *Reconciler) forgetEnded(ctx context.Context, records []diff.TokenRecord) ([]diff.TokenRecord, error) {
+func (r *Reconciler) forgetEnded(ctx context.Context, live diff.TokensLive) ([]diff.TokenRecord, error) {
 	newest := map[string]string{}
-	for _, record := range records {
+	for _, record := range live.Records {
 		newest[record.Key] = record.Intent
 	}
-	kept := slices.Clone(records)
-	for _, record := range records {
-		end, err := time.Parse(time.RFC3339, record.Spec.ExpiresOn)
-		if err != nil || record.State != diff.TokenConfirmed || newest[record.Key] == record.Intent ||
-			record.Prune && r.TokenWriter != nil || r.Now().Before(end.Add(endedFor)) {
+	longAgo := r.Now().Add(-endedFor)
+	kept := make([]diff.TokenRecord, 0, len(live.Records))
+	for _, record := range live.Records {
+		waits := record.Prune && r.TokenWriter != nil
+		if record.State != diff.TokenConfirmed || newest[record.Key] == record.Intent || waits || !live.Has(record) || !live.Over(record, longAgo) {
+			kept = append(kept, record)
 			continue
 		}
 		if err := r.Tokens.Gone(ctx, record.Intent); err != nil {
-			return kept, err
+			return live.Records, err
 		}
-		kept = without(kept, record.Intent)
 	}
 	return kept, nil
 }
@@ -98,11 +115,11 @@ func (r *Reconciler) dueTokens(ctx context.Context, tokens []desired.Token) ([]d
 	if err != nil || live.Unknown != "" {
 		return nil, err // a sweep says so often enough
 	}
-	now := r.Now()
+	keys := diff.Due(tokens, live, r.TokenReader != nil, r.Now())
 	var due []desired.Token
 	for _, token := range tokens {
 		_, waits := r.pendingTokens[token.Key]
-		if r.pendingTokens.due(token.Key) || !waits && diff.Due(token, live.Records, now) {
+		if r.pendingTokens.due(token.Key) || !waits && keys[token.Key] {
 			due = append(due, token)
 		}
 	}

@@ -84,12 +84,12 @@ func (r Result) achieved() string {
 		return "deleted"
 	case r.Change.Creation == nil:
 		return "secret delivered"
-	case r.Change.Action == diff.ActionReplace:
-		return "created, secret delivered; the one before it lives on, and seawall plan names it"
-	case r.Change.Action == diff.ActionRotate:
+	case r.Change.Action == diff.ActionCreate, r.Change.Field("id") != nil: // nothing was before it, or nothing is left of that
+		return "created, secret delivered"
+	case r.Change.Action == diff.ActionRotate && r.Change.Field("expires_on").Old != nil:
 		return "created, secret delivered; the one before it works until its end"
 	}
-	return "created, secret delivered"
+	return "created, secret delivered; the one before it lives on, and seawall plan names it"
 }
 
 // verdict is the last line of a run.

@@ -35,44 +35,47 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return err
 	}
 	report.Commit = state.Commit
-	scoped, full, err := r.scope(ctx, state, order)
+	scoped, err := r.scope(ctx, state, order)
 	if err != nil {
 		return err
 	}
+	full := scoped.all()
 	report.Full = full
 	r.log().DebugContext(ctx, "run begins", "trigger", string(order.Trigger), "commit", state.Commit,
 		"zones", scoped.Zones(), "held", report.Held != nil)
-	seen, err := r.observe(ctx, scoped) // 3 observe
+	seen, err := r.observe(ctx, scoped.State) // 3 observe
 	if err != nil {
 		return err
 	}
 	writes := r.Writer != nil && !order.PlanOnly
-	if len(scoped.Tokens) > 0 || full {
-		if seen.live.Tokens, err = r.recallTokens(ctx, scoped.Tokens, writes); err != nil {
-			return fmt.Errorf("recalling tokens: %w", err)
+	var tokensErr error
+	if len(scoped.Tokens) > 0 || scoped.tokens {
+		seen.live.Tokens, tokensErr = r.recallTokens(ctx, scoped.Tokens, scopeOf(scoped.Tokens, scoped.tokens), writes)
+		if tokensErr != nil && !stops(tokensErr) {
+			return fmt.Errorf("recalling tokens: %w", tokensErr)
 		}
 	}
 	facts := r.facts(order, memory, state)
 	if full {
 		r.forgetRulesets(seen.live)
 	}
-	report.Plan = r.plan(scoped, seen.live, memory.Applied, facts, !full) // 4 diff, 5 guard
+	report.Plan = r.plan(scoped, seen.live, memory.Applied, facts) // 4 diff, 5 guard
 	if full && r.Deprecations != nil {
 		report.Plan.Deprecations = append(report.Plan.Deprecations, r.Deprecations(state, facts.Now)...)
 	}
 	if !writes {
-		return nil
+		return tokensErr
 	}
 	if !facts.Shrunk() {
 		if err := r.accept(ctx, order, memory, state, facts, seen.live); err != nil {
 			return err
 		}
 	}
-	err = r.apply(ctx, scoped, seen, report, memory, facts) // 6 apply, 7 verify
+	err = r.apply(ctx, scoped.State, seen, report, memory, facts) // 6 apply, 7 verify
 	if ctx.Err() == nil {
-		err = errors.Join(err, r.applyTokens(ctx, seen.live.Tokens, report))
+		err = errors.Join(err, tokensErr, r.applyTokens(ctx, seen.live.Tokens, report))
 	}
-	r.postpone(report, state, scoped, order.ChangedOnly)
+	r.postpone(report, state, scoped.State, order.ChangedOnly)
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
 	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled))
@@ -154,9 +157,9 @@ func (r *Reconciler) facts(order Order, memory Recollection, state desired.State
 	return f
 }
 
-func (r *Reconciler) plan(state desired.State, live diff.Live, applied diff.Applied, facts diff.Facts, part bool) diff.Plan {
+func (r *Reconciler) plan(scoped scoped, live diff.Live, applied diff.Applied, facts diff.Facts) diff.Plan {
 	return diff.Guard(diff.Make(diff.Input{
-		State: state, Live: live, Applied: applied, Part: part,
+		State: scoped.State, Live: live, Applied: applied, Part: !scoped.tokens,
 		Now: facts.Now, NameSuffix: r.NameSuffix, Creates: r.CreatesTokens,
 	}), facts)
 }

@@ -14,28 +14,39 @@ import (
 // narrow reports whether an order names what it wants.
 func (o Order) narrow() bool { return len(o.Zones) > 0 || len(o.Tokens) > 0 }
 
-// scope cuts a state down to what an order asks for, and says whether that is
-// all of it.
-func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order) (desired.State, bool, error) {
+// scoped is the part of a state that a run is about.
+type scoped struct {
+	desired.State
+	zones  bool // all of them
+	tokens bool // all of them, and those that left the repository
+}
+
+// all reports whether nothing is left out.
+func (s scoped) all() bool { return s.zones && s.tokens }
+
+// scope cuts a state down to what an order asks for.
+func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order) (scoped, error) {
 	if order.narrow() {
-		scoped, err := only(state, order.Zones, order.Tokens)
-		return scoped, false, err
+		part, err := only(state, order.Zones, order.Tokens)
+		return scoped{State: part}, err
 	}
 	if !order.ChangedOnly || r.actedOn == nil {
-		return state, true, nil
+		return scoped{state, true, true}, nil
 	}
+	tokens := true
 	var changed map[edge.ZoneID]bool
 	if state.Commit != "" && state.Commit == r.actedOn.Commit {
 		// Nothing changed: there is no need to compare a fleet with itself.
 		due, err := r.dueTokens(ctx, state.Tokens)
 		if err != nil {
-			return desired.State{}, false, fmt.Errorf("recalling tokens: %w", err)
+			return scoped{}, fmt.Errorf("recalling tokens: %w", err)
 		}
-		state.Tokens = due
+		state.Tokens, tokens = due, false
 	} else {
 		changed = diff.ChangedZones(*r.actedOn, state)
 	}
-	return withZones(state, func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) }), false, nil
+	part := withZones(state, func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) })
+	return scoped{part, false, tokens}, nil
 }
 
 // only keeps the zones and tokens of the given keys, all of which must exist.

@@ -40,7 +40,9 @@ type TokenMemory interface {
 	// the deletion of their tokens once nothing declares them.
 	Prunable(ctx context.Context, intents []string, prune bool) error
 	// Gone removes a confirmed attempt whose token the platform does not have any
-	// more: it was deleted, or its window is over. A sealed copy goes with it.
+	// more: it was deleted, or its window is over. A sealed copy goes with it, and
+	// the sink of earlier ones whose secret its own has replaced there: they must
+	// not pass for the token in use.
 	Gone(ctx context.Context, intent string) error
 }
 

@@ -40,7 +40,7 @@ type inquiry struct {
 
 func (i *inquiry) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&i.group, "group", "", "`ID` of the permission group that is asked for")
+	flags.StringVar(&i.group, "group", "", "permission group that is asked for, by its `ID`, or by the name that is declared")
 	flags.StringVar(&i.zone, "zone", "", "on this zone: the `NAME` it is declared by, or its id")
 	flags.StringVar(&i.account, "account", "", "on this account, or with --zone the account it is in: the `KEY` it is declared by, or its id")
 	flags.BoolVar(&i.user, "user", false, "on the calling user")
@@ -68,7 +68,7 @@ func (i inquiry) ask(cmd *cobra.Command, t *terminal) (desired.State, question, 
 	if err != nil {
 		return desired.State{}, question{}, err
 	}
-	q.Group = i.group
+	q.Group, q.byName = i.group, named(state, i.group)
 	q.Target, q.onWhat, err = i.target(state)
 	return state, q, err
 }
@@ -110,6 +110,21 @@ func (i inquiry) limits(now func() time.Time) (q question, err error) {
 type question struct {
 	access.Question
 	onWhat string // zone "shop.example"
+	byName bool   // the group is asked for by a name that is declared
+}
+
+// named reports whether some declared token calls a permission group so.
+func named(state desired.State, group string) bool {
+	for _, token := range state.Tokens {
+		for _, p := range token.Policies {
+			for _, g := range p.PermissionGroups {
+				if g.Name == group && g.ID != group {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // declared reads the desired state, from a folder or from the configured

@@ -20,7 +20,8 @@ or the calling user, and which policy decides, with its file, line and column.
 A policy that denies decides before any that allows; what no policy names is
 denied. What is not asked (--ip, --at) counts as fulfilled and is named in the
 answer. Which resource types a permission group is scoped for is known to the
-platform alone: the group is taken to be for the type that is asked.
+platform alone: unless declared, it is taken to be for the type that is asked. A
+group that is declared by its name is asked for by that.
 
 Exit codes: 0 allowed, 2 denied, 1 no answer.`,
 		Example: `  seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .
@@ -38,6 +39,9 @@ Exit codes: 0 allowed, 2 denied, 1 no answer.`,
 			}
 			t.hint(unheardOf(q.Group, state))
 			v := judge(token, q)
+			if err := v.undecided(); err != nil {
+				return err
+			}
 			if i.output == "json" {
 				err = t.json(explainedJSON{tokenAnswerVersion, q.json(), v.json()})
 			} else {

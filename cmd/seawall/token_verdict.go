@@ -17,10 +17,74 @@ type verdict struct {
 	access.Answer
 	question
 	token desired.Token
+	open  []string // groups that may be the one asked for, where that decides
 }
 
+// judge decides. A permission group that is declared by its name has an id that
+// only the platform knows, so where the question names an id, or a group here has
+// one alone and the question a name, it may or may not be the one that is asked
+// for. Where that makes a difference the verdict is open, and names those groups.
 func judge(token desired.Token, q question) verdict {
-	return verdict{access.Decide(token.Spec(), q.Question), q, token}
+	var open []string
+	read := func(openMatch bool) access.Answer {
+		spec := token.Spec()
+		for i, p := range token.Policies {
+			for j, g := range p.PermissionGroups {
+				match := same(g, q)
+				if match == perhaps {
+					open = append(open, g.String())
+				}
+				id := &spec.Policies[i].PermissionGroups[j].ID
+				if match == yes || match == perhaps && openMatch {
+					*id = q.Group
+				} else if *id == q.Group || *id == "" {
+					*id = "another"
+				}
+			}
+		}
+		return access.Decide(spec, q.Question)
+	}
+	without, with := read(false), read(true)
+	v := verdict{Answer: without, question: q, token: token}
+	if with.Allowed != without.Allowed {
+		slices.Sort(open)
+		v.open = slices.Compact(open)
+	}
+	return v
+}
+
+// match says whether a declared group is the one that is asked for.
+type match int
+
+const (
+	no match = iota
+	yes
+	perhaps
+)
+
+func same(g desired.PermissionGroup, q question) match {
+	switch {
+	case g.Scope != "" && typeNamed[g.Scope] != q.Target.Type:
+		return no // it counts for no such resource
+	case g.ID == q.Group || g.Name == q.Group:
+		return yes
+	case g.ID == "" && q.byName, g.Name != "" && q.byName:
+		return no // another name
+	case g.ID == "" || q.byName:
+		return perhaps
+	}
+	return no
+}
+
+var typeNamed = map[string]access.Type{"account": access.TypeAccount, "zone": access.TypeZone, "user": access.TypeUser}
+
+// undecided is the error of a verdict that only the platform could make.
+func (v verdict) undecided() error {
+	if len(v.open) == 0 {
+		return nil
+	}
+	return fail(fmt.Errorf("token %s: only the platform knows whether %s is among its permission groups (%s)", v.token.Key, v.Group, strings.Join(v.open, ", ")),
+		"ask by the name that is declared, --group NAME, or declare ids and names")
 }
 
 // asked tells the question in a line.
@@ -92,7 +156,7 @@ func (v verdict) nearMisses() (near []string) {
 }
 
 func names(p desired.Policy, group string) bool {
-	return slices.ContainsFunc(p.PermissionGroups, func(g desired.PermissionGroup) bool { return g.ID == group })
+	return slices.ContainsFunc(p.PermissionGroups, func(g desired.PermissionGroup) bool { return g.ID == group || g.Name == group })
 }
 
 // tokenAnswerVersion is the version of the JSON form of these answers.

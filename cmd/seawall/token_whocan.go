@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -29,15 +30,19 @@ Exit codes: 0, also when no token may; 1 no answer.`,
 			}
 			t.hint(unheardOf(q.Group, state))
 			able := []verdict{}
+			var undecided error
 			for _, token := range state.Tokens {
-				if v := judge(token, q); v.Allowed {
+				v := judge(token, q)
+				if err := v.undecided(); err != nil {
+					undecided = err
+				} else if v.Allowed {
 					able = append(able, v)
 				}
 			}
 			if i.output == "json" {
-				return t.whoCanJSON(q, able)
+				return cmp.Or(t.whoCanJSON(q, able), undecided)
 			}
-			return t.whoCan(q, able, len(state.Tokens))
+			return cmp.Or(t.whoCan(q, able, len(state.Tokens)), undecided)
 		},
 	}
 	i.addTo(cmd)

@@ -74,7 +74,7 @@ func (l listing[T]) all(ctx context.Context) ([]T, error) {
 			return all, nil
 		}
 	}
-	return nil, l.call.unreadable(fmt.Sprintf("the list got shorter while it was read, %d times", maxListings))
+	return nil, l.call.unreadable(fmt.Sprintf("the list changed while it was read, %d times", maxListings))
 }
 
 // read reads all pages once. They are not the whole list where it got shorter in
@@ -101,7 +101,7 @@ func (l listing[T]) read(ctx context.Context) (all []T, whole bool, err error) {
 		}
 		switch {
 		case l.isLast(number, len(page), len(all), info):
-			return all, true, nil
+			return all, len(all) >= total, nil // fewer: one came twice, and another slipped through
 		case len(all) == before:
 			return nil, false, l.call.unreadable(fmt.Sprintf("page %d brings nothing new and is not the last", number))
 		}

@@ -99,6 +99,15 @@ func (m model) do(o op) (model, bool) {
 	in := func(i int, state diff.TokenState) bool { return i >= 0 && m.records[i].State == state }
 	unproved := in(at, diff.TokenIntended) || in(at, diff.TokenQuarantined)
 	drop := func(i int) { after.records = slices.Delete(after.records, i, i+1) }
+	forget := func(i int) {
+		for j := range i {
+			if x := &after.records[j]; x.Delivered && x.Sink != nil && m.records[i].Sink != nil {
+				x.Sink = nil // all have one sink here
+			}
+		}
+		delete(after.sealed, m.records[i].Intent)
+		drop(i)
+	}
 	switch {
 	case o.what == "intend" && at < 0 && open < 0:
 		r.State = diff.TokenIntended
@@ -118,19 +127,17 @@ func (m model) do(o op) (model, bool) {
 	case o.what == "adopt by resolving" && in(open, diff.TokenQuarantined) && !known:
 		after.records[open].State, after.records[open].ID, after.records[open].Delivered = diff.TokenConfirmed, o.id(), true
 	case o.what == "revoked" && known:
-		for _, x := range m.records {
+		for i, x := range slices.Backward(m.records) {
 			if x.ID == o.id() {
-				delete(after.sealed, x.Intent)
+				forget(i)
 			}
 		}
-		after.records = slices.DeleteFunc(after.records, func(x diff.TokenRecord) bool { return x.ID == o.id() })
 	case o.what == "amend" && in(at, diff.TokenConfirmed):
 		after.records[at].Spec, after.records[at].Hash = o.amended()
 	case (o.what == "allow pruning" || o.what == "forbid pruning") && at >= 0:
 		after.records[at].Prune = o.what == "allow pruning"
 	case o.what == "gone" && in(at, diff.TokenConfirmed):
-		delete(after.sealed, r.Intent)
-		drop(at)
+		forget(at)
 	case (o.what == "abandon" || o.what == "retry") && in(open, diff.TokenQuarantined):
 		drop(open)
 	default:

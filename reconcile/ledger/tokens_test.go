@@ -81,6 +81,32 @@ func TestTokenAfterItsLife(t *testing.T) {
 	wantFault(t, l.Gone(ctx, r.Intent), ErrState, "there is no attempt 0000000000000001")
 }
 
+// TestForgottenTokenLeavesItsPlaceEmpty: where the newest token is forgotten, an
+// earlier one is not where it was delivered to any more.
+func TestForgottenTokenLeavesItsPlaceEmpty(t *testing.T) {
+	for name, forget := range map[string]func(*Ledger, diff.TokenRecord) error{
+		"gone":    func(l *Ledger, r diff.TokenRecord) error { return l.Gone(t.Context(), r.Intent) },
+		"revoked": func(l *Ledger, r diff.TokenRecord) error { return l.Revoked(t.Context(), r.ID) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := ready(t)
+			elsewhere, earlier, newest, other := named(1, 1), named(2, 1), named(3, 1), named(4, 2)
+			elsewhere.Sink = &desired.Sink{Name: "ci", Key: "elsewhere"}
+			for i, r := range []*diff.TokenRecord{&elsewhere, &earlier, &newest, &other} {
+				*r = adopted(*r, edge.TokenID(fmt.Sprint("id-", i)))
+				must(t, l.Adopt(t.Context(), *r))
+				r.State, r.Delivered = diff.TokenConfirmed, true
+			}
+			must(t, forget(l, newest))
+			if earlier.Sink == nil || newest.Sink == nil {
+				t.Fatal("the tokens have no sink to begin with")
+			}
+			earlier.Sink = nil
+			wantTokens(t, l, elsewhere, earlier, other)
+		})
+	}
+}
+
 // TestQuarantineEnds: a lost creation that was found is a token like any other,
 // and one that was looked for in vain may be begun anew.
 func TestQuarantineEnds(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/vault/api"
 
@@ -77,10 +78,15 @@ func (v *visit) loginWith(ctx context.Context, mount, roleField, role, proofFiel
 	return nil
 }
 
-// leave gives back a token that a login made. Where that is not allowed it ends
-// by itself.
+// goodbye bounds how long giving back a token may take.
+const goodbye = 5 * time.Second
+
+// leave gives back a token that a login made, also after a visit that ran out of
+// time. Where that is not allowed it ends by itself.
 func (v *visit) leave(ctx context.Context) {
 	if v.mine {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+		defer cancel()
 		_, _ = v.client.Logical().WriteWithContext(ctx, "auth/token/revoke-self", nil)
 	}
 }
