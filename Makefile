@@ -9,9 +9,9 @@ export GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 # Packages whose tests take -update, the tests in them that compare with a
 # committed file, and where those files are.
-GOLDEN_PACKAGES := ./cmd/seawall ./diff ./reconcile/status ./desired/compile
+GOLDEN_PACKAGES := ./cmd/seawall ./cue/schema ./diff ./reconcile/status ./desired/compile
 GOLDEN_TESTS    := TestScript|TestMistakes|Golden|Generated
-GOLDEN_FILES    := '*.golden' '*.txtar' docs examples
+GOLDEN_FILES    := '*.golden' '*.txtar' '*/calendar.json' docs examples
 
 TEST_TIMEOUT ?= 15m
 BENCH        ?= .

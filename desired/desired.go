@@ -20,6 +20,9 @@ type State struct {
 	Accounts []Account
 	Tokens   []Token
 	User     *Declared[string] // the calling user's tag, where a repository names it
+
+	Integrations []Integration
+	Calendar     []CalendarEntry // additions to the deprecation calendar, and corrections of it
 }
 
 // Account is one account of the platform with the managed rulesets its zones

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
 // Make plans everything in.State declares against in.Live. Zones whose entry
@@ -17,7 +18,7 @@ func Make(in Input) Plan {
 	p := planner{in: in, managed: map[rulesetKey]lookup{}, groups: groupNames(in)}
 	p.plan = Plan{
 		Version: PlanVersion, Commit: in.State.Commit,
-		Changes: []Change{}, Problems: []Problem{}, Deprecations: []struct{}{},
+		Changes: []Change{}, Problems: []Problem{}, Deprecations: []deprecation.Notice{},
 	}
 	for _, account := range in.State.Accounts {
 		for _, zone := range account.Zones {

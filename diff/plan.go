@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
 // PlanVersion is the version of the JSON form of a plan.
@@ -25,8 +26,9 @@ type Plan struct {
 	Changes     []Change  `json:"changes"`
 	Problems    []Problem `json:"problems"`
 	Requests    Requests  `json:"requests"`
-	// Deprecations is empty in this version.
-	Deprecations []struct{} `json:"deprecations"`
+	// Deprecations are what the integrations that the repository declares, and
+	// Seawall itself, lean on and what goes away. They are not in the digest.
+	Deprecations []deprecation.Notice `json:"deprecations"`
 	// Findings are what is unwise about the declared tokens, Expiries the ends of
 	// those on record. Neither stops a change, and expiries are not in the digest.
 	Findings []Finding `json:"findings,omitempty"`
@@ -291,6 +293,7 @@ func (p Plan) seal() Plan {
 		}
 	}
 	d := p
+	d.Deprecations = []deprecation.Notice{} // days left change by themselves
 	d.Digest, d.GeneratedAt, d.Requests.Used, d.Expiries, d.Holds = "", time.Time{}, 0, nil, nil
 	p.Digest = "sha256:" + fingerprint(d)
 	return p

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -16,15 +17,17 @@ const (
 	expiryHint = "give it a later expires_on, or rotate; the plan then shows whether that makes a new token"
 )
 
-// remark is one thing to say of several tokens, which changes nothing.
+// remark is one thing to say of several tokens or integrations, which changes
+// nothing.
 type remark struct {
-	about []remarked
-	hint  string
+	about     []remarked
+	hint      string
+	one, many string // of what there is more; empty for tokens
 }
 
-// remarked is one token of a remark: its name, what is said of it, and where to
-// look: a place in the repository or, of an end, the time.
-type remarked struct{ token, text, where string }
+// remarked is one token or integration of a remark: its name, what is said of it,
+// and where to look: a place in the repository or, of an end, the time.
+type remarked struct{ subject, text, where string }
 
 // remarks are the findings, a kind at a time, and the tokens that end soon.
 func (p Plan) remarks() []remark {
@@ -39,7 +42,7 @@ func (p Plan) remarks() []remark {
 		remarks = append(remarks, r)
 	}
 	remarks = append(remarks, p.endings())
-	return deleteEmpty(remarks)
+	return deleteEmpty(append(remarks, p.leanings()...))
 }
 
 func deleteEmpty(remarks []remark) []remark {
@@ -75,11 +78,11 @@ func (r remark) left() int { return max(0, len(r.about)-placesShown) }
 
 func (t *textWriter) remark(r remark) {
 	for _, one := range r.about[:len(r.about)-r.left()] {
-		fmt.Fprintf(t, "%s %s %s  %s\n", t.paint(yellow, "!"), t.paint(bold, Printable(one.token)), Printable(one.text),
+		fmt.Fprintf(t, "%s %s %s  %s\n", t.paint(yellow, "!"), t.paint(bold, Printable(one.subject)), Printable(one.text),
 			t.paint(dim, Printable(one.where)))
 	}
 	if n := r.left(); n > 0 {
-		fmt.Fprintf(t, "  and %s\n", plural(n, "more token", "more tokens"))
+		fmt.Fprintf(t, "  and %s\n", plural(n, "more "+cmp.Or(r.one, "token"), "more "+cmp.Or(r.many, "tokens")))
 	}
 	fmt.Fprintf(t, "    %s %s\n\n", t.paint(bold, "hint:"), Printable(r.hint))
 }
@@ -97,7 +100,7 @@ func (p Plan) markdownRemarks(b *bytes.Buffer) {
 		}
 		var names []string
 		for _, one := range r.about[:len(r.about)-r.left()] {
-			names = append(names, strings.TrimSpace(fmt.Sprintf("%s %s %s", Code(one.token), one.text, Code(one.where))))
+			names = append(names, strings.TrimSpace(fmt.Sprintf("%s %s %s", Code(one.subject), one.text, Code(one.where))))
 		}
 		text := strings.Join(names, ", ")
 		if n := r.left(); n > 0 {

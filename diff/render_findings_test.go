@@ -3,6 +3,7 @@ package diff
 import (
 	"bytes"
 	"fmt"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"slices"
 	"strings"
 	"testing"
@@ -122,14 +123,14 @@ func TestSchemaOfFindingsIsClosed(t *testing.T) {
 func TestSchemaKnowsTheKindsOfFindings(t *testing.T) {
 	schema := compileSchema(t)
 	for _, kind := range FindingKinds() {
-		if err := validate(schema, Plan{Version: PlanVersion, Digest: "sha256:" + strings.Repeat("0", 64), Changes: []Change{}, Problems: []Problem{}, Deprecations: []struct{}{}, Findings: []Finding{{Kind: kind}}}); err != nil {
+		if err := validate(schema, Plan{Version: PlanVersion, Digest: "sha256:" + strings.Repeat("0", 64), Changes: []Change{}, Problems: []Problem{}, Deprecations: []deprecation.Notice{}, Findings: []Finding{{Kind: kind}}}); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 		if !strings.Contains(string(Schema), `"`+string(kind)+`"`) {
 			t.Errorf("the schema does not name %s", kind)
 		}
 	}
-	if validate(schema, Plan{Version: PlanVersion, Digest: "sha256:" + strings.Repeat("0", 64), Changes: []Change{}, Problems: []Problem{}, Deprecations: []struct{}{}, Findings: []Finding{{Kind: "other"}}}) == nil {
+	if validate(schema, Plan{Version: PlanVersion, Digest: "sha256:" + strings.Repeat("0", 64), Changes: []Change{}, Problems: []Problem{}, Deprecations: []deprecation.Notice{}, Findings: []Finding{{Kind: "other"}}}) == nil {
 		t.Error("another kind is let through")
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Files are the example repositories, by folder.
 //
-//go:embed all:single-zone all:fleet all:monorepo all:tokens
+//go:embed all:single-zone all:fleet all:monorepo all:tokens all:integrations
 var Files embed.FS
 
 // File is one file of the starter; its name is slash-separated.

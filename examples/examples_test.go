@@ -13,7 +13,7 @@ import (
 )
 
 func TestExamplesAreValid(t *testing.T) {
-	for dir, zones := range map[string]int{"single-zone": 1, "fleet": 3, "monorepo/infra/edge": 1, "tokens": 0} {
+	for dir, zones := range map[string]int{"single-zone": 1, "fleet": 3, "monorepo/infra/edge": 1, "tokens": 0, "integrations": 0} {
 		t.Run(dir, func(t *testing.T) {
 			tree, err := fs.Sub(Files, dir)
 			if err != nil {

@@ -29,6 +29,8 @@ var wantExamples = map[string]example{
 	"monorepo": {path: "infra/edge", plan: exitWeakens, writes: 1},
 	// Nobody has said yet that the ledger knows all tokens; a folder has none.
 	"tokens": {path: ".", plan: exitAttention, apply: exitAttention, afterwards: exitAttention},
+	// It declares nothing that is on the platform.
+	"integrations": {path: "."},
 }
 
 // The exit codes of plan and apply; see `seawall plan --help`.
@@ -114,4 +116,25 @@ func commitExample(t *testing.T, repo *gittest.Repository, name string) {
 		t.Fatal(err)
 	}
 	repo.Commit()
+}
+
+// TestExampleOfIntegrations checks the example the way its README tells.
+func TestExampleOfIntegrations(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.Abs(filepath.Join(root, "examples", "integrations"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		args []string
+		say  string
+	}{
+		{4, []string{"--dir", dir, "--at", "2026-11-21"}, "billing-export (finance)"},
+		{3, []string{"--dir", dir, "--at", "2026-11-21", "--suppress", filepath.Join(dir, "known.txt")}, "1 call suppressed"},
+		{3, []string{filepath.Join(dir, "scripts"), "--at", "2026-11-21"}, "limits.sh:3"},
+		{0, []string{"--dir", dir, "--at", "2021-01-01"}, "5 announced"},
+	} {
+		run(t, nil, append([]string{"deprecations", "check"}, c.args...)...).want(t, c.code, c.say)
+	}
 }

@@ -38,7 +38,7 @@ var rules = []rule{
 		caught: [2]string{"./edge", "github.com/google/go-cmp/cmp"},
 	},
 	{
-		from: []string{"./desired"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge"},
+		from: []string{"./desired"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge", "./edge/deprecation"},
 		reason: "what should be is plain types: no CUE, no git",
 		caught: [2]string{"./desired", "cuelang.org/go/cue"},
 	},
@@ -103,6 +103,13 @@ var rules = []rule{
 		}, allow: []string{"./edge"},
 		reason: "what a token may do follows from the token alone: no call, no clock, no matter who asks",
 		caught: [2]string{"./edge/access", "./desired"},
+	},
+	{
+		from: []string{"./edge/deprecation", "./edge/deprecation/report"}, forbid: []string{
+			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
+		}, allow: []string{"./edge", "./edge/deprecation"},
+		reason: "what a request leans on follows from the request, the calendar and the day: no call, no clock, no file",
+		caught: [2]string{"./edge/deprecation", "net/http"},
 	},
 	{
 		from: []string{"./diff/..."}, forbid: []string{

@@ -97,6 +97,8 @@ type Reconciler struct {
 	// nil: the ledger alone is believed, and tokens are neither updated nor deleted.
 	TokenReader edge.TokenReader
 	TokenWriter edge.TokenWriter
+	// Deprecations says what leans on what goes away; nil says nothing.
+	Deprecations Deprecations
 	// NameSuffix goes behind the names of tokens that are created.
 	NameSuffix diff.NameSuffix
 	// CreatesTokens says which permission groups hold the right to create tokens;

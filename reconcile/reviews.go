@@ -69,10 +69,11 @@ type Reviews struct {
 	// Comments says whether plans are told in a comment; without, by the mark alone.
 	Comments bool
 	// Deprecations says what leans on what goes away; nil says nothing.
-	Budget      Budget
-	Concurrency int
-	Now         func() time.Time
-	Log         *slog.Logger
+	Deprecations Deprecations
+	Budget       Budget // of what applies
+	Concurrency  int
+	Now          func() time.Time
+	Log          *slog.Logger
 
 	told map[int]told
 }

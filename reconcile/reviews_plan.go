@@ -28,7 +28,11 @@ func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan
 	plan := diff.Make(diff.Input{State: reading, Live: seen.live, Applied: memory.Applied, Now: facts.Now, NameSuffix: run.NameSuffix, Creates: run.CreatesTokens})
 	plan.Problems = append(plan.Problems, unread...)
 	plan.GeneratedAt = facts.Now
-	return diff.Guard(plan, facts), nil
+	plan = diff.Guard(plan, facts)
+	if r.Deprecations != nil {
+		plan.Deprecations = r.Deprecations(head, facts.Now)
+	}
+	return plan, nil
 }
 
 // readable cuts a head down to the zones whose ids base declares in the same

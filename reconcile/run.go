@@ -65,6 +65,9 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		r.forgetRulesets(seen.live)
 	}
 	report.Plan = r.plan(scoped, seen.live, memory.Applied, facts) // 4 diff, 5 guard
+	if full && r.Deprecations != nil {
+		report.Plan.Deprecations = append(report.Plan.Deprecations, r.Deprecations(state, facts.Now)...)
+	}
 	if order.Expect != nil {
 		if err := order.Expect(report.Plan); err != nil {
 			return err

@@ -407,3 +407,59 @@ func TestARolloutEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestNoted: a run says nothing of waves that were not open to it, and a halted
+// rollout stays so whatever its zones do.
+func TestNoted(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	zones := func(first, second ZoneOutcome) map[edge.ZoneID]RolloutZone {
+		return map[edge.ZoneID]RolloutZone{"a": {1, first}, "b": {2, second}}
+	}
+	for name, test := range map[string]struct {
+		before, want Rollout
+		open         int
+		seen         map[edge.ZoneID]ZoneOutcome
+	}{
+		"a later wave": {
+			Rollout{Commit: "c", Wave: 1, Zones: zones(ZonePending, ZonePending)},
+			Rollout{Commit: "c", Wave: 1, Zones: zones(ZoneDone, ZonePending), Since: now},
+			1,
+			map[edge.ZoneID]ZoneOutcome{"a": ZoneDone, "b": ZoneFailed, "elsewhere": ZoneFailed},
+		},
+		"halted, and well by now": {
+			Rollout{Commit: "c", Wave: 2, Halted: "why", Zones: zones(ZoneDone, ZoneFailed)},
+			Rollout{Commit: "c", Wave: 2, Halted: "why", Zones: zones(ZoneDone, ZoneDone)},
+			2,
+			map[edge.ZoneID]ZoneOutcome{"b": ZoneDone},
+		},
+		"soaking on": {
+			Rollout{Commit: "c", Wave: 1, Zones: zones(ZoneDone, ZonePending), Since: now.Add(-time.Minute)},
+			Rollout{Commit: "c", Wave: 1, Zones: zones(ZoneDone, ZonePending), Since: now.Add(-time.Minute)},
+			1,
+			map[edge.ZoneID]ZoneOutcome{"a": ZoneDone},
+		},
+		"halted while it soaks": {
+			Rollout{Commit: "c", Wave: 1, Zones: zones(ZoneDone, ZonePending), Since: now.Add(-time.Minute)},
+			Rollout{Commit: "c", Wave: 1, Halted: "1 of the 1 zones of wave 1 did not keep the change", Zones: zones(ZoneNonConvergent, ZonePending), Since: now.Add(-time.Minute)},
+			1,
+			map[edge.ZoneID]ZoneOutcome{"a": ZoneNonConvergent},
+		},
+		"accepted, and failing on": {
+			Rollout{Commit: "c", Wave: 1, Zones: zones(ZoneAccepted, ZonePending)},
+			Rollout{Commit: "c", Wave: 1, Zones: zones(ZoneAccepted, ZonePending), Since: now},
+			1,
+			map[edge.ZoneID]ZoneOutcome{"a": ZoneFailed},
+		},
+		"not kept, and refused since": {
+			Rollout{Commit: "c", Wave: 1, Zones: zones(ZoneNonConvergent, ZonePending)},
+			Rollout{Commit: "c", Wave: 1, Halted: "1 of the 1 zones of wave 1 did not keep the change", Zones: zones(ZoneNonConvergent, ZonePending)},
+			1,
+			map[edge.ZoneID]ZoneOutcome{"a": ZoneSkipped},
+		},
+	} {
+		got := test.before.noted([]Wave{{Count: 1, Soak: time.Hour, Halt: careful}}, test.open, test.seen, now)
+		if !got.Equal(test.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
+		}
+	}
+}

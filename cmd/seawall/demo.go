@@ -25,8 +25,9 @@ func newDemo(t *terminal) *cobra.Command {
 		Long: `Start a simulated platform on loopback, make a git repository from an example,
 and show: a plan, an apply, the proof that a second run sends no write, drift
 made by hand and healed, an invalid commit held back while the last good one
-stays in force, a token created and delivered, and a crash in the middle of
-another. It needs git, and no network. With --serve it goes on as a
+stays in force, a token created and delivered, a crash in the middle of another,
+and whose programs lean on what the platform is about to take away. It needs git,
+and no network. With --serve it goes on as a
 daemon to play with.`,
 		Example: "  seawall demo\n  seawall demo --serve",
 		Args:    noArguments,
@@ -62,7 +63,7 @@ type demo struct {
 // show plays the acts in turn. Each checks that what it tells is true.
 func (d *demo) show(ctx context.Context) error {
 	for _, act := range []func(context.Context) error{
-		d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack, d.createToken, d.crash,
+		d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack, d.createToken, d.crash, d.lean, d.travel,
 	} {
 		if err := act(ctx); err != nil {
 			return err

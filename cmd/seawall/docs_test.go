@@ -61,12 +61,16 @@ var generatedPart = regexp.MustCompile(`(?s)<!-- generated: ([a-z.]+) -->\n.*?<!
 var generators = map[string]func(*testing.T) string{
 	"cli":           cliDoc,
 	"quirks":        quirksDoc,
+	"effects":       effectsDoc,
 	"config.cue":    schemaDoc("config.cue"),
 	"guards.cue":    schemaDoc("guards.cue"),
 	"desired.cue":   schemaDoc("desired.cue"),
 	"tokens.cue":    schemaDoc("tokens.cue"),
 	"resources.cue": schemaDoc("resources.cue"),
 	"tokens":        tokenDoc,
+
+	"deprecations":     deprecationDoc,
+	"deprecations.cue": schemaDoc("deprecations.cue"),
 }
 
 func schemaDoc(name string) func(*testing.T) string {

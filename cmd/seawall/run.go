@@ -205,8 +205,9 @@ func (d *daemon) run(ctx context.Context) error {
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	loop := reconcile.Loop{
-		Reconciler: d.Reconciler, Reporters: []reconcile.Reporter{reconcile.Logger{Log: d.log}, &reconcile.Horizon{Log: d.log}, health},
-		Sync: sync, Sweep: sweep, Wake: wake,
+		Reconciler: d.Reconciler,
+		Reporters:  []reconcile.Reporter{reconcile.Logger{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health},
+		Sync:       sync, Sweep: sweep, Wake: wake,
 	}
 	var beside gosync.WaitGroup
 	if d.desk != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -21,6 +22,9 @@ import (
 type settings struct {
 	schema.Config
 	dir string // desired state from a folder; empty means from git
+
+	// observe is shown requests and answers; nil shows nobody.
+	observe func(deprecation.Request, deprecation.Response)
 }
 
 // settings reads the configuration, if one is needed, and lays flags and
@@ -120,7 +124,7 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 		Budget:      client.NewBudget(s.Budget.Requests, s.Budget.Per),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,
-		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey,
+		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe,
 		Log: log,
 	}
 }
@@ -130,12 +134,18 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	if why == toServe && s.Forge != nil {
 		_, s.Budget = reviewBudget(s.Budget) // the rest is for reviews of pull requests
 	}
+	sunset, err := newSunset()
+	if err != nil {
+		return nil, err
+	}
+	s.observe = sunset.observe
 	platform, err := client.New(s.client(s.Credentials.Rulesets, log))
 	if err != nil {
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
 	r := &reconcile.Reconciler{
-		Reader: edge.ReadOnly(platform), Requests: platform.Requests, Now: time.Now, Log: log,
+		Deprecations: sunset.notices,
+		Reader:       edge.ReadOnly(platform), Requests: platform.Requests, Now: time.Now, Log: log,
 		Concurrency: s.Budget.Concurrency,
 	}
 	if why != toPlan {

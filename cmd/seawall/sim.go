@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
@@ -34,11 +35,15 @@ extended adds the calls on tokens that are known beyond the reference: list, rea
 replace, roll, delete, verify, and the list of permission groups.
 
 The first line on standard output is JSON: {"base_url","rulesets_token","tokens_token"}.
+The platform is that of the day which its clock shows: what the deprecation
+calendar says has gone is gone, and before its day it is there. --at sets the
+clock, which then goes on, so that a client's tests can be run against next year.
 Quirks make it behave as real servers have been seen to; --list-quirks explains
 them. Below /__sim/ are the transcript of all requests, the state, and ways to
 plant drift, set quirks and move the clock.`,
 		Example: `  seawall sim --listen 127.0.0.1:8787
   seawall sim --quirk patch=merge --quirk throttle=10
+  seawall sim --at 2025-06-15 --quirk deprecation-headers
   seawall sim --print-seed > seed.json && seawall sim --seed seed.json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.simulate(cmd, f) },
@@ -74,9 +79,13 @@ func (t *terminal) simulate(cmd *cobra.Command, f simFlags) error {
 	if err != nil {
 		return err
 	}
+	calendar, err := schema.Calendar()
+	if err != nil {
+		return err
+	}
 	server, err := sim.New(sim.Config{
 		Seed: seed, BasePath: f.basePath, Profile: f.profile, Vendor: f.vendor, Quirks: f.quirks, Now: time.Now, Log: log,
-		RateLimit: sim.RateLimit{Off: f.noLimit}, AllowRemoteControl: f.allowRemote,
+		RateLimit: sim.RateLimit{Off: f.noLimit}, AllowRemoteControl: f.allowRemote, Calendar: calendar,
 	})
 	if err != nil {
 		return fail(err, "seawall sim --list-quirks and --print-seed show what there is")

@@ -36,14 +36,21 @@ var Desired string
 // Files returns the CUE files of the package, at the root.
 func Files() fs.FS { return files }
 
+// calendarFile holds the calendar's data: nothing that is checked needs it, and
+// reading it would cost every folder its time.
+const calendarFile = "calendar.cue"
+
 // Export returns the files of the package by name, to be written into a folder
 // "seawall" of a repository's own CUE module. The package needs nothing but
 // CUE's standard library, and declares nothing: a folder that holds it is a
-// valid, empty part of the desired state.
+// valid, empty part of the desired state. The calendar's data is not part of it.
 func Export() map[string][]byte {
 	out := map[string][]byte{}
 	names, _ := fs.Glob(files, "*.cue") // the pattern is well formed
 	for _, name := range names {
+		if name == calendarFile {
+			continue
+		}
 		data, err := files.ReadFile(name)
 		if err != nil {
 			panic(fmt.Errorf("reading embedded schema: %w", err))
@@ -58,9 +65,11 @@ func Export() map[string][]byte {
 const Root = "/seawall/"
 
 // Build compiles the package in ctx. Its files are named below [Root].
-func Build(ctx *cue.Context) (cue.Value, error) {
+func Build(ctx *cue.Context) (cue.Value, error) { return built(ctx, Export()) }
+
+func built(ctx *cue.Context, files map[string][]byte) (cue.Value, error) {
 	inst := build.NewContext().NewInstance(Root, nil)
-	for name, data := range Export() {
+	for name, data := range files {
 		file, err := parser.ParseFile(Root+name, data)
 		if err == nil {
 			err = inst.AddSyntax(file)

@@ -44,6 +44,10 @@ type Unit struct {
 	Accounts []desired.Account
 	Tokens   []desired.Token
 	User     *desired.Declared[string]
+
+	Integrations []desired.Integration
+	Calendar     []desired.CalendarEntry
+
 	Named    []NamedUser // the users its policies name
 	Problems []desired.Problem
 }
@@ -143,6 +147,7 @@ func withModuleHint(fsys fs.FS, dir string, problems []desired.Problem) []desire
 // fail adds problems and takes back what the unit declares.
 func (u *Unit) fail(problems ...desired.Problem) {
 	u.Accounts, u.Tokens, u.User, u.Named = nil, nil, nil, nil
+	u.Integrations, u.Calendar = nil, nil
 	for i := range problems {
 		if problems[i].Origin.IsZero() {
 			problems[i].Origin.File = u.Dir

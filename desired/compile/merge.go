@@ -28,6 +28,9 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 		zoneIDs:  map[edge.ZoneID]holder{},
 		names:    map[string]holder{},
 		sinks:    map[desired.Sink]holder{},
+
+		integrations: map[string]desired.Integration{},
+		calendar:     map[string]desired.CalendarEntry{},
 	}
 	units = slices.Clone(units)
 	slices.SortStableFunc(units, func(a, b Unit) int { return cmp.Compare(a.Dir, b.Dir) })
@@ -42,6 +45,7 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	m.problems = append(m.problems, problems...)
 	if complete(units) {
 		m.checkRulesets()
+		m.checkCalendar()
 	}
 	told := told(m.problems)
 	if len(desired.Errors(told)) > 0 {
@@ -69,6 +73,9 @@ type merger struct {
 	names    map[string]holder // of tokens
 	sinks    map[desired.Sink]holder
 	problems []desired.Problem
+
+	integrations map[string]desired.Integration
+	calendar     map[string]desired.CalendarEntry // by rule
 }
 
 type account struct {
@@ -90,6 +97,12 @@ func (m *merger) unit(u Unit) {
 	}
 	for _, t := range u.Tokens {
 		m.token(t)
+	}
+	for _, i := range u.Integrations {
+		m.integration(i)
+	}
+	for _, e := range u.Calendar {
+		m.calendarEntry(e)
 	}
 }
 

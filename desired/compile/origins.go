@@ -25,6 +25,8 @@ func (u Unit) mapped(commit string, f mapping) Unit {
 	u.Accounts = each(u.Accounts, f.account)
 	u.Tokens = each(u.Tokens, f.token)
 	u.User = pointer(u.User, f)
+	u.Integrations = each(u.Integrations, f.integration)
+	u.Calendar = each(u.Calendar, func(e desired.CalendarEntry) desired.CalendarEntry { e.Origin = f(e.Origin); return e })
 	u.Named = each(u.Named, func(n NamedUser) NamedUser { n.Origin = f(n.Origin); return n })
 	u.Problems = each(u.Problems, func(p desired.Problem) desired.Problem { p.Origin = f(p.Origin); return p })
 	return u

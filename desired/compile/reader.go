@@ -102,6 +102,14 @@ func (r *reader) read(root both) {
 		r.unit.Tokens = append(r.unit.Tokens, r.token(m))
 		n++
 	}
+	for _, m := range root.field("integration").members() {
+		r.unit.Integrations = append(r.unit.Integrations, r.integration(m))
+		n++
+	}
+	for _, m := range root.field("calendar").members() {
+		r.unit.Calendar = append(r.unit.Calendar, r.calendarEntry(m))
+		n++
+	}
 	if user := root.field("user"); user.exists() {
 		d := declared(user)
 		r.unit.User = &d

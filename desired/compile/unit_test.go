@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
 // A unit crosses a process boundary as JSON: what arrives is what was sent,
@@ -147,6 +148,27 @@ func units() *rapid.Generator[compile.Unit] {
 		}
 		return k
 	})
+	call := rapid.Custom(func(t *rapid.T) desired.Call {
+		c := desired.Call{Origin: origin.Draw(t, "origin"), Method: text.Draw(t, "method"), Path: text.Draw(t, "path"), Body: text.Draw(t, "body")}
+		if rapid.Bool().Draw(t, "headed") {
+			c.Headers = rapid.MapOf(text, slice(text)).Draw(t, "headers")
+		}
+		return c
+	})
+	integration := rapid.Custom(func(t *rapid.T) desired.Integration {
+		return desired.Integration{Name: text.Draw(t, "name"), Owner: text.Draw(t, "owner"), Origin: origin.Draw(t, "origin"), Calls: slice(call).Draw(t, "calls")}
+	})
+	entry := rapid.Custom(func(t *rapid.T) desired.CalendarEntry {
+		a := deprecation.Addition{ID: text.Draw(t, "id"), Title: text.Draw(t, "title"), Date: deprecation.Date(text.Draw(t, "date")), EndOfLife: deprecation.NotDated}
+		if rapid.Bool().Draw(t, "replaced") {
+			a.Replacement = &deprecation.Replacement{Text: text.Draw(t, "by"), None: rapid.Bool().Draw(t, "none")}
+			a.Endpoints = []deprecation.Endpoint{{Methods: []string{"GET"}, Path: text.Draw(t, "path"), Values: []deprecation.Mapping{{From: "on", To: true}}}}
+			a.Query = []deprecation.Query{{On: a.Endpoints, Param: "name", Form: deprecation.FormList, To: "name", Extended: true}}
+			a.Body = []deprecation.Member{{Path: "p", When: &deprecation.When{Path: "q", Equals: text.Draw(t, "equals")}, Recipe: deprecation.RecipeDrop}}
+			a.Headers = []deprecation.Headers{{All: []string{text.Draw(t, "header")}}}
+		}
+		return desired.CalendarEntry{Origin: origin.Draw(t, "origin"), Addition: a}
+	})
 	return rapid.Custom(func(t *rapid.T) compile.Unit {
 		return compile.Unit{
 			Dir: text.Draw(t, "dir"), Commit: text.Draw(t, "commit"),
@@ -156,6 +178,7 @@ func units() *rapid.Generator[compile.Unit] {
 					Rulesets: slice(rapid.Just(desired.RulesetRef{Key: "core", Name: "Core", ID: id1})).Draw(t, "rulesets"), Zones: slice(zone).Draw(t, "zones"),
 				}
 			})).Draw(t, "accounts"),
+			Integrations: slice(integration).Draw(t, "integrations"), Calendar: slice(entry).Draw(t, "calendar"),
 			Tokens:   slice(token).Draw(t, "tokens"),
 			User:     rapid.Ptr(declared, true).Draw(t, "user"),
 			Named:    slice(rapid.Just(compile.NamedUser{Tag: "u", Path: "p"})).Draw(t, "named"),

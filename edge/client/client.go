@@ -40,6 +40,7 @@ import (
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
@@ -72,6 +73,10 @@ type Config struct {
 	// empty, or "request_ip", which newer documentation of the platform says. Both
 	// are read.
 	ConditionKey string
+
+	// Observe is shown every request that was answered, and its answer; nil is
+	// nobody. A body that may hold a secret is not shown, nor is the credential.
+	Observe func(deprecation.Request, deprecation.Response)
 
 	UserAgent string            // empty is "seawall"
 	Transport http.RoundTripper // nil is one made for one host and Concurrency

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
@@ -47,6 +48,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode f
 	if pause := c.config.Budget.done(sent, answer.Status, answer.Header); pause > 0 {
 		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
 	}
+	c.observe(call, answer)
 	o := outcomeOfFailure(answer.Status, sent)
 	switch {
 	case err == nil:
@@ -74,6 +76,18 @@ func (c *Client) tellWait() {
 	if now-last >= 60 && c.toldWait.CompareAndSwap(last, now) {
 		c.config.Log.Info("the request budget is used up; waiting for it", "requests", budget.requests, "per", budget.per)
 	}
+}
+
+// observe shows an answer to whoever looks for deprecations.
+func (c *Client) observe(call call, answer wire.Response) {
+	if c.config.Observe == nil || answer.Status == 0 {
+		return
+	}
+	shown := deprecation.Response{Status: answer.Status, Header: answer.Header, Body: answer.Body}
+	if call.class == create || call.class == roll {
+		shown.Body = nil
+	}
+	c.config.Observe(deprecation.Request{Method: call.method, URL: call.path + query(call)}, shown)
 }
 
 // judge looks into an answer that was read to its end.
@@ -123,11 +137,13 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 	return answer, max(seen.sent(false), 1), err
 }
 
-func (c *Client) address(call call) string {
+func (c *Client) address(call call) string { return c.base + call.path + query(call) }
+
+func query(call call) string {
 	if len(call.query) == 0 {
-		return c.base + call.path
+		return ""
 	}
-	return c.base + call.path + "?" + call.query.Encode()
+	return "?" + call.query.Encode()
 }
 
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", wire.MaxBody>>20)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
 // behaviour is the quirks of a platform, parsed. The zero value has none.
@@ -16,6 +17,7 @@ type behaviour struct {
 	omitEmptyRules bool
 	bumpEvery      int // zero: never
 	quota          int // tokens a user can have
+	srvEnd         deprecation.Date
 }
 
 func parseBehaviour(list []string) (behaviour, error) {
@@ -33,6 +35,7 @@ func parseBehaviour(list []string) (behaviour, error) {
 		omitEmptyRules: has(QuirkOmitEmptyRules),
 		bumpEvery:      every,
 		quota:          cmp.Or(quota, MaxTokens),
+		srvEnd:         deprecation.Date(values[QuirkSRVEnd]),
 	}, nil
 }
 

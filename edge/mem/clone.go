@@ -99,6 +99,7 @@ func cloneSeed(s Seed) Seed {
 			entry := cloneRuleset(*z.EntryPoint)
 			z.EntryPoint = &entry
 		}
+		z.DNSSettings = clonePointer(z.DNSSettings)
 		return z
 	})
 	s.PermissionGroups = cloneEach(s.PermissionGroups, func(g SeedPermissionGroup) SeedPermissionGroup {
@@ -107,7 +108,7 @@ func cloneSeed(s Seed) Seed {
 	})
 	s.Tokens = cloneEach(s.Tokens, cloneToken)
 	s.EndpointPermissions = maps.Clone(s.EndpointPermissions)
-	s.DNSRecords = cloneEach(s.DNSRecords, func(r json.RawMessage) json.RawMessage { return bytes.Clone(r) })
+	s.DNSRecords = cloneEach(s.DNSRecords, cloneRecord)
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
@@ -26,13 +27,15 @@ type Argument string
 
 // The kinds of arguments. With [Count] N, every Nth matching request is
 // touched: 1 means each of them. A quirk's counter starts at zero when the
-// quirk is set. A [Number] is a count of what the quirk says. An argument with
+// quirk is set. A [Number] is a count of what the quirk says. A [Date] is a day
+// in UTC, as 2027-01-31. An argument with
 // "|" lists the words that are allowed.
 const (
 	None     Argument = ""
 	Count    Argument = "N"
 	Number   Argument = "number"
 	Duration Argument = "DURATION"
+	Date     Argument = "DATE"
 	Style    Argument = "replace|merge"
 )
 
@@ -55,6 +58,7 @@ const (
 	QuirkOmitEmptyRules = "omit-empty-rules"
 	QuirkRulesetBump    = "ruleset-bump"
 	QuirkQuota          = "quota"
+	QuirkSRVEnd         = "srv-end-of-life"
 )
 
 // Quirks returns the table of the quirks of this package, in the order in which
@@ -93,6 +97,12 @@ func Quirks() []Quirk {
 			Name: QuirkQuota, Argument: Number, Matches: "creations of a token",
 			Does:     "a user has at most N tokens, where it is 50 without the quirk; one more is refused with 400",
 			Imitates: "the quota that a user's tokens have, used up by others",
+		},
+		{
+			Name: QuirkSRVEnd, Argument: Date, Matches: "DNS records of type SRV",
+			Does: "from that day on data.service, data.proto and data.name are not in answers, and refused with 400 in bodies; " +
+				"without the quirk they are in answers, and accepted, at any time",
+			Imitates: "the end of life that the reference announces for these fields and gives no day to",
 		},
 	}
 }
@@ -136,6 +146,10 @@ func (a Argument) check(value string) error {
 	case Duration:
 		if d, err := time.ParseDuration(value); err != nil || d < 0 {
 			return errors.New("a duration is written such as 250ms")
+		}
+	case Date:
+		if _, err := deprecation.ParseDate(value); err != nil {
+			return errors.New("a day is written such as 2027-01-31")
 		}
 	default:
 		if !slices.Contains(strings.Split(string(a), "|"), value) {

@@ -16,16 +16,16 @@ import (
 // reference:
 //
 //	{"accounts": [{"id", "rulesets": [ruleset…]}],
-//	 "zones": [{"id", "account_id", "name", "entrypoint": ruleset or null}],
+//	 "zones": [{"id", "account_id", "name", "entrypoint": ruleset or null, "dns_settings", "cname_flattening"}],
 //	 "permission_groups": [{"id", "name", "scopes", "meta"}],
 //	 "user": "tag of the user whose tokens these are",
 //	 "tokens": [{"id", "name", "value", "policies", …}],
 //	 "tokens_made": how many there ever were, where some are gone,
 //	 "endpoint_permissions": {"METHOD /path/{id}": "group id"},
-//	 "dns_records": []}
+//	 "dns_records": [{"id", "zone_id", "name", "type", "content", …}]}
 //
 // What a ruleset leaves out of id, kind, phase, version and last_updated the
-// platform fills in. DNS records are kept as data. Which permission an endpoint
+// platform fills in. Which permission an endpoint
 // needs is not in the reference and is the seed's own word; edge/sim goes by it.
 // Without a user, policies may name any.
 type Seed struct {
@@ -36,7 +36,7 @@ type Seed struct {
 	Tokens              []SeedToken           `json:"tokens"`
 	TokensMade          int                   `json:"tokens_made,omitempty"`
 	EndpointPermissions map[string]string     `json:"endpoint_permissions"`
-	DNSRecords          []json.RawMessage     `json:"dns_records"`
+	DNSRecords          []SeedRecord          `json:"dns_records"`
 }
 
 // SeedAccount is an account with its rulesets, in the order of the list call.
@@ -51,6 +51,11 @@ type SeedZone struct {
 	AccountID  edge.AccountID `json:"account_id"`
 	Name       string         `json:"name"`
 	EntryPoint *edge.Ruleset  `json:"entrypoint"`
+
+	DNSSettings *DNSSettings `json:"dns_settings,omitempty"` // nil: those of a new zone
+	// CNAMEFlattening is what the older setting says, which knows a value more than
+	// flatten_all_cnames; empty: what the latter maps to.
+	CNAMEFlattening string `json:"cname_flattening,omitempty"`
 }
 
 // SeedPermissionGroup is a permission group with the resource types it is for.

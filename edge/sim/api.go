@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
@@ -89,6 +90,9 @@ func (s *Server) respond(r *http.Request, path string, body []byte) answer {
 	limits := http.Header{}
 	wait := s.limiter.take(who.token.ID, s.clock.Now(), limits)
 	a := s.admit(r, path, body, entrant{who, authErr, wait})
+	if s.faults.isSet(QuirkAnnounce) {
+		s.schedule.announce(a.header, deprecation.Request{Method: r.Method, URL: withQuery(path, r.URL.RawQuery), Body: body}, s.clock.Now())
+	}
 	for name, values := range limits {
 		a.header[name] = values
 	}
@@ -104,7 +108,7 @@ type entrant struct {
 
 func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) answer {
 	switch {
-	case hasBothLengths(r.Header):
+	case hasBothLengths(r.Header) && s.schedule.Over(ruleLengths, s.clock.Now()):
 		a := s.failure(failed(http.StatusBadRequest, 0, "a request must not have both Transfer-Encoding and Content-Length"))
 		a.header.Set("Connection", "close") // RFC 9112, 6.1
 		return a
@@ -117,7 +121,7 @@ func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) a
 	case !s.inside(r):
 		return s.failure(failed(http.StatusNotFound, edge.CodeNoRoute, "could not route to "+path))
 	}
-	route, err := wire.Match(s.offered, r.Method, path)
+	route, err := s.route(r.Method, path)
 	if err == nil {
 		err = s.permitted(who.caller, route)
 	}
@@ -175,6 +179,8 @@ func (s *Server) call(r request) answer {
 		result, err = s.updateRule(ctx, r)
 	case wire.CreateToken:
 		result, err = s.createToken(ctx, r)
+	case callRecords, callCreateRecord, callRecord, callUpdateRecord, callReplaceRecord, callFlattening, callSetFlattening:
+		result, info, err = s.dnsCall(ctx, r)
 	default:
 		result, info, err = s.tokenCall(ctx, r)
 	}

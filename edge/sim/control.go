@@ -52,6 +52,8 @@ func (s *Server) controlRoutes() map[string]controlFunc {
 		"PUT /__sim/quirks":                                   s.putQuirks,
 		"PUT /__sim/clock":                                    s.putClock,
 		"PUT /__sim/zones/{zone}/entrypoint":                  s.putEntryPoint,
+		"GET /__sim/zones/{zone}/dns_settings":                s.getDNSSettings,
+		"PUT /__sim/zones/{zone}/dns_settings":                s.putDNSSettings,
 		"PUT /__sim/accounts/{account}/rulesets/{ruleset_id}": s.putRuleset,
 	}
 }
@@ -154,13 +156,19 @@ type clockSetting struct {
 	At time.Time `json:"at"`
 }
 
+// putClock takes an instant, or a day for its first moment in UTC.
 func (s *Server) putClock(_ *http.Request, body []byte) (any, error) {
-	var setting clockSetting
-	if err := json.Unmarshal(body, &setting); err != nil || setting.At.IsZero() {
-		return nil, refuse(errors.Join(errors.New("the body is no time"), err), `send {"at": "2025-06-15T00:00:00Z"}`)
+	var setting struct {
+		At string `json:"at"`
 	}
-	s.SetClock(setting.At)
-	return clockSetting{s.clock.Now()}, nil
+	err := json.Unmarshal(body, &setting)
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, wrong := time.Parse(layout, setting.At); err == nil && wrong == nil && !at.IsZero() {
+			s.SetClock(at)
+			return clockSetting{s.clock.Now()}, nil
+		}
+	}
+	return nil, refuse(errors.Join(errors.New("the body is no time"), err), `send {"at": "2025-06-15T00:00:00Z"}, or {"at": "2025-06-15"}`)
 }
 
 // putEntryPoint plants drift; null takes the entry point away.

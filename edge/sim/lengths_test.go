@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
@@ -248,5 +249,35 @@ func TestConnectionThatEndsInTheMiddle(t *testing.T) {
 	c.wantStatus("the half one", 400)
 	if n := len(r.Transcript()); n != 1 {
 		t.Errorf("%d requests recorded", n)
+	}
+}
+
+// The day before, a request with both is answered as net/http and HTTP itself
+// have it: by its chunks, or as HTTP/1.0 by its length.
+func TestBothLengthsWereAcceptedBefore(t *testing.T) {
+	const day = deprecation.Date("2023-07-01")
+	r := travelling(t, day)
+	q := newRequests(t, r)
+	length := fmt.Sprint("Content-Length: ", len(anUpdate))
+	for name, request := range map[string]string{
+		"chunks":    q.patch("HTTP/1.1", length, "Transfer-Encoding: chunked") + chunks(anUpdate, 10),
+		"length":    q.patch("HTTP/1.0", "Transfer-Encoding: chunked", length) + anUpdate,
+		"on a read": strings.TrimSuffix(q.get(), "\r\n") + "Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n",
+	} {
+		r.SetClock(eve(day))
+		conn := dial(t, r)
+		conn.write(request)
+		conn.wantStatus(name+" the day before", 200)
+		r.SetClock(day.Time())
+		conn = dial(t, r)
+		conn.write(request)
+		if status, body := conn.answer(); status != 400 || body != declined {
+			t.Errorf("%s on the day: %d %s", name, status, body)
+		}
+	}
+	for _, e := range r.Transcript() {
+		if e.Headers.Get("Transfer-Encoding") == "" || e.Headers.Get("Content-Length") == "" {
+			t.Errorf("request %d is not in the transcript as it was sent: %v", e.N, e.Headers)
+		}
 	}
 }

@@ -21,6 +21,7 @@ const (
 	QuirkHTML         = "html"
 	QuirkSlow         = "slow"
 	QuirkRequestIP    = "request-ip"
+	QuirkAnnounce     = "deprecation-headers"
 )
 
 // Quirks returns the table of everything in which this server can be made to
@@ -39,7 +40,7 @@ func Quirks() []mem.Quirk {
 			Imitates: "a budget that others use up with the same credential",
 		},
 		{
-			Name: QuirkErrorBefore, Argument: mem.Count, Matches: "writes that reach the platform: updates of a rule; creations, updates, deletions and rolls of a token",
+			Name: QuirkErrorBefore, Argument: mem.Count, Matches: "writes that reach the platform: updates of a rule; creations, updates, deletions and rolls of a token; writes of a DNS record or setting",
 			Does:     "500 and no effect",
 			Imitates: "a server that fails before it has stored anything",
 		},
@@ -54,7 +55,7 @@ func Quirks() []mem.Quirk {
 			Imitates: "a network that fails in the worst moment",
 		},
 		{
-			Name: QuirkTruncate, Argument: mem.Count, Matches: "reads, and creations and rolls of a token, that succeed; not updates and deletions, whose answer can be read again",
+			Name: QuirkTruncate, Argument: mem.Count, Matches: "reads, creations, and rolls of a token, that succeed; not updates and deletions, whose answer can be read again",
 			Does: "the answer stops in the middle of its body: in turns against the length it announced, " +
 				"and as a well-formed answer that is half a JSON text",
 			Imitates: "gateways that cut long answers, with and without noticing",
@@ -73,6 +74,12 @@ func Quirks() []mem.Quirk {
 			Name: QuirkRequestIP, Matches: "answers with tokens",
 			Does:     `the key of a condition is spelt "request_ip" instead of "request.ip"; requests may always use either`,
 			Imitates: "the vendor's newer documentation, which differs from the reference",
+		},
+		{
+			Name: QuirkAnnounce, Matches: "requests that lean on something of the calendar, before and after its day",
+			Does: "the answer has the headers Deprecation (RFC 9745) and Sunset (RFC 8594) with the calendar's days; of several, " +
+				"those of the day that comes next",
+			Imitates: "what other services send; the reference shows no such header",
 		},
 	}...)
 }

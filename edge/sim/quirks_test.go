@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
@@ -30,6 +31,9 @@ var observations = map[string]func(t *testing.T){
 	"slow":             observeSlow,
 	"request-ip":       observeRequestIP,
 	"quota":            observeQuota,
+
+	"srv-end-of-life":     observeSRVEnd,
+	"deprecation-headers": observeAnnounce,
 }
 
 func TestQuirks(t *testing.T) {
@@ -265,5 +269,51 @@ func TestQuirksTogether(t *testing.T) {
 	wantStatuses(t, statuses(t, r, 6, "PATCH", path, anUpdate), 200, 500, 500, 200, 500, 500)
 	if version := shopVersion(t, r); version != "5" {
 		t.Errorf("version %s, want 5", version)
+	}
+}
+
+func observeSRVEnd(t *testing.T) {
+	r := travelling(t, srvEnd, "srv-end-of-life="+string(srvEnd))
+	for _, e := range effects[mem.RuleSRV] {
+		e.observe(t, r, mem.RuleSRV, srvEnd)
+	}
+	for _, bad := range []string{"srv-end-of-life", "srv-end-of-life=soon", "srv-end-of-life=2027-02-30"} {
+		if err := r.SetQuirks([]string{bad}); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
+func observeAnnounce(t *testing.T) {
+	r := travelling(t, "2025-03-01", "deprecation-headers")
+	reader, err := deprecation.NewMatcher(calendar(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ method, path, body, deprecation, sunset string }{
+		{"GET", "/zones/z/rate_limits", "", "@1749945600", "Sun, 15 Jun 2025 00:00:00 GMT"},
+		{"GET", flatteningPath, "", "@1742515200", "Fri, 21 Mar 2025 00:00:00 GMT"},
+		{"GET", "/zones/z/settings/brotli", "", "@1723680000", "Thu, 15 Aug 2024 00:00:00 GMT"}, // gone: 404
+		{"GET", recordsPath + "?name=a,b", "", "@1740096000", "Fri, 23 May 2025 00:00:00 GMT"},
+		{"GET", recordsPath + "?name=contains:a&content=a,b", "", "@1740096000", "Fri, 23 May 2025 00:00:00 GMT"}, // what comes next
+		{"POST", recordsPath, srvWith(`"service":"_a"`), "@1717113600", ""},                                       // no day is known
+		{"POST", recordsPath, recordWith(`"locked":false,"zone_id":"z"`), "@1732924800", "Sat, 30 Nov 2024 00:00:00 GMT"},
+		{"GET", recordsPath, "", "", ""}, // affected, and stays
+		{"GET", shopPath, "", "", ""},
+	} {
+		got := call(t, r, test.method, test.path, test.body)
+		if got.header.Get("Deprecation") != test.deprecation || got.header.Get("Sunset") != test.sunset {
+			t.Errorf("%s %s: Deprecation %q Sunset %q", test.method, test.path, got.header.Get("Deprecation"), got.header.Get("Sunset"))
+		}
+		notices := reader.MatchResponse(deprecation.Request{}, deprecation.Response{Header: got.header}, time.Now())
+		if len(notices) != min(len(test.deprecation), 1) {
+			t.Errorf("%s %s: who reads the headers is told %+v", test.method, test.path, notices)
+		}
+	}
+	if err := r.SetQuirks(nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(t, r, "GET", flatteningPath, ""); got.header.Get("Deprecation")+got.header.Get("Sunset") != "" {
+		t.Error("without the quirk there are headers")
 	}
 }

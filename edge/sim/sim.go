@@ -13,7 +13,8 @@
 // [New] and [Server.Serve] do the same in steps, for a listener of one's own.
 //
 // A request passes these stations, and the first that has an answer gives it:
-// the quirk html; both body lengths at once (declined); the quirk throttle;
+// the quirk html; both body lengths at once (declined since the day of the
+// calendar); the quirk throttle;
 // authentication, for which a token must be active, inside of its window and used
 // from an address that its condition lets through; the rate limit; the path;
 // what the token's policies permit; the quirk error-before; the platform itself.
@@ -23,6 +24,9 @@
 // is the seed's word (endpoint_permissions): a token with policies may make the
 // call where package access says so, and a token without any, which only a seed
 // has, may make every call.
+//
+// The platform is that of the day which the clock shows: what the calendar's rules
+// do to it is in effects.go.
 //
 // Beside the platform's addresses there are those of the control, below
 // /__sim/; see control.go.
@@ -38,6 +42,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
@@ -52,6 +57,11 @@ type Config struct {
 	Quirks   []string         // NAME or NAME=VALUE of Quirks(); nil: none
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // one line a request, at debug level; nil: none
+
+	// Calendar is the schedule of deprecations by which the platform changes with
+	// the clock; see effects.go. Without one, every change that has a day has
+	// happened.
+	Calendar deprecation.Calendar
 
 	RateLimit  RateLimit     // zero: 1200 requests in 5 minutes for each credential
 	RetryAfter time.Duration // what the quirk throttle asks a client to wait; zero: 1s
@@ -76,6 +86,7 @@ type Server struct {
 	config     Config
 	dialect    wire.Dialect
 	offered    []wire.Pattern
+	schedule   schedule
 	clock      *clock
 	faults     *faults
 	limiter    *limiter
@@ -93,15 +104,18 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		config:  config,
 		dialect: wire.Dialect{Vendor: config.Vendor},
-		offered: wire.Patterns,
+		offered: slices.Concat(wire.Patterns, dnsPatterns),
 		clock:   &clock{base: config.Now},
 		limiter: &limiter{limit: config.RateLimit},
 		faults:  &faults{},
 	}
 	if config.Profile == mem.Extended {
-		s.offered = wire.Extended
+		s.offered = slices.Concat(wire.Extended, dnsPatterns)
 	}
-	if s.Platform, err = mem.New(mem.Config{Seed: config.Seed, Now: s.clock.Now, Profile: config.Profile}); err != nil {
+	if s.schedule, err = newSchedule(config.Calendar); err != nil {
+		return nil, fmt.Errorf("reading the calendar: %w", err)
+	}
+	if s.Platform, err = mem.New(mem.Config{Seed: config.Seed, Now: s.clock.Now, Profile: config.Profile, Calendar: config.Calendar}); err != nil {
 		return nil, err
 	}
 	if err := s.SetQuirks(config.Quirks); err != nil {
@@ -161,7 +175,7 @@ func fallback[T comparable](value *T, other T) {
 }
 
 // Handler returns the simulator as a handler, for a server of one's own.
-// Requests with both Transfer-Encoding and Content-Length are not declined
+// Requests with both Transfer-Encoding and Content-Length are never declined
 // there: net/http hides the second from handlers, so only [Server.Serve], which
 // reads along on the connection, can tell.
 func (s *Server) Handler() http.Handler { return s.handler }

@@ -63,7 +63,7 @@ func (s *Server) permitted(c caller, route wire.Route) error {
 	if len(c.spec.Policies) == 0 {
 		return nil
 	}
-	group := s.Platform.Permission(route.Call.Pattern().String())
+	group := s.Platform.Permission(s.pattern(route.Call).String())
 	if group == "" {
 		return nil
 	}

@@ -101,8 +101,8 @@ func (m model) do(o op) (model, bool) {
 	drop := func(i int) { after.records = slices.Delete(after.records, i, i+1) }
 	forget := func(i int) {
 		for j := range i {
-			if x := &after.records[j]; x.Key == m.records[i].Key && x.Delivered && x.Sink != nil && m.records[i].Sink != nil {
-				x.Sink = nil // all of a key have one sink here
+			if x := &after.records[j]; x.Delivered && x.Sink != nil && m.records[i].Sink != nil {
+				x.Sink = nil // all have one sink here
 			}
 		}
 		delete(after.sealed, m.records[i].Intent)

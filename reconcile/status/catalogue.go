@@ -102,6 +102,11 @@ var (
 		"seawall_token_next_expiry_timestamp_seconds", "gauge", nil,
 		"When the first of the tokens in use ends, rotating ones among them; no value while none of them has an end.",
 	}
+	deprecations = metric{
+		"seawall_deprecations", "gauge",
+		[]label{{"state", deprecationStates}},
+		"Calls that lean on what goes away, of declared integrations and of Seawall itself, as of the last run over everything; seawall plan says which.",
+	}
 	changesTotal = metric{
 		"seawall_changes_total", "counter",
 		[]label{result, direction},
@@ -138,7 +143,7 @@ var (
 func catalogue() []metric {
 	return []metric{
 		buildInfo, readiness, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
-		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
+		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
 	}
 }
 

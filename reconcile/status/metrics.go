@@ -25,6 +25,7 @@ type metrics struct {
 	declared, zones, nonConvergent    gauge
 	tokens, findings                  gauge
 	expiring, nextExpiry              gauge
+	deprecations                      gauge
 	held, problems                    gauge
 	heldZones, wavesHalted            gauge
 
@@ -40,6 +41,7 @@ func newMetrics(version string, ready func() bool) *metrics {
 	m.tokens, m.findings = m.gauge(tokens), m.gauge(tokenFindings)
 	m.expiring, m.nextExpiry = m.gauge(tokensExpiring), m.gauge(nextExpiry)
 	m.heldZones, m.wavesHalted = m.gauge(heldZones), m.gauge(wavesHalted)
+	m.deprecations = m.gauge(deprecations)
 	m.held, m.problems = m.gauge(commitHeld), m.gauge(commitProblems)
 	m.gauge(buildInfo).set(1, version)
 	m.registry.MustRegister(
@@ -116,6 +118,7 @@ func (m *metrics) showSweep(r reconcile.Report) {
 		m.zones.set(float64(state.count(summary)), state.name)
 	}
 	m.showTokens(r)
+	m.showDeprecations(r)
 }
 
 // zoneStates are the rows of a plan's summary.

@@ -80,6 +80,7 @@ type Route struct {
 	Ruleset edge.RulesetID
 	Rule    edge.RuleID
 	Token   edge.TokenID
+	Record  string // of the patterns that a platform has beside the contract's
 }
 
 // Match finds the call a request is for among those a platform offers, which
@@ -119,6 +120,7 @@ func newRoute(call Call, params map[string]string) Route {
 		Ruleset: edge.RulesetID(params["ruleset_id"]),
 		Rule:    edge.RuleID(params["rule_id"]),
 		Token:   edge.TokenID(unescaped(params["token_id"])),
+		Record:  params["record_id"],
 	}
 }
 

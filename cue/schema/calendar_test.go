@@ -1,0 +1,46 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "rewrite calendar.json")
+
+// TestCalendarGolden holds the embedded JSON to the CUE it was made of.
+func TestCalendarGolden(t *testing.T) {
+	start := time.Now()
+	data, err := evaluatedCalendar()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("evaluating took %v", time.Since(start))
+	var want bytes.Buffer
+	if err := json.Indent(&want, data, "", "\t"); err != nil {
+		t.Fatal(err)
+	}
+	want.WriteByte('\n')
+	if *update {
+		if err := os.WriteFile("calendar.json", want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(want.Bytes(), calendarJSON) {
+		t.Error("calendar.json is not what calendar.cue says; run the test with -update")
+	}
+}
+
+// BenchmarkCalendar reads what the golden test evaluates; a command that needs
+// the calendar waits for it.
+func BenchmarkCalendar(b *testing.B) {
+	for b.Loop() {
+		if _, err := readCalendar(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

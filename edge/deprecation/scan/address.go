@@ -1,0 +1,158 @@
+package scan
+
+import (
+	"net/url"
+	"strings"
+)
+
+// open segments: what an address leaves open is written like this, whoever wrote
+// it and in whatever language.
+const opened = "{}"
+
+// normal brings an address that somebody wrote into the form in which calls carry
+// it: absolute, or from its first slash where the host is left open, with "{}"
+// for each open segment. It is false where nothing of the path is known.
+func normal(address string) (string, bool) {
+	address = placeholders(strings.TrimSpace(address))
+	address, _, _ = strings.Cut(address, "#")
+	address, query, asks := strings.Cut(address, "?")
+	host, path := splitHost(address)
+	path, known := normalPath(path)
+	if asks {
+		path += "?" + escapeControls(query)
+	}
+	return host + path, known
+}
+
+// splitHost cuts scheme and host off. They are dropped where they are left open.
+func splitHost(address string) (host, path string) {
+	scheme, rest, absolute := strings.Cut(address, "://")
+	if absolute {
+		host, path = cutSlash(rest)
+		host = host[strings.LastIndexByte(host, '@')+1:]
+		if scheme != "http" && scheme != "https" || !isHost(host) {
+			return "", path
+		}
+		return scheme + "://" + host, path
+	}
+	first, rest := cutSlash(address)
+	switch {
+	case first == "" || strings.HasPrefix(first, opened+".") || first == opened:
+		return "", rest
+	case strings.HasPrefix(first, opened): // a base that ends with a slash of its own
+		return "", "/" + strings.TrimPrefix(address, opened)
+	case isHost(first) && (strings.ContainsRune(first, '.') && !strings.HasPrefix(first, ".") || strings.ContainsRune(first, ':')):
+		return "https://" + first, rest
+	}
+	return "", "/" + address
+}
+
+func cutSlash(s string) (before, from string) {
+	if i := strings.IndexByte(s, '/'); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+// isHost reports whether net/url takes a text for a host.
+func isHost(s string) bool {
+	u, err := url.Parse("http://" + s + "/")
+	return err == nil && s != "" && u.Host == s
+}
+
+// normalPath writes every open segment alike.
+func normalPath(path string) (string, bool) {
+	if path == "" {
+		return "/", false
+	}
+	segments := strings.Split(path[1:], "/")
+	known := false
+	for i, segment := range segments {
+		segment = normalSegment(segment, i == len(segments)-1)
+		known = known || segment != "" && segment != opened
+		segments[i] = escapePercent(escapeControls(segment))
+	}
+	return "/" + strings.Join(segments, "/"), known
+}
+
+// normalSegment returns "{}" for a segment that is open wholly or in part, with one
+// exception: a last segment that goes on with something open
+// ("/firewall/rules${query}") is mostly followed by a query.
+func normalSegment(s string, last bool) string {
+	if len(s) > 1 && s[0] == ':' && isName(s[1:]) {
+		return opened
+	}
+	i := strings.Index(s, opened)
+	switch {
+	case i < 0:
+		return s
+	case last && i > 0 && i == len(s)-len(opened) && isLetter(s[i-1]):
+		return s[:i]
+	}
+	return opened
+}
+
+func isName(s string) bool {
+	for i := range len(s) {
+		if !isLetter(s[i]) && (s[i] < '0' || s[i] > '9') && s[i] != '-' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
+
+// escapePercent keeps a path readable for net/url: a percent sign that escapes
+// nothing is escaped itself.
+func escapePercent(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteByte(s[i])
+		if s[i] == '%' && !isEscape(s[i:]) {
+			b.WriteString("25")
+		}
+	}
+	return b.String()
+}
+
+func isEscape(s string) bool {
+	return len(s) >= 3 && s[0] == '%' && isHex(s[1]) && isHex(s[2])
+}
+
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// escapeControls escapes what would break a line, or an address.
+func escapeControls(s string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c == 0x7f {
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// withoutUser drops a name and password from an absolute address.
+func withoutUser(address string) string {
+	if strings.HasPrefix(address, "/") {
+		return address
+	}
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address
+	}
+	i := strings.IndexAny(rest, "/?#")
+	if i < 0 {
+		i = len(rest)
+	}
+	return scheme + "://" + rest[strings.LastIndexByte(rest[:i], '@')+1:]
+}

@@ -1,0 +1,123 @@
+package scan
+
+import (
+	"bytes"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// fuzzFormat holds the reader of one format to what holds for any input: it ends
+// without a panic, lines are within the input, counts agree, and a call is a
+// call.
+func fuzzFormat(f *testing.F, format Format, seeds ...string) {
+	for _, text := range corpus {
+		f.Add([]byte(text))
+	}
+	for _, text := range seeds {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		lines, calls := bytes.Count(text, []byte("\n"))+1, 0
+		stats, err := Reader(bytes.NewReader(text), "fuzz", Options{Format: format, MaxLine: 4 << 10, MaxDocument: 1 << 20}, func(c Call) error {
+			calls++
+			checkCall(t, c, lines, writtenByPeople(format))
+			return nil
+		})
+		if stats.Calls != calls || stats.Lines < 0 || len(stats.First) > firstSkips || len(stats.First) > stats.Skipped {
+			t.Errorf("%d calls, and stats say %+v", calls, stats)
+		}
+		for _, s := range stats.First {
+			if s.Line < 0 || s.Line > lines || s.Reason == "" {
+				t.Errorf("skipped %+v of %d lines", s, lines)
+			}
+		}
+		if err == nil && stats.Format == Unknown {
+			t.Error("no format, and no error")
+		}
+	})
+}
+
+// writtenByPeople reports whether the addresses of a format are written by people, and so
+// brought into normal form.
+func writtenByPeople(f Format) bool {
+	return f == Shell || f == Plain || f == OpenAPI || f == Terraform
+}
+
+func checkCall(t *testing.T, c Call, lines int, written bool) {
+	t.Helper()
+	if c.Line < 0 || c.Line > lines {
+		t.Errorf("line %d of %d", c.Line, lines)
+	}
+	if !isMethod([]byte(c.Method)) {
+		t.Errorf("the method is %q", c.Method)
+	}
+	if !strings.HasPrefix(c.URL, "/") && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
+		t.Errorf("the address is %q", c.URL)
+	}
+	if written {
+		if _, err := url.Parse(c.URL); err != nil && !strings.HasPrefix(c.URL, "//") {
+			t.Errorf("the address %q cannot be read: %v", c.URL, err)
+		}
+	}
+}
+
+func FuzzRecognise(f *testing.F) {
+	fuzzFormat(f, Unknown, "\x1f\x8b", "BZh9", "[", "{", `[{"`, "---\nopenapi: 3.0.0\n")
+}
+
+func FuzzHAR(f *testing.F) {
+	fuzzFormat(f, HAR, `{"log":{"entries":[{"request":{"method":"GET","url":"http://h/a","headers":[{"name":"a"}]}}]}}`)
+}
+
+func FuzzAccessLog(f *testing.F) {
+	fuzzFormat(f, AccessLog, `x] "GET /a\x`, `] "GET /a" `, `] "GET `)
+}
+
+func FuzzRecords(f *testing.F) {
+	fuzzFormat(f, Records, `{"a":{"b":[{"method":"GET"}]},"uri":"/\u0061"}`, `[{"method":"GET","path":"/a"}`)
+}
+
+func FuzzPlain(f *testing.F) { fuzzFormat(f, Plain, "GET /{", "GET //[", "PUT a.b:c/%") }
+
+func FuzzShell(f *testing.F) {
+	fuzzFormat(f, Shell, "curl $(curl `curl /a`) ${a:-/b} <<A\n$x\nA\n", "http :/a b=c d:=e", "wget --method /a", "curl $'\\x' /a")
+}
+
+func FuzzOpenAPI(f *testing.F) {
+	fuzzFormat(f, OpenAPI, "swagger: '2.0'\npaths: &a {/x: *a}", "openapi: 3.0.0\npaths: {/a: {$ref: '#/paths/~1a', get: {}}}")
+}
+
+func FuzzTerraform(f *testing.F) {
+	fuzzFormat(f, Terraform, `{"version":4,"resources":[{"type":"cloudflare_filter","instances":[{"index_key":[],"attributes":{"id":"../.."}}]}]}`)
+}
+
+func FuzzSource(f *testing.F) {
+	for _, name := range []string{"a.go", "a.py", "a.sh", "a.yaml"} {
+		for _, text := range corpus {
+			f.Add(name, []byte(text))
+		}
+		f.Add(name, []byte("x = `a/${b[`c`]}` + d('/e') + \"/f\\\n\"\"\"\n/g/{h}\n\"\"\" '"))
+	}
+	f.Fuzz(func(t *testing.T, name string, text []byte) {
+		lines := bytes.Count(text, []byte("\n")) + 1
+		if name == "" || strings.ContainsAny(name, "/\\\x00") {
+			return
+		}
+		_, err := source(name, text, func(line int, text string) error {
+			if line < 1 || line > lines || len(text) > 4*longestLiteral || strings.Contains(text, "\n") {
+				t.Errorf("line %d of %d: %q", line, lines, text)
+			}
+			if _, ok := normal(text); !ok {
+				t.Errorf("%q is no address", text)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = Dir(fstest.MapFS{name: {Data: text}}, Options{}, func(string, int, string) error { return errors.New("stop") })
+	})
+}

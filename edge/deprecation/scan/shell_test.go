@@ -1,0 +1,167 @@
+package scan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestShell(t *testing.T) {
+	runSamples(t, []sample{
+		{"shell", corpus["shell"], Shell, []string{
+			`4 POST https://api.example.com/client/v4/zones/{}/filters [{"expression": "true"}]`,
+		}, 0},
+		{"options", strings.Join([]string{
+			`curl https://h.example/zones/1/filters`,
+			`curl -XDELETE -sfo /dev/null h.example/zones/1/filters/2`,
+			`curl -I "https://h.example/a/$B"`,
+			`curl -G https://h.example/zones/1/dns_records -d name=contains:x --data-urlencode "content=a b,$C"`,
+			`curl --json '{"a":1}' --url https://h.example/a/b`,
+			`curl -T file https://h.example/images/v1`,
+			`curl -F file=@x.png https://h.example/images/v1`,
+			`curl -d @body.json https://h.example/b`,
+			`curl -d a=1 -d b=2 https://h.example/c`,
+			`curl https://h.example/d https://h.example/e --next -X PUT https://h.example/f`,
+			`curl -d $'{"a":\t"it\'s"}' https://h.example/g`,
+			`curl -o out -w '%{http_code}' --max-time 5 --retry 3 -u "$U:$P" https://h.example/h # -X PUT`,
+			`/usr/bin/curl -s https://user:pass@h.example/i | jq .; timeout 5 curl https://h.example/j && echo https://h.example/no`,
+		}, "\n"), Shell, []string{
+			"1 GET https://h.example/zones/1/filters",
+			"2 DELETE https://h.example/zones/1/filters/2",
+			"3 HEAD https://h.example/a/{}",
+			"4 GET https://h.example/zones/1/dns_records?name=contains:x&content=a+b%2C{}",
+			`5 POST https://h.example/a/b {"a":1}`,
+			"6 PUT https://h.example/images/v1",
+			"7 POST https://h.example/images/v1",
+			"8 POST https://h.example/b",
+			"9 POST https://h.example/c a=1&b=2",
+			"10 GET https://h.example/d", "10 GET https://h.example/e", "10 PUT https://h.example/f",
+			"11 POST https://h.example/g {\"a\":\t\"it's\"}",
+			"12 GET https://h.example/h",
+			"13 GET https://h.example/i", "13 GET https://h.example/j",
+		}, 0},
+		{"structure.sh", strings.Join([]string{
+			`if curl -f "$BASE_URL/a/b"; then`,
+			`  ID=$(curl -s "https://h.example/zones?name=$(hostname)" | jq -r '.result[0].id')`,
+			`fi`,
+			`for z in $ZONES; do curl \`,
+			`    -X PATCH \`,
+			`    "${BASE_URL:-https://h.example}/zones/${z}/settings/minify" \`,
+			`    --data '{"value":`,
+			`      "off"}' 2>&1 >/dev/null; done`,
+			`curl -X POST https://h.example/heredoc -d @- <<EOF | jq .`,
+			`{"name": "$NAME", "id": $ID, "by": "$(whoami)"}`,
+			`EOF`,
+			`X=` + "`curl https://h.example/back`",
+			`sh -c 'curl https://h.example/inner'`,
+			`cat > script.sh <<-'END'`,
+			"\tcurl https://h.example/written/$LATER",
+			`	END`,
+			`CURL="curl -s -H 'A: b'"`,
+			`$CURL https://h.example/by/variable`,
+			`P=/zones/$ZONE/firewall`,
+			`curl https://h.example$P/rules`,
+			`f() { curl "$@" https://h.example/function; }`,
+			`docker run --rm curlimages/curl curl https://h.example/docker`,
+		}, "\n"), Shell, []string{
+			`1 GET /a/b`,
+			`2 GET https://h.example/zones?name={}`,
+			`4 PATCH https://h.example/zones/{}/settings/minify {"value":` + "\n" + `      "off"}`,
+			`9 POST https://h.example/heredoc {"name": "{}", "id": {}, "by": "{}"}` + "\n",
+			`12 GET https://h.example/back`,
+			`13 GET https://h.example/inner`,
+			`15 GET https://h.example/written/{}`,
+			`18 GET https://h.example/by/variable`,
+			`20 GET https://h.example/zones/{}/firewall/rules`,
+			`21 GET https://h.example/function`,
+			`22 GET https://h.example/docker`,
+		}, 0},
+		{"others", strings.Join([]string{
+			`wget -qO- https://h.example/zones/1/filters`,
+			`wget --method=PUT --body-data='{"a":1}' --header 'X: y' https://h.example/a`,
+			`wget --post-data a=1 https://h.example/b`,
+			`http POST h.example/zones/1/filters expression=true paused:=false X-H:v q==contains:x`,
+			`http h.example/c`,
+			`https --json PATCH :/d a=b`,
+			`xh -f h.example/e a=b`,
+			`apt-get install -y curl jq && echo http is fine`,
+		}, "\n"), Shell, []string{
+			"1 GET https://h.example/zones/1/filters",
+			`2 PUT https://h.example/a {"a":1}`,
+			"3 POST https://h.example/b a=1",
+			`4 POST https://h.example/zones/1/filters?q=contains%3Ax {"expression":"true","paused":false}`,
+			"5 GET https://h.example/c",
+			`6 PATCH http://localhost/d {"a":"b"}`,
+			"7 POST https://h.example/e",
+		}, 0},
+		{"what is left open", "curl \"$URL\"\ncurl $1\ncurl https://h.example/a\n", Shell, []string{"3 GET https://h.example/a"}, 2},
+		{"prose.md", "Don't worry:\n\n    curl https://h.example/a\n\nIt's easy. If \"that fails:\n\n    curl https://h.example/b\n", Shell, []string{
+			"3 GET https://h.example/a", "7 GET https://h.example/b",
+		}, 1},
+		{"a quote left open", "echo \"$(curl https://h.example/a) and\ncurl https://h.example/b\n", Shell, []string{"2 GET https://h.example/b"}, 1},
+		{"windows", "curl https://h.example/a \\\r\n  -X PUT\r\ncurl.exe https://h.example/b\r\n", Shell, []string{"1 PUT https://h.example/a", "3 GET https://h.example/b"}, 0},
+		{"no calls.sh", "echo hello\n", Shell, nil, 0},
+	})
+}
+
+// Scripts written to make a reader work for ever, or grow, do neither.
+func TestShellStaysBounded(t *testing.T) {
+	for name, text := range map[string]string{
+		"doubling variables":    "A=xxxxxxxxxxxxxxxx\n" + strings.Repeat("A=$A$A\n", 200) + "curl https://h/$A" + strings.Repeat("$A", 100_000),
+		"large variable":        "A=" + strings.Repeat("x", 1000) + "\ncurl https://h/" + strings.Repeat("$A", 100_000),
+		"open quotes":           "curl https://h/a\n" + strings.Repeat("\"$(\n", 20_000),
+		"open substitutions":    strings.Repeat("$(", 100_000) + "\ncurl https://h/a",
+		"open braces":           strings.Repeat("${", 50_000) + "\ncurl https://h/a",
+		"apostrophes":           strings.Repeat("x y' z\n", 50_001) + "curl https://h/a",
+		"scripts in scripts":    strings.Repeat("sh -c '", 10_000) + " curl https://h/a",
+		"here-documents":        strings.Repeat("cat <<A\n", 20_000) + "curl https://h/a",
+		"nested here-documents": strings.Repeat("cat <<A; cat <<B; bash <<C\n$(\"\n", 5_000),
+	} {
+		start := time.Now()
+		calls, _, err := scanAll(strings.NewReader(text), name, Options{Format: Shell})
+		if took := time.Since(start); err != nil || took > 5*time.Second {
+			t.Errorf("%s: %v after %v", name, err, took)
+		}
+		if n := len(strings.Join(calls, "")); n > 2*mostGrowth {
+			t.Errorf("%s: grows to %d bytes", name, n)
+		}
+	}
+	s := newScript([]byte("A="+strings.Repeat("x", 3*longestVar)+"\nB=$A$A\nC=c"), func(int, string) {}, func(command) error { return nil })
+	if err := s.run(); err != nil || s.vars["A"] != opened || s.vars["B"] != opened+opened || s.vars["C"] != "c" {
+		t.Errorf("long values are kept: %d and %d bytes, %v", len(s.vars["A"]), len(s.vars["B"]), err)
+	}
+}
+
+func TestNormal(t *testing.T) {
+	for address, want := range map[string]string{
+		"/zones/:id/filters":                   "/zones/{}/filters",
+		"/zones/{id}/rules-{n}/x":              "/zones/{}/{}/x",
+		"/zones/{id}/firewall/rules${query}":   "/zones/{}/firewall/rules",
+		"{base}/zones/%s/filters":              "/zones/{}/filters",
+		"{base}zones/%s":                       "/zones/{}",
+		"https://{host}/client/v4/zones":       "/client/v4/zones",
+		"https://me:pw@h.example:8443/a/b#c":   "https://h.example:8443/a/b",
+		"zones/%2F%!/%d?name=contains:{x}&y":   "/zones/%2F%25!/{}?name=contains:{}&y",
+		"h.example/a":                          "https://h.example/a",
+		"//h.example/a":                        "//h.example/a",
+		"ftp://h.example/a":                    "/a",
+		"/zones/$(id -u)/a":                    "/zones/{}/a",
+		"/zones/#{zone[:id]}/\\(name)/%(a)s/b": "/zones/{}/{}/{}/b",
+		"/a/{b?c}/d":                           "/a/{}/d",
+	} {
+		if got, ok := normal(address); got != want || !ok {
+			t.Errorf("%q is %q, %v; want %q", address, got, ok, want)
+		}
+	}
+	for _, address := range []string{"", "{}", "/{id}", "https://h.example", "$URL", "/", "/:id/{x}"} {
+		if got, ok := normal(address); ok {
+			t.Errorf("%q passes for known: %q", address, got)
+		}
+	}
+	once, _ := normal("{base}/zones/:id/%zz?a={b}")
+	if twice, _ := normal(once); cmp.Diff(once, twice) != "" {
+		t.Errorf("what is normal changes: %q, %q", once, twice)
+	}
+}

@@ -1,0 +1,83 @@
+package reconcile
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge/deprecation"
+)
+
+func leansOn(rule, integration string, state deprecation.State) deprecation.Notice {
+	return deprecation.Notice{
+		Rule: rule, State: state, Date: "2025-06-15", DaysLeft: 3, Detail: "GET /x", Replacement: "rules",
+		Where: deprecation.Where{File: "edge.cue", Line: 7, Integration: integration},
+	}
+}
+
+// Deprecations are of a run over everything, and are told beside the plan.
+func TestRunTellsDeprecations(t *testing.T) {
+	w := newWorld(t, 1)
+	asked := 0
+	w.Deprecations = func(state desired.State, at time.Time) []deprecation.Notice {
+		asked++
+		if state.Commit != "c1" || !at.Equal(w.clock.now) {
+			t.Errorf("asked of %s at %s", state.Commit, at)
+		}
+		return []deprecation.Notice{leansOn("rate-limits", "billing", deprecation.PastEnd)}
+	}
+	w.repo.push("c1", zone(1, core("xss")))
+	report, _ := w.converge(sweep)
+	if len(report.Plan.Deprecations) != 1 || asked != 1 {
+		t.Errorf("got %+v, asked %d times", report.Plan.Deprecations, asked)
+	}
+	order := sweep
+	order.PlanOnly = true
+	plan, _ := w.run(order)
+	w.Deprecations = nil
+	without, _ := w.run(order)
+	if len(plan.Plan.Deprecations) != 1 || plan.Plan.Digest != without.Plan.Digest {
+		t.Errorf("got %+v; digests %s and %s", plan.Plan.Deprecations, plan.Plan.Digest, without.Plan.Digest)
+	}
+}
+
+func TestSunsetTellsOnceADay(t *testing.T) {
+	var out bytes.Buffer
+	s := &Sunset{Log: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	now := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+	report := func(full bool, notices ...deprecation.Notice) string {
+		out.Reset()
+		s.Report(t.Context(), Report{Full: full, Finished: now, Plan: diff.Plan{Deprecations: notices}})
+		return out.String()
+	}
+	past, soon := leansOn("a", "billing", deprecation.PastEnd), leansOn("b", "", deprecation.Announced)
+	changes := leansOn("c", "billing", deprecation.Deprecated)
+	changes.Info = true
+	got := report(true, past, past, soon, changes)
+	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `level=WARN msg="a call leans on what goes away: past its end since 2025-06-15" rule=a integration=billing call="GET /x" replacement=rules file=edge.cue line=7`) ||
+		!strings.Contains(got, `level=INFO msg="a call leans on what goes away: ends on 2025-06-15, in 3 days" rule=b`) {
+		t.Errorf("told\n%s", got)
+	}
+	if got := report(true, past, soon); got != "" {
+		t.Errorf("told again on the same day: %s", got)
+	}
+	if got := report(false) + report(true, past); got != "" {
+		t.Errorf("a run that did not look forgot: %s", got)
+	}
+	now = now.Add(14 * time.Hour)
+	if got := report(true, past); strings.Count(got, "\n") != 1 {
+		t.Errorf("told on the next day: %s", got)
+	}
+	many := make([]deprecation.Notice, 50)
+	for i := range many {
+		many[i] = leansOn(fmt.Sprint("rule", i), "billing", deprecation.PastEnd)
+	}
+	if got := report(true, many...); strings.Count(got, "\n") != linesPerRun+1 || !strings.Contains(got, "left_out=30") {
+		t.Errorf("%d lines", strings.Count(got, "\n"))
+	}
+}
