@@ -463,3 +463,25 @@ func TestNoted(t *testing.T) {
 		}
 	}
 }
+
+// TestBeginBesideOthers: between recalling and recording another process may have
+// begun the same rollout, and a person may have let the one before it go on.
+func TestBeginBesideOthers(t *testing.T) {
+	w := inWaves(t, 2)
+	next := Rollout{Commit: "c2", Wave: 1, Halted: "why", Zones: map[edge.ZoneID]RolloutZone{"a": {1, ZonePending}}}
+	begin := func(have, want Rollout) {
+		t.Helper()
+		must(t, w.memory.Roll(t.Context(), func(Rollout) Rollout { return have }))
+		must(t, w.begin(t.Context(), next))
+		if got := w.recall().Rollout; !got.Equal(want) {
+			t.Errorf("on record is %+v, want %+v", got, want)
+		}
+	}
+	further := next
+	further.Zones = map[edge.ZoneID]RolloutZone{"a": {1, ZoneDone}}
+	begin(further, further)
+	begin(Rollout{Commit: "c1", Halted: "why"}, next)
+	resumed := next
+	resumed.Halted = ""
+	begin(Rollout{Commit: "c1"}, resumed)
+}
