@@ -193,3 +193,46 @@ func TestShrunkCommitIsRefusedWithoutChanges(t *testing.T) {
 		t.Errorf("an empty repository from the start needs nobody: %+v", plan.Problems)
 	}
 }
+
+// TestShrinkAsConfigured: floor and share are the configuration's, and a commit
+// that declares nothing is held whatever they are.
+func TestShrinkAsConfigured(t *testing.T) {
+	for _, test := range []struct {
+		shrink        Shrink
+		before, after int
+		want          bool
+	}{
+		{Shrink{Floor: 10}, 9, 1, false},
+		{Shrink{Floor: 10}, 10, 5, true},
+		{Shrink{Floor: 2}, 2, 1, true},
+		{Shrink{Percent: 30}, 10, 7, true},
+		{Shrink{Percent: 30}, 10, 8, false},
+		{Shrink{Percent: 90}, 10, 2, false},
+		{Shrink{Percent: 90}, 10, 1, true},
+		{Shrink{Floor: 100, Percent: 90}, 3, 0, true},
+	} {
+		f := Facts{Shrink: test.shrink, Before: Size{Zones: test.before}, After: Size{Zones: test.after}}
+		if got := f.Shrunk(); got != test.want {
+			t.Errorf("%+v, from %d to %d: got %v", test.shrink, test.before, test.after, got)
+		}
+	}
+}
+
+// TestSelects: a label that is not there is not an empty one.
+func TestSelects(t *testing.T) {
+	zone := Labels{"tier": "gold", "note": ""}
+	for _, test := range []struct {
+		labels Labels
+		want   bool
+	}{
+		{nil, true},
+		{Labels{"tier": "gold"}, true},
+		{Labels{"tier": "gold", "note": ""}, true},
+		{Labels{"tier": "free"}, false},
+		{Labels{"absent": ""}, false},
+	} {
+		if got := test.labels.Selects(zone); got != test.want {
+			t.Errorf("%v: got %v", test.labels, got)
+		}
+	}
+}
