@@ -3,11 +3,12 @@ package diff
 import (
 	"bytes"
 	"fmt"
-	"github.com/seawall-dev/seawall/edge/deprecation"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge/deprecation"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 

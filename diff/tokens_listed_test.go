@@ -249,9 +249,12 @@ func TestUpdateThatIsNotKeptIsNotSentAgain(t *testing.T) {
 func TestPermissionGroupsByName(t *testing.T) {
 	account, zone, user := string(access.TypeAccount), string(access.TypeZone), string(access.TypeUser)
 	groups := []edge.PermissionGroup{
-		{ID: "g1", Name: "DNS Write", Scopes: []string{zone}}, {ID: "g2", Name: "DNS Write", Scopes: []string{account}},
-		{ID: "g3", Name: "WAF Write", Scopes: []string{zone}}, {ID: "g4", Name: "WAF Write", Scopes: []string{zone, account}},
-		{ID: "g5", Name: "Details", Scopes: []string{user}}, {ID: "g6", Name: "Old"},
+		{ID: "g1", Name: "DNS Write", Scopes: []string{zone}},
+		{ID: "g2", Name: "DNS Write", Scopes: []string{account}},
+		{ID: "g3", Name: "WAF Write", Scopes: []string{zone}},
+		{ID: "g4", Name: "WAF Write", Scopes: []string{zone, account}},
+		{ID: "g5", Name: "Details", Scopes: []string{user}},
+		{ID: "g6", Name: "Old"},
 	}
 	for name, c := range map[string]struct {
 		group  desired.PermissionGroup

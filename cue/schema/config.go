@@ -251,6 +251,7 @@ func (c *configReader) imports(file *ast.File) (problems []desired.Problem) {
 
 // renamed gives positions the file's own name.
 func (c *configReader) renamed(problems []desired.Problem) []desired.Problem {
+	problems = conceal(problems)
 	for i := range problems {
 		if problems[i].Origin.File == inside || problems[i].Origin.IsZero() {
 			problems[i].Origin.File = c.name

@@ -108,6 +108,35 @@ log: {format: "json", level: "debug"}
 	}
 }
 
+// Whoever writes a secret itself where its place is to be said does not read it
+// again in an error.
+func TestNoSecretIsRepeated(t *testing.T) {
+	const secret = "ghp_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123"
+	for _, place := range []string{
+		`credentials: rulesets: "S"`, `credentials: tokens: "S"`, `credentials: tokens: env: "S s"`, `credentials: tokens: file: "S"`,
+		`credentials: tokens: systemd: "S/"`, `source: auth: token: "S"`, `source: auth: basic: {username: "u", password: "S"}`,
+		`source: auth: basic: {username: "u", password: file: "S"}`, `source: auth: ssh: {known_hosts: "/k", key: "S"}`,
+		`source: auth: ssh: {known_hosts: "/k", key: "/k", passphrase: "S"}`, `source: auth: ssh: {known_hosts: "/k", key: env: "S-"}`,
+		`sinks: a: vault: {address: "https://v", prefix: "p", auth: token: "S"}`,
+		`sinks: "a.b": vault: {address: "https://v", prefix: "p", auth: approle: {role_id: "r", secret_id: "S"}}`,
+		`sinks: a: vault: {address: "https://v", prefix: "p", auth: approle: {role_id: "r", secret_id: env: "S "}}`,
+	} {
+		text := least + strings.ReplaceAll(place, "S", secret)
+		if strings.HasPrefix(place, "credentials: rulesets") {
+			text = strings.Replace(least, `credentials: rulesets: file: "/run/rulesets"`, strings.ReplaceAll(place, "S", secret), 1)
+		}
+		_, problems := schema.LoadConfig("c.cue", []byte(text))
+		if len(problems) == 0 {
+			t.Errorf("%s is taken", place)
+		}
+		for _, p := range problems {
+			if strings.Contains(p.String()+p.Hint, secret[:12]) {
+				t.Errorf("%s is told as %s", place, p)
+			}
+		}
+	}
+}
+
 func TestNameSuffix(t *testing.T) {
 	extended := strings.Replace(least, `v4"`, `v4", platform: profile: "extended"`, 1)
 	for text, want := range map[string]string{

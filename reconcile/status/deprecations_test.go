@@ -11,7 +11,9 @@ func TestDeprecations(t *testing.T) {
 	wantMetric(t, s, `seawall_deprecations{state="past_end"}`, -1)
 	r := full(c)
 	r.Plan.Deprecations = []deprecation.Notice{
-		{Rule: "a", State: deprecation.PastEnd}, {Rule: "b", State: deprecation.PastEnd}, {Rule: "c", State: deprecation.Announced},
+		{Rule: "a", State: deprecation.PastEnd},
+		{Rule: "b", State: deprecation.PastEnd},
+		{Rule: "c", State: deprecation.Announced},
 		{Rule: "d", State: deprecation.Deprecated, Info: true},
 	}
 	s.Report(t.Context(), r)

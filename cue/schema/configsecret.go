@@ -1,0 +1,41 @@
+package schema
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// secretPlace is the path of a #SecretRef, or of what is inside one.
+var secretPlace = regexp.MustCompile(`^(credentials\.(rulesets|tokens)|.*\.(token|password|passphrase|secret|secret_id|ssh\.key))(\.[^.]+)?$`)
+
+// conceal takes what stands in the place of a secret out of messages: who puts the
+// secret itself there by mistake must not find it in a log.
+func conceal(problems []desired.Problem) []desired.Problem {
+	for i, p := range problems {
+		found := secretPlace.FindStringSubmatch(p.Path)
+		if found == nil || !strings.HasPrefix(p.Message, `"`) {
+			continue
+		}
+		if inside := found[4]; inside != "" {
+			problems[i].Message = "what stands here " + afterQuoted(p.Message)
+			continue
+		}
+		problems[i].Message = "a secret cannot stand in the configuration"
+		problems[i].Hint = `say where it is: {file: "/…"}, {env: "NAME"} or {systemd: "name"}; and take the one that stood here out of use`
+	}
+	return problems
+}
+
+// afterQuoted is a message without the value that it begins with, which may have
+// been cut.
+func afterQuoted(message string) string {
+	if _, rest, cut := strings.Cut(message, "... "); cut {
+		return rest
+	}
+	if i := strings.LastIndex(message, `" `); i > 0 {
+		return message[i+2:]
+	}
+	return "does not fit"
+}
