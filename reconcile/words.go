@@ -6,10 +6,11 @@ import (
 )
 
 // hear adds the approvals that a commit carries to what is remembered, and on
-// record where the run may write. A commit is asked once; what it could not say
-// then, because a file of keys was missing, is asked again.
+// record where the run may write. A commit is asked until it is in force, and not
+// again after that, a restart included: an approval is spent with the change it
+// was for, and the commit that carried it must not renew it.
 func (r *Reconciler) hear(ctx context.Context, order Order, memory Recollection, commit string) Recollection {
-	if r.Agreed == nil || commit == "" || r.heard == commit {
+	if r.Agreed == nil || commit == "" || r.heard == commit || r.isInForce(ctx, commit) {
 		return memory
 	}
 	words, err := r.Agreed(ctx, commit)
@@ -34,13 +35,19 @@ func (r *Reconciler) hear(ctx context.Context, order Order, memory Recollection,
 // announce tells that a commit is about to be applied, if it is another one than
 // the one in force, before a restart too.
 func (r *Reconciler) announce(ctx context.Context, commit string) {
-	if r.Begin == nil || commit == "" || r.inForce != nil && r.inForce.Commit == commit {
-		return
+	if r.Begin != nil && commit != "" && !r.isInForce(ctx, commit) {
+		r.Begin(commit)
 	}
-	if r.Good != nil {
-		if good, ok, err := r.Good.Good(ctx); err == nil && ok && good == commit {
-			return
-		}
+}
+
+// isInForce reports whether a commit was accepted, by an earlier process too.
+func (r *Reconciler) isInForce(ctx context.Context, commit string) bool {
+	if r.inForce != nil {
+		return r.inForce.Commit == commit
 	}
-	r.Begin(commit)
+	if r.Good == nil {
+		return false
+	}
+	good, ok, err := r.Good.Good(ctx)
+	return err == nil && ok && good == commit
 }
