@@ -60,8 +60,8 @@ type Where struct {
 	Integration string `json:"integration,omitempty"`
 }
 
-// Standing says how the rule stands, in words that follow what was met: "past its
-// end since 2025-06-15", "ends on 2027-01-31, in 71 days".
+// Standing says how the rule stands, in words that follow what was met: "is past
+// its end since 2025-06-15", "ends on 2027-01-31, in 71 days".
 func (n Notice) Standing() string {
 	day := max(n.Date, n.Extended)
 	left := func(d Date) string {
@@ -74,11 +74,11 @@ func (n Notice) Standing() string {
 	case n.State == Announced:
 		return left(day)
 	case n.State == Deprecated && last != "":
-		return fmt.Sprintf("deprecated since %s, %s", day, left(last))
+		return fmt.Sprintf("is deprecated since %s, and %s", day, left(last))
 	case n.State == Deprecated:
-		return fmt.Sprintf("deprecated since %s", day)
+		return fmt.Sprintf("is deprecated since %s", day)
 	default:
-		return fmt.Sprintf("past its end since %s", max(day, last))
+		return fmt.Sprintf("is past its end since %s", max(day, last))
 	}
 }
 
