@@ -116,11 +116,11 @@ func (r *Reviews) Round(ctx context.Context) error {
 	for i, pull := range open {
 		numbers[i] = pull.Number
 	}
+	r.forget(ctx, numbers)
 	heads, failed, err := r.Heads.Fetch(ctx, numbers)
 	if err != nil {
 		return fmt.Errorf("fetching pull requests: %w", err)
 	}
-	r.forget(numbers)
 	for _, pull := range open {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -132,15 +132,24 @@ func (r *Reviews) Round(ctx context.Context) error {
 	return nil
 }
 
-// forget drops what was said of pull requests that are closed.
-func (r *Reviews) forget(open []int) {
+// forget drops what was said of pull requests that are closed, once it is known
+// whether somebody approved of it: who approves and merges at once is no longer
+// seen among the open ones. A forge that does not say is asked again, for a while.
+func (r *Reviews) forget(ctx context.Context, open []int) {
 	if r.told == nil {
 		r.told = map[int]told{}
 	}
-	for number := range r.told {
-		if !slices.Contains(open, number) {
-			delete(r.told, number)
+	for number, said := range r.told {
+		if slices.Contains(open, number) {
+			continue
 		}
+		if err := r.agree(ctx, PullRequest{Number: number}, said); err != nil {
+			if r.Now().Sub(said.at) < tellAgain {
+				continue
+			}
+			r.Log.WarnContext(ctx, "nobody knows who approved of a pull request that is closed", "number", number, "error", err.Error())
+		}
+		delete(r.told, number)
 	}
 }
 
@@ -148,6 +157,9 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 	if head == "" {
 		if failed == nil {
 			return errors.New("git does not have it yet")
+		}
+		if !r.Comments {
+			return failed
 		}
 		return r.Forge.Comment(ctx, pull.Number, reviewMarker, refusedComment(failed))
 	}

@@ -22,6 +22,7 @@ type board struct {
 	approvals map[string][]string
 	sent      int
 	down      error
+	away      error // from questions about approvals alone
 }
 
 func (b *board) PullRequests(context.Context) ([]PullRequest, error) {
@@ -44,7 +45,7 @@ func (b *board) Mark(_ context.Context, commit string, m Mark) error {
 }
 
 func (b *board) Approvals(_ context.Context, number int, head string) ([]string, error) {
-	return b.approvals[fmt.Sprint(number, " ", head)], b.down
+	return b.approvals[fmt.Sprint(number, " ", head)], errors.Join(b.down, b.away)
 }
 
 // heads are those of pull requests; what they say is in a repo.
@@ -309,5 +310,45 @@ func TestMergesSettleOnce(t *testing.T) {
 	}
 	if len(m.queue) != mostMarks {
 		t.Errorf("%d wait for a forge that is down", len(m.queue))
+	}
+}
+
+// Who approves and merges at once has approved all the same: a pull request that is
+// no longer open is asked a last time.
+func TestReviewBeforeAMergeIsApproval(t *testing.T) {
+	w, r, b, h := reviewing(t, 1)
+	said := &words{}
+	r.Control, r.Approvers = said, []string{"alice"}
+	w.repo.push("c1", zone(1, core("xss")))
+	w.converge(sweep)
+	h.open(b, 1, "p1", zone(1, core("xss", "sqli")))
+	h.open(b, 2, "p2", zone(1, core("sqli")))
+	r.round(t)
+	b.approvals["1 p1"] = []string{"alice"}
+	b.pulls = nil
+	b.away = errors.New("503") // a forge that is away then is asked again
+	r.round(t)
+	b.away = nil
+	r.round(t)
+	if len(said.approved) != 2 || said.approved[0].Reason != "review of pull request 1" {
+		t.Errorf("approved %+v", said.approved)
+	}
+	if r.round(t); len(said.approved) != 2 || len(r.told) != 0 {
+		t.Errorf("approved %+v, told %v", said.approved, r.told)
+	}
+}
+
+// Without comments nothing is said in one, a refusal neither.
+func TestReviewsWithoutComments(t *testing.T) {
+	w, r, b, h := reviewing(t, 1)
+	r.Comments = false
+	w.repo.push("c1", zone(1, core("xss")))
+	w.converge(sweep)
+	h.open(b, 1, "p1", zone(1, core("sqli")))
+	h.open(b, 2, "")
+	h.failed[2] = errors.New("it has 65 MiB, which is over the limit")
+	r.round(t)
+	if len(b.comments) != 0 || len(b.marks) != 1 {
+		t.Errorf("comments %v, marks %q", b.comments, b.marks)
 	}
 }
