@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -100,8 +101,8 @@ func (m *Merges) push(commit string, mark Mark) {
 // retryMarks is how long a forge that did not take a mark is left alone.
 const retryMarks = 30 * time.Second
 
-// Run sends marks, in order, until ctx ends. One that the forge does not take is
-// tried again, and is told once.
+// Run sends marks, those of one commit in order, until ctx ends. One that the forge
+// does not take is tried again, and is told once.
 func (m *Merges) Run(ctx context.Context) {
 	failing := false
 	for {
@@ -122,6 +123,7 @@ func (m *Merges) Run(ctx context.Context) {
 				m.log.WarnContext(ctx, "the forge did not take a mark; it is tried again", "commit", next.commit, "state", string(next.mark.State), "error", err.Error())
 			}
 			failing = true
+			m.postpone(next.commit)
 			select {
 			case <-ctx.Done():
 				return
@@ -141,6 +143,22 @@ func (m *Merges) next() (merged, bool) {
 		return merged{}, false
 	}
 	return m.queue[0], true
+}
+
+// postpone puts a commit's marks behind those of others, in their order: it may be
+// this commit alone that the forge does not take.
+func (m *Merges) postpone(commit string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	slices.SortStableFunc(m.queue, func(a, b merged) int {
+		switch {
+		case a.commit != commit && b.commit == commit:
+			return -1
+		case a.commit == commit && b.commit != commit:
+			return 1
+		}
+		return 0
+	})
 }
 
 func (m *Merges) done(sent merged) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -351,4 +352,31 @@ func TestReviewsWithoutComments(t *testing.T) {
 	if len(b.comments) != 0 || len(b.marks) != 1 {
 		t.Errorf("comments %v, marks %q", b.comments, b.marks)
 	}
+}
+
+// A commit that the forge does not take a mark of, because it knows no such commit
+// or has too many marks of it, keeps no other commit from being marked.
+func TestMergesGoOnBesideARefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent []string
+		m := NewMerges(func(_ context.Context, commit string, mark Mark) error {
+			if commit == "gone" {
+				return errors.New("422 no commit found")
+			}
+			sent = append(sent, commit+" "+string(mark.State))
+			return nil
+		}, slog.New(slog.DiscardHandler))
+		m.Begin("gone")
+		m.Report(t.Context(), Report{Commit: "gone"})
+		m.Begin("c1")
+		m.Report(t.Context(), Report{Commit: "c1"})
+		ctx, stop := context.WithCancel(t.Context())
+		go m.Run(ctx)
+		time.Sleep(10 * retryMarks)
+		stop()
+		synctest.Wait()
+		if !slices.Equal(sent, []string{"c1 pending", "c1 success"}) {
+			t.Errorf("sent %q", sent)
+		}
+	})
 }
