@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
@@ -68,6 +70,15 @@ func (b board) Mark(ctx context.Context, commit string, m reconcile.Mark) error 
 type heads struct {
 	store  string
 	source schema.Source
+	kind   forge.Kind
+
+	// refused are the commits over the bound, and what is told of each: what they
+	// are made of does not change, so they are not sent for again.
+	refused map[string]string
+}
+
+func newHeads(s settings) heads {
+	return heads{filepath.Join(s.StateDir, "pulls"), s.Source, forge.Kind(s.Forge.Kind), map[string]string{}}
 }
 
 // Fetch brings heads in a worker.
@@ -81,7 +92,7 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 	}
 	var answer fetchedPulls
 	runner := worker.Runner{Limits: fetchBounds, Env: fetchEnv}
-	err = runner.Run(ctx, jobPulls, fetchingPulls{h.store, source.Wire(), numbers}, func(_ string, out json.RawMessage) error {
+	err = runner.Run(ctx, jobPulls, fetchingPulls{h.store, source.Wire(), numbers, h.refs(), h.refused}, func(_ string, out json.RawMessage) error {
 		return json.Unmarshal(out, &answer)
 	})
 	if err != nil {
@@ -90,6 +101,8 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 	if answer.Git != nil {
 		return nil, nil, answer.Git
 	}
+	clear(h.refused)
+	maps.Copy(h.refused, answer.Refused)
 	failed := map[int]error{}
 	for number, reason := range answer.Failed {
 		failed[number] = errors.New(reason)
@@ -97,9 +110,24 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 	return answer.Heads, failed, nil
 }
 
-// Compile evaluates a head the way a commit is evaluated that is acted on.
+// refs is how the names of the refs begin under which the forge itself shows heads.
+// Refs of other names are whose who may push.
+func (h heads) refs() string {
+	if h.kind == forge.GitLab {
+		return "refs/merge-requests/"
+	}
+	return "refs/pull/"
+}
+
+// Compile evaluates a head the way a commit is evaluated that is acted on. That it
+// lacks the followed folder is its own mistake.
 func (h heads) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	return compileTree(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, evaluationBounds)
+	state, problems, err := compileTree(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, evaluationBounds)
+	var e *gitrepo.Error
+	if errors.As(err, &e) && e.Kind == gitrepo.ErrPathNotFound {
+		return desired.State{}, []desired.Problem{{Origin: desired.Origin{Commit: commit}, Message: e.Error(), Hint: e.Hint}}, nil
+	}
+	return state, problems, err
 }
 
 // desk is what the daemon does for reviewers.
@@ -126,7 +154,7 @@ func (d *daemon) newDesk() (*desk, error) {
 		return nil, err
 	}
 	reviews := &reconcile.Reviews{
-		Forge: at, Heads: heads{filepath.Join(d.StateDir, "pulls"), d.settings.Source}, Base: d.InForce, Reader: edge.ReadOnly(platform),
+		Forge: at, Heads: newHeads(d.settings), Base: d.InForce, Reader: edge.ReadOnly(platform),
 		Memory: d.Memory, Tokens: d.memory, Sinks: d.assembly.Sinks, Guards: d.assembly.Guards, Approvers: d.Forge.Approvers, Control: d.Control,
 		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: reconcile.Budget{Requests: d.Budget.Requests, Per: d.Budget.Per},
 		Concurrency: d.Budget.Concurrency, Now: time.Now, Log: d.log,
