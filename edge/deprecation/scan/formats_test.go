@@ -96,6 +96,8 @@ func TestRecords(t *testing.T) {
 		}, 0},
 		{"one after another", "{\n \"method\": \"GET\",\n \"path\": \"/a\"\n}\n{\n \"method\": \"GET\",\n \"path\": \"/b\"\n}\n", Records, []string{"1 GET /a", "5 GET /b"}, 0},
 		{"a single one", `{"method":"GET","path":"/a"}`, Records, []string{"1 GET /a"}, 0},
+		// Nothing was understood, which is not nothing.
+		{"unknown words", "{\"cs-method\":\"GET\",\"cs-uri-stem\":\"/a\"}\n{\"cs-method\":\"GET\",\"cs-uri-stem\":\"/b\"}\n", Records, nil, 1},
 	})
 }
 
