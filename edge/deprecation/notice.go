@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -96,6 +97,17 @@ func since(day Date) string {
 		return ""
 	}
 	return " since " + string(day)
+}
+
+// Instead is what takes the place, in words for people.
+func (n Notice) Instead() string {
+	switch {
+	case n.NoReplacement && !strings.HasPrefix(n.Replacement, "None;"):
+		return "nothing; there is no replacement"
+	case n.Replacement == "":
+		return "not told"
+	}
+	return n.Replacement
 }
 
 // ExitCode is what a notice alone makes a command return (contract: 0 none,

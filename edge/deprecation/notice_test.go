@@ -38,3 +38,21 @@ func TestStanding(t *testing.T) {
 		}
 	}
 }
+
+// The schedule's "None; …" says what there is all the same.
+func TestInstead(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		none       bool
+	}{
+		{"Custom rules", "Custom rules", false},
+		{"None", "nothing; there is no replacement", true},
+		{"No API replacement", "nothing; there is no replacement", true},
+		{"None; compression rules for enterprise override", "None; compression rules for enterprise override", true},
+		{"", "not told", false},
+	} {
+		if got := (deprecation.Notice{Replacement: c.text, NoReplacement: c.none}).Instead(); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
