@@ -34,12 +34,7 @@ func leaning(n deprecation.Notice) string {
 	return "integration " + n.Where.Integration
 }
 
-func replacement(n deprecation.Notice) string {
-	if n.NoReplacement {
-		return n.Title + ": there is no replacement"
-	}
-	return n.Title + ": " + n.Replacement
-}
+func replacement(n deprecation.Notice) string { return n.Title + ": " + n.Instead() }
 
 func placeOf(w deprecation.Where) string {
 	if w.File == "" || w.Line == 0 {

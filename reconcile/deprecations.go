@@ -34,8 +34,11 @@ func (s *Sunset) Report(ctx context.Context, r Report) {
 	}
 	var news []deprecation.Notice
 	for _, n := range r.Plan.Deprecations {
+		if n.Info {
+			continue // it is told nowhere, so it must not pass for told
+		}
 		key := leaning{n.Rule, n.Where.Integration}
-		if !n.Info && s.told[key] != today && told[key] != today {
+		if s.told[key] != today && told[key] != today {
 			news = append(news, n)
 		}
 		told[key] = today

@@ -81,3 +81,15 @@ func TestSunsetTellsOnceADay(t *testing.T) {
 		t.Errorf("%d lines", strings.Count(got, "\n"))
 	}
 }
+
+// A call that merely is affected must not keep quiet one that goes away.
+func TestSunsetTellsBehindInformation(t *testing.T) {
+	var out bytes.Buffer
+	s := &Sunset{Log: slog.New(slog.NewTextHandler(&out, nil))}
+	info, past := leansOn("a", "billing", deprecation.PastEnd), leansOn("a", "billing", deprecation.PastEnd)
+	info.Info = true
+	s.Report(t.Context(), Report{Full: true, Finished: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), Plan: diff.Plan{Deprecations: []deprecation.Notice{info, past}}})
+	if strings.Count(out.String(), "rule=a") != 1 {
+		t.Errorf("told\n%s", out.String())
+	}
+}
