@@ -27,8 +27,9 @@ const (
 )
 
 // Merges marks commits of the followed branch: pending while one is being applied,
-// then success or failure, once, when all its zones are done. It is a [Reporter];
-// a forge that is down holds nothing up. Make it with [NewMerges].
+// then success or failure, once, when all its zones are done. A failure because
+// nobody had approved becomes a success when somebody has. It is a [Reporter]; a
+// forge that is down holds nothing up. Make it with [NewMerges].
 type Merges struct {
 	send func(ctx context.Context, commit string, m Mark) error
 	log  *slog.Logger
@@ -38,6 +39,11 @@ type Merges struct {
 	queue   []merged
 	pending string // the commit that is marked as pending
 	settled string // the commit whose mark is final
+
+	// trouble are the changes of the commit that the latest word about is a refusal,
+	// or that the platform did not keep: a commit may take several runs.
+	trouble  map[string]bool
+	mendable bool // the mark is a failure because of trouble alone
 }
 
 type merged struct {
@@ -60,7 +66,7 @@ func (m *Merges) Begin(commit string) {
 	if commit == "" || commit == m.pending || commit == m.settled {
 		return
 	}
-	m.pending = commit
+	m.pending, m.trouble, m.mendable = commit, nil, false
 	m.push(commit, Mark{"seawall/apply", MarkPending, "being applied"})
 }
 
@@ -72,17 +78,41 @@ func (m *Merges) Report(_ context.Context, r Report) {
 		m.push(r.Held.Commit, Mark{"seawall/apply", MarkFailure, "held: " + r.Held.Reason})
 	}
 	begun := r.Commit == m.pending || m.pending == "" && m.settled == "" && r.Full // of an earlier process
-	if r.Commit == "" || r.Commit == m.settled || !begun || r.Unfinished > 0 || r.Err != nil {
+	if r.Commit == "" || !begun && r.Commit != m.settled {
 		return
 	}
-	m.settled = r.Commit
-	m.push(r.Commit, verdictOf(r))
+	m.remember(r)
+	mended := m.mendable && len(m.trouble) == 0 && r.Converged()
+	if r.Commit == m.settled && !mended || r.Unfinished > 0 || r.Err != nil {
+		return
+	}
+	m.settled, m.mendable = r.Commit, len(m.trouble) > 0 && len(r.Plan.Problems) == 0
+	m.push(r.Commit, m.verdictOf(r))
 }
 
-func verdictOf(r Report) Mark {
+// remember keeps the latest word about each change; the caller holds the lock.
+func (m *Merges) remember(r Report) {
+	if m.trouble == nil || r.Full {
+		m.trouble = map[string]bool{}
+	}
+	for _, c := range r.Plan.Changes {
+		if delete(m.trouble, c.Name()); c.Refused != nil {
+			m.trouble[c.Name()] = true
+		}
+	}
+	for _, result := range r.Results {
+		if result.Outcome == NonConvergent {
+			m.trouble[result.Change.Name()] = true
+		}
+	}
+}
+
+func (m *Merges) verdictOf(r Report) Mark {
 	mark := Mark{"seawall/apply", MarkSuccess, r.verdict()}
 	if !r.Converged() {
 		mark.State = MarkFailure
+	} else if n := len(m.trouble); n > 0 {
+		mark.State, mark.Description = MarkFailure, fmt.Sprintf("not converged: %s not made", plural(n, "change was", "changes were"))
 	}
 	return mark
 }

@@ -380,3 +380,39 @@ func TestMergesGoOnBesideARefusal(t *testing.T) {
 		}
 	})
 }
+
+// A commit that takes several runs is settled by all of them, and what waits for
+// somebody's word does not wait for ever.
+func TestMergesOfSeveralRuns(t *testing.T) {
+	change := func(n int, refused bool) diff.Change {
+		c := diff.Change{Kind: diff.KindDeployment, Zone: fmt.Sprint("zone-", n), Request: &diff.Request{}}
+		if refused {
+			c.Refused = &diff.Refusal{Guard: "approval"}
+		}
+		return c
+	}
+	run := func(unfinished int, results []Result, changes ...diff.Change) Report {
+		return Report{Commit: "c1", Unfinished: unfinished, Results: results, Plan: diff.Plan{Changes: changes}}
+	}
+	m := NewMerges(nil, slog.New(slog.DiscardHandler))
+	last := func() string { return m.queue[len(m.queue)-1].mark.String() }
+	m.Begin("c1")
+	m.Report(t.Context(), run(1, []Result{{Change: change(2, false), Outcome: Failed}}, change(1, true), change(2, false)))
+	if len(m.queue) != 1 {
+		t.Errorf("settled too early: %s", last())
+	}
+	m.Report(t.Context(), run(0, []Result{{Change: change(2, false), Outcome: Converged}}, change(2, false)))
+	if got := last(); got != "seawall/apply failure: not converged: 1 change was not made" {
+		t.Errorf("marked %q", got)
+	}
+	m.Report(t.Context(), run(0, nil))
+	m.Report(t.Context(), run(0, nil, change(1, true)))
+	if len(m.queue) != 2 {
+		t.Errorf("marked again: %s", last())
+	}
+	m.Report(t.Context(), run(0, []Result{{Change: change(1, false), Outcome: Converged}}, change(1, false)))
+	m.Report(t.Context(), run(0, nil))
+	if got := last(); len(m.queue) != 3 || got != "seawall/apply success: converged: 1 applied and proved" {
+		t.Errorf("%d marks, the last %q", len(m.queue), got)
+	}
+}

@@ -94,7 +94,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	}
 	r.postpone(report, state, scoped.State, order.ChangedOnly)
 	r.delayed = r.delayed.after(report, state, scoped.State, facts)
-	report.Unfinished = len(r.pending) + len(r.pendingTokens) + len(r.delayed.zones) + len(r.delayed.tokens)
+	report.Unfinished = len(r.pending) + len(r.pendingTokens) + r.delayed.timely()
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
 	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled), r.follow(ctx, state.Commit, scoped.State, report), r.spend(ctx, report))
