@@ -60,6 +60,10 @@ type Reviews struct {
 	Tokens TokenMemory // nil: tokens are unknown
 	Sinks  Sinks
 	Guards Guards
+	// NameSuffix and CreatesTokens are those of what applies; see [Reconciler]. With
+	// others a review would promise tokens that are refused.
+	NameSuffix    diff.NameSuffix
+	CreatesTokens func(desired.PermissionGroup) bool
 
 	// Approvers are the accounts whose approving review counts as approval of what
 	// the comment says; Control records it. Without either none does.
@@ -149,7 +153,7 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 		if failed == nil {
 			return errors.New("git does not have it yet")
 		}
-		return r.Forge.Comment(ctx, pull.Number, reviewMarker, refusedComment(failed))
+		return r.unread(ctx, pull, failed)
 	}
 	before, known := r.told[pull.Number]
 	if known && before.head == head && before.base == base.Commit && r.Now().Sub(before.at) < tellAgain {
@@ -174,6 +178,16 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 	}
 	r.told[pull.Number] = now
 	return nil
+}
+
+// unread tells that a head cannot be read. What was told before is over with it: a
+// head that comes back is told anew.
+func (r *Reviews) unread(ctx context.Context, pull PullRequest, failed error) error {
+	delete(r.told, pull.Number)
+	if !r.Comments {
+		return failed
+	}
+	return r.Forge.Comment(ctx, pull.Number, reviewMarker, refusedComment(failed))
 }
 
 // look compiles and plans a head.

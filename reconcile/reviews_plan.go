@@ -12,7 +12,10 @@ import (
 // plan plans a head against what is live, of the zones that base declares.
 func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan, error) {
 	reading, unread := readable(head, base)
-	run := &Reconciler{Reader: edge.ReadOnly(r.Reader), Memory: r.Memory, Tokens: r.Tokens, Sinks: r.Sinks, Guards: r.Guards, Now: r.Now, Concurrency: r.Concurrency}
+	run := &Reconciler{
+		Reader: edge.ReadOnly(r.Reader), Memory: r.Memory, Tokens: r.Tokens, Sinks: r.Sinks, Guards: r.Guards,
+		NameSuffix: r.NameSuffix, CreatesTokens: r.CreatesTokens, Now: r.Now, Concurrency: r.Concurrency,
+	}
 	memory, err := run.recall(ctx)
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)

@@ -311,3 +311,60 @@ func TestMergesSettleOnce(t *testing.T) {
 		t.Errorf("%d wait for a forge that is down", len(m.queue))
 	}
 }
+
+// A head that cannot be read is told where comments are wanted, and there alone;
+// a head that was told before, and comes back, is told anew.
+func TestReviewOfAnUnreadableHead(t *testing.T) {
+	w, r, b, h := reviewing(t, 1)
+	w.repo.push("c1", zone(1, core("xss")))
+	w.converge(sweep)
+	h.open(b, 1, "p1", zone(1, core("sqli")))
+	r.round(t)
+	h.at[1], h.failed[1] = "", errors.New("over the bound")
+	r.round(t)
+	if !strings.Contains(b.comments[1], "over the bound") {
+		t.Errorf("comment\n%s", b.comments[1])
+	}
+	h.at[1], h.failed = "p1", nil
+	r.round(t)
+	if !strings.Contains(b.comments[1], "Seawall plan") {
+		t.Errorf("the head is back, and the comment is\n%s", b.comments[1])
+	}
+	r.Comments, b.comments = false, map[int]string{}
+	h.at[1], h.failed = "", map[int]error{1: errors.New("over the bound")}
+	r.round(t)
+	if len(b.comments) > 0 {
+		t.Errorf("a comment that nobody wants: %v", b.comments)
+	}
+}
+
+// memoryOfTokens has none.
+type memoryOfTokens struct{ TokenMemory }
+
+func (memoryOfTokens) Tokens(context.Context) (diff.TokensLive, error) { return diff.TokensLive{}, nil }
+
+// A review judges a token as the daemon will: with the name that it would have, and
+// with the groups that are said to create tokens.
+func TestReviewJudgesTokensAlike(t *testing.T) {
+	w, r, b, h := reviewing(t, 1)
+	w.repo.push("c1", zone(1, core("xss")))
+	w.converge(sweep)
+	r.Tokens, r.NameSuffix = memoryOfTokens{}, diff.NameSuffix(" {intent}"+strings.Repeat("x", 200))
+	asked := false
+	r.CreatesTokens = func(desired.PermissionGroup) bool { asked = true; return false }
+
+	h.open(b, 1, "p1", zone(1, core("xss")))
+	state := h.commits["p1"].state
+	state.Tokens = []desired.Token{{
+		Key: "ci", Name: "ci", Sink: &desired.Sink{Name: "s", Key: "k"},
+		Policies: []desired.Policy{{
+			Effect: "allow", Resources: []desired.Resource{{Key: "com.vendor.api.account.zone.*"}},
+			PermissionGroups: []desired.PermissionGroup{{ID: "4755a26eedb94da69e1066d98aa820be"}},
+		}},
+	}}
+	h.commits["p1"] = commit{state: state}
+	r.round(t)
+	if !strings.Contains(b.comments[1], "with tokens.name_suffix the name would have") || !asked {
+		t.Errorf("asked about groups: %v; comment\n%s", asked, b.comments[1])
+	}
+}

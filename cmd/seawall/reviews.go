@@ -127,7 +127,8 @@ func (d *daemon) newDesk() (*desk, error) {
 	}
 	reviews := &reconcile.Reviews{
 		Forge: at, Heads: heads{filepath.Join(d.StateDir, "pulls"), d.settings.Source}, Base: d.InForce, Reader: edge.ReadOnly(platform),
-		Memory: d.Memory, Tokens: d.memory, Sinks: d.assembly.Sinks, Guards: d.assembly.Guards, Approvers: d.Forge.Approvers, Control: d.Control,
+		Memory: d.Memory, Tokens: d.memory, Sinks: d.assembly.Sinks, Guards: d.assembly.Guards,
+		NameSuffix: d.NameSuffix, CreatesTokens: d.CreatesTokens, Approvers: d.Forge.Approvers, Control: d.Control,
 		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: reconcile.Budget{Requests: d.Budget.Requests, Per: d.Budget.Per},
 		Concurrency: d.Budget.Concurrency, Now: time.Now, Log: d.log,
 	}
