@@ -22,8 +22,8 @@ type Forge interface {
 	Comment(ctx context.Context, number int, marker, body string) error
 	// Mark sets a mark at a commit.
 	Mark(ctx context.Context, commit string, mark Mark) error
-	// Approvals returns who approves of this very head.
-	Approvals(ctx context.Context, number int, head string) ([]string, error)
+	// Approvals returns who approves of this very head and said so at a time or later.
+	Approvals(ctx context.Context, number int, head string, since time.Time) ([]string, error)
 }
 
 // PullRequest is an open pull request. All of it is a stranger's word.
@@ -91,8 +91,8 @@ type Budget struct {
 // told is what was last said of a pull request.
 type told struct {
 	head, base string
-	at         time.Time
-	approvable []string // digests of what the comment shows, to be approved
+	at         time.Time // from when on it could be read
+	approvable []string  // digests of what the comment shows, to be approved
 	approved   bool
 }
 
@@ -124,7 +124,7 @@ func (r *Reviews) Round(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("fetching pull requests: %w", err)
 	}
-	r.forget(numbers)
+	r.forget(ctx, numbers)
 	for _, pull := range open {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -136,15 +136,22 @@ func (r *Reviews) Round(ctx context.Context) error {
 	return nil
 }
 
-// forget drops what was said of pull requests that are closed.
-func (r *Reviews) forget(open []int) {
+// forget drops what was said of pull requests that are closed, once it has looked
+// who approved of them: a review and the merge may both come between two rounds.
+func (r *Reviews) forget(ctx context.Context, open []int) {
 	if r.told == nil {
 		r.told = map[int]told{}
 	}
-	for number := range r.told {
-		if !slices.Contains(open, number) {
-			delete(r.told, number)
+	for number, said := range r.told {
+		if slices.Contains(open, number) {
+			continue
 		}
+		err := r.agree(ctx, PullRequest{Number: number}, said)
+		if err != nil && r.Now().Sub(said.at) < tellAgain { // looked at again, not for ever
+			r.Log.WarnContext(ctx, "who approves of a closed pull request is not known yet", "number", number, "error", err.Error())
+			continue
+		}
+		delete(r.told, number)
 	}
 }
 
@@ -176,6 +183,7 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 	if err := r.Forge.Mark(ctx, head, said.mark()); err != nil {
 		return fmt.Errorf("marking the head: %w", err)
 	}
+	now.at = r.Now()
 	r.told[pull.Number] = now
 	return nil
 }
@@ -192,7 +200,7 @@ func (r *Reviews) unread(ctx context.Context, pull PullRequest, failed error) er
 
 // look compiles and plans a head.
 func (r *Reviews) look(ctx context.Context, head string, base desired.State) (review, told, error) {
-	now := told{head: head, base: base.Commit, at: r.Now()}
+	now := told{head: head, base: base.Commit}
 	state, problems, err := r.Heads.Compile(ctx, head)
 	if err != nil {
 		return review{}, now, fmt.Errorf("compiling: %w", err)
@@ -220,14 +228,14 @@ func approvable(plan diff.Plan) []string {
 	return digests
 }
 
-// agree records the approving reviews of what was told. What was told and not
-// seen by the reviewer cannot be told apart from what was; but it was told before
-// the approval was looked for, never after.
+// agree records the approving reviews of what was told. Only those count that were
+// given after it was told: an earlier one is of another plan, and would renew
+// itself whenever the plan is made anew.
 func (r *Reviews) agree(ctx context.Context, pull PullRequest, said told) error {
 	if said.approved || len(r.Approvers) == 0 || r.Control == nil || len(said.approvable) == 0 {
 		return nil
 	}
-	names, err := r.Forge.Approvals(ctx, pull.Number, said.head)
+	names, err := r.Forge.Approvals(ctx, pull.Number, said.head, said.at)
 	if err != nil {
 		return fmt.Errorf("asking who approves: %w", err)
 	}

@@ -16,12 +16,13 @@ import (
 
 // board is a forge in memory.
 type board struct {
-	pulls     []PullRequest
-	comments  map[int]string
-	marks     []string // "head context state"
-	approvals map[string][]string
-	sent      int
-	down      error
+	pulls      []PullRequest
+	comments   map[int]string
+	marks      []string // "head context state"
+	approvals  map[string][]string
+	approvedAt map[string]time.Time
+	sent       int
+	down       error
 }
 
 func (b *board) PullRequests(context.Context) ([]PullRequest, error) {
@@ -43,8 +44,18 @@ func (b *board) Mark(_ context.Context, commit string, m Mark) error {
 	return b.down
 }
 
-func (b *board) Approvals(_ context.Context, number int, head string) ([]string, error) {
-	return b.approvals[fmt.Sprint(number, " ", head)], b.down
+func (b *board) Approvals(_ context.Context, number int, head string, since time.Time) (names []string, err error) {
+	key := fmt.Sprint(number, " ", head)
+	if !b.approvedAt[key].Before(since) {
+		names = b.approvals[key]
+	}
+	return names, b.down
+}
+
+// approve is a review of a head by some people at a time, in place of any before.
+func (b *board) approve(number int, head string, at time.Time, names ...string) {
+	key := fmt.Sprint(number, " ", head)
+	b.approvals[key], b.approvedAt[key] = names, at
 }
 
 // heads are those of pull requests; what they say is in a repo.
@@ -76,7 +87,7 @@ func (w *words) Roll(context.Context, func(Rollout) Rollout) error { return nil 
 
 func reviewing(t *testing.T, zones int) (*world, *Reviews, *board, *heads) {
 	w := newWorld(t, zones)
-	b := &board{comments: map[int]string{}, approvals: map[string][]string{}}
+	b := &board{comments: map[int]string{}, approvals: map[string][]string{}, approvedAt: map[string]time.Time{}}
 	h := &heads{repo: w.repo, at: map[int]string{}, failed: map[int]error{}}
 	r := &Reviews{
 		Forge: b, Heads: h, Base: w.InForce, Reader: w.record, Memory: w.memory, Now: w.clock.Now, Comments: true,
@@ -219,12 +230,15 @@ func TestReviewIsApproval(t *testing.T) {
 	w.repo.push("c1", zone(1, core("xss")))
 	w.converge(sweep)
 	h.open(b, 1, "p1", zone(1, core("xss", "sqli")))
-	b.approvals["1 p1"] = []string{"mallory", "alice"} // before the plan was told
-	b.approvals["1 p2"] = []string{"mallory"}
+	b.approve(1, "p1", w.clock.Now(), "mallory", "alice") // before the plan was told
+	w.clock.advance(time.Second)
+	b.approve(1, "p2", w.clock.Now(), "mallory")
+	r.round(t)
 	r.round(t)
 	if len(said.approved) != 0 {
 		t.Errorf("approved unseen: %+v", said.approved)
 	}
+	b.approve(1, "p1", w.clock.Now(), "mallory", "alice")
 	r.round(t)
 	if len(said.approved) != 2 || said.approved[0].Who != "alice" || said.approved[0].Kind != Approved || !strings.Contains(b.comments[1], said.approved[0].Digest) {
 		t.Errorf("approved %+v", said.approved)
@@ -232,6 +246,12 @@ func TestReviewIsApproval(t *testing.T) {
 	r.round(t)
 	if len(said.approved) != 2 {
 		t.Errorf("approved again")
+	}
+	w.clock.advance(tellAgain)
+	r.round(t)
+	r.round(t)
+	if len(said.approved) != 2 {
+		t.Errorf("the review of the plan of an hour ago is one of the plan that was made since: %+v", said.approved[2:])
 	}
 	h.open(b, 1, "p2", zone(1, core("sqli")))
 	r.round(t)
@@ -366,5 +386,22 @@ func TestReviewJudgesTokensAlike(t *testing.T) {
 	r.round(t)
 	if !strings.Contains(b.comments[1], "with tokens.name_suffix the name would have") || !asked {
 		t.Errorf("asked about groups: %v; comment\n%s", asked, b.comments[1])
+	}
+}
+
+// Who reviews and merges at once has approved.
+func TestReviewJustBeforeTheMergeIsApproval(t *testing.T) {
+	w, r, b, h := reviewing(t, 1)
+	said := &words{}
+	r.Control, r.Approvers = said, []string{"alice"}
+	w.repo.push("c1", zone(1, core("xss")))
+	w.converge(sweep)
+	h.open(b, 1, "p1", zone(1, core("xss", "sqli")))
+	r.round(t)
+	b.approve(1, "p1", w.clock.Now(), "alice")
+	b.pulls = nil
+	r.round(t)
+	if len(said.approved) != 2 || len(r.told) != 0 {
+		t.Errorf("approved %+v, told %v", said.approved, r.told)
 	}
 }
