@@ -175,10 +175,14 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 	if err != nil {
 		return err
 	}
+	text := said.comment(pull)
 	if r.Comments {
-		if err := r.Forge.Comment(ctx, pull.Number, reviewMarker, said.comment(pull)); err != nil {
+		if err := r.Forge.Comment(ctx, pull.Number, reviewMarker, text); err != nil {
 			return fmt.Errorf("commenting: %w", err)
 		}
+	}
+	if !r.Comments || len(text) > mostApproved {
+		now.approvable = nil // nobody has seen it
 	}
 	if err := r.Forge.Mark(ctx, head, said.mark()); err != nil {
 		return fmt.Errorf("marking the head: %w", err)

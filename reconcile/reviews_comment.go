@@ -24,6 +24,10 @@ type review struct {
 // mistakesTold bounds how many mistakes a comment lists.
 const mistakesTold = 20
 
+// mostApproved is how long a comment may be, in bytes, that a review approves of:
+// [diff.Plan.Markdown] leaves changes out of one that is longer.
+const mostApproved = 50_000
+
 // comment is the text for reviewers. Whatever comes from the pull request stands
 // in code spans.
 func (r review) comment(pull PullRequest) string {
@@ -34,6 +38,9 @@ func (r review) comment(pull PullRequest) string {
 	}
 	_ = r.plan.Markdown(&b) // a buffer takes everything
 	fmt.Fprintf(&b, "\nTo be approved: %s. %s\n", diff.Code(r.plan.ApprovalDigest()), r.cost())
+	if b.Len() > mostApproved {
+		fmt.Fprintf(&b, "\nNot all of it is shown, so a review approves of nothing here: %s does.\n", diff.Code("seawall apply --approve DIGEST"))
+	}
 	if pull.Fork {
 		b.WriteString("\nThis comes from a fork. Nothing of it was run but its declarations, and nothing was sent but reads.\n")
 	}

@@ -405,3 +405,33 @@ func TestReviewJustBeforeTheMergeIsApproval(t *testing.T) {
 		t.Errorf("approved %+v, told %v", said.approved, r.told)
 	}
 }
+
+// Nobody approves of what was not shown.
+func TestReviewOfWhatIsNotShownIsNoApproval(t *testing.T) {
+	for name, hide := range map[string]func(*Reviews, *heads){
+		"no comment": func(r *Reviews, _ *heads) { r.Comments = false },
+		"too long": func(_ *Reviews, h *heads) {
+			state := h.commits["p1"].state
+			for i := range 500 {
+				state.Tokens = append(state.Tokens, desired.Token{Key: fmt.Sprint("token-", i, strings.Repeat("x", 80)), Name: "n"})
+			}
+			h.commits["p1"] = commit{state: state}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, r, b, h := reviewing(t, 1)
+			said := &words{}
+			r.Control, r.Approvers, r.Tokens = said, []string{"alice"}, memoryOfTokens{}
+			w.repo.push("c1", zone(1, core("xss")))
+			w.converge(sweep)
+			h.open(b, 1, "p1", zone(1, core("xss", "sqli")))
+			hide(r, h)
+			r.round(t)
+			b.approve(1, "p1", w.clock.Now(), "alice")
+			r.round(t)
+			if len(said.approved) > 0 || strings.Contains(b.comments[1], "Not all of it is shown") != (name == "too long") {
+				t.Errorf("approved %d; the comment ends\n%s", len(said.approved), b.comments[1][max(0, len(b.comments[1])-500):])
+			}
+		})
+	}
+}
