@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -56,10 +57,15 @@ func NewMerges(send func(ctx context.Context, commit string, m Mark) error, log 
 func (m *Merges) Begin(commit string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if commit == "" || commit == m.pending || commit == m.settled {
+	if commit == "" || commit == m.pending {
 		return
 	}
-	m.pending = commit
+	if m.pending != "" && m.pending != m.settled { // nobody will finish it
+		m.push(m.pending, Mark{"seawall/apply", MarkFailure, "replaced by " + short(commit) + " before all zones were done"})
+	}
+	if m.pending = commit; commit == m.settled {
+		return
+	}
 	m.push(commit, Mark{"seawall/apply", MarkPending, "being applied"})
 }
 
@@ -100,8 +106,8 @@ func (m *Merges) push(commit string, mark Mark) {
 // retryMarks is how long a forge that did not take a mark is left alone.
 const retryMarks = 30 * time.Second
 
-// Run sends marks, in order, until ctx ends. One that the forge does not take is
-// tried again, and is told once.
+// Run sends marks until ctx ends, those of one commit in order. One that the forge
+// does not take is tried again after those of other commits, and is told once.
 func (m *Merges) Run(ctx context.Context) {
 	failing := false
 	for {
@@ -127,6 +133,7 @@ func (m *Merges) Run(ctx context.Context) {
 				return
 			case <-time.After(retryMarks):
 			}
+			m.putOff(next.commit)
 			continue
 		}
 		failing = false
@@ -141,6 +148,22 @@ func (m *Merges) next() (merged, bool) {
 		return merged{}, false
 	}
 	return m.queue[0], true
+}
+
+// putOff moves what waits for one commit behind all others: a forge that will never
+// take it (it may not know the commit) must not keep those from being told.
+func (m *Merges) putOff(commit string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	slices.SortStableFunc(m.queue, func(a, b merged) int {
+		switch {
+		case a.commit != commit && b.commit == commit:
+			return -1
+		case a.commit == commit && b.commit != commit:
+			return 1
+		}
+		return 0
+	})
 }
 
 func (m *Merges) done(sent merged) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -434,4 +435,50 @@ func TestReviewOfWhatIsNotShownIsNoApproval(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A commit that another one replaces on its way is not pending for ever.
+func TestMergesSettleWhatIsReplaced(t *testing.T) {
+	m := NewMerges(nil, slog.New(slog.DiscardHandler))
+	m.Begin("c1")
+	m.Report(t.Context(), Report{Commit: "c1"})
+	m.Begin("c2")
+	m.Report(t.Context(), Report{Commit: "c2", Unfinished: 1})
+	m.Begin("c3")
+	m.Begin("c1") // somebody moved the branch back
+	m.Report(t.Context(), Report{Commit: "c1"})
+	var got []string
+	for _, q := range m.queue {
+		got = append(got, q.commit+" "+string(q.mark.State))
+	}
+	want := []string{"c1 pending", "c1 success", "c2 pending", "c2 failure", "c3 pending", "c3 failure"}
+	if !slices.Equal(got, want) {
+		t.Errorf("queued %v", got)
+	}
+}
+
+// A mark that the forge will never take keeps no other one back.
+func TestMergesAreNotHeldUpByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent []string
+		m := NewMerges(func(_ context.Context, commit string, mark Mark) error {
+			if commit == "gone" {
+				return errors.New("422: no commit found")
+			}
+			sent = append(sent, commit+" "+string(mark.State))
+			return nil
+		}, slog.New(slog.DiscardHandler))
+		m.Begin("gone")
+		m.Report(t.Context(), Report{Commit: "gone"})
+		m.Begin("c2")
+		m.Report(t.Context(), Report{Commit: "c2"})
+		ctx, cancel := context.WithCancel(t.Context())
+		go m.Run(ctx)
+		time.Sleep(5 * retryMarks)
+		synctest.Wait()
+		cancel()
+		if !slices.Equal(sent, []string{"c2 pending", "c2 success"}) || len(m.queue) != 2 {
+			t.Errorf("sent %v, %d wait", sent, len(m.queue))
+		}
+	})
 }
