@@ -114,7 +114,7 @@ func (r *Reviews) Round(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing pull requests: %w", err)
 	}
-	slices.SortFunc(open, func(a, b PullRequest) int { return b.Number - a.Number })
+	slices.SortFunc(open, byTrust)
 	open = open[:min(len(open), mostReviewed)]
 	numbers := make([]int, len(open))
 	for i, pull := range open {
@@ -134,6 +134,18 @@ func (r *Reviews) Round(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// byTrust puts those that come from the project itself before those of forks, which
+// anybody can open by the hundred, and new ones before old ones.
+func byTrust(a, b PullRequest) int {
+	if a.Fork != b.Fork {
+		if b.Fork {
+			return -1
+		}
+		return 1
+	}
+	return b.Number - a.Number
 }
 
 // forget drops what was said of pull requests that are closed, once it has looked

@@ -482,3 +482,18 @@ func TestMergesAreNotHeldUpByOne(t *testing.T) {
 		}
 	})
 }
+
+// However many pull requests come from forks, those of the project are reviewed.
+func TestReviewsOfTheProjectComeFirst(t *testing.T) {
+	w, r, b, h := reviewing(t, 1)
+	w.repo.push("c1", zone(1, core("xss")))
+	w.converge(sweep)
+	for n := range mostReviewed + 10 {
+		h.open(b, n+1, fmt.Sprint("p", n+1), zone(1, core("sqli")))
+		b.pulls[n].Fork = n > 0
+	}
+	r.round(t)
+	if b.comments[1] == "" || b.comments[mostReviewed+10] == "" || b.comments[2] != "" {
+		t.Errorf("%d were reviewed, and not the right ones", len(b.comments))
+	}
+}

@@ -99,7 +99,27 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 
 // Compile evaluates a head the way a commit is evaluated that is acted on.
 func (h heads) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	return compileTree(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, evaluationBounds)
+	return compileHead(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, reviewBounds)
+}
+
+// reviewBounds leave less time than the followed branch has: what somebody pushes
+// to a pull request must not keep all others from being reviewed. It is ten times what
+// a fleet of 50,000 zones takes.
+var reviewBounds = worker.Limits{Output: evaluationBounds.Output, Total: time.Minute}
+
+// compileHead takes it for a mistake of the head where evaluating it trips a bound
+// as a whole: as an error it would be tried again with every round, and told to
+// nobody.
+func compileHead(ctx context.Context, t tree, bounds worker.Limits) (desired.State, []desired.Problem, error) {
+	state, problems, err := compileTree(ctx, t, bounds)
+	var bound *worker.BoundError
+	if !errors.As(err, &bound) {
+		return state, problems, err
+	}
+	return desired.State{}, []desired.Problem{{
+		Origin: desired.Origin{Commit: t.Commit}, Message: "evaluating all of it " + trippedOver(bound),
+		Hint: "seawall validate shows which folders take long",
+	}}, nil
 }
 
 // desk is what the daemon does for reviewers.
