@@ -129,7 +129,7 @@ func (r *Reviews) Round(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.review(ctx, pull, heads[pull.Number], failed[pull.Number], base); err != nil {
+		if err := r.shielded(ctx, pull, heads[pull.Number], failed[pull.Number], base); err != nil {
 			r.Log.WarnContext(ctx, "a pull request was not reviewed", "number", pull.Number, "error", err.Error())
 		}
 	}
@@ -165,6 +165,17 @@ func (r *Reviews) forget(ctx context.Context, open []int) {
 		}
 		delete(r.told, number)
 	}
+}
+
+// shielded survives what a stranger may have found to make a review panic: that
+// must not end the daemon.
+func (r *Reviews) shielded(ctx context.Context, pull PullRequest, head string, failed error, base desired.State) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reviewing it makes no sense: %v", p)
+		}
+	}()
+	return r.review(ctx, pull, head, failed, base)
 }
 
 func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, failed error, base desired.State) error {

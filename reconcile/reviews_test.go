@@ -497,3 +497,26 @@ func TestReviewsOfTheProjectComeFirst(t *testing.T) {
 		t.Errorf("%d were reviewed, and not the right ones", len(b.comments))
 	}
 }
+
+// explosive is a pull request that makes a review panic.
+type explosive struct{ *heads }
+
+func (e explosive) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
+	if commit == "boom" {
+		panic("boom")
+	}
+	return e.heads.Compile(ctx, commit)
+}
+
+func TestReviewSurvivesAPanic(t *testing.T) {
+	w, r, b, h := reviewing(t, 1)
+	r.Heads = explosive{h}
+	w.repo.push("c1", zone(1, core("xss")))
+	w.converge(sweep)
+	h.open(b, 2, "boom", zone(1, core("sqli")))
+	h.open(b, 1, "p1", zone(1, core("sqli")))
+	r.round(t)
+	if b.comments[1] == "" {
+		t.Error("the other one was not reviewed")
+	}
+}
