@@ -63,10 +63,16 @@ func NewMerges(send func(ctx context.Context, commit string, m Mark) error, log 
 func (m *Merges) Begin(commit string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if commit == "" || commit == m.pending || commit == m.settled {
+	if commit == "" || commit == m.pending {
 		return
 	}
-	m.pending, m.trouble, m.mendable = commit, nil, false
+	if m.pending != "" && m.pending != m.settled { // nobody will finish it
+		m.push(m.pending, Mark{"seawall/apply", MarkFailure, "replaced by " + short(commit) + " before all zones were done"})
+	}
+	if m.pending = commit; commit == m.settled {
+		return
+	}
+	m.trouble, m.mendable = nil, false
 	m.push(commit, Mark{"seawall/apply", MarkPending, "being applied"})
 }
 
@@ -80,6 +86,9 @@ func (m *Merges) Report(_ context.Context, r Report) {
 	begun := r.Commit == m.pending || m.pending == "" && m.settled == "" && r.Full // of an earlier process
 	if r.Commit == "" || !begun && r.Commit != m.settled {
 		return
+	}
+	if m.pending == "" && m.settled == "" && !r.Converged() {
+		return // it may have settled long ago; what goes wrong today is not its verdict
 	}
 	m.remember(r)
 	mended := m.mendable && len(m.trouble) == 0 && r.Converged()
@@ -131,8 +140,8 @@ func (m *Merges) push(commit string, mark Mark) {
 // retryMarks is how long a forge that did not take a mark is left alone.
 const retryMarks = 30 * time.Second
 
-// Run sends marks, those of one commit in order, until ctx ends. One that the forge
-// does not take is tried again, and is told once.
+// Run sends marks until ctx ends, those of one commit in order. One that the forge
+// does not take is tried again after those of other commits, and is told once.
 func (m *Merges) Run(ctx context.Context) {
 	failing := false
 	for {
@@ -175,8 +184,8 @@ func (m *Merges) next() (merged, bool) {
 	return m.queue[0], true
 }
 
-// postpone puts a commit's marks behind those of others, in their order: it may be
-// this commit alone that the forge does not take.
+// postpone moves what waits for one commit behind all others: a forge that will
+// never take it (it may not know the commit) must not keep those from being told.
 func (m *Merges) postpone(commit string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -88,7 +88,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if err := r.recordWords(ctx, order, memory, report); err != nil {
 		return fmt.Errorf("recording approvals: %w", err)
 	}
-	err = r.apply(ctx, scoped.State, seen, report, memory, facts) // 6 apply, 7 verify
+	err = r.apply(ctx, scoped.State, seen, report, memory, facts, order) // 6 apply, 7 verify
 	if ctx.Err() == nil {
 		err = errors.Join(err, tokensErr, r.applyTokens(ctx, seen.live.Tokens, report))
 	}

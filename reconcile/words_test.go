@@ -81,3 +81,26 @@ func TestBeginIsToldOnce(t *testing.T) {
 		t.Errorf("begun %v", begun)
 	}
 }
+
+// A commit that could not be asked when it was accepted is asked until it can be,
+// and then not again.
+func TestCommitIsAskedAgain(t *testing.T) {
+	w := newWorld(t, 1)
+	said := &words{}
+	asked, fail := 0, errors.New("the file of keys is missing")
+	w.Control = said
+	w.Agreed = func(context.Context, string) ([]Approval, error) {
+		asked++
+		return []Approval{{Digest: "sha256:x", Kind: Approved}}, fail
+	}
+	w.repo.push("c1", zone(1, core("xss")))
+	w.converge(sweep)
+	w.converge(syncing)
+	fail = nil
+	for range 3 {
+		w.converge(syncing)
+	}
+	if asked != 3 || len(said.approved) != 1 {
+		t.Errorf("asked %d times, recorded %v", asked, said.approved)
+	}
+}

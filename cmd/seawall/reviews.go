@@ -122,12 +122,32 @@ func (h heads) refs() string {
 // Compile evaluates a head the way a commit is evaluated that is acted on. That it
 // lacks the followed folder is its own mistake.
 func (h heads) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	state, problems, err := compileTree(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, evaluationBounds)
+	state, problems, err := compileHead(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, reviewBounds)
 	var e *gitrepo.Error
 	if errors.As(err, &e) && e.Kind == gitrepo.ErrPathNotFound {
 		return desired.State{}, []desired.Problem{{Origin: desired.Origin{Commit: commit}, Message: e.Error(), Hint: e.Hint}}, nil
 	}
 	return state, problems, err
+}
+
+// reviewBounds leave less time than the followed branch has: what somebody pushes
+// to a pull request must not keep all others from being reviewed. It is ten times what
+// a fleet of 50,000 zones takes.
+var reviewBounds = worker.Limits{Output: evaluationBounds.Output, Total: time.Minute}
+
+// compileHead takes it for a mistake of the head where evaluating it trips a bound
+// as a whole: as an error it would be tried again with every round, and told to
+// nobody.
+func compileHead(ctx context.Context, t tree, bounds worker.Limits) (desired.State, []desired.Problem, error) {
+	state, problems, err := compileTree(ctx, t, bounds)
+	var bound *worker.BoundError
+	if !errors.As(err, &bound) {
+		return state, problems, err
+	}
+	return desired.State{}, []desired.Problem{{
+		Origin: desired.Origin{Commit: t.Commit}, Message: "evaluating all of it " + trippedOver(bound),
+		Hint: "seawall validate shows which folders take long",
+	}}, nil
 }
 
 // desk is what the daemon does for reviewers.
@@ -155,7 +175,8 @@ func (d *daemon) newDesk() (*desk, error) {
 	}
 	reviews := &reconcile.Reviews{
 		Forge: at, Heads: newHeads(d.settings), Base: d.InForce, Reader: edge.ReadOnly(platform),
-		Memory: d.Memory, Tokens: d.memory, Sinks: d.assembly.Sinks, Guards: d.assembly.Guards, Approvers: d.Forge.Approvers, Control: d.Control,
+		Memory: d.Memory, Tokens: d.memory, Guards: d.assembly.Guards,
+		NameSuffix: d.NameSuffix, CreatesTokens: d.CreatesTokens, Approvers: d.Forge.Approvers, Control: d.Control,
 		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: reconcile.Budget{Requests: d.Budget.Requests, Per: d.Budget.Per},
 		Concurrency: d.Budget.Concurrency, Now: time.Now, Log: d.log,
 	}

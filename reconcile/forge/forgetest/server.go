@@ -153,6 +153,13 @@ func (s *Server) refuse(w http.ResponseWriter, status int, message string) {
 	reply(w, status, s.shape("refusal").with("message", message))
 }
 
+// Now is the time of what happened last, by the server's clock.
+func (s *Server) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
 func (s *Server) tick() time.Time {
 	s.now = s.now.Add(time.Second)
 	return s.now
