@@ -148,6 +148,7 @@ func TestReviewApproves(t *testing.T) {
 			g.forge.Approve(1, "ana")
 			g.merge(head)
 			g.poll("the approved merge is live", func() bool { return g.threshold() == 60 })
+			g.poll("it is settled", func() bool { return regexp.MustCompile("pending (failure )?success$").MatchString(g.marked(head)) })
 			said := g.record()
 			if len(said) == 0 || said[0] != "ana: review of pull request 1" {
 				t.Errorf("on record: %q", said)
@@ -199,7 +200,7 @@ func TestReviewDoesNotApprove(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGuarded(t, forges.Gitea, "")
+			g := newGuarded(t, forges.GitHub, "")
 			g.begin()
 			head := say(g, g.proposed(60))
 			g.settle()

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -153,6 +155,14 @@ func long(n int) string {
 	return b.String()
 }
 
+// survivable are those that this machine bounds: a bounded address space is
+// Linux's, and the race detector cannot live in one.
+func survivable() []hostile {
+	return slices.DeleteFunc(slices.Clone(hostiles), func(h hostile) bool {
+		return h.name == "memory" && (runtime.GOOS != "linux" || len(buildFlags) > 0)
+	})
+}
+
 // line is a text on one line.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
@@ -221,6 +231,7 @@ func outsideCode(line string) string {
 
 func TestHostilePullRequests(t *testing.T) {
 	t.Parallel()
+	all := survivable()
 	r := newReviewed(t, forges.GitHub, 3, "@every 1s")
 	tokens := fmt.Sprintf("tokens: file: %q", filepath.Join(r.dir, "tokens-token"))
 	r.write("tokens-token", r.platform.TokensToken.Reveal())
@@ -228,15 +239,15 @@ func TestHostilePullRequests(t *testing.T) {
 		fmt.Sprintf("sinks: ci: file: root: %q\n", filepath.Join(r.dir, "secrets")))
 	r.repo.Commit("edge.cue", declare(2, 25))
 	r.open(1, files("edge.cue", declare(2, 26)))
-	for i, h := range hostiles {
+	for i, h := range all {
 		r.open(i+2, h.head)
 	}
 	r.start()
 	r.pollReady()
 	r.platform.ClearTranscript()
 	branch := 25
-	for i := len(hostiles) - 1; i >= 0; i-- {
-		h, number := hostiles[i], i+2
+	for i := len(all) - 1; i >= 0; i-- {
+		h, number := all[i], i+2
 		r.poll(h.name+" is told of", func() bool { return r.told(number) != "" })
 		text := r.told(number)
 		for _, want := range h.says {
@@ -248,7 +259,7 @@ func TestHostilePullRequests(t *testing.T) {
 		if strings.Contains(text, "root:x:") {
 			t.Errorf("%s: a file of the machine is in\n%s", h.name, text)
 		}
-		if i%7 == 0 || i >= len(hostiles)-bombs {
+		if i%7 == 0 || i >= len(all)-bombs {
 			branch++
 			r.repo.Commit("edge.cue", declare(2, branch))
 			r.hook(hookSecret)
