@@ -160,8 +160,13 @@ func (s *Server) Now() time.Time {
 	return s.now
 }
 
+// tick is the time of the next thing that happens: a second after the one before,
+// and not in the past of whoever asks.
 func (s *Server) tick() time.Time {
 	s.now = s.now.Add(time.Second)
+	if now := time.Now().UTC().Truncate(time.Second).Add(time.Second); now.After(s.now) {
+		s.now = now
+	}
 	return s.now
 }
 
