@@ -60,8 +60,8 @@ func TestGuardShrunk(t *testing.T) {
 	plan := makeOne(deployment(paranoia(2)), testExecute(nil))
 	facts := Facts{Before: Size{10, 12, 0}, After: Size{1, 1, 0}}
 	want := &Refusal{
-		"shrink", "this commit declares 1 zone with 1 deployment where the last accepted one declared 10 zones with 12 deployments",
-		"seawall apply --allow-shrink, or a commit that declares them again",
+		Guard: "shrink", Reason: "this commit declares 1 zone with 1 deployment where the last accepted one declared 10 zones with 12 deployments",
+		Release: "seawall apply --allow-shrink, or a commit that declares them again",
 	}
 	guarded := Guard(plan, facts)
 	if got := guarded.Changes[0]; !reflect.DeepEqual(got.Refused, want) || got.Applies() {
@@ -98,10 +98,10 @@ func TestGuardNonConvergent(t *testing.T) {
 		return Guard(makeOne(d, live), facts).Changes[0].Refused
 	}
 	want := &Refusal{
-		"non_convergent",
-		"this very change was written before and the platform did not keep it: " +
+		Guard: "non_convergent",
+		Reason: "this very change was written before and the platform did not keep it: " +
 			`overrides.categories["paranoia-level-3"].enabled, overrides.categories["paranoia-level-4"].enabled`,
-		"a changed declaration, a changed live state, or seawall apply, which tries it once more",
+		Release: "a changed declaration, a changed live state, or seawall apply, which tries it once more",
 	}
 	if got := refusal(deployment(paranoia(2), keep), live); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
@@ -191,5 +191,48 @@ func TestShrunkCommitIsRefusedWithoutChanges(t *testing.T) {
 	}
 	if plan := Guard(Make(Input{State: desired.State{}}), Facts{}); plan.Attention() {
 		t.Errorf("an empty repository from the start needs nobody: %+v", plan.Problems)
+	}
+}
+
+// TestShrinkAsConfigured: floor and share are the configuration's, and a commit
+// that declares nothing is held whatever they are.
+func TestShrinkAsConfigured(t *testing.T) {
+	for _, test := range []struct {
+		shrink        Shrink
+		before, after int
+		want          bool
+	}{
+		{Shrink{Floor: 10}, 9, 1, false},
+		{Shrink{Floor: 10}, 10, 5, true},
+		{Shrink{Floor: 2}, 2, 1, true},
+		{Shrink{Percent: 30}, 10, 7, true},
+		{Shrink{Percent: 30}, 10, 8, false},
+		{Shrink{Percent: 90}, 10, 2, false},
+		{Shrink{Percent: 90}, 10, 1, true},
+		{Shrink{Floor: 100, Percent: 90}, 3, 0, true},
+	} {
+		f := Facts{Shrink: test.shrink, Before: Size{Zones: test.before}, After: Size{Zones: test.after}}
+		if got := f.Shrunk(); got != test.want {
+			t.Errorf("%+v, from %d to %d: got %v", test.shrink, test.before, test.after, got)
+		}
+	}
+}
+
+// TestSelects: a label that is not there is not an empty one.
+func TestSelects(t *testing.T) {
+	zone := Labels{"tier": "gold", "note": ""}
+	for _, test := range []struct {
+		labels Labels
+		want   bool
+	}{
+		{nil, true},
+		{Labels{"tier": "gold"}, true},
+		{Labels{"tier": "gold", "note": ""}, true},
+		{Labels{"tier": "free"}, false},
+		{Labels{"absent": ""}, false},
+	} {
+		if got := test.labels.Selects(zone); got != test.want {
+			t.Errorf("%v: got %v", test.labels, got)
+		}
 	}
 }

@@ -163,8 +163,8 @@ func TestMakeUndecided(t *testing.T) {
 			}
 			guarded := Guard(plan, Facts{}).Changes[0]
 			want := &Refusal{
-				"unmanaged", fmt.Sprintf(`live has 1 override that no declaration owns: overrides.rules["%s"].enabled`, ruleID(1)),
-				`unmanaged: "keep" or unmanaged: "remove" in the deployment at zones/shop.cue:4:2`,
+				Guard: "unmanaged", Reason: fmt.Sprintf(`live has 1 override that no declaration owns: overrides.rules["%s"].enabled`, ruleID(1)),
+				Release: `unmanaged: "keep" or unmanaged: "remove" in the deployment at zones/shop.cue:4:2`,
 			}
 			if !reflect.DeepEqual(guarded.Refused, want) || guarded.Applies() {
 				t.Errorf("got %+v", guarded.Refused)

@@ -33,6 +33,12 @@ type Plan struct {
 	// those on record. Neither stops a change, and expiries are not in the digest.
 	Findings []Finding `json:"findings,omitempty"`
 	Expiries []Expiry  `json:"expiries,omitempty"`
+	// Holds are those on zones that this plan looked at; they are not in the digest.
+	Holds []Hold `json:"holds,omitempty"`
+
+	// Granted are the approvals that a guard found to be of this plan, or of part of
+	// it, in order; see [Facts.Approved].
+	Granted []string `json:"-"`
 
 	// Settled are the deployments that agree with what is desired.
 	Settled []Settled `json:"-"`
@@ -79,6 +85,9 @@ type Change struct {
 	// Request is what would be sent; nil where nothing but a decision is missing.
 	Request *Request `json:"request"`
 	Refused *Refusal `json:"refused"`
+
+	// Approved says that a person has agreed to it; see [Facts.Approved].
+	Approved bool `json:"-"`
 
 	// Target is what the request was made from; see reconcile.
 	Target Target `json:"-"`
@@ -163,6 +172,17 @@ type Refusal struct {
 	Guard   string `json:"guard"`
 	Reason  string `json:"reason"`
 	Release string `json:"release"`
+	// Until is when it ends by itself; zero where it does not, or nobody knows.
+	Until time.Time `json:"until,omitzero"`
+	// Digest is what a person approves to release this change and all others that
+	// are held back with it; empty where an approval releases nothing.
+	Digest string `json:"approve,omitempty"`
+}
+
+// WaitsForTime reports whether it ends without a person: a hold and a freeze end,
+// and the waves before a wave come to be done, unless they are halted.
+func (r Refusal) WaitsForTime() bool {
+	return !r.Until.IsZero() || r.Guard == "wave" && r.Release != releaseHalted
 }
 
 // Problem is a zone, deployment or token about which no change can be planned.
@@ -191,6 +211,7 @@ const (
 	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
 	Refused     ProblemState = "refused"      // a guard holds the whole plan back
 	Quarantined ProblemState = "quarantined"  // a token may exist whose secret nobody has
+	NotRead     ProblemState = "not_read"     // a pull request names a zone that may not be read for it
 	Undelivered ProblemState = "undelivered"  // a token exists and its secret waits for its sink
 )
 
@@ -273,7 +294,7 @@ func (p Plan) seal() Plan {
 	}
 	d := p
 	d.Deprecations = []deprecation.Notice{} // days left change by themselves
-	d.Digest, d.GeneratedAt, d.Requests.Used, d.Expiries = "", time.Time{}, 0, nil
+	d.Digest, d.GeneratedAt, d.Requests.Used, d.Expiries, d.Holds = "", time.Time{}, 0, nil, nil
 	p.Digest = "sha256:" + fingerprint(d)
 	return p
 }

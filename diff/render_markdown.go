@@ -25,6 +25,13 @@ func (p Plan) Markdown(w io.Writer) error {
 	fmt.Fprintf(&b, "### Seawall plan%s\n\n%s\n", ofCommit(p.Commit), p.Summary)
 	p.markdownChanges(&b)
 	p.markdownProblems(&b)
+	for i, h := range p.Holds {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(&b, "- … and %d more held zones\n", len(p.Holds)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n⏸️ %s is %s\n", Code(h.Zone), Code(h.String()))
+	}
 	p.markdownRemarks(&b)
 	fmt.Fprintf(&b, "\n%s used", plural(int(p.Requests.Used), "request", "requests"))
 	if p.Requests.ToApply > 0 {

@@ -238,7 +238,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 				}
 				return fields
 			}(),
-			Unmanaged: make([]Leftover, 3000), Refused: &Refusal{long, long, long}, Origin: desired.Origin{File: long},
+			Unmanaged: make([]Leftover, 3000), Refused: &Refusal{Guard: long, Reason: long, Release: long}, Origin: desired.Origin{File: long},
 		}}},
 		"many leftovers": {Changes: []Change{{Unmanaged: make([]Leftover, 9000)}}},
 		"many problems": {Problems: func() (problems []Problem) {

@@ -21,6 +21,9 @@ func (p Plan) Text(w io.Writer, colour bool) error {
 	for _, g := range grouped(p.Problems) {
 		t.problem(g)
 	}
+	for _, h := range p.Holds {
+		t.hold(h)
+	}
 	for _, r := range p.remarks() {
 		t.remark(r)
 	}
@@ -132,6 +135,10 @@ func (t *textWriter) problem(g alike) {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), Printable(first.Hint))
 	}
 	t.WriteByte('\n')
+}
+
+func (t *textWriter) hold(h Hold) {
+	fmt.Fprintf(t, "%s %s  %s\n\n", t.paint(red, "!"), t.paint(bold, Printable(h.Zone)), t.paint(red, Printable(h.String())))
 }
 
 func (t *textWriter) summary(p Plan) {

@@ -21,7 +21,7 @@ func (r *Reconciler) choose(ctx context.Context, order Order, memory Recollectio
 	commit, err := r.Source.Fetch(ctx)
 	if err != nil {
 		err = fmt.Errorf("fetching desired state: %w", err)
-		return r.fallBack(ctx, order, report, Held{Reason: err.Error()}, err)
+		return r.fallBack(ctx, order, report, Held{Commit: commit, Reason: err.Error()}, err)
 	}
 	if r.inForce != nil && commit != "" && commit == r.inForce.Commit {
 		return *r.inForce, nil

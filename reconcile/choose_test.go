@@ -78,13 +78,14 @@ func TestHeldCommitThatWasTakenBack(t *testing.T) {
 }
 
 func TestFallingBack(t *testing.T) {
-	offline := errors.New("no route to host")
+	offline, unsigned := errors.New("no route to host"), errors.New("it is not signed")
 	for name, c := range map[string]struct {
 		spoil  func(*repo)
 		commit string
 		reason string
 	}{
-		"fetching fails":  {func(r *repo) { r.fetchErr = offline }, "", "fetching desired state: no route to host"},
+		"fetching fails":  {func(r *repo) { r.head, r.fetchErr = "", offline }, "", "fetching desired state: no route to host"},
+		"not signed":      {func(r *repo) { r.head, r.fetchErr = "c2", unsigned }, "c2", "fetching desired state: it is not signed"},
 		"compiling fails": {func(r *repo) { r.head, r.commits["c2"] = "c2", commit{err: offline} }, "c2", "compiling desired state: no route to host"},
 		"invalid":         {func(r *repo) { r.pushInvalid("c2", mistake("no")) }, "c2", ErrInvalid.Error()},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 )
@@ -53,6 +54,15 @@ func (l Logger) Report(ctx context.Context, r Report) {
 		l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
 			"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release)
 	})
+	lines("holds", len(r.Plan.Holds), func(i int) {
+		h := r.Plan.Holds[i]
+		if r.Full {
+			l.Log.WarnContext(ctx, "a zone is held", "zone", h.Zone, "until", h.Until.UTC().Format(time.RFC3339), "reason", h.Reason)
+		}
+	})
+	if r.Rollout != nil && r.Rollout.Halted != "" {
+		l.Log.ErrorContext(ctx, "the waves are halted", "reason", r.Rollout.Halted, "release", "seawall waves resume")
+	}
 	results := begun(r)
 	lines("results", len(results), func(i int) { l.result(ctx, results[i]) })
 	l.summary(ctx, r)

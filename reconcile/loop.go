@@ -16,12 +16,14 @@ type Loop struct {
 	// Sync and Sweep tick; a tick that comes while a run goes on waits, and more
 	// of the same kind become one.
 	Sync, Sweep <-chan time.Time
+	// Wake asks for a sync at once; nil never does.
+	Wake <-chan struct{}
 }
 
 // Run reconciles everything once and then on every tick, until ctx ends. A
 // write in flight is finished first.
 func (l *Loop) Run(ctx context.Context) {
-	l.once(ctx, Order{Trigger: TriggerSweep, FallBack: true})
+	l.sweep(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -31,18 +33,33 @@ func (l *Loop) Run(ctx context.Context) {
 		select { // a new commit before the look at everything
 		case <-l.Sync:
 			l.sync(ctx)
-			continue
+		case <-l.Wake:
+			l.sync(ctx)
 		default:
+		}
+		if ctx.Err() == nil { // one is enough: who wakes without end must not keep drift from being seen
+			select {
+			case <-l.Sweep:
+				l.sweep(ctx)
+				continue
+			default:
+			}
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.Sync:
 			l.sync(ctx)
+		case <-l.Wake:
+			l.sync(ctx)
 		case <-l.Sweep:
-			l.once(ctx, Order{Trigger: TriggerSweep, FallBack: true})
+			l.sweep(ctx)
 		}
 	}
+}
+
+func (l *Loop) sweep(ctx context.Context) {
+	l.once(ctx, Order{Trigger: TriggerSweep, FallBack: true})
 }
 
 func (l *Loop) sync(ctx context.Context) {

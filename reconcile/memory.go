@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -23,6 +24,9 @@ func (f *Forgetful) Recall(context.Context) (Recollection, error) {
 		Applied:       maps.Clone(f.has.Applied),
 		NonConvergent: maps.Clone(f.has.NonConvergent),
 		Size:          f.has.Size,
+		Holds:         slices.Clone(f.has.Holds),
+		Approvals:     slices.Clone(f.has.Approvals),
+		Rollout:       f.has.Rollout,
 	}, nil
 }
 
@@ -68,4 +72,40 @@ func (f *Forgetful) Forget(_ context.Context, ids []diff.DeploymentID) error {
 		delete(f.has.NonConvergent, id)
 	}
 	return nil
+}
+
+// Approve implements [Control].
+func (f *Forgetful) Approve(_ context.Context, approvals []Approval) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, a := range approvals {
+		known := slices.ContainsFunc(f.has.Approvals, func(b Approval) bool { return b.Digest == a.Digest })
+		if a.Kind == Approved && !known {
+			f.has.Approvals = append(f.has.Approvals, a)
+		}
+	}
+	return nil
+}
+
+// Spend implements [Control].
+func (f *Forgetful) Spend(_ context.Context, digests []string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.has.Approvals = slices.DeleteFunc(slices.Clone(f.has.Approvals), func(a Approval) bool { return slices.Contains(digests, a.Digest) })
+	return nil
+}
+
+// Roll implements [Control].
+func (f *Forgetful) Roll(_ context.Context, change func(Rollout) Rollout) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.has.Rollout = change(f.has.Rollout)
+	return nil
+}
+
+// Hold keeps hands off a zone, in the place of any hold on it before.
+func (f *Forgetful) Hold(hold diff.Hold) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.has.Holds = append(slices.DeleteFunc(slices.Clone(f.has.Holds), func(h diff.Hold) bool { return h.Zone == hold.Zone }), hold)
 }

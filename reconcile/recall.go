@@ -107,7 +107,7 @@ func without(records []diff.TokenRecord, intent string) []diff.TokenRecord {
 // dueTokens returns the declared tokens that a sync is about although nothing was
 // declared anew: their time has come, their secret still waits, or an earlier
 // run did not finish with them.
-func (r *Reconciler) dueTokens(ctx context.Context, tokens []desired.Token) ([]desired.Token, error) {
+func (r *Reconciler) dueTokens(ctx context.Context, tokens []desired.Token, facts diff.Facts) ([]desired.Token, error) {
 	if r.Tokens == nil || len(tokens) == 0 {
 		return nil, nil
 	}
@@ -119,7 +119,7 @@ func (r *Reconciler) dueTokens(ctx context.Context, tokens []desired.Token) ([]d
 	var due []desired.Token
 	for _, token := range tokens {
 		_, waits := r.pendingTokens[token.Key]
-		if r.pendingTokens.due(token.Key) || !waits && keys[token.Key] {
+		if r.pendingTokens.due(token.Key) || r.delayed.dueToken(token.Key, facts) || !waits && keys[token.Key] {
 			due = append(due, token)
 		}
 	}

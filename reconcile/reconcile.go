@@ -15,6 +15,7 @@ package reconcile
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -25,7 +26,8 @@ import (
 // Source is where commits come from.
 type Source interface {
 	// Fetch returns the commit the configured ref points at now. A folder that
-	// is not git has the empty commit.
+	// is not git has the empty commit. A commit that must not be acted on, since
+	// nobody trusted has signed it, is returned beside the error.
 	Fetch(ctx context.Context) (commit string, err error)
 }
 
@@ -64,6 +66,12 @@ type Recollection struct {
 	// Size is zero when no commit was accepted yet. Its Tokens are zero as well
 	// where an earlier version, which did not count them, accepted the commit.
 	Size diff.Size
+
+	// What a [Control] holds: all holds, those that are over too; the approvals that
+	// are not spent; and the rollout on record.
+	Holds     []diff.Hold
+	Approvals []Approval
+	Rollout   Rollout
 }
 
 // Reporter is told of every finished run.
@@ -80,6 +88,7 @@ type Reconciler struct {
 	Writer   edge.Writer       // nil: runs end before the apply stage
 	Good     GoodCommit        // nil: no fall-back to an earlier commit
 	Memory   Memory            // nil: nothing is remembered
+	Control  Control           // nil: no waves, and approvals count for one run
 	Tokens   TokenMemory       // nil: tokens are unknown
 	Creator  edge.TokenCreator // nil: no token is created
 	Sinks    Sinks             // nil: no secret can be delivered
@@ -95,6 +104,8 @@ type Reconciler struct {
 	// CreatesTokens says which permission groups hold the right to create tokens;
 	// nil goes by their names.
 	CreatesTokens func(desired.PermissionGroup) bool
+	// Guards are those of the configuration.
+	Guards Guards
 
 	Now      func() time.Time
 	Requests func() int64 // HTTP requests sent so far; nil counts none
@@ -104,12 +115,23 @@ type Reconciler struct {
 	// Concurrency bounds how many zones are read or written at once; zero is 16.
 	Concurrency int
 
-	rulesets map[managedKey]edge.Ruleset // managed rulesets as last read
-	inForce  *desired.State              // the last state that was accepted: what to fall back to
-	actedOn  *desired.State              // the last one that a run was about as a whole: what ChangedOnly compares with
-	newest   *compiled                   // the newest commit, while it is not in force
-	held     string                      // what the run before reported as held
+	// Begin is told of each commit that is about to be applied for the first time;
+	// nil tells nobody. It must return at once.
+	Begin func(commit string)
+	// Agreed returns the approvals that a commit itself carries; nil is none. It is
+	// asked once for each commit.
+	Agreed func(ctx context.Context, commit string) ([]Approval, error)
+
+	rulesets map[managedKey]edge.Ruleset   // managed rulesets as last read
+	inForce  *desired.State                // the last state that was accepted: what to fall back to
+	shown    atomic.Pointer[desired.State] // inForce, for those who look from outside
+	actedOn  *desired.State                // the last one that a run was about as a whole: what ChangedOnly compares with
+	heard    string                        // the commit whose approvals are on record
+	unheard  string                        // the commit that could not be asked for them
+	newest   *compiled                     // the newest commit, while it is not in force
+	held     string                        // what the run before reported as held
 	pending  pending[edge.ZoneID]
+	delayed  delayed
 
 	pendingTokens pending[string]
 	unkept        map[edge.TokenID]string // updates that the platform did not keep, as fingerprints
@@ -149,10 +171,30 @@ type Order struct {
 	FallBack bool
 	// AllowShrink accepts a commit that declares far less than the last one.
 	AllowShrink bool
+	// Approve are digests that whoever gives the order agrees to; see
+	// [diff.Facts.Approved].
+	Approve []string
+	// DuringFreeze is why freezes that allow that are overridden; empty keeps them.
+	DuringFreeze string
+	// Who gives the order, for the record of Approve and DuringFreeze.
+	Who string
 	// Retry tries changes again that did not converge before.
 	Retry bool
+	// Expect is shown the plan before anything is sent; with an error nothing is.
+	// Nil expects nothing.
+	Expect func(diff.Plan) error
 	// PlanOnly ends the run before the apply stage.
 	PlanOnly bool
+}
+
+// InForce returns the state that was accepted last, false before the first. It may
+// be called while a run goes on; the state must not be changed.
+func (r *Reconciler) InForce() (desired.State, bool) {
+	state := r.shown.Load()
+	if state == nil {
+		return desired.State{}, false
+	}
+	return *state, true
 }
 
 func (r *Reconciler) log() *slog.Logger {

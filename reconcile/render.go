@@ -150,11 +150,18 @@ func (r Report) counts() []string {
 	if n := len(r.Results) - r.Count(Converged); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d not", n))
 	}
-	attention := len(r.Plan.Problems)
+	attention, waiting := len(r.Plan.Problems), 0
 	for _, c := range r.Plan.Changes {
-		if !c.Applies() && c.Action != diff.ActionOrphan {
+		switch {
+		case c.Applies(), c.Action == diff.ActionOrphan:
+		case c.Refused != nil && c.Refused.WaitsForTime():
+			waiting++
+		default:
 			attention++
 		}
+	}
+	if waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%d held back for now", waiting))
 	}
 	switch {
 	case attention == 1:

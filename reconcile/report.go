@@ -26,9 +26,17 @@ type Report struct {
 	Plan    diff.Plan
 	Results []Result
 
+	// Rollout is how far the waves had come when the run began; nil where there is
+	// none. Overridden are the freezes that the run passed by a person's word.
+	Rollout    *diff.Rollout
+	Overridden []string
+
 	// Err is why the run as a whole failed or stopped early.
 	Err      error
 	Requests int64
+	// Unfinished counts zones and tokens that a later sync tries again, and those
+	// that wait for a time; not those that wait for somebody's word.
+	Unfinished int
 	// Full says that every declared zone was in scope.
 	Full bool
 }

@@ -35,7 +35,13 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return err
 	}
 	report.Commit = state.Commit
-	scoped, err := r.scope(ctx, state, order)
+	memory = r.hear(ctx, order, memory, state.Commit)
+	rollout := r.rollout(ctx, memory, state)
+	facts := r.facts(order, memory, state)
+	facts.Rollout = rollout.facts(r.Guards.Waves, r.Now())
+	report.Rollout = facts.Rollout
+	_, report.Overridden = r.frozen(order, facts.Now)
+	scoped, err := r.scope(ctx, state, order, facts)
 	if err != nil {
 		return err
 	}
@@ -55,7 +61,6 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 			return fmt.Errorf("recalling tokens: %w", tokensErr)
 		}
 	}
-	facts := r.facts(order, memory, state)
 	if full {
 		r.forgetRulesets(seen.live)
 	}
@@ -63,22 +68,36 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if full && r.Deprecations != nil {
 		report.Plan.Deprecations = append(report.Plan.Deprecations, r.Deprecations(state, facts.Now)...)
 	}
+	if order.Expect != nil {
+		if err := order.Expect(report.Plan); err != nil {
+			return err
+		}
+	}
 	if !writes {
 		return tokensErr
 	}
 	if !facts.Shrunk() {
+		r.announce(ctx, state.Commit)
+		if err := r.begin(ctx, rollout); err != nil {
+			return err
+		}
 		if err := r.accept(ctx, order, memory, state, facts, seen.live); err != nil {
 			return err
 		}
 	}
-	err = r.apply(ctx, scoped.State, seen, report, memory, facts) // 6 apply, 7 verify
+	if err := r.recordWords(ctx, order, memory, report); err != nil {
+		return fmt.Errorf("recording approvals: %w", err)
+	}
+	err = r.apply(ctx, scoped.State, seen, report, memory, facts, order) // 6 apply, 7 verify
 	if ctx.Err() == nil {
 		err = errors.Join(err, tokensErr, r.applyTokens(ctx, seen.live.Tokens, report))
 	}
 	r.postpone(report, state, scoped.State, order.ChangedOnly)
+	r.delayed = r.delayed.after(report, state, scoped.State, facts)
+	report.Unfinished = len(r.pending) + len(r.pendingTokens) + r.delayed.timely()
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
-	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled))
+	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled), r.follow(ctx, state.Commit, scoped.State, report), r.spend(ctx, report))
 }
 
 // noteHeld tells a commit that is still held from one that is held anew.
@@ -114,6 +133,7 @@ func (r *Reconciler) accept(ctx context.Context, order Order, memory Recollectio
 		return err
 	}
 	r.inForce = &state
+	r.shown.Store(&state)
 	if r.newest != nil && r.newest.commit == state.Commit {
 		r.newest = nil
 	}
@@ -139,22 +159,6 @@ func (r *Reconciler) remember(ctx context.Context, memory Recollection, state de
 		}
 	}
 	return r.forget(ctx, memory, state, live)
-}
-
-func (r *Reconciler) facts(order Order, memory Recollection, state desired.State) diff.Facts {
-	f := diff.Facts{
-		Now:         r.Now(),
-		Before:      memory.Size,
-		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments(), Tokens: len(state.Tokens)},
-		AllowShrink: order.AllowShrink,
-	}
-	if !order.Retry {
-		f.NonConvergent, f.NonConvergentTokens = memory.NonConvergent, r.unkept
-	}
-	if r.Sinks != nil {
-		f.CheckSink = r.Sinks.Check
-	}
-	return f
 }
 
 func (r *Reconciler) plan(scoped scoped, live diff.Live, applied diff.Applied, facts diff.Facts) diff.Plan {

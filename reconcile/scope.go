@@ -25,7 +25,7 @@ type scoped struct {
 func (s scoped) all() bool { return s.zones && s.tokens }
 
 // scope cuts a state down to what an order asks for.
-func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order) (scoped, error) {
+func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order, facts diff.Facts) (scoped, error) {
 	if order.narrow() {
 		part, err := only(state, order.Zones, order.Tokens)
 		return scoped{State: part}, err
@@ -37,7 +37,7 @@ func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order
 	var changed map[edge.ZoneID]bool
 	if state.Commit != "" && state.Commit == r.actedOn.Commit {
 		// Nothing changed: there is no need to compare a fleet with itself.
-		due, err := r.dueTokens(ctx, state.Tokens)
+		due, err := r.dueTokens(ctx, state.Tokens, facts)
 		if err != nil {
 			return scoped{}, fmt.Errorf("recalling tokens: %w", err)
 		}
@@ -45,7 +45,12 @@ func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order
 	} else {
 		changed = diff.ChangedZones(*r.actedOn, state)
 	}
-	part := withZones(state, func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) })
+	due := r.delayed.due(state, facts)
+	wanted := func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) || due[z.ID] }
+	part := withZones(state, wanted)
+	if over := r.delayed.overLimit(); len(over) > 0 && part.Zones() > 0 {
+		part = withZones(state, func(z desired.Zone) bool { return wanted(z) || over[z.ID] })
+	}
 	return scoped{part, false, tokens}, nil
 }
 

@@ -291,6 +291,25 @@ func (g *goodCommit) SetGood(_ context.Context, commit string) error {
 type disk struct {
 	Forgetful
 	full error // of Settle
+	gone error // of Recall
+
+	overrides []Approval // as recorded
+}
+
+func (d *disk) Approve(ctx context.Context, approvals []Approval) error {
+	for _, a := range approvals {
+		if a.Kind == Overridden {
+			d.overrides = append(d.overrides, a)
+		}
+	}
+	return d.Forgetful.Approve(ctx, approvals)
+}
+
+func (d *disk) Recall(ctx context.Context) (Recollection, error) {
+	if d.gone != nil {
+		return Recollection{}, d.gone
+	}
+	return d.Forgetful.Recall(ctx)
 }
 
 func (d *disk) Settle(ctx context.Context, commit string, settled []diff.Settled) error {
@@ -374,7 +393,7 @@ func wantOutcomes(t testing.TB, r Report, want ...string) {
 	for _, result := range r.Results {
 		got = append(got, strings.TrimLeft(strings.TrimSuffix(strings.TrimPrefix(result.Change.Zone, "zone-"), ".example"), "0")+" "+string(result.Outcome))
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("results (-want +got):\n%s\n%v", d, outcomes(r))
 	}
 }

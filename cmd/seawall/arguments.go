@@ -48,6 +48,17 @@ func oneToken(cmd *cobra.Command, args []string) error {
 	return fail(fmt.Errorf("%s takes one token; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
 }
 
+// oneZone takes the name of a zone.
+func oneZone(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return fail(fmt.Errorf("%s needs the name of a zone", cmd.CommandPath()), "the name is the one under zone: in the desired state")
+	case 1:
+		return nil
+	}
+	return fail(fmt.Errorf("%s takes one zone; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
+}
+
 // keyAndID takes the key of a token and its id on the platform.
 func keyAndID(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 {
@@ -55,6 +66,14 @@ func keyAndID(cmd *cobra.Command, args []string) error {
 	}
 	return fail(fmt.Errorf("%s needs the key of a token and its id", cmd.CommandPath()),
 		"the key is the name under token: in the desired state, the id that of the dashboard")
+}
+
+// atMostOneFile takes the file of a saved plan, or nothing.
+func atMostOneFile(cmd *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return surplus(cmd, "takes one saved plan", args[1])
 }
 
 // oneID takes the id of a token on the platform.

@@ -63,6 +63,7 @@ var generators = map[string]func(*testing.T) string{
 	"quirks":        quirksDoc,
 	"effects":       effectsDoc,
 	"config.cue":    schemaDoc("config.cue"),
+	"guards.cue":    schemaDoc("guards.cue"),
 	"desired.cue":   schemaDoc("desired.cue"),
 	"tokens.cue":    schemaDoc("tokens.cue"),
 	"resources.cue": schemaDoc("resources.cue"),

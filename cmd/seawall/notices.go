@@ -53,7 +53,7 @@ func (s *sunset) notices(state desired.State, at time.Time) []deprecation.Notice
 			}
 		}
 	}
-	return append(notices, s.own.Notices()...)
+	return append(notices, s.own.Notices(at)...)
 }
 
 // corrected is a matcher of the calendar with a state's corrections. A state that

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,12 +22,17 @@ const (
 func newPlan(t *terminal) *cobra.Command {
 	var o options
 	var detailed bool
+	var out string
+	var valid time.Duration
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Show what would change, and send nothing but reads",
 		Long: `Compare desired state with what is live and show every change: old and new value,
 the line that asked for it, whether it strengthens or weakens, and what stands
-in the way. Nothing is written.
+in the way. Nothing is written to the platform.
+
+--out saves the plan for seawall apply FILE, which does what the plan says or, when
+that has changed, nothing.
 
 Exit codes: 0; 1 failure; 4 something is unknown, blocked, refused, not
 deployed, or a token is quarantined or its secret undelivered. With
@@ -35,12 +41,26 @@ them weaken, 4 as above.`,
 		Example: `  seawall plan
   seawall plan --dir . --base-url https://api.example.com/client/v4
   seawall plan -o markdown --detailed-exitcode
-  seawall plan --only zone=shop.example`,
+  seawall plan --only zone=shop.example
+  seawall plan --out change.plan && seawall apply change.plan`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, err := t.runOnce(cmd, o, toPlan, reconcile.Order{Trigger: reconcile.TriggerManual})
+			if valid <= 0 {
+				return usage("--valid %s is not a length of time above zero", valid)
+			}
+			var made settings
+			order := reconcile.Order{Trigger: reconcile.TriggerManual}
+			report, err := t.runOnce(cmd, o, toPlan, order, func(s settings, o reconcile.Order) (reconcile.Order, error) {
+				made, order = s, o
+				return o, nil
+			})
 			if err != nil {
 				return err
+			}
+			if out != "" {
+				if err := savePlan(out, report.Plan, made, order, valid); err != nil {
+					return err
+				}
 			}
 			if err := t.showPlan(report.Plan, o.output); err != nil {
 				return err
@@ -51,6 +71,9 @@ them weaken, 4 as above.`,
 	o.addTo(cmd)
 	o.addOutput(cmd)
 	o.addOnly(cmd)
+	cmd.Flags().StringVar(&out, "out", "", "save the plan to `FILE`, for seawall apply FILE")
+	cmd.Flags().DurationVar(&valid, "valid", savedFor, "for how long the saved plan may be applied")
+	_ = cmd.MarkFlagFilename("out", "plan")
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "tell changes (2) and weakening ones (3) by the exit code")
 	return cmd
 }
@@ -87,7 +110,10 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 
 // runOnce makes one run for plan or apply. A run that failed before it had a
 // plan is an error; mistakes in the desired state were told by then.
-func (t *terminal) runOnce(cmd *cobra.Command, o options, why purpose, order reconcile.Order) (reconcile.Report, error) {
+// adjust, where it is not nil, has the last word on the order.
+func (t *terminal) runOnce(
+	cmd *cobra.Command, o options, why purpose, order reconcile.Order, adjust func(settings, reconcile.Order) (reconcile.Order, error),
+) (reconcile.Report, error) {
 	if err := oneOf("--output", o.output, "text", "json", "markdown"); err != nil {
 		return reconcile.Report{}, err
 	}
@@ -101,6 +127,11 @@ func (t *terminal) runOnce(cmd *cobra.Command, o options, why purpose, order rec
 	s, err := t.settings(o)
 	if err != nil {
 		return reconcile.Report{}, err
+	}
+	if adjust != nil {
+		if order, err = adjust(s, order); err != nil {
+			return reconcile.Report{}, err
+		}
 	}
 	a, err := assemble(cmd.Context(), s, why, log)
 	if err != nil {

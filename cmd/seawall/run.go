@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	gosync "sync"
 	"syscall"
 	"time"
 
@@ -23,7 +24,8 @@ func newRun(t *terminal) *cobra.Command {
 		Short: "Run as a daemon: reconcile on every commit and on a schedule",
 		Long: `Reconcile everything once, then look at git on the sync schedule and at every zone
 on the sweep schedule. /healthz, /readyz and /metrics are served on the
-configured address.
+configured address, and so is /hook/git where webhooks are configured. With a forge
+configured, open pull requests get a comment with what a merge would do.
 
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
 configuration again; one with a mistake is told and the old one stays.`,
@@ -60,6 +62,7 @@ type daemon struct {
 	*assembly
 	log      *slog.Logger
 	listener net.Listener // nil until it listens
+	desk     *desk        // nil where no forge is configured
 }
 
 func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
@@ -83,7 +86,12 @@ func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &daemon{settings: s, assembly: a, log: log}, nil
+	d := &daemon{settings: s, assembly: a, log: log}
+	if d.desk, err = d.newDesk(); err != nil {
+		a.close()
+		return nil, err
+	}
+	return d, nil
 }
 
 // listen opens the configured address, unless it is open.
@@ -174,25 +182,41 @@ func (d *daemon) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	reviews, _, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
+	if err != nil {
+		return err
+	}
 	if err := d.listen(); err != nil {
 		return err
 	}
 	health := status.New(status.Config{Now: time.Now, Sweep: schedule, Version: thisVersion().Version})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	wake := make(chan struct{}, 1)
+	pages, err := withHooks(health.Handler(), d.Hooks, func() { d.desk.poke(); poke(wake) }, d.log)
+	if err != nil {
+		return err
+	}
 	served := make(chan error, 1)
 	go func() {
-		served <- status.Serve(ctx, d.listener, health.Handler())
+		served <- status.Serve(ctx, d.listener, pages)
 		stop()
 	}()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	loop := reconcile.Loop{
-		Reconciler: d.Reconciler, Reporters: []reconcile.Reporter{reconcile.Logger{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health},
-		Sync: sync, Sweep: sweep,
+		Reconciler: d.Reconciler,
+		Reporters:  []reconcile.Reporter{reconcile.Logger{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health},
+		Sync:       sync, Sweep: sweep, Wake: wake,
+	}
+	var beside gosync.WaitGroup
+	if d.desk != nil {
+		loop.Reporters = append(loop.Reporters, d.desk.merges)
+		beside.Go(func() { d.desk.run(ctx, reviews) })
 	}
 	loop.Run(ctx)
 	stop()
+	beside.Wait()
 	d.log.Info("stopped")
 	return <-served
 }

@@ -102,7 +102,8 @@ func (s settings) checkCredentials(t *terminal) error {
 // assembly is a reconciler with everything it stands on.
 type assembly struct {
 	*reconcile.Reconciler
-	close func()
+	memory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
+	close  func()
 }
 
 // purpose says what a reconciler is put together for.
@@ -130,6 +131,9 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 
 // assemble puts a reconciler together.
 func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
+	if why == toServe && s.Forge != nil {
+		_, s.Budget = reviewBudget(s.Budget) // the rest is for reviews of pull requests
+	}
 	sunset, err := newSunset()
 	if err != nil {
 		return nil, err
@@ -147,7 +151,10 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	if why != toPlan {
 		r.Reader, r.Writer = platform, platform
 	}
-	a := &assembly{r, func() {}}
+	if r.Guards, err = guards(s.Guards); err != nil {
+		return nil, err
+	}
+	a := &assembly{Reconciler: r, close: func() {}}
 	if s.dir != "" {
 		folder := newFolder(s.dir)
 		r.Source, r.Compiler = folder, folder
@@ -163,7 +170,7 @@ func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	a.Source, a.Compiler, a.Good = repository, repository, repository
+	a.Source, a.Compiler, a.Good, a.Agreed = repository, repository, repository, repository.agreed
 	open := ledger.Open
 	if why == toPlan {
 		open = ledger.OpenReadOnly
@@ -172,7 +179,7 @@ func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	a.Memory = memory
+	a.Memory, a.Control, a.memory = memory, memory, memory
 	a.close = func() { _ = memory.Close() }
 	return a.withTokens(s, memory, why, log)
 }

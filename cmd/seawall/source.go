@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/cue/schema"
@@ -60,24 +61,41 @@ func newRepository(config schema.Config) (*repository, error) {
 // its time.
 var fetchBounds = worker.Limits{PerStep: 5 * time.Minute}
 
-// Fetch brings the configured ref into the store.
+// fetchEnv is what a fetch needs; times in a file of allowed signers are of the
+// local zone.
+var fetchEnv = append(slices.Clone(worker.NetworkEnv), "TZ")
+
+// Fetch brings the configured ref into the store, and verifies it. A commit that
+// is not signed as the configuration asks is returned beside the error.
 func (r *repository) Fetch(ctx context.Context) (string, error) {
 	source, err := gitSource(r.source)
 	if err != nil {
 		return "", err
 	}
+	order := fetching{r.store, source.Wire(), policyOf(r.source)}
 	var answer fetched
-	runner := worker.Runner{Limits: fetchBounds, Env: worker.NetworkEnv}
-	err = runner.Run(ctx, jobFetch, fetching{r.store, source.Wire()}, func(_ string, out json.RawMessage) error {
+	runner := worker.Runner{Limits: fetchBounds, Env: fetchEnv}
+	err = runner.Run(ctx, jobFetch, order, func(_ string, out json.RawMessage) error {
 		return json.Unmarshal(out, &answer)
 	})
 	if err != nil {
 		return "", err
 	}
 	if answer.Git != nil {
-		return "", answer.Git
+		return answer.Commit, answer.Git
 	}
 	return answer.Commit, nil
+}
+
+// policyOf says what a commit must show; nil for nothing.
+func policyOf(s schema.Source) *gitrepo.Policy {
+	if s.Verify == nil {
+		return nil
+	}
+	return &gitrepo.Policy{
+		Trust:   gitrepo.Trust{OpenPGP: s.Verify.OpenPGP, SSH: s.Verify.SSH},
+		Require: gitrepo.Require(s.Verify.Require), Ref: s.Ref,
+	}
 }
 
 // Compile evaluates a commit straight from the store.
@@ -94,6 +112,9 @@ func (r *repository) SetGood(_ context.Context, commit string) error { return r.
 // gitSource reads the secrets a source needs, anew for each fetch.
 func gitSource(s schema.Source) (gitrepo.Source, error) {
 	source := gitrepo.Source{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow}
+	if policy := policyOf(s); policy != nil {
+		source.Tags = policy.Tags()
+	}
 	var err error
 	switch {
 	case s.Auth.Token != nil:

@@ -22,6 +22,8 @@ var jobs = map[string]worker.Job{
 	jobFetch:    fetchJob,
 	jobFolders:  foldersJob,
 	jobEvaluate: evaluateJob,
+	jobPulls:    pullsJob,
+	jobTrailers: trailersJob,
 }
 
 const (
@@ -127,9 +129,11 @@ func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
 type fetching struct {
 	Store  string
 	Source gitrepo.Wire
+	Policy *gitrepo.Policy // nil for any commit
 }
 
-// fetched is what the fetch job answers.
+// fetched is what the fetch job answers: a commit, an error, or a commit with
+// the error that says why it must not be acted on.
 type fetched struct {
 	Commit string
 	Git    *gitrepo.Error
@@ -152,9 +156,11 @@ func (f fetching) fetch(ctx context.Context) fetched {
 	if err == nil {
 		hash, err = repo.Fetch(ctx, f.Source.Source())
 	}
-	var gitError *gitrepo.Error
-	if err != nil && !errors.As(err, &gitError) {
-		gitError = &gitrepo.Error{Kind: gitrepo.ErrFetch, Doing: "fetching", Reason: err.Error()}
+	if err == nil && f.Policy != nil {
+		err = repo.Verify(hash, *f.Policy, time.Now())
 	}
-	return fetched{hash, gitError}
+	if err != nil {
+		return fetched{hash, asGitError("fetching", err)}
+	}
+	return fetched{Commit: hash}
 }

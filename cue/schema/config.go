@@ -27,8 +27,11 @@ type Config struct {
 	StateDir    string // absolute
 	Seal        Seal   // zero for a key beside the ledger
 	Sinks       map[string]Sink
+	Forge       *Forge // nil for none
+	Hooks       map[string]Hook
 	Listen      string // host:port
 	Log         Log
+	Guards      Guards
 }
 
 // Source is the repository of desired state.
@@ -38,6 +41,7 @@ type Source struct {
 	Path    string // folder in the repository, "." for all of it
 	Auth    Auth   // zero for a repository that anyone may read
 	Shallow bool   // leave the history out of the first fetch
+	Verify  *Verify
 }
 
 // Auth is at most one way to reach the repository.

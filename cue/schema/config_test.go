@@ -31,6 +31,7 @@ func TestDefaults(t *testing.T) {
 		StateDir:    "/var/lib/seawall",
 		Listen:      "127.0.0.1:8710",
 		Log:         schema.Log{Format: "auto", Level: "info"},
+		Guards:      schema.Guards{Shrink: schema.Shrink{Floor: 4, Percent: 50}},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
@@ -188,7 +189,10 @@ func TestConfigMistakes(t *testing.T) {
 		{"two seals", least + `state: seal: {key_file: "/x", recipient: "age1x"}`, `c.cue:5:8: state.seal: has 2 of key_file and recipient (keep one of them)`},
 		{"seal of another kind", least + `state: seal: recipient: "ssh-ed25519 AAAA"`, `c.cue:5:14: state.seal.recipient: is not a recipient of age (age-keygen -y KEYFILE prints the recipient of a key: age1…)`},
 		{"secret seal", least + `state: seal: recipient: "AGE-SECRET-KEY-1XXX"`, `c.cue:5:14: state.seal.recipient: this is a secret key, not a recipient (put it into a file of mode 0600, name that as key_file, and make sure nobody has read it here)`},
-		{"verify", least + `source: verify: {}`, `c.cue:5:9: source.verify: unknown field (known here: auth, path, ref, shallow, url)`},
+		{"verify without keys", least + `source: verify: {}`, `c.cue:5:9: source.verify: names no keys, so that no commit could ever pass (name a file as openpgp, as ssh, or both)`},
+		{"verify misspelt", least + `source: verify: gpg: "/k"`, `c.cue:5:17: source.verify.gpg: unknown field (known here: openpgp, require, ssh)`},
+		{"verify by a relative path", least + `source: verify: ssh: "signers"`, `c.cue:5:22: source.verify.ssh: "signers" must be an absolute path`},
+		{"verify something else", least + `source: verify: {ssh: "/s", require: "all"}`, `c.cue:5:38: source.verify.require: "all" is not one of head, tag, both`},
 		{"nothing", ``, "c.cue:1:1: credentials: required field is missing\nc.cue:1:1: platform: required field is missing\nc.cue:1:1: source: required field is missing"},
 		{"syntax", "source: {{", `c.cue:1:11: expected '}', found 'EOF'`},
 		{"profile", least + `platform: profile: "extendd"`, `c.cue:5:20: platform.profile: "extendd" is not one of documented, extended (did you mean "extended"?)`},

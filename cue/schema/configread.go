@@ -28,8 +28,11 @@ func (c *configReader) read(v, plain cue.Value) Config {
 		StateDir:    text(v, "state.dir"),
 		Seal:        Seal{text(v, "state.seal.key_file"), text(v, "state.seal.recipient")},
 		Sinks:       c.sinks(v),
+		Forge:       c.forge(v),
+		Hooks:       c.hooks(v),
 		Listen:      text(v, "listen"),
 		Log:         Log{text(v, "log.format"), text(v, "log.level")},
+		Guards:      c.guards(v),
 	}
 	config.Budget.Per, _ = time.ParseDuration(text(v, "budget.per")) // the schema holds the form
 	c.check(&config, v)
@@ -62,6 +65,7 @@ func (c *configReader) source(v cue.Value) Source {
 		Path:    text(v, "source.path"),
 		Auth:    c.auth(v),
 		Shallow: shallow,
+		Verify:  c.verify(v),
 	}
 }
 

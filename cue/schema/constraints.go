@@ -22,6 +22,8 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkAddresses(config)
 	c.checkSeal(config)
 	c.checkSinks(config)
+	c.checkGuards(config, v)
+	c.checkForge(config)
 }
 
 // checkSchedule: CUE knows neither cron expressions nor time zones.

@@ -11,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/storage"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	git "github.com/go-git/go-git/v5"
@@ -85,6 +86,9 @@ func (f *fetch) run(ctx context.Context) (hash string, err error) {
 
 	commit, err := f.bring(ctx)
 	if err != nil {
+		return "", f.explain(err)
+	}
+	if err := f.bringTags(ctx, commit); err != nil {
 		return "", f.explain(err)
 	}
 	// The ref names the commit even where the source's ref is a tag: commits are
@@ -175,19 +179,41 @@ func (f *fetch) commit(st *filesystem.Storage, hash plumbing.Hash) (plumbing.Has
 	return commit.Hash, nil
 }
 
-func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
-	remote := git.NewRemote(st, &config.RemoteConfig{Name: "origin", URLs: []string{f.address.url}})
-	for try := 1; ; try++ {
+func (f *fetch) transfer(ctx context.Context, st storage.Storer, depth int, specs ...config.RefSpec) error {
+	remote := f.remote(st)
+	return untilHeard(func() error {
 		err := remote.FetchContext(ctx, &git.FetchOptions{
-			RefSpecs: specs, Depth: depth, Auth: f.method, Tags: git.NoTags, Force: true, Prune: len(specs) > 1,
+			RefSpecs: specs, Depth: depth, Auth: f.method, Tags: git.NoTags, Force: true,
+			Prune: strings.Contains(string(specs[0]), "*"),
 		})
-		switch {
-		case errors.Is(err, git.NoErrAlreadyUpToDate):
+		if errors.Is(err, git.NoErrAlreadyUpToDate) {
 			return nil
-		case outrun(err) && try < maxTries:
-			continue
 		}
 		return err
+	})
+}
+
+func (f *fetch) remote(st storage.Storer) *git.Remote {
+	return git.NewRemote(st, &config.RemoteConfig{Name: "origin", URLs: []string{f.address.url}})
+}
+
+// list returns the refs that the source has; those named NAME^{} are what
+// annotated tags stand for.
+func (f *fetch) list(ctx context.Context) (refs []*plumbing.Reference, err error) {
+	remote := f.remote(f.storage)
+	err = untilHeard(func() error {
+		refs, err = remote.ListContext(ctx, &git.ListOptions{Auth: f.method, PeelingOption: git.AppendPeeled})
+		return err
+	})
+	return refs, err
+}
+
+// untilHeard tries again what was outrun.
+func untilHeard(do func() error) error {
+	for try := 1; ; try++ {
+		if err := do(); !outrun(err) || try >= maxTries {
+			return err
+		}
 	}
 }
 

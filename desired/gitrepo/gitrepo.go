@@ -16,6 +16,10 @@
 // are [*Error] values: what happened, and what a person may try. No error text
 // carries a credential.
 //
+// [Repo.Verify] holds a commit, or a tag of it, against keys that the machine
+// names; [Repo.Signer] says whose signature it is. [Pulls] is a store beside
+// this one, for the heads of pull requests.
+//
 // Neither a fetch nor the reading of a tree can be bounded from within the
 // process: run both in a worker (package worker). Every method opens the store
 // anew, so a Repo sees what another process fetched, and several processes
@@ -42,6 +46,8 @@ import (
 const (
 	refFetched plumbing.ReferenceName = "refs/seawall/fetched"
 	refGood    plumbing.ReferenceName = "refs/seawall/good"
+	// Below refTags are the annotated tags of the commit fetched last.
+	refTags plumbing.ReferenceName = "refs/seawall/annotated/"
 )
 
 const (

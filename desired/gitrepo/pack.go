@@ -56,6 +56,11 @@ func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash) error {
 	if err != nil {
 		return err
 	}
+	tags, err := keptTags(st)
+	if err != nil {
+		return err
+	}
+	hashes = append(hashes, tags...)
 	if cut {
 		// Before the packs go: a store killed in between is cut closer than it need
 		// be, but it is whole.

@@ -24,6 +24,8 @@ type Source struct {
 	// space in long-lived repositories, and costs the means to tell a force push
 	// from an ordinary one across the cut ([ErrShallow]).
 	Shallow bool
+	// Tags brings the annotated tags of the commit too, for [Repo.Verify].
+	Tags bool
 	// AllowHTTP accepts plain http for any host. Whoever is on the way can read
 	// the credential and change what is deployed.
 	AllowHTTP bool
@@ -62,6 +64,7 @@ type Wire struct {
 	URL       string `json:"url"`
 	Ref       string `json:"ref,omitempty"`
 	Shallow   bool   `json:"shallow,omitempty"`
+	Tags      bool   `json:"tags,omitempty"`
 	AllowHTTP bool   `json:"allow_http,omitempty"`
 
 	Token string     `json:"token,omitempty"`
@@ -98,7 +101,7 @@ func (WireSSH) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[git credential]") }
 
 // Wire reveals the source's secrets; see [Wire] for the one place they may go.
 func (s Source) Wire() Wire {
-	w := Wire{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, AllowHTTP: s.AllowHTTP, Token: s.Auth.Token.Reveal()}
+	w := Wire{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Tags: s.Tags, AllowHTTP: s.AllowHTTP, Token: s.Auth.Token.Reveal()}
 	if b := s.Auth.Basic; b != nil {
 		w.Basic = &WireBasic{Username: b.Username, Password: b.Password.Reveal()}
 	}
@@ -113,7 +116,7 @@ func (s Source) Wire() Wire {
 
 // Source wraps the secrets again.
 func (w Wire) Source() Source {
-	s := Source{URL: w.URL, Ref: w.Ref, Shallow: w.Shallow, AllowHTTP: w.AllowHTTP}
+	s := Source{URL: w.URL, Ref: w.Ref, Shallow: w.Shallow, Tags: w.Tags, AllowHTTP: w.AllowHTTP}
 	s.Auth.Token = edge.NewSecret(w.Token)
 	if b := w.Basic; b != nil {
 		s.Auth.Basic = &Basic{Username: b.Username, Password: edge.NewSecret(b.Password)}

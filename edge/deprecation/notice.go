@@ -62,8 +62,8 @@ type Where struct {
 	Integration string `json:"integration,omitempty"`
 }
 
-// Standing says how the rule stands, in words that follow what was met: "past its
-// end since 2025-06-15", "ends on 2027-01-31, in 71 days". What an answer
+// Standing says how the rule stands, in words that follow what was met: "is past
+// its end since 2025-06-15", "ends on 2027-01-31, in 71 days". What an answer
 // announces may have no day.
 func (n Notice) Standing() string {
 	day, last := max(n.Date, n.Extended), n.EndOfLife.Date()
@@ -71,13 +71,13 @@ func (n Notice) Standing() string {
 	case n.State == Announced && (n.EndOfLife == "" || day == ""):
 		return "ends on " + n.coming(cmp.Or(day, last))
 	case n.State == Announced: // the end of life is another day
-		return "deprecated from " + n.coming(day)
+		return "is deprecated from " + n.coming(day)
 	case n.State == Deprecated && last != "":
-		return "deprecated" + since(day) + ", ends on " + n.coming(last)
+		return "is deprecated" + since(day) + ", and ends on " + n.coming(last)
 	case n.State == Deprecated:
-		return "deprecated" + since(day)
+		return "is deprecated" + since(day)
 	default:
-		return "past its end" + since(cmp.Or(last, day))
+		return "is past its end" + since(cmp.Or(last, day))
 	}
 }
 

@@ -8,8 +8,8 @@
 //	memory.Now = time.Now
 //	reconciler.Memory = memory
 //
-// A [Ledger] is a [reconcile.Memory]. The schema stands in schema.go, schema2.go
-// and schema3.go, with what each column means. Every method is one transaction
+// A [Ledger] is a [reconcile.Memory] and a [reconcile.Control]. The schema stands
+// in schema.go to schema4.go, with what each column means. Every method is one transaction
 // that is on the disk when the method returns, so a process that is killed leaves
 // the state before or after it, never half.
 //

@@ -43,7 +43,14 @@ func recall(ctx context.Context, tx *sql.Tx) (memory reconcile.Recollection, err
 	if err := row.Scan(&memory.Size.Zones, &memory.Size.Deployments, &memory.Size.Tokens); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return memory, err
 	}
-	return memory, nil
+	if memory.Holds, err = recallHolds(ctx, tx); err != nil {
+		return memory, err
+	}
+	if memory.Approvals, err = recallApprovals(ctx, tx); err != nil {
+		return memory, err
+	}
+	memory.Rollout, err = recallRollout(ctx, tx)
+	return memory, err
 }
 
 func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {

@@ -67,7 +67,7 @@ func TestFromVersion1(t *testing.T) {
 func TestFromVersion2(t *testing.T) {
 	path := asVersion2(t)
 	_, err := OpenReadOnly(path)
-	wantFault(t, err, ErrOlder, "version 2, this program reads version 3")
+	wantFault(t, err, ErrOlder, "version 2, this program reads version 4")
 	wantVersion2(t, path)
 	l := reopen(t, path, binding)
 	ctx := t.Context()
@@ -87,14 +87,14 @@ func TestFromVersion2(t *testing.T) {
 	migrations, schemaVersion = known[:2], 2 // and the second version, come back
 	for _, open := range []func(string) (*Ledger, error){Open, OpenReadOnly} {
 		_, err := open(path)
-		wantFault(t, err, ErrNewer, "its schema is version 3, this program knows up to 2")
+		wantFault(t, err, ErrNewer, "its schema is version 4, this program knows up to 2")
 	}
 }
 
 // TestKilledMigrating: a process that dies between the statements of a step has
 // left the old version whole, and the next one takes the step.
 func TestKilledMigrating(t *testing.T) {
-	for after := 1; after <= len(statements(version3)); after++ {
+	for after := 1; after <= len(statements(version3))+len(statements(version4)); after++ {
 		t.Run(strconv.Itoa(after), func(t *testing.T) {
 			path := asVersion2(t)
 			wantKilled(t, "migrate", path, strconv.Itoa(after))
@@ -106,13 +106,44 @@ func TestKilledMigrating(t *testing.T) {
 }
 
 // migrateHalf opens a ledger of version 2 and kills the process after so many
-// statements of the step to version 3.
+// statements of the steps to this version.
 func migrateHalf(path string, after int) error {
-	step := statements(version3)
-	migrations[2] = strings.Join(step[:after], ";\n") + ";\nSELECT in_the_midst();\n" + strings.Join(step[after:], ";\n")
+	for version, step := range []string{2: version3, 3: version4} {
+		lines := statements(step)
+		if step == "" {
+			continue
+		}
+		if after >= 1 && after <= len(lines) {
+			migrations[version] = strings.Join(lines[:after], ";\n") + ";\nSELECT in_the_midst();\n" + strings.Join(lines[after:], ";\n")
+		}
+		after -= len(lines)
+	}
 	inMidst = func() error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) }
 	_, err := Open(path)
 	return err
+}
+
+// TestFromVersion3 opens a file as the third version made it: nobody has said
+// anything to runs, no commit goes through waves, and all of that can begin.
+func TestFromVersion3(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	stored(t, path, 3)
+	_, err := OpenReadOnly(path)
+	wantFault(t, err, ErrOlder, "version 3, this program reads version 4")
+	l := mustOpen(t, path)
+	want := reconcile.Recollection{
+		Applied:       diff.Applied{deployment(1): {"a", "b"}},
+		NonConvergent: map[diff.DeploymentID]string{deployment(2): "f"},
+		Size:          diff.Size{Zones: 3, Deployments: 4, Tokens: 1},
+	}
+	wantRecall(t, l, want)
+	hold := diff.Hold{Zone: "shop", Until: noon, Reason: "INC-1"}
+	must(t, l.Hold(t.Context(), hold, "kim"))
+	must(t, l.Approve(t.Context(), []reconcile.Approval{{Digest: "d", Kind: reconcile.Approved}}))
+	must(t, l.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return rolling }))
+	want.Holds, want.Rollout = []diff.Hold{hold}, rolling
+	want.Approvals = []reconcile.Approval{{Digest: "d", Kind: reconcile.Approved}}
+	wantRecall(t, l, want)
 }
 
 // statements are those of a step; each of them ends its line.

@@ -116,6 +116,14 @@ var (
 		"seawall_nonconvergent_deployments", "gauge", nil,
 		"Deployments whose change the platform took and did not keep; it is not sent again by itself.",
 	}
+	heldZones = metric{
+		"seawall_held_zones", "gauge", nil,
+		"Zones that people hold, as of the last run: what differs there is told and not written. seawall hold list names them.",
+	}
+	wavesHalted = metric{
+		"seawall_waves_halted", "gauge", nil,
+		"1 while a commit on its way through the waves is halted, until somebody says seawall waves resume.",
+	}
 	requestsTotal = metric{
 		"seawall_requests_total", "counter", nil,
 		"HTTP requests sent to the platform by runs that ended.",
@@ -135,7 +143,7 @@ var (
 func catalogue() []metric {
 	return []metric{
 		buildInfo, readiness, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
-		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, requestsTotal, commitHeld, commitProblems,
+		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
 	}
 }
 

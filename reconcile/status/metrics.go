@@ -27,6 +27,7 @@ type metrics struct {
 	expiring, nextExpiry              gauge
 	deprecations                      gauge
 	held, problems                    gauge
+	heldZones, wavesHalted            gauge
 
 	commit string // whose problems are shown
 }
@@ -39,6 +40,7 @@ func newMetrics(version string, ready func() bool) *metrics {
 	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)
 	m.tokens, m.findings = m.gauge(tokens), m.gauge(tokenFindings)
 	m.expiring, m.nextExpiry = m.gauge(tokensExpiring), m.gauge(nextExpiry)
+	m.heldZones, m.wavesHalted = m.gauge(heldZones), m.gauge(wavesHalted)
 	m.deprecations = m.gauge(deprecations)
 	m.held, m.problems = m.gauge(commitHeld), m.gauge(commitProblems)
 	m.gauge(buildInfo).set(1, version)
@@ -92,6 +94,16 @@ func (m *metrics) showCommit(r reconcile.Report) {
 	errs := len(desired.Errors(all))
 	m.problems.set(float64(errs), severityError)
 	m.problems.set(float64(len(all)-errs), severityWarning)
+}
+
+// showControl shows what people and waves hold back. A run that failed before it
+// had a plan says nothing about that.
+func (m *metrics) showControl(r reconcile.Report) {
+	if r.Err != nil {
+		return
+	}
+	m.heldZones.set(float64(len(r.Plan.Holds)))
+	m.wavesHalted.set(truth(r.Rollout != nil && r.Rollout.Halted != ""))
 }
 
 // showSweep shows what a complete look at every declared zone has found.

@@ -253,3 +253,24 @@ func TestMetricsFollowTheRules(t *testing.T) {
 		}
 	}
 }
+
+// TestControlMetrics: what is held back by people and waves, as the last run that
+// had a plan saw it.
+func TestControlMetrics(t *testing.T) {
+	s, c := start(t)
+	wantSeries(t, s, map[string]float64{"seawall_held_zones": -1, "seawall_waves_halted": -1})
+	r := full(c)
+	r.Plan.Holds = []diff.Hold{{Zone: "a"}, {Zone: "b"}}
+	r.Rollout = &diff.Rollout{Halted: "no"}
+	s.Report(t.Context(), r)
+	want := map[string]float64{"seawall_held_zones": 2, "seawall_waves_halted": 1}
+	wantSeries(t, s, want)
+	failed := full(c)
+	failed.Err = errors.New("no answer")
+	s.Report(t.Context(), failed)
+	wantSeries(t, s, want)
+	part := full(c)
+	part.Full, part.Rollout = false, &diff.Rollout{}
+	s.Report(t.Context(), part)
+	wantSeries(t, s, map[string]float64{"seawall_held_zones": 0, "seawall_waves_halted": 0})
+}

@@ -70,6 +70,7 @@ func (s *Status) Report(_ context.Context, r reconcile.Report) {
 	defer s.mu.Unlock()
 	s.metrics.countRun(r)
 	s.metrics.showCommit(r)
+	s.metrics.showControl(r)
 	complete := r.Full && r.Err == nil
 	if r.Err == nil {
 		s.acted = true

@@ -17,6 +17,7 @@ var bounds = map[string]string{
 	`=~"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$"`: "must be written YYYY-MM-DDThh:mm:ssZ",
 	`=~"^[0-9a-f]{32}$"`:                                 "must be 32 lower-case hexadecimal digits",
 	`=~"^\\PC*\\{intent\\}\\PC*$"`:                       "must contain {intent}, and be printable",
+	`=~"^(100|[1-9][0-9]?)%$"`:                           "must be a share from 1% to 100%",
 	`=~"^\\PC+$"`:                                        "must be printable and not empty",
 	`=~"^[0-9A-Za-z_-]{1,64}$"`:                          "must be 1 to 64 letters, digits, - or _",
 	`=~"^[^/\\\\\\pC]+(/[^/\\\\\\pC]+)*$"`:               "must be a relative path with /",
@@ -31,6 +32,7 @@ var bounds = map[string]string{
 	`=~"^[A-Za-z_][A-Za-z0-9_]*$"`:                       "must be the name of an environment variable",
 	`=~"^[A-Za-z0-9_.-]+$"`:                              "must be the name of a systemd credential",
 	`=~"^[A-Za-z0-9._~@:=,-]+(/[A-Za-z0-9._~@:=,-]+)*$"`: "must be a relative path of letters, digits and . _ ~ @ : = , -",
+	`=~"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$"`:           "must be the name of a project, owner/name",
 	`=~"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`:                "must be lower-case letters, digits and -, with a letter or digit at both ends",
 	`=~"^https://[^\\s]+$|^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?(/[^\\s]*)?$"`: "must be an https address, or http to the own machine",
 }

@@ -180,7 +180,7 @@ func colourOf(n deprecation.Notice) string {
 
 // standing tells how a rule stands, and for how long.
 func standing(n deprecation.Notice) string {
-	text := n.Standing()
+	text := strings.TrimPrefix(n.Standing(), "is ") // here it is not part of a sentence
 	if n.Info {
 		text = "information: affected calls, " + text
 	}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/forge"
+)
+
+// reviewShare is the part of the budget that reviews of pull requests may take,
+// one in so many requests: anybody can open a pull request, and it must not keep
+// a fleet from being looked after.
+const reviewShare = 10
+
+// reviewBudget is the lane of reviews, and what is left for everything else.
+func reviewBudget(b schema.Budget) (reviews, rest schema.Budget) {
+	reviews, rest = b, b
+	reviews.Requests = max(1, b.Requests/reviewShare)
+	rest.Requests = max(1, b.Requests-reviews.Requests)
+	return reviews, rest
+}
+
+// board is a forge as reconcile sees one.
+type board struct{ *forge.Forge }
+
+func newBoard(f schema.Forge, ref string) (board, error) {
+	at, err := forge.New(forge.Config{
+		Kind: forge.Kind(f.Kind), URL: f.URL, Project: f.Project, Branch: ref, CAFile: f.CAFile,
+		Token: func() (edge.Secret, error) { return readSecret(f.Token) },
+	})
+	if err != nil {
+		return board{}, fail(fmt.Errorf("forge: %w", err), "see forge in the configuration")
+	}
+	return board{at}, nil
+}
+
+// PullRequests implements [reconcile.Forge].
+func (b board) PullRequests(ctx context.Context) ([]reconcile.PullRequest, error) {
+	list, err := b.Forge.PullRequests(ctx)
+	pulls := make([]reconcile.PullRequest, len(list))
+	for i, p := range list {
+		pulls[i] = reconcile.PullRequest{Number: p.Number, Author: p.Author, Fork: p.Fork}
+	}
+	return pulls, err
+}
+
+// Mark implements [reconcile.Forge].
+func (b board) Mark(ctx context.Context, commit string, m reconcile.Mark) error {
+	return b.Status(ctx, commit, forge.Status{Context: m.Context, State: forge.State(m.State), Description: m.Description})
+}
+
+// heads are the heads of pull requests in a store of their own. They implement
+// [reconcile.Heads].
+type heads struct {
+	store  string
+	source schema.Source
+	kind   forge.Kind
+
+	// refused are the commits over the bound, and what is told of each: what they
+	// are made of does not change, so they are not sent for again.
+	refused map[string]string
+}
+
+func newHeads(s settings) heads {
+	return heads{filepath.Join(s.StateDir, "pulls"), s.Source, forge.Kind(s.Forge.Kind), map[string]string{}}
+}
+
+// Fetch brings heads in a worker.
+func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[int]error, error) {
+	if len(numbers) == 0 {
+		return nil, nil, nil
+	}
+	source, err := gitSource(h.source)
+	if err != nil {
+		return nil, nil, err
+	}
+	var answer fetchedPulls
+	runner := worker.Runner{Limits: fetchBounds, Env: fetchEnv}
+	err = runner.Run(ctx, jobPulls, fetchingPulls{h.store, source.Wire(), numbers, h.refs(), h.refused}, func(_ string, out json.RawMessage) error {
+		return json.Unmarshal(out, &answer)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if answer.Git != nil {
+		return nil, nil, answer.Git
+	}
+	clear(h.refused)
+	maps.Copy(h.refused, answer.Refused)
+	failed := map[int]error{}
+	for number, reason := range answer.Failed {
+		failed[number] = errors.New(reason)
+	}
+	return answer.Heads, failed, nil
+}
+
+// refs is how the names of the refs begin under which the forge itself shows heads.
+// Refs of other names are whose who may push.
+func (h heads) refs() string {
+	if h.kind == forge.GitLab {
+		return "refs/merge-requests/"
+	}
+	return "refs/pull/"
+}
+
+// Compile evaluates a head the way a commit is evaluated that is acted on. That it
+// lacks the followed folder is its own mistake.
+func (h heads) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
+	state, problems, err := compileHead(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, reviewBounds)
+	var e *gitrepo.Error
+	if errors.As(err, &e) && e.Kind == gitrepo.ErrPathNotFound {
+		return desired.State{}, []desired.Problem{{Origin: desired.Origin{Commit: commit}, Message: e.Error(), Hint: e.Hint}}, nil
+	}
+	return state, problems, err
+}
+
+// reviewBounds leave less time than the followed branch has: what somebody pushes
+// to a pull request must not keep all others from being reviewed. It is ten times what
+// a fleet of 50,000 zones takes.
+var reviewBounds = worker.Limits{Output: evaluationBounds.Output, Total: time.Minute}
+
+// compileHead takes it for a mistake of the head where evaluating it trips a bound
+// as a whole: as an error it would be tried again with every round, and told to
+// nobody.
+func compileHead(ctx context.Context, t tree, bounds worker.Limits) (desired.State, []desired.Problem, error) {
+	state, problems, err := compileTree(ctx, t, bounds)
+	var bound *worker.BoundError
+	if !errors.As(err, &bound) {
+		return state, problems, err
+	}
+	return desired.State{}, []desired.Problem{{
+		Origin: desired.Origin{Commit: t.Commit}, Message: "evaluating all of it " + trippedOver(bound),
+		Hint: "seawall validate shows which folders take long",
+	}}, nil
+}
+
+// desk is what the daemon does for reviewers.
+type desk struct {
+	reviews *reconcile.Reviews
+	merges  *reconcile.Merges
+	log     *slog.Logger
+	wake    chan struct{}
+}
+
+// newDesk puts together what reviews take, nil where no forge is configured.
+func (d *daemon) newDesk() (*desk, error) {
+	if d.Forge == nil {
+		return nil, nil
+	}
+	at, err := newBoard(*d.Forge, d.settings.Source.Ref)
+	if err != nil {
+		return nil, err
+	}
+	lane := d.settings
+	lane.Budget, _ = reviewBudget(d.Budget)
+	platform, err := client.New(lane.client(d.Credentials.Rulesets, d.log))
+	if err != nil {
+		return nil, err
+	}
+	reviews := &reconcile.Reviews{
+		Forge: at, Heads: newHeads(d.settings), Base: d.InForce, Reader: edge.ReadOnly(platform),
+		Memory: d.Memory, Tokens: d.memory, Guards: d.assembly.Guards,
+		NameSuffix: d.NameSuffix, CreatesTokens: d.CreatesTokens, Approvers: d.Forge.Approvers, Control: d.Control,
+		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: reconcile.Budget{Requests: d.Budget.Requests, Per: d.Budget.Per},
+		Concurrency: d.Budget.Concurrency, Now: time.Now, Log: d.log,
+	}
+	merges := reconcile.NewMerges(at.Mark, d.log)
+	d.Begin = merges.Begin
+	return &desk{reviews, merges, d.log, make(chan struct{}, 1)}, nil
+}
+
+// poke asks for a look at pull requests; without a desk nobody does.
+func (d *desk) poke() {
+	if d != nil {
+		poke(d.wake)
+	}
+}
+
+// run looks at pull requests at each tick and when woken, until ctx ends.
+func (d *desk) run(ctx context.Context, ticks <-chan time.Time) {
+	var marks sync.WaitGroup
+	marks.Go(func() { d.merges.Run(ctx) })
+	defer marks.Wait()
+	said := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		case <-d.wake:
+		}
+		err := d.reviews.Round(ctx)
+		switch {
+		case err == nil:
+			said = ""
+		case ctx.Err() == nil && err.Error() != said:
+			said = err.Error() // a forge that is down is told once
+			d.log.WarnContext(ctx, "pull requests were not looked at", "error", said)
+		}
+	}
+}
+
+// poke wakes without waiting.
+func poke(wake chan struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}
+
+// withHooks puts the webhooks of forges beside the health pages.
+func withHooks(pages http.Handler, configured map[string]schema.Hook, wake func(), log *slog.Logger) (http.Handler, error) {
+	if len(configured) == 0 {
+		return pages, nil
+	}
+	var hooks []forge.Hook
+	for _, h := range configured {
+		hooks = append(hooks, forge.Hook{Kind: forge.Kind(h.Kind), Secret: func() (edge.Secret, error) { return readSecret(h.Secret) }})
+	}
+	if err := forge.CheckHooks(hooks); err != nil {
+		return nil, fail(fmt.Errorf("hooks: %w", err), "see hooks in the configuration")
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", pages)
+	mux.Handle("/hook/git", forge.Handler(hooks, wake, func(o forge.Outcome) {
+		log.Debug("webhook", "outcome", string(o))
+	}))
+	return mux, nil
+}
+
+// agreed reads the approvals in a commit's trailers, where its signature is by a
+// key that source.verify trusts; without that anybody could write them.
+func (r *repository) agreed(ctx context.Context, commit string) ([]reconcile.Approval, error) {
+	if r.source.Verify == nil {
+		return nil, nil
+	}
+	var answer trailersRead
+	runner := worker.Runner{Env: fetchEnv}
+	order := readingTrailers{r.store, commit, policyOf(r.source).Trust}
+	err := runner.Run(ctx, jobTrailers, order, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &answer) })
+	if err != nil {
+		return nil, err
+	}
+	if answer.Git != nil {
+		return nil, answer.Git
+	}
+	var approvals []reconcile.Approval
+	for _, digest := range slices.Compact(answer.Digests) {
+		approvals = append(approvals, reconcile.Approval{
+			Digest: digest, Kind: reconcile.Approved, Who: answer.Who, Reason: "trailer of commit " + commit, At: time.Now(),
+		})
+	}
+	return approvals, nil
+}

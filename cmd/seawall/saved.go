@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// savedFor is how long a saved plan may be applied unless --valid says otherwise.
+const savedFor = time.Hour
+
+// maxSaved bounds a saved plan, in bytes.
+const maxSaved = 256 << 20
+
+// savePlan writes a plan to a file that only its owner can read: it says what
+// protects whom.
+func savePlan(path string, plan diff.Plan, s settings, order reconcile.Order, valid time.Duration) error {
+	saved, err := diff.Save(plan, time.Now(), valid)
+	if err != nil {
+		return err
+	}
+	saved.Platform, saved.Zones, saved.Tokens = s.Platform.BaseURL, order.Zones, order.Tokens
+	data, err := json.Marshal(saved)
+	if err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	return nil
+}
+
+// savedPlan reads a plan that is to be applied as it is.
+func savedPlan(path string, now time.Time) (diff.Saved, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return diff.Saved{}, fail(err, "seawall plan --out "+path+" saves one; without a file apply makes a plan of its own")
+	}
+	if err != nil {
+		return diff.Saved{}, err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() > maxSaved {
+		return diff.Saved{}, fmt.Errorf("%s: %w: it has more than %d MiB", path, diff.ErrNotSaved, maxSaved>>20)
+	}
+	saved, err := diff.ReadSaved(file)
+	if err != nil {
+		return diff.Saved{}, fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves one")
+	}
+	if !now.Before(saved.ExpiresAt) {
+		return diff.Saved{}, fail(fmt.Errorf("%s: the plan has expired: it was valid until %s", path, saved.ExpiresAt.Format(time.RFC3339)),
+			"look at a new one: seawall plan --out "+path)
+	}
+	return saved, nil
+}
+
+// fromSaved is how apply adjusts its order to a saved plan, nil without one.
+func fromSaved(args []string) (func(settings, reconcile.Order) (reconcile.Order, error), error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	saved, err := savedPlan(args[0], time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return func(s settings, order reconcile.Order) (reconcile.Order, error) {
+		return expecting(order, saved, s.Platform.BaseURL)
+	}, nil
+}
+
+// expecting lets an order do only what was saved. base is the platform that is
+// about to be asked.
+func expecting(order reconcile.Order, saved diff.Saved, base string) (reconcile.Order, error) {
+	if len(order.Zones)+len(order.Tokens) > 0 {
+		return order, usage("--only stands beside a saved plan, which has the scope that it was made with")
+	}
+	if saved.Platform != base {
+		return order, fail(fmt.Errorf("the plan is of the platform %s, and the configured one is %s", saved.Platform, base), "nothing was sent")
+	}
+	order.Zones, order.Tokens = saved.Zones, saved.Tokens
+	order.Expect = func(now diff.Plan) error {
+		if saved.Commit != now.Commit {
+			return fail(fmt.Errorf("the plan is of commit %s, and the repository is at %s", short(saved.Commit), short(now.Commit)), "nothing was sent; look at a new plan")
+		}
+		if lines := saved.Differences(now); len(lines) > 0 {
+			return fail(fmt.Errorf("applying would not do what the plan says: %s", strings.Join(told(lines), "; ")), "nothing was sent; look at a new plan")
+		}
+		return nil
+	}
+	return order, nil
+}
+
+// linesTold bounds how many differences are told.
+const linesTold = 20
+
+func told(lines []string) []string {
+	if more := len(lines) - linesTold; more > 0 {
+		lines = append(lines[:linesTold:linesTold], fmt.Sprintf("and %d more", more))
+	}
+	for i := range lines {
+		lines[i] = oneLine(lines[i])
+	}
+	return lines
+}
+
+func short(commit string) string {
+	if commit == "" {
+		return "none, it is a folder"
+	}
+	return commit[:min(len(commit), 12)]
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+)
+
+func newWaves(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "waves",
+		Short: "Look at how far a commit has come, and let it go on",
+		Long: `Where waves are configured a commit reaches the fleet in steps, and halts when a
+step goes wrong. show says how far it has come; resume lets it go on. The daemon
+may run meanwhile.`,
+		Example: "  seawall waves show",
+		Args:    knownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newWavesShow(t), newWavesResume(t))
+	return cmd
+}
+
+func newWavesShow(t *terminal) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "show",
+		Short:   "Show how far the commit on record has come",
+		Example: "  seawall waves show",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+				recalled, err := memory.Recall(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return t.showWaves(recalled.Rollout)
+			})
+		},
+	}
+	addConfig(cmd, &o)
+	return cmd
+}
+
+func (t *terminal) showWaves(o reconcile.Rollout) error {
+	if len(o.Zones) == 0 {
+		_, err := fmt.Fprintln(t.out, "no commit is on its way through the waves")
+		return err
+	}
+	fmt.Fprintf(t.out, "commit %s, wave %d open\n", oneLine(o.Commit[:min(len(o.Commit), 12)]), o.Wave)
+	if !o.Since.IsZero() {
+		fmt.Fprintf(t.out, "applied, and soaking since %s\n", o.Since.UTC().Format(time.RFC3339))
+	}
+	if o.Halted != "" {
+		fmt.Fprintf(t.out, "%s %s\n", t.red("halted:"), oneLine(o.Halted))
+	}
+	waves := map[int]map[reconcile.ZoneOutcome]int{}
+	for _, z := range o.Zones {
+		if waves[z.Wave] == nil {
+			waves[z.Wave] = map[reconcile.ZoneOutcome]int{}
+		}
+		waves[z.Wave][z.Outcome]++
+	}
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "WAVE\tWAITING\tDONE\tSKIPPED\tFAILED\tNOT KEPT\tACCEPTED")
+	for _, n := range slices.Sorted(maps.Keys(waves)) {
+		c := waves[n]
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\n", n, c[reconcile.ZonePending], c[reconcile.ZoneDone], c[reconcile.ZoneSkipped],
+			c[reconcile.ZoneFailed], c[reconcile.ZoneNonConvergent], c[reconcile.ZoneAccepted])
+	}
+	return w.Flush()
+}
+
+func newWavesResume(t *terminal) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "resume",
+		Short: "Let a halted rollout go on",
+		Long: `Say that what went wrong in a wave is known and no reason to stop. Zones that
+failed are tried again; the waves go on once the open one is done and has soaked.`,
+		Example: "  seawall waves resume",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return t.besideDaemon(o, func(_ settings, memory *ledger.Ledger) error {
+				halted := false
+				err := memory.Roll(cmd.Context(), func(o reconcile.Rollout) reconcile.Rollout {
+					if halted = o.Halted != ""; !halted {
+						return o
+					}
+					return o.Resumed()
+				})
+				if err == nil && !halted {
+					err = fail(fmt.Errorf("nothing is halted"), "seawall waves show says how far the commit has come")
+				}
+				return err
+			})
+		},
+	}
+	addConfig(cmd, &o)
+	return cmd
+}

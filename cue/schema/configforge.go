@@ -1,0 +1,83 @@
+package schema
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"cuelang.org/go/cue"
+)
+
+// Forge is the server that pull requests are on.
+type Forge struct {
+	Kind      string // github, gitlab or gitea
+	URL       string // https, or http to the loopback; empty for github.com or gitlab.com
+	Project   string // owner/name, or group/…/name
+	Token     SecretRef
+	CAFile    string // absolute; empty for the system's authorities
+	Comment   bool
+	Approvers []string
+}
+
+// Hook is a webhook.
+type Hook struct {
+	Kind   string // github, gitlab, gitea or generic
+	Secret SecretRef
+}
+
+func (c *configReader) forge(v cue.Value) *Forge {
+	if !at(v, "forge").Exists() {
+		return nil
+	}
+	comment, _ := at(v, "forge.comment").Bool() // validated: concrete and boolean
+	return &Forge{
+		Kind:      text(v, "forge.kind"),
+		URL:       text(v, "forge.url"),
+		Project:   text(v, "forge.project"),
+		Token:     c.secret(v, "forge.token"),
+		CAFile:    text(v, "forge.ca_file"),
+		Comment:   comment,
+		Approvers: texts(v, "forge.approvers"),
+	}
+}
+
+// hooks reads the webhooks; nil where there is none.
+func (c *configReader) hooks(v cue.Value) map[string]Hook {
+	var hooks map[string]Hook
+	fields, _ := at(v, "hooks").Fields() // validated: a struct
+	for fields.Next() {
+		if hooks == nil {
+			hooks = map[string]Hook{}
+		}
+		path := "hooks." + fields.Selector().String()
+		hooks[fields.Selector().Unquoted()] = Hook{text(v, path+".kind"), c.secret(v, path+".secret")}
+	}
+	return hooks
+}
+
+// checkForge: what may stand in one field depends on another.
+func (c *configReader) checkForge(config *Config) {
+	f := config.Forge
+	if f == nil {
+		return
+	}
+	if f.Kind == "gitea" && f.URL == "" {
+		c.problem("forge", "needs a url", "Gitea and Forgejo are on many servers: name the address of yours")
+	}
+	if u, err := url.Parse(f.URL); err != nil || f.URL != "" && u.Host == "" {
+		c.problem("forge.url", "is not an address", "") // it may hold a password
+	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		c.problem("forge.url", "must have neither user, query nor fragment", "")
+	}
+	if f.Kind != "gitlab" && strings.Count(f.Project, "/") > 1 {
+		c.problem("forge.project", fmt.Sprintf("%q is not owner/name", f.Project), "only GitLab has groups in groups")
+	}
+	if !strings.HasPrefix(config.Source.Ref, "refs/heads/") {
+		c.problem("source.ref", fmt.Sprintf("%q is not a branch, and pull requests are made against one", config.Source.Ref), "follow a branch, or leave out forge")
+	}
+	for i, name := range f.Approvers {
+		if strings.HasPrefix(name, "@") {
+			c.problem(fmt.Sprintf("forge.approvers[%d]", i), fmt.Sprintf("%q is not the name of an account", name), "leave out the @; teams are not known here")
+		}
+	}
+}

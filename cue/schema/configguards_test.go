@@ -1,0 +1,92 @@
+package schema_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/cue/schema"
+)
+
+func TestGuards(t *testing.T) {
+	got, problems := schema.LoadConfig("c.cue", []byte(least+`
+schedule: timezone: "Europe/Berlin"
+guards: {
+	"the fleet": {changes: {count: 100, share: "10%"}, weakening: {count: 0, floor: 2}}
+	gold: {labels: {tier: "gold", region: "eu"}, approve: "weakening", changes: share: "100%"}
+}
+shrink: {floor: 10, share: "30%"}
+freezes: weekend: {cron: "0 18 * * 5", for: "62h"}
+freezes: "end of year": {cron: "0 0 20 12 *", for: "336h", timezone: "UTC", labels: tier: "gold", allow: "strengthens", override: false}
+waves: [{labels: tier: "canary", soak: "1h"}, {size: 5, soak: "30m", halt: {non_convergent: 3, failed: "20%"}}, {size: "25%", soak: "0s"}]
+`))
+	for _, p := range problems {
+		t.Fatal(p)
+	}
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := schema.Guards{
+		Rules: []schema.Guard{
+			{Name: "gold", Labels: map[string]string{"tier": "gold", "region": "eu"}, Approve: "weakening", Changes: &schema.Limit{Percent: new(100), Floor: 5}},
+			{Name: "the fleet", Changes: &schema.Limit{Count: new(100), Percent: new(10), Floor: 5}, Weakening: &schema.Limit{Count: new(0), Floor: 2}},
+		},
+		Shrink: schema.Shrink{Floor: 10, Percent: 30},
+		Freezes: []schema.Freeze{
+			{Name: "end of year", Cron: "0 0 20 12 *", For: 336 * time.Hour, Timezone: time.UTC, Labels: map[string]string{"tier": "gold"}, Strengthening: true},
+			{Name: "weekend", Cron: "0 18 * * 5", For: 62 * time.Hour, Timezone: berlin, Override: true},
+		},
+		Waves: []schema.Wave{
+			{Labels: map[string]string{"tier": "canary"}, Soak: time.Hour, NonConvergent: 1, FailedPercent: 5},
+			{Count: 5, Soak: 30 * time.Minute, NonConvergent: 3, FailedPercent: 20},
+			{Percent: 25, NonConvergent: 1, FailedPercent: 5},
+		},
+	}
+	zone := cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })
+	if d := cmp.Diff(want, got.Guards, zone); d != "" {
+		t.Errorf("guards (-want +got):\n%s", d)
+	}
+}
+
+func TestGuardMistakes(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{`guards: a: {}`, `c.cue:5:9: guards.a: guards nothing (give it changes, weakening or approve)`},
+		{`guards: a: labels: tier: "gold"`, `c.cue:5:9: guards.a: guards nothing (give it changes, weakening or approve)`},
+		{`guards: a: changes: floor: 3`, `c.cue:5:12: guards.a.changes: limits nothing (give it a count, a share, or both)`},
+		{`guards: a: weakening: {}`, `c.cue:5:12: guards.a.weakening: limits nothing (give it a count, a share, or both)`},
+		{`guards: a: aprove: "all"`, `c.cue:5:12: guards.a.aprove: unknown field (did you mean "approve"?)`},
+		{`guards: a: approve: "everything"`, `c.cue:5:21: guards.a.approve: "everything" is not one of weakening, all`},
+		{`guards: a: changes: count: -1`, `c.cue:5:28: guards.a.changes.count: -1 must be at least 0`},
+		{`guards: a: changes: share: "0%"`, `c.cue:5:28: guards.a.changes.share: "0%" must be a share such as "10%", from 1% to 100%`},
+		{`guards: a: changes: share: "101%"`, `c.cue:5:28: guards.a.changes.share: "101%" must be a share such as "10%", from 1% to 100%`},
+		{`guards: a: changes: share: "10"`, `c.cue:5:28: guards.a.changes.share: "10" must be a share such as "10%", from 1% to 100%`},
+		{`shrink: share: "100%"`, `c.cue:5:9: shrink.share: "100%" is not between 10% and 90%`},
+		{`shrink: share: "9%"`, `c.cue:5:9: shrink.share: "9%" is not between 10% and 90%`},
+		{`shrink: floor: 0`, `c.cue:5:16: shrink.floor: 0 must be at least 1`},
+		{`freezes: f: {cron: "* *", for: "1h"}`, `c.cue:5:14: freezes.f.cron: "* *" is not a cron expression: expected exactly 5 fields, found 2: [* *] (five fields such as "0 18 * * 5", or @daily)`},
+		{`freezes: f: {cron: "@every 5m", for: "1h"}`, `c.cue:5:14: freezes.f.cron: "@every 5m" is not a cron expression: @every has no beginning (five fields such as "0 18 * * 5", or @daily)`},
+		{`freezes: f: {cron: "@daily", for: "0s"}`, `c.cue:5:30: freezes.f."for": "0s" is not a length of time above zero`},
+		{`freezes: f: {cron: "@daily"}`, `c.cue:5:10: freezes.f.for: required field is missing`},
+		{`freezes: "a b": {cron: "@daily", for: "1h", timezone: "Mars/Base"}`, `c.cue:5:45: freezes."a b".timezone: "Mars/Base" is not a known time zone (write a name of the IANA database, such as "Europe/Berlin")`},
+		{`freezes: f: {cron: "@daily", for: "1h", allow: "weakens"}`, `c.cue:5:48: freezes.f.allow: "weakens" must be strengthens`},
+		{`waves: [{size: 3}]`, `c.cue:5:9: waves[0].soak: required field is missing`},
+		{`waves: [{soak: "1h", size: 0}]`, `c.cue:5:28: waves[0].size: 0 must be a number of zones, 1 or more, or a share such as "10%"`},
+		{`waves: [{soak: "1h"}, {soak: "-1h"}]`, `c.cue:5:24: waves[1].soak: "-1h0m0s" is below zero`},
+	} {
+		_, problems := schema.LoadConfig("c.cue", []byte(least+test.text))
+		var lines []string
+		for _, p := range problems {
+			line := p.String()
+			if p.Hint != "" {
+				line += " (" + p.Hint + ")"
+			}
+			lines = append(lines, line)
+		}
+		if got := strings.Join(lines, "\n"); got != test.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.text, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package gitrepo
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Trailers returns the trailers of a commit's message, as git-interpret-trailers
+// finds them: the lines "Key: value" of its last paragraph, which is not its
+// first. Keys are in lower case; a value that is continued over lines is one
+// line. It returns [ErrNoCommit].
+//
+// Whoever wrote the message wrote them: ask [Repo.Signer] who that was.
+func (r *Repo) Trailers(commit string) (map[string][]string, error) {
+	st := openStorage(r.dir)
+	found, err := findCommit(st, commit)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := rawObject(st, plumbing.CommitObject, found.Hash)
+	if err != nil {
+		return nil, refused(fmt.Sprintf("reading commit %.12s", commit), err)
+	}
+	_, message, _ := bytes.Cut(raw, []byte("\n\n"))
+	return trailers(strings.ToValidUTF8(string(message), "�")), nil
+}
+
+var (
+	trailer       = regexp.MustCompile(`^([A-Za-z0-9-]+)[ \t]*:[ \t]*(.*)$`)
+	gitsOwn       = regexp.MustCompile(`^(Signed-off-by: |\(cherry picked from commit )`)
+	continuation  = regexp.MustCompile(`^[ \t]+\S`)
+	betweenParts  = regexp.MustCompile(`\n[ \t]*\n`)
+	insideTrailer = regexp.MustCompile(`\s+`)
+)
+
+func trailers(message string) map[string][]string {
+	found := map[string][]string{}
+	message = strings.TrimSpace(strings.ReplaceAll(message, "\r\n", "\n"))
+	paragraphs := betweenParts.Split(message, -1)
+	if len(paragraphs) < 2 {
+		return found
+	}
+	lines := strings.Split(strings.Trim(paragraphs[len(paragraphs)-1], "\n"), "\n")
+	if !areTrailers(lines) {
+		return found
+	}
+	last := ""
+	for _, line := range lines {
+		parts := trailer.FindStringSubmatch(line)
+		switch {
+		case parts != nil:
+			last = strings.ToLower(parts[1])
+			found[last] = append(found[last], strings.TrimSpace(parts[2]))
+		case last != "" && continuation.MatchString(line):
+			values := found[last]
+			joined := values[len(values)-1] + " " + line
+			values[len(values)-1] = strings.TrimSpace(insideTrailer.ReplaceAllString(joined, " "))
+		default:
+			last = ""
+		}
+	}
+	return found
+}
+
+// areTrailers applies git's rule: all lines are trailers, or one is of those
+// that git itself writes and a quarter are trailers.
+func areTrailers(lines []string) bool {
+	yes, no, own := 0, 0, false
+	for i, line := range lines {
+		own = own || gitsOwn.MatchString(line)
+		switch {
+		case i > 0 && continuation.MatchString(line): // belongs to what is before it
+		case trailer.MatchString(line), gitsOwn.MatchString(line):
+			yes++
+		default:
+			no++
+		}
+	}
+	return yes > 0 && (no == 0 || own && yes*3 >= no)
+}

@@ -1,0 +1,99 @@
+package diff
+
+import (
+	"fmt"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Rule is one guard of the configuration: limits, or the need of an approval, for
+// the zones that its labels select.
+type Rule struct {
+	Name    string
+	Labels  Labels // none: every zone, and for Approve tokens too
+	Changes *Limit // nil: none
+	// Weakening limits the zones with changes that weaken; nil: not at all.
+	Weakening *Limit
+	Approve   Approve
+}
+
+// Limit is how many zones one plan may change.
+type Limit struct {
+	Count   *int // zones; nil: any number
+	Percent *int // of the zones that the rule selects, declared in the whole repository; nil: any share
+	// Floor is up to how many zones Percent does not count: a tenth of three zones
+	// would be none.
+	Floor int
+}
+
+// exceeds says why n of all zones are too many, empty where they are not.
+func (l *Limit) exceeds(n, all int) string {
+	switch {
+	case l == nil:
+		return ""
+	case l.Count != nil && n > *l.Count:
+		return fmt.Sprintf("at most %d", *l.Count)
+	case l.Percent != nil && n > l.Floor && n*100 > all**l.Percent:
+		return fmt.Sprintf("at most %d%% of %d", *l.Percent, all)
+	}
+	return ""
+}
+
+// exceeded returns the limits that changes exceed. Every limit judges the same
+// changes: those that would be sent and that nobody has agreed to. What one limit
+// refuses counts for the others as well, or a fleet-wide limit would let half of
+// a commit pass because a stricter one has stopped the rest.
+//
+// Changes over a limit are refused as a whole and not after the first so many
+// zones: which part of a commit is in force should not depend on how zones sort.
+func (f Facts) exceeded(changes []Change) (over []heldBack) {
+	for _, rule := range f.Rules {
+		var all, weakening []Change
+		for _, c := range changes {
+			if c.Kind != KindDeployment || !f.selects(rule.Labels, c) {
+				continue
+			}
+			all = append(all, c)
+			if c.Direction == Weakens {
+				weakening = append(weakening, c)
+			}
+		}
+		selected := f.selected(rule.Labels)
+		over = append(over, rule.Changes.refusal(all, selected, rule.Name, "changes")...)
+		over = append(over, rule.Weakening.refusal(weakening, selected, rule.Name, "weakens")...)
+	}
+	return over
+}
+
+// refusal is one, or none where the changes are not too many.
+func (l *Limit) refusal(changes []Change, selected int, rule, does string) []heldBack {
+	n := zonesOf(changes)
+	most := l.exceeds(n, selected)
+	if most == "" {
+		return nil
+	}
+	h := holdBack(changes)
+	h.refusal.Guard = "limit"
+	h.refusal.Reason = fmt.Sprintf("this plan %s %s, and guards.%s allows %s", does, plural(n, "zone", "zones"), rule, most)
+	h.refusal.Release = "a smaller commit, or seawall apply --approve " + h.refusal.Digest
+	return []heldBack{h}
+}
+
+// selected counts the declared zones that labels select.
+func (f Facts) selected(l Labels) int {
+	n := 0
+	for _, zone := range f.Zones {
+		if l.Selects(zone) {
+			n++
+		}
+	}
+	return n
+}
+
+func zonesOf(changes []Change) int {
+	zones := map[edge.ZoneID]bool{}
+	for _, c := range changes {
+		zones[c.ZoneID] = true
+	}
+	return len(zones)
+}

@@ -1,0 +1,103 @@
+package forge
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// driver is what differs between the forges.
+type driver interface {
+	// user is the id of the account that the token belongs to.
+	user(ctx context.Context) (int64, error)
+	pullRequests(ctx context.Context, branch string) ([]PullRequest, error)
+
+	// comments lists the comments of a pull request, oldest first.
+	comments(ctx context.Context, pr int) ([]comment, error)
+	create(ctx context.Context, pr int, body string) error
+	update(ctx context.Context, pr int, id int64, body string) error
+
+	status(ctx context.Context, commit string, s Status) error
+	reviewed(ctx context.Context, pr int) (reviewed, error)
+}
+
+// comment is one on a pull request.
+type comment struct {
+	id     int64
+	author int64
+	body   string
+}
+
+// reviewed is a pull request in the eyes of its reviewers.
+type reviewed struct {
+	head    string
+	author  string
+	reviews []review // in the order in which they were given
+}
+
+// review is one that says yes, or takes that back.
+type review struct {
+	user     string
+	approves bool
+	commit   string // that was looked at
+	at       time.Time
+}
+
+// project is the name of a project.
+type project struct{ path, owner, name string }
+
+func parseProject(kind Kind, path string) (project, error) {
+	parts := strings.Split(path, "/")
+	for _, part := range parts {
+		if part == "" || part == "." || part == ".." || strings.ContainsAny(part, " \t\n%?#\\") {
+			return project{}, fmt.Errorf("%q is not the name of a project", path)
+		}
+	}
+	if len(parts) < 2 || kind != GitLab && len(parts) > 2 {
+		return project{}, fmt.Errorf("%q is not the name of a project: it is owner/name", path)
+	}
+	return project{path, parts[0], parts[len(parts)-1]}, nil
+}
+
+func newDriver(kind Kind, base *url.URL, p project, client *http.Client) (driver, error) {
+	switch kind {
+	case GitHub:
+		return newGitHub(base, p, client)
+	case GitLab:
+		return newGitLab(base, p, client)
+	case Gitea:
+		return newGitea(base, p, client), nil
+	}
+	return nil, fmt.Errorf("no kind of forge is called %q", kind)
+}
+
+// page is some of a list; next is the number of the following one, zero at the
+// end.
+type page[T any] struct {
+	items []T
+	next  int
+}
+
+// maxPages bounds a list.
+const maxPages = 10
+
+// pages reads a list from one end to the other. What is longer than the bound is
+// an error: a part would look like the whole.
+func pages[T any](what string, get func(number int) (page[T], error)) (all []T, err error) {
+	number := 1
+	for range maxPages {
+		p, err := get(number)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p.items...)
+		if p.next == 0 {
+			return all, nil
+		}
+		number = p.next
+	}
+	return nil, fmt.Errorf("there are more %s than the %d that are looked through", what, len(all))
+}

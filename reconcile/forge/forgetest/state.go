@@ -1,0 +1,165 @@
+package forgetest
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile/forge"
+)
+
+// Open opens a pull request.
+func (s *Server) Open(p Pull) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.State == "" {
+		p.State = "open"
+	}
+	if p.Base == "" {
+		p.Base = s.Branch
+	}
+	s.pulls = append(s.pulls, &p)
+	s.look(&p)
+}
+
+// Set changes a pull request: its head, its state, its title.
+func (s *Server) Set(number int, change func(*Pull)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.find(number); p != nil {
+		change(p)
+		s.look(p)
+	}
+}
+
+// Say comments as somebody.
+func (s *Server) Say(number int, author, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.comments = append(s.comments, &Comment{ID: s.id(), Pull: number, Author: author, Body: body})
+}
+
+// Approve reviews the head that a pull request has now, or another commit.
+func (s *Server) Approve(number int, user string, commit ...string) {
+	s.Review(number, user, "APPROVED", commit...)
+}
+
+// Review reviews, with a state in GitHub's words. It returns the review's id.
+func (s *Server) Review(number int, user, state string, commit ...string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(commit) == 0 {
+		commit = []string{s.look(s.find(number))}
+	}
+	s.reviews = append(s.reviews, &Review{ID: s.id(), Pull: number, User: user, State: state, Commit: commit[0], at: s.tick()})
+	return s.reviews[len(s.reviews)-1].ID
+}
+
+// Dismiss takes a review back.
+func (s *Server) Dismiss(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.reviews {
+		r.Dismissed = r.Dismissed || r.ID == id
+	}
+}
+
+// Break lets a fault answer requests, until it is nil.
+func (s *Server) Break(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = f
+}
+
+// PerPage makes lists short, so that they have many pages.
+func (s *Server) PerPage(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.perPage = n
+}
+
+// Comments are those on a pull request, oldest first.
+func (s *Server) Comments(number int) (list []Comment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.comments {
+		if c.Pull == number {
+			list = append(list, *c)
+		}
+	}
+	return list
+}
+
+// Statuses are the marks at a commit in the order in which they were set.
+func (s *Server) Statuses(commit string) (list []Status) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, each := range s.statuses {
+		if each.Commit == commit {
+			list = append(list, each)
+		}
+	}
+	return list
+}
+
+// Requests are the requests since the last call, "METHOD /path?query".
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	requests := s.requests
+	s.requests = nil
+	return requests
+}
+
+// Commands are the lines of comments that GitLab has carried out.
+func (s *Server) Commands() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.commands)
+}
+
+func (s *Server) id() int64 { return s.tick().Unix() }
+
+// look reads the head of a pull request, and keeps since when it has it.
+func (s *Server) look(p *Pull) string {
+	head := p.Head
+	if head == "" {
+		head = s.ref(s.Ref(p.Number))
+	}
+	if n := len(p.versions); head != "" && (n == 0 || p.versions[n-1].head != head) {
+		p.versions = append(p.versions, version{head, s.tick()})
+	}
+	return head
+}
+
+// Ref is where the forge keeps the head of a pull request in the repository.
+func (s *Server) Ref(number int) string {
+	if s.Kind == forge.GitLab {
+		return fmt.Sprintf("refs/merge-requests/%d/head", number)
+	}
+	return fmt.Sprintf("refs/pull/%d/head", number)
+}
+
+// branch is the commit of a branch.
+func (s *Server) branch(name string) string {
+	if commit := s.ref("refs/heads/" + name); commit != "" {
+		return commit
+	}
+	return strings.Repeat("b", 40)
+}
+
+// ref reads the repository as it is now; empty where there is no such ref.
+func (s *Server) ref(name string) string {
+	if s.git == "" {
+		return ""
+	}
+	out, err := exec.Command("git", "--git-dir", s.git, "rev-parse", "--verify", "--quiet", name+"^{commit}").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,186 @@
+package forge
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"code.gitea.io/sdk/gitea"
+)
+
+// tea is Gitea or Forgejo.
+type tea struct {
+	address string
+	http    *http.Client
+	project
+}
+
+func newGitea(base *url.URL, p project, client *http.Client) *tea {
+	return &tea{base.String(), client, p}
+}
+
+// with makes the client of one call: in this library the context is a part of the
+// client. It does not ask for the server's version, which Forgejo counts its own
+// way and which none of these calls depends on.
+func (t *tea) with(ctx context.Context) (*gitea.Client, error) {
+	return gitea.NewClient(t.address, gitea.SetHTTPClient(t.http), gitea.SetContext(ctx), gitea.SetGiteaVersion(""))
+}
+
+// teaPage is the most that servers give at once, unless configured otherwise.
+const teaPage = 50
+
+// following is the number of the next page. Some lists name it, some count what
+// there is in all.
+func following(answer *gitea.Response, number, got, before int) int {
+	total, err := strconv.Atoi(answer.Header.Get("X-Total-Count"))
+	switch {
+	case answer.NextPage > number:
+		return answer.NextPage
+	case err == nil && got > 0 && before+got < total:
+		return number + 1
+	}
+	return 0
+}
+
+// teaList reads a list page by page.
+func teaList[A, B any](what string, get func(gitea.ListOptions) ([]A, *gitea.Response, error), convert func(A) []B) ([]B, error) {
+	before := 0
+	return pages(what, func(number int) (p page[B], err error) {
+		list, answer, err := get(gitea.ListOptions{Page: number, PageSize: teaPage})
+		if err != nil {
+			return p, err
+		}
+		for _, each := range list {
+			p.items = append(p.items, convert(each)...)
+		}
+		p.next = following(answer, number, len(list), before)
+		before += len(list)
+		return p, nil
+	})
+}
+
+func (t *tea) user(ctx context.Context) (int64, error) {
+	client, err := t.with(ctx)
+	if err != nil {
+		return 0, err
+	}
+	me, _, err := client.GetMyUserInfo()
+	if err != nil {
+		return 0, err
+	}
+	return me.ID, nil
+}
+
+func (t *tea) pullRequests(ctx context.Context, branch string) ([]PullRequest, error) {
+	client, err := t.with(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return teaList("open pull requests", func(o gitea.ListOptions) ([]*gitea.PullRequest, *gitea.Response, error) {
+		return client.ListRepoPullRequests(t.owner, t.name, gitea.ListPullRequestsOptions{ListOptions: o, State: gitea.StateOpen, Sort: "oldest"})
+	}, func(p *gitea.PullRequest) []PullRequest {
+		switch {
+		case p.Head == nil || p.Base == nil:
+			return []PullRequest{{}} // refused as unsound
+		case p.Base.Ref != branch:
+			return nil
+		}
+		return []PullRequest{fromGitea(p)}
+	})
+}
+
+func fromGitea(p *gitea.PullRequest) PullRequest {
+	return PullRequest{
+		Number: int(p.Index),
+		Head:   p.Head.Sha,
+		Base:   p.Base.Sha,
+		Title:  p.Title,
+		Author: teaName(p.Poster),
+		Fork:   p.Head.RepoID != p.Base.RepoID || p.Head.RepoID == 0,
+	}
+}
+
+func teaName(u *gitea.User) string {
+	if u == nil {
+		return ""
+	}
+	return u.UserName
+}
+
+// comments: servers give all of them at once and do not know pages here.
+func (t *tea) comments(ctx context.Context, pr int) (list []comment, err error) {
+	client, err := t.with(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := client.ListIssueComments(t.owner, t.name, int64(pr), gitea.ListIssueCommentOptions{ListOptions: gitea.ListOptions{Page: -1}})
+	for _, each := range all {
+		if each.Poster != nil {
+			list = append(list, comment{each.ID, each.Poster.ID, each.Body})
+		}
+	}
+	return list, err
+}
+
+func (t *tea) create(ctx context.Context, pr int, body string) error {
+	client, err := t.with(ctx)
+	if err == nil {
+		_, _, err = client.CreateIssueComment(t.owner, t.name, int64(pr), gitea.CreateIssueCommentOption{Body: body})
+	}
+	return err
+}
+
+func (t *tea) update(ctx context.Context, _ int, id int64, body string) error {
+	client, err := t.with(ctx)
+	if err == nil {
+		_, _, err = client.EditIssueComment(t.owner, t.name, id, gitea.EditIssueCommentOption{Body: body})
+	}
+	return err
+}
+
+func (t *tea) status(ctx context.Context, commit string, s Status) error {
+	client, err := t.with(ctx)
+	if err == nil {
+		_, _, err = client.CreateStatus(t.owner, t.name, commit, gitea.CreateStatusOption{
+			State: gitea.StatusState(s.State), TargetURL: s.URL, Description: s.Description, Context: s.Context,
+		})
+	}
+	return err
+}
+
+func (t *tea) reviewed(ctx context.Context, pr int) (reviewed, error) {
+	client, err := t.with(ctx)
+	if err != nil {
+		return reviewed{}, err
+	}
+	request, _, err := client.GetPullRequest(t.owner, t.name, int64(pr))
+	if err != nil {
+		return reviewed{}, err
+	}
+	given, err := teaList("reviews", func(o gitea.ListOptions) ([]*gitea.PullReview, *gitea.Response, error) {
+		return client.ListPullReviews(t.owner, t.name, int64(pr), gitea.ListPullReviewsOptions{ListOptions: o})
+	}, func(r *gitea.PullReview) []*gitea.PullReview { return []*gitea.PullReview{r} })
+	if err != nil {
+		return reviewed{}, err
+	}
+	slices.SortStableFunc(given, func(a, b *gitea.PullReview) int { return cmp.Compare(a.ID, b.ID) })
+	r := reviewed{author: teaName(request.Poster)}
+	if request.Head != nil {
+		r.head = request.Head.Sha
+	}
+	for _, each := range given {
+		r.reviews = append(r.reviews, teaOpinions(each)...)
+	}
+	return r, nil
+}
+
+func teaOpinions(r *gitea.PullReview) []review {
+	list := opinions(teaName(r.Reviewer), string(r.State), r.CommitID, r.Submitted)
+	for i := range list {
+		list[i].approves = list[i].approves && !r.Dismissed && !r.Stale
+	}
+	return list
+}

@@ -1,0 +1,130 @@
+package forge
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/google/go-github/v90/github"
+)
+
+// hub is GitHub. The client refuses by itself to send what a known rate limit
+// forbids.
+type hub struct {
+	client *github.Client
+	project
+}
+
+func newGitHub(base *url.URL, p project, client *http.Client) (*hub, error) {
+	at := base.String()
+	c, err := github.NewClient(github.WithHTTPClient(client), github.WithURLs(&at, &at))
+	if err != nil {
+		return nil, err
+	}
+	return &hub{c, p}, nil
+}
+
+// perPage is the most that GitHub and GitLab give at once.
+const perPage = 100
+
+func (h *hub) user(ctx context.Context) (int64, error) {
+	me, _, err := h.client.Users.Get(ctx, "")
+	return me.GetID(), err
+}
+
+func (h *hub) pullRequests(ctx context.Context, branch string) ([]PullRequest, error) {
+	return pages("open pull requests", func(number int) (p page[PullRequest], err error) {
+		list, answer, err := h.client.PullRequests.List(ctx, h.owner, h.name, &github.PullRequestListOptions{
+			State: "open", Base: branch, Sort: "created", Direction: "asc",
+			ListOptions: github.ListOptions{Page: number, PerPage: perPage},
+		})
+		if err != nil {
+			return p, err
+		}
+		for _, each := range list {
+			p.items = append(p.items, fromGitHub(each))
+		}
+		p.next = answer.NextPage
+		return p, nil
+	})
+}
+
+func fromGitHub(p *github.PullRequest) PullRequest {
+	head, base := p.GetHead().GetRepo(), p.GetBase().GetRepo()
+	return PullRequest{
+		Number: p.GetNumber(),
+		Head:   p.GetHead().GetSHA(),
+		Base:   p.GetBase().GetSHA(),
+		Title:  p.GetTitle(),
+		Author: p.GetUser().GetLogin(),
+		Fork:   head == nil || base == nil || head.GetID() != base.GetID(),
+	}
+}
+
+func (h *hub) comments(ctx context.Context, pr int) ([]comment, error) {
+	return pages("comments", func(number int) (p page[comment], err error) {
+		list, answer, err := h.client.Issues.ListComments(ctx, h.owner, h.name, pr, &github.IssueListCommentsOptions{
+			ListOptions: github.ListOptions{Page: number, PerPage: perPage},
+		})
+		if err != nil {
+			return p, err
+		}
+		for _, each := range list {
+			p.items = append(p.items, comment{each.GetID(), each.GetUser().GetID(), each.GetBody()})
+		}
+		p.next = answer.NextPage
+		return p, nil
+	})
+}
+
+func (h *hub) create(ctx context.Context, pr int, body string) error {
+	_, _, err := h.client.Issues.CreateComment(ctx, h.owner, h.name, pr, &github.IssueComment{Body: &body})
+	return err
+}
+
+func (h *hub) update(ctx context.Context, _ int, id int64, body string) error {
+	_, _, err := h.client.Issues.EditComment(ctx, h.owner, h.name, id, &github.IssueComment{Body: &body})
+	return err
+}
+
+func (h *hub) status(ctx context.Context, commit string, s Status) error {
+	state := string(s.State)
+	status := github.RepoStatus{State: &state, Context: &s.Context, Description: &s.Description}
+	if s.URL != "" {
+		status.TargetURL = &s.URL
+	}
+	_, _, err := h.client.Repositories.CreateStatus(ctx, h.owner, h.name, commit, status)
+	return err
+}
+
+func (h *hub) reviewed(ctx context.Context, pr int) (reviewed, error) {
+	request, _, err := h.client.PullRequests.Get(ctx, h.owner, h.name, pr)
+	if err != nil {
+		return reviewed{}, err
+	}
+	reviews, err := pages("reviews", func(number int) (p page[review], err error) {
+		list, answer, err := h.client.PullRequests.ListReviews(ctx, h.owner, h.name, pr, &github.ListOptions{Page: number, PerPage: perPage})
+		if err != nil {
+			return p, err
+		}
+		for _, each := range list {
+			p.items = append(p.items, opinions(each.GetUser().GetLogin(), each.GetState(), each.GetCommitID(), each.GetSubmittedAt().Time)...)
+		}
+		p.next = answer.NextPage
+		return p, nil
+	})
+	return reviewed{request.GetHead().GetSHA(), request.GetUser().GetLogin(), reviews}, err
+}
+
+// opinions is a review that says something about the whole: none for a remark, or
+// one that is still being written.
+func opinions(user, state, commit string, at time.Time) []review {
+	switch state {
+	case "APPROVED":
+		return []review{{user, true, commit, at}}
+	case "CHANGES_REQUESTED", "REQUEST_CHANGES", "DISMISSED":
+		return []review{{user, false, commit, at}}
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package forge
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
+)
+
+// lab is GitLab. Its client repeats reads that failed, and waits where GitLab
+// says when a limit ends.
+type lab struct {
+	client *gitlab.Client
+	project
+}
+
+func newGitLab(base *url.URL, p project, client *http.Client) (*lab, error) {
+	c, err := gitlab.NewAuthSourceClient(
+		gitlab.Unauthenticated{}, // the transport has the token
+		gitlab.WithBaseURL(base.String()),
+		gitlab.WithHTTPClient(client),
+		gitlab.WithOnlyIdempotentRetries(), // a comment must not be there twice
+		gitlab.WithCustomRetryMax(1),
+		gitlab.WithCustomRetryWaitMinMax(100*time.Millisecond, time.Second),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &lab{c, p}, nil
+}
+
+func (l *lab) user(ctx context.Context) (int64, error) {
+	me, _, err := l.client.Users.CurrentUser(gitlab.WithContext(ctx))
+	if err != nil {
+		return 0, err
+	}
+	return me.ID, nil
+}
+
+func (l *lab) pullRequests(ctx context.Context, branch string) ([]PullRequest, error) {
+	list, err := pages("open merge requests", func(number int) (p page[PullRequest], err error) {
+		list, answer, err := l.client.MergeRequests.ListProjectMergeRequests(l.path, &gitlab.ListProjectMergeRequestsOptions{
+			ListOptions:  gitlab.ListOptions{Page: int64(number), PerPage: perPage},
+			State:        gitlab.Ptr("opened"),
+			TargetBranch: &branch,
+			OrderBy:      gitlab.Ptr("created_at"),
+			Sort:         gitlab.Ptr("asc"),
+		}, gitlab.WithContext(ctx))
+		if err != nil {
+			return p, err
+		}
+		for _, each := range list {
+			p.items = append(p.items, fromGitLab(each))
+		}
+		p.next = int(answer.NextPage)
+		return p, nil
+	})
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	return list, l.bases(ctx, branch, list)
+}
+
+// bases: a list of merge requests does not say what they are based on.
+func (l *lab) bases(ctx context.Context, branch string, list []PullRequest) error {
+	target, _, err := l.client.Branches.GetBranch(l.path, branch, gitlab.WithContext(ctx))
+	if err != nil {
+		return fmt.Errorf("looking at the branch %s: %w", branch, err)
+	}
+	for i := range list {
+		if target.Commit != nil {
+			list[i].Base = target.Commit.ID
+		}
+	}
+	return nil
+}
+
+func fromGitLab(m *gitlab.BasicMergeRequest) PullRequest {
+	return PullRequest{
+		Number: int(m.IID),
+		Head:   m.SHA,
+		Title:  m.Title,
+		Author: labName(m.Author),
+		Fork:   m.SourceProjectID != m.TargetProjectID || m.SourceProjectID == 0,
+	}
+}
+
+func labName(u *gitlab.BasicUser) string {
+	if u == nil {
+		return ""
+	}
+	return u.Username
+}
+
+func (l *lab) comments(ctx context.Context, pr int) ([]comment, error) {
+	return pages("comments", func(number int) (p page[comment], err error) {
+		list, answer, err := l.client.Notes.ListMergeRequestNotes(l.path, int64(pr), &gitlab.ListMergeRequestNotesOptions{
+			ListOptions: gitlab.ListOptions{Page: int64(number), PerPage: perPage},
+			OrderBy:     gitlab.Ptr("created_at"),
+			Sort:        gitlab.Ptr("asc"),
+		}, gitlab.WithContext(ctx))
+		if err != nil {
+			return p, err
+		}
+		for _, each := range list {
+			if !each.System {
+				p.items = append(p.items, comment{each.ID, each.Author.ID, each.Body})
+			}
+		}
+		p.next = int(answer.NextPage)
+		return p, nil
+	})
+}
+
+func (l *lab) create(ctx context.Context, pr int, body string) error {
+	_, _, err := l.client.Notes.CreateMergeRequestNote(l.path, int64(pr), &gitlab.CreateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
+	return err
+}
+
+func (l *lab) update(ctx context.Context, pr int, id int64, body string) error {
+	_, _, err := l.client.Notes.UpdateMergeRequestNote(l.path, int64(pr), id, &gitlab.UpdateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
+	return err
+}
+
+var quickAction = regexp.MustCompile(`(?m)^/`)
+
+// inert takes the power from lines that GitLab would carry out as commands, with
+// the rights of the token: "/merge" at the beginning of a line.
+func inert(body string) string { return quickAction.ReplaceAllString(body, " /") }
+
+func (l *lab) status(ctx context.Context, commit string, s Status) error {
+	options := &gitlab.SetCommitStatusOptions{State: labState(s.State), Name: &s.Context, Description: &s.Description}
+	if s.URL != "" {
+		options.TargetURL = &s.URL
+	}
+	if s.Ref != "" {
+		options.Ref = &s.Ref
+	}
+	_, _, err := l.client.Commits.SetCommitStatus(l.path, commit, options, gitlab.WithContext(ctx))
+	if err != nil && s.State == Pending && strings.Contains(err.Error(), "Cannot transition status via :enqueue from :pending") {
+		return nil // it is pending already; GitLab takes that for a mistake
+	}
+	return err
+}
+
+func labState(s State) gitlab.BuildStateValue {
+	switch s {
+	case Pending:
+		return gitlab.Pending
+	case Success:
+		return gitlab.Success
+	}
+	return gitlab.Failed
+}
+
+// reviewed: GitLab keeps when somebody approved, and not of what. What there was
+// to see then is the version of the merge request; so an approval is one of this
+// head where it is younger than the latest version.
+func (l *lab) reviewed(ctx context.Context, pr int) (r reviewed, err error) {
+	request, _, err := l.client.MergeRequests.GetMergeRequest(l.path, int64(pr), nil, gitlab.WithContext(ctx))
+	if err != nil {
+		return r, err
+	}
+	since, err := l.since(ctx, pr, request.SHA)
+	if err != nil {
+		return r, err
+	}
+	approvals, _, err := l.client.MergeRequestApprovals.GetConfiguration(l.path, int64(pr), gitlab.WithContext(ctx))
+	if err != nil {
+		return r, err
+	}
+	r = reviewed{head: request.SHA, author: labName(request.Author)}
+	for _, each := range approvals.ApprovedBy {
+		switch {
+		case each.ApprovedAt == nil:
+			return r, fmt.Errorf("this GitLab does not tell when %s approved, so nobody can know of what; a newer one does", labName(each.User))
+		case each.ApprovedAt.After(since):
+			r.reviews = append(r.reviews, review{labName(each.User), true, request.SHA, *each.ApprovedAt})
+		}
+	}
+	return r, nil
+}
+
+// since is when the merge request got its head.
+func (l *lab) since(ctx context.Context, pr int, head string) (time.Time, error) {
+	versions, _, err := l.client.MergeRequests.GetMergeRequestDiffVersions(l.path, int64(pr), nil, gitlab.WithContext(ctx))
+	if err != nil {
+		return time.Time{}, err
+	}
+	var latest *gitlab.MergeRequestDiffVersion
+	for _, each := range versions { // the newest first, but that is not promised
+		if latest == nil || each.ID > latest.ID {
+			latest = each
+		}
+	}
+	if latest == nil || latest.HeadCommitSHA != head || latest.CreatedAt == nil {
+		return time.Time{}, fmt.Errorf("%w: GitLab has not yet looked at %.12s", ErrMoved, head)
+	}
+	return *latest.CreatedAt, nil
+}

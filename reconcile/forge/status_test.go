@@ -1,0 +1,119 @@
+package forge_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/reconcile/forge"
+	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
+)
+
+func TestStatus(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
+		states := []forge.State{forge.Pending, forge.Pending, forge.Success, forge.Success, forge.Failure, forge.Error}
+		for _, state := range states {
+			if err := f.Status(t.Context(), headA, forge.Status{Context: "seawall/apply", State: state, Description: "3 of 7 zones", URL: "https://edge.example/", Ref: "refs/x"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ref, failure, problem := "", "failure", "error"
+		if s.Kind == forge.GitLab {
+			ref, failure, problem = "refs/x", "failed", "failed"
+		}
+		var want []forgetest.Status
+		for _, state := range []string{"pending", "success", failure, problem} {
+			want = append(want, forgetest.Status{Commit: headA, Context: "seawall/apply", State: state, Description: "3 of 7 zones", URL: "https://edge.example/", Ref: ref})
+		}
+		if diff := cmp.Diff(want, s.Statuses(headA)); diff != "" {
+			t.Errorf("statuses (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// After a restart the forge has a status that the process knows nothing of.
+func TestStatusAfterRestart(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
+		pending := forge.Status{Context: "seawall/plan", State: forge.Pending}
+		for _, f := range []*forge.Forge{f, client(t, s.Config())} {
+			if err := f.Status(t.Context(), headA, pending); err != nil {
+				t.Errorf("pending: %v", err)
+			}
+		}
+	})
+}
+
+// Whatever differs is sent: commit, context, text, address.
+func TestStatusesApart(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
+		plain := forge.Status{Context: "seawall/plan", State: forge.Success, Description: "a"}
+		for _, each := range []struct {
+			commit string
+			change func(*forge.Status)
+		}{
+			{headA, func(*forge.Status) {}},
+			{headC, func(*forge.Status) {}},
+			{headA, func(s *forge.Status) { s.Context = "seawall/apply" }},
+			{headA, func(s *forge.Status) { s.Description = "b" }},
+			{headA, func(s *forge.Status) { s.URL = "https://edge.example" }},
+		} {
+			status := plain
+			each.change(&status)
+			if err := f.Status(t.Context(), each.commit, status); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a, c := len(s.Statuses(headA)), len(s.Statuses(headC)); a != 4 || c != 1 {
+			t.Errorf("%d and %d statuses arrived, want 4 and 1", a, c)
+		}
+	})
+}
+
+func TestStatusIsShort(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
+		if err := f.Status(t.Context(), headA, forge.Status{Context: "c", State: forge.Success, Description: strings.Repeat("é\n", 200)}); err != nil {
+			t.Fatal(err)
+		}
+		got := s.Statuses(headA)[0].Description
+		if utf8.RuneCountInString(got) != 140 || strings.Contains(got, "\n") || !strings.HasSuffix(got, "…") {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestStatusMistakes(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
+		for want, test := range map[string]struct {
+			commit string
+			status forge.Status
+		}{
+			"no commit":       {"../../issues", forge.Status{Context: "c", State: forge.Success}},
+			"no state":        {headA, forge.Status{Context: "c", State: "great"}},
+			"needs a context": {headA, forge.Status{State: forge.Success}},
+		} {
+			if err := f.Status(t.Context(), test.commit, test.status); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		if sent := s.Requests(); len(sent) > 0 {
+			t.Errorf("%q was sent", sent)
+		}
+	})
+}
+
+// A status that the forge refused is sent again.
+func TestStatusAgain(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
+		status := forge.Status{Context: "c", State: forge.Success}
+		s.Break(answer(422, nil, `{"message":"No commit found for SHA"}`))
+		if err := f.Status(t.Context(), headA, status); err == nil || !strings.Contains(err.Error(), "No commit found") {
+			t.Errorf("got %v", err)
+		}
+		s.Break(nil)
+		if err := f.Status(t.Context(), headA, status); err != nil || len(s.Statuses(headA)) != 1 {
+			t.Errorf("got %v", err)
+		}
+	})
+}

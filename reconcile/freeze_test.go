@@ -1,0 +1,185 @@
+package reconcile
+
+import (
+	"testing"
+	"time"
+	_ "time/tzdata" // the tests are about Berlin, wherever they run
+
+	"github.com/robfig/cron/v3"
+	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+func berlin(t testing.TB) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+func window(t testing.TB, expression string, length time.Duration, zone *time.Location) Freeze {
+	t.Helper()
+	schedule, err := cron.ParseStandard(expression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Freeze{Name: "w", Schedule: schedule, For: length, Zone: zone}
+}
+
+// TestFreezeAt: in UTC and in Berlin, where clocks are put forward on 29 March
+// 2026 at 01:00Z and back on 25 October at 01:00Z.
+func TestFreezeAt(t *testing.T) {
+	zone := berlin(t)
+	weekend := window(t, "0 18 * * 5", 62*time.Hour, zone) // Friday 18:00 to Monday 08:00
+	night := window(t, "30 2 * * *", time.Hour, zone)
+	evening := window(t, "0 22 * * *", 4*time.Hour+30*time.Minute, zone) // to 02:30
+	row := window(t, "0 0 * * 1-3", 24*time.Hour, time.UTC)
+	always := window(t, "* * * * *", time.Hour, time.UTC)
+	for _, test := range []struct {
+		name     string
+		freeze   Freeze
+		at, ends string // UTC; no end: not in it
+	}{
+		{"a moment before", weekend, "2026-01-09T16:59:59Z", ""},
+		{"the first moment", weekend, "2026-01-09T17:00:00Z", "2026-01-12T07:00:00Z"},
+		{"the last moment", weekend, "2026-01-12T06:59:59Z", "2026-01-12T07:00:00Z"},
+		{"the end", weekend, "2026-01-12T07:00:00Z", ""},
+		{"midweek", weekend, "2026-01-14T12:00:00Z", ""},
+		{"in summer", weekend, "2026-07-10T16:00:00Z", "2026-07-13T06:00:00Z"},
+		{"over the hour that is left out", weekend, "2026-03-27T17:00:00Z", "2026-03-30T06:00:00Z"},
+		{"over it, before the end", weekend, "2026-03-30T05:59:59Z", "2026-03-30T06:00:00Z"},
+		{"over it, at the end", weekend, "2026-03-30T06:00:00Z", ""},
+		{"over the hour that comes twice", weekend, "2026-10-23T16:00:00Z", "2026-10-26T07:00:00Z"},
+		{"over it, before the end", weekend, "2026-10-26T06:59:59Z", "2026-10-26T07:00:00Z"},
+		{"over it, at the end", weekend, "2026-10-26T07:00:00Z", ""},
+
+		{"a night", night, "2026-01-10T01:30:00Z", "2026-01-10T02:30:00Z"},
+		{"a night that begins in the hour left out", night, "2026-03-29T01:00:00Z", "2026-03-29T01:30:00Z"},
+		{"its end", night, "2026-03-29T01:30:00Z", ""},
+		{"a night that begins in the hour that comes twice", night, "2026-10-25T00:30:00Z", "2026-10-25T02:30:00Z"},
+		{"does not stop when the clock is put back", night, "2026-10-25T01:10:00Z", "2026-10-25T02:30:00Z"},
+		{"before that night", night, "2026-10-25T00:29:59Z", ""},
+		{"an evening that ends in the hour that comes twice", evening, "2026-10-25T01:29:59Z", "2026-10-25T01:30:00Z"},
+		{"its end is the second", evening, "2026-10-25T01:30:00Z", ""},
+		{"it does not end with the first", evening, "2026-10-25T00:45:00Z", "2026-10-25T01:30:00Z"},
+
+		{"windows in a row are one", row, "2026-01-05T10:00:00Z", "2026-01-08T00:00:00Z"},
+		{"the last of them", row, "2026-01-07T23:59:59Z", "2026-01-08T00:00:00Z"},
+		{"the day after", row, "2026-01-08T00:00:00Z", ""},
+		{"never over", always, "2026-01-08T00:00:30Z", "at least an hour on"},
+		{"no length", window(t, "* * * * *", 0, time.UTC), "2026-01-08T00:00:00Z", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			at, err := time.Parse(time.RFC3339, test.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			until, in := test.freeze.At(at)
+			got := ""
+			if in {
+				got = until.UTC().Format(time.RFC3339)
+			}
+			if test.ends == "at least an hour on" && in && until.After(at.Add(time.Hour)) {
+				return
+			}
+			if got != test.ends {
+				t.Errorf("at %s it ends at %q, want %q", test.at, got, test.ends)
+			}
+		})
+	}
+}
+
+// TestAFreezeEndsWhenItSays: at its end it is over, or the end was no end; before
+// it, it is not. At every minute around both changes of the clock.
+func TestAFreezeEndsWhenItSays(t *testing.T) {
+	zone := berlin(t)
+	expressions := []string{"0 18 * * 5", "30 2 * * *", "0 22 * * *", "15 1,3 * * *", "0 0 1 * *"}
+	rapid.Check(t, func(rt *rapid.T) {
+		length := time.Duration(rapid.IntRange(1, 70*60).Draw(rt, "minutes")) * time.Minute
+		f := window(t, rapid.SampledFrom(expressions).Draw(rt, "cron"), length, zone)
+		day := rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-06-05"}).Draw(rt, "day")
+		begin, _ := time.Parse(time.DateOnly, day)
+		at := begin.Add(time.Duration(rapid.IntRange(0, 72*60).Draw(rt, "at")) * time.Minute)
+		until, in := f.At(at)
+		if !in || until.Sub(at) > 300*24*time.Hour { // windows without a gap
+			return
+		}
+		if !until.After(at) {
+			rt.Fatalf("at %s it ends at %s", at, until)
+		}
+		if _, after := f.At(until); after {
+			rt.Fatalf("it ends at %s and is on then", until)
+		}
+		if same, still := f.At(until.Add(-time.Second)); !still || !same.Equal(until) {
+			rt.Fatalf("a second before its end at %s it is on: %v, until %s", until, still, same)
+		}
+	})
+}
+
+func (w *world) guard(g Guards) { w.Guards, w.Control = g, w.memory }
+
+// TestAFreezeIsANoOpInTime: a commit and drift wait for its end, and the first
+// sync after it does what would have been done.
+func TestAFreezeIsANoOpInTime(t *testing.T) {
+	w := newWorld(t, 3)
+	w.repo.push("c1", zones(3, removing(core("xss")))...)
+	w.converge(sweep)
+	w.guard(Guards{Freezes: []Freeze{window(t, "0 6 * * *", 2*time.Hour, time.UTC)}})
+	w.clock.advance(7 * time.Hour)
+	w.repo.push("c2", append(zones(2, removing(core("php"))), zone(3, removing(core("xss"))))...)
+	report, calls := w.run(syncing)
+	w.wantCalls(calls, "list", "read 1", "read 2")
+	if got := refusals(report); len(got) != 2 || got[0] != "freeze" || report.Commit != "c2" || report.Held != nil {
+		t.Errorf("refused %v, commit %q", got, report.Commit)
+	}
+	w.click(3, func(o *edge.Overrides) { o.Categories = nil })
+	report, calls = w.run(sweep)
+	if n := writes(calls); n != 0 || len(refusals(report)) != 3 {
+		t.Errorf("%d writes, refused %v", n, refusals(report))
+	}
+	if _, calls = w.run(syncing); len(calls) != 0 {
+		t.Errorf("a sync within looks again: %v", calls)
+	}
+	w.clock.advance(time.Hour) // 08:00, its end
+	report, calls = w.converge(syncing)
+	wantOutcomes(t, report, "1 converged", "2 converged", "3 converged")
+	if n := writes(calls); n != 3 {
+		t.Errorf("%d writes", n)
+	}
+	w.clock.advance(time.Minute)
+	if _, calls = w.run(syncing); len(calls) != 0 {
+		t.Errorf("done, and looked at again: %v", calls)
+	}
+}
+
+func TestOverridingAFreeze(t *testing.T) {
+	w := newWorld(t, 1)
+	w.repo.push("c1", zone(1, core("xss")))
+	open, closed := window(t, "0 0 * * *", time.Hour, time.UTC), window(t, "0 0 * * *", time.Hour, time.UTC)
+	open.Override, open.Name = true, "open"
+	order := manual
+	order.DuringFreeze, order.Who = "INC-7", "kim"
+
+	w.guard(Guards{Freezes: []Freeze{open, closed}})
+	report, _ := w.run(order)
+	if got := refusals(report); len(got) != 1 {
+		t.Errorf("the other one is in force: refused %v", got)
+	}
+	w.guard(Guards{Freezes: []Freeze{open}})
+	report, _ = w.run(manual)
+	if got := refusals(report); len(got) != 1 || len(report.Overridden) != 0 {
+		t.Errorf("nobody gave a reason: refused %v", got)
+	}
+	w.memory.overrides = nil
+	report, _ = w.converge(order)
+	if len(report.Overridden) != 1 || report.Overridden[0] != "open" {
+		t.Errorf("overridden %v", report.Overridden)
+	}
+	want := Approval{Digest: "freezes.open", Kind: Overridden, Who: "kim", Reason: "INC-7", At: w.clock.Now()}
+	if got := w.memory.overrides; len(got) != 1 || got[0] != want {
+		t.Errorf("on record is %+v", got)
+	}
+}

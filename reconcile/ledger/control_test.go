@@ -1,0 +1,232 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// rolling is a rollout with a zone of every outcome.
+var rolling = reconcile.Rollout{
+	Commit: "c1", Wave: 2, Since: noon, Halted: "1 of 2 failed",
+	Zones: map[edge.ZoneID]reconcile.RolloutZone{
+		"z1": {Wave: 1, Outcome: reconcile.ZoneDone}, "z2": {Wave: 1, Outcome: reconcile.ZoneSkipped},
+		"z3": {Wave: 1, Outcome: reconcile.ZoneAccepted}, "z4": {Wave: 2, Outcome: reconcile.ZoneFailed},
+		"z5": {Wave: 2, Outcome: reconcile.ZoneNonConvergent}, "z6": {Wave: 3, Outcome: reconcile.ZonePending},
+	},
+}
+
+type controlled interface {
+	reconcile.Memory
+	reconcile.Control
+}
+
+func TestControls(t *testing.T) {
+	t.Run("Forgetful", func(t *testing.T) {
+		testControl(t, func(*testing.T) controlled { return &reconcile.Forgetful{} })
+	})
+	t.Run("Ledger", func(t *testing.T) {
+		testControl(t, func(t *testing.T) controlled { return mustOpen(t, newPath(t)) })
+	})
+}
+
+// testControl holds a memory to what reconcile.Control promises.
+func testControl(t *testing.T, empty func(*testing.T) controlled) {
+	ctx := t.Context()
+	said := func(digest, who string) reconcile.Approval {
+		return reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: who, Reason: "because", At: noon}
+	}
+	override := reconcile.Approval{Digest: "freezes.weekend", Kind: reconcile.Overridden, Who: "kim", Reason: "INC-1", At: noon}
+	set := func(o reconcile.Rollout) func(reconcile.Rollout) reconcile.Rollout {
+		return func(reconcile.Rollout) reconcile.Rollout { return o }
+	}
+	for name, step := range map[string]struct {
+		do   func(controlled) error
+		want reconcile.Recollection
+	}{
+		"approve": {
+			func(m controlled) error {
+				return m.Approve(ctx, []reconcile.Approval{said("a", "kim"), said("b", "lee")})
+			},
+			reconcile.Recollection{Approvals: []reconcile.Approval{said("a", "kim"), said("b", "lee")}},
+		},
+		"the first word counts": {
+			func(m controlled) error {
+				return errors.Join(m.Approve(ctx, []reconcile.Approval{said("a", "kim"), said("a", "lee")}), m.Approve(ctx, []reconcile.Approval{said("a", "max")}))
+			},
+			reconcile.Recollection{Approvals: []reconcile.Approval{said("a", "kim")}},
+		},
+		"an override releases nothing": {
+			func(m controlled) error { return m.Approve(ctx, []reconcile.Approval{override, override}) }, reconcile.Recollection{},
+		},
+		"spend": {
+			func(m controlled) error {
+				return errors.Join(m.Approve(ctx, []reconcile.Approval{said("a", "kim"), said("b", "kim")}), m.Spend(ctx, []string{"a", "never said"}))
+			},
+			reconcile.Recollection{Approvals: []reconcile.Approval{said("b", "kim")}},
+		},
+		"what is spent can be said again": {
+			func(m controlled) error {
+				return errors.Join(m.Approve(ctx, []reconcile.Approval{said("a", "kim")}), m.Spend(ctx, []string{"a"}), m.Approve(ctx, []reconcile.Approval{said("a", "lee")}))
+			},
+			reconcile.Recollection{Approvals: []reconcile.Approval{said("a", "lee")}},
+		},
+		"roll": {func(m controlled) error { return m.Roll(ctx, set(rolling)) }, reconcile.Recollection{Rollout: rolling}},
+		"roll on from what is there": {
+			func(m controlled) error {
+				return errors.Join(m.Roll(ctx, set(rolling)), m.Roll(ctx, reconcile.Rollout.Resumed))
+			},
+			reconcile.Recollection{Rollout: rolling.Resumed()},
+		},
+		"a rollout that is through has no zones": {
+			func(m controlled) error {
+				return errors.Join(m.Roll(ctx, set(rolling)), m.Roll(ctx, set(reconcile.Rollout{Commit: "c2"})))
+			},
+			reconcile.Recollection{Rollout: reconcile.Rollout{Commit: "c2"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := empty(t)
+			must(t, step.do(m))
+			wantRecall(t, m, step.want)
+		})
+	}
+}
+
+func TestHolds(t *testing.T) {
+	path, ctx := newPath(t), t.Context()
+	l := mustOpen(t, path)
+	l.Now = func() time.Time { return noon }
+	one, two := diff.Hold{Zone: "one", Until: noon.Add(time.Hour), Reason: "INC-1"}, diff.Hold{Zone: "two", Until: noon.Add(2 * time.Hour), Reason: "INC-2"}
+	daemon := mustOpen(t, path) // a daemon has the file open, and the lock of the tokens
+	mustLock(t, daemon)
+	must(t, errors.Join(l.Hold(ctx, two, "kim"), l.Hold(ctx, one, "kim")))
+	wantRecall(t, daemon, reconcile.Recollection{Holds: []diff.Hold{one, two}})
+	one.Reason, one.Until = "INC-3", noon.Add(3*time.Hour)
+	must(t, l.Hold(ctx, one, "lee"))
+	wantRecall(t, daemon, reconcile.Recollection{Holds: []diff.Hold{one, two}})
+	if d := cmp.Diff([]string{"lee 2026-03-02T12:00:00Z", "kim 2026-03-02T12:00:00Z"}, texts(t, l, `SELECT who || ' ' || at FROM hold ORDER BY zone`)); d != "" {
+		t.Errorf("rows (-want +got):\n%s", d)
+	}
+	for _, step := range []struct {
+		zone string
+		at   time.Time
+		held bool
+		left []diff.Hold
+	}{
+		{"three", noon, false, []diff.Hold{one, two}},
+		{"one", noon, true, []diff.Hold{two}},
+		{"one", noon, false, []diff.Hold{two}},
+		{"two", two.Until, false, nil}, // over, and gone with it
+	} {
+		held, err := l.Release(ctx, step.zone, step.at)
+		if err != nil || held != step.held {
+			t.Errorf("%s at %s: held %v, %v", step.zone, step.at, held, err)
+		}
+		wantRecall(t, daemon, reconcile.Recollection{Holds: step.left})
+	}
+}
+
+// TestApprovalsAreKept: who let what pass is on record after it was used.
+func TestApprovalsAreKept(t *testing.T) {
+	l, ctx := mustOpen(t, newPath(t)), t.Context()
+	l.Now = func() time.Time { return noon.Add(time.Hour) }
+	must(t, l.Approve(ctx, []reconcile.Approval{
+		{Digest: "a", Kind: reconcile.Approved, Who: "kim", At: noon},
+		{Digest: "freezes.f", Kind: reconcile.Overridden, Who: "lee", Reason: "INC-1", At: noon},
+	}))
+	must(t, l.Spend(ctx, []string{"a"}))
+	want := []string{"a approval kim  2026-03-02T12:00:00Z 0 2026-03-02T13:00:00Z", "freezes.f override lee INC-1 2026-03-02T12:00:00Z 0 -"}
+	got := texts(t, l, `SELECT digest || ' ' || kind || ' ' || who || ' ' || reason || ' ' || at || ' ' || counts || ' ' || coalesce(spent, '-') FROM approval ORDER BY seq`)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("rows (-want +got):\n%s", d)
+	}
+}
+
+// TestRollingTogether: two processes that note what they saw lose nothing of each
+// other's.
+func TestRollingTogether(t *testing.T) {
+	path := newPath(t)
+	first, second := mustOpen(t, path), mustOpen(t, path)
+	must(t, first.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return reconcile.Rollout{Commit: "c"} }))
+	var wg sync.WaitGroup
+	for n, l := range []*Ledger{first, second} {
+		wg.Go(func() {
+			for i := range 20 {
+				err := l.Roll(context.Background(), func(o reconcile.Rollout) reconcile.Rollout {
+					zones := map[edge.ZoneID]reconcile.RolloutZone{}
+					for id, z := range o.Zones {
+						zones[id] = z
+					}
+					zones[edge.ZoneID(fmt.Sprint(n, "-", i))] = reconcile.RolloutZone{Wave: 1}
+					o.Zones = zones
+					return o
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got, err := first.Recall(t.Context())
+	if err != nil || len(got.Rollout.Zones) != 40 {
+		t.Errorf("%d zones, want 40: %v", len(got.Rollout.Zones), err)
+	}
+}
+
+// TestRollingTheSame writes nothing.
+func TestRollingTheSame(t *testing.T) {
+	path := newPath(t)
+	l := mustOpen(t, path)
+	must(t, l.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return rolling }))
+	before := snapshot(t, filepath.Dir(path))
+	must(t, l.Roll(t.Context(), func(o reconcile.Rollout) reconcile.Rollout { return o }))
+	if d := cmp.Diff(before, snapshot(t, filepath.Dir(path))); d != "" {
+		t.Error("writing the same again changed the files")
+	}
+}
+
+// TestDamagedControl: a time that cannot be read is damage, not the beginning of
+// time: a hold would be over, and a wave would start.
+func TestDamagedControl(t *testing.T) {
+	for _, spoil := range []string{
+		`INSERT INTO hold VALUES ('z', '', 'tomorrow', '', NULL)`,
+		`INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES ('d', 'approval', '', '', 'once', 1)`,
+		`INSERT INTO rollout VALUES (1, 'c', 1, 'then', '')`,
+	} {
+		l := mustOpen(t, newPath(t))
+		if _, err := l.db.Exec(spoil); err != nil {
+			t.Fatal(err)
+		}
+		_, err := l.Recall(t.Context())
+		wantFault(t, err, ErrDamaged, "time")
+	}
+}
+
+func TestControlIsReadOnlyToo(t *testing.T) {
+	path := newPath(t)
+	fill(t, path)
+	l, err := OpenReadOnly(path)
+	must(t, err)
+	defer l.Close()
+	ctx := t.Context()
+	_, released := l.Release(ctx, "z", noon)
+	for _, err := range []error{
+		l.Hold(ctx, diff.Hold{}, ""), released, l.Approve(ctx, nil), l.Spend(ctx, nil), l.Roll(ctx, reconcile.Rollout.Resumed),
+	} {
+		wantFault(t, err, ErrReadOnly, "")
+	}
+}

@@ -1,0 +1,87 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Roll implements [reconcile.Control]: it reads, changes and writes in one
+// transaction, so that a daemon and a person who resumes the waves never undo
+// each other's word. Rows of zones that stay the same are not written.
+func (l *Ledger) Roll(ctx context.Context, change func(reconcile.Rollout) reconcile.Rollout) error {
+	return l.write(ctx, func(tx *sql.Tx) error {
+		have, err := recallRollout(ctx, tx)
+		if err != nil {
+			return err
+		}
+		next := change(have)
+		if next.Equal(have) {
+			return nil
+		}
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO rollout (one, "commit", wave, since, halted) VALUES (1, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET "commit" = excluded."commit", wave = excluded.wave, since = excluded.since, halted = excluded.halted`,
+			next.Commit, next.Wave, optionalTime(next.Since), next.Halted)
+		if err != nil {
+			return err
+		}
+		return writeWaves(ctx, tx, have.Zones, next.Zones)
+	})
+}
+
+func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.ZoneID]reconcile.RolloutZone) error {
+	for id := range have {
+		if _, stays := next[id]; stays {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM wave WHERE zone_id = ?`, id); err != nil {
+			return err
+		}
+	}
+	for id, zone := range next {
+		if known, ok := have[id]; ok && known == zone {
+			continue
+		}
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO wave (zone_id, wave, outcome) VALUES (?, ?, ?)
+			ON CONFLICT DO UPDATE SET wave = excluded.wave, outcome = excluded.outcome`, id, zone.Wave, zone.Outcome)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func recallRollout(ctx context.Context, tx *sql.Tx) (o reconcile.Rollout, err error) {
+	var since sql.NullString
+	row := tx.QueryRowContext(ctx, `SELECT "commit", wave, since, halted FROM rollout`)
+	switch err := row.Scan(&o.Commit, &o.Wave, &since, &o.Halted); {
+	case errors.Is(err, sql.ErrNoRows):
+		return o, nil
+	case err != nil:
+		return o, err
+	}
+	if o.Since, err = parseOptional(since); err != nil {
+		return o, fault(ErrDamaged, fmt.Sprintf("the time since which wave %d soaks: %v", o.Wave, err))
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, wave, outcome FROM wave`)
+	if err != nil {
+		return o, err
+	}
+	defer func() { _ = rows.Close() }()
+	o.Zones = map[edge.ZoneID]reconcile.RolloutZone{}
+	for rows.Next() {
+		var id edge.ZoneID
+		var zone reconcile.RolloutZone
+		if err := rows.Scan(&id, &zone.Wave, &zone.Outcome); err != nil {
+			return o, err
+		}
+		o.Zones[id] = zone
+	}
+	return o, rows.Err()
+}

@@ -1,0 +1,108 @@
+package reconcile
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// reviewMarker is the first line of the comment, by which it is found again.
+const reviewMarker = "<!-- seawall:plan -->"
+
+// review is what is to be said of one head.
+type review struct {
+	head, base string
+	zones      int // that the head declares
+	problems   []desired.Problem
+	plan       *diff.Plan // nil: the head is not valid
+	budget     Budget
+}
+
+// mistakesTold bounds how many mistakes a comment lists.
+const mistakesTold = 20
+
+// mostApproved is how long a comment may be, in bytes, that a review approves of:
+// [diff.Plan.Markdown] leaves changes out of one that is longer.
+const mostApproved = 50_000
+
+// comment is the text for reviewers. Whatever comes from the pull request stands
+// in code spans.
+func (r review) comment(pull PullRequest) string {
+	var b bytes.Buffer
+	if r.plan == nil {
+		r.mistakes(&b)
+		return b.String()
+	}
+	_ = r.plan.Markdown(&b) // a buffer takes everything
+	fmt.Fprintf(&b, "\nLooked at are the zones that it declares otherwise than the commit in force, of %s.\n", plural(r.zones, "zone", "zones"))
+	fmt.Fprintf(&b, "\nTo be approved: %s. %s\n", diff.Code(r.plan.ApprovalDigest()), r.cost())
+	if b.Len() > mostApproved {
+		fmt.Fprintf(&b, "\nNot all of it is shown, so a review approves of nothing here: %s does.\n", diff.Code("seawall apply --approve DIGEST"))
+	}
+	if pull.Fork {
+		b.WriteString("\nThis comes from a fork. Nothing of it was run but its declarations, and nothing was sent but reads.\n")
+	}
+	fmt.Fprintf(&b, "\n<sub>head %s against %s, which is in force</sub>\n", diff.Code(short(r.head)), diff.Code(short(r.base)))
+	return b.String()
+}
+
+func (r review) mistakes(b *bytes.Buffer) {
+	errors := desired.Errors(r.problems)
+	fmt.Fprintf(b, "### Seawall: this does not compile\n\nAfter a merge the commit in force would stay. %s:\n\n", plural(len(errors), "mistake", "mistakes"))
+	for i, p := range errors {
+		if i == mistakesTold {
+			fmt.Fprintf(b, "- … and %d more: %s shows all of them\n", len(errors)-i, diff.Code("seawall validate"))
+			break
+		}
+		fmt.Fprintf(b, "- %s", diff.Code(p.String()))
+		if p.Hint != "" {
+			fmt.Fprintf(b, "; %s", diff.Code(p.Hint))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func refusedComment(err error) string {
+	return "### Seawall: this cannot be read\n\n" + diff.Code(err.Error()) + "\n"
+}
+
+// cost says what applying would take.
+func (r review) cost() string {
+	n := int(r.plan.Requests.ToApply)
+	switch {
+	case n == 0:
+		return "Applying sends nothing."
+	case r.budget.Requests <= 0 || n <= r.budget.Requests:
+		return fmt.Sprintf("Applying takes %s, within one budget.", plural(n, "request", "requests"))
+	}
+	windows := (n - 1) / r.budget.Requests
+	return fmt.Sprintf("Applying takes %d requests and, by the budget of %d in %s, at least %s.",
+		n, r.budget.Requests, r.budget.Per, (time.Duration(windows) * r.budget.Per).Round(time.Second))
+}
+
+// mark is the mark at the head.
+func (r review) mark() Mark {
+	m := Mark{Context: "seawall/plan", State: MarkSuccess}
+	if r.plan == nil {
+		m.State, m.Description = MarkFailure, plural(len(desired.Errors(r.problems)), "mistake", "mistakes")+" in the desired state"
+		return m
+	}
+	m.Description = r.plan.Summary.String()
+	return m
+}
+
+func short(commit string) string { return commit[:min(len(commit), 12)] }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// oneLineOf keeps a description on one line.
+func oneLineOf(s string) string { return strings.Join(strings.Fields(diff.Printable(s)), " ") }
