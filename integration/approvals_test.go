@@ -288,11 +288,11 @@ func TestTrailerApproves(t *testing.T) {
 	g.begin()
 
 	// In a pull request, by whomever, it is no word about the branch.
-	forged := g.proposed(60)
+	g.proposed(60)
 	digest := g.digest()
 	g.repo.Git("checkout", "-q", "change")
 	g.sign(eve, "eve")
-	forged = g.trailer(60, digest)
+	forged := g.trailer(60, digest)
 	g.repo.Git("update-ref", g.forge.Ref(1), forged)
 	g.repo.Git("checkout", "-q", "main")
 	g.poll("the forged one is told", func() bool { return g.marked(forged) == "success" })
