@@ -25,12 +25,14 @@ func vaultCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "start":
 		s.vault = sinktest.NewVault()
 		ts.Defer(s.vault.Close)
-		s.vault.Echo = true
-		s.vault.Tokens[scriptVaultToken] = sinktest.AllRights
+		s.vault.Set(func(v *sinktest.Vault) {
+			v.Echo = true
+			v.Tokens[scriptVaultToken] = sinktest.AllRights
+		})
 		ts.Setenv("VAULT_URL", s.vault.URL)
 		ts.Setenv("VAULT_CREDENTIAL", scriptVaultToken)
 	case "seal", "unseal":
-		s.vault.Sealed = args[0] == "seal"
+		s.vault.Set(func(v *sinktest.Vault) { v.Sealed = args[0] == "seal" })
 	case "calls":
 		writeLines(ts, args[1], s.vault.Calls())
 	case "kept":
@@ -54,12 +56,12 @@ func clusterCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "start":
 		s.cluster = sinktest.NewKubernetes()
 		ts.Defer(s.cluster.Close)
-		s.cluster.Echo, s.cluster.Token = true, scriptKubeToken
+		s.cluster.Set(func(k *sinktest.Kubernetes) { k.Echo, k.Token = true, scriptKubeToken })
 		ts.Setenv("KUBE_CREDENTIAL", scriptKubeToken)
 		ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), s.cluster.CA(), 0o600))
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), fmt.Appendf(nil, kubeconfigOfScripts, s.cluster.URL, scriptKubeToken), 0o600))
 	case "down", "up":
-		s.cluster.Down = map[string]int{"down": 503}[args[0]]
+		s.cluster.Set(func(k *sinktest.Kubernetes) { k.Down = map[string]int{"down": 503}[args[0]] })
 	case "put":
 		label, value, _ := strings.Cut(strings.Join(args[2:], ""), "=")
 		s.cluster.Put(args[1], sinktest.Secret{Labels: map[string]string{label: value}, Data: map[string][]byte{"theirs": []byte("precious")}})

@@ -53,6 +53,13 @@ func (k *Kubernetes) CA() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: k.Certificate().Raw})
 }
 
+// Set changes fields while the caller is another process; see Vault.Set.
+func (k *Kubernetes) Set(change func(*Kubernetes)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	change(k)
+}
+
 // Calls returns the calls so far, "GET apps/secrets/a", and forgets them.
 func (k *Kubernetes) Calls() []string {
 	k.mu.Lock()

@@ -25,7 +25,7 @@ const AllRights = "read create update patch"
 
 // Vault is a server with one secrets engine at the mount "secret", and logins at
 // auth/approle and auth/kubernetes. Its fields may be changed between calls, or
-// by Before.
+// by Before, or with Set.
 type Vault struct {
 	*httptest.Server
 
@@ -71,6 +71,14 @@ func (v *Vault) Calls() []string {
 	defer v.mu.Unlock()
 	defer func() { v.calls = nil }()
 	return v.calls
+}
+
+// Set changes fields while the caller is another process, whose calls have no
+// order with the test's own steps.
+func (v *Vault) Set(change func(*Vault)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	change(v)
 }
 
 // Put adds a version at a path below secret/data.
