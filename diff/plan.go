@@ -219,6 +219,8 @@ const (
 type Requests struct {
 	Used    int64 `json:"used"`
 	ToApply int64 `json:"to_apply"`
+	// Overload is set where the sweep schedule asks for more than the budget has.
+	Overload *Overload `json:"overload,omitempty"`
 }
 
 // Settled is a deployment that agrees with its declaration.
@@ -294,7 +296,8 @@ func (p Plan) seal() Plan {
 	}
 	d := p
 	d.Deprecations = []deprecation.Notice{} // days left change by themselves
-	d.Digest, d.GeneratedAt, d.Requests.Used, d.Expiries, d.Holds = "", time.Time{}, 0, nil, nil
+	d.Digest, d.GeneratedAt, d.Expiries, d.Holds = "", time.Time{}, nil, nil
+	d.Requests = Requests{ToApply: p.Requests.ToApply} // the rest is about the run, and not about what it would do
 	p.Digest = "sha256:" + fingerprint(d)
 	return p
 }

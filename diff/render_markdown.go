@@ -38,6 +38,9 @@ func (p Plan) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, ", %d to apply", p.Requests.ToApply)
 	}
 	fmt.Fprintf(&b, ". Digest %s\n", Code(p.Digest))
+	if o := p.Requests.Overload; o != nil {
+		fmt.Fprintf(&b, "\nNote: %s; %s.\n", o, o.Hint())
+	}
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -152,6 +152,9 @@ func (t *textWriter) summary(p Plan) {
 		fmt.Fprintf(t, ", %d to apply", p.Requests.ToApply)
 	}
 	t.WriteByte('\n')
+	if o := p.Requests.Overload; o != nil {
+		fmt.Fprintf(t, "%s %s\n    %s %s\n", t.paint(yellow, "note:"), o, t.paint(bold, "hint:"), o.Hint())
+	}
 }
 
 // String is the summary in one line, rows that are zero left out.

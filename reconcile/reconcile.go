@@ -114,6 +114,10 @@ type Reconciler struct {
 
 	// Concurrency bounds how many zones are read or written at once; zero is 16.
 	Concurrency int
+	// Budget is what the requests of this credential are held to, and Interval the
+	// shortest between two sweeps; zero is not known, and nothing is said of it.
+	Budget   diff.Budget
+	Interval time.Duration
 
 	// Begin is told of each commit that is about to be applied for the first time;
 	// nil tells nobody. It must return at once.

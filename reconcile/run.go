@@ -21,6 +21,7 @@ func (r *Reconciler) Run(ctx context.Context, order Order) Report {
 	report.Requests = r.requests() - before
 	report.Plan.GeneratedAt = report.Finished.UTC()
 	report.Plan.Requests.Used = report.Requests
+	report.Plan.Requests.Overload = r.Budget.Overload(report.Declared, report.Sweep, r.Interval)
 	return report
 }
 
@@ -35,6 +36,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return err
 	}
 	report.Commit = state.Commit
+	report.Declared, report.Sweep = state.Zones(), sweepRequests(state)
 	memory = r.hear(ctx, order, memory, state.Commit)
 	rollout := r.rollout(ctx, memory, state)
 	facts := r.facts(order, memory, state)

@@ -120,7 +120,7 @@ func (d *daemon) newDesk() (*desk, error) {
 		return nil, err
 	}
 	lane := d.settings
-	lane.Budget, _ = reviewBudget(d.Budget)
+	lane.Budget, _ = reviewBudget(d.settings.Budget)
 	platform, err := client.New(lane.client(d.Credentials.Rulesets, d.log))
 	if err != nil {
 		return nil, err
@@ -128,8 +128,8 @@ func (d *daemon) newDesk() (*desk, error) {
 	reviews := &reconcile.Reviews{
 		Forge: at, Heads: heads{filepath.Join(d.StateDir, "pulls"), d.settings.Source}, Base: d.InForce, Reader: edge.ReadOnly(platform),
 		Memory: d.Memory, Tokens: d.memory, Sinks: d.assembly.Sinks, Guards: d.assembly.Guards, Approvers: d.Forge.Approvers, Control: d.Control,
-		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: reconcile.Budget{Requests: d.Budget.Requests, Per: d.Budget.Per},
-		Concurrency: d.Budget.Concurrency, Now: time.Now, Log: d.log,
+		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: reconcile.Budget{Requests: d.settings.Budget.Requests, Per: d.settings.Budget.Per},
+		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Log: d.log,
 	}
 	merges := reconcile.NewMerges(at.Mark, d.log)
 	d.Begin = merges.Begin

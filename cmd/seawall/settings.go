@@ -131,6 +131,7 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 
 // assemble puts a reconciler together.
 func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
+	budget, interval := s.budget(), s.interval(time.Now())
 	if why == toServe && s.Forge != nil {
 		_, s.Budget = reviewBudget(s.Budget) // the rest is for reviews of pull requests
 	}
@@ -146,7 +147,7 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	r := &reconcile.Reconciler{
 		Deprecations: sunset.notices,
 		Reader:       edge.ReadOnly(platform), Requests: platform.Requests, Now: time.Now, Log: log,
-		Concurrency: s.Budget.Concurrency,
+		Concurrency: s.Budget.Concurrency, Budget: budget, Interval: interval,
 	}
 	if why != toPlan {
 		r.Reader, r.Writer = platform, platform
