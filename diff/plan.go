@@ -219,6 +219,9 @@ const (
 type Requests struct {
 	Used    int64 `json:"used"`
 	ToApply int64 `json:"to_apply"`
+	// Cost is what ToApply takes of the budget; nil where that is nothing or not
+	// known.
+	Cost *Cost `json:"cost,omitempty"`
 	// Overload is set where the sweep schedule asks for more than the budget has.
 	Overload *Overload `json:"overload,omitempty"`
 }

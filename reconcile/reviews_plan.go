@@ -12,7 +12,8 @@ import (
 // plan plans a head against what is live, of the zones that base declares.
 func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan, error) {
 	reading, unread := readable(head, base)
-	run := &Reconciler{Reader: edge.ReadOnly(r.Reader), Memory: r.Memory, Tokens: r.Tokens, Sinks: r.Sinks, Guards: r.Guards, Now: r.Now, Concurrency: r.Concurrency}
+	run := &Reconciler{Reader: edge.ReadOnly(r.Reader), Memory: r.Memory, Tokens: r.Tokens, Sinks: r.Sinks, Guards: r.Guards, Now: r.Now, Concurrency: r.Concurrency, Requests: r.Requests}
+	before := run.requests()
 	memory, err := run.recall(ctx)
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
@@ -32,6 +33,7 @@ func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}
+	plan.Requests.Used, plan.Requests.Cost = run.requests()-before, r.Budget.Cost(plan.Requests.ToApply)
 	return plan, nil
 }
 

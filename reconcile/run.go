@@ -21,6 +21,7 @@ func (r *Reconciler) Run(ctx context.Context, order Order) Report {
 	report.Requests = r.requests() - before
 	report.Plan.GeneratedAt = report.Finished.UTC()
 	report.Plan.Requests.Used = report.Requests
+	report.Plan.Requests.Cost = r.Budget.Cost(report.Plan.Requests.ToApply)
 	report.Plan.Requests.Overload = r.Budget.Overload(report.Declared, report.Sweep, r.Interval)
 	return report
 }

@@ -128,7 +128,7 @@ func (d *daemon) newDesk() (*desk, error) {
 	reviews := &reconcile.Reviews{
 		Forge: at, Heads: heads{filepath.Join(d.StateDir, "pulls"), d.settings.Source}, Base: d.InForce, Reader: edge.ReadOnly(platform),
 		Memory: d.Memory, Tokens: d.memory, Sinks: d.assembly.Sinks, Guards: d.assembly.Guards, Approvers: d.Forge.Approvers, Control: d.Control,
-		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: reconcile.Budget{Requests: d.settings.Budget.Requests, Per: d.settings.Budget.Per},
+		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
 		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Log: d.log,
 	}
 	merges := reconcile.NewMerges(at.Mark, d.log)
