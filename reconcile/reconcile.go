@@ -127,6 +127,7 @@ type Reconciler struct {
 	Agreed func(ctx context.Context, commit string) ([]Approval, error)
 
 	rulesets map[managedKey]edge.Ruleset   // managed rulesets as last read
+	settled  *diff.Memory                  // deployments that agreed
 	inForce  *desired.State                // the last state that was accepted: what to fall back to
 	shown    atomic.Pointer[desired.State] // inForce, for those who look from outside
 	actedOn  *desired.State                // the last one that a run was about as a whole: what ChangedOnly compares with

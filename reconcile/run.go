@@ -165,8 +165,11 @@ func (r *Reconciler) remember(ctx context.Context, memory Recollection, state de
 }
 
 func (r *Reconciler) plan(scoped scoped, live diff.Live, applied diff.Applied, facts diff.Facts) diff.Plan {
+	if scoped.zones || r.settled == nil {
+		r.settled = r.settled.Renew()
+	}
 	return diff.Guard(diff.Make(diff.Input{
-		State: scoped.State, Live: live, Applied: applied, Part: !scoped.tokens,
+		State: scoped.State, Live: live, Applied: applied, Memory: r.settled, Part: !scoped.tokens,
 		Now: facts.Now, NameSuffix: r.NameSuffix, Creates: r.CreatesTokens,
 	}), facts)
 }
