@@ -51,7 +51,7 @@ func evaluateBombs(t *testing.T, bounds map[compiletest.Ending][]string) {
 	limits := evaluationBounds
 	limits.PerStep = 3 * time.Second
 	begin := time.Now()
-	state, problems, err := compileTree(t.Context(), tree{Dir: dir}, limits)
+	state, problems, err := evaluator{bounds: limits}.compile(t.Context(), tree{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

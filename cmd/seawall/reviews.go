@@ -66,8 +66,9 @@ func (b board) Mark(ctx context.Context, commit string, m reconcile.Mark) error 
 // heads are the heads of pull requests in a store of their own. They implement
 // [reconcile.Heads].
 type heads struct {
-	store  string
-	source schema.Source
+	store     string
+	source    schema.Source
+	evaluator evaluator
 }
 
 // Fetch brings heads in a worker.
@@ -97,9 +98,10 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 	return answer.Heads, failed, nil
 }
 
-// Compile evaluates a head the way a commit is evaluated that is acted on.
+// Compile evaluates a head the way a commit is evaluated that is acted on, and
+// shares what was evaluated: a head mostly differs in a folder or two.
 func (h heads) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	return compileTree(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, evaluationBounds)
+	return h.evaluator.compile(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path})
 }
 
 // desk is what the daemon does for reviewers.
@@ -126,7 +128,7 @@ func (d *daemon) newDesk() (*desk, error) {
 		return nil, err
 	}
 	reviews := &reconcile.Reviews{
-		Forge: at, Heads: heads{filepath.Join(d.StateDir, "pulls"), d.settings.Source}, Base: d.InForce, Reader: edge.ReadOnly(platform),
+		Forge: at, Heads: heads{filepath.Join(d.StateDir, "pulls"), d.settings.Source, d.assembly.evaluator.besides()}, Base: d.InForce, Reader: edge.ReadOnly(platform),
 		Memory: d.Memory, Tokens: d.memory, Sinks: d.assembly.Sinks, Guards: d.assembly.Guards, Approvers: d.Forge.Approvers, Control: d.Control,
 		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
 		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Log: d.log,

@@ -104,6 +104,8 @@ type assembly struct {
 	*reconcile.Reconciler
 	memory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
 	close  func()
+
+	evaluator evaluator // of commits
 }
 
 // purpose says what a reconciler is put together for.
@@ -167,7 +169,7 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 // onGit gives the reconciler its repository, its ledger, and what creating
 // tokens takes.
 func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
-	repository, err := newRepository(s.Config)
+	repository, err := newRepository(s.Config, log)
 	if err != nil {
 		return err
 	}
@@ -181,7 +183,8 @@ func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
 		return err
 	}
 	a.Memory, a.Control, a.memory = memory, memory, memory
-	a.close = func() { _ = memory.Close() }
+	a.evaluator = repository.evaluator
+	a.close = func() { _, _ = memory.Close(), a.evaluator.cache.Close() }
 	return a.withTokens(s, memory, why, log)
 }
 
