@@ -15,6 +15,8 @@ var mayReadClock = map[string]string{
 	"./edge/client":     "the budget counts requests in a window of time",
 	"./reconcile/forge": "forges say when they may be asked again, and webhooks come too often",
 	"./desired/worker":  "a child that takes too long is killed",
+
+	"./integration/bench": "measuring is what it is for",
 }
 
 func TestLayeringOfTheClock(t *testing.T) {
