@@ -44,6 +44,12 @@ func BenchmarkCompile10000(b *testing.B) {
 		withCPU(b, func() { compileAt(b, e, 0) })
 	})
 	b.Run("restarted", func(b *testing.B) {
+		cache, err := unitcache.Open(state)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer cache.Close()
+		compileAt(b, evaluator{bounds: evaluationBounds, cache: cache}, 0)
 		withCPU(b, func() {
 			cache, err := unitcache.Open(state)
 			if err != nil {

@@ -23,6 +23,11 @@ type settings struct {
 	schema.Config
 	dir string // desired state from a folder; empty means from git
 
+	// quota is that of all lanes of the budget together; zero where there is one.
+	quota int
+	// keepsState says that the state folder will be there, if it is not yet.
+	keepsState bool
+
 	// observe is shown requests and answers; nil shows nobody.
 	observe func(deprecation.Request, deprecation.Response)
 }
@@ -112,18 +117,18 @@ type assembly struct {
 type purpose int
 
 const (
-	toPlan  purpose = iota // nothing is written, on the platform or on disk
+	toPlan  purpose = iota // nothing is written but the shared count of requests
 	toApply                // one run
 	toServe                // the daemon
 )
 
 // client says how to reach the platform with one credential; each has a budget
-// of its own.
+// of its own, which it shares with the other processes on this host.
 func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.Config {
 	return client.Config{
 		BaseURL:     s.Platform.BaseURL,
 		Token:       func() (edge.Secret, error) { return readToken(credential) },
-		Budget:      client.NewBudget(s.Budget.Requests, s.Budget.Per),
+		Budget:      s.sharedBudget(credential, log),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,
 		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe,
@@ -134,6 +139,7 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 // assemble puts a reconciler together.
 func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
 	budget, interval := s.budget(), s.interval(time.Now())
+	s.quota, s.keepsState = s.Budget.Requests, why != toPlan && s.dir == ""
 	if why == toServe && s.Forge != nil {
 		_, s.Budget = reviewBudget(s.Budget) // the rest is for reviews of pull requests
 	}
@@ -142,7 +148,8 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 		return nil, err
 	}
 	s.observe = sunset.observe
-	platform, err := client.New(s.client(s.Credentials.Rulesets, log))
+	config := s.client(s.Credentials.Rulesets, log)
+	platform, err := client.New(config)
 	if err != nil {
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
@@ -157,7 +164,7 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	if r.Guards, err = guards(s.Guards); err != nil {
 		return nil, err
 	}
-	a := &assembly{Reconciler: r, close: func() {}}
+	a := &assembly{Reconciler: r, close: config.Budget.Close}
 	if s.dir != "" {
 		folder := newFolder(s.dir)
 		r.Source, r.Compiler = folder, folder
@@ -184,7 +191,8 @@ func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
 	}
 	a.Memory, a.Control, a.memory = memory, memory, memory
 	a.evaluator = repository.evaluator
-	a.close = func() { _, _ = memory.Close(), a.evaluator.cache.Close() }
+	giveBack := a.close
+	a.close = func() { giveBack(); _, _ = memory.Close(), a.evaluator.cache.Close() }
 	return a.withTokens(s, memory, why, log)
 }
 
