@@ -123,6 +123,7 @@ func (d *daemon) newDesk() (*desk, error) {
 	}
 	lane := d.settings
 	lane.Budget, _ = reviewBudget(d.settings.Budget)
+	lane.quota = d.settings.Budget.Requests
 	platform, err := client.New(lane.client(d.Credentials.Rulesets, d.log))
 	if err != nil {
 		return nil, err
