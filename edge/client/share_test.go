@@ -251,7 +251,9 @@ func TestStoreThatFails(t *testing.T) {
 		if took := time.Since(begin); took != time.Minute || len(told) != 1 {
 			t.Errorf("6 requests took %v, told %v", took, told)
 		}
+		store.mu.Lock()
 		store.fail = nil
+		store.mu.Unlock()
 		time.Sleep(storeAgain)
 		take(t, b)
 		b.done(1, 200, nil)
