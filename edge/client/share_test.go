@@ -44,6 +44,12 @@ func (m *memoryStore) Update(change func(*Window)) error {
 	return err
 }
 
+func (m *memoryStore) state() (updates int, data []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.updates, m.data
+}
+
 func shared(store Store, quota int, per time.Duration) *Budget {
 	b := NewBudget(quota, per)
 	b.Share(Sharing{Store: store})
@@ -158,16 +164,16 @@ func TestSharedBudgetIsUsedUp(t *testing.T) {
 			if took := time.Since(begin); took > 2*time.Duration(processes)*time.Second { // until one gives back what it holds
 				t.Errorf("%d processes: the budget took %v", processes, took)
 			}
-			if store.updates > 80*processes {
-				t.Errorf("%d processes: the store was asked %d times for 1200 requests", processes, store.updates)
+			if updates, _ := store.state(); updates > 80*processes {
+				t.Errorf("%d processes: the store was asked %d times for 1200 requests", processes, updates)
 			}
 			time.Sleep(time.Minute)
 			take(t, budgets[0])
 			if took := time.Since(begin); took < DefaultPer || took > DefaultPer+4*time.Second {
 				t.Errorf("%d processes: the next came after %v", processes, took)
 			}
-			if len(store.data) > 8<<10 {
-				t.Errorf("the window has %d bytes", len(store.data))
+			if _, data := store.state(); len(data) > 8<<10 {
+				t.Errorf("the window has %d bytes", len(data))
 			}
 		})
 	}
@@ -259,8 +265,9 @@ func TestStoreThatFails(t *testing.T) {
 		b.done(1, 200, nil)
 		b.Close()
 		var w Window
-		if err := json.Unmarshal(store.data, &w); err != nil || w.used() != 2 || len(w.Held) != 0 {
-			t.Errorf("%s, %v: want two that count", store.data, err)
+		_, data := store.state()
+		if err := json.Unmarshal(data, &w); err != nil || w.used() != 2 || len(w.Held) != 0 {
+			t.Errorf("%s, %v: want two that count", data, err)
 		}
 	})
 }
