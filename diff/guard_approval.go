@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -184,11 +185,16 @@ func approvalDigest(changes []Change) string {
 	type operation struct {
 		ID    changeID
 		Print string
+		Sink  *desired.Sink `json:",omitempty"` // of a creation: to whom the secret goes is what is agreed to
 	}
 	operations := []operation{}
 	for _, c := range changes {
 		if c.Request != nil {
-			operations = append(operations, operation{c.id(), c.Fingerprint()})
+			o := operation{ID: c.id(), Print: c.Fingerprint()}
+			if c.Creation != nil {
+				o.Sink = c.Creation.Sink
+			}
+			operations = append(operations, o)
 		}
 	}
 	slices.SortFunc(operations, func(a, b operation) int { return cmp.Compare(a.Print, b.Print) })

@@ -21,7 +21,7 @@ func (p Plan) leanings() []remark {
 			at[n.Rule] = i
 			remarks = append(remarks, remark{hint: replacement(n), one: "call", many: "calls"})
 		}
-		remarks[i].about = append(remarks[i].about, remarked{leaning(n), n.Standing() + ": " + n.Detail, placeOf(n.Where)})
+		remarks[i].about = append(remarks[i].about, remarked{leaning(n), "calls what " + n.Standing() + ": " + n.Detail, placeOf(n.Where)})
 	}
 	return remarks
 }
@@ -34,12 +34,7 @@ func leaning(n deprecation.Notice) string {
 	return "integration " + n.Where.Integration
 }
 
-func replacement(n deprecation.Notice) string {
-	if n.NoReplacement {
-		return n.Title + ": there is no replacement"
-	}
-	return n.Title + ": " + n.Replacement
-}
+func replacement(n deprecation.Notice) string { return n.Title + ": " + n.Instead() }
 
 func placeOf(w deprecation.Where) string {
 	if w.File == "" || w.Line == 0 {

@@ -140,3 +140,15 @@ func TestReplacementShowsRights(t *testing.T) {
 		}
 	}
 }
+
+// Who agrees to a token agrees to where its secret goes.
+func TestApprovalOfATokenIsForItsSink(t *testing.T) {
+	a := testToken("ci-dns", "000000000000000000000000000000aa")
+	one, other := tokenPlan(TokensLive{}, a), tokenPlan(TokensLive{}, elsewhere(a))
+	if one.Changes[0].ApprovalDigest() == other.Changes[0].ApprovalDigest() || one.ApprovalDigest() == other.ApprovalDigest() {
+		t.Error("the same digest is for two sinks")
+	}
+	if again := tokenPlan(TokensLive{}, a); again.ApprovalDigest() != one.ApprovalDigest() {
+		t.Error("the same plan has two digests")
+	}
+}

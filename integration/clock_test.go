@@ -9,12 +9,13 @@ import (
 // mayReadClock names the packages that may ask what time it is, and why.
 // Everyone else is told: time is an argument, so that a test can choose it.
 var mayReadClock = map[string]string{
-	"./cmd/seawall":     "the clock is handed out from here",
-	"./reconcile":       "the loop waits for the next tick and stamps its reports",
-	"./edge/sim":        "the simulator has a clock of its own, which follows the real one until it is set",
-	"./edge/client":     "the budget counts requests in a window of time",
-	"./reconcile/forge": "forges say when they may be asked again, and webhooks come too often",
-	"./desired/worker":  "a child that takes too long is killed",
+	"./cmd/seawall":               "the clock is handed out from here",
+	"./reconcile":                 "the loop waits for the next tick and stamps its reports",
+	"./edge/sim":                  "the simulator has a clock of its own, which follows the real one until it is set",
+	"./edge/client":               "the budget counts requests in a window of time",
+	"./reconcile/forge":           "forges say when they may be asked again, and webhooks come too often",
+	"./reconcile/forge/forgetest": "what happens on a forge happens after it was asked for",
+	"./desired/worker":            "a child that takes too long is killed",
 
 	"./integration/bench": "measuring is what it is for",
 }

@@ -21,17 +21,18 @@ type applier struct {
 	applied diff.Applied
 	facts   diff.Facts // what a change planned anew is guarded with
 	rules   diff.Facts // and, where it weakens by then, with the rules about that
+	late    *late
 	stop    context.CancelCauseFunc
 }
 
 // apply writes the changes that no guard refused, those that strengthen first,
 // one at a time within a zone, and proves each by reading it back.
-func (r *Reconciler) apply(ctx context.Context, state desired.State, seen observation, report *Report, memory Recollection, facts diff.Facts) error {
+func (r *Reconciler) apply(ctx context.Context, state desired.State, seen observation, report *Report, memory Recollection, facts diff.Facts, order Order) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	a := &applier{
 		Reconciler: r, commit: state.Commit, seen: seen, applied: memory.Applied, stop: stop,
-		facts: diff.Facts{NonConvergent: facts.NonConvergent}, rules: facts,
+		facts: diff.Facts{NonConvergent: facts.NonConvergent}, rules: facts, late: &late{order: order},
 	}
 	zones := byZone(report.Plan)
 	alone := apart(state, zones)

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -261,5 +262,37 @@ func TestDelayedTokens(t *testing.T) {
 		if got := d.dueToken(test.key, test.facts); got != test.want {
 			t.Errorf("%s: got %v", name, got)
 		}
+	}
+}
+
+// TestHeldOrFrozenMeanwhile: a run that is on its way does not write what somebody
+// holds, or what is frozen, since it has begun; the next one after that does.
+func TestHeldOrFrozenMeanwhile(t *testing.T) {
+	for name, meanwhile := range map[string]func(*world){
+		"held": func(w *world) {
+			w.memory.Hold(diff.Hold{Zone: zoneKey(2), Until: w.clock.Now().Add(time.Hour), Reason: "INC-1"})
+		},
+		"frozen": func(w *world) {
+			w.Guards.Freezes = []Freeze{window(t, "0 * * * *", time.Hour, time.UTC)}
+		},
+		"not known": func(w *world) { w.memory.gone = errors.New("disk") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 2)
+			w.guard(Guards{})
+			w.repo.push("c1", zones(2, core("xss"))...)
+			w.tamper.write = func(_ context.Context, _ edge.ZoneID, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+				w.clock.advance(heardFor)
+				meanwhile(w)
+				return send()
+			}
+			if _, calls := w.run(sweep); writes(calls) != 1 {
+				t.Errorf("calls %v", calls)
+			}
+			w.tamper.write, w.memory.gone, w.Guards.Freezes = nil, nil, nil
+			w.clock.advance(time.Hour)
+			report, _ := w.converge(syncing)
+			wantOutcomes(t, report, "2 converged")
+		})
 	}
 }

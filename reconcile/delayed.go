@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -59,6 +60,19 @@ func keep[K comparable](next, before map[K]wish, declared, scope []K) {
 	for _, k := range scope {
 		delete(next, k)
 	}
+}
+
+// timely counts those that wait for a time, and not for somebody's word: that may
+// never come.
+func (w delayed) timely() (n int) {
+	for _, wishes := range []iter.Seq[wish]{maps.Values(w.zones), maps.Values(w.tokens)} {
+		for wish := range wishes {
+			if wish.guard != guardLimit && wish.guard != guardApproval {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // due returns the zones that need not wait any longer.

@@ -34,8 +34,11 @@ func (s *Sunset) Report(ctx context.Context, r Report) {
 	}
 	var news []deprecation.Notice
 	for _, n := range r.Plan.Deprecations {
+		if n.Info {
+			continue // it is told nowhere, so it must not pass for told
+		}
 		key := leaning{n.Rule, n.Where.Integration}
-		if !n.Info && s.told[key] != today && told[key] != today {
+		if s.told[key] != today && told[key] != today {
 			news = append(news, n)
 		}
 		told[key] = today
@@ -46,7 +49,7 @@ func (s *Sunset) Report(ctx context.Context, r Report) {
 		if n.State == deprecation.Announced {
 			level = slog.LevelInfo
 		}
-		s.Log.Log(ctx, level, "a call leans on what goes away: "+n.Standing(), "rule", n.Rule, "integration", n.Where.Integration,
+		s.Log.Log(ctx, level, "a call leans on what "+n.Standing(), "rule", n.Rule, "integration", n.Where.Integration,
 			"call", n.Detail, "replacement", n.Replacement, "file", n.Where.File, "line", n.Where.Line)
 	}
 	if n := len(news) - linesPerRun; n > 0 {

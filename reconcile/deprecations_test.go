@@ -59,8 +59,8 @@ func TestSunsetTellsOnceADay(t *testing.T) {
 	changes := leansOn("c", "billing", deprecation.Deprecated)
 	changes.Info = true
 	got := report(true, past, past, soon, changes)
-	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `level=WARN msg="a call leans on what goes away: past its end since 2025-06-15" rule=a integration=billing call="GET /x" replacement=rules file=edge.cue line=7`) ||
-		!strings.Contains(got, `level=INFO msg="a call leans on what goes away: ends on 2025-06-15, in 3 days" rule=b`) {
+	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `level=WARN msg="a call leans on what is past its end since 2025-06-15" rule=a integration=billing call="GET /x" replacement=rules file=edge.cue line=7`) ||
+		!strings.Contains(got, `level=INFO msg="a call leans on what ends on 2025-06-15, in 3 days" rule=b`) {
 		t.Errorf("told\n%s", got)
 	}
 	if got := report(true, past, soon); got != "" {
@@ -79,5 +79,17 @@ func TestSunsetTellsOnceADay(t *testing.T) {
 	}
 	if got := report(true, many...); strings.Count(got, "\n") != linesPerRun+1 || !strings.Contains(got, "left_out=30") {
 		t.Errorf("%d lines", strings.Count(got, "\n"))
+	}
+}
+
+// A call that merely is affected must not keep quiet one that goes away.
+func TestSunsetTellsBehindInformation(t *testing.T) {
+	var out bytes.Buffer
+	s := &Sunset{Log: slog.New(slog.NewTextHandler(&out, nil))}
+	info, past := leansOn("a", "billing", deprecation.PastEnd), leansOn("a", "billing", deprecation.PastEnd)
+	info.Info = true
+	s.Report(t.Context(), Report{Full: true, Finished: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), Plan: diff.Plan{Deprecations: []deprecation.Notice{info, past}}})
+	if strings.Count(out.String(), "rule=a") != 1 {
+		t.Errorf("told\n%s", out.String())
 	}
 }

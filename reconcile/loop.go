@@ -23,7 +23,7 @@ type Loop struct {
 // Run reconciles everything once and then on every tick, until ctx ends. A
 // write in flight is finished first.
 func (l *Loop) Run(ctx context.Context) {
-	l.once(ctx, Order{Trigger: TriggerSweep, FallBack: true})
+	l.sweep(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -33,11 +33,17 @@ func (l *Loop) Run(ctx context.Context) {
 		select { // a new commit before the look at everything
 		case <-l.Sync:
 			l.sync(ctx)
-			continue
 		case <-l.Wake:
 			l.sync(ctx)
-			continue
 		default:
+		}
+		if ctx.Err() == nil { // one is enough: who wakes without end must not keep drift from being seen
+			select {
+			case <-l.Sweep:
+				l.sweep(ctx)
+				continue
+			default:
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -47,9 +53,13 @@ func (l *Loop) Run(ctx context.Context) {
 		case <-l.Wake:
 			l.sync(ctx)
 		case <-l.Sweep:
-			l.once(ctx, Order{Trigger: TriggerSweep, FallBack: true})
+			l.sweep(ctx)
 		}
 	}
+}
+
+func (l *Loop) sweep(ctx context.Context) {
+	l.once(ctx, Order{Trigger: TriggerSweep, FallBack: true})
 }
 
 func (l *Loop) sync(ctx context.Context) {

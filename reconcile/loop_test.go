@@ -214,3 +214,29 @@ func TestTicksRefuseNonsense(t *testing.T) {
 		cancel()
 	}
 }
+
+// Whoever can send a webhook can wake without end; drift is looked for all the same.
+func TestLoopSweepsHoweverOftenItIsWoken(t *testing.T) {
+	w := newWorld(t, 1)
+	w.repo.push("c1", zone(1, core("xss")))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wake, sweep := make(chan struct{}, 1), make(chan time.Time, 1)
+	told := &journal{}
+	told.told = func(n int) {
+		select {
+		case wake <- struct{}{}: // before each look at the channels
+		default:
+		}
+		if n == 1 {
+			sweep <- time.Time{}
+		}
+		if n == 10 {
+			cancel()
+		}
+	}
+	(&Loop{Reconciler: w.Reconciler, Reporters: []Reporter{told}, Wake: wake, Sweep: sweep}).Run(ctx)
+	if got := told.triggers(); !slices.Equal(got[:3], []Trigger{TriggerSweep, TriggerSync, TriggerSweep}) {
+		t.Errorf("runs: %v", got)
+	}
+}

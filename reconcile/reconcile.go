@@ -132,6 +132,7 @@ type Reconciler struct {
 	shown    atomic.Pointer[desired.State] // inForce, for those who look from outside
 	actedOn  *desired.State                // the last one that a run was about as a whole: what ChangedOnly compares with
 	heard    string                        // the commit whose approvals are on record
+	unheard  string                        // the commit that could not be asked for them
 	newest   *compiled                     // the newest commit, while it is not in force
 	held     string                        // what the run before reported as held
 	pending  pending[edge.ZoneID]

@@ -39,8 +39,8 @@ type Report struct {
 	// are zero where the run did not come to know its commit.
 	Declared int
 	Sweep    int64
-	// Unfinished counts zones and tokens that a later sync tries again, and changes
-	// that wait for their time.
+	// Unfinished counts zones and tokens that a later sync tries again, and those
+	// that wait for a time; not those that wait for somebody's word.
 	Unfinished int
 	// Full says that every declared zone was in scope.
 	Full bool

@@ -22,8 +22,8 @@ type Forge interface {
 	Comment(ctx context.Context, number int, marker, body string) error
 	// Mark sets a mark at a commit.
 	Mark(ctx context.Context, commit string, mark Mark) error
-	// Approvals returns who approves of this very head.
-	Approvals(ctx context.Context, number int, head string) ([]string, error)
+	// Approvals returns who approves of this very head and said so at a time or later.
+	Approvals(ctx context.Context, number int, head string, since time.Time) ([]string, error)
 }
 
 // PullRequest is an open pull request. All of it is a stranger's word.
@@ -58,8 +58,11 @@ type Reviews struct {
 	Reader edge.Reader
 	Memory Memory      // nil: nothing is remembered of earlier runs
 	Tokens TokenMemory // nil: tokens are unknown
-	Sinks  Sinks
 	Guards Guards
+	// NameSuffix and CreatesTokens are those of what applies; see [Reconciler]. With
+	// others a review would promise tokens that are refused.
+	NameSuffix    diff.NameSuffix
+	CreatesTokens func(desired.PermissionGroup) bool
 
 	// Approvers are the accounts whose approving review counts as approval of what
 	// the comment says; Control records it. Without either none does.
@@ -82,8 +85,8 @@ type Reviews struct {
 // told is what was last said of a pull request.
 type told struct {
 	head, base string
-	at         time.Time
-	approvable []string // digests of what the comment shows, to be approved
+	at         time.Time // from when on it could be read
+	approvable []string  // digests of what the comment shows, to be approved
 	approved   bool
 }
 
@@ -105,38 +108,70 @@ func (r *Reviews) Round(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing pull requests: %w", err)
 	}
-	slices.SortFunc(open, func(a, b PullRequest) int { return b.Number - a.Number })
+	slices.SortFunc(open, byTrust)
 	open = open[:min(len(open), mostReviewed)]
 	numbers := make([]int, len(open))
 	for i, pull := range open {
 		numbers[i] = pull.Number
 	}
+	r.forget(ctx, numbers)
 	heads, failed, err := r.Heads.Fetch(ctx, numbers)
 	if err != nil {
 		return fmt.Errorf("fetching pull requests: %w", err)
 	}
-	r.forget(numbers)
 	for _, pull := range open {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.review(ctx, pull, heads[pull.Number], failed[pull.Number], base); err != nil {
+		if err := r.shielded(ctx, pull, heads[pull.Number], failed[pull.Number], base); err != nil {
 			r.Log.WarnContext(ctx, "a pull request was not reviewed", "number", pull.Number, "error", err.Error())
 		}
 	}
 	return nil
 }
 
-// forget drops what was said of pull requests that are closed.
-func (r *Reviews) forget(open []int) {
+// byTrust puts those that come from the project itself before those of forks, which
+// anybody can open by the hundred, and new ones before old ones.
+func byTrust(a, b PullRequest) int {
+	if a.Fork != b.Fork {
+		if b.Fork {
+			return -1
+		}
+		return 1
+	}
+	return b.Number - a.Number
+}
+
+// forget drops what was said of pull requests that are closed, once it is known
+// whether somebody approved of it: who approves and merges at once is no longer
+// seen among the open ones. A forge that does not say is asked again, for a while.
+func (r *Reviews) forget(ctx context.Context, open []int) {
 	if r.told == nil {
 		r.told = map[int]told{}
 	}
-	for number := range r.told {
-		if !slices.Contains(open, number) {
-			delete(r.told, number)
+	for number, said := range r.told {
+		if slices.Contains(open, number) {
+			continue
 		}
+		if err := r.agree(ctx, PullRequest{Number: number}, said); err != nil {
+			if r.Now().Sub(said.at) < tellAgain {
+				continue
+			}
+			r.Log.WarnContext(ctx, "nobody knows who approved of a pull request that is closed", "number", number, "error", err.Error())
+		}
+		delete(r.told, number)
 	}
+}
+
+// shielded survives what a stranger may have found to make a review panic: that
+// must not end the daemon.
+func (r *Reviews) shielded(ctx context.Context, pull PullRequest, head string, failed error, base desired.State) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reviewing it makes no sense: %v", p)
+		}
+	}()
+	return r.review(ctx, pull, head, failed, base)
 }
 
 func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, failed error, base desired.State) error {
@@ -144,7 +179,7 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 		if failed == nil {
 			return errors.New("git does not have it yet")
 		}
-		return r.Forge.Comment(ctx, pull.Number, reviewMarker, refusedComment(failed))
+		return r.unread(ctx, pull, failed)
 	}
 	before, known := r.told[pull.Number]
 	if known && before.head == head && before.base == base.Commit && r.Now().Sub(before.at) < tellAgain {
@@ -159,21 +194,36 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 	if err != nil {
 		return err
 	}
+	text := said.comment(pull)
 	if r.Comments {
-		if err := r.Forge.Comment(ctx, pull.Number, reviewMarker, said.comment(pull)); err != nil {
+		if err := r.Forge.Comment(ctx, pull.Number, reviewMarker, text); err != nil {
 			return fmt.Errorf("commenting: %w", err)
 		}
+	}
+	if !r.Comments || len(text) > mostApproved {
+		now.approvable = nil // nobody has seen it
 	}
 	if err := r.Forge.Mark(ctx, head, said.mark()); err != nil {
 		return fmt.Errorf("marking the head: %w", err)
 	}
+	now.at = r.Now()
 	r.told[pull.Number] = now
 	return nil
 }
 
+// unread tells that a head cannot be read. What was told before is over with it: a
+// head that comes back is told anew.
+func (r *Reviews) unread(ctx context.Context, pull PullRequest, failed error) error {
+	delete(r.told, pull.Number)
+	if !r.Comments {
+		return failed
+	}
+	return r.Forge.Comment(ctx, pull.Number, reviewMarker, refusedComment(failed))
+}
+
 // look compiles and plans a head.
 func (r *Reviews) look(ctx context.Context, head string, base desired.State) (review, told, error) {
-	now := told{head: head, base: base.Commit, at: r.Now()}
+	now := told{head: head, base: base.Commit}
 	state, problems, err := r.Heads.Compile(ctx, head)
 	if err != nil {
 		return review{}, now, fmt.Errorf("compiling: %w", err)
@@ -186,7 +236,7 @@ func (r *Reviews) look(ctx context.Context, head string, base desired.State) (re
 		return review{}, now, err
 	}
 	now.approvable = approvable(plan)
-	return review{head: head, base: base.Commit, problems: problems, plan: &plan}, now, nil
+	return review{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan}, now, nil
 }
 
 // approvable are the digests of what a reviewer agrees to by approving of a plan:
@@ -201,14 +251,14 @@ func approvable(plan diff.Plan) []string {
 	return digests
 }
 
-// agree records the approving reviews of what was told. What was told and not
-// seen by the reviewer cannot be told apart from what was; but it was told before
-// the approval was looked for, never after.
+// agree records the approving reviews of what was told. Only those count that were
+// given after it was told: an earlier one is of another plan, and would renew
+// itself whenever the plan is made anew.
 func (r *Reviews) agree(ctx context.Context, pull PullRequest, said told) error {
 	if said.approved || len(r.Approvers) == 0 || r.Control == nil || len(said.approvable) == 0 {
 		return nil
 	}
-	names, err := r.Forge.Approvals(ctx, pull.Number, said.head)
+	names, err := r.Forge.Approvals(ctx, pull.Number, said.head, said.at)
 	if err != nil {
 		return fmt.Errorf("asking who approves: %w", err)
 	}

@@ -15,12 +15,17 @@ const reviewMarker = "<!-- seawall:plan -->"
 // review is what is to be said of one head.
 type review struct {
 	head, base string
+	zones      int // that the head declares
 	problems   []desired.Problem
 	plan       *diff.Plan // nil: the head is not valid
 }
 
 // mistakesTold bounds how many mistakes a comment lists.
 const mistakesTold = 20
+
+// mostApproved is how long a comment may be, in bytes, that a review approves of:
+// [diff.Plan.Markdown] leaves changes out of one that is longer.
+const mostApproved = 50_000
 
 // comment is the text for reviewers. Whatever comes from the pull request stands
 // in code spans.
@@ -31,7 +36,11 @@ func (r review) comment(pull PullRequest) string {
 		return b.String()
 	}
 	_ = r.plan.Markdown(&b) // a buffer takes everything
+	fmt.Fprintf(&b, "\nLooked at are the zones that it declares otherwise than the commit in force, of %s.\n", plural(r.zones, "zone", "zones"))
 	fmt.Fprintf(&b, "\nTo be approved: %s\n", diff.Code(r.plan.ApprovalDigest()))
+	if b.Len() > mostApproved {
+		fmt.Fprintf(&b, "\nNot all of it is shown, so a review approves of nothing here: %s does.\n", diff.Code("seawall apply --approve DIGEST"))
+	}
 	if pull.Fork {
 		b.WriteString("\nThis comes from a fork. Nothing of it was run but its declarations, and nothing was sent but reads.\n")
 	}

@@ -9,10 +9,15 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// plan plans a head against what is live, of the zones that base declares.
+// plan plans a head against what is live: of the zones whose declaration it
+// changes, those that base declares. What drifted elsewhere is not its doing, and
+// is nothing that its reviewers agree to.
 func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan, error) {
 	reading, unread := readable(head, base)
-	run := &Reconciler{Reader: edge.ReadOnly(r.Reader), Memory: r.Memory, Tokens: r.Tokens, Sinks: r.Sinks, Guards: r.Guards, Now: r.Now, Concurrency: r.Concurrency, Requests: r.Requests}
+	run := &Reconciler{
+		Reader: edge.ReadOnly(r.Reader), Memory: r.Memory, Tokens: r.Tokens, Guards: r.Guards,
+		NameSuffix: r.NameSuffix, CreatesTokens: r.CreatesTokens, Now: r.Now, Concurrency: r.Concurrency, Requests: r.Requests,
+	}
 	before := run.requests()
 	memory, err := run.recall(ctx)
 	if err != nil {
@@ -37,8 +42,8 @@ func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan
 	return plan, nil
 }
 
-// readable cuts a head down to the zones whose ids base declares in the same
-// account, and says of each other zone that it is not read.
+// readable cuts a head down to the zones that it declares otherwise and whose ids
+// base declares in the same account, and says of each new one that it is not read.
 func readable(head, base desired.State) (desired.State, []diff.Problem) {
 	declared := map[edge.ZoneID]edge.AccountID{}
 	for _, account := range base.Accounts {
@@ -46,19 +51,22 @@ func readable(head, base desired.State) (desired.State, []diff.Problem) {
 			declared[zone.ID] = account.ID
 		}
 	}
+	changed := diff.ChangedZones(base, head)
 	var unread []diff.Problem
 	accounts := make([]desired.Account, 0, len(head.Accounts))
 	for _, account := range head.Accounts {
 		zones := make([]desired.Zone, 0, len(account.Zones))
 		for _, zone := range account.Zones {
-			if declared[zone.ID] == account.ID && account.ID != "" {
+			switch {
+			case !changed[zone.ID]:
+			case declared[zone.ID] == account.ID && account.ID != "":
 				zones = append(zones, zone)
-				continue
+			default:
+				unread = append(unread, diff.Problem{
+					Account: account.Key, Zone: zone.Key, ZoneID: zone.ID, State: diff.NotRead, Origin: zone.Origin,
+					Reason: "the commit in force does not declare this zone, so it is not read before the merge",
+				})
 			}
-			unread = append(unread, diff.Problem{
-				Account: account.Key, Zone: zone.Key, ZoneID: zone.ID, State: diff.NotRead, Origin: zone.Origin,
-				Reason: "the commit in force does not declare this zone, so it is not read before the merge",
-			})
 		}
 		if account.Zones = zones; len(zones) > 0 {
 			accounts = append(accounts, account)

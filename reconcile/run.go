@@ -91,13 +91,13 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if err := r.recordWords(ctx, order, memory, report); err != nil {
 		return fmt.Errorf("recording approvals: %w", err)
 	}
-	err = r.apply(ctx, scoped.State, seen, report, memory, facts) // 6 apply, 7 verify
+	err = r.apply(ctx, scoped.State, seen, report, memory, facts, order) // 6 apply, 7 verify
 	if ctx.Err() == nil {
 		err = errors.Join(err, tokensErr, r.applyTokens(ctx, seen.live.Tokens, report))
 	}
 	r.postpone(report, state, scoped.State, order.ChangedOnly)
 	r.delayed = r.delayed.after(report, state, scoped.State, facts)
-	report.Unfinished = len(r.pending) + len(r.pendingTokens) + len(r.delayed.zones) + len(r.delayed.tokens)
+	report.Unfinished = len(r.pending) + len(r.pendingTokens) + r.delayed.timely()
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
 	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled), r.follow(ctx, state.Commit, scoped.State, report), r.spend(ctx, report))

@@ -53,6 +53,14 @@ func (v *visit) change(stopped context.Context, c diff.Change) Result {
 	if refusal := v.rules.Worsened(c, fresh); refusal != nil {
 		return Result{Change: fresh, Outcome: Failed, Err: errors.New(refusal.Reason)}
 	}
+	refusal, err := v.late.refused(ctx, v.applier, fresh)
+	switch {
+	case err != nil:
+		return Result{Change: fresh, Outcome: Failed, Err: err}
+	case refusal != nil:
+		v.log().WarnContext(ctx, "a change waits, though it was about to be made", "change", fresh.Name(), "reason", refusal.Reason)
+		return Result{Change: fresh, Outcome: NotStarted}
+	}
 	return v.write(ctx, fresh)
 }
 

@@ -291,6 +291,7 @@ func (g *goodCommit) SetGood(_ context.Context, commit string) error {
 type disk struct {
 	Forgetful
 	full error // of Settle
+	gone error // of Recall
 
 	overrides []Approval // as recorded
 }
@@ -302,6 +303,13 @@ func (d *disk) Approve(ctx context.Context, approvals []Approval) error {
 		}
 	}
 	return d.Forgetful.Approve(ctx, approvals)
+}
+
+func (d *disk) Recall(ctx context.Context) (Recollection, error) {
+	if d.gone != nil {
+		return Recollection{}, d.gone
+	}
+	return d.Forgetful.Recall(ctx)
 }
 
 func (d *disk) Settle(ctx context.Context, commit string, settled []diff.Settled) error {

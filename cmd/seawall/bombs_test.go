@@ -78,3 +78,25 @@ func writeUnit(t *testing.T, dir, folder, text string) {
 		t.Fatal(err)
 	}
 }
+
+// A head of a pull request that is one bomb beside the other is told to be wrong:
+// an error would have it evaluated again with every round.
+func TestBombsInAPullRequest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, input := range compiletest.Hostile() {
+		if input.Ending != compiletest.Endless {
+			continue
+		}
+		for _, folder := range []string{"a", "b", "c", "d"} {
+			writeUnit(t, dir, folder, input.Text)
+		}
+		break
+	}
+	limits := reviewBounds
+	limits.PerStep, limits.Total = 2*time.Second, 3*time.Second
+	_, problems, err := compileHead(t.Context(), tree{Dir: dir}, evaluator{bounds: limits})
+	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].String(), "evaluating all of it exceeded the total time bound of 3s") {
+		t.Errorf("problems %v, error %v", problems, err)
+	}
+}

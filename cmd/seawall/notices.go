@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/edge/deprecation/report"
 )
 
 // sunset finds who leans on what goes away: the integrations that a repository
@@ -44,13 +45,15 @@ func (s *sunset) notices(state desired.State, at time.Time) []deprecation.Notice
 	notices := []deprecation.Notice{}
 	for _, integration := range state.Integrations {
 		for _, call := range integration.Calls {
-			for _, n := range matcher.Match(call.Request(), at) {
+			req := call.Request()
+			for _, n := range matcher.Match(req, at) {
+				n = report.Masked(n, req)
 				n.Where = deprecation.Where{Integration: integration.Name, File: call.Origin.File, Line: call.Origin.Line}
 				notices = append(notices, n)
 			}
 		}
 	}
-	return append(notices, s.own.Notices()...)
+	return append(notices, s.own.Notices(at)...)
 }
 
 // corrected is a matcher of the calendar with a state's corrections. A state that

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
@@ -68,7 +70,17 @@ func (b board) Mark(ctx context.Context, commit string, m reconcile.Mark) error 
 type heads struct {
 	store     string
 	source    schema.Source
+	kind      forge.Kind
 	evaluator evaluator
+
+	// refused are the commits over the bound, and what is told of each: what they
+	// are made of does not change, so they are not sent for again.
+	refused map[string]string
+}
+
+func newHeads(s settings, e evaluator) heads {
+	e.bounds = reviewBounds
+	return heads{filepath.Join(s.StateDir, "pulls"), s.Source, forge.Kind(s.Forge.Kind), e, map[string]string{}}
 }
 
 // Fetch brings heads in a worker.
@@ -82,7 +94,7 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 	}
 	var answer fetchedPulls
 	runner := worker.Runner{Limits: fetchBounds, Env: fetchEnv}
-	err = runner.Run(ctx, jobPulls, fetchingPulls{h.store, source.Wire(), numbers}, func(_ string, out json.RawMessage) error {
+	err = runner.Run(ctx, jobPulls, fetchingPulls{h.store, source.Wire(), numbers, h.refs(), h.refused}, func(_ string, out json.RawMessage) error {
 		return json.Unmarshal(out, &answer)
 	})
 	if err != nil {
@@ -91,6 +103,8 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 	if answer.Git != nil {
 		return nil, nil, answer.Git
 	}
+	clear(h.refused)
+	maps.Copy(h.refused, answer.Refused)
 	failed := map[int]error{}
 	for number, reason := range answer.Failed {
 		failed[number] = errors.New(reason)
@@ -98,10 +112,45 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 	return answer.Heads, failed, nil
 }
 
+// refs is how the names of the refs begin under which the forge itself shows heads.
+// Refs of other names are whose who may push.
+func (h heads) refs() string {
+	if h.kind == forge.GitLab {
+		return "refs/merge-requests/"
+	}
+	return "refs/pull/"
+}
+
 // Compile evaluates a head the way a commit is evaluated that is acted on, and
-// shares what was evaluated: a head mostly differs in a folder or two.
+// shares what was evaluated: a head mostly differs in a folder or two. That it
+// lacks the followed folder is its own mistake.
 func (h heads) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	return h.evaluator.compile(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path})
+	state, problems, err := compileHead(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, h.evaluator)
+	var e *gitrepo.Error
+	if errors.As(err, &e) && e.Kind == gitrepo.ErrPathNotFound {
+		return desired.State{}, []desired.Problem{{Origin: desired.Origin{Commit: commit}, Message: e.Error(), Hint: e.Hint}}, nil
+	}
+	return state, problems, err
+}
+
+// reviewBounds leave less time than the followed branch has: what somebody pushes
+// to a pull request must not keep all others from being reviewed. It is ten times what
+// a fleet of 50,000 zones takes.
+var reviewBounds = worker.Limits{Output: evaluationBounds.Output, Total: time.Minute}
+
+// compileHead takes it for a mistake of the head where evaluating it trips a bound
+// as a whole: as an error it would be tried again with every round, and told to
+// nobody.
+func compileHead(ctx context.Context, t tree, e evaluator) (desired.State, []desired.Problem, error) {
+	state, problems, err := e.compile(ctx, t)
+	var bound *worker.BoundError
+	if !errors.As(err, &bound) {
+		return state, problems, err
+	}
+	return desired.State{}, []desired.Problem{{
+		Origin: desired.Origin{Commit: t.Commit}, Message: "evaluating all of it " + trippedOver(bound),
+		Hint: "seawall validate shows which folders take long",
+	}}, nil
 }
 
 // desk is what the daemon does for reviewers.
@@ -129,8 +178,9 @@ func (d *daemon) newDesk() (*desk, error) {
 		return nil, err
 	}
 	reviews := &reconcile.Reviews{
-		Forge: at, Heads: heads{filepath.Join(d.StateDir, "pulls"), d.settings.Source, d.assembly.evaluator.besides()}, Base: d.InForce, Reader: edge.ReadOnly(platform),
-		Memory: d.Memory, Tokens: d.memory, Sinks: d.assembly.Sinks, Guards: d.assembly.Guards, Approvers: d.Forge.Approvers, Control: d.Control,
+		Forge: at, Heads: newHeads(d.settings, d.assembly.evaluator.besides()), Base: d.InForce, Reader: edge.ReadOnly(platform),
+		Memory: d.Memory, Tokens: d.memory, Guards: d.assembly.Guards,
+		NameSuffix: d.NameSuffix, CreatesTokens: d.CreatesTokens, Approvers: d.Forge.Approvers, Control: d.Control,
 		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
 		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Log: d.log,
 	}

@@ -271,20 +271,13 @@ func newTokenList(t *terminal) *cobra.Command {
 		Example: "  seawall token list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := t.loadConfig(o.configFile())
-			if err != nil {
-				return err
-			}
-			memory, err := settings{Config: config}.ledger(ledger.OpenReadOnly)
-			if err != nil {
-				return err
-			}
-			defer memory.Close()
-			live, err := memory.Tokens(cmd.Context())
-			if err != nil {
-				return explain(err)
-			}
-			return t.listTokens(live)
+			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+				live, err := memory.Tokens(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return t.listTokens(live)
+			})
 		},
 	}
 	addConfig(cmd, &o)

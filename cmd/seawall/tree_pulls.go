@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
@@ -24,12 +25,15 @@ type fetchingPulls struct {
 	Store   string
 	Source  gitrepo.Wire
 	Numbers []int
+	Refs    string            // how the names of the refs begin
+	Refused map[string]string // commits that were over the bound, and what was told of each
 }
 
 type fetchedPulls struct {
-	Heads  map[int]string
-	Failed map[int]string
-	Git    *gitrepo.Error
+	Heads   map[int]string
+	Failed  map[int]string
+	Refused map[string]string // those among Failed that are over the bound, by commit
+	Git     *gitrepo.Error
 }
 
 func pullsJob(ctx context.Context, in []byte, out *worker.Output) error {
@@ -43,8 +47,8 @@ func pullsJob(ctx context.Context, in []byte, out *worker.Output) error {
 func (f fetchingPulls) fetch(ctx context.Context) fetchedPulls {
 	ctx, cancel := context.WithTimeout(ctx, fetchBounds.PerStep-10*time.Second)
 	defer cancel()
-	answer := fetchedPulls{Heads: map[int]string{}, Failed: map[int]string{}}
-	here, failed, err := f.fetchOpen(ctx)
+	answer := fetchedPulls{Heads: map[int]string{}, Failed: map[int]string{}, Refused: map[string]string{}}
+	here, failed, err := f.fetchOpen(ctx, &answer)
 	if err != nil {
 		answer.Git = asGitError("fetching pull requests", err)
 		return answer
@@ -54,24 +58,37 @@ func (f fetchingPulls) fetch(ctx context.Context) fetchedPulls {
 	}
 	for _, e := range failed {
 		answer.Failed[e.Pull.Number] = e.Err.Error()
+		if e.Err.Kind == gitrepo.ErrTooLarge {
+			answer.Refused[e.Pull.Commit] = e.Err.Error()
+		}
 	}
 	return answer
 }
 
-func (f fetchingPulls) fetchOpen(ctx context.Context) ([]gitrepo.Pull, []gitrepo.PullError, error) {
+func (f fetchingPulls) fetchOpen(ctx context.Context, answer *fetchedPulls) ([]gitrepo.Pull, []gitrepo.PullError, error) {
 	pulls, err := gitrepo.OpenPulls(f.Store)
 	if err != nil {
 		return nil, nil, err
 	}
 	source := f.Source.Source()
-	limits := gitrepo.PullLimits{Newest: len(f.Numbers)}
 	// The forge says which are open; a server may keep the refs of many closed ones.
 	listed, err := pulls.List(ctx, source, gitrepo.PullLimits{Newest: 1 << 20})
 	if err != nil {
 		return nil, nil, err
 	}
-	open := slices.DeleteFunc(listed, func(p gitrepo.Pull) bool { return !slices.Contains(f.Numbers, p.Number) })
-	return pulls.Fetch(ctx, source, open, limits)
+	open := slices.DeleteFunc(listed, func(p gitrepo.Pull) bool {
+		return !strings.HasPrefix(p.Ref, f.Refs) || !slices.Contains(f.Numbers, p.Number) || f.knows(p, answer)
+	})
+	return pulls.Fetch(ctx, source, open, gitrepo.PullLimits{Newest: len(f.Numbers)})
+}
+
+// knows reports whether a head was over the bound before, and says so again.
+func (f fetchingPulls) knows(p gitrepo.Pull, answer *fetchedPulls) bool {
+	reason, ok := f.Refused[p.Commit]
+	if ok {
+		answer.Failed[p.Number], answer.Refused[p.Commit] = reason, reason
+	}
+	return ok
 }
 
 func asGitError(doing string, err error) *gitrepo.Error {

@@ -22,6 +22,7 @@ const (
 	ErrNoCommit     Kind = "there is no such commit in the store"
 	ErrShallow      Kind = "the history is cut short"
 	ErrFetch        Kind = "the fetch failed"
+	ErrTooLarge     Kind = "it is over a bound"
 	ErrStore        Kind = "the local store failed"
 	ErrUnsigned     Kind = "it is not signed"
 	ErrUntrusted    Kind = "its signature is not accepted"

@@ -32,8 +32,8 @@ type boundedWriter struct {
 func (w *boundedWriter) Write(p []byte) (int, error) {
 	if w.storage.left -= int64(len(p)); w.storage.left < 0 {
 		return 0, &Error{
-			Kind: ErrFetch, Doing: "fetching a pull request",
-			Reason: fmt.Sprintf("it is over the bound of %s", size(w.storage.limit)),
+			Kind: ErrTooLarge, Doing: "fetching a pull request",
+			Reason: fmt.Sprintf("more than the bound of %s was sent", size(w.storage.limit)),
 			Hint:   "look for a large file in it, or in the branch that it is based on",
 		}
 	}

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -187,8 +188,8 @@ func (p *Pulls) fetch(ctx context.Context, s Source, pull Pull, limits PullLimit
 }
 
 func asError(err error) *Error {
-	e, ok := err.(*Error)
-	if !ok {
+	var e *Error
+	if !errors.As(err, &e) {
 		e = &Error{Kind: ErrFetch, Doing: "fetching a pull request", Reason: err.Error()}
 	}
 	return e

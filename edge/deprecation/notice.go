@@ -1,8 +1,10 @@
 package deprecation
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -60,26 +62,52 @@ type Where struct {
 	Integration string `json:"integration,omitempty"`
 }
 
-// Standing says how the rule stands, in words that follow what was met: "past its
-// end since 2025-06-15", "ends on 2027-01-31, in 71 days".
+// Standing says how the rule stands, in words that follow what was met: "is past
+// its end since 2025-06-15", "ends on 2027-01-31, in 71 days". What an answer
+// announces may have no day.
 func (n Notice) Standing() string {
-	day := max(n.Date, n.Extended)
-	left := func(d Date) string {
-		if n.DaysLeft == 1 {
-			return fmt.Sprintf("ends on %s, tomorrow", d)
-		}
-		return fmt.Sprintf("ends on %s, in %d days", d, n.DaysLeft)
-	}
-	switch last := n.EndOfLife.Date(); {
-	case n.State == Announced:
-		return left(day)
+	day, last := max(n.Date, n.Extended), n.EndOfLife.Date()
+	switch {
+	case n.State == Announced && (n.EndOfLife == "" || day == ""):
+		return "ends on " + n.coming(cmp.Or(day, last))
+	case n.State == Announced: // the end of life is another day
+		return "is deprecated from " + n.coming(day)
 	case n.State == Deprecated && last != "":
-		return fmt.Sprintf("deprecated since %s, %s", day, left(last))
+		return "is deprecated" + since(day) + ", and ends on " + n.coming(last)
 	case n.State == Deprecated:
-		return fmt.Sprintf("deprecated since %s", day)
+		return "is deprecated" + since(day)
 	default:
-		return fmt.Sprintf("past its end since %s", max(day, last))
+		return "is past its end" + since(cmp.Or(last, day))
 	}
+}
+
+// coming is the day that DaysLeft counts to.
+func (n Notice) coming(day Date) string {
+	switch n.DaysLeft {
+	case 0:
+		return string(day) + ", today"
+	case 1:
+		return string(day) + ", tomorrow"
+	}
+	return fmt.Sprintf("%s, in %d days", day, n.DaysLeft)
+}
+
+func since(day Date) string {
+	if day == "" {
+		return ""
+	}
+	return " since " + string(day)
+}
+
+// Instead is what takes the place, in words for people.
+func (n Notice) Instead() string {
+	switch {
+	case n.NoReplacement && !strings.HasPrefix(n.Replacement, "None;"):
+		return "nothing; there is no replacement"
+	case n.Replacement == "":
+		return "not told"
+	}
+	return n.Replacement
 }
 
 // ExitCode is what a notice alone makes a command return (contract: 0 none,

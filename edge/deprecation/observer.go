@@ -14,8 +14,18 @@ type Observer struct {
 	matcher *Matcher
 
 	mu      sync.Mutex
-	notices map[string]Notice
+	notices map[string]seen
 }
+
+// seen is a notice and when it was last seen.
+type seen struct {
+	Notice
+	at time.Time
+}
+
+// seenFor is how long a notice lasts that is not seen again: a platform may take
+// an announcement back, and a program may mend its calls.
+const seenFor = 24 * time.Hour
 
 // observed bounds how many rules are remembered; a calendar has fewer, and what a
 // platform announces by itself has few ids.
@@ -23,7 +33,7 @@ const observed = 200
 
 // NewObserver returns an observer that has seen nothing.
 func NewObserver(m *Matcher) *Observer {
-	return &Observer{matcher: m, notices: map[string]Notice{}}
+	return &Observer{matcher: m, notices: map[string]seen{}}
 }
 
 // Observe looks at a request and its answer. It is made for being called with
@@ -35,11 +45,11 @@ func (o *Observer) Observe(req Request, res Response, at time.Time) {
 		return
 	}
 	for _, n := range append(o.matcher.Match(req, at), o.matcher.MatchResponse(req, res, at)...) {
-		o.note(n)
+		o.note(seen{n, at})
 	}
 }
 
-func (o *Observer) note(n Notice) {
+func (o *Observer) note(n seen) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if _, known := o.notices[n.Rule]; known || len(o.notices) < observed {
@@ -47,13 +57,17 @@ func (o *Observer) note(n Notice) {
 	}
 }
 
-// Notices returns what was seen so far, by rule.
-func (o *Observer) Notices() []Notice {
+// Notices returns what was seen within a day of at, by rule, and forgets the rest.
+func (o *Observer) Notices(at time.Time) []Notice {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	list := make([]Notice, 0, len(o.notices))
-	for _, n := range o.notices {
-		list = append(list, n)
+	for rule, n := range o.notices {
+		if at.Sub(n.at) > seenFor {
+			delete(o.notices, rule)
+			continue
+		}
+		list = append(list, n.Notice)
 	}
 	slices.SortFunc(list, func(a, b Notice) int { return cmp.Compare(a.Rule, b.Rule) })
 	return list

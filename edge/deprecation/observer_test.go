@@ -44,10 +44,25 @@ func TestObserver(t *testing.T) {
 			for range 3 {
 				o.Observe(deprecation.Request{Method: "GET", URL: c.path}, deprecation.Response{Status: 200, Header: c.header, Body: []byte(c.body)}, observing)
 			}
-			if got := o.Notices(); len(got) != c.want {
+			if got := o.Notices(observing); len(got) != c.want {
 				t.Errorf("got %+v", got)
 			}
 		})
+	}
+}
+
+// What is not seen again is forgotten: an announcement may be taken back.
+func TestObserverForgets(t *testing.T) {
+	o := observer(t)
+	o.Observe(deprecation.Request{Method: "GET", URL: "/zones/z/rate_limits"}, deprecation.Response{Status: 200}, observing)
+	if got := o.Notices(observing.Add(24 * time.Hour)); len(got) != 1 {
+		t.Errorf("after a day: %+v", got)
+	}
+	if got := o.Notices(observing.Add(25 * time.Hour)); len(got) != 0 {
+		t.Errorf("after more than a day: %+v", got)
+	}
+	if got := o.Notices(observing); len(got) != 0 {
+		t.Errorf("it comes back: %+v", got)
 	}
 }
 
@@ -71,7 +86,7 @@ func TestObserverIsBounded(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(o.Notices()); n != 200 {
+	if n := len(o.Notices(observing)); n != 200 {
 		t.Errorf("%d notices are remembered", n)
 	}
 }

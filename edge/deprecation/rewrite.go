@@ -2,6 +2,7 @@ package deprecation
 
 import (
 	"fmt"
+	"strings"
 )
 
 // moved is the call at the place that takes over. Where the reference shows a
@@ -104,6 +105,9 @@ func srvName(data map[string]any, outer string) (string, bool) {
 	if len(parts) < len(srvFields) {
 		return outer, complete
 	}
+	if parts[2] == "@" {
+		return "", false // the zone's own name, which the request need not show
+	}
 	name := fmt.Sprintf("%s.%s.%s", underscored(parts[0]), underscored(parts[1]), parts[2])
 	if complete && !sameName(name, outer) {
 		return "", false // two names that differ: only a person knows which is meant
@@ -121,9 +125,9 @@ func underscored(label string) string {
 	return "_" + label
 }
 
-// sameName: equal, or one of them without the zone's name at its end.
+// sameName: equal but for case, or one of them without the zone's name at its end.
 func sameName(a, b string) bool {
-	short, long := a, b
+	short, long := strings.ToLower(a), strings.ToLower(b)
 	if len(short) > len(long) {
 		short, long = long, short
 	}

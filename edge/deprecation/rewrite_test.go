@@ -186,6 +186,8 @@ func TestRewriteOfSRVRecords(t *testing.T) {
 		{`{"type":"SRV","name":"_sip._udp.shop.example","data":{"service":"_sip","proto":"_tcp","name":"shop.example"}}`, ""}, // which of the two?
 		{`{"type":"SRV","data":{"service":"_sip","port":1}}`, ""}, // no name to be had
 		{`{"type":"SRV","data":{"service":7,"proto":"_tcp","name":"x"}}`, ""},
+		{`{"type":"SRV","name":"_SIP._tcp.Shop.example","data":{"service":"_sip","proto":"_tcp","name":"shop.example"}}`, `{"data":{},"name":"_SIP._tcp.Shop.example","type":"SRV"}`},
+		{`{"type":"SRV","data":{"service":"_sip","proto":"_tcp","name":"@"}}`, ""}, // the zone itself: its name is not in the request
 	} {
 		n := one(t, m.Match(send("POST", "/zones/z/dns_records", c.body), day(t, "2026-01-01")), "srv-data-name-fields")
 		switch {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,7 +27,7 @@ func TestApprovals(t *testing.T) {
 		s.Review(1, "chatty", "COMMENTED")
 		s.Review(1, "bob", "COMMENTED") // takes nothing back
 		s.Dismiss(s.Review(1, "dismissed", "APPROVED"))
-		got, err := f.Approvals(t.Context(), 1, headC)
+		got, err := f.Approvals(t.Context(), 1, headC, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func TestApprovalsOfAReturningHead(t *testing.T) {
 	for _, head := range []string{headC, headA} {
 		s.Set(1, func(p *forgetest.Pull) { p.Head = head })
 	}
-	if got, err := f.Approvals(t.Context(), 1, headA); err != nil || len(got) > 0 {
+	if got, err := f.Approvals(t.Context(), 1, headA, time.Time{}); err != nil || len(got) > 0 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -55,11 +56,11 @@ func TestApprovalsOfAnotherHead(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
 		s.Open(forgetest.Pull{Number: 1, Author: "ana", Head: headC})
 		s.Approve(1, "bob", headA)
-		got, err := f.Approvals(t.Context(), 1, headA)
+		got, err := f.Approvals(t.Context(), 1, headA, time.Time{})
 		if !errors.Is(err, forge.ErrMoved) || got != nil {
 			t.Errorf("got %v, %v", got, err)
 		}
-		if _, err := f.Approvals(t.Context(), 99, headA); !errors.Is(err, forge.ErrDenied) {
+		if _, err := f.Approvals(t.Context(), 99, headA, time.Time{}); !errors.Is(err, forge.ErrDenied) {
 			t.Errorf("no such pull request: got %v", err)
 		}
 	})
@@ -70,8 +71,22 @@ func TestApprovalsWithoutTime(t *testing.T) {
 	s := forgetest.Start(t, forge.GitLab, "acme/edge", "")
 	s.Open(forgetest.Pull{Number: 1, Author: "ana", Head: headA})
 	s.Break(onPath("/approvals", answer(200, nil, `{"approved_by":[{"user":{"id":1,"username":"bob"}}]}`)))
-	got, err := client(t, s.Config()).Approvals(t.Context(), 1, headA)
+	got, err := client(t, s.Config()).Approvals(t.Context(), 1, headA, time.Time{})
 	if err == nil || got != nil || !strings.Contains(err.Error(), "does not tell when bob approved") {
 		t.Errorf("got %v, %v", got, err)
 	}
+}
+
+// An approval from before a time is one of something else.
+func TestApprovalsSince(t *testing.T) {
+	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
+		s.Open(forgetest.Pull{Number: 1, Author: "ana", Head: headA})
+		s.Approve(1, "bob")
+		at := s.Now()
+		for since, want := range map[time.Time]int{{}: 1, at: 1, at.Add(999 * time.Millisecond): 1, at.Add(time.Second): 0} {
+			if got, err := f.Approvals(t.Context(), 1, headA, since); err != nil || len(got) != want {
+				t.Errorf("since %v: got %v, %v", since.Sub(at), got, err)
+			}
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // driver is what differs between the forges.
@@ -42,6 +43,7 @@ type review struct {
 	user     string
 	approves bool
 	commit   string // that was looked at
+	at       time.Time
 }
 
 // project is the name of a project.

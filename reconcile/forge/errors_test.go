@@ -50,7 +50,7 @@ func slow(release chan struct{}) forgetest.Fault {
 // calls are all methods; each must fail alike.
 func calls(t *testing.T, f *forge.Forge) map[string]error {
 	_, list := f.PullRequests(t.Context())
-	_, who := f.Approvals(t.Context(), 1, headA)
+	_, who := f.Approvals(t.Context(), 1, headA, time.Time{})
 	return map[string]error{
 		"listing the pull requests of acme/edge":         list,
 		"asking who approves of pull request 1 of acme/": who,

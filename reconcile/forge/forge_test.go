@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -125,7 +126,7 @@ func TestPages(t *testing.T) {
 		if err != nil || len(got) != 10 || got[9].Number != 10 {
 			t.Errorf("got %d pull requests, %v", len(got), err)
 		}
-		who, err := f.Approvals(t.Context(), 1, headA)
+		who, err := f.Approvals(t.Context(), 1, headA, time.Time{})
 		if err != nil || len(who) != 10 {
 			t.Errorf("got approvals of %v, %v", who, err)
 		}

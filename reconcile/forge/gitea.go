@@ -178,7 +178,7 @@ func (t *tea) reviewed(ctx context.Context, pr int) (reviewed, error) {
 }
 
 func teaOpinions(r *gitea.PullReview) []review {
-	list := opinions(teaName(r.Reviewer), string(r.State), r.CommitID)
+	list := opinions(teaName(r.Reviewer), string(r.State), r.CommitID, r.Submitted)
 	for i := range list {
 		list[i].approves = list[i].approves && !r.Dismissed && !r.Stale
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/google/go-github/v90/github"
 )
@@ -108,7 +109,7 @@ func (h *hub) reviewed(ctx context.Context, pr int) (reviewed, error) {
 			return p, err
 		}
 		for _, each := range list {
-			p.items = append(p.items, opinions(each.GetUser().GetLogin(), each.GetState(), each.GetCommitID())...)
+			p.items = append(p.items, opinions(each.GetUser().GetLogin(), each.GetState(), each.GetCommitID(), each.GetSubmittedAt().Time)...)
 		}
 		p.next = answer.NextPage
 		return p, nil
@@ -118,12 +119,12 @@ func (h *hub) reviewed(ctx context.Context, pr int) (reviewed, error) {
 
 // opinions is a review that says something about the whole: none for a remark, or
 // one that is still being written.
-func opinions(user, state, commit string) []review {
+func opinions(user, state, commit string, at time.Time) []review {
 	switch state {
 	case "APPROVED":
-		return []review{{user, true, commit}}
+		return []review{{user, true, commit, at}}
 	case "CHANGES_REQUESTED", "REQUEST_CHANGES", "DISMISSED":
-		return []review{{user, false, commit}}
+		return []review{{user, false, commit, at}}
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ type lab struct {
 }
 
 func newGitLab(base *url.URL, p project, client *http.Client) (*lab, error) {
-	c, err := gitlab.NewAuthSourceClient(gitlab.Unauthenticated{}, // the transport has the token
+	c, err := gitlab.NewAuthSourceClient(
+		gitlab.Unauthenticated{}, // the transport has the token
 		gitlab.WithBaseURL(base.String()),
 		gitlab.WithHTTPClient(client),
 		gitlab.WithOnlyIdempotentRetries(), // a comment must not be there twice
@@ -179,7 +180,7 @@ func (l *lab) reviewed(ctx context.Context, pr int) (r reviewed, err error) {
 		case each.ApprovedAt == nil:
 			return r, fmt.Errorf("this GitLab does not tell when %s approved, so nobody can know of what; a newer one does", labName(each.User))
 		case each.ApprovedAt.After(since):
-			r.reviews = append(r.reviews, review{labName(each.User), true, request.SHA})
+			r.reviews = append(r.reviews, review{labName(each.User), true, request.SHA, *each.ApprovedAt})
 		}
 	}
 	return r, nil

@@ -82,6 +82,17 @@ func rewrites(n deprecation.Notice, from deprecation.Request) ([]deprecation.Rew
 	return all, 0
 }
 
+// Masked is a notice of a request as it may be shown: its rewrites have of query
+// and body what the rule is about, and "…" for the rest.
+func Masked(n deprecation.Notice, from deprecation.Request) deprecation.Notice {
+	all, more := rewrites(n, from)
+	n.Rewrite, n.Rewrites = nil, all
+	if len(all) == 1 && more == 0 {
+		n.Rewrite, n.Rewrites = &all[0], nil
+	}
+	return n
+}
+
 // maskQuery shows the parameters that the rewriting made, and of those that stand
 // in the original address as they are the names.
 func maskQuery(address, original string) string {

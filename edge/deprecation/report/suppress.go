@@ -110,19 +110,19 @@ func newSuppressing(s Suppression, at time.Time) *suppressing {
 	return &suppressing{Suppression: s, pattern: strings.Split(path.Clean(s.Where), "/"), expired: s.Expires <= deprecation.DateOf(at)}
 }
 
-// suppressed returns the suppression that holds for a rule at a place; nil for
-// none. It marks those that have expired and would have held.
-func (c *Collector) suppressed(rule string, where deprecation.Where) *Suppression {
+// suppressed returns the first suppression that holds for a rule at a place; nil
+// for none. It marks all that cover the place, those that have expired too.
+func (c *Collector) suppressed(rule string, where deprecation.Where) (first *Suppression) {
 	for _, s := range c.suppressions {
 		if s.Rule != rule || !s.covers(where) {
 			continue
 		}
 		s.met = true
-		if !s.expired {
-			return &s.Suppression
+		if !s.expired && first == nil {
+			first = &s.Suppression
 		}
 	}
-	return nil
+	return first
 }
 
 func (s *suppressing) covers(where deprecation.Where) bool {

@@ -75,6 +75,13 @@ func TestSuppressionsAreTold(t *testing.T) {
 		{Rule: "billing-profile-and-history", Where: "f", Expires: "2099-01-01", Reason: "known", Line: 3},
 	}
 	r := collect(t, "2026-11-21", "f", known, "GET /zones/z/rate_limits", "GET /user/billing/history")
+	// One behind another that covers the same is met too, and tells if it has expired.
+	twice := append(known[:3:3],
+		report.Suppression{Rule: "billing-profile-and-history", Where: "*", Expires: "2099-01-01", Reason: "again", Line: 4},
+		report.Suppression{Rule: "billing-profile-and-history", Where: "*", Expires: "2020-01-01", Reason: "old", Line: 5})
+	if r := collect(t, "2026-11-21", "f", twice, "GET /user/billing/history"); len(r.Unused) != 2 || len(r.Expired) != 1 || r.Expired[0].Line != 5 {
+		t.Errorf("expired %v, unused %v", r.Expired, r.Unused)
+	}
 	if len(r.Expired) != 1 || r.Expired[0].Line != 1 || len(r.Unused) != 1 || r.Unused[0].Line != 2 {
 		t.Errorf("expired %v, unused %v", r.Expired, r.Unused)
 	}

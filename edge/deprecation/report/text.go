@@ -180,7 +180,7 @@ func colourOf(n deprecation.Notice) string {
 
 // standing tells how a rule stands, and for how long.
 func standing(n deprecation.Notice) string {
-	text := n.Standing()
+	text := strings.TrimPrefix(n.Standing(), "is ") // here it is not part of a sentence
 	if n.Info {
 		text = "information: affected calls, " + text
 	}
@@ -190,15 +190,7 @@ func standing(n deprecation.Notice) string {
 	return text
 }
 
-func replacement(n deprecation.Notice) string {
-	switch {
-	case n.NoReplacement && !strings.HasPrefix(n.Replacement, "None;"):
-		return "instead: nothing; there is no replacement"
-	case n.Replacement == "":
-		return "instead: not told"
-	}
-	return "instead: " + printable(n.Replacement)
-}
+func replacement(n deprecation.Notice) string { return "instead: " + printable(n.Instead()) }
 
 func (t *textWriter) corrections(list []deprecation.Correction) {
 	for _, c := range list {

@@ -21,7 +21,7 @@ func normal(address string) (string, bool) {
 	if asks {
 		path += "?" + escapeControls(query)
 	}
-	return host + path, known
+	return withoutUser(host + path), known
 }
 
 // splitHost cuts scheme and host off. They are dropped where they are left open.
@@ -141,18 +141,28 @@ func escapeControls(s string) string {
 	return b.String()
 }
 
-// withoutUser drops a name and password from an absolute address.
+// withoutUser drops names and passwords from an address. They stand before a host,
+// and a host need not stand first: curl takes user:password@host, and a proxy's
+// path may hold a whole address.
 func withoutUser(address string) string {
-	if strings.HasPrefix(address, "/") {
+	if strings.IndexByte(address, '@') < 0 {
 		return address
 	}
-	scheme, rest, ok := strings.Cut(address, "://")
-	if !ok {
-		return address
+	path, rest := address, ""
+	if i := strings.IndexAny(address, "?#"); i >= 0 {
+		path, rest = address[:i], address[i:]
 	}
-	i := strings.IndexAny(rest, "/?#")
-	if i < 0 {
-		i = len(rest)
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		if at := strings.LastIndexByte(s, '@'); strings.IndexByte(s[:at+1], ':') >= 0 || i > 1 && isAuthority(segments[:i]) {
+			segments[i] = s[at+1:]
+		}
 	}
-	return scheme + "://" + rest[strings.LastIndexByte(rest[:i], '@')+1:]
+	return strings.Join(segments, "/") + rest
+}
+
+// isAuthority reports whether a host follows the segments, as in "https://".
+func isAuthority(before []string) bool {
+	n := len(before)
+	return before[n-1] == "" && strings.HasSuffix(before[n-2], ":")
 }

@@ -58,6 +58,7 @@ func TestLiterals(t *testing.T) {
 		"a.yaml":       {"path: /zones/{id}/filters # not /this/one\nurl: https://h.example/a\nq: \"/quoted/b\"\n", []string{"1 /zones/{}/filters", "2 https://h.example/a", "3 /quoted/b"}},
 		"run.sh":       {"curl $API/zones/$ZONE/filters -H 'a/b: c'\nURL=https://h.example/a\n", []string{"1 /a/b:", "1 /zones/{}/filters", "2 https://h.example/a"}},
 		"open.c":       {"char *a = \"/zones/1\nchar b = '\"'; char *c = \"/zones/2\";\n", []string{"2 /zones/2"}},
+		"password.py":  {"a = 'me:hunter2@api.example.com/zones/1'\nb = '//me:hunter2@h/zones/2'\n", []string{"1 /api.example.com/zones/1", "2 //h/zones/2"}},
 		"crlf.go":      {"a := \"/zones/1\"\r\nb := \"/zones/2\"\r\n", []string{"1 /zones/1", "2 /zones/2"}},
 	} {
 		var want []string

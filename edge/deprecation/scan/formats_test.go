@@ -19,6 +19,7 @@ func TestHAR(t *testing.T) {
 		}, 0},
 		{"odd entries", `{"log":{"entries":[{},{"request":{"method":5,"url":"http://h/a"}},{"request":{"method":"GET","url":"http://h/b"}}]}}`, HAR, []string{`1 GET http://h/b`}, 2},
 		{"values over several lines", "{\"log\":{\"creator\":{\n\"a\":\n1\n},\"version\":\n\"1.2\",\"entries\":[\n{\"request\":{\"url\":\"http://h/a\",\"method\":\"GET\"}}]}}", HAR, []string{"6 GET http://h/a"}, 0},
+		{"a method as the script wrote it", `{"log":{"entries":[{"request":{"method":"patch","url":"http://h/a"}}]}}`, HAR, []string{"1 PATCH http://h/a"}, 0},
 		{"no entries at all", `{"log":{"version":"1.2","entries":[]}}`, HAR, nil, 0},
 	})
 	if _, _, err := scanAll(strings.NewReader(`{"log":{"version":"1.2"}}`), "x", Options{}); err == nil {
@@ -96,6 +97,8 @@ func TestRecords(t *testing.T) {
 		}, 0},
 		{"one after another", "{\n \"method\": \"GET\",\n \"path\": \"/a\"\n}\n{\n \"method\": \"GET\",\n \"path\": \"/b\"\n}\n", Records, []string{"1 GET /a", "5 GET /b"}, 0},
 		{"a single one", `{"method":"GET","path":"/a"}`, Records, []string{"1 GET /a"}, 0},
+		// Nothing was understood, which is not nothing.
+		{"unknown words", "{\"cs-method\":\"GET\",\"cs-uri-stem\":\"/a\"}\n{\"cs-method\":\"GET\",\"cs-uri-stem\":\"/b\"}\n", Records, nil, 1},
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 )
 
 // readHAR reads an HTTP archive entry by entry. Answers and timings are passed
@@ -88,6 +89,7 @@ func harCall(s *sink, line int, unread string, c Call) error {
 	if unread != "" {
 		s.skip(line, unread)
 	}
+	c.Method = strings.ToUpper(c.Method) // browsers send fetch's "patch" as it is; no rule tells the two apart
 	if !isMethod([]byte(c.Method)) || !isTarget([]byte(c.URL)) {
 		if unread == "" && !isData(c.URL) {
 			s.skip(line, "a request without a method or an HTTP address")

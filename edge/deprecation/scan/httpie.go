@@ -27,8 +27,8 @@ func httpieRequests(args []string) []request {
 		case arg == "-f" || arg == "--form" || arg == "--multipart":
 			form = true
 		case strings.HasPrefix(arg, "-"):
-		case r.method == "" && len(r.addresses) == 0 && isMethod([]byte(arg)):
-			r.method = arg
+		case r.method == "" && len(r.addresses) == 0 && i+1 < len(args) && isMethod([]byte(strings.ToUpper(arg))):
+			r.method = strings.ToUpper(arg) // any word of letters that an address follows
 		case len(r.addresses) == 0:
 			r.addresses = []string{localAddress(arg)}
 		default:

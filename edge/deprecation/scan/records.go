@@ -12,8 +12,18 @@ import (
 // readRecords reads logs in JSON: one object for each request, on a line of its
 // own, in one array, or written over several lines one after another. A record
 // that names no path is no call; one that names a path and no method is skipped
-// and counted.
+// and counted. A log of which no record names a path has words for it that are
+// not known here, and is not one without calls.
 func readRecords(r *bufio.Reader, s *sink) error {
+	err := readRecordForm(r, s)
+	if err == nil && s.records > 0 && s.named == 0 {
+		s.skip(0, "no record names a path or an address in words that are known: write lines METHOD PATH of it")
+	}
+	return err
+}
+
+// readRecordForm tells the three forms apart.
+func readRecordForm(r *bufio.Reader, s *sink) error {
 	text, err := r.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -85,6 +95,10 @@ func recordOf(text []byte, line int, s *sink) error {
 		return nil
 	}
 	method, target, ok := f.call()
+	s.records++
+	if len(target) > 0 {
+		s.named++
+	}
 	switch {
 	case !ok:
 		s.skip(line, "a string of the record has a broken escape")

@@ -87,6 +87,7 @@ func TestShell(t *testing.T) {
 			`https --json PATCH :/d a=b`,
 			`xh -f h.example/e a=b`,
 			`apt-get install -y curl jq && echo http is fine`,
+			`xh delete h.example/lower`,
 		}, "\n"), Shell, []string{
 			"1 GET https://h.example/zones/1/filters",
 			`2 PUT https://h.example/a {"a":1}`,
@@ -95,6 +96,7 @@ func TestShell(t *testing.T) {
 			"5 GET https://h.example/c",
 			`6 PATCH http://localhost/d {"a":"b"}`,
 			"7 POST https://h.example/e",
+			"9 DELETE https://h.example/lower",
 		}, 0},
 		{"what is left open", "curl \"$URL\"\ncurl $1\ncurl https://h.example/a\n", Shell, []string{"3 GET https://h.example/a"}, 2},
 		{"prose.md", "Don't worry:\n\n    curl https://h.example/a\n\nIt's easy. If \"that fails:\n\n    curl https://h.example/b\n", Shell, []string{

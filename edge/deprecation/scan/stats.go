@@ -29,6 +29,8 @@ type sink struct {
 	yield   func(Call) error
 	stats   Stats
 	stopped error // what yield said to stop
+	// Of logs in JSON: records read, and those that name a path or an address.
+	records, named int
 }
 
 func (s *sink) keeps(target []byte) bool { return s.o.Keep == nil || s.o.Keep(target) }

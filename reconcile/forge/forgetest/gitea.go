@@ -62,7 +62,7 @@ func (s *Server) giteaReviews(w http.ResponseWriter, r *http.Request, p *Pull) {
 			state = other
 		}
 		list = append(list, s.shape("review").with("id", each.ID).with("user", s.giteaUser(each.User)).with("state", state).
-			with("commit_id", each.Commit).with("dismissed", each.Dismissed).with("stale", each.Commit != s.look(p)))
+			with("commit_id", each.Commit).with("submitted_at", stamp(each.at)).with("dismissed", each.Dismissed).with("stale", each.Commit != s.look(p)))
 	}
 	s.list(countOnly{w}, r, list, "limit")
 }

@@ -153,8 +153,20 @@ func (s *Server) refuse(w http.ResponseWriter, status int, message string) {
 	reply(w, status, s.shape("refusal").with("message", message))
 }
 
+// Now is the time of what happened last, by the server's clock.
+func (s *Server) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// tick is the time of the next thing that happens: a second after the one before,
+// and not in the past of whoever asks.
 func (s *Server) tick() time.Time {
 	s.now = s.now.Add(time.Second)
+	if now := time.Now().UTC().Truncate(time.Second).Add(time.Second); now.After(s.now) {
+		s.now = now
+	}
 	return s.now
 }
 

@@ -126,7 +126,7 @@ func (s *Server) id() int64 { return s.tick().Unix() }
 func (s *Server) look(p *Pull) string {
 	head := p.Head
 	if head == "" {
-		head = s.ref(s.pullRef(p.Number))
+		head = s.ref(s.Ref(p.Number))
 	}
 	if n := len(p.versions); head != "" && (n == 0 || p.versions[n-1].head != head) {
 		p.versions = append(p.versions, version{head, s.tick()})
@@ -134,7 +134,8 @@ func (s *Server) look(p *Pull) string {
 	return head
 }
 
-func (s *Server) pullRef(number int) string {
+// Ref is where the forge keeps the head of a pull request in the repository.
+func (s *Server) Ref(number int) string {
 	if s.Kind == forge.GitLab {
 		return fmt.Sprintf("refs/merge-requests/%d/head", number)
 	}

@@ -1,0 +1,388 @@
+package integration
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	_ "modernc.org/sqlite" // to look into the ledger beside the daemon
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/edge/mem"
+	forges "github.com/seawall-dev/seawall/reconcile/forge"
+	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
+)
+
+// What weakens waits for somebody's word. These tests give it in each of the ways
+// there are, and in ways that look like one.
+
+// guarded is a service that has what weakens approved, by ana alone. It follows
+// one zone, whose threshold of 25 is in force.
+type guarded struct{ *reviewed }
+
+func newGuarded(t *testing.T, kind forges.Kind, config string) *guarded {
+	t.Helper()
+	g := &guarded{newReviewed(t, kind, 2, "@every 1s")}
+	g.configure(g.text() + "guards: calm: approve: \"weakening\"\nforge: approvers: [\"Ana\"]\n" + config)
+	return g
+}
+
+func (g *guarded) begin() {
+	g.t.Helper()
+	g.repo.Commit("edge.cue", declare(1, 25))
+	g.start()
+	g.pollReady()
+	g.poll("the first commit is live", func() bool { return g.threshold() == 25 })
+}
+
+func (g *guarded) threshold() int { return g.platform.threshold(mem.FleetZone(1)) }
+
+// proposed opens a pull request that weakens, and waits until it is told.
+func (g *guarded) proposed(score int) string {
+	g.t.Helper()
+	head := g.head("edge.cue", declare(1, score))
+	g.forge.Open(forgetest.Pull{Number: 1, Author: "dev", Title: "Weaker"})
+	g.poll("the plan is told", func() bool { return g.marked(head) == "success" })
+	if text := g.comment(); !strings.Contains(text, "weakens") || !strings.Contains(text, "nobody has approved this one") {
+		g.t.Errorf("the comment does not say what is to be approved:\n%s", text)
+	}
+	return head
+}
+
+// merge puts a head on the branch, and waits until the daemon has judged it. The
+// forge closes the pull request at once.
+func (g *guarded) merge(head string) {
+	g.t.Helper()
+	g.forge.Set(1, func(p *forgetest.Pull) { p.State = "merged" })
+	g.repo.Git("merge", "-q", "--ff-only", head)
+}
+
+// wantRefused: the merge is judged, and what it would do is not done by the runs
+// after that either.
+func (g *guarded) wantRefused(commit string) {
+	g.t.Helper()
+	g.poll("the merge is told as a failure", func() bool { return strings.HasSuffix(g.marked(commit), "pending failure") })
+	g.settle()
+	if got := g.threshold(); got != 25 {
+		g.t.Errorf("the threshold is %d, and nobody approved", got)
+	}
+	if said := g.record(); len(said) > 0 {
+		g.t.Errorf("on record: %q", said)
+	}
+	if failed := g.description(commit); !strings.Contains(failed, "1 needs a person") {
+		g.t.Errorf("the failure says %q", failed)
+	}
+}
+
+// settle waits until the daemon has looked at the forge and at git twice.
+func (g *guarded) settle() {
+	g.t.Helper()
+	looked := func() int { return len(g.logged("nothing new")) + len(g.logged("run finished")) }
+	before, asked := looked(), 0
+	g.forge.Requests()
+	g.poll("both are looked at again", func() bool {
+		for _, request := range g.forge.Requests() {
+			if strings.Contains(request, "/pulls?") || strings.Contains(request, "/merge_requests?") {
+				asked++
+			}
+		}
+		return asked > 2 && looked() > before+1
+	})
+}
+
+// description is what the last mark at a commit says.
+func (g *guarded) description(commit string) string {
+	statuses := g.forge.Statuses(commit)
+	if len(statuses) == 0 {
+		return ""
+	}
+	return statuses[len(statuses)-1].Description
+}
+
+// record are the approvals in the ledger, "who: reason", oldest first, each with a
+// time within the test's own.
+func (g *guarded) record() (said []string) {
+	g.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(g.dir, "state", "ledger.db")+"?mode=ro")
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query("SELECT digest, who, reason, at FROM approval ORDER BY seq")
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var digest, who, reason, at string
+		if err := rows.Scan(&digest, &who, &reason, &at); err != nil {
+			g.t.Fatal(err)
+		}
+		when, err := time.Parse(time.RFC3339Nano, at)
+		if err != nil || time.Since(when).Abs() > 5*time.Minute || !digestForm.MatchString(digest) {
+			g.t.Errorf("on record: %s by %s at %s", digest, who, at)
+		}
+		said = append(said, who+": "+reason)
+	}
+	return said
+}
+
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// What an approver says of the head that is merged releases the merge, also where
+// the merge follows at once.
+func TestReviewApproves(t *testing.T) {
+	for _, kind := range []forges.Kind{forges.GitHub, forges.GitLab, forges.Gitea} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			g := newGuarded(t, kind, "")
+			g.begin()
+			head := g.proposed(60)
+			g.forge.Approve(1, "ana")
+			g.merge(head)
+			g.poll("the approved merge is live", func() bool { return g.threshold() == 60 })
+			g.poll("it is settled", func() bool { return regexp.MustCompile("pending (failure )?success$").MatchString(g.marked(head)) })
+			said := g.record()
+			if len(said) == 0 || said[0] != "ana: review of pull request 1" {
+				t.Errorf("on record: %q", said)
+			}
+			g.signal(syscall.SIGTERM)
+			g.wantEnd(0)
+		})
+	}
+}
+
+// Whatever else people say on a pull request releases nothing.
+func TestReviewDoesNotApprove(t *testing.T) {
+	for name, say := range map[string]func(g *guarded, head string) string{
+		"nobody":        func(_ *guarded, head string) string { return head },
+		"somebody else": func(g *guarded, head string) string { g.forge.Approve(1, "mallory"); return head },
+		"the author": func(g *guarded, head string) string {
+			g.forge.Set(1, func(p *forgetest.Pull) { p.Author = "ana" })
+			g.forge.Approve(1, "ana")
+			return head
+		},
+		"an older head": func(g *guarded, head string) string {
+			pushed := g.head("edge.cue", declare(1, 61))
+			g.forge.Approve(1, "ana", head)
+			g.poll("the push is told", func() bool { return g.marked(pushed) == "success" })
+			return pushed
+		},
+		"a dismissed review": func(g *guarded, head string) string {
+			g.unseen(func() { g.forge.Dismiss(g.forge.Review(1, "ana", "APPROVED")) })
+			return head
+		},
+		"a second word": func(g *guarded, head string) string {
+			g.unseen(func() { g.forge.Approve(1, "ana"); g.forge.Review(1, "ana", "CHANGES_REQUESTED") })
+			return head
+		},
+		"a comment": func(g *guarded, head string) string {
+			g.forge.Say(1, "ana", "Seawall-Approve: "+g.digest())
+			g.forge.Review(1, "ana", "COMMENTED")
+			return head
+		},
+		"a trailer that nobody signed": func(g *guarded, _ string) string {
+			g.repo.Git("checkout", "-q", "change")
+			g.repo.Git("commit", "-q", "--amend", "-m", "Weaker", "-m", "Seawall-Approve: "+g.digest())
+			pushed := g.repo.Head()
+			g.repo.Git("update-ref", g.forge.Ref(1), pushed)
+			g.repo.Git("checkout", "-q", "main")
+			g.poll("the push is told", func() bool { return g.marked(pushed) == "success" })
+			return pushed
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGuarded(t, forges.GitHub, "")
+			g.begin()
+			head := say(g, g.proposed(60))
+			g.settle()
+			g.merge(head)
+			g.wantRefused(head)
+			g.signal(syscall.SIGTERM)
+			g.wantEnd(0)
+		})
+	}
+}
+
+// unseen does something while the forge tells nobody anything.
+func (g *guarded) unseen(do func()) {
+	g.forge.Break(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	})
+	do()
+	g.forge.Break(nil)
+}
+
+// digest is what the comment has to be approved.
+func (g *guarded) digest() string {
+	g.t.Helper()
+	found := regexp.MustCompile("seawall apply --approve (sha256:[0-9a-f]{64})").FindStringSubmatch(g.comment())
+	if found == nil {
+		g.t.Fatalf("no digest is in\n%s", g.comment())
+	}
+	return found[1]
+}
+
+// A person at the daemon's machine says it on the command line.
+func TestCommandApproves(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, forges.Gitea, "")
+	g.begin()
+	head := g.proposed(60)
+	g.merge(head)
+	g.wantRefused(head)
+	run(t, nil, "apply", "--config", g.configFile(), "--approve", "sha256:"+strings.Repeat("0", 64)).want(t, 4)
+	if got := g.threshold(); got != 25 {
+		t.Errorf("another digest released it: %d", got)
+	}
+	run(t, nil, "apply", "--config", g.configFile(), "--approve", g.digest()).want(t, 0)
+	g.settle()
+	if got, said := g.threshold(), g.record(); got != 60 || len(said) != 1 || strings.HasPrefix(said[0], ":") {
+		t.Errorf("threshold %d, on record %q", got, said)
+	}
+	g.signal(syscall.SIGTERM)
+	g.wantEnd(0)
+}
+
+// sign has the repository's commits signed by a key from here on.
+func (g *guarded) sign(key gittest.Key, name string) {
+	g.t.Helper()
+	g.write(name, key.PEM)
+	g.write(name+".pub", string(ssh.MarshalAuthorizedKey(key.Public)))
+	for _, setting := range [][2]string{{"gpg.format", "ssh"}, {"user.signingkey", filepath.Join(g.dir, name)}, {"commit.gpgsign", "true"}} {
+		g.repo.Git("config", setting[0], setting[1])
+	}
+}
+
+// trailer commits on the branch, with a trailer where there is a digest.
+func (g *guarded) trailer(score int, digest string) string {
+	g.t.Helper()
+	message := []string{"commit", "-q", "--allow-empty", "-m", "Weaker"}
+	if digest != "" {
+		message = append(message, "-m", "Seawall-Approve: "+digest)
+	}
+	g.repo.Write("edge.cue", declare(1, score))
+	g.repo.Git("add", "-A")
+	g.repo.Git(message...)
+	return g.repo.Head()
+}
+
+// A trailer approves where a trusted key has signed the commit of the branch that
+// carries it; once, and over a restart too.
+func TestTrailerApproves(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, forges.GitHub, "")
+	g.configure(g.text() + fmt.Sprintf("source: verify: ssh: %q\n", filepath.Join(g.dir, "signers")))
+	ana, eve := gittest.NewKey(t), gittest.NewKey(t)
+	g.write("signers", `ana@example.com namespaces="git" `+string(ssh.MarshalAuthorizedKey(ana.Public)))
+	g.sign(ana, "ana")
+	g.begin()
+
+	// In a pull request, by whomever, it is no word about the branch.
+	g.proposed(60)
+	digest := g.digest()
+	g.repo.Git("checkout", "-q", "change")
+	g.sign(eve, "eve")
+	forged := g.trailer(60, digest)
+	g.repo.Git("update-ref", g.forge.Ref(1), forged)
+	g.repo.Git("checkout", "-q", "main")
+	g.poll("the forged one is told", func() bool { return g.marked(forged) == "success" })
+	g.wantNoWord(25)
+
+	// On the branch: signed by a stranger, and not at all.
+	held := g.trailer(60, digest)
+	g.poll("the stranger's commit is held", func() bool { return g.marked(held) == "failure" })
+	g.repo.Git("reset", "-q", "--hard", "HEAD^")
+	g.repo.Git("config", "commit.gpgsign", "false")
+	held = g.trailer(60, digest)
+	g.poll("the commit without signature is held", func() bool { return g.marked(held) == "failure" })
+	g.wantNoWord(25)
+
+	// Signed by her, without a trailer and with one of something else.
+	g.repo.Git("reset", "-q", "--hard", "HEAD^")
+	g.sign(ana, "ana")
+	weaker := g.trailer(60, "")
+	g.poll("what nobody approved is refused", func() bool { return g.marked(weaker) == "pending failure" })
+	g.wantNoWord(25)
+
+	approved := g.trailer(60, digest)
+	g.poll("the approved commit is live", func() bool { return g.threshold() == 60 })
+	g.poll("it is settled", func() bool { return g.marked(approved) == "pending success" })
+	said := g.record()
+	if len(said) == 0 || !strings.HasPrefix(said[0], "ana@example.com (SHA256:") || !strings.HasSuffix(said[0], "trailer of commit "+approved) {
+		t.Errorf("on record: %q", said)
+	}
+
+	g.signal(syscall.SIGTERM)
+	g.wantEnd(0)
+	g.stricter()
+	g.start()
+	g.poll("the same change, once more, is refused", func() bool { return len(g.logged("run finished")) > 0 })
+	if got, now := g.threshold(), g.record(); got != 25 || len(now) != len(said) {
+		t.Errorf("threshold %d, on record %q", got, now)
+	}
+	g.signal(syscall.SIGTERM)
+	g.wantEnd(0)
+}
+
+// wantNoWord: nobody has approved anything, and the threshold is what it was.
+func (g *guarded) wantNoWord(threshold int) {
+	g.t.Helper()
+	g.settle()
+	if got, said := g.threshold(), g.record(); got != threshold || len(said) > 0 {
+		g.t.Errorf("threshold %d, on record %q", got, said)
+	}
+}
+
+// stricter sets the threshold back by hand.
+func (g *guarded) stricter() {
+	g.t.Helper()
+	entryPoint := g.platform.entryPoint(mem.FleetZone(1))
+	for i := range entryPoint.Rules[0].ActionParameters.Overrides.Rules {
+		entryPoint.Rules[0].ActionParameters.Overrides.Rules[i].ScoreThreshold = new(25)
+	}
+	if err := g.platform.Platform.SetEntryPoint(mem.FleetZone(1), entryPoint); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// The mark of a merge stays pending while a zone is, over a restart too, and is
+// settled once.
+func TestMergeSettlesAfterARestart(t *testing.T) {
+	t.Parallel()
+	r := newReviewed(t, forges.GitLab, 2, "@every 1s")
+	r.repo.Commit("edge.cue", declare(2, 25))
+	r.start()
+	r.pollReady()
+	if err := r.platform.SetQuirks([]string{"error-before=1"}); err != nil {
+		t.Fatal(err)
+	}
+	merged := r.repo.Commit("edge.cue", declare(2, 26))
+	r.poll("the merge is begun", func() bool { return r.marked(merged) == "pending" })
+	r.poll("it is tried again", func() bool { return len(r.logged("run finished")) > 2 })
+	if got := r.marked(merged); got != "pending" {
+		t.Errorf("marks %q while zones are pending", got)
+	}
+	r.kill()
+	if err := r.platform.SetQuirks(nil); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	r.poll("the merge is settled", func() bool { return strings.HasSuffix(r.marked(merged), "success") })
+	runs := len(r.logged("nothing new"))
+	r.poll("git is looked at again", func() bool { return len(r.logged("nothing new")) > runs+1 })
+	if got := r.marked(merged); got != "pending success" {
+		t.Errorf("marks %q", got)
+	}
+	r.signal(syscall.SIGTERM)
+	r.wantEnd(0)
+}
