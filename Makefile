@@ -15,6 +15,8 @@ GOLDEN_FILES    := '*.golden' '*.txtar' '*/calendar.json' docs examples
 
 TEST_TIMEOUT ?= 15m
 BENCH        ?= .
+ZONES        ?= 100,1000
+LATENCY      ?= 0,20ms
 
 .DEFAULT_GOAL := help
 
@@ -39,7 +41,11 @@ race: ## run the tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: bench
-bench: ## run the benchmarks; BENCH=Plan picks some
+bench: build ## measure the program beside a bare client; ZONES=10000 for a large fleet
+	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY)
+
+.PHONY: bench-parts
+bench-parts: ## run the Go benchmarks of the parts; BENCH=Plan picks some
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: check

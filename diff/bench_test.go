@@ -66,6 +66,14 @@ func benchmarkMake(b *testing.B, in Input, changes int) {
 func BenchmarkMakeInSync1000(b *testing.B)  { benchmarkMake(b, benchInput(1000, 40), 0) }
 func BenchmarkMakeDrifted1000(b *testing.B) { benchmarkMake(b, benchInput(1000, 60), 1000) }
 
+// The next sweep over a fleet at rest: what agreed is remembered.
+func BenchmarkMakeRemembered1000(b *testing.B) {
+	in := benchInput(1000, 40)
+	in.Memory = in.Memory.Renew()
+	Make(in)
+	benchmarkMake(b, in, 0)
+}
+
 // A rule that a new version of the managed ruleset no longer has is missed in
 // every zone at once.
 func BenchmarkMakeRuleGone1000(b *testing.B) {
@@ -89,6 +97,38 @@ func BenchmarkCanonicalise(b *testing.B) {
 		if c := canonicalise(rule); len(c.Overrides.Rules) != 41 {
 			b.Fatal("not what was put in")
 		}
+	}
+}
+
+func BenchmarkResolve(b *testing.B) {
+	in := benchInput(1, 40)
+	d, m := in.State.Accounts[0].Zones[0].Deployments[0], index(benchManaged())
+	b.ReportAllocs()
+	for b.Loop() {
+		if c, errs := resolve(d, m); len(errs) > 0 || len(c.rules) != 11 {
+			b.Fatal(errs)
+		}
+	}
+}
+
+// BenchmarkCompare compares a rule with itself, which is nearly all that is ever
+// compared, and with one that differs in a threshold.
+func BenchmarkCompare(b *testing.B) {
+	m := index(benchManaged())
+	rule := func(score int) edge.Rule {
+		in := benchInput(1, score)
+		return in.Live.EntryPoints[in.State.Accounts[0].Zones[0].ID].Value.Rules[0]
+	}
+	for name, score := range map[string]int{"same": 40, "other_threshold": 60} {
+		live, want := rule(40), rule(score)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if fields := compare(live, want, m); (len(fields) == 0) != (score == 40) {
+					b.Fatal(fields)
+				}
+			}
+		})
 	}
 }
 

@@ -87,6 +87,15 @@ func align(a, b map[string]canonicalEntry) (left, right map[string]canonicalEntr
 	return left, right
 }
 
+// equal spares go-cmp the rules that are alike, which are nearly all. Both sides
+// are aligned: entries that are left differ.
+func (c canonical) equal(other canonical) bool {
+	a, b := c.Overrides, other.Overrides
+	return c.Enabled == other.Enabled && c.Expression == other.Expression &&
+		same(a.Action, b.Action) && same(a.Enabled, b.Enabled) && same(a.SensitivityLevel, b.SensitivityLevel) &&
+		len(a.Categories)+len(b.Categories)+len(a.Rules)+len(b.Rules) == 0 && maps.Equal(a.Extra, b.Extra)
+}
+
 // equal spares go-cmp the entries that are alike, which are nearly all.
 func (e canonicalEntry) equal(other canonicalEntry) bool {
 	return same(e.Action, other.Action) && same(e.Enabled, other.Enabled) && same(e.ScoreThreshold, other.ScoreThreshold) &&

@@ -35,7 +35,9 @@ func compare(live, want edge.Rule, m *managed) []Field {
 	a.Overrides.Rules, b.Overrides.Rules = align(a.Overrides.Rules, b.Overrides.Rules)
 
 	var r reporter
-	gocmp.Equal(a, b, gocmp.Reporter(&r), cmpopts.EquateEmpty())
+	if !a.equal(b) {
+		gocmp.Equal(a, b, gocmp.Reporter(&r), cmpopts.EquateEmpty())
+	}
 	fields := append(r.fields, order(live, want, m)...)
 	slices.SortFunc(fields, func(a, b Field) int { return cmp.Compare(a.Path, b.Path) })
 	return fields

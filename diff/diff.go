@@ -72,6 +72,9 @@ type Input struct {
 	State   desired.State
 	Live    Live
 	Applied Applied
+	// Memory spares what was worked out before, and is told of what is; nil is
+	// none.
+	Memory *Memory
 	// Part says that State has only part of the tokens that are declared: none is an
 	// orphan for not being in it.
 	Part bool

@@ -51,11 +51,13 @@ type place struct {
 	account desired.Account
 	zone    desired.Zone
 	d       desired.Deployment
+
+	declared *desired.Deployment // where d was copied from
 }
 
 func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoint Observed[edge.Ruleset]) {
-	for _, d := range zone.Deployments {
-		at := place{account, zone, d}
+	for i, d := range zone.Deployments {
+		at := place{account, zone, d, &zone.Deployments[i]}
 		switch {
 		case errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound):
 			p.notDeployed(at, "the zone has no entry point ruleset")
@@ -78,6 +80,12 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	if !ok {
 		return
 	}
+	id := DeploymentID{at.zone.ID, m.ID}
+	inputs := p.inputsOf(at, id, entryPoint, m)
+	if owned, known := p.in.Memory.recall(id, inputs); known {
+		p.plan.Settled = append(p.plan.Settled, Settled{id, owned})
+		return
+	}
 	resolved, errs := resolve(at.d, m)
 	for _, e := range errs {
 		p.problem(at, Problem{State: Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
@@ -93,7 +101,8 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	}
 	undecided := at.d.Unmanaged == nil && len(leftovers) > 0
 	if len(fields) == 0 && !undecided {
-		p.plan.Settled = append(p.plan.Settled, Settled{DeploymentID{at.zone.ID, m.ID}, target.Owned})
+		p.in.Memory.keep(id, inputs, target.Owned)
+		p.plan.Settled = append(p.plan.Settled, Settled{id, target.Owned})
 		return
 	}
 	direct(fields, rule, want, m)

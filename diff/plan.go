@@ -1,8 +1,6 @@
 package diff
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"time"
@@ -44,24 +42,6 @@ type Plan struct {
 	Settled []Settled `json:"-"`
 	// SettledTokens are the tokens that do.
 	SettledTokens []SettledToken `json:"-"`
-}
-
-// Summary counts zones, and tokens. A zone with several deployments counts once in each
-// row that applies to any of them.
-type Summary struct {
-	Zones       int `json:"zones"`
-	InSync      int `json:"in_sync"`
-	Changed     int `json:"changed"`
-	Weakening   int `json:"weakening"`
-	Refused     int `json:"refused"`
-	Blocked     int `json:"blocked"`
-	NotDeployed int `json:"not_deployed"`
-	Unknown     int `json:"unknown"`
-
-	Tokens         int `json:"tokens"`           // declared
-	TokensToCreate int `json:"tokens_to_create"` // and not refused, as with those that follow
-	TokensToUpdate int `json:"tokens_to_update"`
-	TokensToDelete int `json:"tokens_to_delete"`
 }
 
 // Change is one write the plan would make: all of what is to change in one
@@ -219,6 +199,11 @@ const (
 type Requests struct {
 	Used    int64 `json:"used"`
 	ToApply int64 `json:"to_apply"`
+	// Cost is what ToApply takes of the budget; nil where that is nothing or not
+	// known.
+	Cost *Cost `json:"cost,omitempty"`
+	// Overload is set where the sweep schedule asks for more than the budget has.
+	Overload *Overload `json:"overload,omitempty"`
 }
 
 // Settled is a deployment that agrees with its declaration.
@@ -277,86 +262,4 @@ func (p Plan) Attention() bool {
 		}
 	}
 	return false
-}
-
-// seal counts and digests: the last step after guards have spoken.
-func (p Plan) seal() Plan {
-	p.Summary = p.summarise()
-	p.Requests.ToApply = 0
-	for _, c := range p.Changes {
-		switch {
-		case !c.Applies():
-		case c.Creation != nil, c.Deletion != nil:
-			p.Requests.ToApply++ // nothing is read back
-		default:
-			p.Requests.ToApply += requestsPerChange
-		}
-	}
-	d := p
-	d.Deprecations = []deprecation.Notice{} // days left change by themselves
-	d.Digest, d.GeneratedAt, d.Requests.Used, d.Expiries, d.Holds = "", time.Time{}, 0, nil, nil
-	p.Digest = "sha256:" + fingerprint(d)
-	return p
-}
-
-// requestsPerChange is one write and the read that proves it.
-const requestsPerChange = 2
-
-func (p Plan) summarise() Summary {
-	const changed, weakening, refused, notInSync = "changed", "weakening", "refused", "not in sync"
-	zones := map[string]map[edge.ZoneID]bool{}
-	mark := func(zone edge.ZoneID, rows ...string) {
-		for _, row := range append(rows, notInSync) {
-			if zones[row] == nil {
-				zones[row] = map[edge.ZoneID]bool{}
-			}
-			zones[row][zone] = true
-		}
-	}
-	create, update, remove := 0, 0, 0
-	for _, c := range p.Changes {
-		switch {
-		case c.Creation != nil && c.Applies():
-			create++
-		case c.Amendment != nil && c.Applies():
-			update++
-		case c.Deletion != nil && c.Applies():
-			remove++
-		case c.Kind == KindToken:
-		case c.Refused != nil:
-			mark(c.ZoneID, refused)
-		case c.Direction == Weakens:
-			mark(c.ZoneID, changed, weakening)
-		default:
-			mark(c.ZoneID, changed)
-		}
-	}
-	for _, problem := range p.Problems {
-		if problem.ZoneID != "" {
-			mark(problem.ZoneID, string(problem.State))
-		}
-	}
-	return Summary{
-		Zones:       p.Summary.Zones,
-		InSync:      p.Summary.Zones - len(zones[notInSync]),
-		Changed:     len(zones[changed]),
-		Weakening:   len(zones[weakening]),
-		Refused:     len(zones[refused]),
-		Blocked:     len(zones[string(Blocked)]),
-		NotDeployed: len(zones[string(NotDeployed)]),
-		Unknown:     len(zones[string(Unknown)]),
-
-		Tokens:         p.Summary.Tokens,
-		TokensToCreate: create, TokensToUpdate: update, TokensToDelete: remove,
-	}
-}
-
-func fingerprint(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil {
-		// Every value here came from JSON or is plain; this cannot happen to user input.
-		panic("diff: encoding a plan: " + err.Error())
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }

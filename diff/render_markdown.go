@@ -33,11 +33,10 @@ func (p Plan) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, "\n⏸️ %s is %s\n", Code(h.Zone), Code(h.String()))
 	}
 	p.markdownRemarks(&b)
-	fmt.Fprintf(&b, "\n%s used", plural(int(p.Requests.Used), "request", "requests"))
-	if p.Requests.ToApply > 0 {
-		fmt.Fprintf(&b, ", %d to apply", p.Requests.ToApply)
+	fmt.Fprintf(&b, "\n%s. Digest %s\n", p.Requests, Code(p.Digest))
+	if o := p.Requests.Overload; o != nil {
+		fmt.Fprintf(&b, "\nNote: %s; %s.\n", o, o.Hint())
 	}
-	fmt.Fprintf(&b, ". Digest %s\n", Code(p.Digest))
 	_, err := w.Write(b.Bytes())
 	return err
 }

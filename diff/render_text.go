@@ -147,11 +147,10 @@ func (t *textWriter) summary(p Plan) {
 		commit = "commit " + Printable(p.Commit[:min(len(p.Commit), 12)]) + ", "
 	}
 	fmt.Fprintf(t, "%s\n", t.paint(bold, commit+p.Summary.String()))
-	fmt.Fprintf(t, "%s used", plural(int(p.Requests.Used), "request", "requests"))
-	if p.Requests.ToApply > 0 {
-		fmt.Fprintf(t, ", %d to apply", p.Requests.ToApply)
+	fmt.Fprintln(t, p.Requests)
+	if o := p.Requests.Overload; o != nil {
+		fmt.Fprintf(t, "%s %s\n    %s %s\n", t.paint(yellow, "note:"), o, t.paint(bold, "hint:"), o.Hint())
 	}
-	t.WriteByte('\n')
 }
 
 // String is the summary in one line, rows that are zero left out.

@@ -16,6 +16,8 @@ var mayReadClock = map[string]string{
 	"./reconcile/forge":           "forges say when they may be asked again, and webhooks come too often",
 	"./reconcile/forge/forgetest": "what happens on a forge happens after it was asked for",
 	"./desired/worker":            "a child that takes too long is killed",
+
+	"./integration/bench": "measuring is what it is for",
 }
 
 func TestLayeringOfTheClock(t *testing.T) {

@@ -26,7 +26,7 @@ type rule struct {
 // needs it. Only cmd puts them together.
 var leaves = []string{
 	"./edge/client", "./edge/mem", "./edge/sim", "./edge/edgetest",
-	"./desired/compile", "./desired/gitrepo", "./desired/worker",
+	"./desired/compile", "./desired/gitrepo", "./desired/unitcache", "./desired/worker",
 	"./reconcile/ledger", "./reconcile/sink", "./reconcile/forge", "./reconcile/status",
 	"./cue/schema/...",
 }
@@ -68,7 +68,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "./cmd/seawall"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./cue/schema", "./reconcile/forge/forgetest"}, forbid: leaves,
+		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest"}, forbid: leaves,
 		reason: "a leaf is put in its place by cmd and by nobody else; consumers declare the small interface they need",
 		caught: [2]string{"./reconcile", "./edge/client"},
 	},
@@ -81,6 +81,11 @@ var rules = []rule{
 		from: []string{"./desired/compile"}, forbid: leaves, allow: []string{"./cue/schema/..."},
 		reason: "compile evaluates a tree against the schema; where the tree came from is not its business",
 		caught: [2]string{"./desired/compile", "./desired/gitrepo"},
+	},
+	{
+		from: []string{"./desired/unitcache"}, forbid: leaves, allow: []string{"./desired/compile"},
+		reason: "the cache keeps what compile makes; it evaluates nothing and knows no git",
+		caught: [2]string{"./desired/unitcache", "./desired/worker"},
 	},
 	{
 		from: []string{"./cue/schema"}, forbid: leaves, allow: []string{"./cue/schema/..."},

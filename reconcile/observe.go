@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -140,18 +141,22 @@ func (r *Reconciler) observeZones(ctx context.Context, state desired.State, seen
 	done := 0
 	down := outage{limit: 2 * r.concurrency()}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(r.concurrency())
-	for _, zone := range zones {
+	// As many goroutines as there are requests at a time, not as zones: each new one
+	// would first grow its stack to what HTTP and JSON need.
+	var next atomic.Int64
+	for range min(r.concurrency(), len(zones)) {
 		group.Go(func() error {
-			at, observed, err := r.observeZone(ctx, zone, &down)
-			if err != nil {
-				return err
+			for i := next.Add(1) - 1; i < int64(len(zones)); i = next.Add(1) - 1 {
+				at, observed, err := r.observeZone(ctx, zones[i], &down)
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				seen.live.EntryPoints[zones[i]], seen.at[zones[i]] = observed, at
+				done++
+				r.progress("observing zones", done, len(zones))
+				mu.Unlock()
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			seen.live.EntryPoints[zone], seen.at[zone] = observed, at
-			done++
-			r.progress("observing zones", done, len(zones))
 			return nil
 		})
 	}

@@ -114,6 +114,10 @@ type Reconciler struct {
 
 	// Concurrency bounds how many zones are read or written at once; zero is 16.
 	Concurrency int
+	// Budget is what the requests of this credential are held to, and Interval the
+	// shortest between two sweeps; zero is not known, and nothing is said of it.
+	Budget   diff.Budget
+	Interval time.Duration
 
 	// Begin is told of each commit that is about to be applied for the first time;
 	// nil tells nobody. It must return at once.
@@ -123,6 +127,7 @@ type Reconciler struct {
 	Agreed func(ctx context.Context, commit string) ([]Approval, error)
 
 	rulesets map[managedKey]edge.Ruleset   // managed rulesets as last read
+	settled  *diff.Memory                  // deployments that agreed
 	inForce  *desired.State                // the last state that was accepted: what to fall back to
 	shown    atomic.Pointer[desired.State] // inForce, for those who look from outside
 	actedOn  *desired.State                // the last one that a run was about as a whole: what ChangedOnly compares with

@@ -35,7 +35,7 @@ func (r Report) Text(w io.Writer, colour bool) error {
 // done is the plan as a person reads it afterwards: nothing is still to be sent.
 func (r Report) done() diff.Plan {
 	p := r.Plan
-	p.Requests.ToApply = 0
+	p.Requests.ToApply, p.Requests.Cost = 0, nil
 	return p
 }
 

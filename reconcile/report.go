@@ -34,6 +34,11 @@ type Report struct {
 	// Err is why the run as a whole failed or stopped early.
 	Err      error
 	Requests int64
+	// Declared counts the zones of Commit, those that were not in scope too; Sweep
+	// is how many requests a look at all of them takes while nothing changes. Both
+	// are zero where the run did not come to know its commit.
+	Declared int
+	Sweep    int64
 	// Unfinished counts zones and tokens that a later sync tries again, and those
 	// that wait for a time; not those that wait for somebody's word.
 	Unfinished int

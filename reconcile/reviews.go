@@ -73,18 +73,13 @@ type Reviews struct {
 	Comments bool
 	// Deprecations says what leans on what goes away; nil says nothing.
 	Deprecations Deprecations
-	Budget       Budget // of what applies
+	Budget       diff.Budget  // of what applies; zero is not known
+	Requests     func() int64 // HTTP requests sent so far; nil counts none
 	Concurrency  int
 	Now          func() time.Time
 	Log          *slog.Logger
 
 	told map[int]told
-}
-
-// Budget is how many requests may be sent in a length of time.
-type Budget struct {
-	Requests int
-	Per      time.Duration
 }
 
 // told is what was last said of a pull request.
@@ -241,7 +236,7 @@ func (r *Reviews) look(ctx context.Context, head string, base desired.State) (re
 		return review{}, now, err
 	}
 	now.approvable = approvable(plan)
-	return review{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan, budget: r.Budget}, now, nil
+	return review{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan}, now, nil
 }
 
 // approvable are the digests of what a reviewer agrees to by approving of a plan:

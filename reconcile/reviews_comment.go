@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -19,7 +18,6 @@ type review struct {
 	zones      int // that the head declares
 	problems   []desired.Problem
 	plan       *diff.Plan // nil: the head is not valid
-	budget     Budget
 }
 
 // mistakesTold bounds how many mistakes a comment lists.
@@ -39,7 +37,7 @@ func (r review) comment(pull PullRequest) string {
 	}
 	_ = r.plan.Markdown(&b) // a buffer takes everything
 	fmt.Fprintf(&b, "\nLooked at are the zones that it declares otherwise than the commit in force, of %s.\n", plural(r.zones, "zone", "zones"))
-	fmt.Fprintf(&b, "\nTo be approved: %s. %s\n", diff.Code(r.plan.ApprovalDigest()), r.cost())
+	fmt.Fprintf(&b, "\nTo be approved: %s\n", diff.Code(r.plan.ApprovalDigest()))
 	if b.Len() > mostApproved {
 		fmt.Fprintf(&b, "\nNot all of it is shown, so a review approves of nothing here: %s does.\n", diff.Code("seawall apply --approve DIGEST"))
 	}
@@ -68,20 +66,6 @@ func (r review) mistakes(b *bytes.Buffer) {
 
 func refusedComment(err error) string {
 	return "### Seawall: this cannot be read\n\n" + diff.Code(err.Error()) + "\n"
-}
-
-// cost says what applying would take.
-func (r review) cost() string {
-	n := int(r.plan.Requests.ToApply)
-	switch {
-	case n == 0:
-		return "Applying sends nothing."
-	case r.budget.Requests <= 0 || n <= r.budget.Requests:
-		return fmt.Sprintf("Applying takes %s, within one budget.", plural(n, "request", "requests"))
-	}
-	windows := (n - 1) / r.budget.Requests
-	return fmt.Sprintf("Applying takes %d requests and, by the budget of %d in %s, at least %s.",
-		n, r.budget.Requests, r.budget.Per, (time.Duration(windows) * r.budget.Per).Round(time.Second))
 }
 
 // mark is the mark at the head.

@@ -16,8 +16,9 @@ func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan
 	reading, unread := readable(head, base)
 	run := &Reconciler{
 		Reader: edge.ReadOnly(r.Reader), Memory: r.Memory, Tokens: r.Tokens, Guards: r.Guards,
-		NameSuffix: r.NameSuffix, CreatesTokens: r.CreatesTokens, Now: r.Now, Concurrency: r.Concurrency,
+		NameSuffix: r.NameSuffix, CreatesTokens: r.CreatesTokens, Now: r.Now, Concurrency: r.Concurrency, Requests: r.Requests,
 	}
+	before := run.requests()
 	memory, err := run.recall(ctx)
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
@@ -37,6 +38,7 @@ func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}
+	plan.Requests.Used, plan.Requests.Cost = run.requests()-before, r.Budget.Cost(plan.Requests.ToApply)
 	return plan, nil
 }
 

@@ -91,9 +91,11 @@ func reviewing(t *testing.T, zones int) (*world, *Reviews, *board, *heads) {
 	w := newWorld(t, zones)
 	b := &board{comments: map[int]string{}, approvals: map[string][]string{}, approvedAt: map[string]time.Time{}}
 	h := &heads{repo: w.repo, at: map[int]string{}, failed: map[int]error{}}
+	sent := int64(0)
 	r := &Reviews{
 		Forge: b, Heads: h, Base: w.InForce, Reader: w.record, Memory: w.memory, Now: w.clock.Now, Comments: true,
-		Budget: Budget{Requests: 1200, Per: 5 * time.Minute}, Concurrency: 1, Log: slog.New(slog.DiscardHandler),
+		Budget: diff.Budget{Requests: 1200, Per: 5 * time.Minute}, Concurrency: 1,
+		Requests: func() int64 { sent += 3; return sent }, Log: slog.New(slog.DiscardHandler),
 	}
 	return w, r, b, h
 }
@@ -123,7 +125,7 @@ func TestReviewTellsWhatAMergeWouldDo(t *testing.T) {
 	w.record.Reset()
 	r.round(t)
 	w.wantCalls(w.calls(), "list", "managed core", "read 1")
-	for _, want := range []string{"### Seawall plan for `p1`", "1 to change", "tag `sqli`", "To be approved: `sha256:", "Applying takes 2 requests", "against `c1`"} {
+	for _, want := range []string{"### Seawall plan for `p1`", "1 to change", "tag `sqli`", "To be approved: `sha256:", "3 requests used, 2 to apply: 0.2% of the budget of 1200 in 5m, without a wait", "against `c1`"} {
 		if want == "tag `sqli`" {
 			want = "sqli"
 		}
@@ -282,18 +284,6 @@ func TestReviewsForgetClosedOnes(t *testing.T) {
 	b.down = errors.New("503")
 	if err := r.Round(t.Context()); err == nil || !strings.Contains(err.Error(), "listing pull requests: 503") {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestCostOfAReview(t *testing.T) {
-	for want, requests := range map[string]int64{
-		"Applying sends nothing.": 0, "Applying takes 10 requests, within one budget.": 10,
-		"Applying takes 25 requests and, by the budget of 10 in 1m0s, at least 2m0s.": 25,
-	} {
-		r := review{plan: &diff.Plan{Requests: diff.Requests{ToApply: requests}}, budget: Budget{10, time.Minute}}
-		if got := r.cost(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
 	}
 }
 

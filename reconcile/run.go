@@ -21,6 +21,8 @@ func (r *Reconciler) Run(ctx context.Context, order Order) Report {
 	report.Requests = r.requests() - before
 	report.Plan.GeneratedAt = report.Finished.UTC()
 	report.Plan.Requests.Used = report.Requests
+	report.Plan.Requests.Cost = r.Budget.Cost(report.Plan.Requests.ToApply)
+	report.Plan.Requests.Overload = r.Budget.Overload(report.Declared, report.Sweep, r.Interval)
 	return report
 }
 
@@ -35,6 +37,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return err
 	}
 	report.Commit = state.Commit
+	report.Declared, report.Sweep = state.Zones(), sweepRequests(state)
 	memory = r.hear(ctx, order, memory, state.Commit)
 	rollout := r.rollout(ctx, memory, state)
 	facts := r.facts(order, memory, state)
@@ -162,8 +165,11 @@ func (r *Reconciler) remember(ctx context.Context, memory Recollection, state de
 }
 
 func (r *Reconciler) plan(scoped scoped, live diff.Live, applied diff.Applied, facts diff.Facts) diff.Plan {
+	if scoped.zones || r.settled == nil {
+		r.settled = r.settled.Renew()
+	}
 	return diff.Guard(diff.Make(diff.Input{
-		State: scoped.State, Live: live, Applied: applied, Part: !scoped.tokens,
+		State: scoped.State, Live: live, Applied: applied, Memory: r.settled, Part: !scoped.tokens,
 		Now: facts.Now, NameSuffix: r.NameSuffix, Creates: r.CreatesTokens,
 	}), facts)
 }

@@ -51,7 +51,7 @@ func evaluateBombs(t *testing.T, bounds map[compiletest.Ending][]string) {
 	limits := evaluationBounds
 	limits.PerStep = 3 * time.Second
 	begin := time.Now()
-	state, problems, err := compileTree(t.Context(), tree{Dir: dir}, limits)
+	state, problems, err := evaluator{bounds: limits}.compile(t.Context(), tree{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestBombsInAPullRequest(t *testing.T) {
 	}
 	limits := reviewBounds
 	limits.PerStep, limits.Total = 2*time.Second, 3*time.Second
-	_, problems, err := compileHead(t.Context(), tree{Dir: dir}, limits)
+	_, problems, err := compileHead(t.Context(), tree{Dir: dir}, evaluator{bounds: limits})
 	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].String(), "evaluating all of it exceeded the total time bound of 3s") {
 		t.Errorf("problems %v, error %v", problems, err)
 	}

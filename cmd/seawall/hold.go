@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/user"
 	"strings"
@@ -199,7 +200,7 @@ func (t *terminal) checkZone(ctx context.Context, s settings, name string) error
 
 // lastGood is what the last accepted commit declares.
 func lastGood(ctx context.Context, s settings) (desired.State, error) {
-	repository, err := newRepository(s.Config)
+	repository, err := newRepository(s.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return desired.State{}, err
 	}

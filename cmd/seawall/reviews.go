@@ -68,17 +68,19 @@ func (b board) Mark(ctx context.Context, commit string, m reconcile.Mark) error 
 // heads are the heads of pull requests in a store of their own. They implement
 // [reconcile.Heads].
 type heads struct {
-	store  string
-	source schema.Source
-	kind   forge.Kind
+	store     string
+	source    schema.Source
+	kind      forge.Kind
+	evaluator evaluator
 
 	// refused are the commits over the bound, and what is told of each: what they
 	// are made of does not change, so they are not sent for again.
 	refused map[string]string
 }
 
-func newHeads(s settings) heads {
-	return heads{filepath.Join(s.StateDir, "pulls"), s.Source, forge.Kind(s.Forge.Kind), map[string]string{}}
+func newHeads(s settings, e evaluator) heads {
+	e.bounds = reviewBounds
+	return heads{filepath.Join(s.StateDir, "pulls"), s.Source, forge.Kind(s.Forge.Kind), e, map[string]string{}}
 }
 
 // Fetch brings heads in a worker.
@@ -119,10 +121,11 @@ func (h heads) refs() string {
 	return "refs/pull/"
 }
 
-// Compile evaluates a head the way a commit is evaluated that is acted on. That it
+// Compile evaluates a head the way a commit is evaluated that is acted on, and
+// shares what was evaluated: a head mostly differs in a folder or two. That it
 // lacks the followed folder is its own mistake.
 func (h heads) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	state, problems, err := compileHead(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, reviewBounds)
+	state, problems, err := compileHead(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, h.evaluator)
 	var e *gitrepo.Error
 	if errors.As(err, &e) && e.Kind == gitrepo.ErrPathNotFound {
 		return desired.State{}, []desired.Problem{{Origin: desired.Origin{Commit: commit}, Message: e.Error(), Hint: e.Hint}}, nil
@@ -138,8 +141,8 @@ var reviewBounds = worker.Limits{Output: evaluationBounds.Output, Total: time.Mi
 // compileHead takes it for a mistake of the head where evaluating it trips a bound
 // as a whole: as an error it would be tried again with every round, and told to
 // nobody.
-func compileHead(ctx context.Context, t tree, bounds worker.Limits) (desired.State, []desired.Problem, error) {
-	state, problems, err := compileTree(ctx, t, bounds)
+func compileHead(ctx context.Context, t tree, e evaluator) (desired.State, []desired.Problem, error) {
+	state, problems, err := e.compile(ctx, t)
 	var bound *worker.BoundError
 	if !errors.As(err, &bound) {
 		return state, problems, err
@@ -168,17 +171,18 @@ func (d *daemon) newDesk() (*desk, error) {
 		return nil, err
 	}
 	lane := d.settings
-	lane.Budget, _ = reviewBudget(d.Budget)
+	lane.Budget, _ = reviewBudget(d.settings.Budget)
+	lane.quota = d.settings.Budget.Requests
 	platform, err := client.New(lane.client(d.Credentials.Rulesets, d.log))
 	if err != nil {
 		return nil, err
 	}
 	reviews := &reconcile.Reviews{
-		Forge: at, Heads: newHeads(d.settings), Base: d.InForce, Reader: edge.ReadOnly(platform),
+		Forge: at, Heads: newHeads(d.settings, d.assembly.evaluator.besides()), Base: d.InForce, Reader: edge.ReadOnly(platform),
 		Memory: d.Memory, Tokens: d.memory, Guards: d.assembly.Guards,
 		NameSuffix: d.NameSuffix, CreatesTokens: d.CreatesTokens, Approvers: d.Forge.Approvers, Control: d.Control,
-		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: reconcile.Budget{Requests: d.Budget.Requests, Per: d.Budget.Per},
-		Concurrency: d.Budget.Concurrency, Now: time.Now, Log: d.log,
+		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
+		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Log: d.log,
 	}
 	merges := reconcile.NewMerges(at.Mark, d.log)
 	d.Begin = merges.Begin

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/seawall-dev/seawall/cue/schema"
@@ -24,7 +25,7 @@ func TestReviewsHaveABudgetOfTheirOwn(t *testing.T) {
 func TestTrailersOfUnverifiedSources(t *testing.T) {
 	p := newPulled(t)
 	p.Git("commit", "-q", "--allow-empty", "-m", "Weaker", "-m", "Seawall-Approve: sha256:00")
-	r, err := newRepository(schema.Config{StateDir: t.TempDir(), Source: p.heads.source})
+	r, err := newRepository(schema.Config{StateDir: t.TempDir(), Source: p.heads.source}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -206,7 +206,7 @@ func (d *daemon) run(ctx context.Context) error {
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	loop := reconcile.Loop{
 		Reconciler: d.Reconciler,
-		Reporters:  []reconcile.Reporter{reconcile.Logger{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health},
+		Reporters:  []reconcile.Reporter{reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health},
 		Sync:       sync, Sweep: sweep, Wake: wake,
 	}
 	var beside gosync.WaitGroup

@@ -23,6 +23,11 @@ type settings struct {
 	schema.Config
 	dir string // desired state from a folder; empty means from git
 
+	// quota is that of all lanes of the budget together; zero where there is one.
+	quota int
+	// keepsState says that the state folder will be there, if it is not yet.
+	keepsState bool
+
 	// observe is shown requests and answers; nil shows nobody.
 	observe func(deprecation.Request, deprecation.Response)
 }
@@ -104,24 +109,26 @@ type assembly struct {
 	*reconcile.Reconciler
 	memory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
 	close  func()
+
+	evaluator evaluator // of commits
 }
 
 // purpose says what a reconciler is put together for.
 type purpose int
 
 const (
-	toPlan  purpose = iota // nothing is written, on the platform or on disk
+	toPlan  purpose = iota // nothing is written but the shared count of requests
 	toApply                // one run
 	toServe                // the daemon
 )
 
 // client says how to reach the platform with one credential; each has a budget
-// of its own.
+// of its own, which it shares with the other processes on this host.
 func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.Config {
 	return client.Config{
 		BaseURL:     s.Platform.BaseURL,
 		Token:       func() (edge.Secret, error) { return readToken(credential) },
-		Budget:      client.NewBudget(s.Budget.Requests, s.Budget.Per),
+		Budget:      s.sharedBudget(credential, log),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,
 		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe,
@@ -131,6 +138,8 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 
 // assemble puts a reconciler together.
 func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
+	budget, interval := s.budget(), s.interval(time.Now())
+	s.quota, s.keepsState = s.Budget.Requests, why != toPlan && s.dir == ""
 	if why == toServe && s.Forge != nil {
 		_, s.Budget = reviewBudget(s.Budget) // the rest is for reviews of pull requests
 	}
@@ -139,14 +148,15 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 		return nil, err
 	}
 	s.observe = sunset.observe
-	platform, err := client.New(s.client(s.Credentials.Rulesets, log))
+	config := s.client(s.Credentials.Rulesets, log)
+	platform, err := client.New(config)
 	if err != nil {
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
 	r := &reconcile.Reconciler{
 		Deprecations: sunset.notices,
 		Reader:       edge.ReadOnly(platform), Requests: platform.Requests, Now: time.Now, Log: log,
-		Concurrency: s.Budget.Concurrency,
+		Concurrency: s.Budget.Concurrency, Budget: budget, Interval: interval,
 	}
 	if why != toPlan {
 		r.Reader, r.Writer = platform, platform
@@ -154,7 +164,7 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	if r.Guards, err = guards(s.Guards); err != nil {
 		return nil, err
 	}
-	a := &assembly{Reconciler: r, close: func() {}}
+	a := &assembly{Reconciler: r, close: config.Budget.Close}
 	if s.dir != "" {
 		folder := newFolder(s.dir)
 		r.Source, r.Compiler = folder, folder
@@ -166,7 +176,7 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 // onGit gives the reconciler its repository, its ledger, and what creating
 // tokens takes.
 func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
-	repository, err := newRepository(s.Config)
+	repository, err := newRepository(s.Config, log)
 	if err != nil {
 		return err
 	}
@@ -180,7 +190,9 @@ func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
 		return err
 	}
 	a.Memory, a.Control, a.memory = memory, memory, memory
-	a.close = func() { _ = memory.Close() }
+	a.evaluator = repository.evaluator
+	giveBack := a.close
+	a.close = func() { giveBack(); _, _ = memory.Close(), a.evaluator.cache.Close() }
 	return a.withTokens(s, memory, why, log)
 }
 

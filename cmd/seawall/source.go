@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
 )
@@ -37,7 +37,7 @@ func (f folder) Compile(ctx context.Context, _ string) (desired.State, []desired
 	} else if !info.IsDir() {
 		return desired.State{}, nil, fail(fmt.Errorf("%s is not a folder", f.dir), hint)
 	}
-	return compileTree(ctx, tree{Dir: f.dir}, evaluationBounds)
+	return evaluator{bounds: evaluationBounds}.compile(ctx, tree{Dir: f.dir})
 }
 
 // repository is desired state in git. It implements reconcile.Source, Compiler
@@ -46,15 +46,17 @@ type repository struct {
 	store  string
 	source schema.Source
 	repo   *gitrepo.Repo
+
+	evaluator evaluator
 }
 
-func newRepository(config schema.Config) (*repository, error) {
+func newRepository(config schema.Config, log *slog.Logger) (*repository, error) {
 	store := filepath.Join(config.StateDir, "git")
 	repo, err := gitrepo.Open(store)
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &repository{store: store, source: config.Source, repo: repo}, nil
+	return &repository{store: store, source: config.Source, repo: repo, evaluator: newEvaluator(config.StateDir, log)}, nil
 }
 
 // fetchBounds are those of a fetch: the first one of a large repository takes
@@ -100,7 +102,7 @@ func policyOf(s schema.Source) *gitrepo.Policy {
 
 // Compile evaluates a commit straight from the store.
 func (r *repository) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	return compileTree(ctx, tree{Store: r.store, Commit: commit, Path: r.source.Path}, evaluationBounds)
+	return r.evaluator.compile(ctx, tree{Store: r.store, Commit: commit, Path: r.source.Path})
 }
 
 // Good returns the last accepted commit.
@@ -141,56 +143,4 @@ func sshAuth(s schema.SSH) (*gitrepo.SSH, error) {
 		auth.Passphrase, err = readSecret(*s.Passphrase)
 	}
 	return auth, err
-}
-
-// evaluationBounds are those of an evaluation. What it may hand over is some
-// 100,000 zones' worth.
-var evaluationBounds = worker.Limits{Output: 512 << 20}
-
-// trippedOver says which bound ended an evaluation.
-func trippedOver(b *worker.BoundError) string {
-	if b.Bound == worker.BoundCrash {
-		return "crashed the evaluator: " + b.Limit
-	}
-	return fmt.Sprintf("exceeded the %s bound of %s", b.Bound, b.Limit)
-}
-
-// compileTree lists a tree's folders and evaluates each in a worker. A folder
-// that trips a bound is a problem of its own; the others are evaluated all the
-// same, so that all mistakes are told at once.
-func compileTree(ctx context.Context, t tree, bounds worker.Limits) (desired.State, []desired.Problem, error) {
-	var list listing
-	runner := worker.Runner{Limits: bounds}
-	err := runner.Run(ctx, jobFolders, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
-	switch {
-	case err != nil:
-		return desired.State{}, nil, err
-	case list.Git != nil:
-		return desired.State{}, nil, list.Git
-	case len(list.Problems) > 0:
-		return desired.State{}, list.Problems, nil
-	}
-	var units []compile.Unit
-	tripped, err := runner.RunSteps(ctx, jobEvaluate, list.Folders,
-		func(remaining []string) any { return evaluation{t, remaining} },
-		func(_ string, out json.RawMessage) error {
-			var unit compile.Unit
-			if err := json.Unmarshal(out, &unit); err != nil {
-				return err
-			}
-			units = append(units, unit)
-			return nil
-		})
-	if err != nil {
-		return desired.State{}, nil, err
-	}
-	for _, bound := range tripped {
-		units = append(units, compile.Unit{Dir: bound.Step, Problems: []desired.Problem{{
-			Origin:  desired.Origin{Commit: t.Commit, File: bound.Step},
-			Message: "evaluating this folder " + trippedOver(bound),
-			Hint:    "look for a comprehension, a reference or nested text that multiplies; split a folder that is merely large",
-		}}})
-	}
-	state, problems := compile.Merge(units, t.Commit)
-	return state, problems, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/netip"
 	"os"
 	"time"
@@ -155,7 +156,7 @@ func (t *terminal) compiled(cmd *cobra.Command, o options) (desired.State, []des
 	if err != nil {
 		return desired.State{}, nil, err
 	}
-	repository, err := newRepository(config)
+	repository, err := newRepository(config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return desired.State{}, nil, err
 	}

@@ -61,6 +61,7 @@ func (t tree) open() (fs.FS, string, error) {
 // listing is what the folders job answers.
 type listing struct {
 	Folders  []string
+	Prints   compile.Prints // of a commit's tree; a folder on disk may change at any time
 	Problems []desired.Problem
 	Git      *gitrepo.Error
 }
@@ -97,10 +98,18 @@ func (t tree) list() listing {
 	if err != nil {
 		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
 	}
-	return listing{Folders: folders}
+	if t.Store == "" {
+		return listing{Folders: folders}
+	}
+	prints, err := compile.PrintsOf(files)
+	if err != nil {
+		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
+	}
+	return listing{Folders: folders, Prints: prints}
 }
 
-// evaluation asks for folders of a tree.
+// evaluation asks for folders of a tree. The units that answer say nothing of the
+// commit, so that they can be kept for others; merging adds it.
 type evaluation struct {
 	Tree    tree
 	Folders []string
@@ -116,7 +125,7 @@ func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
 		return err
 	}
 	for _, folder := range e.Folders {
-		err := step(out, folder, func() any { return compile.Folder(files, folder, e.Tree.Commit) })
+		err := step(out, folder, func() any { return compile.Folder(files, folder, "") })
 		if err != nil {
 			return err
 		}

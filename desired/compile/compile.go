@@ -50,6 +50,12 @@ type Unit struct {
 
 	Named    []NamedUser // the users its policies name
 	Problems []desired.Problem
+
+	// Looked are the folders whose files had a say in all this, those that were
+	// looked for and are not there too; sorted. As long as their [Prints] stay, and
+	// the program does, so does the unit. It is nil when the unit must not be kept
+	// because something could not be read.
+	Looked []string
 }
 
 // NamedUser is a user that a policy names, and the policy's resource that does.
@@ -81,8 +87,11 @@ func Tree(fsys fs.FS, root, commit string) (desired.State, []desired.Problem) {
 func Folder(fsys fs.FS, dir, commit string) (unit Unit) {
 	dir = path.Clean(dir)
 	unit = Unit{Dir: dir, Commit: commit}
+	seen := newView(fsys)
 	defer func() {
+		unit.Looked = seen.folders()
 		if r := recover(); r != nil {
+			unit.Looked = nil
 			unit.fail(desired.Problem{
 				Origin:  desired.Origin{File: dir},
 				Message: fmt.Sprintf("evaluating the folder failed inside CUE: %.100s", fmt.Sprint(r)),
@@ -91,7 +100,7 @@ func Folder(fsys fs.FS, dir, commit string) (unit Unit) {
 		}
 		unit = unit.restamped(commit)
 	}()
-	unit.evaluate(fsys)
+	unit.evaluate(seen)
 	return unit
 }
 

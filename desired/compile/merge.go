@@ -25,7 +25,7 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	m := merger{
 		accounts: map[string]*account{},
 		tokens:   map[string]desired.Token{},
-		zoneIDs:  map[edge.ZoneID]holder{},
+		zoneIDs:  make(map[edge.ZoneID]holder, zonesOf(units)),
 		names:    map[string]holder{},
 		sinks:    map[desired.Sink]holder{},
 
@@ -52,6 +52,16 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 		return desired.State{}, told
 	}
 	return m.state(commit, user), told
+}
+
+// zonesOf counts zones; one that several folders declare counts in each.
+func zonesOf(units []Unit) (n int) {
+	for _, u := range units {
+		for _, a := range u.Accounts {
+			n += len(a.Zones)
+		}
+	}
+	return n
 }
 
 // complete reports whether every unit declares what it has to. A ruleset may

@@ -30,7 +30,7 @@ func (m *merger) state(commit string, user *desired.Declared[string]) desired.St
 }
 
 func sorted[T any](set map[string]T, key func(T) string) []T {
-	var out []T
+	out := slices.Grow([]T(nil), len(set))
 	for _, v := range set {
 		out = append(out, v)
 	}

@@ -30,8 +30,9 @@ const (
 // for as long as its Retry-After said; the platform's Ratelimit header says that
 // less is left than we think, because someone else uses the credential too.
 //
-// A Budget is safe for concurrent use. It begins empty: after a restart the
-// Ratelimit header of the first answer corrects it.
+// A Budget is safe for concurrent use. One that is shared, see [Budget.Share],
+// knows what other processes sent, and what this program did before a restart;
+// another begins empty, and the Ratelimit header of the first answer corrects it.
 type Budget struct {
 	requests int
 	per      time.Duration
@@ -44,6 +45,7 @@ type Budget struct {
 	resume   time.Time // paused until then
 	strikes  int       // pauses in a row for which no length was said
 	told     told
+	share    *sharing // nil: with nobody
 }
 
 // told is what the platform said is left, and until when that holds.
@@ -73,12 +75,29 @@ func (b *Budget) State() BudgetState {
 	defer b.mu.Unlock()
 	now := b.clock.Now()
 	b.forget(now)
+	return b.state(now)
+}
+
+// mustWait reports whether a request would wait now. It asks other processes
+// where need be.
+func (b *Budget) mustWait() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	b.forget(now)
+	if b.share != nil && b.state(now).Left > 0 && b.refill(now) > 0 {
+		return true
+	}
+	return b.state(now).Left == 0
+}
+
+func (b *Budget) state(now time.Time) BudgetState {
 	s := BudgetState{Used: b.inFlight + len(b.ended), Pause: max(b.resume.Sub(now), 0)}
 	s.Left = max(b.requests-s.Used, 0)
 	if now.Before(b.told.until) {
 		s.Left = min(s.Left, b.told.left)
 	}
-	if s.Pause > 0 {
+	if s.Pause > 0 || b.share != nil && b.share.spare == 0 && now.Before(b.share.next) && !b.share.failing {
 		s.Left = 0
 	}
 	return s
@@ -122,6 +141,9 @@ func (b *Budget) tryTake() (time.Duration, <-chan struct{}) {
 	case tell && b.told.left <= 0:
 		return b.told.until.Sub(now), nil
 	case b.inFlight+len(b.ended) < b.requests:
+		if wait := b.borrow(now); wait > 0 {
+			return wait, nil
+		}
 		b.inFlight++
 		if tell {
 			b.told.left--
@@ -159,8 +181,11 @@ func (b *Budget) done(sent, status int, header http.Header) time.Duration {
 		b.heed(limit, now)
 	}
 	if status == http.StatusTooManyRequests {
-		return b.pause(wire.RetryAfter(header), now)
+		pause := b.pause(wire.RetryAfter(header), now)
+		b.count(now, sent, true)
+		return pause
 	}
+	b.count(now, sent, false)
 	if status != 0 && !now.Before(b.resume) {
 		b.strikes = 0
 	}

@@ -93,6 +93,7 @@ type Client struct {
 	creator  http.RoundTripper // for what answers with a secret
 	slots    chan struct{}
 	retries  retrypolicy.RetryPolicy[*attempt]
+	known    known
 	requests atomic.Int64
 	toldWait atomic.Int64 // Unix time at which a wait for the budget was last told
 }

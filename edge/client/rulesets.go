@@ -66,7 +66,8 @@ func (c *Client) AccountRuleset(ctx context.Context, account edge.AccountID, id 
 	return c.ruleset(ctx, edge.AccountRulesetPath(account, id))
 }
 
-// EntryPoint returns a zone's entry point.
+// EntryPoint returns a zone's entry point. As long as the platform answers the
+// same it is the same value, which must not be written to.
 func (c *Client) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
 	if err := checkIDs("zone", zone); err != nil {
 		return edge.Ruleset{}, err
@@ -77,12 +78,9 @@ func (c *Client) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset
 func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error) {
 	get := call{class: read, method: http.MethodGet, path: path}
 	var found edge.Ruleset
-	err := c.do(ctx, get, func(r wire.Response) error {
-		found = edge.Ruleset{}
-		if _, err := r.Decode(&found); err != nil {
-			return err
-		}
-		return get.checkRuleset(found)
+	err := c.do(ctx, get, func(r wire.Response) (err error) {
+		found, err = c.decodeRuleset(get, r)
+		return err
 	})
 	if err != nil {
 		return edge.Ruleset{}, err

@@ -69,7 +69,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode f
 // watches would otherwise see nothing for minutes.
 func (c *Client) tellWait() {
 	budget := c.config.Budget
-	if budget.State().Left > 0 {
+	if !budget.mustWait() {
 		return
 	}
 	now, last := time.Now().Unix(), c.toldWait.Load()

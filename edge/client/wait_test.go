@@ -3,10 +3,14 @@ package client
 import (
 	"bytes"
 	"log/slog"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Who waits for the budget is told so, and not once a request.
@@ -28,6 +32,34 @@ func TestWaitingForTheBudgetIsTold(t *testing.T) {
 		// Waits at 0, 30, 60 and 90 s; told at 0 and 60.
 		if got := strings.Count(log.String(), "the request budget is used up"); got != 2 {
 			t.Errorf("told %d times, want 2:\n%s", got, &log)
+		}
+	})
+}
+
+// A 429 is told once, however many requests were under way with it, and again
+// only when it comes again.
+func TestThrottlingIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		begin := time.Now()
+		c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Second) // so that all eight are under way
+			if time.Since(begin) < 30*time.Second {
+				answer(429, failure(edge.CodeThrottled, "slow down"), "Retry-After", "60")(w, r)
+				return
+			}
+			answer(200, entryJSON)(w, r)
+		}).client(t, func(config *Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { check(t, get(c)) })
+		}
+		all.Wait()
+		if got := strings.Count(log.String(), "the platform throttles this credential"); got != 1 {
+			t.Errorf("told %d times, want once:\n%s", got, &log)
+		}
+		if took := time.Since(begin); took < time.Minute {
+			t.Errorf("everything was sent after %v", took)
 		}
 	})
 }

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/unitcache"
+	"github.com/seawall-dev/seawall/desired/worker"
+)
+
+// evaluator makes state of trees, folder by folder, in workers.
+type evaluator struct {
+	bounds worker.Limits    // of each worker; Output is that of all folders together
+	cache  *unitcache.Cache // nil for a folder on disk, which may change while it is read
+	beside bool             // what is compiled is not the branch
+	log    *slog.Logger     // nil says nothing
+}
+
+// evaluationBounds are those of an evaluation. What it may hand over is some
+// 100,000 zones' worth.
+var evaluationBounds = worker.Limits{Output: 512 << 20}
+
+// newEvaluator evaluates commits, and keeps what folders come to in the state
+// folder. Where it cannot, it evaluates more often, and says so.
+func newEvaluator(state string, log *slog.Logger) evaluator {
+	cache, err := unitcache.Open(state)
+	if err != nil {
+		log.Warn("evaluated folders are not kept on disk", "error", err.Error(),
+			"hint", "after each start all are evaluated; make the state folder, and cache/units in it, this user's own")
+	}
+	return evaluator{bounds: evaluationBounds, cache: cache, log: log}
+}
+
+// besides is the evaluator for what is not the branch. It shares what is kept.
+func (e evaluator) besides() evaluator {
+	e.beside = true
+	return e
+}
+
+// compile lists a tree's folders and evaluates those that are not known. A folder
+// that trips a bound is a problem of its own; the others are evaluated all the
+// same, so that all mistakes are told at once.
+func (e evaluator) compile(ctx context.Context, t tree) (desired.State, []desired.Problem, error) {
+	list, problems, err := e.list(ctx, t)
+	if err != nil || len(problems) > 0 {
+		return desired.State{}, problems, err
+	}
+	order := unitcache.Order{Prints: list.Prints, Folders: list.Folders, Now: time.Now(), Most: e.bounds.Output, Beside: e.beside}
+	units, count, err := e.cache.Units(order, func(folders []string, room int64) ([]unitcache.Result, error) {
+		return e.evaluate(ctx, t, folders, room)
+	})
+	if errors.Is(err, unitcache.ErrTooMuch) {
+		return desired.State{}, []desired.Problem{tooMuch(e.bounds.Output)}, nil
+	}
+	if err != nil {
+		return desired.State{}, nil, err
+	}
+	if e.log != nil {
+		e.log.DebugContext(ctx, "folders of desired state", "commit", t.Commit,
+			"evaluated", count.Evaluated, "from_memory", count.Memory, "from_disk", count.Disk)
+	}
+	state, problems := compile.Merge(units, t.Commit)
+	return state, problems, nil
+}
+
+func (e evaluator) list(ctx context.Context, t tree) (list listing, problems []desired.Problem, err error) {
+	runner := worker.Runner{Limits: e.bounds}
+	err = runner.Run(ctx, jobFolders, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
+	if err == nil && list.Git != nil {
+		err = list.Git
+	}
+	return list, list.Problems, err
+}
+
+func tooMuch(most int64) desired.Problem {
+	return desired.Problem{
+		Message: fmt.Sprintf("the evaluated folders are more than the bound of %d MiB together", most>>20),
+		Hint:    "look for a comprehension that multiplies; a fleet this large takes several repositories",
+	}
+}
+
+// Of workers side by side, each may take all the memory that one may. So there
+// are few, and none for a handful of folders.
+const (
+	mostWorkers     = 4
+	worthOneProcess = 8 // folders
+)
+
+// evaluate shares folders out among workers.
+func (e evaluator) evaluate(ctx context.Context, t tree, folders []string, room int64) ([]unitcache.Result, error) {
+	n := min(runtime.GOMAXPROCS(0), mostWorkers, (len(folders)+worthOneProcess-1)/worthOneProcess)
+	shares := make([][]string, n)
+	for i, folder := range folders {
+		shares[i%n] = append(shares[i%n], folder)
+	}
+	all := gathered{room: room}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, share := range shares {
+		group.Go(func() error { return e.evaluateShare(ctx, t, share, &all) })
+	}
+	err := group.Wait()
+	return all.results, err
+}
+
+func (e evaluator) evaluateShare(ctx context.Context, t tree, folders []string, all *gathered) error {
+	tripped, err := worker.Runner{Limits: e.bounds}.RunSteps(ctx, jobEvaluate, folders,
+		func(remaining []string) any { return evaluation{t, remaining} },
+		func(_ string, out json.RawMessage) error { return all.add(out) })
+	for _, bound := range tripped {
+		if bound.Bound == worker.BoundOutput {
+			return unitcache.ErrTooMuch // one worker's part alone
+		}
+		all.addTripped(bound)
+	}
+	return err
+}
+
+// gathered are the results of workers that run at once.
+type gathered struct {
+	mu      sync.Mutex
+	room    int64 // bytes left
+	results []unitcache.Result
+}
+
+func (g *gathered) add(out json.RawMessage) error {
+	result := unitcache.Result{JSON: out}
+	if err := json.Unmarshal(out, &result.Unit); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.room -= int64(len(out)); g.room < 0 {
+		return unitcache.ErrTooMuch
+	}
+	g.results = append(g.results, result)
+	return nil
+}
+
+// addTripped makes a unit for a folder whose evaluation was ended. It is not
+// kept: another time, on a quieter machine, the folder may do.
+func (g *gathered) addTripped(b *worker.BoundError) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.results = append(g.results, unitcache.Result{Unit: compile.Unit{Dir: b.Step, Problems: []desired.Problem{{
+		Origin:  desired.Origin{File: b.Step},
+		Message: "evaluating this folder " + trippedOver(b),
+		Hint:    "look for a comprehension, a reference or nested text that multiplies; split a folder that is merely large",
+	}}}})
+}
+
+// trippedOver says which bound ended an evaluation.
+func trippedOver(b *worker.BoundError) string {
+	if b.Bound == worker.BoundCrash {
+		return "crashed the evaluator: " + b.Limit
+	}
+	return fmt.Sprintf("exceeded the %s bound of %s", b.Bound, b.Limit)
+}

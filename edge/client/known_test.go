@@ -1,0 +1,59 @@
+package client
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+func entryPointOf(description string) string {
+	return ok(fmt.Sprintf(`{"id":%q,"description":%q,"rules":[{"id":%q}]}`, testEntry, description, testRule))
+}
+
+// An answer that is the one before is decoded once and asked for each time;
+// any other is what it says, and a failure is never what was known.
+func TestSameAnswerIsDecodedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, inTurn(
+			answer(200, entryPointOf("a")), answer(200, entryPointOf("a")), answer(200, entryPointOf("b")),
+			answer(404, entryPointOf("b")), answer(403, failure(10000, "no")), answer(200, entryPointOf("b")), answer(200, entryPointOf("a")),
+		))
+		c := s.client(t, nil)
+		var last *edge.Rule
+		for i, want := range []struct {
+			description string
+			same        bool
+		}{{"a", false}, {"a", true}, {"b", false}, {"", false}, {"", false}, {"b", true}, {"a", false}} {
+			got, err := c.EntryPoint(t.Context(), testZone)
+			if (err != nil) != (want.description == "") || got.Description != want.description {
+				t.Fatalf("answer %d is %q, %v; want %q", i, got.Description, err, want.description)
+			}
+			if err != nil {
+				continue
+			}
+			if same := &got.Rules[0] == last; same != want.same {
+				t.Errorf("answer %d: the value before is %v, want %v", i, same, want.same)
+			}
+			last = &got.Rules[0]
+		}
+		if n := len(s.arrivals()); n != 7 {
+			t.Errorf("%d requests, want 7", n)
+		}
+	})
+}
+
+// The memory of answers has an end.
+func TestKnownAnswersAreBounded(t *testing.T) {
+	var k known
+	for i := range 2*maxKnown + 1 {
+		k.keep(fmt.Sprint(i), knownAnswer{})
+		if len(k.answers) > maxKnown {
+			t.Fatalf("%d answers are kept", len(k.answers))
+		}
+	}
+	if _, ok := k.recall(fmt.Sprint(2*maxKnown), 0, [32]byte{}); !ok {
+		t.Error("the last answer is not known")
+	}
+}

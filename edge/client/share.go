@@ -1,0 +1,189 @@
+package client
+
+import (
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+// maxResume bounds a pause that another process tells of.
+const maxResume = wire.MaxPause
+
+// Store keeps the [Window] of one credential for all processes of a host.
+type Store interface {
+	// Update has change alter the window, and keeps it, while no other process can
+	// come between. It calls change once, or fails and keeps the window as it was.
+	// An absent window is the zero value; one that could not be read is Lost.
+	Update(change func(*Window)) error
+}
+
+// ErrCountLost: the shared count was damaged, and has begun anew.
+var ErrCountLost = errors.New("the shared count of requests could not be read; half of the budget is taken to be used up")
+
+// Sharing is how a budget is shared with other processes.
+type Sharing struct {
+	Store Store
+	Quota int // of all that share it; zero: that of the budget
+	// Tell is told, once each time it begins, of a count that was lost, as
+	// [ErrCountLost], or that cannot be shared: this process alone then takes half
+	// of its budget. Nil tells nobody.
+	Tell func(error)
+}
+
+// mostTaken bounds how many requests a process takes from the store at once, and
+// shareOfQuota is the part of the quota it may be.
+const (
+	mostTaken    = 32
+	shareOfQuota = 16
+)
+
+// idleAfter is when a process gives back what it took and did not use.
+const idleAfter = time.Second
+
+// storeAgain is how long a store that failed is left alone.
+const storeAgain = 10 * time.Second
+
+// sharing is a budget's side of it, guarded by the budget's lock. The store is
+// not asked for each request: a process takes some at once, more the faster it
+// uses them, and tells what ended when it comes for more, or is idle.
+type sharing struct {
+	Sharing
+	holder  string
+	spare   int       // taken and not used
+	useBy   time.Time // the end of spare
+	size    int       // of what was taken last
+	ended   []Count   // not told yet
+	next    time.Time // there is nothing before
+	failing bool
+	idle    *time.Timer
+	used    time.Time // when something was taken from spare last
+}
+
+// Share makes the budget one with that of every process that shares the store.
+// Call it before the first request.
+func (b *Budget) Share(s Sharing) {
+	setDefault(&s.Quota, b.requests)
+	if s.Tell == nil {
+		s.Tell = func(error) {}
+	}
+	b.share = &sharing{Sharing: s, holder: rand.Text()[:12]}
+}
+
+// Close gives back what other processes may use. The budget goes on working.
+func (b *Budget) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s := b.share; s != nil {
+		s.spare = 0
+		b.meet(b.clock.Now(), 0)
+	}
+}
+
+// borrow takes one request out of what the processes share, and returns zero, or
+// how long to wait.
+func (b *Budget) borrow(now time.Time) time.Duration {
+	s := b.share
+	if s == nil {
+		return 0
+	}
+	if wait := b.refill(now); wait > 0 {
+		return wait
+	}
+	if s.failing {
+		return b.alone(now)
+	}
+	s.spare--
+	s.used = now
+	return 0
+}
+
+// refill sees to it that there is something to take; otherwise it returns how
+// long to wait.
+func (b *Budget) refill(now time.Time) time.Duration {
+	s := b.share
+	fresh := now.Before(s.useBy)
+	if s.spare > 0 && fresh {
+		return 0
+	}
+	if !now.Before(s.next) {
+		s.spare = 0
+		s.size = min(s.size*2, mostTaken, s.Quota/shareOfQuota)
+		if s.size = max(s.size, 1); !fresh {
+			s.size = 1
+		}
+		b.meet(now, s.size)
+	}
+	if s.spare > 0 || s.failing {
+		return 0
+	}
+	return max(s.next.Sub(now), time.Millisecond)
+}
+
+// alone is the budget of a process that cannot share: half of it.
+func (b *Budget) alone(now time.Time) time.Duration {
+	switch {
+	case b.inFlight+len(b.ended) < max(1, b.requests/2):
+		return 0
+	case len(b.ended) > 0:
+		return b.ended[0].Add(b.per).Sub(now)
+	}
+	return pollHeld
+}
+
+// meet visits the store.
+func (b *Budget) meet(now time.Time, want int) {
+	s := b.share
+	v := visit{now, b.per, s.Quota, s.holder, s.ended, b.inFlight + s.spare, want, b.resume}
+	var got bargain
+	if err := s.Store.Update(func(w *Window) { got = w.trade(v) }); err != nil {
+		if !s.failing {
+			s.Tell(err)
+		}
+		s.failing, s.spare, s.next = true, 0, now.Add(storeAgain)
+		return
+	}
+	if got.lost {
+		s.Tell(ErrCountLost)
+	}
+	s.failing, s.ended, s.next = false, nil, got.next
+	s.spare, s.useBy = s.spare+got.granted, now.Add(useBy)
+	if got.resume.After(b.resume) {
+		b.resume = got.resume
+	}
+}
+
+// count notes that a request ended of which so many copies were sent, and sees
+// to it that others learn of it. Of a 429 they do at once.
+func (b *Budget) count(now time.Time, sent int, throttled bool) {
+	s := b.share
+	if s == nil {
+		return
+	}
+	if sent > 0 {
+		s.ended = addCount(s.ended, Count{grain(now, b.per), sent})
+	}
+	if throttled {
+		b.meet(now, 0)
+	}
+	if b.inFlight == 0 && s.idle == nil {
+		s.idle = time.AfterFunc(idleAfter, b.rest)
+	}
+}
+
+// rest gives back what is not used, once nothing was sent for a while.
+func (b *Budget) rest() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, now := b.share, b.clock.Now()
+	s.idle = nil
+	switch left := idleAfter - now.Sub(s.used); {
+	case b.inFlight > 0: // the end of the last one comes here again
+	case left > 0:
+		s.idle = time.AfterFunc(left, b.rest)
+	default:
+		s.spare = 0
+		b.meet(now, 0)
+	}
+}

@@ -1,0 +1,313 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// memoryStore is a store in memory, which goes through JSON as a file does.
+type memoryStore struct {
+	mu      sync.Mutex
+	data    []byte
+	fail    error
+	updates int
+	lost    bool
+}
+
+func (m *memoryStore) Update(change func(*Window)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.updates++
+	if m.fail != nil {
+		return m.fail
+	}
+	w := Window{}
+	if len(m.data) > 0 {
+		if err := json.Unmarshal(m.data, &w); err != nil {
+			return err
+		}
+	}
+	w.Lost, m.lost = m.lost, false
+	change(&w)
+	var err error
+	m.data, err = json.Marshal(w)
+	return err
+}
+
+func (m *memoryStore) state() (updates int, data []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.updates, m.data
+}
+
+func shared(store Store, quota int, per time.Duration) *Budget {
+	b := NewBudget(quota, per)
+	b.Share(Sharing{Store: store})
+	return b
+}
+
+// step is what happens next in a life of several processes.
+type step struct {
+	process int
+	kill    bool // the process; another takes its place
+	sends   int
+	there   time.Duration // from leaving to arriving
+	back    time.Duration // from arriving to the answer
+	then    time.Duration // until the next step
+}
+
+func genStep(processes int) *rapid.Generator[step] {
+	return rapid.Custom(func(t *rapid.T) step {
+		ms := func(most int, label string) time.Duration {
+			return time.Duration(rapid.IntRange(0, most).Draw(t, label)) * time.Millisecond
+		}
+		return step{
+			process: rapid.IntRange(0, processes-1).Draw(t, "process"), kill: rapid.IntRange(0, 9).Draw(t, "kill") == 0,
+			sends: rapid.IntRange(1, 30).Draw(t, "sends"), there: ms(3000, "there"), back: ms(3000, "back"), then: ms(15_000, "then"),
+		}
+	})
+}
+
+// live plays the steps and returns when requests arrived at the platform.
+func live(t *testing.T, store Store, processes, quota int, per time.Duration, steps []step) []time.Time {
+	var mu sync.Mutex
+	var arrivals []time.Time
+	var all sync.WaitGroup
+	type process struct {
+		*Budget
+		ctx  context.Context
+		kill context.CancelFunc
+	}
+	start := func() process {
+		ctx, kill := context.WithCancel(t.Context())
+		return process{shared(store, quota, per), ctx, kill}
+	}
+	running := make([]process, processes)
+	for i := range running {
+		running[i] = start()
+	}
+	for _, s := range steps {
+		p := running[s.process]
+		if s.kill {
+			p.kill()
+			running[s.process] = start()
+		}
+		for range s.sends {
+			p := running[s.process]
+			all.Go(func() {
+				if p.take(p.ctx) != nil {
+					return // killed while it waited
+				}
+				time.Sleep(s.there) // what has left arrives, whatever becomes of the process
+				mu.Lock()
+				arrivals = append(arrivals, time.Now())
+				mu.Unlock()
+				time.Sleep(s.back)
+				if p.ctx.Err() == nil {
+					p.done(1, 200, nil)
+				}
+			})
+		}
+		time.Sleep(s.then)
+	}
+	all.Wait()
+	for _, p := range running {
+		p.kill()
+	}
+	slices.SortFunc(arrivals, time.Time.Compare)
+	return arrivals
+}
+
+// The law of a shared budget: however processes take turns, are killed and
+// started again, no span of the length Per sees more than Requests requests.
+func TestSharedBudgetLaw(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		processes, quota := rapid.IntRange(1, 4).Draw(rt, "processes"), rapid.IntRange(1, 80).Draw(rt, "quota")
+		per := time.Duration(rapid.IntRange(1, 60).Draw(rt, "per")) * time.Second
+		steps := rapid.SliceOfN(genStep(processes), 1, 12).Draw(rt, "steps")
+		var arrivals []time.Time
+		synctest.Test(t, func(t *testing.T) { arrivals = live(t, &memoryStore{}, processes, quota, per, steps) })
+		for i := quota; i < len(arrivals); i++ {
+			if span := arrivals[i].Sub(arrivals[i-quota]); span < per {
+				rt.Fatalf("%d requests arrived within %v, want at most %d in %v", quota+1, span, quota, per)
+			}
+		}
+	})
+}
+
+// Sharing costs next to nothing: alone a process has all of the budget at once,
+// two have it together, and neither asks the store for each request.
+func TestSharedBudgetIsUsedUp(t *testing.T) {
+	for _, processes := range []int{1, 2, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &memoryStore{}
+			var budgets []*Budget
+			for range processes {
+				budgets = append(budgets, shared(store, 1200, 5*time.Minute))
+			}
+			begin := time.Now()
+			for i := range 1200 {
+				b := budgets[i%processes]
+				take(t, b)
+				b.done(1, 200, nil)
+			}
+			if took := time.Since(begin); took > 2*time.Duration(processes)*time.Second { // until one gives back what it holds
+				t.Errorf("%d processes: the budget took %v", processes, took)
+			}
+			if updates, _ := store.state(); updates > 80*processes {
+				t.Errorf("%d processes: the store was asked %d times for 1200 requests", processes, updates)
+			}
+			time.Sleep(time.Minute)
+			take(t, budgets[0])
+			if took := time.Since(begin); took < DefaultPer || took > DefaultPer+4*time.Second {
+				t.Errorf("%d processes: the next came after %v", processes, took)
+			}
+			if _, data := store.state(); len(data) > 8<<10 {
+				t.Errorf("the window has %d bytes", len(data))
+			}
+		})
+	}
+}
+
+// What a process took and does not use is there for others soon, and at once
+// where it ends.
+func TestSharedBudgetIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memoryStore{}
+		first, second := shared(store, 40, time.Minute), shared(store, 40, time.Minute)
+		for range 5 {
+			take(t, first)
+			first.done(1, 200, nil)
+		}
+		time.Sleep(idleAfter + time.Millisecond)
+		synctest.Wait()
+		begin := time.Now()
+		for range 34 {
+			take(t, second)
+			second.done(1, 200, nil)
+		}
+		second.Close()
+		take(t, first)
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("waited %v", took)
+		}
+		if !second.mustWait() || first.mustWait() == false {
+			t.Error("all is used up, and nobody must wait")
+		}
+	})
+}
+
+// A process that starts sees what another sent before it ended.
+func TestRestartDoesNotBeginWithAFullBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memoryStore{}
+		before := shared(store, 10, time.Minute)
+		for range 10 {
+			take(t, before)
+			before.done(1, 200, nil)
+		}
+		before.Close()
+		time.Sleep(20 * time.Second)
+		after, begin := shared(store, 10, time.Minute), time.Now()
+		take(t, after)
+		if took := time.Since(begin).Round(time.Second); took != 40*time.Second {
+			t.Errorf("waited %v, want 40s", took)
+		}
+	})
+}
+
+// A 429 that one process got stops the others.
+func TestThrottlingIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memoryStore{}
+		first, second := shared(store, 100, time.Minute), shared(store, 100, time.Minute)
+		take(t, first)
+		first.done(1, http.StatusTooManyRequests, http.Header{"Retry-After": {"90"}})
+		begin := time.Now()
+		take(t, second)
+		if took := time.Since(begin).Round(time.Second); took != 90*time.Second {
+			t.Errorf("waited %v, want 90s", took)
+		}
+	})
+}
+
+// Where the store fails a process takes half of its budget, says so once, and
+// shares again as soon as it can.
+func TestStoreThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memoryStore{fail: errors.New("the disk is full")}
+		var told []error
+		b := NewBudget(10, time.Minute)
+		b.Share(Sharing{Store: store, Tell: func(err error) { told = append(told, err) }})
+		begin := time.Now()
+		for range 6 {
+			take(t, b)
+			b.done(1, 200, nil)
+		}
+		if took := time.Since(begin); took != time.Minute || len(told) != 1 {
+			t.Errorf("6 requests took %v, told %v", took, told)
+		}
+		store.mu.Lock()
+		store.fail = nil
+		store.mu.Unlock()
+		time.Sleep(storeAgain)
+		take(t, b)
+		b.done(1, 200, nil)
+		b.Close()
+		var w Window
+		_, data := store.state()
+		if err := json.Unmarshal(data, &w); err != nil || w.used() != 2 || len(w.Held) != 0 {
+			t.Errorf("%s, %v: want two that count", data, err)
+		}
+	})
+}
+
+func TestLostCountIsHalfUsedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []error
+		b := NewBudget(10, time.Minute)
+		b.Share(Sharing{Store: &memoryStore{lost: true}, Tell: func(err error) { told = append(told, err) }})
+		begin := time.Now()
+		for range 5 {
+			take(t, b)
+			b.done(1, 200, nil)
+		}
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("half of the budget took %v", took)
+		}
+		take(t, b)
+		if took := time.Since(begin).Round(time.Second); took != time.Minute {
+			t.Errorf("the next came after %v", took)
+		}
+		if len(told) != 1 || !errors.Is(told[0], ErrCountLost) {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// A clock that is put back makes nothing count for longer than it can.
+func TestWindowAfterTheClockWasPutBack(t *testing.T) {
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	w := Window{
+		Ended: []Count{{now.AddDate(1, 0, 0).UnixMilli(), 3}}, Held: map[string]Count{"x": {now.AddDate(1, 0, 0).UnixMilli(), 2}},
+		Resume: now.AddDate(1, 0, 0).UnixMilli(),
+	}
+	w.trade(visit{now: now, per: time.Minute, quota: 10, holder: "y"})
+	if w.used() != 5 {
+		t.Errorf("%d count, want 5", w.used())
+	}
+	later := now.Add(maxResume + useBy + underWay + time.Minute)
+	if got := w.trade(visit{now: later, per: time.Minute, quota: 10, holder: "y", want: 4}); got.granted != 4 {
+		t.Errorf("got %+v of %s", got, fmt.Sprint(w))
+	}
+}

@@ -1,0 +1,188 @@
+package client
+
+import (
+	"slices"
+	"time"
+)
+
+// Window is what the processes that share a credential know of each other: how
+// many requests count, and until when. It is a value that a [Store] keeps; only
+// this package looks into it. Times are milliseconds since 1970, as no two
+// processes have another clock in common.
+type Window struct {
+	Ended []Count `json:"ended,omitempty"` // what was answered, oldest first
+	// Held is what each process may have under way, or may still send without asking
+	// again. A process that is killed gives nothing back; its count ends by itself.
+	Held   map[string]Count `json:"held,omitempty"`
+	Resume int64            `json:"resume,omitempty"` // after a 429 nobody sends before
+	// Lost says that the count was there and could not be read. Half of the budget
+	// is then taken to be used up: less would risk minutes of refusals, and more
+	// would stop a fleet because of one damaged file.
+	Lost bool `json:"-"`
+}
+
+// Count is how many requests count until a time.
+type Count struct {
+	Until int64 `json:"until"`
+	N     int   `json:"n"`
+}
+
+const (
+	// useBy is how long a process may use what it took, and underWay the longest
+	// that a request takes: four times the time after which a client gives one up.
+	useBy    = 5 * time.Second
+	underWay = 2 * time.Minute
+	// pollHeld is how often to ask again for what other processes hold and may give
+	// back at any time.
+	pollHeld = 250 * time.Millisecond
+	// grains is into how many parts a span is divided: requests that end in the same
+	// one are counted together, until its end, so that a window stays small.
+	grains = 256
+)
+
+// visit is what a process brings to the window, and what it asks for.
+type visit struct {
+	now    time.Time
+	per    time.Duration
+	quota  int // of all processes together
+	holder string
+	ended  []Count   // since its last visit
+	held   int       // under way, or taken and not used
+	want   int       // more; zero for none
+	resume time.Time // as far as it knows
+}
+
+// bargain is what it gets.
+type bargain struct {
+	granted int
+	next    time.Time // when to ask again, where nothing was granted
+	resume  time.Time
+	lost    bool // the count was lost before
+}
+
+// trade is one visit. However visits of processes follow each other, what counts
+// is never more than the quota through a grant: a request counts from the grant
+// before it is sent until per after it ended.
+func (w *Window) trade(v visit) bargain {
+	w.forget(v.now, v.per)
+	got := bargain{lost: w.Lost}
+	if w.Lost {
+		w.add(Count{grain(v.now, v.per), v.quota / 2})
+		w.Lost = false
+	}
+	for _, c := range v.ended {
+		w.add(c)
+	}
+	w.hold(v, 0)
+	w.Resume = max(w.Resume, milli(v.resume))
+	got.resume = time.UnixMilli(w.Resume)
+	if v.want <= 0 {
+		return got
+	}
+	free := v.quota - w.used()
+	switch {
+	case v.now.Before(got.resume):
+		got.next = got.resume
+	case free > 0:
+		// Not more than half of what is free, so that nobody sits on the last of it.
+		got.granted = min(v.want, max(1, free/2))
+		w.hold(v, got.granted)
+	default:
+		got.next = w.soonest(v)
+	}
+	return got
+}
+
+// hold writes down what the visitor holds.
+func (w *Window) hold(v visit, granted int) {
+	n := v.held + granted
+	if n == 0 {
+		delete(w.Held, v.holder)
+		return
+	}
+	if w.Held == nil {
+		w.Held = map[string]Count{}
+	}
+	w.Held[v.holder] = Count{milli(v.now.Add(useBy + underWay + v.per)), n}
+}
+
+func (w *Window) used() int {
+	n := 0
+	for _, c := range w.Ended {
+		n += c.N
+	}
+	for _, c := range w.Held {
+		n += c.N
+	}
+	return n
+}
+
+// soonest is when something may be free again.
+func (w *Window) soonest(v visit) time.Time {
+	next := v.now.Add(pollHeld)
+	if len(w.Held) == 0 && len(w.Ended) > 0 {
+		next = time.UnixMilli(w.Ended[0].Until)
+	}
+	return next
+}
+
+// add counts requests that ended.
+func (w *Window) add(c Count) { w.Ended = addCount(w.Ended, c) }
+
+// addCount keeps counts in order, and those of one time together.
+func addCount(counts []Count, c Count) []Count {
+	i, there := slices.BinarySearchFunc(counts, c.Until, func(have Count, until int64) int { return int(have.Until - until) })
+	if there {
+		counts[i].N += c.N
+		return counts
+	}
+	return slices.Insert(counts, i, c)
+}
+
+// forget drops what no longer counts. What would count for longer than anything
+// can was written by a clock that has been put back since.
+func (w *Window) forget(now time.Time, per time.Duration) {
+	over := func(c Count) bool { return c.Until <= now.UnixMilli() }
+	kept := w.Ended
+	w.Ended = nil
+	for _, c := range kept {
+		if !over(c) {
+			w.add(Count{min(c.Until, grain(now, per)), c.N})
+		}
+	}
+	latest := milli(now.Add(useBy + underWay + per))
+	for holder, c := range w.Held {
+		c.Until = min(c.Until, latest)
+		if w.Held[holder] = c; over(c) {
+			delete(w.Held, holder)
+		}
+	}
+	if w.Resume = min(w.Resume, milli(now.Add(maxResume))); w.Resume <= now.UnixMilli() {
+		w.Resume = 0
+	}
+}
+
+// over reports whether nothing counts any more.
+func (w *Window) over(now time.Time) bool {
+	gone := func(c Count) bool { return c.Until <= now.UnixMilli() }
+	for _, c := range w.Held {
+		if !gone(c) {
+			return false
+		}
+	}
+	return w.Resume <= now.UnixMilli() && !slices.ContainsFunc(w.Ended, func(c Count) bool { return !gone(c) })
+}
+
+// grain is until when a request counts that ends now, rounded up.
+func grain(now time.Time, per time.Duration) int64 {
+	step := max(int64(per/time.Millisecond)/grains, 1)
+	return (milli(now.Add(per)) + step - 1) / step * step
+}
+
+// milli rounds up; the zero time is zero.
+func milli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Add(time.Millisecond - 1).UnixMilli()
+}

@@ -1,0 +1,71 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// The whole measurement, on a fleet of three: each row is there, and the
+// requests are those that docs/performance.md promises.
+func TestRequestsOfEachRow(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "seawall")
+	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/seawall").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	o := options{binary: binary, concurrency: 2, repeat: 1}
+	got, err := o.measure(t.Context(), 3, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []row{
+		{"heal all, a process", cost{requests: 2 + 3*3}},
+		{"validate, a process", cost{requests: 0}},
+		{"cold plan of a folder, a process", cost{requests: 2 + 3}},
+		{"cold plan of git, a process", cost{requests: 2 + 3}},
+		{"steady sweep, in the daemon", cost{requests: 1 + 3}},
+		{"push to proof of one zone", cost{requests: 1 + 1 + 2}},
+		{"the same beside sweeps, the slowest", cost{requests: 1 + 1 + 2}},
+	}
+	if got.floor.requests != 3 || got.floor.wall <= 0 || len(got.rows) != len(want) {
+		t.Fatalf("the floor is %+v, and there are %d rows", got.floor, len(got.rows))
+	}
+	for i, r := range got.rows {
+		if r.name != want[i].name || r.cost.requests != want[i].cost.requests || r.cost.wall <= 0 {
+			t.Errorf("row %d is %+v, want %+v", i, r, want[i])
+		}
+	}
+}
+
+// TestMain lets the test's own binary be the floor's process.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == floorCommand {
+		exitOn(floorMain(os.Args[2:]))
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func TestMedians(t *testing.T) {
+	got := medians([]cost{{3, 10, 5, 7}, {1, 30, 9, 7}, {2, 20, 1, 7}})
+	if want := (cost{2, 20, 9, 7}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestCPUCounts(t *testing.T) {
+	before, err := cpu(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for begin := time.Now(); time.Since(begin) < 20*time.Second; {
+		if after, err := cpu(os.Getpid()); err == nil && after > before {
+			return
+		}
+	}
+	t.Error("twenty seconds of work are none")
+}

@@ -1,0 +1,130 @@
+//go:build linux
+
+// Command bench measures Seawall beside the least that could do the same work.
+//
+//	go run ./integration/bench -binary ./seawall -zones 100,1000 -latency 0,20ms
+//
+// For each size and latency it starts a simulated platform in a process of its
+// own, and lets the real binary plan, heal, sweep and prove a push. The floor is
+// a bare keep-alive HTTP client that asks for the same entry points, as many at a
+// time, and decodes them. Everything of one table is measured in one run, on one
+// machine: the ratios count, not the seconds.
+//
+// Requests are read from the simulator's transcript. CPU time is user and system
+// time of the process and the children it waited for; the peak of memory is that
+// of the largest of them, both as Linux tells them.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	binary      string
+	zones       []int
+	latencies   []time.Duration
+	concurrency int
+	repeat      int
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == floorCommand {
+		exitOn(floorMain(os.Args[2:]))
+		return
+	}
+	o, err := parse(os.Args[1:])
+	exitOn(err)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	exitOn(o.run(ctx))
+}
+
+func exitOn(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	var zones, latencies string
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	flags.StringVar(&o.binary, "binary", "./seawall", "the program to measure")
+	flags.StringVar(&zones, "zones", "100,1000", "sizes of fleets")
+	flags.StringVar(&latencies, "latency", "0,20ms", "how long the platform takes for each answer")
+	flags.IntVar(&o.concurrency, "concurrency", 50, "requests in flight")
+	flags.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median is shown")
+	_ = flags.Parse(args) // it exits by itself
+	for word := range strings.SplitSeq(zones, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return o, fmt.Errorf("-zones: %q is not a number of zones", word)
+		}
+		o.zones = append(o.zones, n)
+	}
+	for word := range strings.SplitSeq(latencies, ",") {
+		d, err := time.ParseDuration(word)
+		if err != nil || d < 0 {
+			return o, fmt.Errorf("-latency: %q is not a length of time", word)
+		}
+		o.latencies = append(o.latencies, d)
+	}
+	if o.repeat < 1 {
+		return o, errors.New("-repeat: measure at least once")
+	}
+	path, err := filepath.Abs(o.binary)
+	o.binary = path
+	return o, err
+}
+
+func (o options) run(ctx context.Context) error {
+	for _, zones := range o.zones {
+		for _, latency := range o.latencies {
+			table, err := o.measure(ctx, zones, latency)
+			if err != nil {
+				return fmt.Errorf("%d zones at %s: %w", zones, latency, err)
+			}
+			if err := table.write(os.Stdout); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// measure fills one table, in a folder that is gone afterwards.
+func (o options) measure(ctx context.Context, zones int, latency time.Duration) (table, error) {
+	dir, err := os.MkdirTemp("", "seawall-bench-")
+	if err != nil {
+		return table{}, err
+	}
+	defer os.RemoveAll(dir)
+	f := fleet{dir: dir, zones: zones}
+	if err := f.write(ctx, o.binary); err != nil {
+		return table{}, fmt.Errorf("generating the fleet: %w", err)
+	}
+	p, err := startPlatform(ctx, o.binary, f.seed(), latency)
+	if err != nil {
+		return table{}, fmt.Errorf("starting the platform: %w", err)
+	}
+	defer p.stop()
+	s := scene{options: o, fleet: f, platform: p}
+	t := table{zones: zones, latency: latency, concurrency: o.concurrency}
+	for _, step := range []func(context.Context, *table) error{s.heal, s.floor, s.compile, s.plan, s.sweeps, s.pushesAtRest, s.pushesBesideSweeps} {
+		if err := step(ctx, &t); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,83 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// tokenVariable carries the credential to processes.
+const tokenVariable = "SEAWALL_RULESETS_TOKEN"
+
+// cost is what one piece of work took.
+type cost struct {
+	wall     time.Duration
+	cpu      time.Duration
+	peak     int64 // bytes
+	requests int   // the platform saw
+}
+
+// medians returns the median of each member by itself, and the largest peak.
+func medians(costs []cost) cost {
+	middle := func(member func(cost) time.Duration) time.Duration {
+		values := make([]time.Duration, len(costs))
+		for i, c := range costs {
+			values[i] = member(c)
+		}
+		slices.Sort(values)
+		return values[len(values)/2]
+	}
+	m := cost{
+		wall: middle(func(c cost) time.Duration { return c.wall }),
+		cpu:  middle(func(c cost) time.Duration { return c.cpu }),
+	}
+	for _, c := range costs {
+		m.peak, m.requests = max(m.peak, c.peak), max(m.requests, c.requests)
+	}
+	return m
+}
+
+// run runs a program to its end and says what it cost and what it printed.
+func (s scene) run(ctx context.Context, program string, args ...string) (cost, string, error) {
+	if err := s.platform.forget(ctx); err != nil {
+		return cost{}, "", err
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), tokenVariable+"="+s.platform.RulesetsToken)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	begin := time.Now()
+	err := cmd.Run()
+	wall := time.Since(begin)
+	if err != nil {
+		return cost{}, "", fmt.Errorf("%s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	seen, err := s.platform.transcript(ctx)
+	if err != nil {
+		return cost{}, "", err
+	}
+	state := cmd.ProcessState
+	peak := state.SysUsage().(*syscall.Rusage).Maxrss << 10
+	return cost{wall, state.UserTime() + state.SystemTime(), peak, len(seen)}, strings.TrimSpace(stdout.String()), nil
+}
+
+// repeated runs a program as often as asked and returns the medians.
+func (s scene) repeated(ctx context.Context, program string, args ...string) (cost, error) {
+	var costs []cost
+	for range s.repeat {
+		c, _, err := s.run(ctx, program, args...)
+		if err != nil {
+			return cost{}, err
+		}
+		costs = append(costs, c)
+	}
+	return medians(costs), nil
+}

@@ -1,0 +1,74 @@
+package reconcile
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// sweepRequests is what a sweep sends while nothing changes: one read for each
+// zone, and one for the list of rulesets of each account that has zones. (A list
+// of more than one page takes as many more; what a page holds is the platform's
+// business, and next to the zones it is nothing.)
+func sweepRequests(state desired.State) int64 {
+	n := int64(0)
+	for _, account := range state.Accounts {
+		if zones := int64(len(account.Zones)); zones > 0 {
+			n += zones + 1
+		}
+	}
+	return n
+}
+
+// ShortestGap returns the shortest time between two ticks that follow each other
+// within a week from a moment, in the time zone of that moment; between the first
+// two where they are further apart. Zero is a schedule that ticks no more.
+func ShortestGap(schedule cron.Schedule, from time.Time) time.Duration {
+	if steady, ok := schedule.(cron.ConstantDelaySchedule); ok {
+		return steady.Delay
+	}
+	last := schedule.Next(from)
+	next := schedule.Next(last)
+	if last.IsZero() || next.IsZero() {
+		return 0
+	}
+	shortest := next.Sub(last)
+	for end := from.AddDate(0, 0, 7); !next.IsZero() && next.Before(end); {
+		last, next = next, schedule.Next(next)
+		if gap := next.Sub(last); !next.IsZero() && gap < shortest {
+			shortest = gap
+		}
+	}
+	return shortest
+}
+
+// Pace is a [Reporter] that warns in a log of a sweep schedule that cannot hold:
+// once, and again when the numbers are others. It is not safe for concurrent use;
+// [Loop] has one report at a time.
+type Pace struct {
+	Log *slog.Logger
+
+	told diff.Overload // zero while the schedule holds
+}
+
+// Report implements [Reporter].
+func (p *Pace) Report(ctx context.Context, r Report) {
+	if r.Sweep == 0 {
+		return // the run did not come to know its commit
+	}
+	overload := r.Plan.Requests.Overload
+	switch {
+	case overload == nil && p.told.Requests > 0:
+		p.told = diff.Overload{}
+		p.Log.InfoContext(ctx, "the sweep schedule can hold again", "zones", r.Declared, "requests", r.Sweep)
+	case overload != nil && *overload != p.told:
+		p.told = *overload
+		p.Log.WarnContext(ctx, overload.String(), "zones", overload.Zones, "requests", overload.Requests,
+			"interval", time.Duration(overload.Interval).String(), "holds", time.Duration(overload.Holds).String(), "hint", overload.Hint())
+	}
+}
