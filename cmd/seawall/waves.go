@@ -36,11 +36,7 @@ func newWavesShow(t *terminal) *cobra.Command {
 		Example: "  seawall waves show",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.readingLedger(o, func(memory *ledger.Ledger) error {
-				recalled, err := memory.Recall(cmd.Context())
-				if err != nil {
-					return err
-				}
+			return t.recalling(cmd.Context(), o, func(recalled reconcile.Recollection) error {
 				return t.showWaves(recalled.Rollout)
 			})
 		},
