@@ -124,15 +124,6 @@ func (n Notice) ExitCode() int {
 	return 3
 }
 
-// ExitCode is the highest of all notices; 0 where there is none.
-func ExitCode(notices []Notice) int {
-	code := 0
-	for _, n := range notices {
-		code = max(code, n.ExitCode())
-	}
-	return code
-}
-
 // Notice says how a rule stands at an instant, whoever may lean on it. The
 // rule's extended date counts only where it holds for all of the rule.
 func (r *Rule) Notice(at time.Time) Notice { return r.notice(at, r.extendedForAll()) }
