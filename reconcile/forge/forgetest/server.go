@@ -12,7 +12,6 @@
 package forgetest
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -189,5 +188,3 @@ func (s *Server) find(number int) *Pull {
 	}
 	return nil
 }
-
-func (p *Pull) String() string { return fmt.Sprintf("pull request %d", p.Number) }
