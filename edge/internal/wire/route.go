@@ -58,16 +58,6 @@ var Extended = slices.Concat(Patterns, []Pattern{
 	{RollToken, http.MethodPut, edge.TokensPath() + "/{token_id}/value"},
 })
 
-// Pattern returns the pattern of a call.
-func (c Call) Pattern() Pattern {
-	for _, p := range Extended {
-		if p.Call == c {
-			return p
-		}
-	}
-	return Pattern{}
-}
-
 // String is method and path template, "PATCH /zones/{zone_id}/…".
 func (p Pattern) String() string { return p.Method + " " + p.Path }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,9 +173,9 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%q: got %v", path, err)
 		}
 	}
-	for _, p := range Extended {
-		if p.Call.Pattern() != p {
-			t.Errorf("%s has the pattern %s", p.Call, p.Call.Pattern())
+	for i, p := range Extended {
+		if first := slices.IndexFunc(Extended, func(other Pattern) bool { return other.Call == p.Call }); first != i {
+			t.Errorf("%s has the pattern %s", p.Call, Extended[first])
 		}
 	}
 	var e *edge.Error
