@@ -31,15 +31,11 @@ func (p *Platform) UserTokens(ctx context.Context) ([]edge.Token, error) {
 
 // UserToken returns one token.
 func (p *Platform) UserToken(ctx context.Context, id edge.TokenID) (edge.Token, error) {
-	call := "GET " + edge.TokenPath(id)
-	if err := p.enter(ctx, call); err != nil {
+	t, err := p.enterToken(ctx, "GET "+edge.TokenPath(id), id)
+	if err != nil {
 		return edge.Token{}, err
 	}
 	defer p.mu.Unlock()
-	t := p.token(id)
-	if t == nil {
-		return edge.Token{}, tokenNotFound(call, id)
-	}
 	return p.answerToken(*t)
 }
 
@@ -95,15 +91,18 @@ func (p *Platform) enter(ctx context.Context, call string) error {
 	return nil
 }
 
-// token returns the live record, nil when there is none. The caller holds the
-// lock.
-func (p *Platform) token(id edge.TokenID) *SeedToken {
-	for i := range p.state.Tokens {
-		if p.state.Tokens[i].ID == string(id) {
-			return &p.state.Tokens[i]
-		}
+// enterToken begins a call on one token, and returns its live record. Where there
+// is none, nothing stays locked.
+func (p *Platform) enterToken(ctx context.Context, call string, id edge.TokenID) (*SeedToken, error) {
+	if err := p.enter(ctx, call); err != nil {
+		return nil, err
 	}
-	return nil
+	i := slices.IndexFunc(p.state.Tokens, func(t SeedToken) bool { return t.ID == string(id) })
+	if i < 0 {
+		p.mu.Unlock()
+		return nil, tokenNotFound(call, id)
+	}
+	return &p.state.Tokens[i], nil
 }
 
 // answerToken is a token as the server tells it, with the quirks.

@@ -25,14 +25,11 @@ func (p *Platform) UpdateToken(ctx context.Context, id edge.TokenID, body edge.T
 // Of members nobody here knows, those stay that the token had and the body says.
 func (p *Platform) UpdateTokenJSON(ctx context.Context, id edge.TokenID, body []byte) (edge.Token, error) {
 	call := "PUT " + edge.TokenPath(id)
-	if err := p.enter(ctx, call); err != nil {
+	t, err := p.enterToken(ctx, call, id)
+	if err != nil {
 		return edge.Token{}, err
 	}
 	defer p.mu.Unlock()
-	t := p.token(id)
-	if t == nil {
-		return edge.Token{}, tokenNotFound(call, id)
-	}
 	request, details := readTokenRequest(body, p.state.User)
 	if details = append(details, checkStatus(body, *t)...); len(details) > 0 {
 		return edge.Token{}, invalid(call, details)
@@ -75,14 +72,10 @@ func (p *Platform) replaceToken(t SeedToken, r tokenRequest, body []byte) (SeedT
 
 // DeleteToken ends a token; its secret is dead at once.
 func (p *Platform) DeleteToken(ctx context.Context, id edge.TokenID) error {
-	call := "DELETE " + edge.TokenPath(id)
-	if err := p.enter(ctx, call); err != nil {
+	if _, err := p.enterToken(ctx, "DELETE "+edge.TokenPath(id), id); err != nil {
 		return err
 	}
 	defer p.mu.Unlock()
-	if p.token(id) == nil {
-		return tokenNotFound(call, id)
-	}
 	p.state.TokensMade = p.tokensMade()
 	p.state.Tokens = slices.DeleteFunc(p.state.Tokens, func(t SeedToken) bool { return t.ID == string(id) })
 	return nil
@@ -90,15 +83,11 @@ func (p *Platform) DeleteToken(ctx context.Context, id edge.TokenID) error {
 
 // RollToken gives a token another secret; the old one is dead at once.
 func (p *Platform) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret, error) {
-	call := "PUT " + edge.TokenValuePath(id)
-	if err := p.enter(ctx, call); err != nil {
+	t, err := p.enterToken(ctx, "PUT "+edge.TokenValuePath(id), id)
+	if err != nil {
 		return edge.Secret{}, err
 	}
 	defer p.mu.Unlock()
-	t := p.token(id)
-	if t == nil {
-		return edge.Secret{}, tokenNotFound(call, id)
-	}
 	// The secret that there was is in the seed of the next, so none returns.
 	t.Value = tokenValue(t.ID + " after " + t.Value)
 	t.ModifiedOn = p.now().UTC().Format(tokenTime)
