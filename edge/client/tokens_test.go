@@ -234,27 +234,36 @@ func TestSecretIsNeverSaid(t *testing.T) {
 		"see other":             answer(303, tokenJSON),
 	} {
 		t.Run(name, func(t *testing.T) {
-			var said record
-			defer log.SetOutput(log.Writer())
-			log.SetOutput(&said)
-			synctest.Test(t, func(t *testing.T) {
-				c := serve(t, handler).client(t, func(config *Config) {
-					config.Log = slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug}))
-				})
+			wantUnsaid(t, handler, func(t *testing.T, c *Client) (any, error) {
 				got, err := c.CreateToken(t.Context(), testSpec())
-				synctest.Wait()
 				if (err == nil) != (name == "whole" || name == "longer than announced") {
 					t.Errorf("got %v", err)
 				}
-				data, _ := json.Marshal(got)
-				fmt.Fprintf(&said, "%v %+v %#v %s", err, got, got, data)
+				return got, err
 			})
-			for _, secret := range []string{testSecret, testSecret[:20], testToken} {
-				if text := said.String(); strings.Contains(text, secret) {
-					t.Errorf("said: %s", text)
-				}
-			}
 		})
+	}
+}
+
+// wantUnsaid makes one call on a server that tells of a secret, and looks for it
+// in all that is said of the call: the logs, the error and what came back.
+func wantUnsaid(t *testing.T, handler http.HandlerFunc, call func(*testing.T, *Client) (any, error)) {
+	t.Helper()
+	var said record
+	defer log.SetOutput(log.Writer())
+	log.SetOutput(&said)
+	synctest.Test(t, func(t *testing.T) {
+		got, err := call(t, serve(t, handler).client(t, func(config *Config) {
+			config.Log = slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		}))
+		synctest.Wait()
+		data, _ := json.Marshal(got)
+		fmt.Fprintf(&said, "%v %+v %#v %s", err, got, got, data)
+	})
+	for _, secret := range []string{testSecret, testSecret[:20], testToken} {
+		if text := said.String(); strings.Contains(text, secret) {
+			t.Errorf("said: %s", text)
+		}
 	}
 }
 
