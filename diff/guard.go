@@ -75,6 +75,10 @@ type Facts struct {
 	Holds []Hold
 	// Freezes are the windows that Now is in, and that nobody has overridden.
 	Freezes []Freeze
+	// Touched are the zones that the sweep of which this plan is a part has changed
+	// before, or that a limit holds back from it, and whether that weakens. They
+	// count for limits beside those of the plan: a sweep is judged as one.
+	Touched map[edge.ZoneID]bool
 	// Rollout says how far the waves of the newest commit have come; nil where there
 	// is none going on.
 	Rollout *Rollout

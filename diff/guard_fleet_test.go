@@ -90,6 +90,52 @@ func refusalOf(p Plan, zone string) Refusal {
 
 func limited(l Limit) []Rule { return []Rule{{Name: "fleet", Changes: &l}} }
 
+// A sweep is judged as one, in however many parts it comes.
+func TestLimitCountsWhatTheSweepHasTouched(t *testing.T) {
+	touched := map[edge.ZoneID]bool{fleetZone(11): false, fleetZone(12): true, fleetZone(13): true}
+	weakening := []Rule{{Name: "calm", Weakening: &Limit{Count: ptr(2)}}}
+	goldOnly := []Rule{{Name: "best", Labels: gold, Changes: &Limit{Count: ptr(2)}}}
+	for _, test := range []struct {
+		name    string
+		rules   []Rule
+		changes []Change
+		reason  string // empty: nothing is refused
+	}{
+		{"room for one", limited(Limit{Count: ptr(4)}), changesTo(1, 0), ""},
+		{"one too many", limited(Limit{Count: ptr(4)}), changesTo(2, 0), "this sweep changes 5 zones, and guards.fleet allows at most 4"},
+		{"a zone counts once", limited(Limit{Count: ptr(3)}), []Change{fleetChange(11, Strengthens)}, ""},
+		{"what strengthened does not weaken", weakening, changesTo(1, 0), ""},
+		{"what weakened does", weakening, changesTo(1, 1), "this sweep weakens 3 zones, and guards.calm allows at most 2"},
+		{"of the labels", goldOnly, changesTo(1, 0), "this sweep changes 3 zones, and guards.best allows at most 2"},
+		{"not of the labels", goldOnly, []Change{fleetChange(2, Strengthens)}, ""},
+		{"nothing more", limited(Limit{Count: ptr(1)}), nil, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := Guard(planOf(test.changes...), Facts{Zones: labelled(40), Rules: test.rules, Touched: touched})
+			for _, c := range p.Changes {
+				if reason := refusalOf(p, c.Zone).Reason; reason != test.reason {
+					t.Errorf("%s: %q, want %q", c.Zone, reason, test.reason)
+				}
+			}
+		})
+	}
+}
+
+func TestGatherCountsWhatItsPartsHave(t *testing.T) {
+	changes := changesTo(5, 2)
+	changes[4].Refused = &Refusal{Guard: "hold"}
+	problems := []Problem{{ZoneID: fleetZone(6), State: Unknown}, {ZoneID: fleetZone(6), State: Unknown}, {Token: "k", State: Quarantined}}
+	got := Gather("c0ffee", 10, 1, []Change{changes[4], changes[1], changes[0], changes[3], changes[2]}, problems)
+	want := Summary{Zones: 10, InSync: 4, Changed: 4, Weakening: 2, Refused: 1, Unknown: 1, Tokens: 1}
+	if got.Summary != want {
+		t.Errorf("summary %+v, want %+v", got.Summary, want)
+	}
+	whole := Plan{Version: PlanVersion, Commit: "c0ffee", Summary: Summary{Zones: 10, Tokens: 1}, Changes: changes, Problems: problems}.seal()
+	if got.Digest != whole.Digest || got.Requests.ToApply != 8 {
+		t.Errorf("digest %s, want %s; %d requests", got.Digest, whole.Digest, got.Requests.ToApply)
+	}
+}
+
 func TestLimit(t *testing.T) {
 	for _, test := range []struct {
 		name    string

@@ -29,8 +29,6 @@ type Limit struct {
 // exceeds says why n of all zones are too many, empty where they are not.
 func (l *Limit) exceeds(n, all int) string {
 	switch {
-	case l == nil:
-		return ""
 	case l.Count != nil && n > *l.Count:
 		return fmt.Sprintf("at most %d", *l.Count)
 	case l.Percent != nil && n > l.Floor && n*100 > all**l.Percent:
@@ -58,25 +56,48 @@ func (f Facts) exceeded(changes []Change) (over []heldBack) {
 				weakening = append(weakening, c)
 			}
 		}
-		selected := f.selected(rule.Labels)
-		over = append(over, rule.Changes.refusal(all, selected, rule.Name, "changes")...)
-		over = append(over, rule.Weakening.refusal(weakening, selected, rule.Name, "weakens")...)
+		over = append(over, f.over(rule.Changes, all, rule, false)...)
+		over = append(over, f.over(rule.Weakening, weakening, rule, true)...)
 	}
 	return over
 }
 
-// refusal is one, or none where the changes are not too many.
-func (l *Limit) refusal(changes []Change, selected int, rule, does string) []heldBack {
-	n := zonesOf(changes)
-	most := l.exceeds(n, selected)
+// over is what one limit holds back: all of the changes, or none where they are not
+// too many.
+func (f Facts) over(l *Limit, changes []Change, rule Rule, weakening bool) []heldBack {
+	if l == nil || len(changes) == 0 {
+		return nil
+	}
+	zones := zonesOf(changes)
+	before := f.touched(rule.Labels, zones, weakening)
+	n := len(zones) + before
+	most := l.exceeds(n, f.selected(rule.Labels))
 	if most == "" {
 		return nil
 	}
+	does, what := "changes", "this plan"
+	if weakening {
+		does = "weakens"
+	}
+	if before > 0 {
+		what = "this sweep"
+	}
 	h := holdBack(changes)
 	h.refusal.Guard = "limit"
-	h.refusal.Reason = fmt.Sprintf("this plan %s %s, and guards.%s allows %s", does, plural(n, "zone", "zones"), rule, most)
+	h.refusal.Reason = fmt.Sprintf("%s %s %s, and guards.%s allows %s", what, does, plural(n, "zone", "zones"), rule.Name, most)
 	h.refusal.Release = "a smaller commit, or seawall apply --approve " + h.refusal.Digest
 	return []heldBack{h}
+}
+
+// touched counts the zones that labels select and that the sweep has come to
+// before, but for those that the plan changes again.
+func (f Facts) touched(l Labels, again map[edge.ZoneID]bool, weakening bool) (n int) {
+	for zone, weakens := range f.Touched {
+		if !again[zone] && (weakens || !weakening) && l.Selects(f.Zones[zone]) {
+			n++
+		}
+	}
+	return n
 }
 
 // selected counts the declared zones that labels select.
@@ -90,10 +111,10 @@ func (f Facts) selected(l Labels) int {
 	return n
 }
 
-func zonesOf(changes []Change) int {
+func zonesOf(changes []Change) map[edge.ZoneID]bool {
 	zones := map[edge.ZoneID]bool{}
 	for _, c := range changes {
 		zones[c.ZoneID] = true
 	}
-	return len(zones)
+	return zones
 }

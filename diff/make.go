@@ -31,11 +31,27 @@ func Make(in Input) Plan {
 	p.planTokens()
 	p.plan.Findings = sortFindings(append(p.plan.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.Creates)...))
 	p.plan.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
-	slices.SortStableFunc(p.plan.Changes, func(a, b Change) int {
+	sortChanges(p.plan.Changes)
+	return p.plan.seal()
+}
+
+func sortChanges(changes []Change) {
+	slices.SortStableFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment),
 			cmp.Compare(a.Token, b.Token))
 	})
-	return p.plan.seal()
+}
+
+// Gather is the plan that several plans are parts of: what they found of a commit
+// that declares so many zones and tokens.
+func Gather(commit string, zones, tokens int, changes []Change, problems []Problem) Plan {
+	p := Plan{
+		Version: PlanVersion, Commit: commit, Deprecations: []deprecation.Notice{},
+		Changes: append([]Change{}, changes...), Problems: append([]Problem{}, problems...),
+	}
+	p.Summary.Zones, p.Summary.Tokens = zones, tokens
+	sortChanges(p.Changes)
+	return p.seal()
 }
 
 type planner struct {

@@ -34,7 +34,7 @@ func (r *Reconciler) choose(ctx context.Context, order Order, memory Recollectio
 	if errs := desired.Errors(newest.problems); len(errs) > 0 {
 		return r.fallBack(ctx, order, report, Held{Commit: commit, Reason: ErrInvalid.Error(), Problems: errs}, ErrInvalid)
 	}
-	if f := r.facts(order, memory, newest.state); order.FallBack && f.Shrunk() {
+	if f := r.sizes(order, memory, newest.state); order.FallBack && f.Shrunk() {
 		err := fmt.Errorf("%w: %s", ErrShrunk, f.ShrinkReason())
 		return r.fallBack(ctx, order, report, Held{Commit: commit, Reason: f.ShrinkReason()}, err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 )
 
 // Guards is what the configuration says of guards. The zero value guards against
@@ -54,17 +53,10 @@ const (
 // facts gathers what guards need to know.
 func (r *Reconciler) facts(order Order, memory Recollection, state desired.State) diff.Facts {
 	now := r.Now()
-	f := diff.Facts{
-		Now:         now,
-		Before:      memory.Size,
-		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments(), Tokens: len(state.Tokens)},
-		AllowShrink: order.AllowShrink,
-		Shrink:      r.Guards.Shrink,
-		Zones:       labelsOf(state),
-		Rules:       r.Guards.Rules,
-		Approved:    approvedDigests(memory, order),
-		Holds:       diff.Active(memory.Holds, now),
-	}
+	f := r.sizes(order, memory, state)
+	f.Now, f.Holds = now, diff.Active(memory.Holds, now)
+	f.Zones, f.Rules, f.Approved = r.fleetOf(state).zones, r.Guards.Rules, approvedDigests(memory, order)
+	f.Touched = r.touched(order)
 	f.Freezes, _ = r.frozen(order, now)
 	if !order.Retry {
 		f.NonConvergent, f.NonConvergentTokens = memory.NonConvergent, r.unkept
@@ -75,14 +67,14 @@ func (r *Reconciler) facts(order Order, memory Recollection, state desired.State
 	return f
 }
 
-func labelsOf(state desired.State) map[edge.ZoneID]diff.Labels {
-	labels := map[edge.ZoneID]diff.Labels{}
-	for _, account := range state.Accounts {
-		for _, zone := range account.Zones {
-			labels[zone.ID] = zone.Labels
-		}
+// sizes are the facts by which a commit is judged before anything is looked at.
+func (r *Reconciler) sizes(order Order, memory Recollection, state desired.State) diff.Facts {
+	return diff.Facts{
+		Before:      memory.Size,
+		After:       diff.Size{Zones: state.Zones(), Deployments: state.Deployments(), Tokens: len(state.Tokens)},
+		AllowShrink: order.AllowShrink,
+		Shrink:      r.Guards.Shrink,
 	}
-	return labels
 }
 
 func approvedDigests(memory Recollection, order Order) map[string]bool {

@@ -24,18 +24,20 @@ type wish struct {
 	guard    string
 	until    time.Time // of a freeze
 	approved string    // of a limit or an approval: what was approved when it was refused
+	weakens  bool
 }
 
-// after returns who waits after a run over scope.
-func (w delayed) after(report *Report, state, scoped desired.State, facts diff.Facts) delayed {
-	next := delayed{map[edge.ZoneID]wish{}, map[string]wish{}}
-	keep(next.zones, w.zones, slices.Collect(zoneIDs(state)), slices.Collect(zoneIDs(scoped)))
-	keep(next.tokens, w.tokens, slices.Collect(tokenKeys(state)), slices.Collect(tokenKeys(scoped)))
+// delayedAfter returns who waits after a run over scope.
+func (r *Reconciler) delayedAfter(report *Report, state, scoped desired.State, facts diff.Facts) delayed {
+	next := delayed{
+		keep(r.delayed.zones, r.fleetOf(state).declares, among(zoneIDs(scoped))),
+		keep(r.delayed.tokens, has(tokenKeys(state)), has(tokenKeys(scoped))),
+	}
 	for _, c := range report.Plan.Changes {
 		if c.Refused == nil {
 			continue
 		}
-		wish := wish{c.Refused.Guard, c.Refused.Until, wordsOf(facts)}
+		wish := wish{c.Refused.Guard, c.Refused.Until, wordsOf(facts), c.Direction == diff.Weakens}
 		switch c.Refused.Guard {
 		case guardLimit, guardApproval, guardHold, guardFreeze, guardWave:
 		default:
@@ -51,15 +53,14 @@ func (w delayed) after(report *Report, state, scoped desired.State, facts diff.F
 }
 
 // keep takes over who waits, is declared, and was not looked at.
-func keep[K comparable](next, before map[K]wish, declared, scope []K) {
-	for _, k := range declared {
-		if wish, ok := before[k]; ok {
+func keep[K comparable](before map[K]wish, declared, looked func(K) bool) map[K]wish {
+	next := map[K]wish{}
+	for k, wish := range before {
+		if declared(k) && !looked(k) {
 			next[k] = wish
 		}
 	}
-	for _, k := range scope {
-		delete(next, k)
-	}
+	return next
 }
 
 // timely counts those that wait for a time, and not for somebody's word: that may
@@ -106,18 +107,32 @@ func (w wish) granted(zone desired.Zone, facts diff.Facts) bool {
 	return w.approved != wordsOf(facts)
 }
 
-// overLimit returns the zones that a limit holds back. They are looked at
-// together with whatever else changes, or what is too much at once would come in
-// parts that are not.
+// overLimit returns the zones that a limit holds back, and whether their changes
+// weaken. They are looked at together with whatever else changes, or what is too
+// much at once would come in parts that are not.
 func (w delayed) overLimit() map[edge.ZoneID]bool {
 	zones := map[edge.ZoneID]bool{}
 	for id, wish := range w.zones {
 		if wish.guard == guardLimit {
-			zones[id] = true
+			zones[id] = wish.weakens
 		}
 	}
 	return zones
 }
+
+// lookAgain has the next sync look at all that a limit holds back, together: a
+// sweep has come to them in parts, and what was approved may be the whole.
+func (w delayed) lookAgain() {
+	for id, wish := range w.zones {
+		if wish.guard == guardLimit {
+			wish.approved = unasked
+			w.zones[id] = wish
+		}
+	}
+}
+
+// unasked stands for no approvals that there can be.
+const unasked = "\x00"
 
 // wordsOf stands for all that was approved.
 func wordsOf(facts diff.Facts) string {

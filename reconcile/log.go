@@ -11,21 +11,51 @@ import (
 )
 
 // Logger is a [Reporter] that writes a run to a log: one line for the run, one
-// for each thing that a person should know of, and never a flood.
-type Logger struct{ Log *slog.Logger }
+// for each thing that a person should know of, and never a flood. Of a sweep it
+// writes what its slices find when they find it, and a line when it has come
+// around. It is not safe for concurrent use; [Loop] has one report at a time.
+type Logger struct {
+	Log *slog.Logger
 
-// linesPerRun bounds the lines of one kind that a run may write.
+	told map[string]int // lines of a kind that the slices of this sweep wanted to write
+}
+
+// linesPerRun bounds the lines of one kind that a run, or a sweep, may write.
 const linesPerRun = 20
 
+// room returns how many of n lines of a kind may be written, and how many are
+// left out: none where that was said before.
+func (l *Logger) room(r Report, what string, n int) (lines, leftOut int) {
+	before := 0
+	if r.Slice {
+		if l.told == nil {
+			l.told = map[string]int{}
+		}
+		before = l.told[what]
+		l.told[what] += n
+	}
+	lines = min(n, max(0, linesPerRun-before))
+	if before <= linesPerRun {
+		leftOut = n - lines
+	}
+	return lines, leftOut
+}
+
 // Report implements [Reporter].
-func (l Logger) Report(ctx context.Context, r Report) {
+func (l *Logger) Report(ctx context.Context, r Report) {
 	lines := func(what string, n int, write func(i int)) {
-		for i := range min(n, linesPerRun) {
+		n, leftOut := l.room(r, what, n)
+		for i := range n {
 			write(i)
 		}
-		if n > linesPerRun {
-			l.Log.WarnContext(ctx, "and more of the same", "what", what, "left_out", n-linesPerRun)
+		if leftOut > 0 {
+			l.Log.WarnContext(ctx, "and more of the same", "what", what, "left_out", leftOut)
 		}
+	}
+	if r.Sum {
+		l.told = nil
+		l.sum(ctx, r, lines)
+		return
 	}
 	switch {
 	case r.Held != nil && r.Held.Again:
@@ -54,18 +84,33 @@ func (l Logger) Report(ctx context.Context, r Report) {
 		l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
 			"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release)
 	})
-	lines("holds", len(r.Plan.Holds), func(i int) {
-		h := r.Plan.Holds[i]
-		if r.Full {
-			l.Log.WarnContext(ctx, "a zone is held", "zone", h.Zone, "until", h.Until.UTC().Format(time.RFC3339), "reason", h.Reason)
-		}
-	})
+	if r.Full {
+		l.holds(ctx, r, lines)
+	}
 	if r.Rollout != nil && r.Rollout.Halted != "" {
-		l.Log.ErrorContext(ctx, "the waves are halted", "reason", r.Rollout.Halted, "release", "seawall waves resume")
+		lines("halted waves", 1, func(int) {
+			l.Log.ErrorContext(ctx, "the waves are halted", "reason", r.Rollout.Halted, "release", "seawall waves resume")
+		})
 	}
 	results := begun(r)
 	lines("results", len(results), func(i int) { l.result(ctx, results[i]) })
 	l.summary(ctx, r)
+}
+
+// sum writes what is worth saying once a sweep.
+func (l *Logger) sum(ctx context.Context, r Report, lines func(string, int, func(int))) {
+	if r.Held != nil {
+		l.Log.WarnContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
+	}
+	l.holds(ctx, r, lines)
+	l.summary(ctx, r)
+}
+
+func (l *Logger) holds(ctx context.Context, r Report, lines func(string, int, func(int))) {
+	lines("holds", len(r.Plan.Holds), func(i int) {
+		h := r.Plan.Holds[i]
+		l.Log.WarnContext(ctx, "a zone is held", "zone", h.Zone, "until", h.Until.UTC().Format(time.RFC3339), "reason", h.Reason)
+	})
 }
 
 // begun returns the results of changes that the run came to; of the others the
@@ -84,12 +129,12 @@ func refusedChanges(p diff.Plan) []diff.Change {
 	return refused
 }
 
-func (l Logger) problem(ctx context.Context, p diff.Problem) {
+func (l *Logger) problem(ctx context.Context, p diff.Problem) {
 	l.Log.WarnContext(ctx, "cannot plan", "zone", p.Zone, "deployment", p.Deployment, "token", p.Token,
 		"state", string(p.State), "reason", p.Reason, "hint", p.Hint, "origin", p.Origin.String())
 }
 
-func (l Logger) result(ctx context.Context, result Result) {
+func (l *Logger) result(ctx context.Context, result Result) {
 	attrs := []any{
 		"zone", result.Change.Zone, "deployment", result.Change.Deployment, "token", result.Change.Token,
 		"direction", string(result.Change.Direction), "origin", result.Change.Origin.String(), "fields", len(result.Change.Fields),
@@ -116,7 +161,7 @@ func (l Logger) result(ctx context.Context, result Result) {
 	}
 }
 
-func (l Logger) summary(ctx context.Context, r Report) {
+func (l *Logger) summary(ctx context.Context, r Report) {
 	if errors.Is(r.Err, context.Canceled) {
 		l.Log.InfoContext(ctx, "run stopped", "trigger", string(r.Trigger), "applied", r.Count(Converged), "not_started", r.Count(NotStarted))
 		return
@@ -126,14 +171,25 @@ func (l Logger) summary(ctx context.Context, r Report) {
 			"applied", r.Count(Converged), "not_started", r.Count(NotStarted), "error", r.Err.Error())
 		return
 	}
-	if r.Trigger == TriggerSync && r.Plan.Summary.Zones == 0 && (r.Held == nil || r.Held.Again) {
+	s := r.Plan.Summary
+	switch {
+	case r.Slice:
+		l.Log.DebugContext(ctx, "some zones looked at", "zones", s.Zones, "in_sync", s.InSync, "requests", r.Requests,
+			"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String())
+		return
+	case r.Trigger == TriggerSync && s.Zones == 0 && (r.Held == nil || r.Held.Again):
 		l.Log.DebugContext(ctx, "nothing new", "commit", r.Commit)
 		return
 	}
-	s := r.Plan.Summary
-	l.Log.InfoContext(ctx, "run finished", "trigger", string(r.Trigger), "commit", r.Commit,
+	attrs := []any{
+		"trigger", string(r.Trigger), "commit", r.Commit,
 		"zones", s.Zones, "in_sync", s.InSync, "applied", r.Count(Converged), "failed", r.Count(Failed),
 		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "blocked", s.Blocked,
 		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "requests", r.Requests,
-		"took", r.Finished.Sub(r.Started).Round(1e6).String())
+		"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String(),
+	}
+	if r.Sum {
+		attrs = append(attrs, "busy", r.Busy.Round(time.Millisecond).String())
+	}
+	l.Log.InfoContext(ctx, "run finished", attrs...)
 }

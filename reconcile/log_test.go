@@ -20,7 +20,7 @@ func logged(t *testing.T, report Report) (lines []string, text string) {
 	t.Helper()
 	var out bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	Logger{Log: log}.Report(t.Context(), report)
+	(&Logger{Log: log}).Report(t.Context(), report)
 	text = out.String()
 	for line := range strings.Lines(text) {
 		var record struct{ Level, Msg string }

@@ -24,6 +24,7 @@ func (f *Forgetful) Recall(context.Context) (Recollection, error) {
 		Applied:       maps.Clone(f.has.Applied),
 		NonConvergent: maps.Clone(f.has.NonConvergent),
 		Size:          f.has.Size,
+		Cursor:        f.has.Cursor,
 		Holds:         slices.Clone(f.has.Holds),
 		Approvals:     slices.Clone(f.has.Approvals),
 		Rollout:       f.has.Rollout,
@@ -71,6 +72,14 @@ func (f *Forgetful) Forget(_ context.Context, ids []diff.DeploymentID) error {
 		delete(f.has.Applied, id)
 		delete(f.has.NonConvergent, id)
 	}
+	return nil
+}
+
+// Keep implements [Memory].
+func (f *Forgetful) Keep(_ context.Context, cursor Cursor) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.has.Cursor = cursor
 	return nil
 }
 

@@ -20,10 +20,11 @@ type observation struct {
 	at   map[edge.ZoneID]time.Time
 }
 
-// observe reads each account's rulesets once and each zone's entry point once.
-// It fails only where nothing else could work; any other failure is the
-// observation of its zone.
-func (r *Reconciler) observe(ctx context.Context, state desired.State) (observation, error) {
+// observe reads each account's rulesets once, but for lists that were read since a
+// time, and each zone's entry point once. The zero time reads all of them. It fails
+// only where nothing else could work; any other failure is the observation of its
+// zone.
+func (r *Reconciler) observe(ctx context.Context, state desired.State, since time.Time) (observation, error) {
 	seen := observation{
 		live: diff.Live{
 			Accounts:    make(map[edge.AccountID]diff.AccountLive, len(state.Accounts)),
@@ -35,7 +36,7 @@ func (r *Reconciler) observe(ctx context.Context, state desired.State) (observat
 		if len(account.Zones) == 0 {
 			continue
 		}
-		live, err := r.observeAccount(ctx, account)
+		live, err := r.observeAccount(ctx, account, since)
 		if err != nil {
 			return seen, err
 		}
@@ -47,10 +48,59 @@ func (r *Reconciler) observe(ctx context.Context, state desired.State) (observat
 	return seen, r.observeZones(ctx, state, &seen)
 }
 
+// listing is a list of an account's rulesets, and when it was asked for.
+type listing struct {
+	rulesets []edge.Ruleset
+	at       time.Time
+}
+
+// list returns the rulesets of an account: as listed since a time, where they were.
+func (r *Reconciler) list(ctx context.Context, account edge.AccountID, since time.Time) ([]edge.Ruleset, error) {
+	if known, ok := r.listed[account]; ok && !since.IsZero() && !known.at.Before(since) {
+		return known.rulesets, nil
+	}
+	at := r.Now()
+	rulesets, err := r.Reader.AccountRulesets(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	if r.listed == nil {
+		r.listed = map[edge.AccountID]listing{}
+	}
+	r.listed[account] = listing{rulesets, at}
+	return rulesets, nil
+}
+
+// refresh lists the rulesets once more of those accounts in which a plan would
+// change something that it has worked out from an old list, and reports whether
+// there were any.
+func (r *Reconciler) refresh(ctx context.Context, state desired.State, live diff.Live, plan diff.Plan) (bool, error) {
+	fresh := r.Now().Add(-freshFor)
+	wanted := map[string]bool{}
+	for _, c := range plan.Changes {
+		wanted[c.Account] = wanted[c.Account] || c.Kind == diff.KindDeployment && c.Applies()
+	}
+	any := false
+	for _, account := range state.Accounts {
+		if !wanted[account.Key] || !r.listed[account.ID].at.Before(fresh) {
+			continue
+		}
+		again, err := r.observeAccount(ctx, account, fresh)
+		if err != nil {
+			return any, err
+		}
+		if ctx.Err() != nil {
+			return any, context.Cause(ctx)
+		}
+		any, live.Accounts[account.ID] = true, again
+	}
+	return any, nil
+}
+
 // observeAccount lists an account's rulesets and reads in full those that its
 // zones deploy, from memory where the version listed is one already read.
-func (r *Reconciler) observeAccount(ctx context.Context, account desired.Account) (diff.AccountLive, error) {
-	listed, err := r.Reader.AccountRulesets(ctx, account.ID)
+func (r *Reconciler) observeAccount(ctx context.Context, account desired.Account, since time.Time) (diff.AccountLive, error) {
+	listed, err := r.list(ctx, account.ID, since)
 	if stops(err) {
 		return diff.AccountLive{}, rejected(err)
 	}
@@ -114,13 +164,23 @@ type managedKey struct {
 	ruleset edge.RulesetID
 }
 
-// forgetRulesets drops managed rulesets that no zone deploys any more, as seen
-// by a run over all zones.
-func (r *Reconciler) forgetRulesets(live diff.Live) {
-	maps.DeleteFunc(r.rulesets, func(key managedKey, _ edge.Ruleset) bool {
-		_, deployed := live.Accounts[key.account].Managed[key.ruleset]
-		return !deployed
-	})
+// forgetRulesets drops managed rulesets that no zone of the state in force deploys
+// any more, and the lists of accounts that it does not have.
+func (r *Reconciler) forgetRulesets() {
+	if r.inForce == nil {
+		return
+	}
+	accounts, used := map[edge.AccountID]bool{}, map[managedKey]bool{}
+	for _, account := range r.inForce.Accounts {
+		accounts[account.ID] = true
+		for _, ref := range deployed(account) {
+			if found, err := diff.FindRuleset(ref, r.listed[account.ID].rulesets); err == nil {
+				used[managedKey{account.ID, found.ID}] = true
+			}
+		}
+	}
+	maps.DeleteFunc(r.rulesets, func(key managedKey, _ edge.Ruleset) bool { return !used[key] })
+	maps.DeleteFunc(r.listed, func(id edge.AccountID, _ listing) bool { return !accounts[id] })
 }
 
 // observeZones reads entry points side by side. Zones of an account whose

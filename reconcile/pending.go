@@ -27,29 +27,30 @@ const longestGap = 64
 func (p pending[K]) due(k K) bool { return p[k].left == 1 }
 
 // after returns what is pending, of all that is declared, after a run over scope.
-func (p pending[K]) after(all, scope iter.Seq[K], unfinished map[K]bool, sync bool) pending[K] {
-	inScope := map[K]bool{}
-	for k := range scope {
-		inScope[k] = true
-	}
+func (p pending[K]) after(declared, inScope func(K) bool, unfinished map[K]bool, sync bool) pending[K] {
 	left := pending[K]{}
-	for k := range all {
-		w, known := p[k]
+	for k, w := range p {
 		switch {
-		case !inScope[k]:
+		case !declared(k):
+		case inScope(k):
+			if !unfinished[k] {
+				continue
+			}
+			if sync && p.due(k) {
+				gap := min(2*w.gap, longestGap)
+				w = wait{gap: gap, left: gap}
+			}
+			left[k] = w
+		default:
 			if sync && w.left > 1 {
 				w.left--
 			}
-		case !unfinished[k]:
-			known = false
-		case !known:
-			w, known = wait{gap: 1, left: 1}, true
-		case sync && p.due(k):
-			gap := min(2*w.gap, longestGap)
-			w = wait{gap: gap, left: gap}
-		}
-		if known {
 			left[k] = w
+		}
+	}
+	for k := range unfinished {
+		if _, known := p[k]; !known && declared(k) && inScope(k) {
+			left[k] = wait{gap: 1, left: 1}
 		}
 	}
 	return left
@@ -58,9 +59,21 @@ func (p pending[K]) after(all, scope iter.Seq[K], unfinished map[K]bool, sync bo
 // postpone notes what a run left unfinished.
 func (r *Reconciler) postpone(report *Report, state, scoped desired.State, sync bool) {
 	zones, tokens := unfinished(report)
-	r.pending = r.pending.after(zoneIDs(state), zoneIDs(scoped), zones, sync)
-	r.pendingTokens = r.pendingTokens.after(tokenKeys(state), tokenKeys(scoped), tokens, sync)
+	inScope, all, asked := among(zoneIDs(scoped)), tokenKeys(state), tokenKeys(scoped)
+	r.pending = r.pending.after(r.fleetOf(state).declares, inScope, zones, sync)
+	r.pendingTokens = r.pendingTokens.after(has(all), has(asked), tokens, sync)
 }
+
+// among returns whether something is one of some.
+func among[K comparable](some iter.Seq[K]) func(K) bool {
+	set := map[K]bool{}
+	for k := range some {
+		set[k] = true
+	}
+	return has(set)
+}
+
+func has[K comparable](set map[K]bool) func(K) bool { return func(k K) bool { return set[k] } }
 
 // unfinished returns the zones and tokens of a report that another try may help.
 func unfinished(report *Report) (zones map[edge.ZoneID]bool, tokens map[string]bool) {

@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/robfig/cron/v3"
+
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -57,6 +59,8 @@ type Memory interface {
 	// Forget drops everything about deployments that left the repository. An id
 	// that is not remembered is no error.
 	Forget(ctx context.Context, ids []diff.DeploymentID) error
+	// Keep records how far the sweep has come.
+	Keep(ctx context.Context, cursor Cursor) error
 }
 
 // Recollection is what a [Memory] holds.
@@ -65,7 +69,8 @@ type Recollection struct {
 	NonConvergent map[diff.DeploymentID]string
 	// Size is zero when no commit was accepted yet. Its Tokens are zero as well
 	// where an earlier version, which did not count them, accepted the commit.
-	Size diff.Size
+	Size   diff.Size
+	Cursor Cursor
 
 	// What a [Control] holds: all holds, those that are over too; the approvals that
 	// are not spent; and the rollout on record.
@@ -114,6 +119,11 @@ type Reconciler struct {
 
 	// Concurrency bounds how many zones are read or written at once; zero is 16.
 	Concurrency int
+	// Sweep says how often each zone is to be looked at: once between two ticks, spread
+	// over the time; nil never by itself. Room returns how many requests the sweep may
+	// send without waiting; nil is as many as it likes.
+	Sweep cron.Schedule
+	Room  func() int
 	// Budget is what the requests of this credential are held to, and Interval the
 	// shortest between two sweeps; zero is not known, and nothing is said of it.
 	Budget   diff.Budget
@@ -126,7 +136,10 @@ type Reconciler struct {
 	// asked once for each commit.
 	Agreed func(ctx context.Context, commit string) ([]Approval, error)
 
-	rulesets map[managedKey]edge.Ruleset   // managed rulesets as last read
+	rulesets map[managedKey]edge.Ruleset // managed rulesets as last read
+	listed   map[edge.AccountID]listing  // and the lists they stand in
+	fleet    *fleet                      // of the state that was looked at last
+	sweep    sweeping
 	settled  *diff.Memory                  // deployments that agreed
 	inForce  *desired.State                // the last state that was accepted: what to fall back to
 	shown    atomic.Pointer[desired.State] // inForce, for those who look from outside
@@ -134,7 +147,7 @@ type Reconciler struct {
 	heard    string                        // the commit whose approvals are on record
 	unheard  string                        // the commit that could not be asked for them
 	newest   *compiled                     // the newest commit, while it is not in force
-	held     string                        // what the run before reported as held
+	held     *Held                         // what the last look at git reported as held
 	pending  pending[edge.ZoneID]
 	delayed  delayed
 
@@ -190,6 +203,8 @@ type Order struct {
 	Expect func(diff.Plan) error
 	// PlanOnly ends the run before the apply stage.
 	PlanOnly bool
+
+	slice *slice // the run is a part of a sweep
 }
 
 // InForce returns the state that was accepted last, false before the first. It may

@@ -42,8 +42,15 @@ type Report struct {
 	// Unfinished counts zones and tokens that a later sync tries again, and those
 	// that wait for a time; not those that wait for somebody's word.
 	Unfinished int
-	// Full says that every declared zone was in scope.
-	Full bool
+	// Full says that every declared zone was in scope, and Tokens that every declared
+	// token was.
+	Full, Tokens bool
+	// Slice says that the run was a part of a sweep, which goes on. Sum says that this
+	// is the report of no run: when a sweep has come around it says what the latest
+	// look at each zone has found, and what the slices did; those were reported before.
+	Slice, Sum bool
+	// Busy is how long the slices of a Sum took, without the time between them.
+	Busy time.Duration
 }
 
 // Held is a commit that is not acted on while the last good one stays in force.

@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"time"
+
 	"context"
 	"fmt"
 
@@ -23,7 +25,7 @@ func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	seen, err := run.observe(ctx, reading)
+	seen, err := run.observe(ctx, reading, time.Time{})
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
 	}

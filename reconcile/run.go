@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -16,7 +17,9 @@ func (r *Reconciler) Run(ctx context.Context, order Order) Report {
 	report := Report{Trigger: order.Trigger, Started: r.Now(), Plan: diff.Plan{Version: diff.PlanVersion}}
 	before := r.requests()
 	report.Err = r.run(ctx, order, &report)
-	r.noteHeld(report.Held)
+	if order.slice == nil {
+		r.noteHeld(report.Held)
+	}
 	report.Finished = r.Now()
 	report.Requests = r.requests() - before
 	report.Plan.GeneratedAt = report.Finished.UTC()
@@ -31,8 +34,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if err != nil {
 		return fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	r.progress("fetching and compiling", 0, 0)
-	state, err := r.choose(ctx, order, memory, report) // 1 fetch, 2 compile
+	state, err := r.stateFor(ctx, order, memory, report) // 1 fetch, 2 compile
 	if err != nil {
 		return err
 	}
@@ -44,15 +46,14 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	facts.Rollout = rollout.facts(r.Guards.Waves, r.Now())
 	report.Rollout = facts.Rollout
 	_, report.Overridden = r.frozen(order, facts.Now)
-	scoped, err := r.scope(ctx, state, order, facts)
+	scoped, err := r.scope(ctx, state, order, memory, facts)
 	if err != nil {
 		return err
 	}
-	full := scoped.all()
-	report.Full = full
+	report.Full, report.Slice, report.Tokens = scoped.all(), order.slice != nil, scoped.tokens
 	r.log().DebugContext(ctx, "run begins", "trigger", string(order.Trigger), "commit", state.Commit,
 		"zones", scoped.Zones(), "held", report.Held != nil)
-	seen, err := r.observe(ctx, scoped.State) // 3 observe
+	seen, err := r.observe(ctx, scoped.State, order.listedSince()) // 3 observe
 	if err != nil {
 		return err
 	}
@@ -64,11 +65,17 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 			return fmt.Errorf("recalling tokens: %w", tokensErr)
 		}
 	}
-	if full {
-		r.forgetRulesets(seen.live)
+	report.Plan = r.plan(scoped, order, seen.live, memory.Applied, facts) // 4 diff, 5 guard
+	if order.slice != nil {
+		again, err := r.refresh(ctx, scoped.State, seen.live, report.Plan)
+		if err != nil {
+			return err
+		}
+		if again {
+			report.Plan = r.plan(scoped, order, seen.live, memory.Applied, facts)
+		}
 	}
-	report.Plan = r.plan(scoped, seen.live, memory.Applied, facts) // 4 diff, 5 guard
-	if full && r.Deprecations != nil {
+	if scoped.tokens && (scoped.zones || order.slice != nil) && r.Deprecations != nil {
 		report.Plan.Deprecations = append(report.Plan.Deprecations, r.Deprecations(state, facts.Now)...)
 	}
 	if order.Expect != nil {
@@ -79,7 +86,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if !writes {
 		return tokensErr
 	}
-	if !facts.Shrunk() {
+	if !facts.Shrunk() && order.slice == nil {
 		r.announce(ctx, state.Commit)
 		if err := r.begin(ctx, rollout); err != nil {
 			return err
@@ -96,19 +103,44 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		err = errors.Join(err, tokensErr, r.applyTokens(ctx, seen.live.Tokens, report))
 	}
 	r.postpone(report, state, scoped.State, order.ChangedOnly)
-	r.delayed = r.delayed.after(report, state, scoped.State, facts)
+	r.delayed = r.delayedAfter(report, state, scoped.State, facts)
 	report.Unfinished = len(r.pending) + len(r.pendingTokens) + r.delayed.timely()
+	if report.Full {
+		r.forgetRulesets()
+		r.wholeRun(err != nil)
+	}
+	if order.slice == nil {
+		err = errors.Join(err, r.keepCursor(ctx))
+	}
 	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
 	defer cancel()
 	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled), r.follow(ctx, state.Commit, scoped.State, report), r.spend(ctx, report))
 }
 
+// stateFor returns what a run is about: that of git, or, of a slice, the state in
+// force.
+func (r *Reconciler) stateFor(ctx context.Context, order Order, memory Recollection, report *Report) (desired.State, error) {
+	if order.slice != nil {
+		return *r.inForce, nil
+	}
+	r.progress("fetching and compiling", 0, 0)
+	return r.choose(ctx, order, memory, report)
+}
+
+// listedSince is since when a list of rulesets is new enough: for a slice, since
+// its sweep has begun; for any other run it never is.
+func (o Order) listedSince() time.Time {
+	if o.slice == nil {
+		return time.Time{}
+	}
+	return o.slice.begun
+}
+
 // noteHeld tells a commit that is still held from one that is held anew.
 func (r *Reconciler) noteHeld(held *Held) {
 	before := r.held
-	if r.held = ""; held != nil {
-		r.held = held.Commit + " " + held.Reason
-		held.Again = r.held == before
+	if r.held = held; held != nil {
+		held.Again = before != nil && before.Commit == held.Commit && before.Reason == held.Reason
 	}
 }
 
@@ -164,8 +196,8 @@ func (r *Reconciler) remember(ctx context.Context, memory Recollection, state de
 	return r.forget(ctx, memory, state, live)
 }
 
-func (r *Reconciler) plan(scoped scoped, live diff.Live, applied diff.Applied, facts diff.Facts) diff.Plan {
-	if scoped.zones || r.settled == nil {
+func (r *Reconciler) plan(scoped scoped, order Order, live diff.Live, applied diff.Applied, facts diff.Facts) diff.Plan {
+	if scoped.zones || r.settled == nil || order.slice != nil && order.slice.first {
 		r.settled = r.settled.Renew()
 	}
 	return diff.Guard(diff.Make(diff.Input{

@@ -25,10 +25,19 @@ type scoped struct {
 func (s scoped) all() bool { return s.zones && s.tokens }
 
 // scope cuts a state down to what an order asks for.
-func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order, facts diff.Facts) (scoped, error) {
-	if order.narrow() {
+func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order, memory Recollection, facts diff.Facts) (scoped, error) {
+	switch {
+	case order.narrow():
 		part, err := only(state, order.Zones, order.Tokens)
 		return scoped{State: part}, err
+	case order.slice != nil:
+		state.Accounts = order.slice.accounts
+		if !order.slice.first {
+			state.Tokens = nil
+		}
+		return scoped{state, false, order.slice.first}, nil
+	case order.ChangedOnly && r.actedOn == nil:
+		r.actedOn = r.resume(ctx, memory, state)
 	}
 	if !order.ChangedOnly || r.actedOn == nil {
 		return scoped{state, true, true}, nil
@@ -49,7 +58,10 @@ func (r *Reconciler) scope(ctx context.Context, state desired.State, order Order
 	wanted := func(z desired.Zone) bool { return changed[z.ID] || r.pending.due(z.ID) || due[z.ID] }
 	part := withZones(state, wanted)
 	if over := r.delayed.overLimit(); len(over) > 0 && part.Zones() > 0 {
-		part = withZones(state, func(z desired.Zone) bool { return wanted(z) || over[z.ID] })
+		part = withZones(state, func(z desired.Zone) bool {
+			_, limited := over[z.ID]
+			return limited || wanted(z)
+		})
 	}
 	return scoped{part, false, tokens}, nil
 }
@@ -97,15 +109,13 @@ func withZones(state desired.State, pass func(desired.Zone) bool) desired.State 
 	return state
 }
 
-// tokenKeys ranges over the tokens of a state.
-func tokenKeys(state desired.State) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, token := range state.Tokens {
-			if !yield(token.Key) {
-				return
-			}
-		}
+// tokenKeys are those of the tokens of a state.
+func tokenKeys(state desired.State) map[string]bool {
+	keys := make(map[string]bool, len(state.Tokens))
+	for _, token := range state.Tokens {
+		keys[token.Key] = true
 	}
+	return keys
 }
 
 // zoneIDs ranges over the zones of a state.

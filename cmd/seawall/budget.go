@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/robfig/cron/v3"
-
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -30,12 +28,11 @@ func (s settings) budget() diff.Budget {
 // interval is the shortest between two sweeps of the daemon in the week after a
 // moment; zero where no schedule is configured.
 func (s settings) interval(from time.Time) time.Duration {
-	schedule, err := cron.ParseStandard(s.Schedule.Sweep)
+	schedule, err := reconcile.ParseSchedule(s.Schedule.Sweep, s.Schedule.Timezone)
 	if err != nil {
 		return 0 // there is none; the schema holds the form of one that is
 	}
-	zone := cmp.Or(s.Schedule.Timezone, time.UTC)
-	return reconcile.ShortestGap(schedule, from.In(zone))
+	return reconcile.ShortestGap(schedule, from)
 }
 
 // sharedBudget is one that all processes with this credential and state folder

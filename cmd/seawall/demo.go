@@ -283,7 +283,7 @@ func (d *demo) serveOn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return (&daemon{settings: d.settings, assembly: d.reconciler, log: log}).run(ctx)
+	return (&daemon{settings: d.settings, assembly: d.reconciler, log: log}).run(ctx, nil)
 }
 
 func (d *demo) end() error {

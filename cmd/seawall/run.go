@@ -22,13 +22,16 @@ func newRun(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run as a daemon: reconcile on every commit and on a schedule",
-		Long: `Reconcile everything once, then look at git on the sync schedule and at every zone
-on the sweep schedule. /healthz, /readyz and /metrics are served on the
+		Long: `Look at git on the sync schedule, and reconcile what a new commit changed at once.
+Between two ticks of the sweep schedule look at every zone once, spread over the
+time. The first run is over everything; so is each start of a fleet that takes no
+more than a quarter of the request budget. /healthz, /readyz and /metrics are served on the
 configured address, and so is /hook/git where webhooks are configured. With a forge
 configured, open pull requests get a comment with what a merge would do.
 
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
-configuration again; one with a mistake is told and the old one stays.`,
+configuration again; one with a mistake is told and the old one stays. SIGUSR1 has
+every zone looked at now, as fast as the request budget allows.`,
 		Example: "  seawall run --config /etc/seawall/config.cue",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return t.serve(cmd.Context(), o) },
@@ -40,21 +43,26 @@ configuration again; one with a mistake is told and the old one stays.`,
 // serve runs daemons one after the other: each reload ends one and begins the
 // next.
 func (t *terminal) serve(ctx context.Context, o options) error {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
+	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
+	signal.Notify(heard.reload, syscall.SIGHUP)
+	signal.Notify(heard.look, syscall.SIGUSR1)
+	defer signal.Stop(heard.reload)
+	defer signal.Stop(heard.look)
 
 	d, err := t.newDaemon(ctx, o)
 	if err != nil {
 		return err
 	}
 	for d != nil {
-		if d, err = t.generation(ctx, d, o, hangup); err != nil {
+		if d, err = t.generation(ctx, d, o, heard); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// signals are those to a daemon that do not end it.
+type signals struct{ reload, look chan os.Signal }
 
 // daemon is one generation of the service: a configuration and what it needs.
 type daemon struct {
@@ -134,17 +142,17 @@ func (s *settings) fillForFolder() {
 
 // generation runs a daemon until ctx ends, which returns nil, or until a reload
 // succeeds, which returns the next one.
-func (t *terminal) generation(ctx context.Context, d *daemon, o options, hangup <-chan os.Signal) (*daemon, error) {
+func (t *terminal) generation(ctx context.Context, d *daemon, o options, heard signals) (*daemon, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- d.run(ctx) }()
+	go func() { done <- d.run(ctx, heard.look) }()
 	defer d.close()
 	for {
 		select {
 		case err := <-done:
 			cancel()
 			return nil, err
-		case <-hangup:
+		case <-heard.reload:
 			next, err := t.reload(ctx, d, o)
 			if err != nil {
 				d.tellReload(err)
@@ -173,23 +181,23 @@ func (d *daemon) tellReload(err error) {
 	d.log.Error("the configuration was not reloaded; the old one stays", attrs...)
 }
 
-func (d *daemon) run(ctx context.Context) error {
-	sync, _, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
+// run is the service, until ctx ends. A signal to look has it look at every zone.
+func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
+	sync, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
 	if err != nil {
 		return err
 	}
-	sweep, schedule, err := reconcile.Ticks(ctx, d.Schedule.Sweep, d.Schedule.Timezone)
+	reviews, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
 	if err != nil {
 		return err
 	}
-	reviews, _, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
-	if err != nil {
+	if d.Sweep, err = reconcile.ParseSchedule(d.Schedule.Sweep, d.Schedule.Timezone); err != nil {
 		return err
 	}
 	if err := d.listen(); err != nil {
 		return err
 	}
-	health := status.New(status.Config{Now: time.Now, Sweep: schedule, Version: thisVersion().Version})
+	health := status.New(status.Config{Now: time.Now, Sweep: d.Sweep, Version: thisVersion().Version})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	wake := make(chan struct{}, 1)
@@ -206,8 +214,8 @@ func (d *daemon) run(ctx context.Context) error {
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	loop := reconcile.Loop{
 		Reconciler: d.Reconciler,
-		Reporters:  []reconcile.Reporter{reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health},
-		Sync:       sync, Sweep: sweep, Wake: wake,
+		Reporters:  []reconcile.Reporter{&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health},
+		Sync:       sync, Wake: wake, Look: look,
 	}
 	var beside gosync.WaitGroup
 	if d.desk != nil {

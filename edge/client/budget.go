@@ -78,6 +78,33 @@ func (b *Budget) State() BudgetState {
 	return b.state(now)
 }
 
+// urgent is the part of a budget that the sweep of a fleet leaves to others.
+const urgent = 10
+
+// freshCount is for how long what other processes have left is taken to be so.
+const freshCount = time.Second
+
+// Room returns how many requests may be sent now by who is in no hurry: without
+// waiting, and so that a tenth of the budget stays free for who is.
+func (b *Budget) Room() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	b.forget(now)
+	left := b.state(now).Left
+	if s := b.share; s != nil {
+		if now.Sub(s.visited) >= freshCount && !now.Before(s.next) {
+			b.meet(now, 0)
+		}
+		if s.failing {
+			left = min(left, b.requests/2-b.inFlight-len(b.ended))
+		} else {
+			left = min(left, s.spare+s.free)
+		}
+	}
+	return max(0, left-b.requests/urgent)
+}
+
 // mustWait reports whether a request would wait now. It asks other processes
 // where need be.
 func (b *Budget) mustWait() bool {

@@ -56,6 +56,8 @@ type sharing struct {
 	size    int       // of what was taken last
 	ended   []Count   // not told yet
 	next    time.Time // there is nothing before
+	free    int       // in the store, when it was visited last
+	visited time.Time
 	failing bool
 	idle    *time.Timer
 	used    time.Time // when something was taken from spare last
@@ -148,6 +150,7 @@ func (b *Budget) meet(now time.Time, want int) {
 		s.Tell(ErrCountLost)
 	}
 	s.failing, s.ended, s.next = false, nil, got.next
+	s.free, s.visited = got.free, now
 	s.spare, s.useBy = s.spare+got.granted, now.Add(useBy)
 	if got.resume.After(b.resume) {
 		b.resume = got.resume

@@ -57,6 +57,7 @@ type bargain struct {
 	granted int
 	next    time.Time // when to ask again, where nothing was granted
 	resume  time.Time
+	free    int  // of the quota, for anybody, behind what was granted
 	lost    bool // the count was lost before
 }
 
@@ -76,10 +77,11 @@ func (w *Window) trade(v visit) bargain {
 	w.hold(v, 0)
 	w.Resume = max(w.Resume, milli(v.resume))
 	got.resume = time.UnixMilli(w.Resume)
+	free := v.quota - w.used()
+	got.free = max(free, 0)
 	if v.want <= 0 {
 		return got
 	}
-	free := v.quota - w.used()
 	switch {
 	case v.now.Before(got.resume):
 		got.next = got.resume
@@ -87,6 +89,7 @@ func (w *Window) trade(v visit) bargain {
 		// Not more than half of what is free, so that nobody sits on the last of it.
 		got.granted = min(v.want, max(1, free/2))
 		w.hold(v, got.granted)
+		got.free -= got.granted
 	default:
 		got.next = w.soonest(v)
 	}

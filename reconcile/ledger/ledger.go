@@ -9,7 +9,7 @@
 //	reconciler.Memory = memory
 //
 // A [Ledger] is a [reconcile.Memory] and a [reconcile.Control]. The schema stands
-// in schema.go to schema4.go, with what each column means. Every method is one transaction
+// in schema.go to schema5.go, with what each column means. Every method is one transaction
 // that is on the disk when the method returns, so a process that is killed leaves
 // the state before or after it, never half.
 //
@@ -72,6 +72,9 @@ type Ledger struct {
 	path     string
 	readOnly bool
 
+	recalling sync.Mutex // held while there is recalled, and guards
+	recalled  recalled
+
 	growing sync.Mutex // held while ledger and mark are to be written one after the other
 	mu      sync.Mutex // guards what follows
 	lock    *os.File   // the token lock, while it is held
@@ -129,6 +132,9 @@ func (l *Ledger) Close() error {
 	if l.db == nil {
 		return nil
 	}
+	l.recalling.Lock()
+	defer l.recalling.Unlock()
+	l.recalled.close()
 	err := l.db.Close()
 	return explain("closing", l.path, errors.Join(err, l.unlock()))
 }

@@ -95,6 +95,12 @@ func testMemory(t *testing.T, empty func(*testing.T) reconcile.Memory) {
 			},
 			reconcile.Recollection{Size: diff.Size{Zones: 9, Deployments: 11}},
 		},
+		"the last cursor counts": {
+			func(m reconcile.Memory) error {
+				return errors.Join(m.Keep(ctx, reconcile.Cursor{Commit: "c1", Phase: 1, At: noon}), m.Keep(ctx, reconcile.Cursor{Phase: 1 << 63, At: noon}))
+			},
+			reconcile.Recollection{Cursor: reconcile.Cursor{Phase: 1 << 63, At: noon}},
+		},
 		"tokens alone are another size": {
 			func(m reconcile.Memory) error {
 				return errors.Join(m.Accept(ctx, "c1", diff.Size{Zones: 9, Tokens: 3}), m.Accept(ctx, "c1", diff.Size{Zones: 9, Tokens: 2}))
@@ -294,4 +300,28 @@ func snapshot(t *testing.T, folder string) map[string]string {
 		files[e.Name()] = string(data)
 	}
 	return files
+}
+
+// What is remembered is what is in the file, whoever wrote it and whenever it was
+// asked for last.
+func TestRecallSeesEveryWrite(t *testing.T) {
+	path := newPath(t)
+	one, other := mustOpen(t, path), mustOpen(t, path)
+	beside, err := OpenReadOnly(path)
+	must(t, err)
+	t.Cleanup(func() { _ = beside.Close() })
+	want := reconcile.Recollection{}
+	for n := range 20 {
+		writer := one
+		if n%3 == 0 {
+			writer = other
+		}
+		want.Size.Zones = n + 1
+		must(t, writer.Accept(t.Context(), "c1", want.Size))
+		for _, l := range []*Ledger{one, other, beside} {
+			for range n % 2 * 2 { // twice, or not at all
+				wantRecall(t, l, want)
+			}
+		}
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -15,21 +17,92 @@ import (
 var _ reconcile.Memory = (*Ledger)(nil)
 
 // Recall implements [reconcile.Memory]: all of it as of one moment. A row that
-// cannot be read fails the whole, with [ErrDamaged].
+// cannot be read fails the whole, with [ErrDamaged]. While nobody writes to the
+// file, it is read once: a daemon asks many times an hour.
 func (l *Ledger) Recall(ctx context.Context) (reconcile.Recollection, error) {
 	if l.db == nil {
 		return reconcile.Recollection{}, nil
 	}
-	tx, err := l.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	l.recalling.Lock()
+	defer l.recalling.Unlock()
+	memory, err := l.recallOnce(ctx)
 	if err != nil {
-		return reconcile.Recollection{}, explain("reading", l.path, err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	memory, err := recall(ctx, tx)
-	if err != nil {
+		l.recalled.close()
 		return reconcile.Recollection{}, explain("reading", l.path, err)
 	}
 	return memory, nil
+}
+
+// recalled is what was read last, and the connection that tells whether it is what
+// there is: SQLite counts, for each connection, what all others have written.
+type recalled struct {
+	db      *sql.DB
+	conn    *sql.Conn // nil: nothing was read yet
+	version int64
+	memory  reconcile.Recollection
+}
+
+func (r *recalled) close() {
+	if r.conn != nil {
+		_, _ = r.conn.Close(), r.db.Close()
+	}
+	*r = recalled{}
+}
+
+// recallOnce reads what has changed since the last time: all or nothing of it. The
+// caller holds l.recalling.
+func (l *Ledger) recallOnce(ctx context.Context) (reconcile.Recollection, error) {
+	r := &l.recalled
+	fresh := r.conn == nil
+	if fresh {
+		if err := l.connect(ctx); err != nil {
+			return reconcile.Recollection{}, err
+		}
+	}
+	tx, err := r.conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return reconcile.Recollection{}, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	var version int64 // of the moment at which the transaction sees the file
+	if err := tx.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+		return reconcile.Recollection{}, err
+	}
+	if fresh || version != r.version {
+		if r.memory, err = recall(ctx, tx); err != nil {
+			return reconcile.Recollection{}, err
+		}
+		r.version = version
+	}
+	return own(r.memory), nil
+}
+
+// own is a copy that the caller may change.
+func own(m reconcile.Recollection) reconcile.Recollection {
+	m.Applied, m.NonConvergent = maps.Clone(m.Applied), maps.Clone(m.NonConvergent)
+	m.Holds, m.Approvals = slices.Clone(m.Holds), slices.Clone(m.Approvals)
+	m.Rollout.Zones = maps.Clone(m.Rollout.Zones)
+	return m
+}
+
+// connect opens the connection for reading. It is never written through, or its
+// own writes would not count.
+func (l *Ledger) connect(ctx context.Context) error {
+	name, err := dsn(l.path, "ro")
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		_ = db.Close()
+		return err
+	}
+	l.recalled = recalled{db: db, conn: conn}
+	return nil
 }
 
 func recall(ctx context.Context, tx *sql.Tx) (memory reconcile.Recollection, err error) {
@@ -49,7 +122,10 @@ func recall(ctx context.Context, tx *sql.Tx) (memory reconcile.Recollection, err
 	if memory.Approvals, err = recallApprovals(ctx, tx); err != nil {
 		return memory, err
 	}
-	memory.Rollout, err = recallRollout(ctx, tx)
+	if memory.Rollout, err = recallRollout(ctx, tx); err != nil {
+		return memory, err
+	}
+	memory.Cursor, err = recallCursor(ctx, tx)
 	return memory, err
 }
 

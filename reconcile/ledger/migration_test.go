@@ -9,10 +9,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -67,7 +69,7 @@ func TestFromVersion1(t *testing.T) {
 func TestFromVersion2(t *testing.T) {
 	path := asVersion2(t)
 	_, err := OpenReadOnly(path)
-	wantFault(t, err, ErrOlder, "version 2, this program reads version 4")
+	wantFault(t, err, ErrOlder, "version 2, this program reads version 5")
 	wantVersion2(t, path)
 	l := reopen(t, path, binding)
 	ctx := t.Context()
@@ -87,14 +89,14 @@ func TestFromVersion2(t *testing.T) {
 	migrations, schemaVersion = known[:2], 2 // and the second version, come back
 	for _, open := range []func(string) (*Ledger, error){Open, OpenReadOnly} {
 		_, err := open(path)
-		wantFault(t, err, ErrNewer, "its schema is version 4, this program knows up to 2")
+		wantFault(t, err, ErrNewer, "its schema is version 5, this program knows up to 2")
 	}
 }
 
 // TestKilledMigrating: a process that dies between the statements of a step has
 // left the old version whole, and the next one takes the step.
 func TestKilledMigrating(t *testing.T) {
-	for after := 1; after <= len(statements(version3))+len(statements(version4)); after++ {
+	for after := 1; after <= len(statements(version3))+len(statements(version4))+len(statements(version5)); after++ {
 		t.Run(strconv.Itoa(after), func(t *testing.T) {
 			path := asVersion2(t)
 			wantKilled(t, "migrate", path, strconv.Itoa(after))
@@ -108,7 +110,7 @@ func TestKilledMigrating(t *testing.T) {
 // migrateHalf opens a ledger of version 2 and kills the process after so many
 // statements of the steps to this version.
 func migrateHalf(path string, after int) error {
-	for version, step := range []string{2: version3, 3: version4} {
+	for version, step := range []string{2: version3, 3: version4, 4: version5} {
 		lines := statements(step)
 		if step == "" {
 			continue
@@ -129,7 +131,7 @@ func TestFromVersion3(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	stored(t, path, 3)
 	_, err := OpenReadOnly(path)
-	wantFault(t, err, ErrOlder, "version 3, this program reads version 4")
+	wantFault(t, err, ErrOlder, "version 3, this program reads version 5")
 	l := mustOpen(t, path)
 	want := reconcile.Recollection{
 		Applied:       diff.Applied{deployment(1): {"a", "b"}},
@@ -143,6 +145,32 @@ func TestFromVersion3(t *testing.T) {
 	must(t, l.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return rolling }))
 	want.Holds, want.Rollout = []diff.Hold{hold}, rolling
 	want.Approvals = []reconcile.Approval{{Digest: "d", Kind: reconcile.Approved}}
+	wantRecall(t, l, want)
+}
+
+// TestFromVersion4 opens a file as the fourth version made it: all that people
+// said is there, no sweep has been anywhere, and one can be kept.
+func TestFromVersion4(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	stored(t, path, 4)
+	_, err := OpenReadOnly(path)
+	wantFault(t, err, ErrOlder, "version 4, this program reads version 5")
+	l := mustOpen(t, path)
+	at := time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)
+	want := reconcile.Recollection{
+		Applied:       diff.Applied{deployment(1): {"a", "b"}},
+		NonConvergent: map[diff.DeploymentID]string{deployment(2): "f"},
+		Size:          diff.Size{Zones: 3, Deployments: 4, Tokens: 1},
+		Holds:         []diff.Hold{{Zone: "shop", Until: at.Add(time.Hour), Reason: "INC-1"}},
+		Approvals:     []reconcile.Approval{{Digest: "d", Kind: reconcile.Approved, Who: "kim", Reason: "because", At: at}},
+		Rollout: reconcile.Rollout{
+			Commit: "c1", Wave: 1,
+			Zones: map[edge.ZoneID]reconcile.RolloutZone{"zone-1": {Wave: 1, Outcome: reconcile.ZoneDone}, "zone-2": {Wave: 2}},
+		},
+	}
+	wantRecall(t, l, want)
+	want.Cursor = reconcile.Cursor{Commit: "c1", Phase: 1<<64 - 1, At: at.Add(time.Nanosecond)}
+	must(t, l.Keep(t.Context(), want.Cursor))
 	wantRecall(t, l, want)
 }
 

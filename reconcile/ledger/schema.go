@@ -12,7 +12,7 @@ const applicationID = 0x53574c4c
 // migrations are the steps from each version of the schema to the next; the
 // version of a file is the number of steps it has seen (PRAGMA user_version).
 // A step that was released is never changed; a change is another step.
-var migrations = []string{version1, version2, version3, version4}
+var migrations = []string{version1, version2, version3, version4, version5}
 
 // schemaVersion is the version this program reads and writes.
 var schemaVersion = len(migrations)

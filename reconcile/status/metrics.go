@@ -52,13 +52,19 @@ func newMetrics(version string, ready func() bool) *metrics {
 	return m
 }
 
-// countRun adds a run to what only grows.
+// countRun adds a run to what only grows. The slices of a sweep are one run: they
+// count for what they have done, and their sum for the rest.
 func (m *metrics) countRun(r reconcile.Report) {
 	trigger := string(r.Trigger)
-	m.runs.WithLabelValues(trigger, outcome(r)).Inc()
-	m.duration.WithLabelValues(trigger).Observe(r.Finished.Sub(r.Started).Seconds())
+	if !r.Slice {
+		m.runs.WithLabelValues(trigger, outcome(r)).Inc()
+		m.duration.WithLabelValues(trigger).Observe(r.Finished.Sub(r.Started).Seconds())
+		m.lastRun.set(unix(r.Finished), trigger)
+	}
+	if r.Sum {
+		return
+	}
 	m.requests.WithLabelValues().Add(float64(r.Requests))
-	m.lastRun.set(unix(r.Finished), trigger)
 	for _, result := range r.Results {
 		m.changes.WithLabelValues(string(result.Outcome), string(result.Change.Direction)).Inc()
 	}

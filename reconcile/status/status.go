@@ -69,7 +69,9 @@ func (s *Status) Report(_ context.Context, r reconcile.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.metrics.countRun(r)
-	s.metrics.showCommit(r)
+	if !r.Slice && !r.Sum {
+		s.metrics.showCommit(r)
+	}
 	s.metrics.showControl(r)
 	complete := r.Full && r.Err == nil
 	if r.Err == nil {
