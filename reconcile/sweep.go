@@ -138,7 +138,9 @@ func (r *Reconciler) Slice(ctx context.Context) (report *Report, round bool) {
 		r.delayed.lookAgain()
 		r.forgetRulesets()
 	}
-	s.restFor(r.Now(), s.turn(r.Sweep, s.at))
+	if s.rest = (time.Time{}); all {
+		s.restFor(r.Now(), s.turn(r.Sweep, s.at))
+	}
 	if err := r.keepCursor(ctx); err != nil && report != nil {
 		report.Err = errors.Join(report.Err, err)
 	}

@@ -86,10 +86,14 @@ func (w *wheel) ahead(r ring, yield func(s stop, off uint64) bool) {
 	}
 }
 
+// rounding is what adding up parts of a turn may be wrong by: of two hours, less
+// than a microsecond.
+const rounding = 1e-10
+
 // reach is how far from here it should be by now, in parts of a turn, and whether
 // that is to the end of the round at least.
 func (w *wheel) reach() (parts uint64, toEnd bool) {
-	if w.behind >= w.left() {
+	if w.behind >= w.left()-rounding {
 		return 0, true
 	}
 	parts = uint64(math.Ldexp(w.behind, 64)) // behind is less than 1 here

@@ -21,6 +21,7 @@ type daemon struct {
 	cmd     *exec.Cmd
 	address string
 	lines   chan line // closed when the process has ended
+	poked   time.Time
 }
 
 // line is one of the daemon's log.
@@ -83,6 +84,17 @@ func (d *daemon) finished(ctx context.Context, trigger string) (line, error) {
 	return d.await(ctx, func(l line) bool { return l.Msg == "run finished" && (trigger == "" || l.Trigger == trigger) })
 }
 
+// look has it look at every zone now.
+func (d *daemon) look() error { return d.cmd.Process.Signal(syscall.SIGUSR1) }
+
+// sweep has it look at every zone, and waits for what that has found.
+func (d *daemon) sweep(ctx context.Context) (line, error) {
+	if err := d.look(); err != nil {
+		return line{}, err
+	}
+	return d.finished(ctx, "sweep")
+}
+
 // stop ends the daemon and returns the peak of its memory, in bytes.
 func (d *daemon) stop() int64 {
 	_ = d.cmd.Process.Signal(syscall.SIGTERM)
@@ -97,6 +109,7 @@ func (d *daemon) stop() int64 {
 
 // poke has the daemon look at git.
 func (d *daemon) poke(ctx context.Context) error {
+	d.poked = time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.address+"/hook/git", http.NoBody)
 	if err != nil {
 		return err

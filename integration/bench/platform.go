@@ -57,12 +57,6 @@ func (p *platform) stop() {
 // request is what the transcript tells of one.
 type request struct{ Method, Path string }
 
-// isList reports whether the request lists an account's rulesets: a run that
-// looks at zones begins with one.
-func (r request) isList() bool {
-	return r.Method == http.MethodGet && strings.HasPrefix(r.Path, "/accounts/") && strings.HasSuffix(r.Path, "/rulesets")
-}
-
 // transcript returns the requests since it was last forgotten.
 func (p *platform) transcript(ctx context.Context) ([]request, error) {
 	var list []request

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// sweeps measures steady sweeps inside a daemon that has compiled before: wall
-// time from its log, CPU time as a mean, since the system counts it coarsely.
+// sweeps measures steady sweeps inside a daemon that has compiled before, each of
+// them asked for: wall time from its log, CPU time as a mean, since the system
+// counts it coarsely.
 func (s scene) sweeps(ctx context.Context, t *table) error {
-	d, err := s.daemonWith(ctx, "@every 1s")
+	d, err := s.daemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -22,9 +23,10 @@ func (s scene) sweeps(ctx context.Context, t *table) error {
 	return err
 }
 
-// daemonWith starts a daemon and lets it come to rest.
-func (s scene) daemonWith(ctx context.Context, sweep string) (*daemon, error) {
-	if err := s.configure(sweep); err != nil {
+// daemon starts a daemon that has nothing to do by itself for an hour, and lets it
+// come to rest.
+func (s scene) daemon(ctx context.Context) (*daemon, error) {
+	if err := s.configure("@every 100h"); err != nil {
 		return nil, err
 	}
 	d, err := s.start(ctx)
@@ -38,10 +40,7 @@ func (s scene) daemonWith(ctx context.Context, sweep string) (*daemon, error) {
 }
 
 func (s scene) watch(ctx context.Context, d *daemon) (cost, error) {
-	if _, err := d.finished(ctx, "sweep"); err != nil {
-		return cost{}, err
-	}
-	if err := s.platform.forget(ctx); err != nil {
+	if _, err := d.sweep(ctx); err != nil {
 		return cost{}, err
 	}
 	before, err := cpu(d.cmd.Process.Pid)
@@ -49,56 +48,40 @@ func (s scene) watch(ctx context.Context, d *daemon) (cost, error) {
 		return cost{}, err
 	}
 	count := s.repeat + 2
-	walls := make([]cost, count)
-	for i := range walls {
-		l, err := d.finished(ctx, "sweep")
+	sweeps := make([]cost, count)
+	for i := range sweeps {
+		if err := s.platform.forget(ctx); err != nil {
+			return cost{}, err
+		}
+		l, err := d.sweep(ctx)
 		if err != nil {
 			return cost{}, err
 		}
 		if l.InSync != s.fleet.zones {
 			return cost{}, fmt.Errorf("a sweep found %d of %d zones in sync", l.InSync, s.fleet.zones)
 		}
-		if walls[i].wall, err = time.ParseDuration(l.Took); err != nil {
+		if sweeps[i].wall, err = time.ParseDuration(l.Took); err != nil {
 			return cost{}, err
 		}
+		seen, err := s.platform.transcript(ctx)
+		if err != nil {
+			return cost{}, err
+		}
+		sweeps[i].requests = len(seen)
 	}
 	after, err := cpu(d.cmd.Process.Pid)
 	if err != nil {
 		return cost{}, err
 	}
-	c := medians(walls)
+	c := medians(sweeps)
 	c.cpu = (after - before) / time.Duration(count)
-	c.requests, err = s.oneSweep(ctx)
-	return c, err
-}
-
-// oneSweep returns how many requests the transcript holds between the beginnings
-// of two sweeps: exactly those of one.
-func (s scene) oneSweep(ctx context.Context) (int, error) {
-	all, err := s.platform.transcript(ctx)
-	if err != nil {
-		return 0, err
-	}
-	var begins []int
-	for i, r := range all {
-		if r.isList() {
-			begins = append(begins, i)
-		}
-	}
-	var most int
-	for i := 1; i < len(begins); i++ {
-		most = max(most, begins[i]-begins[i-1])
-	}
-	if most == 0 {
-		return 0, fmt.Errorf("the transcript of %d requests does not hold a whole sweep", len(all))
-	}
-	return most, nil
+	return c, nil
 }
 
 // pushesAtRest measures from a webhook about a new commit to the proof that its
 // one change is live, in a daemon that does nothing else.
 func (s scene) pushesAtRest(ctx context.Context, t *table) error {
-	d, err := s.daemonWith(ctx, "@every 1h")
+	d, err := s.daemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,52 +89,63 @@ func (s scene) pushesAtRest(ctx context.Context, t *table) error {
 	if err := s.platform.forget(ctx); err != nil {
 		return err
 	}
-	c, err := s.prove(ctx, d, 100, 0)
-	if err != nil {
-		return err
+	var costs []cost
+	for i := range s.repeat {
+		c, err := s.prove(ctx, d, 100+i, func() error { return nil })
+		if err != nil {
+			return err
+		}
+		costs = append(costs, c)
 	}
 	seen, err := s.platform.transcript(ctx)
 	if err != nil {
 		return err
 	}
+	c := medians(costs)
 	c.requests = len(seen) / s.repeat
 	t.add("push to proof of one zone", c)
 	return nil
 }
 
-// pushesBesideSweeps measures the same while the daemon sweeps all the time.
+// into is how long a sweep has been under way when somebody pushes.
+const into = 20 * time.Millisecond
+
+// pushesBesideSweeps measures the same while the daemon sweeps as fast as it can;
+// the slowest counts.
 func (s scene) pushesBesideSweeps(ctx context.Context, t *table) error {
-	d, err := s.daemonWith(ctx, "@every 1s")
+	d, err := s.daemon(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.stop()
-	c, err := s.prove(ctx, d, 200, 1100*time.Millisecond)
-	t.add("the same beside sweeps, the slowest", c)
-	return err
-}
-
-// prove pushes as often as asked and returns the medians. Where it waits after a
-// run before it pushes, so that a sweep is under way, it returns the slowest.
-func (s scene) prove(ctx context.Context, d *daemon, score int, wait time.Duration) (cost, error) {
 	var costs []cost
 	for i := range s.repeat {
-		time.Sleep(wait)
-		c, err := s.proveOne(ctx, d, score+i)
+		c, err := s.prove(ctx, d, 200+i, func() error {
+			defer time.Sleep(into)
+			return d.look()
+		})
 		if err != nil {
-			return cost{}, err
+			return err
 		}
 		costs = append(costs, c)
 	}
 	m := medians(costs)
-	if wait > 0 {
-		m.wall = slices.MaxFunc(costs, func(a, b cost) int { return int(a.wall - b.wall) }).wall
-	}
-	return m, nil
+	m.wall = slices.MaxFunc(costs, func(a, b cost) int { return int(a.wall - b.wall) }).wall
+	t.add("the same beside sweeps, the slowest", m)
+	return nil
 }
 
-func (s scene) proveOne(ctx context.Context, d *daemon, score int) (cost, error) {
+// hookGap is how far apart webhooks must be for each of them to wake at once.
+const hookGap = 1100 * time.Millisecond
+
+// prove pushes a commit, does something, and measures from the webhook to the
+// proof.
+func (s scene) prove(ctx context.Context, d *daemon, score int, pushed func() error) (cost, error) {
 	if err := s.fleet.push(ctx, score); err != nil {
+		return cost{}, err
+	}
+	time.Sleep(time.Until(d.poked.Add(hookGap)))
+	if err := pushed(); err != nil {
 		return cost{}, err
 	}
 	before, err := cpu(d.cmd.Process.Pid)
