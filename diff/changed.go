@@ -1,8 +1,7 @@
 package diff
 
 import (
-	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
+	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -12,25 +11,27 @@ import (
 // something else than in before. Where a value was declared does not count. A
 // ruleset reference that changed changes every zone of its account.
 func ChangedZones(before, after desired.State) map[edge.ZoneID]bool {
-	ignoreOrigin := gocmp.Options{cmpopts.IgnoreTypes(desired.Origin{}), cmpopts.EquateEmpty()}
 	type known struct {
 		account edge.AccountID
-		zone    desired.Zone
+		zone    *desired.Zone
 	}
 	zones := make(map[edge.ZoneID]known, before.Zones())
 	rulesets := map[edge.AccountID][]desired.RulesetRef{}
 	for _, account := range before.Accounts {
 		rulesets[account.ID] = account.Rulesets
-		for _, zone := range account.Zones {
-			zones[zone.ID] = known{account.ID, zone}
+		for i, zone := range account.Zones {
+			zones[zone.ID] = known{account.ID, &account.Zones[i]}
 		}
 	}
 	changed := map[edge.ZoneID]bool{}
 	for _, account := range after.Accounts {
-		sameRulesets := gocmp.Equal(rulesets[account.ID], account.Rulesets, ignoreOrigin)
+		sameRulesets := slices.EqualFunc(rulesets[account.ID], account.Rulesets, func(a, b desired.RulesetRef) bool {
+			a.Origin, b.Origin = desired.Origin{}, desired.Origin{}
+			return a == b
+		})
 		for _, zone := range account.Zones {
 			old, ok := zones[zone.ID]
-			if !ok || !sameRulesets || old.account != account.ID || !gocmp.Equal(old.zone, zone, ignoreOrigin) {
+			if !ok || !sameRulesets || old.account != account.ID || !old.zone.SameAs(zone) {
 				changed[zone.ID] = true
 			}
 		}

@@ -41,10 +41,13 @@ func (l *late) recall(ctx context.Context, a *applier, now time.Time) ([]diff.Ho
 	if age := now.Sub(l.at); !l.at.IsZero() && age >= 0 && age < heardFor {
 		return l.holds, nil
 	}
-	memory, err := a.recall(ctx)
+	if a.Memory == nil {
+		return nil, nil
+	}
+	holds, err := a.Memory.Holds(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("asking whether the zone is held: %w", err)
 	}
-	l.holds, l.at = memory.Holds, now
-	return l.holds, nil
+	l.holds, l.at = holds, now
+	return holds, nil
 }

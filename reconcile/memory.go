@@ -31,6 +31,13 @@ func (f *Forgetful) Recall(context.Context) (Recollection, error) {
 	}, nil
 }
 
+// Holds implements [Memory].
+func (f *Forgetful) Holds(context.Context) ([]diff.Hold, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.has.Holds), nil
+}
+
 // Settle implements [Memory].
 func (f *Forgetful) Settle(_ context.Context, _ string, settled []diff.Settled) error {
 	f.mu.Lock()

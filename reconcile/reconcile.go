@@ -49,6 +49,8 @@ type GoodCommit interface {
 type Memory interface {
 	// Recall returns everything remembered.
 	Recall(ctx context.Context) (Recollection, error)
+	// Holds returns those that it would recall, at less cost.
+	Holds(ctx context.Context) ([]diff.Hold, error)
 	// Settle records deployments that agree with their declaration, and forgets
 	// that any of them ever failed to converge.
 	Settle(ctx context.Context, commit string, settled []diff.Settled) error

@@ -291,7 +291,7 @@ func (g *goodCommit) SetGood(_ context.Context, commit string) error {
 type disk struct {
 	Forgetful
 	full error // of Settle
-	gone error // of Recall
+	gone error // of Recall and Holds
 
 	overrides []Approval // as recorded
 }
@@ -310,6 +310,13 @@ func (d *disk) Recall(ctx context.Context) (Recollection, error) {
 		return Recollection{}, d.gone
 	}
 	return d.Forgetful.Recall(ctx)
+}
+
+func (d *disk) Holds(ctx context.Context) ([]diff.Hold, error) {
+	if d.gone != nil {
+		return nil, d.gone
+	}
+	return d.Forgetful.Holds(ctx)
 }
 
 func (d *disk) Settle(ctx context.Context, commit string, settled []diff.Settled) error {

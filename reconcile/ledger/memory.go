@@ -130,11 +130,14 @@ func recall(ctx context.Context, tx *sql.Tx) (memory reconcile.Recollection, err
 }
 
 func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
-	applied := diff.Applied{}
+	applied, known := diff.Applied{}, map[string][]diff.Member{} // most zones of a fleet are alike
 	err := each(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.DeploymentID, text string) error {
-		var members []diff.Member
-		if err := json.Unmarshal([]byte(text), &members); err != nil {
-			return fault(ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", id.Ruleset, id.Zone, err))
+		members, ok := known[text]
+		if !ok {
+			if err := json.Unmarshal([]byte(text), &members); err != nil {
+				return fault(ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", id.Ruleset, id.Zone, err))
+			}
+			known[text] = members
 		}
 		applied[id] = members
 		return nil

@@ -1,0 +1,36 @@
+package desired
+
+import (
+	"maps"
+	"slices"
+)
+
+// SameAs reports whether two zones declare the same. Where a value was declared
+// does not count. It is asked of each zone of a fleet at each commit, hence no
+// reflection; a test holds it to all members there are.
+func (z Zone) SameAs(o Zone) bool {
+	return z.Key == o.Key && z.ID == o.ID && maps.Equal(z.Labels, o.Labels) &&
+		slices.EqualFunc(z.Deployments, o.Deployments, Deployment.sameAs)
+}
+
+func (d Deployment) sameAs(o Deployment) bool {
+	return d.Ruleset == o.Ruleset && same(d.Enabled, o.Enabled) && sameOrNone(d.Expression, o.Expression) &&
+		sameOrNone(d.Paranoia, o.Paranoia) && d.Threshold.sameAs(o.Threshold) && sameOrNone(d.Unmanaged, o.Unmanaged) &&
+		slices.EqualFunc(d.Disable.Rules, o.Disable.Rules, same) && slices.EqualFunc(d.Disable.Tags, o.Disable.Tags, same)
+}
+
+func (t *Threshold) sameAs(o *Threshold) bool {
+	if t == nil || o == nil {
+		return t == o
+	}
+	return same(t.Score, o.Score) && same(t.Action, o.Action)
+}
+
+func same[T comparable](a, b Declared[T]) bool { return a.Value == b.Value }
+
+func sameOrNone[T comparable](a, b *Declared[T]) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return same(*a, *b)
+}
