@@ -19,6 +19,13 @@ func (b Budget) known() bool { return b.Requests > 0 && b.Per > 0 }
 // String is the budget as people write it: "1200 in 5m".
 func (b Budget) String() string { return fmt.Sprintf("%d in %s", b.Requests, brief(b.Per)) }
 
+// Urgent is the part of the budget that a sweep leaves to what cannot wait, a tenth:
+// somebody who pushes while a large fleet is looked at must not wait for the rest.
+func (b Budget) Urgent() int { return b.Requests / 10 }
+
+// forSweeps is the budget without that.
+func (b Budget) forSweeps() Budget { return Budget{b.Requests - b.Urgent(), b.Per} }
+
 // Interval returns how often, at the most, n requests can be sent again and
 // again: the length of time in which the budget lets n through, rounded up to
 // seconds, or to minutes where it is longer than one.
@@ -52,16 +59,17 @@ func (b Budget) Overload(zones int, requests int64, interval time.Duration) *Ove
 	if !b.known() || interval <= 0 || requests <= 0 {
 		return nil
 	}
-	// requests/interval > b.Requests/b.Per, in a form that cannot overflow.
-	if float64(requests)*float64(b.Per) <= float64(b.Requests)*float64(interval) {
+	sweeps := b.forSweeps()
+	// requests/interval > Requests/Per, in a form that cannot overflow.
+	if float64(requests)*float64(sweeps.Per) <= float64(sweeps.Requests)*float64(interval) {
 		return nil
 	}
-	return &Overload{zones, requests, Seconds(interval), Seconds(b.Interval(requests)), b}
+	return &Overload{zones, requests, Seconds(interval), Seconds(sweeps.Interval(requests)), b}
 }
 
 // String says it for a person, with the interval that would hold.
 func (o Overload) String() string {
-	return fmt.Sprintf("the sweep schedule cannot hold: of %s, each sweep takes %s, every %s; the budget of %s lets that be done every %s",
+	return fmt.Sprintf("the sweep schedule cannot hold: of %s, each sweep takes %s, every %s; the budget of %s, less a tenth for what is pushed, lets that be done every %s",
 		plural(o.Zones, "zone", "zones"), plural(int(o.Requests), "request", "requests"), brief(time.Duration(o.Interval)), o.Budget, brief(time.Duration(o.Holds)))
 }
 

@@ -32,6 +32,9 @@ const (
 	dayInterval = 2 * time.Hour
 	dayLatency  = 20 * time.Millisecond
 	dayPer      = 5 * time.Minute
+	// perConcurrent is of how many requests in the budget one may be under way: what is
+	// not answered yet may or may not be in what the platform says is left.
+	perConcurrent = 24
 	// dayPatience is how long a push may take to be live and proved.
 	dayPatience = time.Second
 )
@@ -228,10 +231,11 @@ func newDay(t *testing.T, zones, requests int) *dayWorld {
 		zones:  zones,
 		memory: &reconcile.Forgetful{}, budget: client.NewBudget(requests, dayPer), wake: make(chan struct{}, 1),
 	}
+	concurrency := requests / perConcurrent
 	token := mem.DefaultTokens()[0].Value
 	w.platform, err = client.New(client.Config{
 		BaseURL: "http://127.0.0.1/client/v4", Token: func() (edge.Secret, error) { return edge.NewSecret(token), nil },
-		Budget: w.budget, Concurrency: 50, Transport: w.dayPlatform,
+		Budget: w.budget, Concurrency: concurrency, Transport: w.dayPlatform,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -241,11 +245,12 @@ func newDay(t *testing.T, zones, requests int) *dayWorld {
 
 // run is one life of the daemon.
 func (w *dayWorld) run(ctx context.Context) (wait func()) {
+	budget := diff.Budget{Requests: w.requests, Per: dayPer}
 	loop := &reconcile.Loop{
 		Reconciler: &reconcile.Reconciler{
 			Source: w.shelf, Compiler: w.shelf, Good: w.shelf, Memory: w.memory, Reader: w.platform, Writer: w.platform,
-			Requests: w.platform.Requests, Now: time.Now, Concurrency: 50, Room: w.budget.Room,
-			Budget: diff.Budget{Requests: w.requests, Per: dayPer}, Sweep: cron.Every(dayInterval), Interval: dayInterval,
+			Requests: w.platform.Requests, Now: time.Now, Concurrency: w.requests / perConcurrent, Room: func() int { return w.budget.Room(budget.Urgent()) },
+			Budget: budget, Sweep: cron.Every(dayInterval), Interval: dayInterval,
 		},
 		Reporters: []reconcile.Reporter{&w.reports}, Wake: w.wake,
 	}

@@ -66,7 +66,7 @@ func TestPaceIsToldOnce(t *testing.T) {
 	pace := &Pace{Log: slog.New(slog.NewTextHandler(&out, nil))}
 	report := func(zones int, full bool) Report {
 		r := Report{Full: full, Declared: zones, Sweep: int64(zones) + 1}
-		r.Plan.Requests.Overload = diff.Budget{Requests: 10, Per: time.Minute}.Overload(zones, r.Sweep, time.Minute)
+		r.Plan.Requests.Overload = diff.Budget{Requests: 11, Per: time.Minute}.Overload(zones, r.Sweep, time.Minute)
 		return r
 	}
 	for i, step := range []struct {

@@ -156,7 +156,8 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	r := &reconcile.Reconciler{
 		Deprecations: sunset.notices,
 		Reader:       edge.ReadOnly(platform), Requests: platform.Requests, Now: time.Now, Log: log,
-		Concurrency: s.Budget.Concurrency, Budget: budget, Room: config.Budget.Room, Interval: interval,
+		Concurrency: s.Budget.Concurrency, Budget: budget, Interval: interval,
+		Room: func() int { return config.Budget.Room(budget.Urgent()) },
 	}
 	if why != toPlan {
 		r.Reader, r.Writer = platform, platform

@@ -78,15 +78,12 @@ func (b *Budget) State() BudgetState {
 	return b.state(now)
 }
 
-// urgent is the part of a budget that the sweep of a fleet leaves to others.
-const urgent = 10
-
 // freshCount is for how long what other processes have left is taken to be so.
 const freshCount = time.Second
 
 // Room returns how many requests may be sent now by who is in no hurry: without
-// waiting, and so that a tenth of the budget stays free for who is.
-func (b *Budget) Room() int {
+// waiting, and so that some of the budget stays free for who is.
+func (b *Budget) Room(urgent int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Now()
@@ -102,7 +99,7 @@ func (b *Budget) Room() int {
 			left = min(left, s.spare+s.free)
 		}
 	}
-	return max(0, left-b.requests/urgent)
+	return max(0, left-urgent)
 }
 
 // mustWait reports whether a request would wait now. It asks other processes
