@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
 )
 
 // lookNow has every zone looked at, and waits for it.
@@ -143,26 +144,42 @@ func TestSweepKeepsToItsRoom(t *testing.T) {
 	})
 }
 
-// Nothing is written that was worked out from an old list of rulesets.
+// Nothing is written that was worked out from an old list of rulesets: the vendor
+// has replaced the rule that a threshold is about since the sweep began.
 func TestSweepListsAgainBeforeItWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 20
 		l := newLooping(t, n)
-		l.repo.push("c1", zones(n, core("xss"))...)
+		d := core()
+		d.Threshold = &desired.Threshold{Score: desired.Declared[int]{Value: 33}, Action: desired.Declared[edge.Action]{Value: "block"}}
+		l.repo.push("c1", zones(n, removing(d))...)
 		l.start()
 		defer l.stop()
 		l.lookNow()
 		l.pass(50 * time.Minute)
-		l.drift(n)
+		rulesets := l.platform.State().Accounts[0].Rulesets
+		managed := rulesets[slices.IndexFunc(rulesets, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
+		last := &managed.Rules[len(managed.Rules)-1]
+		last.ID = "11111111111111111111111111111111"
+		must(t, l.platform.SetRuleset(mem.Account, managed))
+		for i := range n {
+			l.click(i+1, func(o *edge.Overrides) { o.Rules = nil })
+		}
 		l.told.take()
 		l.record.Reset()
 		for len(l.told.reports) == 0 || len(l.told.reports[len(l.told.reports)-1].Results) == 0 {
 			l.pass(time.Second)
 		}
-		calls := l.calls()
-		i := slices.IndexFunc(calls, func(c string) bool { return strings.HasPrefix(c, "write") })
-		if !slices.Contains(calls[:max(i, 0)], "list") {
-			t.Errorf("calls: %v", calls)
+		healed := l.told.reports[len(l.told.reports)-1].Results[0]
+		if healed.Outcome != Converged {
+			t.Errorf("%s: %v", healed.Outcome, healed.Err)
+		}
+		for _, zone := range l.platform.State().Zones {
+			if zone.ID == healed.Change.ZoneID {
+				if rules := zone.EntryPoint.Rules[0].ActionParameters.Overrides.Rules; len(rules) != 1 || rules[0].ID != last.ID {
+					t.Errorf("overrides of rules: %+v", rules)
+				}
+			}
 		}
 	})
 }
