@@ -55,15 +55,15 @@ type looked struct {
 }
 
 func lookedAt(r Report) looked {
-	l := looked{map[edge.ZoneID]bool{}, map[string]bool{}, r.Tokens}
+	l := looked{map[edge.ZoneID]bool{}, r.tokens, r.Tokens}
 	for _, s := range r.Plan.Settled {
 		l.zones[s.ID.Zone] = true
 	}
 	for _, c := range r.Plan.Changes {
-		l.zones[c.ZoneID], l.tokens[c.Token] = true, true
+		l.zones[c.ZoneID] = true
 	}
 	for _, q := range r.Plan.Problems {
-		l.zones[q.ZoneID], l.tokens[q.Token] = true, true
+		l.zones[q.ZoneID] = true
 	}
 	return l
 }

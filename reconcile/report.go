@@ -51,6 +51,8 @@ type Report struct {
 	Slice, Sum bool
 	// Busy is how long the slices of a Sum took, without the time between them.
 	Busy time.Duration
+
+	tokens map[string]bool // keys of the tokens in scope
 }
 
 // Held is a commit that is not acted on while the last good one stays in force.

@@ -50,7 +50,8 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if err != nil {
 		return err
 	}
-	report.Full, report.Slice, report.Tokens = scoped.all(), order.slice != nil, scoped.tokens
+	report.Full, report.Slice = scoped.all(), order.slice != nil
+	report.Tokens, report.tokens = scoped.tokens, tokenKeys(scoped.State)
 	r.log().DebugContext(ctx, "run begins", "trigger", string(order.Trigger), "commit", state.Commit,
 		"zones", scoped.Zones(), "held", report.Held != nil)
 	seen, err := r.observe(ctx, scoped.State, order.listedSince()) // 3 observe

@@ -227,6 +227,57 @@ func TestRestartDoesNotBeginWithAFullBudget(t *testing.T) {
 }
 
 // A 429 that one process got stops the others.
+// Whoever is in no hurry leaves some of the budget to who is, and knows what other
+// processes have sent.
+func TestRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const quota, urgent = 100, 10
+		store := &memoryStore{}
+		alone, one, other := NewBudget(quota, time.Minute), shared(store, quota, time.Minute), shared(store, quota, time.Minute)
+		want := func(when string, alones, ones, others int) {
+			t.Helper()
+			for b, want := range map[*Budget]int{alone: alones, one: ones, other: others} {
+				if got := b.Room(urgent); got != want {
+					t.Errorf("%s: room for %d, want %d", when, got, want)
+				}
+			}
+		}
+		send := func(b *Budget, n int) {
+			for range n {
+				if err := b.take(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				b.done(1, http.StatusOK, http.Header{})
+			}
+		}
+		want("at first", 90, 90, 90)
+		send(alone, 30)
+		send(one, 30)
+		time.Sleep(3 * time.Second) // what was taken and not used is given back
+		want("after thirty", 60, 60, 60)
+		send(other, 40)
+		time.Sleep(3 * time.Second)
+		want("after forty of another process", 60, 20, 20)
+		send(one, 25)
+		time.Sleep(3 * time.Second)
+		want("within what is left to others", 60, 0, 0)
+		time.Sleep(time.Minute)
+		want("a minute later", 90, 90, 90)
+		store.mu.Lock()
+		store.fail = errors.New("the disk is gone")
+		store.mu.Unlock()
+		send(one, 1)
+		time.Sleep(3 * time.Second)
+		if got := one.Room(urgent); got != quota/2-1-urgent {
+			t.Errorf("alone: room for %d", got)
+		}
+		one.done(0, http.StatusTooManyRequests, http.Header{"Retry-After": {"30"}})
+		if got := one.Room(urgent); got != 0 {
+			t.Errorf("while the platform throttles: room for %d", got)
+		}
+	})
+}
+
 func TestThrottlingIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &memoryStore{}

@@ -52,12 +52,12 @@ var (
 	runsTotal = metric{
 		"seawall_runs_total", "counter",
 		[]label{triggers, {"outcome", []string{outcomeConverged, outcomePartial, outcomeFailed}}},
-		"Runs that ended: converged when all in scope agrees with the newest commit, failed when the run as a whole did, else partial.",
+		"Runs that ended, a sweep being one: converged when all in scope agrees with the newest commit, failed when the run as a whole did, else partial.",
 	}
 	runDuration = metric{
 		"seawall_run_duration_seconds", "histogram",
 		[]label{triggers},
-		"How long runs took.",
+		"How long runs took; a sweep, from its first look to its last.",
 	}
 	lastRun = metric{
 		"seawall_last_run_timestamp_seconds", "gauge",
@@ -66,7 +66,7 @@ var (
 	}
 	lastSweep = metric{
 		"seawall_last_sweep_timestamp_seconds", "gauge", nil,
-		"When the last run over every declared zone ended without failing as a whole.",
+		"When the last look at every declared zone ended without failing as a whole: a sweep that has come around, or one run.",
 	}
 	lastConverged = metric{
 		"seawall_last_converged_timestamp_seconds", "gauge", nil,
@@ -74,12 +74,12 @@ var (
 	}
 	declaredZones = metric{
 		"seawall_declared_zones", "gauge", nil,
-		"Zones declared, as of the last run over all of them.",
+		"Zones declared, as of the last look at all of them.",
 	}
 	zones = metric{
 		"seawall_zones", "gauge",
 		[]label{{"state", zoneStateNames()}},
-		"Zones by what the last run over all of them found before it changed anything; changed counts weakening, and a zone can be in several states.",
+		"Zones by what the last look at all of them found before anything was changed; changed counts weakening, and a zone can be in several states.",
 	}
 	tokens = metric{
 		"seawall_tokens", "gauge",

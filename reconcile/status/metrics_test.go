@@ -124,6 +124,44 @@ func TestMetricsOfASweep(t *testing.T) {
 	}
 }
 
+// The slices of a sweep count for what they do, and their sum for the sweep.
+func TestMetricsOfSlices(t *testing.T) {
+	s, c := start(t)
+	s.Report(t.Context(), full(c))
+	first := c.now
+	held := reconcile.Report{Trigger: reconcile.TriggerSync, Commit: "c1", Held: &reconcile.Held{Commit: "c2"}, Finished: c.now}
+	s.Report(t.Context(), held)
+	c.set(t, "09:45")
+	for range 3 {
+		slice := full(c)
+		slice.Full, slice.Slice, slice.Requests = false, true, 5
+		slice.Plan.Summary = diff.Summary{Zones: 4, InSync: 4}
+		slice.Results = []reconcile.Result{{Change: change(1), Outcome: reconcile.Converged}}
+		s.Report(t.Context(), slice)
+	}
+	wantSeries(t, s, map[string]float64{
+		`seawall_changes_total{direction="strengthens",outcome="converged"}`: 3,
+		"seawall_requests_total": 15, "seawall_commit_held": 1,
+		`seawall_runs_total{outcome="converged",trigger="sweep"}`: 1,
+		"seawall_last_sweep_timestamp_seconds":                    unix(first),
+		`seawall_last_run_timestamp_seconds{trigger="sweep"}`:     unix(first),
+	})
+	sum := full(c)
+	sum.Sum, sum.Requests, sum.Held = true, 15, &reconcile.Held{Commit: "c2", Again: true}
+	sum.Plan.Summary = diff.Summary{Zones: 12, InSync: 11, Changed: 1}
+	sum.Results = []reconcile.Result{{Change: change(1), Outcome: reconcile.Converged}}
+	s.Report(t.Context(), sum)
+	wantSeries(t, s, map[string]float64{
+		`seawall_changes_total{direction="strengthens",outcome="converged"}`: 3,
+		"seawall_requests_total": 15, "seawall_commit_held": 1, "seawall_declared_zones": 12,
+		`seawall_runs_total{outcome="partial",trigger="sweep"}`: 1,
+		`seawall_run_duration_seconds_count{trigger="sweep"}`:   2,
+		"seawall_last_sweep_timestamp_seconds":                  unix(c.now),
+		`seawall_last_run_timestamp_seconds{trigger="sweep"}`:   unix(c.now),
+		`seawall_zones{state="changed"}`:                        1,
+	})
+}
+
 // TestSweepOutlivesOtherRuns: runs over a part, and runs that fail, leave what
 // the last full one found.
 func TestSweepOutlivesOtherRuns(t *testing.T) {

@@ -15,12 +15,12 @@ func (m *metrics) counter(of metric) *prometheus.CounterVec {
 	return vec
 }
 
-// histogram registers a histogram of seconds, from a look at git to a sweep of
-// ten thousand zones within the platform's limit of requests.
+// histogram registers a histogram of seconds, from a look at git to a sweep that
+// is spread over a day.
 func (m *metrics) histogram(of metric) *prometheus.HistogramVec {
 	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: of.name, Help: of.help,
-		Buckets: []float64{.1, .3, 1, 3, 10, 30, 60, 300, 600, 1800, 3600, 7200},
+		Buckets: []float64{.1, .3, 1, 3, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21600, 86400},
 	}, of.labelNames())
 	m.registry.MustRegister(vec)
 	of.eachSeries(func(values ...string) { vec.WithLabelValues(values...) })
