@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -385,6 +386,42 @@ func TestSweepOfNoZones(t *testing.T) {
 		l.pass(interval2h)
 		if got := l.told.kinds(); len(got) < 2 || got[0] != "slice 0" || got[1] != "sum 0" {
 			t.Errorf("runs: %v", got)
+		}
+	})
+}
+
+// Memory does not grow with time: not by sweeps, by what they heal, or by commits.
+func TestMemoryIsFlatOverAThousandSweeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 20
+		l := newLooping(t, n)
+		l.repo.push("c0", zones(n, core("xss"))...)
+		l.start()
+		defer l.stop()
+		heap := func() uint64 {
+			l.told.take()
+			l.record.Reset()
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		var early uint64
+		for sweep := range 1000 {
+			if sweep == 100 {
+				early = heap()
+			}
+			if sweep%10 == 0 {
+				delete(l.repo.commits, fmt.Sprint("c", sweep-10))
+				l.push(fmt.Sprint("c", sweep), []string{"xss", "rce"}[sweep/10%2])
+				l.drift(sweep % n)
+			}
+			l.lookNow()
+			l.told.take()
+			l.record.Reset()
+		}
+		if late := heap(); late > early+early/10 {
+			t.Errorf("the heap has grown from %d to %d bytes", early, late)
 		}
 	})
 }
