@@ -36,6 +36,8 @@ func (l *Loop) Run(ctx context.Context) {
 			l.sync(ctx)
 		case <-l.Wake:
 			l.sync(ctx)
+		case <-l.Look:
+			l.lookNow()
 		default:
 		}
 		// One is enough: who wakes without end must not keep drift from being seen.
@@ -61,9 +63,13 @@ func (l *Loop) wait(ctx context.Context) {
 	case <-l.Wake:
 		l.sync(ctx)
 	case <-l.Look:
-		l.Reconciler.LookNow()
-		l.picture.begin()
+		l.lookNow()
 	}
+}
+
+func (l *Loop) lookNow() {
+	l.Reconciler.LookNow()
+	l.picture.begin()
 }
 
 func (l *Loop) sync(ctx context.Context) {

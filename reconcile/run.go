@@ -40,7 +40,9 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	}
 	report.Commit = state.Commit
 	report.Declared, report.Sweep = state.Zones(), sweepRequests(state)
-	memory = r.hear(ctx, order, memory, state.Commit)
+	if order.slice == nil {
+		memory = r.hear(ctx, order, memory, state.Commit)
+	}
 	rollout := r.rollout(ctx, memory, state)
 	facts := r.facts(order, memory, state)
 	facts.Rollout = rollout.facts(r.Guards.Waves, r.Now())

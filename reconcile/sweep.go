@@ -35,6 +35,8 @@ const (
 	sliceTime = 200 * time.Millisecond
 	// mostPerSlice and fewestPerSlice bound its zones, by how many are read at once.
 	mostPerSlice, fewestPerSlice = 40, 1
+	// requestsPerZone is what a zone takes that differs: the look, the write, the proof.
+	requestsPerZone = 3
 	// startWhole is the part of the budget up to which a new process looks at every
 	// zone at once, whatever the one before has seen.
 	startWhole = 4
@@ -74,14 +76,18 @@ func (r *Reconciler) NextSlice() (wait time.Duration, ok bool) {
 	turn := s.turn(r.Sweep, now)
 	s.turnTo(now, turn)
 	ring := r.fleetOf(*r.inForce).ring()
+	stops, all := s.due(ring, r.sliceSize())
+	if _, toEnd := s.reach(); turn <= 0 && len(stops) == 0 && !toEnd {
+		return 0, false // no tick will come
+	}
 	wait = s.wait(ring, turn)
-	if _, all := s.due(ring, r.sliceSize()); all {
+	if all {
 		wait = max(wait, s.rest.Sub(now))
 	}
-	if wait = max(wait, s.pause.Sub(now)); wait <= 0 && r.room() < 2 {
+	if wait = max(wait, s.pause.Sub(now)); wait <= 0 && r.room() < 1 {
 		wait = time.Second
 	}
-	return wait, turn > 0 || wait <= 0
+	return wait, true
 }
 
 // turn is how long the wheel takes to come around, at a moment.
@@ -110,7 +116,8 @@ func (r *Reconciler) sliceSize() int {
 func (r *Reconciler) Slice(ctx context.Context) (report *Report, round bool) {
 	s, fleet := &r.sweep, r.fleetOf(*r.inForce)
 	size := r.sliceSize()
-	stops, all := s.due(fleet.ring(), max(1, min(size, r.room()-1)))
+	// With room for what heals a zone too: a slice must not come to wait for the budget.
+	stops, all := s.due(fleet.ring(), max(1, min(size, (r.room()-1)/requestsPerZone)))
 	if first := s.begun.IsZero(); first || len(stops) > 0 {
 		now := r.Now()
 		if first {

@@ -137,7 +137,7 @@ func TestSweepKeepsToItsRoom(t *testing.T) {
 			t.Errorf("%d zones were looked at", zones)
 		}
 		l.record.Reset()
-		l.told.told, room = nil, 1
+		l.told.told, room = nil, 0
 		l.lookNow()
 		if calls := l.calls(); len(calls) != 0 {
 			t.Errorf("without room: %v", calls)
@@ -355,6 +355,57 @@ func TestSizeOfSlices(t *testing.T) {
 			t.Errorf("after %d in %v: %d, want %d", c.size, c.took, got, c.want)
 		}
 	}
+}
+
+// A schedule that ticks no more is no reason to spin.
+func TestNoSlicesWithoutTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		never, err := ParseSchedule("0 0 30 2 *", nil)
+		must(t, err)
+		l := newLooping(t, 3)
+		l.repo.push("c1", zones(3, core("xss"))...)
+		l.start()
+		defer l.stop()
+		l.Sweep = never
+		l.told.take()
+		l.wake <- struct{}{}
+		l.pass(24 * time.Hour)
+		if got := l.told.kinds(); len(got) > 10 {
+			t.Errorf("%d runs in a day", len(got))
+		}
+		l.told.take()
+		l.record.Reset()
+		l.lookNow()
+		if got := reads(l.calls()); len(got) != 3 {
+			t.Errorf("asked to look now it looks at %v", got)
+		}
+	})
+}
+
+// A slice that finds much to mend does not come to wait for the budget: whoever
+// pushes would wait with it.
+func TestSlicesLeaveRoomToHeal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n, most = 60, 30
+		l := newLooping(t, n)
+		l.repo.push("c1", zones(n, core("xss"))...)
+		l.start()
+		defer l.stop()
+		l.Room = func() int { return most - len(l.calls()) }
+		l.told.told = func(int) {
+			if calls := l.calls(); len(calls) > most+requestsPerZone {
+				t.Errorf("%d calls, with room for %d", len(calls), most)
+			}
+		}
+		l.drift(n)
+		for range 10 {
+			l.record.Reset()
+			l.lookNow()
+		}
+		if got := l.healed(n); got != n {
+			t.Errorf("%d of %d zones are healed", got, n)
+		}
+	})
 }
 
 // A loop without a schedule, or before anything is in force, has no slices.
