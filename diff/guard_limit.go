@@ -75,17 +75,18 @@ func (f Facts) over(l *Limit, changes []Change, rule Rule, weakening bool) []hel
 	if most == "" {
 		return nil
 	}
+	h := holdBack(changes)
+	h.refusal.Release = "a smaller commit, or seawall apply --approve " + h.refusal.Digest
 	does, what := "changes", "this plan"
 	if weakening {
 		does = "weakens"
 	}
 	if before > 0 {
 		what = "this sweep"
+		h.refusal.Release = "seawall plan shows all of it, and what approves it"
 	}
-	h := holdBack(changes)
 	h.refusal.Guard = "limit"
 	h.refusal.Reason = fmt.Sprintf("%s %s %s, and guards.%s allows %s", what, does, plural(n, "zone", "zones"), rule.Name, most)
-	h.refusal.Release = "a smaller commit, or seawall apply --approve " + h.refusal.Digest
 	return []heldBack{h}
 }
 

@@ -56,7 +56,7 @@ func (r *Reconciler) facts(order Order, memory Recollection, state desired.State
 	f := r.sizes(order, memory, state)
 	f.Now, f.Holds = now, diff.Active(memory.Holds, now)
 	f.Zones, f.Rules, f.Approved = r.fleetOf(state).zones, r.Guards.Rules, approvedDigests(memory, order)
-	f.Touched = r.touched(order)
+	f.Touched = r.touched(order, state.Commit)
 	f.Freezes, _ = r.frozen(order, now)
 	if !order.Retry {
 		f.NonConvergent, f.NonConvergentTokens = memory.NonConvergent, r.unkept

@@ -120,13 +120,18 @@ func (w delayed) overLimit() map[edge.ZoneID]bool {
 	return zones
 }
 
-// lookAgain has the next sync look at all that a limit holds back, together: a
-// sweep has come to them in parts, and what was approved may be the whole.
+// lookAgain has the next sync look at all that waits for somebody's word, together:
+// a sweep has come to it in parts, and what was approved may be the whole.
 func (w delayed) lookAgain() {
-	for id, wish := range w.zones {
-		if wish.guard == guardLimit {
+	again(w.zones)
+	again(w.tokens)
+}
+
+func again[K comparable](waiting map[K]wish) {
+	for k, wish := range waiting {
+		if wish.guard == guardLimit || wish.guard == guardApproval {
 			wish.approved = unasked
-			w.zones[id] = wish
+			waiting[k] = wish
 		}
 	}
 }

@@ -87,14 +87,22 @@ func (l *Logger) Report(ctx context.Context, r Report) {
 	if r.Full {
 		l.holds(ctx, r, lines)
 	}
-	if r.Rollout != nil && r.Rollout.Halted != "" {
-		lines("halted waves", 1, func(int) {
-			l.Log.ErrorContext(ctx, "the waves are halted", "reason", r.Rollout.Halted, "release", "seawall waves resume")
-		})
+	if !r.Slice {
+		l.halted(ctx, r)
 	}
 	results := begun(r)
 	lines("results", len(results), func(i int) { l.result(ctx, results[i]) })
+	if r.Slice && r.Err != nil {
+		lines("failures", 1, func(int) { l.summary(ctx, r) })
+		return
+	}
 	l.summary(ctx, r)
+}
+
+func (l *Logger) halted(ctx context.Context, r Report) {
+	if r.Rollout != nil && r.Rollout.Halted != "" {
+		l.Log.ErrorContext(ctx, "the waves are halted", "reason", r.Rollout.Halted, "release", "seawall waves resume")
+	}
 }
 
 // sum writes what is worth saying once a sweep.
@@ -103,6 +111,7 @@ func (l *Logger) sum(ctx context.Context, r Report, lines func(string, int, func
 		l.Log.WarnContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
 	}
 	l.holds(ctx, r, lines)
+	l.halted(ctx, r)
 	l.summary(ctx, r)
 }
 

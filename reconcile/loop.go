@@ -85,6 +85,11 @@ func (l *Loop) slice(ctx context.Context) bool {
 	if wait, ok := l.Reconciler.NextSlice(); !ok || wait > 0 {
 		return false
 	}
+	if l.Reconciler.overtaken(ctx) {
+		l.Reconciler.sweep.failed(l.Reconciler.Now()) // should the sync not find that commit
+		l.sync(ctx)
+		return true
+	}
 	report, round := l.Reconciler.Slice(ctx)
 	if report != nil {
 		l.report(ctx, *report)

@@ -58,7 +58,7 @@ func (p pending[K]) after(declared, inScope func(K) bool, unfinished map[K]bool,
 
 // postpone notes what a run left unfinished.
 func (r *Reconciler) postpone(report *Report, state, scoped desired.State, sync bool) {
-	zones, tokens := unfinished(report)
+	zones, tokens := leftOver(report)
 	inScope, all, asked := among(zoneIDs(scoped)), tokenKeys(state), tokenKeys(scoped)
 	r.pending = r.pending.after(r.fleetOf(state).declares, inScope, zones, sync)
 	r.pendingTokens = r.pendingTokens.after(has(all), has(asked), tokens, sync)
@@ -75,8 +75,8 @@ func among[K comparable](some iter.Seq[K]) func(K) bool {
 
 func has[K comparable](set map[K]bool) func(K) bool { return func(k K) bool { return set[k] } }
 
-// unfinished returns the zones and tokens of a report that another try may help.
-func unfinished(report *Report) (zones map[edge.ZoneID]bool, tokens map[string]bool) {
+// leftOver returns the zones and tokens of a report that another try may help.
+func leftOver(report *Report) (zones map[edge.ZoneID]bool, tokens map[string]bool) {
 	zones, tokens = map[edge.ZoneID]bool{}, map[string]bool{}
 	for _, problem := range report.Plan.Problems {
 		if problem.State == diff.Unknown || problem.State == diff.Undelivered {

@@ -13,16 +13,17 @@ type picture struct {
 	begun    time.Time // when the first slice since the last sum did; zero before
 	busy     time.Duration
 	requests int64 // of slices
+	err      error // why one of them has failed, at least in part
 
 	changes  []diff.Change
 	problems []diff.Problem
 	results  []Result
-	tokens   diff.Plan // what the last run over all tokens has to say that is not about one
+	tokens   diff.Plan // what the last runs have to say that is about no zone, or no token
 	last     Report    // the last run
 }
 
 // begin forgets the slices since the last sum, as parts of it.
-func (p *picture) begin() { p.begun, p.busy, p.requests = time.Time{}, 0, 0 }
+func (p *picture) begin() { p.begun, p.busy, p.requests, p.err = time.Time{}, 0, 0, nil }
 
 // add takes a run in: what it has looked at is as it says.
 func (p *picture) add(r Report) {
@@ -34,12 +35,21 @@ func (p *picture) add(r Report) {
 		}
 		p.busy += r.Finished.Sub(r.Started)
 		p.requests += r.Requests
+		if r.looked && r.Err != nil { // one that was not over is made again
+			p.err = r.Err
+		}
 	}
 	if r.Full {
 		*p = picture{last: p.last}
 	}
 	if r.Tokens {
-		p.tokens = diff.Plan{Deprecations: r.Plan.Deprecations, Findings: r.Plan.Findings, Expiries: r.Plan.Expiries}
+		p.tokens.Findings, p.tokens.Expiries = r.Plan.Findings, r.Plan.Expiries
+		if r.Full || r.Slice {
+			p.tokens.Deprecations = r.Plan.Deprecations
+		}
+	}
+	if r.Err == nil {
+		p.tokens.Holds = r.Plan.Holds
 	}
 	looked := lookedAt(r)
 	p.changes = append(keepIf(p.changes, func(c diff.Change) bool { return !looked.has(c.ZoneID, c.Token) }), r.Plan.Changes...)
@@ -99,7 +109,8 @@ func (p *picture) sum(r *Reconciler) Report {
 	sum := p.last
 	sum.Trigger, sum.Started, sum.Finished = TriggerSweep, p.begun, r.Now()
 	sum.Full, sum.Tokens, sum.Slice, sum.Sum = true, true, false, true
-	sum.Commit, sum.Held, sum.Problems, sum.Err = state.Commit, nil, nil, nil
+	sum.Commit, sum.Held, sum.Problems, sum.Err = state.Commit, nil, nil, p.err
+	sum.Declared, sum.Sweep, sum.Unfinished = state.Zones(), sweepRequests(state), r.unfinished()
 	sum.Busy, sum.Requests = p.busy, p.requests
 	if r.held != nil {
 		held := *r.held
@@ -112,9 +123,9 @@ func (p *picture) sum(r *Reconciler) Report {
 	sum.Results = append([]Result{}, p.results...)
 	plan := diff.Gather(state.Commit, state.Zones(), len(state.Tokens), p.changes, p.problems)
 	plan.GeneratedAt = sum.Finished.UTC()
-	plan.Requests.Used, plan.Requests.Cost, plan.Requests.Overload = sum.Requests, p.last.Plan.Requests.Cost, p.last.Plan.Requests.Overload
+	plan.Requests.Used, plan.Requests.Overload = sum.Requests, r.Budget.Overload(sum.Declared, sum.Sweep, r.Interval)
 	plan.Deprecations, plan.Findings, plan.Expiries = p.tokens.Deprecations, p.tokens.Findings, p.tokens.Expiries
-	plan.Holds = p.last.Plan.Holds
+	plan.Holds = p.tokens.Holds
 	sum.Plan = plan
 	p.begin()
 	return sum

@@ -53,6 +53,7 @@ type Report struct {
 	Busy time.Duration
 
 	tokens map[string]bool // keys of the tokens in scope
+	looked bool            // it came to all zones in scope, whatever else has failed
 }
 
 // Held is a commit that is not acted on while the last good one stays in force.

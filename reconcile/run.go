@@ -14,7 +14,7 @@ import (
 // Run makes one run and reports it. The report is complete in every case: what
 // failed is in Report.Err, in the plan's problems, or in a result.
 func (r *Reconciler) Run(ctx context.Context, order Order) Report {
-	report := Report{Trigger: order.Trigger, Started: r.Now(), Plan: diff.Plan{Version: diff.PlanVersion}}
+	report := Report{Trigger: order.Trigger, Slice: order.slice != nil, Started: r.Now(), Plan: diff.Plan{Version: diff.PlanVersion}}
 	before := r.requests()
 	report.Err = r.run(ctx, order, &report)
 	if order.slice == nil {
@@ -52,8 +52,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if err != nil {
 		return err
 	}
-	report.Full, report.Slice = scoped.all(), order.slice != nil
-	report.Tokens, report.tokens = scoped.tokens, tokenKeys(scoped.State)
+	report.Full = scoped.all()
 	r.log().DebugContext(ctx, "run begins", "trigger", string(order.Trigger), "commit", state.Commit,
 		"zones", scoped.Zones(), "held", report.Held != nil)
 	seen, err := r.observe(ctx, scoped.State, order.listedSince()) // 3 observe
@@ -67,6 +66,7 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		if tokensErr != nil && !stops(tokensErr) {
 			return fmt.Errorf("recalling tokens: %w", tokensErr)
 		}
+		report.Tokens, report.tokens = scoped.tokens, tokenKeys(scoped.State)
 	}
 	report.Plan = r.plan(scoped, order, seen.live, memory.Applied, facts) // 4 diff, 5 guard
 	if order.slice != nil {
@@ -89,12 +89,13 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 	if !writes {
 		return tokensErr
 	}
-	if !facts.Shrunk() && order.slice == nil {
+	accepts := order.slice == nil && !facts.Shrunk()
+	if accepts {
 		r.announce(ctx, state.Commit)
 		if err := r.begin(ctx, rollout); err != nil {
 			return err
 		}
-		if err := r.accept(ctx, order, memory, state, facts, seen.live); err != nil {
+		if err := r.accept(ctx, memory, state, facts, seen.live); err != nil {
 			return err
 		}
 	}
@@ -102,22 +103,42 @@ func (r *Reconciler) run(ctx context.Context, order Order, report *Report) error
 		return fmt.Errorf("recording approvals: %w", err)
 	}
 	err = r.apply(ctx, scoped.State, seen, report, memory, facts, order) // 6 apply, 7 verify
+	report.looked = err == nil
 	if ctx.Err() == nil {
 		err = errors.Join(err, tokensErr, r.applyTokens(ctx, seen.live.Tokens, report))
 	}
 	r.postpone(report, state, scoped.State, order.ChangedOnly)
 	r.delayed = r.delayedAfter(report, state, scoped.State, facts)
-	report.Unfinished = len(r.pending) + len(r.pendingTokens) + r.delayed.timely()
+	if accepts && !order.narrow() {
+		r.actedOn = &state // what it did not come to is on the list of what waits
+	}
+	return errors.Join(err, r.conclude(ctx, state, scoped.State, report))
+}
+
+// conclude remembers what a run has come to, even one that was told to stop.
+func (r *Reconciler) conclude(ctx context.Context, state, scoped desired.State, report *Report) error {
 	if report.Full {
 		r.forgetRulesets()
-		r.wholeRun(err != nil)
+		r.wholeRun(!report.looked)
 	}
-	if order.slice == nil {
-		err = errors.Join(err, r.keepCursor(ctx))
-	}
-	ctx, cancel := lingering(ctx, grace) // what was seen is worth remembering even by a run that was told to stop
+	report.Unfinished = r.unfinished()
+	stopped := ctx.Err() != nil
+	ctx, cancel := lingering(ctx, grace)
 	defer cancel()
-	return errors.Join(err, r.settle(ctx, state.Commit, report.Plan.Settled), r.follow(ctx, state.Commit, scoped.State, report), r.spend(ctx, report))
+	err := errors.Join(r.settle(ctx, state.Commit, report.Plan.Settled), r.follow(ctx, state.Commit, scoped, report), r.spend(ctx, report))
+	if !report.Slice { // a slice is not over before it is passed
+		err = errors.Join(err, r.keepCursor(ctx, stopped))
+	}
+	return err
+}
+
+// unfinished counts what a later run tries again, or comes to.
+func (r *Reconciler) unfinished() int {
+	n := len(r.pending) + len(r.pendingTokens) + r.delayed.timely()
+	if r.Sweep != nil && !r.sweep.caughtUp {
+		n++ // what an earlier process did not come to, nobody knows of how many zones
+	}
+	return n
 }
 
 // stateFor returns what a run is about: that of git, or, of a slice, the state in
@@ -164,19 +185,15 @@ func (r *Reconciler) settle(ctx context.Context, commit string, settled []diff.S
 	return nil
 }
 
-// accept makes a commit the one in force: the one to fall back to. It counts as
-// acted on when no zone was left out that a later run could miss.
-func (r *Reconciler) accept(ctx context.Context, order Order, memory Recollection, state desired.State, facts diff.Facts, live diff.Live) error {
-	if err := r.remember(ctx, memory, state, facts, live); err != nil {
+// accept makes a commit the one in force: the one to fall back to.
+func (r *Reconciler) accept(ctx context.Context, memory Recollection, state desired.State, facts diff.Facts, live diff.Live) error {
+	if err := errors.Join(r.openCursor(ctx, state.Commit), r.remember(ctx, memory, state, facts, live)); err != nil {
 		return err
 	}
 	r.inForce = &state
 	r.shown.Store(&state)
 	if r.newest != nil && r.newest.commit == state.Commit {
 		r.newest = nil
-	}
-	if !order.narrow() {
-		r.actedOn = &state
 	}
 	return nil
 }
@@ -191,7 +208,7 @@ func (r *Reconciler) remember(ctx context.Context, memory Recollection, state de
 			return fmt.Errorf("remembering the accepted commit: %w", err)
 		}
 	}
-	if r.Good != nil && state.Commit != "" && !known {
+	if r.Good != nil && state.Commit != "" && (!known || r.overtaken(ctx)) {
 		if err := r.Good.SetGood(ctx, state.Commit); err != nil {
 			return fmt.Errorf("remembering the good commit: %w", err)
 		}

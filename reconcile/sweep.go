@@ -3,7 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"maps"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -48,15 +48,22 @@ const (
 type sweeping struct {
 	wheel
 	interval interval
-	begun    time.Time            // when the first slice of this round did; zero before
-	size     int                  // how many zones the next slice should have
-	rest     time.Time            // when the next one should begin, if there is no hurry
-	pause    time.Time            // and when it may: the last ones have failed
-	failures int                  // in a row
-	touched  map[edge.ZoneID]bool // zones that this round has changed, and whether that weakens
-	caughtUp bool                 // nothing is left of what an earlier process did not finish
+	begun    time.Time // when the first slice of this round did; zero before
+	size     int       // how many zones the next slice should have
+	rest     time.Time // when the next one should begin, if there is no hurry
+	pause    time.Time // and when it may: the last ones have failed
+	failures int       // in a row
+	touched  map[edge.ZoneID]touch
+	caughtUp bool // nothing is left of what an earlier process did not finish
 	kept     Cursor
 	keptAt   time.Time
+}
+
+// touch is a zone that the sweep has changed. It counts for limits until an
+// interval has passed.
+type touch struct {
+	at      time.Time
+	weakens bool
 }
 
 // slice is a part of a sweep: the run over the zones that are due.
@@ -126,7 +133,7 @@ func (r *Reconciler) Slice(ctx context.Context) (report *Report, round bool) {
 		ran := r.Run(ctx, Order{Trigger: TriggerSweep, slice: &slice{fleet.at(stops), first, s.begun}})
 		report = &ran
 		s.note(report, now)
-		if report.Err != nil {
+		if !report.looked {
 			if first {
 				s.begun = time.Time{}
 			}
@@ -139,19 +146,29 @@ func (r *Reconciler) Slice(ctx context.Context) (report *Report, round bool) {
 	round = s.pass(stops, all)
 	if round {
 		s.begun, s.caughtUp = time.Time{}, true
-		if len(r.delayed.overLimit()) == 0 {
-			s.touched = nil
-		}
 		r.delayed.lookAgain()
 		r.forgetRulesets()
+		if r.newest != nil && len(desired.Errors(r.newest.problems)) > 0 {
+			r.newest = nil // what tripped over a bound may do on a quieter machine
+		}
 	}
 	if s.rest = (time.Time{}); all {
 		s.restFor(r.Now(), s.turn(r.Sweep, s.at))
 	}
-	if err := r.keepCursor(ctx); err != nil && report != nil {
+	if err := r.keepCursor(ctx, ctx.Err() != nil); err != nil && report != nil {
 		report.Err = errors.Join(report.Err, err)
 	}
 	return report, round
+}
+
+// overtaken reports whether another process, a seawall apply, has accepted a commit
+// that is not the one in force here: a slice would undo what that has done.
+func (r *Reconciler) overtaken(ctx context.Context) bool {
+	if r.Good == nil || r.inForce.Commit == "" {
+		return false
+	}
+	good, ok, err := r.Good.Good(ctx)
+	return err != nil || ok && good != r.inForce.Commit
 }
 
 // nextSize is how many zones the next slice should have, after one that took a
@@ -183,27 +200,52 @@ func (s *sweeping) note(report *Report, now time.Time) {
 	for _, result := range report.Results {
 		if c := result.Change; c.Kind == diff.KindDeployment && result.Outcome != NotStarted {
 			if s.touched == nil {
-				s.touched = map[edge.ZoneID]bool{}
+				s.touched = map[edge.ZoneID]touch{}
 			}
-			s.touched[c.ZoneID] = s.touched[c.ZoneID] || c.Direction == diff.Weakens
+			s.touched[c.ZoneID] = touch{now, c.Direction == diff.Weakens || s.touched[c.ZoneID].weakens}
 		}
 	}
-	if report.Err == nil {
+	if report.looked && !down(report) {
 		s.failures = 0
 		return
 	}
+	s.failed(now)
+}
+
+// failed has the sweep pause: longer each time in a row.
+func (s *sweeping) failed(now time.Time) {
 	s.pause = now.Add(min(firstPause<<min(s.failures, 10), longestPause))
 	s.failures++
 }
 
-// touched are the zones that count for limits beside those of a run: what the
-// round has changed, and what a limit holds back from it.
-func (r *Reconciler) touched(order Order) map[edge.ZoneID]bool {
+// down reports whether the platform did not answer for any zone of a slice.
+func down(report *Report) bool {
+	unavailable := map[edge.ZoneID]bool{}
+	for _, p := range report.Plan.Problems {
+		if errors.Is(p.Err, edge.ErrUnavailable) {
+			unavailable[p.ZoneID] = true
+		}
+	}
+	return len(unavailable) > 0 && len(unavailable) == report.Plan.Summary.Zones
+}
+
+// touched are the zones that count for limits beside those of a run: what the sweep
+// has changed within an interval, and what a limit holds back from it. A push is
+// judged by itself, with what is held back.
+func (r *Reconciler) touched(order Order, commit string) map[edge.ZoneID]bool {
 	over := r.delayed.overLimit()
-	if order.slice == nil && len(over) == 0 {
+	pushed := r.inForce == nil || r.inForce.Commit != commit
+	if order.slice == nil && (len(over) == 0 || pushed) {
 		return nil
 	}
-	maps.Copy(over, r.sweep.touched)
+	s := &r.sweep
+	for zone, t := range s.touched {
+		if now := r.Now(); now.Sub(t.at) >= s.interval.at(r.Sweep, now) {
+			delete(s.touched, zone)
+			continue
+		}
+		over[zone] = t.weakens || over[zone]
+	}
 	return over
 }
 
@@ -218,6 +260,8 @@ func (r *Reconciler) LookNow() {
 // that was acted on, or nil where everything must be looked at, together: nothing
 // was accepted yet, or it costs little.
 func (r *Reconciler) resume(ctx context.Context, memory Recollection, state desired.State) *desired.State {
+	s, now := &r.sweep, r.Now()
+	s.kept, s.keptAt = memory.Cursor, now
 	if r.Sweep == nil || r.Budget.Requests == 0 || sweepRequests(state)*startWhole <= int64(r.Budget.Requests) {
 		return nil
 	}
@@ -225,13 +269,15 @@ func (r *Reconciler) resume(ctx context.Context, memory Recollection, state desi
 	if err != nil {
 		return nil // a run that needs it says so
 	}
-	s, now := &r.sweep, r.Now()
+	done := memory.Cursor.Commit != "" && memory.Cursor.Commit == base.Commit
+	if !done && len(r.Guards.Rules) > 0 {
+		return nil // what is missing is to be judged as one
+	}
 	s.wheel = wheel{start: memory.Cursor.Phase, at: now, behind: 1}
-	if s.caughtUp = memory.Cursor.Commit != "" && memory.Cursor.Commit == base.Commit; s.caughtUp {
+	if s.caughtUp = done; done {
 		s.behind, s.at = 0, memory.Cursor.At
 		s.turnTo(now, s.turn(r.Sweep, now))
 	}
-	s.kept, s.keptAt = memory.Cursor, now
 	return &base
 }
 
@@ -244,33 +290,48 @@ func (r *Reconciler) wholeRun(failed bool) {
 	}
 }
 
-// keepCursor writes down how far the sweep has come, now and then, and at once
-// where a commit is done.
-func (r *Reconciler) keepCursor(ctx context.Context) error {
+// keepCursor writes down how far the sweep has come: now and then, at once where the
+// process stops, and where a commit came to be done, or has something left to do.
+func (r *Reconciler) keepCursor(ctx context.Context, stops bool) error {
 	s := &r.sweep
 	if r.Sweep == nil || r.Memory == nil || r.inForce == nil {
 		return nil
 	}
 	now := r.Now()
-	c := Cursor{Commit: s.kept.Commit, Phase: s.next(), At: s.since(s.turn(r.Sweep, now))}
+	c := Cursor{Phase: s.next(), At: s.since(s.turn(r.Sweep, now))}
 	if s.caughtUp && r.nothingWaits() {
 		c.Commit = r.inForce.Commit
 	}
-	if c.Commit == s.kept.Commit && ctx.Err() == nil && now.Sub(s.keptAt) < keepEvery {
+	if c.Commit == s.kept.Commit && !stops && now.Sub(s.keptAt) < keepEvery {
 		return nil
 	}
 	ctx, cancel := lingering(ctx, grace)
 	defer cancel()
+	return r.keep(ctx, c)
+}
+
+func (r *Reconciler) keep(ctx context.Context, c Cursor) error {
 	if err := r.Memory.Keep(ctx, c); err != nil {
-		return err
+		return fmt.Errorf("remembering how far the sweep has come: %w", err)
 	}
-	s.kept, s.keptAt = c, now
+	r.sweep.kept, r.sweep.keptAt = c, r.Now()
 	return nil
+}
+
+// openCursor says that a commit is about to be acted on, before it is accepted: a
+// process that dies meanwhile must not leave what looks done.
+func (r *Reconciler) openCursor(ctx context.Context, commit string) error {
+	if r.Sweep == nil || r.Memory == nil || r.sweep.kept.Commit == "" || r.sweep.kept.Commit == commit {
+		return nil
+	}
+	c := r.sweep.kept
+	c.Commit = ""
+	return r.keep(ctx, c)
 }
 
 // nothingWaits reports whether a new process would miss nothing if it looked at no
 // more than what changes from here.
 func (r *Reconciler) nothingWaits() bool {
 	return r.actedOn != nil && r.inForce.Commit == r.actedOn.Commit && len(r.pending) == 0 && len(r.pendingTokens) == 0 &&
-		len(r.delayed.zones) == 0 && len(r.delayed.tokens) == 0
+		len(r.delayed.zones) == 0 && len(r.delayed.tokens) == 0 && (len(r.sweep.touched) == 0 || len(r.Guards.Rules) == 0)
 }
