@@ -78,12 +78,21 @@ func (r *Reconciler) fallBack(ctx context.Context, order Order, report *Report, 
 
 var errNoGood = errors.New("there is no earlier good commit to keep")
 
-// lastGood returns the state to fall back to: the one in force or, after a
-// restart, what the commit remembered as good compiles to.
+// lastGood returns the state to fall back to: the one in force, unless another
+// process has accepted one since, or this one is new and has none.
 func (r *Reconciler) lastGood(ctx context.Context) (desired.State, error) {
-	if r.inForce != nil {
+	if r.inForce != nil && !r.overtaken(ctx) {
 		return *r.inForce, nil
 	}
+	state, err := r.goodOnRecord(ctx)
+	if err != nil && r.inForce != nil {
+		return *r.inForce, nil
+	}
+	return state, err
+}
+
+// goodOnRecord returns what the commit remembered as good compiles to.
+func (r *Reconciler) goodOnRecord(ctx context.Context) (desired.State, error) {
 	if r.Good == nil {
 		return desired.State{}, errNoGood
 	}

@@ -120,20 +120,22 @@ func (w delayed) overLimit() map[edge.ZoneID]bool {
 	return zones
 }
 
-// lookAgain has the next sync look at all that waits for somebody's word, together:
-// a sweep has come to it in parts, and what was approved may be the whole.
-func (w delayed) lookAgain() {
-	again(w.zones)
-	again(w.tokens)
+// lookAgain has the next sync look at all that waits for somebody's word, together,
+// and reports whether anything does: a sweep has come to it in parts, and what was
+// approved may be the whole.
+func (w delayed) lookAgain() bool {
+	zones, tokens := again(w.zones), again(w.tokens)
+	return zones || tokens
 }
 
-func again[K comparable](waiting map[K]wish) {
+func again[K comparable](waiting map[K]wish) (any bool) {
 	for k, wish := range waiting {
 		if wish.guard == guardLimit || wish.guard == guardApproval {
 			wish.approved = unasked
-			waiting[k] = wish
+			waiting[k], any = wish, true
 		}
 	}
+	return any
 }
 
 // unasked stands for no approvals that there can be.

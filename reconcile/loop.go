@@ -96,6 +96,9 @@ func (l *Loop) slice(ctx context.Context) bool {
 	}
 	if round {
 		l.report(ctx, l.picture.sum(l.Reconciler))
+		if l.Reconciler.delayed.lookAgain() && ctx.Err() == nil {
+			l.sync(ctx)
+		}
 	}
 	return true
 }

@@ -146,7 +146,6 @@ func (r *Reconciler) Slice(ctx context.Context) (report *Report, round bool) {
 	round = s.pass(stops, all)
 	if round {
 		s.begun, s.caughtUp = time.Time{}, true
-		r.delayed.lookAgain()
 		r.forgetRulesets()
 		if r.newest != nil && len(desired.Errors(r.newest.problems)) > 0 {
 			r.newest = nil // what tripped over a bound may do on a quieter machine
