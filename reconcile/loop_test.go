@@ -58,6 +58,16 @@ func (j *journal) kinds() []string {
 	return kinds
 }
 
+// last returns what it was told last, before anything the zero report.
+func (j *journal) last() Report {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.reports) == 0 {
+		return Report{}
+	}
+	return j.reports[len(j.reports)-1]
+}
+
 // take returns what it was told since it was asked last.
 func (j *journal) take() []Report {
 	j.mu.Lock()

@@ -342,8 +342,8 @@ func TestSweepPausesWhileThePlatformIsDown(t *testing.T) {
 		if asked == 0 || asked > n/4 {
 			t.Errorf("asked %d times for %d zones", asked, n)
 		}
-		l.tamper.read = nil
 		seen := l.watch()
+		l.wake <- struct{}{}
 		for range 10 {
 			l.pass(longestPause)
 		}

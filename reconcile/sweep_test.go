@@ -171,10 +171,10 @@ func TestSweepListsAgainBeforeItWrites(t *testing.T) {
 		}
 		l.told.take()
 		l.record.Reset()
-		for len(l.told.reports) == 0 || len(l.told.reports[len(l.told.reports)-1].Results) == 0 {
+		for len(l.told.last().Results) == 0 {
 			l.pass(time.Second)
 		}
-		healed := l.told.reports[len(l.told.reports)-1].Results[0]
+		healed := l.told.last().Results[0]
 		if healed.Outcome != Converged {
 			t.Errorf("%s: %v", healed.Outcome, healed.Err)
 		}
