@@ -129,7 +129,10 @@ func (l *looping) push(name string, d ...string) {
 	synctest.Wait()
 }
 
+// pass lets time pass. What a test has set before, hooks of calls see: the recorder
+// has a lock that both take.
 func (l *looping) pass(d time.Duration) {
+	l.record.Calls()
 	time.Sleep(d)
 	synctest.Wait()
 }
@@ -137,6 +140,7 @@ func (l *looping) pass(d time.Duration) {
 // watch notes when each zone is read. What it returns fails where one was not for
 // longer than a time.
 func (l *looping) watch() func(longest time.Duration) {
+	var mu sync.Mutex
 	seen := map[edge.ZoneID]time.Time{}
 	begin := time.Now()
 	note := func(zone edge.ZoneID, longest time.Duration) {
@@ -149,11 +153,15 @@ func (l *looping) watch() func(longest time.Duration) {
 		}
 	}
 	l.tamper.read = func(zone edge.ZoneID) error {
+		mu.Lock()
+		defer mu.Unlock()
 		note(zone, interval2h)
 		seen[zone] = time.Now()
 		return nil
 	}
 	return func(longest time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
 		for _, zone := range l.platform.State().Zones {
 			note(zone.ID, longest)
 		}
