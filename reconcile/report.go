@@ -47,7 +47,7 @@ type Report struct {
 	Full, Tokens bool
 	// Slice says that the run was a part of a sweep, which goes on. Sum says that this
 	// is the report of no run: when a sweep has come around it says what the latest
-	// look at each zone has found, and what the slices did; those were reported before.
+	// look at each zone has found, and what came of it; that was reported before.
 	Slice, Sum bool
 	// Busy is how long the slices of a Sum took, without the time between them.
 	Busy time.Duration

@@ -156,7 +156,7 @@ func (s scene) prove(ctx context.Context, d *daemon, score int, pushed func() er
 	if err := d.poke(ctx); err != nil {
 		return cost{}, err
 	}
-	proved, err := d.await(ctx, func(l line) bool { return l.Msg == "run finished" && l.Applied == 1 })
+	proved, err := d.await(ctx, func(l line) bool { return l.Msg == "run finished" && l.Trigger == "sync" && l.Applied == 1 })
 	if err != nil {
 		return cost{}, err
 	}
