@@ -88,11 +88,11 @@ func (j *journal) want(t *testing.T, want ...string) {
 // looping is a world with a loop that runs in the time of a bubble.
 type looping struct {
 	*world
-	loop       *Loop
-	sync, wake chan struct{}
-	look       chan os.Signal
-	told       *journal
-	stop       func()
+	loop *Loop
+	wake chan struct{}
+	look chan os.Signal
+	told *journal
+	stop func()
 }
 
 const interval2h = 2 * time.Hour

@@ -1,10 +1,9 @@
 package reconcile
 
 import (
-	"time"
-
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
