@@ -25,9 +25,11 @@ func newRun(t *terminal) *cobra.Command {
 		Long: `Look at git on the sync schedule, and reconcile what a new commit changed at once.
 Between two ticks of the sweep schedule look at every zone once, spread over the
 time. The first run is over everything; so is each start of a fleet that takes no
-more than a quarter of the request budget. /healthz, /readyz and /metrics are served on the
-configured address, and so is /hook/git where webhooks are configured. With a forge
-configured, open pull requests get a comment with what a merge would do.
+more than a quarter of the request budget.
+
+/healthz, /readyz and /metrics are served on the configured address, and so is
+/hook/git where webhooks are configured. With a forge configured, open pull
+requests get a comment with what a merge would do.
 
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
 configuration again; one with a mistake is told and the old one stays. SIGUSR1 has
