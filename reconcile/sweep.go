@@ -33,8 +33,8 @@ const (
 	longestRest   = 5 * time.Second
 	// sliceTime is how long a slice should take, since whoever pushes waits for it.
 	sliceTime = 200 * time.Millisecond
-	// mostPerSlice and fewestPerSlice bound its zones, by how many are read at once.
-	mostPerSlice, fewestPerSlice = 40, 1
+	// mostPerSlice bounds its zones, as a multiple of how many are read at once.
+	mostPerSlice = 40
 	// requestsPerZone is what a zone takes that differs: the look, the write, the proof.
 	requestsPerZone = 3
 	// startWhole is the part of the budget up to which a new process looks at every
@@ -177,7 +177,7 @@ func nextSize(size int, took time.Duration, concurrency int) int {
 	if took > 0 {
 		next = min(next, int(float64(size)*float64(sliceTime)/float64(took)))
 	}
-	return min(max(next, size/2, fewestPerSlice*concurrency), mostPerSlice*concurrency)
+	return min(max(next, size/2, concurrency), mostPerSlice*concurrency)
 }
 
 // restFor lets some time pass before the next slice: a little more or less than
@@ -237,9 +237,9 @@ func (r *Reconciler) touched(order Order, commit string) map[edge.ZoneID]bool {
 	if order.slice == nil && (len(over) == 0 || pushed) {
 		return nil
 	}
-	s := &r.sweep
+	s, now := &r.sweep, r.Now()
 	for zone, t := range s.touched {
-		if now := r.Now(); now.Sub(t.at) >= s.interval.at(r.Sweep, now) {
+		if now.Sub(t.at) >= s.interval.at(r.Sweep, now) {
 			delete(s.touched, zone)
 			continue
 		}
