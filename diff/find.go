@@ -101,7 +101,7 @@ func (p *planner) seek(account desired.Account, ruleset string) lookup {
 	if full.Err != nil {
 		return unknown(full.Err)
 	}
-	return lookup{managed: index(full.Value)}
+	return lookup{managed: p.in.Indexes.of(full.Value)}
 }
 
 // FindRuleset finds the managed ruleset a reference names among those listed:

@@ -263,3 +263,7 @@ func (p Plan) Attention() bool {
 	}
 	return false
 }
+
+// Unread reports whether it says that something could not be read, so that another
+// try may help.
+func (p Problem) Unread() bool { return p.State == Unknown }
