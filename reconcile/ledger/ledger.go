@@ -8,8 +8,8 @@
 //	memory.Now = time.Now
 //	reconciler.Memory = memory
 //
-// A [Ledger] is a [reconcile.Memory] and a [reconcile.Control]. The schema stands
-// in schema.go to schema5.go, with what each column means. Every method is one transaction
+// A [Ledger] is a [reconcile.Memory], a [reconcile.Control] and [reconcile.Records]. The
+// schema stands in schema.go, with what each column means. Every method is one transaction
 // that is on the disk when the method returns, so a process that is killed leaves
 // the state before or after it, never half.
 //
@@ -54,6 +54,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Ledger is one open file. It is safe for concurrent use.
@@ -72,8 +74,8 @@ type Ledger struct {
 	path     string
 	readOnly bool
 
-	recalling sync.Mutex // held while there is recalled, and guards
-	recalled  recalled
+	recalled cached[reconcile.Recollection]
+	standing cached[reconcile.Standing]
 
 	growing sync.Mutex // held while ledger and mark are to be written one after the other
 	mu      sync.Mutex // guards what follows
@@ -132,9 +134,8 @@ func (l *Ledger) Close() error {
 	if l.db == nil {
 		return nil
 	}
-	l.recalling.Lock()
-	defer l.recalling.Unlock()
 	l.recalled.close()
+	l.standing.close()
 	err := l.db.Close()
 	return explain("closing", l.path, errors.Join(err, l.unlock()))
 }

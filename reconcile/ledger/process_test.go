@@ -29,9 +29,9 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-	case "migrate":
+	case "create":
 		after, _ := strconv.Atoi(os.Args[2])
-		fmt.Fprintln(os.Stderr, migrateHalf(os.Args[1], after))
+		fmt.Fprintln(os.Stderr, createHalf(os.Args[1], after))
 		os.Exit(1)
 	case "life":
 		steps, _ := strconv.Atoi(os.Args[2])
