@@ -68,6 +68,7 @@ var happenings = map[outcome][]happening{
 		{handler: answer(400, failure(20125, "blank")), sentinel: edge.ErrInvalid, reads: 1, updates: 1},
 		{handler: answer(401, failure(1000, "who?")), sentinel: edge.ErrUnauthenticated, reads: 1, updates: 1},
 		{handler: answer(403, failure(9109, "no")), sentinel: edge.ErrForbidden, reads: 1, updates: 1},
+		{handler: answer(403, failure(10000, "Authentication error")), sentinel: edge.ErrForbidden, reads: 1, updates: 1},
 		{handler: answer(404, failure(10003, "none")), sentinel: edge.ErrEntryPointNotFound, reads: 1, updates: 1},
 		{handler: answer(405, ""), sentinel: edge.ErrNotOffered, reads: 1, updates: 1},
 	},
