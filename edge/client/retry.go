@@ -152,13 +152,17 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", call, err)
 	}
+	timed, deadline, cancel := c.withDeadline(ctx, call)
+	defer cancel()
 	tries := 0
-	var last *attempt
+	var last, heard *attempt
 	// The policy's own result says less than the last attempt: it is replaced when
 	// the context ends, and a write that was on its way must not be forgotten.
-	_, _ = failsafe.With(c.retries).WithContext(ctx).Get(func() (*attempt, error) {
+	_, _ = failsafe.With(c.retries).WithContext(timed).Get(func() (*attempt, error) {
 		tries++
-		last = c.try(ctx, call, token, decode)
+		if last = c.try(timed, call, token, deadline, decode); timed.Err() == nil {
+			heard = last
+		}
 		return last, nil
 	})
 	switch {
@@ -166,6 +170,8 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 		return fmt.Errorf("%s: %w", call, ctx.Err())
 	case last.outcome == succeeded:
 		return nil
+	case context.Cause(timed) == errOverdue && last.verdict() == again:
+		return c.overdue(call, tries, heard)
 	case last.verdict() == unknown:
 		return fmt.Errorf("%w: %w", edge.ErrOutcomeUnknown, last.err)
 	case ctx.Err() != nil && (last.verdict() == again || last.outcome == notSent):

@@ -45,7 +45,8 @@ var happenings = map[outcome][]happening{
 	},
 	cut: {
 		{handler: hangUp, sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true, orphan: true},
-		{handler: stall, sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: stall, sentinel: edge.ErrUnavailable, reads: 1, // its time is over then; see deadline_test.go
+			updates: 1, unknown: true, orphan: true},
 	},
 	failed: {
 		{handler: answer(500, failure(0, "sorry")), sentinel: edge.ErrUnavailable, reads: 5, updates: 1, unknown: true, orphan: true},
