@@ -34,6 +34,7 @@ const (
 	succeeded  outcome = "succeeded"
 	throttled  outcome = "throttled"  // 429
 	conflicted outcome = "conflicted" // 409: another writer was at it
+	withheld   outcome = "withheld"   // the caller's own step before it failed; see edge.BeforeSend
 	notSent    outcome = "not sent"   // no connection, or it broke before the request was on it
 	cut        outcome = "cut"        // sent; no status came back: closed, reset or timed out
 	failed     outcome = "failed"     // 5xx
@@ -69,6 +70,7 @@ var verdicts = map[outcome]map[class]verdict{
 	succeeded:    {read: final, update: final, remove: final, create: final, roll: final},
 	throttled:    {read: again, update: again, remove: again, create: final, roll: again},
 	conflicted:   {read: again, update: again, remove: again, create: final, roll: again},
+	withheld:     {create: final}, // no other class has such a step
 	notSent:      {read: again, update: again, remove: again, create: final, roll: again},
 	cut:          {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
 	failed:       {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},

@@ -88,6 +88,9 @@ var senders = map[class]func(*Client) error{read: get, update: patch, remove: de
 // Every cell of the table in retry.go, as a server brings it about.
 func TestRetryTable(t *testing.T) {
 	for o, classes := range verdicts {
+		if o == withheld {
+			continue // not what a server brings about; see tokens_test.go
+		}
 		if len(happenings[o]) == 0 || len(classes) != len(senders) {
 			t.Errorf("outcome %q is not tested for all classes", o)
 		}

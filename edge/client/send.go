@@ -37,6 +37,12 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 		return &attempt{call.class, notSent, err}
 	}
 	defer func() { <-c.slots }()
+	if call.class == create {
+		if err := edge.Sending(ctx); err != nil {
+			c.config.Budget.done(0, 0, nil)
+			return &attempt{call.class, withheld, fmt.Errorf("%s: %w", call, err)}
+		}
+	}
 	answer, sent, err := c.send(ctx, call, token)
 	c.requests.Add(int64(sent))
 	if pause := c.config.Budget.done(sent, answer.Status, answer.Header); pause > 0 {
