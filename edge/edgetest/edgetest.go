@@ -91,6 +91,8 @@ var cases = []struct {
 	{"a created secret works", createdSecretWorks},
 	{"a token that is not one is refused", unfitTokens},
 	{"a creation ends with its context", creationEndsWithContext},
+	{"a creation tells before it is sent", creationTellsBeforeItIsSent},
+	{"a creation that is held back is not sent", creationHeldBack},
 	{"a wrong credential creates nothing", wrongCredentialCreatesNothing},
 	// Tokens beyond the reference: reading.
 	{"the list has every token", extended(listHasTokens)},
