@@ -1,0 +1,38 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// amend updates a token in place and reads it back. An update whose outcome is
+// unknown is judged by what is read: sent again it would do the same.
+func (w *Worker) amend(ctx context.Context, c diff.Change) reconcile.Result {
+	ctx, cancel := lingering(ctx)
+	defer cancel()
+	a := c.Amendment
+	if _, err := w.Writer.UpdateToken(ctx, a.ID, a.Body); err != nil && !errors.Is(err, edge.ErrOutcomeUnknown) {
+		return failed(c, "updating the token", err)
+	}
+	live, err := w.Reader.UserToken(ctx, a.ID)
+	if err != nil {
+		return failed(c, "reading the token back", err)
+	}
+	if left := a.Remaining(live); len(left) > 0 {
+		w.unkept[a.ID] = c.Fingerprint()
+		return reconcile.Result{
+			Change: c, Outcome: reconcile.NonConvergent, Left: left,
+			Err: fmt.Errorf("token %s was written and is not as sent", a.ID),
+		}
+	}
+	delete(w.unkept, a.ID)
+	if err := w.Memory.Amend(ctx, a.Intent, a.Spec, a.Hash); err != nil {
+		return failed(c, "recording the update", err)
+	}
+	return reconcile.Result{Change: c, Outcome: reconcile.Converged}
+}

@@ -1,0 +1,106 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Apply delivers secrets that still wait for their sink, then sends what a guarded
+// plan has: creations first, deletions last. In this order a new secret goes where
+// the one it replaces went.
+func (w *Worker) Apply(ctx context.Context, live diff.TokensLive, plan diff.Plan) Outcome {
+	a := applier{Worker: w, outcome: Outcome{Plan: plan}, empty: map[desired.Sink]bool{}}
+	a.deliver(ctx, waiting(live))
+	a.send(ctx, func(c diff.Change) bool { return c.Creation != nil }, w.create)
+	a.send(ctx, func(c diff.Change) bool { return c.Amendment != nil }, w.amend)
+	a.send(ctx, func(c diff.Change) bool { return c.Deletion != nil }, func(ctx context.Context, c diff.Change) reconcile.Result {
+		if a.inUse(c.Deletion.Sink) {
+			return reconcile.Result{Change: c, Outcome: reconcile.NotStarted, Err: errStillInUse}
+		}
+		return w.delete(ctx, c)
+	})
+	a.outcome.Err = errors.Join(a.stopped, w.record(ctx, live, plan.SettledTokens))
+	return a.outcome
+}
+
+var errStillInUse = errors.New("its secret is still in use: the token that is to take its place did not come to be")
+
+// applier carries one Apply.
+type applier struct {
+	*Worker
+	outcome Outcome
+	empty   map[desired.Sink]bool // places that still wait for a secret on record
+	stopped error                 // why nothing more is sent
+}
+
+// send makes the changes of one kind.
+func (a *applier) send(ctx context.Context, of func(diff.Change) bool, do func(context.Context, diff.Change) reconcile.Result) {
+	for _, c := range a.outcome.Plan.Changes {
+		if !of(c) || !c.Applies() {
+			continue
+		}
+		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
+		if a.stopped == nil && ctx.Err() == nil {
+			result = do(ctx, c)
+		}
+		switch {
+		case rejected(result.Err):
+			a.stopped = rejection(result.Err)
+		case a.stopped == nil && result.Outcome == reconcile.NotStarted:
+			a.stopped = context.Cause(ctx) // none, where it waits for another token
+		}
+		a.outcome.Results = append(a.outcome.Results, result)
+	}
+}
+
+// deliver tries again to deliver sealed secrets. A problem that it solves is taken
+// out of the plan.
+func (a *applier) deliver(ctx context.Context, waiting []diff.TokenRecord) {
+	for _, record := range waiting {
+		a.empty[*record.Sink] = true
+		if ctx.Err() != nil {
+			continue
+		}
+		result := a.redeliver(ctx, record)
+		a.outcome.Results = append(a.outcome.Results, result)
+		if result.Outcome == reconcile.Converged {
+			a.empty[*record.Sink] = false
+			a.outcome.Plan.Problems = withoutUndelivered(a.outcome.Plan.Problems, record.Key)
+		}
+	}
+}
+
+func withoutUndelivered(problems []diff.Problem, key string) []diff.Problem {
+	kept := make([]diff.Problem, 0, len(problems))
+	for _, p := range problems {
+		if p.State != diff.Undelivered || p.Token != key {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// inUse reports whether a place still waits for another token's secret: what is
+// there now is needed.
+func (a *applier) inUse(place *desired.Sink) bool {
+	if place == nil || a.empty[*place] {
+		return place != nil
+	}
+	filled := map[string]bool{}
+	for _, result := range a.outcome.Results {
+		filled[result.Change.Token] = filled[result.Change.Token] || result.Change.Creation != nil && result.Outcome == reconcile.Converged
+	}
+	return slices.ContainsFunc(a.outcome.Plan.Changes, func(c diff.Change) bool {
+		return c.Creation != nil && c.Creation.Sink != nil && *c.Creation.Sink == *place && !filled[c.Token]
+	})
+}
+
+func failed(c diff.Change, doing string, err error) reconcile.Result {
+	return reconcile.Result{Change: c, Outcome: reconcile.Failed, Err: fmt.Errorf("%s: %w", doing, err)}
+}

@@ -1,0 +1,30 @@
+package token
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// delete ends a token that Seawall made or adopted. One that is gone already is
+// as good as deleted.
+func (w *Worker) delete(ctx context.Context, c diff.Change) reconcile.Result {
+	ctx, cancel := lingering(ctx)
+	defer cancel()
+	err := w.Writer.DeleteToken(ctx, c.Deletion.ID)
+	if errors.Is(err, edge.ErrOutcomeUnknown) {
+		if _, readErr := w.Reader.UserToken(ctx, c.Deletion.ID); readErr != nil {
+			err = readErr
+		}
+	}
+	if err != nil && !errors.Is(err, edge.ErrNotFound) {
+		return failed(c, "deleting the token", err)
+	}
+	if err := w.Memory.Gone(ctx, c.Deletion.Intent); err != nil {
+		return failed(c, "recording the deletion", err)
+	}
+	return reconcile.Result{Change: c, Outcome: reconcile.Converged}
+}

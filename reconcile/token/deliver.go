@@ -1,0 +1,57 @@
+package token
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// waiting returns the tokens whose secrets are to be delivered. One that waits
+// while a newer token's secret is for the same place stays sealed: it would take
+// that place from the token that is in use.
+func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
+	if live.Unknown != "" {
+		return nil // a ledger that was put back may hold a secret that a newer one has replaced
+	}
+	taken := map[desired.Sink]bool{}
+	for _, record := range slices.Backward(live.Records) {
+		if record.State != diff.TokenConfirmed || record.Sink == nil || taken[*record.Sink] || !live.Has(record) {
+			continue
+		}
+		taken[*record.Sink] = true
+		if !record.Delivered {
+			records = append(records, record)
+		}
+	}
+	slices.Reverse(records)
+	return records
+}
+
+// redeliver tries again to deliver a sealed secret.
+func (w *Worker) redeliver(ctx context.Context, record diff.TokenRecord) reconcile.Result {
+	result := reconcile.Result{
+		Change:  diff.Change{Kind: diff.KindToken, Token: record.Key, Action: diff.ActionCreate, Direction: diff.Neutral},
+		Outcome: reconcile.Converged,
+	}
+	secret, err := w.Memory.Sealed(ctx, record.Intent)
+	if err == nil {
+		err = w.deliver(ctx, record, secret)
+	}
+	if err != nil {
+		result.Outcome, result.Err = reconcile.Failed, fmt.Errorf("delivering the sealed secret: %w", err)
+	}
+	return result
+}
+
+// deliver takes a secret to its sink and then destroys the sealed copy.
+func (w *Worker) deliver(ctx context.Context, record diff.TokenRecord, secret edge.Secret) error {
+	if err := w.Sinks.Deliver(ctx, *record.Sink, secret); err != nil {
+		return err
+	}
+	return w.Memory.Delivered(ctx, record.Intent)
+}

@@ -1,0 +1,52 @@
+package token
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// What stands in for collaborators that a worker was not given.
+
+// noLedger knows of no tokens and says so. Nothing is written where tokens are
+// unknown, so it has no other method.
+type noLedger struct{ reconcile.TokenMemory }
+
+func (noLedger) Tokens(context.Context) (diff.TokensLive, error) {
+	return diff.TokensLive{
+		Unknown: "which tokens exist is on record only in a ledger, and this run has none",
+		Hint:    "plan and apply tokens with the daemon's configuration, not with --dir",
+	}, nil
+}
+
+// noCredential can write nothing.
+type noCredential struct{}
+
+var errNoCredential = errors.New("credentials.tokens is not configured")
+
+func (noCredential) CreateToken(context.Context, edge.TokenSpec) (edge.CreatedToken, error) {
+	return edge.CreatedToken{}, errNoCredential
+}
+
+func (noCredential) UpdateToken(context.Context, edge.TokenID, edge.Token) (edge.Token, error) {
+	return edge.Token{}, errNoCredential
+}
+
+func (noCredential) DeleteToken(context.Context, edge.TokenID) error { return errNoCredential }
+
+func (noCredential) RollToken(context.Context, edge.TokenID) (edge.Secret, error) {
+	return edge.Secret{}, errNoCredential
+}
+
+// noSinks takes no secret.
+type noSinks struct{}
+
+var errNoSinks = errors.New("no sinks are configured")
+
+func (noSinks) Check(desired.Sink) error { return errNoSinks }
+
+func (noSinks) Deliver(context.Context, desired.Sink, edge.Secret) error { return errNoSinks }

@@ -1,0 +1,185 @@
+// Package token does all that is to be done about the tokens of one credential,
+// as one item of work. [Worker.Work] is the whole of it, in this order:
+//
+//	quarantine   attempts that an earlier process did not finish     quarantine.go
+//	look         the ledger and, where it lists them, the platform   look.go
+//	settle       forget what is gone, find creations that were lost  forget.go, lost.go
+//	plan, guard  package diff; the caller says which guards
+//	deliver      secrets that still wait for their sink              deliver.go
+//	create       a token, from intent to delivery                    create.go
+//	amend        a token in place, and prove it                      amend.go
+//	delete       what nothing declares any more                      delete.go
+//	record       what agrees with its declaration                    record.go
+//
+// New secrets come before deletions so that a token is ended only after the one
+// that takes its place has filled its sink.
+//
+// Creating a token is the one act that cannot be repeated or undone. So every step
+// is on record before the next one begins (create.go). What is on record is in the
+// ledger, behind [reconcile.TokenMemory]; beyond the reference a platform may list
+// its tokens, and then the ledger need not be believed alone.
+//
+// A plan stops half-way: [Worker.Look], which only reads, and [Worker.Plan].
+package token
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Config is what a [Worker] works with. Only Now is required.
+type Config struct {
+	// Memory remembers tokens. Without one all tokens are unknown.
+	Memory reconcile.TokenMemory
+	// Creator creates tokens. Without one every creation fails.
+	Creator edge.TokenCreator
+	// Reader and Writer are what a platform offers beyond the reference. Without
+	// Reader the ledger alone is believed, and no token is updated or deleted;
+	// without Writer that fails.
+	Reader edge.TokenReader
+	Writer edge.TokenWriter
+	// Sinks take the secrets. Without them a secret stays sealed.
+	Sinks reconcile.Sinks
+
+	// NameSuffix goes behind the names of tokens that are created.
+	NameSuffix diff.NameSuffix
+	// CreatesTokens says which permission groups hold the right to create tokens;
+	// nil goes by their names.
+	CreatesTokens func(desired.PermissionGroup) bool
+
+	Now func() time.Time
+	Log *slog.Logger // nil discards
+}
+
+// Worker does the work. It is not safe for concurrent use, but for [Worker.Due]:
+// the tokens of a credential are one item, done by one goroutine at a time.
+type Worker struct {
+	Config
+
+	quarantined bool                           // nothing unfinished is on record
+	unkept      map[edge.TokenID]string        // updates that the platform did not keep, as fingerprints
+	groups      cached[[]edge.PermissionGroup] // as last read
+	own         cached[edge.Token]             // what the platform said of the credential itself
+}
+
+// New returns a worker that has done nothing yet.
+func New(c Config) *Worker {
+	if c.Memory == nil {
+		c.Memory = noLedger{}
+	}
+	if c.Creator == nil {
+		c.Creator = noCredential{}
+	}
+	if c.Writer == nil {
+		c.Writer = noCredential{}
+	}
+	if c.Sinks == nil {
+		c.Sinks = noSinks{}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Worker{Config: c, unkept: map[edge.TokenID]string{}}
+}
+
+// Scope says which declarations the work is about.
+type Scope struct {
+	Commit string
+	Tokens []desired.Token
+	// Part says that Tokens are not all that Commit declares: nothing is concluded
+	// of a token for not being among them.
+	Part bool
+}
+
+// has reports whether a declaration, or one that left the repository, is in scope.
+func (s Scope) has(key string) bool {
+	if !s.Part {
+		return true
+	}
+	for _, token := range s.Tokens {
+		if token.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// Guard decides which changes of a plan may be sent. With an error nothing is.
+type Guard func(ctx context.Context, plan diff.Plan) (diff.Plan, error)
+
+// Outcome is what became of the item.
+type Outcome struct {
+	// Plan has passed the guard. Problems that were solved are not in it any more.
+	Plan    diff.Plan
+	Results []reconcile.Result
+	// Err is why the work as a whole failed or stopped early. A credential that the
+	// platform does not accept is [edge.ErrUnauthenticated]: it says nothing about
+	// zones.
+	Err error
+}
+
+// Unfinished returns the keys of the tokens that another try may help.
+func (o Outcome) Unfinished() map[string]bool {
+	keys := map[string]bool{}
+	for _, problem := range o.Plan.Problems {
+		if problem.State == diff.Unknown || problem.State == diff.Undelivered {
+			keys[problem.Token] = true
+		}
+	}
+	for _, result := range o.Results {
+		if result.Outcome == reconcile.Failed || result.Outcome == reconcile.NotStarted {
+			keys[result.Change.Token] = true
+		}
+	}
+	return keys
+}
+
+// Work does the whole item. A guard that agrees to everything is nil.
+func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) Outcome {
+	live, lookErr := w.Prepare(ctx, scope)
+	if lookErr != nil && !rejected(lookErr) {
+		return Outcome{Plan: diff.Gather(scope.Commit, 0, 0, nil, nil), Err: fmt.Errorf("recalling tokens: %w", lookErr)}
+	}
+	plan := w.Plan(scope, live)
+	if guard != nil {
+		var err error
+		if plan, err = guard(ctx, plan); err != nil {
+			return Outcome{Plan: plan, Err: errors.Join(lookErr, err)}
+		}
+	}
+	outcome := w.Apply(ctx, live, plan)
+	outcome.Err = errors.Join(lookErr, outcome.Err)
+	return outcome
+}
+
+// Plan compares what is declared with what is known of tokens. It has passed no
+// guard yet.
+func (w *Worker) Plan(scope Scope, live diff.TokensLive) diff.Plan {
+	return diff.Make(diff.Input{
+		State: desired.State{Commit: scope.Commit, Tokens: scope.Tokens}, Live: diff.Live{Tokens: live}, Part: scope.Part,
+		Now: w.Now(), NameSuffix: w.NameSuffix, Creates: w.CreatesTokens,
+	})
+}
+
+// Unkept returns the updates that the platform did not keep, as fingerprints: the
+// NonConvergentTokens of [diff.Facts]. Whoever wants them tried again leaves
+// them out there.
+func (w *Worker) Unkept() map[edge.TokenID]string { return maps.Clone(w.unkept) }
+
+// rejected reports whether the platform does not accept the credential: then
+// nothing else about tokens can work either.
+func rejected(err error) bool { return errors.Is(err, edge.ErrUnauthenticated) }
+
+// rejection is the one message for that.
+func rejection(err error) error {
+	return fmt.Errorf("%w; check credentials.tokens: %w", edge.ErrUnauthenticated, err)
+}
