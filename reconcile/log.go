@@ -186,7 +186,7 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 		l.Log.DebugContext(ctx, "some zones looked at", "zones", s.Zones, "in_sync", s.InSync, "requests", r.Requests,
 			"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String())
 		return
-	case r.Trigger == TriggerSync && s.Zones == 0 && (r.Held == nil || r.Held.Again):
+	case r.Trigger == TriggerSync && s.Zones == 0:
 		l.Log.DebugContext(ctx, "nothing new", "commit", r.Commit)
 		return
 	}

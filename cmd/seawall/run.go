@@ -8,12 +8,16 @@ import (
 	"os"
 	"os/signal"
 	gosync "sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -73,6 +77,8 @@ type daemon struct {
 	log      *slog.Logger
 	listener net.Listener // nil until it listens
 	desk     *desk        // nil where no forge is configured
+	begin    func(commit string)
+	heart    atomic.Pointer[controller.Controller] // nil until it runs
 }
 
 func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
@@ -102,6 +108,15 @@ func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// inForce returns the state in force, false while there is none.
+func (d *daemon) inForce() (desired.State, bool) {
+	heart := d.heart.Load()
+	if heart == nil {
+		return desired.State{}, false
+	}
+	return heart.InForce()
 }
 
 // listen opens the configured address, unless it is open.
@@ -185,25 +200,28 @@ func (d *daemon) tellReload(err error) {
 
 // run is the service, until ctx ends. A signal to look has it look at every zone.
 func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
-	sync, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
-	if err != nil {
-		return err
-	}
 	reviews, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
 	if err != nil {
 		return err
 	}
-	if d.Sweep, err = reconcile.ParseSchedule(d.Schedule.Sweep, d.Schedule.Timezone); err != nil {
+	sync, err := reconcile.ParseSchedule(d.Schedule.Sync, d.Schedule.Timezone)
+	if err != nil {
+		return err
+	}
+	sweep, err := reconcile.ParseSchedule(d.Schedule.Sweep, d.Schedule.Timezone)
+	if err != nil {
 		return err
 	}
 	if err := d.listen(); err != nil {
 		return err
 	}
-	health := status.New(status.Config{Now: time.Now, Sweep: d.Sweep, Version: thisVersion().Version})
+	health := status.New(status.Config{Now: time.Now, Sweep: sweep, Version: thisVersion().Version})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	wake := make(chan struct{}, 1)
-	pages, err := withHooks(health.Handler(), d.Hooks, func() { d.desk.poke(); poke(wake) }, d.log)
+	git := source.New(source.Config{
+		Source: d.Reconciler.Source, Compiler: d.Compiler, Agreed: d.Agreed, Schedule: sync, Now: time.Now, Log: d.log,
+	})
+	pages, err := withHooks(health.Handler(), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
 	if err != nil {
 		return err
 	}
@@ -214,17 +232,27 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
-	loop := reconcile.Loop{
-		Reconciler: d.Reconciler,
-		Reporters:  []reconcile.Reporter{&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health},
-		Sync:       sync, Wake: wake, Look: look,
+	reporters := []reconcile.Reporter{
+		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health,
 	}
+	if d.desk != nil {
+		reporters = append(reporters, d.desk.merges)
+	}
+	heart, err := controller.New(ctx, controller.Config{
+		Source: git, Good: d.Good, Records: d.records, Guards: d.Reconciler.Guards, Reader: d.Reader, Writer: d.Writer,
+		Tokens: d.tokenWorker(), Concurrency: d.Concurrency, Sweep: sweep, Budget: d.Reconciler.Budget, Interval: d.Interval,
+		Room: d.room, Requests: d.Requests, Deprecations: d.Deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+	})
+	if err != nil {
+		stop()
+		return errors.Join(explain(err), <-served)
+	}
+	d.heart.Store(heart)
 	var beside gosync.WaitGroup
 	if d.desk != nil {
-		loop.Reporters = append(loop.Reporters, d.desk.merges)
 		beside.Go(func() { d.desk.run(ctx, reviews) })
 	}
-	loop.Run(ctx)
+	heart.Run(ctx)
 	stop()
 	beside.Wait()
 	d.log.Info("stopped")

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -107,8 +108,10 @@ func (s settings) checkCredentials(t *terminal) error {
 // assembly is a reconciler with everything it stands on.
 type assembly struct {
 	*reconcile.Reconciler
-	memory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
-	close  func()
+	memory  reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
+	records control.Records
+	room    func(keep int) int
+	close   func()
 
 	evaluator evaluator // of commits
 }
@@ -165,7 +168,7 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	if r.Guards, err = guards(s.Guards); err != nil {
 		return nil, err
 	}
-	a := &assembly{Reconciler: r, close: config.Budget.Close}
+	a := &assembly{Reconciler: r, records: &reconcile.Forgetful{}, room: config.Budget.Room, close: config.Budget.Close}
 	if s.dir != "" {
 		folder := newFolder(s.dir)
 		r.Source, r.Compiler = folder, folder
@@ -190,7 +193,7 @@ func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	a.Memory, a.Control, a.memory = memory, memory, memory
+	a.Memory, a.Control, a.memory, a.records = memory, memory, memory, memory
 	a.evaluator = repository.evaluator
 	giveBack := a.close
 	a.close = func() { giveBack(); _, _ = memory.Close(), a.evaluator.cache.Close() }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // withTokens adds what tokens take: a memory, sinks, and a platform seen with a
@@ -45,6 +47,17 @@ func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose, lo
 		a.TokenWriter = platform
 	}
 	return nil
+}
+
+// tokenWorker does the token work of the daemon, nil where there is no ledger.
+func (a *assembly) tokenWorker() *token.Worker {
+	if a.Reconciler.Tokens == nil {
+		return nil
+	}
+	return token.New(token.Config{
+		Memory: a.Reconciler.Tokens, Creator: a.Creator, Reader: a.TokenReader, Writer: a.TokenWriter, Sinks: a.Sinks,
+		NameSuffix: a.NameSuffix, CreatesTokens: a.CreatesTokens, Now: time.Now, Log: a.Log,
+	})
 }
 
 // lockedTokens is a ledger's tokens for a process that may create some: one

@@ -64,7 +64,10 @@ type Control struct {
 	limits   limits
 	rollout  rollout
 	waiting  map[edge.ZoneID]wish
-	labels   map[edge.ZoneID]diff.Labels // last proved, of zones that are declared with others
+	// tokensWait says that a guard holds something about tokens back, and frozen that a
+	// freeze was in force at the last tick.
+	tokensWait, frozen bool
+	labels             map[edge.ZoneID]diff.Labels // last proved, of zones that are declared with others
 }
 
 // New returns a control over what is on record. Where a commit was accepted and its

@@ -65,14 +65,8 @@ func (c *Control) facts(g *Generation) diff.Facts {
 }
 
 // freezes are those that a time is in.
-func (c *Control) freezes(now time.Time) (inForce []diff.Freeze) {
-	for _, f := range c.Guards.Freezes {
-		if until, in := f.At(now); in {
-			inForce = append(inForce, diff.Freeze{
-				Name: f.Name, Labels: f.Labels, Until: until, Strengthening: f.Strengthening, Override: f.Override,
-			})
-		}
-	}
+func (c *Control) freezes(now time.Time) []diff.Freeze {
+	inForce, _ := reconcile.FreezesAt(c.Guards.Freezes, now, false)
 	return inForce
 }
 

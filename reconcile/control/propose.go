@@ -11,18 +11,6 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// Proposal is what a look at the source has come to.
-type Proposal struct {
-	Commit   string
-	State    desired.State
-	Problems []desired.Problem
-	// Approvals are those that the commit itself carries.
-	Approvals []reconcile.Approval
-	// Err is why there is no state: the commit could not be fetched, is not trusted or
-	// could not be evaluated. Its Commit is then the one that is held, if it is known.
-	Err error
-}
-
 // Decision is what became of a proposal.
 type Decision struct {
 	// Held is set where the commit is not acted on; what was in force stays.
@@ -32,6 +20,8 @@ type Decision struct {
 	// Due are the zones to be worked on because of it; Look those that must be looked at
 	// before any of these is written.
 	Due, Look []edge.ZoneID
+	// Gone are the zones that are no longer declared.
+	Gone []edge.ZoneID
 	// Revert says that all of Due return to what was last proved in them.
 	Revert bool
 	// Tokens says that something about tokens is declared otherwise than before.
@@ -40,7 +30,7 @@ type Decision struct {
 
 // Propose decides about a commit. An accepted one is on record when it returns, with
 // all that goes with it, and in force.
-func (c *Control) Propose(ctx context.Context, p Proposal) (Decision, error) {
+func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, error) {
 	if p.Err != nil {
 		return Decision{Held: &reconcile.Held{Commit: p.Commit, Reason: p.Err.Error(), Problems: p.Problems}}, nil
 	}
@@ -48,8 +38,8 @@ func (c *Control) Propose(ctx context.Context, p Proposal) (Decision, error) {
 		return Decision{Held: &reconcile.Held{Commit: p.Commit, Reason: reconcile.ErrInvalid.Error(), Problems: errs}}, nil
 	}
 	before := c.Current()
-	if before != nil && p.Commit != "" && before.State.Commit == p.Commit && c.Accepted() == p.Commit {
-		return Decision{}, nil
+	if p.Same || before != nil && p.Commit != "" && before.State.Commit == p.Commit && c.Accepted() == p.Commit {
+		return Decision{}, c.agreed(ctx, p.Approvals)
 	}
 	c.mu.Lock()
 	held := c.shrunk(p.State, false)
@@ -83,6 +73,18 @@ func (c *Control) Propose(ctx context.Context, p Proposal) (Decision, error) {
 	return d, c.recordWords(ctx)
 }
 
+// agreed records approvals that the commit in force carries, and that could not be
+// read before.
+func (c *Control) agreed(ctx context.Context, approvals []reconcile.Approval) error {
+	if len(approvals) == 0 {
+		return nil
+	}
+	if err := c.Records.Approve(ctx, approvals); err != nil {
+		return fmt.Errorf("recording approvals: %w", err)
+	}
+	return nil // the next tick finds them, with whatever else was said since
+}
+
 // acceptance is what is to be on record of a new generation. It notes in the decision
 // what is due because of it; the caller holds the lock.
 func (c *Control) acceptance(before, next *Generation, approvals []reconcile.Approval, d *Decision) reconcile.Acceptance {
@@ -111,11 +113,42 @@ func (c *Control) acceptance(before, next *Generation, approvals []reconcile.App
 			a.Gone = append(a.Gone, id)
 		}
 	}
+	d.Gone = gone(before, next)
 	if len(c.Guards.Waves) > 0 && c.rollout.have.Commit != next.State.Commit {
 		rollout := newRollout(c.Guards.Waves, c.rollout.have, next.State.Commit, rolled)
 		a.Rollout = &rollout
 	}
 	return a
+}
+
+// gone are the zones that a generation declares no longer.
+func gone(before, next *Generation) (ids []edge.ZoneID) {
+	if before == nil {
+		return nil
+	}
+	for id := range before.Zones() {
+		if !next.Declares(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Between is the decision that leads from one generation to another which is in force
+// already; none before is all of it.
+func Between(before, next *Generation) Decision {
+	d := Decision{Accepted: next, Gone: gone(before, next), Tokens: true}
+	var changed map[edge.ZoneID]bool
+	if before != nil {
+		changed = diff.ChangedZones(before.State, next.State)
+		d.Tokens = !desired.SameTokens(before.State.Tokens, next.State.Tokens)
+	}
+	for id := range next.Zones() {
+		if before == nil || changed[id] {
+			d.Due = append(d.Due, id)
+		}
+	}
+	return d
 }
 
 // SaveState puts the declarations in force on record beside their commit, so that they

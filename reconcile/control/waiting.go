@@ -30,6 +30,8 @@ const (
 	guardHold     = "hold"
 	guardFreeze   = "freeze"
 	guardWave     = "wave"
+
+	guardOvertaken = "overtaken" // of this package: another process has accepted a commit
 )
 
 // Outcome is what became of one look at a zone.
@@ -51,20 +53,41 @@ func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
 	c.mu.Lock()
 	next := c.note(o)
 	c.mu.Unlock()
+	return next, c.spendOn(ctx, o.Results)
+}
+
+// NoteTokens takes in what became of the tokens. What they wait for is theirs alone: a
+// hold or a wave is about zones.
+func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
+	waits := false
+	for _, change := range refusedChanges(o) {
+		switch change.Refused.Guard {
+		case guardLimit, guardApproval, guardFreeze:
+			waits = true
+		}
+	}
+	c.mu.Lock()
+	c.tokensWait = waits
+	c.mu.Unlock()
+	return c.spendOn(ctx, o.Results)
+}
+
+// spendOn ends the approvals of changes that were made.
+func (c *Control) spendOn(ctx context.Context, results []reconcile.Result) error {
 	var spent []string
-	for _, result := range o.Results {
+	for _, result := range results {
 		if result.Change.Approved && result.Outcome == reconcile.Converged {
 			spent = append(spent, result.Change.ApprovalDigest())
 		}
 	}
-	return next, c.spend(ctx, spent)
+	return c.spend(ctx, spent)
 }
 
 func (c *Control) note(o Outcome) Next {
 	delete(c.waiting, o.Zone)
 	for _, change := range refusedChanges(o) {
 		switch change.Refused.Guard {
-		case guardLimit, guardApproval, guardHold, guardFreeze, guardWave:
+		case guardLimit, guardApproval, guardHold, guardFreeze, guardWave, guardOvertaken:
 			c.waiting[o.Zone] = wish{change.Refused.Guard, change.Refused.Until}
 		}
 	}
@@ -187,11 +210,11 @@ func (c *Control) Rollout() *diff.Rollout {
 type Ticked struct {
 	// Released are zones that need not wait any longer.
 	Released []edge.ZoneID
+	// Tokens says that they may need not wait any longer.
+	Tokens bool
 	// Overtaken is a commit that another process has accepted, and that is to come into
 	// force here: empty for none. Reload brings it where its declarations are on record.
 	Overtaken string
-	// Opens is when the next wave does; zero where that depends on others.
-	Opens time.Time
 }
 
 // Tick takes in what people and other processes have said since, what has become of
@@ -218,7 +241,9 @@ func (c *Control) Tick(ctx context.Context) (Ticked, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := Ticked{Released: append(opened, c.released(news.approved)...), Overtaken: c.words.overtaken}
-	_, t.Opens = open(c.rollout.have, c.Guards.Waves, c.Now())
+	frozen := len(c.freezes(c.Now())) > 0
+	t.Tokens = c.tokensWait && (news.approved || c.frozen && !frozen)
+	c.frozen = frozen
 	return t, nil
 }
 
@@ -243,6 +268,8 @@ func (c *Control) released(approved bool) (ids []edge.ZoneID) {
 			granted = !now.Before(w.until)
 		case guardWave:
 			granted = !c.rollout.of(id, c.Guards.Waves, now).Delays(id)
+		case guardOvertaken:
+			granted = c.words.overtaken == ""
 		default:
 			granted = approved
 		}

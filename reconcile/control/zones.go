@@ -122,7 +122,7 @@ func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (
 	}
 	if by := c.words.overtaken; by != "" {
 		c.mu.Unlock()
-		return &diff.Refusal{Reason: "another process has accepted commit " + by}, nil
+		return &diff.Refusal{Guard: guardOvertaken, Reason: "another process has accepted commit " + by}, nil
 	}
 	plan := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, c.factsOf(g, id))
 	if refusal := plan.Changes[0].Refused; refusal != nil {

@@ -36,9 +36,12 @@ type Accounts struct {
 	accounts map[edge.AccountID]*account
 }
 
-// account is what was read of one. Who reads or looks holds its turn.
+// account is what was read of one. Who reads the platform holds its turn; its mutex
+// is held for moments.
 type account struct {
-	turn    chan struct{} // holds a value while nobody has it
+	turn chan struct{} // holds a value while nobody has it
+
+	mu      sync.Mutex
 	listed  []edge.Ruleset
 	at      time.Time // when the list was asked for; zero for never
 	managed map[edge.RulesetID]edge.Ruleset
@@ -68,18 +71,19 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 	case <-ctx.Done():
 		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
 	}
-	if err := a.list(ctx, known, of.ID, since); err != nil {
-		if ctx.Err() != nil {
-			return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
-		}
-		return diff.AccountLive{Listed: diff.Observed[[]edge.Ruleset]{Err: err}}, known.errAt, nil
+	listed, at, err := a.list(ctx, known, of.ID, since)
+	if err != nil && ctx.Err() != nil {
+		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
 	}
 	live := diff.AccountLive{
-		Listed:  diff.Observed[[]edge.Ruleset]{Value: known.listed},
+		Listed:  diff.Observed[[]edge.Ruleset]{Value: listed, Err: err},
 		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{},
 	}
+	if err != nil {
+		return live, at, nil
+	}
 	for _, ref := range deployed(of) {
-		found, err := diff.FindRuleset(ref, known.listed)
+		found, err := diff.FindRuleset(ref, listed)
 		if err != nil {
 			continue // the plan says so for each zone
 		}
@@ -89,7 +93,32 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 		}
 		live.Managed[found.ID] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
 	}
-	return live, known.at, nil
+	return live, at, nil
+}
+
+// Last returns the rulesets of a zone's account as last read, however long ago; false
+// where they were not, or not all that the zone deploys. It never waits.
+func (a *Accounts) Last(of desired.Account) (diff.AccountLive, bool) {
+	known := a.of(of.ID)
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if known.at.IsZero() {
+		return diff.AccountLive{}, false
+	}
+	live := diff.AccountLive{
+		Listed:  diff.Observed[[]edge.Ruleset]{Value: known.listed},
+		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{},
+	}
+	for _, ref := range deployed(of) {
+		if found, err := diff.FindRuleset(ref, known.listed); err == nil {
+			full, ok := known.managed[found.ID]
+			if !ok {
+				return diff.AccountLive{}, false
+			}
+			live.Managed[found.ID] = diff.Observed[edge.Ruleset]{Value: full}
+		}
+	}
+	return live, true
 }
 
 func (a *Accounts) of(id edge.AccountID) *account {
@@ -104,22 +133,28 @@ func (a *Accounts) of(id edge.AccountID) *account {
 	return known
 }
 
-// list reads the list of an account, unless it was listed since a time, or has just
-// failed to be. The caller has the account's turn.
-func (a *Accounts) list(ctx context.Context, known *account, id edge.AccountID, since time.Time) error {
+// list returns the list of an account: as it was listed since a time, or the failure
+// that a try had just before, or read now. The caller has the account's turn.
+func (a *Accounts) list(ctx context.Context, known *account, id edge.AccountID, since time.Time) ([]edge.Ruleset, time.Time, error) {
 	now := a.now()
-	if !known.at.IsZero() && !known.at.Before(since) {
-		return nil
+	known.mu.Lock()
+	listed, at, failed, failedAt := known.listed, known.at, known.err, known.errAt
+	pause := min(firstRetry<<min(max(known.strike-1, 0), 20), lastRetry)
+	known.mu.Unlock()
+	if !at.IsZero() && !at.Before(since) {
+		return listed, at, nil
 	}
-	if known.err != nil && now.Sub(known.errAt) < min(firstRetry<<min(known.strike-1, 20), lastRetry) {
-		return known.err
+	if failed != nil && now.Sub(failedAt) < pause {
+		return nil, failedAt, failed
 	}
 	listed, err := a.reader.AccountRulesets(ctx, id)
+	known.mu.Lock()
+	defer known.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
 			known.err, known.errAt, known.strike = err, a.now(), known.strike+1
 		}
-		return err
+		return nil, now, err
 	}
 	known.listed, known.at, known.err, known.strike = listed, now, nil, 0
 	for have := range known.managed {
@@ -127,7 +162,7 @@ func (a *Accounts) list(ctx context.Context, known *account, id edge.AccountID, 
 			delete(known.managed, have)
 		}
 	}
-	return nil
+	return listed, now, nil
 }
 
 func lists(all []edge.Ruleset, id edge.RulesetID) bool {
@@ -142,13 +177,18 @@ func lists(all []edge.Ruleset, id edge.RulesetID) bool {
 // read returns a managed ruleset, from memory where the version listed is the one
 // that was read. The caller has the account's turn.
 func (a *Accounts) read(ctx context.Context, known *account, id edge.AccountID, listed edge.Ruleset) (edge.Ruleset, error) {
-	if have, ok := known.managed[listed.ID]; ok && have.Version == listed.Version && listed.Version != "" {
+	known.mu.Lock()
+	have, ok := known.managed[listed.ID]
+	known.mu.Unlock()
+	if ok && have.Version == listed.Version && listed.Version != "" {
 		return have, nil
 	}
 	full, err := a.reader.AccountRuleset(ctx, id, listed.ID)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
 	known.managed[listed.ID] = full
 	return full, nil
 }

@@ -6,7 +6,7 @@
 //	sight, err := worker.Read(ctx, task)      // the account's rulesets, the entry point
 //	plan := worker.Plan(task, sight)          // pure
 //	plan = diff.Guard(plan, facts)            // what may be sent is not decided here
-//	results := worker.Apply(ctx, task, sight, plan)
+//	results, sight := worker.Apply(ctx, task, sight, plan)
 //
 // What comes in is a [Task]: one zone as it is declared, and what of it is owned. What
 // goes out are a plan and results. A [Gate] is asked before each write and told what
@@ -152,10 +152,10 @@ func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 
 // Apply sends the changes of a guarded plan that nothing refuses, one at a time, and
 // proves each by reading it back. A change that the context's end has kept from being
-// sent is not started; one that was sent is finished all the same.
-func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) []reconcile.Result {
+// sent is not started; one that was sent is finished all the same. It returns what was
+// read last, too; its At is zero where that failed after a write.
+func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (results []reconcile.Result, _ Sight) {
 	v := &visit{Worker: w, Task: t, sight: s}
-	var results []reconcile.Result
 	for _, c := range plan.Changes {
 		if !c.Applies() || c.Kind != diff.KindDeployment {
 			continue
@@ -166,7 +166,7 @@ func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) []r
 		}
 		results = append(results, result)
 	}
-	return results
+	return results, v.sight
 }
 
 // errInterfered: what was written was written over before it could be proved. That
