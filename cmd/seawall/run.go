@@ -17,7 +17,6 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
-	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -74,7 +73,6 @@ type signals struct{ reload, look chan os.Signal }
 type daemon struct {
 	settings
 	*assembly
-	log      *slog.Logger
 	listener net.Listener // nil until it listens
 	desk     *desk        // nil where no forge is configured
 	begin    func(commit string)
@@ -102,7 +100,7 @@ func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{settings: s, assembly: a, log: log}
+	d := &daemon{settings: s, assembly: a}
 	if d.desk, err = d.newDesk(); err != nil {
 		a.close()
 		return nil, err
@@ -218,9 +216,7 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	health := status.New(status.Config{Now: time.Now, Sweep: sweep, Version: thisVersion().Version})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	git := source.New(source.Config{
-		Source: d.Reconciler.Source, Compiler: d.Compiler, Agreed: d.Agreed, Schedule: sync, Now: time.Now, Log: d.log,
-	})
+	git := d.assembly.look(sync)
 	pages, err := withHooks(health.Handler(), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
 	if err != nil {
 		return err
@@ -239,9 +235,9 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		reporters = append(reporters, d.desk.merges)
 	}
 	heart, err := controller.New(ctx, controller.Config{
-		Source: git, Good: d.Good, Records: d.records, Guards: d.Reconciler.Guards, Reader: d.Reader, Writer: d.Writer,
-		Tokens: d.tokenWorker(), Concurrency: d.Concurrency, Sweep: sweep, Budget: d.Reconciler.Budget, Interval: d.Interval,
-		Room: d.room, Requests: d.Requests, Deprecations: d.Deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
+		Tokens: d.tokenWorker(), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
+		Room: d.room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
 	})
 	if err != nil {
 		stop()

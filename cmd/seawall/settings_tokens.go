@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -16,48 +15,38 @@ import (
 // withTokens adds what tokens take: a memory, sinks, and a platform seen with a
 // credential of its own. A plan needs that one only for a platform that lists its
 // tokens, and gets no more of it than reading.
-func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose, log *slog.Logger) error {
+func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose) error {
 	sinks, err := newSinks(s.Sinks)
 	if err != nil {
 		return err
 	}
-	a.Tokens, a.Sinks = memory, sinks
-	if why != toPlan {
-		a.Tokens = lockedTokens{memory}
+	a.tokens = token.Config{
+		Memory: memory, Sinks: sinks, NameSuffix: diff.NameSuffix(s.Config.Tokens.NameSuffix),
+		CreatesTokens: diff.CreatesTokens(s.Config.Tokens.CreatingGroups), Now: time.Now, Log: a.log,
 	}
-	a.NameSuffix = diff.NameSuffix(s.Config.Tokens.NameSuffix)
-	a.CreatesTokens = diff.CreatesTokens(s.Config.Tokens.CreatingGroups)
+	if why != toPlan {
+		a.tokens.Memory = lockedTokens{memory}
+	}
 	if s.Credentials.Tokens == nil || why == toPlan && !s.Platform.Extended() {
 		return nil
 	}
-	platform, err := client.New(s.client(*s.Credentials.Tokens, log))
+	platform, err := client.New(s.client(*s.Credentials.Tokens, a.log))
 	if err != nil {
 		return err
 	}
-	rulesets := a.Requests
-	a.Requests = func() int64 { return rulesets() + platform.Requests() }
+	rulesets := a.requests
+	a.requests = func() int64 { return rulesets() + platform.Requests() }
 	if s.Platform.Extended() {
-		a.TokenReader = edge.ReadOnlyTokens(platform)
+		a.tokens.Reader = edge.ReadOnlyTokens(platform)
 	}
 	if why == toPlan {
 		return nil
 	}
-	a.Creator = platform
+	a.tokens.Creator = platform
 	if s.Platform.Extended() {
-		a.TokenWriter = platform
+		a.tokens.Writer = platform
 	}
 	return nil
-}
-
-// tokenWorker does the token work of the daemon, nil where there is no ledger.
-func (a *assembly) tokenWorker() *token.Worker {
-	if a.Reconciler.Tokens == nil {
-		return nil
-	}
-	return token.New(token.Config{
-		Memory: a.Reconciler.Tokens, Creator: a.Creator, Reader: a.TokenReader, Writer: a.TokenWriter, Sinks: a.Sinks,
-		NameSuffix: a.NameSuffix, CreatesTokens: a.CreatesTokens, Now: time.Now, Log: a.Log,
-	})
 }
 
 // lockedTokens is a ledger's tokens for a process that may create some: one
