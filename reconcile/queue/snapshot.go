@@ -15,7 +15,7 @@ type Snapshot[K comparable] struct {
 // Snapshot lists all items. It copies them, so it is for people who look at it and not
 // for each request; metrics use Stats.
 func (q *Queue[K]) Snapshot() (s Snapshot[K]) {
-	waiting, atWork := q.copy()
+	waiting, atWork := q.list()
 	slices.SortFunc(waiting, func(a, b entry[K]) int {
 		return cmp.Or(a.next.Due.Compare(b.next.Due), cmp.Compare(a.seq, b.seq))
 	})
@@ -33,9 +33,9 @@ func (q *Queue[K]) Snapshot() (s Snapshot[K]) {
 	return s
 }
 
-// copy returns what waits and what is at work. The entries are not in the queue, and
+// list returns what waits and what is at work. The entries are not in the queue, and
 // their work does not change while it goes on.
-func (q *Queue[K]) copy() (waiting, atWork []entry[K]) {
+func (q *Queue[K]) list() (waiting, atWork []entry[K]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range q.entries {
