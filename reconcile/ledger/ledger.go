@@ -71,6 +71,7 @@ type Ledger struct {
 	Seal Seal
 
 	db       *sql.DB // nil: there is no file, and none may be created
+	group    grouping
 	path     string
 	readOnly bool
 
