@@ -71,6 +71,7 @@ type Ledger struct {
 	Seal Seal
 
 	db       *sql.DB // nil: there is no file, and none may be created
+	group    grouping
 	path     string
 	readOnly bool
 
@@ -179,9 +180,12 @@ func dsn(path, mode string) (string, error) {
 	return file.String(), nil
 }
 
-// exists reports whether there is a ledger at path. A file of no length is none
-// of ours: [create] never shows one.
+// exists reports whether there is a ledger at path that nobody else may write to. A
+// file of no length is none of ours: [create] never shows one.
 func exists(path string) (bool, error) {
+	if err := guarded(filepath.Dir(path), path, path+"-wal", path+"-shm", path+"-lock", markPath(path)); err != nil {
+		return false, err
+	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, orphaned(path)

@@ -118,7 +118,7 @@ func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.Deployme
 // Settle implements [reconcile.Memory]. It writes only rows that differ; where
 // none does, the file is not written to.
 func (l *Ledger) Settle(ctx context.Context, commit string, settled []diff.Settled) error {
-	return l.write(ctx, func(tx *sql.Tx) error { return settle(ctx, tx, commit, false, settled) })
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return settle(ctx, tx, commit, false, settled) })
 }
 
 // settle writes what deployments own. A late record adds no row.
@@ -161,7 +161,7 @@ func membersText(members []diff.Member) (string, error) {
 // NonConvergent implements [reconcile.Memory]. A fingerprint that is known
 // already keeps its time.
 func (l *Ledger) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
@@ -174,12 +174,12 @@ func (l *Ledger) NonConvergent(ctx context.Context, id diff.DeploymentID, finger
 // Accept implements [reconcile.Memory]. A commit that is accepted already keeps
 // its time.
 func (l *Ledger) Accept(ctx context.Context, commit string, size diff.Size) error {
-	return l.write(ctx, func(tx *sql.Tx) error { return l.accept(ctx, tx, commit, size, nil) })
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return l.accept(ctx, tx, commit, size, nil) })
 }
 
 // Forget implements [reconcile.Memory].
 func (l *Ledger) Forget(ctx context.Context, ids []diff.DeploymentID) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, id := range ids {
 			for _, table := range []string{"applied", "nonconvergent"} {
 				if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, id.Ruleset); err != nil {
@@ -189,22 +189,6 @@ func (l *Ledger) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 		}
 		return nil
 	})
-}
-
-// write runs do in a transaction of its own.
-func (l *Ledger) write(ctx context.Context, do func(*sql.Tx) error) error {
-	if l.readOnly {
-		return explain("writing", l.path, fault(ErrReadOnly, ""))
-	}
-	tx, err := l.db.BeginTx(ctx, nil)
-	if err != nil {
-		return explain("writing", l.path, err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	if err := do(tx); err != nil {
-		return explain("writing", l.path, err)
-	}
-	return explain("writing", l.path, tx.Commit())
 }
 
 // stamp is the time as a row holds it.

@@ -86,7 +86,7 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 
 // AcceptCommit implements [reconcile.Records].
 func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := l.accept(ctx, tx, a.Commit, a.Size, a.State); err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func unpack(packed []byte) ([]byte, error) {
 
 // Prove implements [reconcile.Records].
 func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		late := false
 		err := tx.QueryRowContext(ctx, `SELECT "commit" <> ? FROM accepted`, commit).Scan(&late)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -237,7 +237,7 @@ func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID]reconcile.Pr
 
 // Widen implements [reconcile.Records]. What is stored keeps its order.
 func (l *Ledger) Widen(ctx context.Context, owned []diff.Settled) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, s := range owned {
 			if err := widen(ctx, tx, s); err != nil {
 				return err
@@ -280,7 +280,7 @@ const driftTime = "2006-01-02T15:04:05.000000000Z"
 
 // Drifted implements [reconcile.Records].
 func (l *Ledger) Drifted(ctx context.Context, drifts []reconcile.Drift, before time.Time) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, d := range drifts {
 			_, err := tx.ExecContext(ctx, `
 				INSERT INTO drift (zone_id, at, weakens) VALUES (?, ?, ?)

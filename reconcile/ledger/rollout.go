@@ -14,7 +14,7 @@ import (
 // transaction, so that a daemon and a person who resumes the waves never undo
 // each other's word. Rows of zones that stay the same are not written.
 func (l *Ledger) Roll(ctx context.Context, change func(reconcile.Rollout) reconcile.Rollout) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		have, err := recallRollout(ctx, tx)
 		if err != nil {
 			return err
