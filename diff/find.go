@@ -76,7 +76,8 @@ func (p *planner) lookUp(account desired.Account, ruleset string) lookup {
 
 func (p *planner) seek(account desired.Account, ruleset string) lookup {
 	unknown := func(err error) lookup {
-		return lookup{problem: &Problem{State: Unknown, Reason: err.Error(), Hint: hintFor(err), Err: err, Origin: account.Origin}}
+		problem := unread(err, hintForbiddenAccount, account.Origin)
+		return lookup{problem: &problem}
 	}
 	i := slices.IndexFunc(account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == ruleset })
 	if i < 0 {

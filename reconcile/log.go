@@ -194,7 +194,7 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 		"trigger", string(r.Trigger), "commit", r.Commit,
 		"zones", s.Zones, "in_sync", s.InSync, "applied", r.Count(Converged), "failed", r.Count(Failed),
 		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "blocked", s.Blocked,
-		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "requests", r.Requests,
+		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "forbidden", s.Forbidden, "requests", r.Requests,
 		"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String(),
 	}
 	if r.Sum {

@@ -62,6 +62,12 @@ var broken = map[string]mistake{
 		foundBy:  "a body that is not a rule",
 		platform: func(p *mem.Platform) both { return lenient{p} },
 	},
+	"a forbidden zone is a rejected credential": {
+		foundBy: "what is forbidden for a zone is no matter of the credential",
+		platform: func(p *mem.Platform) both {
+			return &guarded{Platform: p, refusal: &edge.Error{Status: 401, Details: forbidden.Details}}
+		},
+	},
 	"a name is created once": {foundBy: "names are not unique", platform: creations(
 		func(p *mem.Platform, spec edge.TokenSpec) (edge.CreatedToken, error) {
 			for _, t := range p.Tokens() {

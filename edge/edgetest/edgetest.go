@@ -37,6 +37,7 @@ type Fixture struct {
 	Merges   bool           // an update keeps what its body leaves out
 	Denied   edge.Platform  // the same platform with a wrong credential; nil where there are none
 
+	Forbid     func(edge.ZoneID) error         // takes the credential's permissions for one zone away; nil where there are none
 	Tokens     edge.TokenCreator               // creates tokens on the same platform
 	TokenCount func() int                      // how many there are; nil where nobody can look
 	SignIn     func(edge.Secret) edge.Platform // the same platform with another credential; nil where there are none
@@ -83,6 +84,7 @@ var cases = []struct {
 	{"a rule of another zone is refused", otherZonesRule},
 	{"an update of what does not exist is refused", updateUnknown},
 	{"a wrong credential is refused", wrongCredential},
+	{"what is forbidden for a zone is no matter of the credential", forbiddenZone},
 	// Tokens.
 	{"a creation answers with id and secret", creationAnswers},
 	{"a creation keeps the policies", creationKeepsPolicies},

@@ -139,6 +139,7 @@ var zoneStates = []struct {
 	{"blocked", func(s diff.Summary) int { return s.Blocked }},
 	{"not_deployed", func(s diff.Summary) int { return s.NotDeployed }},
 	{"unknown", func(s diff.Summary) int { return s.Unknown }},
+	{"forbidden", func(s diff.Summary) int { return s.Forbidden }},
 }
 
 func (m *metrics) handler() http.Handler {
