@@ -15,6 +15,7 @@ import (
 // revoke ends the nth token that was made, as somebody in the dashboard does.
 func (f *fixture) revoke(n int) {
 	f.t.Helper()
+	f.platform.ended[f.platform.created[n-1]] = true
 	if err := f.platform.truth.DeleteToken(f.t.Context(), f.platform.created[n-1]); err != nil {
 		f.t.Fatalf("%v", err)
 	}

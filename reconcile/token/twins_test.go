@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -196,11 +197,38 @@ func (s *sinks) Deliver(_ context.Context, sink desired.Sink, secret edge.Secret
 type platform struct {
 	*journal
 	truth   *mem.Platform
-	created []edge.TokenID // by a worker, in order
+	created []edge.TokenID          // by a worker, in order
+	key     map[edge.TokenID]string // of these: the declaration
+	ended   map[edge.TokenID]bool   // of these: by whomever
 
 	admit func(context.Context) error // as the budget does; nil admits at once
 	keeps bool                        // what an update says
 	mute  bool                        // it does not say when it sends
+
+	fate string // of the next write of a kind: "refuse create", "before create", "after create", "late create"
+	late func() // what takes effect before time goes on
+}
+
+// write is a step that changes the platform: it may be refused, or its answer is
+// lost before it takes effect, after, or before it does so late.
+func (p *platform) write(name string, do func() error) error {
+	return p.step(name, func() error {
+		fate, ours := strings.CutSuffix(p.fate, " "+name)
+		if !ours {
+			return do()
+		}
+		p.fate = ""
+		switch fate {
+		case "refuse":
+			return fmt.Errorf("%s: %w", name, edge.ErrThrottled)
+		case "late":
+			p.late = func() { _ = do() }
+			return errLost
+		case "after":
+			return errors.Join(do(), errLost)
+		}
+		return errLost
+	})
 }
 
 func (p *platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (created edge.CreatedToken, err error) {
@@ -214,10 +242,11 @@ func (p *platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (create
 			return edge.CreatedToken{}, fmt.Errorf("POST %s: %w", edge.TokensPath(), err)
 		}
 	}
-	said := edge.BeforeSend(ctx, func() error { return nil })
-	err = p.step("create", func() error {
+	said := edge.BeforeSend(context.WithoutCancel(ctx), func() error { return nil })
+	err = p.write("create", func() error {
 		if created, err = p.truth.CreateToken(said, spec); err == nil {
 			p.created = append(p.created, created.ID)
+			p.key[created.ID], _, _ = strings.Cut(spec.Name, " [")
 		}
 		return err
 	})
@@ -248,7 +277,7 @@ func (p *platform) VerifyToken(ctx context.Context) (token edge.Token, err error
 }
 
 func (p *platform) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (token edge.Token, err error) {
-	err = p.step("put", func() error {
+	err = p.write("put", func() error {
 		if !p.keeps {
 			token, err = p.truth.UserToken(ctx, id)
 			return err
@@ -260,11 +289,11 @@ func (p *platform) UpdateToken(ctx context.Context, id edge.TokenID, body edge.T
 }
 
 func (p *platform) DeleteToken(ctx context.Context, id edge.TokenID) error {
-	return p.step("delete", func() error { return p.truth.DeleteToken(ctx, id) })
+	return p.write("delete", func() error { p.ended[id] = true; return p.truth.DeleteToken(ctx, id) })
 }
 
 func (p *platform) RollToken(ctx context.Context, id edge.TokenID) (secret edge.Secret, err error) {
-	err = p.step("roll", func() error { secret, err = p.truth.RollToken(ctx, id); return err })
+	err = p.write("roll", func() error { secret, err = p.truth.RollToken(ctx, id); return err })
 	if err != nil {
 		return edge.Secret{}, err
 	}
