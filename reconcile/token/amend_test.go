@@ -71,6 +71,21 @@ func TestUpdateOfUnknownOutcome(t *testing.T) {
 	f.wantTaken("list", "put", "get", "amend")
 }
 
+// One that had no effect says nothing about what the platform keeps, and is sent
+// again.
+func TestLostUpdateIsSentAgain(t *testing.T) {
+	f := newExtended(t)
+	f.push(declare("ci-dns", zoneA))
+	f.converge()
+	f.push(declare("ci-dns", zoneB))
+	f.platform.fate = "before put"
+	if o := f.work(); count(o, reconcile.Failed) != 1 || len(f.Unkept()) != 0 {
+		t.Errorf("results %v", results(o))
+	}
+	f.converge()
+	f.wantTaken("list", "put", "get", "amend")
+}
+
 // A refused update, and one that cannot be read back, fail.
 func TestUpdateThatFails(t *testing.T) {
 	for _, step := range []string{"put", "get"} {
