@@ -48,7 +48,6 @@ type history struct {
 
 	declared      map[string]desired.Token
 	mayDelete     map[string]bool // by declaration
-	down          int             // how many deliveries fail, from now on
 	died, waiting int             // processes, and those of them that waited for the budget
 }
 
@@ -59,7 +58,7 @@ func newHistory(t *rapid.T, extended bool) *history {
 		h.fixture = newExtended(h, mem.QuirkReorder)
 		h.Writer = careful{h.Writer, h}
 	}
-	h.NameSuffix, h.Sinks = " [{intent}]", failing{h.sinks, h}
+	h.NameSuffix = " [{intent}]"
 	for _, name := range []string{"a", "b", "a [0123456789abcdef]"} { // somebody else's, with names like ours
 		if _, err := h.platform.truth.CreateToken(t.Context(), edge.TokenSpec{Name: name, Policies: declare("a", zoneA).Spec().Policies}); err != nil {
 			t.Fatal(err)
@@ -149,14 +148,14 @@ func (h *history) mishap() {
 	case "answer":
 		h.drawFate()
 	case "sink":
-		h.down = rapid.IntRange(1, 3).Draw(h.T, "deliveries")
+		h.sinks.down = rapid.IntRange(1, 3).Draw(h.T, "deliveries")
 	case "disk":
 		step := rapid.SampledFrom([]string{"intend", "not created", "quarantine", "confirm", "open the seal", "delivered", "amend", "prunable", "gone"}).Draw(h.T, "disk full")
 		h.fail[step] = errDiskFull
 		h.drawFate()
 	case "all":
 		h.drawMoment()
-		h.down = rapid.IntRange(0, 1).Draw(h.T, "deliveries")
+		h.sinks.down = rapid.IntRange(0, 1).Draw(h.T, "deliveries")
 		h.drawFate()
 	}
 	h.try()
@@ -174,7 +173,7 @@ func (h *history) drawFate() {
 
 // try does work, of a process that may die.
 func (h *history) try() (o Outcome) {
-	h.tell("work: dies at %d or waiting %v, %q, %d deliveries fail, disk full %v", h.at, h.platform.admit != nil, h.platform.fate, h.down, h.fail)
+	h.tell("work: dies at %d or waiting %v, %q, %d deliveries fail, disk full %v", h.at, h.platform.admit != nil, h.platform.fate, h.sinks.down, h.fail)
 	defer func() {
 		died := recover()
 		h.tell("  took %v; died %v", h.taken, died)
@@ -185,7 +184,7 @@ func (h *history) try() (o Outcome) {
 			h.died++
 			h.restart()
 		}
-		h.at, h.moment, h.down, h.platform.fate, h.platform.admit = 0, 0, 0, "", nil
+		h.at, h.moment, h.sinks.down, h.platform.fate, h.platform.admit = 0, 0, 0, "", nil
 		clear(h.fail)
 	}()
 	h.moment = 0
@@ -312,19 +311,6 @@ func (h *history) inUse(key string, want desired.Token) {
 			h.Fatalf("the token in use for %s ends at %s, now is %s", key, spec.ExpiresOn, h.now)
 		}
 	}
-}
-
-// failing are sinks that are down for a while.
-type failing struct {
-	*sinks
-	h *history
-}
-
-func (s failing) Deliver(ctx context.Context, where desired.Sink, secret edge.Secret) error {
-	if s.h.down--; s.h.down >= 0 {
-		return errSinkDown
-	}
-	return s.sinks.Deliver(ctx, where, secret)
 }
 
 // careful looks at what is written to tokens that may be in use.

@@ -1,12 +1,16 @@
 package token
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // A sink that is down keeps the secret sealed; later work delivers it, and
@@ -45,6 +49,57 @@ func TestSealThatDoesNotOpen(t *testing.T) {
 	}
 }
 
+// Several wait: the oldest is delivered first, and what one sink says is said of
+// its token alone.
+func TestSecretsWaitForTheirSinks(t *testing.T) {
+	f := newFixture(t)
+	f.push(declare("a", zoneA), declare("b", zoneB))
+	f.sinks.down = 2
+	f.work()
+	f.sinks.down = 1
+	o := f.work()
+	if got := results(o); len(got) != 2 || !strings.HasPrefix(got[0], "a failed") || got[1] != "b converged" {
+		t.Errorf("results %v", got)
+	}
+	if p := o.Plan.Problems; len(p) != 1 || p[0].Token != "a" {
+		t.Errorf("problems %+v", p)
+	}
+	f.converge()
+	f.wantHolder("a", 1)
+	f.wantHolder("b", 2)
+}
+
+// A ledger in doubt delivers nothing: a newer token, which it has forgotten, may
+// have the place.
+func TestSecretOfALedgerInDoubt(t *testing.T) {
+	f := newFixture(t)
+	f.push(declare("a", zoneA))
+	f.sinks.down = 1
+	f.work()
+	f.memory.live.Unknown = "the ledger was put back from a backup"
+	f.work()
+	f.wantTaken()
+}
+
+// Work that was told to stop before it sends anything sends nothing, and says so.
+func TestStoppedBeforeSending(t *testing.T) {
+	f := newExtended(t)
+	f.push(inPlace("a", zoneA, "x"))
+	f.sinks.down = 1
+	f.work()
+	f.push(inPlace("b", zoneA, "y"))
+	f.taken = nil
+	ctx, stop := context.WithCancel(t.Context())
+	o := f.Work(ctx, f.scope, func(_ context.Context, plan diff.Plan) (diff.Plan, error) {
+		stop()
+		return f.guard(ctx, plan)
+	})
+	f.wantTaken("list")
+	if count(o, reconcile.NotStarted) != 2 || len(o.Results) != 2 || !errors.Is(o.Err, context.Canceled) {
+		t.Errorf("results %v, error %v", results(o), o.Err)
+	}
+}
+
 // The secret of a token that was replaced never takes the place of its
 // successor's, in whatever order their sink takes them.
 func TestOlderSecretNeverReplacesANewerOne(t *testing.T) {
@@ -70,6 +125,18 @@ func TestOlderSecretNeverReplacesANewerOne(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nor does it when the sink took the successor's at once, and its own never.
+func TestOlderSecretIsPassedOver(t *testing.T) {
+	f := newFixture(t)
+	for _, zone := range []string{zoneA, zoneB, zoneB} {
+		f.push(declare("ci-dns", zone))
+		f.sinks.down = 1
+		f.work()
+	}
+	f.work()
+	f.wantHolder("ci-dns", 2)
 }
 
 // A declaration that returns to an earlier form, while the sink is down, does not

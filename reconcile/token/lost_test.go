@@ -88,6 +88,24 @@ func TestLostCreationIsFoundRenamed(t *testing.T) {
 	f.wantMade("ci-dns")
 }
 
+// A person made another with the attempt in its name: which of them is meant
+// nobody but a person can say.
+func TestLostCreationIsFoundTwice(t *testing.T) {
+	f := newExtended(t)
+	f.push(declare("ci-dns", zoneA))
+	f.lose()
+	spec := declare("ci-dns", zoneA).Spec()
+	spec.Name = "copy of " + f.platform.living()[0].Name
+	if _, err := f.platform.truth.CreateToken(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	f.advance(time.Hour)
+	if p := f.work().Plan.Problems; len(p) != 1 || p[0].State != diff.Quarantined {
+		t.Errorf("problems %+v", p)
+	}
+	f.wantCalls("list", "groups", "verify")
+}
+
 // Without the attempt in the name nothing tells the token from another one.
 func TestLostCreationWithoutNameStaysQuarantined(t *testing.T) {
 	f := newExtended(t)

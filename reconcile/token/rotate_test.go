@@ -117,6 +117,42 @@ func TestEndedTokenIsRemembered(t *testing.T) {
 	}
 }
 
+// A platform may list a token no more once its window has ended: that is not asked
+// about, and not recorded twice.
+func TestEndedTokenIsNotListed(t *testing.T) {
+	f := newExtended(t)
+	f.push(rotating("ci-dns"))
+	f.converge()
+	f.advance(30 * day)
+	f.converge()
+	f.advance(3 * day)
+	f.revoke(1)
+	f.converge()
+	f.wantTaken("list", "groups", "verify", "gone")
+	f.wantWorking("ci-dns")
+	f.advance(27 * day)
+	f.converge()
+	f.advance(3 * day)
+	f.revoke(2)
+	f.advance(endedFor) // nobody ran
+	f.work()
+	f.converge()
+	f.wantMade("ci-dns", "ci-dns")
+}
+
+// What may be deleted and cannot be is forgotten, too.
+func TestEndedTokenThatCannotBeDeleted(t *testing.T) {
+	f := newFixture(t)
+	f.push(pruned(rotating("ci-dns")))
+	for range 12 {
+		f.converge()
+		f.advance(30 * day)
+	}
+	if n := len(f.records()); n > 3 {
+		t.Errorf("%d are on record", n)
+	}
+}
+
 // Work whose record cannot be written says so.
 func TestEndedTokenThatCannotBeForgotten(t *testing.T) {
 	f := newFixture(t)

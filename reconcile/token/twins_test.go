@@ -180,6 +180,7 @@ func (m *memory) drop(intent string) {
 type sinks struct {
 	*journal
 	sunk map[desired.Sink]string
+	down int // how many deliveries fail, from now on
 }
 
 func (s *sinks) Check(sink desired.Sink) error {
@@ -190,7 +191,13 @@ func (s *sinks) Check(sink desired.Sink) error {
 }
 
 func (s *sinks) Deliver(_ context.Context, sink desired.Sink, secret edge.Secret) error {
-	return s.step("deliver", func() error { s.sunk[sink] = secret.Reveal(); return nil })
+	return s.step("deliver", func() error {
+		if s.down--; s.down >= 0 {
+			return errSinkDown
+		}
+		s.sunk[sink] = secret.Reveal()
+		return nil
+	})
 }
 
 // platform is the platform in memory, as a worker sees it.
