@@ -11,19 +11,25 @@ import (
 )
 
 // amend updates a token in place and reads it back. An update whose outcome is
-// unknown is judged by what is read: sent again it would do the same.
+// unknown is judged by what is read. Where it had no effect it has failed, and the
+// next work sends it again: that would do the same.
 func (w *Worker) amend(ctx context.Context, c diff.Change) reconcile.Result {
 	ctx, cancel := lingering(ctx)
 	defer cancel()
 	a := c.Amendment
-	if _, err := w.Writer.UpdateToken(ctx, a.ID, a.Body); err != nil && !errors.Is(err, edge.ErrOutcomeUnknown) {
-		return failed(c, "updating the token", err)
+	_, lost := w.Writer.UpdateToken(ctx, a.ID, a.Body)
+	if lost != nil && !errors.Is(lost, edge.ErrOutcomeUnknown) {
+		return failed(c, "updating the token", lost)
 	}
 	live, err := w.Reader.UserToken(ctx, a.ID)
 	if err != nil {
-		return failed(c, "reading the token back", err)
+		return failed(c, "reading the token back", errors.Join(lost, err))
 	}
-	if left := a.Remaining(live); len(left) > 0 {
+	left := a.Remaining(live)
+	switch {
+	case len(left) > 0 && lost != nil:
+		return failed(c, "updating the token", lost)
+	case len(left) > 0:
 		w.unkept[a.ID] = c.Fingerprint()
 		return reconcile.Result{
 			Change: c, Outcome: reconcile.NonConvergent, Left: left,
