@@ -31,12 +31,20 @@ func (c *Controller) workTokens(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		next := queue.Item[struct{}]{Due: time.Now().Add(tokensDueEvery), Priority: queue.Sweep, Reason: "its turn"}
+		next := queue.Item[struct{}]{Due: time.Now().Add(c.tokensEvery()), Priority: queue.Sweep, Reason: "its turn"}
 		if g := c.control.Current(); g != nil && c.tokensDue(ctx, g, item, work) {
 			next.Due = c.workOnTokens(ctx, g, &work)
 		}
 		c.tokens.Done(item.Key, &next)
 	}
+}
+
+// tokensEvery is how long to wait before it is asked again whether anything is due.
+func (c *Controller) tokensEvery() time.Duration {
+	if turn := c.sweep.turn(time.Now()); turn > 0 {
+		return min(turn, tokensDueEvery)
+	}
+	return tokensDueEvery
 }
 
 // tokensDue reports whether anything is to be done about tokens: somebody asks, the last
@@ -71,7 +79,7 @@ func (c *Controller) workOnTokens(ctx context.Context, g *control.Generation, wo
 	work.last = now
 	if o.Err == nil && len(o.Unfinished()) == 0 {
 		work.failures = 0
-		return now.Add(tokensDueEvery)
+		return now.Add(c.tokensEvery())
 	}
 	work.failures++
 	return now.Add(min(firstRetry<<min(work.failures-1, 20), lastRetry))
