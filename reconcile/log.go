@@ -182,6 +182,9 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 	}
 	s := r.Plan.Summary
 	switch {
+	case r.Begun != nil:
+		l.Log.InfoContext(ctx, "commit accepted", "commit", r.Commit, "zones", r.Declared, "changed", r.Begun.Zones)
+		return
 	case r.Slice:
 		l.Log.DebugContext(ctx, "some zones looked at", "zones", s.Zones, "in_sync", s.InSync, "requests", r.Requests,
 			"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String())

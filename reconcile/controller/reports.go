@@ -215,7 +215,9 @@ func (r *reports) accepted(ctx context.Context, d control.Decision, problems []d
 	defer r.mu.Unlock()
 	r.held = nil
 	r.begin(d.Accepted, d.Due, d.Tokens)
-	r.send(ctx, reconcile.Report{Trigger: reconcile.TriggerSync, Problems: problems})
+	r.send(ctx, reconcile.Report{
+		Trigger: reconcile.TriggerSync, Problems: problems, Begun: &reconcile.Begun{Zones: len(d.Due), Tokens: d.Tokens},
+	})
 	r.complete(ctx)
 }
 
