@@ -195,7 +195,8 @@ func (q *Queue[K]) begin(e *entry[K], now time.Time) {
 
 // Done ends the work at a key and says what comes next for it; nil is nothing. If the
 // key was set while it was at work, that comes instead, and is slow if next is. If it
-// was removed, nothing comes. Done does nothing if the key is not at work.
+// was removed, nothing comes. What Sooner asked for meanwhile is joined with next. Done
+// does nothing if the key is not at work.
 func (q *Queue[K]) Done(key K, next *Item[K]) {
 	if next != nil {
 		next.Priority.check()

@@ -122,3 +122,20 @@ func TestBetweenLanes(t *testing.T) {
 		}
 	}
 }
+
+// If both lanes are owed a hand-out, the one that was passed over more often is first.
+func TestOwed(t *testing.T) {
+	q := full([]int{fast, fast, slow}, Push, Bulk, Bulk)
+	all := open{true, true, true, true, true}
+	got := ""
+	for i := range 17 {
+		may := [lanes]open{all, all}
+		if i > 7 && i < 15 {
+			may[slow] = open{} // has no place
+		}
+		got += string("pfs"[q.choose(may).key])
+	}
+	if want := "pppppppf" + "ppppppp" + "sf"; got != want {
+		t.Errorf("order %s, want %s", got, want)
+	}
+}
