@@ -54,7 +54,10 @@ func (f *Forgetful) Standing(context.Context) (Standing, error) {
 }
 
 // AcceptCommit implements [Records].
-func (f *Forgetful) AcceptCommit(_ context.Context, a Acceptance) error {
+func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.accept(a.Commit, a.Size, a.State)
@@ -80,7 +83,10 @@ func (f *Forgetful) accept(commit string, size diff.Size, state []byte) {
 }
 
 // Prove implements [Records].
-func (f *Forgetful) Prove(_ context.Context, commit string, proofs []Proof, settled []diff.Settled) error {
+func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	late := f.accepted != nil && f.accepted.Commit != commit
@@ -106,7 +112,10 @@ func (f *Forgetful) Prove(_ context.Context, commit string, proofs []Proof, sett
 }
 
 // Widen implements [Records].
-func (f *Forgetful) Widen(_ context.Context, owned []diff.Settled) error {
+func (f *Forgetful) Widen(ctx context.Context, owned []diff.Settled) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.has.Applied == nil {
@@ -125,7 +134,10 @@ func (f *Forgetful) Widen(_ context.Context, owned []diff.Settled) error {
 }
 
 // Drifted implements [Records].
-func (f *Forgetful) Drifted(_ context.Context, drifts []Drift, before time.Time) error {
+func (f *Forgetful) Drifted(ctx context.Context, drifts []Drift, before time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drifts = slices.Clone(f.drifts)
