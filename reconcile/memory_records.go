@@ -15,13 +15,10 @@ import (
 var _ Records = (*Forgetful)(nil)
 
 // Restore implements [Records].
-func (f *Forgetful) Restore(ctx context.Context) (Record, error) {
-	m, err := f.Recall(ctx)
-	if err != nil {
-		return Record{}, err
-	}
+func (f *Forgetful) Restore(context.Context) (Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	m := f.recollection()
 	r := Record{
 		Applied: m.Applied, NonConvergent: m.NonConvergent,
 		Proofs: map[edge.ZoneID]Proof{},
