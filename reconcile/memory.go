@@ -24,6 +24,10 @@ type Forgetful struct {
 func (f *Forgetful) Recall(context.Context) (Recollection, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.recollection(), nil
+}
+
+func (f *Forgetful) recollection() Recollection {
 	return Recollection{
 		Applied:       maps.Clone(f.has.Applied),
 		NonConvergent: maps.Clone(f.has.NonConvergent),
@@ -32,7 +36,7 @@ func (f *Forgetful) Recall(context.Context) (Recollection, error) {
 		Holds:         slices.Clone(f.has.Holds),
 		Approvals:     slices.Clone(f.has.Approvals),
 		Rollout:       f.has.Rollout,
-	}, nil
+	}
 }
 
 // Holds implements [Memory].
