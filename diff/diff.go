@@ -75,6 +75,9 @@ type Input struct {
 	// Memory spares what was worked out before, and is told of what is; nil is
 	// none.
 	Memory *Memory
+	// Indexes spares the indexing of managed rulesets that were planned with before;
+	// nil indexes them anew.
+	Indexes *Indexes
 	// Part says that State has only part of the tokens that are declared: none is an
 	// orphan for not being in it.
 	Part bool

@@ -76,7 +76,8 @@ func (p *planner) lookUp(account desired.Account, ruleset string) lookup {
 
 func (p *planner) seek(account desired.Account, ruleset string) lookup {
 	unknown := func(err error) lookup {
-		return lookup{problem: &Problem{State: Unknown, Reason: err.Error(), Hint: hintFor(err), Err: err, Origin: account.Origin}}
+		problem := unread(err, hintForbiddenAccount, account.Origin)
+		return lookup{problem: &problem}
 	}
 	i := slices.IndexFunc(account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == ruleset })
 	if i < 0 {
@@ -101,7 +102,7 @@ func (p *planner) seek(account desired.Account, ruleset string) lookup {
 	if full.Err != nil {
 		return unknown(full.Err)
 	}
-	return lookup{managed: index(full.Value)}
+	return lookup{managed: p.in.Indexes.of(full.Value)}
 }
 
 // FindRuleset finds the managed ruleset a reference names among those listed:

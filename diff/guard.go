@@ -75,6 +75,11 @@ type Facts struct {
 	Holds []Hold
 	// Freezes are the windows that Now is in, and that nobody has overridden.
 	Freezes []Freeze
+	// LabelsBefore are those that zones had when they were last proved; nil: not known.
+	// A label that a commit takes away must not take its own guard away.
+	LabelsBefore map[edge.ZoneID]Labels
+	// Tally counts for limits beside the plan; nil counts Touched.
+	Tally *Tally
 	// Touched are the zones that the sweep of which this plan is a part has changed
 	// before, or that a limit holds back from it, and whether that weakens. They
 	// count for limits beside those of the plan: a sweep is judged as one.
@@ -103,7 +108,17 @@ func (f Facts) selects(l Labels, c Change) bool {
 	if c.Kind == KindToken {
 		return len(l) == 0
 	}
-	return l.Selects(f.Zones[c.ZoneID])
+	return f.selectsZone(l, c.ZoneID)
+}
+
+// selectsZone reports whether labels select a zone: as it is declared, or as it was
+// when it was last proved.
+func (f Facts) selectsZone(l Labels, zone edge.ZoneID) bool {
+	if l.Selects(f.Zones[zone]) {
+		return true
+	}
+	before, proved := f.LabelsBefore[zone]
+	return proved && l.Selects(before)
 }
 
 // timely reports whether a change comes with time alone: a rotation was agreed to

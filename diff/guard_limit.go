@@ -69,9 +69,9 @@ func (f Facts) over(l *Limit, changes []Change, rule Rule, weakening bool) []hel
 		return nil
 	}
 	zones := zonesOf(changes)
-	before := f.touched(rule.Labels, zones, weakening)
+	before, declared := f.beside(rule, zones, weakening)
 	n := len(zones) + before
-	most := l.exceeds(n, f.selected(rule.Labels))
+	most := l.exceeds(n, declared)
 	if most == "" {
 		return nil
 	}
@@ -83,6 +83,9 @@ func (f Facts) over(l *Limit, changes []Change, rule Rule, weakening bool) []hel
 	}
 	if before > 0 {
 		what = "this sweep"
+		if f.Tally != nil {
+			what = f.Tally.What
+		}
 		h.refusal.Release = "seawall plan shows all of it, and what approves it"
 	}
 	h.refusal.Guard = "limit"
@@ -90,11 +93,20 @@ func (f Facts) over(l *Limit, changes []Change, rule Rule, weakening bool) []hel
 	return []heldBack{h}
 }
 
+// beside returns how many zones count for a limit beside those of the plan, and of
+// how many declared zones shares are shares.
+func (f Facts) beside(rule Rule, again map[edge.ZoneID]bool, weakening bool) (before, declared int) {
+	if f.Tally != nil {
+		return f.Tally.beside(rule, again, weakening)
+	}
+	return f.touched(rule.Labels, again, weakening), f.selected(rule.Labels)
+}
+
 // touched counts the zones that labels select and that the sweep has come to
 // before, but for those that the plan changes again.
 func (f Facts) touched(l Labels, again map[edge.ZoneID]bool, weakening bool) (n int) {
 	for zone, weakens := range f.Touched {
-		if !again[zone] && (weakens || !weakening) && l.Selects(f.Zones[zone]) {
+		if !again[zone] && (weakens || !weakening) && f.selectsZone(l, zone) {
 			n++
 		}
 	}

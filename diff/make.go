@@ -78,9 +78,11 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 		case errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound):
 			p.notDeployed(at, "the zone has no entry point ruleset")
 		case entryPoint.Err != nil:
-			p.problem(at, Problem{
-				State: Unknown, Reason: entryPoint.Err.Error(), Hint: hintFor(entryPoint.Err), Err: entryPoint.Err, Origin: zone.Origin,
-			})
+			hint := hintForbiddenZone
+			if errors.Is(p.in.Live.Accounts[account.ID].Listed.Err, edge.ErrForbidden) {
+				hint = hintForbiddenAccount // the zone was not even asked for
+			}
+			p.problem(at, unread(entryPoint.Err, hint, zone.Origin))
 		default:
 			p.planDeployment(at, entryPoint.Value)
 		}

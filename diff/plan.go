@@ -177,7 +177,7 @@ type Problem struct {
 	Hint       string         `json:"hint,omitempty"`
 	Origin     desired.Origin `json:"origin"`
 
-	// Err is why something is unknown, nil otherwise.
+	// Err is why something is unknown or forbidden, nil otherwise.
 	Err error `json:"-"`
 }
 
@@ -187,6 +187,7 @@ type ProblemState string
 // The states of a problem.
 const (
 	Unknown     ProblemState = "unknown"      // could not be read
+	Forbidden   ProblemState = "forbidden"    // the credential may not read it: this zone, or its account
 	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset
 	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
 	Refused     ProblemState = "refused"      // a guard holds the whole plan back
@@ -194,6 +195,10 @@ const (
 	NotRead     ProblemState = "not_read"     // a pull request names a zone that may not be read for it
 	Undelivered ProblemState = "undelivered"  // a token exists and its secret waits for its sink
 )
+
+// Unread reports whether what is live could not be read. Nothing may be concluded
+// then, and another try may help: a permission is given without a word to us.
+func (s ProblemState) Unread() bool { return s == Unknown || s == Forbidden }
 
 // Requests counts HTTP requests: those used so far, and those applying would need.
 type Requests struct {
@@ -250,8 +255,8 @@ func (c Change) Fingerprint() string {
 // IsEmpty reports whether the plan neither changes nor lacks anything.
 func (p Plan) IsEmpty() bool { return len(p.Changes) == 0 && len(p.Problems) == 0 }
 
-// Attention reports whether something is unknown, blocked, refused or not
-// deployed: whether a person is needed.
+// Attention reports whether something is unknown, forbidden, blocked, refused or
+// not deployed: whether a person is needed.
 func (p Plan) Attention() bool {
 	if len(p.Problems) > 0 {
 		return true
@@ -263,3 +268,7 @@ func (p Plan) Attention() bool {
 	}
 	return false
 }
+
+// Unread reports whether it says that something could not be read, so that another
+// try may help.
+func (p Problem) Unread() bool { return p.State == Unknown }

@@ -13,6 +13,8 @@ import (
 
 func TestMakeProblems(t *testing.T) {
 	unread := errors.New("reading: 503")
+	forbidden := fmt.Errorf("reading: %w", &edge.Error{Status: 403, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication, Message: "Authentication error"}}})
+	const noPermission = "reading: 403 Forbidden: Authentication error (code 10000)"
 	second := testExecute(nil)
 	second.ID = "d0000000000000000000000000000002"
 	other := testExecute(nil)
@@ -62,6 +64,26 @@ func TestMakeProblems(t *testing.T) {
 			Problem{State: Unknown, Reason: "reading: 503", Origin: at(3), Err: unread},
 		},
 		{
+			"a forbidden zone", zone(Observed[edge.Ruleset]{Err: forbidden}),
+			Problem{State: Forbidden, Reason: noPermission, Hint: hintForbiddenZone, Origin: at(3), Err: forbidden},
+		},
+		{
+			"a forbidden account list", account(func(a *AccountLive) { a.Listed = Observed[[]edge.Ruleset]{Err: forbidden} }),
+			Problem{State: Forbidden, Reason: noPermission, Hint: hintForbiddenAccount, Origin: at(1), Err: forbidden},
+		},
+		{
+			"a zone that was not asked for, as its account is forbidden", func() Live {
+				live := zone(Observed[edge.Ruleset]{Err: forbidden})
+				live.Accounts = map[edge.AccountID]AccountLive{testAccount: {Listed: Observed[[]edge.Ruleset]{Err: forbidden}}}
+				return live
+			}(),
+			Problem{State: Forbidden, Reason: noPermission, Hint: hintForbiddenAccount, Origin: at(3), Err: forbidden},
+		},
+		{
+			"a forbidden managed ruleset", account(func(a *AccountLive) { a.Managed[testCore] = Observed[edge.Ruleset]{Err: forbidden} }),
+			Problem{State: Forbidden, Reason: noPermission, Hint: hintForbiddenAccount, Origin: at(1), Err: forbidden},
+		},
+		{
 			"an unreadable account list", account(func(a *AccountLive) { a.Listed = Observed[[]edge.Ruleset]{Err: unread} }),
 			Problem{State: Unknown, Reason: "reading: 503", Origin: at(1), Err: unread},
 		},
@@ -102,6 +124,14 @@ func TestMakeProblems(t *testing.T) {
 			}
 			if want.State == Unknown && got.Err.Error() != got.Reason {
 				t.Errorf("the error reads %q", got.Err)
+			}
+			counts := map[ProblemState]int{
+				Unknown: plan.Summary.Unknown, Forbidden: plan.Summary.Forbidden, NotDeployed: plan.Summary.NotDeployed, Blocked: plan.Summary.Blocked,
+			}
+			for state, n := range counts {
+				if want := map[bool]int{true: 1}[state == test.want.State]; n != want || plan.Summary.InSync != 0 {
+					t.Errorf("the summary has %d %s, want %d: %+v", n, state, want, plan.Summary)
+				}
 			}
 			if !plan.Attention() || plan.IsEmpty() {
 				t.Error("nobody is told")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -64,6 +65,25 @@ func (g alike) names(quote func(string) string) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// What permissions the platform asks for is not in the reference; these are the
+// vendor's names for them.
+const (
+	hintForbiddenZone = "give the rulesets token the permission Zone WAF (edit) for this zone; " +
+		"where it has that, check from which addresses the token may be used"
+	hintForbiddenAccount = "give the rulesets token the permission Account WAF or Account Rulesets (read) for this account; " +
+		"permissions for its zones do not cover the account's list of rulesets"
+)
+
+// unread is the problem of what could not be read; forbidden is what to do where
+// the credential may not.
+func unread(err error, forbidden string, origin desired.Origin) Problem {
+	p := Problem{State: Unknown, Reason: err.Error(), Hint: hintFor(err), Err: err, Origin: origin}
+	if errors.Is(err, edge.ErrForbidden) {
+		p.State, p.Hint = Forbidden, forbidden
+	}
+	return p
 }
 
 // hintFor is what a person can do about a platform that did not answer.

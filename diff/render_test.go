@@ -28,10 +28,10 @@ func goldenPlans(t *testing.T) map[string]Plan {
 	live := func(overrides string) edge.Rule { return testExecute(parseOverrides(t, overrides)) }
 	expression := deployment(paranoia(3), threshold(25, "managed_challenge"), disableRule(desired.RuleRef{Ref: "ref-0"}), remove)
 	expression.Expression = declared(5, `http.host eq "a" && ip.src ne 192.0.2.1`)
-	mixed := world(6,
+	mixed := world(7,
 		func(i int) desired.Deployment {
 			return [...]desired.Deployment{
-				deployment(), expression, deployment(threshold(25, "block")), deployment(paranoia(3)), deployment(disableTag("sqlli")), deployment(),
+				deployment(), expression, deployment(threshold(25, "block")), deployment(paranoia(3)), deployment(disableTag("sqlli")), deployment(), deployment(),
 			}[i]
 		},
 		func(i int) edge.Rule {
@@ -42,12 +42,17 @@ func goldenPlans(t *testing.T) map[string]Plan {
 				live(`{"rules":[{"id":"R1","enabled":false,"sensitivity_level":"low"}]}`),
 				live(""),
 				{Action: edge.ActionBlock},
+				live(""),
 			}[i]
 		})
 	mixed.State.Tokens = []desired.Token{{Key: "ci-dns", Origin: at(30)}}
 	unreadable := mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[0].ID]
 	unreadable.Err = errors.New("GET /zones/…/entrypoint: 503 Service Unavailable")
 	mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[0].ID] = unreadable
+
+	forbidden := mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[6].ID]
+	forbidden.Err = &edge.Error{Call: "GET /zones/…/entrypoint", Status: 403, Details: []edge.ErrorDetail{{Code: 10000, Message: "Authentication error"}}}
+	mixed.Live.EntryPoints[mixed.State.Accounts[0].Zones[6].ID] = forbidden
 
 	plans := map[string]Plan{
 		"empty":   Guard(Make(Input{State: desired.State{}}), Facts{}),
@@ -414,8 +419,10 @@ func TestSummaryString(t *testing.T) {
 	for want, s := range map[string]Summary{
 		"0 zones": {},
 		"1 zone":  {Zones: 1},
-		"3 zones: 1 in sync, 2 to change, 1 of them weakening":     {Zones: 3, InSync: 1, Changed: 2, Weakening: 1},
-		"4 zones: 1 refused, 1 blocked, 1 not deployed, 1 unknown": {Zones: 4, Refused: 1, Blocked: 1, NotDeployed: 1, Unknown: 1},
+		"3 zones: 1 in sync, 2 to change, 1 of them weakening": {Zones: 3, InSync: 1, Changed: 2, Weakening: 1},
+		"5 zones: 1 refused, 1 blocked, 1 not deployed, 1 unknown, 1 forbidden": {
+			Zones: 5, Refused: 1, Blocked: 1, NotDeployed: 1, Unknown: 1, Forbidden: 1,
+		},
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -168,6 +168,7 @@ func (s Summary) String() string {
 	add(s.Blocked, "blocked")
 	add(s.NotDeployed, "not deployed")
 	add(s.Unknown, "unknown")
+	add(s.Forbidden, "forbidden")
 	text := plural(s.Zones, "zone", "zones")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")

@@ -21,6 +21,7 @@ type Summary struct {
 	Blocked     int `json:"blocked"`
 	NotDeployed int `json:"not_deployed"`
 	Unknown     int `json:"unknown"`
+	Forbidden   int `json:"forbidden"`
 
 	Tokens         int `json:"tokens"`           // declared
 	TokensToCreate int `json:"tokens_to_create"` // and not refused, as with those that follow
@@ -95,6 +96,7 @@ func (p Plan) summarise() Summary {
 		Blocked:     len(zones[string(Blocked)]),
 		NotDeployed: len(zones[string(NotDeployed)]),
 		Unknown:     len(zones[string(Unknown)]),
+		Forbidden:   len(zones[string(Forbidden)]),
 
 		Tokens:         p.Summary.Tokens,
 		TokensToCreate: create, TokensToUpdate: update, TokensToDelete: remove,

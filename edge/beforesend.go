@@ -2,20 +2,36 @@ package edge
 
 import "context"
 
-type beforeSendKey struct{}
-
-// BeforeSend returns a context with which a [TokenCreator] calls do once: when the
-// budget has admitted the request, and directly before it is sent. With an error
-// of do nothing is sent, and the error is returned.
+// BeforeSend returns a context under which the creation of a token calls do,
+// once, when nothing is left but to send it: the call has waited for its turn and
+// for the request budget, which can take minutes. What must be on record before a
+// request goes out is recorded in do; a process that is killed while it waits
+// leaves no record of a request that was never sent.
+//
+// Where do fails, nothing is sent, and [TokenCreator.CreateToken] returns an error
+// that wraps it and is not [ErrOutcomeUnknown]. Where the creation fails without
+// do having been called, nothing was sent either.
+//
+// A context that has a function already gets both, the earlier one first.
+// Implementations of [TokenCreator] call them with [Sending]; calls other than the
+// creation of a token ignore them.
 func BeforeSend(ctx context.Context, do func() error) context.Context {
-	return context.WithValue(ctx, beforeSendKey{}, do)
+	return context.WithValue(ctx, beforeSend{}, func() error {
+		if err := Sending(ctx); err != nil {
+			return err
+		}
+		return do()
+	})
 }
 
-// Sending calls what [BeforeSend] has added to the context, nothing where that is
-// nothing. It is for implementations of [TokenCreator].
+// Sending calls what [BeforeSend] put into the context; without, it is nil. It is
+// for implementations of [TokenCreator], which call it once for each creation,
+// directly before the request is sent, and send nothing where it fails.
 func Sending(ctx context.Context) error {
-	if do, ok := ctx.Value(beforeSendKey{}).(func() error); ok {
+	if do, ok := ctx.Value(beforeSend{}).(func() error); ok {
 		return do()
 	}
 	return nil
 }
+
+type beforeSend struct{}

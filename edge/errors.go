@@ -12,10 +12,13 @@ import (
 // its HTTP status and the platform's code, so they hold across HTTP as well as
 // in memory.
 var (
-	// ErrUnauthenticated: the credential was rejected (401, or codes 1000 and
-	// 10000). Nothing else will work with it either.
+	// ErrUnauthenticated: the credential was rejected (401). Nothing else will work
+	// with it either.
 	ErrUnauthenticated = errors.New("the platform rejected the credential")
-	// ErrForbidden: the credential is good but may not do this (403, code 9109).
+	// ErrForbidden: the credential is good but may not do this, to this zone or
+	// account (403, whatever its code). It says nothing of other zones: the service
+	// has been seen to answer 403 with code 10000 for one zone, and to read the
+	// zones beside it.
 	ErrForbidden = errors.New("the credential does not permit this")
 	// ErrNotFound: no such account, zone, ruleset or rule (404).
 	ErrNotFound = errors.New("not found")
@@ -39,9 +42,9 @@ var (
 
 // Codes seen on the platform, where the status alone does not tell.
 const (
-	CodeInvalidToken       = 1000
-	CodeAuthentication     = 10000
-	CodeNotPermitted       = 9109
+	CodeInvalidToken       = 1000  // with 401
+	CodeAuthentication     = 10000 // with 401: no such credential; with 403: no permission for this object
+	CodeNotPermitted       = 9109  // with 403: also for an address that the token does not allow
 	CodeRulesetNotFound    = 10001
 	CodeEntryPointNotFound = 10003
 	CodeNoRoute            = 7003
@@ -123,10 +126,9 @@ func (d ErrorDetail) String() string {
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrUnauthenticated:
-		return e.Status == http.StatusUnauthorized || e.hasCode(CodeInvalidToken) && e.Status == http.StatusForbidden ||
-			e.hasCode(CodeAuthentication) && (e.Status == http.StatusForbidden || e.Status == http.StatusBadRequest)
+		return e.Status == http.StatusUnauthorized
 	case ErrForbidden:
-		return e.Status == http.StatusForbidden && !e.Is(ErrUnauthenticated)
+		return e.Status == http.StatusForbidden
 	case ErrEntryPointNotFound:
 		return e.Status == http.StatusNotFound && e.hasCode(CodeEntryPointNotFound)
 	case ErrNotOffered:
@@ -134,7 +136,7 @@ func (e *Error) Is(target error) bool {
 	case ErrNotFound:
 		return e.Status == http.StatusNotFound && !e.hasCode(CodeNoRoute)
 	case ErrInvalid:
-		return (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity) && !e.Is(ErrUnauthenticated)
+		return e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity
 	case ErrThrottled:
 		return e.Status == http.StatusTooManyRequests
 	case ErrUnavailable:

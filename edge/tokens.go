@@ -144,7 +144,8 @@ func (c *Condition) UnmarshalJSON(data []byte) error {
 type TokenCreator interface {
 	// CreateToken creates a token (reference, "Create token"). It is the one act
 	// that cannot be repeated: there is no idempotency key and names are not
-	// unique, so an implementation sends it at most once.
+	// unique, so an implementation sends it at most once. Directly before, it
+	// calls what [BeforeSend] put into the context.
 	//
 	// Beside the errors of [Reader] it returns [ErrInvalid] when the platform
 	// refuses the body, and [ErrOutcomeUnknown] when a token may exist whose

@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"testing"
@@ -126,4 +127,33 @@ func TestTokenReadsNulls(t *testing.T) {
 	if err != nil || got.Policies != nil || got.Status != "" || filter == nil || filter.In != nil || filter.NotIn == nil || got.Extra != nil {
 		t.Errorf("%v %+v", err, got)
 	}
+}
+
+// Who stands before a platform hands on what a creation is to tell.
+func TestBeforeSend(t *testing.T) {
+	if err := Sending(t.Context()); err != nil {
+		t.Errorf("nobody is to be told: %v", err)
+	}
+	var told []string
+	full := errors.New("full")
+	tell := func(name string, err error) func() error {
+		return func() error { told = append(told, name); return err }
+	}
+	first := BeforeSend(t.Context(), tell("first", nil))
+	both := BeforeSend(first, tell("second", full))
+	_, err := Record(nil).Tokens(asks{}).CreateToken(both, TokenSpec{})
+	if !errors.Is(err, full) || !slices.Equal(told, []string{"first", "second"}) {
+		t.Errorf("told %v: %v", told, err)
+	}
+	told = nil
+	if err := Sending(BeforeSend(both, tell("third", nil))); !errors.Is(err, full) || slices.Contains(told, "third") {
+		t.Errorf("told %v: %v", told, err)
+	}
+}
+
+// asks is a platform that does as a creator must, and no more.
+type asks struct{ nothing }
+
+func (asks) CreateToken(ctx context.Context, _ TokenSpec) (CreatedToken, error) {
+	return CreatedToken{}, Sending(ctx)
 }

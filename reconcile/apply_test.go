@@ -27,7 +27,14 @@ func TestFailureStaysInItsZone(t *testing.T) {
 		"not permitted": {
 			func(w *world, _ *desired.Zone) { w.tamper.read = failZone(2, errForbidden) },
 			[]string{"1 converged", "3 converged"},
-			"unknown",
+			"forbidden",
+		},
+		"not permitted, and it reads as if the credential were bad": {
+			func(w *world, _ *desired.Zone) {
+				w.tamper.read = failZone(2, &edge.Error{Status: 403, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication}}})
+			},
+			[]string{"1 converged", "3 converged"},
+			"forbidden",
 		},
 		"refuses the write": {func(w *world, _ *desired.Zone) {
 			w.tamper.write = func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
@@ -65,7 +72,7 @@ func TestFailureStaysInItsZone(t *testing.T) {
 			if report.Converged() || report.Err != nil {
 				t.Errorf("converged %v, error %v", report.Converged(), report.Err)
 			}
-			if due := w.pending.due(mem.FleetZone(2)); due != (c.state == "" || c.state == "unknown") || len(w.pending) > 1 {
+			if due := w.pending.due(mem.FleetZone(2)); due != (c.state == "" || c.state == "unknown" || c.state == "forbidden") || len(w.pending) > 1 {
 				t.Errorf("pending %v", w.pending)
 			}
 			if c.state == "" && len(report.Plan.Problems) == 0 {

@@ -182,11 +182,14 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 	}
 	s := r.Plan.Summary
 	switch {
+	case r.Begun != nil:
+		l.Log.InfoContext(ctx, "commit accepted", "commit", r.Commit, "zones", r.Declared, "changed", r.Begun.Zones)
+		return
 	case r.Slice:
 		l.Log.DebugContext(ctx, "some zones looked at", "zones", s.Zones, "in_sync", s.InSync, "requests", r.Requests,
 			"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String())
 		return
-	case r.Trigger == TriggerSync && s.Zones == 0 && (r.Held == nil || r.Held.Again):
+	case r.Trigger == TriggerSync && s.Zones == 0:
 		l.Log.DebugContext(ctx, "nothing new", "commit", r.Commit)
 		return
 	}
@@ -194,7 +197,7 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 		"trigger", string(r.Trigger), "commit", r.Commit,
 		"zones", s.Zones, "in_sync", s.InSync, "applied", r.Count(Converged), "failed", r.Count(Failed),
 		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "blocked", s.Blocked,
-		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "requests", r.Requests,
+		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "forbidden", s.Forbidden, "requests", r.Requests,
 		"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String(),
 	}
 	if r.Sum {

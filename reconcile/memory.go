@@ -7,13 +7,17 @@ import (
 	"sync"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
-// Forgetful is a [Memory] that lasts as long as the process. Tests use it, and hold
-// the ledger to the same behaviour.
+// Forgetful is a [Memory], a [Control] and [Records] that last as long as the process.
+// Tests use it, and hold the ledger to the same behaviour.
 type Forgetful struct {
-	mu  sync.Mutex
-	has Recollection
+	mu       sync.Mutex
+	has      Recollection
+	accepted *Accepted // nil: none; its Size is in has
+	proofs   map[edge.ZoneID]Proof
+	drifts   []Drift
 }
 
 // Recall implements [Memory].
@@ -42,6 +46,11 @@ func (f *Forgetful) Holds(context.Context) ([]diff.Hold, error) {
 func (f *Forgetful) Settle(_ context.Context, _ string, settled []diff.Settled) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.settle(settled)
+	return nil
+}
+
+func (f *Forgetful) settle(settled []diff.Settled) {
 	if f.has.Applied == nil {
 		f.has.Applied = diff.Applied{}
 	}
@@ -49,7 +58,6 @@ func (f *Forgetful) Settle(_ context.Context, _ string, settled []diff.Settled) 
 		f.has.Applied[s.ID] = s.Owned
 		delete(f.has.NonConvergent, s.ID)
 	}
-	return nil
 }
 
 // NonConvergent implements [Memory].
@@ -64,10 +72,10 @@ func (f *Forgetful) NonConvergent(_ context.Context, id diff.DeploymentID, finge
 }
 
 // Accept implements [Memory].
-func (f *Forgetful) Accept(_ context.Context, _ string, size diff.Size) error {
+func (f *Forgetful) Accept(_ context.Context, commit string, size diff.Size) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.has.Size = size
+	f.accept(commit, size, nil)
 	return nil
 }
 
@@ -94,13 +102,17 @@ func (f *Forgetful) Keep(_ context.Context, cursor Cursor) error {
 func (f *Forgetful) Approve(_ context.Context, approvals []Approval) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.approve(approvals)
+	return nil
+}
+
+func (f *Forgetful) approve(approvals []Approval) {
 	for _, a := range approvals {
 		known := slices.ContainsFunc(f.has.Approvals, func(b Approval) bool { return b.Digest == a.Digest })
 		if a.Kind == Approved && !known {
 			f.has.Approvals = append(f.has.Approvals, a)
 		}
 	}
-	return nil
 }
 
 // Spend implements [Control].

@@ -40,7 +40,7 @@ func zoneOutcomes(scoped desired.State, report *Report) map[edge.ZoneID]ZoneOutc
 }
 
 func ofProblem(p diff.Problem) ZoneOutcome {
-	if p.State == diff.Unknown {
+	if p.State.Unread() {
 		return ZoneFailed
 	}
 	return ZoneSkipped

@@ -79,7 +79,7 @@ func has[K comparable](set map[K]bool) func(K) bool { return func(k K) bool { re
 func leftOver(report *Report) (zones map[edge.ZoneID]bool, tokens map[string]bool) {
 	zones, tokens = map[edge.ZoneID]bool{}, map[string]bool{}
 	for _, problem := range report.Plan.Problems {
-		if problem.State == diff.Unknown || problem.State == diff.Undelivered {
+		if problem.State.Unread() || problem.State == diff.Undelivered {
 			zones[problem.ZoneID], tokens[problem.Token] = true, true
 		}
 	}

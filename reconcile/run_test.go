@@ -136,7 +136,7 @@ func TestAccountThatCannotBeListedReadsNoZone(t *testing.T) {
 	report, calls := w.run(manual)
 	w.wantCalls(calls, "list", "list "+string(otherAccount), "managed core", "read 3", "write 3", "read 3")
 	wantOutcomes(t, report, "3 converged")
-	if s := report.Plan.Summary; s.Unknown != 2 || s.Zones != 3 || report.Converged() || report.Err != nil {
+	if s := report.Plan.Summary; s.Forbidden != 2 || s.Unknown != 0 || s.Zones != 3 || report.Converged() || report.Err != nil {
 		t.Errorf("summary %+v, error %v", s, report.Err)
 	}
 	if !report.Full {

@@ -326,7 +326,7 @@ func TestFewFailuresDoNotHalt(t *testing.T) {
 }
 
 // TestWhoWaitsForWhom: a zone that needs a person holds nobody up; one that is
-// frozen or not approved does.
+// frozen, not approved or could not be read does.
 func TestWhoWaitsForWhom(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil func(*world)
@@ -339,6 +339,8 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		}, true},
 		"held":         {func(w *world) { w.memory.Hold(diff.Hold{Zone: zoneKey(1), Until: w.clock.Now().Add(99 * time.Hour)}) }, true},
 		"frozen":       {func(w *world) { w.Guards.Freezes = []Freeze{window(t, "0 0 * * *", 30*24*time.Hour, time.UTC)} }, false},
+		"unreadable":   {func(w *world) { w.tamper.read = failZone(1, errDown) }, false},
+		"forbidden":    {func(w *world) { w.tamper.read = failZone(1, errForbidden) }, false},
 		"not approved": {func(w *world) { w.Guards.Rules = []diff.Rule{{Name: "a", Approve: diff.ApproveAll}} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

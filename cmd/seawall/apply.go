@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
 func newApply(t *terminal) *cobra.Command {
 	var o options
-	order := reconcile.Order{Trigger: reconcile.TriggerManual, Retry: true, Who: whoami()}
+	order := once.Order{Who: whoami()}
 	cmd := &cobra.Command{
 		Use:   "apply [FILE]",
 		Short: "Make one run: plan, send the changes, prove them",

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,8 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
 func newDemo(t *terminal) *cobra.Command {
@@ -49,13 +52,13 @@ daemon to play with.`,
 	return cmd
 }
 
-// demo is the stage: a simulator, a repository, and a reconciler between them.
+// demo is the stage: a simulator, a repository, and what the commands stand on.
 type demo struct {
 	*terminal
 	dir        string
 	platform   *sim.Running
 	repository *demoRepository
-	reconciler *assembly
+	assembly   *assembly
 	settings   settings
 	act        int
 }
@@ -105,11 +108,11 @@ func (d *demo) raiseCurtain(ctx context.Context) error {
 	return d.configure(ctx, "")
 }
 
-// configure writes the configuration of the demo, with more to it, and puts a
-// reconciler together from it, as the daemon would.
+// configure writes the configuration of the demo, with more to it, and puts
+// together what it asks for, as the daemon would.
 func (d *demo) configure(ctx context.Context, more string) error {
-	if d.reconciler != nil {
-		d.reconciler.close()
+	if d.assembly != nil {
+		d.assembly.close()
 	}
 	secrets := map[string]string{
 		"rulesets-token": d.platform.RulesetsToken.Reveal(),
@@ -129,7 +132,7 @@ func (d *demo) configure(ctx context.Context, more string) error {
 		return err
 	}
 	d.settings = settings{Config: config}
-	d.reconciler, err = assemble(ctx, d.settings, toServe, slog.New(slog.DiscardHandler))
+	d.assembly, err = assemble(ctx, d.settings, toServe, slog.New(slog.DiscardHandler))
 	return err
 }
 
@@ -143,10 +146,14 @@ listen: "127.0.0.1:0"
 
 func (d *demo) path(name string) string { return filepath.Join(d.dir, name) }
 
-func (d *demo) run(ctx context.Context, order reconcile.Order) (reconcile.Report, int, error) {
+func (d *demo) run(ctx context.Context) (reconcile.Report, int, error) {
 	d.platform.ClearTranscript()
-	order.FallBack = true
-	report := d.reconciler.Run(ctx, order)
+	report := d.assembly.once(nil).Apply(ctx, once.Order{})
+	return d.counted(report)
+}
+
+// counted adds how many writes a report took.
+func (d *demo) counted(report reconcile.Report) (reconcile.Report, int, error) {
 	writes := 0
 	for _, entry := range d.platform.Transcript() {
 		if entry.Method != "GET" {
@@ -166,7 +173,7 @@ func expect(ok bool, what string) error {
 
 func (d *demo) plan(ctx context.Context) error {
 	d.title("seawall plan: what would change, and who asked for it")
-	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerManual, PlanOnly: true})
+	report, writes, err := d.counted(d.assembly.once(nil).Plan(ctx, once.Order{}))
 	if err != nil {
 		return err
 	}
@@ -178,7 +185,7 @@ func (d *demo) plan(ctx context.Context) error {
 
 func (d *demo) apply(ctx context.Context) error {
 	d.title("seawall apply: one PATCH, read back to prove it")
-	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerManual})
+	report, writes, err := d.run(ctx)
 	if err != nil {
 		return err
 	}
@@ -189,7 +196,7 @@ func (d *demo) apply(ctx context.Context) error {
 
 func (d *demo) applyAgain(ctx context.Context) error {
 	d.title("Again: nothing to do, so no write is sent")
-	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerManual})
+	report, writes, err := d.run(ctx)
 	if err != nil {
 		return err
 	}
@@ -207,7 +214,7 @@ func (d *demo) heal(ctx context.Context) error {
 		return err
 	}
 	d.say("In the dashboard the execute rule was switched off and the threshold set to 1000.\n")
-	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerSweep})
+	report, writes, err := d.run(ctx)
 	if err != nil {
 		return err
 	}
@@ -244,18 +251,47 @@ func (d *demo) holdBack(ctx context.Context) error {
 	if err := d.plantDrift(ctx); err != nil {
 		return err
 	}
-	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerSweep})
+	held, healed, err := d.serveUntilHealed(ctx)
 	if err != nil {
 		return err
 	}
-	if report.Held == nil {
-		return expect(false, "the bad commit is held")
-	}
-	d.problemsOf(report.Held.Problems)
-	d.say("\nheld      %.7s: %s", report.Held.Commit, report.Held.Reason)
-	d.say("in force  %.7s: drift made meanwhile was healed with %s", report.Commit, plural(writes, "PATCH", "PATCHes"))
-	return expect(report.Commit == good && writes == 1 && report.Count(reconcile.Converged) == 1, "the good commit goes on healing")
+	d.problemsOf(held.Problems)
+	d.say("\nheld      %.7s: %s", held.Commit, held.Reason)
+	d.say("in force  %.7s: drift made meanwhile was healed with %s", healed.Commit, plural(len(healed.Results), "PATCH", "PATCHes"))
+	return expect(healed.Commit == good, "the good commit goes on healing")
 }
+
+// serveUntilHealed runs the daemon until it has held a commit and healed a drift.
+func (d *demo) serveUntilHealed(ctx context.Context) (held *reconcile.Held, healed reconcile.Report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	watch := reporting(func(r reconcile.Report) {
+		if r.Held != nil {
+			held = r.Held
+		}
+		if r.Slice && r.Count(reconcile.Converged) > 0 {
+			healed = r
+		}
+		if held != nil && healed.Commit != "" {
+			cancel()
+		}
+	})
+	heart, err := controller.New(ctx, controller.Config{
+		Source: d.assembly.look(nil), Good: d.assembly.good, Records: d.assembly.records, Guards: d.assembly.guards,
+		Reader: d.assembly.reader, Writer: d.assembly.writer, Budget: d.assembly.budget, Reporters: []reconcile.Reporter{watch},
+	})
+	if err != nil {
+		return nil, healed, err
+	}
+	heart.Run(ctx)
+	return held, healed, expect(held != nil && healed.Commit != "", "the bad commit is held, and the drift is healed")
+}
+
+// reporting is a [reconcile.Reporter].
+type reporting func(reconcile.Report)
+
+// Report implements [reconcile.Reporter].
+func (f reporting) Report(_ context.Context, r reconcile.Report) { f(r) }
 
 func (d *demo) problemsOf(problems []desired.Problem) { d.problems(d.out, problems) }
 
@@ -283,12 +319,13 @@ func (d *demo) serveOn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return (&daemon{settings: d.settings, assembly: d.reconciler, log: log}).run(ctx, nil)
+	d.assembly.log = log
+	return (&daemon{settings: d.settings, assembly: d.assembly}).run(ctx, nil)
 }
 
 func (d *demo) end() error {
-	if d.reconciler != nil {
-		d.reconciler.close()
+	if d.assembly != nil {
+		d.assembly.close()
 	}
 	if d.platform != nil {
 		return d.platform.Close()

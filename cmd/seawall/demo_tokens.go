@@ -10,7 +10,6 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
-	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -54,7 +53,7 @@ func (d *demo) createToken(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerManual})
+	report, writes, err := d.run(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func (d *demo) crash(ctx context.Context) error {
 	if err := d.repository.commit(ctx, tokensFile, declared, "Declare another token"); err != nil {
 		return err
 	}
-	d.reconciler.close()
+	d.assembly.close()
 	if err := d.killDuringCreation(ctx); err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (d *demo) crash(ctx context.Context) error {
 	if err := d.configure(ctx, fmt.Sprintf("credentials: tokens: file: %q\nsinks: ci: file: root: %q\n", d.path("tokens-token"), d.path("secrets"))); err != nil {
 		return err
 	}
-	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerManual})
+	report, writes, err := d.run(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,17 +137,17 @@ func (d *demo) resolve(ctx context.Context) error {
 	}
 	d.say("\nA person finds ci-waf in the dashboard, rolls its secret there, and says so:")
 	d.say("seawall token resolve ci-waf --adopt %s\n", id)
-	d.reconciler.close()
+	d.assembly.close()
 	err := d.settings.holdingLedger(func(memory *ledger.Ledger) error {
 		return memory.Resolve(ctx, "ci-waf", ledger.Resolution{How: ledger.ByAdopting, ID: id})
 	})
 	if err != nil {
 		return err
 	}
-	if d.reconciler, err = assemble(ctx, d.settings, toServe, d.reconciler.Log); err != nil {
+	if d.assembly, err = assemble(ctx, d.settings, toServe, d.assembly.log); err != nil {
 		return err
 	}
-	report, writes, err := d.run(ctx, reconcile.Order{Trigger: reconcile.TriggerManual})
+	report, writes, err := d.run(ctx)
 	if err != nil {
 		return err
 	}

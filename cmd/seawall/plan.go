@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
 // Exit codes of plan and apply beside 0 and 1.
@@ -49,8 +50,8 @@ them weaken, 4 as above.`,
 				return usage("--valid %s is not a length of time above zero", valid)
 			}
 			var made settings
-			order := reconcile.Order{Trigger: reconcile.TriggerManual}
-			report, err := t.runOnce(cmd, o, toPlan, order, func(s settings, o reconcile.Order) (reconcile.Order, error) {
+			order := once.Order{}
+			report, err := t.runOnce(cmd, o, toPlan, order, func(s settings, o once.Order) (once.Order, error) {
 				made, order = s, o
 				return o, nil
 			})
@@ -112,7 +113,7 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 // plan is an error; mistakes in the desired state were told by then.
 // adjust, where it is not nil, has the last word on the order.
 func (t *terminal) runOnce(
-	cmd *cobra.Command, o options, why purpose, order reconcile.Order, adjust func(settings, reconcile.Order) (reconcile.Order, error),
+	cmd *cobra.Command, o options, why purpose, order once.Order, adjust func(settings, once.Order) (once.Order, error),
 ) (reconcile.Report, error) {
 	if err := oneOf("--output", o.output, "text", "json", "markdown"); err != nil {
 		return reconcile.Report{}, err
@@ -139,8 +140,13 @@ func (t *terminal) runOnce(
 	}
 	defer a.close()
 	show, wipe := t.progress()
-	a.Progress = show
-	report := a.Run(cmd.Context(), order)
+	run := a.once(show)
+	var report reconcile.Report
+	if why == toPlan {
+		report = run.Plan(cmd.Context(), order)
+	} else {
+		report = run.Apply(cmd.Context(), order)
+	}
 	wipe()
 	t.problems(t.err, report.Problems)
 	if report.Err != nil && len(report.Results) == 0 {

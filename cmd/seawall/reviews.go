@@ -178,14 +178,14 @@ func (d *daemon) newDesk() (*desk, error) {
 		return nil, err
 	}
 	reviews := &reconcile.Reviews{
-		Forge: at, Heads: newHeads(d.settings, d.assembly.evaluator.besides()), Base: d.InForce, Reader: edge.ReadOnly(platform),
-		Memory: d.Memory, Tokens: d.memory, Guards: d.assembly.Guards,
-		NameSuffix: d.NameSuffix, CreatesTokens: d.CreatesTokens, Approvers: d.Forge.Approvers, Control: d.Control,
-		Comments: d.Forge.Comment, Deprecations: d.Deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
+		Forge: at, Heads: newHeads(d.settings, d.evaluator.besides()), Base: d.inForce, Reader: edge.ReadOnly(platform),
+		Memory: d.records.(reconcile.Memory), Tokens: d.tokenMemory, Guards: d.guards,
+		NameSuffix: d.tokens.NameSuffix, CreatesTokens: d.tokens.CreatesTokens, Approvers: d.Forge.Approvers, Control: d.records,
+		Comments: d.Forge.Comment, Deprecations: d.deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
 		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Log: d.log,
 	}
 	merges := reconcile.NewMerges(at.Mark, d.log)
-	d.Begin = merges.Begin
+	d.begin = merges.Begin
 	return &desk{reviews, merges, d.log, make(chan struct{}, 1)}, nil
 }
 

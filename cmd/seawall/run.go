@@ -8,12 +8,15 @@ import (
 	"os"
 	"os/signal"
 	gosync "sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -70,9 +73,10 @@ type signals struct{ reload, look chan os.Signal }
 type daemon struct {
 	settings
 	*assembly
-	log      *slog.Logger
 	listener net.Listener // nil until it listens
 	desk     *desk        // nil where no forge is configured
+	begin    func(commit string)
+	heart    atomic.Pointer[controller.Controller] // nil until it runs
 }
 
 func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
@@ -96,12 +100,21 @@ func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{settings: s, assembly: a, log: log}
+	d := &daemon{settings: s, assembly: a}
 	if d.desk, err = d.newDesk(); err != nil {
 		a.close()
 		return nil, err
 	}
 	return d, nil
+}
+
+// inForce returns the state in force, false while there is none.
+func (d *daemon) inForce() (desired.State, bool) {
+	heart := d.heart.Load()
+	if heart == nil {
+		return desired.State{}, false
+	}
+	return heart.InForce()
 }
 
 // listen opens the configured address, unless it is open.
@@ -185,25 +198,26 @@ func (d *daemon) tellReload(err error) {
 
 // run is the service, until ctx ends. A signal to look has it look at every zone.
 func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
-	sync, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
-	if err != nil {
-		return err
-	}
 	reviews, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
 	if err != nil {
 		return err
 	}
-	if d.Sweep, err = reconcile.ParseSchedule(d.Schedule.Sweep, d.Schedule.Timezone); err != nil {
+	sync, err := reconcile.ParseSchedule(d.Schedule.Sync, d.Schedule.Timezone)
+	if err != nil {
+		return err
+	}
+	sweep, err := reconcile.ParseSchedule(d.Schedule.Sweep, d.Schedule.Timezone)
+	if err != nil {
 		return err
 	}
 	if err := d.listen(); err != nil {
 		return err
 	}
-	health := status.New(status.Config{Now: time.Now, Sweep: d.Sweep, Version: thisVersion().Version})
+	health := status.New(status.Config{Now: time.Now, Sweep: sweep, Version: thisVersion().Version})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	wake := make(chan struct{}, 1)
-	pages, err := withHooks(health.Handler(), d.Hooks, func() { d.desk.poke(); poke(wake) }, d.log)
+	git := d.assembly.look(sync)
+	pages, err := withHooks(health.Handler(), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
 	if err != nil {
 		return err
 	}
@@ -214,17 +228,27 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
-	loop := reconcile.Loop{
-		Reconciler: d.Reconciler,
-		Reporters:  []reconcile.Reporter{&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health},
-		Sync:       sync, Wake: wake, Look: look,
+	reporters := []reconcile.Reporter{
+		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health,
 	}
+	if d.desk != nil {
+		reporters = append(reporters, d.desk.merges)
+	}
+	heart, err := controller.New(ctx, controller.Config{
+		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
+		Tokens: d.tokenWorker(), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
+		Room: d.room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+	})
+	if err != nil {
+		stop()
+		return errors.Join(explain(err), <-served)
+	}
+	d.heart.Store(heart)
 	var beside gosync.WaitGroup
 	if d.desk != nil {
-		loop.Reporters = append(loop.Reporters, d.desk.merges)
 		beside.Go(func() { d.desk.run(ctx, reviews) })
 	}
-	loop.Run(ctx)
+	heart.Run(ctx)
 	stop()
 	beside.Wait()
 	d.log.Info("stopped")

@@ -12,7 +12,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
 // savedFor is how long a saved plan may be applied unless --valid says otherwise.
@@ -23,7 +23,7 @@ const maxSaved = 256 << 20
 
 // savePlan writes a plan to a file that only its owner can read: it says what
 // protects whom.
-func savePlan(path string, plan diff.Plan, s settings, order reconcile.Order, valid time.Duration) error {
+func savePlan(path string, plan diff.Plan, s settings, order once.Order, valid time.Duration) error {
 	saved, err := diff.Save(plan, time.Now(), valid)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func savedPlan(path string, now time.Time) (diff.Saved, error) {
 }
 
 // fromSaved is how apply adjusts its order to a saved plan, nil without one.
-func fromSaved(args []string) (func(settings, reconcile.Order) (reconcile.Order, error), error) {
+func fromSaved(args []string) (func(settings, once.Order) (once.Order, error), error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
@@ -72,14 +72,14 @@ func fromSaved(args []string) (func(settings, reconcile.Order) (reconcile.Order,
 	if err != nil {
 		return nil, err
 	}
-	return func(s settings, order reconcile.Order) (reconcile.Order, error) {
+	return func(s settings, order once.Order) (once.Order, error) {
 		return expecting(order, saved, s.Platform.BaseURL)
 	}, nil
 }
 
 // expecting lets an order do only what was saved. base is the platform that is
 // about to be asked.
-func expecting(order reconcile.Order, saved diff.Saved, base string) (reconcile.Order, error) {
+func expecting(order once.Order, saved diff.Saved, base string) (once.Order, error) {
 	if len(order.Zones)+len(order.Tokens) > 0 {
 		return order, usage("--only stands beside a saved plan, which has the scope that it was made with")
 	}

@@ -134,15 +134,15 @@ func writeTranscript(ts *testscript.TestScript, neg bool, args []string) {
 
 func put(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 2, 2, "put PATH FILE")
-	control(ts, http.MethodPut, args[0], strings.NewReader(ts.ReadFile(args[1])))
+	simControl(ts, http.MethodPut, args[0], strings.NewReader(ts.ReadFile(args[1])))
 }
 
 func get(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 2, 2, "get PATH FILE")
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), control(ts, http.MethodGet, args[0], nil), 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), simControl(ts, http.MethodGet, args[0], nil), 0o644))
 }
 
-func control(ts *testscript.TestScript, method, path string, body io.Reader) []byte {
+func simControl(ts *testscript.TestScript, method, path string, body io.Reader) []byte {
 	req, err := http.NewRequest(method, theSim(ts).ControlURL()+path, body)
 	ts.Check(err)
 	resp, err := http.DefaultClient.Do(req)

@@ -9,13 +9,20 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/robfig/cron/v3"
+
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/once"
+	"github.com/seawall-dev/seawall/reconcile/source"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // settings are configuration, flags and environment, put together.
@@ -104,16 +111,58 @@ func (s settings) checkCredentials(t *terminal) error {
 	return nil
 }
 
-// assembly is a reconciler with everything it stands on.
+// assembly is what plan, apply and the daemon stand on.
 type assembly struct {
-	*reconcile.Reconciler
-	memory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
-	close  func()
+	source   reconcile.Source
+	compiler reconcile.Compiler
+	good     reconcile.GoodCommit // nil for a folder
+	agreed   func(context.Context, string) ([]reconcile.Approval, error)
+
+	reader   edge.Reader
+	writer   edge.Writer // nil for a plan
+	requests func() int64
+	room     func(keep int) int
+
+	records     control.Records
+	tokenMemory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
+	tokens      token.Config
+
+	guards       reconcile.Guards
+	budget       diff.Budget
+	interval     time.Duration
+	concurrency  int
+	deprecations reconcile.Deprecations
+	log          *slog.Logger
 
 	evaluator evaluator // of commits
+	close     func()
 }
 
-// purpose says what a reconciler is put together for.
+// look is the source of desired state, which looks on a schedule; nil only when asked.
+func (a *assembly) look(schedule cron.Schedule) *source.Source {
+	return source.New(source.Config{
+		Source: a.source, Compiler: a.compiler, Agreed: a.agreed, Schedule: schedule, Now: time.Now, Log: a.log,
+	})
+}
+
+// tokenWorker does the work on tokens, nil where there is no ledger.
+func (a *assembly) tokenWorker() *token.Worker {
+	if a.tokens.Memory == nil {
+		return nil
+	}
+	return token.New(a.tokens)
+}
+
+// once is one plan or apply.
+func (a *assembly) once(show reconcile.Progress) *once.Run {
+	return &once.Run{
+		Source: a.look(nil), Good: a.good, Records: a.records, Guards: a.guards, Reader: a.reader, Writer: a.writer,
+		Tokens: a.tokenWorker(), Concurrency: a.concurrency, Deprecations: a.deprecations, Budget: a.budget, Interval: a.interval,
+		Requests: a.requests, Progress: show, Now: time.Now, Log: a.log,
+	}
+}
+
+// purpose says what an assembly is for.
 type purpose int
 
 const (
@@ -136,7 +185,7 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 	}
 }
 
-// assemble puts a reconciler together.
+// assemble puts it together.
 func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
 	budget, interval := s.budget(), s.interval(time.Now())
 	s.quota, s.keepsState = s.Budget.Requests, why != toPlan && s.dir == ""
@@ -153,35 +202,32 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	if err != nil {
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
-	r := &reconcile.Reconciler{
-		Deprecations: sunset.notices,
-		Reader:       edge.ReadOnly(platform), Requests: platform.Requests, Now: time.Now, Log: log,
-		Concurrency: s.Budget.Concurrency, Budget: budget, Interval: interval,
-		Room: func() int { return config.Budget.Room(budget.Urgent()) },
+	a := &assembly{
+		reader: edge.ReadOnly(platform), requests: platform.Requests, room: config.Budget.Room, records: &reconcile.Forgetful{},
+		budget: budget, interval: interval, concurrency: s.Budget.Concurrency, deprecations: sunset.notices, log: log,
+		close: config.Budget.Close,
 	}
 	if why != toPlan {
-		r.Reader, r.Writer = platform, platform
+		a.reader, a.writer = platform, platform
 	}
-	if r.Guards, err = guards(s.Guards); err != nil {
+	if a.guards, err = guards(s.Guards); err != nil {
 		return nil, err
 	}
-	a := &assembly{Reconciler: r, close: config.Budget.Close}
 	if s.dir != "" {
 		folder := newFolder(s.dir)
-		r.Source, r.Compiler = folder, folder
+		a.source, a.compiler = folder, folder
 		return a, nil
 	}
-	return a, a.onGit(s, why, log)
+	return a, a.onGit(s, why)
 }
 
-// onGit gives the reconciler its repository, its ledger, and what creating
-// tokens takes.
-func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
-	repository, err := newRepository(s.Config, log)
+// onGit adds the repository, the ledger, and what creating tokens takes.
+func (a *assembly) onGit(s settings, why purpose) error {
+	repository, err := newRepository(s.Config, a.log)
 	if err != nil {
 		return err
 	}
-	a.Source, a.Compiler, a.Good, a.Agreed = repository, repository, repository, repository.agreed
+	a.source, a.compiler, a.good, a.agreed = repository, repository, repository, repository.agreed
 	open := ledger.Open
 	if why == toPlan {
 		open = ledger.OpenReadOnly
@@ -190,11 +236,11 @@ func (a *assembly) onGit(s settings, why purpose, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	a.Memory, a.Control, a.memory = memory, memory, memory
+	a.records, a.tokenMemory = memory, memory
 	a.evaluator = repository.evaluator
 	giveBack := a.close
 	a.close = func() { giveBack(); _, _ = memory.Close(), a.evaluator.cache.Close() }
-	return a.withTokens(s, memory, why, log)
+	return a.withTokens(s, memory, why)
 }
 
 // ledger opens the ledger of the configuration's state folder.

@@ -3,46 +3,48 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // withTokens adds what tokens take: a memory, sinks, and a platform seen with a
 // credential of its own. A plan needs that one only for a platform that lists its
 // tokens, and gets no more of it than reading.
-func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose, log *slog.Logger) error {
+func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose) error {
 	sinks, err := newSinks(s.Sinks)
 	if err != nil {
 		return err
 	}
-	a.Tokens, a.Sinks = memory, sinks
-	if why != toPlan {
-		a.Tokens = lockedTokens{memory}
+	a.tokens = token.Config{
+		Memory: memory, Sinks: sinks, NameSuffix: diff.NameSuffix(s.Config.Tokens.NameSuffix),
+		CreatesTokens: diff.CreatesTokens(s.Config.Tokens.CreatingGroups), Now: time.Now, Log: a.log,
 	}
-	a.NameSuffix = diff.NameSuffix(s.Config.Tokens.NameSuffix)
-	a.CreatesTokens = diff.CreatesTokens(s.Config.Tokens.CreatingGroups)
+	if why != toPlan {
+		a.tokens.Memory = lockedTokens{memory}
+	}
 	if s.Credentials.Tokens == nil || why == toPlan && !s.Platform.Extended() {
 		return nil
 	}
-	platform, err := client.New(s.client(*s.Credentials.Tokens, log))
+	platform, err := client.New(s.client(*s.Credentials.Tokens, a.log))
 	if err != nil {
 		return err
 	}
-	rulesets := a.Requests
-	a.Requests = func() int64 { return rulesets() + platform.Requests() }
+	rulesets := a.requests
+	a.requests = func() int64 { return rulesets() + platform.Requests() }
 	if s.Platform.Extended() {
-		a.TokenReader = edge.ReadOnlyTokens(platform)
+		a.tokens.Reader = edge.ReadOnlyTokens(platform)
 	}
 	if why == toPlan {
 		return nil
 	}
-	a.Creator = platform
+	a.tokens.Creator = platform
 	if s.Platform.Extended() {
-		a.TokenWriter = platform
+		a.tokens.Writer = platform
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
 	"github.com/seawall-dev/seawall/edge/client"
-	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	tokens "github.com/seawall-dev/seawall/reconcile/token"
 )
 
 func newTokenAdopt(t *terminal) *cobra.Command {
@@ -73,7 +73,7 @@ func tokenID(text string) (edge.TokenID, error) {
 func adopted(token desired.Token, expiresOn string) (diff.TokenRecord, error) {
 	spec := token.Spec()
 	record := diff.TokenRecord{
-		Intent: reconcile.NewIntent(), Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Prune: token.Prune, At: time.Now(),
+		Intent: tokens.NewIntent(), Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Prune: token.Prune, At: time.Now(),
 	}
 	if expiresOn == "" {
 		return record, nil

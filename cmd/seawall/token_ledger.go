@@ -12,8 +12,8 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	tokens "github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // These commands are a person's word to the ledger, about what only a person can
@@ -41,7 +41,7 @@ func (s settings) holdingLedger(do func(*ledger.Ledger) error) error {
 		return err
 	}
 	if err = memory.LockTokens(); err == nil {
-		err = reconcile.QuarantineUnfinished(context.Background(), memory)
+		err = tokens.QuarantineUnfinished(context.Background(), memory)
 	}
 	if err == nil {
 		err = do(memory)

@@ -8,16 +8,18 @@
 //	})
 //	entry, err := platform.EntryPoint(ctx, zone)
 //
-// A call passes four gates, each in a file of its own:
+// A call passes five gates, each in a file of its own:
 //
 //   - retry.go decides, in one table, what is tried again and what is final;
+//   - deadline.go ends a read that takes too long, however it is repeated;
 //   - budget.go keeps all calls of one credential under the platform's quota and
 //     makes all of them wait when one is throttled;
 //   - send.go sends one request and learns whether it may have left the machine;
 //   - errors.go turns what went wrong into the sentinels of package edge, and
 //     sees to it that no text ever contains the credential.
 //
-// A read is repeated when it fails for reasons that pass. A write is repeated
+// A read is repeated when it fails for reasons that pass, for as long as
+// [Config.ReadTimeout] says. A write is repeated
 // only when it certainly had no effect; otherwise the caller learns
 // [edge.ErrOutcomeUnknown] and reads before it writes again. The creation of a
 // token is never repeated at all.
@@ -58,8 +60,13 @@ type Config struct {
 	// Concurrency bounds the requests in flight; zero is 16.
 	Concurrency int
 	// Timeout bounds one request from dialling to the last byte of the answer,
-	// without the time it waits for the budget; zero is 30 s.
+	// without the time it waits for the budget; zero is 20 s.
 	Timeout time.Duration
+	// ReadTimeout bounds all attempts of one read together, and the pauses between
+	// them: from when the budget let the first one through, without the time that
+	// further ones wait for the budget, for a pause of the credential, or for their
+	// turn among Concurrency. Each page of a list is a read of its own. Zero is 10 s.
+	ReadTimeout time.Duration
 	// Backoff is the pause before the first repetition, doubled for each further
 	// one up to sixteen times itself; zero is 500 ms.
 	Backoff time.Duration
@@ -115,7 +122,8 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	setDefault(&config.Concurrency, 16)
-	setDefault(&config.Timeout, 30*time.Second)
+	setDefault(&config.Timeout, 20*time.Second)
+	setDefault(&config.ReadTimeout, 10*time.Second)
 	setDefault(&config.Backoff, 500*time.Millisecond)
 	setDefault(&config.UserAgent, "seawall")
 	if config.Budget == nil {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -34,7 +35,15 @@ var quirkValues = map[string][]string{
 	sim.QuirkTruncate:       {"2", "3"},
 	sim.QuirkHTML:           {"3"},
 	sim.QuirkSlow:           {"2ms"},
+	// What befalls one zone is nothing to the others.
+	sim.QuirkZoneSlow:      {string(mem.BlogZone) + ":2ms"},
+	sim.QuirkZoneForbidden: {elsewhere},
+	sim.QuirkZoneHang:      {elsewhere},
 }
+
+// elsewhere is a zone of which the suite knows nothing. (Under patch=ignored it
+// cannot hold: nothing that is written is there afterwards.)
+const elsewhere = "77777777777777777777777777777777"
 
 // The contract holds over HTTP: client, simulator, twin; without quirks, under
 // each, and under many at once.
@@ -95,6 +104,10 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 		Account:  mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		Merges: slices.Contains(quirks, "patch=merge"),
 		Tokens: tokens, TokenCount: func() int { return len(running.Platform.Tokens()) },
+		Forbid: func(zone edge.ZoneID) error {
+			others := slices.DeleteFunc(slices.Clone(quirks), func(q string) bool { return strings.HasPrefix(q, sim.QuirkZoneForbidden) })
+			return running.SetQuirks(append(others, quirk(sim.QuirkZoneForbidden, string(zone))))
+		},
 		SignIn: func(secret edge.Secret) edge.Platform { return overSocket(t, running, secret) }, User: seed.User,
 		Mute: slices.Contains(quirks, "error-after=1") || slices.Contains(quirks, "cut-after=1"),
 	}

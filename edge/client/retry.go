@@ -33,6 +33,8 @@ type outcome string
 const (
 	succeeded  outcome = "succeeded"
 	throttled  outcome = "throttled"  // 429
+	conflicted outcome = "conflicted" // 409: another writer was at it
+	withheld   outcome = "withheld"   // the caller's own step before it failed; see edge.BeforeSend
 	notSent    outcome = "not sent"   // no connection, or it broke before the request was on it
 	cut        outcome = "cut"        // sent; no status came back: closed, reset or timed out
 	failed     outcome = "failed"     // 5xx
@@ -53,9 +55,11 @@ const (
 	unknown verdict = "unknown" // the caller gets it as edge.ErrOutcomeUnknown
 )
 
-// verdicts is the whole of what is decided about repetitions. An update is
+// verdicts is the whole of what is decided about repetitions. A read is repeated
+// for everything that may pass, an envelope that says failure beside a 2xx status
+// among it: such an answer contradicts itself. An update is
 // repeated where it certainly had no effect: the platform throttled it instead
-// of doing it, or never saw it. A 5xx is not such a case, since gateways answer
+// of doing it, refused it because another write came first, or never saw it. A 5xx is not such a case, since gateways answer
 // 502 and 504 for requests that went through. A removal is treated alike: its
 // caller may call again, and has to know that the first may have worked. A
 // creation is never repeated, and its outcome is known where the platform
@@ -65,13 +69,15 @@ const (
 var verdicts = map[outcome]map[class]verdict{
 	succeeded:    {read: final, update: final, remove: final, create: final, roll: final},
 	throttled:    {read: again, update: again, remove: again, create: final, roll: again},
+	conflicted:   {read: again, update: again, remove: again, create: final, roll: again},
+	withheld:     {create: final}, // no other class has such a step
 	notSent:      {read: again, update: again, remove: again, create: final, roll: again},
 	cut:          {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
 	failed:       {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
 	garbled:      {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
 	mumbled:      {read: again, update: unknown, remove: unknown, create: final, roll: final},
 	redirected:   {read: final, update: final, remove: final, create: final, roll: final},
-	contradicted: {read: final, update: final, remove: final, create: unknown, roll: unknown},
+	contradicted: {read: again, update: final, remove: final, create: unknown, roll: unknown},
 	refused:      {read: final, update: final, remove: final, create: final, roll: final},
 }
 
@@ -89,6 +95,8 @@ func outcomeOf(status int) outcome {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return throttled
+	case status == http.StatusConflict:
+		return conflicted
 	case status >= 500:
 		return failed
 	case status >= 400:
@@ -109,7 +117,7 @@ func outcomeOfFailure(status, sent int) outcome {
 		return notSent
 	case status == 0:
 		return cut
-	case o == throttled || o == failed:
+	case o == throttled || o == conflicted || o == failed:
 		return o
 	case o == refused:
 		return mumbled
@@ -119,7 +127,7 @@ func outcomeOfFailure(status, sent int) outcome {
 
 // newRetryPolicy repeats by the table. A throttled attempt is repeated without
 // a delay of its own: the budget holds back every call of the credential, this
-// one among them.
+// one among them. After any other outcome this call alone waits.
 func newRetryPolicy(config Config) retrypolicy.RetryPolicy[*attempt] {
 	return retrypolicy.NewBuilder[*attempt]().
 		HandleIf(func(a *attempt, _ error) bool { return a != nil && a.verdict() == again }).
@@ -146,13 +154,17 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", call, err)
 	}
+	timed, deadline, cancel := c.withDeadline(ctx, call)
+	defer cancel()
 	tries := 0
-	var last *attempt
+	var last, heard *attempt
 	// The policy's own result says less than the last attempt: it is replaced when
 	// the context ends, and a write that was on its way must not be forgotten.
-	_, _ = failsafe.With(c.retries).WithContext(ctx).Get(func() (*attempt, error) {
+	_, _ = failsafe.With(c.retries).WithContext(timed).Get(func() (*attempt, error) {
 		tries++
-		last = c.try(ctx, call, token, decode)
+		if last = c.try(timed, call, token, deadline, decode); timed.Err() == nil {
+			heard = last
+		}
 		return last, nil
 	})
 	switch {
@@ -160,6 +172,8 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 		return fmt.Errorf("%s: %w", call, ctx.Err())
 	case last.outcome == succeeded:
 		return nil
+	case context.Cause(timed) == errOverdue && last.verdict() == again:
+		return c.overdue(call, tries, heard)
 	case last.verdict() == unknown:
 		return fmt.Errorf("%w: %w", edge.ErrOutcomeUnknown, last.err)
 	case ctx.Err() != nil && (last.verdict() == again || last.outcome == notSent):

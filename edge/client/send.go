@@ -32,16 +32,16 @@ func (c call) unreadable(reason string) error {
 }
 
 // try waits for a slot and for the budget, sends once, and says what came of it.
-func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode func(wire.Response) error) *attempt {
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-ctx.Done():
-		return &attempt{call.class, notSent, ctx.Err()}
-	}
-	c.tellWait()
-	if err := c.config.Budget.take(ctx); err != nil {
+func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadline, decode func(wire.Response) error) *attempt {
+	if err := c.admit(ctx, d); err != nil {
 		return &attempt{call.class, notSent, err}
+	}
+	defer func() { <-c.slots }()
+	if call.class == create {
+		if err := edge.Sending(ctx); err != nil {
+			c.config.Budget.done(0, 0, nil)
+			return &attempt{call.class, withheld, fmt.Errorf("%s: %w", call, err)}
+		}
 	}
 	answer, sent, err := c.send(ctx, call, token)
 	c.requests.Add(int64(sent))
@@ -63,6 +63,24 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, decode f
 		return judge(call, token, answer, decode)
 	}
 	return &attempt{call.class, o, err}
+}
+
+// admit waits for a slot, which the caller gives back, and for the budget. The
+// time of a read stands still meanwhile.
+func (c *Client) admit(ctx context.Context, d *deadline) error {
+	d.pause()
+	defer d.run()
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	c.tellWait()
+	if err := c.config.Budget.take(ctx); err != nil {
+		<-c.slots
+		return err
+	}
+	return nil
 }
 
 // tellWait says, at most once a minute, that the budget is used up: a person who

@@ -11,7 +11,8 @@ import (
 
 // CreateToken sends one POST, on a connection of its own, and never a second
 // one: not after a 429 either, where the caller gets [edge.ErrThrottled] and
-// decides. It waits for the budget like every call.
+// decides. It waits for the budget like every call, and calls what
+// [edge.BeforeSend] put into the context after that.
 //
 // Resource keys go out and come back with the configured vendor's segment, and
 // so do those that an error points at. No error quotes the answer: the secret

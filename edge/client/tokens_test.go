@@ -216,6 +216,70 @@ func TestCanceledCreation(t *testing.T) {
 	})
 }
 
+// What must be on record before a creation is recorded when nothing but sending is
+// left: after the wait for a slot and for the budget.
+func TestCreationTellsWhenAdmitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, answerAll)
+		budget := NewBudget(1, 3*time.Minute)
+		if err := budget.take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		budget.done(1, 200, nil)
+		c, begin := s.client(t, func(config *Config) { config.Budget = budget }), time.Now()
+		var told []time.Duration
+		_, err := c.CreateToken(edge.BeforeSend(t.Context(), func() error {
+			if told = append(told, time.Since(begin)); len(s.arrivals()) != 0 {
+				t.Error("it was sent already")
+			}
+			return nil
+		}), testSpec())
+		if check(t, err); len(told) != 1 || told[0] != 3*time.Minute || len(s.arrivals()) != 1 {
+			t.Errorf("told after %v, %d requests", told, len(s.arrivals()))
+		}
+		// Whoever gives up while it waits has told nobody.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err = c.CreateToken(edge.BeforeSend(ctx, func() error { t.Error("told"); return nil }), testSpec())
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, edge.ErrOutcomeUnknown) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// A creation that cannot be recorded is not sent, and costs nothing.
+func TestCreationHeldBackCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, answerAll)
+		c, full := s.client(t, func(config *Config) { config.Concurrency = 1 }), errors.New("no space left on the device")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for range 3 {
+			_, err := c.CreateToken(edge.BeforeSend(ctx, func() error { cancel(); return full }), testSpec())
+			if ctx = t.Context(); !errors.Is(err, full) || errors.Is(err, edge.ErrOutcomeUnknown) {
+				t.Errorf("got %v", err)
+			}
+			wantText(t, err, "POST /user/tokens: no space")
+		}
+		if n := len(s.arrivals()); n != 0 || c.Requests() != 0 || c.config.Budget.State().Used != 0 {
+			t.Errorf("%d requests arrived, %d and %d were counted", n, c.Requests(), c.config.Budget.State().Used)
+		}
+		check(t, post(c))
+	})
+}
+
+// No other call tells.
+func TestOnlyCreationsTell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serve(t, answerAll).client(t, nil)
+		ctx := edge.BeforeSend(t.Context(), func() error { t.Error("told"); return nil })
+		_, readErr := c.EntryPoint(ctx, testZone)
+		_, updateErr := c.UpdateToken(ctx, edge.TokenID(testEntry), edge.Token{TokenSpec: testSpec()})
+		_, rollErr := c.RollToken(ctx, edge.TokenID(testEntry))
+		check(t, errors.Join(readErr, updateErr, rollErr, c.DeleteToken(ctx, edge.TokenID(testEntry))))
+	})
+}
+
 // Nothing that is said of a creation holds a secret: neither errors nor logs,
 // ours or net/http's, of answers whole, cut or of any other kind.
 func TestSecretIsNeverSaid(t *testing.T) {

@@ -29,7 +29,7 @@ type Count struct {
 
 const (
 	// useBy is how long a process may use what it took, and underWay the longest
-	// that a request takes: four times the time after which a client gives one up.
+	// that a request takes: six times the time after which a client gives one up.
 	useBy    = 5 * time.Second
 	underWay = 2 * time.Minute
 	// pollHeld is how often to ask again for what other processes hold and may give

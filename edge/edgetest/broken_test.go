@@ -3,6 +3,7 @@ package edgetest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -61,6 +62,12 @@ var broken = map[string]mistake{
 		foundBy:  "a body that is not a rule",
 		platform: func(p *mem.Platform) both { return lenient{p} },
 	},
+	"a forbidden zone is a rejected credential": {
+		foundBy: "what is forbidden for a zone is no matter of the credential",
+		platform: func(p *mem.Platform) both {
+			return &guarded{Platform: p, refusal: &edge.Error{Status: 401, Details: forbidden.Details}}
+		},
+	},
 	"a name is created once": {foundBy: "names are not unique", platform: creations(
 		func(p *mem.Platform, spec edge.TokenSpec) (edge.CreatedToken, error) {
 			for _, t := range p.Tokens() {
@@ -80,6 +87,8 @@ var broken = map[string]mistake{
 			_, _ = p.CreateToken(context.Background(), spec)
 			return edge.CreatedToken{}, edge.ErrUnavailable
 		})},
+	"a creation tells afterwards": {foundBy: "a creation tells before it is sent", platform: func(p *mem.Platform) both { return chatty{p, true} }},
+	"a creation tells nobody":     {foundBy: "a creation that is held back is not sent", platform: func(p *mem.Platform) both { return chatty{p, false} }},
 	"ids of policies are dropped instead of refused": {foundBy: "a token that is not one", platform: creations(
 		func(p *mem.Platform, spec edge.TokenSpec) (edge.CreatedToken, error) {
 			for i := range spec.Policies {
@@ -192,4 +201,18 @@ func (c creator) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.Cre
 		return edge.CreatedToken{}, err
 	}
 	return c.create(c.Platform, spec)
+}
+
+// chatty tells of a creation when it is over, or never.
+type chatty struct {
+	*mem.Platform
+	tells bool
+}
+
+func (c chatty) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
+	created, err := c.Platform.CreateToken(context.Background(), spec)
+	if c.tells {
+		err = errors.Join(err, edge.Sending(ctx))
+	}
+	return created, err
 }

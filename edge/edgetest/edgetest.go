@@ -37,6 +37,7 @@ type Fixture struct {
 	Merges   bool           // an update keeps what its body leaves out
 	Denied   edge.Platform  // the same platform with a wrong credential; nil where there are none
 
+	Forbid     func(edge.ZoneID) error         // takes the credential's permissions for one zone away; nil where there are none
 	Tokens     edge.TokenCreator               // creates tokens on the same platform
 	TokenCount func() int                      // how many there are; nil where nobody can look
 	SignIn     func(edge.Secret) edge.Platform // the same platform with another credential; nil where there are none
@@ -83,6 +84,7 @@ var cases = []struct {
 	{"a rule of another zone is refused", otherZonesRule},
 	{"an update of what does not exist is refused", updateUnknown},
 	{"a wrong credential is refused", wrongCredential},
+	{"what is forbidden for a zone is no matter of the credential", forbiddenZone},
 	// Tokens.
 	{"a creation answers with id and secret", creationAnswers},
 	{"a creation keeps the policies", creationKeepsPolicies},
@@ -91,6 +93,8 @@ var cases = []struct {
 	{"a created secret works", createdSecretWorks},
 	{"a token that is not one is refused", unfitTokens},
 	{"a creation ends with its context", creationEndsWithContext},
+	{"a creation tells before it is sent", creationTellsBeforeItIsSent},
+	{"a creation that is held back is not sent", creationHeldBack},
 	{"a wrong credential creates nothing", wrongCredentialCreatesNothing},
 	// Tokens beyond the reference: reading.
 	{"the list has every token", extended(listHasTokens)},

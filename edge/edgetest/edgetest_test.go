@@ -1,6 +1,8 @@
 package edgetest_test
 
 import (
+	"context"
+	"net/http"
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -13,7 +15,7 @@ func TestOverMemory(t *testing.T) {
 	for _, quirk := range []string{"patch=replace", "patch=merge"} {
 		t.Run(quirk, func(t *testing.T) {
 			edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
-				return fixture(newMem(t, quirk), quirk == "patch=merge")
+				return fixture(&guarded{Platform: newMem(t, quirk), refusal: forbidden}, quirk == "patch=merge")
 			})
 		})
 	}
@@ -35,9 +37,40 @@ type both interface {
 }
 
 func fixture(platform both, merges bool) edgetest.Fixture {
+	var forbid func(edge.ZoneID) error
+	if g, ok := platform.(*guarded); ok {
+		forbid = g.forbid
+	}
 	return edgetest.Fixture{
+		Forbid: forbid,
 		Tokens: platform, Extended: platform, TokenCount: func() int { return len(platform.Tokens()) },
 		Platform: platform, Merges: merges,
 		Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 	}
+}
+
+// guarded is a platform with a zone that may not be touched.
+type guarded struct {
+	*mem.Platform
+	zone    edge.ZoneID
+	refusal error
+}
+
+// forbidden is how the service refuses one zone.
+var forbidden = &edge.Error{Status: http.StatusForbidden, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication, Message: "Authentication error"}}}
+
+func (g *guarded) forbid(zone edge.ZoneID) error { g.zone = zone; return nil }
+
+func (g *guarded) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+	if zone == g.zone {
+		return edge.Ruleset{}, g.refusal
+	}
+	return g.Platform.EntryPoint(ctx, zone)
+}
+
+func (g *guarded) UpdateRule(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	if zone == g.zone {
+		return nil, g.refusal
+	}
+	return g.Platform.UpdateRule(ctx, zone, id, rule, body)
 }

@@ -124,6 +124,24 @@ func wrongCredential(t tester) {
 	t.same("the entry point", before, t.entryPoint(t.Zone))
 }
 
+func forbiddenZone(t tester) {
+	if t.Forbid == nil {
+		t.Log("this platform permits everything")
+		return
+	}
+	before, other := t.entryPoint(t.Zone), t.entryPoint(t.Other)
+	rule := t.deployment(before)
+	t.must(t.Forbid(t.Zone))
+	_, readErr := t.patiently(t.Zone)
+	_, writeErr := t.tryUpdate(t.Zone, before, rule.ID, rule.Update())
+	for _, err := range []error{readErr, writeErr} {
+		t.wantIs(err, edge.ErrForbidden, edge.ErrUnauthenticated, edge.ErrNotFound, edge.ErrEntryPointNotFound, edge.ErrOutcomeUnknown)
+	}
+	there, err := t.patiently(t.Other)
+	t.must(err)
+	t.same("the entry point of the other zone", other, there)
+}
+
 // deniedWriter reads with one credential and writes with another.
 type deniedWriter struct {
 	edge.Reader

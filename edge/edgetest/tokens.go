@@ -192,6 +192,49 @@ func creationEndsWithContext(t tester) {
 	}
 }
 
+// However a creation ends, it has told once, and before there was a token.
+func creationTellsBeforeItIsSent(t tester) {
+	tells := telling{t.Tokens, t}
+	t.Tokens = tells
+	t.create(aSpec("ci"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := tells.TokenCreator.CreateToken(edge.BeforeSend(ctx, func() error {
+		t.Error("told of a creation whose context had ended")
+		return nil
+	}), aSpec("late"))
+	t.wantIs(err, context.Canceled)
+}
+
+// telling holds each creation to what it tells.
+type telling struct {
+	edge.TokenCreator
+	t tester
+}
+
+func (c telling) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
+	before, told := c.t.tokenCount(), 0
+	created, err := c.TokenCreator.CreateToken(edge.BeforeSend(ctx, func() error {
+		if told++; c.t.tokenCount() != before {
+			c.t.Error("a token exists before the creation is sent")
+		}
+		return nil
+	}), spec)
+	if told != 1 {
+		c.t.Errorf("told %d times, want once", told)
+	}
+	return created, err
+}
+
+func creationHeldBack(t tester) {
+	before, mine := t.tokenCount(), errors.New("the record could not be written")
+	created, err := t.Tokens.CreateToken(edge.BeforeSend(t.Context(), func() error { return mine }), aSpec("ci"))
+	t.wantIs(err, mine, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrThrottled)
+	if !created.Value.IsZero() || t.tokenCount() != before {
+		t.Errorf("a token was made: %+v", created)
+	}
+}
+
 func wrongCredentialCreatesNothing(t tester) {
 	denied, ok := t.Denied.(edge.TokenCreator)
 	if !ok {

@@ -12,6 +12,7 @@ import (
 // behaviour is the quirks of a platform, parsed. The zero value has none.
 type behaviour struct {
 	merge          bool
+	ignore         bool // updates of a rule are accepted and lost
 	reorder        bool
 	defaults       bool
 	omitEmptyRules bool
@@ -30,6 +31,7 @@ func parseBehaviour(list []string) (behaviour, error) {
 	quota, _ := strconv.Atoi(values[QuirkQuota])
 	return behaviour{
 		merge:          values[QuirkPatch] == "merge",
+		ignore:         values[QuirkPatch] == "ignored",
 		reorder:        has(QuirkReorder),
 		defaults:       has(QuirkDefaults),
 		omitEmptyRules: has(QuirkOmitEmptyRules),

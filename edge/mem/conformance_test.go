@@ -9,7 +9,8 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-// The suite holds under every quirk of meaning, each alone and all together.
+// The suite holds under every quirk of meaning, each alone and all together, but
+// for the one that loses writes.
 func TestConformance(t *testing.T) {
 	sets := [][]string{nil}
 	var all []string
@@ -20,6 +21,9 @@ func TestConformance(t *testing.T) {
 				value = "20" // enough for every case
 			case mem.Date:
 				value = "2024-01-01" // before the clock of every case
+			}
+			if value == "ignored" {
+				continue // nothing that is written is there afterwards
 			}
 			item := strings.TrimSuffix(quirk.Name+"="+strings.ReplaceAll(value, "N", "2"), "=")
 			sets = append(sets, []string{item})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
@@ -28,15 +29,18 @@ type Argument string
 // The kinds of arguments. With [Count] N, every Nth matching request is
 // touched: 1 means each of them. A quirk's counter starts at zero when the
 // quirk is set. A [Number] is a count of what the quirk says. A [Date] is a day
-// in UTC, as 2027-01-31. An argument with
-// "|" lists the words that are allowed.
+// in UTC, as 2027-01-31. [Zones] are ids with commas between them, and [ZonesFor]
+// has a duration after a colon. An argument with "|" lists the words that are
+// allowed.
 const (
 	None     Argument = ""
 	Count    Argument = "N"
 	Number   Argument = "number"
 	Duration Argument = "DURATION"
 	Date     Argument = "DATE"
-	Style    Argument = "replace|merge"
+	Zones    Argument = "ZONE_ID"
+	ZonesFor Argument = "ZONE_ID:DURATION"
+	Style    Argument = "replace|merge|ignored"
 )
 
 // Usage is the quirk as a person writes it: "throttle=N".
@@ -68,8 +72,10 @@ func Quirks() []Quirk {
 		{
 			Name: QuirkPatch, Argument: Style, Matches: "updates of a rule",
 			Does: "replace (what happens without the quirk): the body is the rule's new definition and what it leaves out is lost; " +
-				"merge: absent members keep, objects merge, arrays replace as a whole, a null says nothing",
-			Imitates: "the service has been seen to replace; the reference does not say, and its two procedures read as if it merged",
+				"merge: absent members keep, objects merge, arrays replace as a whole, a null says nothing; " +
+				"ignored: a valid body is accepted, versions and last_updated are new, and the rule stays as it was",
+			Imitates: "the service has been seen to replace; the reference does not say, and its two procedures read as if it merged; " +
+				"servers that accept a write and do not keep it",
 		},
 		{
 			Name: QuirkReorder, Matches: "answers with rules, with tokens, and with permission groups",
@@ -147,6 +153,11 @@ func (a Argument) check(value string) error {
 		if d, err := time.ParseDuration(value); err != nil || d < 0 {
 			return errors.New("a duration is written such as 250ms")
 		}
+	case Zones:
+		return checkZones(value)
+	case ZonesFor:
+		zones, after, _ := strings.Cut(value, ":")
+		return errors.Join(checkZones(zones), Duration.check(after))
 	case Date:
 		if _, err := deprecation.ParseDate(value); err != nil {
 			return errors.New("a day is written such as 2027-01-31")
@@ -154,6 +165,15 @@ func (a Argument) check(value string) error {
 	default:
 		if !slices.Contains(strings.Split(string(a), "|"), value) {
 			return fmt.Errorf("%q is neither of them", value)
+		}
+	}
+	return nil
+}
+
+func checkZones(list string) error {
+	for id := range strings.SplitSeq(list, ",") {
+		if !edge.ValidID(id) {
+			return fmt.Errorf("%q is no zone id: it has 32 hexadecimal digits; several have commas between them", id)
 		}
 	}
 	return nil

@@ -46,6 +46,34 @@ func TestMergeRefusesWhatIsEmpty(t *testing.T) {
 	}
 }
 
+// A write that is lost looks like one that was made: only what is read tells.
+func TestIgnoredUpdatesLookAccepted(t *testing.T) {
+	p := newPlatform(t, "patch=ignored")
+	before := entryPoint(t, p, mem.BlogZone)
+	got, err := update(t, p, mem.BlogZone, `{"action":"log","expression":"false"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before.Rules[0].Update(), got.Rules[0].Update()); diff != "" {
+		t.Errorf("the rule changed:\n%s", diff)
+	}
+	if got.Version != "2" || got.Rules[0].Version != "2" || got.LastUpdated == before.LastUpdated {
+		t.Errorf("got %+v", got)
+	}
+	if diff := cmp.Diff(*got, entryPoint(t, p, mem.BlogZone)); diff != "" {
+		t.Errorf("answer and state differ:\n%s", diff)
+	}
+	if _, err := update(t, p, mem.BlogZone, `{"action":"log","expression":" "}`); !errors.Is(err, edge.ErrInvalid) {
+		t.Errorf("a bad body: %v", err)
+	}
+	if err := p.SetQuirks(nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = update(t, p, mem.BlogZone, `{"action":"log","expression":"false"}`); err != nil || got.Rules[0].Expression != "false" {
+		t.Errorf("without the quirk: %+v, %v", got, err)
+	}
+}
+
 func TestReorderTurnsRulesAndNeverCategories(t *testing.T) {
 	p := newPlatform(t, "reorder")
 	body := `{"action":"execute","expression":"true","action_parameters":{"id":"c","overrides":{` +
@@ -148,23 +176,33 @@ func TestSetQuirksReplacesThem(t *testing.T) {
 }
 
 func TestParseQuirksExplainsMistakes(t *testing.T) {
-	table := append(mem.Quirks(), mem.Quirk{Name: "slow", Argument: mem.Duration})
+	table := append(mem.Quirks(), mem.Quirk{Name: "slow", Argument: mem.Duration},
+		mem.Quirk{Name: "zone", Argument: mem.Zones}, mem.Quirk{Name: "zone-for", Argument: mem.ZonesFor})
 	for item, want := range map[string]string{
-		"reordr":         "did you mean reorder?",
-		"ruleset-bmup":   "did you mean ruleset-bump=N?",
-		"patch":          "write patch=replace|merge",
-		"patch=both":     `"both" is neither of them`,
-		"ruleset-bump":   "the count is a whole number from 1",
-		"ruleset-bump=0": "the count is a whole number from 1",
-		"reorder=1":      "it takes no value",
-		"slow=fast":      "written such as 250ms",
-		"slow=-1s":       "written such as 250ms",
-		"quite-else":     "the quirks are patch, reorder",
+		"reordr":                             "did you mean reorder?",
+		"ruleset-bmup":                       "did you mean ruleset-bump=N?",
+		"patch":                              "write patch=replace|merge|ignored",
+		"patch=both":                         `"both" is neither of them`,
+		"ruleset-bump":                       "the count is a whole number from 1",
+		"ruleset-bump=0":                     "the count is a whole number from 1",
+		"reorder=1":                          "it takes no value",
+		"slow=fast":                          "written such as 250ms",
+		"slow=-1s":                           "written such as 250ms",
+		"zone":                               "write zone=ZONE_ID",
+		"zone=shop":                          `"shop" is no zone id`,
+		"zone-for=shop":                      "write zone-for=ZONE_ID:DURATION",
+		"zone-for=" + string(mem.ShopZone):   "written such as 250ms",
+		"zone=" + string(mem.ShopZone) + ",": "is no zone id",
+		"quite-else":                         "the quirks are patch, reorder",
 	} {
 		_, err := mem.ParseQuirks(table, []string{item})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q in it", item, err, want)
 		}
+	}
+	both := string(mem.ShopZone) + "," + string(mem.BlogZone)
+	if _, err := mem.ParseQuirks(table, []string{"zone=" + both, "zone-for=" + both + ":3s"}); err != nil {
+		t.Error(err)
 	}
 	if _, err := mem.ParseQuirks(table, []string{"reorder", "reorder"}); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("twice: %v", err)

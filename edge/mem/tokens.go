@@ -18,11 +18,18 @@ const MaxTokens = 50
 // SecretPrefix begins the value of every token that a platform in memory made.
 const SecretPrefix = "sim-token-"
 
-// CreateToken is [Platform.CreateTokenJSON] with the encoding of spec.
+// CreateToken is [Platform.CreateTokenJSON] with the encoding of spec, after what
+// [edge.BeforeSend] put into the context.
 func (p *Platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
 	data, err := json.Marshal(spec)
 	if err != nil {
 		return edge.CreatedToken{}, fmt.Errorf("encoding the token: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return edge.CreatedToken{}, err
+	}
+	if err := edge.Sending(ctx); err != nil {
+		return edge.CreatedToken{}, err
 	}
 	return p.CreateTokenJSON(ctx, data)
 }

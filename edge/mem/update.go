@@ -28,6 +28,9 @@ func (b behaviour) update(live edge.Rule, body []byte) (edge.Rule, []edge.ErrorD
 	if err := recode(members, &next); err != nil {
 		return edge.Rule{}, []edge.ErrorDetail{{Message: err.Error()}}
 	}
+	if b.ignore {
+		return live, nil
+	}
 	return next, nil
 }
 

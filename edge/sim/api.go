@@ -26,7 +26,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	} else {
 		a = s.respond(r, path, body)
 	}
-	s.wait(r.Context())
+	s.wait(r.Context(), zoneOf(path))
 	if canTruncate(r.Method, path) && a.status == http.StatusOK {
 		if turn := s.faults.hit(QuirkTruncate); turn > 0 {
 			a.truncate(turn)
@@ -67,9 +67,9 @@ func (s *Server) unreadable(err error) answer {
 	return s.failure(failed(http.StatusBadRequest, 0, "the request body ends too early"))
 }
 
-// wait is the quirk slow. It ends with the request or the server.
-func (s *Server) wait(ctx context.Context) {
-	delay := s.faults.delay()
+// wait is the quirks slow and zone-slow. It ends with the request or the server.
+func (s *Server) wait(ctx context.Context, zone edge.ZoneID) {
+	delay := s.faults.delay(zone)
 	if delay <= 0 {
 		return
 	}
@@ -125,8 +125,14 @@ func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) a
 	if err == nil {
 		err = s.permitted(who.caller, route)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return s.failure(err)
+	case s.faults.hitsZone(QuirkZoneForbidden, route.Zone):
+		return s.failure(failed(http.StatusForbidden, edge.CodeAuthentication, "Authentication error"))
+	case s.faults.hitsZone(QuirkZoneHang, route.Zone):
+		<-r.Context().Done() // the client has gone, or the server stops
+		return answer{header: http.Header{}}
 	}
 	request := request{r, route, body, who.caller}
 	if isRead(r.Method) {

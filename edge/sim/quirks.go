@@ -4,9 +4,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
@@ -22,6 +24,10 @@ const (
 	QuirkSlow         = "slow"
 	QuirkRequestIP    = "request-ip"
 	QuirkAnnounce     = "deprecation-headers"
+
+	QuirkZoneSlow      = "zone-slow"
+	QuirkZoneForbidden = "zone-forbidden"
+	QuirkZoneHang      = "zone-hang"
 )
 
 // Quirks returns the table of everything in which this server can be made to
@@ -69,6 +75,21 @@ func Quirks() []mem.Quirk {
 			Name: QuirkSlow, Argument: mem.Duration, Matches: "all requests",
 			Does:     "the answer is held back that long; a write has taken effect by then, a token exists",
 			Imitates: "an API that takes seconds at busy times, and clients that give up waiting",
+		},
+		{
+			Name: QuirkZoneSlow, Argument: mem.ZonesFor, Matches: "requests about these zones, ids with commas between them",
+			Does:     "the answer is held back that long; a write has taken effect by then. Beside slow, the longer of both counts",
+			Imitates: "a zone whose configuration is large, or lies in a place that is overloaded, while others are fast",
+		},
+		{
+			Name: QuirkZoneForbidden, Argument: mem.Zones, Matches: "requests about these zones, ids with commas between them",
+			Does:     "403 with code 10000; nothing happens",
+			Imitates: "a permission that is missing for one zone: the service answers as if the credential were bad, and reads the zones beside it",
+		},
+		{
+			Name: QuirkZoneHang, Argument: mem.Zones, Matches: "requests about these zones, ids with commas between them",
+			Does:     "no answer comes, as long as the client waits; nothing happens, and a request that hangs goes on hanging when the quirk is taken away",
+			Imitates: "a backend that accepts requests and never gets to them",
 		},
 		{
 			Name: QuirkRequestIP, Matches: "answers with tokens",
@@ -131,9 +152,38 @@ func (f *faults) isSet(name string) bool {
 	return ok
 }
 
-func (f *faults) delay() time.Duration {
+// delay is how long the answer to a request about a zone is held back; about
+// none, the zone is empty.
+func (f *faults) delay(zone edge.ZoneID) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	d, _ := time.ParseDuration(f.values[QuirkSlow]) // checked by mem.ParseQuirks; zero when not set
+	zones, said, _ := strings.Cut(f.values[QuirkZoneSlow], ":")
+	if among(zones, zone) {
+		own, _ := time.ParseDuration(said)
+		d = max(d, own)
+	}
 	return d
+}
+
+// hitsZone reports whether a quirk is set for a zone.
+func (f *faults) hitsZone(name string, zone edge.ZoneID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return among(f.values[name], zone)
+}
+
+func among(list string, zone edge.ZoneID) bool {
+	return zone != "" && slices.Contains(strings.Split(list, ","), string(zone))
+}
+
+// zoneOf is the zone that an address is about, whatever stands there; empty where
+// it is about none.
+func zoneOf(path string) edge.ZoneID {
+	rest, ok := strings.CutPrefix(path, "/zones/")
+	if !ok {
+		return ""
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	return edge.ZoneID(id)
 }

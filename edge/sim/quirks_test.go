@@ -1,11 +1,17 @@
 package sim_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -31,6 +37,9 @@ var observations = map[string]func(t *testing.T){
 	"slow":             observeSlow,
 	"request-ip":       observeRequestIP,
 	"quota":            observeQuota,
+	"zone-slow":        observeZoneSlow,
+	"zone-forbidden":   observeZoneForbidden,
+	"zone-hang":        observeZoneHang,
 
 	"srv-end-of-life":     observeSRVEnd,
 	"deprecation-headers": observeAnnounce,
@@ -81,6 +90,12 @@ func observePatch(t *testing.T) {
 		if rule.Expression != "false" || (rule.Ref != "") != keeps || (rule.ActionParameters.Overrides != nil) != keeps {
 			t.Errorf("%s: %+v", quirk, rule)
 		}
+	}
+	r := quirky(t, "patch=ignored")
+	before := r.Platform.State().Zones[1].EntryPoint.Rules[0]
+	got := result[edge.Ruleset](t, call(t, r, "PATCH", rulePath(t, r, mem.BlogZone), body))
+	if diff := cmp.Diff(before.Update(), got.Rules[0].Update()); diff != "" || got.Version != "2" {
+		t.Errorf("patch=ignored: version %s\n%s", got.Version, diff)
 	}
 }
 
@@ -227,6 +242,106 @@ func observeSlow(t *testing.T) {
 	if took := time.Since(begin); took < delay {
 		t.Errorf("the answer took %s", took)
 	}
+}
+
+// timed is how long a read of an entry point takes.
+func timed(t *testing.T, r *sim.Running, path string) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	call(t, r, "GET", path, "")
+	return time.Since(begin)
+}
+
+func observeZoneSlow(t *testing.T) {
+	const delay = 200 * time.Millisecond
+	slow := "zone-slow=" + string(mem.ShopZone) + "," + string(mem.NewZone) + ":" + delay.String()
+	r := quirky(t, slow)
+	if took := timed(t, r, blogPath); took >= delay {
+		t.Errorf("another zone took %s", took)
+	}
+	for _, path := range []string{shopPath, newPath} { // the second is 404: failures are slow too
+		if took := timed(t, r, path); took < delay {
+			t.Errorf("%s took %s", path, took)
+		}
+	}
+	if err := r.SetQuirks([]string{slow, "slow=1ms"}); err != nil {
+		t.Fatal(err)
+	}
+	if took := timed(t, r, shopPath); took < delay {
+		t.Errorf("beside slow it took %s", took)
+	}
+}
+
+func observeZoneForbidden(t *testing.T) {
+	r := quirky(t, "zone-forbidden="+string(mem.ShopZone))
+	path := rulePath(t, r, mem.ShopZone)
+	for _, got := range []reply{call(t, r, "GET", shopPath, ""), call(t, r, "PATCH", path, anUpdate)} {
+		got.want(t, 403, `{"result":null,"success":false,"errors":[{"code":10000,"message":"Authentication error"}],"messages":[]}`)
+	}
+	if version := shopVersion(t, r); version != "1" {
+		t.Errorf("version %s: a forbidden write took effect", version)
+	}
+	wantStatuses(t, statuses(t, r, 1, "GET", blogPath, ""), 200)
+	wantStatuses(t, statuses(t, r, 1, "GET", listPath, ""), 200)
+	wantStatuses(t, statuses(t, r, 1, "GET", "/zones/"+string(mem.ShopZone)+"/nothing", ""), 404)
+	control(t, r, "PUT", "/quirks", `["zone-forbidden=`+string(mem.BlogZone)+`"]`)
+	wantStatuses(t, statuses(t, r, 1, "GET", shopPath, ""), 200)
+	wantStatuses(t, statuses(t, r, 1, "GET", blogPath, ""), 403)
+}
+
+// A request that hangs ends with its client, and with the server.
+func observeZoneHang(t *testing.T) {
+	r := quirky(t, "zone-hang="+string(mem.ShopZone))
+	path := rulePath(t, r, mem.ShopZone)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	for _, request := range []string{"GET " + shopPath, "PATCH " + path} {
+		method, path, _ := strings.Cut(request, " ")
+		go func() { ended <- hang(ctx, r, method, path) }()
+	}
+	for len(r.Transcript()) < 2 {
+		time.Sleep(time.Millisecond) // until both have arrived
+	}
+	wantStatuses(t, statuses(t, r, 3, "GET", blogPath, ""), 200, 200, 200)
+	select {
+	case err := <-ended:
+		t.Errorf("a request about the zone ended: %v", err)
+	default:
+	}
+	cancel()
+	for range 2 {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if version := shopVersion(t, r); version != "1" {
+		t.Errorf("version %s: a write that hangs took effect", version)
+	}
+	go func() { ended <- hang(t.Context(), r, "GET", shopPath) }()
+	for len(r.Transcript()) < 6 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("the server stopped, and the request ended with %v", err)
+	}
+}
+
+// hang sends a request, and returns when an answer comes or there will be none.
+func hang(ctx context.Context, r *sim.Running, method, path string) error {
+	req, err := http.NewRequestWithContext(ctx, method, r.BaseURL+path, strings.NewReader(anUpdate))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.RulesetsToken.Reveal())
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fmt.Errorf("answered with %d", res.StatusCode), res.Body.Close())
 }
 
 // A slow server stops at once all the same. The clock tells that the request

@@ -42,7 +42,7 @@ func (l *Ledger) Prunable(ctx context.Context, intents []string, prune bool) err
 		return explain("reading", l.path, doubt)
 	}
 	changed := false
-	err := l.writeTokens(ctx, func(tx *sql.Tx) (err error) {
+	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if changed, err = setPrune(ctx, tx, intents, prune); err != nil || !changed || doubt != nil {
 			return err
 		}

@@ -12,25 +12,27 @@ var _ reconcile.Control = (*Ledger)(nil)
 
 // Approve implements [reconcile.Control]. An override is on record and spent.
 func (l *Ledger) Approve(ctx context.Context, approvals []reconcile.Approval) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
-		for _, a := range approvals {
-			counts := a.Kind == reconcile.Approved
-			_, err := tx.ExecContext(ctx, `
-				INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES (?, ?, ?, ?, ?, ?)
-				ON CONFLICT (digest) WHERE counts DO NOTHING`,
-				a.Digest, a.Kind, a.Who, a.Reason, optionalTime(a.At), counts)
-			if err != nil {
-				return err
-			}
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return approve(ctx, tx, approvals) })
+}
+
+func approve(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
+	for _, a := range approvals {
+		counts := a.Kind == reconcile.Approved
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (digest) WHERE counts DO NOTHING`,
+			a.Digest, a.Kind, a.Who, a.Reason, optionalTime(a.At), counts)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // Spend implements [reconcile.Control]. A digest that is not on record is no
 // error.
 func (l *Ledger) Spend(ctx context.Context, digests []string) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, digest := range digests {
 			if _, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, l.stamp(), digest); err != nil {
 				return err

@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 func BenchmarkRecall10000(b *testing.B) {
@@ -58,5 +61,59 @@ func BenchmarkOpen10000(b *testing.B) {
 		if err := l.Close(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkProve1000 is what 16 workers write while a commit reaches 1,000 zones.
+func BenchmarkProve1000(b *testing.B) {
+	l := mustOpen(b, newPath(b))
+	for n := 0; b.Loop(); n++ {
+		commit := strconv.Itoa(n)
+		todo := make(chan diff.Settled)
+		var workers sync.WaitGroup
+		for range 16 {
+			workers.Go(func() {
+				for s := range todo {
+					proof := reconcile.Proof{Zone: s.ID.Zone, Fingerprint: commit, Commit: commit}
+					if err := l.Prove(b.Context(), commit, []reconcile.Proof{proof}, []diff.Settled{s}); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		}
+		for _, s := range fleet(1000) {
+			todo <- s
+		}
+		close(todo)
+		workers.Wait()
+	}
+}
+
+// BenchmarkStanding10000 asks beside a fleet of proofs: while nobody writes, and after
+// each write.
+func BenchmarkStanding10000(b *testing.B) {
+	l := mustOpen(b, newPath(b))
+	proofs := make([]reconcile.Proof, 10_000)
+	for i := range proofs {
+		proofs[i] = reconcile.Proof{Zone: deployment(i).Zone, Fingerprint: "f", Commit: "c1"}
+	}
+	if err := l.Prove(b.Context(), "c1", proofs, fleet(10_000)); err != nil {
+		b.Fatal(err)
+	}
+	for name, write := range map[string]bool{"at rest": false, "changed": true} {
+		b.Run(name, func(b *testing.B) {
+			for n := 0; b.Loop(); n++ {
+				if write {
+					b.StopTimer()
+					if err := l.NonConvergent(b.Context(), deployment(1), strconv.Itoa(n)); err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+				}
+				if _, err := l.Standing(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -62,7 +62,7 @@ func (l *Ledger) Init(ctx context.Context, binding Binding) error {
 	l.growing.Lock()
 	defer l.growing.Unlock()
 	serial := rand.Text()
-	err := l.writeTokens(ctx, func(tx *sql.Tx) error {
+	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		have, err := recallCompleteness(ctx, tx)
 		if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 
 // Keep implements [reconcile.Memory].
 func (l *Ledger) Keep(ctx context.Context, c reconcile.Cursor) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO sweep (one, "commit", phase, at) VALUES (1, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET "commit" = excluded."commit", phase = excluded.phase, at = excluded.at`,

@@ -12,7 +12,7 @@ import (
 // Hold records that a person holds a zone, in the place of any hold on it before.
 // A daemon beside it sees that with its next run: no lock is needed.
 func (l *Ledger) Hold(ctx context.Context, hold diff.Hold, who string) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO hold (zone, reason, until, who, at) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET reason = excluded.reason, until = excluded.until, who = excluded.who, at = excluded.at`,
@@ -24,7 +24,7 @@ func (l *Ledger) Hold(ctx context.Context, hold diff.Hold, who string) error {
 // Release ends the hold on a zone, and reports whether there was one. Holds whose
 // time is over by now go as well.
 func (l *Ledger) Release(ctx context.Context, zone string, now time.Time) (held bool, err error) {
-	err = l.write(ctx, func(tx *sql.Tx) error {
+	err = l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		holds, err := recallHolds(ctx, tx)
 		if err != nil {
 			return err

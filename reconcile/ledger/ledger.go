@@ -8,8 +8,8 @@
 //	memory.Now = time.Now
 //	reconciler.Memory = memory
 //
-// A [Ledger] is a [reconcile.Memory] and a [reconcile.Control]. The schema stands
-// in schema.go to schema5.go, with what each column means. Every method is one transaction
+// A [Ledger] is a [reconcile.Memory], a [reconcile.Control] and [reconcile.Records]. The
+// schema stands in schema.go, with what each column means. Every method is one transaction
 // that is on the disk when the method returns, so a process that is killed leaves
 // the state before or after it, never half.
 //
@@ -54,6 +54,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Ledger is one open file. It is safe for concurrent use.
@@ -69,11 +71,12 @@ type Ledger struct {
 	Seal Seal
 
 	db       *sql.DB // nil: there is no file, and none may be created
+	group    grouping
 	path     string
 	readOnly bool
 
-	recalling sync.Mutex // held while there is recalled, and guards
-	recalled  recalled
+	recalled cached[reconcile.Recollection]
+	standing cached[reconcile.Standing]
 
 	growing sync.Mutex // held while ledger and mark are to be written one after the other
 	mu      sync.Mutex // guards what follows
@@ -132,9 +135,8 @@ func (l *Ledger) Close() error {
 	if l.db == nil {
 		return nil
 	}
-	l.recalling.Lock()
-	defer l.recalling.Unlock()
 	l.recalled.close()
+	l.standing.close()
 	err := l.db.Close()
 	return explain("closing", l.path, errors.Join(err, l.unlock()))
 }
@@ -178,9 +180,12 @@ func dsn(path, mode string) (string, error) {
 	return file.String(), nil
 }
 
-// exists reports whether there is a ledger at path. A file of no length is none
-// of ours: [create] never shows one.
+// exists reports whether there is a ledger at path that nobody else may write to. A
+// file of no length is none of ours: [create] never shows one.
 func exists(path string) (bool, error) {
+	if err := guarded(filepath.Dir(path), path, path+"-wal", path+"-shm", path+"-lock", markPath(path)); err != nil {
+		return false, err
+	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, orphaned(path)

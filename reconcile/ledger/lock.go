@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // LockTokens lets this process, and no other, write tokens until [Ledger.Close].
@@ -21,29 +23,64 @@ func (l *Ledger) LockTokens() error {
 	if l.lock != nil {
 		return nil
 	}
-	file, err := os.OpenFile(l.path+"-lock", os.O_RDWR|os.O_CREATE, 0o600)
+	file, holder, err := claim(l.path + "-lock")
+	if err == nil && file == nil {
+		err = fault(ErrHeld, holder)
+	}
 	if err != nil {
 		return explain("locking the tokens of", l.path, err)
-	}
-	if err := claim(file); err != nil {
-		return explain("locking the tokens of", l.path, errors.Join(err, file.Close()))
 	}
 	l.lock = file
 	// A process that was killed may have left the log as it was.
 	return explain("writing", l.path, l.truncateLog())
 }
 
-// claim locks the file and writes into it who did. The lock counts, not the
-// text: what is in the file afterwards is of the last that had it.
-func claim(file *os.File) error {
-	taken, err := tryLock(file)
+// LockState makes this process the one daemon over a state folder, which it creates if
+// need be, until release is called or the process ends in whatever way. Another that has
+// the folder is [ErrRunning], at once, with its name and since when. Commands that run
+// beside a daemon (plan, apply, hold) do not take this lock. Within one process, too, it
+// is held once: a daemon that begins anew over the same folder keeps it.
+func LockState(dir string) (release func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, explain("locking", dir, err)
+	}
+	path := filepath.Join(dir, "daemon-lock")
+	if err := guarded(dir, path); err != nil {
+		return nil, explain("locking", dir, err)
+	}
+	file, holder, err := claim(path)
+	if err == nil && file == nil {
+		err = fault(ErrRunning, holder+since(path))
+	}
 	if err != nil {
-		return err
+		return nil, explain("locking", dir, err)
+	}
+	return sync.OnceFunc(func() { _ = giveBack(file) }), nil
+}
+
+// claim locks the file at path and writes into it who did. Where another has it, there
+// is no file, and holder is what is in it. The lock counts, not the text: what is in the
+// file is of the last that had it.
+func claim(path string) (file *os.File, holder string, err error) {
+	file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, "", err
+	}
+	taken, err := tryLock(file)
+	if err == nil && taken {
+		err = sign(file)
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, file.Close())
 	}
 	if !taken {
 		who, _ := io.ReadAll(io.LimitReader(file, 300)) // without a name the message still says what is the matter
-		return fault(ErrHeld, strings.TrimSpace(string(who)))
+		return nil, strings.TrimSpace(string(who)), file.Close()
 	}
+	return file, "", nil
+}
+
+func sign(file *os.File) error {
 	host, err := os.Hostname()
 	if err != nil {
 		return err
@@ -55,16 +92,28 @@ func claim(file *os.File) error {
 	return err
 }
 
-// unlock gives the lock back; the file stays, as another may be waiting at it.
+// since says when a lock file was signed; nothing where that cannot be told.
+func since(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return ", since " + rowTime(info.ModTime())
+}
+
+// giveBack unlocks the file, which stays: another may be waiting at it. Closing alone is
+// not enough: a child process that is just being started shares the open file until it
+// has become another program.
+func giveBack(file *os.File) error { return errors.Join(dropLock(file), file.Close()) }
+
+// unlock gives the token lock back.
 func (l *Ledger) unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lock == nil {
 		return nil
 	}
-	// Closing alone is not enough: a child process that is just being started
-	// shares the open file until it has become another program.
-	err := errors.Join(dropLock(l.lock), l.lock.Close())
+	err := giveBack(l.lock)
 	l.lock = nil
 	return err
 }

@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 )
 
@@ -14,3 +15,9 @@ func tryLock(file *os.File) (taken bool, err error) {
 
 // dropLock has nothing to give back that closing the file does not.
 func dropLock(*os.File) error { return nil }
+
+// othersMayWrite does not know: modes do not tell here.
+func othersMayWrite(fs.FileInfo) bool { return false }
+
+// othersMayEnter does not know either.
+func othersMayEnter(fs.FileInfo) bool { return false }

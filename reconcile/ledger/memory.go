@@ -23,58 +23,11 @@ func (l *Ledger) Recall(ctx context.Context) (reconcile.Recollection, error) {
 	if l.db == nil {
 		return reconcile.Recollection{}, nil
 	}
-	l.recalling.Lock()
-	defer l.recalling.Unlock()
-	memory, err := l.recallOnce(ctx)
+	memory, err := l.recalled.read(ctx, l.path, recall)
 	if err != nil {
-		l.recalled.close()
 		return reconcile.Recollection{}, explain("reading", l.path, err)
 	}
-	return memory, nil
-}
-
-// recalled is what was read last, and the connection that tells whether it is what
-// there is: SQLite counts, for each connection, what all others have written.
-type recalled struct {
-	db      *sql.DB
-	conn    *sql.Conn // nil: nothing was read yet
-	version int64
-	memory  reconcile.Recollection
-}
-
-func (r *recalled) close() {
-	if r.conn != nil {
-		_, _ = r.conn.Close(), r.db.Close()
-	}
-	*r = recalled{}
-}
-
-// recallOnce reads what has changed since the last time: all or nothing of it. The
-// caller holds l.recalling.
-func (l *Ledger) recallOnce(ctx context.Context) (reconcile.Recollection, error) {
-	r := &l.recalled
-	fresh := r.conn == nil
-	if fresh {
-		if err := l.connect(ctx); err != nil {
-			return reconcile.Recollection{}, err
-		}
-	}
-	tx, err := r.conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return reconcile.Recollection{}, err
-	}
-	defer func() { _ = tx.Rollback() }()
-	var version int64 // of the moment at which the transaction sees the file
-	if err := tx.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
-		return reconcile.Recollection{}, err
-	}
-	if fresh || version != r.version {
-		if r.memory, err = recall(ctx, tx); err != nil {
-			return reconcile.Recollection{}, err
-		}
-		r.version = version
-	}
-	return own(r.memory), nil
+	return own(memory), nil
 }
 
 // own is a copy that the caller may change.
@@ -83,26 +36,6 @@ func own(m reconcile.Recollection) reconcile.Recollection {
 	m.Holds, m.Approvals = slices.Clone(m.Holds), slices.Clone(m.Approvals)
 	m.Rollout.Zones = maps.Clone(m.Rollout.Zones)
 	return m
-}
-
-// connect opens the connection for reading. It is never written through, or its
-// own writes would not count.
-func (l *Ledger) connect(ctx context.Context) error {
-	name, err := dsn(l.path, "ro")
-	if err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite", name)
-	if err != nil {
-		return err
-	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		_ = db.Close()
-		return err
-	}
-	l.recalled = recalled{db: db, conn: conn}
-	return nil
 }
 
 func recall(ctx context.Context, tx *sql.Tx) (memory reconcile.Recollection, err error) {
@@ -134,8 +67,9 @@ func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 	err := each(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.DeploymentID, text string) error {
 		members, ok := known[text]
 		if !ok {
-			if err := json.Unmarshal([]byte(text), &members); err != nil {
-				return fault(ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", id.Ruleset, id.Zone, err))
+			var err error
+			if members, err = parseMembers(id, text); err != nil {
+				return err
 			}
 			known[text] = members
 		}
@@ -143,6 +77,13 @@ func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 		return nil
 	})
 	return applied, err
+}
+
+func parseMembers(id diff.DeploymentID, text string) (members []diff.Member, err error) {
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return nil, fault(ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", id.Ruleset, id.Zone, err))
+	}
+	return members, nil
 }
 
 func recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.DeploymentID]string, error) {
@@ -177,40 +118,50 @@ func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.Deployme
 // Settle implements [reconcile.Memory]. It writes only rows that differ; where
 // none does, the file is not written to.
 func (l *Ledger) Settle(ctx context.Context, commit string, settled []diff.Settled) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
-		remember, err := tx.PrepareContext(ctx, `
-			INSERT INTO applied (zone_id, ruleset_id, members, "commit") VALUES (?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit"
-			WHERE members <> excluded.members`)
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return settle(ctx, tx, commit, false, settled) })
+}
+
+// settle writes what deployments own. A late record adds no row.
+func settle(ctx context.Context, tx *sql.Tx, commit string, late bool, settled []diff.Settled) error {
+	remember, err := tx.PrepareContext(ctx, `
+		INSERT INTO applied (zone_id, ruleset_id, members, "commit") SELECT ?1, ?2, ?3, ?4
+		WHERE NOT ?5 OR EXISTS (SELECT 1 FROM applied WHERE zone_id = ?1 AND ruleset_id = ?2)
+		ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit"
+		WHERE members <> excluded.members OR "commit" = '' AND excluded."commit" <> ''`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = remember.Close() }()
+	forgive, err := tx.PrepareContext(ctx, `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = forgive.Close() }()
+	for _, s := range settled {
+		members, err := membersText(s.Owned)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = remember.Close() }()
-		forgive, err := tx.PrepareContext(ctx, `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`)
-		if err != nil {
+		if _, err := remember.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset, members, commit, late); err != nil {
 			return err
 		}
-		defer func() { _ = forgive.Close() }()
-		for _, s := range settled {
-			members, err := json.Marshal(append([]diff.Member{}, s.Owned...)) // [], never null
-			if err != nil {
-				return err
-			}
-			if _, err := remember.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset, string(members), commit); err != nil {
-				return err
-			}
-			if _, err := forgive.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset); err != nil {
-				return err
-			}
+		if _, err := forgive.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
+}
+
+// membersText is a list of members as a row holds it: [], never null.
+func membersText(members []diff.Member) (string, error) {
+	text, err := json.Marshal(append([]diff.Member{}, members...))
+	return string(text), err
 }
 
 // NonConvergent implements [reconcile.Memory]. A fingerprint that is known
 // already keeps its time.
 func (l *Ledger) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
@@ -223,21 +174,12 @@ func (l *Ledger) NonConvergent(ctx context.Context, id diff.DeploymentID, finger
 // Accept implements [reconcile.Memory]. A commit that is accepted already keeps
 // its time.
 func (l *Ledger) Accept(ctx context.Context, commit string, size diff.Size) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO accepted (one, "commit", zones, deployments, tokens, at) VALUES (1, ?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones,
-				deployments = excluded.deployments, tokens = excluded.tokens, at = excluded.at
-			WHERE ("commit", zones, deployments, tokens) <>
-				(excluded."commit", excluded.zones, excluded.deployments, excluded.tokens)`,
-			commit, size.Zones, size.Deployments, size.Tokens, l.stamp())
-		return err
-	})
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return l.accept(ctx, tx, commit, size, nil) })
 }
 
 // Forget implements [reconcile.Memory].
 func (l *Ledger) Forget(ctx context.Context, ids []diff.DeploymentID) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, id := range ids {
 			for _, table := range []string{"applied", "nonconvergent"} {
 				if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, id.Ruleset); err != nil {
@@ -247,22 +189,6 @@ func (l *Ledger) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 		}
 		return nil
 	})
-}
-
-// write runs do in a transaction of its own.
-func (l *Ledger) write(ctx context.Context, do func(*sql.Tx) error) error {
-	if l.readOnly {
-		return explain("writing", l.path, fault(ErrReadOnly, ""))
-	}
-	tx, err := l.db.BeginTx(ctx, nil)
-	if err != nil {
-		return explain("writing", l.path, err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	if err := do(tx); err != nil {
-		return explain("writing", l.path, err)
-	}
-	return explain("writing", l.path, tx.Commit())
 }
 
 // stamp is the time as a row holds it.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -18,6 +19,7 @@ import (
 const child = "SEAWALL_LEDGER_TEST_CHILD"
 
 func TestMain(m *testing.M) {
+	syscall.Umask(0o022) // folders of tests are like those of people
 	switch os.Getenv(child) {
 	case "":
 		os.Exit(m.Run())
@@ -29,9 +31,12 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-	case "migrate":
+	case "create":
 		after, _ := strconv.Atoi(os.Args[2])
-		fmt.Fprintln(os.Stderr, migrateHalf(os.Args[1], after))
+		fmt.Fprintln(os.Stderr, createHalf(os.Args[1], after))
+		os.Exit(1)
+	case "daemon":
+		fmt.Fprintln(os.Stderr, daemon(os.Args[1]))
 		os.Exit(1)
 	case "life":
 		steps, _ := strconv.Atoi(os.Args[2])

@@ -36,7 +36,7 @@ const (
 // still intended, which whoever made it may be waiting for. So is an id that
 // another attempt has.
 func (l *Ledger) Resolve(ctx context.Context, key string, word Resolution) error {
-	return l.writeTokens(ctx, func(tx *sql.Tx) error {
+	return l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		intent, err := quarantined(ctx, tx, key)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (l *Ledger) Adopt(ctx context.Context, record diff.TokenRecord) error {
 		return explain("reading", l.path, doubt)
 	}
 	record.State, record.Delivered = diff.TokenConfirmed, true
-	err := l.writeTokens(ctx, func(tx *sql.Tx) error {
+	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := noneOpen(ctx, tx, record.Key); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 // Earlier tokens whose secrets it replaced in their sink have no sink afterwards.
 // An id that is not on record is [ErrState].
 func (l *Ledger) Revoked(ctx context.Context, id edge.TokenID) error {
-	err := l.writeTokens(ctx, func(tx *sql.Tx) error {
+	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := displace(ctx, tx, `gone.id = ? AND gone.state = 'confirmed'`, id); err != nil {
 			return err
 		}

@@ -14,24 +14,27 @@ import (
 // transaction, so that a daemon and a person who resumes the waves never undo
 // each other's word. Rows of zones that stay the same are not written.
 func (l *Ledger) Roll(ctx context.Context, change func(reconcile.Rollout) reconcile.Rollout) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		have, err := recallRollout(ctx, tx)
 		if err != nil {
 			return err
 		}
-		next := change(have)
-		if next.Equal(have) {
-			return nil
-		}
-		_, err = tx.ExecContext(ctx, `
-			INSERT INTO rollout (one, "commit", wave, since, halted) VALUES (1, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET "commit" = excluded."commit", wave = excluded.wave, since = excluded.since, halted = excluded.halted`,
-			next.Commit, next.Wave, optionalTime(next.Since), next.Halted)
-		if err != nil {
-			return err
-		}
-		return writeWaves(ctx, tx, have.Zones, next.Zones)
+		return writeRollout(ctx, tx, have, change(have))
 	})
+}
+
+func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout) error {
+	if next.Equal(have) {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO rollout (one, "commit", wave, since, halted) VALUES (1, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", wave = excluded.wave, since = excluded.since, halted = excluded.halted`,
+		next.Commit, next.Wave, optionalTime(next.Since), next.Halted)
+	if err != nil {
+		return err
+	}
+	return writeWaves(ctx, tx, have.Zones, next.Zones)
 }
 
 func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.ZoneID]reconcile.RolloutZone) error {
@@ -57,17 +60,26 @@ func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.ZoneID]reco
 	return nil
 }
 
-func recallRollout(ctx context.Context, tx *sql.Tx) (o reconcile.Rollout, err error) {
+// recallRolling reads a rollout without its zones.
+func recallRolling(ctx context.Context, tx *sql.Tx) (o reconcile.Rollout, found bool, err error) {
 	var since sql.NullString
 	row := tx.QueryRowContext(ctx, `SELECT "commit", wave, since, halted FROM rollout`)
 	switch err := row.Scan(&o.Commit, &o.Wave, &since, &o.Halted); {
 	case errors.Is(err, sql.ErrNoRows):
-		return o, nil
+		return o, false, nil
 	case err != nil:
-		return o, err
+		return o, false, err
 	}
 	if o.Since, err = parseOptional(since); err != nil {
-		return o, fault(ErrDamaged, fmt.Sprintf("the time since which wave %d soaks: %v", o.Wave, err))
+		return o, false, fault(ErrDamaged, fmt.Sprintf("the time since which wave %d soaks: %v", o.Wave, err))
+	}
+	return o, true, nil
+}
+
+func recallRollout(ctx context.Context, tx *sql.Tx) (reconcile.Rollout, error) {
+	o, found, err := recallRolling(ctx, tx)
+	if err != nil || !found {
+		return o, err
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT zone_id, wave, outcome FROM wave`)
 	if err != nil {

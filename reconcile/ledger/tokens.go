@@ -30,7 +30,7 @@ func (l *Ledger) Intend(ctx context.Context, record diff.TokenRecord) error {
 		return explain("preparing to seal for", l.path, err)
 	}
 	record.State, record.ID, record.Delivered, record.Reason = diff.TokenIntended, "", false, ""
-	err := l.writeTokens(ctx, func(tx *sql.Tx) error {
+	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := noneOpen(ctx, tx, record.Key); err != nil {
 			return err
 		}

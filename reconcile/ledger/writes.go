@@ -29,10 +29,10 @@ func (s states) String() string {
 // advance changes an attempt that is in one of the states it must be in. It is done even
 // where ctx has ended: it records what has happened already.
 func (l *Ledger) advance(
-	ctx context.Context, intent string, from states, do func(context.Context, *sql.Tx) error,
+	ctx context.Context, intent string, from states, do change,
 ) error {
 	ctx = context.WithoutCancel(ctx)
-	return l.writeTokens(ctx, func(tx *sql.Tx) error {
+	return l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var state diff.TokenState
 		err := tx.QueryRowContext(ctx, `SELECT state FROM token WHERE intent = ?`, intent).Scan(&state)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -61,7 +61,7 @@ func (l *Ledger) mayWrite() error {
 	return nil
 }
 
-func (l *Ledger) writeTokens(ctx context.Context, do func(*sql.Tx) error) error {
+func (l *Ledger) writeTokens(ctx context.Context, do change) error {
 	if err := l.mayWrite(); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestMetricsOfASweep(t *testing.T) {
 	s, c := start(t)
 	r := full(c)
 	r.Requests = 42
-	r.Plan.Summary = diff.Summary{Zones: 20, InSync: 9, Changed: 4, Weakening: 1, Refused: 3, Blocked: 2, NotDeployed: 5, Unknown: 6}
+	r.Plan.Summary = diff.Summary{Zones: 20, InSync: 9, Changed: 4, Weakening: 1, Refused: 3, Blocked: 2, NotDeployed: 5, Unknown: 6, Forbidden: 7}
 	weak := change(2)
 	weak.Direction = diff.Weakens
 	r.Results = []reconcile.Result{
@@ -112,6 +112,7 @@ func TestMetricsOfASweep(t *testing.T) {
 		`seawall_runs_total{outcome="partial",trigger="sweep"} 1`,
 		`seawall_zones{state="blocked"} 2`,
 		`seawall_zones{state="changed"} 4`,
+		`seawall_zones{state="forbidden"} 7`,
 		`seawall_zones{state="in_sync"} 9`,
 		`seawall_zones{state="not_deployed"} 5`,
 		`seawall_zones{state="refused"} 3`,

@@ -1,0 +1,88 @@
+package control
+
+import (
+	"iter"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// Generation is an accepted commit's declarations, ready to be worked on zone by
+// zone. It is never changed; the next commit is another one.
+type Generation struct {
+	State desired.State
+
+	places map[edge.ZoneID]place
+	labels map[edge.ZoneID]diff.Labels
+	prints map[edge.ZoneID]string
+}
+
+// place is where a zone is in the state.
+type place struct{ account, zone int }
+
+// newGeneration prepares a state. Zones that before declares the same keep their
+// fingerprints: a commit that touches one zone costs one.
+func newGeneration(state desired.State, before *Generation) *Generation {
+	n := state.Zones()
+	g := &Generation{
+		State: state, places: make(map[edge.ZoneID]place, n),
+		labels: make(map[edge.ZoneID]diff.Labels, n), prints: make(map[edge.ZoneID]string, n),
+	}
+	known := map[edge.ZoneID]string{}
+	if before != nil {
+		changed := diff.ChangedZones(before.State, state)
+		for id, print := range before.prints {
+			if !changed[id] {
+				known[id] = print
+			}
+		}
+	}
+	for i, account := range state.Accounts {
+		for j, z := range account.Zones {
+			g.places[z.ID], g.labels[z.ID] = place{i, j}, z.Labels
+			print, ok := known[z.ID]
+			if !ok {
+				print = z.Fingerprint(account)
+			}
+			g.prints[z.ID] = print
+		}
+	}
+	return g
+}
+
+// Task is a zone as this generation declares it, false where it does not.
+func (g *Generation) Task(id edge.ZoneID) (zone.Task, bool) {
+	at, ok := g.places[id]
+	if !ok {
+		return zone.Task{}, false
+	}
+	return zone.Task{State: zone.Of(g.State, at.account, at.zone), Fingerprint: g.prints[id]}, true
+}
+
+// Declares reports whether a zone is declared.
+func (g *Generation) Declares(id edge.ZoneID) bool {
+	_, ok := g.places[id]
+	return ok
+}
+
+// Zones ranges over the declared zones.
+func (g *Generation) Zones() iter.Seq[edge.ZoneID] {
+	return func(yield func(edge.ZoneID) bool) {
+		for _, account := range g.State.Accounts {
+			for _, z := range account.Zones {
+				if !yield(z.ID) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// size is how much it declares.
+func (g *Generation) size() diff.Size { return sizeOf(g.State) }
+
+func sizeOf(s desired.State) diff.Size {
+	return diff.Size{Zones: s.Zones(), Deployments: s.Deployments(), Tokens: len(s.Tokens)}
+}

@@ -1,0 +1,85 @@
+package control
+
+import (
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// limits count what is changed: of a commit once, whatever order its zones come in,
+// and of drift within a while. Without rules nothing is counted.
+type limits struct {
+	on     bool
+	commit *diff.Tally
+	unseen map[edge.ZoneID]bool // zones of the commit that must be looked at before it is counted
+	drift  *diff.Tally
+	drifts []reconcile.Drift // that count, in the order of time
+	lasts  time.Duration
+
+	// words and spent are approvals that counting has come to, and that are to be on
+	// record.
+	words []reconcile.Approval
+	spent []string
+}
+
+func newLimits(facts diff.Facts, drifts []reconcile.Drift, since time.Time) limits {
+	if len(facts.Rules) == 0 {
+		return limits{}
+	}
+	l := limits{
+		on: true, commit: diff.NewTally("this commit", facts), drift: diff.NewTally("this sweep", facts),
+		unseen: map[edge.ZoneID]bool{}, lasts: facts.Now.Sub(since),
+	}
+	for _, d := range drifts {
+		if !d.At.Before(since) {
+			l.drifts = append(l.drifts, d)
+			l.drift.Count(d.Zone, d.Weakens)
+		}
+	}
+	return l
+}
+
+// counting reports whether zones are still to be looked at before the commit is
+// counted.
+func (l *limits) counting() bool { return len(l.unseen) > 0 }
+
+// tally is what counts beside a zone of the commit, or beside a drift.
+func (l *limits) tally(commit bool, now time.Time) *diff.Tally {
+	if !l.on || commit {
+		return l.commit
+	}
+	l.forget(now)
+	return l.drift
+}
+
+// count has a zone count that is about to be written.
+func (l *limits) count(id edge.ZoneID, weakens, commit bool, now time.Time) {
+	switch {
+	case !l.on:
+	case commit:
+		l.commit.Count(id, weakens)
+	default:
+		l.drifts = append(l.drifts, reconcile.Drift{Zone: id, At: now, Weakens: weakens})
+		l.drift.Count(id, weakens)
+	}
+}
+
+// forget drops drifts of long ago.
+func (l *limits) forget(now time.Time) {
+	old := 0
+	for old < len(l.drifts) && now.Sub(l.drifts[old].At) >= l.lasts {
+		old++
+	}
+	if old == 0 {
+		return
+	}
+	for _, d := range l.drifts[:old] {
+		l.drift.Drop(d.Zone)
+	}
+	l.drifts = l.drifts[old:]
+	for _, d := range l.drifts { // a zone may have drifted again since
+		l.drift.Count(d.Zone, d.Weakens)
+	}
+}

@@ -1,0 +1,222 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// rollout is how far the commit in force has come through the waves: what is on
+// record, and what has become of zones since.
+type rollout struct {
+	have     reconcile.Rollout
+	outcomes map[edge.ZoneID]reconcile.ZoneOutcome // not on record yet
+}
+
+// of tells guards how far it is for one zone at a time; nil where the zone does not
+// wait for it.
+func (o *rollout) of(id edge.ZoneID, waves []reconcile.Wave, now time.Time) *diff.Rollout {
+	if len(waves) == 0 || !waits(o.have, id) || o.outcomes[id] != reconcile.ZonePending {
+		return nil
+	}
+	f := &diff.Rollout{
+		Wave: map[edge.ZoneID]int{id: o.have.Zones[id].Wave}, Waves: len(waves) + 1, Open: o.have.Wave, Halted: o.have.Halted,
+	}
+	f.Open, f.Next = open(o.have, waves, now)
+	return f
+}
+
+// open is up to which wave zones may be written at a time, and when the next wave may
+// start; zero where that depends on what becomes of an open wave.
+func open(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) (wave int, next time.Time) {
+	if o.Since.IsZero() || o.Halted != "" {
+		return o.Wave, time.Time{}
+	}
+	following := after(o, o.Wave)
+	if starts := o.Since.Add(soak(waves, o.Wave)); now.Before(starts) {
+		return following - 1, starts
+	}
+	return following, time.Time{}
+}
+
+// waits reports whether a zone is part of a rollout and not done.
+func waits(o reconcile.Rollout, id edge.ZoneID) bool {
+	z, ok := o.Zones[id]
+	return ok && (z.Outcome == reconcile.ZonePending || z.Outcome == reconcile.ZoneFailed)
+}
+
+// after is the first wave behind one that has zones; 0 where there is none.
+func after(o reconcile.Rollout, wave int) int {
+	next := 0
+	for _, z := range o.Zones {
+		if z.Wave > wave && (next == 0 || z.Wave < next) {
+			next = z.Wave
+		}
+	}
+	return next
+}
+
+func soak(waves []reconcile.Wave, wave int) time.Duration {
+	if wave < 1 || wave > len(waves) {
+		return 0
+	}
+	return waves[wave-1].Soak
+}
+
+// newRollout deals the zones that a commit is still to change to waves. A zone that
+// returns to what was last proved there is not among them: a revert waits for nobody.
+// What is halted stays halted: a commit on top of it does not make it go on.
+func newRollout(waves []reconcile.Wave, have reconcile.Rollout, commit string, zones []desired.Zone) reconcile.Rollout {
+	next := reconcile.Rollout{Commit: commit, Zones: assign(waves, zones)}
+	if len(zones) > 0 {
+		next.Halted = have.Halted
+	}
+	next.Wave = after(next, 0)
+	return next
+}
+
+// assign deals zones, in their order, to waves: each to exactly one. The last is
+// for what no wave takes.
+func assign(waves []reconcile.Wave, zones []desired.Zone) map[edge.ZoneID]reconcile.RolloutZone {
+	assigned := make(map[edge.ZoneID]reconcile.RolloutZone, len(zones))
+	for i, wave := range append(waves[:len(waves):len(waves)], reconcile.Wave{}) {
+		left := size(wave, len(zones))
+		for _, zone := range zones {
+			if _, taken := assigned[zone.ID]; taken || left == 0 || !wave.Labels.Selects(zone.Labels) {
+				continue
+			}
+			assigned[zone.ID] = reconcile.RolloutZone{Wave: i + 1}
+			left--
+		}
+	}
+	return assigned
+}
+
+func size(w reconcile.Wave, all int) int {
+	switch {
+	case w.Count > 0:
+		return w.Count
+	case w.Percent > 0:
+		return max(1, (all*w.Percent+99)/100)
+	}
+	return all
+}
+
+// follow records what became of zones since, in one step, and returns the zones of
+// waves that have opened by it. A person may have let the waves go on meanwhile.
+func (c *Control) follow(ctx context.Context) (opened []edge.ZoneID, err error) {
+	c.mu.Lock()
+	before, outcomes := c.rollout.have, c.rollout.outcomes
+	now := c.Now()
+	upTo, _ := open(before, c.Guards.Waves, now)
+	moves := upTo != before.Wave && before.Halted == ""
+	c.mu.Unlock()
+	if len(c.Guards.Waves) == 0 || len(before.Zones) == 0 || len(outcomes) == 0 && !moves {
+		return nil, nil
+	}
+	var next reconcile.Rollout
+	err = c.Records.Roll(ctx, func(have reconcile.Rollout) reconcile.Rollout {
+		next = have
+		if have.Commit == before.Commit {
+			upTo, _ := open(have, c.Guards.Waves, now)
+			next = noted(have, c.Guards.Waves, upTo, outcomes, now)
+		}
+		return next
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recording how far the waves have come: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rollout.have.Commit != before.Commit {
+		return nil, nil // a newer commit has its own
+	}
+	c.rollout.have = next
+	for id, outcome := range outcomes {
+		if c.rollout.outcomes[id] == outcome {
+			delete(c.rollout.outcomes, id)
+		}
+	}
+	for id, z := range next.Zones {
+		if z.Wave > before.Wave && z.Wave <= next.Wave && waits(next, id) {
+			opened = append(opened, id)
+		}
+	}
+	return opened, nil
+}
+
+// noted is the rollout after outcomes, while the waves up to open may be written.
+func noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.ZoneID]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
+	if o.Halted == "" && after(o, o.Wave) == open && open != 0 {
+		o.Wave, o.Since = open, time.Time{}
+	}
+	o.Zones = maps.Clone(o.Zones)
+	for id, outcome := range seen {
+		if z, ok := o.Zones[id]; ok && z.Wave <= o.Wave {
+			o.Zones[id] = notedZone(z, outcome)
+		}
+	}
+	if o.Halted != "" {
+		return o
+	}
+	pending, why := judgeWave(o, haltOf(waves, o.Wave))
+	switch last := after(o, o.Wave) == 0; {
+	case pending == 0 && last:
+		return reconcile.Rollout{Commit: o.Commit}
+	case why != "":
+		o.Halted = why
+	case pending == 0 && o.Since.IsZero():
+		o.Since = now
+	}
+	return o
+}
+
+// notedZone is a zone after what was seen of it. What a person has accepted is only
+// ever made good again.
+func notedZone(z reconcile.RolloutZone, outcome reconcile.ZoneOutcome) reconcile.RolloutZone {
+	if outcome == reconcile.ZonePending || z.Outcome == reconcile.ZoneAccepted && outcome != reconcile.ZoneDone ||
+		z.Outcome == reconcile.ZoneNonConvergent && outcome == reconcile.ZoneSkipped {
+		return z
+	}
+	z.Outcome = outcome
+	return z
+}
+
+// haltOf is that of a wave; what no wave takes is halted as the last one is.
+func haltOf(waves []reconcile.Wave, wave int) reconcile.Halt {
+	return waves[min(max(wave, 1), len(waves))-1].Halt
+}
+
+// judgeWave counts the zones up to the open wave that are pending, and says why the
+// rollout must halt, if it must.
+func judgeWave(o reconcile.Rollout, h reconcile.Halt) (pending int, why string) {
+	zones, failed, unkept := 0, 0, 0
+	for _, z := range o.Zones {
+		if z.Wave <= o.Wave && z.Outcome == reconcile.ZonePending {
+			pending++
+		}
+		if z.Wave != o.Wave {
+			continue
+		}
+		zones++
+		switch z.Outcome {
+		case reconcile.ZoneFailed:
+			failed++
+		case reconcile.ZoneNonConvergent:
+			unkept++
+		}
+	}
+	switch {
+	case h.NonConvergent > 0 && unkept >= h.NonConvergent:
+		return pending, fmt.Sprintf("%d of the %d zones of wave %d did not keep the change", unkept, zones, o.Wave)
+	case failed*100 > h.FailedPercent*zones:
+		return pending, fmt.Sprintf("%d of the %d zones of wave %d failed", failed, zones, o.Wave)
+	}
+	return pending, ""
+}

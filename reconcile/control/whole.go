@@ -1,0 +1,166 @@
+package control
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// What follows is for who plans a whole state at once, and not zone by zone: package
+// once.
+
+// SizeOf is how much a state declares.
+func SizeOf(s desired.State) diff.Size { return sizeOf(s) }
+
+// EncodeState is a state as it is put on record.
+func EncodeState(s desired.State) ([]byte, error) { return encodeState(s) }
+
+// SweepRequests is what a sweep sends while nothing changes: one read for each zone, and
+// one for the list of rulesets of each account that has zones. (A list of more than one
+// page takes as many more; what a page holds is the platform's business, and next to
+// the zones it is nothing.)
+func SweepRequests(state desired.State) int64 {
+	n := int64(0)
+	for _, account := range state.Accounts {
+		if zones := int64(len(account.Zones)); zones > 0 {
+			n += zones + 1
+		}
+	}
+	return n
+}
+
+// RolloutOf is the rollout that a state is in: the one on record, or a new one for a
+// commit that is not on record yet.
+func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.State) reconcile.Rollout {
+	have := record.Rollout
+	if len(waves) == 0 || have.Commit == state.Commit {
+		return have
+	}
+	var zones []desired.Zone
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			if record.Proofs[z.ID].Fingerprint != z.Fingerprint(account) {
+				zones = append(zones, z)
+			}
+		}
+	}
+	return newRollout(waves, have, state.Commit, zones)
+}
+
+// RolloutFacts tells guards how far a rollout is at a time; nil where there is none.
+func RolloutFacts(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) *diff.Rollout {
+	if len(waves) == 0 || len(o.Zones) == 0 {
+		return nil
+	}
+	f := &diff.Rollout{Wave: map[edge.ZoneID]int{}, Waves: len(waves) + 1, Halted: o.Halted}
+	for id, z := range o.Zones {
+		if waits(o, id) {
+			f.Wave[id] = z.Wave
+		}
+	}
+	f.Open, f.Next = open(o, waves, now)
+	return f
+}
+
+// Noted is a rollout after outcomes, while the waves up to open may be written.
+func Noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.ZoneID]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
+	return noted(o, waves, open, seen, now)
+}
+
+// ZoneOutcomes is what a run over zones has made of each of them.
+func ZoneOutcomes(zones []edge.ZoneID, plan diff.Plan, results []reconcile.Result) map[edge.ZoneID]reconcile.ZoneOutcome {
+	apart := make(map[edge.ZoneID]*Outcome, len(zones))
+	for _, id := range zones {
+		apart[id] = &Outcome{Zone: id}
+	}
+	for _, problem := range plan.Problems {
+		if o := apart[problem.ZoneID]; o != nil {
+			o.Plan.Problems = append(o.Plan.Problems, problem)
+		}
+	}
+	for _, change := range plan.Changes {
+		if o := apart[change.ZoneID]; o != nil {
+			o.Plan.Changes = append(o.Plan.Changes, change)
+		}
+	}
+	for _, result := range results {
+		if o := apart[result.Change.ZoneID]; o != nil {
+			o.Results = append(o.Results, result)
+		}
+	}
+	outcomes := make(map[edge.ZoneID]reconcile.ZoneOutcome, len(zones))
+	for id, o := range apart {
+		outcomes[id] = zoneOutcome(*o)
+	}
+	return outcomes
+}
+
+// GoneFrom are the zones on record that a state does not declare.
+func GoneFrom(record reconcile.Record, state desired.State) (ids []edge.ZoneID) {
+	known := map[edge.ZoneID]bool{}
+	for id := range record.Proofs {
+		known[id] = true
+	}
+	for id := range record.Applied {
+		known[id.Zone] = true
+	}
+	for id := range record.NonConvergent {
+		known[id.Zone] = true
+	}
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			delete(known, z.ID)
+		}
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
+// Obsolete returns the deployments on record that a state does not declare, of zones
+// that it does, sorted. Where a zone's rulesets cannot be told, all of the zone stays.
+func Obsolete(record reconcile.Record, state desired.State, live diff.Live) []diff.DeploymentID {
+	declared, unsure := declarations(state, live)
+	gone := map[diff.DeploymentID]bool{}
+	note := func(id diff.DeploymentID) {
+		if !declared[id] && !unsure[id.Zone] {
+			gone[id] = true
+		}
+	}
+	for id := range record.Applied {
+		note(id)
+	}
+	for id := range record.NonConvergent {
+		note(id)
+	}
+	return slices.SortedFunc(maps.Keys(gone), func(a, b diff.DeploymentID) int {
+		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Ruleset, b.Ruleset))
+	})
+}
+
+// declarations names every deployment of a state the way the platform does. A
+// zone is unsure when one of its rulesets was not found, or not looked for.
+func declarations(state desired.State, live diff.Live) (declared map[diff.DeploymentID]bool, unsure map[edge.ZoneID]bool) {
+	declared, unsure = map[diff.DeploymentID]bool{}, map[edge.ZoneID]bool{}
+	for _, account := range state.Accounts {
+		ids := map[string]edge.RulesetID{}
+		listed := live.Accounts[account.ID].Listed
+		for _, ref := range account.Rulesets {
+			if found, err := diff.FindRuleset(ref, listed.Value); listed.Err == nil && err == nil {
+				ids[ref.Key] = found.ID
+			}
+		}
+		for _, zone := range account.Zones {
+			for _, d := range zone.Deployments {
+				id, ok := ids[d.Ruleset]
+				declared[diff.DeploymentID{Zone: zone.ID, Ruleset: id}] = true
+				unsure[zone.ID] = unsure[zone.ID] || !ok
+			}
+		}
+	}
+	return declared, unsure
+}

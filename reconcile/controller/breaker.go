@@ -1,0 +1,75 @@
+package controller
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+const (
+	// firstProbe and lastProbe bound the time between two probes of a platform that is
+	// down, or that does not take the credential.
+	firstProbe = 2 * time.Second
+	lastProbe  = time.Minute
+)
+
+// breaker tells a platform that is down from a zone that fails: after so many
+// unavailable answers in a row, whatever the zones, only a probe is let through now
+// and then. Each other zone would cost all its retries. A credential that is not taken
+// opens it at once.
+type breaker struct {
+	limit int
+
+	mu     sync.Mutex
+	streak int
+	probes int       // sent in a row without success, while it is open
+	next   time.Time // when the next probe may be sent
+	open   bool
+}
+
+func newBreaker(limit int) *breaker { return &breaker{limit: limit} }
+
+// allow reports whether a zone may be looked at now, and if not how long to wait.
+func (b *breaker) allow(now time.Time) (bool, time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.open {
+		return true, 0
+	}
+	if wait := b.next.Sub(now); wait > 0 {
+		return false, wait
+	}
+	return true, 0
+}
+
+// begin notes that a look begins: while the breaker is open it is the probe, and no
+// other may follow for a while.
+func (b *breaker) begin(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open {
+		b.next = now.Add(min(firstProbe<<min(b.probes, 10), lastProbe))
+		b.probes++
+	}
+}
+
+// note learns how a read has ended, and reports whether the breaker has opened or
+// closed with it.
+func (b *breaker) note(err error, now time.Time) (opened, closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	rejected := errors.Is(err, edge.ErrUnauthenticated)
+	if !rejected && !errors.Is(err, edge.ErrUnavailable) {
+		closed = b.open
+		b.open, b.streak, b.probes = false, 0, 0
+		return false, closed
+	}
+	b.streak++
+	if b.open || !rejected && b.streak < b.limit {
+		return false, false
+	}
+	b.open, b.probes, b.next = true, 1, now.Add(firstProbe)
+	return true, false
+}

@@ -1,0 +1,202 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/queue"
+)
+
+// smallPush is up to how many zones a commit may change to count as a small push,
+// which nothing else keeps waiting.
+const smallPush = 20
+
+func (c *Controller) urgency(zones int, revert bool) queue.Priority {
+	if zones <= smallPush || revert {
+		return queue.Push
+	}
+	return queue.Bulk
+}
+
+// setDue has zones looked at now.
+func (c *Controller) setDue(ids []edge.ZoneID, p queue.Priority, reason string) {
+	items := make([]queue.Item[edge.ZoneID], len(ids))
+	for i, id := range ids {
+		items[i] = queue.Item[edge.ZoneID]{Key: id, Priority: p, Reason: reason}
+	}
+	c.zones.Set(items...)
+}
+
+// startWhole is the part of the budget up to which a fleet is looked at as a whole at
+// the start.
+const startWhole = 4
+
+// begin puts everything into the queue that is in force from an earlier process: what
+// was not proved yet at once, and the rest by its turn; or all at once, where that
+// costs little.
+func (c *Controller) begin(ctx context.Context) {
+	g := c.control.Current()
+	if g == nil {
+		return
+	}
+	now := time.Now()
+	var work []edge.ZoneID
+	var turns []queue.Item[edge.ZoneID]
+	whole := c.Sweep == nil || c.Budget.Requests == 0 || control.SweepRequests(g.State)*startWhole <= int64(c.Budget.Requests)
+	for id := range g.Zones() {
+		if c.control.CommitWork(g, id) {
+			work = append(work, id)
+			continue
+		}
+		due, ok := c.sweep.next(id, now)
+		if whole || !ok {
+			due = now
+		}
+		turns = append(turns, queue.Item[edge.ZoneID]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
+	}
+	c.setDue(work, c.urgency(len(work), false), "not proved by an earlier process")
+	c.zones.Set(turns...)
+	c.reports.inForce(ctx, g, nil)
+	c.tokens.Set(queue.Item[struct{}]{Reason: "the start"})
+}
+
+// follow has the source look, and decides about what it proposes, until ctx ends.
+func (c *Controller) follow(ctx context.Context) {
+	if accepted := c.control.Accepted(); accepted != "" && c.control.Current() == nil {
+		// An earlier process accepted it and could not put its declarations on record.
+		if p := c.Source.Evaluate(ctx, accepted); p.Err == nil {
+			c.propose(ctx, p)
+		}
+	}
+	c.Source.Run(ctx, func() string { return c.inForce().Commit }, c.propose)
+}
+
+// propose decides about a commit, and has done what the decision asks for.
+func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
+	d, err := c.control.Propose(ctx, p)
+	if err != nil {
+		c.reports.failure(ctx, err)
+		return
+	}
+	if d.Accepted == nil {
+		c.reports.looked(ctx, d.Held)
+		return
+	}
+	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil {
+		if err := c.Good.SetGood(ctx, commit); err != nil {
+			c.reports.failure(ctx, err)
+		}
+	}
+	c.Begin(d.Accepted.State.Commit)
+	c.reports.accepted(ctx, d, p.Problems)
+	c.accept(d)
+}
+
+// accept has the zones of a new generation looked at, and forgets those that left.
+func (c *Controller) accept(d control.Decision) {
+	g := d.Accepted
+	for _, id := range d.Gone {
+		c.zones.Remove(id)
+		c.retries.worked(id)
+	}
+	c.seen.Keep(g.Declares)
+	c.worker.Accounts.Keep(g.State)
+	c.setDue(d.Look, queue.Bulk, "to count what the commit changes")
+	c.setDue(d.Due, c.urgency(len(d.Due), d.Revert), "declared otherwise by commit "+g.State.Commit)
+	if d.Tokens {
+		c.tokens.Set(queue.Item[struct{}]{Reason: "declared otherwise"})
+	}
+	for offered := false; !offered; {
+		select {
+		case c.save <- g:
+			offered = true
+		case <-c.save: // an older one need not be kept
+		}
+	}
+}
+
+// keepStates puts declarations on record, the newest at a time.
+func (c *Controller) keepStates(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case g := <-c.save:
+			if err := c.control.SaveState(context.WithoutCancel(ctx), g); err != nil {
+				c.reports.failure(ctx, err)
+			}
+		}
+	}
+}
+
+// tickEvery is how often control is asked what time and people have brought.
+const tickEvery = time.Second
+
+// tick asks for that until ctx ends.
+func (c *Controller) tick(ctx context.Context) {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	last := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		ticked, err := c.control.Tick(ctx)
+		switch {
+		case err == nil:
+			last = ""
+		case ctx.Err() == nil && err.Error() != last:
+			last = err.Error()
+			c.reports.failure(ctx, err)
+		}
+		c.setDue(ticked.Released, queue.Released, "need not wait any longer")
+		if ticked.Tokens {
+			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
+		}
+		if ticked.Overtaken != "" {
+			c.reload(ctx)
+		}
+	}
+}
+
+// reload takes over a commit that another process has accepted.
+func (c *Controller) reload(ctx context.Context) {
+	before := c.control.Current()
+	g, err := c.control.Reload(ctx)
+	if err != nil {
+		c.reports.failure(ctx, err)
+		return
+	}
+	if g == nil {
+		c.Source.Poke() // its declarations are not on record: the source proposes it
+		return
+	}
+	d := control.Between(before, g)
+	c.reports.inForce(ctx, g, d.Due)
+	c.accept(d)
+}
+
+// lookNow has every zone looked at when that is asked for.
+func (c *Controller) lookNow(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.Look:
+		}
+		g := c.control.Current()
+		if g == nil {
+			continue
+		}
+		c.asked.Store(time.Now().UnixNano())
+		ids := allOf(g)
+		c.reports.round(ids)
+		c.setDue(ids, queue.Sweep, "asked for")
+		c.tokens.Set(queue.Item[struct{}]{Reason: "asked for"})
+	}
+}

@@ -1,0 +1,318 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/token"
+)
+
+// reports tells reporters what happens: each look at a zone when it is over; a commit
+// once each zone that it declares otherwise was looked at; and the sweep, once it has
+// come to every zone. What it keeps of a zone is what stands out, and nothing of one
+// that agrees.
+type reports struct {
+	c *Controller
+
+	mu      sync.Mutex
+	zones   map[edge.ZoneID]found
+	tokens  tokensFound
+	commit  group // the zones that the newest commit declares otherwise
+	turn    group // all zones, since the sweep began anew
+	held    *reconcile.Held
+	counted int64 // requests that reports have told
+}
+
+// found is what the latest look at a zone has found, and what came of it.
+type found struct {
+	changes  []diff.Change
+	problems []diff.Problem
+	results  []reconcile.Result
+}
+
+// tokensFound is the same of all tokens.
+type tokensFound struct {
+	found
+	plan       diff.Plan
+	unfinished int
+}
+
+// group is a number of zones that are told of together, once each was looked at.
+type group struct {
+	commit  string
+	left    map[edge.ZoneID]bool
+	all     []edge.ZoneID
+	whole   bool // all zones that are declared
+	tokens  bool // the tokens are still to be looked at
+	told    bool
+	began   time.Time
+	busy    time.Duration
+	request int64
+}
+
+func newReports(c *Controller) *reports {
+	return &reports{c: c, zones: map[edge.ZoneID]found{}, commit: group{told: true}, turn: group{told: true}}
+}
+
+func newGroup(commit string, ids []edge.ZoneID, whole, tokens bool) group {
+	left := make(map[edge.ZoneID]bool, len(ids))
+	for _, id := range ids {
+		left[id] = true
+	}
+	return group{commit: commit, left: left, all: ids, whole: whole, tokens: tokens, began: time.Now()}
+}
+
+func (g *group) done() bool { return !g.told && len(g.left) == 0 && !g.tokens }
+
+// send fills in what every report says and hands it to the reporters; the caller holds
+// the lock.
+func (r *reports) send(ctx context.Context, report reconcile.Report) {
+	state := r.c.inForce()
+	report.Commit, report.Declared, report.Sweep = state.Commit, state.Zones(), control.SweepRequests(state)
+	report.Unfinished = r.unfinished()
+	report.Rollout = r.c.control.Rollout()
+	if report.Finished.IsZero() {
+		report.Finished = time.Now()
+	}
+	if report.Started.IsZero() {
+		report.Started = report.Finished
+	}
+	report.Plan.Version, report.Plan.Commit = diff.PlanVersion, state.Commit
+	report.Plan.GeneratedAt = report.Finished.UTC()
+	report.Plan.Holds = r.c.control.Holds()
+	if !report.Sum {
+		if r.c.Requests != nil {
+			now := r.c.Requests()
+			report.Requests, r.counted = now-r.counted, now
+		}
+		r.turn.request += report.Requests
+		r.commit.request += report.Requests
+	}
+	report.Plan.Requests.Used = report.Requests
+	report.Plan.Requests.Overload = r.c.Budget.Overload(report.Declared, report.Sweep, r.c.Interval)
+	for _, reporter := range r.c.Reporters {
+		reporter.Report(context.WithoutCancel(ctx), report)
+	}
+}
+
+// unfinished counts what is not done yet, or is tried again; not what waits for
+// somebody's word. The caller holds the lock.
+func (r *reports) unfinished() int {
+	_, timely := r.c.control.Waiting()
+	n := timely + r.c.retries.len() + r.tokens.unfinished
+	if !r.commit.told {
+		n += max(1, len(r.commit.left))
+	}
+	return n
+}
+
+// zone tells of a look at a zone.
+func (r *reports) zone(ctx context.Context, l *look) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := l.item.Key
+	f := found{l.plan.Changes, l.plan.Problems, l.results}
+	if len(f.changes)+len(f.problems)+len(f.results) == 0 {
+		delete(r.zones, id)
+	} else if r.c.inForceDeclares(id) {
+		r.zones[id] = f
+	}
+	trigger := reconcile.TriggerSweep
+	if l.commit {
+		trigger = reconcile.TriggerSync
+	}
+	now := time.Now()
+	report := reconcile.Report{Trigger: trigger, Slice: true, Started: l.began, Finished: now, Plan: l.plan, Results: f.results}
+	r.send(ctx, report)
+	r.note(ctx, id, now.Sub(l.began))
+}
+
+// note notes that a zone was looked at, and tells of what is complete with it.
+func (r *reports) note(ctx context.Context, id edge.ZoneID, took time.Duration) {
+	for _, g := range []*group{&r.commit, &r.turn} {
+		if g.left[id] {
+			delete(g.left, id)
+			g.busy += took
+		}
+	}
+	r.complete(ctx)
+}
+
+// complete tells of groups that are; the caller holds the lock.
+func (r *reports) complete(ctx context.Context) {
+	if r.commit.done() {
+		g := r.commit
+		r.commit.told = true
+		trigger := reconcile.TriggerSync
+		if g.whole {
+			trigger = reconcile.TriggerSweep
+			r.turn = r.newTurn()
+		}
+		r.send(ctx, r.sum(g, trigger))
+	}
+	if r.turn.done() {
+		g := r.turn
+		r.turn = r.newTurn()
+		r.send(ctx, r.sum(g, reconcile.TriggerSweep))
+	}
+}
+
+// newTurn is the sweep from its beginning.
+func (r *reports) newTurn() group {
+	g := r.c.control.Current()
+	if g == nil {
+		return group{told: true}
+	}
+	return newGroup(g.State.Commit, allOf(g), true, r.c.Tokens != nil)
+}
+
+func allOf(g *control.Generation) (ids []edge.ZoneID) {
+	for id := range g.Zones() {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// sum is the report of a group: what the latest look at each of its zones has found.
+func (r *reports) sum(g group, trigger reconcile.Trigger) reconcile.Report {
+	var all found
+	for _, id := range g.all {
+		f := r.zones[id]
+		all.changes, all.problems, all.results = append(all.changes, f.changes...), append(all.problems, f.problems...), append(all.results, f.results...)
+	}
+	tokens := 0
+	if g.whole {
+		t := r.tokens
+		all.changes, all.problems, all.results = append(all.changes, t.changes...), append(all.problems, t.problems...), append(all.results, t.results...)
+		tokens = len(r.c.inForce().Tokens)
+	}
+	plan := diff.Gather(g.commit, len(g.all), tokens, all.changes, all.problems)
+	if g.whole {
+		plan.Deprecations, plan.Findings, plan.Expiries = r.tokens.plan.Deprecations, r.tokens.plan.Findings, r.tokens.plan.Expiries
+	}
+	report := reconcile.Report{
+		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
+		Full: g.whole, Tokens: g.whole, Sum: true, Busy: g.busy, Requests: g.request,
+	}
+	if r.held != nil {
+		held := *r.held
+		held.Again = true
+		report.Held = &held
+	}
+	return report
+}
+
+// accepted tells of a commit that is in force from now on, and of the warnings in it.
+func (r *reports) accepted(ctx context.Context, d control.Decision, problems []desired.Problem) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held = nil
+	r.begin(d.Accepted, d.Due, d.Tokens)
+	r.send(ctx, reconcile.Report{
+		Trigger: reconcile.TriggerSync, Problems: problems, Begun: &reconcile.Begun{Zones: len(d.Due), Tokens: d.Tokens},
+	})
+	r.complete(ctx)
+}
+
+// inForce notes what is in force without a proposal: from an earlier process, or by
+// another one. due are the zones that it declares otherwise; nil is all.
+func (r *reports) inForce(_ context.Context, g *control.Generation, due []edge.ZoneID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begin(g, due, false)
+}
+
+// begin begins the groups of a generation; the caller holds the lock.
+func (r *reports) begin(g *control.Generation, due []edge.ZoneID, tokens bool) {
+	for id := range r.zones {
+		if !g.Declares(id) {
+			delete(r.zones, id)
+		}
+	}
+	first := r.turn.told
+	tokens = tokens && r.c.Tokens != nil
+	if first {
+		r.turn = r.newTurn()
+	} else {
+		r.turn = r.turn.over(g)
+	}
+	switch {
+	case due == nil && len(g.State.Accounts) > 0:
+		r.commit.told = true // nothing is new: the turn tells of it
+	default:
+		whole := first && len(due) == g.State.Zones()
+		r.commit = newGroup(g.State.Commit, due, whole, tokens || whole && r.c.Tokens != nil)
+	}
+}
+
+// over is a turn that goes on over another generation.
+func (g group) over(next *control.Generation) group {
+	left := map[edge.ZoneID]bool{}
+	known := make(map[edge.ZoneID]bool, len(g.all))
+	for _, id := range g.all {
+		known[id] = true
+	}
+	all := allOf(next)
+	for _, id := range all {
+		if g.left[id] || !known[id] {
+			left[id] = true
+		}
+	}
+	g.commit, g.all, g.left = next.State.Commit, all, left
+	return g
+}
+
+// round begins the turn anew: somebody has asked for a look at every zone.
+func (r *reports) round(ids []edge.ZoneID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turn = newGroup(r.c.inForce().Commit, ids, true, r.c.Tokens != nil)
+}
+
+// looked tells of a look at the source that has changed nothing.
+func (r *reports) looked(ctx context.Context, held *reconcile.Held) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.held
+	if r.held = held; held != nil {
+		held.Again = before != nil && before.Commit == held.Commit && before.Reason == held.Reason
+	}
+	report := reconcile.Report{Trigger: reconcile.TriggerSync, Held: held}
+	if r.c.control.Current() == nil && held != nil {
+		report.Err, report.Problems, report.Held = errors.New(held.Reason), held.Problems, nil
+	}
+	r.send(ctx, report)
+}
+
+// failure tells of what kept something from being done, and is about no zone.
+func (r *reports) failure(ctx context.Context, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.send(ctx, reconcile.Report{Trigger: reconcile.TriggerSync, Err: err})
+}
+
+// work tells of the work on tokens.
+func (r *reports) work(ctx context.Context, o token.Outcome, began time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	plan := o.Plan
+	r.tokens = tokensFound{found{plan.Changes, plan.Problems, o.Results}, plan, len(o.Unfinished())}
+	r.send(ctx, reconcile.Report{
+		Trigger: reconcile.TriggerSweep, Slice: true, Tokens: true, Started: began, Finished: time.Now(),
+		Plan: plan, Results: o.Results, Err: o.Err,
+	})
+	r.commit.tokens, r.turn.tokens = false, false
+	r.complete(ctx)
+}
+
+func (c *Controller) inForceDeclares(id edge.ZoneID) bool {
+	g := c.control.Current()
+	return g != nil && g.Declares(id)
+}

@@ -1,0 +1,17 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrSuperseded: a newer commit declares the zone otherwise than the one that was
+// about to be written. Nothing was sent; the newer declaration comes next.
+var ErrSuperseded = errors.New("a newer commit declares it otherwise")
+
+// Lingering returns a context that outlives ctx by d, so that what was begun can
+// be finished.
+func Lingering(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return lingering(ctx, d)
+}

@@ -1,0 +1,138 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// change is what one call writes. Its context never ends: SQLite rolls the whole
+// transaction back where a statement is interrupted, and that is not the call's alone. It
+// may run twice, and counts once.
+type change func(ctx context.Context, tx *sql.Tx) error
+
+// grouping has the writes of one process that come at the same time share a transaction,
+// because what takes the time is its end: the wait for the disk. Each runs in a savepoint
+// of its own, on the goroutine of its caller. Whoever finds nobody waiting behind him ends
+// the transaction, for all that are in it.
+type grouping struct {
+	waiting atomic.Int64 // callers that want the turn
+	turn    sync.Mutex   // held by whoever writes, and guards what follows
+	open    *group       // nil: no transaction is under way
+}
+
+// group is one transaction. Whoever has the turn may use all but done and err.
+type group struct {
+	tx     *sql.Tx
+	size   int   // how many changes are in it
+	broken error // SQLite has given up the transaction, or may have
+
+	done chan struct{} // closed when it has ended
+	err  error         // nil: all that is in it is on the disk. Read it after done
+}
+
+// write runs do in a transaction, with other writes or alone. When it returns without an
+// error the change is on the disk; with one, nothing of it is.
+func (l *Ledger) write(ctx context.Context, do change) error {
+	if l.readOnly {
+		return explain("writing", l.path, fault(ErrReadOnly, ""))
+	}
+	g, err := l.group.join(ctx, l.db, do)
+	if err == nil {
+		<-g.done
+		err = g.err
+		if err != nil && g.size > 1 { // whoever it was that spoiled it: he shall be alone
+			err = l.group.alone(ctx, l.db, do)
+		}
+	}
+	return explain("writing", l.path, err)
+}
+
+// join runs do in the group that is open, and opens one where none is.
+func (p *grouping) join(ctx context.Context, db *sql.DB, do change) (*group, error) {
+	p.waiting.Add(1)
+	p.turn.Lock()
+	p.waiting.Add(-1)
+	defer p.pass()
+	return p.add(ctx, db, do)
+}
+
+// pass gives the turn to the next, who is in the same group then; or ends the group.
+func (p *grouping) pass() {
+	if p.open != nil && (p.waiting.Load() == 0 || p.open.broken != nil) {
+		p.end()
+	}
+	p.turn.Unlock()
+}
+
+// alone runs do in a group of its own.
+func (p *grouping) alone(ctx context.Context, db *sql.DB, do change) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	p.end()
+	defer p.end() // should do not return
+	g, err := p.add(ctx, db, do)
+	if err != nil {
+		return err
+	}
+	p.end()
+	return g.err
+}
+
+func (p *grouping) add(ctx context.Context, db *sql.DB, do change) (*group, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if p.open == nil {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		p.open = &group{tx: tx, done: make(chan struct{})}
+	}
+	g := p.open
+	return g, g.run(ctx, do)
+}
+
+// end makes what is in the open group last, and says so to all who wait for it.
+func (p *grouping) end() {
+	g := p.open
+	if g == nil {
+		return
+	}
+	p.open = nil
+	if g.err = g.broken; g.err == nil {
+		g.err = g.tx.Commit()
+	}
+	if g.err != nil {
+		_ = g.tx.Rollback()
+	}
+	close(g.done)
+}
+
+// run makes one change, all or nothing of it, whichever way do ends.
+func (g *group) run(ctx context.Context, do change) (err error) {
+	g.size++
+	if _, err := g.tx.ExecContext(ctx, `SAVEPOINT change`); err != nil {
+		g.broken = err
+		return err
+	}
+	whole := false
+	defer func() {
+		settle := `RELEASE change`
+		if !whole {
+			settle = `ROLLBACK TO change; RELEASE change`
+		}
+		if _, fails := g.tx.ExecContext(ctx, settle); fails != nil {
+			g.broken = fmt.Errorf("ending a change: %w", fails)
+			err = errors.Join(err, g.broken)
+		}
+	}()
+	err = do(ctx, g.tx)
+	whole = err == nil
+	return err
+}

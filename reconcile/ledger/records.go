@@ -1,0 +1,316 @@
+package ledger
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+var _ reconcile.Records = (*Ledger)(nil)
+
+// Restore implements [reconcile.Records]. A row that cannot be read fails the
+// whole, with [ErrDamaged].
+func (l *Ledger) Restore(ctx context.Context) (reconcile.Record, error) {
+	if l.db == nil {
+		return reconcile.Record{}, nil
+	}
+	tx, err := l.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return reconcile.Record{}, explain("reading", l.path, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	r, err := restore(ctx, tx)
+	if err != nil {
+		return reconcile.Record{}, explain("reading", l.path, err)
+	}
+	return r, nil
+}
+
+func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
+	m, err := recall(ctx, tx)
+	if err != nil {
+		return r, err
+	}
+	r.Applied, r.NonConvergent, r.Holds, r.Approvals, r.Rollout = m.Applied, m.NonConvergent, m.Holds, m.Approvals, m.Rollout
+	if r.Accepted, err = recallAccepted(ctx, tx); err != nil {
+		return r, err
+	}
+	if r.Proofs, err = recallProofs(ctx, tx); err != nil {
+		return r, err
+	}
+	r.Drifts, err = recallDrifts(ctx, tx)
+	return r, err
+}
+
+// Standing implements [reconcile.Records]. While nobody writes to the file it is read
+// once.
+func (l *Ledger) Standing(ctx context.Context) (reconcile.Standing, error) {
+	if l.db == nil {
+		return reconcile.Standing{}, nil
+	}
+	s, err := l.standing.read(ctx, l.path, recallStanding)
+	if err != nil {
+		return reconcile.Standing{}, explain("reading", l.path, err)
+	}
+	s.Holds, s.Approvals = slices.Clone(s.Holds), slices.Clone(s.Approvals)
+	return s, nil
+}
+
+func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&s.Commit)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return s, err
+	}
+	if s.Holds, err = recallHolds(ctx, tx); err != nil {
+		return s, err
+	}
+	if s.Approvals, err = recallApprovals(ctx, tx); err != nil {
+		return s, err
+	}
+	o, _, err := recallRolling(ctx, tx)
+	s.RolloutCommit, s.RolloutHalted, s.RolloutWave = o.Commit, o.Halted, o.Wave
+	return s, err
+}
+
+// AcceptCommit implements [reconcile.Records].
+func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := l.accept(ctx, tx, a.Commit, a.Size, a.State); err != nil {
+			return err
+		}
+		if err := approve(ctx, tx, a.Approvals); err != nil {
+			return err
+		}
+		if a.Rollout != nil {
+			have, err := recallRollout(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if err := writeRollout(ctx, tx, have, *a.Rollout); err != nil {
+				return err
+			}
+		}
+		return forgetZones(ctx, tx, a.Gone)
+	})
+}
+
+// accept writes the accepted commit, where anything differs.
+func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, commit string, size diff.Size, state []byte) error {
+	packed, err := pack(state)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO accepted (one, "commit", zones, deployments, tokens, at, state) VALUES (1, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones,
+			deployments = excluded.deployments, tokens = excluded.tokens, at = excluded.at,
+			state = CASE WHEN excluded.state IS NULL AND "commit" = excluded."commit" THEN state ELSE excluded.state END
+		WHERE ("commit", zones, deployments, tokens) <>
+				(excluded."commit", excluded.zones, excluded.deployments, excluded.tokens)
+			OR excluded.state IS NOT NULL AND state IS NOT excluded.state`,
+		commit, size.Zones, size.Deployments, size.Tokens, l.stamp(), packed)
+	return err
+}
+
+func forgetZones(ctx context.Context, tx *sql.Tx, zones []edge.ZoneID) error {
+	for _, zone := range zones {
+		for _, table := range []string{"applied", "nonconvergent", "proved"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err error) {
+	var packed []byte
+	row := tx.QueryRowContext(ctx, `SELECT "commit", zones, deployments, tokens, state FROM accepted`)
+	switch err := row.Scan(&a.Commit, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed); {
+	case errors.Is(err, sql.ErrNoRows):
+		return a, nil
+	case err != nil:
+		return a, err
+	}
+	if a.State, err = unpack(packed); err != nil {
+		return a, fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", a.Commit, err))
+	}
+	return a, nil
+}
+
+// pack compresses a state; nil stays nil.
+func pack(state []byte) ([]byte, error) {
+	if state == nil {
+		return nil, nil
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(state); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	if packed == nil {
+		return nil, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// Prove implements [reconcile.Records].
+func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		late := false
+		err := tx.QueryRowContext(ctx, `SELECT "commit" <> ? FROM accepted`, commit).Scan(&late)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if err := settle(ctx, tx, commit, late, settled); err != nil {
+			return err
+		}
+		for _, p := range proofs {
+			if err := l.prove(ctx, tx, p, late); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (l *Ledger) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late bool) error {
+	labels := diff.Labels{}
+	maps.Copy(labels, p.Labels) // {}, never null
+	text, err := json.Marshal(labels)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO proved (zone_id, fingerprint, labels, "commit", at) SELECT ?1, ?2, ?3, ?4, ?5
+		WHERE NOT ?6 OR EXISTS (SELECT 1 FROM proved WHERE zone_id = ?1)
+		ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, labels = excluded.labels,
+			"commit" = excluded."commit", at = excluded.at
+		WHERE (fingerprint, labels) <> (excluded.fingerprint, excluded.labels)`,
+		p.Zone, p.Fingerprint, string(text), p.Commit, l.stamp(), late)
+	return err
+}
+
+func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID]reconcile.Proof, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, fingerprint, labels, "commit" FROM proved`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	proofs := map[edge.ZoneID]reconcile.Proof{}
+	for rows.Next() {
+		var p reconcile.Proof
+		var labels string
+		if err := rows.Scan(&p.Zone, &p.Fingerprint, &labels, &p.Commit); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(labels), &p.Labels); err != nil {
+			return nil, fault(ErrDamaged, fmt.Sprintf("the labels of zone %s: %v", p.Zone, err))
+		}
+		proofs[p.Zone] = p
+	}
+	return proofs, rows.Err()
+}
+
+// Widen implements [reconcile.Records]. What is stored keeps its order.
+func (l *Ledger) Widen(ctx context.Context, owned []diff.Settled) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, s := range owned {
+			if err := widen(ctx, tx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
+	var text string
+	var union []diff.Member
+	row := tx.QueryRowContext(ctx, `SELECT members FROM applied WHERE zone_id = ? AND ruleset_id = ?`, s.ID.Zone, s.ID.Ruleset)
+	err := row.Scan(&text)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if known := err == nil; known {
+		if union, err = parseMembers(s.ID, text); err != nil {
+			return err
+		}
+	}
+	for _, member := range s.Owned {
+		if !slices.Contains(union, member) {
+			union = append(union, member)
+		}
+	}
+	wider, err := membersText(union)
+	if err != nil || wider == text {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO applied (zone_id, ruleset_id, members, "commit") VALUES (?, ?, ?, '')
+		ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = ''`, s.ID.Zone, s.ID.Ruleset, wider)
+	return err
+}
+
+// driftTime is the form of the time of a drift: text that sorts as time does.
+const driftTime = "2006-01-02T15:04:05.000000000Z"
+
+// Drifted implements [reconcile.Records].
+func (l *Ledger) Drifted(ctx context.Context, drifts []reconcile.Drift, before time.Time) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, d := range drifts {
+			_, err := tx.ExecContext(ctx, `
+				INSERT INTO drift (zone_id, at, weakens) VALUES (?, ?, ?)
+				ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`,
+				d.Zone, d.At.UTC().Format(driftTime), d.Weakens)
+			if err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM drift WHERE at < ?`, before.UTC().Format(driftTime))
+		return err
+	})
+}
+
+func recallDrifts(ctx context.Context, tx *sql.Tx) (drifts []reconcile.Drift, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, at, weakens FROM drift ORDER BY at, zone_id`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var d reconcile.Drift
+		var at string
+		if err := rows.Scan(&d.Zone, &at, &d.Weakens); err != nil {
+			return nil, err
+		}
+		if d.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
+			return nil, fault(ErrDamaged, fmt.Sprintf("the time of a drift in zone %s: %v", d.Zone, err))
+		}
+		drifts = append(drifts, d)
+	}
+	return drifts, rows.Err()
+}

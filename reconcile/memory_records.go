@@ -1,0 +1,144 @@
+package reconcile
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+var _ Records = (*Forgetful)(nil)
+
+// Restore implements [Records].
+func (f *Forgetful) Restore(ctx context.Context) (Record, error) {
+	m, err := f.Recall(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := Record{
+		Applied: m.Applied, NonConvergent: m.NonConvergent,
+		Proofs: map[edge.ZoneID]Proof{},
+		Holds:  m.Holds, Approvals: m.Approvals, Rollout: m.Rollout,
+		Drifts: slices.Clone(f.drifts),
+	}
+	r.Rollout.Zones = maps.Clone(r.Rollout.Zones)
+	for id, p := range f.proofs {
+		p.Labels = maps.Clone(p.Labels)
+		r.Proofs[id] = p
+	}
+	if f.accepted != nil {
+		r.Accepted = Accepted{Commit: f.accepted.Commit, Size: m.Size, State: bytes.Clone(f.accepted.State)}
+	}
+	return r, nil
+}
+
+// Standing implements [Records].
+func (f *Forgetful) Standing(context.Context) (Standing, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := Standing{
+		Holds: slices.Clone(f.has.Holds), Approvals: slices.Clone(f.has.Approvals),
+		RolloutCommit: f.has.Rollout.Commit, RolloutHalted: f.has.Rollout.Halted, RolloutWave: f.has.Rollout.Wave,
+	}
+	if f.accepted != nil {
+		s.Commit = f.accepted.Commit
+	}
+	return s, nil
+}
+
+// AcceptCommit implements [Records].
+func (f *Forgetful) AcceptCommit(_ context.Context, a Acceptance) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.accept(a.Commit, a.Size, a.State)
+	f.approve(a.Approvals)
+	if a.Rollout != nil {
+		f.has.Rollout = *a.Rollout
+		f.has.Rollout.Zones = maps.Clone(a.Rollout.Zones)
+	}
+	for _, zone := range a.Gone {
+		delete(f.proofs, zone)
+		maps.DeleteFunc(f.has.Applied, func(id diff.DeploymentID, _ []diff.Member) bool { return id.Zone == zone })
+		maps.DeleteFunc(f.has.NonConvergent, func(id diff.DeploymentID, _ string) bool { return id.Zone == zone })
+	}
+	return nil
+}
+
+func (f *Forgetful) accept(commit string, size diff.Size, state []byte) {
+	f.has.Size = size
+	if state == nil && f.accepted != nil && f.accepted.Commit == commit {
+		return
+	}
+	f.accepted = &Accepted{Commit: commit, State: bytes.Clone(state)}
+}
+
+// Prove implements [Records].
+func (f *Forgetful) Prove(_ context.Context, commit string, proofs []Proof, settled []diff.Settled) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	late := f.accepted != nil && f.accepted.Commit != commit
+	for _, s := range settled {
+		if _, known := f.has.Applied[s.ID]; known || !late {
+			f.settle([]diff.Settled{{ID: s.ID, Owned: slices.Clone(s.Owned)}})
+		}
+		delete(f.has.NonConvergent, s.ID)
+	}
+	if f.proofs == nil {
+		f.proofs = map[edge.ZoneID]Proof{}
+	}
+	for _, p := range proofs {
+		have, known := f.proofs[p.Zone]
+		same := known && have.Fingerprint == p.Fingerprint && maps.Equal(have.Labels, p.Labels)
+		if same || late && !known {
+			continue
+		}
+		p.Labels = maps.Clone(p.Labels)
+		f.proofs[p.Zone] = p
+	}
+	return nil
+}
+
+// Widen implements [Records].
+func (f *Forgetful) Widen(_ context.Context, owned []diff.Settled) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.has.Applied == nil {
+		f.has.Applied = diff.Applied{}
+	}
+	for _, s := range owned {
+		union := slices.Clone(f.has.Applied[s.ID])
+		for _, member := range s.Owned {
+			if !slices.Contains(union, member) {
+				union = append(union, member)
+			}
+		}
+		f.has.Applied[s.ID] = union
+	}
+	return nil
+}
+
+// Drifted implements [Records].
+func (f *Forgetful) Drifted(_ context.Context, drifts []Drift, before time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drifts = slices.Clone(f.drifts)
+	for _, d := range drifts {
+		d.At = d.At.UTC()
+		i := slices.IndexFunc(f.drifts, func(have Drift) bool { return have.Zone == d.Zone && have.At.Equal(d.At) })
+		if i < 0 {
+			f.drifts = append(f.drifts, d)
+			continue
+		}
+		f.drifts[i].Weakens = f.drifts[i].Weakens || d.Weakens
+	}
+	f.drifts = slices.DeleteFunc(f.drifts, func(d Drift) bool { return d.At.Before(before) })
+	slices.SortFunc(f.drifts, func(a, b Drift) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Zone, b.Zone)) })
+	return nil
+}

@@ -1,0 +1,339 @@
+package once
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// grace is how long records may be written after everything was told to stop.
+const grace = 20 * time.Second
+
+// apply is the run from an accepted plan to the records of what became of it.
+func (r *Run) apply(ctx context.Context, p *planned, report *reconcile.Report) error {
+	if !p.facts.Shrunk() {
+		if err := r.accept(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := r.recordWords(ctx, p); err != nil {
+		return fmt.Errorf("recording approvals: %w", err)
+	}
+	gate := newGate(r, p)
+	report.Results = r.applyZones(ctx, p, gate)
+	err := gate.stopped()
+	if ctx.Err() == nil {
+		err = errors.Join(err, r.applyTokens(ctx, p, report))
+	} else {
+		err = context.Cause(ctx)
+	}
+	lingering, cancel := reconcile.Lingering(ctx, grace)
+	defer cancel()
+	return errors.Join(err, r.conclude(lingering, p, gate, report))
+}
+
+// accept puts the commit on record as the one in force, with all that goes with it.
+func (r *Run) accept(ctx context.Context, p *planned) error {
+	state, err := control.EncodeState(p.state)
+	if err != nil {
+		return err
+	}
+	a := reconcile.Acceptance{
+		Commit: p.state.Commit, Size: p.facts.After, State: state, Approvals: p.words, Gone: control.GoneFrom(p.record, p.state),
+	}
+	if len(r.Guards.Waves) > 0 && p.record.Rollout.Commit != p.state.Commit {
+		a.Rollout = &p.rollout
+	}
+	if err := r.Records.AcceptCommit(ctx, a); err != nil {
+		return fmt.Errorf("remembering the accepted commit: %w", err)
+	}
+	if r.Good == nil || p.state.Commit == "" {
+		return nil
+	}
+	if err := r.Good.SetGood(ctx, p.state.Commit); err != nil {
+		return fmt.Errorf("remembering the good commit: %w", err)
+	}
+	return nil
+}
+
+// recordWords writes down what a person said to this run before it acts on it:
+// which freezes were overridden, and each change that was approved, by itself. A
+// run may not come to all of them, and the digest of what is left is another.
+func (r *Run) recordWords(ctx context.Context, p *planned) error {
+	now := r.Now()
+	known, who := map[string]bool{}, p.order.Who
+	for _, a := range slices.Concat(p.record.Approvals, p.words) {
+		known[a.Digest] = true
+		if slices.Contains(p.plan.Granted, a.Digest) {
+			who = a.Who
+		}
+	}
+	var words []reconcile.Approval
+	for _, c := range p.plan.Changes {
+		if digest := c.ApprovalDigest(); c.Approved && !known[digest] {
+			known[digest] = true
+			words = append(words, reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: who, Reason: c.Name(), At: now})
+		}
+	}
+	for _, f := range p.overridden {
+		r.log().WarnContext(ctx, "a freeze is overridden", "freeze", f, "who", p.order.Who, "reason", p.order.DuringFreeze)
+		words = append(words, reconcile.Approval{Digest: "freezes." + f, Kind: reconcile.Overridden, Who: p.order.Who, Reason: p.order.DuringFreeze, At: now})
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	return r.Records.Approve(ctx, words)
+}
+
+// applyZones writes the changes that no guard refused, those that strengthen first,
+// one at a time within a zone, and proves each by reading it back.
+func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) []reconcile.Result {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	gate.stop = stop
+	worker := &zone.Worker{
+		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: gate, Indexes: &diff.Indexes{}, Now: r.Now,
+	}
+	zones := byZone(p.plan)
+	total := 0
+	for _, plan := range zones {
+		total += len(plan.Changes)
+	}
+	tasks := tasksOf(p, zones)
+	var results []reconcile.Result
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(r.concurrency())
+	for _, plan := range zones {
+		group.Go(func() error {
+			id := plan.Changes[0].ZoneID
+			t := tasks[id]
+			sight := zone.Sight{Account: p.seen.Live.Accounts[t.Account().ID], EntryPoint: p.seen.Live.EntryPoints[id], At: p.seen.At[id]}
+			made, _ := worker.Apply(ctx, t, sight, plan)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, result := range made {
+				gate.note(result)
+			}
+			results = append(results, made...)
+			r.progress("applying changes", len(results), total)
+			return nil
+		})
+	}
+	_ = group.Wait() // no function of the group fails: results carry the errors
+	slices.SortStableFunc(results, func(a, b reconcile.Result) int {
+		return cmp.Or(cmp.Compare(a.Change.Account, b.Change.Account), cmp.Compare(a.Change.Zone, b.Change.Zone),
+			cmp.Compare(a.Change.Deployment, b.Change.Deployment))
+	})
+	return results
+}
+
+// byZone parts a plan's changes to be applied by zone. Zones that were weakened, whose
+// changes strengthen, come first.
+func byZone(p diff.Plan) []diff.Plan {
+	index := map[edge.ZoneID]int{}
+	var zones []diff.Plan
+	for _, c := range p.Changes {
+		if !c.Applies() || c.Kind != diff.KindDeployment {
+			continue
+		}
+		i, ok := index[c.ZoneID]
+		if !ok {
+			i = len(zones)
+			index[c.ZoneID] = i
+			zones = append(zones, diff.Plan{})
+		}
+		zones[i].Changes = append(zones[i].Changes, c)
+	}
+	strengthens := func(c diff.Change) bool { return c.Direction == diff.Strengthens }
+	slices.SortStableFunc(zones, func(a, b diff.Plan) int {
+		first, second := slices.ContainsFunc(a.Changes, strengthens), slices.ContainsFunc(b.Changes, strengthens)
+		switch {
+		case first && !second:
+			return -1
+		case second && !first:
+			return 1
+		}
+		return 0
+	})
+	return zones
+}
+
+// tasksOf are the zones with changes, each by itself: a fleet must not be planned anew
+// for the sake of one zone.
+func tasksOf(p *planned, zones []diff.Plan) map[edge.ZoneID]zone.Task {
+	wanted := make(map[edge.ZoneID]bool, len(zones))
+	for _, plan := range zones {
+		wanted[plan.Changes[0].ZoneID] = true
+	}
+	tasks := make(map[edge.ZoneID]zone.Task, len(zones))
+	for i, account := range p.scope.Accounts {
+		for j, z := range account.Zones {
+			if wanted[z.ID] {
+				tasks[z.ID] = zone.Task{
+					State: zone.Of(p.scope, i, j), Fingerprint: z.Fingerprint(account), Applied: p.record.Applied,
+				}
+			}
+		}
+	}
+	return tasks
+}
+
+func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Report) error {
+	if r.Tokens == nil || len(p.scope.Tokens) == 0 && !p.tokens {
+		return nil
+	}
+	outcome := r.Tokens.Apply(ctx, p.seen.Live.Tokens, tokensOf(p.plan))
+	report.Results = append(report.Results, outcome.Results...)
+	report.Plan.Problems = solved(report.Plan.Problems, outcome.Plan.Problems)
+	return outcome.Err
+}
+
+// tokensOf is the part of a plan that is about tokens.
+func tokensOf(p diff.Plan) diff.Plan {
+	part := p
+	part.Changes, part.Problems = nil, nil
+	for _, c := range p.Changes {
+		if c.Kind == diff.KindToken {
+			part.Changes = append(part.Changes, c)
+		}
+	}
+	for _, problem := range p.Problems {
+		if problem.ZoneID == "" {
+			part.Problems = append(part.Problems, problem)
+		}
+	}
+	return part
+}
+
+// solved are the problems of a plan without those about tokens that are no longer
+// among left.
+func solved(all, left []diff.Problem) []diff.Problem {
+	kept := make([]diff.Problem, 0, len(all))
+	for _, problem := range all {
+		if problem.ZoneID != "" || problem.Token == "" || slices.ContainsFunc(left, func(o diff.Problem) bool {
+			return o.Token == problem.Token && o.State == problem.State
+		}) {
+			kept = append(kept, problem)
+		}
+	}
+	return kept
+}
+
+// conclude remembers what the run has come to, even one that was told to stop.
+func (r *Run) conclude(ctx context.Context, p *planned, gate *gate, report *reconcile.Report) error {
+	return errors.Join(r.prove(ctx, p, gate), r.follow(ctx, p, report), r.spend(ctx, p, report))
+}
+
+// prove records what agrees with its declaration: deployments, and the declarations of
+// zones of which all deployments do.
+func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
+	settled := map[edge.ZoneID]int{}
+	for _, s := range p.plan.Settled {
+		settled[s.ID.Zone]++
+	}
+	for id, n := range gate.converged() {
+		settled[id] += n
+	}
+	var proofs []reconcile.Proof
+	for _, account := range p.scope.Accounts {
+		for _, z := range account.Zones {
+			if settled[z.ID] == len(z.Deployments) && p.seen.Live.EntryPoints[z.ID].Err == nil {
+				proofs = append(proofs, reconcile.Proof{
+					Zone: z.ID, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit,
+				})
+			}
+		}
+	}
+	if len(proofs)+len(p.plan.Settled) == 0 {
+		return nil
+	}
+	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled); err != nil {
+		return fmt.Errorf("remembering what is in sync: %w", err)
+	}
+	return r.forget(ctx, p)
+}
+
+// forget drops what is remembered of deployments that the accepted state no longer
+// declares. One that comes back later begins anew: what is live by then may be
+// somebody's hand work and must not pass for "once ours".
+func (r *Run) forget(ctx context.Context, p *planned) error {
+	if p.facts.Shrunk() {
+		return nil
+	}
+	gone := control.Obsolete(p.record, p.state, p.seen.Live)
+	if len(gone) == 0 {
+		return nil
+	}
+	if err := r.Records.Forget(ctx, gone); err != nil {
+		return fmt.Errorf("forgetting deployments that left the repository: %w", err)
+	}
+	return nil
+}
+
+// follow records what became of the zones of the waves that are open.
+func (r *Run) follow(ctx context.Context, p *planned, report *reconcile.Report) error {
+	if report.Rollout == nil {
+		return nil
+	}
+	outcomes := control.ZoneOutcomes(zonesOf(p.scope), report.Plan, report.Results)
+	err := r.Records.Roll(ctx, func(have reconcile.Rollout) reconcile.Rollout {
+		if have.Commit != p.state.Commit {
+			return have
+		}
+		return control.Noted(have, r.Guards.Waves, report.Rollout.Open, outcomes, r.Now())
+	})
+	if err != nil {
+		return fmt.Errorf("recording how far the waves have come: %w", err)
+	}
+	return nil
+}
+
+func zonesOf(state desired.State) (ids []edge.ZoneID) {
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			ids = append(ids, z.ID)
+		}
+	}
+	return ids
+}
+
+// spend ends approvals: of changes that are made, because asked for again they are
+// another decision; and of several changes, because each of them is on record by
+// itself.
+func (r *Run) spend(ctx context.Context, p *planned, report *reconcile.Report) error {
+	single, done := map[string]bool{}, map[string]bool{}
+	for _, result := range report.Results {
+		done[result.Change.Name()] = done[result.Change.Name()] || result.Outcome == reconcile.Converged
+	}
+	var spent []string
+	for _, c := range p.plan.Changes {
+		digest := c.ApprovalDigest()
+		single[digest] = true
+		if c.Approved && done[c.Name()] {
+			spent = append(spent, digest)
+		}
+	}
+	for _, digest := range p.plan.Granted {
+		if !single[digest] {
+			spent = append(spent, digest)
+		}
+	}
+	if len(spent) == 0 {
+		return nil
+	}
+	return r.Records.Spend(ctx, spent)
+}

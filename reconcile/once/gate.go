@@ -1,0 +1,124 @@
+package once
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// gate is the [zone.Gate] of an apply. It knows what was said since the run began: to
+// look at a fleet may take hours, and who holds a zone meanwhile is about to work on it
+// by hand.
+type gate struct {
+	run  *Run
+	plan *planned
+	stop func() // keeps further changes from being begun
+
+	mu       sync.Mutex
+	holds    []diff.Hold
+	heard    time.Time // when they were read; zero for not yet
+	rejected error     // the credential is not taken
+	proved   map[edge.ZoneID]int
+}
+
+func newGate(r *Run, p *planned) *gate {
+	return &gate{run: r, plan: p, stop: func() {}, proved: map[edge.ZoneID]int{}}
+}
+
+// heardFor is for how long what was said need not be asked for again.
+const heardFor = 10 * time.Second
+
+// Permit implements [zone.Gate].
+func (g *gate) Permit(ctx context.Context, _ zone.Task, planned, now diff.Change) (*diff.Refusal, error) {
+	if refusal := g.plan.facts.Worsened(planned, now); refusal != nil {
+		return nil, errors.New(refusal.Reason)
+	}
+	at := g.run.Now()
+	holds, err := g.listen(ctx, at)
+	if err != nil {
+		return nil, fmt.Errorf("asking whether the zone is held: %w", err)
+	}
+	facts := diff.Facts{Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore, Holds: diff.Active(holds, at)}
+	facts.Freezes, _ = g.run.freezes(g.plan.order)
+	if refusal := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused; refusal != nil {
+		g.run.log().WarnContext(ctx, "a change waits, though it was about to be made", "change", now.Name(), "reason", refusal.Reason)
+		return refusal, nil
+	}
+	return nil, g.widen(ctx, now)
+}
+
+// widen has on record that a deployment owns what it owned before and what it will.
+func (g *gate) widen(ctx context.Context, now diff.Change) error {
+	have := g.plan.record.Applied[now.ID()]
+	for _, member := range now.Target.Owned {
+		if !slices.Contains(have, member) {
+			return g.run.Records.Widen(ctx, []diff.Settled{{ID: now.ID(), Owned: now.Target.Owned}})
+		}
+	}
+	return nil
+}
+
+func (g *gate) listen(ctx context.Context, now time.Time) ([]diff.Hold, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if age := now.Sub(g.heard); !g.heard.IsZero() && age >= 0 && age < heardFor {
+		return g.holds, nil
+	}
+	standing, err := g.run.Records.Standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g.holds, g.heard = standing.Holds, now
+	return g.holds, nil
+}
+
+// Proved implements [zone.Gate].
+func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
+	if err := g.run.Records.Prove(ctx, t.State.Commit, nil, settled); err != nil {
+		return fmt.Errorf("remembering what is in sync: %w", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.proved[t.Zone().ID] += len(settled)
+	return nil
+}
+
+// NotKept implements [zone.Gate].
+func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) error {
+	return g.run.Records.NonConvergent(ctx, left.ID(), left.Fingerprint())
+}
+
+// note stops the run where a result says that the credential is not taken.
+func (g *gate) note(result reconcile.Result) {
+	if !errors.Is(result.Err, edge.ErrUnauthenticated) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.rejected == nil {
+		g.rejected = zone.Rejected(result.Err)
+	}
+	g.stop()
+}
+
+// stopped is why the run had to stop, nil where it had not.
+func (g *gate) stopped() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.rejected
+}
+
+// converged counts the deployments of each zone that were written and proved.
+func (g *gate) converged() map[edge.ZoneID]int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.proved
+}

@@ -1,0 +1,275 @@
+// Package once is plan and apply: one run over all that is asked for, for a person who
+// waits for it.
+//
+//	state → read → plan → guard                    a plan ends here
+//	      → accept → write and prove → record      an apply goes on
+//
+//	report := run.Plan(ctx, once.Order{})
+//	report := run.Apply(ctx, once.Order{Who: "alice", Approve: digests})
+//
+// What comes in are an [Order] and the parts that the daemon works with, too: the
+// source, the worker of zones, the worker of tokens, the records. What goes out is one
+// report. Everything that is asked for is read before anything is written, so that
+// limits and approvals are about the whole. The daemon does not use this package.
+package once
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/source"
+	"github.com/seawall-dev/seawall/reconcile/token"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// Run is what a plan or an apply stands on. Source, Records, Reader and Now are
+// required; Writer for an apply.
+type Run struct {
+	Source  *source.Source
+	Good    reconcile.GoodCommit // nil: nothing keeps the accepted commit
+	Records control.Records      // of a plan, open for reading
+	Guards  reconcile.Guards
+
+	Reader edge.Reader
+	Writer edge.Writer
+	Tokens *token.Worker // nil: tokens are unknown
+
+	Concurrency  int // zones at once; zero is 16
+	Deprecations reconcile.Deprecations
+	// Budget and Interval are those of the daemon: what it costs to apply a plan, and
+	// whether its sweep holds, is said by them.
+	Budget   diff.Budget
+	Interval time.Duration
+	Requests func() int64       // sent so far; nil counts none
+	Progress reconcile.Progress // nil shows none
+	Now      func() time.Time
+	Log      *slog.Logger // nil discards
+}
+
+// Order asks for a plan or an apply.
+type Order struct {
+	// Zones and Tokens limit it to those of these keys; none of both is all. All of them
+	// must be declared.
+	Zones, Tokens []string
+	// AllowShrink accepts a commit that declares far less than the last one.
+	AllowShrink bool
+	// Approve are digests that whoever gives the order agrees to; see
+	// [diff.Facts.Approved].
+	Approve []string
+	// DuringFreeze is why freezes that allow that are overridden; empty keeps them.
+	DuringFreeze string
+	// Who gives the order, for the record of Approve and DuringFreeze.
+	Who string
+	// Expect is shown the plan before anything is sent; with an error nothing is. Nil
+	// expects nothing.
+	Expect func(diff.Plan) error
+}
+
+// narrow reports whether an order names what it wants.
+func (o Order) narrow() bool { return len(o.Zones) > 0 || len(o.Tokens) > 0 }
+
+// Plan says what an apply would do. It sends nothing but reads and writes nothing.
+func (r *Run) Plan(ctx context.Context, order Order) reconcile.Report {
+	return r.report(ctx, func(report *reconcile.Report) error {
+		_, err := r.plan(ctx, order, report, false)
+		return err
+	})
+}
+
+// Apply does what is asked for. The report is complete in every case: what failed is
+// in its Err, in the plan's problems, or in a result.
+func (r *Run) Apply(ctx context.Context, order Order) reconcile.Report {
+	return r.report(ctx, func(report *reconcile.Report) error {
+		p, err := r.plan(ctx, order, report, true)
+		if err != nil && (p == nil || !errors.Is(err, errTokens)) {
+			return err
+		}
+		return errors.Join(err, r.apply(ctx, p, report))
+	})
+}
+
+// errTokens: the platform does not accept the credential for tokens. It says nothing
+// about zones.
+var errTokens = errors.New("tokens are unknown")
+
+func (r *Run) report(_ context.Context, do func(*reconcile.Report) error) reconcile.Report {
+	report := reconcile.Report{Trigger: reconcile.TriggerManual, Started: r.Now(), Plan: diff.Plan{Version: diff.PlanVersion}}
+	before := r.requests()
+	report.Err = withoutMark(do(&report))
+	report.Finished = r.Now()
+	report.Requests = r.requests() - before
+	report.Plan.GeneratedAt = report.Finished.UTC()
+	report.Plan.Requests.Used = report.Requests
+	report.Plan.Requests.Cost = r.Budget.Cost(report.Plan.Requests.ToApply)
+	report.Plan.Requests.Overload = r.Budget.Overload(report.Declared, report.Sweep, r.Interval)
+	return report
+}
+
+// planned is a plan with all that it was made from.
+type planned struct {
+	order   Order
+	record  reconcile.Record
+	state   desired.State // all that is declared
+	scope   desired.State // the part that is asked for
+	tokens  bool          // all tokens are
+	facts   diff.Facts
+	rollout reconcile.Rollout
+	seen    zone.All
+	words   []reconcile.Approval // that the commit carries
+	plan    diff.Plan
+
+	overridden []string // freezes
+}
+
+// plan is the run up to the plan. Where only the tokens' credential is not accepted it
+// returns the plan beside the error.
+func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, writes bool) (*planned, error) {
+	record, err := r.Records.Restore(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("recalling earlier runs: %w", err)
+	}
+	p := &planned{order: order, record: record}
+	if err := r.choose(ctx, p, report); err != nil {
+		return nil, err
+	}
+	p.rollout = control.RolloutOf(record, r.Guards.Waves, p.state)
+	p.facts, p.overridden = r.facts(p)
+	if !writes { // an apply tries once more
+		p.facts.NonConvergent = record.NonConvergent
+	}
+	report.Commit, report.Overridden = p.state.Commit, p.overridden
+	report.Declared, report.Sweep = p.state.Zones(), control.SweepRequests(p.state)
+	report.Rollout = p.facts.Rollout
+	if p.scope, p.tokens, err = scopeOf(p.state, order); err != nil {
+		return nil, err
+	}
+	report.Full = !order.narrow()
+	many := zone.Many{
+		Reader: r.Reader, Concurrency: r.concurrency(), Now: r.Now,
+		Progress: func(done, total int) { r.progress("observing zones", done, total) },
+	}
+	if p.seen, err = many.Read(ctx, p.scope); err != nil {
+		return nil, err
+	}
+	tokensErr := r.lookAtTokens(ctx, p, report, writes)
+	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
+		return nil, tokensErr
+	}
+	p.plan = diff.Guard(diff.Make(r.input(p)), p.facts)
+	if report.Full && r.Deprecations != nil {
+		p.plan.Deprecations = append(p.plan.Deprecations, r.Deprecations(p.state, p.facts.Now)...)
+	}
+	report.Plan = p.plan
+	if order.Expect != nil {
+		if err := order.Expect(p.plan); err != nil {
+			return nil, err
+		}
+	}
+	return p, tokensErr
+}
+
+// choose takes the commit that git has now.
+func (r *Run) choose(ctx context.Context, p *planned, report *reconcile.Report) error {
+	r.progress("fetching and compiling", 0, 0)
+	proposal := r.Source.Look(ctx, "")
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case proposal.Err != nil:
+		return proposal.Err
+	}
+	report.Problems = proposal.Problems
+	if errs := desired.Errors(proposal.Problems); len(errs) > 0 {
+		report.Problems = errs
+		return reconcile.ErrInvalid
+	}
+	p.state = proposal.State
+	if proposal.Commit != p.record.Accepted.Commit { // an approval is spent with its change: the commit must not renew it
+		p.words = proposal.Approvals
+	}
+	return nil
+}
+
+// lookAtTokens adds what is known of tokens.
+func (r *Run) lookAtTokens(ctx context.Context, p *planned, report *reconcile.Report, writes bool) error {
+	if len(p.scope.Tokens) == 0 && !p.tokens {
+		return nil
+	}
+	report.Tokens = p.tokens
+	if r.Tokens == nil {
+		r.Tokens = token.New(token.Config{Now: r.Now, Log: r.Log})
+	}
+	scope := token.Scope{Commit: p.state.Commit, Tokens: p.scope.Tokens, Part: !p.tokens}
+	look := r.Tokens.Look
+	if writes {
+		look = r.Tokens.Prepare
+	}
+	var err error
+	p.seen.Live.Tokens, err = look(ctx, scope)
+	switch {
+	case errors.Is(err, edge.ErrUnauthenticated):
+		return errors.Join(errTokens, err)
+	case err != nil:
+		return fmt.Errorf("recalling tokens: %w", err)
+	}
+	return nil
+}
+
+// withoutMark takes the mark off an error about tokens: it is for this package alone.
+func withoutMark(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || !errors.Is(err, errTokens) {
+		return err
+	}
+	var others []error
+	for _, e := range joined.Unwrap() {
+		if e = withoutMark(e); e != errTokens {
+			others = append(others, e)
+		}
+	}
+	return errors.Join(others...)
+}
+
+// input is what a plan is made from.
+func (r *Run) input(p *planned) diff.Input {
+	in := diff.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Part: !p.tokens, Now: p.facts.Now}
+	if r.Tokens != nil {
+		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
+	}
+	return in
+}
+
+func (r *Run) requests() int64 {
+	if r.Requests == nil {
+		return 0
+	}
+	return r.Requests()
+}
+
+func (r *Run) progress(stage string, done, total int) {
+	if r.Progress != nil {
+		r.Progress(stage, done, total)
+	}
+}
+
+func (r *Run) concurrency() int {
+	if r.Concurrency <= 0 {
+		return 16
+	}
+	return r.Concurrency
+}
+
+func (r *Run) log() *slog.Logger {
+	if r.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Log
+}

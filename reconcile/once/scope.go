@@ -1,0 +1,101 @@
+package once
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+)
+
+// scopeOf cuts a state down to what an order asks for, and reports whether that is all
+// tokens, those that left the repository among them.
+func scopeOf(state desired.State, order Order) (desired.State, bool, error) {
+	if !order.narrow() {
+		return state, true, nil
+	}
+	scoped, err := only(state, order.Zones, order.Tokens)
+	return scoped, false, err
+}
+
+// only keeps the zones and tokens of the given keys, all of which must exist.
+func only(state desired.State, zones, tokens []string) (desired.State, error) {
+	found := map[string]bool{}
+	scoped := withZones(state, func(z desired.Zone) bool {
+		wanted := slices.Contains(zones, z.Key)
+		found[z.Key] = found[z.Key] || wanted
+		return wanted
+	})
+	for _, key := range zones {
+		if !found[key] {
+			return desired.State{}, fmt.Errorf("--only zone=%s: no such zone is declared", key)
+		}
+	}
+	scoped.Tokens = nil
+	for _, key := range tokens {
+		i := slices.IndexFunc(state.Tokens, func(t desired.Token) bool { return t.Key == key })
+		if i < 0 {
+			return desired.State{}, fmt.Errorf("--only token=%s: no such token is declared", key)
+		}
+		scoped.Tokens = append(scoped.Tokens, state.Tokens[i])
+	}
+	return scoped, nil
+}
+
+// withZones returns the state with only the zones that pass, and only the
+// accounts that have some.
+func withZones(state desired.State, pass func(desired.Zone) bool) desired.State {
+	accounts := make([]desired.Account, 0, len(state.Accounts))
+	for _, account := range state.Accounts {
+		zones := make([]desired.Zone, 0, len(account.Zones))
+		for _, zone := range account.Zones {
+			if pass(zone) {
+				zones = append(zones, zone)
+			}
+		}
+		if account.Zones = zones; len(zones) > 0 {
+			accounts = append(accounts, account)
+		}
+	}
+	state.Accounts = accounts
+	return state
+}
+
+// facts are what the guards need to know of the whole, and the freezes that the order
+// overrides.
+func (r *Run) facts(p *planned) (f diff.Facts, overridden []string) {
+	now := r.Now()
+	f = diff.Facts{
+		Before: p.record.Accepted.Size, After: control.SizeOf(p.state), AllowShrink: p.order.AllowShrink, Shrink: r.Guards.Shrink,
+		Now: now, Holds: diff.Active(p.record.Holds, now), Rules: r.Guards.Rules, Approved: map[string]bool{},
+		Zones: map[edge.ZoneID]diff.Labels{}, LabelsBefore: map[edge.ZoneID]diff.Labels{},
+		Rollout: control.RolloutFacts(p.rollout, r.Guards.Waves, now),
+	}
+	for _, account := range p.state.Accounts {
+		for _, zone := range account.Zones {
+			f.Zones[zone.ID] = zone.Labels
+			if proof, proved := p.record.Proofs[zone.ID]; proved {
+				f.LabelsBefore[zone.ID] = proof.Labels
+			}
+		}
+	}
+	for _, a := range slices.Concat(p.record.Approvals, p.words) {
+		f.Approved[a.Digest] = true
+	}
+	for _, digest := range p.order.Approve {
+		f.Approved[digest] = true
+	}
+	if r.Tokens != nil {
+		f.CheckSink = r.Tokens.Sinks.Check
+	}
+	f.Freezes, overridden = r.freezes(p.order)
+	return f, overridden
+}
+
+// freezes returns those in force, and the names of those that the order overrides.
+func (r *Run) freezes(order Order) (inForce []diff.Freeze, overridden []string) {
+	return reconcile.FreezesAt(r.Guards.Freezes, r.Now(), order.DuringFreeze != "")
+}

@@ -1,0 +1,107 @@
+package reconcile
+
+import (
+	"context"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Records is what must survive a restart of the daemon, beside tokens; reconcile/ledger
+// keeps it. Every method that writes is atomic, and durable when it returns: a process
+// that ends at any moment leaves the state before the call or after it. Any number of
+// goroutines may call at once; calls that write at the same time share the wait for the
+// disk. A write whose context ends before it has begun is not made; one that has begun is
+// finished.
+type Records interface {
+	// Restore returns everything on record as of one moment, for a process that begins.
+	// What cannot be read fails the whole: it is never empty.
+	Restore(ctx context.Context) (Record, error)
+	// Standing returns what other processes and people may have said since, as of one
+	// moment. It costs next to nothing while nobody has written, and never reads what
+	// there is one of for each zone.
+	Standing(ctx context.Context) (Standing, error)
+	// AcceptCommit records an accepted commit with all that goes with it.
+	AcceptCommit(ctx context.Context, a Acceptance) error
+	// Prove records that zones are as declared: their proofs, what their deployments own
+	// in the place of what was stored, and that these deployments converged. What is equal
+	// is not written. It touches no other deployment of these zones: see Forget.
+	//
+	// commit is the generation that the caller acted on. Where it is not the accepted one
+	// the record is late: it changes what is on record and adds nothing, so that it cannot
+	// bring back what a newer commit has dropped.
+	Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled) error
+	// Widen makes what deployments own the union of what is stored and this, before a
+	// write is sent; Prove narrows it. It says nothing of convergence.
+	Widen(ctx context.Context, owned []diff.Settled) error
+	// NonConvergent records the fingerprint of a change the platform did not keep, in the
+	// place of any other of this deployment.
+	NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error
+	// Forget drops everything about deployments that left a zone which stays. An id that
+	// is not on record is no error.
+	Forget(ctx context.Context, ids []diff.DeploymentID) error
+	// Drifted records drifts, before they are healed, and drops those from before a time.
+	// The same zone at the same time is one drift, so that a call may be repeated.
+	Drifted(ctx context.Context, drifts []Drift, before time.Time) error
+}
+
+// Proof says which declaration of a zone was last proved to be live.
+type Proof struct {
+	Zone        edge.ZoneID
+	Fingerprint string      // of the declaration
+	Labels      diff.Labels // of the zone; none and empty are the same
+	Commit      string      // the one under which this declaration, with these labels, was first proved
+}
+
+// Acceptance is an accepted commit.
+type Acceptance struct {
+	Commit string
+	Size   diff.Size
+	// State is what the commit declares, in the caller's encoding. Nil keeps what is there
+	// if the commit is the same, and is none if it is another.
+	State []byte
+	// Rollout takes the place of the one on record; nil keeps that.
+	Rollout *Rollout
+	// Approvals are recorded as by [Control.Approve].
+	Approvals []Approval
+	// Gone are zones that are no longer declared. What was applied, proved and not kept
+	// there is forgotten. Their drifts still count: they were written.
+	Gone []edge.ZoneID
+}
+
+// Drift is a change that was made without a new commit. It counts for limits for a while.
+type Drift struct {
+	Zone    edge.ZoneID
+	At      time.Time
+	Weakens bool // that which was healed; two at the same time in one zone weaken if one does
+}
+
+// Standing is what people and other processes may have said since; see [Records].
+type Standing struct {
+	Commit        string      // the accepted one
+	Holds         []diff.Hold // those that are over too
+	Approvals     []Approval  // those that are not spent
+	RolloutCommit string
+	RolloutHalted string
+	RolloutWave   int
+}
+
+// Record is everything on record but tokens. The zero value is that of a beginning.
+type Record struct {
+	Accepted      Accepted
+	Applied       diff.Applied
+	NonConvergent map[diff.DeploymentID]string
+	Proofs        map[edge.ZoneID]Proof
+	Holds         []diff.Hold // those that are over too
+	Approvals     []Approval  // those that are not spent
+	Rollout       Rollout
+	Drifts        []Drift // in the order of time
+}
+
+// Accepted is the commit that was accepted last; the zero value is none.
+type Accepted struct {
+	Commit string
+	Size   diff.Size
+	State  []byte // nil: none on record
+}

@@ -1,0 +1,201 @@
+// Package source looks at git: it fetches the configured ref, has the commit evaluated,
+// and proposes it. It alone knows when to look again.
+//
+//	s := source.New(source.Config{Source: git, Compiler: cue, …})
+//	s.Run(ctx, propose)         // a daemon: on a schedule, and when woken
+//	proposal := s.Look(ctx)     // once
+//
+// What comes in are a ref and a schedule; what goes out are proposals. Nothing that
+// happens to a proposal holds the source up for longer than it takes to accept it,
+// and nothing that happens here, not even a server that never answers, holds anyone
+// else up. It may not import the parts that work on zones or tokens.
+package source
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Config is what a [Source] is made from. Source, Compiler and Now are required.
+type Config struct {
+	Source   reconcile.Source
+	Compiler reconcile.Compiler
+	// Agreed returns the approvals that a commit itself carries; nil: none does.
+	Agreed func(ctx context.Context, commit string) ([]reconcile.Approval, error)
+	// Schedule says when to look; nil only when woken.
+	Schedule cron.Schedule
+	Now      func() time.Time
+	Log      *slog.Logger // nil discards
+}
+
+// Source looks at git. Make it with [New]. But for Poke, its methods are
+// not safe for concurrent use.
+type Source struct {
+	Config
+	poked chan struct{}
+
+	last     evaluated // the newest commit, while it is not in force
+	unheard  string    // the commit that could not be asked for its approvals
+	failures int       // in a row
+	failed   time.Time // when the last one was
+}
+
+// evaluated is what a commit came to.
+type evaluated struct {
+	commit   string
+	state    desired.State
+	problems []desired.Problem
+	at       time.Time
+}
+
+// New returns a source that has not looked yet.
+func New(c Config) *Source {
+	if c.Agreed == nil {
+		c.Agreed = func(context.Context, string) ([]reconcile.Approval, error) { return nil, nil }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Source{Config: c, poked: make(chan struct{}, 1)}
+}
+
+// Poke asks for a look at once. It returns without waiting, and may be called at any
+// time.
+func (s *Source) Poke() {
+	select {
+	case s.poked <- struct{}{}:
+	default: // one is enough
+	}
+}
+
+// Look looks once. A commit that is in force, or that was evaluated just before, is
+// not evaluated again.
+func (s *Source) Look(ctx context.Context, inForce string) reconcile.Proposal {
+	commit, err := s.Source.Fetch(ctx)
+	if err != nil {
+		return reconcile.Proposal{Commit: commit, Err: fmt.Errorf("fetching desired state: %w", err)}
+	}
+	if commit != "" && commit == inForce {
+		s.last = evaluated{}
+		p := reconcile.Proposal{Commit: commit, Same: true}
+		if s.unheard == commit {
+			p.Approvals = s.approvals(ctx, commit)
+		}
+		return p
+	}
+	return s.Evaluate(ctx, commit)
+}
+
+// invalidFor is how long a commit with mistakes is not evaluated again. What tripped
+// over a bound may do on a quieter machine.
+const invalidFor = time.Hour
+
+// Evaluate proposes a commit that is in the store already.
+func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal {
+	now := s.Now()
+	age := now.Sub(s.last.at)
+	known := s.last.commit == commit && commit != "" && !s.last.at.IsZero() && age >= 0 &&
+		(age < invalidFor || len(desired.Errors(s.last.problems)) == 0)
+	if !known {
+		s.last = evaluated{}
+		state, problems, err := s.Compiler.Compile(ctx, commit)
+		if err != nil {
+			return reconcile.Proposal{Commit: commit, Err: fmt.Errorf("compiling desired state: %w", err)}
+		}
+		s.last = evaluated{commit, state, problems, now}
+	}
+	p := reconcile.Proposal{Commit: commit, State: s.last.state, Problems: s.last.problems}
+	if len(desired.Errors(p.Problems)) == 0 && commit != "" {
+		p.Approvals = s.approvals(ctx, commit)
+	}
+	return p
+}
+
+// approvals asks a commit for the approvals it carries. One that cannot be asked (a
+// file of keys is away) is asked again later, though it is in force by then.
+func (s *Source) approvals(ctx context.Context, commit string) []reconcile.Approval {
+	approvals, err := s.Agreed(ctx, commit)
+	if err == nil {
+		s.unheard = ""
+		return approvals
+	}
+	level := slog.LevelWarn
+	if s.unheard == commit {
+		level = slog.LevelDebug
+	}
+	s.Log.Log(ctx, level, "the approvals in a commit's trailers do not count", "commit", commit, "error", err.Error())
+	s.unheard = commit
+	return nil
+}
+
+const (
+	// firstBackoff and lastBackoff bound the pause after a look that has failed: twice
+	// as long after each failure in a row. Whoever wakes waits for at most wokenBackoff.
+	firstBackoff = 5 * time.Second
+	lastBackoff  = 5 * time.Minute
+	wokenBackoff = 30 * time.Second
+)
+
+// Run looks at once, then on the schedule and when woken, until ctx ends. It waits by
+// the monotonic clock: a wall clock that is set back keeps nobody from looking. propose
+// says which commit is in force then.
+func (s *Source) Run(ctx context.Context, inForce func() string, propose func(context.Context, reconcile.Proposal)) {
+	for ctx.Err() == nil {
+		p := s.Look(ctx, inForce())
+		if ctx.Err() != nil {
+			return
+		}
+		if p.Err != nil && p.Commit == "" { // a commit that is not trusted costs git nothing
+			s.failures, s.failed = s.failures+1, s.Now()
+		} else {
+			s.failures = 0
+		}
+		propose(ctx, p)
+		s.wait(ctx)
+	}
+}
+
+// backoff is how long to leave the source alone after the last failure.
+func (s *Source) backoff() time.Duration {
+	if s.failures == 0 {
+		return 0
+	}
+	return min(firstBackoff<<min(s.failures-1, 10), lastBackoff)
+}
+
+// wait returns when it is time to look again.
+func (s *Source) wait(ctx context.Context) {
+	var tick <-chan time.Time
+	if s.Schedule != nil {
+		if now := s.Now(); !s.Schedule.Next(now).IsZero() {
+			timer := time.NewTimer(max(s.Schedule.Next(now).Sub(now), s.backoff()))
+			defer timer.Stop()
+			tick = timer.C
+		}
+	}
+	select {
+	case <-ctx.Done():
+	case <-tick:
+	case <-s.poked:
+		s.pause(ctx, min(s.backoff(), wokenBackoff)-s.Now().Sub(s.failed))
+	}
+}
+
+func (s *Source) pause(ctx context.Context, d time.Duration) {
+	if d <= 0 || s.failures == 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

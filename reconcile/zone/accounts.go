@@ -1,0 +1,226 @@
+package zone
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// ErrBusy: the rulesets of the account are being read for another zone, and that
+// takes long. Look again a little later, rather than keep a worker waiting.
+var ErrBusy = errors.New("the rulesets of the account are being read")
+
+const (
+	// busyAfter is how long a zone waits for another zone's read of its account.
+	busyAfter = 2 * time.Second
+	// firstRetry and lastRetry bound how long an account's failed read counts for all
+	// its zones: twice as long after each failure in a row.
+	firstRetry = time.Second
+	lastRetry  = 5 * time.Minute
+)
+
+// Accounts reads what zones of an account share, once for all of them: the list of
+// its rulesets, and the managed rulesets that they deploy, each again only when the
+// list has another version of it. It is safe for concurrent use. Make it with
+// [NewAccounts].
+type Accounts struct {
+	reader edge.Reader
+	now    func() time.Time
+
+	mu       sync.Mutex
+	accounts map[edge.AccountID]*account
+}
+
+// account is what was read of one. Who reads the platform holds its turn; its mutex
+// is held for moments.
+type account struct {
+	turn chan struct{} // holds a value while nobody has it
+
+	mu      sync.Mutex
+	listed  []edge.Ruleset
+	at      time.Time // when the list was asked for; zero for never
+	managed map[edge.RulesetID]edge.Ruleset
+
+	err    error // why the last try failed; nil where it did not
+	errAt  time.Time
+	strike int // failures in a row
+}
+
+// NewAccounts returns one that has read nothing yet.
+func NewAccounts(reader edge.Reader, now func() time.Time) *Accounts {
+	return &Accounts{reader: reader, now: now, accounts: map[edge.AccountID]*account{}}
+}
+
+// Live returns the rulesets of a zone's account as listed since a time, and when
+// they were listed. A failure is in what it returns, for this zone and for a while
+// for others; an error is [ErrBusy], or that the context has ended.
+func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time) (diff.AccountLive, time.Time, error) {
+	known := a.of(of.ID)
+	timer := time.NewTimer(busyAfter)
+	defer timer.Stop()
+	select {
+	case <-known.turn:
+		defer func() { known.turn <- struct{}{} }()
+	case <-timer.C:
+		return diff.AccountLive{}, time.Time{}, ErrBusy
+	case <-ctx.Done():
+		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
+	}
+	listed, at, err := a.list(ctx, known, of.ID, since)
+	if err != nil && ctx.Err() != nil {
+		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
+	}
+	live := diff.AccountLive{
+		Listed:  diff.Observed[[]edge.Ruleset]{Value: listed, Err: err},
+		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{},
+	}
+	if err != nil {
+		return live, at, nil
+	}
+	for _, ref := range deployed(of) {
+		found, err := diff.FindRuleset(ref, listed)
+		if err != nil {
+			continue // the plan says so for each zone
+		}
+		full, err := a.read(ctx, known, of.ID, found)
+		if err != nil && ctx.Err() != nil {
+			return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
+		}
+		live.Managed[found.ID] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
+	}
+	return live, at, nil
+}
+
+// Last returns the rulesets of a zone's account as last read, however long ago; false
+// where they were not, or not all that the zone deploys. It never waits.
+func (a *Accounts) Last(of desired.Account) (diff.AccountLive, bool) {
+	known := a.of(of.ID)
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if known.at.IsZero() {
+		return diff.AccountLive{}, false
+	}
+	live := diff.AccountLive{
+		Listed:  diff.Observed[[]edge.Ruleset]{Value: known.listed},
+		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{},
+	}
+	for _, ref := range deployed(of) {
+		if found, err := diff.FindRuleset(ref, known.listed); err == nil {
+			full, ok := known.managed[found.ID]
+			if !ok {
+				return diff.AccountLive{}, false
+			}
+			live.Managed[found.ID] = diff.Observed[edge.Ruleset]{Value: full}
+		}
+	}
+	return live, true
+}
+
+func (a *Accounts) of(id edge.AccountID) *account {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known, ok := a.accounts[id]
+	if !ok {
+		known = &account{turn: make(chan struct{}, 1), managed: map[edge.RulesetID]edge.Ruleset{}}
+		known.turn <- struct{}{}
+		a.accounts[id] = known
+	}
+	return known
+}
+
+// list returns the list of an account: as it was listed since a time, or the failure
+// that a try had just before, or read now. The caller has the account's turn.
+func (a *Accounts) list(ctx context.Context, known *account, id edge.AccountID, since time.Time) ([]edge.Ruleset, time.Time, error) {
+	now := a.now()
+	known.mu.Lock()
+	listed, at, failed, failedAt := known.listed, known.at, known.err, known.errAt
+	pause := min(firstRetry<<min(max(known.strike-1, 0), 20), lastRetry)
+	known.mu.Unlock()
+	if !at.IsZero() && !at.Before(since) {
+		return listed, at, nil
+	}
+	if failed != nil && now.Sub(failedAt) < pause {
+		return nil, failedAt, failed
+	}
+	listed, err := a.reader.AccountRulesets(ctx, id)
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if err != nil {
+		if ctx.Err() == nil {
+			known.err, known.errAt, known.strike = err, a.now(), known.strike+1
+		}
+		return nil, now, err
+	}
+	known.listed, known.at, known.err, known.strike = listed, now, nil, 0
+	for have := range known.managed {
+		if !lists(listed, have) {
+			delete(known.managed, have)
+		}
+	}
+	return listed, now, nil
+}
+
+func lists(all []edge.Ruleset, id edge.RulesetID) bool {
+	for _, r := range all {
+		if r.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// read returns a managed ruleset, from memory where the version listed is the one
+// that was read. The caller has the account's turn.
+func (a *Accounts) read(ctx context.Context, known *account, id edge.AccountID, listed edge.Ruleset) (edge.Ruleset, error) {
+	known.mu.Lock()
+	have, ok := known.managed[listed.ID]
+	known.mu.Unlock()
+	if ok && have.Version == listed.Version && listed.Version != "" {
+		return have, nil
+	}
+	full, err := a.reader.AccountRuleset(ctx, id, listed.ID)
+	if err != nil {
+		return edge.Ruleset{}, err
+	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	known.managed[listed.ID] = full
+	return full, nil
+}
+
+// Keep drops accounts that a state does not declare.
+func (a *Accounts) Keep(state desired.State) {
+	declared := map[edge.AccountID]bool{}
+	for _, account := range state.Accounts {
+		declared[account.ID] = true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id := range a.accounts {
+		if !declared[id] {
+			delete(a.accounts, id)
+		}
+	}
+}
+
+// deployed returns the managed rulesets that at least one zone of an account deploys.
+func deployed(account desired.Account) []desired.RulesetRef {
+	used := map[string]bool{}
+	for _, zone := range account.Zones {
+		for _, d := range zone.Deployments {
+			used[d.Ruleset] = true
+		}
+	}
+	var refs []desired.RulesetRef
+	for _, ref := range account.Rulesets {
+		if used[ref.Key] {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}

@@ -1,0 +1,174 @@
+package zone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// grace is how long a write that was sent, and its proof, may go on after everything
+// was told to stop.
+const grace = 20 * time.Second
+
+// visit applies the changes of one zone. The read that proves one change is the
+// check before the next, because a write moves the version.
+type visit struct {
+	*Worker
+	Task
+	sight Sight // its At is zero once something was written since
+}
+
+// change makes one write and proves it. Once it is sent it is finished even when
+// everything is told to stop.
+func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.Result {
+	ctx, cancel := reconcile.Lingering(stopped, grace)
+	defer cancel()
+	if v.Now().Sub(v.sight.At) > freshFor {
+		if err := v.read(ctx); err != nil {
+			return failed(planned, err)
+		}
+	}
+	now, result := v.replan(planned)
+	switch {
+	case result != nil:
+		return v.settled(ctx, *result)
+	case stopped.Err() != nil:
+		return reconcile.Result{Change: now, Outcome: reconcile.NotStarted}
+	}
+	refusal, err := v.Gate.Permit(ctx, v.Task, planned, now)
+	switch {
+	case errors.Is(err, reconcile.ErrSuperseded):
+		return reconcile.Result{Change: now, Outcome: reconcile.NotStarted, Err: err}
+	case err != nil:
+		return failed(now, err)
+	case refusal != nil:
+		now.Refused = refusal
+		return reconcile.Result{Change: now, Outcome: reconcile.NotStarted}
+	}
+	return v.write(ctx, now)
+}
+
+// write sends a change and reads it back. A write of unknown outcome that turns
+// out to have had no effect is sent once more.
+func (v *visit) write(ctx context.Context, c diff.Change) reconcile.Result {
+	concurrent := false
+	for try := 1; ; try++ {
+		answer, err := v.Writer.UpdateRule(ctx, c.ZoneID, c.Target.EntryPoint, c.Target.Rule, c.Request.Body)
+		v.sight.At = time.Time{}
+		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
+		result := failed(c, err)
+		result.Concurrent = concurrent
+		if err != nil && !unknown {
+			return result
+		}
+		if readErr := v.read(ctx); readErr != nil {
+			result.Err = errors.Join(err, readErr)
+			return result
+		}
+		interfered := v.interfered(c, answer, unknown)
+		concurrent = concurrent || interfered || answer != nil && answer.Version != next(c.Target.Version)
+		result.Concurrent = concurrent
+		left, proved := v.replan(c)
+		switch {
+		case proved != nil:
+			proved.Concurrent = concurrent
+			return v.settled(ctx, *proved)
+		case unknown && try == 1:
+			c = left
+		case unknown:
+			return result
+		default:
+			return v.notKept(ctx, reconcile.Result{Change: c, Left: left.Fields, Concurrent: concurrent}, left, interfered)
+		}
+	}
+}
+
+// interfered reports whether the entry point was written to between our write
+// and the read that followed it.
+func (v *visit) interfered(c diff.Change, answer *edge.Ruleset, unknown bool) bool {
+	switch now := v.sight.EntryPoint.Value.Version; {
+	case answer != nil:
+		return now != answer.Version
+	case unknown:
+		return now != c.Target.Version && now != next(c.Target.Version)
+	default:
+		return now != next(c.Target.Version)
+	}
+}
+
+// notKept is the result of a write after which something is left to change. It is
+// remembered, so that it is not sent again at once, unless somebody else may be the
+// reason.
+func (v *visit) notKept(ctx context.Context, result reconcile.Result, left diff.Change, interfered bool) reconcile.Result {
+	if interfered {
+		result.Outcome, result.Err = reconcile.Failed, errInterfered
+		return result
+	}
+	result.Outcome = reconcile.NonConvergent
+	if err := v.Gate.NotKept(ctx, v.Task, left); err != nil {
+		result.Err = fmt.Errorf("remembering that the platform did not keep it: %w", err)
+	}
+	return result
+}
+
+// settled remembers a result that has converged. One that cannot be remembered
+// has failed: a later commit could not tell what of it was ours.
+func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.Result {
+	if result.Outcome != reconcile.Converged {
+		return result
+	}
+	c := result.Change
+	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target.Owned}}); err != nil {
+		result.Outcome, result.Err = reconcile.Failed, err
+	}
+	return result
+}
+
+func (v *visit) read(ctx context.Context) error {
+	entryPoint, at, err := v.entryPoint(ctx, v.Zone().ID)
+	if err != nil {
+		v.sight.At = time.Time{}
+		return reading(err)
+	}
+	v.sight.EntryPoint, v.sight.At = diff.Observed[edge.Ruleset]{Value: entryPoint}, at
+	return nil
+}
+
+// replan plans a change anew from the entry point as last read. It returns the
+// change that is to be made now or, where there is none, the result that says
+// why: there is nothing left to change, or something stands in the way.
+func (v *visit) replan(c diff.Change) (diff.Change, *reconcile.Result) {
+	plan := diff.Guard(v.Plan(v.Task, v.sight), diff.Facts{})
+	for _, now := range plan.Changes {
+		switch {
+		case now.Deployment != c.Deployment:
+		case now.Refused != nil:
+			result := failed(now, errors.New(now.Refused.Reason))
+			return c, &result
+		default:
+			return now, nil
+		}
+	}
+	for _, problem := range plan.Problems {
+		if problem.Deployment == c.Deployment {
+			result := failed(c, errors.New(problem.Reason))
+			return c, &result
+		}
+	}
+	return c, &reconcile.Result{Change: c, Outcome: reconcile.Converged}
+}
+
+// next is the version after a write: versions are decimal numbers in text.
+func next(version string) string {
+	n, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return version
+	}
+	return strconv.FormatUint(n+1, 10)
+}

@@ -1,0 +1,181 @@
+// Package zone holds the stages of one zone, from what is desired to the proof
+// that it is live:
+//
+//	read → plan → (guards, of whoever asks) → write → prove
+//
+//	sight, err := worker.Read(ctx, task)      // the account's rulesets, the entry point
+//	plan := worker.Plan(task, sight)          // pure
+//	plan = diff.Guard(plan, facts)            // what may be sent is not decided here
+//	results, sight := worker.Apply(ctx, task, sight, plan)
+//
+// What comes in is a [Task]: one zone as it is declared, and what of it is owned. What
+// goes out are a plan and results. A [Gate] is asked before each write and told what
+// became of it: it keeps records and knows of other zones, which this package does
+// not. It imports neither git nor CUE nor a database.
+package zone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Task is one zone as it should be.
+type Task struct {
+	// State is cut down to the zone: one account with one zone, and no tokens.
+	State desired.State
+	// Fingerprint is that of the declaration.
+	Fingerprint string
+	// Applied is what the declarations that were proved before own.
+	Applied diff.Applied
+	// Memory spares planning where nothing differs from the last time; nil spares
+	// nothing.
+	Memory *diff.Memory
+	// ListAge is how old the account's list of rulesets may be; a list that changes
+	// are worked out from is at most a minute old. Zero lists anew.
+	ListAge time.Duration
+}
+
+// Of cuts a state down to one zone of one of its accounts.
+func Of(state desired.State, account, zone int) desired.State {
+	a := state.Accounts[account]
+	a.Zones = a.Zones[zone : zone+1 : zone+1]
+	return desired.State{Commit: state.Commit, Accounts: []desired.Account{a}}
+}
+
+// Account is the zone's account, with this zone alone.
+func (t Task) Account() desired.Account { return t.State.Accounts[0] }
+
+// Zone is the zone.
+func (t Task) Zone() desired.Zone { return t.State.Accounts[0].Zones[0] }
+
+// Gate decides about single writes, and keeps what must survive them.
+type Gate interface {
+	// Permit is asked directly before a change is sent: planned is the change that
+	// passed the guards, now the one that is about to be sent. What must be on record
+	// before the write is durable when it returns. Nothing is sent with a refusal, nor
+	// with an error; [reconcile.ErrSuperseded] is a newer declaration.
+	Permit(ctx context.Context, t Task, planned, now diff.Change) (*diff.Refusal, error)
+	// Proved records deployments that agree with their declaration.
+	Proved(ctx context.Context, t Task, settled []diff.Settled) error
+	// NotKept records a change that the platform took and did not keep.
+	NotKept(ctx context.Context, t Task, left diff.Change) error
+}
+
+// Worker runs the stages. All fields are required; Writer is not used by Read and
+// Plan. It is safe for concurrent use by tasks about different zones.
+type Worker struct {
+	Reader   edge.Reader
+	Writer   edge.Writer
+	Accounts *Accounts
+	Gate     Gate
+	Indexes  *diff.Indexes
+	Now      func() time.Time
+}
+
+// freshFor is how long a read may stand as the check before a write.
+const freshFor = 60 * time.Second
+
+// Sight is what a read has found.
+type Sight struct {
+	Account  diff.AccountLive
+	ListedAt time.Time // when the account's list was asked for
+	// EntryPoint is that of the zone; At is when it was asked for.
+	EntryPoint diff.Observed[edge.Ruleset]
+	At         time.Time
+}
+
+// Read reads the zone: the account's rulesets, from memory where they are young
+// enough, and the entry point. What could not be read is in the sight, as the error
+// it was; an error is only what says nothing about the zone: the context has ended,
+// or [ErrBusy].
+func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
+	var s Sight
+	var err error
+	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), w.Now().Add(-t.ListAge))
+	if err != nil {
+		return s, err
+	}
+	if s.Account.Listed.Err != nil {
+		s.EntryPoint.Err, s.At = s.Account.Listed.Err, w.Now()
+		return s, nil
+	}
+	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().ID)
+	if err != nil && ctx.Err() != nil {
+		return s, context.Cause(ctx)
+	}
+	s.EntryPoint.Err = err
+	return s, nil
+}
+
+func (w *Worker) entryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, time.Time, error) {
+	at := w.Now()
+	entryPoint, err := w.Reader.EntryPoint(ctx, zone)
+	return entryPoint, at, err
+}
+
+// Refresh lists the account's rulesets once more where a plan would change something
+// that it has worked out from an old list, and reports whether it has.
+func (w *Worker) Refresh(ctx context.Context, t Task, s *Sight, plan diff.Plan) (bool, error) {
+	changes := false
+	for _, c := range plan.Changes {
+		changes = changes || c.Applies()
+	}
+	fresh := w.Now().Add(-freshFor)
+	if !changes || !s.ListedAt.Before(fresh) {
+		return false, nil
+	}
+	var err error
+	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), fresh)
+	return err == nil, err
+}
+
+// Plan plans the zone, through no guard yet.
+func (w *Worker) Plan(t Task, s Sight) diff.Plan { return Plan(t, s, w.Indexes) }
+
+// Plan is the plan of one zone from what was seen of it; nil indexes anew.
+func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
+	return diff.Make(diff.Input{
+		State: t.State, Applied: t.Applied, Memory: t.Memory, Indexes: indexes, Part: true,
+		Live: diff.Live{
+			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
+			EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{t.Zone().ID: s.EntryPoint},
+		},
+	})
+}
+
+// Apply sends the changes of a guarded plan that nothing refuses, one at a time, and
+// proves each by reading it back. A change that the context's end has kept from being
+// sent is not started; one that was sent is finished all the same. It returns what was
+// read last, too; its At is zero where that failed after a write.
+func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (results []reconcile.Result, _ Sight) {
+	v := &visit{Worker: w, Task: t, sight: s}
+	for _, c := range plan.Changes {
+		if !c.Applies() || c.Kind != diff.KindDeployment {
+			continue
+		}
+		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
+		if ctx.Err() == nil {
+			result = v.change(ctx, c)
+		}
+		results = append(results, result)
+	}
+	return results, v.sight
+}
+
+// errInterfered: what was written was written over before it could be proved. That
+// says nothing about whether the platform keeps the change.
+var errInterfered = errors.New("somebody else wrote to the entry point before the change could be proved")
+
+// failed is the result of a change that could not be made, or not be proved.
+func failed(c diff.Change, err error) reconcile.Result {
+	return reconcile.Result{Change: c, Outcome: reconcile.Failed, Err: err}
+}
+
+func reading(err error) error { return fmt.Errorf("reading the zone again: %w", err) }
