@@ -12,10 +12,11 @@ import (
 )
 
 // followedPack bounds what one fetch of the followed ref may bring. Go-git makes
-// each object of a pack whole in memory, up to three of one chain at a time,
-// and a worker has room for that. All of them together are what five minutes
-// suffice for.
-var followedPack = packbound.Limits{Objects: 4 << 20, ObjectBytes: 512 << 20, InflatedBytes: 16 << 30}
+// each object of a pack whole in memory, several at a time where they are
+// differences of each other: with a chain of objects of 256 MiB a worker of 3 GiB
+// takes 1.6 GiB, with 320 MiB it dies (TestLargestPack). All objects together
+// are what the time of a fetch suffices for.
+var followedPack = packbound.Limits{Objects: 4 << 20, ObjectBytes: 256 << 20, InflatedBytes: 16 << 30}
 
 // boundedStorage is a store that takes packs within bounds.
 type boundedStorage struct {

@@ -8,7 +8,7 @@
 // plain object in its header, that of a difference at its beginning. A [Writer]
 // reads these as the pack passes by, and adds them up:
 //
-//	w := packbound.NewWriter(pack, packbound.Limits{ObjectBytes: 512 << 20, InflatedBytes: 16 << 30})
+//	w := packbound.NewWriter(pack, packbound.Limits{ObjectBytes: 256 << 20, InflatedBytes: 16 << 30})
 //	_, err := io.Copy(w, sent)
 //	err = errors.Join(err, w.Close()) // *Error when it was over a bound
 //
@@ -58,12 +58,17 @@ func (e *Error) Error() string {
 // pack makes nothing whole before it has seen them.
 const trailer = 20
 
+// header is the length of what a pack begins with: its signature, the format's
+// version, and how many objects there are.
+const header = 12
+
 // Writer hands a pack on, all but the last bytes of it at once, and these when
 // the whole of it is known to be within bounds.
 type Writer struct {
 	to      io.WriteCloser
 	limits  Limits
 	written int64
+	head    []byte // the first bytes, until there are as many as a header has
 	held    []byte // the last bytes so far, at most as long as the trailer
 	scan    *io.PipeWriter
 	verdict chan error
@@ -89,10 +94,29 @@ func (b *Writer) Write(p []byte) (int, error) {
 	if _, err := b.scan.Write(p); err != nil {
 		return 0, err
 	}
+	n := len(p)
+	if len(b.head) < header {
+		// What indexes a pack makes room for as many objects as its header claims.
+		b.head = append(b.head, p...)
+		if len(b.head) < header {
+			return n, nil
+		}
+		if err := b.limits.count(binary.BigEndian.Uint32(b.head[8:])); err != nil {
+			return 0, err
+		}
+		p = b.head
+	}
 	if err := b.forward(p); err != nil {
 		return 0, err
 	}
-	return len(p), nil
+	return n, nil
+}
+
+func (l Limits) count(objects uint32) error {
+	if l.Objects > 0 && int64(objects) > l.Objects {
+		return &Error{Objects, l.Objects, int64(objects)}
+	}
+	return nil
 }
 
 // forward hands on what cannot be the trailer any more.
@@ -121,6 +145,9 @@ func (b *Writer) Close() error {
 	}
 	if err == nil {
 		_, err = b.to.Write(b.held)
+	} else {
+		// A pack that ends before its checksum would be unpacked all the same.
+		_, _ = b.to.Write(make([]byte, trailer))
 	}
 	if closeErr := b.to.Close(); err == nil {
 		err = closeErr
@@ -136,8 +163,8 @@ func scan(r io.Reader, limits Limits) error {
 	if err != nil {
 		return err
 	}
-	if limits.Objects > 0 && int64(count) > limits.Objects {
-		return &Error{Objects, limits.Objects, int64(count)}
+	if err := limits.count(count); err != nil {
+		return err
 	}
 	sum := tally{limits: limits}
 	for range count {
