@@ -93,7 +93,7 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 		return nil, nil, err
 	}
 	var answer fetchedPulls
-	runner := worker.Runner{Limits: fetchBounds, Env: fetchEnv}
+	runner := worker.Runner{Limits: fetchBounds(2 * h.source.Timeout), Env: fetchEnv} // a list, and what is on it
 	err = runner.Run(ctx, jobPulls, fetchingPulls{h.store, source.Wire(), numbers, h.refs(), h.refused}, func(_ string, out json.RawMessage) error {
 		return json.Unmarshal(out, &answer)
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,6 +47,7 @@ type repository struct {
 	store  string
 	source schema.Source
 	repo   *gitrepo.Repo
+	log    *slog.Logger
 
 	evaluator evaluator
 }
@@ -56,12 +58,16 @@ func newRepository(config schema.Config, log *slog.Logger) (*repository, error) 
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &repository{store: store, source: config.Source, repo: repo, evaluator: newEvaluator(config.StateDir, log)}, nil
+	return &repository{store: store, source: config.Source, repo: repo, log: log, evaluator: newEvaluator(config.StateDir, log)}, nil
 }
 
-// fetchBounds are those of a fetch: the first one of a large repository takes
-// its time.
-var fetchBounds = worker.Limits{PerStep: 5 * time.Minute}
+// fetchBounds are those of a worker that fetches: a little more than the fetch
+// gives itself, so that it is what says why it ended.
+func fetchBounds(timeout time.Duration) worker.Limits {
+	const spare = 10 * time.Second
+	timeout = cmp.Or(timeout, 5*time.Minute)
+	return worker.Limits{PerStep: timeout + spare, Total: timeout + 2*spare}
+}
 
 // fetchEnv is what a fetch needs; times in a file of allowed signers are of the
 // local zone.
@@ -76,12 +82,15 @@ func (r *repository) Fetch(ctx context.Context) (string, error) {
 	}
 	order := fetching{r.store, source.Wire(), policyOf(r.source)}
 	var answer fetched
-	runner := worker.Runner{Limits: fetchBounds, Env: fetchEnv}
+	runner := worker.Runner{Limits: fetchBounds(r.source.Timeout), Env: fetchEnv}
 	err = runner.Run(ctx, jobFetch, order, func(_ string, out json.RawMessage) error {
 		return json.Unmarshal(out, &answer)
 	})
 	if err != nil {
 		return "", err
+	}
+	if answer.Rebuilt {
+		r.log.WarnContext(ctx, "the local git store was damaged and has been rebuilt", "store", r.store)
 	}
 	if answer.Git != nil {
 		return answer.Commit, answer.Git
@@ -113,7 +122,7 @@ func (r *repository) SetGood(_ context.Context, commit string) error { return r.
 
 // gitSource reads the secrets a source needs, anew for each fetch.
 func gitSource(s schema.Source) (gitrepo.Source, error) {
-	source := gitrepo.Source{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow}
+	source := gitrepo.Source{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Idle: s.IdleTimeout, Timeout: s.Timeout}
 	if policy := policyOf(s); policy != nil {
 		source.Tags = policy.Tags()
 	}

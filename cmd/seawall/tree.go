@@ -125,10 +125,24 @@ func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
 		return err
 	}
 	for _, folder := range e.Folders {
-		err := step(out, folder, func() any { return compile.Folder(files, folder, "") })
-		if err != nil {
+		if err := out.Begin(folder); err != nil {
 			return err
 		}
+		unit := compile.Folder(files, folder, "")
+		if err := unreadable(files); err != nil {
+			return err // and no mistake of the folder, to be kept as one
+		}
+		if err := out.Emit(unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unreadable is what the store of a commit's files failed with.
+func unreadable(files fs.FS) error {
+	if t, ok := files.(*gitrepo.Tree); ok {
+		return t.Failed()
 	}
 	return nil
 }
@@ -144,8 +158,9 @@ type fetching struct {
 // fetched is what the fetch job answers: a commit, an error, or a commit with
 // the error that says why it must not be acted on.
 type fetched struct {
-	Commit string
-	Git    *gitrepo.Error
+	Commit  string
+	Rebuilt bool // the store was damaged, and was fetched anew
+	Git     *gitrepo.Error
 }
 
 func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
@@ -157,19 +172,16 @@ func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
 }
 
 func (f fetching) fetch(ctx context.Context) fetched {
-	// A little less than the worker has: a server that hangs is then told as such.
-	ctx, cancel := context.WithTimeout(ctx, fetchBounds.PerStep-10*time.Second)
-	defer cancel()
 	repo, err := gitrepo.Open(f.Store)
-	var hash string
-	if err == nil {
-		hash, err = repo.Fetch(ctx, f.Source.Source())
+	if err != nil {
+		return fetched{Git: asGitError("fetching", err)}
 	}
+	got, err := repo.Fetch(ctx, f.Source.Source())
 	if err == nil && f.Policy != nil {
-		err = repo.Verify(hash, *f.Policy, time.Now())
+		err = repo.Verify(got.Commit, *f.Policy, time.Now())
 	}
 	if err != nil {
-		return fetched{hash, asGitError("fetching", err)}
+		return fetched{got.Commit, got.Rebuilt, asGitError("fetching", err)}
 	}
-	return fetched{Commit: hash}
+	return fetched{Commit: got.Commit, Rebuilt: got.Rebuilt}
 }

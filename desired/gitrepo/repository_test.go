@@ -28,11 +28,14 @@ func open(t testing.TB) *gitrepo.Repo {
 
 func fetch(t testing.TB, r *gitrepo.Repo, s gitrepo.Source) string {
 	t.Helper()
-	hash, err := r.Fetch(context.Background(), s)
+	fetched, err := r.Fetch(context.Background(), s)
 	if err != nil {
 		t.Fatalf("Fetch: %v", err)
 	}
-	return hash
+	if fetched.Rebuilt {
+		t.Error("the store was rebuilt")
+	}
+	return fetched.Commit
 }
 
 func tree(t testing.TB, r *gitrepo.Repo, hash, path string) *gitrepo.Tree {
