@@ -45,7 +45,7 @@ func (o options) measure(ctx context.Context, s scenario, dir string) (r row) {
 
 // before measures without a fault.
 func (r *row) before(ctx context.Context, f *fixture) (err error) {
-	l := look{drifts: undisturbedDrifts, every: undisturbedEvery, first: r.drift.first, pushes: pushCount, patience: time.Minute}
+	l := look{drifts: undisturbedDrifts, every: undisturbedEvery, zones: span(r.drift.first, r.drift.last), pushes: pushCount, patience: time.Minute}
 	r.undisturbed, err = f.observe(ctx, l)
 	if err == nil && r.undisturbed.drift.missing+r.undisturbed.pushes.missing > 0 {
 		err = fmt.Errorf("without any fault, drift is healed after %s and pushes are live after %s",
@@ -63,7 +63,7 @@ func (r *row) during(ctx context.Context, f *fixture) (err error) {
 		}
 	}
 	sleep(ctx, r.drift.settle)
-	l := look{drifts: r.drift.count, every: r.drift.every, first: r.drift.first, pushes: pushCount, patience: r.patience}
+	l := look{drifts: r.drift.count, every: r.drift.every, zones: span(r.drift.first, r.drift.last), pushes: pushCount, patience: r.patience}
 	if r.drift.none {
 		l.drifts = 0
 	}

@@ -13,9 +13,9 @@ type observation struct {
 
 // look says what to observe.
 type look struct {
-	drifts   int
+	drifts   int // so many are planted,
 	every    time.Duration
-	first    zone // of those that drift is planted in
+	zones    []zone // in these
 	pushes   int
 	patience time.Duration
 }
@@ -35,42 +35,28 @@ func (f *fixture) observe(ctx context.Context, l look) (observation, error) {
 }
 
 // observeDrift plants drift in one zone after the other and waits until all of
-// it is healed. A zone that still drifts is passed over.
+// it is healed.
 func (f *fixture) observeDrift(ctx context.Context, l look) (sample, error) {
 	var healed sample
-	since := map[zone]time.Time{}
-	next, last := l.first, zone(f.fleet.size())
+	p := planting{fixture: f, zones: l.zones, since: map[zone]time.Time{}}
 	ticks := time.NewTicker(glance)
 	defer ticks.Stop()
 	begin := time.Now()
-	for left := l.drifts; left > 0 || len(since) > 0; {
-		for z, at := range since {
-			if f.isLive(z) {
-				healed.add(time.Since(at))
-				delete(since, z)
-			}
+	for n := 0; n < l.drifts || len(p.since) > 0; <-ticks.C {
+		for _, took := range p.harvest() {
+			healed.add(took)
 		}
-		if due := time.Since(begin) >= time.Duration(l.drifts-left)*l.every; due && left > 0 {
-			left--
-			for range last - l.first { // at most once around
-				if next++; next > last {
-					next = l.first
-				}
-				if _, drifts := since[next]; !drifts {
-					break
-				}
-			}
-			if err := f.plant(next); err != nil {
+		if n < l.drifts && time.Since(begin) >= time.Duration(n)*l.every {
+			if _, err := p.next(); err != nil {
 				return healed, err
 			}
-			since[next] = time.Now()
+			n++
 		}
-		if left == 0 && time.Since(begin) > time.Duration(l.drifts)*l.every+l.patience || !f.daemon.running() || ctx.Err() != nil {
+		if time.Since(begin) > time.Duration(l.drifts)*l.every+l.patience || !f.daemon.running() || ctx.Err() != nil {
 			break
 		}
-		<-ticks.C
 	}
-	for _, at := range since {
+	for _, at := range p.since {
 		healed.miss(time.Since(at))
 	}
 	return healed, ctx.Err()

@@ -32,7 +32,8 @@ type scenario struct {
 // drifts says where drift is planted, which has nothing to do with the fault.
 type drifts struct {
 	none   bool          // nothing can heal while the fault is on
-	first  zone          // in the zones from here on; those behind the ones for pushes
+	first  zone          // in the zones from here; those behind the ones for pushes
+	last   zone          // to here; the last of all
 	count  int           // so many while the fault is on; 40
 	every  time.Duration // one in so much time; 500 ms
 	settle time.Duration // how long the fault is on before the first; 2 s
@@ -57,6 +58,7 @@ const (
 func (s scenario) complete(quick bool) scenario {
 	s.shape = s.shape.complete()
 	s.drift.first = cmp.Or(s.drift.first, pushed+pushZones)
+	s.drift.last = cmp.Or(s.drift.last, zone(s.shape.zones))
 	s.drift.count = cmp.Or(s.drift.count, 40)
 	s.drift.every = cmp.Or(s.drift.every, 500*time.Millisecond)
 	s.drift.settle = cmp.Or(s.drift.settle, 2*time.Second)

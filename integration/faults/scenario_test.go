@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 
 // TestEveryQuirkHasARow: a quirk that is added is looked at, too.
 func TestEveryQuirkHasARow(t *testing.T) {
-	elsewhere := strings.Join(quirksElsewhere, " ")
+	elsewhere := strings.Join(slices.Concat(quirksElsewhere, quirksOfZones), " ")
 	for _, q := range sim.Quirks() {
 		if quirkValues[q.Name] == nil && !strings.Contains(elsewhere, q.Name) {
 			t.Errorf("the quirk %s has no value in quirkValues", q.Name)

@@ -28,6 +28,10 @@ var quirkValues = map[string][]string{
 	"deprecation-headers": {""},
 }
 
+// quirksOfZones are those of single zones, which zoneScenarios brings about by
+// itself: there the fault begins and ends while a request is under way.
+var quirksOfZones = []string{"zone-slow", "zone-forbidden", "zone-hang"}
+
 var quirksElsewhere = []string{"quota=1", "srv-end-of-life=2020-01-01", "request-ip"}
 
 // quirkScenarios has a row for each quirk, in the order of --list-quirks.

@@ -6,46 +6,32 @@ import (
 	"time"
 )
 
-// drifting is drift that is not healed yet.
-type drifting struct {
-	since time.Time
-	phase phase
-}
-
 // plantAndWatch plants drift until one context is over, and then waits until all
 // of it is healed.
 func (s *soak) plantAndWatch(ctx, during context.Context, f *fixture) error {
-	pending := map[zone]drifting{}
+	p := planting{fixture: f, zones: span(pushed+pushZones, soakZones), since: map[zone]time.Time{}}
+	began := map[zone]phase{} // by the zone that drifts
 	ticks := time.NewTicker(glance)
 	defer ticks.Stop()
-	begin, next := time.Now(), pushed+pushZones
-	for n := 0; ctx.Err() == nil && f.daemon.running(); {
-		for z, d := range pending {
-			if f.isLive(z) {
-				s.note(s.drift, d.phase, time.Since(d.since), true)
-				delete(pending, z)
-			}
+	begin := time.Now()
+	for n := 0; ctx.Err() == nil && f.daemon.running(); <-ticks.C {
+		for z, took := range p.harvest() {
+			s.note(s.drift, began[z], took, true)
 		}
-		over := during.Err() != nil
-		if over && (len(pending) == 0 || time.Since(begin) > s.length+soakHealing) {
+		if during.Err() != nil && (len(p.since) == 0 || time.Since(begin) > s.length+soakHealing) {
 			break
 		}
-		if !over && time.Since(begin) >= time.Duration(n)*soakDrift {
+		if during.Err() == nil && time.Since(begin) >= time.Duration(n)*soakDrift {
 			n++
-			if next++; int(next) > f.fleet.size() {
-				next = pushed + pushZones
+			z, err := p.next()
+			if err != nil {
+				return err
 			}
-			if _, drifts := pending[next]; !drifts {
-				if err := f.plant(next); err != nil {
-					return err
-				}
-				pending[next] = drifting{time.Now(), s.phase()}
-			}
+			began[z] = s.phase()
 		}
-		<-ticks.C
 	}
-	for _, d := range pending {
-		s.note(s.drift, d.phase, time.Since(d.since), false)
+	for z, at := range p.since {
+		s.note(s.drift, began[z], time.Since(at), false)
 	}
 	return nil
 }

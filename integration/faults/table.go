@@ -70,5 +70,14 @@ func (r row) tell(w io.Writer) {
 	if !r.met() {
 		verdict = "missed"
 	}
-	fmt.Fprintf(w, "%-6s %s (%s s): %s\n", verdict, r.name, seconds(r.took), strings.Join(r.cells()[1:], " | "))
+	fmt.Fprintf(w, "%-6s %s (%s s): %s%s\n", verdict, r.name, seconds(r.took), strings.Join(r.cells()[1:], " | "), r.doubt())
+}
+
+// doubt says when a machine is too busy for a measurement to mean much: a sweep
+// looks at each zone within an interval.
+func (r row) doubt() string {
+	if took, ok := r.undisturbed.drift.quantile(0.9); ok && took > r.shape.sweep+driftFloor {
+		return " (the machine is busy: even undisturbed, sweeps are late)"
+	}
+	return ""
 }
