@@ -98,6 +98,7 @@ func (o options) runSoak(ctx context.Context) error {
 		return err
 	}
 	defer f.stop()
+	sleep(ctx, soakSweep) // the first interval is unlike the others
 	s := newSoak(o.soak)
 	if err := s.run(ctx, f); err != nil {
 		return err
