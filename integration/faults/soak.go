@@ -22,40 +22,38 @@ const (
 	soakHealing = 3 * time.Minute // how long may pass after the end until all is healed
 )
 
-// phase is what is the case while drift is planted.
-type phase string
+// phase is what is the case at one time. Drift counts under the worst phase that
+// it has seen; they are in the order from good to bad.
+type phase int
 
 const (
-	calm     phase = "calm"
-	hanging  phase = "git hangs"
-	away     phase = "outage"
-	settling phase = "after it"
+	calm phase = iota
+	settling
+	hanging
+	away
+	phaseCount
 )
 
-// phases are a cycle, each with its share of it. What happens shortly after an
-// outage is counted by itself.
-var phases = []struct {
+func (p phase) String() string {
+	return [phaseCount]string{"all is well", "after an outage", "git hangs", "the platform is away"}[p]
+}
+
+// cycle is what comes again and again, each with its share, after a first quarter
+// in which all is well.
+var cycle = []struct {
 	phase phase
 	share float64
-}{{calm, 0.35}, {hanging, 0.35}, {away, 0.1}, {settling, 0.2}}
+}{{hanging, 0.45}, {calm, 0.25}, {away, 0.1}, {settling, 0.2}}
 
 // soak is what was seen.
 type soak struct {
 	mu     sync.Mutex
 	now    phase
-	drift  map[phase]*sample
-	pushes map[phase]*sample
+	drift  [phaseCount]sample
+	pushes [phaseCount]sample
 	use    []usage
 	ended  bool
 	length time.Duration
-}
-
-func newSoak(length time.Duration) *soak {
-	s := &soak{now: calm, drift: map[phase]*sample{}, pushes: map[phase]*sample{}, length: length}
-	for _, p := range phases {
-		s.drift[p.phase], s.pushes[p.phase] = &sample{}, &sample{}
-	}
-	return s
 }
 
 func (s *soak) phase() phase {
@@ -70,14 +68,14 @@ func (s *soak) enter(p phase) {
 	s.now = p
 }
 
-// note counts what happened, or what did not, under the phase in which it began.
-func (s *soak) note(where map[phase]*sample, p phase, took time.Duration, happened bool) {
+// note counts what happened, or what did not.
+func (s *soak) note(in *sample, took time.Duration, happened bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if happened {
-		where[p].add(took)
+		in.add(took)
 	} else {
-		where[p].miss(took)
+		in.miss(took)
 	}
 }
 
@@ -99,7 +97,7 @@ func (o options) runSoak(ctx context.Context) error {
 	}
 	defer f.stop()
 	sleep(ctx, soakSweep) // the first interval is unlike the others
-	s := newSoak(o.soak)
+	s := soak{length: o.soak}
 	if err := s.run(ctx, f); err != nil {
 		return err
 	}
@@ -121,7 +119,7 @@ func (s *soak) run(ctx context.Context, f *fixture) error {
 	during, stop := context.WithTimeout(ctx, s.length)
 	defer stop()
 	parts := []func() error{
-		func() error { return s.cycle(during, f) },
+		func() error { return s.comeAndGo(during, f) },
 		func() error { return s.plantAndWatch(ctx, during, f) },
 		func() error { return s.push(during, f) },
 		func() error { return s.watchUse(during, f) },
@@ -145,16 +143,17 @@ func (s *soak) run(ctx context.Context, f *fixture) error {
 	return ctx.Err()
 }
 
-// cycle lets faults come and go. All is calm when it returns.
-func (s *soak) cycle(ctx context.Context, f *fixture) error {
-	length := min(soakCycle, s.length)
+// comeAndGo lets faults come and go. There is none when it returns.
+func (s *soak) comeAndGo(ctx context.Context, f *fixture) error {
+	quarter := s.length / 4
+	sleep(ctx, quarter)
 	for ctx.Err() == nil {
-		for _, p := range phases {
-			s.enter(p.phase)
-			if err := s.switchTo(p.phase, f); err != nil {
+		for _, c := range cycle {
+			s.enter(c.phase)
+			if err := s.switchTo(c.phase, f); err != nil {
 				return err
 			}
-			sleep(ctx, time.Duration(p.share*float64(length)))
+			sleep(ctx, time.Duration(c.share*float64(min(soakCycle, s.length-quarter))))
 		}
 	}
 	s.enter(settling)
@@ -165,13 +164,11 @@ func (s *soak) switchTo(p phase, f *fixture) error {
 	switch p {
 	case hanging:
 		f.repo.disturb(delayed(5*time.Second, 15*time.Second))
+		return nil
 	case away:
-		f.repo.calm()
 		return f.platform.refuse()
-	case settling:
+	default:
 		f.repo.calm()
 		return f.platform.reopen()
-	case calm:
 	}
-	return nil
 }

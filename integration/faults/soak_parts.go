@@ -10,13 +10,16 @@ import (
 // of it is healed.
 func (s *soak) plantAndWatch(ctx, during context.Context, f *fixture) error {
 	p := planting{fixture: f, zones: span(pushed+pushZones, soakZones), since: map[zone]time.Time{}}
-	began := map[zone]phase{} // by the zone that drifts
+	worst := map[zone]phase{} // that the drift of a zone has seen
 	ticks := time.NewTicker(glance)
 	defer ticks.Stop()
 	begin := time.Now()
 	for n := 0; ctx.Err() == nil && f.daemon.running(); <-ticks.C {
 		for z, took := range p.harvest() {
-			s.note(s.drift, began[z], took, true)
+			s.note(&s.drift[worst[z]], took, true)
+		}
+		for z := range p.since {
+			worst[z] = max(worst[z], s.phase())
 		}
 		if during.Err() != nil && (len(p.since) == 0 || time.Since(begin) > s.length+soakHealing) {
 			break
@@ -27,11 +30,11 @@ func (s *soak) plantAndWatch(ctx, during context.Context, f *fixture) error {
 			if err != nil {
 				return err
 			}
-			began[z] = s.phase()
+			worst[z] = s.phase()
 		}
 	}
 	for z, at := range p.since {
-		s.note(s.drift, began[z], time.Since(at), false)
+		s.note(&s.drift[worst[z]], time.Since(at), false)
 	}
 	return nil
 }
@@ -52,7 +55,7 @@ func (s *soak) push(ctx context.Context, f *fixture) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		s.note(s.pushes, now, max(took, time.Since(begin)), ok)
+		s.note(&s.pushes[max(now, s.phase())], max(took, time.Since(begin)), ok)
 		select {
 		case <-pause:
 		case <-ctx.Done():

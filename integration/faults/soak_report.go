@@ -22,13 +22,13 @@ var members = []struct {
 // missed lists the aims of the soak that are missed.
 func (s *soak) missed() []string {
 	var list []string
-	for _, p := range phases {
-		if n := s.drift[p.phase].missing; n > 0 {
-			list = append(list, fmt.Sprintf("%d drifts of the phase %q were not healed", n, p.phase))
+	for p := range phaseCount {
+		if n := s.drift[p].missing; n > 0 {
+			list = append(list, fmt.Sprintf("%d drifts of the phase %q were not healed", n, p))
 		}
 	}
-	if !s.drift[hanging].within(*s.drift[calm], 0.9, driftFloor) {
-		list = append(list, "p90 of healing while git hangs is more than twice that of calm times")
+	if !s.drift[hanging].within(s.drift[calm], 0.9, driftFloor) {
+		list = append(list, "p90 of healing while git hangs is more than twice that of good times")
 	}
 	for _, m := range members {
 		if from, to := growth(s.use, m.of); !flat(from, to, m.share, m.amount) {
@@ -44,10 +44,10 @@ func (s *soak) missed() []string {
 // report renders what was seen, in Markdown.
 func (s *soak) report() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "A soak of %s:\n\n| while | drift healed | p90, beside calm | pushes live |\n| --- | --- | --- | --- |\n", s.length)
-	for _, p := range phases {
-		drift, pushes := *s.drift[p.phase], *s.pushes[p.phase]
-		fmt.Fprintf(&text, "| %s | %d: %s | %s | %d: %s |\n", p.phase, drift.count(), drift.quantiles(), drift.ratio(*s.drift[calm], 0.9),
+	fmt.Fprintf(&text, "A soak of %s:\n\n| while | drift healed | p90, beside all well | pushes live |\n| --- | --- | --- | --- |\n", s.length)
+	for p := range phaseCount {
+		drift, pushes := s.drift[p], s.pushes[p]
+		fmt.Fprintf(&text, "| %s | %d: %s | %s | %d: %s |\n", p, drift.count(), drift.quantiles(), drift.ratio(s.drift[calm], 0.9),
 			pushes.count(), pushes.quantiles())
 	}
 	text.WriteString("\n| the daemon holds | in the second quarter | in the last |\n| --- | --- | --- |\n")
