@@ -19,7 +19,8 @@ var mayReadClock = map[string]string{
 	"./reconcile/forge/forgetest": "what happens on a forge happens after it was asked for",
 	"./desired/worker":            "a child that takes too long is killed",
 
-	"./integration/bench": "measuring is what it is for",
+	"./integration/bench":  "measuring is what it is for",
+	"./integration/faults": "measuring is what it is for",
 }
 
 func TestLayeringOfTheClock(t *testing.T) {
