@@ -35,6 +35,14 @@ func TestMain(m *testing.M) {
 		after, _ := strconv.Atoi(os.Args[2])
 		fmt.Fprintln(os.Stderr, createHalf(os.Args[1], after))
 		os.Exit(1)
+	case "record":
+		calls, _ := strconv.Atoi(os.Args[2])
+		changes, _ := strconv.Atoi(os.Args[3])
+		fmt.Fprintln(os.Stderr, recordHalf(os.Args[1], calls, changes))
+		os.Exit(1)
+	case "workers":
+		fmt.Fprintln(os.Stderr, workers(os.Args[1]))
+		os.Exit(1)
 	case "daemon":
 		fmt.Fprintln(os.Stderr, daemon(os.Args[1]))
 		os.Exit(1)
