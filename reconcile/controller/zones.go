@@ -22,7 +22,11 @@ func (c *Controller) workZones(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		c.breaker.begin(time.Now())
+		now := time.Now()
+		c.breaker.begin(now)
+		if item.Priority != queue.Push {
+			c.shares.use(classOf(item.Priority), 1, now)
+		}
 		c.zones.Done(item.Key, c.work(ctx, item))
 	}
 }
@@ -146,6 +150,9 @@ func (c *Controller) apply(ctx context.Context, l *look) error {
 		if change.Applies() {
 			c.seen.Drop(l.item.Key) // before it is sent
 			l.results, l.sight = c.worker.Apply(ctx, l.task, l.sight, l.plan)
+			if l.item.Priority != queue.Push {
+				c.shares.use(classOf(l.item.Priority), (requestsPerZone-1)*len(l.results), time.Now())
+			}
 			c.keep(l)
 			break
 		}
