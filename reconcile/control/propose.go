@@ -26,6 +26,8 @@ type Decision struct {
 	Revert bool
 	// Tokens says that something about tokens is declared otherwise than before.
 	Tokens bool
+	// First says that nothing was in force before.
+	First bool
 }
 
 // Propose decides about a commit. An accepted one is on record when it returns, with
@@ -48,7 +50,7 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 		return Decision{Held: held}, nil
 	}
 	next := newGeneration(p.State, before)
-	d := Decision{Accepted: next, Tokens: before == nil || !desired.SameTokens(before.State.Tokens, p.State.Tokens)}
+	d := Decision{Accepted: next, First: before == nil, Tokens: before == nil || !desired.SameTokens(before.State.Tokens, p.State.Tokens)}
 	c.mu.Lock()
 	accepted := c.acceptance(before, next, p.Approvals, &d)
 	c.mu.Unlock()
@@ -137,7 +139,7 @@ func gone(before, next *Generation) (ids []edge.ZoneID) {
 // Between is the decision that leads from one generation to another which is in force
 // already; none before is all of it.
 func Between(before, next *Generation) Decision {
-	d := Decision{Accepted: next, Gone: gone(before, next), Tokens: true}
+	d := Decision{Accepted: next, First: before == nil, Gone: gone(before, next), Tokens: true}
 	var changed map[edge.ZoneID]bool
 	if before != nil {
 		changed = diff.ChangedZones(before.State, next.State)

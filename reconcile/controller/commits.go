@@ -42,10 +42,18 @@ func (c *Controller) begin(ctx context.Context) {
 	if g == nil {
 		return
 	}
+	work := c.fill(g)
+	c.setDue(work, c.urgency(len(work), false), "not proved by an earlier process")
+	c.reports.inForce(ctx, g, nil)
+	c.tokens.Set(queue.Item[struct{}]{Reason: "the start"})
+}
+
+// fill puts the zones of the first generation of a process into the queue that were
+// proved by an earlier one, and returns the others.
+func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 	now := time.Now()
-	var work []edge.ZoneID
-	var turns []queue.Item[edge.ZoneID]
 	whole := c.Sweep == nil || c.Budget.Requests == 0 || control.SweepRequests(g.State)*startWhole <= int64(c.Budget.Requests)
+	var turns []queue.Item[edge.ZoneID]
 	for id := range g.Zones() {
 		if c.control.CommitWork(g, id) {
 			work = append(work, id)
@@ -57,10 +65,8 @@ func (c *Controller) begin(ctx context.Context) {
 		}
 		turns = append(turns, queue.Item[edge.ZoneID]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
 	}
-	c.setDue(work, c.urgency(len(work), false), "not proved by an earlier process")
 	c.zones.Set(turns...)
-	c.reports.inForce(ctx, g, nil)
-	c.tokens.Set(queue.Item[struct{}]{Reason: "the start"})
+	return work
 }
 
 // follow has the source look, and decides about what it proposes, until ctx ends.
@@ -98,6 +104,9 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 // accept has the zones of a new generation looked at, and forgets those that left.
 func (c *Controller) accept(d control.Decision) {
 	g := d.Accepted
+	if d.First {
+		c.fill(g)
+	}
 	for _, id := range d.Gone {
 		c.zones.Remove(id)
 		c.retries.worked(id)
