@@ -139,7 +139,7 @@ func TestLoggerNamesWhatWasNotKept(t *testing.T) {
 	w := stubborn(t)
 	report, _ := w.run(sweep)
 	lines, text := logged(t, report)
-	if lines[0] != "ERROR the platform did not keep a change; it will not be sent again" || !strings.Contains(text, `"left":["overrides.action"]`) {
+	if lines[0] != "ERROR the platform did not keep a change; it is tried again later" || !strings.Contains(text, `"left":["overrides.action"]`) {
 		t.Errorf("log:\n%s", text)
 	}
 }

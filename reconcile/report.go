@@ -92,6 +92,8 @@ type Result struct {
 	Err     error
 	// Left are the fields that still differ after a write that did not converge.
 	Left []diff.Field
+	// Again says that the very same change was not kept before, and that was told.
+	Again bool
 	// Concurrent says that somebody else wrote to the entry point meanwhile.
 	Concurrent bool
 }

@@ -49,6 +49,7 @@ func (c *Control) hear(ctx context.Context) error {
 
 // listen asks what was said since, and reports what of it is news.
 func (c *Control) listen(ctx context.Context) (news news, err error) {
+	known := c.Accepted()
 	standing, err := c.Records.Standing(ctx)
 	if err != nil {
 		return news, fmt.Errorf("reading what people and other processes have said: %w", err)
@@ -59,7 +60,7 @@ func (c *Control) listen(ctx context.Context) (news news, err error) {
 	c.words = words{
 		holds: standing.Holds, approvals: standing.Approvals, approved: digests(standing.Approvals), at: c.Now(),
 	}
-	if standing.Commit != c.accepted.Commit {
+	if known == c.accepted.Commit && standing.Commit != known { // not while a commit was accepted here
 		c.words.overtaken = standing.Commit
 	}
 	news.approved = len(c.words.approved) != len(before.approved)

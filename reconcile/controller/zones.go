@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -109,6 +110,9 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 	opened, closed := c.breaker.note(l.sight.EntryPoint.Err, time.Now())
 	if closed {
 		c.zones.Wake()
+	}
+	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
+		c.reports.failure(ctx, fmt.Errorf("the platform refuses all that is asked of it; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
 	}
 	if errors.Is(l.sight.EntryPoint.Err, edge.ErrUnauthenticated) {
 		if opened {

@@ -64,8 +64,9 @@ type Gate interface {
 	Permit(ctx context.Context, t Task, planned, now diff.Change) (*diff.Refusal, error)
 	// Proved records deployments that agree with their declaration.
 	Proved(ctx context.Context, t Task, settled []diff.Settled) error
-	// NotKept records a change that the platform took and did not keep.
-	NotKept(ctx context.Context, t Task, left diff.Change) error
+	// NotKept records a change that the platform took and did not keep, and reports
+	// whether that is news: the very same change was not told of before.
+	NotKept(ctx context.Context, t Task, left diff.Change) (news bool, err error)
 }
 
 // Worker runs the stages. All fields are required; Writer is not used by Read and
