@@ -227,7 +227,7 @@ func (l *Ledger) check(want versions) error {
 	}
 	if have < firstVersion {
 		return &Error{
-			Kind: ErrOlder, Reason: fmt.Sprintf("a development version made it: its schema is version %d, the first release has %d", have, firstVersion),
+			Kind: ErrOlder, Reason: fmt.Sprintf("it was made by a development version: its schema is version %d, the first release has %d", have, firstVersion),
 			Hint: developmentHint,
 		}
 	}
