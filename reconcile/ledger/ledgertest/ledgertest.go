@@ -47,6 +47,7 @@ type Fixture struct {
 // Run tests stores, from easy to nasty. Each call of open begins a new one.
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	t.Run("memory", func(t *testing.T) { runSteps(t, open, memorySteps()) })
+	t.Run("forget", func(t *testing.T) { runSteps(t, open, forgetSteps()) })
 	t.Run("cursor", func(t *testing.T) { testCursor(t, open(t)) })
 	t.Run("holds", func(t *testing.T) { testHolds(t, open(t)) })
 	t.Run("control", func(t *testing.T) { runSteps(t, open, controlSteps()) })

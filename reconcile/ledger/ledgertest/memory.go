@@ -56,6 +56,12 @@ func memorySteps() []step {
 			},
 			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c1", Size: diff.Size{Zones: 9, Deployments: 12, Tokens: 2}}},
 		},
+	}
+}
+
+// forgetSteps are about deployments that left a zone which stays.
+func forgetSteps() []step {
+	return []step{
 		{
 			"forget nothing", func(ctx context.Context, s Store) error { return s.Forget(ctx, nil) }, reconcile.Record{},
 		},
