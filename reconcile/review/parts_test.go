@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -172,20 +171,29 @@ func TestPartsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A failure of the whole, as of the credential, is tried again from the start.
+// A credential that the platform does not take is a failure of the whole: it is tried
+// again from the start, and nobody else's reads fail of it.
 func TestPartsAfterAFailure(t *testing.T) {
-	f := inParts(t, 60, 25)
+	f := inParts(t, 120, 25)
+	f.open(2, "p2", zones(120, core("sqli"))...)
 	f.round()
-	f.wantReads(25)
+	f.wantReads(50)
 	f.tamper.read = func(context.Context, edge.ZoneID) error { return &edge.Error{Status: 401} }
+	asked := 0
+	f.Room = func() int { asked++; return max(0, 25*(3-asked)) } // for the second one alone
 	f.clock.advance(time.Minute)
 	f.round()
-	if !errors.Is(&edge.Error{Status: 401}, edge.ErrUnauthenticated) || !strings.Contains(f.log.String(), "check credentials.rulesets") {
+	if !strings.Contains(f.log.String(), "number=2 error=\"reading what is live: the platform rejected the credential") {
 		t.Errorf("log\n%s", f.log)
 	}
-	f.tamper.read = nil
+	f.tamper.read, f.Room = nil, func() int { return 25 }
 	f.clock.advance(time.Minute)
 	f.calls.Reset()
 	f.round()
-	f.wantReads(25)
+	if n := strings.Count(f.log.String(), "not reviewed"); n != 1 {
+		t.Errorf("log\n%s", f.log)
+	}
+	if calls := f.calls.Calls(); len(calls) < 3 || shorten(calls[2]) != "read 1" {
+		t.Errorf("the second does not begin anew: %q", calls)
+	}
 }

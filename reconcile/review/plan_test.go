@@ -19,8 +19,11 @@ func TestReviewIsGuarded(t *testing.T) {
 		prepare func(*fixture)
 		says    string
 	}{
-		"nothing":  {func(*fixture) {}, "1 to change, 1 of them weakening"},
-		"a limit":  {func(f *fixture) { f.Guards.Rules = []diff.Rule{{Name: "few", Changes: &diff.Limit{Count: new(int)}}} }, "guards.few"},
+		"nothing": {func(*fixture) {}, "1 to change, 1 of them weakening"},
+		"a limit": {func(f *fixture) { f.Guards.Rules = []diff.Rule{{Name: "few", Changes: &diff.Limit{Count: new(int)}}} }, "guards.few"},
+		"a commit that shrinks": {func(f *fixture) {
+			f.converge("c2", zones(10, core("xss"))...)
+		}, "shrink"},
 		"a freeze": {func(f *fixture) { f.Guards.Freezes = []reconcile.Freeze{always("weekend")} }, "weekend"},
 		"a hold": {func(f *fixture) {
 			f.records.Hold(diff.Hold{Zone: "zone-00001.example", Reason: "we are at it", Until: f.clock.Now().Add(time.Hour)})
@@ -46,7 +49,7 @@ func TestReviewIsGuarded(t *testing.T) {
 		}, "1 to change, 1 of them weakening"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, 1)
+			f := newFixture(t, 10)
 			labelled := fleetZone(1, core("xss"))
 			labelled.Labels = gold
 			f.converge("c1", labelled)
