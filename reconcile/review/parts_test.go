@@ -190,10 +190,14 @@ func TestPartsAfterAFailure(t *testing.T) {
 	f.clock.advance(time.Minute)
 	f.calls.Reset()
 	f.round()
-	if n := strings.Count(f.log.String(), "not reviewed"); n != 1 {
-		t.Errorf("log\n%s", f.log)
-	}
 	if calls := f.calls.Calls(); len(calls) < 3 || shorten(calls[2]) != "read 1" {
 		t.Errorf("the second does not begin anew: %q", calls)
+	}
+	f.forge.pulls = f.forge.pulls[:1]
+	for range 3 {
+		f.round()
+	}
+	if n := strings.Count(f.log.String(), "not reviewed"); n != 1 || !strings.Contains(f.forge.comments[1], "120 to change") {
+		t.Errorf("log\n%s", f.log)
 	}
 }
