@@ -104,3 +104,13 @@ func TestCommitIsAskedAgain(t *testing.T) {
 		t.Errorf("asked %d times, recorded %v", asked, said.approved)
 	}
 }
+
+// words keeps approvals.
+type words struct{ approved []Approval }
+
+func (w *words) Approve(_ context.Context, a []Approval) error {
+	w.approved = append(w.approved, a...)
+	return nil
+}
+func (w *words) Spend(context.Context, []string) error             { return nil }
+func (w *words) Roll(context.Context, func(Rollout) Rollout) error { return nil }

@@ -1,4 +1,4 @@
-package reconcile
+package review
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 )
 
-// reviewMarker is the first line of the comment, by which it is found again.
-const reviewMarker = "<!-- seawall:plan -->"
+// marker is the first line of the comment, by which it is found again.
+const marker = "<!-- seawall:plan -->"
 
-// review is what is to be said of one head.
-type review struct {
+// verdict is what is to be said of one head.
+type verdict struct {
 	head, base string
 	zones      int // that the head declares
 	problems   []desired.Problem
@@ -29,27 +29,27 @@ const mostApproved = 50_000
 
 // comment is the text for reviewers. Whatever comes from the pull request stands
 // in code spans.
-func (r review) comment(pull PullRequest) string {
+func (v verdict) comment(pull PullRequest) string {
 	var b bytes.Buffer
-	if r.plan == nil {
-		r.mistakes(&b)
+	if v.plan == nil {
+		v.mistakes(&b)
 		return b.String()
 	}
-	_ = r.plan.Markdown(&b) // a buffer takes everything
-	fmt.Fprintf(&b, "\nLooked at are the zones that it declares otherwise than the commit in force, of %s.\n", plural(r.zones, "zone", "zones"))
-	fmt.Fprintf(&b, "\nTo be approved: %s\n", diff.Code(r.plan.ApprovalDigest()))
+	_ = v.plan.Markdown(&b) // a buffer takes everything
+	fmt.Fprintf(&b, "\nLooked at are the zones that it declares otherwise than the commit in force, of %s.\n", plural(v.zones, "zone", "zones"))
+	fmt.Fprintf(&b, "\nTo be approved: %s\n", diff.Code(v.plan.ApprovalDigest()))
 	if b.Len() > mostApproved {
 		fmt.Fprintf(&b, "\nNot all of it is shown, so a review approves of nothing here: %s does.\n", diff.Code("seawall apply --approve DIGEST"))
 	}
 	if pull.Fork {
 		b.WriteString("\nThis comes from a fork. Nothing of it was run but its declarations, and nothing was sent but reads.\n")
 	}
-	fmt.Fprintf(&b, "\n<sub>head %s against %s, which is in force</sub>\n", diff.Code(short(r.head)), diff.Code(short(r.base)))
+	fmt.Fprintf(&b, "\n<sub>head %s against %s, which is in force</sub>\n", diff.Code(short(v.head)), diff.Code(short(v.base)))
 	return b.String()
 }
 
-func (r review) mistakes(b *bytes.Buffer) {
-	errors := desired.Errors(r.problems)
+func (v verdict) mistakes(b *bytes.Buffer) {
+	errors := desired.Errors(v.problems)
 	fmt.Fprintf(b, "### Seawall: this does not compile\n\nAfter a merge the commit in force would stay. %s:\n\n", plural(len(errors), "mistake", "mistakes"))
 	for i, p := range errors {
 		if i == mistakesTold {
@@ -69,13 +69,13 @@ func refusedComment(err error) string {
 }
 
 // mark is the mark at the head.
-func (r review) mark() Mark {
+func (v verdict) mark() Mark {
 	m := Mark{Context: "seawall/plan", State: MarkSuccess}
-	if r.plan == nil {
-		m.State, m.Description = MarkFailure, plural(len(desired.Errors(r.problems)), "mistake", "mistakes")+" in the desired state"
+	if v.plan == nil {
+		m.State, m.Description = MarkFailure, plural(len(desired.Errors(v.problems)), "mistake", "mistakes")+" in the desired state"
 		return m
 	}
-	m.Description = r.plan.Summary.String()
+	m.Description = v.plan.Summary.String()
 	return m
 }
 

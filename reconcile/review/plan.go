@@ -1,45 +1,45 @@
-package reconcile
+package review
 
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // plan plans a head against what is live: of the zones whose declaration it
 // changes, those that base declares. What drifted elsewhere is not its doing, and
 // is nothing that its reviewers agree to.
-func (r *Reviews) plan(ctx context.Context, head, base desired.State) (diff.Plan, error) {
+func (r *Reviews) plan(ctx context.Context, number int, commit string, head, base desired.State) (diff.Plan, error) {
 	reading, unread := readable(head, base)
-	run := &Reconciler{
-		Reader: edge.ReadOnly(r.Reader), Memory: r.Memory, Tokens: r.Tokens, Guards: r.Guards,
-		NameSuffix: r.NameSuffix, CreatesTokens: r.CreatesTokens, Now: r.Now, Concurrency: r.Concurrency, Requests: r.Requests,
-	}
-	before := run.requests()
-	memory, err := run.recall(ctx)
+	record, err := r.Records.Restore(ctx)
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	seen, err := run.observe(ctx, reading, time.Time{})
+	live, used, err := r.read(ctx, number, commit, base.Commit, reading)
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
 	}
-	if seen.live.Tokens, err = run.recallTokens(ctx, head.Tokens, nil, false); err != nil {
+	if live.Tokens, err = r.Tokens.Look(ctx, token.Scope{Commit: head.Commit, Tokens: head.Tokens}); err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling tokens: %w", err)
 	}
-	facts := run.facts(Order{}, memory, head)
-	plan := diff.Make(diff.Input{State: reading, Live: seen.live, Applied: memory.Applied, Now: facts.Now, NameSuffix: run.NameSuffix, Creates: run.CreatesTokens})
+	facts := control.WholeFacts(record, r.Guards, head, r.Now())
+	facts.NonConvergent = record.NonConvergent
+	plan := diff.Make(diff.Input{
+		State: reading, Live: live, Applied: record.Applied, Now: facts.Now,
+		NameSuffix: r.Tokens.NameSuffix, Creates: r.Tokens.CreatesTokens,
+	})
 	plan.Problems = append(plan.Problems, unread...)
 	plan.GeneratedAt = facts.Now
 	plan = diff.Guard(plan, facts)
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}
-	plan.Requests.Used, plan.Requests.Cost = run.requests()-before, r.Budget.Cost(plan.Requests.ToApply)
+	plan.Requests.Used, plan.Requests.Cost = used, r.Budget.Cost(plan.Requests.ToApply)
 	return plan, nil
 }
 

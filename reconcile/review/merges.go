@@ -1,4 +1,4 @@
-package reconcile
+package review
 
 import (
 	"context"
@@ -7,28 +7,13 @@ import (
 	"slices"
 	"sync"
 	"time"
-)
 
-// Mark is a commit status on a forge.
-type Mark struct {
-	Context     string // whose: "seawall/plan", "seawall/apply"
-	State       MarkState
-	Description string
-}
-
-// MarkState is what a mark says.
-type MarkState string
-
-// The states of marks.
-const (
-	MarkPending MarkState = "pending"
-	MarkSuccess MarkState = "success"
-	MarkFailure MarkState = "failure"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Merges marks commits of the followed branch: pending while one is being applied,
 // then success or failure, once, when all its zones are done. A failure because
-// nobody had approved becomes a success when somebody has. It is a [Reporter]; a
+// nobody had approved becomes a success when somebody has. It is a [reconcile.Reporter]; a
 // forge that is down holds nothing up. Make it with [NewMerges].
 type Merges struct {
 	send func(ctx context.Context, commit string, m Mark) error
@@ -76,8 +61,8 @@ func (m *Merges) Begin(commit string) {
 	m.push(commit, Mark{"seawall/apply", MarkPending, "being applied"})
 }
 
-// Report implements [Reporter].
-func (m *Merges) Report(_ context.Context, r Report) {
+// Report implements [reconcile.Reporter].
+func (m *Merges) Report(_ context.Context, r reconcile.Report) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r.Held != nil && !r.Held.Again && r.Held.Commit != "" {
@@ -100,7 +85,7 @@ func (m *Merges) Report(_ context.Context, r Report) {
 }
 
 // remember keeps the latest word about each change; the caller holds the lock.
-func (m *Merges) remember(r Report) {
+func (m *Merges) remember(r reconcile.Report) {
 	if m.trouble == nil || r.Full {
 		m.trouble = map[string]bool{}
 	}
@@ -110,14 +95,14 @@ func (m *Merges) remember(r Report) {
 		}
 	}
 	for _, result := range r.Results {
-		if result.Outcome == NonConvergent {
+		if result.Outcome == reconcile.NonConvergent {
 			m.trouble[result.Change.Name()] = true
 		}
 	}
 }
 
-func (m *Merges) verdictOf(r Report) Mark {
-	mark := Mark{"seawall/apply", MarkSuccess, r.verdict()}
+func (m *Merges) verdictOf(r reconcile.Report) Mark {
+	mark := Mark{"seawall/apply", MarkSuccess, r.Verdict()}
 	if !r.Converged() {
 		mark.State = MarkFailure
 	} else if n := len(m.trouble); n > 0 {
@@ -208,7 +193,4 @@ func (m *Merges) done(sent merged) {
 	}
 }
 
-var _ Reporter = (*Merges)(nil)
-
-// String is for logs and tests.
-func (m Mark) String() string { return fmt.Sprintf("%s %s: %s", m.Context, m.State, m.Description) }
+var _ reconcile.Reporter = (*Merges)(nil)
