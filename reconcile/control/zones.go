@@ -96,10 +96,10 @@ func (z *zoneRecord) nonConvergent(id edge.ZoneID, now time.Time) map[diff.Deplo
 }
 
 // again is when a change that was not kept is tried next, the zero time where there
-// is none.
-func (z *zoneRecord) again() (at time.Time) {
+// is none. One whose time has come and that was not sent waits for something else.
+func (z *zoneRecord) again(now time.Time) (at time.Time) {
 	for _, u := range z.unkept {
-		if at.IsZero() || u.next.Before(at) {
+		if u.next.After(now) && (at.IsZero() || u.next.Before(at)) {
 			at = u.next
 		}
 	}
