@@ -497,3 +497,33 @@ func TestRecordsThatFail(t *testing.T) {
 		})
 	}
 }
+
+// Zones that wait for their account's rulesets keep no worker from a push elsewhere.
+func TestAPushBesideASilentAccount(t *testing.T) {
+	run(t, func(t *testing.T) {
+		const n = 100
+		f := twoAccounts(t, n)
+		f.Concurrency = 4
+		f.repo.commit("c1", commit{state: inTwoAccounts("c1", n, "xss")})
+		f.start()
+		defer func() { f.stop() }()
+		f.pass(2 * time.Minute)
+		f.calls.set(func(ctx context.Context, c call) error {
+			if c.verb == "list" && c.who == string(mem.Account) {
+				return hang(ctx)
+			}
+			return nil
+		})
+		f.repo.commit("c2", commit{state: inTwoAccounts("c2", n, "rce")})
+		f.source.Poke()
+		f.pass(4 * time.Second)
+		f.repo.commit("c3", commit{state: inTwoAccounts("c3", n, "php")})
+		f.source.Poke()
+		f.pass(3 * time.Second)
+		for i := 2; i <= n; i += 2 {
+			if got := f.off(i); got != "php" {
+				t.Fatalf("%q is off in zone %d of the other account", got, i)
+			}
+		}
+	})
+}
