@@ -22,7 +22,10 @@ type Decision struct {
 	Due, Look []edge.ZoneID
 	// Gone are the zones that are no longer declared.
 	Gone []edge.ZoneID
-	// Revert says that all of Due return to what was last proved in them.
+	// Back are those of Due that return to what was last proved in them, while nothing
+	// else was sent since: there is nothing to undo. Revert says that all others return,
+	// too.
+	Back   []edge.ZoneID
 	Revert bool
 	// Tokens says that something about tokens is declared otherwise than before.
 	Tokens bool
@@ -104,6 +107,9 @@ func (c *Control) acceptance(before, next *Generation, approvals []reconcile.App
 			if touched {
 				d.Due = append(d.Due, z.ID)
 				d.Revert = d.Revert && !work
+				if !work && !c.zone(z.ID).sent {
+					d.Back = append(d.Back, z.ID)
+				}
 			}
 			if work && (touched || waits(c.rollout.have, z.ID)) {
 				rolled = append(rolled, z)

@@ -96,7 +96,7 @@ func (c *Control) note(o Outcome) Next {
 			c.rollout.outcomes[o.Zone] = outcome
 		}
 	}
-	next := Next{At: c.zone(o.Zone).again()}
+	next := Next{At: c.zone(o.Zone).again(c.Now())}
 	if w, ok := c.waiting[o.Zone]; ok {
 		next.Waits = true
 		if !w.until.IsZero() && (next.At.IsZero() || w.until.Before(next.At)) {

@@ -21,6 +21,7 @@ type zoneRecord struct {
 	unkept  map[edge.RulesetID]unkept
 	settled map[diff.DeploymentID]bool // proved under settling, while others are not yet
 	under   string                     // the fingerprint that settled is about
+	sent    bool                       // a write was let pass since the last proof
 }
 
 // zoneRecords sorts a record by zone.
@@ -96,10 +97,10 @@ func (z *zoneRecord) nonConvergent(id edge.ZoneID, now time.Time) map[diff.Deplo
 }
 
 // again is when a change that was not kept is tried next, the zero time where there
-// is none.
-func (z *zoneRecord) again() (at time.Time) {
+// is none. One whose time has come and that was not sent waits for something else.
+func (z *zoneRecord) again(now time.Time) (at time.Time) {
 	for _, u := range z.unkept {
-		if at.IsZero() || u.next.Before(at) {
+		if u.next.After(now) && (at.IsZero() || u.next.Before(at)) {
 			at = u.next
 		}
 	}
@@ -133,6 +134,7 @@ func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (
 	at, weakens := c.Now(), now.Direction == diff.Weakens
 	c.limits.count(id, weakens, commitWork && !plan.Changes[0].Approved, at)
 	widened := c.widen(t, now)
+	c.zone(id).sent = true
 	c.mu.Unlock()
 
 	var err error
@@ -203,6 +205,7 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 		proofs = []reconcile.Proof{{Zone: declared.ID, Fingerprint: t.Fingerprint, Labels: declared.Labels, Commit: t.State.Commit}}
 	}
 	gone := leftOver(z, whole)
+	z.sent = z.sent && !whole
 	c.mu.Unlock()
 	if len(news)+len(proofs) == 0 {
 		return c.drop(ctx, z, gone)

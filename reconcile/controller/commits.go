@@ -11,7 +11,7 @@ import (
 )
 
 // smallPush is up to how many zones a commit may change to count as a small push,
-// which nothing else keeps waiting.
+// which nothing else keeps waiting. Zones that a revert finds untouched do not count.
 const smallPush = 20
 
 func (c *Controller) urgency(zones int, revert bool) queue.Priority {
@@ -114,7 +114,11 @@ func (c *Controller) accept(d control.Decision) {
 	c.seen.Keep(g.Declares)
 	c.worker.Accounts.Keep(g.State)
 	c.setDue(d.Look, queue.Bulk, "to count what the commit changes")
-	c.setDue(d.Due, c.urgency(len(d.Due), d.Revert), "declared otherwise by commit "+g.State.Commit)
+	reason := "declared otherwise by commit " + g.State.Commit
+	c.setDue(d.Due, c.urgency(len(d.Due)-len(d.Back), d.Revert), reason)
+	if len(d.Due) > smallPush {
+		c.setDue(d.Back, queue.Bulk, reason)
+	}
 	if d.Tokens {
 		c.tokens.Set(queue.Item[struct{}]{Reason: "declared otherwise"})
 	}

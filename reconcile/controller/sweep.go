@@ -38,6 +38,10 @@ func (s *turns) turn(now time.Time) time.Duration {
 	return time.Duration(ahead * float64(s.interval.At(s.schedule, now)))
 }
 
+// justNow is the part of a turn before its place in which a zone that is looked at
+// has had its turn.
+const justNow = 0.01
+
 // next is when a zone is to be looked at after a moment; false for never.
 func (s *turns) next(id edge.ZoneID, now time.Time) (time.Time, bool) {
 	turn := s.turn(now)
@@ -46,7 +50,7 @@ func (s *turns) next(id edge.ZoneID, now time.Time) (time.Time, bool) {
 	}
 	passed := float64(now.UnixNano()%int64(turn)) / float64(turn)
 	wait := phaseOf(id) - passed
-	if wait <= 0 {
+	if wait < justNow {
 		wait++
 	}
 	return now.Add(time.Duration(wait * float64(turn))), true // by the monotonic clock

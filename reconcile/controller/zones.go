@@ -107,9 +107,12 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 	case err != nil:
 		return nil, err
 	}
-	opened, closed := c.breaker.note(l.sight.EntryPoint.Err, time.Now())
-	if closed {
-		c.zones.Wake()
+	opened := false
+	if l.asked() {
+		var closed bool
+		if opened, closed = c.breaker.note(l.sight.EntryPoint.Err, time.Now()); closed {
+			c.zones.Wake()
+		}
 	}
 	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
 		c.reports.failure(ctx, fmt.Errorf("the platform refuses all that is asked of it; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
@@ -122,6 +125,12 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 	}
 	c.keep(l)
 	return nil, nil
+}
+
+// asked reports whether the platform was asked something in this look. Where the
+// account could not be listed just before, it was not: that says nothing new.
+func (l *look) asked() bool {
+	return l.sight.Account.Listed.Err == nil || !l.sight.ListedAt.Before(l.began)
 }
 
 // keep remembers what was seen of the zone.
@@ -252,14 +261,20 @@ func (c *Controller) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 	}
 	if l.failed() {
 		earlier(now.Add(c.retries.failed(l.item.Key)), queue.Retry, "it failed before")
-		item.Slow = errors.Is(l.sight.EntryPoint.Err, edge.ErrUnavailable) || now.Sub(l.began) > slowAfter
+		item.Slow = errors.Is(l.sight.EntryPoint.Err, edge.ErrUnavailable)
 	} else {
 		c.retries.worked(l.item.Key)
 	}
+	item.Slow = item.Slow || c.slow(l, now)
 	if !turns {
 		return nil // without a schedule only commits and guards ask for a look
 	}
 	return &item
+}
+
+// slow reports whether the look took long, and not because the budget is used up.
+func (c *Controller) slow(l *look, now time.Time) bool {
+	return now.Sub(l.began) > slowAfter && c.Room(0) > 0
 }
 
 // inForce is the commit of what is in force.

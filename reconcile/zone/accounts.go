@@ -42,6 +42,7 @@ type account struct {
 	turn chan struct{} // holds a value while nobody has it
 
 	mu      sync.Mutex
+	taken   time.Time // when somebody took the turn; zero while nobody has it
 	listed  []edge.Ruleset
 	at      time.Time // when the list was asked for; zero for never
 	managed map[edge.RulesetID]edge.Ruleset
@@ -61,16 +62,10 @@ func NewAccounts(reader edge.Reader, now func() time.Time) *Accounts {
 // for others; an error is [ErrBusy], or that the context has ended.
 func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time) (diff.AccountLive, time.Time, error) {
 	known := a.of(of.ID)
-	timer := time.NewTimer(busyAfter)
-	defer timer.Stop()
-	select {
-	case <-known.turn:
-		defer func() { known.turn <- struct{}{} }()
-	case <-timer.C:
-		return diff.AccountLive{}, time.Time{}, ErrBusy
-	case <-ctx.Done():
-		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
+	if err := a.take(ctx, known); err != nil {
+		return diff.AccountLive{}, time.Time{}, err
 	}
+	defer a.give(known)
 	listed, at, err := a.list(ctx, known, of.ID, since)
 	if err != nil && ctx.Err() != nil {
 		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
@@ -94,6 +89,36 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 		live.Managed[found.ID] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
 	}
 	return live, at, nil
+}
+
+// take waits for the turn at an account, but not for whoever has had it for long.
+func (a *Accounts) take(ctx context.Context, known *account) error {
+	known.mu.Lock()
+	wait := busyAfter
+	if !known.taken.IsZero() {
+		wait -= a.now().Sub(known.taken)
+	}
+	known.mu.Unlock()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-known.turn:
+	case <-timer.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	known.taken = a.now()
+	return nil
+}
+
+func (a *Accounts) give(known *account) {
+	known.mu.Lock()
+	known.taken = time.Time{}
+	known.mu.Unlock()
+	known.turn <- struct{}{}
 }
 
 // Last returns the rulesets of a zone's account as last read, however long ago; false
