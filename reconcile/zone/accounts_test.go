@@ -176,6 +176,13 @@ func TestAccountsKeepNothingForEver(t *testing.T) {
 	if _, ok := f.Accounts.Last(stateOf(z).Accounts[0]); !ok {
 		t.Error("an account that is declared is forgotten")
 	}
+	task := f.task(z)
+	f.tamper.lists = func([]edge.Ruleset) []edge.Ruleset { return nil }
+	f.advance(1)
+	f.plan(t.Context(), task)
+	if n := len(f.Accounts.of(mem.Account).managed); n != 0 {
+		t.Errorf("%d managed rulesets are kept that the account has no more", n)
+	}
 	f.Accounts.Keep(desired.State{})
 	if _, ok := f.Accounts.Last(stateOf(z).Accounts[0]); ok {
 		t.Error("an account that is not declared is kept")

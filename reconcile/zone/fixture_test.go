@@ -384,6 +384,7 @@ type send = func() (*edge.Ruleset, error)
 type tamper struct {
 	*mem.Platform
 	list    func(edge.AccountID) error
+	lists   func([]edge.Ruleset) []edge.Ruleset
 	managed func() error
 	read    func(edge.ZoneID) error
 	write   func(ctx context.Context, send send) (*edge.Ruleset, error)
@@ -395,7 +396,11 @@ func (p *tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([
 			return nil, err
 		}
 	}
-	return p.Platform.AccountRulesets(ctx, account)
+	all, err := p.Platform.AccountRulesets(ctx, account)
+	if p.lists != nil {
+		all = p.lists(all)
+	}
+	return all, err
 }
 
 func (p *tamper) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {

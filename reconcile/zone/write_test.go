@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -144,18 +145,34 @@ func TestStaleZoneThatChangedIsPlannedAnew(t *testing.T) {
 // A zone whose rule or entry point is gone by the time it is read again has failed,
 // with what stands in the way.
 func TestStaleZoneThatIsGone(t *testing.T) {
-	f := newFixture(t, 1)
-	f.between = func() {
-		f.advance(2 * freshFor)
-		if err := f.platform.RemoveEntryPoint(mem.FleetZone(1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d := f.work(declare(1, core("xss")))
-	f.wantCalls(d.calls, "read 1")
-	f.wantOutcomes(d, failedNow)
-	if !errors.Is(d.results[0].Err, edge.ErrNotFound) || !d.sight.At.IsZero() {
-		t.Errorf("error %v, read at %v", d.results[0].Err, d.sight.At)
+	for name, c := range map[string]struct {
+		gone func(*fixture) error
+		want string
+	}{
+		"its entry point": {
+			func(f *fixture) error { return f.platform.RemoveEntryPoint(mem.FleetZone(1)) }, "reading the zone again: ",
+		},
+		"its rule": {func(f *fixture) error {
+			entry := f.entry(1)
+			entry.Rules = nil
+			return f.platform.SetEntryPoint(mem.FleetZone(1), entry)
+		}, "no execute rule of the zone runs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, 1)
+			f.between = func() {
+				f.advance(2 * freshFor)
+				if err := c.gone(f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d := f.work(declare(1, core("xss")))
+			f.wantCalls(d.calls, "read 1")
+			f.wantOutcomes(d, failedNow)
+			if !strings.Contains(d.results[0].Err.Error(), c.want) {
+				t.Errorf("error %v", d.results[0].Err)
+			}
+		})
 	}
 }
 
