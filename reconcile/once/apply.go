@@ -35,9 +35,10 @@ func (r *Run) apply(ctx context.Context, p *planned, report *reconcile.Report) e
 	gate := newGate(r, p)
 	report.Results = r.applyZones(ctx, p, gate)
 	err := gate.stopped()
-	if ctx.Err() == nil {
+	switch {
+	case ctx.Err() == nil:
 		err = errors.Join(err, r.applyTokens(ctx, p, report))
-	} else {
+	case err == nil:
 		err = context.Cause(ctx)
 	}
 	lingering, cancel := reconcile.Lingering(ctx, grace)
@@ -235,12 +236,15 @@ func solved(all, left []diff.Problem) []diff.Problem {
 
 // conclude remembers what the run has come to, even one that was told to stop.
 func (r *Run) conclude(ctx context.Context, p *planned, gate *gate, report *reconcile.Report) error {
-	return errors.Join(r.prove(ctx, p, gate), r.follow(ctx, p, report), r.spend(ctx, p, report))
+	return errors.Join(r.prove(ctx, p, gate), r.forget(ctx, p), r.follow(ctx, p, report), r.spend(ctx, p, report))
 }
 
 // prove records what agrees with its declaration: deployments, and the declarations of
-// zones of which all deployments do.
+// zones of which all deployments do. Of a commit that is not in force nothing is proved.
 func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
+	if p.facts.Shrunk() {
+		return nil
+	}
 	settled := map[edge.ZoneID]int{}
 	for _, s := range p.plan.Settled {
 		settled[s.ID.Zone]++
@@ -264,7 +268,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
-	return r.forget(ctx, p)
+	return nil
 }
 
 // forget drops what is remembered of deployments that the accepted state no longer
