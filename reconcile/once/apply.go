@@ -52,10 +52,20 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 	if err != nil {
 		return err
 	}
+	standing, err := r.Records.Standing(ctx)
+	if err != nil {
+		return fmt.Errorf("asking what others have accepted since: %w", err)
+	}
+	if by := standing.Commit; by != p.record.Accepted.Commit && by != p.state.Commit {
+		return fmt.Errorf("another process has accepted commit %s since: %w", by, reconcile.ErrSuperseded)
+	}
 	a := reconcile.Acceptance{
 		Commit: p.state.Commit, Size: p.facts.After, State: state, Approvals: p.words, Gone: control.GoneFrom(p.record, p.state),
 	}
-	if len(r.Guards.Waves) > 0 && p.record.Rollout.Commit != p.state.Commit {
+	if len(r.Guards.Waves) > 0 && standing.RolloutCommit != p.state.Commit {
+		if standing.RolloutHalted == "" {
+			p.rollout.Halted = "" // a person has said so since
+		}
 		a.Rollout = &p.rollout
 	}
 	if err := r.Records.AcceptCommit(ctx, a); err != nil {

@@ -587,3 +587,8 @@ func failEach(fails func() bool, err error) func(context.Context, edge.ZoneID, s
 		return send()
 	}
 }
+
+// commitSays are approvals that each commit carries.
+func commitSays(said ...reconcile.Approval) func(context.Context, string) ([]reconcile.Approval, error) {
+	return func(context.Context, string) ([]reconcile.Approval, error) { return said, nil }
+}
