@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -66,7 +67,49 @@ func TestReviewsBesideOneThatHangs(t *testing.T) {
 	}
 }
 
-// Nor does a forge that does not say who approved of a pull request that is closed.
+// What takes too long comes after all others from then on, and one of many a round has
+// its time.
+func TestManyThatHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, 1)
+		f.Now, f.Heads = time.Now, slowly{f.heads}
+		f.converge("c1", fleetZone(1, core("xss")))
+		for n := range 5 {
+			f.open(n+2, "slow", fleetZone(1, core("sqli")))
+		}
+		f.round()
+		tried := map[string]int{}
+		for n := range 5 {
+			f.log.Reset()
+			f.open(1, fmt.Sprint("p", n), fleetZone(1, core("sqli", fmt.Sprint("tag-", n))))
+			began := time.Now()
+			f.forge.told = func(number int) {
+				if number == 1 && !time.Now().Equal(began) {
+					t.Errorf("the honest one had to wait for %v", time.Since(began))
+				}
+			}
+			f.round()
+			if took := time.Since(began); took != usualTimeout {
+				t.Errorf("the round took %v", took)
+			}
+			for line := range strings.Lines(f.log.String()) {
+				_, who, _ := strings.Cut(line, "number=")
+				tried[strings.Fields(who)[0]]++
+			}
+		}
+		if len(tried) != 5 {
+			t.Errorf("tried %v", tried)
+		}
+		f.forge.pulls = nil
+		f.round()
+		if len(f.late) != 0 {
+			t.Errorf("%d are late for ever", len(f.late))
+		}
+	})
+}
+
+// A forge that does not say who approved of a pull request that is closed keeps no
+// other from being reviewed.
 func TestClosedPullRequestThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, 1)

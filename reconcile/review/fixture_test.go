@@ -176,8 +176,9 @@ type board struct {
 	approvedAt map[string]time.Time
 	sent       int
 	down       error
-	away       error        // from questions about approvals alone
-	stuck      map[int]bool // comments on these pull requests are never taken
+	away       error            // from questions about approvals alone
+	told       func(number int) // before each comment; nil is not
+	stuck      map[int]bool     // comments on these pull requests are never taken
 }
 
 func (b *board) PullRequests(context.Context) ([]PullRequest, error) {
@@ -187,6 +188,9 @@ func (b *board) PullRequests(context.Context) ([]PullRequest, error) {
 func (b *board) Comment(ctx context.Context, number int, marker, body string) error {
 	if !strings.HasPrefix(marker, "<!--") {
 		return errors.New("the marker would be seen")
+	}
+	if b.told != nil {
+		b.told(number)
 	}
 	if b.stuck[number] {
 		<-ctx.Done()

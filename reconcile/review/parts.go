@@ -34,19 +34,6 @@ var errInParts = errors.New("it changes more zones than are read in one round")
 // mostAtOnce is how many zones are read together, however little room there is.
 const mostAtOnce = 20
 
-// partsLast puts pull requests that are read in parts after the others.
-func (r *Reviews) partsLast(a, b PullRequest) int {
-	_, first := r.parts[a.Number]
-	_, second := r.parts[b.Number]
-	switch {
-	case first && !second:
-		return 1
-	case second && !first:
-		return -1
-	}
-	return 0
-}
-
 // mayGoOn reports, before a head is evaluated again, that there is no room for the
 // rest of its reads.
 func (r *Reviews) mayGoOn(number int, head, base string) error {

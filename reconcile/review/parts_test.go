@@ -54,8 +54,8 @@ func TestReviewInParts(t *testing.T) {
 	if n := strings.Count(f.log.String(), "read in parts"); n != 1 || strings.Contains(f.log.String(), "not reviewed") {
 		t.Errorf("log\n%s", f.log)
 	}
-	if len(f.kept.reads) != 0 || len(f.parts) != 0 {
-		t.Errorf("%d reads are kept for nobody", len(f.kept.reads))
+	if len(f.kept.reads) != 0 || len(f.parts) != 0 || len(f.late) != 0 {
+		t.Errorf("%d reads are kept for nobody, late are %v", len(f.kept.reads), f.late)
 	}
 }
 

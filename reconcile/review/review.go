@@ -14,9 +14,9 @@
 // declares, and no others: a pull request that names somebody else's zone would have
 // its state posted.
 //
-// What fails, takes long or hangs about one pull request costs the others nothing but
-// [Config.Timeout], and the next round as little: one that needs more reads than the
-// budget has is read in parts, after the others.
+// What fails, takes long or hangs about one pull request costs the others
+// [Config.Timeout] at the most, and that once: from then on it comes after them. One
+// that needs more reads than the budget has is read in parts, round after round.
 package review
 
 import (
@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -76,9 +77,11 @@ const (
 // [New].
 type Reviews struct {
 	Config
-	told  map[int]told
-	parts map[int]part
-	kept  kept
+	told   map[int]told
+	parts  map[int]part // that are not read through yet
+	kept   kept
+	late   map[int]int // the round in which a pull request took too long, or was not read through
+	rounds int
 }
 
 // told is what was last said of a pull request.
@@ -110,7 +113,10 @@ func New(c Config) *Reviews {
 	if c.Timeout <= 0 {
 		c.Timeout = usualTimeout
 	}
-	return &Reviews{Config: c, told: map[int]told{}, parts: map[int]part{}, kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now}}
+	return &Reviews{
+		Config: c, told: map[int]told{}, parts: map[int]part{}, late: map[int]int{},
+		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now},
+	}
 }
 
 // Run looks at pull requests at each tick and when woken, until ctx ends.
@@ -156,7 +162,8 @@ func (r *Reviews) Round(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("fetching pull requests: %w", err)
 	}
-	slices.SortStableFunc(open, r.partsLast)
+	r.rounds++
+	slices.SortStableFunc(open, r.lateLast)
 	for _, pull := range open {
 		err := r.bounded(ctx, func(ctx context.Context) error {
 			return r.review(ctx, pull, heads[pull.Number], failed[pull.Number], base)
@@ -167,9 +174,29 @@ func (r *Reviews) Round(ctx context.Context) error {
 		if err != nil && !errors.Is(err, errInParts) {
 			r.Log.WarnContext(ctx, "a pull request was not reviewed", "number", pull.Number, "error", err.Error())
 		}
+		if again := r.noteLate(pull.Number, err); again {
+			break // the others of them have their turn in the next rounds
+		}
 	}
 	r.dropKept()
 	return nil
+}
+
+// lateLast puts pull requests whose time was over, or that are read in parts, after
+// the others, and of them those first that have waited longest.
+func (r *Reviews) lateLast(a, b PullRequest) int { return r.late[a.Number] - r.late[b.Number] }
+
+// noteLate notes whether a pull request was done in its time, and reports whether it
+// has taken all of its time once more.
+func (r *Reviews) noteLate(number int, err error) (again bool) {
+	late := errors.Is(err, errTooLong)
+	if !late && !errors.Is(err, errInParts) {
+		delete(r.late, number)
+		return false
+	}
+	_, before := r.late[number]
+	r.late[number] = r.rounds
+	return late && before
 }
 
 // byTrust puts those that come from the project itself before those of forks, which
@@ -188,7 +215,7 @@ func byTrust(a, b PullRequest) int {
 // survives what a stranger may have found to make it panic: neither may keep the
 // others from being reviewed, or end the daemon.
 func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("it took longer than %s", r.Timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("%w than %s", errTooLong, r.Timeout))
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -202,17 +229,18 @@ func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (
 	return err
 }
 
+// errTooLong says that the time of a pull request is over.
+var errTooLong = errors.New("it took longer")
+
 // forget drops what was said of pull requests that are closed, once it is known
 // whether somebody approved of it: who approves and merges at once is no longer
 // seen among the open ones. A forge that does not say is asked again, for a while.
 func (r *Reviews) forget(ctx context.Context, open []int) {
-	for number := range r.parts {
-		if !slices.Contains(open, number) {
-			delete(r.parts, number)
-		}
-	}
+	gone := func(number int) bool { return !slices.Contains(open, number) }
+	maps.DeleteFunc(r.parts, func(number int, _ part) bool { return gone(number) })
+	maps.DeleteFunc(r.late, func(number, _ int) bool { return gone(number) })
 	for number, said := range r.told {
-		if slices.Contains(open, number) {
+		if !gone(number) {
 			continue
 		}
 		err := r.bounded(ctx, func(ctx context.Context) error { return r.agree(ctx, number, said) })
