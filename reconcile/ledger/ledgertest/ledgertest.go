@@ -48,7 +48,7 @@ type Fixture struct {
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	t.Run("memory", func(t *testing.T) { runSteps(t, open, memorySteps()) })
 	t.Run("forget", func(t *testing.T) { runSteps(t, open, forgetSteps()) })
-	t.Run("cursor", func(t *testing.T) { testCursor(t, open(t)) })
+	t.Run("swept", func(t *testing.T) { testSwept(t, open(t)) })
 	t.Run("holds", func(t *testing.T) { testHolds(t, open(t)) })
 	t.Run("control", func(t *testing.T) { runSteps(t, open, controlSteps()) })
 	t.Run("accept", func(t *testing.T) { runSteps(t, open, acceptSteps()) })
@@ -99,7 +99,6 @@ func check(t testing.TB, s Store, want reconcile.Record) {
 	same(t, "standing", standingOf(want), standing)
 	recalled, err := s.Recall(ctx)
 	must(t, err)
-	recalled.Cursor = reconcile.Cursor{}
 	same(t, "recalled", recollectionOf(want), recalled)
 	holds, err := s.Holds(ctx)
 	must(t, err)

@@ -81,13 +81,14 @@ func forgetSteps() []step {
 	}
 }
 
-func testCursor(t *testing.T, f Fixture) {
-	want := reconcile.Cursor{Phase: 1 << 63, At: noon.Add(time.Nanosecond)}
-	must(t, f.Store.Keep(t.Context(), reconcile.Cursor{Commit: "c1", Phase: 1, At: noon}))
-	must(t, f.Store.Keep(t.Context(), want))
-	got, err := f.Store.Recall(t.Context())
-	must(t, err)
-	same(t, "cursor", want, got.Cursor)
+// testSwept: the last word counts.
+func testSwept(t *testing.T, f Fixture) {
+	must(t, errors.Join(f.Store.Swept(t.Context(), noon), f.Store.Swept(t.Context(), noon.Add(time.Nanosecond))))
+	want := reconcile.Record{Swept: noon.Add(time.Nanosecond)}
+	check(t, f.Store, want)
+	if f.Reopen != nil {
+		check(t, f.Reopen(t).Store, want)
+	}
 }
 
 // testHolds: one a zone, the last; and those that are over are there too.
