@@ -60,6 +60,7 @@ type Control struct {
 	accepted reconcile.Accepted // without its state
 	zones    map[edge.ZoneID]*zoneRecord
 	drifts   []reconcile.Drift
+	swept    time.Time
 	words    words
 	limits   limits
 	rollout  rollout
@@ -124,7 +125,7 @@ func (c *Control) restore(ctx context.Context) error {
 
 // take makes a record the one that is worked with; the caller holds the lock.
 func (c *Control) take(record reconcile.Record) {
-	c.accepted, c.drifts = record.Accepted, record.Drifts
+	c.accepted, c.drifts, c.swept = record.Accepted, record.Drifts, record.Swept
 	c.accepted.State = nil
 	c.zones = zoneRecords(record, c.Now())
 	c.words = wordsOf(record)
@@ -146,6 +147,14 @@ func (c *Control) publish(g *Generation) {
 		}
 	}
 	c.limits = newLimits(c.facts(g), c.drifts, c.Now().Add(-c.DriftFor))
+}
+
+// Swept is up to when each turn of the sweep was taken by an earlier process; zero
+// where that is not known.
+func (c *Control) Swept() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.swept
 }
 
 // Accepted returns the commit that is on record as accepted, whether or not its

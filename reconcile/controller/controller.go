@@ -151,4 +151,7 @@ func (c *Controller) Run(ctx context.Context) {
 		all.Go(func() { c.workZones(ctx) })
 	}
 	all.Wait()
+	lingering, cancel := reconcile.Lingering(ctx, grace)
+	defer cancel()
+	c.recordSwept(lingering)
 }

@@ -19,7 +19,7 @@ const ahead = 0.9
 
 // turns says when each zone is looked at without a reason: once in a turn, at a time
 // that hangs on its id alone. A fleet is spread evenly however it is named, zones that
-// come and go move no other, and nothing needs to be remembered over a restart.
+// come and go move no other, and of the sweep only a time is remembered over a restart.
 type turns struct {
 	schedule cron.Schedule // nil: never
 
