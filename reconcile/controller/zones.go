@@ -45,6 +45,7 @@ type look struct {
 	sight      zone.Sight
 	plan       diff.Plan
 	results    []reconcile.Result
+	unrecorded error // why what agrees could not be put on record
 }
 
 // work looks at a zone and makes it what is desired. It returns when to look again.
@@ -72,8 +73,8 @@ func (c *Controller) work(ctx context.Context, item queue.Item[edge.ZoneID]) *qu
 	case verdict == control.Counting:
 		return c.counted(ctx, &l)
 	}
-	if problem := c.apply(ctx, &l); problem != nil {
-		c.reports.failure(ctx, problem)
+	if l.unrecorded = c.apply(ctx, &l); l.unrecorded != nil {
+		c.reports.failure(ctx, l.unrecorded)
 	}
 	return c.conclude(ctx, &l)
 }
@@ -103,16 +104,19 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 	l.sight, err = c.worker.Read(ctx, l.task)
 	switch {
 	case errors.Is(err, zone.ErrBusy):
+		c.breaker.pass()
 		return c.later(ctx, l.item, busyFor), nil
 	case err != nil:
 		return nil, err
 	}
-	opened := false
+	opened, closed := false, false
 	if l.asked() {
-		var closed bool
-		if opened, closed = c.breaker.note(l.sight.EntryPoint.Err, time.Now()); closed {
-			c.zones.Wake()
-		}
+		opened, closed = c.breaker.note(l.sight.EntryPoint.Err, time.Now())
+	} else {
+		c.breaker.pass()
+	}
+	if closed {
+		c.zones.Wake()
 	}
 	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
 		c.reports.failure(ctx, fmt.Errorf("the platform refuses all that is asked of it; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
@@ -130,7 +134,7 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 // asked reports whether the platform was asked something in this look. Where the
 // account could not be listed just before, it was not: that says nothing new.
 func (l *look) asked() bool {
-	return l.sight.Account.Listed.Err == nil || !l.sight.ListedAt.Before(l.began)
+	return l.sight.Account.Listed.Err == nil || !l.sight.ListedAt.IsZero()
 }
 
 // keep remembers what was seen of the zone.
@@ -227,6 +231,9 @@ func (l *look) superseded() bool {
 
 // failed reports whether another try may help.
 func (l *look) failed() bool {
+	if l.unrecorded != nil {
+		return true
+	}
 	for _, problem := range l.plan.Problems {
 		if problem.Unread() {
 			return true

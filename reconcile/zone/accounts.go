@@ -58,8 +58,9 @@ func NewAccounts(reader edge.Reader, now func() time.Time) *Accounts {
 }
 
 // Live returns the rulesets of a zone's account as listed since a time, and when
-// they were listed. A failure is in what it returns, for this zone and for a while
-// for others; an error is [ErrBusy], or that the context has ended.
+// they were asked for. A failure is in what it returns, for this zone and for a while
+// for others, for whom nothing was asked: the time is zero. An error is [ErrBusy], or
+// that the context has ended.
 func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time) (diff.AccountLive, time.Time, error) {
 	known := a.of(of.ID)
 	if err := a.take(ctx, known); err != nil {
@@ -170,7 +171,7 @@ func (a *Accounts) list(ctx context.Context, known *account, id edge.AccountID, 
 		return listed, at, nil
 	}
 	if failed != nil && now.Sub(failedAt) < pause {
-		return nil, failedAt, failed
+		return nil, time.Time{}, failed
 	}
 	listed, err := a.reader.AccountRulesets(ctx, id)
 	known.mu.Lock()

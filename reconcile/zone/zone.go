@@ -86,7 +86,7 @@ const freshFor = 60 * time.Second
 // Sight is what a read has found.
 type Sight struct {
 	Account  diff.AccountLive
-	ListedAt time.Time // when the account's list was asked for
+	ListedAt time.Time // when the account's list was asked for; zero where it failed just before
 	// EntryPoint is that of the zone; At is when it was asked for.
 	EntryPoint diff.Observed[edge.Ruleset]
 	At         time.Time
