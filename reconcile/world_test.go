@@ -64,6 +64,8 @@ func (w *world) restart() {
 	}
 }
 
+func (w *world) guard(g Guards) { w.Guards, w.Control = g, w.memory }
+
 // run makes one run and returns the report and the calls it took.
 func (w *world) run(order Order) (Report, []string) {
 	w.t.Helper()
