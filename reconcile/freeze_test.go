@@ -1,13 +1,19 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 	"time"
 	_ "time/tzdata" // the tests are about Berlin, wherever they run
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/robfig/cron/v3"
 	"pgregory.net/rapid"
 
+<<<<<<< HEAD
+=======
+	"github.com/seawall-dev/seawall/diff"
+>>>>>>> h-once2
 )
 
 func berlin(t testing.TB) *time.Location {
@@ -117,3 +123,40 @@ func TestAFreezeEndsWhenItSays(t *testing.T) {
 		}
 	})
 }
+<<<<<<< HEAD
+=======
+
+// TestFreezesAt: those that a time is in, but for those that a person overrides where
+// they allow it.
+func TestFreezesAt(t *testing.T) {
+	closed, open := window(t, "0 6 * * *", 2*time.Hour, time.UTC), window(t, "0 6 * * *", time.Hour, time.UTC)
+	closed.Name, closed.Strengthening, closed.Labels = "closed", true, diff.Labels{"tier": "gold"}
+	open.Name, open.Override = "open", true
+	at := time.Date(2026, 1, 1, 6, 30, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		at         time.Time
+		override   bool
+		inForce    []string
+		overridden []string
+	}{
+		"before":         {at.Add(-time.Hour), true, nil, nil},
+		"within":         {at, false, []string{"closed", "open"}, nil},
+		"overridden":     {at, true, []string{"closed"}, []string{"open"}},
+		"only the other": {at.Add(time.Hour), true, []string{"closed"}, nil},
+	} {
+		inForce, overridden := FreezesAt([]Freeze{closed, open}, c.at, c.override)
+		var names []string
+		for _, f := range inForce {
+			names = append(names, f.Name)
+		}
+		if !slices.Equal(names, c.inForce) || !slices.Equal(overridden, c.overridden) {
+			t.Errorf("%s: in force %v, overridden %v", name, names, overridden)
+		}
+	}
+	inForce, _ := FreezesAt([]Freeze{closed}, at, false)
+	want := diff.Freeze{Name: "closed", Until: at.Add(90 * time.Minute), Strengthening: true, Labels: diff.Labels{"tier": "gold"}}
+	if d := cmp.Diff([]diff.Freeze{want}, inForce); d != "" {
+		t.Errorf("in force (-want +got):\n%s", d)
+	}
+}
+>>>>>>> h-once2

@@ -1,6 +1,7 @@
 package once
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -234,5 +235,38 @@ func TestNothingGrowsOverManyRuns(t *testing.T) {
 	}
 	if got := f.recall(); len(got.Applied) > 2 || len(got.NonConvergent) != 0 || len(got.Proofs) > 2 || len(got.Approvals) != 0 {
 		t.Errorf("on record %+v", got)
+	}
+}
+
+// What could not be forgotten, or narrowed, is told and made up for by the next run.
+func TestRecordsThatFailAtTheEnd(t *testing.T) {
+	for _, call := range []string{"forget", "prove", "spend"} {
+		t.Run(call, func(t *testing.T) {
+			f := newFixture(t, 2)
+			f.deployBoth()
+			f.repo.push("c1", declare(1, core("xss"), credentials()), declare(2, core()))
+			f.converge(Order{})
+			f.guards = calm
+			f.repo.push("c2", declare(1, core("xss")), declare(2, core()), declare(3))
+			f.repo.commits["c2"].state.Accounts[0].Zones[1] = declare(2, core("php"))
+			report, _ := f.plan(Order{})
+			order := approving(report.Plan.ApprovalDigest())
+			f.records.fails = func(c string) error {
+				if c == call {
+					return errFull
+				}
+				return nil
+			}
+			report, _ = f.apply(order)
+			if !errors.Is(report.Err, errFull) || report.Converged() {
+				t.Errorf("error %v, results %v", report.Err, outcomes(report))
+			}
+			f.records.fails = nil
+			f.apply(order)
+			got := f.recall()
+			if len(got.Applied) != 2 || got.Proofs[mem.FleetZone(2)].Commit != "c2" {
+				t.Errorf("on record %+v", got)
+			}
+		})
 	}
 }

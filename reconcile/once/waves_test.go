@@ -367,3 +367,17 @@ func TestRolloutThatCannotBeRecorded(t *testing.T) {
 	report, _ = f.converge(Order{})
 	f.wantOutcomes(report, "2 converged")
 }
+
+// A rollout that another process has begun meanwhile is not ours to write to.
+func TestRolloutOfOthersIsLeftAlone(t *testing.T) {
+	f := inWaves(t, 2)
+	other := reconcile.Rollout{Commit: "c9", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{mem.FleetZone(1): {Wave: 1}}}
+	f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+		f.must(f.records.Roll(t.Context(), func(reconcile.Rollout) reconcile.Rollout { return other }))
+		return send()
+	}
+	f.apply(Order{})
+	if got := f.recall().Rollout; !got.Equal(other) {
+		t.Errorf("on record is %+v", got)
+	}
+}
