@@ -10,10 +10,7 @@ import (
 	"github.com/robfig/cron/v3"
 	"pgregory.net/rapid"
 
-<<<<<<< HEAD
-=======
 	"github.com/seawall-dev/seawall/diff"
->>>>>>> h-once2
 )
 
 func berlin(t testing.TB) *time.Location {
@@ -123,8 +120,6 @@ func TestAFreezeEndsWhenItSays(t *testing.T) {
 		}
 	})
 }
-<<<<<<< HEAD
-=======
 
 // TestFreezesAt: those that a time is in, but for those that a person overrides where
 // they allow it.
@@ -159,4 +154,3 @@ func TestFreezesAt(t *testing.T) {
 		t.Errorf("in force (-want +got):\n%s", d)
 	}
 }
->>>>>>> h-once2

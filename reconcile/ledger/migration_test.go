@@ -57,8 +57,10 @@ func TestDevelopmentVersions(t *testing.T) {
 // TestKilledCreating: a process that dies between the statements of the schema has left
 // no ledger, and the next one makes it.
 func TestKilledCreating(t *testing.T) {
+	t.Parallel()
 	for after := 1; after <= len(statements(version6)); after++ {
 		t.Run(strconv.Itoa(after), func(t *testing.T) {
+			t.Parallel()
 			path := filepath.Join(t.TempDir(), "ledger.db")
 			wantKilled(t, "create", path, strconv.Itoa(after))
 			if _, err := os.Stat(path); !os.IsNotExist(err) {
