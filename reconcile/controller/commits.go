@@ -155,9 +155,14 @@ const tickEvery = time.Second
 // sweptEvery is how often it is recorded how far the sweep has come.
 const sweptEvery = time.Minute
 
-// recordSwept records how far the sweep has come: to the oldest turn that is due.
+// atWorkFor is for how long a look that was begun may go on: a process that ends may
+// not have come to its end.
+const atWorkFor = 30 * time.Second
+
+// recordSwept records how far the sweep has come: to the oldest turn that is due, or
+// may be at work.
 func (c *Controller) recordSwept(ctx context.Context) {
-	until := time.Now()
+	until := time.Now().Add(-atWorkFor)
 	if oldest := c.zones.Stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
 		until = oldest
 	}
