@@ -63,7 +63,7 @@ func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 			work = append(work, id)
 			continue
 		}
-		due, ok := c.sweep.next(id, swept)
+		due, ok := c.sweep.first(id, swept)
 		if whole || !ok || due.Before(now) { // its turn came while no process was there
 			due = now
 		}

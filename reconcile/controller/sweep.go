@@ -42,15 +42,23 @@ func (s *turns) turn(now time.Time) time.Duration {
 // has had its turn.
 const justNow = 0.01
 
-// next is when a zone is to be looked at after a moment; false for never.
+// next is when a zone is to be looked at that was looked at a moment ago; false for
+// never.
 func (s *turns) next(id edge.ZoneID, now time.Time) (time.Time, bool) {
+	return s.after(id, now, justNow)
+}
+
+// first is the first turn of a zone after a moment; false for never.
+func (s *turns) first(id edge.ZoneID, from time.Time) (time.Time, bool) { return s.after(id, from, 0) }
+
+func (s *turns) after(id edge.ZoneID, now time.Time, least float64) (time.Time, bool) {
 	turn := s.turn(now)
 	if turn <= 0 {
 		return time.Time{}, false
 	}
 	passed := float64(now.UnixNano()%int64(turn)) / float64(turn)
 	wait := phaseOf(id) - passed
-	if wait < justNow {
+	if wait < least {
 		wait++
 	}
 	return now.Add(time.Duration(wait * float64(turn))), true // by the monotonic clock
