@@ -161,7 +161,11 @@ func (l *Logger) result(ctx context.Context, result Result) {
 		for i, f := range result.Left {
 			left[i] = string(f.Path)
 		}
-		l.Log.ErrorContext(ctx, "the platform did not keep a change; it will not be sent again", append(attrs, "left", left)...)
+		level := slog.LevelError
+		if result.Again {
+			level = slog.LevelDebug
+		}
+		l.Log.Log(ctx, level, "the platform did not keep a change; it is tried again later", append(attrs, "left", left)...)
 	default:
 		l.Log.ErrorContext(ctx, "change not applied", append(attrs, "outcome", string(result.Outcome))...)
 	}

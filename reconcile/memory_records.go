@@ -23,7 +23,7 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 		Applied: m.Applied, NonConvergent: m.NonConvergent,
 		Proofs: map[edge.ZoneID]Proof{},
 		Holds:  m.Holds, Approvals: m.Approvals, Rollout: m.Rollout,
-		Drifts: slices.Clone(f.drifts),
+		Drifts: slices.Clone(f.drifts), Swept: f.swept,
 	}
 	r.Rollout.Zones = maps.Clone(r.Rollout.Zones)
 	for id, p := range f.proofs {

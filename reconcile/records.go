@@ -47,6 +47,8 @@ type Records interface {
 	// Drifted records drifts, before they are healed, and drops those from before a time.
 	// The same zone at the same time is one drift, so that a call may be repeated.
 	Drifted(ctx context.Context, drifts []Drift, before time.Time) error
+	// Swept records that each zone whose turn came before a time was looked at.
+	Swept(ctx context.Context, until time.Time) error
 }
 
 // Proof says which declaration of a zone was last proved to be live.
@@ -99,7 +101,8 @@ type Record struct {
 	Holds         []diff.Hold // those that are over too
 	Approvals     []Approval  // those that are not spent
 	Rollout       Rollout
-	Drifts        []Drift // in the order of time
+	Drifts        []Drift   // in the order of time
+	Swept         time.Time // see [Records]; zero for not known
 }
 
 // Accepted is the commit that was accepted last; the zero value is none.

@@ -54,9 +54,6 @@ type Report struct {
 	Begun *Begun
 	// Busy is how long the slices of a Sum took, without the time between them.
 	Busy time.Duration
-
-	tokens map[string]bool // keys of the tokens in scope
-	looked bool            // it came to all zones in scope, whatever else has failed
 }
 
 // Begun says what a commit that was accepted is about.
@@ -92,6 +89,8 @@ type Result struct {
 	Err     error
 	// Left are the fields that still differ after a write that did not converge.
 	Left []diff.Field
+	// Again says that the very same change was not kept before, and that was told.
+	Again bool
 	// Concurrent says that somebody else wrote to the entry point meanwhile.
 	Concurrent bool
 }

@@ -35,8 +35,15 @@ func (r *Repo) sound() error {
 	if err != nil {
 		return storeError("reading", err)
 	}
-	if before, err := os.ReadFile(filepath.Join(r.dir, stampFile)); err == nil && string(before) == now {
+	before, err := os.ReadFile(filepath.Join(r.dir, stampFile))
+	if err == nil && string(before) == now {
 		return nil
+	}
+	for line := range strings.Lines(string(before)) {
+		name, _, _ := strings.Cut(line, " ")
+		if !strings.Contains("\n"+now, "\n"+name+" ") {
+			return damaged("%s is gone", name)
+		}
 	}
 	return r.inspect()
 }
@@ -50,7 +57,8 @@ func (r *Repo) stamp() error {
 	return r.replace(stampFile, now)
 }
 
-// suspect has the next fetch look at contents: somebody could not read one.
+// suspect has the next fetch look at contents: somebody could not read one, or
+// files are about to change.
 func (r *Repo) suspect() { _ = os.Remove(filepath.Join(r.dir, stampFile)) } // gone is fine
 
 // look lists the files that do not change but by a fetch.
@@ -81,10 +89,23 @@ func (r *Repo) look() (string, error) {
 // was written: git's files end in their own checksums. It says nothing of
 // history that was never fetched.
 func (r *Repo) inspect() error {
-	for _, part := range []func() error{r.inspectPacks, r.inspectLoose, r.inspectRefs} {
-		if err := part(); err != nil {
-			return damageOr(err)
-		}
+	if err := r.inspectFiles(); err != nil {
+		return err
+	}
+	if err := r.inspectRefs(); err != nil {
+		return damageOr(err)
+	}
+	return nil
+}
+
+// inspectFiles is the part of it that looks at files by themselves.
+func (r *Repo) inspectFiles() error {
+	err := r.inspectPacks()
+	if err == nil {
+		err = r.inspectLoose()
+	}
+	if err != nil {
+		return damageOr(err)
 	}
 	return nil
 }
@@ -144,17 +165,18 @@ func checksum(name string) (sum, before []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if info.Size() < 2*sha1.Size {
+	const least = 12 + sha1.Size // a pack without objects
+	if info.Size() < least {
 		return nil, nil, damaged("%s is cut", filepath.Base(name))
 	}
-	hash, end := sha1.New(), make([]byte, 2*sha1.Size)
+	hash, end := sha1.New(), make([]byte, min(2*sha1.Size, info.Size()))
 	if _, err := io.Copy(hash, io.NewSectionReader(file, 0, info.Size()-sha1.Size)); err != nil {
 		return nil, nil, err
 	}
 	if _, err := file.ReadAt(end, info.Size()-int64(len(end))); err != nil {
 		return nil, nil, err
 	}
-	sum, before = end[sha1.Size:], end[:sha1.Size]
+	before, sum = end[:len(end)-sha1.Size], end[len(end)-sha1.Size:]
 	if !bytes.Equal(hash.Sum(nil), sum) {
 		return nil, nil, damaged("%s does not have its checksum", filepath.Base(name))
 	}
@@ -198,7 +220,8 @@ func inspectObject(name string) error {
 }
 
 // inspectRefs looks at what the store's own refs name: the commits with all
-// their files, and their history as far as it was fetched.
+// their files, and their history as far as it was fetched. Where that is cut, a
+// server may have left out files of the commit fetched last; see [fetch.bring].
 func (r *Repo) inspectRefs() error {
 	st := openStorage(r.dir)
 	cuts, err := st.Shallow()
@@ -216,6 +239,9 @@ func (r *Repo) inspectRefs() error {
 	}
 	found := newReach(st)
 	for _, ref := range refs {
+		if len(cuts) > 0 && ref.Name() == refFetched {
+			continue
+		}
 		if err := found.inspect(ref, len(cuts) > 0); err != nil {
 			return err
 		}

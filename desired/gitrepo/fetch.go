@@ -119,6 +119,10 @@ func (f *fetch) mayBeDamage(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, errFull) {
 		return false
 	}
+	return mayBeDamage(err)
+}
+
+func mayBeDamage(err error) bool {
 	return errors.Is(err, ErrStore) || errors.Is(err, ErrFetch) || errors.Is(err, errLeadsNowhere)
 }
 
@@ -162,7 +166,11 @@ func (f *fetch) bring(ctx context.Context) (plumbing.Hash, error) {
 	commit, err := f.pull(ctx, f.storage, f.depth())
 	if cut && (lacking(err) || err == nil && !complete(f.storage, commit)) {
 		// The server took our cut history for a whole one and left out what the
-		// commits beyond the cut hold.
+		// commits beyond the cut hold. Beside a damaged copy a good one is of no use:
+		// either may be read.
+		if err := f.repo.inspectFiles(); err != nil {
+			return plumbing.ZeroHash, err
+		}
 		return f.refill(ctx, 1)
 	}
 	return commit, err

@@ -33,6 +33,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -97,6 +98,9 @@ func (r *Repo) prepare() error {
 	}
 	_, err := git.Open(openStorage(r.dir), nil)
 	if err == nil {
+		err = r.checkHead()
+	}
+	if err == nil {
 		return nil
 	}
 	if _, ok := damageOr(err).(*Error); ok {
@@ -116,6 +120,16 @@ func (r *Repo) prepare() error {
 		}
 	}
 	return r.init()
+}
+
+// checkHead: the library takes any text in HEAD for a commit's, other tools for
+// the sign that this is no repository at all.
+func (r *Repo) checkHead() error {
+	text, err := os.ReadFile(filepath.Join(r.dir, "HEAD"))
+	if err == nil && !strings.HasPrefix(string(text), "ref: refs/") {
+		err = damaged("HEAD cannot be read")
+	}
+	return err
 }
 
 // init makes what there is not yet of a store. Nothing of ours is in HEAD and

@@ -48,6 +48,7 @@ func (r *Repo) compactIfFull() error {
 // with submodules and for cut histories.) Readers that lose a pack under
 // their hands look again; see [Tree].
 func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash) error {
+	r.suspect()
 	cut, err := isShallow(st)
 	if err != nil {
 		return err

@@ -127,11 +127,32 @@ func (p *Pulls) Fetch(ctx context.Context, s Source, pulls []Pull, limits PullLi
 	if err := p.mend(); err != nil {
 		return nil, nil, err
 	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	here, failed, err = p.fetchAll(ctx, s, pulls, limits)
+	if err == nil && slices.ContainsFunc(failed, func(e PullError) bool { return mayBeDamage(e.Err) }) {
+		if damage := onlyDamage(p.repo.inspectFiles()); damage != nil {
+			if err := p.repo.reset(damage); err != nil {
+				return nil, nil, err
+			}
+			here, failed, err = p.fetchAll(ctx, s, pulls, limits)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.tidy(limits); err != nil {
+		p.repo.suspect()
+		return here, failed, err
+	}
+	return here, failed, p.repo.stamp()
+}
+
+// fetchAll fetches into a store that is sound.
+func (p *Pulls) fetchAll(ctx context.Context, s Source, pulls []Pull, limits PullLimits) (here []Pull, failed []PullError, err error) {
 	if err := p.keepOnly(pulls); err != nil {
 		return nil, nil, err
 	}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
 	for _, pull := range pulls {
 		got, err := p.fetch(ctx, s, pull, limits)
 		if ctx.Err() != nil || errors.Is(err, errSilent) || errors.Is(err, errFull) {
@@ -144,11 +165,7 @@ func (p *Pulls) Fetch(ctx context.Context, s Source, pulls []Pull, limits PullLi
 		}
 		here = append(here, got)
 	}
-	if err := p.tidy(limits); err != nil {
-		p.repo.suspect()
-		return here, failed, err
-	}
-	return here, failed, p.repo.stamp()
+	return here, failed, nil
 }
 
 // mend empties a store that is damaged.

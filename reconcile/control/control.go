@@ -61,6 +61,7 @@ type Control struct {
 	accepted  reconcile.Accepted // without its state
 	accepting string             // the commit that is about to be put on record; empty for none
 	zones     map[edge.ZoneID]*zoneRecord
+	swept     time.Time
 	words     words
 	wrote     uint64 // counts what was written of what [Records] has standing
 	agreed    agreements
@@ -128,7 +129,7 @@ func (c *Control) restore(ctx context.Context) (look []edge.ZoneID, err error) {
 
 // take makes a record the one that is worked with; the caller holds the lock.
 func (c *Control) take(record reconcile.Record) {
-	c.accepted = record.Accepted
+	c.accepted, c.swept = record.Accepted, record.Swept
 	c.accepted.State = nil
 	c.zones = zoneRecords(record, c.Now())
 	c.words = wordsOf(record)
@@ -155,6 +156,14 @@ func (c *Control) publish(g *Generation, drifts []reconcile.Drift) {
 	facts := c.facts(g)
 	facts.LabelsBefore = maps.Clone(c.labels) // what was counted by a label stays counted by it
 	c.limits = newLimits(facts, drifts, c.Now().Add(-c.DriftFor))
+}
+
+// Swept is up to when each turn of the sweep was taken by an earlier process; zero
+// where that is not known.
+func (c *Control) Swept() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.swept
 }
 
 // Accepted returns the commit that is on record as accepted, whether or not its

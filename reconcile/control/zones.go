@@ -273,9 +273,9 @@ func (c *Control) drop(ctx context.Context, z *zoneRecord, gone []diff.Deploymen
 }
 
 // NotKept implements [zone.Gate].
-func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) error {
+func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
 	c.mu.Lock()
-	c.zone(t.Zone().ID).noteUnkept(left.Target.Ruleset, left.Fingerprint(), c.Now())
+	news = c.zone(t.Zone().ID).noteUnkept(left.Target.Ruleset, left.Fingerprint(), c.Now())
 	c.mu.Unlock()
-	return c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint())
+	return news, c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint())
 }

@@ -62,14 +62,18 @@ func (c *Controller) begin(ctx context.Context) {
 func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 	now := time.Now()
 	whole := c.Sweep == nil || c.Budget.Requests == 0 || control.SweepRequests(g.State)*startWhole <= int64(c.Budget.Requests)
+	swept := c.control.Swept()
+	if swept.IsZero() || swept.After(now) {
+		swept = now
+	}
 	var turns []queue.Item[edge.ZoneID]
 	for id := range g.Zones() {
 		if c.control.CommitWork(g, id) {
 			work = append(work, id)
 			continue
 		}
-		due, ok := c.sweep.next(id, now)
-		if whole || !ok {
+		due, ok := c.sweep.next(id, swept)
+		if whole || !ok || due.Before(now) { // its turn came while no process was there
 			due = now
 		}
 		turns = append(turns, queue.Item[edge.ZoneID]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
@@ -169,16 +173,34 @@ func (c *Controller) keepStates(ctx context.Context) {
 // tickEvery is how often control is asked what time and people have brought.
 const tickEvery = time.Second
 
+// sweptEvery is how often it is recorded how far the sweep has come.
+const sweptEvery = time.Minute
+
+// recordSwept records how far the sweep has come: to the oldest turn that is due.
+func (c *Controller) recordSwept(ctx context.Context) {
+	until := time.Now()
+	if oldest := c.zones.Stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
+		until = oldest
+	}
+	if err := c.Records.Swept(ctx, until); err != nil {
+		c.reports.failure(ctx, err)
+	}
+}
+
 // tick asks for that until ctx ends.
 func (c *Controller) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
-	last := ""
+	last, swept := "", time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		if now := time.Now(); now.Sub(swept) >= sweptEvery {
+			swept = now
+			c.recordSwept(ctx)
 		}
 		ticked, err := c.control.Tick(ctx)
 		switch {

@@ -74,7 +74,8 @@ type Controller struct {
 	seen    *seen.Cache
 	zones   *queue.Queue[edge.ZoneID]
 	tokens  *queue.Queue[struct{}]
-	sweep   *sweep
+	sweep   *turns
+	shares  *shares
 	retries *retries
 	breaker *breaker
 	reports *reports
@@ -99,7 +100,7 @@ func New(ctx context.Context, c Config) (*Controller, error) {
 		c.Begin = func(string) {}
 	}
 	ctl := &Controller{
-		Config: c, seen: &seen.Cache{}, sweep: &sweep{schedule: c.Sweep}, retries: newRetries(),
+		Config: c, seen: &seen.Cache{}, sweep: &turns{schedule: c.Sweep}, shares: &shares{budget: c.Budget}, retries: newRetries(),
 		breaker: newBreaker(2 * c.Concurrency), save: make(chan *control.Generation, 1),
 	}
 	ctl.worker = &zone.Worker{
@@ -152,4 +153,7 @@ func (c *Controller) Run(ctx context.Context) {
 		all.Go(func() { c.workZones(ctx) })
 	}
 	all.Wait()
+	lingering, cancel := reconcile.Lingering(ctx, grace)
+	defer cancel()
+	c.recordSwept(lingering)
 }

@@ -17,10 +17,10 @@ import (
 // for what delays it: no zone is to go unseen for longer than an interval.
 const ahead = 0.9
 
-// sweep says when each zone is looked at without a reason: once in a turn, at a time
+// turns says when each zone is looked at without a reason: once in a turn, at a time
 // that hangs on its id alone. A fleet is spread evenly however it is named, zones that
-// come and go move no other, and nothing needs to be remembered over a restart.
-type sweep struct {
+// come and go move no other, and of the sweep only a time is remembered over a restart.
+type turns struct {
 	schedule cron.Schedule // nil: never
 
 	mu       sync.Mutex
@@ -29,7 +29,7 @@ type sweep struct {
 
 // turn is how long the sweep takes to come to every zone, at a moment; zero where none
 // is scheduled.
-func (s *sweep) turn(now time.Time) time.Duration {
+func (s *turns) turn(now time.Time) time.Duration {
 	if s.schedule == nil {
 		return 0
 	}
@@ -43,7 +43,7 @@ func (s *sweep) turn(now time.Time) time.Duration {
 const justNow = 0.01
 
 // next is when a zone is to be looked at after a moment; false for never.
-func (s *sweep) next(id edge.ZoneID, now time.Time) (time.Time, bool) {
+func (s *turns) next(id edge.ZoneID, now time.Time) (time.Time, bool) {
 	turn := s.turn(now)
 	if turn <= 0 {
 		return time.Time{}, false

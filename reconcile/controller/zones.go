@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -22,7 +23,11 @@ func (c *Controller) workZones(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		c.breaker.begin(time.Now())
+		now := time.Now()
+		c.breaker.begin(now)
+		if item.Priority != queue.Push {
+			c.shares.use(classOf(item.Priority), 1, now)
+		}
 		c.zones.Done(item.Key, c.work(ctx, item))
 	}
 }
@@ -113,6 +118,9 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 	if closed {
 		c.zones.Wake()
 	}
+	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
+		c.reports.failure(ctx, fmt.Errorf("the platform refuses all that is asked of it; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
+	}
 	if errors.Is(l.sight.EntryPoint.Err, edge.ErrUnauthenticated) {
 		if opened {
 			c.reports.failure(ctx, zone.Rejected(l.sight.EntryPoint.Err))
@@ -159,6 +167,9 @@ func (c *Controller) apply(ctx context.Context, l *look) error {
 		if change.Applies() {
 			c.seen.Drop(l.item.Key) // before it is sent
 			l.results, l.sight = c.worker.Apply(ctx, l.task, l.sight, l.plan)
+			if l.item.Priority != queue.Push {
+				c.shares.use(classOf(l.item.Priority), (requestsPerZone-1)*len(l.results), time.Now())
+			}
 			c.keep(l)
 			break
 		}

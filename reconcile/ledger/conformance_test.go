@@ -10,6 +10,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	t.Run("Forgetful", func(t *testing.T) {
 		ledgertest.Run(t, func(*testing.T) ledgertest.Fixture {
 			f := &reconcile.Forgetful{}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,6 +23,9 @@ func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // folders of tests are like those of people
 	switch os.Getenv(child) {
 	case "":
+		if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it: each check writes ledgers to the disk
+			_ = flag.Set("rapid.checks", "30")
+		}
 		os.Exit(m.Run())
 	case "generations":
 		generations(os.Args[1])

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -120,42 +121,56 @@ func recordHalf(path string, calls, changes int) error {
 // TestKilledWithinARecord: a process that is killed after any row of any call has left
 // what was on record before the call, and life goes on from there.
 func TestKilledWithinARecord(t *testing.T) {
+	t.Parallel()
 	history := recordHistory(t)
-	kills := 0
-	for calls := range recordLife {
-		for changes := 1; ; changes++ {
-			path := newPath(t)
-			command := run(t, "record", path, strconv.Itoa(calls), strconv.Itoa(changes))
-			out, err := command.CombinedOutput()
-			if command.ProcessState.ExitCode() == survived {
-				break
-			}
-			if status, ok := command.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-				t.Fatalf("call %d: the process was not killed: %v\n%s", calls, err, out)
-			}
-			kills++
-			l := mustOpen(t, path)
-			got, err := l.Restore(t.Context())
-			must(t, err)
-			if d := sameRecord(history[calls], got); d != "" {
-				t.Errorf("call %d, killed after %d rows (-want +got):\n%s", calls, changes, d)
-			}
-			for _, do := range recordLife[calls:] {
-				must(t, do(t.Context(), l))
-			}
-			if got, err = l.Restore(t.Context()); err != nil || sameRecord(history[len(recordLife)], got) != "" {
-				t.Errorf("call %d: life did not go on: %v", calls, err)
-			}
+	var kills atomic.Int64
+	t.Run("calls", func(t *testing.T) {
+		for calls := range recordLife {
+			t.Run(strconv.Itoa(calls), func(t *testing.T) {
+				t.Parallel()
+				kills.Add(int64(killedWithin(t, history, calls)))
+			})
 		}
-	}
-	if kills < 25 {
+	})
+	if kills := kills.Load(); kills < 25 {
 		t.Errorf("%d kills: the test sees too little", kills)
+	}
+}
+
+// killedWithin kills processes within one call, each after another row, until one
+// survives it, and returns how many died.
+func killedWithin(t *testing.T, history []reconcile.Record, calls int) (kills int) {
+	t.Helper()
+	for {
+		path := newPath(t)
+		command := run(t, "record", path, strconv.Itoa(calls), strconv.Itoa(kills+1))
+		out, err := command.CombinedOutput()
+		if command.ProcessState.ExitCode() == survived {
+			return kills
+		}
+		if status, ok := command.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+			t.Fatalf("call %d: the process was not killed: %v\n%s", calls, err, out)
+		}
+		kills++
+		l := mustOpen(t, path)
+		got, err := l.Restore(t.Context())
+		must(t, err)
+		if d := sameRecord(history[calls], got); d != "" {
+			t.Errorf("call %d, killed after %d rows (-want +got):\n%s", calls, kills, d)
+		}
+		for _, do := range recordLife[calls:] {
+			must(t, do(t.Context(), l))
+		}
+		if got, err = l.Restore(t.Context()); err != nil || sameRecord(history[len(recordLife)], got) != "" {
+			t.Errorf("call %d: life did not go on: %v", calls, err)
+		}
 	}
 }
 
 // TestCutRecords cuts the log of a ledger everywhere: what is left is what was on record
 // at some step, and no step is skipped on the way.
 func TestCutRecords(t *testing.T) {
+	t.Parallel()
 	history := recordHistory(t)
 	l := mustOpen(t, newPath(t))
 	for _, do := range recordLife {

@@ -64,8 +64,9 @@ type Gate interface {
 	Permit(ctx context.Context, t Task, planned, now diff.Change) (*diff.Refusal, error)
 	// Proved records deployments that agree with their declaration.
 	Proved(ctx context.Context, t Task, settled []diff.Settled) error
-	// NotKept records a change that the platform took and did not keep.
-	NotKept(ctx context.Context, t Task, left diff.Change) error
+	// NotKept records a change that the platform took and did not keep, and reports
+	// whether that is news: the very same change was not told of before.
+	NotKept(ctx context.Context, t Task, left diff.Change) (news bool, err error)
 }
 
 // Worker runs the stages. All fields are required; Writer is not used by Read and
@@ -152,18 +153,21 @@ func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 
 // Apply sends the changes of a guarded plan that nothing refuses, one at a time, and
 // proves each by reading it back. A change that the context's end has kept from being
-// sent is not started; one that was sent is finished all the same. It returns what was
-// read last, too; its At is zero where that failed after a write.
+// sent is not started, nor is any after the platform has not taken the credential; one
+// that was sent is finished all the same. It returns what was read last, too; its At is
+// zero where that failed after a write.
 func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (results []reconcile.Result, _ Sight) {
 	v := &visit{Worker: w, Task: t, sight: s}
+	rejected := false
 	for _, c := range plan.Changes {
 		if !c.Applies() || c.Kind != diff.KindDeployment {
 			continue
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !rejected {
 			result = v.change(ctx, c)
 		}
+		rejected = rejected || errors.Is(result.Err, edge.ErrUnauthenticated)
 		results = append(results, result)
 	}
 	return results, v.sight

@@ -44,26 +44,43 @@ type Fixture struct {
 	Beside func(t *testing.T) Store
 }
 
-// Run tests stores, from easy to nasty. Each call of open begins a new one.
+// Run tests stores, from easy to nasty, several at a time. Each call of open begins a
+// new one.
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
-	t.Run("memory", func(t *testing.T) { runSteps(t, open, memorySteps()) })
-	t.Run("cursor", func(t *testing.T) { testCursor(t, open(t)) })
-	t.Run("holds", func(t *testing.T) { testHolds(t, open(t)) })
-	t.Run("control", func(t *testing.T) { runSteps(t, open, controlSteps()) })
-	t.Run("accept", func(t *testing.T) { runSteps(t, open, acceptSteps()) })
-	t.Run("gone", func(t *testing.T) { runSteps(t, open, goneSteps()) })
-	t.Run("prove", func(t *testing.T) { runSteps(t, open, proveSteps()) })
-	t.Run("late", func(t *testing.T) { runSteps(t, open, lateSteps()) })
-	t.Run("widen", func(t *testing.T) { runSteps(t, open, widenSteps()) })
-	t.Run("drifted", func(t *testing.T) { runSteps(t, open, driftSteps()) })
-	t.Run("states", func(t *testing.T) { testStates(t, open) })
-	t.Run("ended", func(t *testing.T) { testEnded(t, open(t)) })
-	t.Run("copies", func(t *testing.T) { testCopies(t, open(t)) })
-	t.Run("tokens", func(t *testing.T) { testTokens(t, open) })
-	t.Run("beside", func(t *testing.T) { testBeside(t, open(t)) })
-	t.Run("whole", func(t *testing.T) { testWhole(t, open(t)) })
-	t.Run("at once", func(t *testing.T) { testAtOnce(t, open(t)) })
-	t.Run("laws", func(t *testing.T) { testLaws(t, open) })
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, open func(t *testing.T) Fixture)
+	}{
+		{"memory", steps(memorySteps())},
+		{"forget", steps(forgetSteps())},
+		{"swept", once(testSwept)},
+		{"holds", once(testHolds)},
+		{"control", steps(controlSteps())},
+		{"accept", steps(acceptSteps())},
+		{"gone", steps(goneSteps())},
+		{"prove", steps(proveSteps())},
+		{"late", steps(lateSteps())},
+		{"widen", steps(widenSteps())},
+		{"drifted", steps(driftSteps())},
+		{"states", testStates},
+		{"ended", once(testEnded)},
+		{"copies", once(testCopies)},
+		{"tokens", testTokens},
+		{"beside", once(testBeside)},
+		{"whole", once(testWhole)},
+		{"at once", once(testAtOnce)},
+		{"laws", testLaws},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open)
+		})
+	}
+}
+
+// once is a test of one store.
+func once(test func(*testing.T, Fixture)) func(*testing.T, func(*testing.T) Fixture) {
+	return func(t *testing.T, open func(*testing.T) Fixture) { test(t, open(t)) }
 }
 
 // step is what is done to a store of its own, and what is on record then.
@@ -73,16 +90,19 @@ type step struct {
 	want reconcile.Record
 }
 
-func runSteps(t *testing.T, open func(t *testing.T) Fixture, steps []step) {
-	for _, step := range steps {
-		t.Run(step.name, func(t *testing.T) {
-			f := open(t)
-			must(t, step.do(t.Context(), f.Store))
-			check(t, f.Store, step.want)
-			if f.Reopen != nil {
-				check(t, f.Reopen(t).Store, step.want)
-			}
-		})
+// steps is a test of one store for each step.
+func steps(all []step) func(*testing.T, func(*testing.T) Fixture) {
+	return func(t *testing.T, open func(*testing.T) Fixture) {
+		for _, step := range all {
+			t.Run(step.name, func(t *testing.T) {
+				f := open(t)
+				must(t, step.do(t.Context(), f.Store))
+				check(t, f.Store, step.want)
+				if f.Reopen != nil {
+					check(t, f.Reopen(t).Store, step.want)
+				}
+			})
+		}
 	}
 }
 
@@ -98,7 +118,6 @@ func check(t testing.TB, s Store, want reconcile.Record) {
 	same(t, "standing", standingOf(want), standing)
 	recalled, err := s.Recall(ctx)
 	must(t, err)
-	recalled.Cursor = reconcile.Cursor{}
 	same(t, "recalled", recollectionOf(want), recalled)
 	holds, err := s.Holds(ctx)
 	must(t, err)
