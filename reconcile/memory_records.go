@@ -79,6 +79,16 @@ func (f *Forgetful) accept(commit string, size diff.Size, state []byte) {
 	f.accepted = &Accepted{Commit: commit, State: bytes.Clone(state)}
 }
 
+// SaveState implements [Records].
+func (f *Forgetful) SaveState(_ context.Context, commit string, state []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.accepted != nil && f.accepted.Commit == commit {
+		f.accepted = &Accepted{Commit: commit, State: bytes.Clone(state)}
+	}
+	return nil
+}
+
 // Prove implements [Records].
 func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled) error {
 	if err := ctx.Err(); err != nil {

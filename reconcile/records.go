@@ -24,6 +24,9 @@ type Records interface {
 	Standing(ctx context.Context) (Standing, error)
 	// AcceptCommit records an accepted commit with all that goes with it.
 	AcceptCommit(ctx context.Context, a Acceptance) error
+	// SaveState puts what the accepted commit declares on record beside it. It does nothing
+	// where another commit was accepted since.
+	SaveState(ctx context.Context, commit string, state []byte) error
 	// Prove records that zones are as declared: their proofs, what their deployments own
 	// in the place of what was stored, and that these deployments converged. What is equal
 	// is not written. It touches no other deployment of these zones: see Forget.

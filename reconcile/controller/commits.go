@@ -21,13 +21,22 @@ func (c *Controller) urgency(zones int, revert bool) queue.Priority {
 	return queue.Bulk
 }
 
-// setDue has zones looked at now.
+// setDue has zones looked at now, in the place of what was planned for them.
 func (c *Controller) setDue(ids []edge.ZoneID, p queue.Priority, reason string) {
+	c.zones.Set(itemsOf(ids, p, reason)...)
+}
+
+// dueToo has zones looked at now, unless they are due already for something more urgent.
+func (c *Controller) dueToo(ids []edge.ZoneID, p queue.Priority, reason string) {
+	c.zones.Sooner(itemsOf(ids, p, reason)...)
+}
+
+func itemsOf(ids []edge.ZoneID, p queue.Priority, reason string) []queue.Item[edge.ZoneID] {
 	items := make([]queue.Item[edge.ZoneID], len(ids))
 	for i, id := range ids {
 		items[i] = queue.Item[edge.ZoneID]{Key: id, Priority: p, Reason: reason}
 	}
-	c.zones.Set(items...)
+	return items
 }
 
 // startWhole is the part of the budget up to which a fleet is looked at as a whole at
@@ -81,11 +90,23 @@ func (c *Controller) follow(ctx context.Context) {
 			c.propose(ctx, p)
 		}
 	}
-	c.Source.Run(ctx, func() string { return c.inForce().Commit }, c.propose)
+	c.Source.Run(ctx, c.known, c.propose)
+}
+
+// known is the commit that need not be evaluated again: the one in force, unless
+// another process has accepted one that nothing is known of.
+func (c *Controller) known() string {
+	commit := c.inForce().Commit
+	if c.control.Accepted() != commit {
+		return ""
+	}
+	return commit
 }
 
 // propose decides about a commit, and has done what the decision asks for.
 func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
 	d, err := c.control.Propose(ctx, p)
 	if err != nil {
 		c.reports.failure(ctx, err)
@@ -194,7 +215,7 @@ func (c *Controller) tick(ctx context.Context) {
 			last = err.Error()
 			c.reports.failure(ctx, err)
 		}
-		c.setDue(ticked.Released, queue.Released, "need not wait any longer")
+		c.dueToo(ticked.Released, queue.Released, "need not wait any longer")
 		if ticked.Tokens {
 			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
 		}
@@ -206,18 +227,18 @@ func (c *Controller) tick(ctx context.Context) {
 
 // reload takes over a commit that another process has accepted.
 func (c *Controller) reload(ctx context.Context) {
-	before := c.control.Current()
-	g, err := c.control.Reload(ctx)
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	d, err := c.control.Reload(ctx)
 	if err != nil {
 		c.reports.failure(ctx, err)
 		return
 	}
-	if g == nil {
+	if d.Accepted == nil {
 		c.Source.Poke() // its declarations are not on record: the source proposes it
 		return
 	}
-	d := control.Between(before, g)
-	c.reports.inForce(ctx, g, d.Due)
+	c.reports.inForce(ctx, d.Accepted, d.Due)
 	c.accept(d)
 }
 
@@ -236,7 +257,7 @@ func (c *Controller) lookNow(ctx context.Context) {
 		c.asked.Store(time.Now().UnixNano())
 		ids := allOf(g)
 		c.reports.round(ids)
-		c.setDue(ids, queue.Sweep, "asked for")
+		c.dueToo(ids, queue.Sweep, "asked for")
 		c.tokens.Set(queue.Item[struct{}]{Reason: "asked for"})
 	}
 }

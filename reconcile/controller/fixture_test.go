@@ -512,14 +512,17 @@ func (r *records) Standing(ctx context.Context) (reconcile.Standing, error) {
 }
 
 func (r *records) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
-	op := "accept"
-	if a.State != nil {
-		op = "save"
-	}
-	if err := r.note(ctx, op); err != nil {
+	if err := r.note(ctx, "accept"); err != nil {
 		return err
 	}
 	return r.Forgetful.AcceptCommit(ctx, a)
+}
+
+func (r *records) SaveState(ctx context.Context, commit string, state []byte) error {
+	if err := r.note(ctx, "save"); err != nil {
+		return err
+	}
+	return r.Forgetful.SaveState(ctx, commit, state)
 }
 
 func (r *records) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {

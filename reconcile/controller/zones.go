@@ -235,7 +235,7 @@ func (l *look) failed() bool {
 		return true
 	}
 	for _, problem := range l.plan.Problems {
-		if problem.Unread() {
+		if problem.State.Unread() {
 			return true
 		}
 	}
