@@ -143,7 +143,7 @@ func TestOutage(t *testing.T) {
 		return errDown
 	}
 	report, calls := f.apply(Order{})
-	f.wantCalls(calls[:6], "list", "managed core", "read 1", "read 2", "read 3", "read 4")
+	f.wantCalls(calls, "list", "managed core", "read 1", "read 2", "read 3", "read 4", "write 1", "read 1", "write 2", "read 2")
 	f.wantOutcomes(report, "1 converged", "2 converged")
 	if report.Plan.Summary.Unknown != 8 {
 		t.Errorf("%d zones unknown, want 8", report.Plan.Summary.Unknown)
