@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
@@ -227,7 +228,11 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	if err != nil {
 		return err
 	}
-	a.source, a.compiler, a.good, a.agreed = repository, repository, repository, repository.agreed
+	a.source, a.compiler, a.good, a.agreed = repository, repository, repository, repository.approvals
+	var spare *worker.Spare // one run has nothing to be ahead of
+	if why == toServe {
+		spare = repository.keepSpare()
+	}
 	open := ledger.Open
 	if why == toPlan {
 		open = ledger.OpenReadOnly
@@ -239,7 +244,7 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	a.records, a.tokenMemory = memory, memory
 	a.evaluator = repository.evaluator
 	giveBack := a.close
-	a.close = func() { giveBack(); _, _ = memory.Close(), a.evaluator.cache.Close() }
+	a.close = func() { giveBack(); spare.Close(); _, _ = memory.Close(), a.evaluator.cache.Close() }
 	return a.withTokens(s, memory, why)
 }
 

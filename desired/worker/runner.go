@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"time"
 )
@@ -19,6 +18,12 @@ type Runner struct {
 	Env []string
 	// Executable is the binary to start; empty for the one that runs.
 	Executable string
+	// Spare has a process started ahead, where it is of the same binary and bounds;
+	// nil starts one for each job.
+	Spare *Spare
+	// Follow says that another job is likely to follow at once: the next spare process
+	// is started beside this job, and not some time after it.
+	Follow bool
 }
 
 // NetworkEnv are the variables a fetching job needs: to find git-upload-pack,
@@ -73,44 +78,54 @@ func (r Runner) RunSteps(ctx context.Context, job string, steps []string, in fun
 func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job string, in any,
 	onStep func(string, json.RawMessage) error,
 ) (map[string]bool, error) {
+	order, err := r.order(job, in)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	child, err := r.child(limits)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Spare.prepareLater(r, limits)
+	s := &session{child: child, limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
+	err = s.run(ctx, order)
+	return s.begun, err
+}
+
+func (r Runner) order(job string, in any) ([]byte, error) {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the job's input: %w", err)
 	}
-	cmd, err := r.command(limits, job)
-	if err != nil {
-		return nil, err
-	}
-	s := &session{limits: limits, deadline: deadline, onStep: onStep, cmd: cmd, begun: map[string]bool{}}
-	err = s.run(ctx, input)
-	return s.begun, err
-}
-
-func (r Runner) command(limits Limits, job string) (*exec.Cmd, error) {
-	executable := r.Executable
-	if executable == "" {
-		var err error
-		if executable, err = self(); err != nil {
-			return nil, fmt.Errorf("finding this binary: %w", err)
-		}
-	}
-	cmd := exec.Command(executable, Argument, job)
-	space := limits.AddressSpace
-	if raceEnabled {
-		space = 0
-	}
-	cmd.Env = []string{
-		fmt.Sprintf("%s=%d,%d", Marker, space, limits.Stack),
-		fmt.Sprintf("GOMEMLIMIT=%d", limits.Memory),
-		"GOGC=200",
-		"GOMAXPROCS=1",
-		"GOTRACEBACK=single",
-	}
+	o := order{Job: job, Env: map[string]string{}, In: input}
 	for _, name := range r.Env {
 		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
+			o.Env[name] = value
 		}
 	}
-	cmd.SysProcAttr = ownGroup()
-	return cmd, nil
+	return json.Marshal(o)
 }
+
+// child is the spare process, or a new one.
+func (r Runner) child(limits Limits) (*child, error) {
+	c := r.Spare.take(r.kind(limits))
+	if r.Follow && r.Spare != nil {
+		go r.Spare.prepare(r, limits)
+	}
+	if c != nil {
+		return c, nil
+	}
+	return r.start(limits)
+}
+
+// kind is what the processes have in common of which one can do for another.
+type kind struct {
+	executable    string
+	memory, stack int64
+	space         uint64
+}
+
+func (r Runner) kind(l Limits) kind { return kind{r.Executable, l.Memory, l.Stack, l.AddressSpace} }
