@@ -87,7 +87,7 @@ func (e evaluator) compileListed(ctx context.Context, t tree, list listing) (des
 }
 
 func (e evaluator) list(ctx context.Context, t tree) (list listing, err error) {
-	runner := worker.Runner{Limits: e.bounds, Spare: e.spare, Follow: true}
+	runner := worker.Runner{Limits: e.bounds}
 	err = runner.Run(ctx, jobFolders, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
 	return list, err
 }

@@ -7,16 +7,17 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and the outputs in scripts")
 
 func TestMain(m *testing.M) {
-	worker.Main(jobs)
+	worker.Main(jobs, compile.Warm)
 	testscript.Main(m, map[string]func(){
 		"seawall": func() {
-			worker.Main(jobs)
+			worker.Main(jobs, compile.Warm)
 			os.Exit(Main())
 		},
 	})

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
@@ -229,10 +228,6 @@ func (a *assembly) onGit(s settings, why purpose) error {
 		return err
 	}
 	a.source, a.compiler, a.good, a.agreed = repository, repository, repository, repository.approvals
-	var spare *worker.Spare // one run has nothing to be ahead of
-	if why == toServe {
-		spare = repository.keepSpare()
-	}
 	open := ledger.Open
 	if why == toPlan {
 		open = ledger.OpenReadOnly
@@ -244,8 +239,13 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	a.records, a.tokenMemory = memory, memory
 	a.evaluator = repository.evaluator
 	giveBack := a.close
-	a.close = func() { giveBack(); spare.Close(); _, _ = memory.Close(), a.evaluator.cache.Close() }
-	return a.withTokens(s, memory, why)
+	a.close = func() { giveBack(); _, _ = memory.Close(), a.evaluator.cache.Close() }
+	if err := a.withTokens(s, memory, why); err != nil || why != toServe {
+		return err // one run has nothing to be ahead of
+	}
+	closeSpares, closeRest := repository.keepSpares(), a.close
+	a.close = func() { closeSpares(); closeRest() }
+	return nil
 }
 
 // ledger opens the ledger of the configuration's state folder.

@@ -51,6 +51,7 @@ type repository struct {
 	log    *slog.Logger
 
 	evaluator evaluator
+	spare     *worker.Spare // a process that fetches, started ahead; nil for none
 	ahead     ahead
 }
 
@@ -83,10 +84,14 @@ func fetchBounds(timeout time.Duration) worker.Limits {
 // local zone.
 var fetchEnv = append(slices.Clone(worker.NetworkEnv), "TZ")
 
-// keepSpare has a worker process started ahead of each push, until the spare is closed.
-func (r *repository) keepSpare() *worker.Spare {
-	r.evaluator.spare = &worker.Spare{}
-	return r.evaluator.spare
+// keepSpares has a process to fetch and one to evaluate started ahead of each push,
+// until closed.
+func (r *repository) keepSpares() (closeAll func()) {
+	r.spare = &worker.Spare{Limits: fetchBounds(r.source.Timeout)}
+	r.evaluator.spare = &worker.Spare{Limits: r.evaluator.bounds, Warm: true}
+	r.spare.Prepare()
+	r.evaluator.spare.Prepare()
+	return func() { r.spare.Close(); r.evaluator.spare.Close() }
 }
 
 // Fetch brings the configured ref into the store, and verifies it. A commit that
@@ -121,7 +126,7 @@ func (r *repository) fetch(ctx context.Context, order fetching) (answer fetched,
 	defer cancel(nil)
 	var read ahead
 	done := false
-	runner := worker.Runner{Limits: fetchBounds(r.source.Timeout), Env: fetchEnv, Spare: r.evaluator.spare, Follow: true}
+	runner := worker.Runner{Limits: fetchBounds(r.source.Timeout), Env: fetchEnv, Spare: r.spare}
 	err = runner.Run(ctx, jobFetch, order, func(step string, out json.RawMessage) error {
 		switch step {
 		case stepListing:

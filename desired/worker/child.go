@@ -17,9 +17,20 @@ type child struct {
 	stderr *excerpt
 }
 
-// start starts a process.
-func (r Runner) start(limits Limits) (*child, error) {
-	cmd, err := r.command(limits)
+// kind is what processes have in common of which one can do for another.
+type kind struct {
+	executable    string // empty for the one that runs
+	memory, stack int64
+	space         uint64
+}
+
+func kindOf(executable string, l Limits) kind {
+	return kind{executable, l.Memory, l.Stack, l.AddressSpace}
+}
+
+// start starts a process, a warm one or not; see [Main].
+func start(k kind, warm bool) (*child, error) {
+	cmd, err := k.command(warm)
 	if err != nil {
 		return nil, err
 	}
@@ -30,22 +41,22 @@ func (r Runner) start(limits Limits) (*child, error) {
 	return c, nil
 }
 
-func (r Runner) command(limits Limits) (*exec.Cmd, error) {
-	executable := r.Executable
+func (k kind) command(warm bool) (*exec.Cmd, error) {
+	executable := k.executable
 	if executable == "" {
 		var err error
 		if executable, err = self(); err != nil {
 			return nil, fmt.Errorf("finding this binary: %w", err)
 		}
 	}
-	cmd := exec.Command(executable, Argument)
-	space := limits.AddressSpace
+	space := k.space
 	if raceEnabled {
 		space = 0
 	}
+	cmd := exec.Command(executable, Argument)
 	cmd.Env = []string{
-		fmt.Sprintf("%s=%d,%d", Marker, space, limits.Stack),
-		fmt.Sprintf("GOMEMLIMIT=%d", limits.Memory),
+		fmt.Sprintf("%s=%d,%d,%t", Marker, space, k.stack, warm),
+		fmt.Sprintf("GOMEMLIMIT=%d", k.memory),
 		"GOGC=200",
 		"GOMAXPROCS=1",
 		"GOTRACEBACK=single",

@@ -20,7 +20,8 @@ import (
 func TestMain(m *testing.M) {
 	worker.Main(map[string]worker.Job{
 		"double": double, "steps": steps, "env": environment, "fail": fail, "parent": parent,
-	})
+		"pid": pid, "spared": spared,
+	}, func() { warm = true })
 	if os.Getenv("SEAWALL_TEST_MAIN") != "" {
 		fmt.Print("the program itself")
 		os.Exit(0)
@@ -73,6 +74,30 @@ func steps(_ context.Context, in []byte, out *worker.Output) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// warm says that this process was started ahead, and did what it is to do ahead.
+var warm bool
+
+// pid says which process this is.
+func pid(_ context.Context, _ []byte, out *worker.Output) error {
+	return out.Emit(process{os.Getpid(), warm})
+}
+
+type process struct {
+	PID  int
+	Warm bool
+}
+
+// spared is a worker with a spare process, which it names.
+func spared(ctx context.Context, _ []byte, out *worker.Output) error {
+	spare := &worker.Spare{}
+	spare.StartNow()
+	if err := out.Emit(spare.PID()); err != nil {
+		return err
+	}
+	loop(out)
 	return nil
 }
 

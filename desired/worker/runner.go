@@ -18,12 +18,9 @@ type Runner struct {
 	Env []string
 	// Executable is the binary to start; empty for the one that runs.
 	Executable string
-	// Spare has a process started ahead, where it is of the same binary and bounds;
-	// nil starts one for each job.
+	// Spare has a process that was started ahead, where it is of the same binary and
+	// bounds; nil starts one for each job.
 	Spare *Spare
-	// Follow says that another job is likely to follow at once: the next spare process
-	// is started beside this job, and not some time after it.
-	Follow bool
 }
 
 // NetworkEnv are the variables a fetching job needs: to find git-upload-pack,
@@ -85,11 +82,13 @@ func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	child, err := r.child(limits)
-	if err != nil {
-		return nil, err
+	child := r.Spare.take(kindOf(r.Executable, limits))
+	if child == nil {
+		if child, err = start(kindOf(r.Executable, limits), false); err != nil {
+			return nil, err
+		}
 	}
-	defer r.Spare.prepareLater(r, limits)
+	defer r.Spare.Prepare()
 	s := &session{child: child, limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
 	err = s.run(ctx, order)
 	return s.begun, err
@@ -108,24 +107,3 @@ func (r Runner) order(job string, in any) ([]byte, error) {
 	}
 	return json.Marshal(o)
 }
-
-// child is the spare process, or a new one.
-func (r Runner) child(limits Limits) (*child, error) {
-	c := r.Spare.take(r.kind(limits))
-	if r.Follow && r.Spare != nil {
-		go r.Spare.prepare(r, limits)
-	}
-	if c != nil {
-		return c, nil
-	}
-	return r.start(limits)
-}
-
-// kind is what the processes have in common of which one can do for another.
-type kind struct {
-	executable    string
-	memory, stack int64
-	space         uint64
-}
-
-func (r Runner) kind(l Limits) kind { return kind{r.Executable, l.Memory, l.Stack, l.AddressSpace} }

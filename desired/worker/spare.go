@@ -5,71 +5,75 @@ import (
 	"time"
 )
 
-// Spare keeps one worker process ahead of the jobs, for [Runner.Spare]. It has
-// nothing of any job in it: not its input, not its environment. It costs some 5 MiB of
-// memory while it waits, for its program is the parent's, and no processor time. It
-// ends with the parent, however that does.
+// Spare keeps one worker process ahead of the jobs, for [Runner.Spare]. There is
+// nothing of any job in it, neither its input nor its environment. While it waits it
+// takes a few MiB of memory, for its program is the parent's, and no processor time.
+// It ends with the parent, however that does.
 //
-// The zero Spare is ready and has none; the first job brings it. Close it. It is safe
-// for concurrent use.
+// The zero Spare has the default bounds. It begins with [Spare.Prepare], and is to be
+// closed. It is safe for concurrent use, and a nil Spare never has a process.
 type Spare struct {
+	Limits     Limits // those for the process, as in the Runner that takes it
+	Executable string // the same
+	// Warm has the process do ahead what [Main] was given for that.
+	Warm bool
+
 	mu      sync.Mutex
-	waiting *child // nil for none
-	kind    kind   // of waiting
-	timer   *time.Timer
+	waiting *child      // nil for none
+	timer   *time.Timer // nil until there is one to be started
 	closed  bool
 }
 
-// rest is how long after a job the next process is started: whoever gets the job's
+// rest is how long after a job the next process is started: whoever has the job's
 // result is still busy with it.
 const rest = time.Second
 
-// take returns the process that waits, nil where there is none of the kind.
-func (s *Spare) take(k kind) *child {
+// Prepare has a process started in a moment, unless one waits. Each job that took it
+// asks for the next one.
+func (s *Spare) Prepare() {
 	if s == nil {
-		return nil
+		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.waiting
-	if c == nil || s.kind != k {
-		return nil
-	}
-	s.waiting = nil
-	if !c.alive() {
-		c.end()
-		return nil
-	}
-	return c
-}
-
-// prepare starts a process, unless one waits. Without one, the next job starts its
-// own, and says what keeps it from that.
-func (s *Spare) prepare(r Runner, limits Limits) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.waiting != nil {
 		return
 	}
-	if c, err := r.start(limits); err == nil {
-		s.waiting, s.kind = c, r.kind(limits)
-	}
-}
-
-// prepareLater starts a process when things have calmed down.
-func (s *Spare) prepareLater(r Runner, limits Limits) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return
-	}
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	s.timer = time.AfterFunc(rest, func() { s.prepare(r, limits) })
+	s.timer = time.AfterFunc(rest, s.start)
+}
+
+// start starts the process. Without it the next job starts its own, and says what keeps
+// it from that.
+func (s *Spare) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.waiting != nil {
+		return
+	}
+	if c, err := start(s.kind(), s.Warm); err == nil {
+		s.waiting = c
+	}
+}
+
+func (s *Spare) kind() kind { return kindOf(s.Executable, s.Limits.withDefaults()) }
+
+// take returns the process that waits, nil where there is none of the kind.
+func (s *Spare) take(k kind) *child {
+	if s == nil || s.kind() != k {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.waiting
+	s.waiting = nil
+	if c != nil && !c.alive() {
+		c.end()
+		return nil
+	}
+	return c
 }
 
 // Close ends the process that waits. Jobs that come later start their own.
