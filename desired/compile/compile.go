@@ -28,7 +28,6 @@ import (
 	"io/fs"
 	"path"
 
-
 	"github.com/seawall-dev/seawall/cue/schema/explain"
 	"github.com/seawall-dev/seawall/desired"
 )

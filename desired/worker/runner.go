@@ -82,14 +82,17 @@ func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	child := r.Spare.take(kindOf(r.Executable, limits))
-	if child == nil {
-		if child, err = start(kindOf(r.Executable, limits), false); err != nil {
-			return nil, err
-		}
-	}
+	s := &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
 	defer r.Spare.Prepare()
-	s := &session{child: child, limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
+	if s.child = r.Spare.take(kindOf(r.Executable, limits)); s.child != nil {
+		if err := s.run(ctx, order); !s.stillborn(err) {
+			return s.begun, err
+		}
+		s = &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
+	}
+	if s.child, err = start(kindOf(r.Executable, limits), false); err != nil {
+		return nil, err
+	}
 	err = s.run(ctx, order)
 	return s.begun, err
 }

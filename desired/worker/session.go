@@ -22,6 +22,7 @@ type session struct {
 	onStep   func(string, json.RawMessage) error
 
 	begun    map[string]bool
+	heard    bool // the child has said anything at all
 	stepEnds time.Time
 	output   int64
 	timer    *time.Timer // fires at stepEnds
@@ -58,6 +59,7 @@ func (s *session) run(ctx context.Context, order []byte) error {
 func (s *session) listen() (ended bool, err error) {
 	for {
 		kind, payload, err := readFrame(s.stdout, s.limits.Output)
+		s.heard = s.heard || err == nil
 		switch {
 		case errors.Is(err, errFrameTooBig):
 			return false, s.tripped(BoundOutput, bytesOf(s.limits.Output))
@@ -170,6 +172,13 @@ func (s *session) markReaped() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reaped = true
+}
+
+// stillborn reports whether the child has ended by itself before it said anything. One
+// that was started ahead may have been killed meanwhile, which is not the job's fault.
+func (s *session) stillborn(err error) bool {
+	var bound *BoundError
+	return !s.heard && errors.As(err, &bound) && (bound.Bound == BoundCrash || bound.Bound == BoundMemory)
 }
 
 // outcome says why the child is gone.
