@@ -8,12 +8,11 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
 func main() {
-	worker.Main(jobs, compile.Warm) // a worker process never comes back from here
+	worker.Main(jobs) // a worker process never comes back from here
 	os.Exit(Main())
 }
 

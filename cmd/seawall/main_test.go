@@ -7,17 +7,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and the outputs in scripts")
 
 func TestMain(m *testing.M) {
-	worker.Main(jobs, compile.Warm)
+	worker.Main(jobs)
 	testscript.Main(m, map[string]func(){
 		"seawall": func() {
-			worker.Main(jobs, compile.Warm)
+			worker.Main(jobs)
 			os.Exit(Main())
 		},
 	})

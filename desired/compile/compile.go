@@ -28,6 +28,10 @@ import (
 	"io/fs"
 	"path"
 
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+
+	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/cue/schema/explain"
 	"github.com/seawall-dev/seawall/desired"
 )
@@ -101,17 +105,19 @@ func Folder(fsys fs.FS, dir, commit string) (unit Unit) {
 }
 
 func (u *Unit) evaluate(fsys fs.FS) {
-	s, err := takeSchema()
+	ctx := cuecontext.New()
+	pkg, err := schema.Build(ctx)
 	if err != nil {
 		u.fail(desired.Problem{Message: fmt.Sprintf("building the schema: %v", err)})
 		return
 	}
-	plain, problems := loaded(s.ctx, fsys, u.Dir)
+	def := pkg.LookupPath(cue.ParsePath("#Desired"))
+	plain, problems := loaded(ctx, fsys, u.Dir)
 	if len(problems) > 0 {
 		u.fail(problems...)
 		return
 	}
-	unified, problems := explain.Check(plain, s.def, u.Dir)
+	unified, problems := explain.Check(plain, def, u.Dir)
 	if len(problems) > 0 {
 		u.fail(withModuleHint(fsys, u.Dir, problems)...)
 		return

@@ -28,9 +28,9 @@ func kindOf(executable string, l Limits) kind {
 	return kind{executable, l.Memory, l.Stack, l.AddressSpace}
 }
 
-// start starts a process, a warm one or not; see [Main].
-func start(k kind, warm bool) (*child, error) {
-	cmd, err := k.command(warm)
+// start starts a process.
+func start(k kind) (*child, error) {
+	cmd, err := k.command()
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func start(k kind, warm bool) (*child, error) {
 	return c, nil
 }
 
-func (k kind) command(warm bool) (*exec.Cmd, error) {
+func (k kind) command() (*exec.Cmd, error) {
 	executable := k.executable
 	if executable == "" {
 		var err error
@@ -55,7 +55,7 @@ func (k kind) command(warm bool) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(executable, Argument)
 	cmd.Env = []string{
-		fmt.Sprintf("%s=%d,%d,%t", Marker, space, k.stack, warm),
+		fmt.Sprintf("%s=%d,%d", Marker, space, k.stack),
 		fmt.Sprintf("GOMEMLIMIT=%d", k.memory),
 		"GOGC=200",
 		"GOMAXPROCS=1",

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	worker.Main(map[string]worker.Job{
 		"double": double, "steps": steps, "env": environment, "fail": fail, "parent": parent,
 		"pid": pid, "spared": spared,
-	}, func() { warm = true })
+	})
 	if os.Getenv("SEAWALL_TEST_MAIN") != "" {
 		fmt.Print("the program itself")
 		os.Exit(0)
@@ -77,17 +77,9 @@ func steps(_ context.Context, in []byte, out *worker.Output) error {
 	return nil
 }
 
-// warm says that this process was started ahead, and did what it is to do ahead.
-var warm bool
-
 // pid says which process this is.
 func pid(_ context.Context, _ []byte, out *worker.Output) error {
-	return out.Emit(process{os.Getpid(), warm})
-}
-
-type process struct {
-	PID  int
-	Warm bool
+	return out.Emit(os.Getpid())
 }
 
 // spared is a worker with a spare process, which it names.

@@ -15,8 +15,6 @@ import (
 type Spare struct {
 	Limits     Limits // those for the process, as in the Runner that takes it
 	Executable string // the same
-	// Warm has the process do ahead what [Main] was given for that.
-	Warm bool
 
 	mu      sync.Mutex
 	waiting *child      // nil for none
@@ -53,7 +51,7 @@ func (s *Spare) start() {
 	if s.closed || s.waiting != nil {
 		return
 	}
-	if c, err := start(s.kind(), s.Warm); err == nil {
+	if c, err := start(s.kind()); err == nil {
 		s.waiting = c
 	}
 }

@@ -23,7 +23,7 @@ func newSpare(t *testing.T, s *worker.Spare) *worker.Spare {
 	return s
 }
 
-func whoRuns(t *testing.T, r worker.Runner) (p process) {
+func whoRuns(t *testing.T, r worker.Runner) (p int) {
 	t.Helper()
 	err := r.Run(t.Context(), "pid", nil, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &p) })
 	if err != nil {
@@ -34,22 +34,22 @@ func whoRuns(t *testing.T, r worker.Runner) (p process) {
 
 func TestSpareTakesTheNextJob(t *testing.T) {
 	t.Parallel()
-	s := newSpare(t, &worker.Spare{Warm: true})
+	s := newSpare(t, &worker.Spare{})
 	ahead := s.PID()
 	r := worker.Runner{Spare: s}
-	if got := whoRuns(t, r); got != (process{ahead, true}) {
-		t.Errorf("%+v ran the job, want %d, warm", got, ahead)
+	if got := whoRuns(t, r); got != ahead {
+		t.Errorf("%d ran the job, want %d", got, ahead)
 	}
 	wantGone(t, ahead)
-	if got := whoRuns(t, r); got.PID == ahead || got.Warm {
-		t.Errorf("%+v ran the second job", got)
+	if got := whoRuns(t, r); got == ahead {
+		t.Errorf("%d ran the second job", got)
 	}
 	for s.PID() == 0 {
 		time.Sleep(time.Millisecond) // the next one comes by itself
 	}
 	next := s.PID()
-	if got := whoRuns(t, r); got.PID != next {
-		t.Errorf("%+v ran the third job, want %d", got, next)
+	if got := whoRuns(t, r); got != next {
+		t.Errorf("%d ran the third job, want %d", got, next)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestSpareIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newSpare(t, &worker.Spare{Limits: short})
 	ahead := s.PID()
-	if got := whoRuns(t, worker.Runner{Spare: s}); got.PID == ahead {
+	if got := whoRuns(t, worker.Runner{Spare: s}); got == ahead {
 		t.Error("a job of other bounds took it")
 	}
 	sooner := short // clocks and output are the parent's to hold
@@ -102,7 +102,7 @@ func TestDeadSpare(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantGone(t, ahead)
-	if got := whoRuns(t, worker.Runner{Spare: s}); got.PID == ahead {
+	if got := whoRuns(t, worker.Runner{Spare: s}); got == ahead {
 		t.Error("the dead ran a job")
 	}
 }
@@ -130,7 +130,7 @@ func TestSpareEnds(t *testing.T) {
 	if s.PID() != 0 {
 		t.Error("a closed one starts processes")
 	}
-	if got := whoRuns(t, worker.Runner{Spare: s}); got.PID == 0 {
+	if got := whoRuns(t, worker.Runner{Spare: s}); got == 0 {
 		t.Error("no job without a spare")
 	}
 }

@@ -6,7 +6,7 @@
 // The binary calls [Main] before anything else, with the jobs it knows:
 //
 //	func main() {
-//		worker.Main(map[string]worker.Job{"compile": compileJob}, nil)
+//		worker.Main(map[string]worker.Job{"compile": compileJob})
 //		…
 //	}
 //
@@ -54,7 +54,7 @@ import (
 const Argument = "__worker"
 
 // Marker is the environment variable without which [Argument] means nothing:
-// it carries the bounds that the child sets for itself, and whether it is warm.
+// it carries the bounds that the child sets for itself.
 const Marker = "SEAWALL_WORKER"
 
 // Job does some work in the child. An error ends the run and reaches the parent
@@ -63,23 +63,17 @@ const Marker = "SEAWALL_WORKER"
 type Job func(ctx context.Context, in []byte, out *Output) error
 
 // Main runs a job and exits when this process was started as a worker, and
-// returns otherwise. Nothing may write to stdout before it. A process that is
-// started ahead calls warm, which may be nil, before it waits for its order: what
-// jobs need whatever they are asked for.
-func Main(jobs map[string]Job, warm func()) {
+// returns otherwise. Nothing may write to stdout before it.
+func Main(jobs map[string]Job) {
 	bounds, marked := os.LookupEnv(Marker)
 	if !marked || len(os.Args) < 2 || os.Args[1] != Argument {
 		return
 	}
 	pipe := os.Stdout
 	os.Stdout = os.Stderr // a stray print must not end up between frames
-	ahead, err := confine(bounds)
-	if err != nil {
+	if err := confine(bounds); err != nil {
 		fmt.Fprintln(os.Stderr, "confining the worker:", err)
 		os.Exit(1)
-	}
-	if ahead && warm != nil {
-		warm()
 	}
 	out := &Output{w: pipe}
 	if err := serve(jobs, os.Stdin, out); err != nil {
@@ -93,22 +87,21 @@ func Main(jobs map[string]Job, warm func()) {
 }
 
 // confine sets the bounds that only the process itself can set: address space
-// and stack, both in bytes, zero for none. It reports whether to be warm.
-func confine(bounds string) (warm bool, err error) {
-	space, rest, _ := strings.Cut(bounds, ",")
-	stack, warmly, _ := strings.Cut(rest, ",")
+// and stack, both in bytes, zero for none.
+func confine(bounds string) error {
+	space, stack, _ := strings.Cut(bounds, ",")
 	spaceBytes, err := strconv.ParseUint(space, 10, 63)
 	if err != nil {
-		return false, err
+		return err
 	}
 	stackBytes, err := strconv.ParseUint(stack, 10, 62)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if stackBytes > 0 {
 		debug.SetMaxStack(int(stackBytes))
 	}
-	return warmly == "true", limitProcess(spaceBytes)
+	return limitProcess(spaceBytes)
 }
 
 // order is what a worker waits for: one job. It may hold secrets, as the
