@@ -24,7 +24,7 @@ type Spare struct {
 
 // rest is how long after a job the next process is started: whoever has the job's
 // result is still busy with it.
-const rest = time.Second
+const rest = 250 * time.Millisecond
 
 // Prepare has a process started in a moment, unless one waits. Each job that took it
 // asks for the next one.
