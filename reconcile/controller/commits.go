@@ -116,14 +116,14 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 		c.reports.looked(ctx, d.Held)
 		return
 	}
-	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil {
+	c.Begin(d.Accepted.State.Commit)
+	c.reports.accepted(ctx, d, p.Problems)
+	c.accept(d)
+	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil { // nobody waits for it
 		if err := c.Good.SetGood(ctx, commit); err != nil {
 			c.reports.failure(ctx, err)
 		}
 	}
-	c.Begin(d.Accepted.State.Commit)
-	c.reports.accepted(ctx, d, p.Problems)
-	c.accept(d)
 }
 
 // accept has the zones of a new generation looked at, and forgets those that left.
