@@ -185,7 +185,7 @@ func TestAForbiddenZoneHoldsUpItsWave(t *testing.T) {
 		f.pass(31 * time.Minute)
 		f.wantWritten()
 		f.calls.set(nil)
-		f.resume()
+		f.resume() // nothing of the wave is left to be done, so what follows is its soak
 		f.pass(3 * time.Hour)
 		f.want(5, "php")
 	})
