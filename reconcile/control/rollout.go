@@ -131,7 +131,7 @@ func (c *Control) follow(ctx context.Context) (opened []edge.ZoneID, err error) 
 	before, outcomes := c.rollout.have, c.rollout.outcomes
 	now := c.Now()
 	upTo, _ := open(before, c.Guards.Waves, now)
-	moves := upTo != before.Wave && before.Halted == ""
+	moves := before.Halted == "" && (upTo != before.Wave || settled(before))
 	c.mu.Unlock()
 	if len(c.Guards.Waves) == 0 || len(before.Zones) == 0 || len(outcomes) == 0 && !moves {
 		return nil, nil
@@ -165,6 +165,16 @@ func (c *Control) follow(ctx context.Context) (opened []edge.ZoneID, err error) 
 		}
 	}
 	return opened, nil
+}
+
+// settled reports whether all zones of the open waves are done, and that is not on record
+// yet: a person has accepted what had gone wrong.
+func settled(o reconcile.Rollout) bool {
+	if !o.Since.IsZero() {
+		return false
+	}
+	pending, _ := judgeWave(o, reconcile.Halt{FailedPercent: 100})
+	return pending == 0
 }
 
 // noted is the rollout after outcomes, while the waves up to open may be written.

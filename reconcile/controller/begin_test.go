@@ -88,7 +88,7 @@ func TestCommitWorkIsDueAtOnceAfterARestart(t *testing.T) {
 		if got := f.count(n, "rce"); got != 9 {
 			t.Errorf("%d zones are as the commit says", got)
 		}
-		if got := len(who(only(f.calls.take(), "read"))); got < 9 || got > 9+5 { // and those whose turn has come meanwhile
+		if got := len(who(only(f.calls.take(), "read"))); got < 9 || got > 9+4 { // and whose turn it was meanwhile
 			t.Errorf("%d zones are read at once", got)
 		}
 	})

@@ -427,6 +427,8 @@ func stateOf(commit string, zones ...desired.Zone) desired.State {
 	}}}
 }
 
+type zoneT = desired.Zone
+
 // zoneOf declares a zone of the fleet.
 func zoneOf(i int, deployments ...desired.Deployment) desired.Zone {
 	return desired.Zone{Key: zoneKey(i), ID: mem.FleetZone(i), Deployments: deployments}
