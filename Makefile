@@ -17,6 +17,8 @@ TEST_TIMEOUT ?= 15m
 BENCH        ?= .
 ZONES        ?= 100,1000
 LATENCY      ?= 0,20ms
+ROWS         ?=
+SOAK         ?= 30m
 
 .DEFAULT_GOAL := help
 
@@ -43,6 +45,14 @@ race: ## run the tests under the race detector (needs a C compiler)
 .PHONY: bench
 bench: build ## measure the program beside a bare client; ZONES=10000 for a large fleet
 	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY)
+
+.PHONY: faults
+faults: build ## what Seawall does when what it depends on misbehaves; ROWS=git runs some rows
+	$(GO) run ./integration/faults -binary ./seawall -only '$(ROWS)'
+
+.PHONY: soak
+soak: build ## one daemon for SOAK (30m) through faults that come and go
+	$(GO) run ./integration/faults -binary ./seawall -soak $(SOAK)
 
 .PHONY: bench-parts
 bench-parts: ## run the Go benchmarks of the parts; BENCH=Plan picks some

@@ -11,13 +11,16 @@ import (
 var mayReadClock = map[string]string{
 	"./cmd/seawall":               "the clock is handed out from here",
 	"./reconcile":                 "the loop waits for the next tick and stamps its reports",
+	"./reconcile/controller":      "it says when each zone is due, and stamps reports",
+	"./reconcile/queue":           "it waits until something is due",
 	"./edge/sim":                  "the simulator has a clock of its own, which follows the real one until it is set",
 	"./edge/client":               "the budget counts requests in a window of time",
 	"./reconcile/forge":           "forges say when they may be asked again, and webhooks come too often",
 	"./reconcile/forge/forgetest": "what happens on a forge happens after it was asked for",
 	"./desired/worker":            "a child that takes too long is killed",
 
-	"./integration/bench": "measuring is what it is for",
+	"./integration/bench":  "measuring is what it is for",
+	"./integration/faults": "measuring is what it is for",
 }
 
 func TestLayeringOfTheClock(t *testing.T) {

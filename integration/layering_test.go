@@ -68,7 +68,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "./cmd/seawall"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest"}, forbid: leaves,
+		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./integration/faults"}, forbid: leaves,
 		reason: "a leaf is put in its place by cmd and by nobody else; consumers declare the small interface they need",
 		caught: [2]string{"./reconcile", "./edge/client"},
 	},
@@ -117,6 +117,11 @@ var rules = []rule{
 		caught: [2]string{"./edge/deprecation", "net/http"},
 	},
 	{
+		from: []string{"./reconcile/review"}, forbid: []string{"./reconcile/source", "./reconcile/queue", "./reconcile/once", "./reconcile/controller"},
+		reason: "a review reads, plans and tells; it has no part in what is applied",
+		caught: [2]string{"./reconcile/review", "./reconcile/once"},
+	},
+	{
 		from: []string{"./diff/..."}, forbid: []string{
 			"context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
 		},
@@ -129,8 +134,8 @@ var rules = []rule{
 		caught: [2]string{"./cmd/seawall", "cuelang.org/go/cue/load"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./desired/gitrepo"}, forbid: []string{"github.com/go-git/..."},
-		reason: "git's library sits behind one package, so that it can be exchanged",
+		from: []string{"./..."}, but: []string{"./desired/gitrepo/..."}, forbid: []string{"github.com/go-git/..."},
+		reason: "git's library sits behind one package and what is internal to it, so that it can be exchanged",
 		caught: [2]string{"./desired/compile", "github.com/go-git/go-git/v5"},
 	},
 	{
@@ -154,7 +159,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript",
 		},
 		reason: "what is for tests stays out of the binary",

@@ -161,7 +161,11 @@ func (l *Logger) result(ctx context.Context, result Result) {
 		for i, f := range result.Left {
 			left[i] = string(f.Path)
 		}
-		l.Log.ErrorContext(ctx, "the platform did not keep a change; it will not be sent again", append(attrs, "left", left)...)
+		level := slog.LevelError
+		if result.Again {
+			level = slog.LevelDebug
+		}
+		l.Log.Log(ctx, level, "the platform did not keep a change; it is tried again later", append(attrs, "left", left)...)
 	default:
 		l.Log.ErrorContext(ctx, "change not applied", append(attrs, "outcome", string(result.Outcome))...)
 	}
@@ -182,6 +186,9 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 	}
 	s := r.Plan.Summary
 	switch {
+	case r.Begun != nil:
+		l.Log.InfoContext(ctx, "commit accepted", "commit", r.Commit, "zones", r.Declared, "changed", r.Begun.Zones)
+		return
 	case r.Slice:
 		l.Log.DebugContext(ctx, "some zones looked at", "zones", s.Zones, "in_sync", s.InSync, "requests", r.Requests,
 			"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String())

@@ -15,18 +15,15 @@ import (
 var _ Records = (*Forgetful)(nil)
 
 // Restore implements [Records].
-func (f *Forgetful) Restore(ctx context.Context) (Record, error) {
-	m, err := f.Recall(ctx)
-	if err != nil {
-		return Record{}, err
-	}
+func (f *Forgetful) Restore(context.Context) (Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	m := f.recollection()
 	r := Record{
 		Applied: m.Applied, NonConvergent: m.NonConvergent,
 		Proofs: map[edge.ZoneID]Proof{},
 		Holds:  m.Holds, Approvals: m.Approvals, Rollout: m.Rollout,
-		Drifts: slices.Clone(f.drifts),
+		Drifts: slices.Clone(f.drifts), Swept: f.swept,
 	}
 	r.Rollout.Zones = maps.Clone(r.Rollout.Zones)
 	for id, p := range f.proofs {
@@ -54,7 +51,10 @@ func (f *Forgetful) Standing(context.Context) (Standing, error) {
 }
 
 // AcceptCommit implements [Records].
-func (f *Forgetful) AcceptCommit(_ context.Context, a Acceptance) error {
+func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.accept(a.Commit, a.Size, a.State)
@@ -79,8 +79,21 @@ func (f *Forgetful) accept(commit string, size diff.Size, state []byte) {
 	f.accepted = &Accepted{Commit: commit, State: bytes.Clone(state)}
 }
 
+// SaveState implements [Records].
+func (f *Forgetful) SaveState(_ context.Context, commit string, state []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.accepted != nil && f.accepted.Commit == commit {
+		f.accepted = &Accepted{Commit: commit, State: bytes.Clone(state)}
+	}
+	return nil
+}
+
 // Prove implements [Records].
-func (f *Forgetful) Prove(_ context.Context, commit string, proofs []Proof, settled []diff.Settled) error {
+func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	late := f.accepted != nil && f.accepted.Commit != commit
@@ -106,7 +119,10 @@ func (f *Forgetful) Prove(_ context.Context, commit string, proofs []Proof, sett
 }
 
 // Widen implements [Records].
-func (f *Forgetful) Widen(_ context.Context, owned []diff.Settled) error {
+func (f *Forgetful) Widen(ctx context.Context, owned []diff.Settled) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.has.Applied == nil {
@@ -125,7 +141,10 @@ func (f *Forgetful) Widen(_ context.Context, owned []diff.Settled) error {
 }
 
 // Drifted implements [Records].
-func (f *Forgetful) Drifted(_ context.Context, drifts []Drift, before time.Time) error {
+func (f *Forgetful) Drifted(ctx context.Context, drifts []Drift, before time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drifts = slices.Clone(f.drifts)

@@ -49,11 +49,17 @@ type Report struct {
 	// is the report of no run: when a sweep has come around it says what the latest
 	// look at each zone has found, and what came of it; that was reported before.
 	Slice, Sum bool
+	// Begun says that this is the report of no run, but that Commit was accepted and is
+	// being applied from now on, in so many zones; Problems are the warnings in it.
+	Begun *Begun
 	// Busy is how long the slices of a Sum took, without the time between them.
 	Busy time.Duration
+}
 
-	tokens map[string]bool // keys of the tokens in scope
-	looked bool            // it came to all zones in scope, whatever else has failed
+// Begun says what a commit that was accepted is about.
+type Begun struct {
+	Zones  int  // that are declared otherwise than was last proved, or that are new
+	Tokens bool // something about tokens is declared otherwise
 }
 
 // Held is a commit that is not acted on while the last good one stays in force.
@@ -83,6 +89,8 @@ type Result struct {
 	Err     error
 	// Left are the fields that still differ after a write that did not converge.
 	Left []diff.Field
+	// Again says that the very same change was not kept before, and that was told.
+	Again bool
 	// Concurrent says that somebody else wrote to the entry point meanwhile.
 	Concurrent bool
 }

@@ -65,11 +65,11 @@ func (c *commits) commit(r *repository, files map[string]string) string {
 		c.origin.Write(name, text)
 	}
 	c.origin.Commit()
-	hash, err := r.repo.Fetch(c.t.Context(), gitrepo.Source{URL: c.config.Source.URL})
+	fetched, err := r.repo.Fetch(c.t.Context(), gitrepo.Source{URL: c.config.Source.URL})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return hash
+	return fetched.Commit
 }
 
 // compile compiles a commit, holds it to what an evaluation that knows nothing

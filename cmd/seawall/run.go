@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -54,7 +55,7 @@ func (t *terminal) serve(ctx context.Context, o options) error {
 	defer signal.Stop(heard.reload)
 	defer signal.Stop(heard.look)
 
-	d, err := t.newDaemon(ctx, o)
+	d, err := t.newDaemon(ctx, o, nil)
 	if err != nil {
 		return err
 	}
@@ -76,10 +77,35 @@ type daemon struct {
 	listener net.Listener // nil until it listens
 	desk     *desk        // nil where no forge is configured
 	begin    func(commit string)
+	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
 }
 
-func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
+// stateLock keeps other daemons away from a state folder.
+type stateLock struct {
+	dir     string
+	release func()
+}
+
+// lockState takes the lock of the configured state folder, unless it is the one that
+// is held already.
+func (s settings) lockState(held *stateLock) (*stateLock, error) {
+	if s.dir != "" {
+		return &stateLock{release: func() {}}, nil
+	}
+	if held != nil && held.dir == s.StateDir {
+		return held, nil
+	}
+	release, err := ledger.LockState(s.StateDir)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return &stateLock{s.StateDir, release}, nil
+}
+
+// newDaemon puts a daemon together. before is the lock that the one before it holds;
+// nil where there is none.
+func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) (_ *daemon, err error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, err
@@ -96,11 +122,20 @@ func (t *terminal) newDaemon(ctx context.Context, o options) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	lock, err := s.lockState(before)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil && lock != before {
+			lock.release()
+		}
+	}()
 	a, err := assemble(ctx, s, toServe, log)
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{settings: s, assembly: a}
+	d := &daemon{settings: s, assembly: a, lock: lock}
 	if d.desk, err = d.newDesk(); err != nil {
 		a.close()
 		return nil, err
@@ -134,12 +169,15 @@ func (d *daemon) listen() error {
 // that one that cannot be has the old daemon stay; the old one's comes free
 // only when that ends.
 func (t *terminal) reload(ctx context.Context, d *daemon, o options) (*daemon, error) {
-	next, err := t.newDaemon(ctx, o)
+	next, err := t.newDaemon(ctx, o, d.lock)
 	if err != nil || next.Listen == d.Listen {
 		return next, err
 	}
 	if err := next.listen(); err != nil {
 		next.close()
+		if next.lock != d.lock {
+			next.lock.release()
+		}
 		return nil, err
 	}
 	return next, nil
@@ -166,6 +204,7 @@ func (t *terminal) generation(ctx context.Context, d *daemon, o options, heard s
 		select {
 		case err := <-done:
 			cancel()
+			d.lock.release()
 			return nil, err
 		case <-heard.reload:
 			next, err := t.reload(ctx, d, o)
@@ -175,7 +214,11 @@ func (t *terminal) generation(ctx context.Context, d *daemon, o options, heard s
 			}
 			d.log.Info("the configuration is reloaded")
 			cancel()
-			return next, <-done
+			err = <-done
+			if next.lock != d.lock {
+				d.lock.release()
+			}
+			return next, err
 		}
 	}
 }

@@ -45,8 +45,6 @@ func pullsJob(ctx context.Context, in []byte, out *worker.Output) error {
 }
 
 func (f fetchingPulls) fetch(ctx context.Context) fetchedPulls {
-	ctx, cancel := context.WithTimeout(ctx, fetchBounds.PerStep-10*time.Second)
-	defer cancel()
 	answer := fetchedPulls{Heads: map[int]string{}, Failed: map[int]string{}, Refused: map[string]string{}}
 	here, failed, err := f.fetchOpen(ctx, &answer)
 	if err != nil {

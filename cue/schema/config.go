@@ -42,6 +42,9 @@ type Source struct {
 	Auth    Auth   // zero for a repository that anyone may read
 	Shallow bool   // leave the history out of the first fetch
 	Verify  *Verify
+
+	IdleTimeout time.Duration // for how long the server may send nothing; above zero
+	Timeout     time.Duration // of a fetch; at least IdleTimeout
 }
 
 // Auth is at most one way to reach the repository.

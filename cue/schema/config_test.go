@@ -23,7 +23,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(p)
 	}
 	want := schema.Config{
-		Source:      schema.Source{URL: "https://git.example/edge.git", Ref: "refs/heads/main", Path: "."},
+		Source:      schema.Source{URL: "https://git.example/edge.git", Ref: "refs/heads/main", Path: ".", IdleTimeout: 10 * time.Second, Timeout: 5 * time.Minute},
 		Platform:    schema.Platform{BaseURL: "https://api.example/client/v4", Vendor: "vendor", Profile: "documented", ConditionKey: "request.ip"},
 		Credentials: schema.Credentials{Rulesets: schema.SecretRef{File: "/run/rulesets"}},
 		Schedule:    schema.Schedule{Sync: "*/1 * * * *", Sweep: "0 */2 * * *", Timezone: time.UTC},
@@ -47,6 +47,7 @@ source: {
 	path: "edge/desired"
 	auth: ssh: {key: "/etc/seawall/key", passphrase: systemd: "key-pass", known_hosts: "/etc/seawall/known_hosts"}
 	shallow: true
+	idle_timeout: "30s", timeout: "1h"
 }
 platform: {base_url: "http://127.0.0.1:8080/x", vendor: "acme", profile: "extended", condition_key: "request_ip"}
 tokens: creating_groups: ["g1", "g2"]
@@ -71,7 +72,7 @@ log: {format: "json", level: "debug"}
 	for _, p := range problems {
 		t.Fatal(p)
 	}
-	if got.Source.Ref != "refs/heads/live" || got.Source.Path != "edge/desired" || !got.Source.Shallow {
+	if got.Source.Ref != "refs/heads/live" || got.Source.Path != "edge/desired" || !got.Source.Shallow || got.Source.IdleTimeout != 30*time.Second || got.Source.Timeout != time.Hour {
 		t.Errorf("source: got %+v", got.Source)
 	}
 	wantSSH := schema.SSH{User: "git", Key: schema.SecretRef{File: "/etc/seawall/key"}, Passphrase: &schema.SecretRef{Systemd: "key-pass"}, KnownHosts: "/etc/seawall/known_hosts"}
@@ -176,6 +177,8 @@ func TestConfigMistakes(t *testing.T) {
 		{"no login", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", auth: {}}`, `c.cue:5:62: sinks.v.vault.auth: needs one of token, approle and kubernetes`},
 		{"vault token here", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", auth: token: {}}`, `c.cue:5:68: sinks.v.vault.auth.token: needs one of file, env and systemd`},
 		{"relative ca_file", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", ca_file: "ca.pem", auth: token: env: "X"}`, `c.cue:5:71: sinks.v.vault.ca_file: "ca.pem" must be an absolute path`},
+		{"no time to be silent", least + `source: idle_timeout: "0s"`, `c.cue:5:9: source.idle_timeout: "0s" is not a length of time above zero`},
+		{"no time to fetch", least + `source: timeout: "-1m"`, `c.cue:5:9: source.timeout: "-1m0s" is not a length of time above zero`},
 		{"no time for vault", least + `sinks: v: vault: {address: "https://v.example", prefix: "p", timeout: "-1s", auth: token: env: "X"}`, `c.cue:5:62: sinks.v.vault.timeout: "-1s" is not a length of time above zero`},
 		{"no namespace", least + `sinks: k: kubernetes: {}`, `c.cue:5:11: sinks.k.kubernetes.namespace: required field is missing`},
 		{"all namespaces", least + `sinks: k: kubernetes: namespace: "a/b"`, `c.cue:5:34: sinks.k.kubernetes.namespace: "a/b" must be lower-case letters, digits and -, with a letter or digit at both ends`},

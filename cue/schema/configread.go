@@ -66,6 +66,9 @@ func (c *configReader) source(v cue.Value) Source {
 		Auth:    c.auth(v),
 		Shallow: shallow,
 		Verify:  c.verify(v),
+
+		IdleTimeout: duration(v, "source.idle_timeout"),
+		Timeout:     duration(v, "source.timeout"),
 	}
 }
 

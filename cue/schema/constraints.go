@@ -86,6 +86,8 @@ func (c *configReader) checkSource(config *Config) {
 	case scheme != "ssh" && a.SSH != nil:
 		c.problem("source.auth.ssh", "goes with an SSH address only", "")
 	}
+	c.checkTimeout("source.idle_timeout", config.Source.IdleTimeout)
+	c.checkTimeout("source.timeout", config.Source.Timeout)
 }
 
 // remote returns the scheme of a repository's address, empty for one that is

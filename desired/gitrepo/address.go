@@ -85,9 +85,20 @@ func loopback(host string) bool {
 func (a address) hostPort() string {
 	port := a.port
 	if port == 0 {
+		port = map[string]int{"http": 80, "https": 443}[a.protocol]
+	}
+	if port == 0 {
 		port = 22
 	}
 	return net.JoinHostPort(strings.Trim(a.host, "[]"), strconv.Itoa(port))
+}
+
+// peer is who is spoken with, for errors.
+func (a address) peer() string {
+	if a.protocol == "file" {
+		return a.display
+	}
+	return a.hostPort()
 }
 
 func display(ep *transport.Endpoint) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 )
 
 // Kind is what went wrong, as far as a program acts on it. A Kind is an error
@@ -55,7 +56,8 @@ func (e *Error) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// Unwrap returns the kind and, where there is one, the context's error.
+// Unwrap returns the kind and, where there is one, the context's error or the
+// store's.
 func (e *Error) Unwrap() []error {
 	if e.cause != nil {
 		return []error{e.Kind, e.cause}
@@ -68,11 +70,20 @@ func storeError(doing string, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	return &Error{
+	e := &Error{
 		Kind: ErrStore, Doing: doing + " the store", Reason: err.Error(),
-		Hint: "check space and permissions; a damaged store may be deleted, the next fetch makes it anew",
+		Hint: "check the disk and permissions; the store may be deleted, the next fetch makes it anew",
 	}
+	if isFull(err) {
+		e.Reason, e.Hint, e.cause = "the disk is full: "+err.Error(), "free space on the disk that holds the state folder", errFull
+	}
+	return e
 }
+
+// errFull is a disk without space, which says nothing against what is on it.
+var errFull = errors.New("the disk is full")
+
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 func noCommit(hash string, err error) error {
 	return &Error{

@@ -6,8 +6,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
@@ -16,16 +19,44 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 
 	git "github.com/go-git/go-git/v5"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/packbound"
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/transfer"
 )
+
+// overTime is a fetch that took longer than its source allows.
+type overTime struct{ bound time.Duration }
+
+func (e *overTime) Error() string { return fmt.Sprintf("it took longer than %s", e.bound) }
+
+// Is makes it a deadline's error.
+func (e *overTime) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// errSilent is a server that sent nothing for too long.
+var errSilent = errors.New("the server is silent")
+
+// bounded is ctx within the source's own bound.
+func (s Source) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.Timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, s.Timeout, &overTime{s.Timeout})
+}
 
 // explain turns go-git's error into one that a person can act on. What the
 // server said is quoted without the credential, which some servers echo.
-func (f *fetch) explain(err error) error {
+func (f *fetch) explain(ctx context.Context, err error) error {
 	var known *Error
 	if errors.As(err, &known) {
 		return err
 	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx) // whatever it looks like from where it struck
+	}
 	err = opened(err)
+	if isLocal(err) {
+		return storeError("writing", err)
+	}
 	e := f.classify(err)
 	e.Doing = f.address.doing(f.source.Ref)
 	if e.Reason == "" {
@@ -50,12 +81,29 @@ func opened(err error) error {
 	return err
 }
 
+// isLocal reports whether it was the store's disk that failed. The operating
+// system's numbers for that pass for errors of the network otherwise.
+func isLocal(err error) bool {
+	var file *fs.PathError
+	var link *os.LinkError
+	return isFull(err) || errors.As(err, &file) && file.Op != "fork/exec" || errors.As(err, &link)
+}
+
 func isContext(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 func (f *fetch) classify(err error) *Error {
+	var over *overTime
+	var silence *transfer.SilenceError
+	var bound *packbound.Error
 	switch {
+	case errors.As(err, &over):
+		return &Error{Kind: ErrFetch, Reason: over.Error(), Hint: "raise source.timeout for a large repository or a slow line"}
+	case errors.As(err, &silence):
+		return &Error{Kind: ErrUnreachable, cause: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the way there; raise source.idle_timeout for a server that takes long to answer"}
+	case errors.As(err, &bound):
+		return tooLarge(bound)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Kind: ErrUnreachable, Reason: "it did not answer in time", Hint: "check the host, the port and the way there"}
 	case errors.Is(err, context.Canceled):

@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -15,38 +16,50 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	git "github.com/go-git/go-git/v5"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/packbound"
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/transfer"
 )
 
+// Fetched is what a fetch came to.
+type Fetched struct {
+	Commit  string // 40 hexadecimal digits
+	Rebuilt bool   // the store was damaged, and was fetched anew
+}
+
 // Fetch brings the source's ref into the store and returns the commit it
-// stands for, 40 hexadecimal digits. Nothing new is a success, and so is a ref
-// that moved to a commit that does not follow the one before.
+// stands for. Nothing new is a success, and so is a ref that moved to a commit
+// that does not follow the one before.
 //
 // It returns an [*Error] of the kinds [ErrSource], [ErrUnreachable],
-// [ErrNotFound], [ErrAuth], [ErrHostKey], [ErrRefNotFound], [ErrFetch] or
-// [ErrStore]. When ctx ends it returns at once, but an SSH handshake that hangs
-// goes on, and holds the store, until its process ends: call Fetch in a worker.
+// [ErrNotFound], [ErrAuth], [ErrHostKey], [ErrRefNotFound], [ErrFetch],
+// [ErrTooLarge] or [ErrStore]. When ctx ends it returns at once, but what the
+// library does without a context goes on, and holds the store, until its process
+// ends: call Fetch in a worker.
 //
 // A local source runs the system's git-upload-pack with the environment of
 // this process, another reason for a worker with a scrubbed one.
-func (r *Repo) Fetch(ctx context.Context, s Source) (hash string, err error) {
+func (r *Repo) Fetch(ctx context.Context, s Source) (Fetched, error) {
 	job, err := r.newFetch(s)
 	if err != nil {
-		return "", err
+		return Fetched{}, err
 	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	type outcome struct {
-		hash string
-		err  error
+		fetched Fetched
+		err     error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		hash, err := job.run(ctx)
-		done <- outcome{hash, err}
+		fetched, err := job.run(ctx)
+		done <- outcome{fetched, err}
 	}()
 	select {
 	case o := <-done:
-		return o.hash, o.err
+		return o.fetched, o.err
 	case <-ctx.Done():
-		return "", job.explain(ctx.Err())
+		return Fetched{}, job.explain(ctx, ctx.Err())
 	}
 }
 
@@ -56,6 +69,7 @@ type fetch struct {
 	source  Source
 	address address
 	method  transport.AuthMethod
+	limits  packbound.Limits
 	storage *filesystem.Storage
 }
 
@@ -71,32 +85,70 @@ func (r *Repo) newFetch(s Source) (*fetch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fetch{repo: r, source: s, address: a, method: m}, nil
+	return &fetch{repo: r, source: s, address: a, method: m, limits: followedPack}, nil
 }
 
-func (f *fetch) run(ctx context.Context) (hash string, err error) {
+// run fetches into a store that is sound, and makes one that is not anew.
+func (f *fetch) run(ctx context.Context) (Fetched, error) {
 	unlock, err := f.repo.lock()
 	if err != nil {
-		return "", err
+		return Fetched{}, err
 	}
 	defer unlock()
 	f.repo.removeLeftovers()
 	f.repo.removeEmptyRefs()
-	f.storage = openStorage(f.repo.dir)
 
+	if err = f.repo.sound(); err == nil {
+		commit, failed := f.fill(ctx)
+		if failed == nil {
+			return Fetched{Commit: commit.String()}, f.repo.stamp()
+		}
+		if err = failed; f.mayBeDamage(ctx, failed) {
+			err = cmp.Or(onlyDamage(f.repo.inspect()), failed)
+		}
+	}
+	if !errors.Is(err, errDamaged) {
+		return Fetched{}, err
+	}
+	return f.rebuild(ctx, err)
+}
+
+// mayBeDamage reports whether a fetch failed in a way that a damaged store could
+// be the reason of.
+func (f *fetch) mayBeDamage(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || errors.Is(err, errFull) {
+		return false
+	}
+	return mayBeDamage(err)
+}
+
+func mayBeDamage(err error) bool {
+	return errors.Is(err, ErrStore) || errors.Is(err, ErrFetch) || errors.Is(err, errLeadsNowhere)
+}
+
+func onlyDamage(err error) error {
+	if errors.Is(err, errDamaged) {
+		return err
+	}
+	return nil
+}
+
+// fill brings the commit and all that goes with it. The caller holds the lock.
+func (f *fetch) fill(ctx context.Context) (plumbing.Hash, error) {
+	f.storage = openStorage(f.repo.dir)
 	commit, err := f.bring(ctx)
 	if err != nil {
-		return "", f.explain(err)
+		return plumbing.ZeroHash, f.explain(ctx, err)
 	}
 	if err := f.bringTags(ctx, commit); err != nil {
-		return "", f.explain(err)
+		return plumbing.ZeroHash, f.explain(ctx, err)
 	}
 	// The ref names the commit even where the source's ref is a tag: commits are
 	// what the next fetch offers the server as known.
 	if err := f.repo.writeRef(refFetched, commit); err != nil {
-		return "", err
+		return plumbing.ZeroHash, err
 	}
-	return commit.String(), f.repo.compactIfFull()
+	return commit, f.repo.compactIfFull()
 }
 
 // bring returns the commit after all of it has arrived.
@@ -105,16 +157,20 @@ func (f *fetch) bring(ctx context.Context) (plumbing.Hash, error) {
 	if err != nil {
 		return plumbing.ZeroHash, storeError("reading", err)
 	}
-	if f.pinned() && (!cut || f.source.Shallow) && f.complete(plumbing.NewHash(f.source.Ref)) {
+	if f.pinned() && (!cut || f.source.Shallow) && complete(f.storage, plumbing.NewHash(f.source.Ref)) {
 		return plumbing.NewHash(f.source.Ref), nil // a commit never changes
 	}
 	if cut && !f.source.Shallow {
 		return f.refill(ctx, 0)
 	}
 	commit, err := f.pull(ctx, f.storage, f.depth())
-	if cut && (lacking(err) || err == nil && !f.complete(commit)) {
+	if cut && (lacking(err) || err == nil && !complete(f.storage, commit)) {
 		// The server took our cut history for a whole one and left out what the
-		// commits beyond the cut hold.
+		// commits beyond the cut hold. Beside a damaged copy a good one is of no use:
+		// either may be read.
+		if err := f.repo.inspectFiles(); err != nil {
+			return plumbing.ZeroHash, err
+		}
 		return f.refill(ctx, 1)
 	}
 	return commit, err
@@ -168,26 +224,55 @@ func (f *fetch) search(ctx context.Context, st *filesystem.Storage) (plumbing.Ha
 	return f.commit(st, plumbing.NewHash(f.source.Ref))
 }
 
+// errLeadsNowhere is a ref whose commit is not in the store after it was fetched.
+var errLeadsNowhere = errors.New("the ref does not lead to a commit")
+
 func (f *fetch) commit(st *filesystem.Storage, hash plumbing.Hash) (plumbing.Hash, error) {
 	commit, err := peel(st, hash)
 	if err != nil {
 		return plumbing.ZeroHash, &Error{
 			Kind: ErrRefNotFound, Doing: f.address.doing(f.source.Ref), Reason: "it does not lead to a commit",
-			Hint: "name a branch, a tag of a commit, or a commit that a branch or tag contains",
+			Hint: "name a branch, a tag of a commit, or a commit that a branch or tag contains", cause: errLeadsNowhere,
 		}
 	}
 	return commit.Hash, nil
 }
 
-func (f *fetch) transfer(ctx context.Context, st storage.Storer, depth int, specs ...config.RefSpec) error {
-	remote := f.remote(st)
-	return untilHeard(func() error {
-		err := remote.FetchContext(ctx, &git.FetchOptions{
-			RefSpecs: specs, Depth: depth, Auth: f.method, Tags: git.NoTags, Force: true,
+// transfer fetches refs into st, each from exactly the name it is asked for by.
+func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
+	return f.talk(ctx, sources(specs), func(t *transfer.Transfer) error {
+		err := f.remote(&boundedStorage{st, f.limits}).FetchContext(t.Context(), &git.FetchOptions{
+			RefSpecs: specs, Depth: depth, Auth: t, Tags: git.NoTags, Force: true,
 			Prune: strings.Contains(string(specs[0]), "*"),
 		})
 		if errors.Is(err, git.NoErrAlreadyUpToDate) {
 			return nil
+		}
+		return err
+	})
+}
+
+// sources are the refs on the server that are asked for; nil where there is a
+// pattern among them.
+func sources(specs []config.RefSpec) (names []string) {
+	names = []string{}
+	for _, spec := range specs {
+		if spec.IsWildcard() {
+			return nil
+		}
+		names = append(names, spec.Src())
+	}
+	return names
+}
+
+// talk speaks with the source's server, and gives up where that falls silent.
+func (f *fetch) talk(ctx context.Context, refs []string, do func(*transfer.Transfer) error) error {
+	return untilHeard(func() error {
+		t := transfer.New(ctx, transfer.Options{Auth: f.method, Idle: f.source.Idle, Peer: f.address.peer(), Refs: refs})
+		defer t.Close()
+		err := do(t)
+		if silence := t.Silence(); silence != nil && err != nil {
+			return silence
 		}
 		return err
 	})
@@ -200,9 +285,8 @@ func (f *fetch) remote(st storage.Storer) *git.Remote {
 // list returns the refs that the source has; those named NAME^{} are what
 // annotated tags stand for.
 func (f *fetch) list(ctx context.Context) (refs []*plumbing.Reference, err error) {
-	remote := f.remote(f.storage)
-	err = untilHeard(func() error {
-		refs, err = remote.ListContext(ctx, &git.ListOptions{Auth: f.method, PeelingOption: git.AppendPeeled})
+	err = f.talk(ctx, nil, func(t *transfer.Transfer) error {
+		refs, err = f.remote(f.storage).ListContext(t.Context(), &git.ListOptions{Auth: t, PeelingOption: git.AppendPeeled})
 		return err
 	})
 	return refs, err
@@ -230,7 +314,7 @@ func outrun(err error) bool {
 // removeLeftovers deletes what a killed fetch left behind. It runs under the
 // lock, so nobody else is writing these.
 func (r *Repo) removeLeftovers() {
-	for _, glob := range []string{refillGlob, knownHostsGlob, "objects/pack/tmp_*"} {
+	for _, glob := range append([]string{"objects/pack/tmp_*"}, leftovers...) {
 		names, _ := filepath.Glob(filepath.Join(r.dir, glob))
 		for _, name := range names {
 			_ = os.RemoveAll(name) // the next fetch tries again

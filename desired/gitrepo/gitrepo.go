@@ -6,10 +6,10 @@
 // a repository contains is ever written to disk under a name of its choosing:
 //
 //	repo, err := gitrepo.Open("/var/lib/seawall/git")
-//	hash, err := repo.Fetch(ctx, gitrepo.Source{URL: "https://git.example/edge.git", Ref: "main"})
-//	files, err := repo.Tree(hash, "edge", gitrepo.Limits{})
+//	fetched, err := repo.Fetch(ctx, gitrepo.Source{URL: "https://git.example/edge.git", Ref: "main"})
+//	files, err := repo.Tree(fetched.Commit, "edge", gitrepo.Limits{})
 //	// … files is an fs.FS of the *.cue files; once they compile:
-//	err = repo.SetGood(hash)
+//	err = repo.SetGood(fetched.Commit)
 //
 // Fetching keeps the full history unless [Source.Shallow] is set; force pushes
 // are followed, and [Repo.IsAncestor] tells them from ordinary commits. Errors
@@ -19,6 +19,9 @@
 // [Repo.Verify] holds a commit, or a tag of it, against keys that the machine
 // names; [Repo.Signer] says whose signature it is. [Pulls] is a store beside
 // this one, for the heads of pull requests.
+//
+// A store that is damaged is rebuilt by the next fetch, under the lock; one that
+// cannot be read, or written to a full disk, is left as it is.
 //
 // Neither a fetch nor the reading of a tree can be bounded from within the
 // process: run both in a worker (package worker). Every method opens the store
@@ -30,6 +33,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -48,12 +52,15 @@ const (
 	refGood    plumbing.ReferenceName = "refs/seawall/good"
 	// Below refTags are the annotated tags of the commit fetched last.
 	refTags plumbing.ReferenceName = "refs/seawall/annotated/"
+	// Below refOwn are all of them.
+	refOwn = "refs/seawall/"
 )
 
 const (
 	lockFile       = "seawall.lock"
 	refillGlob     = "refill-*"
 	knownHostsGlob = "known-hosts-*"
+	damagedGlob    = "damaged-*"
 	cacheSize      = 32 * cache.MiByte
 	// Objects above this size are read in pieces: a repository may hold a blob
 	// that is far larger than its compressed form.
@@ -89,24 +96,48 @@ func (r *Repo) prepare() error {
 	if err := os.Chmod(r.dir, 0o700); err != nil {
 		return storeError("protecting", err)
 	}
-	if _, err := git.Open(openStorage(r.dir), nil); err == nil {
+	_, err := git.Open(openStorage(r.dir), nil)
+	if err == nil {
+		err = r.checkHead()
+	}
+	if err == nil {
 		return nil
 	}
-	entries, err := os.ReadDir(r.dir)
-	if err != nil {
+	if _, ok := damageOr(err).(*Error); ok {
 		return storeError("opening", err)
 	}
-	for _, e := range entries {
-		// A crash between creation and HEAD leaves these behind; anything else is
-		// someone's data.
-		switch e.Name() {
-		case lockFile, "objects", "refs", "config":
-		default:
-			return &Error{
-				Kind: ErrStore, Doing: "opening the store",
-				Reason: fmt.Sprintf("%s is neither empty nor a store", r.dir),
-				Hint:   "name a folder of its own for Seawall's copy of the repository",
-			}
+	// A crash between creation and HEAD leaves parts of a store behind; anything
+	// else is someone's data.
+	name, err := r.foreign()
+	switch {
+	case err != nil:
+		return storeError("opening", err)
+	case name != "":
+		return &Error{
+			Kind: ErrStore, Doing: "opening the store",
+			Reason: fmt.Sprintf("%s is neither empty nor a store: it holds %q", r.dir, name),
+			Hint:   "name a folder of its own for Seawall's copy of the repository",
+		}
+	}
+	return r.init()
+}
+
+// checkHead: the library takes any text in HEAD for a commit's, other tools for
+// the sign that this is no repository at all.
+func (r *Repo) checkHead() error {
+	text, err := os.ReadFile(filepath.Join(r.dir, "HEAD"))
+	if err == nil && !strings.HasPrefix(string(text), "ref: refs/") {
+		err = damaged("HEAD cannot be read")
+	}
+	return err
+}
+
+// init makes what there is not yet of a store. Nothing of ours is in HEAD and
+// config, so damaged ones are written anew.
+func (r *Repo) init() error {
+	for _, name := range []string{"HEAD", "config"} {
+		if err := os.RemoveAll(filepath.Join(r.dir, name)); err != nil {
+			return storeError("creating", err)
 		}
 	}
 	if _, err := git.Init(openStorage(r.dir), nil); err != nil && err != git.ErrRepositoryAlreadyExists {
@@ -132,6 +163,11 @@ func (r *Repo) lock() (unlock func(), err error) {
 
 // peel follows annotated tags to the commit they stand for.
 func peel(st *filesystem.Storage, hash plumbing.Hash) (*object.Commit, error) {
+	return object.GetCommit(st, target(st, hash))
+}
+
+// target follows annotated tags to what they stand for.
+func target(st *filesystem.Storage, hash plumbing.Hash) plumbing.Hash {
 	const chain = 10 // a tag may tag a tag; nobody means more than this
 	for range chain {
 		tag, err := object.GetTag(st, hash)
@@ -140,7 +176,7 @@ func peel(st *filesystem.Storage, hash plumbing.Hash) (*object.Commit, error) {
 		}
 		hash = tag.Target
 	}
-	return object.GetCommit(st, hash)
+	return hash
 }
 
 // isFile reports whether a tree entry is a file with content of its own.

@@ -33,10 +33,14 @@ func (r *Repo) compactIfFull() error {
 	if len(packs) <= fullPacks {
 		return nil
 	}
-	if err := r.compact(st, packs); err != nil && len(packs) > tooManyPacks {
-		return storeError("compacting", err)
+	err = r.compact(st, packs)
+	switch {
+	case err == nil || len(packs) <= tooManyPacks:
+		return nil
+	case errors.Is(err, plumbing.ErrObjectNotFound):
+		return damaged("%v", err) // in the history, which is not looked at otherwise
 	}
-	return nil
+	return storeError("compacting", err)
 }
 
 // compact writes one pack of all that the store's refs reach and deletes the
@@ -44,6 +48,7 @@ func (r *Repo) compactIfFull() error {
 // with submodules and for cut histories.) Readers that lose a pack under
 // their hands look again; see [Tree].
 func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash) error {
+	r.suspect()
 	cut, err := isShallow(st)
 	if err != nil {
 		return err

@@ -14,6 +14,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/packbound"
 )
 
 // Pulls keeps the heads of pull requests, which anybody may have made, in a
@@ -42,10 +44,22 @@ type Pull struct {
 type PullLimits struct {
 	Newest    int   // pull requests, those of the highest numbers; 50
 	PackBytes int64 // sent for one of them, compressed; 64 MiB
+	// What one of them unpacks to: objects, bytes of one object, and bytes of all
+	// of them together; 1,000,000, 128 MiB and 1 GiB.
+	Objects       int64
+	ObjectBytes   int64
+	InflatedBytes int64
 }
 
 func (l PullLimits) withDefaults() PullLimits {
-	return PullLimits{Newest: cmp.Or(l.Newest, 50), PackBytes: cmp.Or(l.PackBytes, 64<<20)}
+	return PullLimits{
+		Newest: cmp.Or(l.Newest, 50), PackBytes: cmp.Or(l.PackBytes, 64<<20),
+		Objects: cmp.Or(l.Objects, 1_000_000), ObjectBytes: cmp.Or(l.ObjectBytes, 128<<20), InflatedBytes: cmp.Or(l.InflatedBytes, 1<<30),
+	}
+}
+
+func (l PullLimits) ofPack() packbound.Limits {
+	return packbound.Limits{PackBytes: l.PackBytes, Objects: l.Objects, ObjectBytes: l.ObjectBytes, InflatedBytes: l.InflatedBytes}
 }
 
 // List returns the newest pull requests of a repository, highest number first,
@@ -56,10 +70,12 @@ func (p *Pulls) List(ctx context.Context, s Source, limits PullLimits) ([]Pull, 
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	job.storage = openStorage(p.repo.dir)
 	refs, err := job.list(ctx)
 	if err != nil {
-		return nil, job.explain(err)
+		return nil, job.explain(ctx, err)
 	}
 	pulls := pullsAmong(refs)
 	return pulls[:min(len(pulls), limits.withDefaults().Newest)], nil
@@ -94,7 +110,8 @@ type PullError struct {
 // that are not here yet, each by itself, and forgets all others. It returns
 // those that are here, at the commit that the server has by now, and
 // those that could not be brought: one that is over a limit, or gone, stops
-// none of the others.
+// none of the others; a server that falls silent stops all of them. A store that
+// is damaged is emptied and filled anew.
 func (p *Pulls) Fetch(ctx context.Context, s Source, pulls []Pull, limits PullLimits) (here []Pull, failed []PullError, err error) {
 	limits = limits.withDefaults()
 	if len(pulls) > limits.Newest {
@@ -107,12 +124,38 @@ func (p *Pulls) Fetch(ctx context.Context, s Source, pulls []Pull, limits PullLi
 	defer unlock()
 	p.repo.removeLeftovers()
 	p.repo.removeEmptyRefs()
+	if err := p.mend(); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	here, failed, err = p.fetchAll(ctx, s, pulls, limits)
+	if err == nil && slices.ContainsFunc(failed, func(e PullError) bool { return mayBeDamage(e.Err) }) {
+		if damage := onlyDamage(p.repo.inspectFiles()); damage != nil {
+			if err := p.repo.reset(damage); err != nil {
+				return nil, nil, err
+			}
+			here, failed, err = p.fetchAll(ctx, s, pulls, limits)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.tidy(limits); err != nil {
+		p.repo.suspect()
+		return here, failed, err
+	}
+	return here, failed, p.repo.stamp()
+}
+
+// fetchAll fetches into a store that is sound.
+func (p *Pulls) fetchAll(ctx context.Context, s Source, pulls []Pull, limits PullLimits) (here []Pull, failed []PullError, err error) {
 	if err := p.keepOnly(pulls); err != nil {
 		return nil, nil, err
 	}
 	for _, pull := range pulls {
 		got, err := p.fetch(ctx, s, pull, limits)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, errSilent) || errors.Is(err, errFull) {
 			return nil, nil, err
 		}
 		if err != nil {
@@ -122,7 +165,16 @@ func (p *Pulls) Fetch(ctx context.Context, s Source, pulls []Pull, limits PullLi
 		}
 		here = append(here, got)
 	}
-	return here, failed, p.tidy(limits)
+	return here, failed, nil
+}
+
+// mend empties a store that is damaged.
+func (p *Pulls) mend() error {
+	err := p.repo.sound()
+	if errors.Is(err, errDamaged) {
+		return p.repo.reset(err)
+	}
+	return err
 }
 
 // tidy drops what no kept pull request needs once it has become much: anybody
@@ -167,13 +219,12 @@ func (p *Pulls) fetch(ctx context.Context, s Source, pull Pull, limits PullLimit
 	if err != nil {
 		return pull, err
 	}
-	job.storage = openStorage(p.repo.dir)
-	if plumbing.IsHash(pull.Commit) && job.complete(plumbing.NewHash(pull.Commit)) {
+	job.storage, job.limits = openStorage(p.repo.dir), limits.ofPack()
+	if plumbing.IsHash(pull.Commit) && complete(job.storage, plumbing.NewHash(pull.Commit)) {
 		return pull, p.repo.writeRef(keptPull(pull), plumbing.NewHash(pull.Commit))
 	}
-	bounded := &boundedStorage{Storage: job.storage, left: limits.PackBytes, limit: limits.PackBytes}
-	if err := job.transfer(ctx, bounded, 1, refSpec(pull.Ref, keptPull(pull))); err != nil {
-		return pull, job.explain(err)
+	if err := job.transfer(ctx, job.storage, 1, refSpec(pull.Ref, keptPull(pull))); err != nil {
+		return pull, job.explain(ctx, err)
 	}
 	ref, err := job.storage.Reference(keptPull(pull))
 	if err != nil {

@@ -7,29 +7,23 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
-
-	git "github.com/go-git/go-git/v5"
 )
 
 // refill fetches into a store of its own, as if nothing were known, and moves
 // the packs over. Depth 0 brings the full history.
 func (f *fetch) refill(ctx context.Context, depth int) (plumbing.Hash, error) {
-	dir, err := os.MkdirTemp(f.repo.dir, refillGlob)
+	beside, err := f.repo.beside()
 	if err != nil {
-		return plumbing.ZeroHash, storeError("preparing", err)
+		return plumbing.ZeroHash, err
 	}
-	defer os.RemoveAll(dir)
-	fresh := openStorage(dir)
-	if _, err := git.Init(fresh, nil); err != nil {
-		return plumbing.ZeroHash, storeError("preparing", err)
-	}
+	defer os.RemoveAll(beside.dir)
+	fresh := openStorage(beside.dir)
 	commit, err := f.pull(ctx, fresh, depth)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
-	if err := f.adopt(fresh, dir); err != nil {
+	if err := f.adopt(fresh, beside.dir); err != nil {
 		return plumbing.ZeroHash, storeError("filling", err)
 	}
 	return commit, nil
@@ -60,14 +54,4 @@ func (f *fetch) copyPack(name string) error {
 	}
 	defer pack.Close()
 	return packfile.UpdateObjectStorage(f.storage, pack)
-}
-
-// complete reports whether every object of a commit's tree is in the store.
-func (f *fetch) complete(commit plumbing.Hash) bool {
-	c, err := object.GetCommit(f.storage, commit)
-	if err != nil {
-		return false
-	}
-	objects := newReach(f.storage)
-	return objects.tree(c.TreeHash) == nil
 }

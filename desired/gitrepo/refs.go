@@ -13,11 +13,20 @@ import (
 // before it writes it, and a process that is killed in between leaves a store
 // that cannot be read; so the file is replaced whole.
 func (r *Repo) writeRef(name plumbing.ReferenceName, commit plumbing.Hash) error {
-	path := filepath.Join(r.dir, filepath.FromSlash(name.String()))
+	return r.replace(name.String(), commit.String()+"\n")
+}
+
+// replace writes a file of the store whole, unless it holds that already: a full
+// disk does not matter to a fetch that brings nothing.
+func (r *Repo) replace(name, text string) error {
+	path := filepath.Join(r.dir, filepath.FromSlash(name))
+	if before, err := os.ReadFile(path); err == nil && string(before) == text {
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storeError("writing", err)
 	}
-	if err := renameio.WriteFile(path, []byte(commit.String()+"\n"), 0o600); err != nil {
+	if err := renameio.WriteFile(path, []byte(text), 0o600); err != nil {
 		return storeError("writing", err)
 	}
 	return nil

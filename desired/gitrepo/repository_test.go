@@ -2,6 +2,7 @@ package gitrepo_test
 
 import (
 	"context"
+	"crypto/rand"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,11 +29,14 @@ func open(t testing.TB) *gitrepo.Repo {
 
 func fetch(t testing.TB, r *gitrepo.Repo, s gitrepo.Source) string {
 	t.Helper()
-	hash, err := r.Fetch(context.Background(), s)
+	fetched, err := r.Fetch(context.Background(), s)
 	if err != nil {
 		t.Fatalf("Fetch: %v", err)
 	}
-	return hash
+	if fetched.Rebuilt {
+		t.Error("the store was rebuilt")
+	}
+	return fetched.Commit
 }
 
 func tree(t testing.TB, r *gitrepo.Repo, hash, path string) *gitrepo.Tree {
@@ -55,4 +59,14 @@ func content(t testing.TB, r *gitrepo.Repo, hash, name string) string {
 
 func basic(user, password string) gitrepo.Auth {
 	return gitrepo.Auth{Basic: &gitrepo.Basic{Username: user, Password: edge.NewSecret(password)}}
+}
+
+// noise is text that does not compress.
+func noise(t testing.TB, size int) string {
+	t.Helper()
+	b := make([]byte, size)
+	if _, err := rand.Read(b); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -26,6 +27,12 @@ type Source struct {
 	Shallow bool
 	// Tags brings the annotated tags of the commit too, for [Repo.Verify].
 	Tags bool
+	// Idle is for how long the server may send nothing while it is waited for.
+	// Zero is for as long as it takes.
+	Idle time.Duration
+	// Timeout bounds the whole of a fetch, or of a list of pull requests. Zero is
+	// no bound but the context's.
+	Timeout time.Duration
 	// AllowHTTP accepts plain http for any host. Whoever is on the way can read
 	// the credential and change what is deployed.
 	AllowHTTP bool
@@ -67,6 +74,9 @@ type Wire struct {
 	Tags      bool   `json:"tags,omitempty"`
 	AllowHTTP bool   `json:"allow_http,omitempty"`
 
+	Idle    time.Duration `json:"idle,omitempty"`
+	Timeout time.Duration `json:"timeout,omitempty"`
+
 	Token string     `json:"token,omitempty"`
 	Basic *WireBasic `json:"basic,omitempty"`
 	SSH   *WireSSH   `json:"ssh,omitempty"`
@@ -101,7 +111,10 @@ func (WireSSH) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[git credential]") }
 
 // Wire reveals the source's secrets; see [Wire] for the one place they may go.
 func (s Source) Wire() Wire {
-	w := Wire{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Tags: s.Tags, AllowHTTP: s.AllowHTTP, Token: s.Auth.Token.Reveal()}
+	w := Wire{
+		URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Tags: s.Tags, AllowHTTP: s.AllowHTTP,
+		Idle: s.Idle, Timeout: s.Timeout, Token: s.Auth.Token.Reveal(),
+	}
 	if b := s.Auth.Basic; b != nil {
 		w.Basic = &WireBasic{Username: b.Username, Password: b.Password.Reveal()}
 	}
@@ -116,7 +129,7 @@ func (s Source) Wire() Wire {
 
 // Source wraps the secrets again.
 func (w Wire) Source() Source {
-	s := Source{URL: w.URL, Ref: w.Ref, Shallow: w.Shallow, Tags: w.Tags, AllowHTTP: w.AllowHTTP}
+	s := Source{URL: w.URL, Ref: w.Ref, Shallow: w.Shallow, Tags: w.Tags, AllowHTTP: w.AllowHTTP, Idle: w.Idle, Timeout: w.Timeout}
 	s.Auth.Token = edge.NewSecret(w.Token)
 	if b := w.Basic; b != nil {
 		s.Auth.Basic = &Basic{Username: b.Username, Password: edge.NewSecret(b.Password)}

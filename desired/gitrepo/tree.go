@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ type Tree struct {
 
 	mu      sync.Mutex // go-git's storage is not safe for concurrent use
 	storage *filesystem.Storage
+	failed  error
 }
 
 var (
@@ -62,6 +64,14 @@ func (e *TreeError) Error() string {
 // LFS pointers, symlinks to folders or out of the repository, submodules, and
 // names that no tool can show. Everything else is ignored.
 func (r *Repo) Tree(hash, root string, limits Limits) (*Tree, error) {
+	t, err := r.tree(hash, root, limits)
+	if errors.Is(err, ErrStore) || errors.Is(err, ErrNoCommit) {
+		r.suspect()
+	}
+	return t, err
+}
+
+func (r *Repo) tree(hash, root string, limits Limits) (*Tree, error) {
 	st := openStorage(r.dir)
 	c, err := findCommit(st, hash)
 	if err != nil {
@@ -154,7 +164,20 @@ func (t *Tree) read(hash plumbing.Hash) ([]byte, error) {
 		t.storage = openStorage(t.dir)
 		data, err = readBlob(t.storage, hash)
 	}
+	if err != nil {
+		(&Repo{t.dir}).suspect()
+		t.failed = cmp.Or(t.failed, storeError("reading", err))
+	}
 	return data, err
+}
+
+// Failed returns the first error with which a content could not be read. Whoever
+// reads by way of [fs.FS] may take it for a mistake of the file's; it is the
+// store's, which the next fetch looks into.
+func (t *Tree) Failed() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failed
 }
 
 func readBlob(st *filesystem.Storage, hash plumbing.Hash) ([]byte, error) {

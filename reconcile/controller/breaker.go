@@ -18,12 +18,13 @@ const (
 // breaker tells a platform that is down from a zone that fails: after so many
 // unavailable answers in a row, whatever the zones, only a probe is let through now
 // and then. Each other zone would cost all its retries. A credential that is not taken
-// opens it at once.
+// opens it at once, and so does a row of answers that all forbid.
 type breaker struct {
 	limit int
 
 	mu     sync.Mutex
-	streak int
+	streak int       // of unavailable answers
+	denied int       // of forbidden ones
 	probes int       // sent in a row without success, while it is open
 	next   time.Time // when the next probe may be sent
 	open   bool
@@ -55,19 +56,37 @@ func (b *breaker) begin(now time.Time) {
 	}
 }
 
+// pass gives a probe back: it turned out that there was nothing to ask.
+func (b *breaker) pass() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open && b.probes > 0 {
+		b.probes--
+		b.next = time.Time{}
+	}
+}
+
 // note learns how a read has ended, and reports whether the breaker has opened or
 // closed with it.
 func (b *breaker) note(err error, now time.Time) (opened, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	rejected := errors.Is(err, edge.ErrUnauthenticated)
-	if !rejected && !errors.Is(err, edge.ErrUnavailable) {
+	var open bool
+	switch {
+	case errors.Is(err, edge.ErrUnauthenticated):
+		open = true
+	case errors.Is(err, edge.ErrUnavailable):
+		b.streak++
+		open = b.streak >= b.limit
+	case errors.Is(err, edge.ErrForbidden):
+		b.denied++
+		open = b.denied >= b.limit
+	default:
 		closed = b.open
-		b.open, b.streak, b.probes = false, 0, 0
+		b.open, b.streak, b.denied, b.probes = false, 0, 0, 0
 		return false, closed
 	}
-	b.streak++
-	if b.open || !rejected && b.streak < b.limit {
+	if b.open || !open {
 		return false, false
 	}
 	b.open, b.probes, b.next = true, 1, now.Add(firstProbe)

@@ -74,12 +74,15 @@ type Controller struct {
 	seen    *seen.Cache
 	zones   *queue.Queue[edge.ZoneID]
 	tokens  *queue.Queue[struct{}]
-	sweep   *sweep
+	sweep   *turns
+	shares  *shares
 	retries *retries
 	breaker *breaker
 	reports *reports
-	asked   atomic.Int64             // Unix nanoseconds at which a look at every zone was asked for last
-	save    chan *control.Generation // declarations to be put on record; the newest counts
+	// deciding is held while a commit comes into force, until the queue has all of it.
+	deciding sync.Mutex
+	asked    atomic.Int64             // Unix nanoseconds at which a look at every zone was asked for last
+	save     chan *control.Generation // declarations to be put on record; the newest counts
 }
 
 // New puts the parts together. It reads what is on record.
@@ -97,7 +100,7 @@ func New(ctx context.Context, c Config) (*Controller, error) {
 		c.Begin = func(string) {}
 	}
 	ctl := &Controller{
-		Config: c, seen: &seen.Cache{}, sweep: &sweep{schedule: c.Sweep}, retries: newRetries(),
+		Config: c, seen: &seen.Cache{}, sweep: &turns{schedule: c.Sweep}, shares: &shares{budget: c.Budget}, retries: newRetries(),
 		breaker: newBreaker(2 * c.Concurrency), save: make(chan *control.Generation, 1),
 	}
 	ctl.worker = &zone.Worker{
@@ -150,4 +153,7 @@ func (c *Controller) Run(ctx context.Context) {
 		all.Go(func() { c.workZones(ctx) })
 	}
 	all.Wait()
+	lingering, cancel := reconcile.Lingering(ctx, grace)
+	defer cancel()
+	c.recordSwept(lingering)
 }

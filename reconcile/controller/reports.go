@@ -37,6 +37,31 @@ type found struct {
 	results  []reconcile.Result
 }
 
+// light is what a look has found without what is large: bodies of requests, and fields.
+// A commit may change ten thousand zones.
+func light(plan diff.Plan, results []reconcile.Result) found {
+	f := found{problems: plan.Problems}
+	for _, c := range plan.Changes {
+		f.changes = append(f.changes, lightChange(c))
+	}
+	for _, r := range results {
+		r.Change, r.Left = lightChange(r.Change), nil
+		f.results = append(f.results, r)
+	}
+	return f
+}
+
+// someRequest stands for a request that is not kept.
+var someRequest = &diff.Request{Method: "PATCH"}
+
+func lightChange(c diff.Change) diff.Change {
+	if c.Request != nil {
+		c.Request = someRequest
+	}
+	c.Fields, c.Target = nil, diff.Target{Ruleset: c.Target.Ruleset}
+	return c
+}
+
 // tokensFound is the same of all tokens.
 type tokensFound struct {
 	found
@@ -118,7 +143,7 @@ func (r *reports) zone(ctx context.Context, l *look) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := l.item.Key
-	f := found{l.plan.Changes, l.plan.Problems, l.results}
+	f := light(l.plan, l.results)
 	if len(f.changes)+len(f.problems)+len(f.results) == 0 {
 		delete(r.zones, id)
 	} else if r.c.inForceDeclares(id) {
@@ -129,7 +154,7 @@ func (r *reports) zone(ctx context.Context, l *look) {
 		trigger = reconcile.TriggerSync
 	}
 	now := time.Now()
-	report := reconcile.Report{Trigger: trigger, Slice: true, Started: l.began, Finished: now, Plan: l.plan, Results: f.results}
+	report := reconcile.Report{Trigger: trigger, Slice: true, Started: l.began, Finished: now, Plan: l.plan, Results: l.results}
 	r.send(ctx, report)
 	r.note(ctx, id, now.Sub(l.began))
 }
@@ -215,7 +240,9 @@ func (r *reports) accepted(ctx context.Context, d control.Decision, problems []d
 	defer r.mu.Unlock()
 	r.held = nil
 	r.begin(d.Accepted, d.Due, d.Tokens)
-	r.send(ctx, reconcile.Report{Trigger: reconcile.TriggerSync, Problems: problems})
+	r.send(ctx, reconcile.Report{
+		Trigger: reconcile.TriggerSync, Problems: problems, Begun: &reconcile.Begun{Zones: len(d.Due), Tokens: d.Tokens},
+	})
 	r.complete(ctx)
 }
 

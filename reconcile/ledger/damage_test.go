@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // TestUnreadableIsNeverEmpty: whatever is wrong with the file, it is told with
@@ -217,4 +218,31 @@ func names(t *testing.T, folder string) []string {
 		all = append(all, fmt.Sprint(e.Name(), " ", e.IsDir()))
 	}
 	return all
+}
+
+// TestDamagedRecords: what cannot be read is not left out, and the rest is not told.
+func TestDamagedRecords(t *testing.T) {
+	for spoil, reason := range map[string]string{
+		`UPDATE proved SET labels = '{"tier"'`:                            "the labels of zone zone-1",
+		`UPDATE drift SET at = 'once'`:                                    "the time of a drift in zone zone-1",
+		`UPDATE accepted SET state = x'00'`:                               "the state of commit c1",
+		`UPDATE accepted SET state = substr(state, 1, length(state) - 9)`: "the state of commit c1",
+		`UPDATE applied SET members = '{}'`:                               "ruleset ruleset in zone zone-1",
+		`UPDATE rollout SET since = 'then'`:                               "the time since which wave 2 soaks",
+		`DROP TABLE proved`:                                               "no such table: proved",
+	} {
+		l, ctx := mustOpen(t, newPath(t)), t.Context()
+		must(t, errors.Join(
+			l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", State: []byte("state of the commit"), Rollout: &rolling}),
+			l.Prove(ctx, "c1", []reconcile.Proof{{Zone: "zone-1"}}, settled(deployment(1), "a")),
+			l.Drifted(ctx, []reconcile.Drift{{Zone: "zone-1", At: noon}}, noon)))
+		if _, err := l.db.Exec(spoil); err != nil {
+			t.Fatal(err)
+		}
+		got, err := l.Restore(ctx)
+		wantFault(t, err, ErrDamaged, reason)
+		if d := cmp.Diff(reconcile.Record{}, got); d != "" {
+			t.Errorf("%s: it has told something all the same:\n%s", spoil, d)
+		}
+	}
 }

@@ -24,8 +24,8 @@ const (
 	ErrBusy     Kind = "another process holds the ledger"
 	ErrReadOnly Kind = "the ledger is open for reading only"
 	ErrDenied   Kind = "the ledger may not be opened"
-	ErrExposed  Kind = "others than the owner may write to the ledger"
-	ErrRunning  Kind = "another daemon runs over this state folder"
+	ErrExposed  Kind = "other users may write to the ledger"
+	ErrRunning  Kind = "another daemon uses this state folder"
 	ErrFailed   Kind = "the ledger failed"
 
 	ErrUnknown  Kind = "the ledger may not know all tokens"
@@ -46,7 +46,7 @@ var hints = map[Kind]string{
 	ErrBusy:     "look for a second daemon over the same folder, or for a sqlite3 left open in a transaction",
 	ErrReadOnly: "a plan remembers nothing; the daemon and apply do",
 	ErrDenied:   "run as the owner of the state folder, which must be writable: readers share memory in it with the writer",
-	ErrRunning:  "stop that one, or name another folder for the state of this one (state.dir in the configuration)",
+	ErrRunning:  "stop the other daemon, or set another state.dir in the configuration",
 	ErrFailed:   "check the space and the file system of the state folder; it must be a local one",
 
 	ErrUnknown: "make sure that the platform holds none of these tokens beyond what the ledger knows, then run: seawall token init; " +

@@ -22,7 +22,7 @@ func guarded(folder string, files ...string) error {
 	switch {
 	case !info.IsDir() || !othersMayEnter(info):
 	case info.Mode()&fs.ModeSticky != 0:
-		return exposed(folder, info, "name a folder of its own for Seawall's state: mkdir -m 700 "+filepath.Join(folder, "seawall"))
+		return exposed(folder, info, "make a folder for Seawall alone and set state.dir to it: mkdir -m 700 "+filepath.Join(folder, "seawall"))
 	default:
 		return exposed(folder, info, "chmod go-w "+folder)
 	}
@@ -44,6 +44,6 @@ func guarded(folder string, files ...string) error {
 func exposed(path string, info fs.FileInfo, hint string) error {
 	return &Error{
 		Kind: ErrExposed, Reason: fmt.Sprintf("%s has mode %04o", path, info.Mode().Perm()),
-		Hint: hint + "; where somebody may have written to it, put a copy of the ledger back",
+		Hint: hint + "; if another user may have changed the ledger, restore a backup",
 	}
 }

@@ -74,6 +74,7 @@ func live(path string, steps int, within bool) error {
 // returned left it, sure of itself, free to be locked, and what waits can be
 // opened. Neither the dead nor the living have written a secret in the clear.
 func TestKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
 	want := []model{{}}
 	for _, o := range life {
 		next, may := want[len(want)-1].do(o)
@@ -88,6 +89,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%d %v", steps, within), func(t *testing.T) {
+				t.Parallel()
 				l := ready(t)
 				must(t, l.Close())
 				wantKilled(t, "life", l.path, strconv.Itoa(steps), strconv.FormatBool(within))

@@ -9,9 +9,10 @@
 //	reconciler.Memory = memory
 //
 // A [Ledger] is a [reconcile.Memory], a [reconcile.Control] and [reconcile.Records]. The
-// schema stands in schema.go, with what each column means. Every method is one transaction
-// that is on the disk when the method returns, so a process that is killed leaves
-// the state before or after it, never half.
+// schema stands in schema.go, with what each column means. What a method writes is on the
+// disk as a whole when it returns, or none of it: a process that is killed leaves the state
+// before or after a call, never half. Calls that come at the same time share the wait for
+// the disk (group.go).
 //
 // A ledger is created whole or not at all, and only where there is none. One
 // that is damaged, cut short, newer than this program or somebody else's is an
@@ -20,7 +21,9 @@
 // the place of what could not be read.
 //
 // Several processes may share the file: one daemon, an apply by hand, and any
-// number of plans, which open it with [OpenReadOnly].
+// number of plans, which open it with [OpenReadOnly]. That there is one daemon alone is
+// [LockState]'s matter. Files and folders that others than their owner may write to are
+// refused.
 //
 // # Tokens
 //

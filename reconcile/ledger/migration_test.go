@@ -46,7 +46,7 @@ func TestDevelopmentVersions(t *testing.T) {
 		statement(fmt.Sprintf(`PRAGMA user_version = %d`, version))(t, path)
 		for _, open := range []func(string) (*Ledger, error){Open, OpenReadOnly} {
 			_, err := open(path)
-			wantFault(t, err, ErrOlder, fmt.Sprintf("a development version made it: its schema is version %d, the first release has 6", version))
+			wantFault(t, err, ErrOlder, fmt.Sprintf("it was made by a development version: its schema is version %d, the first release has 6", version))
 			if told := new(Error); !errors.As(err, &told) || !strings.Contains(told.Hint, "start with an empty ledger") {
 				t.Errorf("the hint is %q", told.Hint)
 			}
@@ -57,8 +57,10 @@ func TestDevelopmentVersions(t *testing.T) {
 // TestKilledCreating: a process that dies between the statements of the schema has left
 // no ledger, and the next one makes it.
 func TestKilledCreating(t *testing.T) {
+	t.Parallel()
 	for after := 1; after <= len(statements(version6)); after++ {
 		t.Run(strconv.Itoa(after), func(t *testing.T) {
+			t.Parallel()
 			path := filepath.Join(t.TempDir(), "ledger.db")
 			wantKilled(t, "create", path, strconv.Itoa(after))
 			if _, err := os.Stat(path); !os.IsNotExist(err) {

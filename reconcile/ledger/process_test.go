@@ -3,6 +3,7 @@ package ledger
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,6 +23,9 @@ func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // folders of tests are like those of people
 	switch os.Getenv(child) {
 	case "":
+		if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it: each check writes ledgers to the disk
+			_ = flag.Set("rapid.checks", "30")
+		}
 		os.Exit(m.Run())
 	case "generations":
 		generations(os.Args[1])
@@ -34,6 +38,14 @@ func TestMain(m *testing.M) {
 	case "create":
 		after, _ := strconv.Atoi(os.Args[2])
 		fmt.Fprintln(os.Stderr, createHalf(os.Args[1], after))
+		os.Exit(1)
+	case "record":
+		calls, _ := strconv.Atoi(os.Args[2])
+		changes, _ := strconv.Atoi(os.Args[3])
+		fmt.Fprintln(os.Stderr, recordHalf(os.Args[1], calls, changes))
+		os.Exit(1)
+	case "workers":
+		fmt.Fprintln(os.Stderr, workers(os.Args[1]))
 		os.Exit(1)
 	case "daemon":
 		fmt.Fprintln(os.Stderr, daemon(os.Args[1]))

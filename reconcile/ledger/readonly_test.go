@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,6 +19,12 @@ func TestReadOnlyOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRecall(t, l, reconcile.Recollection{})
+	record, restored := l.Restore(t.Context())
+	standing, stands := l.Standing(t.Context())
+	must(t, errors.Join(restored, stands))
+	if d := cmp.Diff(reconcile.Record{}, record) + cmp.Diff(reconcile.Standing{}, standing); d != "" {
+		t.Errorf("restored:\n%s", d)
+	}
 	wantFaults(t, l)
 	if err := l.Close(); err != nil {
 		t.Error(err)
@@ -74,7 +81,8 @@ func wantFaults(t *testing.T, l *Ledger) {
 	t.Helper()
 	for _, err := range []error{
 		l.Settle(t.Context(), "c", fleet(1)), l.NonConvergent(t.Context(), deployment(1), "f"), l.Accept(t.Context(), "c", diff.Size{}),
-		l.Forget(t.Context(), []diff.DeploymentID{deployment(1)}),
+		l.Forget(t.Context(), []diff.DeploymentID{deployment(1)}), l.AcceptCommit(t.Context(), reconcile.Acceptance{}),
+		l.Prove(t.Context(), "c", nil, nil), l.Widen(t.Context(), nil), l.Drifted(t.Context(), nil, noon),
 	} {
 		wantFault(t, err, ErrReadOnly, "")
 	}

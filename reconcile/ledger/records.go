@@ -1,14 +1,11 @@
 package ledger
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
@@ -50,7 +47,10 @@ func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
 	if r.Proofs, err = recallProofs(ctx, tx); err != nil {
 		return r, err
 	}
-	r.Drifts, err = recallDrifts(ctx, tx)
+	if r.Drifts, err = recallDrifts(ctx, tx); err != nil {
+		return r, err
+	}
+	r.Swept, err = recallSwept(ctx, tx)
 	return r, err
 }
 
@@ -82,99 +82,6 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 	o, _, err := recallRolling(ctx, tx)
 	s.RolloutCommit, s.RolloutHalted, s.RolloutWave = o.Commit, o.Halted, o.Wave
 	return s, err
-}
-
-// AcceptCommit implements [reconcile.Records].
-func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := l.accept(ctx, tx, a.Commit, a.Size, a.State); err != nil {
-			return err
-		}
-		if err := approve(ctx, tx, a.Approvals); err != nil {
-			return err
-		}
-		if a.Rollout != nil {
-			have, err := recallRollout(ctx, tx)
-			if err != nil {
-				return err
-			}
-			if err := writeRollout(ctx, tx, have, *a.Rollout); err != nil {
-				return err
-			}
-		}
-		return forgetZones(ctx, tx, a.Gone)
-	})
-}
-
-// accept writes the accepted commit, where anything differs.
-func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, commit string, size diff.Size, state []byte) error {
-	packed, err := pack(state)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `
-		INSERT INTO accepted (one, "commit", zones, deployments, tokens, at, state) VALUES (1, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones,
-			deployments = excluded.deployments, tokens = excluded.tokens, at = excluded.at,
-			state = CASE WHEN excluded.state IS NULL AND "commit" = excluded."commit" THEN state ELSE excluded.state END
-		WHERE ("commit", zones, deployments, tokens) <>
-				(excluded."commit", excluded.zones, excluded.deployments, excluded.tokens)
-			OR excluded.state IS NOT NULL AND state IS NOT excluded.state`,
-		commit, size.Zones, size.Deployments, size.Tokens, l.stamp(), packed)
-	return err
-}
-
-func forgetZones(ctx context.Context, tx *sql.Tx, zones []edge.ZoneID) error {
-	for _, zone := range zones {
-		for _, table := range []string{"applied", "nonconvergent", "proved"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err error) {
-	var packed []byte
-	row := tx.QueryRowContext(ctx, `SELECT "commit", zones, deployments, tokens, state FROM accepted`)
-	switch err := row.Scan(&a.Commit, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed); {
-	case errors.Is(err, sql.ErrNoRows):
-		return a, nil
-	case err != nil:
-		return a, err
-	}
-	if a.State, err = unpack(packed); err != nil {
-		return a, fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", a.Commit, err))
-	}
-	return a, nil
-}
-
-// pack compresses a state; nil stays nil.
-func pack(state []byte) ([]byte, error) {
-	if state == nil {
-		return nil, nil
-	}
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(state); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return packed.Bytes(), nil
-}
-
-func unpack(packed []byte) ([]byte, error) {
-	if packed == nil {
-		return nil, nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
 }
 
 // Prove implements [reconcile.Records].

@@ -16,35 +16,6 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// TestTokenLife takes one token all the way and looks at each step.
-func TestTokenLife(t *testing.T) {
-	l, ctx := ready(t), t.Context()
-	r := record(1)
-	wantTokens(t, l)
-	must(t, l.Intend(ctx, r))
-	r.State = diff.TokenIntended
-	wantTokens(t, l, r)
-	must(t, l.Confirm(ctx, r.Intent, "id-1", secret(1)))
-	r.State, r.ID = diff.TokenConfirmed, "id-1"
-	wantTokens(t, l, r)
-	wantSealed(t, l, r.Intent, secret(1))
-	wantSealed(t, l, r.Intent, secret(1)) // as often as the sink needs
-	must(t, l.Delivered(ctx, r.Intent))
-	r.Delivered = true
-	wantTokens(t, l, r)
-	_, err := l.Sealed(ctx, r.Intent)
-	wantFault(t, err, ErrState, "no secret that waits")
-
-	other := record(2)
-	other.Sink, other.At = nil, time.Time{}
-	must(t, l.Intend(ctx, other))
-	must(t, l.NotCreated(ctx, other.Intent))
-	must(t, l.Intend(ctx, other))
-	must(t, l.Quarantine(ctx, other.Intent, "the answer was cut"))
-	other.State, other.Reason = diff.TokenQuarantined, "the answer was cut"
-	wantTokens(t, l, r, other)
-}
-
 // TestTokenAfterItsLife: updated in place, released for deletion, and gone with
 // the secret that still waited.
 func TestTokenAfterItsLife(t *testing.T) {

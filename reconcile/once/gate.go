@@ -97,8 +97,8 @@ func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) 
 }
 
 // NotKept implements [zone.Gate].
-func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) error {
-	return g.run.Records.NonConvergent(ctx, left.ID(), left.Fingerprint())
+func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) (news bool, err error) {
+	return true, g.run.Records.NonConvergent(ctx, left.ID(), left.Fingerprint())
 }
 
 // note stops the run where a result says that the credential is not taken.

@@ -153,6 +153,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		return nil, err
 	}
 	report.Full = !order.narrow()
+	r.log().DebugContext(ctx, "run begins", "commit", p.state.Commit, "zones", p.scope.Zones())
 	many := zone.Many{
 		Reader: r.Reader, Concurrency: r.concurrency(), Now: r.Now,
 		Progress: func(done, total int) { r.progress("observing zones", done, total) },

@@ -28,9 +28,9 @@
 //
 // Which item is next: one that is due, that Admit lets begin, and that has a worker
 // place. Among those a [Push] is first, except that one hand-out in 8 goes to another
-// priority; Bulk, Released, Retry and Sweep share the others 8:4:2:2. So each priority
-// has at least one of 88 hand-outs at which an item of it could have begun (99 if
-// there are slow items). Within a priority the item that is due first is next, and of
+// priority; Bulk, Released, Retry and Sweep share the others 8:4:2:2. So a priority with
+// an item that may begin has at least one of 88 hand-outs (of 99 if there are slow
+// items, see below). Within a priority the item that is due first is next, and of
 // those due at the same time the one set first. Slow items, whose last try was slow
 // or broken, have shares of their own: they use a quarter of the worker places at most,
 // and one that has to wait for a place holds no other item back. [Snapshot] lists all

@@ -14,9 +14,9 @@ const (
 	Released                 // released by a hold, freeze, wave or approval
 	Retry                    // failed before
 	Sweep                    // looked at without a reason
-
-	priorities = int(Sweep) + 1
 )
+
+const priorities = int(Sweep) + 1
 
 var priorityNames = [priorities]string{"push", "bulk", "released", "retry", "sweep"}
 

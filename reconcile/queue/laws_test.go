@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -219,11 +220,11 @@ func (tr *trial) compare() error {
 		return fmt.Errorf("work is not in order: %+v", got.AtWork)
 	}
 	slices.SortFunc(got.AtWork, func(a, b Work[int]) int { return cmp.Compare(a.Key, b.Key) })
-	if diff := gocmp.Diff(tr.m.snapshot(), got); diff != "" {
-		return fmt.Errorf("snapshot (-model +queue):\n%s", diff)
+	if want := tr.m.snapshot(); !reflect.DeepEqual(want, got) {
+		return fmt.Errorf("snapshot (-model +queue):\n%s", gocmp.Diff(want, got))
 	}
-	if diff := gocmp.Diff(tr.m.stats(time.Now()), tr.q.Stats()); diff != "" {
-		return fmt.Errorf("stats (-model +queue):\n%s", diff)
+	if want, got := tr.m.stats(time.Now()), tr.q.Stats(); want != got {
+		return fmt.Errorf("stats (-model +queue):\n%s", gocmp.Diff(want, got))
 	}
 	used := 0
 	for _, k := range tr.m.keys {

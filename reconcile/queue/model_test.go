@@ -16,7 +16,7 @@ type model struct {
 	seq     int
 
 	passed [lanes]int             // hand-outs since the last of another priority than Push, at which one could have begun
-	missed [lanes][priorities]int // hand-outs since the last of this lane and priority, at which one could have begun
+	missed [lanes][priorities]int // of those of the lane to another than Push, since the last of this priority, at which one could have begun
 }
 
 type modelKey struct {
@@ -185,8 +185,8 @@ func some(heads [lanes][priorities]*modelItem) bool {
 	return heads != [lanes][priorities]*modelItem{}
 }
 
-// atMost is how many hand-outs a lane's priority may miss.
-var atMost = [priorities]int{Bulk: 9*4 - 1, Released: 9*6 - 1, Retry: 9*11 - 1, Sweep: 9*11 - 1}
+// atMost is how many hand-outs of its lane a priority may miss.
+var atMost = [priorities]int{Bulk: 3, Released: 5, Retry: 10, Sweep: 10}
 
 // handOut checks the laws of one, and follows it.
 func (m *model) handOut(it Item[int], now time.Time) error {
@@ -232,8 +232,8 @@ func (m *model) shares(it Item[int], heads [lanes][priorities]*modelItem) error 
 				return fmt.Errorf("lane %d was passed over %d times", i, m.passed[i])
 			}
 		}
-		for p := Bulk; p <= Sweep; p++ {
-			if it.lane() == i && it.Priority == p {
+		for p := Bulk; p <= Sweep && it.lane() == i && it.Priority != Push; p++ {
+			if it.Priority == p {
 				m.missed[i][p] = 0
 			} else if heads[i][p] != nil {
 				if m.missed[i][p]++; m.missed[i][p] > atMost[p] {

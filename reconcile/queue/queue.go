@@ -12,9 +12,9 @@ type Config[K comparable] struct {
 	// the queue waits in real time.
 	Now func() time.Time
 
-	// Workers is how many items may be at work at once; below 1 means 1. Items of
-	// another priority than Push have all but a quarter of the places (at least one
-	// less, if there are two), slow items a quarter (at least one).
+	// Workers is how many items may be at work at once; below 1 means 1. If there are
+	// more than 1, items of other priorities than Push use at most
+	// Workers - max(1, Workers/4) places. Slow items use at most max(1, Workers/4).
 	Workers int
 
 	// Admit says whether an item of this priority may begin now, while so many are at
@@ -195,7 +195,8 @@ func (q *Queue[K]) begin(e *entry[K], now time.Time) {
 
 // Done ends the work at a key and says what comes next for it; nil is nothing. If the
 // key was set while it was at work, that comes instead, and is slow if next is. If it
-// was removed, nothing comes. Done does nothing if the key is not at work.
+// was removed, nothing comes. What Sooner asked for meanwhile is joined with next. Done
+// does nothing if the key is not at work.
 func (q *Queue[K]) Done(key K, next *Item[K]) {
 	if next != nil {
 		next.Priority.check()
@@ -247,15 +248,14 @@ func (q *Queue[K]) wake() {
 }
 
 // alarm sets the timer to when the first item becomes due, or after again if that is
-// earlier and not 0. Every other change calls wake.
+// earlier and not 0. All other changes call wake. A timer that is too early is
+// harmless.
 func (q *Queue[K]) alarm(now time.Time, again time.Duration) {
 	if e := q.future.first(); e != nil {
 		again = shorter(again, e.next.Due.Sub(now))
 	}
 	switch {
-	case again == 0 && q.timer != nil:
-		q.timer.Stop()
-	case again == 0:
+	case again <= 0:
 	case q.timer == nil:
 		q.timer = time.AfterFunc(again, q.Wake)
 	default:

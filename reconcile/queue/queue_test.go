@@ -183,7 +183,7 @@ func TestNextEnds(t *testing.T) {
 // work, no bound is passed, and all that is left comes.
 func TestMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const workers, keys = 16, 300
+		const workers, keys = 16, 100
 		q := queue.New[int](queue.Config[int]{Workers: workers, Admit: func(p queue.Priority, atWork int) (bool, time.Duration) {
 			return p != queue.Retry || time.Now().Second()%3 == 0, time.Second
 		}})
@@ -216,7 +216,7 @@ func TestMany(t *testing.T) {
 		}
 		for range 4 {
 			group.Go(func() {
-				for range 1000 {
+				for range 300 {
 					it := queue.Item[int]{Key: rand.IntN(keys), Priority: queue.Priority(rand.IntN(5)), Slow: rand.IntN(9) == 0, Due: time.Now().Add(time.Duration(rand.IntN(5)) * time.Second)}
 					switch rand.IntN(4) {
 					case 0, 1:

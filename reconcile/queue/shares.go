@@ -10,12 +10,15 @@ package queue
 // hand-outs 8 go to Bulk, 4 to Released, 2 to Retry and 2 to Sweep while all of them
 // have items.
 //
-// What follows, counting only hand-outs at which an item of that lane and priority
-// could have begun: a lane has one of 8, or of 9 if both have waited their seven when
-// one of them is taken. Of those at least one
-// in 4 is Bulk, one in 6 Released, one in 11 Retry and one in 11 Sweep: after its
-// own, with a stride of 8, the others have at most 8/2+1 + 8/4+1 + 8/8+1 before it.
-// So each priority has at least one of 9*11 = 99 hand-outs.
+// What follows:
+//
+//   - Of 9 hand-outs at which an item of a lane and of another priority than Push could
+//     have begun, one is such an item; of 8, while there is one lane. (Both lanes may be
+//     owed one at the same time.)
+//   - Of the hand-outs of such items of a lane at which one of the priority could have
+//     begun, one in 4 is of Bulk, one in 6 of Released, one in 11 of Retry and one in 11
+//     of Sweep: between two of Sweep are at most 8/2+1 + 8/4+1 + 8/8+1 of the others.
+//   - So a priority that can always begin has at least one of 9*11 = 99 hand-outs.
 
 const (
 	fast = iota

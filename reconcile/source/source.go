@@ -152,7 +152,7 @@ func (s *Source) Run(ctx context.Context, inForce func() string, propose func(co
 		if ctx.Err() != nil {
 			return
 		}
-		if p.Err != nil {
+		if p.Err != nil && p.Commit == "" { // a commit that is not trusted costs git nothing
 			s.failures, s.failed = s.failures+1, s.Now()
 		} else {
 			s.failures = 0

@@ -114,7 +114,7 @@ var (
 	}
 	nonConvergent = metric{
 		"seawall_nonconvergent_deployments", "gauge", nil,
-		"Deployments whose change the platform took and did not keep; it is not sent again by itself.",
+		"Deployments whose change the platform took and did not keep; it is tried again after 15 minutes, then ever later.",
 	}
 	heldZones = metric{
 		"seawall_held_zones", "gauge", nil,

@@ -56,7 +56,7 @@ func newMetrics(version string, ready func() bool) *metrics {
 // count for what they have done, and their sum for the rest.
 func (m *metrics) countRun(r reconcile.Report) {
 	trigger := string(r.Trigger)
-	if !r.Slice || r.Err != nil {
+	if r.Begun == nil && !r.Slice || r.Err != nil {
 		m.runs.WithLabelValues(trigger, outcome(r)).Inc()
 		m.duration.WithLabelValues(trigger).Observe(r.Finished.Sub(r.Started).Seconds())
 		m.lastRun.set(unix(r.Finished), trigger)

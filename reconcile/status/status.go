@@ -74,7 +74,7 @@ func (s *Status) Report(_ context.Context, r reconcile.Report) {
 	}
 	s.metrics.showControl(r)
 	complete := r.Full && r.Err == nil
-	if r.Err == nil {
+	if r.Err == nil && (r.Full || r.Slice || r.Sum) {
 		s.acted = true
 	}
 	if complete {

@@ -91,7 +91,7 @@ func TestReady(t *testing.T) {
 	wantReady(t, s, noCommit)
 
 	part := full(c)
-	part.Trigger, part.Full = reconcile.TriggerSync, false
+	part.Trigger, part.Full, part.Slice = reconcile.TriggerSync, false, true
 	s.Report(t.Context(), part)
 	wantReady(t, s)
 

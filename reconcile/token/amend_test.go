@@ -1,12 +1,14 @@
 package token
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -126,6 +128,83 @@ func TestUpdateThatWasNotRecorded(t *testing.T) {
 	}
 	f.converge()
 	f.wantTaken("list")
+}
+
+// Another suffix is another name of the same declaration, and is recorded alike.
+func TestNameThatWasNotRecorded(t *testing.T) {
+	f := newExtended(t)
+	f.push(declare("ci-dns", zoneA))
+	f.converge()
+	f.NameSuffix = " ({intent})"
+	f.fail["amend"] = errDiskFull
+	f.work()
+	clear(f.fail)
+	f.converge()
+	f.wantTaken("list", "amend")
+	f.converge()
+	f.wantTaken("list")
+}
+
+// Of a token that a person brought and that rotates the end is the platform's to
+// know; it is recorded when it is seen.
+func TestEndOfAnAdoptedToken(t *testing.T) {
+	f := newExtended(t)
+	f.push(rotating("ci-dns"))
+	f.converge()
+	end := f.records()[0].Spec.ExpiresOn
+	f.records()[0].Spec.ExpiresOn = ""
+	f.converge()
+	f.wantTaken("list", "amend")
+	if got := f.records()[0].Spec.ExpiresOn; got != end {
+		t.Errorf("it ends at %q, want %q", got, end)
+	}
+}
+
+// What was sent is proved and recorded when the work is told to stop.
+func TestStoppedWhileWriting(t *testing.T) {
+	for name, c := range map[string]struct {
+		then  []desired.Token
+		taken []string
+	}{
+		"an update":  {[]desired.Token{pruned(declare("a", zoneB))}, []string{"list", "put", "get", "amend"}},
+		"a deletion": {nil, []string{"list", "delete", "gone"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newExtended(t)
+			f.push(pruned(declare("a", zoneA)))
+			f.converge()
+			f.push(c.then...)
+			f.taken = nil
+			ctx, stop := context.WithCancel(t.Context())
+			f.Writer = stopping{f.Writer, stop}
+			if o := f.converged(f.Work(ctx, f.scope, f.guard)); len(o.Results) != 1 {
+				t.Errorf("results %v", results(o))
+			}
+			f.wantTaken(c.taken...)
+		})
+	}
+}
+
+// stopping is a platform that answers when the work is told to stop.
+type stopping struct {
+	edge.TokenWriter
+	stop func()
+}
+
+func (s stopping) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
+	s.stop()
+	if err := ctx.Err(); err != nil {
+		return edge.Token{}, err
+	}
+	return s.TokenWriter.UpdateToken(ctx, id, body)
+}
+
+func (s stopping) DeleteToken(ctx context.Context, id edge.TokenID) error {
+	s.stop()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.TokenWriter.DeleteToken(ctx, id)
 }
 
 func TestUpdateThePlatformDoesNotKeep(t *testing.T) {

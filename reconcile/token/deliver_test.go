@@ -79,6 +79,9 @@ func TestSecretOfALedgerInDoubt(t *testing.T) {
 	f.memory.live.Unknown = "the ledger was put back from a backup"
 	f.work()
 	f.wantTaken()
+	if due, err := f.Due(t.Context(), f.scope.Tokens); err != nil || due["a"] {
+		t.Errorf("due %v, error %v", due, err)
+	}
 }
 
 // Work that was told to stop before it sends anything sends nothing, and says so.

@@ -135,7 +135,9 @@ func TestEndedTokenIsNotListed(t *testing.T) {
 	f.advance(3 * day)
 	f.revoke(2)
 	f.advance(endedFor) // nobody ran
-	f.work()
+	if o := f.work(); o.Err != nil {
+		t.Error(o.Err)
+	}
 	f.converge()
 	f.wantMade("ci-dns", "ci-dns")
 }

@@ -365,15 +365,15 @@ func (g *gate) Proved(ctx context.Context, _ Task, settled []diff.Settled) error
 	return nil
 }
 
-func (g *gate) NotKept(ctx context.Context, _ Task, left diff.Change) error {
+func (g *gate) NotKept(ctx context.Context, _ Task, left diff.Change) (news bool, err error) {
 	if err := errors.Join(ctx.Err(), g.full); err != nil {
-		return err
+		return true, err
 	}
 	if g.unkept == nil {
 		g.unkept = map[diff.DeploymentID]string{}
 	}
 	g.unkept[left.ID()] = left.Fingerprint()
-	return nil
+	return true, nil
 }
 
 // send is what the platform would do with a write.

@@ -111,9 +111,11 @@ func (v *visit) notKept(ctx context.Context, result reconcile.Result, left diff.
 		return result
 	}
 	result.Outcome = reconcile.NonConvergent
-	if err := v.Gate.NotKept(ctx, v.Task, left); err != nil {
+	news, err := v.Gate.NotKept(ctx, v.Task, left)
+	if err != nil {
 		result.Err = fmt.Errorf("remembering that the platform did not keep it: %w", err)
 	}
+	result.Again = !news
 	return result
 }
 

@@ -64,8 +64,9 @@ type Gate interface {
 	Permit(ctx context.Context, t Task, planned, now diff.Change) (*diff.Refusal, error)
 	// Proved records deployments that agree with their declaration.
 	Proved(ctx context.Context, t Task, settled []diff.Settled) error
-	// NotKept records a change that the platform took and did not keep.
-	NotKept(ctx context.Context, t Task, left diff.Change) error
+	// NotKept records a change that the platform took and did not keep, and reports
+	// whether that is news: the very same change was not told of before.
+	NotKept(ctx context.Context, t Task, left diff.Change) (news bool, err error)
 }
 
 // Worker runs the stages. All fields are required; Writer is not used by Read and
@@ -85,7 +86,7 @@ const freshFor = 60 * time.Second
 // Sight is what a read has found.
 type Sight struct {
 	Account  diff.AccountLive
-	ListedAt time.Time // when the account's list was asked for
+	ListedAt time.Time // when the account's list was asked for; zero where it failed just before
 	// EntryPoint is that of the zone; At is when it was asked for.
 	EntryPoint diff.Observed[edge.Ruleset]
 	At         time.Time

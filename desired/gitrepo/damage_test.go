@@ -1,0 +1,527 @@
+package gitrepo_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+)
+
+// damages are what happens to a store's files.
+var damages = []struct {
+	name string
+	do   func(*store)
+	mild bool // healed where it is met, without fetching anew
+}{
+	{name: "a pack is cut", do: func(s *store) { s.each("objects/pack/*.pack", cut) }},
+	{name: "a pack is emptied", do: func(s *store) { s.each("objects/pack/*.pack", empty) }},
+	{name: "a pack is scrambled", do: func(s *store) { s.one("objects/pack/*.pack", scramble) }},
+	{name: "packs rot", do: func(s *store) { s.each("objects/pack/*.pack", rot) }},
+	{name: "indexes rot", do: func(s *store) { s.each("objects/pack/*.idx", rot) }},
+	{name: "packs are gone", do: func(s *store) { s.each("objects/pack/*.pack", remove) }},
+	{name: "one pack is gone", do: func(s *store) { s.one("objects/pack/*.pack", remove) }},
+	{name: "one pack and its index are gone", do: func(s *store) { s.one("objects/pack/*.pack", remove); s.one("objects/pack/*.idx", remove) }},
+	{name: "an index is cut", do: func(s *store) { s.one("objects/pack/*.idx", cut) }},
+	{name: "an index is scrambled", do: func(s *store) { s.one("objects/pack/*.idx", scramble) }},
+	{name: "an index is gone", do: func(s *store) { s.one("objects/pack/*.idx", remove) }},
+	{name: "indexes are emptied", do: func(s *store) { s.each("objects/pack/*.idx", empty) }},
+	{name: "all objects are gone", do: func(s *store) { s.each("objects", remove) }},
+	{name: "packed-refs is garbage", do: func(s *store) { s.write("packed-refs", "what is this?\x00\n") }},
+	{name: "an object beside the packs is garbage", do: func(s *store) {
+		tree := s.Git("rev-parse", s.tip+"^{tree}")
+		s.write("objects/"+tree[:2]+"/"+tree[2:], "garbage")
+	}},
+	{name: "the list of cuts is garbage", do: func(s *store) { s.write("shallow", "what is this?\n") }},
+	{name: "the fetched ref is garbage", do: func(s *store) { s.write("refs/seawall/fetched", "what is this?\n") }, mild: true},
+	{name: "the fetched ref is of elsewhere", do: func(s *store) { s.write("refs/seawall/fetched", strings.Repeat("ab", 20)+"\n") }, mild: true},
+	{name: "the fetched ref is gone", do: func(s *store) { s.each("refs/seawall/fetched", remove) }, mild: true},
+	{name: "HEAD is gone", do: func(s *store) { s.each("HEAD", remove) }, mild: true},
+	{name: "HEAD is garbage", do: func(s *store) { s.write("HEAD", "what is this?\n") }, mild: true},
+	{name: "HEAD is empty", do: func(s *store) { s.write("HEAD", "") }, mild: true},
+	{name: "the configuration is garbage", do: func(s *store) { s.write("config", "what is this?\n[[[") }, mild: true},
+	{name: "the configuration is gone", do: func(s *store) { s.each("config", remove) }, mild: true},
+	{name: "everything is zeros", do: func(s *store) {
+		for _, name := range []string{"objects/pack/*", "HEAD", "config", "refs/seawall/fetched"} {
+			s.each(name, zero)
+		}
+	}},
+}
+
+// store is a store of two fetches, and the repository they were of.
+type store struct {
+	*gittest.Repository
+	t         *testing.T
+	repo      *gitrepo.Repo
+	dir       string
+	source    gitrepo.Source
+	good, tip string
+}
+
+func newStore(t *testing.T, shallow bool) *store {
+	t.Helper()
+	s := &store{Repository: gittest.New(t), t: t}
+	s.source = gitrepo.Source{URL: "file://" + s.Dir, Ref: "refs/heads/main", Shallow: shallow}
+	s.repo, s.dir = storeOf(t)
+	s.Commit("old.cue", "old: 1\n")
+	s.good = s.Commit("a.cue", "a: 1\n", "b/b.cue", "b: 1\n"+strings.Repeat("// long\n", 2000))
+	fetch(t, s.repo, s.source)
+	if err := s.repo.SetGood(s.good); err != nil {
+		t.Fatal(err)
+	}
+	s.tip = s.Commit("a.cue", "a: 2\n")
+	fetch(t, s.repo, s.source)
+	return s
+}
+
+func (s *store) each(glob string, do func(name string) error) {
+	s.t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.dir, glob))
+	if err != nil || len(names) == 0 {
+		s.t.Fatalf("there is no %s: %v", glob, err)
+	}
+	for _, name := range names {
+		if err := os.Chmod(name, 0o700); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := do(name); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *store) one(glob string, do func(name string) error) {
+	s.t.Helper()
+	done := false
+	s.each(glob, func(name string) error {
+		if done {
+			return nil
+		}
+		done = true
+		return do(name)
+	})
+}
+
+func (s *store) write(name, text string) {
+	s.t.Helper()
+	name = filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func remove(name string) error { return os.RemoveAll(name) }
+func empty(name string) error  { return os.Truncate(name, 0) }
+
+func cut(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	return os.Truncate(name, info.Size()*2/3)
+}
+
+func zero(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, make([]byte, info.Size()), 0o600)
+}
+
+// scramble changes bytes in the middle.
+func scramble(name string) error {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	for i := len(content) / 3; i < len(content)/2; i++ {
+		content[i] ^= 0x55
+	}
+	return os.WriteFile(name, content, 0o600)
+}
+
+// rot changes bytes, and leaves length and time as they are.
+func rot(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	for i := 12; i < len(content)-20; i++ {
+		content[i] ^= 0x55
+	}
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(name, time.Time{}, info.ModTime())
+}
+
+// open opens the store anew, as the next process does.
+func (s *store) open() *gitrepo.Repo {
+	s.t.Helper()
+	r, err := gitrepo.Open(s.dir)
+	if err != nil {
+		s.t.Fatalf("opening: %v", err)
+	}
+	return r
+}
+
+// wantWhole: the commit can be read and the good one is known, and git finds
+// nothing wrong.
+func (s *store) wantWhole(commit, text string) {
+	s.t.Helper()
+	r := s.open()
+	if got := content(s.t, r, commit, "a.cue"); got != text {
+		s.t.Errorf("a.cue is %q, want %q", got, text)
+	}
+	if got := content(s.t, r, commit, "b/b.cue"); !strings.HasPrefix(got, "b: 1\n") {
+		s.t.Errorf("b.cue is %q", got)
+	}
+	if hash, ok, err := r.Good(); hash != s.good || !ok || err != nil {
+		s.t.Errorf("the good commit is %q, %v, %v, want %s", hash, ok, err, s.good)
+	}
+	fsck(s.t, s.dir)
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "damaged-") || strings.HasPrefix(e.Name(), "refill-") {
+			s.t.Errorf("%s is left behind", e.Name())
+		}
+	}
+}
+
+// fetched fetches as a process does that evaluates what it fetched: where a file
+// of the commit cannot be read, the fetch after that finds out.
+func (s *store) fetched() gitrepo.Fetched {
+	s.t.Helper()
+	got, err := s.open().Fetch(s.t.Context(), s.source)
+	if err != nil {
+		s.t.Fatalf("Fetch: %v", err)
+	}
+	if s.readable(got.Commit) == nil {
+		return got
+	}
+	again, err := s.open().Fetch(s.t.Context(), s.source)
+	if err != nil {
+		s.t.Fatalf("Fetch: %v", err)
+	}
+	again.Rebuilt = again.Rebuilt || got.Rebuilt
+	return again
+}
+
+func (s *store) readable(commit string) error {
+	files, err := s.open().Tree(commit, ".", gitrepo.Limits{})
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"a.cue", "b/b.cue", "old.cue"} {
+		if _, err := fs.ReadFile(files, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Whatever happens to the store's files, fetching heals it by itself, whether
+// there is something new or not, and says so once.
+func TestFetchHealsTheStore(t *testing.T) {
+	t.Parallel()
+	for _, damage := range damages {
+		for _, shallow := range []bool{false, true} {
+			for _, moved := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/shallow=%v/moved=%v", damage.name, shallow, moved), func(t *testing.T) {
+					t.Parallel()
+					s := newStore(t, shallow)
+					if shallow { // what came first is not in the store
+						s.good = s.tip
+						if err := s.repo.SetGood(s.good); err != nil {
+							t.Fatal(err)
+						}
+					}
+					want, text := s.tip, "a: 2\n"
+					if moved && !shallow {
+						want, text = s.Commit("a.cue", "a: 3\n"), "a: 3\n"
+					}
+					damage.do(s)
+					got := s.fetched()
+					if got.Commit != want || got.Rebuilt == damage.mild {
+						t.Errorf("fetched %+v, want commit %s, rebuilt %v", got, want, !damage.mild)
+					}
+					s.wantWhole(want, text)
+					if again := s.fetched(); again.Rebuilt || again.Commit != want {
+						t.Errorf("fetched again: %+v", again)
+					}
+					next := s.Commit("a.cue", "a: 9\n")
+					if got := s.fetched(); got.Rebuilt || got.Commit != next {
+						t.Errorf("then fetched %+v, want %s", got, next)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A good commit that was forced away upstream cannot be had again; one that is
+// an ancestor can.
+func TestHealingKeepsTheGoodCommit(t *testing.T) {
+	s := newStore(t, false)
+	s.Git("checkout", "-q", "--orphan", "fresh")
+	fresh := s.Commit("a.cue", "a: 7\n")
+	s.Git("branch", "-q", "-M", "main")
+	s.Git("reflog", "expire", "--expire=now", "--all")
+	s.Git("gc", "-q", "--prune=now")
+	s.each("objects/pack/*.pack", cut)
+	got := s.fetched()
+	if got.Commit != fresh || !got.Rebuilt {
+		t.Errorf("fetched %+v, want %s", got, fresh)
+	}
+	if hash, ok, err := s.open().Good(); ok || err != nil {
+		t.Errorf("the good commit is %q, %v, %v", hash, ok, err)
+	}
+}
+
+// While the source cannot be fetched, a damaged store stays what it is.
+func TestNothingIsDeletedForASourceThatIsDown(t *testing.T) {
+	s := newStore(t, false)
+	s.one("objects/pack/*.pack", cut)
+	before := s.listing()
+	away := s.Dir + "-away"
+	if err := os.Rename(s.Dir, away); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.open().Fetch(t.Context(), s.source)
+	wantError(t, err, gitrepo.ErrNotFound, "edge.git")
+	if after := s.listing(); after != before {
+		t.Errorf("the store was\n%sand is\n%s", before, after)
+	}
+	if err := os.Rename(away, s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.fetched(); !got.Rebuilt {
+		t.Errorf("fetched %+v", got)
+	}
+}
+
+// listing is every file of the store but its own notes, with its content.
+func (s *store) listing() string {
+	s.t.Helper()
+	var out bytes.Buffer
+	err := filepath.WalkDir(s.dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "seawall.lock" || entry.Name() == "seawall.stamp" || strings.HasPrefix(entry.Name(), "tmp_pack_") {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		fmt.Fprintf(&out, "%s %d %x\n", strings.TrimPrefix(name, s.dir), len(content), content[:min(8, len(content))])
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out.String()
+}
+
+// A folder that holds anything else is not a store to throw away.
+func TestHealingTouchesNothingForeign(t *testing.T) {
+	for _, name := range []string{"thesis.txt", "hooks/post-update"} {
+		s := newStore(t, false)
+		s.write(name, "years of work")
+		s.one("objects/pack/*.pack", cut)
+		before := s.listing()
+		_, err := s.repo.Fetch(t.Context(), s.source)
+		wantError(t, err, gitrepo.ErrStore, "which is not Seawall's")
+		if after := s.listing(); after != before {
+			t.Errorf("the folder was\n%sand is\n%s", before, after)
+		}
+	}
+}
+
+// Two that find the store damaged at once do not stand in each other's way.
+func TestHealingTakesTurns(t *testing.T) {
+	s := newStore(t, false)
+	s.each("objects/pack/*.pack", cut)
+	var group sync.WaitGroup
+	rebuilt := make(chan bool, 4)
+	for range 4 {
+		group.Go(func() {
+			r, err := gitrepo.Open(s.dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			got, err := r.Fetch(context.Background(), s.source)
+			if err != nil || got.Commit != s.tip {
+				t.Errorf("fetched %+v, %v", got, err)
+			}
+			rebuilt <- got.Rebuilt
+		})
+	}
+	group.Wait()
+	close(rebuilt)
+	times := 0
+	for did := range rebuilt {
+		if did {
+			times++
+		}
+	}
+	if times != 1 {
+		t.Errorf("rebuilt %d times", times)
+	}
+	s.wantWhole(s.tip, "a: 2\n")
+}
+
+// A process that is killed while it puts the new store in place leaves parts of
+// both behind.
+func TestHealingAfterAKilledOne(t *testing.T) {
+	for _, gone := range [][]string{{"HEAD"}, {"HEAD", "config"}, {"HEAD", "config", "objects"}, {"HEAD", "config", "objects", "refs"}} {
+		s := newStore(t, false)
+		for _, name := range gone {
+			s.write("damaged-123/x", "")
+			if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(s.dir, "damaged-123", name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.write("refill-456/HEAD", "ref: refs/heads/master\n")
+		if got := s.fetched(); got.Commit != s.tip {
+			t.Errorf("without %v: fetched %+v", gone, got)
+		}
+		if got := content(t, s.open(), s.tip, "a.cue"); got != "a: 2\n" {
+			t.Errorf("without %v: a.cue is %q", gone, got)
+		}
+		fsck(t, s.dir)
+	}
+}
+
+// Pull requests are fetched anew, too.
+func TestFetchPullsHealsTheStore(t *testing.T) {
+	for _, damage := range damages {
+		t.Run(damage.name, func(t *testing.T) {
+			u := gittest.New(t)
+			u.Commit("a.cue", "a: 0\n", "b/b.cue", "b: 1\n")
+			one := pull(u, "refs/pull/1/head", "a: 1\n")
+			p, dir := openPulls(t)
+			source := gitrepo.Source{URL: u.Dir}
+			bringPulls(t, p, source, []gitrepo.Pull{one}, one)
+			s := &store{Repository: u, t: t, dir: dir, tip: one.Commit}
+			if strings.Contains(damage.name, "fetched ref") || damage.name == "everything is zeros" {
+				s.write("refs/seawall/fetched", "")
+			}
+			damage.do(s)
+			two := pull(u, "refs/pull/2/head", "a: 2\n")
+			for range 2 {
+				p, err := gitrepo.OpenPulls(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				bringPulls(t, p, source, []gitrepo.Pull{one, two}, one, two)
+				for range 2 {
+					if _, err := s.open().Tree(one.Commit, ".", gitrepo.Limits{}); err == nil {
+						break
+					}
+					bringPulls(t, p, source, []gitrepo.Pull{one, two}, one, two)
+				}
+			}
+			if got := content(t, s.open(), one.Commit, "a.cue"); got != "a: 1\n" {
+				t.Errorf("a.cue is %q", got)
+			}
+		})
+	}
+}
+
+// A full disk is told as one, and nothing is thrown away for it.
+func TestFetchToAFullDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "disk")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=400k"); err != nil {
+		t.Skipf("a disk to fill takes the right to mount one: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	s := &store{Repository: gittest.New(t), t: t, dir: filepath.Join(dir, "store")}
+	first := s.Commit("a.cue", "a: 1\n")
+	s.source = gitrepo.Source{URL: s.HTTP("", ""), Ref: "refs/heads/main"}
+	fetch(t, s.open(), s.source)
+	before := s.listing()
+	s.Commit("noise.bin", noise(t, 600<<10))
+	for range 2 {
+		_, err := s.open().Fetch(t.Context(), s.source)
+		wantError(t, err, gitrepo.ErrStore, "the disk is full")
+	}
+	s.fill(dir)
+	for range 2 {
+		_, err := s.open().Fetch(t.Context(), s.source)
+		wantError(t, err, gitrepo.ErrStore, "the disk is full")
+	}
+	if got := content(t, s.open(), first, "a.cue"); got != "a: 1\n" {
+		t.Errorf("a.cue is %q", got)
+	}
+	if after := s.listing(); after != before {
+		t.Errorf("the store was\n%sand is\n%s", before, after)
+	}
+	// Damaged and full: told as full, and still not thrown away.
+	s.one("objects/pack/*.pack", cut)
+	before = s.listing()
+	_, err := s.open().Fetch(t.Context(), s.source)
+	wantError(t, err, gitrepo.ErrStore, "the disk is full")
+	if after := s.listing(); after != before {
+		t.Errorf("the store was\n%sand is\n%s", before, after)
+	}
+	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitRoom(dir)
+	s.Git("reset", "-q", "--hard", first)
+	if got := s.fetched(); !got.Rebuilt || got.Commit != first {
+		t.Errorf("with room again: fetched %+v", got)
+	}
+}
+
+// awaitRoom waits until files are closed that were deleted: the library forgets
+// to close the packs that it failed to write. A worker ends.
+func (s *store) awaitRoom(dir string) {
+	s.t.Helper()
+	for range 500 {
+		var disk syscall.Statfs_t
+		if err := syscall.Statfs(dir, &disk); err != nil {
+			s.t.Fatal(err)
+		}
+		if disk.Bavail*uint64(disk.Bsize) > 300<<10 {
+			return
+		}
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Fatal("the disk stays full")
+}
+
+// fill leaves no room on a disk.
+func (s *store) fill(dir string) {
+	s.t.Helper()
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 512))
+	}
+}

@@ -1,0 +1,250 @@
+// Package packbound bounds what a pack becomes when it is unpacked, before
+// anything unpacks it.
+//
+// Git packs are compressed twice over: a few bytes stand for a run of zeros,
+// and a few more for an object that repeats another one many times. What
+// indexes a pack makes every object of it whole, so 16 KB can take gigabytes of
+// memory, and 250 KB hours. Both sizes stand in the pack, though: that of a
+// plain object in its header, that of a difference at its beginning. A [Writer]
+// reads these as the pack passes by, and adds them up:
+//
+//	w := packbound.NewWriter(pack, packbound.Limits{ObjectBytes: 256 << 20, InflatedBytes: 16 << 30})
+//	_, err := io.Copy(w, sent)
+//	err = errors.Join(err, w.Close()) // *Error when it was over a bound
+//
+// It inflates what is plain, within the bounds, and makes no difference whole.
+package packbound
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+)
+
+// Limits bound one pack. A zero field is no bound.
+type Limits struct {
+	PackBytes     int64 // as it is sent
+	Objects       int64
+	ObjectBytes   int64 // of one object when it is whole
+	InflatedBytes int64 // of all objects when they are whole
+}
+
+// Bound names what a pack was over.
+type Bound string
+
+// The bounds of [Error].
+const (
+	PackBytes     Bound = "pack bytes"
+	Objects       Bound = "objects"
+	ObjectBytes   Bound = "object bytes"
+	InflatedBytes Bound = "inflated bytes"
+)
+
+// Error is a pack over a bound.
+type Error struct {
+	Bound Bound
+	Limit int64
+	Found int64 // at least so much
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("the pack is over the bound of %d %s", e.Limit, e.Bound)
+}
+
+// trailer is the length of a pack's checksum, its last bytes. What indexes a
+// pack makes nothing whole before it has seen them.
+const trailer = 20
+
+// header is the length of what a pack begins with: its signature, the format's
+// version, and how many objects there are.
+const header = 12
+
+// Writer hands a pack on, all but the last bytes of it at once, and these when
+// the whole of it is known to be within bounds.
+type Writer struct {
+	to      io.WriteCloser
+	limits  Limits
+	written int64
+	head    []byte // the first bytes, until there are as many as a header has
+	held    []byte // the last bytes so far, at most as long as the trailer
+	scan    *io.PipeWriter
+	verdict chan error
+}
+
+// NewWriter bounds what is written to w.
+func NewWriter(w io.WriteCloser, limits Limits) *Writer {
+	from, to := io.Pipe()
+	b := &Writer{to: w, limits: limits, scan: to, verdict: make(chan error, 1)}
+	go func() {
+		err := scan(from, limits)
+		from.CloseWithError(err) // nil ends in io.ErrClosedPipe, for bytes after the last
+		b.verdict <- err
+	}()
+	return b
+}
+
+// Write implements io.Writer.
+func (b *Writer) Write(p []byte) (int, error) {
+	if b.written += int64(len(p)); b.limits.PackBytes > 0 && b.written > b.limits.PackBytes {
+		return 0, &Error{PackBytes, b.limits.PackBytes, b.written}
+	}
+	if _, err := b.scan.Write(p); err != nil {
+		return 0, err
+	}
+	n := len(p)
+	if len(b.head) < header {
+		// What indexes a pack makes room for as many objects as its header claims.
+		b.head = append(b.head, p...)
+		if len(b.head) < header {
+			return n, nil
+		}
+		if err := b.limits.count(binary.BigEndian.Uint32(b.head[8:])); err != nil {
+			return 0, err
+		}
+		p = b.head
+	}
+	if err := b.forward(p); err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+func (l Limits) count(objects uint32) error {
+	if l.Objects > 0 && int64(objects) > l.Objects {
+		return &Error{Objects, l.Objects, int64(objects)}
+	}
+	return nil
+}
+
+// forward hands on what cannot be the trailer any more.
+func (b *Writer) forward(p []byte) error {
+	b.held = append(b.held, p[max(0, len(p)-trailer):]...)
+	p = p[:max(0, len(p)-trailer)]
+	if over := len(b.held) - trailer; over > 0 {
+		if _, err := b.to.Write(b.held[:over]); err != nil {
+			return err
+		}
+		b.held = append(b.held[:0], b.held[over:]...)
+	}
+	if len(p) == 0 {
+		return nil
+	}
+	_, err := b.to.Write(p)
+	return err
+}
+
+// Close implements io.Closer. The pack is whole, or was over a bound.
+func (b *Writer) Close() error {
+	b.scan.Close()
+	err := <-b.verdict
+	if b.written == 0 {
+		err = nil // nothing was sent, which is for others to judge
+	}
+	if err == nil {
+		_, err = b.to.Write(b.held)
+	} else {
+		// A pack that ends before its checksum would be unpacked all the same.
+		_, _ = b.to.Write(make([]byte, trailer))
+	}
+	if closeErr := b.to.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// scan reads a pack and ends with it, with what is wrong with it, or with the
+// bound that it is over.
+func scan(r io.Reader, limits Limits) error {
+	s := packfile.NewScanner(r)
+	_, count, err := s.Header()
+	if err != nil {
+		return err
+	}
+	if err := limits.count(count); err != nil {
+		return err
+	}
+	sum := tally{limits: limits}
+	for range count {
+		if err := sum.next(s); err != nil {
+			return err
+		}
+	}
+	_, err = io.Copy(io.Discard, r) // the checksum, for others to check
+	return err
+}
+
+// tally adds up what objects become.
+type tally struct {
+	limits Limits
+	total  int64
+}
+
+func (t *tally) next(s *packfile.Scanner) error {
+	object, err := s.NextObjectHeader()
+	if err != nil {
+		return err
+	}
+	if err := t.one(object.Length); err != nil {
+		return err
+	}
+	if object.Type != plumbing.OFSDeltaObject && object.Type != plumbing.REFDeltaObject {
+		if err := t.add(object.Length); err != nil {
+			return err
+		}
+		_, _, err := s.NextObject(io.Discard)
+		return err
+	}
+	var begin start
+	if _, _, err := s.NextObject(&begin); err != nil {
+		return err
+	}
+	whole, err := begin.target()
+	if err != nil {
+		return err
+	}
+	return t.add(whole)
+}
+
+func (t *tally) one(size int64) error {
+	if t.limits.ObjectBytes > 0 && (size < 0 || size > t.limits.ObjectBytes) {
+		return &Error{ObjectBytes, t.limits.ObjectBytes, size}
+	}
+	return nil
+}
+
+func (t *tally) add(size int64) error {
+	if err := t.one(size); err != nil {
+		return err
+	}
+	if t.total += size; t.limits.InflatedBytes > 0 && (t.total < 0 || t.total > t.limits.InflatedBytes) {
+		return &Error{InflatedBytes, t.limits.InflatedBytes, t.total}
+	}
+	return nil
+}
+
+// start keeps the first bytes of a difference: the size of what it begins with,
+// and that of what it leads to.
+type start []byte
+
+func (s *start) Write(p []byte) (int, error) {
+	if room := 2*binary.MaxVarintLen64 - len(*s); room > 0 {
+		*s = append(*s, p[:min(room, len(p))]...)
+	}
+	return len(p), nil
+}
+
+// target is the size of what the difference leads to.
+func (s start) target() (int64, error) {
+	_, n := binary.Uvarint(s)
+	if n <= 0 {
+		return 0, packfile.ErrInvalidDelta
+	}
+	size, n := binary.Uvarint(s[n:])
+	if n <= 0 || int64(size) < 0 {
+		return 0, packfile.ErrInvalidDelta
+	}
+	return int64(size), nil
+}

@@ -1,0 +1,150 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	git "github.com/go-git/go-git/v5"
+)
+
+// storeFiles are what a store is made of.
+var storeFiles = []string{"HEAD", "config", "objects", "refs", "packed-refs", "shallow", stampFile}
+
+// leftovers are what a process leaves behind in a store that is killed.
+var leftovers = []string{refillGlob, knownHostsGlob, damagedGlob}
+
+// foreign returns the name of something in the folder that no store has; empty
+// for none.
+func (r *Repo) foreign() (string, error) {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		left := slices.ContainsFunc(leftovers, func(glob string) bool {
+			match, _ := filepath.Match(glob, e.Name()) // the globs are well formed
+			return match
+		})
+		if !left && e.Name() != lockFile && !slices.Contains(storeFiles, e.Name()) {
+			return e.Name(), nil
+		}
+	}
+	return "", nil
+}
+
+// rebuild fetches into a new store, and puts it in the place of the damaged one.
+// That one stays where the source cannot be fetched: what is left of it may
+// still serve. The caller holds the lock.
+func (f *fetch) rebuild(ctx context.Context, why error) (Fetched, error) {
+	if err := f.repo.mayReplace(why); err != nil {
+		return Fetched{}, err
+	}
+	fresh, err := f.repo.beside()
+	if err != nil {
+		return Fetched{}, err
+	}
+	defer os.RemoveAll(fresh.dir)
+	job := *f
+	job.repo = fresh
+	commit, err := job.fill(ctx)
+	if err != nil {
+		return Fetched{}, err
+	}
+	if err := job.keepGood(ctx, f.repo); err != nil {
+		return Fetched{}, err
+	}
+	if err := f.repo.takeOver(fresh); err != nil {
+		return Fetched{}, storeError("rebuilding", err)
+	}
+	return Fetched{commit.String(), true}, f.repo.stamp()
+}
+
+// mayReplace refuses to touch a folder in which there is anything but a store.
+func (r *Repo) mayReplace(why error) error {
+	name, err := r.foreign()
+	if err != nil {
+		return storeError("reading", err)
+	}
+	if name == "" {
+		return nil
+	}
+	return &Error{
+		Kind: ErrStore, Doing: "rebuilding the store", Reason: fmt.Sprintf("%v, and %s holds %q, which is not Seawall's", why, r.dir, name),
+		Hint: "move that elsewhere, or delete the folder; the next fetch makes the store anew",
+	}
+}
+
+// beside makes an empty store in the folder of this one.
+func (r *Repo) beside() (*Repo, error) {
+	dir, err := os.MkdirTemp(r.dir, refillGlob)
+	if err != nil {
+		return nil, storeError("preparing", err)
+	}
+	if _, err := git.Init(openStorage(dir), nil); err != nil {
+		return nil, errors.Join(storeError("preparing", err), os.RemoveAll(dir))
+	}
+	return &Repo{dir}, nil
+}
+
+// keepGood keeps the last good commit of another store where it is known here,
+// or can be had from the source.
+func (f *fetch) keepGood(ctx context.Context, from *Repo) error {
+	text, err := os.ReadFile(filepath.Join(from.dir, filepath.FromSlash(refGood.String())))
+	good := firstLine(string(text))
+	if err != nil || !plumbing.IsHash(good) {
+		return nil // there is none, or nobody can say which
+	}
+	hash, st := plumbing.NewHash(good), openStorage(f.repo.dir)
+	if !complete(st, hash) {
+		// Most servers hand out what their refs reach. Without it the commit is lost,
+		// and the newest is all there is.
+		_ = f.transfer(ctx, st, f.depth(), refSpec(good, refGood))
+		st = openStorage(f.repo.dir)
+	}
+	if !complete(st, hash) {
+		return nil
+	}
+	return f.repo.writeRef(refGood, hash)
+}
+
+// takeOver replaces this store's files by another's. A process that is killed
+// in between leaves an empty store or a part of one, and the next fetch fills it.
+func (r *Repo) takeOver(fresh *Repo) error {
+	aside, err := os.MkdirTemp(r.dir, damagedGlob)
+	if err != nil {
+		return err
+	}
+	for _, move := range []struct{ from, to string }{{r.dir, aside}, {fresh.dir, r.dir}} {
+		for _, name := range storeFiles {
+			err := os.Rename(filepath.Join(move.from, name), filepath.Join(move.to, name))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	_ = os.RemoveAll(aside) // the next fetch tries again
+	return nil
+}
+
+// reset empties a store of which nothing is worth keeping.
+func (r *Repo) reset(why error) error {
+	if err := r.mayReplace(why); err != nil {
+		return err
+	}
+	fresh, err := r.beside()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(fresh.dir)
+	if err := r.takeOver(fresh); err != nil {
+		return storeError("rebuilding", err)
+	}
+	return nil
+}

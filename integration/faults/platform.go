@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/sim"
+)
+
+// platform is the simulator behind a front. It records every write that arrives,
+// those that a fault swallows too.
+type platform struct {
+	*front
+	sim   *sim.Server
+	token string
+
+	mu     sync.Mutex
+	record []write
+	asked  int // requests so far
+}
+
+// write is one PATCH.
+type write struct {
+	zone  zone
+	score int // that the body asks for; 0 when it asks for none
+	at    time.Time
+	ok    bool // answered with success while the client still listened
+}
+
+// startPlatform simulates a fleet in which every zone is as declared.
+func startPlatform(s shape, f *fleet) (*platform, error) {
+	limit := sim.RateLimit{Requests: s.requests, Per: s.per, Off: s.requests == 0}
+	server, err := sim.New(sim.Config{Seed: mem.Fleet(f.size()), RateLimit: limit})
+	if err != nil {
+		return nil, err
+	}
+	p := &platform{sim: server}
+	base := server.Handler()
+	if s.latency > 0 {
+		base = delayed(s.latency, s.latency)(base)
+	}
+	if p.front, err = newFront(base); err != nil {
+		return nil, err
+	}
+	p.outer = p.recorded
+	p.token = server.Greeting(address(p.address)).RulesetsToken
+	for z := faulty; int(z) <= f.size(); z++ {
+		if err := p.set(z, f.want(z)); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *platform) baseURL() string { return "http://" + p.address + sim.DefaultBasePath }
+
+// quirks sets the simulator's own.
+func (p *platform) quirks(list ...string) error { return p.sim.SetQuirks(list) }
+
+// set gives a zone a threshold behind the back of every client.
+func (p *platform) set(z zone, score int) error {
+	id := mem.FleetZone(int(z))
+	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), id)
+	if err != nil {
+		return err
+	}
+	core, err := p.sim.Platform.AccountRuleset(context.Background(), mem.Account, mem.CoreRuleset)
+	if err != nil {
+		return err
+	}
+	last, _ := core.Last()
+	entryPoint.Rules[0].ActionParameters.Overrides = &edge.Overrides{Rules: []edge.RuleOverride{
+		{ID: last.ID, Action: new(edge.ActionBlock), ScoreThreshold: &score},
+	}}
+	return p.sim.Platform.SetEntryPoint(id, entryPoint)
+}
+
+// live is the threshold that a zone has; 0 when none is overridden.
+func (p *platform) live(z zone) int {
+	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), mem.FleetZone(int(z)))
+	if err != nil || entryPoint.Rules[0].ActionParameters.Overrides == nil {
+		return 0
+	}
+	for _, override := range entryPoint.Rules[0].ActionParameters.Overrides.Rules {
+		if override.ScoreThreshold != nil {
+			return *override.ScoreThreshold
+		}
+	}
+	return 0
+}
+
+// recorded notes what passes.
+func (p *platform) recorded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPatch {
+			p.count(nil)
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		n := p.count(&write{zone: zoneOf(r), score: scoreOf(body), at: time.Now()})
+		seen := &statusWriter{ResponseWriter: w}
+		next.ServeHTTP(seen, r)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.record[n].ok = seen.status == http.StatusOK && r.Context().Err() == nil
+	})
+}
+
+func (p *platform) count(w *write) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked++
+	if w != nil {
+		p.record = append(p.record, *w)
+	}
+	return len(p.record) - 1
+}
+
+// writes returns those so far.
+func (p *platform) writes() []write {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]write(nil), p.record...)
+}
+
+// ignoredPatch answers an update with the entry point as it is, and changes
+// nothing.
+func (p *platform) ignoredPatch(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPatch {
+			next.ServeHTTP(w, r)
+			return
+		}
+		entryPoint, err := p.sim.Platform.EntryPoint(r.Context(), mem.FleetZone(int(zoneOf(r))))
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"result": entryPoint, "success": true, "errors": []any{}, "messages": []any{}})
+	})
+}
+
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(data []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(data)
+}
+
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// zoneOf returns the zone that a request is about; 0 for none.
+func zoneOf(r *http.Request) zone {
+	_, rest, found := strings.Cut(r.URL.Path, "/zones/f1ee")
+	if !found {
+		return 0
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(id)
+	if err != nil {
+		return 0
+	}
+	return zone(n)
+}
+
+// scoreOf finds the threshold in the body of an update.
+func scoreOf(body []byte) int {
+	var rule edge.Rule
+	if json.Unmarshal(body, &rule) != nil || rule.ActionParameters == nil || rule.ActionParameters.Overrides == nil {
+		return 0
+	}
+	for _, override := range rule.ActionParameters.Overrides.Rules {
+		if override.ScoreThreshold != nil {
+			return *override.ScoreThreshold
+		}
+	}
+	return 0
+}
+
+// address is a net.Addr of which the text is known.
+type address string
+
+func (a address) Network() string { return "tcp" }
+func (a address) String() string  { return string(a) }

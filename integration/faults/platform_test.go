@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+)
+
+func startTestPlatform(t *testing.T) *platform {
+	t.Helper()
+	p, err := startPlatform(shape{}, newFleet(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.refuse() })
+	return p
+}
+
+// send sends one request and returns its status; 0 when there is no answer.
+func (p *platform) send(t *testing.T, method string, z zone, body string) int {
+	t.Helper()
+	id := mem.FleetZone(int(z))
+	path := edge.EntryPointPath(id)
+	if method == http.MethodPatch {
+		entryPoint, err := p.sim.Platform.EntryPoint(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path = edge.RulePath(id, entryPoint.ID, entryPoint.Rules[0].ID)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, p.baseURL()+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+p.token)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer res.Body.Close()
+	if _, err := io.ReadAll(res.Body); err != nil {
+		return 0
+	}
+	return res.StatusCode
+}
+
+const update = `{"action":"execute","expression":"true","action_parameters":{"id":"c04e0000000000000000000000000001",` +
+	`"overrides":{"rules":[{"id":"c04e000000000000000000010000000f","action":"block","score_threshold":77}]}}}`
+
+// TestFaultsOfAZone: a fault touches its zone and no other, and a write is
+// recorded whether the platform sees it or not.
+func TestFaultsOfAZone(t *testing.T) {
+	p := startTestPlatform(t)
+	for _, test := range []struct {
+		name        string
+		fault       fault
+		read, write int
+	}{
+		{"silent", silent, 0, 0},
+		{"headers alone", headersOnly, 0, 0},
+		{"stalled", stalled(10), 0, 0},
+		{"forbidden", answering(http.StatusForbidden, noPermission), 403, 403},
+		{"slow", delayed(time.Minute, 2*time.Minute), 0, 0},
+		{"ignored", p.ignoredPatch, 200, 200},
+	} {
+		p.disturb(within(2, test.fault))
+		before := len(p.writes())
+		if got := p.send(t, http.MethodGet, 2, ""); got != test.read {
+			t.Errorf("%s: a read is answered %d, want %d", test.name, got, test.read)
+		}
+		if got := p.send(t, http.MethodPatch, 2, update); got != test.write {
+			t.Errorf("%s: a write is answered %d, want %d", test.name, got, test.write)
+		}
+		if got := p.send(t, http.MethodGet, 3, ""); got != 200 {
+			t.Errorf("%s: another zone is answered %d", test.name, got)
+		}
+		if w := p.writes()[before:]; len(w) != 1 || w[0].zone != 2 || w[0].score != 77 {
+			t.Errorf("%s: the writes are %+v", test.name, w)
+		}
+		if got := p.live(2); test.name != "stalled" && got == 77 {
+			t.Errorf("%s: the write took effect", test.name)
+		}
+		if err := p.set(2, 22); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.calm()
+	if got := p.send(t, http.MethodPatch, 2, update); got != 200 || p.live(2) != 77 || !p.writes()[len(p.writes())-1].ok {
+		t.Errorf("when it is calm a write is answered %d, and the threshold is %d", got, p.live(2))
+	}
+}
+
+// TestRefuse: a platform that refuses connections comes back at its address.
+func TestRefuse(t *testing.T) {
+	p := startTestPlatform(t)
+	if err := p.refuse(); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.send(t, http.MethodGet, 1, ""); got != 0 {
+		t.Errorf("answered %d", got)
+	}
+	for range 2 {
+		if err := p.reopen(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := p.send(t, http.MethodGet, 1, ""); got != 200 {
+		t.Errorf("answered %d", got)
+	}
+}
+
+func TestUnreasonedWrites(t *testing.T) {
+	f := &fixture{fleet: newFleet(3), platform: startTestPlatform(t)}
+	f.fleet.declare(map[zone]int{1: 50})
+	f.fleet.planted(1)
+	f.fleet.planted(2)
+	f.platform.record = []write{
+		{zone: 1, ok: true},
+		{zone: 1, ok: false},
+		{zone: 1, ok: true},
+		{zone: 2, ok: true},
+		{zone: 2, ok: true}, // too many
+		{zone: 3, ok: true}, // too many
+	}
+	if got := unreasonedWrites(f); got != 2 {
+		t.Errorf("%d writes too many, want 2", got)
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/edge/sim"
+)
+
+// TestEveryQuirkHasARow: a quirk that is added is looked at, too.
+func TestEveryQuirkHasARow(t *testing.T) {
+	elsewhere := strings.Join(slices.Concat(quirksElsewhere, quirksOfZones), " ")
+	for _, q := range sim.Quirks() {
+		if quirkValues[q.Name] == nil && !strings.Contains(elsewhere, q.Name) {
+			t.Errorf("the quirk %s has no value in quirkValues", q.Name)
+		}
+	}
+	for _, s := range quirkScenarios() {
+		f := &fixture{fleet: newFleet(1)}
+		var err error
+		if f.platform, err = startPlatform(s.shape, f.fleet); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.begin(t.Context(), f); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+		f.stop()
+	}
+}
+
+// TestRows: rows can be told apart, and the page has them all.
+func TestRows(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, s := range scenarios() {
+		if seen[s.name] || strings.ContainsAny(s.name, "/, ") || s.fault == "" {
+			t.Errorf("the row %q cannot be told apart", s.name)
+		}
+		seen[s.name] = true
+		if !strings.HasPrefix(s.name, "quirk-") && !strings.Contains(string(page), "| "+s.fault+" |") {
+			t.Errorf("docs/reliability.md says nothing of %q", s.fault)
+		}
+	}
+	for mark := range map[string]bool{markFaults: true, markSoak: true} {
+		if _, err := rewrite(page, mark, ""); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestChosen(t *testing.T) {
+	if n := len(options{}.chosen()); n != len(scenarios()) {
+		t.Errorf("%d rows without -only", n)
+	}
+	got := options{only: "git-silent,zone-s"}.chosen()
+	if len(got) != 3 || got[0].name != "git-silent" || got[2].name != "zone-silent" {
+		t.Errorf("chosen are %d rows", len(got))
+	}
+}

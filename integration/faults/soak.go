@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// The soak is one daemon under the real rhythm of a middling fleet, for long.
+const (
+	soakZones   = 300
+	soakBudget  = 6000
+	soakPer     = 5 * time.Minute
+	soakSweep   = time.Minute
+	soakSync    = 5 * time.Second
+	soakDrift   = time.Second
+	soakPush    = 20 * time.Second
+	soakUsage   = 5 * time.Second
+	soakCycle   = 4 * time.Minute
+	soakHealing = 3 * time.Minute // how long may pass after the end until all is healed
+)
+
+// phase is what is the case at one time. Drift counts under the worst phase that
+// it has seen; they are in the order from good to bad.
+type phase int
+
+const (
+	calm phase = iota
+	settling
+	hanging
+	away
+	phaseCount
+)
+
+func (p phase) String() string {
+	return [phaseCount]string{"all is well", "after an outage", "git hangs", "the platform is away"}[p]
+}
+
+// cycle is what comes again and again, each with its share, after a first quarter
+// in which all is well.
+var cycle = []struct {
+	phase phase
+	share float64
+}{{hanging, 0.45}, {calm, 0.25}, {away, 0.1}, {settling, 0.2}}
+
+// soak is what was seen.
+type soak struct {
+	mu     sync.Mutex
+	now    phase
+	drift  [phaseCount]sample
+	pushes [phaseCount]sample
+	use    []usage
+	ended  bool
+	length time.Duration
+}
+
+func (s *soak) phase() phase {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+func (s *soak) enter(p phase) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = p
+}
+
+// note counts what happened, or what did not.
+func (s *soak) note(in *sample, took time.Duration, happened bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if happened {
+		in.add(took)
+	} else {
+		in.miss(took)
+	}
+}
+
+func (o options) runSoak(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "seawall-soak-")
+	if err != nil {
+		return err
+	}
+	if o.keep {
+		fmt.Fprintln(os.Stderr, "the folder is", dir)
+	} else {
+		defer os.RemoveAll(dir)
+	}
+	f, err := newFixture(ctx, o.binary, dir, shape{
+		zones: soakZones, requests: soakBudget, per: soakPer, sweep: soakSweep, sync: soakSync, latency: 5 * time.Millisecond,
+	})
+	if err != nil {
+		return err
+	}
+	defer f.stop()
+	sleep(ctx, soakSweep) // the first interval is unlike the others
+	s := soak{length: o.soak}
+	if err := s.run(ctx, f); err != nil {
+		return err
+	}
+	text := s.report()
+	fmt.Print(text)
+	if o.write != "" {
+		if err := rewriteFile(o.write, markSoak, text); err != nil {
+			return err
+		}
+	}
+	if list := s.missed(); len(list) > 0 {
+		return fmt.Errorf("%w: %v", errMissed, list)
+	}
+	return nil
+}
+
+// run lets everything happen side by side until the time is over.
+func (s *soak) run(ctx context.Context, f *fixture) error {
+	during, stop := context.WithTimeout(ctx, s.length)
+	defer stop()
+	parts := []func() error{
+		func() error { return s.comeAndGo(during, f) },
+		func() error { return s.plantAndWatch(ctx, during, f) },
+		func() error { return s.push(during, f) },
+		func() error { return s.watchUse(during, f) },
+	}
+	errs := make([]error, len(parts))
+	var group sync.WaitGroup
+	for i, part := range parts {
+		group.Go(func() {
+			if errs[i] = part(); errs[i] != nil {
+				stop()
+			}
+		})
+	}
+	group.Wait()
+	s.ended = !f.daemon.running()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// comeAndGo lets faults come and go. There is none when it returns.
+func (s *soak) comeAndGo(ctx context.Context, f *fixture) error {
+	quarter := s.length / 4
+	sleep(ctx, quarter)
+	for ctx.Err() == nil {
+		for _, c := range cycle {
+			s.enter(c.phase)
+			if err := s.switchTo(c.phase, f); err != nil {
+				return err
+			}
+			sleep(ctx, time.Duration(c.share*float64(min(soakCycle, s.length-quarter))))
+		}
+	}
+	s.enter(settling)
+	return s.switchTo(settling, f)
+}
+
+func (s *soak) switchTo(p phase, f *fixture) error {
+	switch p {
+	case hanging:
+		f.repo.disturb(delayed(5*time.Second, 15*time.Second))
+		return nil
+	case away:
+		return f.platform.refuse()
+	default:
+		f.repo.calm()
+		return f.platform.reopen()
+	}
+}

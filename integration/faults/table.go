@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+var header = []string{"fault", "drift elsewhere healed: undisturbed → with the fault", "push live", "writes too many", "recovered by itself"}
+
+// notRun says which fault cannot be made for the real binary.
+const notRun = "\nNot run: the clock is set back. libfaketime cannot reach a static Go program, and the machine's clock is everybody's; unit tests move it.\n"
+
+// table renders the rows.
+func table(rows []row) string {
+	var text strings.Builder
+	line := func(cells []string) { fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | ")) }
+	line(header)
+	line([]string{"---", "---", "---", "---", "---"})
+	for _, r := range rows {
+		line(r.cells())
+	}
+	return text.String()
+}
+
+// missed lists the rows that miss an aim.
+func missed(rows []row) []string {
+	var names []string
+	for _, r := range rows {
+		if !r.met() {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// The marks of a part of a page that a program writes.
+const (
+	markFaults = "faults"
+	markSoak   = "soak"
+)
+
+// rewrite replaces what stands between the marks of a page.
+func rewrite(page []byte, mark, text string) ([]byte, error) {
+	begin, end := fmt.Sprintf("<!-- %s: written by integration/faults -->\n", mark), fmt.Sprintf("<!-- end of %s -->\n", mark)
+	head, rest, found := bytes.Cut(page, []byte(begin))
+	_, tail, closed := bytes.Cut(rest, []byte(end))
+	if !found || !closed {
+		return nil, fmt.Errorf("the page has no part between %q and %q", strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return []byte(string(head) + begin + text + end + string(tail)), nil
+}
+
+func rewriteFile(file, mark, text string) error {
+	page, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if page, err = rewrite(page, mark, text); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return os.WriteFile(file, page, 0o644)
+}
+
+// tell says on standard error how a row went, as soon as it is known.
+func (r row) tell(w io.Writer) {
+	verdict := "ok"
+	if !r.met() {
+		verdict = "missed"
+	}
+	fmt.Fprintf(w, "%-6s %s (%s s): %s%s\n", verdict, r.name, seconds(r.took), strings.Join(r.cells()[1:], " | "), r.doubt())
+}
+
+// doubt says when a machine is too busy for a measurement to mean much: a sweep
+// looks at each zone within an interval.
+func (r row) doubt() string {
+	if took, ok := r.undisturbed.drift.quantile(0.9); ok && took > r.shape.sweep+driftFloor {
+		return " (the machine is busy: even undisturbed, sweeps are late)"
+	}
+	return ""
+}

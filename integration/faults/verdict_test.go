@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// good is a row that meets every aim.
+func good() row {
+	s := scenario{name: "name", fault: "the fault"}.complete(false)
+	o := observation{drift: of(0, 1, 2, 3), pushes: of(0, 1)}
+	return row{scenario: s, undisturbed: o, disturbed: o, recovered: true, recoveredIn: time.Second}
+}
+
+func TestVerdict(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		spoil func(*row)
+		bold  []int // the cells that say so; nil: the row is good
+	}{
+		{"good", func(*row) {}, nil},
+		{"drift heals late", func(r *row) { r.disturbed.drift = of(0, 3, 6, 9) }, []int{1}},
+		{"the median alone is late", func(r *row) { r.undisturbed.drift, r.disturbed.drift = of(0, 1, 1, 30), of(0, 30, 30, 30) }, []int{1}},
+		{"drift is not healed", func(r *row) { r.disturbed.drift.miss(time.Minute) }, []int{1}},
+		{"drift is not looked at", func(r *row) { r.drift.none, r.disturbed.drift = true, sample{} }, nil},
+		{"a push is late", func(r *row) { r.disturbed.pushes = of(0, 5) }, []int{2}},
+		{"a push is late because of git", func(r *row) { r.pushes, r.disturbed.pushes = pushesShow, of(1) }, nil},
+		{"a write too many", func(r *row) { r.writes = 1 }, []int{3}},
+		{"a write that may be", func(r *row) { r.writes, r.allowed = 4, 4 }, nil},
+		{"it does not recover", func(r *row) { r.recovered = false }, []int{4}},
+		{"its recovery is not waited for", func(r *row) { r.recovered, r.notWaited, r.slow = false, true, "later" }, nil},
+		{"it ended", func(r *row) { r.restarted = true }, []int{4}},
+		{"not measured", func(r *row) { r.err = errors.New("no | way") }, []int{1}},
+	} {
+		r := good()
+		test.spoil(&r)
+		var bold []int
+		for i, cell := range r.cells() {
+			if strings.HasPrefix(cell, "**") {
+				bold = append(bold, i)
+			}
+		}
+		if !slices.Equal(bold, test.bold) || r.met() != (test.bold == nil) || len(r.cells()) != len(header) {
+			t.Errorf("%s: met is %t, cells %q", test.name, r.met(), r.cells())
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	bad := good()
+	bad.name, bad.writes = "bad", 1
+	rows := []row{good(), bad}
+	const want = "| the fault | 2.0 / 3.0 / 3.0 s → 2.0 / 3.0 / 3.0 s (×1.0) | 1.0 s → 1.0 s (×1.0) | 0 | after 1.0 s |\n"
+	if got := table(rows); !strings.Contains(got, want) || strings.Count(got, "\n") != 4 {
+		t.Errorf("the table is\n%s", got)
+	}
+	if got := missed(rows); !slices.Equal(got, []string{"bad"}) {
+		t.Errorf("missed are %v", got)
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	const page = "before\n<!-- faults: written by integration/faults -->\nold\n<!-- end of faults -->\nafter\n"
+	got, err := rewrite([]byte(page), markFaults, "new\n")
+	if want := strings.Replace(page, "old", "new", 1); err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	if _, err := rewrite([]byte(page), markSoak, "new\n"); err == nil {
+		t.Error("it writes where there are no marks")
+	}
+}

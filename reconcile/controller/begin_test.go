@@ -1,0 +1,255 @@
+package controller
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// What a process does when it begins, and over restarts.
+
+func TestAFirstCommitIsApplied(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 5)
+		f.repo.push("c1", fleet(5, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.want(5, "xss")
+		if n := len(only(f.calls.take(), "write")); n != 5 {
+			t.Errorf("%d writes", n)
+		}
+		f.push("c2", fleet(5, "xss", "rce")...)
+		f.want(5, "rce,xss")
+		f.calls.take()
+		f.pass(time.Hour)
+		for _, c := range f.calls.take() {
+			if c.verb == "write" {
+				t.Errorf("nothing differs: %v", c)
+			}
+		}
+	})
+}
+
+// A push that touches one zone looks at one zone, after a restart too.
+func TestAPushLooksAtWhatItTouches(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		run(t, func(t *testing.T) {
+			const n = 50
+			f := newFixture(t, n)
+			f.Budget = diff.Budget{Requests: 60, Per: time.Minute} // not all at the start
+			f.repo.push("c1", fleet(n, "xss")...)
+			f.start()
+			defer func() { f.stop() }()
+			f.want(n, "xss")
+			f.stop()
+			if !restarted {
+				f.begin()
+				f.pass(soon)
+			}
+			f.calls.take()
+			f.repo.push("c2", but(fleet(n, "xss"), 7, "rce")...)
+			if restarted {
+				f.start()
+			} else {
+				f.source.Poke()
+				f.pass(soon)
+			}
+			if got := f.off(7); got != "rce" {
+				t.Errorf("restarted %v: %q is off", restarted, got)
+			}
+			all := f.calls.take()
+			if got := who(only(all, "read")); len(got) > 3 { // whose turn it is, in a few seconds
+				t.Errorf("restarted %v: it looks at %v", restarted, got)
+			}
+		})
+	}
+}
+
+// What an earlier process has not proved is due at once, and only that.
+func TestCommitWorkIsDueAtOnceAfterARestart(t *testing.T) {
+	run(t, func(t *testing.T) {
+		const n = 100
+		f := newFixture(t, n)
+		f.Budget = diff.Budget{Requests: 120, Per: time.Minute}
+		f.repo.push("c1", fleet(n, "xss")...)
+		f.start()
+		f.want(n, "xss")
+		f.calls.answer = refuseWrites
+		f.push("c2", append(fleet(n-9, "xss"), fleet(n, "rce")[n-9:]...)...)
+		f.stop()
+		f.calls.answer = nil
+		f.pass(time.Minute)
+		f.calls.take()
+		f.start()
+		defer func() { f.stop() }()
+		if got := f.count(n, "rce"); got != 9 {
+			t.Errorf("%d zones are as the commit says", got)
+		}
+		if got := len(who(only(f.calls.take(), "read"))); got < 9 || got > 9+2 {
+			t.Errorf("%d zones are read at once", got)
+		}
+	})
+}
+
+// A process that ended between accepting a commit and writing down what it declares
+// leaves it to the next to evaluate it; every zone comes around after that.
+func TestDeclarationsThatAreNotOnRecord(t *testing.T) {
+	run(t, func(t *testing.T) {
+		const n = 20
+		f := newFixture(t, n)
+		f.repo.push("c1", fleet(n, "xss")...)
+		f.start()
+		f.records.set(func(op string) error {
+			if op == "save" {
+				return errDisk
+			}
+			return nil
+		})
+		f.push("c2", but(fleet(n, "xss"), 1, "rce")...)
+		f.stop()
+		f.records.set(nil)
+		f.drift(n)
+		f.start()
+		defer func() { f.stop() }()
+		f.pass(interval)
+		if got := f.count(n, "xss"); got != n-1 || f.off(1) != "rce" {
+			t.Errorf("%d of %d zones are healed", got, n-1)
+		}
+	})
+}
+
+// Once on record, declarations outlive the store of git.
+func TestHealingWithoutGit(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 3)
+		f.repo.push("c1", fleet(3, "xss")...)
+		f.start()
+		f.stop()
+		f.repo = newRepo()
+		f.drift(3)
+		f.start()
+		defer func() { f.stop() }()
+		f.want(3, "xss")
+	})
+}
+
+// Zones that leave the repository are forgotten, and their hands are off.
+func TestZonesThatLeave(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 3)
+		f.repo.push("c1", fleet(3, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.push("c2", fleet(2, "xss")...)
+		if record := f.record(); len(record.Proofs) != 2 || len(record.Applied) != 2 {
+			t.Errorf("on record are %v, %v", record.Proofs, record.Applied)
+		}
+		f.drift(3)
+		f.calls.take()
+		f.pass(2 * interval)
+		if got := who(f.calls.take()); len(only(f.calls.take(), "write")) > 0 || f.off(3) != "" {
+			t.Errorf("it looks at %v", got)
+		}
+		f.want(2, "xss")
+		f.push("c3", fleet(3, "xss")...)
+		f.want(3, "xss")
+	})
+}
+
+// A commit that cannot be put on record is not in force, and is tried again.
+func TestACommitThatCannotBeRemembered(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 2)
+		f.repo.push("c1", fleet(2, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.records.set(func(op string) error {
+			if op == "accept" {
+				return errDisk
+			}
+			return nil
+		})
+		f.journal.take()
+		f.push("c2", fleet(2, "rce")...)
+		f.want(2, "xss")
+		if errs := failures(f.journal.take()); len(errs) == 0 || !errors.Is(errs[0], errDisk) {
+			t.Errorf("errors %v", errs)
+		}
+		f.records.set(nil)
+		f.pass(time.Minute)
+		f.want(2, "rce")
+		if f.repo.compiled["c2"] != 1 {
+			t.Errorf("compiled %v", f.repo.compiled)
+		}
+	})
+}
+
+func mistake(message string) desired.Problem {
+	return desired.Problem{Origin: desired.Origin{File: "zones/shop.cue", Line: 4, Column: 10}, Path: "account.prod", Message: message}
+}
+
+// A commit that is invalid, shrinks too much or cannot be had is held; what was good
+// before goes on, and what is mended is taken.
+func TestHeldCommits(t *testing.T) {
+	for name, held := range map[string]commit{
+		"invalid":         {problems: []desired.Problem{mistake("blok is no action")}},
+		"shrunk":          {state: stateOf("c2", fleet(2, "rce")...)},
+		"empty":           {state: desired.State{Commit: "c2"}},
+		"not evaluated":   {err: errors.New("the evaluator was killed")},
+		"a warning apart": {problems: []desired.Problem{{Message: "odd", Warning: true}, mistake("no")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T) {
+				f := newFixture(t, 6)
+				f.repo.push("c1", fleet(6, "xss")...)
+				f.start()
+				defer func() { f.stop() }()
+				f.repo.commit("c2", held)
+				f.source.Poke()
+				f.journal.take()
+				f.drift(3)
+				f.pass(interval)
+				f.want(6, "xss")
+				state, ok := f.InForce()
+				if !ok || state.Commit != "c1" || f.record().Accepted.Commit != "c1" {
+					t.Errorf("in force is %q, on record %q", state.Commit, f.record().Accepted.Commit)
+				}
+				told := 0
+				for _, r := range f.journal.take() {
+					if r.Held != nil && r.Held.Commit == "c2" && !r.Held.Again {
+						told++
+					}
+				}
+				if told != 1 {
+					t.Errorf("told %d times", told)
+				}
+				if n := f.repo.compiled["c2"]; name != "not evaluated" && n > 3 {
+					t.Errorf("evaluated %d times in two hours", n)
+				}
+				f.restart()
+				f.want(6, "xss")
+				f.push("c3", fleet(6, "rce")...)
+				f.want(6, "rce")
+			})
+		})
+	}
+}
+
+// A commit that was held because the machine was busy is evaluated again.
+func TestHeldCommitsAreEvaluatedAgain(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 1)
+		f.repo.push("c1", fleet(1, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.repo.commit("c2", commit{problems: []desired.Problem{mistake("evaluating this folder exceeded the time bound of 30s")}})
+		f.source.Poke()
+		f.pass(time.Minute)
+		f.repo.commit("c2", commit{state: stateOf("c2", fleet(1, "rce")...)})
+		f.pass(2 * time.Hour)
+		f.want(1, "rce")
+	})
+}

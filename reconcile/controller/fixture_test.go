@@ -1,0 +1,656 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/source"
+)
+
+// fixture is a platform, a repository and records in memory, and a controller over
+// them, in the time of a bubble.
+type fixture struct {
+	t        testT
+	platform *mem.Platform
+	calls    *calls
+	repo     *repo
+	records  *records
+	journal  *journal
+	look     chan os.Signal
+	room     atomic.Int64 // what is left of the budget; negative is much
+	sync     cron.Schedule
+
+	Config // of the next controller
+	*Controller
+	source *source.Source
+	stop   func()
+}
+
+// testT is what *testing.T and *rapid.T have in common.
+type testT interface {
+	Helper()
+	Context() context.Context
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
+const (
+	interval = 2 * time.Hour
+	latency  = 10 * time.Millisecond // of each call
+	// soon is when everything is done that needs no waiting, in a fleet of tests.
+	soon = 5 * time.Second
+)
+
+// newFixture has n zones that all run the core ruleset, untuned, and an empty
+// repository. Nothing runs yet.
+func newFixture(t testT, n int, quirks ...string) *fixture {
+	t.Helper()
+	return seeded(t, mem.Fleet(n), quirks...)
+}
+
+func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
+	t.Helper()
+	platform, err := mem.New(mem.Config{Seed: seed, Quirks: quirks})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	f := &fixture{
+		t: t, platform: platform, calls: &calls{Platform: platform, latency: latency}, repo: newRepo(), records: &records{},
+		journal: &journal{}, look: make(chan os.Signal, 1), sync: cron.Every(time.Minute),
+	}
+	f.Config = Config{
+		Reader: f.calls, Writer: f.calls, Sweep: cron.Every(interval), Interval: interval, Look: f.look,
+		Reporters: []reconcile.Reporter{f.journal},
+	}
+	f.room.Store(-1)
+	f.Room = func(keep int) int {
+		if left := int(f.room.Load()); left >= 0 {
+			return max(0, left-keep)
+		}
+		return 1 << 20
+	}
+	f.stop = func() {}
+	return f
+}
+
+// start begins a process, and waits for what it does at once.
+func (f *fixture) start() {
+	f.t.Helper()
+	f.begin()
+	f.pass(soon)
+}
+
+// begin begins a process. What is kept is what is on record.
+func (f *fixture) begin() {
+	f.t.Helper()
+	config := f.Config
+	config.Records = f.records
+	f.source = source.New(source.Config{
+		Source: f.repo, Compiler: f.repo, Agreed: f.repo.agreed, Schedule: f.sync, Now: time.Now,
+	})
+	config.Source = f.source
+	ctx, cancel := context.WithCancel(f.t.Context())
+	heart, err := New(ctx, config)
+	if err != nil {
+		cancel()
+		f.t.Fatalf("%v", err)
+	}
+	f.Controller = heart
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		heart.Run(ctx)
+	}()
+	f.stop = func() { cancel(); <-done }
+}
+
+// restart ends the process and begins another one.
+func (f *fixture) restart() {
+	f.t.Helper()
+	f.stop()
+	f.start()
+}
+
+// push makes a commit the head and has it looked at.
+func (f *fixture) push(name string, zones ...desired.Zone) {
+	f.repo.push(name, zones...)
+	f.source.Poke()
+	f.pass(soon)
+}
+
+// pass lets time pass.
+func (f *fixture) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// entry is the truth about a zone, whatever the platform answers.
+func (f *fixture) entry(i int) edge.Ruleset {
+	f.t.Helper()
+	entry, err := f.platform.EntryPoint(context.Background(), mem.FleetZone(i))
+	if err != nil {
+		f.t.Fatalf("%v", err)
+	}
+	return entry
+}
+
+// off returns the tags that are off in a zone, with commas between them.
+func (f *fixture) off(i int) string { return tagsOff(f.entry(i).Rules[0]) }
+
+func tagsOff(rule edge.Rule) string {
+	var tags []string
+	if rule.ActionParameters != nil && rule.ActionParameters.Overrides != nil {
+		for _, c := range rule.ActionParameters.Overrides.Categories {
+			if c.Enabled != nil && !*c.Enabled {
+				tags = append(tags, c.Category)
+			}
+		}
+	}
+	slices.Sort(tags)
+	return strings.Join(tags, ",")
+}
+
+// count returns how many of the first n zones have these tags off.
+func (f *fixture) count(n int, tags string) (have int) {
+	for i := 1; i <= n; i++ {
+		if f.off(i) == tags {
+			have++
+		}
+	}
+	return have
+}
+
+// want fails where one of the first n zones has other tags off.
+func (f *fixture) want(n int, tags string) {
+	f.t.Helper()
+	if have := f.count(n, tags); have != n {
+		f.t.Errorf("%d of %d zones have %q off", have, n, tags)
+	}
+}
+
+// click changes the tags that are off in a zone as a person in a dashboard does.
+func (f *fixture) click(i int, off ...string) {
+	f.t.Helper()
+	entry := f.entry(i)
+	o := edge.Overrides{}
+	for _, tag := range off {
+		o.Categories = append(o.Categories, edge.CategoryOverride{Category: tag, Enabled: new(false)})
+	}
+	entry.Rules[0].ActionParameters.Overrides = &o
+	if err := f.platform.SetEntryPoint(mem.FleetZone(i), entry); err != nil {
+		f.t.Fatalf("%v", err)
+	}
+}
+
+// drift undoes what is declared in the first n zones.
+func (f *fixture) drift(n int) {
+	for i := 1; i <= n; i++ {
+		f.click(i)
+	}
+}
+
+// lookNow has every zone looked at.
+func (f *fixture) lookNow() {
+	f.look <- os.Interrupt
+	f.pass(soon)
+}
+
+// calls is the platform, with all calls on record and a hook before each.
+type calls struct {
+	*mem.Platform
+	latency time.Duration
+
+	mu   sync.Mutex
+	all  []call
+	hook func(context.Context, call) error
+	// answer says what a write comes to; send makes it.
+	answer func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error)
+}
+
+// call is one call. Off are the tags that a write switches off.
+type call struct {
+	verb string // list, managed, read, write
+	who  string // the number of a zone, or the id of an account or a ruleset
+	off  string
+	at   time.Time
+}
+
+func (c call) String() string { return strings.TrimRight(c.verb+" "+c.who+" "+c.off, " ") }
+
+// zoneName is the number of a zone of a fleet, or its id.
+func zoneName(id edge.ZoneID) string {
+	if number, ok := strings.CutPrefix(string(id), "f1ee"); ok {
+		return strings.TrimLeft(number, "0")
+	}
+	return string(id)
+}
+
+// note puts a call on record, and makes it wait.
+func (p *calls) note(ctx context.Context, verb, who, off string) error {
+	c := call{verb, who, off, time.Now()}
+	p.mu.Lock()
+	p.all = append(p.all, c)
+	hook := p.hook
+	p.mu.Unlock()
+	time.Sleep(p.latency)
+	if hook == nil {
+		return nil
+	}
+	return hook(ctx, c)
+}
+
+// set makes a hook the one for all calls that follow; nil is none.
+func (p *calls) set(hook func(context.Context, call) error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hook = hook
+}
+
+// take returns the calls since it was asked last.
+func (p *calls) take() []call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.all
+	p.all = nil
+	return all
+}
+
+func (p *calls) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
+	if err := p.note(ctx, "list", string(account), ""); err != nil {
+		return nil, err
+	}
+	return p.Platform.AccountRulesets(ctx, account)
+}
+
+func (p *calls) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+	if err := p.note(ctx, "managed", string(id), ""); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return p.Platform.AccountRuleset(ctx, account, id)
+}
+
+func (p *calls) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+	if err := p.note(ctx, "read", zoneName(zone), ""); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return p.Platform.EntryPoint(ctx, zone)
+}
+
+func (p *calls) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+	if err := p.note(ctx, "write", zoneName(zone), tagsOff(body)); err != nil {
+		return nil, err
+	}
+	send := func() (*edge.Ruleset, error) { return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body) }
+	p.mu.Lock()
+	answer := p.answer
+	p.mu.Unlock()
+	if answer == nil {
+		return send()
+	}
+	return answer(call{"write", zoneName(zone), tagsOff(body), time.Now()}, send)
+}
+
+// only keeps the calls of a verb.
+func only(all []call, verb string) (some []call) {
+	for _, c := range all {
+		if c.verb == verb {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// who says which zones calls were about, sorted.
+func who(all []call) []string {
+	names := map[string]bool{}
+	for _, c := range all {
+		names[c.who] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// hang is a read that never answers, as the client gives it up after ten seconds.
+func hang(ctx context.Context) error {
+	select {
+	case <-time.After(10 * time.Second):
+		return fmt.Errorf("%w: no answer for 10s", edge.ErrUnavailable)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+var (
+	errUnauthenticated = &edge.Error{Status: 401, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication, Message: "Authentication error"}}}
+	errForbidden       = &edge.Error{Status: 403, Details: []edge.ErrorDetail{{Code: edge.CodeAuthentication, Message: "Authentication error"}}}
+	errDown            = &edge.Error{Status: 503}
+	errDisk            = errors.New("the disk is full")
+)
+
+// repo is git and the compiler in one: a head and what each commit says.
+type repo struct {
+	mu       sync.Mutex
+	head     string
+	commits  map[string]commit
+	compiled map[string]int // how often
+	fetches  []time.Time
+	fetch    func(context.Context) error // before each fetch; nil does nothing
+}
+
+type commit struct {
+	state     desired.State
+	problems  []desired.Problem
+	approvals []reconcile.Approval
+	err       error
+}
+
+func newRepo() *repo { return &repo{commits: map[string]commit{}, compiled: map[string]int{}} }
+
+// push makes a commit the head, which declares these zones.
+func (r *repo) push(name string, zones ...desired.Zone) {
+	r.commit(name, commit{state: stateOf(name, zones...)})
+}
+
+func (r *repo) commit(name string, c commit) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.head, r.commits[name] = name, c
+}
+
+// set changes what a fetch comes to.
+func (r *repo) set(fetch func(context.Context) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fetch = fetch
+}
+
+// Fetch implements [reconcile.Source].
+func (r *repo) Fetch(ctx context.Context) (string, error) {
+	r.mu.Lock()
+	fetch := r.fetch
+	r.fetches = append(r.fetches, time.Now())
+	r.mu.Unlock()
+	if fetch != nil {
+		if err := fetch(ctx); err != nil {
+			return "", err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.head == "" {
+		return "", errors.New("there is no branch")
+	}
+	return r.head, nil
+}
+
+// Compile implements [reconcile.Compiler].
+func (r *repo) Compile(_ context.Context, name string) (desired.State, []desired.Problem, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.compiled[name]++
+	c, ok := r.commits[name]
+	if !ok {
+		return desired.State{}, nil, errors.New("object not found")
+	}
+	return c.state, c.problems, c.err
+}
+
+func (r *repo) agreed(_ context.Context, name string) ([]reconcile.Approval, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.commits[name].approvals, nil
+}
+
+// stateOf declares zones of the fleet's account.
+func stateOf(commit string, zones ...desired.Zone) desired.State {
+	return desired.State{Commit: commit, Accounts: []desired.Account{{
+		Key: "prod", ID: mem.Account, Zones: zones,
+		Rulesets: []desired.RulesetRef{{Key: "core", Name: "Core Ruleset"}, {Key: "credentials", ID: mem.CredentialsRuleset}},
+	}}}
+}
+
+// zoneOf declares a zone of the fleet.
+func zoneOf(i int, deployments ...desired.Deployment) desired.Zone {
+	return desired.Zone{Key: zoneKey(i), ID: mem.FleetZone(i), Deployments: deployments}
+}
+
+func zoneKey(i int) string { return fmt.Sprintf("zone-%05d.example", i) }
+
+// fleet declares zones 1 to n alike: with these tags off.
+func fleet(n int, tags ...string) []desired.Zone {
+	all := make([]desired.Zone, n)
+	for i := range all {
+		all[i] = zoneOf(i+1, core(tags...))
+	}
+	return all
+}
+
+// but is a fleet in which one zone has other tags off.
+func but(zones []desired.Zone, i int, tags ...string) []desired.Zone {
+	zones = slices.Clone(zones)
+	labels := zones[i-1].Labels
+	zones[i-1] = zoneOf(i, core(tags...))
+	zones[i-1].Labels = labels
+	return zones
+}
+
+// core declares a deployment of the core ruleset that switches tags off, and nothing
+// else.
+func core(tags ...string) desired.Deployment {
+	d := desired.Deployment{
+		Ruleset: "core", Enabled: desired.Declared[bool]{Value: true},
+		Unmanaged: &desired.Declared[desired.Unmanaged]{Value: desired.Remove},
+	}
+	for _, tag := range tags {
+		d.Disable.Tags = append(d.Disable.Tags, desired.Declared[string]{Value: tag})
+	}
+	return d
+}
+
+func keeping(d desired.Deployment) desired.Deployment {
+	d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: desired.Keep}
+	return d
+}
+
+// records are in memory, and may fail.
+type records struct {
+	reconcile.Forgetful
+	mu   sync.Mutex
+	hook func(op string) error
+}
+
+var _ control.Records = (*records)(nil)
+
+func (r *records) set(hook func(op string) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hook = hook
+}
+
+func (r *records) note(ctx context.Context, op string) error {
+	r.mu.Lock()
+	hook := r.hook
+	r.mu.Unlock()
+	if hook != nil {
+		if err := hook(op); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (r *records) Restore(ctx context.Context) (reconcile.Record, error) {
+	if err := r.note(ctx, "restore"); err != nil {
+		return reconcile.Record{}, err
+	}
+	return r.Forgetful.Restore(ctx)
+}
+
+func (r *records) Standing(ctx context.Context) (reconcile.Standing, error) {
+	if err := r.note(ctx, "standing"); err != nil {
+		return reconcile.Standing{}, err
+	}
+	return r.Forgetful.Standing(ctx)
+}
+
+func (r *records) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
+	if err := r.note(ctx, "accept"); err != nil {
+		return err
+	}
+	return r.Forgetful.AcceptCommit(ctx, a)
+}
+
+func (r *records) SaveState(ctx context.Context, commit string, state []byte) error {
+	if err := r.note(ctx, "save"); err != nil {
+		return err
+	}
+	return r.Forgetful.SaveState(ctx, commit, state)
+}
+
+func (r *records) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {
+	if err := r.note(ctx, "prove"); err != nil {
+		return err
+	}
+	return r.Forgetful.Prove(ctx, commit, proofs, settled)
+}
+
+func (r *records) Widen(ctx context.Context, owned []diff.Settled) error {
+	if err := r.note(ctx, "widen"); err != nil {
+		return err
+	}
+	return r.Forgetful.Widen(ctx, owned)
+}
+
+func (r *records) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
+	if err := r.note(ctx, "nonconvergent"); err != nil {
+		return err
+	}
+	return r.Forgetful.NonConvergent(ctx, id, fingerprint)
+}
+
+func (r *records) Forget(ctx context.Context, ids []diff.DeploymentID) error {
+	if err := r.note(ctx, "forget"); err != nil {
+		return err
+	}
+	return r.Forgetful.Forget(ctx, ids)
+}
+
+func (r *records) Drifted(ctx context.Context, drifts []reconcile.Drift, before time.Time) error {
+	if err := r.note(ctx, "drifted"); err != nil {
+		return err
+	}
+	return r.Forgetful.Drifted(ctx, drifts, before)
+}
+
+func (r *records) Approve(ctx context.Context, approvals []reconcile.Approval) error {
+	if err := r.note(ctx, "approve"); err != nil {
+		return err
+	}
+	return r.Forgetful.Approve(ctx, approvals)
+}
+
+func (r *records) Spend(ctx context.Context, digests []string) error {
+	if err := r.note(ctx, "spend"); err != nil {
+		return err
+	}
+	return r.Forgetful.Spend(ctx, digests)
+}
+
+func (r *records) Roll(ctx context.Context, change func(reconcile.Rollout) reconcile.Rollout) error {
+	if err := r.note(ctx, "roll"); err != nil {
+		return err
+	}
+	return r.Forgetful.Roll(ctx, change)
+}
+
+// record is all that is on record.
+func (f *fixture) record() reconcile.Record {
+	f.t.Helper()
+	record, err := f.records.Forgetful.Restore(context.Background())
+	if err != nil {
+		f.t.Fatalf("%v", err)
+	}
+	return record
+}
+
+// owned is what is on record as owned of the core deployment of a zone.
+func (f *fixture) owned(i int) []diff.Member {
+	return f.record().Applied[diff.DeploymentID{Zone: mem.FleetZone(i), Ruleset: mem.CoreRuleset}]
+}
+
+// journal is a reporter that keeps what it was told.
+type journal struct {
+	mu      sync.Mutex
+	reports []reconcile.Report
+}
+
+func (j *journal) Report(ctx context.Context, report reconcile.Report) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if ctx.Err() != nil {
+		panic("a reporter is told with a context that has ended")
+	}
+	j.reports = append(j.reports, report)
+}
+
+// take returns what it was told since it was asked last.
+func (j *journal) take() []reconcile.Report {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	reports := j.reports
+	j.reports = nil
+	return reports
+}
+
+// failures are the errors of reports.
+func failures(reports []reconcile.Report) (errs []error) {
+	for _, r := range reports {
+		if r.Err != nil {
+			errs = append(errs, r.Err)
+		}
+	}
+	return errs
+}
+
+// refusals counts the changes that each guard refuses in reports, but for sums.
+func refusals(reports []reconcile.Report) map[string]int {
+	n := map[string]int{}
+	for _, r := range reports {
+		if r.Sum {
+			continue
+		}
+		for _, c := range r.Plan.Changes {
+			if c.Refused != nil {
+				n[c.Refused.Guard]++
+			}
+		}
+	}
+	return n
+}
+
+// run is a test in a bubble of time.
+func run(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}
+
+// refuseWrites answers no write.
+func refuseWrites(call, func() (*edge.Ruleset, error)) (*edge.Ruleset, error) { return nil, errDown }

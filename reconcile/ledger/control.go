@@ -1,0 +1,153 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+var _ reconcile.Control = (*Ledger)(nil)
+
+// Approve implements [reconcile.Control]. An override is on record and spent.
+func (l *Ledger) Approve(ctx context.Context, approvals []reconcile.Approval) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return approve(ctx, tx, approvals) })
+}
+
+func approve(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
+	for _, a := range approvals {
+		counts := a.Kind == reconcile.Approved
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (digest) WHERE counts DO NOTHING`,
+			a.Digest, a.Kind, a.Who, a.Reason, optionalTime(a.At), counts)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Spend implements [reconcile.Control]. A digest that is not on record is no
+// error.
+func (l *Ledger) Spend(ctx context.Context, digests []string) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, digest := range digests {
+			if _, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, l.stamp(), digest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func recallApprovals(ctx context.Context, tx *sql.Tx) (approvals []reconcile.Approval, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT digest, kind, who, reason, at FROM approval WHERE counts ORDER BY seq`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var a reconcile.Approval
+		var at sql.NullString
+		if err := rows.Scan(&a.Digest, &a.Kind, &a.Who, &a.Reason, &at); err != nil {
+			return nil, err
+		}
+		if a.At, err = parseOptional(at); err != nil {
+			return nil, fault(ErrDamaged, fmt.Sprintf("the time of the approval of %s: %v", a.Digest, err))
+		}
+		approvals = append(approvals, a)
+	}
+	return approvals, rows.Err()
+}
+
+// Roll implements [reconcile.Control]: it reads, changes and writes in one
+// transaction, so that a daemon and a person who resumes the waves never undo
+// each other's word. Rows of zones that stay the same are not written.
+func (l *Ledger) Roll(ctx context.Context, change func(reconcile.Rollout) reconcile.Rollout) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		have, err := recallRollout(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return writeRollout(ctx, tx, have, change(have))
+	})
+}
+
+func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout) error {
+	if next.Equal(have) {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO rollout (one, "commit", wave, since, halted) VALUES (1, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", wave = excluded.wave, since = excluded.since, halted = excluded.halted`,
+		next.Commit, next.Wave, optionalTime(next.Since), next.Halted)
+	if err != nil {
+		return err
+	}
+	return writeWaves(ctx, tx, have.Zones, next.Zones)
+}
+
+func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.ZoneID]reconcile.RolloutZone) error {
+	for id := range have {
+		if _, stays := next[id]; stays {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM wave WHERE zone_id = ?`, id); err != nil {
+			return err
+		}
+	}
+	for id, zone := range next {
+		if known, ok := have[id]; ok && known == zone {
+			continue
+		}
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO wave (zone_id, wave, outcome) VALUES (?, ?, ?)
+			ON CONFLICT DO UPDATE SET wave = excluded.wave, outcome = excluded.outcome`, id, zone.Wave, zone.Outcome)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recallRolling reads a rollout without its zones.
+func recallRolling(ctx context.Context, tx *sql.Tx) (o reconcile.Rollout, found bool, err error) {
+	var since sql.NullString
+	row := tx.QueryRowContext(ctx, `SELECT "commit", wave, since, halted FROM rollout`)
+	switch err := row.Scan(&o.Commit, &o.Wave, &since, &o.Halted); {
+	case errors.Is(err, sql.ErrNoRows):
+		return o, false, nil
+	case err != nil:
+		return o, false, err
+	}
+	if o.Since, err = parseOptional(since); err != nil {
+		return o, false, fault(ErrDamaged, fmt.Sprintf("the time since which wave %d soaks: %v", o.Wave, err))
+	}
+	return o, true, nil
+}
+
+func recallRollout(ctx context.Context, tx *sql.Tx) (reconcile.Rollout, error) {
+	o, found, err := recallRolling(ctx, tx)
+	if err != nil || !found {
+		return o, err
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, wave, outcome FROM wave`)
+	if err != nil {
+		return o, err
+	}
+	defer func() { _ = rows.Close() }()
+	o.Zones = map[edge.ZoneID]reconcile.RolloutZone{}
+	for rows.Next() {
+		var id edge.ZoneID
+		var zone reconcile.RolloutZone
+		if err := rows.Scan(&id, &zone.Wave, &zone.Outcome); err != nil {
+			return o, err
+		}
+		o.Zones[id] = zone
+	}
+	return o, rows.Err()
+}

@@ -1,0 +1,136 @@
+package ledgertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// acceptSteps are about [reconcile.Records.AcceptCommit] but for zones that are gone.
+func acceptSteps() []step {
+	size := diff.Size{Zones: 3, Deployments: 4, Tokens: 5}
+	accept := func(all ...reconcile.Acceptance) func(context.Context, Store) error {
+		return func(ctx context.Context, s Store) (err error) {
+			for _, a := range all {
+				err = errors.Join(err, s.AcceptCommit(ctx, a))
+			}
+			return err
+		}
+	}
+	return []step{
+		{
+			"commit, size and state", accept(reconcile.Acceptance{Commit: "c1", Size: size, State: []byte("s")}),
+			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c1", Size: size, State: []byte("s")}},
+		},
+		{"a commit without a name", accept(reconcile.Acceptance{Size: size}), reconcile.Record{Accepted: reconcile.Accepted{Size: size}}},
+		{
+			"the last one counts", accept(reconcile.Acceptance{Commit: "c1", State: []byte("s1")}, reconcile.Acceptance{Commit: "c2", Size: size, State: []byte("s2")}),
+			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c2", Size: size, State: []byte("s2")}},
+		},
+		{
+			"everything at once", accept(reconcile.Acceptance{Commit: "c1", Size: size, State: []byte("s"), Rollout: &rolling, Approvals: []reconcile.Approval{said("a", "kim")}}),
+			reconcile.Record{
+				Accepted: reconcile.Accepted{Commit: "c1", Size: size, State: []byte("s")},
+				Rollout:  rolling, Approvals: []reconcile.Approval{said("a", "kim")},
+			},
+		},
+		{
+			"no rollout keeps the one on record", accept(reconcile.Acceptance{Commit: "c1", Rollout: &rolling}, reconcile.Acceptance{Commit: "c2"}),
+			reconcile.Record{Accepted: accepted("c2"), Rollout: rolling},
+		},
+		{
+			"a rollout takes its place", accept(reconcile.Acceptance{Commit: "c1", Rollout: &rolling}, reconcile.Acceptance{Commit: "c2", Rollout: &reconcile.Rollout{Commit: "c2"}}),
+			reconcile.Record{Accepted: accepted("c2"), Rollout: reconcile.Rollout{Commit: "c2"}},
+		},
+		{
+			"approvals are added to those on record, and the first word counts", accept(
+				reconcile.Acceptance{Commit: "c1", Approvals: []reconcile.Approval{said("a", "kim")}},
+				reconcile.Acceptance{Commit: "c2", Approvals: []reconcile.Approval{
+					said("a", "lee"), said("b", "lee"), {Digest: "freezes.f", Kind: reconcile.Overridden},
+				}}),
+			reconcile.Record{Accepted: accepted("c2"), Approvals: []reconcile.Approval{said("a", "kim"), said("b", "lee")}},
+		},
+	}
+}
+
+// goneSteps are about zones that a commit no longer declares.
+func goneSteps() []step {
+	fill := func(ctx context.Context, s Store) error {
+		return errors.Join(
+			s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}),
+			s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f1", "c1", gold), proof("z2", "f2", "c1", nil)},
+				append(owns(first, "a"), append(owns(sibling, "b"), owns(second, "c")...)...)),
+			s.NonConvergent(ctx, first, "n"), s.NonConvergent(ctx, second, "n"), s.NonConvergent(ctx, diff.DeploymentID{Zone: "z11", Ruleset: "r"}, "n"),
+			s.Drifted(ctx, []reconcile.Drift{{Zone: "z1", At: noon}}, noon))
+	}
+	left := reconcile.Record{
+		Accepted: accepted("c2"), Applied: diff.Applied{second: {"c"}}, Proofs: proofs(proof("z2", "f2", "c1", nil)),
+		NonConvergent: map[diff.DeploymentID]string{second: "n", {Zone: "z11", Ruleset: "r"}: "n"},
+		Drifts:        []reconcile.Drift{{Zone: "z1", At: noon}},
+	}
+	again := left
+	again.Proofs = proofs(proof("z1", "f3", "c2", nil), proof("z2", "f2", "c1", nil))
+	again.Applied = diff.Applied{second: {"c"}, first: {"x"}}
+	return []step{
+		{
+			"all but drifts of a zone is forgotten", func(ctx context.Context, s Store) error {
+				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z1", "unknown", "z"}}))
+			},
+			left,
+		},
+		{
+			"and begins anew", func(ctx context.Context, s Store) error {
+				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z1"}}),
+					s.Widen(ctx, owns(first, "x")), s.Prove(ctx, "c2", []reconcile.Proof{proof("z1", "f3", "c2", nil)}, owns(first, "x")))
+			},
+			again,
+		},
+		{
+			"a record of the commit before does not bring it back", func(ctx context.Context, s Store) error {
+				return errors.Join(fill(ctx, s), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z1"}}),
+					s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f1", "c1", gold)}, append(owns(first, "a"), owns(sibling, "b")...)))
+			},
+			left,
+		},
+	}
+}
+
+// testStates: a state is kept to the letter, and as long as it is that of the commit.
+func testStates(t *testing.T, open func(t *testing.T) Fixture) {
+	large := bytes.Repeat([]byte("zone: shop\x00\xff"), 300_000)
+	for _, test := range []struct {
+		name       string
+		now        []byte
+		then       string // another acceptance without a state, of this commit; empty: none
+		want       []byte
+		wantsState bool
+	}{
+		{"none", nil, "", nil, false},
+		{"empty", []byte{}, "", []byte{}, true},
+		{"any bytes", []byte("\x00\xff\x1f\x8b"), "", []byte("\x00\xff\x1f\x8b"), true},
+		{"large", large, "", large, true},
+		{"kept under its commit", []byte("s"), "c1", []byte("s"), true},
+		{"dropped under another", []byte("s"), "c2", nil, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := open(t)
+			must(t, f.Store.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1", State: test.now}))
+			if test.then != "" {
+				must(t, f.Store.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: test.then, Size: diff.Size{Zones: 1}}))
+			}
+			if f.Reopen != nil {
+				f = f.Reopen(t)
+			}
+			got, err := f.Store.Restore(t.Context())
+			must(t, err)
+			if state := got.Accepted.State; !bytes.Equal(state, test.want) || (state != nil) != test.wantsState {
+				t.Errorf("a state of %d bytes (none: %v), want %d", len(state), state == nil, len(test.want))
+			}
+		})
+	}
+}

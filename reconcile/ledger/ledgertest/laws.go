@@ -1,0 +1,163 @@
+package ledgertest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// testLaws: after any calls a store says what [reconcile.Forgetful] says after the same,
+// reopened in between or not.
+func testLaws(t *testing.T, open func(t *testing.T) Fixture) {
+	outer := t
+	rapid.Check(t, func(t *rapid.T) {
+		f, twin := open(outer), &reconcile.Forgetful{}
+		for range rapid.IntRange(1, 20).Draw(t, "calls") {
+			name := rapid.SampledFrom(callNames).Draw(t, "call")
+			if name == "reopen" {
+				if f.Reopen != nil {
+					f = f.Reopen(outer)
+				}
+				continue
+			}
+			do := draw(t, name)
+			must(outer, do(outer.Context(), f.Store))
+			must(outer, do(outer.Context(), twin))
+		}
+		want, err := twin.Restore(outer.Context())
+		must(outer, err)
+		check(outer, f.Store, want)
+		if outer.Failed() {
+			t.Fatal("the store and its twin differ")
+		}
+	})
+}
+
+var callNames = []string{
+	"accept", "accept", "prove", "prove", "prove", "widen", "widen", "nonconvergent", "forget", "drifted", "approve", "spend", "roll", "reopen",
+}
+
+// draw makes up a call of so few values that calls meet.
+func draw(t *rapid.T, name string) func(context.Context, Store) error {
+	d := drawing{t}
+	switch name {
+	case "accept":
+		a := reconcile.Acceptance{
+			Commit: d.of("commit", "c1", "c2"), Size: diff.Size{Zones: d.number()}, Gone: d.zones(),
+			Approvals: d.approvals(), Rollout: d.rollout(),
+		}
+		if d.number() > 0 {
+			a.State = []byte(d.of("state", "s1", "s2"))
+		}
+		return func(ctx context.Context, s Store) error { return s.AcceptCommit(ctx, a) }
+	case "prove":
+		commit, all, settled := d.of("commit", "c1", "c2"), d.proofs(), d.settled()
+		return func(ctx context.Context, s Store) error { return s.Prove(ctx, commit, all, settled) }
+	case "widen":
+		owned := d.settled()
+		return func(ctx context.Context, s Store) error { return s.Widen(ctx, owned) }
+	case "nonconvergent":
+		id, print := d.id(), d.of("print", "n1", "n2")
+		return func(ctx context.Context, s Store) error { return s.NonConvergent(ctx, id, print) }
+	case "forget":
+		ids := []diff.DeploymentID{d.id(), d.id()}
+		return func(ctx context.Context, s Store) error { return s.Forget(ctx, ids) }
+	case "drifted":
+		drifts, before := d.drifts(), noon.Add(time.Duration(d.number()))
+		return func(ctx context.Context, s Store) error { return s.Drifted(ctx, drifts, before) }
+	case "approve":
+		all := d.approvals()
+		return func(ctx context.Context, s Store) error { return s.Approve(ctx, all) }
+	case "spend":
+		digests := []string{d.of("digest", "d1", "d2", "d3")}
+		return func(ctx context.Context, s Store) error { return s.Spend(ctx, digests) }
+	default:
+		o := d.rollout()
+		return func(ctx context.Context, s Store) error {
+			return s.Roll(ctx, func(have reconcile.Rollout) reconcile.Rollout {
+				if o == nil {
+					return have.Resumed()
+				}
+				return *o
+			})
+		}
+	}
+}
+
+type drawing struct{ *rapid.T }
+
+func (d drawing) of(what string, values ...string) string {
+	return rapid.SampledFrom(values).Draw(d.T, what)
+}
+
+func (d drawing) number() int { return rapid.IntRange(0, 3).Draw(d.T, "number") }
+
+func (d drawing) zone() edge.ZoneID { return edge.ZoneID(d.of("zone", "z1", "z2", "z3")) }
+
+func (d drawing) zones() (all []edge.ZoneID) {
+	for range d.number() / 2 {
+		all = append(all, d.zone())
+	}
+	return all
+}
+
+func (d drawing) id() diff.DeploymentID {
+	return diff.DeploymentID{Zone: d.zone(), Ruleset: edge.RulesetID(d.of("ruleset", "r1", "r2"))}
+}
+
+func (d drawing) settled() (all []diff.Settled) {
+	for range d.number() {
+		s := diff.Settled{ID: d.id()}
+		for range d.number() {
+			s.Owned = append(s.Owned, diff.Member(d.of("member", "a", "b", "c", "d")))
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func (d drawing) proofs() (all []reconcile.Proof) {
+	for range d.number() {
+		all = append(all, proof(d.zone(), d.of("fingerprint", "f1", "f2"), fmt.Sprint("p", d.number()), diff.Labels{"l": d.of("label", "1", "2")}))
+	}
+	return all
+}
+
+func (d drawing) approvals() (all []reconcile.Approval) {
+	for range d.number() {
+		a := said(d.of("digest", "d1", "d2", "d3"), d.of("who", "kim", "lee"))
+		if d.number() == 0 {
+			a.Kind = reconcile.Overridden
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+func (d drawing) drifts() (all []reconcile.Drift) {
+	for range d.number() {
+		all = append(all, reconcile.Drift{Zone: d.zone(), At: noon.Add(time.Duration(d.number())), Weakens: d.number() == 0})
+	}
+	return all
+}
+
+func (d drawing) rollout() *reconcile.Rollout {
+	if d.number() == 0 {
+		return nil
+	}
+	o := &reconcile.Rollout{Commit: d.of("commit", "c1", "c2"), Wave: d.number(), Halted: d.of("halted", "", "why"), Zones: map[edge.ZoneID]reconcile.RolloutZone{}}
+	if d.number() == 0 {
+		o.Since = noon
+	}
+	for range d.number() {
+		o.Zones[d.zone()] = reconcile.RolloutZone{Wave: 1 + d.number(), Outcome: reconcile.ZoneOutcome(d.of("outcome", "", "failed", "done"))}
+	}
+	return o
+}

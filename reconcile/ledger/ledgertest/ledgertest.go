@@ -1,0 +1,202 @@
+// Package ledgertest holds every memory of a daemon to the same behaviour: the ledger, its
+// twin in memory, and whatever follows. It knows only the interfaces.
+//
+//	func TestConformance(t *testing.T) {
+//		ledgertest.Run(t, func(t *testing.T) ledgertest.Fixture {
+//			return ledgertest.Fixture{Store: &reconcile.Forgetful{}, …}
+//		})
+//	}
+package ledgertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Store is what a daemon remembers with, but for tokens.
+type Store interface {
+	reconcile.Memory
+	reconcile.Control
+	reconcile.Records
+}
+
+// Fixture is one store under test, in which nothing is on record. What it lacks is not
+// tested.
+type Fixture struct {
+	Store Store
+	// Hold records a hold, in the place of any other on its zone. It is required.
+	Hold func(ctx context.Context, hold diff.Hold) error
+	// Tokens is nil where none are kept. It is ready for them to be intended.
+	Tokens reconcile.TokenMemory
+	// Reopen ends the store and begins another one over what it has left behind; nil where
+	// nothing is left.
+	Reopen func(t *testing.T) Fixture
+	// Beside begins a second store over the same, as another process does; nil where there
+	// is none.
+	Beside func(t *testing.T) Store
+}
+
+// Run tests stores, from easy to nasty, several at a time. Each call of open begins a
+// new one.
+func Run(t *testing.T, open func(t *testing.T) Fixture) {
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, open func(t *testing.T) Fixture)
+	}{
+		{"memory", steps(memorySteps())},
+		{"forget", steps(forgetSteps())},
+		{"swept", once(testSwept)},
+		{"holds", once(testHolds)},
+		{"control", steps(controlSteps())},
+		{"accept", steps(acceptSteps())},
+		{"gone", steps(goneSteps())},
+		{"prove", steps(proveSteps())},
+		{"late", steps(lateSteps())},
+		{"widen", steps(widenSteps())},
+		{"drifted", steps(driftSteps())},
+		{"states", testStates},
+		{"ended", once(testEnded)},
+		{"copies", once(testCopies)},
+		{"tokens", testTokens},
+		{"beside", once(testBeside)},
+		{"whole", once(testWhole)},
+		{"at once", once(testAtOnce)},
+		{"laws", testLaws},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open)
+		})
+	}
+}
+
+// once is a test of one store.
+func once(test func(*testing.T, Fixture)) func(*testing.T, func(*testing.T) Fixture) {
+	return func(t *testing.T, open func(*testing.T) Fixture) { test(t, open(t)) }
+}
+
+// step is what is done to a store of its own, and what is on record then.
+type step struct {
+	name string
+	do   func(ctx context.Context, s Store) error
+	want reconcile.Record
+}
+
+// steps is a test of one store for each step.
+func steps(all []step) func(*testing.T, func(*testing.T) Fixture) {
+	return func(t *testing.T, open func(*testing.T) Fixture) {
+		for _, step := range all {
+			t.Run(step.name, func(t *testing.T) {
+				f := open(t)
+				must(t, step.do(t.Context(), f.Store))
+				check(t, f.Store, step.want)
+				if f.Reopen != nil {
+					check(t, f.Reopen(t).Store, step.want)
+				}
+			})
+		}
+	}
+}
+
+// check reads a store in every way there is: none may say anything else.
+func check(t testing.TB, s Store, want reconcile.Record) {
+	t.Helper()
+	ctx := t.Context()
+	got, err := s.Restore(ctx)
+	must(t, err)
+	same(t, "restored", want, got)
+	standing, err := s.Standing(ctx)
+	must(t, err)
+	same(t, "standing", standingOf(want), standing)
+	recalled, err := s.Recall(ctx)
+	must(t, err)
+	same(t, "recalled", recollectionOf(want), recalled)
+	holds, err := s.Holds(ctx)
+	must(t, err)
+	same(t, "holds", want.Holds, holds)
+}
+
+func standingOf(r reconcile.Record) reconcile.Standing {
+	return reconcile.Standing{
+		Commit: r.Accepted.Commit, Holds: r.Holds, Approvals: r.Approvals,
+		RolloutCommit: r.Rollout.Commit, RolloutHalted: r.Rollout.Halted, RolloutWave: r.Rollout.Wave,
+	}
+}
+
+func recollectionOf(r reconcile.Record) reconcile.Recollection {
+	return reconcile.Recollection{
+		Applied: r.Applied, NonConvergent: r.NonConvergent, Size: r.Accepted.Size,
+		Holds: r.Holds, Approvals: r.Approvals, Rollout: r.Rollout,
+	}
+}
+
+// same compares what is on record: none and empty are the same, and neither members nor
+// holds have an order.
+func same[T any](t testing.TB, what string, want, got T) {
+	t.Helper()
+	d := cmp.Diff(want, got, cmpopts.EquateEmpty(),
+		cmpopts.SortSlices(func(a, b diff.Member) bool { return a < b }),
+		cmpopts.SortSlices(func(a, b diff.Hold) bool { return a.Zone < b.Zone }))
+	if d != "" {
+		t.Errorf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the steps are about.
+var (
+	noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+	first, second = diff.DeploymentID{Zone: "z1", Ruleset: "r"}, diff.DeploymentID{Zone: "z2", Ruleset: "r"}
+	sibling       = diff.DeploymentID{Zone: "z1", Ruleset: "another"} // in the zone of first
+
+	gold, plain = diff.Labels{"tier": "gold", "": "ü \"<&\u2028"}, diff.Labels{}
+
+	nasty = []diff.Member{`overrides.categories["paranoia-level-3"].enabled`, `<&>'"\`, "ü\u2028\n", ""}
+
+	// rolling is a rollout with a zone of every outcome.
+	rolling = reconcile.Rollout{
+		Commit: "c1", Wave: 2, Since: noon, Halted: "1 of 2 failed",
+		Zones: map[edge.ZoneID]reconcile.RolloutZone{
+			"z1": {Wave: 1, Outcome: reconcile.ZoneDone}, "z2": {Wave: 1, Outcome: reconcile.ZoneSkipped},
+			"z3": {Wave: 1, Outcome: reconcile.ZoneAccepted}, "z4": {Wave: 2, Outcome: reconcile.ZoneFailed},
+			"z5": {Wave: 2, Outcome: reconcile.ZoneNonConvergent}, "z6": {Wave: 3, Outcome: reconcile.ZonePending},
+		},
+	}
+)
+
+func owns(id diff.DeploymentID, members ...diff.Member) []diff.Settled {
+	return []diff.Settled{{ID: id, Owned: members}}
+}
+
+func said(digest, who string) reconcile.Approval {
+	return reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: who, Reason: "because", At: noon}
+}
+
+func proof(zone edge.ZoneID, fingerprint, commit string, labels diff.Labels) reconcile.Proof {
+	return reconcile.Proof{Zone: zone, Fingerprint: fingerprint, Commit: commit, Labels: labels}
+}
+
+func proofs(all ...reconcile.Proof) map[edge.ZoneID]reconcile.Proof {
+	by := map[edge.ZoneID]reconcile.Proof{}
+	for _, p := range all {
+		by[p.Zone] = p
+	}
+	return by
+}
+
+func accepted(commit string) reconcile.Accepted { return reconcile.Accepted{Commit: commit} }

@@ -1,0 +1,105 @@
+package ledgertest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// memorySteps are about [reconcile.Memory].
+func memorySteps() []step {
+	return []step{
+		{"nothing", func(context.Context, Store) error { return nil }, reconcile.Record{}},
+		{
+			"settle", func(ctx context.Context, s Store) error { return s.Settle(ctx, "c1", owns(first, "a", "b")) },
+			reconcile.Record{Applied: diff.Applied{first: {"a", "b"}}},
+		},
+		{
+			"settle nothing", func(ctx context.Context, s Store) error { return s.Settle(ctx, "c1", nil) }, reconcile.Record{},
+		},
+		{
+			"settle again keeps what is not named", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Settle(ctx, "c1", append(owns(first, "a"), owns(second, "b")...)), s.Settle(ctx, "c2", owns(first, "c", "d")))
+			},
+			reconcile.Record{Applied: diff.Applied{first: {"c", "d"}, second: {"b"}}},
+		},
+		{
+			"settle owning nothing is remembered", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Settle(ctx, "c1", owns(first, "a")), s.Settle(ctx, "c2", owns(first)))
+			},
+			reconcile.Record{Applied: diff.Applied{first: {}}},
+		},
+		{
+			"members are kept to the letter", func(ctx context.Context, s Store) error { return s.Settle(ctx, "", owns(first, nasty...)) },
+			reconcile.Record{Applied: diff.Applied{first: nasty}},
+		},
+		{
+			"the last fingerprint counts", func(ctx context.Context, s Store) error {
+				return errors.Join(s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, first, "f2"), s.NonConvergent(ctx, second, "f1"))
+			},
+			reconcile.Record{NonConvergent: map[diff.DeploymentID]string{first: "f2", second: "f1"}},
+		},
+		{
+			"settle forgives only what is named, changed or not", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Settle(ctx, "c1", owns(first, "a")), s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, second, "f1"),
+					s.Settle(ctx, "c1", owns(first, "a")))
+			},
+			reconcile.Record{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.DeploymentID]string{second: "f1"}},
+		},
+		{
+			"the last size counts", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Accept(ctx, "c1", diff.Size{Zones: 9, Deployments: 12, Tokens: 3}), s.Accept(ctx, "c1", diff.Size{Zones: 9, Deployments: 12, Tokens: 2}))
+			},
+			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c1", Size: diff.Size{Zones: 9, Deployments: 12, Tokens: 2}}},
+		},
+	}
+}
+
+// forgetSteps are about deployments that left a zone which stays.
+func forgetSteps() []step {
+	return []step{
+		{
+			"forget nothing", func(ctx context.Context, s Store) error { return s.Forget(ctx, nil) }, reconcile.Record{},
+		},
+		{
+			"forget drops what is named, known or not", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Settle(ctx, "c1", append(owns(first, "a"), append(owns(second, "b"), owns(sibling, "c")...)...)),
+					s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, sibling, "f1"), s.Accept(ctx, "c1", diff.Size{Zones: 3}),
+					s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f", "c1", nil)}, nil),
+					s.Forget(ctx, []diff.DeploymentID{first, {Zone: "z9", Ruleset: "r"}, {Zone: "z2", Ruleset: "other"}}))
+			},
+			reconcile.Record{
+				Accepted: reconcile.Accepted{Commit: "c1", Size: diff.Size{Zones: 3}},
+				Applied:  diff.Applied{second: {"b"}, sibling: {"c"}}, NonConvergent: map[diff.DeploymentID]string{sibling: "f1"},
+				Proofs: proofs(proof("z1", "f", "c1", nil)),
+			},
+		},
+	}
+}
+
+// testSwept: the last word counts.
+func testSwept(t *testing.T, f Fixture) {
+	must(t, errors.Join(f.Store.Swept(t.Context(), noon), f.Store.Swept(t.Context(), noon.Add(time.Nanosecond))))
+	want := reconcile.Record{Swept: noon.Add(time.Nanosecond)}
+	check(t, f.Store, want)
+	if f.Reopen != nil {
+		check(t, f.Reopen(t).Store, want)
+	}
+}
+
+// testHolds: one a zone, the last; and those that are over are there too.
+func testHolds(t *testing.T, f Fixture) {
+	one, two := diff.Hold{Zone: "one", Until: noon, Reason: "INC-1"}, diff.Hold{Zone: "two", Until: noon.Add(time.Hour), Reason: "INC-2"}
+	for _, h := range []diff.Hold{two, {Zone: "one", Until: noon.Add(time.Hour), Reason: "INC-0"}, one} {
+		must(t, f.Hold(t.Context(), h))
+	}
+	want := reconcile.Record{Holds: []diff.Hold{one, two}}
+	check(t, f.Store, want)
+	if f.Reopen != nil {
+		check(t, f.Reopen(t).Store, want)
+	}
+}
