@@ -72,6 +72,9 @@ func countsThough(guard string) bool {
 // expanded returns the approvals of single changes that approvals of a whole come
 // down to, and the digests that are spent with that.
 func (c *Control) expanded(plan diff.Plan) (words []reconcile.Approval, spent []string) {
+	if len(plan.Granted) == 0 {
+		return nil, nil
+	}
 	known, who := map[string]bool{}, ""
 	for _, a := range c.words.approvals {
 		known[a.Digest] = true
