@@ -269,6 +269,5 @@ func (p Plan) Attention() bool {
 	return false
 }
 
-// Unread reports whether it says that something could not be read, so that another
-// try may help.
-func (p Problem) Unread() bool { return p.State == Unknown }
+// Unread reports whether it says that something could not be read.
+func (p Problem) Unread() bool { return p.State.Unread() }

@@ -19,6 +19,8 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/once"
+	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
 // The benchmarks measure what people wait for, at a thousand zones, each beside
@@ -100,12 +102,8 @@ func benchPlan(b *testing.B, p *platform, state desired.State, changes int) {
 	var requests int64
 	b.ReportAllocs()
 	for b.Loop() {
-		// A new reconciler each time: nothing is remembered, as in `seawall plan`.
-		r := reconcile.Reconciler{
-			Source: still{state}, Compiler: still{state}, Reader: edge.ReadOnly(platform),
-			Requests: platform.Requests, Now: time.Now, Concurrency: benchConcurrency,
-		}
-		report := r.Run(b.Context(), reconcile.Order{Trigger: reconcile.TriggerManual, PlanOnly: true})
+		// A new run each time: nothing is remembered, as in `seawall plan`.
+		report := stillRun(state, edge.ReadOnly(platform), nil, platform.Requests).Plan(b.Context(), once.Order{})
 		if report.Err != nil || len(report.Plan.Changes) != changes {
 			b.Fatalf("%d changes, want %d: %v", len(report.Plan.Changes), changes, report.Err)
 		}
@@ -114,15 +112,19 @@ func benchPlan(b *testing.B, p *platform, state desired.State, changes int) {
 	b.ReportMetric(float64(requests)/float64(b.N), "requests/op")
 }
 
+// stillRun is a run over a state that stays the same.
+func stillRun(state desired.State, reader edge.Reader, writer edge.Writer, requests func() int64) *once.Run {
+	git := source.New(source.Config{Source: still{state}, Compiler: still{state}, Now: time.Now})
+	return &once.Run{
+		Source: git, Records: &reconcile.Forgetful{}, Reader: reader, Writer: writer, Requests: requests, Now: time.Now, Concurrency: benchConcurrency,
+	}
+}
+
 // apply makes the platform agree.
 func apply(b *testing.B, p *platform, state desired.State) {
 	b.Helper()
 	platform := benchClient(b, p)
-	r := reconcile.Reconciler{
-		Source: still{state}, Compiler: still{state}, Reader: platform, Writer: platform,
-		Now: time.Now, Concurrency: benchConcurrency,
-	}
-	if report := r.Run(b.Context(), reconcile.Order{Trigger: reconcile.TriggerManual}); !report.Converged() {
+	if report := stillRun(state, platform, platform, platform.Requests).Apply(b.Context(), once.Order{}); !report.Converged() {
 		b.Fatalf("not converged: %v", report.Err)
 	}
 }

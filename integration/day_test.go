@@ -22,6 +22,8 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
 // A day of a large fleet, under the platform's own limit, in a time that passes
@@ -195,7 +197,7 @@ type dayWorld struct {
 	memory   *reconcile.Forgetful
 	platform *client.Client
 	budget   *client.Budget
-	wake     chan struct{}
+	git      *source.Source
 	reports  daySums
 }
 
@@ -229,7 +231,7 @@ func newDay(t *testing.T, zones, requests int) *dayWorld {
 		},
 		shelf:  &shelf{head: "c0", good: "c0", states: map[string]desired.State{"c0": fleetState(zones)}},
 		zones:  zones,
-		memory: &reconcile.Forgetful{}, budget: client.NewBudget(requests, dayPer), wake: make(chan struct{}, 1),
+		memory: &reconcile.Forgetful{}, budget: client.NewBudget(requests, dayPer),
 	}
 	concurrency := requests / perConcurrent
 	token := mem.DefaultTokens()[0].Value
@@ -246,18 +248,19 @@ func newDay(t *testing.T, zones, requests int) *dayWorld {
 // run is one life of the daemon.
 func (w *dayWorld) run(ctx context.Context) (wait func()) {
 	budget := diff.Budget{Requests: w.requests, Per: dayPer}
-	loop := &reconcile.Loop{
-		Reconciler: &reconcile.Reconciler{
-			Source: w.shelf, Compiler: w.shelf, Good: w.shelf, Memory: w.memory, Reader: w.platform, Writer: w.platform,
-			Requests: w.platform.Requests, Now: time.Now, Concurrency: w.requests / perConcurrent, Room: func() int { return w.budget.Room(budget.Urgent()) },
-			Budget: budget, Sweep: cron.Every(dayInterval), Interval: dayInterval,
-		},
-		Reporters: []reconcile.Reporter{&w.reports}, Wake: w.wake,
+	w.git = source.New(source.Config{Source: w.shelf, Compiler: w.shelf, Now: time.Now})
+	heart, err := controller.New(ctx, controller.Config{
+		Source: w.git, Good: w.shelf, Records: w.memory, Reader: w.platform, Writer: w.platform, Requests: w.platform.Requests,
+		Concurrency: w.requests / perConcurrent, Room: w.budget.Room, Budget: budget, Sweep: cron.Every(dayInterval), Interval: dayInterval,
+		Reporters: []reconcile.Reporter{&w.reports},
+	})
+	if err != nil {
+		w.t.Fatal(err)
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		loop.Run(ctx)
+		heart.Run(ctx)
 	}()
 	return func() { <-done }
 }
@@ -273,10 +276,7 @@ func (w *dayWorld) burst(chance *rand.Rand, commits, most int) {
 		}
 		w.mu.Unlock()
 		w.shelf.push(changed)
-		select {
-		case w.wake <- struct{}{}:
-		default:
-		}
+		w.git.Poke()
 		time.Sleep(time.Duration(1100+chance.IntN(5000)) * time.Millisecond)
 	}
 }

@@ -117,6 +117,11 @@ var rules = []rule{
 		caught: [2]string{"./edge/deprecation", "net/http"},
 	},
 	{
+		from: []string{"./reconcile/review"}, forbid: []string{"./reconcile/source", "./reconcile/queue", "./reconcile/once", "./reconcile/controller"},
+		reason: "a review reads, plans and tells; it has no part in what is applied",
+		caught: [2]string{"./reconcile/review", "./reconcile/once"},
+	},
+	{
 		from: []string{"./diff/..."}, forbid: []string{
 			"context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
 		},

@@ -248,7 +248,7 @@ func TestHostilePullRequests(t *testing.T) {
 	branch := 25
 	for i := len(all) - 1; i >= 0; i-- {
 		h, number := all[i], i+2
-		r.poll(h.name+" is told of", func() bool { return r.told(number) != "" })
+		r.pollLong(t, h.name+" is told of", func() bool { return r.told(number) != "" })
 		text := r.told(number)
 		for _, want := range h.says {
 			if !strings.Contains(text, want) {
@@ -263,10 +263,10 @@ func TestHostilePullRequests(t *testing.T) {
 			branch++
 			r.repo.Commit("edge.cue", declare(2, branch))
 			r.hook(hookSecret)
-			r.poll("the branch goes on beside "+h.name, func() bool { return r.platform.threshold(mem.FleetZone(2)) == branch })
+			r.pollLong(t, "the branch goes on beside "+h.name, func() bool { return r.platform.threshold(mem.FleetZone(2)) == branch })
 		}
 	}
-	r.poll("the honest one is told of", func() bool { return strings.Contains(r.told(1), "2 to change") })
+	r.pollLong(t, "the honest one is told of", func() bool { return strings.Contains(r.told(1), "2 to change") })
 	r.wantOnlyOwnCalls()
 	if _, err := os.Stat(filepath.Join(r.dir, "secrets", "evil")); err == nil {
 		t.Error("a pull request has created a token")
@@ -316,14 +316,14 @@ func TestManyPullRequestsAndAForgeThatHangs(t *testing.T) {
 	}
 	r.start()
 	r.pollReady()
-	r.poll("the newest are told of", func() bool { return r.told(26) != "" })
+	r.pollLong(t, "the newest are told of", func() bool { return r.told(26) != "" })
 	if r.told(25) != "" || r.told(1) != "" {
 		t.Error("more than the newest 50 are told of")
 	}
 	for number := 26; number <= 75; number++ {
 		r.forge.Set(number, func(p *forgetest.Pull) { p.State = "closed" })
 	}
-	r.poll("room is made for the others", func() bool { return r.told(25) != "" })
+	r.pollLong(t, "room is made for the others", func() bool { return r.told(25) != "" })
 
 	hanging, release := make(chan string, 100), make(chan struct{})
 	r.forge.Break(func(_ http.ResponseWriter, req *http.Request) bool {

@@ -176,7 +176,24 @@ const patience = 3 * time.Minute
 // poll waits until ok, and ends the test when it never is.
 func (s *service) poll(what string, ok func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
+	s.pollUntil(time.Now().Add(patience), what, ok)
+}
+
+// pollLong waits for what may take as long as the bounds of evaluating allow, on
+// a machine that is busy with other tests: until shortly before the test's own end,
+// which would say less.
+func (s *service) pollLong(t *testing.T, what string, ok func() bool) {
+	s.t.Helper()
+	deadline, bounded := t.Deadline()
+	if !bounded {
+		deadline = time.Now().Add(time.Hour)
+	}
+	s.pollUntil(deadline.Add(-patience), what, ok)
+}
+
+func (s *service) pollUntil(deadline time.Time, what string, ok func() bool) {
+	s.t.Helper()
+	for ; !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.t.Fatalf("never: %s", what)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // chanceWorld is a life of tokens that chance writes: the platform in memory, a
@@ -95,16 +96,13 @@ func (w *chanceWorld) run(dieAt int) (report reconcile.Report) {
 	w.ledger(func(l *ledger.Ledger) {
 		tokens := slices.Collect(maps.Values(w.declared))
 		slices.SortFunc(tokens, func(a, b desired.Token) int { return strings.Compare(a.Key, b.Key) })
-		r := &reconcile.Reconciler{
-			Source: tokenCommit(tokens), Compiler: tokenCommit(tokens), Reader: w.platform, Writer: w.platform,
-			Tokens: l, Creator: w, Sinks: w, Now: func() time.Time { return w.now },
-			NameSuffix: " [{intent}]",
-		}
+		config := token.Config{Creator: w, Sinks: w, Now: func() time.Time { return w.now }, NameSuffix: " [{intent}]"}
 		if w.extended {
-			r.TokenReader, r.TokenWriter = w.platform, w
+			config.Reader, config.Writer = w.platform, w
 		}
+		r := tokenRunOf(tokenCommit(tokens), l, w.platform, config)
 		m := &mortal{at: dieAt, die: func() { panic(errDied) }}
-		m.takes(r)
+		m.takes(&r.tokens)
 		defer func() {
 			if died := recover(); died == errDied {
 				w.crashed = true
@@ -112,7 +110,7 @@ func (w *chanceWorld) run(dieAt int) (report reconcile.Report) {
 				panic(died)
 			}
 		}()
-		report = r.Run(w.Context(), byHand)
+		report = r.apply(w.Context())
 		w.must(report.Err)
 	})
 	w.fate, w.down = "", 0
@@ -151,8 +149,11 @@ func (w *chanceWorld) passes(d time.Duration) {
 }
 
 func (w *chanceWorld) CreateToken(ctx context.Context, spec edge.TokenSpec) (created edge.CreatedToken, err error) {
+	if err := edge.Sending(ctx); err != nil {
+		return created, err
+	}
 	err = w.call("create", func() error {
-		created, err = w.platform.CreateToken(ctx, spec)
+		created, err = w.platform.CreateToken(context.Background(), spec) // it was announced
 		w.key[created.ID] = declaration(spec.Name)
 		return err
 	})

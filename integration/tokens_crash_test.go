@@ -51,13 +51,13 @@ func (o crashOrder) run() error {
 	if err := l.LockTokens(); err != nil {
 		return err
 	}
-	r, err := o.reconciler(l)
+	r, err := o.tokenPlace.run(l)
 	if err != nil {
 		return err
 	}
 	m := &mortal{at: o.At, after: o.After, die: killed}
-	m.takes(r)
-	return r.Run(context.Background(), byHand).Err
+	m.takes(&r.tokens)
+	return r.apply(context.Background()).Err
 }
 
 // killed ends the process as nothing can prevent.

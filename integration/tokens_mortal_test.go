@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // mortal passes every step on, and dies before or after one of them.
@@ -20,12 +21,12 @@ type mortal struct {
 	sinks      reconcile.Sinks
 }
 
-// takes puts m between a reconciler and what it acts on.
-func (m *mortal) takes(r *reconcile.Reconciler) {
-	m.memory, m.creator, m.writer, m.sinks = r.Tokens, r.Creator, r.TokenWriter, r.Sinks
-	r.Tokens, r.Creator, r.Sinks = m, m, m
-	if r.TokenWriter != nil {
-		r.TokenWriter = m
+// takes puts m between token work and what it acts on.
+func (m *mortal) takes(c *token.Config) {
+	m.memory, m.creator, m.writer, m.sinks = c.Memory, c.Creator, c.Writer, c.Sinks
+	c.Memory, c.Creator, c.Sinks = m, m, m
+	if c.Writer != nil {
+		c.Writer = m
 	}
 }
 

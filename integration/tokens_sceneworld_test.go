@@ -14,8 +14,8 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
 	"github.com/seawall-dev/seawall/edge/mem"
-	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	tokens "github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // sceneWorld is a world in which one scene was played already and another one is
@@ -63,7 +63,7 @@ func (w *sceneWorld) adopt(token desired.Token) {
 	write(w.t, w.Sink, token.Sink.Key, created.Value.Reveal())
 	w.locked(func(l *ledger.Ledger) error {
 		return l.Adopt(w.t.Context(), diff.TokenRecord{
-			Intent: reconcile.NewIntent(), Key: token.Key, ID: created.ID, Spec: token.Spec(), Hash: access.Hash(token.Spec()),
+			Intent: tokens.NewIntent(), Key: token.Key, ID: created.ID, Spec: token.Spec(), Hash: access.Hash(token.Spec()),
 			Sink: token.Sink, At: w.now(),
 		})
 	})

@@ -12,7 +12,10 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/sink"
+	"github.com/seawall-dev/seawall/reconcile/source"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // tokenKeys are the declared tokens; each has the same name on the platform and
@@ -32,7 +35,7 @@ type tokenPlace struct {
 }
 
 // byHand is the order of somebody who knows that a commit declares less.
-var byHand = reconcile.Order{Trigger: reconcile.TriggerManual, AllowShrink: true}
+var byHand = once.Order{AllowShrink: true}
 
 func (p tokenPlace) ledgerFile() string { return filepath.Join(p.State, "ledger.db") }
 
@@ -50,8 +53,29 @@ func (p tokenPlace) open(how func(string) (*ledger.Ledger, error)) (*ledger.Ledg
 	return l, nil
 }
 
-// reconciler is the real thing but for git and CUE: ledger, client and file sink.
-func (p tokenPlace) reconciler(l *ledger.Ledger) (*reconcile.Reconciler, error) {
+// tokenRun is an apply and what its token work stands on, which a test may put itself
+// in front of.
+type tokenRun struct {
+	once.Run
+	tokens token.Config
+}
+
+// apply makes one apply by hand.
+func (r *tokenRun) apply(ctx context.Context) reconcile.Report {
+	r.Tokens = token.New(r.tokens)
+	return r.Apply(ctx, byHand)
+}
+
+// tokenRunOf is an apply of tokens over a ledger; where the secrets go and what the
+// platform is are in config.
+func tokenRunOf(commit tokenCommit, l *ledger.Ledger, rulesets edge.Platform, config token.Config) *tokenRun {
+	git := source.New(source.Config{Source: commit, Compiler: commit, Now: config.Now})
+	config.Memory = l
+	return &tokenRun{once.Run{Source: git, Records: l, Reader: rulesets, Writer: rulesets, Now: config.Now}, config}
+}
+
+// run is the real thing but for git and CUE: ledger, client and file sink.
+func (p tokenPlace) run(l *ledger.Ledger) (*tokenRun, error) {
 	var clients [2]*client.Client
 	for i, value := range []string{p.Rulesets, p.Tokens} {
 		secret := edge.NewSecret(value)
@@ -67,15 +91,11 @@ func (p tokenPlace) reconciler(l *ledger.Ledger) (*reconcile.Reconciler, error) 
 	if err != nil {
 		return nil, err
 	}
-	commit := tokenCommit(scenes[p.Scene]())
-	r := &reconcile.Reconciler{
-		Source: commit, Compiler: commit, Reader: clients[0], Writer: clients[0], Memory: l,
-		Tokens: l, Creator: clients[1], Sinks: sinks, Now: p.now,
-	}
+	config := token.Config{Creator: clients[1], Sinks: sinks, Now: p.now}
 	if p.Extended {
-		r.TokenReader, r.TokenWriter, r.NameSuffix = clients[1], clients[1], " [{intent}]"
+		config.Reader, config.Writer, config.NameSuffix = clients[1], clients[1], " [{intent}]"
 	}
-	return r, nil
+	return tokenRunOf(tokenCommit(scenes[p.Scene]()), l, clients[0], config), nil
 }
 
 func (p tokenPlace) now() time.Time { return time.Now().Add(p.Ahead) }
@@ -147,9 +167,9 @@ func (w *tokenWorld) locked(do func(*ledger.Ledger) error) {
 func (w *tokenWorld) runOnce() (report reconcile.Report) {
 	w.t.Helper()
 	w.locked(func(l *ledger.Ledger) error {
-		r, err := w.reconciler(l)
+		r, err := w.tokenPlace.run(l)
 		if err == nil {
-			report = r.Run(w.t.Context(), byHand)
+			report = r.apply(w.t.Context())
 		}
 		return err
 	})

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
@@ -17,32 +16,6 @@ func leansOn(rule, integration string, state deprecation.State) deprecation.Noti
 	return deprecation.Notice{
 		Rule: rule, State: state, Date: "2025-06-15", DaysLeft: 3, Detail: "GET /x", Replacement: "rules",
 		Where: deprecation.Where{File: "edge.cue", Line: 7, Integration: integration},
-	}
-}
-
-// Deprecations are of a run over everything, and are told beside the plan.
-func TestRunTellsDeprecations(t *testing.T) {
-	w := newWorld(t, 1)
-	asked := 0
-	w.Deprecations = func(state desired.State, at time.Time) []deprecation.Notice {
-		asked++
-		if state.Commit != "c1" || !at.Equal(w.clock.now) {
-			t.Errorf("asked of %s at %s", state.Commit, at)
-		}
-		return []deprecation.Notice{leansOn("rate-limits", "billing", deprecation.PastEnd)}
-	}
-	w.repo.push("c1", zone(1, core("xss")))
-	report, _ := w.converge(sweep)
-	if len(report.Plan.Deprecations) != 1 || asked != 1 {
-		t.Errorf("got %+v, asked %d times", report.Plan.Deprecations, asked)
-	}
-	order := sweep
-	order.PlanOnly = true
-	plan, _ := w.run(order)
-	w.Deprecations = nil
-	without, _ := w.run(order)
-	if len(plan.Plan.Deprecations) != 1 || plan.Plan.Digest != without.Plan.Digest {
-		t.Errorf("got %+v; digests %s and %s", plan.Plan.Deprecations, plan.Plan.Digest, without.Plan.Digest)
 	}
 }
 

@@ -13,5 +13,15 @@ var ErrSuperseded = errors.New("a newer commit declares it otherwise")
 // Lingering returns a context that outlives ctx by d, so that what was begun can
 // be finished.
 func Lingering(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return lingering(ctx, d)
+	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-long.Done():
+		}
+	})
+	return long, func() { stop(); cancel() }
 }

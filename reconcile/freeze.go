@@ -96,24 +96,6 @@ func instants(wall time.Time, zone *time.Location) (first, last time.Time) {
 	return first, last
 }
 
-// frozen returns the freezes in force, and the names of those that the order
-// overrides.
-func (r *Reconciler) frozen(order Order, now time.Time) (inForce []diff.Freeze, overridden []string) {
-	for _, f := range r.Guards.Freezes {
-		until, in := f.At(now)
-		switch {
-		case !in:
-		case f.Override && order.DuringFreeze != "":
-			overridden = append(overridden, f.Name)
-		default:
-			inForce = append(inForce, diff.Freeze{
-				Name: f.Name, Labels: f.Labels, Until: until, Strengthening: f.Strengthening, Override: f.Override,
-			})
-		}
-	}
-	return inForce, overridden
-}
-
 // FreezesAt returns the freezes that a time is in, and the names of those that are
 // passed where a person overrides those that allow it.
 func FreezesAt(freezes []Freeze, now time.Time, override bool) (inForce []diff.Freeze, overridden []string) {

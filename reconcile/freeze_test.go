@@ -1,14 +1,16 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 	"time"
 	_ "time/tzdata" // the tests are about Berlin, wherever they run
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/robfig/cron/v3"
 	"pgregory.net/rapid"
 
-	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/diff"
 )
 
 func berlin(t testing.TB) *time.Location {
@@ -119,67 +121,36 @@ func TestAFreezeEndsWhenItSays(t *testing.T) {
 	})
 }
 
-func (w *world) guard(g Guards) { w.Guards, w.Control = g, w.memory }
-
-// TestAFreezeIsANoOpInTime: a commit and drift wait for its end, and the first
-// sync after it does what would have been done.
-func TestAFreezeIsANoOpInTime(t *testing.T) {
-	w := newWorld(t, 3)
-	w.repo.push("c1", zones(3, removing(core("xss")))...)
-	w.converge(sweep)
-	w.guard(Guards{Freezes: []Freeze{window(t, "0 6 * * *", 2*time.Hour, time.UTC)}})
-	w.clock.advance(7 * time.Hour)
-	w.repo.push("c2", append(zones(2, removing(core("php"))), zone(3, removing(core("xss"))))...)
-	report, calls := w.run(syncing)
-	w.wantCalls(calls, "list", "read 1", "read 2")
-	if got := refusals(report); len(got) != 2 || got[0] != "freeze" || report.Commit != "c2" || report.Held != nil {
-		t.Errorf("refused %v, commit %q", got, report.Commit)
+// TestFreezesAt: those that a time is in, but for those that a person overrides where
+// they allow it.
+func TestFreezesAt(t *testing.T) {
+	closed, open := window(t, "0 6 * * *", 2*time.Hour, time.UTC), window(t, "0 6 * * *", time.Hour, time.UTC)
+	closed.Name, closed.Strengthening, closed.Labels = "closed", true, diff.Labels{"tier": "gold"}
+	open.Name, open.Override = "open", true
+	at := time.Date(2026, 1, 1, 6, 30, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		at         time.Time
+		override   bool
+		inForce    []string
+		overridden []string
+	}{
+		"before":         {at.Add(-time.Hour), true, nil, nil},
+		"within":         {at, false, []string{"closed", "open"}, nil},
+		"overridden":     {at, true, []string{"closed"}, []string{"open"}},
+		"only the other": {at.Add(time.Hour), true, []string{"closed"}, nil},
+	} {
+		inForce, overridden := FreezesAt([]Freeze{closed, open}, c.at, c.override)
+		var names []string
+		for _, f := range inForce {
+			names = append(names, f.Name)
+		}
+		if !slices.Equal(names, c.inForce) || !slices.Equal(overridden, c.overridden) {
+			t.Errorf("%s: in force %v, overridden %v", name, names, overridden)
+		}
 	}
-	w.click(3, func(o *edge.Overrides) { o.Categories = nil })
-	report, calls = w.run(sweep)
-	if n := writes(calls); n != 0 || len(refusals(report)) != 3 {
-		t.Errorf("%d writes, refused %v", n, refusals(report))
-	}
-	if _, calls = w.run(syncing); len(calls) != 0 {
-		t.Errorf("a sync within looks again: %v", calls)
-	}
-	w.clock.advance(time.Hour) // 08:00, its end
-	report, calls = w.converge(syncing)
-	wantOutcomes(t, report, "1 converged", "2 converged", "3 converged")
-	if n := writes(calls); n != 3 {
-		t.Errorf("%d writes", n)
-	}
-	w.clock.advance(time.Minute)
-	if _, calls = w.run(syncing); len(calls) != 0 {
-		t.Errorf("done, and looked at again: %v", calls)
-	}
-}
-
-func TestOverridingAFreeze(t *testing.T) {
-	w := newWorld(t, 1)
-	w.repo.push("c1", zone(1, core("xss")))
-	open, closed := window(t, "0 0 * * *", time.Hour, time.UTC), window(t, "0 0 * * *", time.Hour, time.UTC)
-	open.Override, open.Name = true, "open"
-	order := manual
-	order.DuringFreeze, order.Who = "INC-7", "kim"
-
-	w.guard(Guards{Freezes: []Freeze{open, closed}})
-	report, _ := w.run(order)
-	if got := refusals(report); len(got) != 1 {
-		t.Errorf("the other one is in force: refused %v", got)
-	}
-	w.guard(Guards{Freezes: []Freeze{open}})
-	report, _ = w.run(manual)
-	if got := refusals(report); len(got) != 1 || len(report.Overridden) != 0 {
-		t.Errorf("nobody gave a reason: refused %v", got)
-	}
-	w.memory.overrides = nil
-	report, _ = w.converge(order)
-	if len(report.Overridden) != 1 || report.Overridden[0] != "open" {
-		t.Errorf("overridden %v", report.Overridden)
-	}
-	want := Approval{Digest: "freezes.open", Kind: Overridden, Who: "kim", Reason: "INC-7", At: w.clock.Now()}
-	if got := w.memory.overrides; len(got) != 1 || got[0] != want {
-		t.Errorf("on record is %+v", got)
+	inForce, _ := FreezesAt([]Freeze{closed}, at, false)
+	want := diff.Freeze{Name: "closed", Until: at.Add(90 * time.Minute), Strengthening: true, Labels: diff.Labels{"tier": "gold"}}
+	if d := cmp.Diff([]diff.Freeze{want}, inForce); d != "" {
+		t.Errorf("in force (-want +got):\n%s", d)
 	}
 }

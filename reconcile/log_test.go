@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/mem"
 )
 
 // logged returns the lines of a report in the log, each as "LEVEL message".
@@ -69,14 +69,11 @@ func TestLoggerIsNoFlood(t *testing.T) {
 }
 
 func TestLoggerTellsOfAHeldCommit(t *testing.T) {
-	w := newWorld(t, 1)
-	w.repo.push("c1", zone(1, core("xss")))
-	w.converge(sweep)
-	w.repo.pushInvalid("c2", desired.Problem{
+	problem := desired.Problem{
 		Origin: desired.Origin{File: "zones/shop.cue", Line: 4, Column: 10}, Path: "account.prod", Message: "blok", Hint: "did you mean block?",
-	})
-	report, _ := w.run(syncing)
-	lines, text := logged(t, report)
+	}
+	held := Report{Trigger: TriggerSync, Commit: "c1", Held: &Held{Commit: "c2", Reason: "it is invalid", Problems: []desired.Problem{problem}}}
+	lines, text := logged(t, held)
 	for _, want := range []string{`"held":"c2"`, `"in_force":"c1"`, "zones/shop.cue:4:10: account.prod: blok", "did you mean block?"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not in the log:\n%s", want, text)
@@ -85,61 +82,51 @@ func TestLoggerTellsOfAHeldCommit(t *testing.T) {
 	if count(lines, "ERROR a commit is held; the last good one stays in force") != 1 {
 		t.Errorf("lines %v", lines)
 	}
-	report, _ = w.run(syncing)
-	if lines, text = logged(t, report); lines[0] != "DEBUG a commit is still held" || strings.Contains(text, "blok") {
-		t.Errorf("the next sync: %v", lines)
+	held.Held.Again = true
+	if lines, text = logged(t, held); lines[0] != "DEBUG a commit is still held" || strings.Contains(text, "blok") {
+		t.Errorf("the next look at git: %v", lines)
 	}
-	report, _ = w.run(sweep)
-	if lines, _ = logged(t, report); lines[0] != "WARN a commit is still held" {
+	held.Trigger, held.Sum = TriggerSweep, true
+	if lines, _ = logged(t, held); lines[0] != "WARN a commit is still held" {
 		t.Errorf("the next sweep: %v", lines)
 	}
 }
 
+// madeOf is a report of one change and what became of it.
+func madeOf(slice bool, result Result) Report {
+	result.Change.Kind, result.Change.Zone, result.Change.Deployment = diff.KindDeployment, "shop.example", "core"
+	return Report{Trigger: TriggerSync, Commit: "c1", Slice: slice, Results: []Result{result}}
+}
+
 func TestLoggerLevels(t *testing.T) {
 	for name, c := range map[string]struct {
-		run  func(*world) Report
-		want []string
+		report Report
+		want   string
 	}{
-		"nothing new": {func(w *world) Report { r, _ := w.run(syncing); return r }, []string{"DEBUG nothing new"}},
-		"in sync":     {func(w *world) Report { r, _ := w.run(sweep); return r }, []string{"INFO run finished"}},
-		"stopped": {func(w *world) Report {
-			ctx, cancel := context.WithCancel(w.t.Context())
-			cancel()
-			return w.Run(ctx, sweep)
-		}, []string{"INFO run stopped"}},
-		"credential rejected in the middle": {func(w *world) Report {
-			w.repo.push("c2", zones(5, core("php"))...)
-			w.tamper.write = func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
-			r, _ := w.run(syncing)
-			return r
-		}, []string{"ERROR change not applied", "ERROR run failed"}},
-		"concurrent writer": {func(w *world) Report {
-			w.repo.push("c2", append(zones(4, core("xss")), zone(5, core("php")))...)
-			w.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
-				w.click(5, func(*edge.Overrides) {})
-				return send()
-			}
-			r, _ := w.run(syncing)
-			return r
-		}, []string{"INFO change applied and proved", "WARN somebody else wrote to the entry point at the same time", "INFO run finished"}},
+		"nothing new":   {Report{Trigger: TriggerSync}, "DEBUG nothing new"},
+		"accepted":      {Report{Trigger: TriggerSync, Begun: &Begun{Zones: 1}}, "INFO commit accepted"},
+		"in sync":       {Report{Trigger: TriggerSweep, Sum: true, Plan: diff.Plan{Summary: diff.Summary{Zones: 1, InSync: 1}}}, "INFO run finished"},
+		"a look":        {Report{Trigger: TriggerSweep, Slice: true}, "DEBUG some zones looked at"},
+		"stopped":       {Report{Trigger: TriggerSweep, Err: context.Canceled}, "INFO run stopped"},
+		"failed":        {Report{Trigger: TriggerSync, Err: errors.New("no")}, "ERROR run failed"},
+		"applied":       {madeOf(true, Result{Outcome: Converged}), "INFO change applied and proved, DEBUG some zones looked at"},
+		"not applied":   {madeOf(true, Result{Outcome: Failed, Err: errors.New("no")}), "ERROR change not applied, DEBUG some zones looked at"},
+		"not come to":   {madeOf(true, Result{Outcome: NotStarted}), "DEBUG some zones looked at"},
+		"not kept":      {madeOf(true, Result{Outcome: NonConvergent}), "ERROR the platform did not keep a change; it is tried again later, DEBUG some zones looked at"},
+		"still not":     {madeOf(true, Result{Outcome: NonConvergent, Again: true}), "DEBUG the platform did not keep a change; it is tried again later, DEBUG some zones looked at"},
+		"another wrote": {madeOf(true, Result{Outcome: Converged, Concurrent: true}), "INFO change applied and proved, WARN somebody else wrote to the entry point at the same time, DEBUG some zones looked at"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, 5)
-			w.repo.push("c1", zones(5, core("xss"))...)
-			w.converge(sweep)
-			lines, text := logged(t, c.run(w))
-			if fmt.Sprint(lines) != fmt.Sprint(c.want) {
-				t.Errorf("lines %q\n%s", lines, text)
+			if lines, text := logged(t, c.report); strings.Join(lines, ", ") != c.want {
+				t.Errorf("lines %q, want %q\n%s", lines, c.want, text)
 			}
 		})
 	}
 }
 
 func TestLoggerNamesWhatWasNotKept(t *testing.T) {
-	w := stubborn(t)
-	report, _ := w.run(sweep)
-	lines, text := logged(t, report)
-	if lines[0] != "ERROR the platform did not keep a change; it is tried again later" || !strings.Contains(text, `"left":["overrides.action"]`) {
+	_, text := logged(t, madeOf(false, Result{Outcome: NonConvergent, Left: []diff.Field{{Path: "overrides.action", Old: "hidden", New: "hidden"}}}))
+	if !strings.Contains(text, `"left":["overrides.action"]`) || strings.Contains(text, "hidden") {
 		t.Errorf("log:\n%s", text)
 	}
 }
@@ -148,36 +135,14 @@ func TestLoggerNamesWhatWasNotKept(t *testing.T) {
 // a live rule may be anything. A secret in an error conceals itself.
 func TestLoggerShowsNoSecret(t *testing.T) {
 	const secret = "sim-rulesets-token-0000000000000000000001"
-	w := seededWorld(t, mem.DefaultSeed())
-	zones := []desired.Zone{{Key: "shop", ID: mem.ShopZone}, {Key: "blog", ID: mem.BlogZone}, {Key: "new", ID: mem.NewZone}}
-	for i := range zones {
-		zones[i].Deployments = []desired.Deployment{core("xss")}
-	}
-	zones[1].Deployments = []desired.Deployment{removing(core("xss"))}
-	w.repo.push("c1", zones...)
-	c := w.repo.commits["c1"]
-	c.state.Tokens = []desired.Token{{Key: "ci", Name: "ci", Condition: &desired.Condition{In: []string{"192.0.2.7/32"}}}}
-	w.repo.commits["c1"] = c
-	w.tamper.write = func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
-		if zone == mem.ShopZone {
-			return nil, fmt.Errorf("%w: sent with %v %#v", edge.ErrUnavailable, edge.NewSecret(secret), edge.NewSecret(secret))
-		}
-		return send()
-	}
-	report, _ := w.run(sweep)
-	wantOutcome := map[string]Outcome{"shop": Failed, "blog": Converged}
-	for _, result := range report.Results {
-		if wantOutcome[result.Change.Zone] != result.Outcome {
-			t.Errorf("results %v", outcomes(report))
-		}
-	}
-	_, text := logged(t, report)
-	if !strings.Contains(text, "[secret]") {
-		t.Errorf("the error is not in the log:\n%s", text)
-	}
-	for _, hidden := range []string{secret, "public_key", "c2ltdWxhdGVk", "192.0.2.7"} {
-		if strings.Contains(text, hidden) {
-			t.Errorf("%s is in the log:\n%s", hidden, text)
-		}
+	err := fmt.Errorf("%w: sent with %v %#v", edge.ErrUnavailable, edge.NewSecret(secret), edge.NewSecret(secret))
+	result := Result{Outcome: Failed, Err: err}
+	result.Change.Fields = []diff.Field{{Path: "expression", Old: "http.host eq 1", New: "http.host eq 2"}}
+	result.Change.Request = &diff.Request{Body: edge.Rule{Expression: "http.host eq 2"}}
+	_, text := logged(t, madeOf(true, result))
+	if !strings.Contains(text, "[secret]") || strings.Contains(text, secret) || strings.Contains(text, "http.host") {
+		t.Errorf("log:\n%s", text)
 	}
 }
+
+func zoneKey(i int) string { return fmt.Sprintf("zone-%05d.example", i) }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -18,6 +19,7 @@ type Forgetful struct {
 	accepted *Accepted // nil: none; its Size is in has
 	proofs   map[edge.ZoneID]Proof
 	drifts   []Drift
+	swept    time.Time
 }
 
 // Recall implements [Memory].
@@ -32,7 +34,6 @@ func (f *Forgetful) recollection() Recollection {
 		Applied:       maps.Clone(f.has.Applied),
 		NonConvergent: maps.Clone(f.has.NonConvergent),
 		Size:          f.has.Size,
-		Cursor:        f.has.Cursor,
 		Holds:         slices.Clone(f.has.Holds),
 		Approvals:     slices.Clone(f.has.Approvals),
 		Rollout:       f.has.Rollout,
@@ -94,11 +95,11 @@ func (f *Forgetful) Forget(_ context.Context, ids []diff.DeploymentID) error {
 	return nil
 }
 
-// Keep implements [Memory].
-func (f *Forgetful) Keep(_ context.Context, cursor Cursor) error {
+// Swept implements [Records].
+func (f *Forgetful) Swept(_ context.Context, until time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.has.Cursor = cursor
+	f.swept = until
 	return nil
 }
 

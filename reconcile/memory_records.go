@@ -23,7 +23,7 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 		Applied: m.Applied, NonConvergent: m.NonConvergent,
 		Proofs: map[edge.ZoneID]Proof{},
 		Holds:  m.Holds, Approvals: m.Approvals, Rollout: m.Rollout,
-		Drifts: slices.Clone(f.drifts),
+		Drifts: slices.Clone(f.drifts), Swept: f.swept,
 	}
 	r.Rollout.Zones = maps.Clone(r.Rollout.Zones)
 	for id, p := range f.proofs {
@@ -77,6 +77,16 @@ func (f *Forgetful) accept(commit string, size diff.Size, state []byte) {
 		return
 	}
 	f.accepted = &Accepted{Commit: commit, State: bytes.Clone(state)}
+}
+
+// SaveState implements [Records].
+func (f *Forgetful) SaveState(_ context.Context, commit string, state []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.accepted != nil && f.accepted.Commit == commit {
+		f.accepted = &Accepted{Commit: commit, State: bytes.Clone(state)}
+	}
+	return nil
 }
 
 // Prove implements [Records].

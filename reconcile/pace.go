@@ -7,23 +7,8 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 )
-
-// sweepRequests is what a sweep sends while nothing changes: one read for each
-// zone, and one for the list of rulesets of each account that has zones. (A list
-// of more than one page takes as many more; what a page holds is the platform's
-// business, and next to the zones it is nothing.)
-func sweepRequests(state desired.State) int64 {
-	n := int64(0)
-	for _, account := range state.Accounts {
-		if zones := int64(len(account.Zones)); zones > 0 {
-			n += zones + 1
-		}
-	}
-	return n
-}
 
 // ShortestGap returns the shortest time between two ticks that follow each other
 // within a week from a moment, in the time zone of that moment; between the first
@@ -48,8 +33,7 @@ func ShortestGap(schedule cron.Schedule, from time.Time) time.Duration {
 }
 
 // Pace is a [Reporter] that warns in a log of a sweep schedule that cannot hold:
-// once, and again when the numbers are others. It is not safe for concurrent use;
-// [Loop] has one report at a time.
+// once, and again when the numbers are others. It is not safe for concurrent use.
 type Pace struct {
 	Log *slog.Logger
 

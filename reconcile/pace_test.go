@@ -48,17 +48,6 @@ func TestShortestGap(t *testing.T) {
 	}
 }
 
-// What a sweep is said to take is what it sends: asserted from the requests.
-func TestSweepRequests(t *testing.T) {
-	w := newWorld(t, 3)
-	w.repo.push("c1", zones(3, core("xss"))...)
-	w.run(Order{Trigger: TriggerSweep})
-	report, calls := w.run(Order{Trigger: TriggerSweep})
-	if sent := int64(len(calls)); report.Sweep != sent || report.Declared != 3 {
-		t.Errorf("%d requests and %d zones, want %d and 3", report.Sweep, report.Declared, sent)
-	}
-}
-
 // A schedule that cannot hold is told once, again when the numbers change, and
 // by the runs of single commits too.
 func TestPaceIsToldOnce(t *testing.T) {

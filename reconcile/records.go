@@ -24,6 +24,9 @@ type Records interface {
 	Standing(ctx context.Context) (Standing, error)
 	// AcceptCommit records an accepted commit with all that goes with it.
 	AcceptCommit(ctx context.Context, a Acceptance) error
+	// SaveState puts what the accepted commit declares on record beside it. It does nothing
+	// where another commit was accepted since.
+	SaveState(ctx context.Context, commit string, state []byte) error
 	// Prove records that zones are as declared: their proofs, what their deployments own
 	// in the place of what was stored, and that these deployments converged. What is equal
 	// is not written. It touches no other deployment of these zones: see Forget.
@@ -44,6 +47,8 @@ type Records interface {
 	// Drifted records drifts, before they are healed, and drops those from before a time.
 	// The same zone at the same time is one drift, so that a call may be repeated.
 	Drifted(ctx context.Context, drifts []Drift, before time.Time) error
+	// Swept records that each zone whose turn came before a time was looked at.
+	Swept(ctx context.Context, until time.Time) error
 }
 
 // Proof says which declaration of a zone was last proved to be live.
@@ -96,7 +101,8 @@ type Record struct {
 	Holds         []diff.Hold // those that are over too
 	Approvals     []Approval  // those that are not spent
 	Rollout       Rollout
-	Drifts        []Drift // in the order of time
+	Drifts        []Drift   // in the order of time
+	Swept         time.Time // see [Records]; zero for not known
 }
 
 // Accepted is the commit that was accepted last; the zero value is none.

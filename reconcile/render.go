@@ -28,7 +28,7 @@ func (r Report) Text(w io.Writer, colour bool) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(w, r.verdict())
+	_, err := fmt.Fprintln(w, r.Verdict())
 	return err
 }
 
@@ -92,8 +92,8 @@ func (r Result) achieved() string {
 	return "created, secret delivered; the one before it lives on, and seawall plan names it"
 }
 
-// verdict is the last line of a run.
-func (r Report) verdict() string {
+// Verdict is the last line of a run.
+func (r Report) Verdict() string {
 	switch {
 	case r.Err != nil:
 		return "stopped: " + diff.Printable(r.Err.Error())
@@ -221,7 +221,7 @@ func (r Report) Markdown(w io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", diff.Code(r.verdict()))
+	_, err := fmt.Fprintf(w, "\n%s\n", diff.Code(r.Verdict()))
 	return err
 }
 

@@ -54,9 +54,6 @@ type Report struct {
 	Begun *Begun
 	// Busy is how long the slices of a Sum took, without the time between them.
 	Busy time.Duration
-
-	tokens map[string]bool // keys of the tokens in scope
-	looked bool            // it came to all zones in scope, whatever else has failed
 }
 
 // Begun says what a commit that was accepted is about.

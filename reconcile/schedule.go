@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -33,16 +34,16 @@ type zoned struct {
 // Next implements [cron.Schedule].
 func (z zoned) Next(t time.Time) time.Time { return z.Schedule.Next(t.In(z.zone)) }
 
-// interval is the time between two ticks of a schedule that follow each other. The
+// Interval is the time between two ticks of a schedule that follow each other. The
 // zero value knows none yet.
-type interval struct{ from, to time.Time }
+type Interval struct{ from, to time.Time }
 
 // farthest is how far the tick before a moment is looked for.
 const farthest = 5 * 366 * 24 * time.Hour
 
-// at returns the length of the interval that a moment is in; zero where no tick
+// At returns the length of the interval that a moment is in; zero where no tick
 // follows or none came before.
-func (i *interval) at(schedule cron.Schedule, now time.Time) time.Duration {
+func (i *Interval) At(schedule cron.Schedule, now time.Time) time.Duration {
 	if steady, ok := schedule.(cron.ConstantDelaySchedule); ok {
 		return steady.Delay
 	}
@@ -52,10 +53,10 @@ func (i *interval) at(schedule cron.Schedule, now time.Time) time.Duration {
 	return i.to.Sub(i.from)
 }
 
-func intervalAround(schedule cron.Schedule, now time.Time) interval {
+func intervalAround(schedule cron.Schedule, now time.Time) Interval {
 	next := schedule.Next(now)
 	if next.IsZero() {
-		return interval{}
+		return Interval{}
 	}
 	for back := time.Minute; back <= farthest; back *= 2 {
 		last := schedule.Next(now.Add(-back))
@@ -65,7 +66,27 @@ func intervalAround(schedule cron.Schedule, now time.Time) interval {
 		for following := schedule.Next(last); !following.After(now); following = schedule.Next(last) {
 			last = following
 		}
-		return interval{last, next}
+		return Interval{last, next}
 	}
-	return interval{}
+	return Interval{}
+}
+
+// Ticks turns a cron expression into ticks until ctx ends. A tick nobody has
+// taken yet stands for all that come after it. A nil zone is UTC.
+func Ticks(ctx context.Context, expression string, zone *time.Location) (<-chan time.Time, error) {
+	schedule, err := ParseSchedule(expression, zone)
+	if err != nil {
+		return nil, err
+	}
+	ticks := make(chan time.Time, 1)
+	runner := cron.New()
+	runner.Schedule(schedule, cron.FuncJob(func() {
+		select {
+		case ticks <- time.Now():
+		default:
+		}
+	}))
+	runner.Start()
+	context.AfterFunc(ctx, func() { runner.Stop() })
+	return ticks, nil
 }

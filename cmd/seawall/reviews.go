@@ -21,6 +21,8 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
+	"github.com/seawall-dev/seawall/reconcile/review"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // reviewShare is the part of the budget that reviews of pull requests may take,
@@ -36,7 +38,7 @@ func reviewBudget(b schema.Budget) (reviews, rest schema.Budget) {
 	return reviews, rest
 }
 
-// board is a forge as reconcile sees one.
+// board is a forge as reviews see one.
 type board struct{ *forge.Forge }
 
 func newBoard(f schema.Forge, ref string) (board, error) {
@@ -50,23 +52,23 @@ func newBoard(f schema.Forge, ref string) (board, error) {
 	return board{at}, nil
 }
 
-// PullRequests implements [reconcile.Forge].
-func (b board) PullRequests(ctx context.Context) ([]reconcile.PullRequest, error) {
+// PullRequests implements [review.Forge].
+func (b board) PullRequests(ctx context.Context) ([]review.PullRequest, error) {
 	list, err := b.Forge.PullRequests(ctx)
-	pulls := make([]reconcile.PullRequest, len(list))
+	pulls := make([]review.PullRequest, len(list))
 	for i, p := range list {
-		pulls[i] = reconcile.PullRequest{Number: p.Number, Author: p.Author, Fork: p.Fork}
+		pulls[i] = review.PullRequest{Number: p.Number, Author: p.Author, Fork: p.Fork}
 	}
 	return pulls, err
 }
 
-// Mark implements [reconcile.Forge].
-func (b board) Mark(ctx context.Context, commit string, m reconcile.Mark) error {
+// Mark implements [review.Forge].
+func (b board) Mark(ctx context.Context, commit string, m review.Mark) error {
 	return b.Status(ctx, commit, forge.Status{Context: m.Context, State: forge.State(m.State), Description: m.Description})
 }
 
 // heads are the heads of pull requests in a store of their own. They implement
-// [reconcile.Heads].
+// [review.Heads].
 type heads struct {
 	store     string
 	source    schema.Source
@@ -155,9 +157,8 @@ func compileHead(ctx context.Context, t tree, e evaluator) (desired.State, []des
 
 // desk is what the daemon does for reviewers.
 type desk struct {
-	reviews *reconcile.Reviews
-	merges  *reconcile.Merges
-	log     *slog.Logger
+	reviews *review.Reviews
+	merges  *review.Merges
 	wake    chan struct{}
 }
 
@@ -173,20 +174,34 @@ func (d *daemon) newDesk() (*desk, error) {
 	lane := d.settings
 	lane.Budget, _ = reviewBudget(d.settings.Budget)
 	lane.quota = d.settings.Budget.Requests
-	platform, err := client.New(lane.client(d.Credentials.Rulesets, d.log))
+	config := lane.client(d.Credentials.Rulesets, d.log)
+	platform, err := client.New(config)
 	if err != nil {
 		return nil, err
 	}
-	reviews := &reconcile.Reviews{
-		Forge: at, Heads: newHeads(d.settings, d.evaluator.besides()), Base: d.inForce, Reader: edge.ReadOnly(platform),
-		Memory: d.records.(reconcile.Memory), Tokens: d.tokenMemory, Guards: d.guards,
-		NameSuffix: d.tokens.NameSuffix, CreatesTokens: d.tokens.CreatesTokens, Approvers: d.Forge.Approvers, Control: d.records,
-		Comments: d.Forge.Comment, Deprecations: d.deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
+	reviews := review.New(review.Config{
+		Forge: at, Heads: newHeads(d.settings, d.evaluator.besides()), Base: d.inForce, Reader: platform, Records: d.records,
+		Tokens: d.tokensOnRecord(), Guards: d.guards, Approvers: d.Forge.Approvers, Comments: d.Forge.Comment,
+		Deprecations: d.deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
+		Room:        func() int { return config.Budget.Room(lane.Budget.Requests / forOtherReviews) },
 		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Log: d.log,
-	}
-	merges := reconcile.NewMerges(at.Mark, d.log)
+	})
+	merges := review.NewMerges(at.Mark, d.log)
 	d.begin = merges.Begin
-	return &desk{reviews, merges, d.log, make(chan struct{}, 1)}, nil
+	return &desk{reviews, merges, make(chan struct{}, 1)}, nil
+}
+
+// forOtherReviews is the part of the reviews' budget, one in so many requests, that a
+// pull request of many zones leaves to the others.
+const forOtherReviews = 4
+
+// tokensOnRecord looks at tokens in the ledger, which whoever creates them has open
+// beside. It asks the platform nothing: a pull request must not have credentials.tokens
+// used.
+func (d *daemon) tokensOnRecord() *token.Worker {
+	return token.New(token.Config{
+		Memory: d.tokenMemory, NameSuffix: d.tokens.NameSuffix, CreatesTokens: d.tokens.CreatesTokens, Now: time.Now, Log: d.log,
+	})
 }
 
 // poke asks for a look at pull requests; without a desk nobody does.
@@ -196,28 +211,13 @@ func (d *desk) poke() {
 	}
 }
 
-// run looks at pull requests at each tick and when woken, until ctx ends.
+// run looks at pull requests at each tick and when woken, and settles the marks of
+// merges, until ctx ends.
 func (d *desk) run(ctx context.Context, ticks <-chan time.Time) {
 	var marks sync.WaitGroup
 	marks.Go(func() { d.merges.Run(ctx) })
 	defer marks.Wait()
-	said := ""
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-		case <-d.wake:
-		}
-		err := d.reviews.Round(ctx)
-		switch {
-		case err == nil:
-			said = ""
-		case ctx.Err() == nil && err.Error() != said:
-			said = err.Error() // a forge that is down is told once
-			d.log.WarnContext(ctx, "pull requests were not looked at", "error", said)
-		}
-	}
+	d.reviews.Run(ctx, ticks, d.wake)
 }
 
 // poke wakes without waiting.

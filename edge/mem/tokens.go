@@ -47,9 +47,6 @@ func (p *Platform) CreateTokenJSON(ctx context.Context, body []byte) (edge.Creat
 	if err := ctx.Err(); err != nil {
 		return edge.CreatedToken{}, err
 	}
-	if err := edge.Sending(ctx); err != nil {
-		return edge.CreatedToken{}, err
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	call := "POST " + edge.TokensPath()

@@ -54,16 +54,20 @@ type Records interface {
 // Control decides. It is safe for concurrent use. Make it with [New].
 type Control struct {
 	Config
-	current atomic.Pointer[Generation]
+	current  atomic.Pointer[Generation]
+	deciding sync.Mutex // held by who decides about commits and waves: one at a time
 
-	mu       sync.Mutex
-	accepted reconcile.Accepted // without its state
-	zones    map[edge.ZoneID]*zoneRecord
-	drifts   []reconcile.Drift
-	words    words
-	limits   limits
-	rollout  rollout
-	waiting  map[edge.ZoneID]wish
+	mu        sync.Mutex
+	accepted  reconcile.Accepted // without its state
+	accepting string             // the commit that is about to be put on record; empty for none
+	zones     map[edge.ZoneID]*zoneRecord
+	swept     time.Time
+	words     words
+	wrote     uint64 // counts what was written of what [Records] has standing
+	agreed    agreements
+	limits    limits
+	rollout   rollout
+	waiting   map[edge.ZoneID]wishes
 	// tokensWait says that a guard holds something about tokens back, and frozen that a
 	// freeze was in force at the last tick.
 	tokensWait, frozen bool
@@ -82,8 +86,9 @@ func New(ctx context.Context, config Config) (*Control, error) {
 	if config.DriftFor == 0 {
 		config.DriftFor = 2 * time.Hour
 	}
-	c := &Control{Config: config, zones: map[edge.ZoneID]*zoneRecord{}, waiting: map[edge.ZoneID]wish{}}
-	return c, c.restore(ctx)
+	c := &Control{Config: config, zones: map[edge.ZoneID]*zoneRecord{}, waiting: map[edge.ZoneID]wishes{}}
+	_, err := c.restore(ctx)
+	return c, err
 }
 
 // Current returns what is in force, nil while nothing is.
@@ -99,41 +104,44 @@ func (c *Control) InForce() (desired.State, bool) {
 	return g.State, true
 }
 
-// restore takes everything on record, and what was in force there.
-func (c *Control) restore(ctx context.Context) error {
+// restore takes everything on record, and what was in force there. It returns the zones
+// that must be looked at before any of its commit work is written.
+func (c *Control) restore(ctx context.Context) (look []edge.ZoneID, err error) {
 	record, err := c.Records.Restore(ctx)
 	if err != nil {
-		return fmt.Errorf("recalling earlier runs: %w", err)
+		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.take(record)
 	state, err := decodeState(record.Accepted.State)
 	if err != nil {
 		c.Log.WarnContext(ctx, "the accepted commit's declarations on record cannot be used; they are evaluated again",
 			"commit", record.Accepted.Commit, "error", err.Error())
-		return nil
 	}
-	if len(record.Accepted.State) > 0 {
-		g := newGeneration(state, c.Current())
-		c.publish(g)
-		c.judge(g)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.take(record)
+	if len(record.Accepted.State) == 0 || err != nil {
+		return nil, nil
 	}
-	return nil
+	g := newGeneration(state, c.Current())
+	c.publish(g, record.Drifts)
+	return c.judge(g), nil
 }
 
 // take makes a record the one that is worked with; the caller holds the lock.
 func (c *Control) take(record reconcile.Record) {
-	c.accepted, c.drifts = record.Accepted, record.Drifts
+	c.accepted, c.swept = record.Accepted, record.Swept
 	c.accepted.State = nil
 	c.zones = zoneRecords(record, c.Now())
 	c.words = wordsOf(record)
+	c.words.overtaken = c.foreign(record.Accepted.Commit)
 	c.rollout = rollout{have: record.Rollout, outcomes: map[edge.ZoneID]reconcile.ZoneOutcome{}}
 }
 
-// publish makes a generation the one in force; the caller holds the lock.
-func (c *Control) publish(g *Generation) {
+// publish makes a generation the one in force, while some drifts count; the caller holds
+// the lock.
+func (c *Control) publish(g *Generation, drifts []reconcile.Drift) {
 	c.current.Store(g)
+	c.words.overtaken = ""
 	for id := range c.waiting {
 		if !g.Declares(id) {
 			delete(c.waiting, id)
@@ -145,7 +153,17 @@ func (c *Control) publish(g *Generation) {
 			c.labels[id] = z.proof.Labels
 		}
 	}
-	c.limits = newLimits(c.facts(g), c.drifts, c.Now().Add(-c.DriftFor))
+	facts := c.facts(g)
+	facts.LabelsBefore = maps.Clone(c.labels) // what was counted by a label stays counted by it
+	c.limits = newLimits(facts, drifts, c.Now().Add(-c.DriftFor))
+}
+
+// Swept is up to when each turn of the sweep was taken by an earlier process; zero
+// where that is not known.
+func (c *Control) Swept() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.swept
 }
 
 // Accepted returns the commit that is on record as accepted, whether or not its

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -30,7 +29,9 @@ func (c *Control) Guard(g *Generation, id edge.ZoneID, plan diff.Plan) (diff.Pla
 	if c.limits.counting() && c.isCommitWork(g, id) {
 		return plan, Counting
 	}
-	return diff.Guard(plan, c.factsOf(c.Current(), id)), Act
+	plan = diff.Guard(plan, c.factsOf(c.Current(), id))
+	c.agree(plan)
+	return plan, Act
 }
 
 // GuardTokens passes a plan of tokens through the guards; unkept are updates that the
@@ -77,18 +78,4 @@ func (c *Control) shrunk(state desired.State, allow bool) *reconcile.Held {
 		return nil
 	}
 	return &reconcile.Held{Commit: state.Commit, Reason: f.ShrinkReason()}
-}
-
-// spend ends approvals: of changes that are made, because asked for again they are
-// another decision.
-func (c *Control) spend(ctx context.Context, digests []string) error {
-	if len(digests) == 0 {
-		return nil
-	}
-	c.mu.Lock()
-	for _, digest := range digests {
-		delete(c.words.approved, digest)
-	}
-	c.mu.Unlock()
-	return c.Records.Spend(ctx, digests)
 }

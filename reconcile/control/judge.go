@@ -2,12 +2,10 @@ package control
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // A commit is counted once, before any of it is written: how many zones it changes
@@ -40,75 +38,44 @@ func (c *Control) judge(g *Generation) (unseen []edge.ZoneID) {
 	if len(unseen) > 0 {
 		return unseen
 	}
-	c.countCommit(g, changes)
+	c.weigh(g, changes)
 	return nil
 }
 
-// countCommit counts the changes of a commit, and expands approvals of several of
-// them to approvals of each.
-func (c *Control) countCommit(g *Generation, changes []diff.Change) {
-	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
-	plan = diff.Guard(plan, c.facts(g))
+// weigh counts the changes of a commit, and has approvals of several changes count for
+// each of them: of those of the commit, or of all that is planned to be changed.
+func (c *Control) weigh(g *Generation, changes []diff.Change) {
+	plan := c.guarded(g, changes)
+	c.agree(plan)
+	if drifts := c.foreseen(g, c.driftsThatWait(g)); len(drifts) > 0 {
+		c.agree(c.guarded(g, slices.Concat(changes, drifts)))
+		plan = c.guarded(g, changes)
+	}
+	counts := map[edge.ZoneID]bool{}
 	for _, change := range plan.Changes {
-		switch {
-		case change.Approved:
-			c.words.approved[change.ApprovalDigest()] = true
-			c.limits.commit.Drop(change.ZoneID)
-		case change.Applies(), change.Refused != nil && countsThough(change.Refused.Guard):
-			c.limits.commit.Count(change.ZoneID, change.Direction == diff.Weakens)
+		if !change.Approved && (change.Applies() || change.Refused != nil && countsThough(change.Refused.Guard)) {
+			counts[change.ZoneID] = counts[change.ZoneID] || change.Direction == diff.Weakens
 		}
 	}
-	if words, spent := c.expanded(plan); len(words)+len(spent) > 0 {
-		c.limits.words, c.limits.spent = words, spent
+	for _, change := range plan.Changes {
+		if _, ok := counts[change.ZoneID]; !ok && change.Approved {
+			c.limits.commit.Drop(change.ZoneID)
+		}
 	}
+	for id, weakens := range counts {
+		c.limits.commit.Count(id, weakens)
+	}
+}
+
+// guarded passes changes that were foreseen through the guards, as one plan.
+func (c *Control) guarded(g *Generation, changes []diff.Change) diff.Plan {
+	return diff.Guard(diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil), c.facts(g))
 }
 
 // countsThough reports whether a change that a guard refuses counts for limits all
 // the same: waiting must not make a large commit look small.
 func countsThough(guard string) bool {
 	return slices.Contains([]string{"limit", "approval", "freeze", "wave"}, guard)
-}
-
-// expanded returns the approvals of single changes that approvals of a whole come
-// down to, and the digests that are spent with that.
-func (c *Control) expanded(plan diff.Plan) (words []reconcile.Approval, spent []string) {
-	known, who := map[string]bool{}, ""
-	for _, a := range c.words.approvals {
-		known[a.Digest] = true
-		if slices.Contains(plan.Granted, a.Digest) {
-			who = a.Who
-		}
-	}
-	single := map[string]bool{}
-	for _, change := range plan.Changes {
-		digest := change.ApprovalDigest()
-		if single[digest] = true; change.Approved && !known[digest] {
-			known[digest] = true
-			words = append(words, reconcile.Approval{
-				Digest: digest, Kind: reconcile.Approved, Who: who, Reason: change.Name(), At: c.Now(),
-			})
-		}
-	}
-	for _, digest := range plan.Granted {
-		if !single[digest] {
-			spent = append(spent, digest)
-		}
-	}
-	return words, spent
-}
-
-// recordWords writes down what judging has found people to have agreed to.
-func (c *Control) recordWords(ctx context.Context) error {
-	c.mu.Lock()
-	words, spent := c.limits.words, c.limits.spent
-	c.limits.words, c.limits.spent = nil, nil
-	c.mu.Unlock()
-	if len(words) > 0 {
-		if err := c.Records.Approve(ctx, words); err != nil {
-			return fmt.Errorf("recording approvals: %w", err)
-		}
-	}
-	return c.spend(ctx, spent)
 }
 
 // Looked tells that a zone was looked at, whatever came of it. It returns the zones
@@ -125,23 +92,35 @@ func (c *Control) Looked(ctx context.Context, id edge.ZoneID) (due []edge.ZoneID
 		return nil, nil
 	}
 	g := c.Current()
-	for id := range g.Zones() {
-		if c.isCommitWork(g, id) {
-			due = append(due, id)
-		}
-	}
-	c.countCommit(g, c.foreseen(g))
+	due = c.commitWork(g)
+	c.weigh(g, c.foreseen(g, due))
 	c.mu.Unlock()
-	return due, c.recordWords(ctx)
+	return due, c.recordAgreements(ctx)
 }
 
-// foreseen are the changes of the commit work, from what was last seen. What could not
-// be read is counted when it is about to be written. The caller holds the lock.
-func (c *Control) foreseen(g *Generation) (changes []diff.Change) {
+func (c *Control) commitWork(g *Generation) (ids []edge.ZoneID) {
 	for id := range g.Zones() {
-		if !c.isCommitWork(g, id) {
-			continue
+		if c.isCommitWork(g, id) {
+			ids = append(ids, id)
 		}
+	}
+	return ids
+}
+
+// driftsThatWait are the zones whose drift a limit or an approval holds back.
+func (c *Control) driftsThatWait(g *Generation) (ids []edge.ZoneID) {
+	for id := range g.Zones() {
+		if w := c.waiting[id]; w.forSomebody() && !c.isCommitWork(g, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// foreseen are the changes of zones, from what was last seen. What could not be read is
+// counted when it is about to be written. The caller holds the lock.
+func (c *Control) foreseen(g *Generation, ids []edge.ZoneID) (changes []diff.Change) {
+	for _, id := range ids {
 		t, _ := g.Task(id)
 		t.Applied = c.zone(id).applied
 		if plan, seen := c.Foresee(t); seen {

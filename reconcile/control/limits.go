@@ -17,11 +17,6 @@ type limits struct {
 	drift  *diff.Tally
 	drifts []reconcile.Drift // that count, in the order of time
 	lasts  time.Duration
-
-	// words and spent are approvals that counting has come to, and that are to be on
-	// record.
-	words []reconcile.Approval
-	spent []string
 }
 
 func newLimits(facts diff.Facts, drifts []reconcile.Drift, since time.Time) limits {
@@ -54,15 +49,16 @@ func (l *limits) tally(commit bool, now time.Time) *diff.Tally {
 	return l.drift
 }
 
-// count has a zone count that is about to be written.
-func (l *limits) count(id edge.ZoneID, weakens, commit bool, now time.Time) {
+// count has a zone count that is about to be written, because of the commit or of a
+// drift.
+func (l *limits) count(d reconcile.Drift, commit bool) {
 	switch {
 	case !l.on:
 	case commit:
-		l.commit.Count(id, weakens)
+		l.commit.Count(d.Zone, d.Weakens)
 	default:
-		l.drifts = append(l.drifts, reconcile.Drift{Zone: id, At: now, Weakens: weakens})
-		l.drift.Count(id, weakens)
+		l.drifts = append(l.drifts, d)
+		l.drift.Count(d.Zone, d.Weakens)
 	}
 }
 

@@ -22,7 +22,10 @@ type Decision struct {
 	Due, Look []edge.ZoneID
 	// Gone are the zones that are no longer declared.
 	Gone []edge.ZoneID
-	// Revert says that all of Due return to what was last proved in them.
+	// Back are those of Due that return to what was last proved in them, while nothing
+	// else was sent since: there is nothing to undo. Revert says that all others return,
+	// too.
+	Back   []edge.ZoneID
 	Revert bool
 	// Tokens says that something about tokens is declared otherwise than before.
 	Tokens bool
@@ -39,9 +42,11 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	if errs := desired.Errors(p.Problems); len(errs) > 0 {
 		return Decision{Held: &reconcile.Held{Commit: p.Commit, Reason: reconcile.ErrInvalid.Error(), Problems: errs}}, nil
 	}
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
 	before := c.Current()
 	if p.Same || before != nil && p.Commit != "" && before.State.Commit == p.Commit && c.Accepted() == p.Commit {
-		return Decision{}, c.agreed(ctx, p.Approvals)
+		return Decision{}, c.hearLate(ctx, p.Approvals)
 	}
 	c.mu.Lock()
 	held := c.shrunk(p.State, false)
@@ -51,33 +56,64 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	}
 	next := newGeneration(p.State, before)
 	d := Decision{Accepted: next, First: before == nil, Tokens: before == nil || !desired.SameTokens(before.State.Tokens, p.State.Tokens)}
+	if err := c.takeStock(ctx); err != nil {
+		return Decision{}, err
+	}
 	c.mu.Lock()
 	accepted := c.acceptance(before, next, p.Approvals, &d)
+	c.accepting = accepted.Commit
 	c.mu.Unlock()
-	if err := c.Records.AcceptCommit(ctx, accepted); err != nil {
+	err := c.Records.AcceptCommit(ctx, accepted)
+	c.mu.Lock()
+	c.accepting = ""
+	if err != nil {
+		c.mu.Unlock()
 		return Decision{}, fmt.Errorf("remembering the accepted commit: %w", err)
 	}
-	c.mu.Lock()
-	c.accepted = reconcile.Accepted{Commit: accepted.Commit, Size: accepted.Size}
-	c.words.overtaken = ""
-	for _, a := range p.Approvals {
-		c.words.approved[a.Digest], c.words.approvals = true, append(c.words.approvals, a)
-	}
-	if accepted.Rollout != nil {
-		c.rollout = rollout{have: *accepted.Rollout, outcomes: map[edge.ZoneID]reconcile.ZoneOutcome{}}
-	}
-	for _, id := range accepted.Gone {
-		delete(c.zones, id)
-	}
-	c.publish(next)
+	c.accept(accepted)
+	c.publish(next, c.limits.drifts)
 	d.Look = c.judge(next)
 	c.mu.Unlock()
-	return d, c.recordWords(ctx)
+	if err := c.recordAgreements(ctx); err != nil {
+		c.Log.WarnContext(ctx, "approvals of single changes cannot be put on record yet", "error", err.Error())
+	}
+	return d, nil
 }
 
-// agreed records approvals that the commit in force carries, and that could not be
+// takeStock brings the waves up to date before a commit takes them over: what has become
+// of zones may halt them, and a person may have let them go on.
+func (c *Control) takeStock(ctx context.Context) error {
+	if len(c.Guards.Waves) == 0 {
+		return nil
+	}
+	if _, err := c.follow(ctx); err != nil {
+		return err
+	}
+	if err := c.reroll(ctx); err != nil {
+		return fmt.Errorf("recalling how far the waves have come: %w", err)
+	}
+	return nil
+}
+
+// accept takes in what was just put on record; the caller holds the lock.
+func (c *Control) accept(a reconcile.Acceptance) {
+	c.accepted = reconcile.Accepted{Commit: a.Commit, Size: a.Size}
+	c.wrote++
+	for _, approval := range a.Approvals {
+		c.words.fresh = c.words.fresh || !c.words.approved[approval.Digest]
+		c.words.approved[approval.Digest], c.words.approvals = true, append(c.words.approvals, approval)
+	}
+	if a.Rollout != nil {
+		c.rollout = rollout{have: *a.Rollout, outcomes: map[edge.ZoneID]reconcile.ZoneOutcome{}}
+	}
+	for _, id := range a.Gone {
+		delete(c.zones, id)
+	}
+}
+
+// hearLate records approvals that the commit in force carries, and that could not be
 // read before.
-func (c *Control) agreed(ctx context.Context, approvals []reconcile.Approval) error {
+func (c *Control) hearLate(ctx context.Context, approvals []reconcile.Approval) error {
 	if len(approvals) == 0 {
 		return nil
 	}
@@ -91,21 +127,15 @@ func (c *Control) agreed(ctx context.Context, approvals []reconcile.Approval) er
 // what is due because of it; the caller holds the lock.
 func (c *Control) acceptance(before, next *Generation, approvals []reconcile.Approval, d *Decision) reconcile.Acceptance {
 	a := reconcile.Acceptance{Commit: next.State.Commit, Size: next.size(), Approvals: approvals}
-	var changed map[edge.ZoneID]bool // nil: all that was not proved
-	if before != nil {
-		changed = diff.ChangedZones(before.State, next.State)
+	c.due(before, next, d)
+	touched := make(map[edge.ZoneID]bool, len(d.Due))
+	for _, id := range d.Due {
+		touched[id] = true
 	}
 	var rolled []desired.Zone
-	d.Revert = true
 	for _, account := range next.State.Accounts {
 		for _, z := range account.Zones {
-			work := c.isCommitWork(next, z.ID)
-			touched := changed[z.ID] || changed == nil && work
-			if touched {
-				d.Due = append(d.Due, z.ID)
-				d.Revert = d.Revert && !work
-			}
-			if work && (touched || waits(c.rollout.have, z.ID)) {
+			if c.isCommitWork(next, z.ID) && (touched[z.ID] || waits(c.rollout.have, z.ID)) {
 				rolled = append(rolled, z)
 			}
 		}
@@ -136,39 +166,47 @@ func gone(before, next *Generation) (ids []edge.ZoneID) {
 	return ids
 }
 
-// Between is the decision that leads from one generation to another which is in force
-// already; none before is all of it.
-func Between(before, next *Generation) Decision {
+// between is the decision that leads from one generation to another which is in force
+// already; the caller holds the lock.
+func (c *Control) between(before, next *Generation) Decision {
 	d := Decision{Accepted: next, First: before == nil, Gone: gone(before, next), Tokens: true}
-	var changed map[edge.ZoneID]bool
 	if before != nil {
-		changed = diff.ChangedZones(before.State, next.State)
 		d.Tokens = !desired.SameTokens(before.State.Tokens, next.State.Tokens)
 	}
+	c.due(before, next, &d)
+	return d
+}
+
+// due notes in a decision what is to be worked on because of it.
+func (c *Control) due(before, next *Generation, d *Decision) {
+	var changed map[edge.ZoneID]bool // nil: all that was not proved
+	if before != nil {
+		changed = diff.ChangedZones(before.State, next.State)
+	}
+	d.Revert = true
 	for id := range next.Zones() {
-		if before == nil || changed[id] {
-			d.Due = append(d.Due, id)
+		work := c.isCommitWork(next, id)
+		if !changed[id] && (changed != nil || !work) {
+			continue
+		}
+		d.Due = append(d.Due, id)
+		d.Revert = d.Revert && !work
+		if !work && !c.zone(id).sent {
+			d.Back = append(d.Back, id)
 		}
 	}
-	return d
 }
 
 // SaveState puts the declarations in force on record beside their commit, so that they
 // outlive the store of git. It takes a while for a large fleet, which is why nobody
-// waits for it: without it they are evaluated again.
+// waits for it: without it they are evaluated again. It does nothing where another
+// commit was accepted since.
 func (c *Control) SaveState(ctx context.Context, g *Generation) error {
 	data, err := encodeState(g.State)
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	current := c.Current() == g && c.accepted.Commit == g.State.Commit
-	size := c.accepted.Size
-	c.mu.Unlock()
-	if !current {
-		return nil
-	}
-	return c.Records.AcceptCommit(ctx, reconcile.Acceptance{Commit: g.State.Commit, Size: size, State: data})
+	return c.Records.SaveState(ctx, g.State.Commit, data)
 }
 
 func encodeState(state desired.State) ([]byte, error) {

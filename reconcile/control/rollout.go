@@ -22,14 +22,30 @@ type rollout struct {
 // of tells guards how far it is for one zone at a time; nil where the zone does not
 // wait for it.
 func (o *rollout) of(id edge.ZoneID, waves []reconcile.Wave, now time.Time) *diff.Rollout {
-	if len(waves) == 0 || !waits(o.have, id) || o.outcomes[id] != reconcile.ZonePending {
+	if len(waves) == 0 || !waits(o.have, id) {
 		return nil
 	}
-	f := &diff.Rollout{
-		Wave: map[edge.ZoneID]int{id: o.have.Zones[id].Wave}, Waves: len(waves) + 1, Open: o.have.Wave, Halted: o.have.Halted,
+	wave, next := open(o.have, waves, now)
+	if !o.delays(id, waves, wave) {
+		return nil
 	}
-	f.Open, f.Next = open(o.have, waves, now)
-	return f
+	return &diff.Rollout{
+		Wave: map[edge.ZoneID]int{id: o.have.Zones[id].Wave}, Waves: len(waves) + 1, Open: wave, Next: next, Halted: o.have.Halted,
+	}
+}
+
+// delays reports whether a zone has to wait while zones up to a wave may be written. One
+// that was done, and of which that is not on record yet, does not: what differs in it
+// is drift.
+func (o *rollout) delays(id edge.ZoneID, waves []reconcile.Wave, open int) bool {
+	if len(waves) == 0 || !waits(o.have, id) {
+		return false
+	}
+	wave := o.have.Zones[id].Wave
+	if wave <= o.have.Wave && o.outcomes[id] != reconcile.ZonePending && o.outcomes[id] != reconcile.ZoneFailed {
+		return false
+	}
+	return o.have.Halted != "" || wave > open
 }
 
 // open is up to which wave zones may be written at a time, and when the next wave may

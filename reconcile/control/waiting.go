@@ -19,8 +19,24 @@ type wish struct {
 
 // timely reports whether it comes with time, and not with somebody's word: that may
 // never come.
-func (w wish) timely() bool {
-	return w.guard != guardLimit && w.guard != guardApproval
+func (w wish) timely() bool { return !w.word() }
+
+func (w wish) word() bool { return w.guard == guardLimit || w.guard == guardApproval }
+
+// wishes are all that a zone waits for.
+type wishes []wish
+
+func (w wishes) timely() bool      { return slices.ContainsFunc(w, wish.timely) }
+func (w wishes) forSomebody() bool { return slices.ContainsFunc(w, wish.word) }
+
+// until is when the first of them ends by itself; zero where none does.
+func (w wishes) until() (at time.Time) {
+	for _, wish := range w {
+		if !wish.until.IsZero() && (at.IsZero() || wish.until.Before(at)) {
+			at = wish.until
+		}
+	}
+	return at
 }
 
 // The guards that a zone waits for, as diff calls them.
@@ -53,7 +69,7 @@ func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
 	c.mu.Lock()
 	next := c.note(o)
 	c.mu.Unlock()
-	return next, c.spendOn(ctx, o.Results)
+	return next, c.spendOn(ctx, o)
 }
 
 // NoteTokens takes in what became of the tokens. What they wait for is theirs alone: a
@@ -69,39 +85,48 @@ func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
 	c.mu.Lock()
 	c.tokensWait = waits
 	c.mu.Unlock()
-	return c.spendOn(ctx, o.Results)
+	return c.spendOn(ctx, o)
 }
 
-// spendOn ends the approvals of changes that were made.
-func (c *Control) spendOn(ctx context.Context, results []reconcile.Result) error {
-	var spent []string
-	for _, result := range results {
-		if result.Change.Approved && result.Outcome == reconcile.Converged {
-			spent = append(spent, result.Change.ApprovalDigest())
+// spendOn ends the approvals of changes that were made. A result has the change as it
+// was sent, worked out from a newer read; what was agreed to is the one of the plan.
+func (c *Control) spendOn(ctx context.Context, o Outcome) error {
+	done := map[string]diff.Change{}
+	for _, result := range o.Results {
+		if result.Outcome == reconcile.Converged {
+			done[result.Change.Name()] = result.Change
 		}
 	}
-	return c.spend(ctx, spent)
+	var spent []string
+	for _, change := range o.Plan.Changes {
+		if made, ok := done[change.Name()]; ok && change.Approved {
+			spent = append(spent, change.ApprovalDigest(), made.ApprovalDigest())
+		}
+	}
+	slices.Sort(spent)
+	return c.spend(ctx, slices.Compact(spent))
 }
 
 func (c *Control) note(o Outcome) Next {
 	delete(c.waiting, o.Zone)
+	var waiting wishes
 	for _, change := range refusedChanges(o) {
 		switch change.Refused.Guard {
 		case guardLimit, guardApproval, guardHold, guardFreeze, guardWave, guardOvertaken:
-			c.waiting[o.Zone] = wish{change.Refused.Guard, change.Refused.Until}
+			waiting = append(waiting, wish{change.Refused.Guard, change.Refused.Until})
 		}
+	}
+	if len(waiting) > 0 {
+		c.waiting[o.Zone] = waiting
 	}
 	if waits(c.rollout.have, o.Zone) {
 		if outcome := zoneOutcome(o); outcome != reconcile.ZonePending {
 			c.rollout.outcomes[o.Zone] = outcome
 		}
 	}
-	next := Next{At: c.zone(o.Zone).again()}
-	if w, ok := c.waiting[o.Zone]; ok {
-		next.Waits = true
-		if !w.until.IsZero() && (next.At.IsZero() || w.until.Before(next.At)) {
-			next.At = w.until
-		}
+	next := Next{At: c.zone(o.Zone).again(c.Now()), Waits: len(waiting) > 0}
+	if until := waiting.until(); !until.IsZero() && (next.At.IsZero() || until.Before(next.At)) {
+		next.At = until
 	}
 	return next
 }
@@ -138,7 +163,7 @@ func zoneOutcome(o Outcome) reconcile.ZoneOutcome {
 		}
 	}
 	for _, problem := range o.Plan.Problems {
-		if problem.Unread() {
+		if problem.State.Unread() {
 			note(reconcile.ZoneFailed)
 		} else {
 			note(reconcile.ZoneSkipped)
@@ -219,36 +244,42 @@ type Ticked struct {
 
 // Tick takes in what people and other processes have said since, what has become of
 // zones in waves, and the time.
-func (c *Control) Tick(ctx context.Context) (Ticked, error) {
-	opened, err := c.follow(ctx)
-	if err != nil {
-		return Ticked{}, err
+func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	if t.Released, err = c.follow(ctx); err != nil {
+		return t, err
 	}
-	news, err := c.listen(ctx)
-	if err != nil {
-		return Ticked{Released: opened}, err
-	}
-	if news.rollout {
-		if err := c.reroll(ctx); err != nil {
-			return Ticked{Released: opened}, err
-		}
-	}
-	if news.approved {
-		if err := c.rejudge(ctx); err != nil {
-			return Ticked{Released: opened}, err
-		}
+	if err := c.listen(ctx); err != nil {
+		return t, err
 	}
 	c.mu.Lock()
+	rolled, approved := c.words.rolled, c.words.fresh
+	c.mu.Unlock()
+	if rolled {
+		if err := c.reroll(ctx); err != nil {
+			return t, err
+		}
+	}
+	if approved {
+		c.rejudge()
+	}
+	err = c.recordAgreements(ctx)
+	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := Ticked{Released: append(opened, c.released(news.approved)...), Overtaken: c.words.overtaken}
+	c.words.fresh = c.words.fresh && !approved
+	t.Released = append(t.Released, c.released(approved)...)
+	if by := c.words.overtaken; by != c.accepted.Commit {
+		t.Overtaken = by
+	}
 	frozen := len(c.freezes(c.Now())) > 0
-	t.Tokens = c.tokensWait && (news.approved || c.frozen && !frozen)
+	t.Tokens = c.tokensWait && (approved || c.frozen && !frozen)
 	c.frozen = frozen
-	return t, nil
+	return t, err
 }
 
-// released returns the zones that need not wait any longer, and has them wait no more;
-// the caller holds the lock.
+// released returns the zones that need not wait any longer, for one thing at least, and
+// has them wait no more; the caller holds the lock.
 func (c *Control) released(approved bool) (ids []edge.ZoneID) {
 	g, now := c.Current(), c.Now()
 	if g == nil || len(c.waiting) == 0 {
@@ -258,22 +289,23 @@ func (c *Control) released(approved bool) (ids []edge.ZoneID) {
 	for _, hold := range diff.Active(c.words.holds, now) {
 		held[hold.Zone] = true
 	}
-	for id, w := range c.waiting {
-		at := g.places[id]
-		granted := false
-		switch w.guard {
-		case guardHold:
-			granted = !held[g.State.Accounts[at.account].Zones[at.zone].Key]
-		case guardFreeze:
-			granted = !now.Before(w.until)
-		case guardWave:
-			granted = !c.rollout.of(id, c.Guards.Waves, now).Delays(id)
-		case guardOvertaken:
-			granted = c.words.overtaken == ""
-		default:
-			granted = approved
+	wave, _ := open(c.rollout.have, c.Guards.Waves, now)
+	for id, waiting := range c.waiting {
+		granted := func(w wish) bool {
+			switch w.guard {
+			case guardHold:
+				at := g.places[id]
+				return !held[g.State.Accounts[at.account].Zones[at.zone].Key]
+			case guardFreeze:
+				return !now.Before(w.until)
+			case guardWave:
+				return !c.rollout.delays(id, c.Guards.Waves, wave)
+			case guardOvertaken:
+				return c.words.overtaken == ""
+			}
+			return approved
 		}
-		if granted {
+		if slices.ContainsFunc(waiting, granted) {
 			ids = append(ids, id)
 			delete(c.waiting, id)
 		}
@@ -294,31 +326,32 @@ func (c *Control) reroll(ctx context.Context) error {
 }
 
 // rejudge counts the commit in force anew: somebody has agreed to something since.
-func (c *Control) rejudge(ctx context.Context) error {
+func (c *Control) rejudge() {
 	c.mu.Lock()
-	g := c.Current()
-	if g == nil || !c.limits.on || c.limits.counting() {
-		c.mu.Unlock()
-		return nil
+	defer c.mu.Unlock()
+	if g := c.Current(); g != nil && c.limits.on && !c.limits.counting() {
+		c.weigh(g, c.foreseen(g, c.commitWork(g)))
 	}
-	c.countCommit(g, c.foreseen(g))
-	c.mu.Unlock()
-	return c.recordWords(ctx)
 }
 
 // Reload takes everything on record anew, after another process has accepted a commit.
-// It reports whether that commit is in force now; else it is to be proposed.
-func (c *Control) Reload(ctx context.Context) (*Generation, error) {
+// Where what that declares is on record it is in force now; else nothing is accepted,
+// and it is to be proposed.
+func (c *Control) Reload(ctx context.Context) (Decision, error) {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
 	before := c.Current()
-	if err := c.restore(ctx); err != nil {
-		return nil, err
+	look, err := c.restore(ctx)
+	if err != nil {
+		return Decision{}, err
 	}
 	g := c.Current()
-	if g == before || g.State.Commit != c.Accepted() {
-		return nil, nil
+	if g == before {
+		return Decision{}, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.words.overtaken = ""
-	return g, nil
+	d := c.between(before, g)
+	d.Look = look
+	return d, nil
 }

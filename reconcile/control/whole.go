@@ -12,11 +12,29 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// What follows is for who plans a whole state at once, and not zone by zone: package
-// once.
+// What follows is for who plans a whole state at once, and not zone by zone: packages
+// once and review.
 
-// SizeOf is how much a state declares.
-func SizeOf(s desired.State) diff.Size { return sizeOf(s) }
+// WholeFacts are what guards need to know of a whole state at a time, as it is on
+// record. The caller adds what it alone knows: what a person has said to it, where
+// secrets go, and how far the waves have come.
+func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.State, now time.Time) diff.Facts {
+	f := diff.Facts{
+		Before: record.Accepted.Size, After: sizeOf(state), Shrink: guards.Shrink,
+		Now: now, Holds: diff.Active(record.Holds, now), Rules: guards.Rules, Approved: digests(record.Approvals),
+		Zones: map[edge.ZoneID]diff.Labels{}, LabelsBefore: map[edge.ZoneID]diff.Labels{},
+	}
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			f.Zones[z.ID] = z.Labels
+			if proof, proved := record.Proofs[z.ID]; proved {
+				f.LabelsBefore[z.ID] = proof.Labels
+			}
+		}
+	}
+	f.Freezes, _ = reconcile.FreezesAt(guards.Freezes, now, false)
+	return f
+}
 
 // EncodeState is a state as it is put on record.
 func EncodeState(s desired.State) ([]byte, error) { return encodeState(s) }

@@ -21,6 +21,7 @@ type zoneRecord struct {
 	unkept  map[edge.RulesetID]unkept
 	settled map[diff.DeploymentID]bool // proved under settling, while others are not yet
 	under   string                     // the fingerprint that settled is about
+	sent    bool                       // a write was let pass since the last proof
 }
 
 // zoneRecords sorts a record by zone.
@@ -96,10 +97,10 @@ func (z *zoneRecord) nonConvergent(id edge.ZoneID, now time.Time) map[diff.Deplo
 }
 
 // again is when a change that was not kept is tried next, the zero time where there
-// is none.
-func (z *zoneRecord) again() (at time.Time) {
+// is none. One whose time has come and that was not sent waits for something else.
+func (z *zoneRecord) again(now time.Time) (at time.Time) {
 	for _, u := range z.unkept {
-		if at.IsZero() || u.next.Before(at) {
+		if u.next.After(now) && (at.IsZero() || u.next.Before(at)) {
 			at = u.next
 		}
 	}
@@ -110,7 +111,7 @@ func (z *zoneRecord) again() (at time.Time) {
 // moment, it counts for limits, and who owns what is on record for the case that the
 // process ends between the write and its proof.
 func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (*diff.Refusal, error) {
-	if err := c.hear(ctx); err != nil {
+	if err := errors.Join(c.listen(ctx), c.recordAgreements(ctx)); err != nil {
 		return nil, fmt.Errorf("asking whether the zone may be written: %w", err)
 	}
 	id := t.Zone().ID
@@ -124,33 +125,32 @@ func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (
 		c.mu.Unlock()
 		return &diff.Refusal{Guard: guardOvertaken, Reason: "another process has accepted commit " + by}, nil
 	}
-	plan := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, c.factsOf(g, id))
-	if refusal := plan.Changes[0].Refused; refusal != nil {
+	guarded := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, c.factsOf(g, id)).Changes[0]
+	if guarded.Refused != nil {
 		c.mu.Unlock()
-		return refusal, nil
+		return guarded.Refused, nil
 	}
+	z, at := c.zone(id), c.Now()
+	drift := reconcile.Drift{Zone: id, At: at, Weakens: now.Direction == diff.Weakens}
 	commitWork := c.isCommitWork(g, id)
-	at, weakens := c.Now(), now.Direction == diff.Weakens
-	c.limits.count(id, weakens, commitWork && !plan.Changes[0].Approved, at)
-	widened := c.widen(t, now)
+	if !guarded.Approved {
+		c.limits.count(drift, commitWork)
+	}
+	widened := wider(z.applied[now.ID()], now)
+	z.sent = true
 	c.mu.Unlock()
 
-	var err error
-	if len(widened) > 0 {
-		err = c.Records.Widen(ctx, widened)
+	if !commitWork && !guarded.Approved && len(c.Guards.Rules) > 0 {
+		if err := c.Records.Drifted(ctx, []reconcile.Drift{drift}, at.Add(-c.DriftFor)); err != nil {
+			return nil, fmt.Errorf("remembering that the zone had drifted: %w", err)
+		}
 	}
-	if !commitWork && len(c.Guards.Rules) > 0 {
-		drift := reconcile.Drift{Zone: id, At: at, Weakens: weakens}
-		err = errors.Join(err, c.Records.Drifted(ctx, []reconcile.Drift{drift}, at.Add(-c.DriftFor)))
-	}
-	return nil, err
+	return nil, c.widen(ctx, z, widened)
 }
 
-// widen makes what a deployment owns the union of before and after a change, and
-// returns what must be on record for that; none where it is. The caller holds the lock.
-func (c *Control) widen(t zone.Task, now diff.Change) []diff.Settled {
-	z, id := c.zone(t.Zone().ID), now.ID()
-	have := z.applied[id]
+// wider returns what must be on record as owned before a change is sent: what was owned
+// before and what will be; none where that is on record.
+func wider(have []diff.Member, now diff.Change) []diff.Settled {
 	union := slices.Clone(have)
 	for _, member := range now.Target.Owned {
 		if !slices.Contains(union, member) {
@@ -160,8 +160,22 @@ func (c *Control) widen(t zone.Task, now diff.Change) []diff.Settled {
 	if len(union) == len(have) {
 		return nil
 	}
-	z.own(id, union)
-	return []diff.Settled{{ID: id, Owned: union}}
+	return []diff.Settled{{ID: now.ID(), Owned: union}}
+}
+
+func (c *Control) widen(ctx context.Context, z *zoneRecord, widened []diff.Settled) error {
+	if len(widened) == 0 {
+		return nil
+	}
+	if err := c.Records.Widen(ctx, widened); err != nil {
+		return fmt.Errorf("remembering what the zone is about to own: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range widened {
+		z.own(w.ID, w.Owned)
+	}
+	return nil
 }
 
 func (z *zoneRecord) own(id diff.DeploymentID, owned []diff.Member) {
@@ -200,14 +214,16 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 	var proofs []reconcile.Proof
 	whole := len(z.settled) == len(declared.Deployments)
 	if whole && (z.proof.Fingerprint != t.Fingerprint) {
-		proofs = []reconcile.Proof{{Zone: declared.ID, Fingerprint: t.Fingerprint, Labels: declared.Labels, Commit: t.State.Commit}}
+		proofs = []reconcile.Proof{{Zone: declared.ID, Fingerprint: t.Fingerprint, Labels: declared.Labels, Commit: g.State.Commit}}
 	}
 	gone := leftOver(z, whole)
+	z.sent = z.sent && !whole
 	c.mu.Unlock()
 	if len(news)+len(proofs) == 0 {
 		return c.drop(ctx, z, gone)
 	}
-	if err := c.Records.Prove(ctx, t.State.Commit, proofs, news); err != nil {
+	// It is what the commit in force declares, whichever commit it was worked out from.
+	if err := c.Records.Prove(ctx, g.State.Commit, proofs, news); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	c.mu.Lock()

@@ -81,7 +81,7 @@ func TestCommitWorkIsDueAtOnceAfterARestart(t *testing.T) {
 		f.push("c2", append(fleet(n-9, "xss"), fleet(n, "rce")[n-9:]...)...)
 		f.stop()
 		f.calls.answer = nil
-		f.pass(time.Hour)
+		f.pass(time.Minute)
 		f.calls.take()
 		f.start()
 		defer func() { f.stop() }()

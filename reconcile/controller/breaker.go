@@ -56,6 +56,16 @@ func (b *breaker) begin(now time.Time) {
 	}
 }
 
+// pass gives a probe back: it turned out that there was nothing to ask.
+func (b *breaker) pass() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open && b.probes > 0 {
+		b.probes--
+		b.next = time.Time{}
+	}
+}
+
 // note learns how a read has ended, and reports whether the breaker has opened or
 // closed with it.
 func (b *breaker) note(err error, now time.Time) (opened, closed bool) {

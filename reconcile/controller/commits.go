@@ -11,7 +11,7 @@ import (
 )
 
 // smallPush is up to how many zones a commit may change to count as a small push,
-// which nothing else keeps waiting.
+// which nothing else keeps waiting. Zones that a revert finds untouched do not count.
 const smallPush = 20
 
 func (c *Controller) urgency(zones int, revert bool) queue.Priority {
@@ -21,13 +21,22 @@ func (c *Controller) urgency(zones int, revert bool) queue.Priority {
 	return queue.Bulk
 }
 
-// setDue has zones looked at now.
+// setDue has zones looked at now, in the place of what was planned for them.
 func (c *Controller) setDue(ids []edge.ZoneID, p queue.Priority, reason string) {
+	c.zones.Set(itemsOf(ids, p, reason)...)
+}
+
+// dueToo has zones looked at now, unless they are due already for something more urgent.
+func (c *Controller) dueToo(ids []edge.ZoneID, p queue.Priority, reason string) {
+	c.zones.Sooner(itemsOf(ids, p, reason)...)
+}
+
+func itemsOf(ids []edge.ZoneID, p queue.Priority, reason string) []queue.Item[edge.ZoneID] {
 	items := make([]queue.Item[edge.ZoneID], len(ids))
 	for i, id := range ids {
 		items[i] = queue.Item[edge.ZoneID]{Key: id, Priority: p, Reason: reason}
 	}
-	c.zones.Set(items...)
+	return items
 }
 
 // startWhole is the part of the budget up to which a fleet is looked at as a whole at
@@ -53,14 +62,18 @@ func (c *Controller) begin(ctx context.Context) {
 func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 	now := time.Now()
 	whole := c.Sweep == nil || c.Budget.Requests == 0 || control.SweepRequests(g.State)*startWhole <= int64(c.Budget.Requests)
+	swept := c.control.Swept()
+	if swept.IsZero() || swept.After(now) {
+		swept = now
+	}
 	var turns []queue.Item[edge.ZoneID]
 	for id := range g.Zones() {
 		if c.control.CommitWork(g, id) {
 			work = append(work, id)
 			continue
 		}
-		due, ok := c.sweep.next(id, now)
-		if whole || !ok {
+		due, ok := c.sweep.first(id, swept)
+		if whole || !ok || due.Before(now) { // its turn came while no process was there
 			due = now
 		}
 		turns = append(turns, queue.Item[edge.ZoneID]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
@@ -77,11 +90,23 @@ func (c *Controller) follow(ctx context.Context) {
 			c.propose(ctx, p)
 		}
 	}
-	c.Source.Run(ctx, func() string { return c.inForce().Commit }, c.propose)
+	c.Source.Run(ctx, c.known, c.propose)
+}
+
+// known is the commit that need not be evaluated again: the one in force, unless
+// another process has accepted one that nothing is known of.
+func (c *Controller) known() string {
+	commit := c.inForce().Commit
+	if c.control.Accepted() != commit {
+		return ""
+	}
+	return commit
 }
 
 // propose decides about a commit, and has done what the decision asks for.
 func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
 	d, err := c.control.Propose(ctx, p)
 	if err != nil {
 		c.reports.failure(ctx, err)
@@ -91,14 +116,14 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 		c.reports.looked(ctx, d.Held)
 		return
 	}
-	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil {
+	c.Begin(d.Accepted.State.Commit)
+	c.reports.accepted(ctx, d, p.Problems)
+	c.accept(d)
+	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil { // nobody waits for it
 		if err := c.Good.SetGood(ctx, commit); err != nil {
 			c.reports.failure(ctx, err)
 		}
 	}
-	c.Begin(d.Accepted.State.Commit)
-	c.reports.accepted(ctx, d, p.Problems)
-	c.accept(d)
 }
 
 // accept has the zones of a new generation looked at, and forgets those that left.
@@ -114,7 +139,11 @@ func (c *Controller) accept(d control.Decision) {
 	c.seen.Keep(g.Declares)
 	c.worker.Accounts.Keep(g.State)
 	c.setDue(d.Look, queue.Bulk, "to count what the commit changes")
-	c.setDue(d.Due, c.urgency(len(d.Due), d.Revert), "declared otherwise by commit "+g.State.Commit)
+	reason := "declared otherwise by commit " + g.State.Commit
+	c.setDue(d.Due, c.urgency(len(d.Due)-len(d.Back), d.Revert), reason)
+	if len(d.Due) > smallPush {
+		c.setDue(d.Back, queue.Bulk, reason)
+	}
 	if d.Tokens {
 		c.tokens.Set(queue.Item[struct{}]{Reason: "declared otherwise"})
 	}
@@ -144,16 +173,39 @@ func (c *Controller) keepStates(ctx context.Context) {
 // tickEvery is how often control is asked what time and people have brought.
 const tickEvery = time.Second
 
+// sweptEvery is how often it is recorded how far the sweep has come.
+const sweptEvery = time.Minute
+
+// atWorkFor is for how long a look that was begun may go on: a process that ends may
+// not have come to its end.
+const atWorkFor = 30 * time.Second
+
+// recordSwept records how far the sweep has come: to the oldest turn that is due, or
+// may be at work.
+func (c *Controller) recordSwept(ctx context.Context) {
+	until := time.Now().Add(-atWorkFor)
+	if oldest := c.zones.Stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
+		until = oldest
+	}
+	if err := c.Records.Swept(ctx, until); err != nil {
+		c.reports.failure(ctx, err)
+	}
+}
+
 // tick asks for that until ctx ends.
 func (c *Controller) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
-	last := ""
+	last, swept := "", time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		if now := time.Now(); now.Sub(swept) >= sweptEvery {
+			swept = now
+			c.recordSwept(ctx)
 		}
 		ticked, err := c.control.Tick(ctx)
 		switch {
@@ -163,7 +215,7 @@ func (c *Controller) tick(ctx context.Context) {
 			last = err.Error()
 			c.reports.failure(ctx, err)
 		}
-		c.setDue(ticked.Released, queue.Released, "need not wait any longer")
+		c.dueToo(ticked.Released, queue.Released, "need not wait any longer")
 		if ticked.Tokens {
 			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
 		}
@@ -175,18 +227,18 @@ func (c *Controller) tick(ctx context.Context) {
 
 // reload takes over a commit that another process has accepted.
 func (c *Controller) reload(ctx context.Context) {
-	before := c.control.Current()
-	g, err := c.control.Reload(ctx)
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	d, err := c.control.Reload(ctx)
 	if err != nil {
 		c.reports.failure(ctx, err)
 		return
 	}
-	if g == nil {
+	if d.Accepted == nil {
 		c.Source.Poke() // its declarations are not on record: the source proposes it
 		return
 	}
-	d := control.Between(before, g)
-	c.reports.inForce(ctx, g, d.Due)
+	c.reports.inForce(ctx, d.Accepted, d.Due)
 	c.accept(d)
 }
 
@@ -205,7 +257,7 @@ func (c *Controller) lookNow(ctx context.Context) {
 		c.asked.Store(time.Now().UnixNano())
 		ids := allOf(g)
 		c.reports.round(ids)
-		c.setDue(ids, queue.Sweep, "asked for")
+		c.dueToo(ids, queue.Sweep, "asked for")
 		c.tokens.Set(queue.Item[struct{}]{Reason: "asked for"})
 	}
 }

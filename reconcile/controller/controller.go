@@ -79,8 +79,10 @@ type Controller struct {
 	retries *retries
 	breaker *breaker
 	reports *reports
-	asked   atomic.Int64             // Unix nanoseconds at which a look at every zone was asked for last
-	save    chan *control.Generation // declarations to be put on record; the newest counts
+	// deciding is held while a commit comes into force, until the queue has all of it.
+	deciding sync.Mutex
+	asked    atomic.Int64             // Unix nanoseconds at which a look at every zone was asked for last
+	save     chan *control.Generation // declarations to be put on record; the newest counts
 }
 
 // New puts the parts together. It reads what is on record.
@@ -151,4 +153,7 @@ func (c *Controller) Run(ctx context.Context) {
 		all.Go(func() { c.workZones(ctx) })
 	}
 	all.Wait()
+	lingering, cancel := reconcile.Lingering(ctx, grace)
+	defer cancel()
+	c.recordSwept(lingering)
 }

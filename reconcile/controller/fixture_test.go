@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,7 @@ type fixture struct {
 	records  *records
 	journal  *journal
 	look     chan os.Signal
+	room     atomic.Int64 // what is left of the budget; negative is much
 	sync     cron.Schedule
 
 	Config // of the next controller
@@ -78,6 +80,13 @@ func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 	f.Config = Config{
 		Reader: f.calls, Writer: f.calls, Sweep: cron.Every(interval), Interval: interval, Look: f.look,
 		Reporters: []reconcile.Reporter{f.journal},
+	}
+	f.room.Store(-1)
+	f.Room = func(keep int) int {
+		if left := int(f.room.Load()); left >= 0 {
+			return max(0, left-keep)
+		}
+		return 1 << 20
 	}
 	f.stop = func() {}
 	return f
@@ -503,14 +512,17 @@ func (r *records) Standing(ctx context.Context) (reconcile.Standing, error) {
 }
 
 func (r *records) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
-	op := "accept"
-	if a.State != nil {
-		op = "save"
-	}
-	if err := r.note(ctx, op); err != nil {
+	if err := r.note(ctx, "accept"); err != nil {
 		return err
 	}
 	return r.Forgetful.AcceptCommit(ctx, a)
+}
+
+func (r *records) SaveState(ctx context.Context, commit string, state []byte) error {
+	if err := r.note(ctx, "save"); err != nil {
+		return err
+	}
+	return r.Forgetful.SaveState(ctx, commit, state)
 }
 
 func (r *records) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {

@@ -19,7 +19,7 @@ const ahead = 0.9
 
 // turns says when each zone is looked at without a reason: once in a turn, at a time
 // that hangs on its id alone. A fleet is spread evenly however it is named, zones that
-// come and go move no other, and nothing needs to be remembered over a restart.
+// come and go move no other, and of the sweep only a time is remembered over a restart.
 type turns struct {
 	schedule cron.Schedule // nil: never
 
@@ -38,15 +38,27 @@ func (s *turns) turn(now time.Time) time.Duration {
 	return time.Duration(ahead * float64(s.interval.At(s.schedule, now)))
 }
 
-// next is when a zone is to be looked at after a moment; false for never.
+// justNow is the part of a turn before its place in which a zone that is looked at
+// has had its turn.
+const justNow = 0.01
+
+// next is when a zone is to be looked at that was looked at a moment ago; false for
+// never.
 func (s *turns) next(id edge.ZoneID, now time.Time) (time.Time, bool) {
+	return s.after(id, now, justNow)
+}
+
+// first is the first turn of a zone after a moment; false for never.
+func (s *turns) first(id edge.ZoneID, from time.Time) (time.Time, bool) { return s.after(id, from, 0) }
+
+func (s *turns) after(id edge.ZoneID, now time.Time, least float64) (time.Time, bool) {
 	turn := s.turn(now)
 	if turn <= 0 {
 		return time.Time{}, false
 	}
 	passed := float64(now.UnixNano()%int64(turn)) / float64(turn)
 	wait := phaseOf(id) - passed
-	if wait <= 0 {
+	if wait < least {
 		wait++
 	}
 	return now.Add(time.Duration(wait * float64(turn))), true // by the monotonic clock

@@ -45,6 +45,7 @@ type look struct {
 	sight      zone.Sight
 	plan       diff.Plan
 	results    []reconcile.Result
+	unrecorded error // why what agrees could not be put on record
 }
 
 // work looks at a zone and makes it what is desired. It returns when to look again.
@@ -72,8 +73,8 @@ func (c *Controller) work(ctx context.Context, item queue.Item[edge.ZoneID]) *qu
 	case verdict == control.Counting:
 		return c.counted(ctx, &l)
 	}
-	if problem := c.apply(ctx, &l); problem != nil {
-		c.reports.failure(ctx, problem)
+	if l.unrecorded = c.apply(ctx, &l); l.unrecorded != nil {
+		c.reports.failure(ctx, l.unrecorded)
 	}
 	return c.conclude(ctx, &l)
 }
@@ -103,11 +104,17 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 	l.sight, err = c.worker.Read(ctx, l.task)
 	switch {
 	case errors.Is(err, zone.ErrBusy):
+		c.breaker.pass()
 		return c.later(ctx, l.item, busyFor), nil
 	case err != nil:
 		return nil, err
 	}
-	opened, closed := c.breaker.note(l.sight.EntryPoint.Err, time.Now())
+	opened, closed := false, false
+	if l.asked() {
+		opened, closed = c.breaker.note(l.sight.EntryPoint.Err, time.Now())
+	} else {
+		c.breaker.pass()
+	}
 	if closed {
 		c.zones.Wake()
 	}
@@ -122,6 +129,12 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 	}
 	c.keep(l)
 	return nil, nil
+}
+
+// asked reports whether the platform was asked something in this look. Where the
+// account could not be listed just before, it was not: that says nothing new.
+func (l *look) asked() bool {
+	return l.sight.Account.Listed.Err == nil || !l.sight.ListedAt.IsZero()
 }
 
 // keep remembers what was seen of the zone.
@@ -218,8 +231,11 @@ func (l *look) superseded() bool {
 
 // failed reports whether another try may help.
 func (l *look) failed() bool {
+	if l.unrecorded != nil {
+		return true
+	}
 	for _, problem := range l.plan.Problems {
-		if problem.Unread() {
+		if problem.State.Unread() {
 			return true
 		}
 	}
@@ -252,14 +268,20 @@ func (c *Controller) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 	}
 	if l.failed() {
 		earlier(now.Add(c.retries.failed(l.item.Key)), queue.Retry, "it failed before")
-		item.Slow = errors.Is(l.sight.EntryPoint.Err, edge.ErrUnavailable) || now.Sub(l.began) > slowAfter
+		item.Slow = errors.Is(l.sight.EntryPoint.Err, edge.ErrUnavailable)
 	} else {
 		c.retries.worked(l.item.Key)
 	}
+	item.Slow = item.Slow || c.slow(l, now)
 	if !turns {
 		return nil // without a schedule only commits and guards ask for a look
 	}
 	return &item
+}
+
+// slow reports whether the look took long, and not because the budget is used up.
+func (c *Controller) slow(l *look, now time.Time) bool {
+	return now.Sub(l.began) > slowAfter && c.Room(0) > 0
 }
 
 // inForce is the commit of what is in force.

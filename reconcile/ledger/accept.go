@@ -54,6 +54,18 @@ func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, commit string, size dif
 	return err
 }
 
+// SaveState implements [reconcile.Records].
+func (l *Ledger) SaveState(ctx context.Context, commit string, state []byte) error {
+	packed, err := pack(state)
+	if err != nil {
+		return err
+	}
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE accepted SET state = ?1 WHERE "commit" = ?2 AND state IS NOT ?1`, packed, commit)
+		return err
+	})
+}
+
 func forgetZones(ctx context.Context, tx *sql.Tx, zones []edge.ZoneID) error {
 	for _, zone := range zones {
 		for _, table := range []string{"applied", "nonconvergent", "proved"} {

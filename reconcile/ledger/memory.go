@@ -55,10 +55,7 @@ func recall(ctx context.Context, tx *sql.Tx) (memory reconcile.Recollection, err
 	if memory.Approvals, err = recallApprovals(ctx, tx); err != nil {
 		return memory, err
 	}
-	if memory.Rollout, err = recallRollout(ctx, tx); err != nil {
-		return memory, err
-	}
-	memory.Cursor, err = recallCursor(ctx, tx)
+	memory.Rollout, err = recallRollout(ctx, tx)
 	return memory, err
 }
 
@@ -199,29 +196,26 @@ func (l *Ledger) stamp() sql.NullString {
 	return sql.NullString{String: l.Now().UTC().Format(time.RFC3339), Valid: true}
 }
 
-// Keep implements [reconcile.Memory].
-func (l *Ledger) Keep(ctx context.Context, c reconcile.Cursor) error {
+// Swept implements [reconcile.Records].
+func (l *Ledger) Swept(ctx context.Context, until time.Time) error {
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO sweep (one, "commit", phase, at) VALUES (1, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET "commit" = excluded."commit", phase = excluded.phase, at = excluded.at`,
-			c.Commit, int64(c.Phase), c.At.UTC().Format(time.RFC3339Nano))
+			INSERT INTO sweep (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at`,
+			until.UTC().Format(time.RFC3339Nano))
 		return err
 	})
 }
 
-func recallCursor(ctx context.Context, tx *sql.Tx) (c reconcile.Cursor, err error) {
-	var phase int64
+func recallSwept(ctx context.Context, tx *sql.Tx) (until time.Time, err error) {
 	var at string
-	switch err := tx.QueryRowContext(ctx, `SELECT "commit", phase, at FROM sweep`).Scan(&c.Commit, &phase, &at); {
+	switch err := tx.QueryRowContext(ctx, `SELECT at FROM sweep`).Scan(&at); {
 	case errors.Is(err, sql.ErrNoRows):
-		return c, nil
+		return until, nil
 	case err != nil:
-		return c, err
+		return until, err
 	}
-	c.Phase = uint64(phase)
-	if c.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
-		return c, fault(ErrDamaged, fmt.Sprintf("the time of the sweep: %v", err))
+	if until, err = time.Parse(time.RFC3339Nano, at); err != nil {
+		return until, fault(ErrDamaged, fmt.Sprintf("the time of the sweep: %v", err))
 	}
-	return c, nil
+	return until, nil
 }

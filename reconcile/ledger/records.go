@@ -47,7 +47,10 @@ func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
 	if r.Proofs, err = recallProofs(ctx, tx); err != nil {
 		return r, err
 	}
-	r.Drifts, err = recallDrifts(ctx, tx)
+	if r.Drifts, err = recallDrifts(ctx, tx); err != nil {
+		return r, err
+	}
+	r.Swept, err = recallSwept(ctx, tx)
 	return r, err
 }
 

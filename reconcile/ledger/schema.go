@@ -121,12 +121,10 @@ CREATE TABLE wave (
 	outcome TEXT NOT NULL CHECK (outcome IN ('', 'done', 'skipped', 'failed', 'nonconvergent', 'accepted'))
 ) STRICT, WITHOUT ROWID;
 
--- The place of the sweep: one row, or none before the first.
+-- How far the sweep has come: one row, or none before the first.
 CREATE TABLE sweep (
-	one      INTEGER PRIMARY KEY CHECK (one = 1),
-	"commit" TEXT NOT NULL,    -- the last of which every change was made; empty before
-	phase    INTEGER NOT NULL, -- zones before it were looked at; as in reconcile.Cursor, and negative from the middle on
-	at       TEXT NOT NULL     -- when it should have come there
+	one INTEGER PRIMARY KEY CHECK (one = 1),
+	at  TEXT NOT NULL -- each zone whose turn came before was looked at
 ) STRICT;
 
 -- Attempts to create a token. There is one row for each POST that was sent or

@@ -35,9 +35,10 @@ func (r *Run) apply(ctx context.Context, p *planned, report *reconcile.Report) e
 	gate := newGate(r, p)
 	report.Results = r.applyZones(ctx, p, gate)
 	err := gate.stopped()
-	if ctx.Err() == nil {
+	switch {
+	case ctx.Err() == nil:
 		err = errors.Join(err, r.applyTokens(ctx, p, report))
-	} else {
+	case err == nil:
 		err = context.Cause(ctx)
 	}
 	lingering, cancel := reconcile.Lingering(ctx, grace)
@@ -51,10 +52,20 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 	if err != nil {
 		return err
 	}
+	standing, err := r.Records.Standing(ctx)
+	if err != nil {
+		return fmt.Errorf("asking what others have accepted since: %w", err)
+	}
+	if by := standing.Commit; by != p.record.Accepted.Commit && by != p.state.Commit {
+		return fmt.Errorf("another process has accepted commit %s since: %w", by, reconcile.ErrSuperseded)
+	}
 	a := reconcile.Acceptance{
 		Commit: p.state.Commit, Size: p.facts.After, State: state, Approvals: p.words, Gone: control.GoneFrom(p.record, p.state),
 	}
-	if len(r.Guards.Waves) > 0 && p.record.Rollout.Commit != p.state.Commit {
+	if len(r.Guards.Waves) > 0 && standing.RolloutCommit != p.state.Commit {
+		if standing.RolloutHalted == "" {
+			p.rollout.Halted = "" // a person has said so since
+		}
 		a.Rollout = &p.rollout
 	}
 	if err := r.Records.AcceptCommit(ctx, a); err != nil {
@@ -235,12 +246,15 @@ func solved(all, left []diff.Problem) []diff.Problem {
 
 // conclude remembers what the run has come to, even one that was told to stop.
 func (r *Run) conclude(ctx context.Context, p *planned, gate *gate, report *reconcile.Report) error {
-	return errors.Join(r.prove(ctx, p, gate), r.follow(ctx, p, report), r.spend(ctx, p, report))
+	return errors.Join(r.prove(ctx, p, gate), r.forget(ctx, p), r.follow(ctx, p, report), r.spend(ctx, p, report))
 }
 
 // prove records what agrees with its declaration: deployments, and the declarations of
-// zones of which all deployments do.
+// zones of which all deployments do. Of a commit that is not in force nothing is proved.
 func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
+	if p.facts.Shrunk() {
+		return nil
+	}
 	settled := map[edge.ZoneID]int{}
 	for _, s := range p.plan.Settled {
 		settled[s.ID.Zone]++
@@ -264,7 +278,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
-	return r.forget(ctx, p)
+	return nil
 }
 
 // forget drops what is remembered of deployments that the accepted state no longer

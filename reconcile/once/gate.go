@@ -16,15 +16,15 @@ import (
 
 // gate is the [zone.Gate] of an apply. It knows what was said since the run began: to
 // look at a fleet may take hours, and who holds a zone meanwhile is about to work on it
-// by hand.
+// by hand; a daemon may have accepted a newer commit.
 type gate struct {
 	run  *Run
 	plan *planned
 	stop func() // keeps further changes from being begun
 
 	mu       sync.Mutex
-	holds    []diff.Hold
-	heard    time.Time // when they were read; zero for not yet
+	standing reconcile.Standing
+	heard    time.Time // when it was read; zero for not yet
 	rejected error     // the credential is not taken
 	proved   map[edge.ZoneID]int
 }
@@ -42,11 +42,16 @@ func (g *gate) Permit(ctx context.Context, _ zone.Task, planned, now diff.Change
 		return nil, errors.New(refusal.Reason)
 	}
 	at := g.run.Now()
-	holds, err := g.listen(ctx, at)
-	if err != nil {
+	standing, err := g.listen(ctx, at)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("asking whether the zone is held: %w", err)
+	case standing.Commit != g.plan.state.Commit:
+		return nil, reconcile.ErrSuperseded
 	}
-	facts := diff.Facts{Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore, Holds: diff.Active(holds, at)}
+	facts := diff.Facts{
+		Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore, Holds: diff.Active(standing.Holds, at),
+	}
 	facts.Freezes, _ = g.run.freezes(g.plan.order)
 	if refusal := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused; refusal != nil {
 		g.run.log().WarnContext(ctx, "a change waits, though it was about to be made", "change", now.Name(), "reason", refusal.Reason)
@@ -66,18 +71,18 @@ func (g *gate) widen(ctx context.Context, now diff.Change) error {
 	return nil
 }
 
-func (g *gate) listen(ctx context.Context, now time.Time) ([]diff.Hold, error) {
+func (g *gate) listen(ctx context.Context, now time.Time) (reconcile.Standing, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if age := now.Sub(g.heard); !g.heard.IsZero() && age >= 0 && age < heardFor {
-		return g.holds, nil
+		return g.standing, nil
 	}
 	standing, err := g.run.Records.Standing(ctx)
 	if err != nil {
-		return nil, err
+		return standing, err
 	}
-	g.holds, g.heard = standing.Holds, now
-	return g.holds, nil
+	g.standing, g.heard = standing, now
+	return standing, nil
 }
 
 // Proved implements [zone.Gate].

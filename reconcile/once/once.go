@@ -205,13 +205,14 @@ func (r *Run) lookAtTokens(ctx context.Context, p *planned, report *reconcile.Re
 		return nil
 	}
 	report.Tokens = p.tokens
-	if r.Tokens == nil {
-		r.Tokens = token.New(token.Config{Now: r.Now, Log: r.Log})
+	worker := r.Tokens
+	if worker == nil {
+		worker = token.New(token.Config{Now: r.Now, Log: r.Log})
 	}
 	scope := token.Scope{Commit: p.state.Commit, Tokens: p.scope.Tokens, Part: !p.tokens}
-	look := r.Tokens.Look
+	look := worker.Look
 	if writes {
-		look = r.Tokens.Prepare
+		look = worker.Prepare
 	}
 	var err error
 	p.seen.Live.Tokens, err = look(ctx, scope)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 )
@@ -68,21 +67,9 @@ func withZones(state desired.State, pass func(desired.Zone) bool) desired.State 
 // overrides.
 func (r *Run) facts(p *planned) (f diff.Facts, overridden []string) {
 	now := r.Now()
-	f = diff.Facts{
-		Before: p.record.Accepted.Size, After: control.SizeOf(p.state), AllowShrink: p.order.AllowShrink, Shrink: r.Guards.Shrink,
-		Now: now, Holds: diff.Active(p.record.Holds, now), Rules: r.Guards.Rules, Approved: map[string]bool{},
-		Zones: map[edge.ZoneID]diff.Labels{}, LabelsBefore: map[edge.ZoneID]diff.Labels{},
-		Rollout: control.RolloutFacts(p.rollout, r.Guards.Waves, now),
-	}
-	for _, account := range p.state.Accounts {
-		for _, zone := range account.Zones {
-			f.Zones[zone.ID] = zone.Labels
-			if proof, proved := p.record.Proofs[zone.ID]; proved {
-				f.LabelsBefore[zone.ID] = proof.Labels
-			}
-		}
-	}
-	for _, a := range slices.Concat(p.record.Approvals, p.words) {
+	f = control.WholeFacts(p.record, r.Guards, p.state, now)
+	f.AllowShrink, f.Rollout = p.order.AllowShrink, control.RolloutFacts(p.rollout, r.Guards.Waves, now)
+	for _, a := range p.words {
 		f.Approved[a.Digest] = true
 	}
 	for _, digest := range p.order.Approve {

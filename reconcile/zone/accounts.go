@@ -42,6 +42,7 @@ type account struct {
 	turn chan struct{} // holds a value while nobody has it
 
 	mu      sync.Mutex
+	taken   time.Time // when somebody took the turn; zero while nobody has it
 	listed  []edge.Ruleset
 	at      time.Time // when the list was asked for; zero for never
 	managed map[edge.RulesetID]edge.Ruleset
@@ -57,20 +58,15 @@ func NewAccounts(reader edge.Reader, now func() time.Time) *Accounts {
 }
 
 // Live returns the rulesets of a zone's account as listed since a time, and when
-// they were listed. A failure is in what it returns, for this zone and for a while
-// for others; an error is [ErrBusy], or that the context has ended.
+// they were asked for. A failure is in what it returns, for this zone and for a while
+// for others, for whom nothing was asked: the time is zero. An error is [ErrBusy], or
+// that the context has ended.
 func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time) (diff.AccountLive, time.Time, error) {
 	known := a.of(of.ID)
-	timer := time.NewTimer(busyAfter)
-	defer timer.Stop()
-	select {
-	case <-known.turn:
-		defer func() { known.turn <- struct{}{} }()
-	case <-timer.C:
-		return diff.AccountLive{}, time.Time{}, ErrBusy
-	case <-ctx.Done():
-		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
+	if err := a.take(ctx, known); err != nil {
+		return diff.AccountLive{}, time.Time{}, err
 	}
+	defer a.give(known)
 	listed, at, err := a.list(ctx, known, of.ID, since)
 	if err != nil && ctx.Err() != nil {
 		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
@@ -94,6 +90,36 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 		live.Managed[found.ID] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
 	}
 	return live, at, nil
+}
+
+// take waits for the turn at an account, but not for whoever has had it for long.
+func (a *Accounts) take(ctx context.Context, known *account) error {
+	known.mu.Lock()
+	wait := busyAfter
+	if !known.taken.IsZero() {
+		wait -= a.now().Sub(known.taken)
+	}
+	known.mu.Unlock()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-known.turn:
+	case <-timer.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	known.taken = a.now()
+	return nil
+}
+
+func (a *Accounts) give(known *account) {
+	known.mu.Lock()
+	known.taken = time.Time{}
+	known.mu.Unlock()
+	known.turn <- struct{}{}
 }
 
 // Last returns the rulesets of a zone's account as last read, however long ago; false
@@ -145,7 +171,7 @@ func (a *Accounts) list(ctx context.Context, known *account, id edge.AccountID, 
 		return listed, at, nil
 	}
 	if failed != nil && now.Sub(failedAt) < pause {
-		return nil, failedAt, failed
+		return nil, time.Time{}, failed
 	}
 	listed, err := a.reader.AccountRulesets(ctx, id)
 	known.mu.Lock()

@@ -86,7 +86,7 @@ const freshFor = 60 * time.Second
 // Sight is what a read has found.
 type Sight struct {
 	Account  diff.AccountLive
-	ListedAt time.Time // when the account's list was asked for
+	ListedAt time.Time // when the account's list was asked for; zero where it failed just before
 	// EntryPoint is that of the zone; At is when it was asked for.
 	EntryPoint diff.Observed[edge.Ruleset]
 	At         time.Time
@@ -153,18 +153,21 @@ func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 
 // Apply sends the changes of a guarded plan that nothing refuses, one at a time, and
 // proves each by reading it back. A change that the context's end has kept from being
-// sent is not started; one that was sent is finished all the same. It returns what was
-// read last, too; its At is zero where that failed after a write.
+// sent is not started, nor is any after the platform has not taken the credential; one
+// that was sent is finished all the same. It returns what was read last, too; its At is
+// zero where that failed after a write.
 func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (results []reconcile.Result, _ Sight) {
 	v := &visit{Worker: w, Task: t, sight: s}
+	rejected := false
 	for _, c := range plan.Changes {
 		if !c.Applies() || c.Kind != diff.KindDeployment {
 			continue
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !rejected {
 			result = v.change(ctx, c)
 		}
+		rejected = rejected || errors.Is(result.Err, edge.ErrUnauthenticated)
 		results = append(results, result)
 	}
 	return results, v.sight

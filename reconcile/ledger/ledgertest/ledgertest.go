@@ -52,7 +52,8 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		run  func(t *testing.T, open func(t *testing.T) Fixture)
 	}{
 		{"memory", steps(memorySteps())},
-		{"cursor", once(testCursor)},
+		{"forget", steps(forgetSteps())},
+		{"swept", once(testSwept)},
 		{"holds", once(testHolds)},
 		{"control", steps(controlSteps())},
 		{"accept", steps(acceptSteps())},
@@ -117,7 +118,6 @@ func check(t testing.TB, s Store, want reconcile.Record) {
 	same(t, "standing", standingOf(want), standing)
 	recalled, err := s.Recall(ctx)
 	must(t, err)
-	recalled.Cursor = reconcile.Cursor{}
 	same(t, "recalled", recollectionOf(want), recalled)
 	holds, err := s.Holds(ctx)
 	must(t, err)

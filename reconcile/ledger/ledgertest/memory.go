@@ -56,6 +56,12 @@ func memorySteps() []step {
 			},
 			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c1", Size: diff.Size{Zones: 9, Deployments: 12, Tokens: 2}}},
 		},
+	}
+}
+
+// forgetSteps are about deployments that left a zone which stays.
+func forgetSteps() []step {
+	return []step{
 		{
 			"forget nothing", func(ctx context.Context, s Store) error { return s.Forget(ctx, nil) }, reconcile.Record{},
 		},
@@ -75,13 +81,14 @@ func memorySteps() []step {
 	}
 }
 
-func testCursor(t *testing.T, f Fixture) {
-	want := reconcile.Cursor{Phase: 1 << 63, At: noon.Add(time.Nanosecond)}
-	must(t, f.Store.Keep(t.Context(), reconcile.Cursor{Commit: "c1", Phase: 1, At: noon}))
-	must(t, f.Store.Keep(t.Context(), want))
-	got, err := f.Store.Recall(t.Context())
-	must(t, err)
-	same(t, "cursor", want, got.Cursor)
+// testSwept: the last word counts.
+func testSwept(t *testing.T, f Fixture) {
+	must(t, errors.Join(f.Store.Swept(t.Context(), noon), f.Store.Swept(t.Context(), noon.Add(time.Nanosecond))))
+	want := reconcile.Record{Swept: noon.Add(time.Nanosecond)}
+	check(t, f.Store, want)
+	if f.Reopen != nil {
+		check(t, f.Reopen(t).Store, want)
+	}
 }
 
 // testHolds: one a zone, the last; and those that are over are there too.

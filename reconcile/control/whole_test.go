@@ -1,0 +1,204 @@
+package control
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// fleetOf declares zones a, b, c, … of one account, each with these rulesets.
+func fleetOf(commit string, rulesets map[string][]string) desired.State {
+	account := desired.Account{Key: "prod", ID: "account", Rulesets: []desired.RulesetRef{{Key: "core", ID: "id-core"}, {Key: "other", ID: "id-other"}}}
+	for _, id := range []string{"a", "b", "c"} {
+		of, ok := rulesets[id]
+		if !ok {
+			continue
+		}
+		z := desired.Zone{Key: id, ID: edge.ZoneID(id)}
+		for _, ruleset := range of {
+			z.Deployments = append(z.Deployments, desired.Deployment{Ruleset: ruleset})
+		}
+		account.Zones = append(account.Zones, z)
+	}
+	return desired.State{Commit: commit, Accounts: []desired.Account{account}}
+}
+
+func printsOf(s desired.State) map[edge.ZoneID]reconcile.Proof {
+	proofs := map[edge.ZoneID]reconcile.Proof{}
+	for _, account := range s.Accounts {
+		for _, z := range account.Zones {
+			proofs[z.ID] = reconcile.Proof{Zone: z.ID, Fingerprint: z.Fingerprint(account)}
+		}
+	}
+	return proofs
+}
+
+// A rollout is about the zones whose declaration is not the one last proved there.
+func TestRolloutOf(t *testing.T) {
+	waves := []reconcile.Wave{{Count: 1}}
+	before := fleetOf("c1", map[string][]string{"a": {"core"}, "b": {"core"}, "c": {"core"}})
+	next := fleetOf("c2", map[string][]string{"a": {"core"}, "b": {"other"}, "c": {"other"}})
+	halted := reconcile.Rollout{Commit: "c1", Halted: "why"}
+	for name, c := range map[string]struct {
+		record reconcile.Record
+		waves  []reconcile.Wave
+		state  desired.State
+		want   reconcile.Rollout
+	}{
+		"what is new": {
+			reconcile.Record{Proofs: printsOf(before)},
+			waves, next,
+			reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{"b": {Wave: 1}, "c": {Wave: 2}}},
+		},
+		"a revert":         {reconcile.Record{Proofs: printsOf(next), Rollout: halted}, waves, next, reconcile.Rollout{Commit: "c2"}},
+		"it is under way":  {reconcile.Record{Rollout: reconcile.Rollout{Commit: "c2", Wave: 2}}, waves, next, reconcile.Rollout{Commit: "c2", Wave: 2}},
+		"no waves":         {reconcile.Record{Rollout: halted}, nil, next, halted},
+		"nothing declared": {reconcile.Record{}, waves, desired.State{Commit: "c2"}, reconcile.Rollout{Commit: "c2"}},
+		"halted stays halted": {
+			reconcile.Record{Proofs: printsOf(before), Rollout: halted},
+			waves, fleetOf("c2", map[string][]string{"a": {"core"}, "b": {"other"}}),
+			reconcile.Rollout{Commit: "c2", Wave: 1, Halted: "why", Zones: map[edge.ZoneID]reconcile.RolloutZone{"b": {Wave: 1}}},
+		},
+	} {
+		if got := RolloutOf(c.record, c.waves, c.state); !got.Equal(c.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// A zone is as far as the worst of its deployments.
+func TestZoneOutcomes(t *testing.T) {
+	refused := func(guard string) diff.Change { return diff.Change{Refused: &diff.Refusal{Guard: guard}} }
+	of := func(deployment string, outcome reconcile.Outcome) reconcile.Result {
+		return reconcile.Result{Change: diff.Change{Deployment: deployment}, Outcome: outcome}
+	}
+	const (
+		pending, done, skipped = reconcile.ZonePending, reconcile.ZoneDone, reconcile.ZoneSkipped
+		failed, unkept         = reconcile.ZoneFailed, reconcile.ZoneNonConvergent
+	)
+	for name, c := range map[string]struct {
+		problems []diff.ProblemState
+		refused  []string
+		results  []reconcile.Result
+		want     reconcile.ZoneOutcome
+	}{
+		"in sync":       {nil, nil, nil, done},
+		"unknown":       {[]diff.ProblemState{diff.Unknown}, nil, nil, failed},
+		"forbidden":     {[]diff.ProblemState{diff.Forbidden}, nil, nil, failed},
+		"not deployed":  {[]diff.ProblemState{diff.NotDeployed}, nil, nil, skipped},
+		"blocked":       {[]diff.ProblemState{diff.Blocked}, nil, nil, skipped},
+		"undecided":     {nil, []string{"unmanaged"}, nil, skipped},
+		"held":          {nil, []string{"hold"}, nil, skipped},
+		"not kept once": {nil, []string{"non_convergent"}, nil, skipped},
+		"over a limit":  {nil, []string{"limit"}, nil, pending},
+		"not approved":  {nil, []string{"approval"}, nil, pending},
+		"frozen":        {nil, []string{"freeze"}, nil, pending},
+		"its wave":      {nil, []string{"wave"}, nil, pending},
+		"written":       {nil, nil, []reconcile.Result{of("core", reconcile.Converged)}, done},
+		"failed":        {nil, nil, []reconcile.Result{of("core", reconcile.Failed)}, failed},
+		"not started":   {nil, nil, []reconcile.Result{of("core", reconcile.NotStarted)}, pending},
+		"not kept":      {nil, nil, []reconcile.Result{of("core", reconcile.NonConvergent)}, unkept},
+		"the worst counts": {
+			[]diff.ProblemState{diff.Blocked},
+			[]string{"freeze"},
+			[]reconcile.Result{of("core", reconcile.Converged), of("other", reconcile.Failed)},
+			failed,
+		},
+		"waiting is not done": {[]diff.ProblemState{diff.Blocked}, []string{"freeze"}, []reconcile.Result{of("core", reconcile.Converged)}, pending},
+	} {
+		var plan diff.Plan
+		for _, state := range c.problems {
+			plan.Problems = append(plan.Problems, diff.Problem{ZoneID: "a", State: state})
+		}
+		for _, guard := range c.refused {
+			change := refused(guard)
+			change.ZoneID, change.Deployment = "a", "refused"
+			plan.Changes = append(plan.Changes, change)
+		}
+		var results []reconcile.Result
+		for _, result := range c.results {
+			result.Change.ZoneID = "a"
+			plan.Changes = append(plan.Changes, result.Change)
+			results = append(results, result)
+		}
+		plan.Problems = append(plan.Problems, diff.Problem{Token: "ci", State: diff.Unknown}) // is about no zone
+		got := ZoneOutcomes([]edge.ZoneID{"a", "b"}, plan, results)
+		if want := map[edge.ZoneID]reconcile.ZoneOutcome{"a": c.want, "b": done}; !cmp.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestGoneFrom(t *testing.T) {
+	record := reconcile.Record{
+		Proofs:        map[edge.ZoneID]reconcile.Proof{"a": {}, "c": {}},
+		Applied:       diff.Applied{{Zone: "b"}: nil, {Zone: "x"}: nil},
+		NonConvergent: map[diff.DeploymentID]string{{Zone: "w"}: "f"},
+	}
+	state := fleetOf("c1", map[string][]string{"a": nil, "b": nil})
+	if got, want := GoneFrom(record, state), []edge.ZoneID{"c", "w", "x"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// What left a zone is obsolete where that can be told: where a ruleset that the zone
+// declares was not found, or not looked for, it might be that one.
+func TestObsolete(t *testing.T) {
+	id := func(zone edge.ZoneID, ruleset edge.RulesetID) diff.DeploymentID {
+		return diff.DeploymentID{Zone: zone, Ruleset: ruleset}
+	}
+	record := reconcile.Record{
+		Applied:       diff.Applied{id("a", "id-core"): nil, id("a", "id-other"): nil, id("b", "id-core"): nil},
+		NonConvergent: map[diff.DeploymentID]string{id("b", "id-gone"): "f", id("a", "id-other"): "f"},
+	}
+	state := fleetOf("c1", map[string][]string{"a": {"core"}, "b": {"core"}})
+	listed := func(rulesets ...edge.RulesetID) diff.Live {
+		var all []edge.Ruleset
+		for _, ruleset := range rulesets {
+			all = append(all, edge.Ruleset{ID: ruleset, Kind: edge.KindManaged, Phase: edge.PhaseFirewallManaged})
+		}
+		return diff.Live{Accounts: map[edge.AccountID]diff.AccountLive{"account": {Listed: diff.Observed[[]edge.Ruleset]{Value: all}}}}
+	}
+	failed := diff.Live{Accounts: map[edge.AccountID]diff.AccountLive{"account": {Listed: diff.Observed[[]edge.Ruleset]{Err: errors.New("down")}}}}
+	for name, c := range map[string]struct {
+		live diff.Live
+		want []diff.DeploymentID
+	}{
+		"all is known":   {listed("id-core", "id-other"), []diff.DeploymentID{id("a", "id-other"), id("b", "id-gone")}},
+		"one is missing": {listed("id-other"), nil},
+		"not listed":     {failed, nil},
+		"not looked for": {diff.Live{}, nil},
+	} {
+		if got := Obsolete(record, state, c.live); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestSweepRequests(t *testing.T) {
+	state := fleetOf("c1", map[string][]string{"a": nil, "b": nil})
+	state.Accounts = append(state.Accounts, desired.Account{ID: "empty"})
+	if got := SweepRequests(state); got != 3 {
+		t.Errorf("got %d, want a list and two zones", got)
+	}
+}
+
+// Facts of a rollout that is over, or of none, hold nothing back.
+func TestRolloutFactsOfNone(t *testing.T) {
+	waves := []reconcile.Wave{{Count: 1}}
+	zones := map[edge.ZoneID]reconcile.RolloutZone{"a": {Wave: 1}}
+	if f := RolloutFacts(reconcile.Rollout{Commit: "c"}, waves, time.Time{}); f != nil {
+		t.Errorf("got %+v", f)
+	}
+	if f := RolloutFacts(reconcile.Rollout{Commit: "c", Zones: zones}, nil, time.Time{}); f != nil {
+		t.Errorf("got %+v", f)
+	}
+}

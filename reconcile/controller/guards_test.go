@@ -1,0 +1,577 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// What people said and the clock hold back, and how it goes on.
+
+func atMost(n int) reconcile.Guards {
+	return reconcile.Guards{Rules: []diff.Rule{{Name: "fleet", Changes: &diff.Limit{Count: &n}}}}
+}
+
+func approving(what diff.Approve) reconcile.Guards {
+	return reconcile.Guards{Rules: []diff.Rule{{Name: "calm", Approve: what}}}
+}
+
+// approve puts a person's word on record, as another process does.
+func (f *fixture) approve(digests ...string) {
+	f.t.Helper()
+	var words []reconcile.Approval
+	for _, digest := range digests {
+		words = append(words, reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: "kim", At: time.Now()})
+	}
+	if err := f.records.Forgetful.Approve(context.Background(), words); err != nil {
+		f.t.Fatalf("%v", err)
+	}
+}
+
+// planned is what a plan of all that is declared says, through the same guards.
+func (f *fixture) planned() diff.Plan {
+	f.t.Helper()
+	g := f.control.Current()
+	var changes []diff.Change
+	for id := range g.Zones() {
+		task, _ := f.control.Task(g, id)
+		sight, err := f.worker.Read(context.Background(), task)
+		if err != nil {
+			f.t.Fatalf("%v", err)
+		}
+		changes = append(changes, f.worker.Plan(task, sight).Changes...)
+	}
+	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
+	facts := diff.Facts{Now: time.Now(), Rules: f.Guards.Rules, Zones: map[edge.ZoneID]diff.Labels{}}
+	for _, account := range g.State.Accounts {
+		for _, z := range account.Zones {
+			facts.Zones[z.ID] = z.Labels
+		}
+	}
+	return diff.Guard(plan, facts)
+}
+
+func TestAHeldZone(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 2)
+		f.Sweep, f.Interval = cron.Every(10*time.Minute), 10*time.Minute
+		f.repo.push("c1", fleet(2, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(2 * time.Hour), Reason: "INC-1"})
+		f.pass(soon)
+		f.click(1, "php")
+		f.pass(20 * time.Minute)
+		if got := f.off(1); got != "php" {
+			t.Errorf("a held zone is written: %q", got)
+		}
+		f.push("c2", fleet(2, "rce")...)
+		if f.off(1) != "php" || f.off(2) != "rce" {
+			t.Errorf("off are %q and %q", f.off(1), f.off(2))
+		}
+		f.restart()
+		f.pass(90 * time.Minute)
+		if got := f.off(1); got != "php" {
+			t.Errorf("a held zone is written after a restart: %q", got)
+		}
+		f.pass(10*time.Minute + soon) // its end
+		f.want(2, "rce")
+	})
+}
+
+// Who ends a hold waits for no sweep.
+func TestAHoldThatEndsEarly(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 1)
+		f.repo.push("c1", fleet(1, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(9 * time.Hour)})
+		f.push("c2", fleet(1, "rce")...)
+		f.want(1, "xss")
+		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now()})
+		f.pass(2 * time.Second)
+		f.want(1, "rce")
+	})
+}
+
+// A hold that is taken while the zone is being looked at keeps it from being written.
+func TestAHoldTakenRightBeforeAWrite(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 1)
+		f.repo.push("c1", fleet(1, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.calls.set(func(_ context.Context, c call) error {
+			if c.verb == "read" { // it has been planned as soon as this is answered
+				f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(time.Hour)})
+			}
+			return nil
+		})
+		f.calls.take()
+		f.push("c2", fleet(1, "rce")...)
+		if got := only(f.calls.take(), "write"); len(got) > 0 {
+			t.Errorf("%v", got)
+		}
+		f.calls.set(nil)
+		f.pass(time.Hour)
+		f.want(1, "rce")
+	})
+}
+
+// Words that cannot be read let nothing pass.
+func TestWordsThatCannotBeRead(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 1)
+		f.repo.push("c1", fleet(1, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.records.set(func(op string) error {
+			if op == "standing" {
+				return errDisk
+			}
+			return nil
+		})
+		f.pass(10 * time.Second)
+		f.push("c2", fleet(1, "rce")...)
+		f.pass(time.Minute)
+		f.want(1, "xss")
+		f.records.set(nil)
+		f.pass(5 * time.Minute)
+		f.want(1, "rce")
+	})
+}
+
+func window(t *testing.T, expression string, length time.Duration) reconcile.Freeze {
+	t.Helper()
+	schedule, err := cron.ParseStandard(expression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reconcile.Freeze{Name: "calm", Schedule: schedule, For: length, Zone: time.UTC}
+}
+
+// A freeze holds back drift and commits, over a restart too; at its end all is done.
+func TestAFreeze(t *testing.T) {
+	run(t, func(t *testing.T) { // begins at midnight
+		f := newFixture(t, 3)
+		f.repo.push("c1", fleet(3, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.stop()
+		f.Guards = reconcile.Guards{Freezes: []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}}
+		f.start()
+		f.pass(time.Until(time.Date(2000, 1, 1, 6, 10, 0, 0, time.UTC)))
+		f.calls.take()
+		f.push("c2", but(fleet(3, "xss"), 1, "rce")...)
+		f.drift(3)
+		f.lookNow()
+		f.restart()
+		f.pass(time.Until(time.Date(2000, 1, 1, 7, 59, 59, 0, time.UTC)))
+		if got := only(f.calls.take(), "write"); len(got) > 0 {
+			t.Errorf("%v", got)
+		}
+		f.pass(soon)
+		if f.off(1) != "rce" || f.off(2) != "xss" || f.off(3) != "xss" {
+			t.Errorf("off are %q, %q, %q", f.off(1), f.off(2), f.off(3))
+		}
+	})
+}
+
+// A zone may wait for more than one thing: each of them is heard.
+func TestAZoneThatWaitsForTwoThings(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 1)
+		f.repo.commit("c1", commit{state: twoDeployments("c1", "xss")})
+		f.deployTwice(1)
+		f.start()
+		defer func() { f.stop() }()
+		if got := f.offOf(1); got != "xss xss" {
+			t.Fatalf("off are %q", got)
+		}
+		f.stop()
+		f.Guards = approving(diff.ApproveWeakening)
+		f.Guards.Freezes = []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}
+		f.Sweep = nil // nothing looks again by chance
+		f.start()
+		f.pass(time.Until(time.Date(2000, 1, 1, 6, 10, 0, 0, time.UTC)))
+		// One deployment is to be weaker, which needs an approval. The other is to be
+		// stronger: it waits for the end of the freeze.
+		state := twoDeployments("c2", "xss")
+		d := &state.Accounts[0].Zones[0].Deployments[0]
+		d.Disable.Tags = append(d.Disable.Tags, desired.Declared[string]{Value: "rce"})
+		state.Accounts[0].Zones[0].Deployments[1].Disable.Tags = nil
+		f.repo.commit("c2", commit{state: state})
+		f.source.Poke()
+		f.pass(soon)
+		if got := f.offOf(1); got != "xss xss" {
+			t.Fatalf("off are %q", got)
+		}
+		plan := f.planned()
+		f.pass(time.Until(time.Date(2000, 1, 1, 8, 0, 5, 0, time.UTC)))
+		if got := f.offOf(1); got != "xss " {
+			t.Errorf("off are %q after the freeze", got)
+		}
+		for _, c := range plan.Changes {
+			f.approve(c.ApprovalDigest())
+		}
+		f.pass(soon)
+		if got := f.offOf(1); got != "rce,xss " {
+			t.Errorf("off are %q after the approval", got)
+		}
+	})
+}
+
+// twoDeployments declares one zone that runs two managed rulesets.
+func twoDeployments(commit string, tags ...string) desired.State {
+	second := core(tags...)
+	second.Ruleset = "credentials"
+	return stateOf(commit, zoneOf(1, core(tags...), second))
+}
+
+// deployTwice has a zone run a second managed ruleset, which has the same rules.
+func (f *fixture) deployTwice(i int) {
+	f.t.Helper()
+	rulesets := f.platform.State().Accounts[0].Rulesets
+	second := rulesets[slices.IndexFunc(rulesets, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
+	second.ID, second.Name = mem.CredentialsRuleset, "Second"
+	if err := f.platform.SetRuleset(mem.Account, second); err != nil {
+		f.t.Fatalf("%v", err)
+	}
+	entry := f.entry(i)
+	rule := entry.Rules[0]
+	rule.ID, rule.Ref = "22222222222222222222222222222222", "second"
+	rule.ActionParameters = &edge.ActionParameters{ID: mem.CredentialsRuleset, Version: "latest"}
+	entry.Rules = append(slices.Clone(entry.Rules), rule)
+	if err := f.platform.SetEntryPoint(mem.FleetZone(i), entry); err != nil {
+		f.t.Fatalf("%v", err)
+	}
+}
+
+// offOf are the tags that are off in each deployment of a zone.
+func (f *fixture) offOf(i int) string {
+	text := ""
+	for k, rule := range f.entry(i).Rules {
+		if k > 0 {
+			text += " "
+		}
+		text += tagsOff(rule)
+	}
+	return text
+}
+
+// Nothing of a commit that changes too much is written, in whatever order its zones
+// come and however often the process begins anew, until somebody agrees; then all of
+// it is.
+func TestACommitOverALimit(t *testing.T) {
+	for name, agree := range map[string]func(f *fixture){
+		"the whole plan":  func(f *fixture) { f.approve(f.planned().ApprovalDigest()) },
+		"what is refused": func(f *fixture) { f.approve(f.planned().Changes[0].Refused.Digest) },
+		"each change": func(f *fixture) {
+			for _, c := range f.planned().Changes {
+				f.approve(c.ApprovalDigest())
+			}
+		},
+	} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/restarted=%v", name, restarted), func(t *testing.T) {
+				run(t, func(t *testing.T) {
+					const n = 12
+					f := newFixture(t, n)
+					f.repo.push("c1", fleet(n, "xss")...)
+					f.start()
+					defer func() { f.stop() }()
+					f.stop()
+					f.Guards = atMost(10)
+					f.start()
+					f.push("c2", fleet(n, "rce")...)
+					f.want(n, "xss")
+					if restarted {
+						f.restart()
+						f.restart()
+					}
+					f.lookNow()
+					f.pass(interval)
+					f.want(n, "xss")
+					agree(f)
+					f.pass(soon)
+					f.want(n, "rce")
+					if left := f.record().Approvals; len(left) > 0 {
+						t.Errorf("not spent: %v", left)
+					}
+					f.push("c3", fleet(n, "xss")...) // and it is another decision after that
+					f.push("c4", fleet(n, "rce")...)
+					f.want(n, "rce")
+					if got := f.control.Current().State.Commit; got != "c4" {
+						t.Errorf("in force is %s", got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What was approved is no part of what is counted: neither of the commit, nor of drift.
+func TestWhatIsApprovedDoesNotCount(t *testing.T) {
+	run(t, func(t *testing.T) {
+		const n = 20
+		f := newFixture(t, n)
+		f.repo.push("c1", fleet(n, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.stop()
+		f.Guards = atMost(5)
+		f.start()
+		f.push("c2", append(fleet(10, "rce"), fleet(n, "xss")[10:]...)...)
+		if got := f.count(n, "rce"); got != 0 {
+			t.Fatalf("%d zones are written", got)
+		}
+		f.approve(f.planned().ApprovalDigest())
+		f.pass(soon)
+		if got := f.count(n, "rce"); got != 10 {
+			t.Fatalf("%d zones are written", got)
+		}
+		if got := f.record().Drifts; len(got) > 0 {
+			t.Errorf("drifts on record: %v", got)
+		}
+		for i := 11; i <= 15; i++ { // as many as may drift
+			f.click(i)
+		}
+		f.lookNow()
+		if got := f.count(n, "xss"); got != 10 {
+			t.Errorf("%d zones are as declared", got)
+		}
+	})
+}
+
+// Drift is counted in a window that lasts over commits, restarts and crashes.
+func TestDriftKeepsToItsLimit(t *testing.T) {
+	for name, between := range map[string]func(f *fixture, step int){
+		"sweeps":   func(f *fixture, _ int) { f.lookNow() },
+		"restarts": func(f *fixture, _ int) { f.restart() },
+		"commits": func(f *fixture, step int) {
+			f.push(fmt.Sprint("c", 2+step), but(fleet(40, "xss"), 40, fmt.Sprint("t", step))...)
+			f.lookNow()
+		},
+		"crashes": func(f *fixture, _ int) { // nothing is proved or reported, ever
+			f.records.set(func(op string) error {
+				if op == "prove" {
+					return errDisk
+				}
+				return nil
+			})
+			f.restart()
+			f.records.set(nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T) {
+				const n, most = 40, 10
+				f := newFixture(t, n)
+				f.repo.push("c1", fleet(n, "xss")...)
+				f.start()
+				defer func() { f.stop() }()
+				f.stop()
+				f.Guards = atMost(most)
+				f.Sweep = cron.Every(24 * time.Hour)
+				f.start()
+				f.drift(n - 1)
+				f.calls.take()
+				for step := range 5 {
+					between(f, step)
+					f.pass(time.Minute)
+				}
+				healed := map[string]bool{}
+				for _, c := range only(f.calls.take(), "write") {
+					if c.who != "40" {
+						healed[c.who] = true
+					}
+				}
+				if len(healed) == 0 || len(healed) > most {
+					t.Errorf("%d zones are healed", len(healed))
+				}
+				f.pass(interval) // the window has passed
+				f.lookNow()
+				if got := f.count(n-1, "xss"); got <= len(healed) || got > 2*most {
+					t.Errorf("%d zones are healed after the window, %d before", got, len(healed))
+				}
+			})
+		})
+	}
+}
+
+// Who approves of all drift that a rule holds back has it healed, though it is looked
+// at zone by zone.
+func TestAnApprovalOfAllDrift(t *testing.T) {
+	for name, guards := range map[string]reconcile.Guards{"approval": approving(diff.ApproveAll), "limit": atMost(0)} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T) {
+				const n = 20
+				f := newFixture(t, n)
+				f.repo.push("c1", fleet(n, "xss")...)
+				f.start()
+				defer func() { f.stop() }()
+				f.stop()
+				f.Guards = guards
+				f.start()
+				f.drift(n)
+				f.lookNow()
+				if got := f.count(n, "xss"); got != 0 {
+					t.Fatalf("%d zones are healed", got)
+				}
+				f.approve(f.planned().ApprovalDigest())
+				f.pass(soon)
+				f.want(n, "xss")
+				if left := f.record().Approvals; len(left) > 0 {
+					t.Errorf("not spent: %v", left)
+				}
+			})
+		})
+	}
+}
+
+// One approval of all that a rule holds back in a zone counts for each of its
+// deployments.
+func TestAnApprovalOfAZoneWithTwoDeployments(t *testing.T) {
+	for _, drift := range []bool{false, true} {
+		run(t, func(t *testing.T) {
+			f := newFixture(t, 1)
+			f.repo.commit("c1", commit{state: twoDeployments("c1", "xss")})
+			f.deployTwice(1)
+			f.start()
+			defer func() { f.stop() }()
+			f.stop()
+			f.Guards = approving(diff.ApproveAll)
+			f.start()
+			want := "xss xss"
+			if drift {
+				entry := f.entry(1)
+				for i := range entry.Rules {
+					entry.Rules[i].ActionParameters.Overrides = nil
+				}
+				if err := f.platform.SetEntryPoint(mem.FleetZone(1), entry); err != nil {
+					t.Fatal(err)
+				}
+				f.lookNow()
+			} else {
+				want = "rce rce"
+				f.repo.commit("c2", commit{state: twoDeployments("c2", "rce")})
+				f.source.Poke()
+				f.pass(soon)
+			}
+			if got := f.offOf(1); got == want {
+				t.Fatalf("off are %q, and nobody has agreed", got)
+			}
+			f.approve(f.planned().Changes[0].Refused.Digest)
+			f.pass(soon)
+			if got := f.offOf(1); got != want {
+				t.Errorf("drift %v: off are %q", drift, got)
+			}
+			if left := f.record().Approvals; len(left) > 0 {
+				t.Errorf("not spent: %v", left)
+			}
+		})
+	}
+}
+
+// Approvals that cannot be written down yet do not lose a commit its zones.
+func TestApprovalsThatCannotBeRecorded(t *testing.T) {
+	for _, op := range []string{"approve", "spend"} {
+		t.Run(op, func(t *testing.T) {
+			run(t, func(t *testing.T) {
+				const n = 4
+				f := newFixture(t, n)
+				f.repo.push("c1", fleet(n, "xss")...)
+				f.start()
+				defer func() { f.stop() }()
+				f.stop()
+				f.Guards = approving(diff.ApproveAll)
+				f.start()
+				f.lookNow()
+				f.push("c2", fleet(n, "rce")...)
+				digest := f.planned().ApprovalDigest()
+				f.push("c3", fleet(n, "xss")...)
+				f.records.set(func(o string) error {
+					if o == op {
+						return errDisk
+					}
+					return nil
+				})
+				f.repo.commit("c4", commit{
+					state:     stateOf("c4", fleet(n, "rce")...),
+					approvals: []reconcile.Approval{{Digest: digest, Kind: reconcile.Approved, Who: "kim"}},
+				})
+				f.source.Poke()
+				f.pass(soon)
+				f.records.set(nil)
+				f.pass(time.Minute)
+				f.want(n, "rce")
+			})
+		})
+	}
+}
+
+// An approval that a commit carries counts at once.
+func TestACommitThatCarriesItsApproval(t *testing.T) {
+	run(t, func(t *testing.T) {
+		const n = 4
+		f := newFixture(t, n)
+		f.repo.push("c1", fleet(n, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.stop()
+		f.Guards = approving(diff.ApproveAll)
+		f.start()
+		f.push("c2", fleet(n, "rce")...)
+		plan := f.planned()
+		f.repo.commit("c3", commit{
+			state:     stateOf("c3", fleet(n, "rce")...),
+			approvals: []reconcile.Approval{{Digest: plan.ApprovalDigest(), Kind: reconcile.Approved, Who: "kim"}},
+		})
+		f.source.Poke()
+		f.pass(soon)
+		f.want(n, "rce")
+	})
+}
+
+// A label that a commit takes away does not take its own guard away, and once the
+// change is proved the guard of the new labels counts alone.
+func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
+	run(t, func(t *testing.T) {
+		const n = 2
+		gold := fleet(n, "xss")
+		for i := range gold {
+			gold[i].Labels = map[string]string{"tier": "gold"}
+		}
+		f := newFixture(t, n)
+		f.repo.push("c1", gold...)
+		f.start()
+		defer func() { f.stop() }()
+		f.stop()
+		f.Guards = reconcile.Guards{Rules: []diff.Rule{{Name: "gold", Labels: diff.Labels{"tier": "gold"}, Approve: diff.ApproveAll}}}
+		f.start()
+		f.push("c2", fleet(n, "rce")...)
+		f.want(n, "xss")
+		f.restart()
+		f.want(n, "xss")
+		f.approve(f.planned().ApprovalDigest())
+		for _, c := range f.planned().Changes {
+			f.approve(c.ApprovalDigest())
+		}
+		f.pass(soon)
+		f.want(n, "rce")
+		f.drift(n)
+		f.lookNow()
+		f.want(n, "rce")
+	})
+}

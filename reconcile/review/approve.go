@@ -1,0 +1,55 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// approvable are the digests of what a reviewer agrees to by approving of a plan:
+// of all of it, and of each change that would be sent or is held back.
+func approvable(plan diff.Plan) []string {
+	digests := []string{plan.ApprovalDigest()}
+	for _, c := range plan.Changes {
+		if c.Request != nil {
+			digests = append(digests, c.ApprovalDigest())
+		}
+	}
+	return digests
+}
+
+// agree records the approving reviews of what was told. Only those count that were
+// given after it was told: an earlier one is of another plan, and would renew
+// itself whenever the plan is made anew.
+func (r *Reviews) agree(ctx context.Context, number int, said told) error {
+	if said.approved || len(r.Approvers) == 0 || len(said.approvable) == 0 {
+		return nil
+	}
+	names, err := r.Forge.Approvals(ctx, number, said.head, said.at)
+	if err != nil {
+		return fmt.Errorf("asking who approves: %w", err)
+	}
+	i := slices.IndexFunc(names, func(name string) bool {
+		return slices.ContainsFunc(r.Approvers, func(approver string) bool { return strings.EqualFold(name, approver) })
+	})
+	if i < 0 {
+		return nil
+	}
+	approvals := make([]reconcile.Approval, len(said.approvable))
+	for n, digest := range said.approvable {
+		approvals[n] = reconcile.Approval{
+			Digest: digest, Kind: reconcile.Approved, Who: names[i], Reason: fmt.Sprintf("review of pull request %d", number), At: r.Now(),
+		}
+	}
+	if err := r.Records.Approve(ctx, approvals); err != nil {
+		return fmt.Errorf("recording the approval: %w", err)
+	}
+	said.approved = true
+	r.told[number] = said
+	r.Log.InfoContext(ctx, "a plan was approved by a review", "number", number, "who", names[i], "head", said.head)
+	return nil
+}

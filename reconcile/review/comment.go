@@ -1,0 +1,92 @@
+package review
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// marker is the first line of the comment, by which it is found again.
+const marker = "<!-- seawall:plan -->"
+
+// verdict is what is to be said of one head.
+type verdict struct {
+	head, base string
+	zones      int // that the head declares
+	problems   []desired.Problem
+	plan       *diff.Plan // nil: the head is not valid
+}
+
+// mistakesTold bounds how many mistakes a comment lists.
+const mistakesTold = 20
+
+// mostApproved is how long a comment may be, in bytes, that a review approves of:
+// [diff.Plan.Markdown] leaves changes out of one that is longer.
+const mostApproved = 50_000
+
+// comment is the text for reviewers. Whatever comes from the pull request stands
+// in code spans.
+func (v verdict) comment(pull PullRequest) string {
+	var b bytes.Buffer
+	if v.plan == nil {
+		v.mistakes(&b)
+		return b.String()
+	}
+	_ = v.plan.Markdown(&b) // a buffer takes everything
+	fmt.Fprintf(&b, "\nLooked at are the zones that it declares otherwise than the commit in force, of %s.\n", plural(v.zones, "zone", "zones"))
+	fmt.Fprintf(&b, "\nTo be approved: %s\n", diff.Code(v.plan.ApprovalDigest()))
+	if b.Len() > mostApproved {
+		fmt.Fprintf(&b, "\nNot all of it is shown, so a review approves of nothing here: %s does.\n", diff.Code("seawall apply --approve DIGEST"))
+	}
+	if pull.Fork {
+		b.WriteString("\nThis comes from a fork. Nothing of it was run but its declarations, and nothing was sent but reads.\n")
+	}
+	fmt.Fprintf(&b, "\n<sub>head %s against %s, which is in force</sub>\n", diff.Code(short(v.head)), diff.Code(short(v.base)))
+	return b.String()
+}
+
+func (v verdict) mistakes(b *bytes.Buffer) {
+	errors := desired.Errors(v.problems)
+	fmt.Fprintf(b, "### Seawall: this does not compile\n\nAfter a merge the commit in force would stay. %s:\n\n", plural(len(errors), "mistake", "mistakes"))
+	for i, p := range errors {
+		if i == mistakesTold {
+			fmt.Fprintf(b, "- … and %d more: %s shows all of them\n", len(errors)-i, diff.Code("seawall validate"))
+			break
+		}
+		fmt.Fprintf(b, "- %s", diff.Code(p.String()))
+		if p.Hint != "" {
+			fmt.Fprintf(b, "; %s", diff.Code(p.Hint))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func refusedComment(err error) string {
+	return "### Seawall: this cannot be read\n\n" + diff.Code(err.Error()) + "\n"
+}
+
+// mark is the mark at the head.
+func (v verdict) mark() Mark {
+	m := Mark{Context: "seawall/plan", State: MarkSuccess}
+	if v.plan == nil {
+		m.State, m.Description = MarkFailure, plural(len(desired.Errors(v.problems)), "mistake", "mistakes")+" in the desired state"
+		return m
+	}
+	m.Description = v.plan.Summary.String()
+	return m
+}
+
+func short(commit string) string { return commit[:min(len(commit), 12)] }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// oneLineOf keeps a description on one line.
+func oneLineOf(s string) string { return strings.Join(strings.Fields(diff.Printable(s)), " ") }

@@ -1,0 +1,359 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/once"
+	"github.com/seawall-dev/seawall/reconcile/source"
+)
+
+// fixture is reviews over a platform, a forge and git in memory. Everything happens
+// one by one.
+type fixture struct {
+	*Reviews
+	t        *testing.T
+	platform *mem.Platform
+	tamper   *tamper
+	calls    *edge.Recorder // past tamper, to the platform
+	clock    *clock
+	records  *records
+	forge    *board
+	heads    *heads
+	log      *strings.Builder
+	inForce  *desired.State // nil: nothing is
+}
+
+// newFixture is a platform with n zones that all run the core ruleset, untuned.
+func newFixture(t *testing.T, n int) *fixture {
+	t.Helper()
+	platform, err := mem.New(mem.Config{Seed: mem.Fleet(n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{
+		t: t, platform: platform, tamper: &tamper{Platform: platform}, records: &records{}, log: &strings.Builder{},
+		clock: &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		forge: &board{comments: map[int]string{}, approvals: map[string][]string{}, approvedAt: map[string]time.Time{}},
+		heads: &heads{commits: map[string]commit{}, compiled: map[string]int{}, at: map[int]string{}, failed: map[int]error{}},
+	}
+	f.calls = edge.Record(f.tamper)
+	f.Reviews = New(Config{
+		Forge: f.forge, Heads: f.heads, Base: f.base, Reader: f.calls, Records: f.records, Comments: true,
+		Budget: diff.Budget{Requests: 1200, Per: 5 * time.Minute}, Concurrency: 1, Now: f.clock.Now,
+		Requests: f.tamper.sent.Load,
+		Log:      slog.New(slog.NewTextHandler(f.log, nil)),
+	})
+	return f
+}
+
+func (f *fixture) base() (desired.State, bool) {
+	if f.inForce == nil {
+		return desired.State{}, false
+	}
+	return *f.inForce, true
+}
+
+// converge puts a commit in force that declares these zones, and makes the platform
+// agree with it.
+func (f *fixture) converge(name string, zones ...desired.Zone) {
+	f.t.Helper()
+	state := stateOf(name, zones...)
+	f.heads.commits[name] = commit{state: state}
+	run := once.Run{
+		Source:  source.New(source.Config{Source: branch(name), Compiler: f.heads, Now: f.clock.Now}),
+		Records: f.records, Reader: f.platform, Writer: f.platform, Concurrency: 1, Now: f.clock.Now,
+	}
+	if report := run.Apply(f.t.Context(), once.Order{}); !report.Converged() {
+		f.t.Fatalf("not converged: %v; %+v", report.Err, report.Plan)
+	}
+	f.inForce = &state
+	f.calls.Reset()
+}
+
+// open opens a pull request, or pushes to it.
+func (f *fixture) open(number int, name string, zones ...desired.Zone) {
+	f.openState(number, stateOf(name, zones...))
+}
+
+func (f *fixture) openState(number int, state desired.State) {
+	if !slices.ContainsFunc(f.forge.pulls, func(p PullRequest) bool { return p.Number == number }) {
+		f.forge.pulls = append(f.forge.pulls, PullRequest{Number: number, Author: "dev"})
+	}
+	f.heads.at[number] = state.Commit
+	f.heads.commits[state.Commit] = commit{state: state}
+}
+
+func (f *fixture) round() {
+	f.t.Helper()
+	if err := f.Round(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// wantCalls holds what was sent since it was last asked to a list, in short: "list",
+// "managed core", "read 3" (zones by number).
+func (f *fixture) wantCalls(want ...string) {
+	f.t.Helper()
+	got := f.calls.Calls()
+	for i, call := range got {
+		got[i] = shorten(call)
+	}
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		f.t.Errorf("calls (-want +got):\n%s", d)
+	}
+	f.calls.Reset()
+}
+
+func shorten(call string) string {
+	verb, path, _ := strings.Cut(call, " ")
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	who := strings.TrimLeft(strings.TrimPrefix(parts[1], "f1ee"), "0")
+	switch {
+	case verb == "PATCH":
+		return "write " + who
+	case parts[0] == "zones":
+		return "read " + who
+	case len(parts) == 3:
+		return "list"
+	case parts[3] == string(mem.CoreRuleset):
+		return "managed core"
+	}
+	return "managed " + parts[3]
+}
+
+// off returns the tags that are off in a zone, whatever the platform answers.
+func (f *fixture) off(zone int) (tags []string) {
+	for _, z := range f.platform.State().Zones {
+		if z.ID != mem.FleetZone(zone) {
+			continue
+		}
+		if o := z.EntryPoint.Rules[0].ActionParameters.Overrides; o != nil {
+			for _, c := range o.Categories {
+				if c.Enabled != nil && !*c.Enabled {
+					tags = append(tags, c.Category)
+				}
+			}
+		}
+	}
+	slices.Sort(tags)
+	return tags
+}
+
+// records are those of a daemon, and what was approved through them.
+type records struct {
+	reconcile.Forgetful
+	approved []reconcile.Approval
+}
+
+func (r *records) Approve(ctx context.Context, a []reconcile.Approval) error {
+	r.approved = append(r.approved, a...)
+	return r.Forgetful.Approve(ctx, a)
+}
+
+// board is a forge in memory.
+type board struct {
+	pulls      []PullRequest
+	comments   map[int]string
+	marks      []string // "head context state"
+	approvals  map[string][]string
+	approvedAt map[string]time.Time
+	sent       int
+	down       error
+	away       error            // from questions about approvals alone
+	told       func(number int) // before each comment; nil is not
+	stuck      map[int]bool     // comments on these pull requests are never taken
+}
+
+func (b *board) PullRequests(context.Context) ([]PullRequest, error) {
+	return slices.Clone(b.pulls), b.down
+}
+
+func (b *board) Comment(ctx context.Context, number int, marker, body string) error {
+	if !strings.HasPrefix(marker, "<!--") {
+		return errors.New("the marker would be seen")
+	}
+	if b.told != nil {
+		b.told(number)
+	}
+	if b.stuck[number] {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if b.comments[number] != body {
+		b.comments[number], b.sent = body, b.sent+1
+	}
+	return b.down
+}
+
+func (b *board) Mark(_ context.Context, commit string, m Mark) error {
+	b.marks = append(b.marks, commit+" "+m.String())
+	return b.down
+}
+
+func (b *board) Approvals(_ context.Context, number int, head string, since time.Time) (names []string, err error) {
+	key := fmt.Sprint(number, " ", head)
+	if !b.approvedAt[key].Before(since) {
+		names = b.approvals[key]
+	}
+	return names, errors.Join(b.down, b.away)
+}
+
+// approve is a review of a head by some people at a time, in place of any before.
+func (b *board) approve(number int, head string, at time.Time, names ...string) {
+	key := fmt.Sprint(number, " ", head)
+	b.approvals[key], b.approvedAt[key] = names, at
+}
+
+// heads are those of pull requests, and what each commit says.
+type heads struct {
+	commits  map[string]commit
+	compiled map[string]int // how often
+	at       map[int]string
+	failed   map[int]error
+}
+
+type commit struct {
+	state    desired.State
+	problems []desired.Problem
+}
+
+func (h *heads) Fetch(_ context.Context, numbers []int) (map[int]string, map[int]error, error) {
+	found := map[int]string{}
+	for _, n := range numbers {
+		if h.at[n] != "" {
+			found[n] = h.at[n]
+		}
+	}
+	return found, h.failed, nil
+}
+
+func (h *heads) Compile(_ context.Context, name string) (desired.State, []desired.Problem, error) {
+	h.compiled[name]++
+	c := h.commits[name]
+	return c.state, c.problems, nil
+}
+
+// branch is git with one commit.
+type branch string
+
+func (b branch) Fetch(context.Context) (string, error) { return string(b), nil }
+
+// tamper stands before the platform. A hook that is nil lets calls pass.
+type tamper struct {
+	*mem.Platform
+	sent atomic.Int64
+	list func(context.Context) error
+	read func(context.Context, edge.ZoneID) error
+}
+
+func (p *tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
+	p.sent.Add(1)
+	if p.list != nil {
+		if err := p.list(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p.Platform.AccountRulesets(ctx, account)
+}
+
+func (p *tamper) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+	p.sent.Add(1)
+	return p.Platform.AccountRuleset(ctx, account, id)
+}
+
+func (p *tamper) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+	p.sent.Add(1)
+	if p.read != nil {
+		if err := p.read(ctx, zone); err != nil {
+			return edge.Ruleset{}, err
+		}
+	}
+	return p.Platform.EntryPoint(ctx, zone)
+}
+
+// clock is a wall clock that moves when told to.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// reads counts the entry points that were read since it was last asked.
+func (f *fixture) reads() (n int) {
+	for _, call := range f.calls.Calls() {
+		if strings.HasPrefix(shorten(call), "read ") {
+			n++
+		}
+	}
+	f.calls.Reset()
+	return n
+}
+
+// stateOf declares zones of the fleet's account.
+func stateOf(commit string, zones ...desired.Zone) desired.State {
+	return desired.State{Commit: commit, Accounts: []desired.Account{{
+		Key: "prod", ID: mem.Account, Zones: zones,
+		Rulesets: []desired.RulesetRef{{Key: "core", Name: "Core Ruleset"}, {Key: "credentials", ID: mem.CredentialsRuleset}},
+	}}}
+}
+
+// fleetZone declares a zone of the fleet.
+func fleetZone(i int, deployments ...desired.Deployment) desired.Zone {
+	return desired.Zone{Key: fmt.Sprintf("zone-%05d.example", i), ID: mem.FleetZone(i), Deployments: deployments}
+}
+
+// zones declares zones 1 to n alike.
+func zones(n int, d desired.Deployment) []desired.Zone {
+	all := make([]desired.Zone, n)
+	for i := range all {
+		all[i] = fleetZone(i+1, d)
+	}
+	return all
+}
+
+// zonesBut declares zones 1 to n alike, but for one of them.
+func zonesBut(n, i int, d desired.Deployment) []desired.Zone {
+	all := zones(n, core("xss"))
+	all[i-1] = fleetZone(i, d)
+	return all
+}
+
+// core declares a deployment of the core ruleset that switches tags off.
+func core(tags ...string) desired.Deployment {
+	d := desired.Deployment{
+		Ruleset: "core", Enabled: desired.Declared[bool]{Value: true},
+		Origin: desired.Origin{File: "zones/shop.cue", Line: 4, Column: 2},
+	}
+	for _, tag := range tags {
+		d.Disable.Tags = append(d.Disable.Tags, desired.Declared[string]{Value: tag})
+	}
+	return d
+}

@@ -1,0 +1,64 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Forge is where pull requests are reviewed; reconcile/forge speaks with one.
+type Forge interface {
+	// PullRequests lists the open ones against the followed branch.
+	PullRequests(ctx context.Context) ([]PullRequest, error)
+	// Comment makes the one comment that begins with marker say body.
+	Comment(ctx context.Context, number int, marker, body string) error
+	// Mark sets a mark at a commit.
+	Mark(ctx context.Context, commit string, mark Mark) error
+	// Approvals returns who approves of this very head and said so at a time or later.
+	Approvals(ctx context.Context, number int, head string, since time.Time) ([]string, error)
+}
+
+// PullRequest is an open pull request. All of it is a stranger's word.
+type PullRequest struct {
+	Number int
+	Author string
+	Fork   bool
+}
+
+// Heads are the heads of pull requests, as git has them: anybody may have made
+// them, so they are kept apart from what is acted on.
+type Heads interface {
+	// Fetch makes these the pull requests that are kept and returns their heads,
+	// and why each of the others has none.
+	Fetch(ctx context.Context, numbers []int) (heads map[int]string, failed map[int]error, err error)
+	reconcile.Compiler
+}
+
+// Records is what a review needs of what is on record; see [reconcile.Records] and
+// [reconcile.Control].
+type Records interface {
+	Restore(ctx context.Context) (reconcile.Record, error)
+	Approve(ctx context.Context, approvals []reconcile.Approval) error
+}
+
+// Mark is a commit status on a forge.
+type Mark struct {
+	Context     string // whose: "seawall/plan", "seawall/apply"
+	State       MarkState
+	Description string
+}
+
+// MarkState is what a mark says.
+type MarkState string
+
+// The states of marks.
+const (
+	MarkPending MarkState = "pending"
+	MarkSuccess MarkState = "success"
+	MarkFailure MarkState = "failure"
+)
+
+// String is for logs and tests.
+func (m Mark) String() string { return fmt.Sprintf("%s %s: %s", m.Context, m.State, m.Description) }

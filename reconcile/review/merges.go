@@ -1,0 +1,196 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Merges marks commits of the followed branch: pending while one is being applied,
+// then success or failure, once, when all its zones are done. A failure because
+// nobody had approved becomes a success when somebody has. It is a [reconcile.Reporter]; a
+// forge that is down holds nothing up. Make it with [NewMerges].
+type Merges struct {
+	send func(ctx context.Context, commit string, m Mark) error
+	log  *slog.Logger
+	wake chan struct{}
+
+	mu      sync.Mutex
+	queue   []merged
+	pending string // the commit that is marked as pending
+	settled string // the commit whose mark is final
+
+	// trouble are the changes of the commit that the latest word about is a refusal,
+	// or that the platform did not keep: a commit may take several runs.
+	trouble  map[string]bool
+	mendable bool // the mark is a failure because of trouble alone
+}
+
+type merged struct {
+	commit string
+	mark   Mark
+}
+
+// mostMarks bounds how many marks wait for a forge that is down; the oldest go.
+const mostMarks = 100
+
+// NewMerges returns a reporter that sends marks; see [Merges.Run].
+func NewMerges(send func(ctx context.Context, commit string, m Mark) error, log *slog.Logger) *Merges {
+	return &Merges{send: send, log: log, wake: make(chan struct{}, 1)}
+}
+
+// Begin says that a commit is about to be applied.
+func (m *Merges) Begin(commit string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if commit == "" || commit == m.pending {
+		return
+	}
+	if m.pending != "" && m.pending != m.settled { // nobody will finish it
+		m.push(m.pending, Mark{"seawall/apply", MarkFailure, "replaced by " + short(commit) + " before all zones were done"})
+	}
+	if m.pending = commit; commit == m.settled {
+		return
+	}
+	m.trouble, m.mendable = nil, false
+	m.push(commit, Mark{"seawall/apply", MarkPending, "being applied"})
+}
+
+// Report implements [reconcile.Reporter].
+func (m *Merges) Report(_ context.Context, r reconcile.Report) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r.Held != nil && !r.Held.Again && r.Held.Commit != "" {
+		m.push(r.Held.Commit, Mark{"seawall/apply", MarkFailure, "held: " + r.Held.Reason})
+	}
+	begun := r.Commit == m.pending || m.pending == "" && m.settled == "" && r.Full // of an earlier process
+	if r.Commit == "" || !begun && r.Commit != m.settled {
+		return
+	}
+	if m.pending == "" && m.settled == "" && !r.Converged() {
+		return // it may have settled long ago; what goes wrong today is not its verdict
+	}
+	m.remember(r)
+	mended := m.mendable && len(m.trouble) == 0 && r.Converged()
+	if r.Commit == m.settled && !mended || r.Unfinished > 0 || r.Err != nil {
+		return
+	}
+	m.settled, m.mendable = r.Commit, len(m.trouble) > 0 && len(r.Plan.Problems) == 0
+	m.push(r.Commit, m.verdictOf(r))
+}
+
+// remember keeps the latest word about each change; the caller holds the lock.
+func (m *Merges) remember(r reconcile.Report) {
+	if m.trouble == nil || r.Full {
+		m.trouble = map[string]bool{}
+	}
+	for _, c := range r.Plan.Changes {
+		if delete(m.trouble, c.Name()); c.Refused != nil {
+			m.trouble[c.Name()] = true
+		}
+	}
+	for _, result := range r.Results {
+		if result.Outcome == reconcile.NonConvergent {
+			m.trouble[result.Change.Name()] = true
+		}
+	}
+}
+
+func (m *Merges) verdictOf(r reconcile.Report) Mark {
+	mark := Mark{"seawall/apply", MarkSuccess, r.Verdict()}
+	if !r.Converged() {
+		mark.State = MarkFailure
+	} else if n := len(m.trouble); n > 0 {
+		mark.State, mark.Description = MarkFailure, fmt.Sprintf("not converged: %s not made", plural(n, "change was", "changes were"))
+	}
+	return mark
+}
+
+// push adds to the queue; the caller holds the lock.
+func (m *Merges) push(commit string, mark Mark) {
+	mark.Description = oneLineOf(mark.Description)
+	m.queue = append(m.queue, merged{commit, mark})
+	m.queue = m.queue[max(0, len(m.queue)-mostMarks):]
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// retryMarks is how long a forge that did not take a mark is left alone.
+const retryMarks = 30 * time.Second
+
+// Run sends marks until ctx ends, those of one commit in order. One that the forge
+// does not take is tried again after those of other commits, and is told once.
+func (m *Merges) Run(ctx context.Context) {
+	failing := false
+	for {
+		next, ok := m.next()
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return
+			case <-m.wake:
+			}
+			continue
+		}
+		if err := m.send(ctx, next.commit, next.mark); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			if !failing {
+				m.log.WarnContext(ctx, "the forge did not take a mark; it is tried again", "commit", next.commit, "state", string(next.mark.State), "error", err.Error())
+			}
+			failing = true
+			m.postpone(next.commit)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(retryMarks):
+			}
+			continue
+		}
+		failing = false
+		m.done(next)
+	}
+}
+
+func (m *Merges) next() (merged, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.queue) == 0 {
+		return merged{}, false
+	}
+	return m.queue[0], true
+}
+
+// postpone moves what waits for one commit behind all others: a forge that will
+// never take it (it may not know the commit) must not keep those from being told.
+func (m *Merges) postpone(commit string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	slices.SortStableFunc(m.queue, func(a, b merged) int {
+		switch {
+		case a.commit != commit && b.commit == commit:
+			return -1
+		case a.commit == commit && b.commit != commit:
+			return 1
+		}
+		return 0
+	})
+}
+
+func (m *Merges) done(sent merged) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.queue) > 0 && m.queue[0] == sent {
+		m.queue = m.queue[1:]
+	}
+}
+
+var _ reconcile.Reporter = (*Merges)(nil)

@@ -1,0 +1,130 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+func TestMergesSettleOnce(t *testing.T) {
+	sent := make(chan string, 10)
+	fail := true
+	m := NewMerges(func(_ context.Context, commit string, mark Mark) error {
+		if fail {
+			fail = false
+			return errors.New("503")
+		}
+		sent <- commit + " " + mark.String()
+		return nil
+	}, slog.New(slog.DiscardHandler))
+	m.Begin("c1")
+	m.Begin("c1")
+	unfinished := reconcile.Report{Commit: "c1", Unfinished: 3}
+	m.Report(t.Context(), unfinished)
+	m.Report(t.Context(), reconcile.Report{Commit: "c1", Results: []reconcile.Result{{Outcome: reconcile.Converged}}})
+	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
+	m.Report(t.Context(), reconcile.Report{Commit: "c1", Held: &reconcile.Held{Commit: "c2", Reason: "2 mistakes\nin it"}})
+	m.Report(t.Context(), reconcile.Report{Commit: "c1", Held: &reconcile.Held{Commit: "c2", Reason: "2 mistakes\nin it", Again: true}})
+	m.Begin("c1")
+	want := []string{"c1 seawall/apply pending: being applied", "c1 seawall/apply success: converged: 1 applied and proved", "c2 seawall/apply failure: held: 2 mistakes in it"}
+	if len(m.queue) != len(want) {
+		t.Fatalf("queued %+v", m.queue)
+	}
+	for i, q := range m.queue {
+		if got := q.commit + " " + q.mark.String(); got != want[i] {
+			t.Errorf("queued %q, want %q", got, want[i])
+		}
+	}
+	for range 200 {
+		m.push("c", Mark{})
+	}
+	if len(m.queue) != mostMarks {
+		t.Errorf("%d wait for a forge that is down", len(m.queue))
+	}
+}
+
+func TestMergesSettleWhatIsReplaced(t *testing.T) {
+	m := NewMerges(nil, slog.New(slog.DiscardHandler))
+	m.Begin("c1")
+	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
+	m.Begin("c2")
+	m.Report(t.Context(), reconcile.Report{Commit: "c2", Unfinished: 1})
+	m.Begin("c3")
+	m.Begin("c1") // somebody moved the branch back
+	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
+	var got []string
+	for _, q := range m.queue {
+		got = append(got, q.commit+" "+string(q.mark.State))
+	}
+	want := []string{"c1 pending", "c1 success", "c2 pending", "c2 failure", "c3 pending", "c3 failure"}
+	if !slices.Equal(got, want) {
+		t.Errorf("queued %v", got)
+	}
+}
+
+func TestMergesAreNotHeldUpByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent []string
+		m := NewMerges(func(_ context.Context, commit string, mark Mark) error {
+			if commit == "gone" {
+				return errors.New("422: no commit found")
+			}
+			sent = append(sent, commit+" "+string(mark.State))
+			return nil
+		}, slog.New(slog.DiscardHandler))
+		m.Begin("gone")
+		m.Report(t.Context(), reconcile.Report{Commit: "gone"})
+		m.Begin("c2")
+		m.Report(t.Context(), reconcile.Report{Commit: "c2"})
+		ctx, cancel := context.WithCancel(t.Context())
+		go m.Run(ctx)
+		time.Sleep(5 * retryMarks)
+		synctest.Wait()
+		cancel()
+		if !slices.Equal(sent, []string{"c2 pending", "c2 success"}) || len(m.queue) != 2 {
+			t.Errorf("sent %v, %d wait", sent, len(m.queue))
+		}
+	})
+}
+
+func TestMergesOfSeveralRuns(t *testing.T) {
+	change := func(n int, refused bool) diff.Change {
+		c := diff.Change{Kind: diff.KindDeployment, Zone: fmt.Sprint("zone-", n), Request: &diff.Request{}}
+		if refused {
+			c.Refused = &diff.Refusal{Guard: "approval"}
+		}
+		return c
+	}
+	run := func(unfinished int, results []reconcile.Result, changes ...diff.Change) reconcile.Report {
+		return reconcile.Report{Commit: "c1", Unfinished: unfinished, Results: results, Plan: diff.Plan{Changes: changes}}
+	}
+	m := NewMerges(nil, slog.New(slog.DiscardHandler))
+	last := func() string { return m.queue[len(m.queue)-1].mark.String() }
+	m.Begin("c1")
+	m.Report(t.Context(), run(1, []reconcile.Result{{Change: change(2, false), Outcome: reconcile.Failed}}, change(1, true), change(2, false)))
+	if len(m.queue) != 1 {
+		t.Errorf("settled too early: %s", last())
+	}
+	m.Report(t.Context(), run(0, []reconcile.Result{{Change: change(2, false), Outcome: reconcile.Converged}}, change(2, false)))
+	if got := last(); got != "seawall/apply failure: not converged: 1 change was not made" {
+		t.Errorf("marked %q", got)
+	}
+	m.Report(t.Context(), run(0, nil))
+	m.Report(t.Context(), run(0, nil, change(1, true)))
+	if len(m.queue) != 2 {
+		t.Errorf("marked again: %s", last())
+	}
+	m.Report(t.Context(), run(0, []reconcile.Result{{Change: change(1, false), Outcome: reconcile.Converged}}, change(1, false)))
+	m.Report(t.Context(), run(0, nil))
+	if got := last(); len(m.queue) != 3 || got != "seawall/apply success: converged: 1 applied and proved" {
+		t.Errorf("%d marks, the last %q", len(m.queue), got)
+	}
+}

@@ -1,0 +1,78 @@
+package review
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/token"
+)
+
+// plan plans a head against what is live: of the zones whose declaration it
+// changes, those that base declares. What drifted elsewhere is not its doing, and
+// is nothing that its reviewers agree to.
+func (r *Reviews) plan(ctx context.Context, number int, commit string, head, base desired.State) (diff.Plan, error) {
+	reading, unread := readable(head, base)
+	record, err := r.Records.Restore(ctx)
+	if err != nil {
+		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
+	}
+	live, used, err := r.read(ctx, number, commit, base.Commit, reading)
+	if err != nil {
+		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
+	}
+	if live.Tokens, err = r.Tokens.Look(ctx, token.Scope{Commit: head.Commit, Tokens: head.Tokens}); err != nil {
+		return diff.Plan{}, fmt.Errorf("recalling tokens: %w", err)
+	}
+	facts := control.WholeFacts(record, r.Guards, head, r.Now())
+	facts.NonConvergent = record.NonConvergent
+	plan := diff.Make(diff.Input{
+		State: reading, Live: live, Applied: record.Applied, Now: facts.Now,
+		NameSuffix: r.Tokens.NameSuffix, Creates: r.Tokens.CreatesTokens,
+	})
+	plan.Problems = append(plan.Problems, unread...)
+	plan.GeneratedAt = facts.Now
+	plan = diff.Guard(plan, facts)
+	if r.Deprecations != nil {
+		plan.Deprecations = r.Deprecations(head, facts.Now)
+	}
+	plan.Requests.Used, plan.Requests.Cost = used, r.Budget.Cost(plan.Requests.ToApply)
+	return plan, nil
+}
+
+// readable cuts a head down to the zones that it declares otherwise and whose ids
+// base declares in the same account, and says of each new one that it is not read.
+func readable(head, base desired.State) (desired.State, []diff.Problem) {
+	declared := map[edge.ZoneID]edge.AccountID{}
+	for _, account := range base.Accounts {
+		for _, zone := range account.Zones {
+			declared[zone.ID] = account.ID
+		}
+	}
+	changed := diff.ChangedZones(base, head)
+	var unread []diff.Problem
+	accounts := make([]desired.Account, 0, len(head.Accounts))
+	for _, account := range head.Accounts {
+		zones := make([]desired.Zone, 0, len(account.Zones))
+		for _, zone := range account.Zones {
+			switch {
+			case !changed[zone.ID]:
+			case declared[zone.ID] == account.ID && account.ID != "":
+				zones = append(zones, zone)
+			default:
+				unread = append(unread, diff.Problem{
+					Account: account.Key, Zone: zone.Key, ZoneID: zone.ID, State: diff.NotRead, Origin: zone.Origin,
+					Reason: "the commit in force does not declare this zone, so it is not read before the merge",
+				})
+			}
+		}
+		if account.Zones = zones; len(zones) > 0 {
+			accounts = append(accounts, account)
+		}
+	}
+	head.Accounts = accounts
+	return head, unread
+}

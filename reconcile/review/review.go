@@ -1,0 +1,325 @@
+// Package review tells the reviewers of pull requests what a merge would do.
+//
+//	list → fetch → evaluate → read → plan → guard → comment, mark → record approvals
+//
+//	reviews := review.New(review.Config{Forge: forge, Heads: heads, Base: control.InForce, …})
+//	go reviews.Run(ctx, ticks, wake)
+//
+// Each open pull request has one comment, updated in place, and a mark at its head.
+// An approving review by one of the configured accounts approves of what the comment
+// shows. [Merges] marks the commits of the followed branch.
+//
+// Nothing is written to the platform, and nothing of a pull request is run but CUE in
+// a bounded worker. Of the platform those zones are read that the commit in force
+// declares, and no others: a pull request that names somebody else's zone would have
+// its state posted.
+//
+// What fails, takes long or hangs about one pull request costs the others
+// [Config.Timeout] at the most, and that once: from then on it comes after them. One
+// that needs more reads than the budget has is read in parts, round after round.
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/token"
+)
+
+// Config is what [Reviews] are made from. Forge, Heads, Base, Reader, Records and Now
+// are required.
+type Config struct {
+	Forge   Forge
+	Heads   Heads
+	Base    func() (desired.State, bool) // what is in force; false: nothing yet
+	Reader  edge.Reader
+	Records Records
+	// Tokens looks at tokens and nothing more. It has the NameSuffix and the
+	// CreatesTokens of the worker that applies: with others a review would promise
+	// tokens that are refused. Nobody else may use it. Nil: tokens are unknown.
+	Tokens *token.Worker
+	Guards reconcile.Guards
+
+	// Approvers are the accounts whose approving review counts as approval of what
+	// the comment says; without them none does.
+	Approvers []string
+	// Comments says whether plans are told in a comment; without, by the mark alone.
+	Comments bool
+	// Deprecations says what leans on what goes away; nil says nothing.
+	Deprecations reconcile.Deprecations
+
+	Budget   diff.Budget  // of what applies; zero is not known
+	Requests func() int64 // HTTP requests sent so far; nil counts none
+	// Room returns how many requests a pull request of many zones may have sent in
+	// one round; nil has room for all of them.
+	Room        func() int
+	Concurrency int           // zones at once; zero is 16
+	Timeout     time.Duration // of one pull request in one round; zero is 2 minutes
+	Now         func() time.Time
+	Log         *slog.Logger // nil discards
+}
+
+const (
+	usualConcurrency = 16
+	usualTimeout     = 2 * time.Minute
+)
+
+// Reviews looks at pull requests. It is not safe for concurrent use. Make it with
+// [New].
+type Reviews struct {
+	Config
+	told   map[int]told
+	parts  map[int]part // that are not read through yet
+	kept   kept
+	late   map[int]int // the round in which a pull request took too long, or was not read through
+	rounds int
+}
+
+// told is what was last said of a pull request.
+type told struct {
+	head, base string
+	at         time.Time // from when on it could be read
+	approvable []string  // digests of what the comment shows, to be approved
+	approved   bool
+}
+
+// tellAgain is how old a plan may become before it is made anew: the platform
+// goes on living under a pull request that waits.
+const tellAgain = time.Hour
+
+// mostReviewed bounds how many pull requests are planned in one round.
+const mostReviewed = 50
+
+// New returns reviews that have looked at nothing yet.
+func New(c Config) *Reviews {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Tokens == nil {
+		c.Tokens = token.New(token.Config{Now: c.Now, Log: c.Log})
+	}
+	if c.Concurrency <= 0 {
+		c.Concurrency = usualConcurrency
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = usualTimeout
+	}
+	return &Reviews{
+		Config: c, told: map[int]told{}, parts: map[int]part{}, late: map[int]int{},
+		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now},
+	}
+}
+
+// Run looks at pull requests at each tick and when woken, until ctx ends.
+func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, wake <-chan struct{}) {
+	said := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		case <-wake:
+		}
+		err := r.Round(ctx)
+		switch {
+		case err == nil:
+			said = ""
+		case ctx.Err() == nil && err.Error() != said:
+			said = err.Error() // a forge that is down is told once
+			r.Log.WarnContext(ctx, "pull requests were not looked at", "error", said)
+		}
+	}
+}
+
+// Round looks at all open pull requests once. A failure stays in its pull
+// request; err is for what kept it from looking at any.
+func (r *Reviews) Round(ctx context.Context) error {
+	base, ok := r.Base()
+	if !ok {
+		return nil
+	}
+	open, err := r.Forge.PullRequests(ctx)
+	if err != nil {
+		return fmt.Errorf("listing pull requests: %w", err)
+	}
+	slices.SortFunc(open, byTrust)
+	open = open[:min(len(open), mostReviewed)]
+	numbers := make([]int, len(open))
+	for i, pull := range open {
+		numbers[i] = pull.Number
+	}
+	r.forget(ctx, numbers)
+	heads, failed, err := r.Heads.Fetch(ctx, numbers)
+	if err != nil {
+		return fmt.Errorf("fetching pull requests: %w", err)
+	}
+	r.rounds++
+	slices.SortStableFunc(open, r.lateLast)
+	for _, pull := range open {
+		err := r.bounded(ctx, func(ctx context.Context) error {
+			return r.review(ctx, pull, heads[pull.Number], failed[pull.Number], base)
+		})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil && !errors.Is(err, errInParts) {
+			r.Log.WarnContext(ctx, "a pull request was not reviewed", "number", pull.Number, "error", err.Error())
+		}
+		if again := r.noteLate(pull.Number, err); again {
+			break // the others of them have their turn in the next rounds
+		}
+	}
+	r.dropKept()
+	return nil
+}
+
+// lateLast puts pull requests whose time was over, or that are read in parts, after
+// the others, and of them those first that have waited longest.
+func (r *Reviews) lateLast(a, b PullRequest) int { return r.late[a.Number] - r.late[b.Number] }
+
+// noteLate notes whether a pull request was done in its time, and reports whether it
+// has taken all of its time once more.
+func (r *Reviews) noteLate(number int, err error) (again bool) {
+	late := errors.Is(err, errTooLong)
+	if !late && !errors.Is(err, errInParts) {
+		delete(r.late, number)
+		return false
+	}
+	_, before := r.late[number]
+	r.late[number] = r.rounds
+	return late && before
+}
+
+// byTrust puts those that come from the project itself before those of forks, which
+// anybody can open by the hundred, and new ones before old ones.
+func byTrust(a, b PullRequest) int {
+	if a.Fork != b.Fork {
+		if b.Fork {
+			return -1
+		}
+		return 1
+	}
+	return b.Number - a.Number
+}
+
+// bounded does what concerns one pull request. It has its time and no more, and it
+// survives what a stranger may have found to make it panic: neither may keep the
+// others from being reviewed, or end the daemon.
+func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("%w than %s", errTooLong, r.Timeout))
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reviewing it makes no sense: %v", p)
+		}
+	}()
+	err = do(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
+}
+
+// errTooLong says that the time of a pull request is over.
+var errTooLong = errors.New("it took longer")
+
+// forget drops what was said of pull requests that are closed, once it is known
+// whether somebody approved of it: who approves and merges at once is no longer
+// seen among the open ones. A forge that does not say is asked again, for a while.
+func (r *Reviews) forget(ctx context.Context, open []int) {
+	gone := func(number int) bool { return !slices.Contains(open, number) }
+	maps.DeleteFunc(r.parts, func(number int, _ part) bool { return gone(number) })
+	maps.DeleteFunc(r.late, func(number, _ int) bool { return gone(number) })
+	for number, said := range r.told {
+		if !gone(number) {
+			continue
+		}
+		err := r.bounded(ctx, func(ctx context.Context) error { return r.agree(ctx, number, said) })
+		if err != nil {
+			if r.Now().Sub(said.at) < tellAgain {
+				continue
+			}
+			r.Log.WarnContext(ctx, "nobody knows who approved of a pull request that is closed", "number", number, "error", err.Error())
+		}
+		delete(r.told, number)
+	}
+}
+
+// review looks at one pull request: it tells what is new of it, and hears who
+// approves of what was told before.
+func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, failed error, base desired.State) error {
+	if head == "" {
+		if failed == nil {
+			return errors.New("git does not have it yet")
+		}
+		return r.unread(ctx, pull, failed)
+	}
+	before, known := r.told[pull.Number]
+	if known && before.head == head && before.base == base.Commit && r.Now().Sub(before.at) < tellAgain {
+		return r.agree(ctx, pull.Number, before)
+	}
+	if known && before.head == head { // who has approved of what was told until now has approved of that
+		if err := r.agree(ctx, pull.Number, before); err != nil {
+			return err
+		}
+	}
+	said, now, err := r.look(ctx, pull.Number, head, base)
+	if err != nil {
+		return err
+	}
+	text := said.comment(pull)
+	if r.Comments {
+		if err := r.Forge.Comment(ctx, pull.Number, marker, text); err != nil {
+			return fmt.Errorf("commenting: %w", err)
+		}
+	}
+	if !r.Comments || len(text) > mostApproved {
+		now.approvable = nil // nobody has seen it
+	}
+	if err := r.Forge.Mark(ctx, head, said.mark()); err != nil {
+		return fmt.Errorf("marking the head: %w", err)
+	}
+	now.at = r.Now()
+	r.told[pull.Number] = now
+	return nil
+}
+
+// unread tells that a head cannot be read. What was told before is over with it: a
+// head that comes back is told anew.
+func (r *Reviews) unread(ctx context.Context, pull PullRequest, failed error) error {
+	delete(r.told, pull.Number)
+	if !r.Comments {
+		return failed
+	}
+	return r.Forge.Comment(ctx, pull.Number, marker, refusedComment(failed))
+}
+
+// look evaluates and plans a head.
+func (r *Reviews) look(ctx context.Context, number int, head string, base desired.State) (verdict, told, error) {
+	now := told{head: head, base: base.Commit}
+	if err := r.mayGoOn(number, head, base.Commit); err != nil {
+		return verdict{}, now, err
+	}
+	state, problems, err := r.Heads.Compile(ctx, head)
+	if err != nil {
+		return verdict{}, now, fmt.Errorf("compiling: %w", err)
+	}
+	if len(desired.Errors(problems)) > 0 {
+		return verdict{head: head, base: base.Commit, problems: problems}, now, nil
+	}
+	plan, err := r.plan(ctx, number, head, state, base)
+	if err != nil {
+		return verdict{}, now, err
+	}
+	now.approvable = approvable(plan)
+	return verdict{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan}, now, nil
+}
