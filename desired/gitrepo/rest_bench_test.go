@@ -1,3 +1,5 @@
+//go:build unix
+
 package gitrepo_test
 
 import (
