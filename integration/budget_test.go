@@ -26,7 +26,7 @@ func TestPlansBesideTheDaemonShareItsBudget(t *testing.T) {
 	s.configure(strings.Replace(s.config.text(s), "requests: 100_000", `requests: 30, per: "2s"`, 1))
 	s.repo.Commit("edge.cue", declare(12, 25))
 	s.start()
-	s.pollReady()
+	s.poll("all zones are as declared", func() bool { return len(s.logged("run finished")) > 0 })
 	plan := func() {
 		run(t, nil, "plan", "--config", s.configFile()).want(t, 0, "12 in sync")
 	}
