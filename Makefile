@@ -1,6 +1,7 @@
-# `make` lists the targets; `make check` is what CI runs.
+# `make` lists the targets. CI runs `make check race plain`, see .ci/run.
 
 GO ?= go
+SHELL := bash
 
 # Tools run at a fixed version without a trace in go.mod.
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
@@ -13,12 +14,21 @@ GOLDEN_PACKAGES := ./cmd/seawall ./cue/schema ./diff ./reconcile/status ./desire
 GOLDEN_TESTS    := TestScript|TestMistakes|Golden|Generated
 GOLDEN_FILES    := '*.golden' '*.txtar' '*/calendar.json' docs examples
 
-TEST_TIMEOUT ?= 15m
+# Where goroutines meet: the packages that run under the race detector. A test
+# compares this with the packages that start goroutines.
+RACE := ./reconcile/... ./edge/client ./edge/mem ./edge/sim ./edge/edgetest \
+	./desired/gitrepo/... ./desired/unitcache ./desired/worker
+
+# It bounds what hangs. A package takes a minute or two; on a machine that does
+# much else, longer.
+TEST_TIMEOUT ?= 30m
 BENCH        ?= .
 ZONES        ?= 100,1000
 LATENCY      ?= 0,20ms
 ROWS         ?=
 SOAK         ?= 30m
+CHECKS       ?= 1000
+PACKAGES     ?= ./...
 
 .DEFAULT_GOAL := help
 
@@ -39,8 +49,13 @@ test: ## run the tests
 	$(GO) test -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: race
-race: ## run the tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -timeout $(TEST_TIMEOUT) ./...
+race: ## run the tests of packages with goroutines under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -timeout $(TEST_TIMEOUT) $(RACE)
+
+.PHONY: plain
+plain: ## run the tests of the other packages; with "make race" that is go test ./...
+	@all=$$($(GO) list ./...) && race=$$($(GO) list $(RACE)) || exit 1; \
+	$(GO) test -timeout $(TEST_TIMEOUT) $$(grep -Fxv "$$race" <<<"$$all")
 
 .PHONY: bench
 bench: build ## measure the program beside a bare client; ZONES=10000 for a large fleet
@@ -51,7 +66,14 @@ faults: build ## what Seawall does when what it depends on misbehaves; ROWS=git 
 	$(GO) run ./integration/faults -binary ./seawall -only '$(ROWS)'
 
 .PHONY: soak
-soak: build ## one daemon for SOAK (30m) through faults that come and go
+soak: soak-tests soak-daemon ## what takes long and is rarely red: the next two
+
+.PHONY: soak-tests
+soak-tests: ## run all tests at length and under the race detector, CHECKS (1000) times where chance draws
+	SEAWALL_TEST_SOAK=1 RAPID_CHECKS=$(CHECKS) CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 12h $(PACKAGES)
+
+.PHONY: soak-daemon
+soak-daemon: build ## one daemon for SOAK (30m) through faults that come and go
 	$(GO) run ./integration/faults -binary ./seawall -soak $(SOAK)
 
 .PHONY: bench-parts
@@ -59,7 +81,7 @@ bench-parts: ## run the Go benchmarks of the parts; BENCH=Plan picks some
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: check
-check: fmt vet staticcheck vulncheck race golden layering lint ## all that a change must pass
+check: fmt vet staticcheck vulncheck lint ## what a change must pass beside the tests
 
 .PHONY: fmt
 fmt: ## fail on files that gofumpt would change
@@ -88,7 +110,7 @@ lint: ## golangci-lint, where it is installed
 	else echo 'lint: golangci-lint is not installed; nothing looked at'; fi
 
 .PHONY: layering
-layering: ## who may import what, dependencies explained, deploy/ sound
+layering: ## of the tests: who may import what, dependencies explained, deploy/ sound
 	$(GO) test ./integration -run 'Layering|Dependencies|Deploy|CI'
 
 .PHONY: golden-update
@@ -96,5 +118,5 @@ golden-update: ## rewrite golden files from what the code does now
 	$(GO) test -count=1 $(GOLDEN_PACKAGES) -run '$(GOLDEN_TESTS)' -update
 
 .PHONY: golden
-golden: ## fail when updating would change a golden file
+golden: ## of the tests, the other way round: fail when updating would change a golden file
 	@.ci/golden $(GOLDEN_FILES)

@@ -10,7 +10,8 @@ import (
 
 // Guard passes a plan through every guard. Guards are functions from plan to
 // plan: a refused change stays where it is, with the reason and with what would
-// release it. The first refusal counts.
+// release it. The first refusal counts. The digest of a plan that has one is taken
+// anew.
 //
 // Their order: what makes a change senseless whoever agrees to it (shrink,
 // unmanaged, tokens, non_convergent); what people withdrew for a while (hold);
@@ -41,6 +42,9 @@ func Guard(plan Plan, facts Facts) Plan {
 	refuse(heldBackBy(facts.asked(plan, granted)))
 	refuse(func(c Change) *Refusal { return refuseFrozen(c, facts) })
 	refuse(func(c Change) *Refusal { return refuseEarly(c, facts) })
+	if plan.Digest == "" {
+		return plan.count() // a part of what people get to see
+	}
 	return plan.seal()
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Make plans everything in.State declares against in.Live. Zones whose entry
 // point was not looked at are left out. The plan is sorted by account, zone and
-// deployment and has passed no guard yet; see [Guard].
+// deployment and has passed no guard yet; see [Guard]. That of a part has no digest.
 func Make(in Input) Plan {
 	p := planner{in: in, managed: map[rulesetKey]lookup{}, groups: groupNames(in)}
 	p.plan = Plan{
@@ -32,6 +32,9 @@ func Make(in Input) Plan {
 	p.plan.Findings = sortFindings(append(p.plan.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.Creates)...))
 	p.plan.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
 	sortChanges(p.plan.Changes)
+	if in.Part {
+		return p.plan.count()
+	}
 	return p.plan.seal()
 }
 

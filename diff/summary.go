@@ -31,6 +31,13 @@ type Summary struct {
 
 // seal counts and digests: the last step after guards have spoken.
 func (p Plan) seal() Plan {
+	p = p.count()
+	p.Digest = p.digest()
+	return p
+}
+
+// count sums up what the changes and problems come to.
+func (p Plan) count() Plan {
 	p.Summary = p.summarise()
 	p.Requests.ToApply = 0
 	for _, c := range p.Changes {
@@ -42,12 +49,14 @@ func (p Plan) seal() Plan {
 			p.Requests.ToApply += requestsPerChange
 		}
 	}
-	d := p
-	d.Deprecations = []deprecation.Notice{} // days left change by themselves
-	d.Digest, d.GeneratedAt, d.Expiries, d.Holds = "", time.Time{}, nil, nil
-	d.Requests = Requests{ToApply: p.Requests.ToApply} // the rest is about the run, and not about what it would do
-	p.Digest = "sha256:" + fingerprint(d)
 	return p
+}
+
+func (p Plan) digest() string {
+	p.Deprecations = []deprecation.Notice{} // days left change by themselves
+	p.Digest, p.GeneratedAt, p.Expiries, p.Holds = "", time.Time{}, nil, nil
+	p.Requests = Requests{ToApply: p.Requests.ToApply} // the rest is about the run, and not about what it would do
+	return "sha256:" + fingerprint(p)
 }
 
 // requestsPerChange is one write and the read that proves it.

@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
+	flag.Parse()
+	if err := briefly(); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if built.dir != "" {
 		os.RemoveAll(built.dir)

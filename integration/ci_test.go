@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,16 +46,102 @@ func TestCIVulncheckHidesNothing(t *testing.T) {
 	}
 }
 
-// TestCIRunsWhatIsPromised: the README's test command, then make check, and
-// none of it may fail unseen.
+// TestCIRunsWhatIsPromised: what looks at the code, and each package's tests once:
+// with the race detector or without. None of it may fail unseen.
 func TestCIRunsWhatIsPromised(t *testing.T) {
 	script := readText(t, filepath.Join(root, ".ci", "run"))
-	for _, want := range []string{"\nset -euo pipefail\n", "\n\tgo test ./...\n", "\n\tmake check\n"} {
-		if !strings.Contains(script, want) {
-			t.Errorf(".ci/run does not say %q", want)
+	for _, want := range []string{"\nset -euo pipefail\n", "\n\tmake check\n", "\n\tmake race\n", "\n\tmake plain\n"} {
+		if strings.Count(script, want) != 1 {
+			t.Errorf(".ci/run does not say %q once", want)
 		}
 	}
 	if strings.Contains(script, "|| true") {
 		t.Error(".ci/run lets a failure pass")
+	}
+	tested := map[string]int{}
+	for _, target := range []string{"race", "plain"} {
+		for _, name := range testedBy(t, target) {
+			tested[name]++
+		}
+	}
+	for _, name := range packageNames(t, "./...") {
+		if tested[name] != 1 {
+			t.Errorf("CI runs the tests of %s %d times", name, tested[name])
+		}
+		delete(tested, name)
+	}
+	for name := range tested {
+		t.Errorf("CI runs tests of %s, which go test ./... does not", name)
+	}
+	for _, name := range testedBy(t, "check") {
+		t.Errorf("make check runs the tests of %s once more", name)
+	}
+}
+
+// testedBy returns the packages whose tests a target of the Makefile runs. It does
+// so with a program in place of the go command that writes them down.
+func testedBy(t *testing.T, target string) []string {
+	t.Helper()
+	folder := t.TempDir()
+	list := filepath.Join(folder, "packages")
+	write(t, folder, "go", `#!/bin/sh
+case $1 in list) exec "$REAL_GO" "$@" ;; test) ;; *) exit ;; esac
+for arg; do case $arg in ./*|`+module+`*) packages="$packages $arg" ;; esac; done
+"$REAL_GO" list $packages >>"$LIST"
+`)
+	write(t, folder, "golangci-lint", "#!/bin/sh\n")
+	for _, name := range []string{"go", "golangci-lint"} {
+		if err := os.Chmod(filepath.Join(folder, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	real, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("make", "--no-print-directory", target, "GO="+filepath.Join(folder, "go"))
+	command.Dir = root
+	command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "REAL_GO="+real, "LIST="+list)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("make %s: %v\n%s", target, err, out)
+	}
+	names, _ := os.ReadFile(list) // none where no tests run
+	return strings.Fields(string(names))
+}
+
+func packageNames(t *testing.T, pattern string) []string {
+	t.Helper()
+	command := exec.Command("go", "list", pattern)
+	command.Dir = root
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return strings.Fields(string(out))
+}
+
+// withoutRace names the packages that start goroutines and are not tested under the
+// race detector by CI, and why.
+var withoutRace = map[string]string{
+	"./cmd/seawall":        "its tests start processes, most of them over CUE: make soak has the detector in all",
+	"./integration/bench":  "it measures, which the detector would falsify",
+	"./integration/faults": "it measures, which the detector would falsify",
+}
+
+// TestCIHasTheRaceDetectorWhereGoroutinesMeet: a package that starts goroutines is
+// among those of make race.
+func TestCIHasTheRaceDetectorWhereGoroutinesMeet(t *testing.T) {
+	racing := testedBy(t, "race")
+	packages := readSource(t)
+	for name := range withoutRace {
+		if packages[name] == nil || len(packages[name].goroutines) == 0 {
+			t.Errorf("%s starts no goroutines", name)
+		}
+	}
+	for name, p := range packages {
+		full := module + strings.TrimPrefix(name, ".")
+		if len(p.goroutines) > 0 && withoutRace[name] == "" && !slices.Contains(racing, full) {
+			t.Errorf("%s: a goroutine begins in %s, which is not in RACE of the Makefile", p.goroutines[0], name)
+		}
 	}
 }

@@ -23,6 +23,8 @@ type goPackage struct {
 	path    string   // "./edge/mem"; other modules and the standard library have no "./"
 	imports []string // likewise, sorted, once each
 	clocks  []string // "file:line: time.Now" for every look at the wall clock
+
+	goroutines []string // "file:line" where one begins
 }
 
 // readSource parses every package of the module. It reads the files itself
@@ -81,6 +83,7 @@ func addFile(packages map[string]*goPackage, name string) error {
 	slices.Sort(p.imports)
 	p.imports = slices.Compact(p.imports)
 	p.clocks = append(p.clocks, clocks(fset, file)...)
+	p.goroutines = append(p.goroutines, goroutines(fset, file)...)
 	return nil
 }
 
@@ -107,6 +110,24 @@ func clocks(fset *token.FileSet, file *ast.File) []string {
 			id, isName := sel.X.(*ast.Ident)
 			if isName && id.Name == name && slices.Contains([]string{"Now", "Since", "Until"}, sel.Sel.Name) {
 				found = append(found, fset.Position(sel.Pos()).String()+": time."+sel.Sel.Name)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// goroutines finds where a file starts some: go statements, and calls of a method Go
+// with a function, as groups have it.
+func goroutines(fset *token.FileSet, file *ast.File) []string {
+	var found []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found = append(found, fset.Position(n.Pos()).String())
+		case *ast.CallExpr:
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Go" && len(n.Args) == 1 {
+				found = append(found, fset.Position(n.Pos()).String())
 			}
 		}
 		return true

@@ -17,8 +17,9 @@ import (
 )
 
 // patience bounds every wait for a daemon. It is for a hanging one only:
-// whatever is waited for is waited for by its own line or its own end.
-const patience = 30 * time.Second
+// whatever is waited for is waited for by its own line or its own end, on a machine
+// that is slow too.
+const patience = 3 * time.Minute
 
 // daemonProcess is a seawall in the background whose lines can be waited for.
 type daemonProcess struct {

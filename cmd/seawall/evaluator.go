@@ -22,6 +22,7 @@ import (
 type evaluator struct {
 	bounds worker.Limits    // of each worker; Output is that of all folders together
 	cache  *unitcache.Cache // nil for a folder on disk, which may change while it is read
+	spare  *worker.Spare    // a process started ahead; nil for none
 	beside bool             // what is compiled is not the branch
 	log    *slog.Logger     // nil says nothing
 }
@@ -41,9 +42,10 @@ func newEvaluator(state string, log *slog.Logger) evaluator {
 	return evaluator{bounds: evaluationBounds, cache: cache, log: log}
 }
 
-// besides is the evaluator for what is not the branch. It shares what is kept.
+// besides is the evaluator for what is not the branch. It shares what is kept, and
+// leaves the process that was started ahead to the branch.
 func (e evaluator) besides() evaluator {
-	e.beside = true
+	e.beside, e.spare = true, nil
 	return e
 }
 
@@ -51,9 +53,20 @@ func (e evaluator) besides() evaluator {
 // that trips a bound is a problem of its own; the others are evaluated all the
 // same, so that all mistakes are told at once.
 func (e evaluator) compile(ctx context.Context, t tree) (desired.State, []desired.Problem, error) {
-	list, problems, err := e.list(ctx, t)
-	if err != nil || len(problems) > 0 {
-		return desired.State{}, problems, err
+	list, err := e.list(ctx, t)
+	if err != nil {
+		return desired.State{}, nil, err
+	}
+	return e.compileListed(ctx, t, list)
+}
+
+// compileListed does so for a tree that was listed.
+func (e evaluator) compileListed(ctx context.Context, t tree, list listing) (desired.State, []desired.Problem, error) {
+	if list.Git != nil {
+		return desired.State{}, nil, list.Git
+	}
+	if len(list.Problems) > 0 {
+		return desired.State{}, list.Problems, nil
 	}
 	order := unitcache.Order{Prints: list.Prints, Folders: list.Folders, Now: time.Now(), Most: e.bounds.Output, Beside: e.beside}
 	units, count, err := e.cache.Units(order, func(folders []string, room int64) ([]unitcache.Result, error) {
@@ -73,13 +86,10 @@ func (e evaluator) compile(ctx context.Context, t tree) (desired.State, []desire
 	return state, problems, nil
 }
 
-func (e evaluator) list(ctx context.Context, t tree) (list listing, problems []desired.Problem, err error) {
+func (e evaluator) list(ctx context.Context, t tree) (list listing, err error) {
 	runner := worker.Runner{Limits: e.bounds}
 	err = runner.Run(ctx, jobFolders, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
-	if err == nil && list.Git != nil {
-		err = list.Git
-	}
-	return list, list.Problems, err
+	return list, err
 }
 
 func tooMuch(most int64) desired.Problem {
@@ -113,7 +123,7 @@ func (e evaluator) evaluate(ctx context.Context, t tree, folders []string, room 
 }
 
 func (e evaluator) evaluateShare(ctx context.Context, t tree, folders []string, all *gathered) error {
-	tripped, err := worker.Runner{Limits: e.bounds}.RunSteps(ctx, jobEvaluate, folders,
+	tripped, err := worker.Runner{Limits: e.bounds, Spare: e.spare}.RunSteps(ctx, jobEvaluate, folders,
 		func(remaining []string) any { return evaluation{t, remaining} },
 		func(_ string, out json.RawMessage) error { return all.add(out) })
 	for _, bound := range tripped {

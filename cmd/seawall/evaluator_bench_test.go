@@ -61,7 +61,7 @@ func BenchmarkCompile10000(b *testing.B) {
 	})
 	b.Run("listing", func(b *testing.B) {
 		withCPU(b, func() {
-			if _, _, err := (evaluator{bounds: evaluationBounds}).list(b.Context(), at(0)); err != nil {
+			if _, err := (evaluator{bounds: evaluationBounds}).list(b.Context(), at(0)); err != nil {
 				b.Fatal(err)
 			}
 		})

@@ -27,7 +27,9 @@ import (
 
 // No secret is ever told: not on either stream, not in a log at its most
 // talkative, not in the state directory, not by the daemon's pages, whatever
-// goes wrong on the way. The servers here even repeat what they were sent.
+// goes wrong on the way. The servers here even repeat what they were sent. Where
+// all is in order every command runs in every format; of what goes wrong go test
+// sees a plan as text, and a daemon and an apply as JSON, and a soak all.
 func TestNoSecretIsTold(t *testing.T) {
 	t.Parallel()
 	w := newLeakWorld(t)
@@ -56,8 +58,9 @@ func TestNoSecretIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := w.run(t)
+			r.all = soak || name == "in order"
 			change(r)
-			r.all()
+			r.commands()
 			w.grep(t, r.dir)
 			if name == "in order" && r.pages != 2*len(pages) {
 				t.Errorf("%d pages of daemons were searched, want %d", r.pages, 2*len(pages))
@@ -119,6 +122,7 @@ type leakRun struct {
 	source, baseURL            string
 	quirks                     []string
 	folder                     bool
+	all                        bool // every command in every format
 	sim                        *sim.Running
 	pages                      int // of daemons, read in full
 }
@@ -127,8 +131,8 @@ func (w *leakWorld) run(t *testing.T) *leakRun {
 	return &leakRun{t: t, dir: t.TempDir(), rulesets: w.rulesets, tokens: w.tokens, password: w.password, source: w.repository}
 }
 
-// all runs every command that has a secret at hand.
-func (r *leakRun) all() {
+// commands runs every command that has a secret at hand.
+func (r *leakRun) commands() {
 	r.startSim()
 	secrets := r.t.TempDir() // apart from what is searched
 	for name, value := range map[string]string{"rulesets": r.rulesets, "tokens": r.tokens, "password": r.password} {
@@ -150,11 +154,17 @@ listen: "127.0.0.1:0"
 	}
 	for _, format := range []string{"text", "json"} {
 		loud := append([]string{"--log-level", "debug", "--log-format", format}, args...)
-		r.command("plan-"+format, append([]string{"plan", "-o", format}, loud...)...)
-		r.daemon("run-"+format, append([]string{"run"}, loud...)...)
-		r.command("apply-"+format, append([]string{"apply", "-o", format}, loud...)...)
+		if r.all || format == "text" {
+			r.command("plan-"+format, append([]string{"plan", "-o", format}, loud...)...)
+		}
+		if r.all || format == "json" {
+			r.daemon("run-"+format, append([]string{"run"}, loud...)...)
+			r.command("apply-"+format, append([]string{"apply", "-o", format}, loud...)...)
+		}
 	}
-	r.command("apply-markdown", append([]string{"apply", "-o", "markdown"}, args...)...)
+	if r.all {
+		r.command("apply-markdown", append([]string{"apply", "-o", "markdown"}, args...)...)
+	}
 	transcript, err := json.Marshal(r.sim.Transcript())
 	if err != nil {
 		r.t.Fatal(err)
@@ -287,7 +297,7 @@ func (w *leakWorld) grep(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if searched < 12 {
+	if searched < 8 {
 		t.Errorf("only %d files were searched", searched)
 	}
 }

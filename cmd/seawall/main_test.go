@@ -12,6 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files and the outputs in scripts")
 
+// soak is whether the tests do all that they can: `make soak` has them do so.
+var soak = os.Getenv("SEAWALL_TEST_SOAK") != ""
+
 func TestMain(m *testing.M) {
 	worker.Main(jobs)
 	testscript.Main(m, map[string]func(){

@@ -227,7 +227,7 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	if err != nil {
 		return err
 	}
-	a.source, a.compiler, a.good, a.agreed = repository, repository, repository, repository.agreed
+	a.source, a.compiler, a.good, a.agreed = repository, repository, repository, repository.approvals
 	open := ledger.Open
 	if why == toPlan {
 		open = ledger.OpenReadOnly
@@ -240,7 +240,12 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	a.evaluator = repository.evaluator
 	giveBack := a.close
 	a.close = func() { giveBack(); _, _ = memory.Close(), a.evaluator.cache.Close() }
-	return a.withTokens(s, memory, why)
+	if err := a.withTokens(s, memory, why); err != nil || why != toServe {
+		return err // one run has nothing to be ahead of
+	}
+	closeSpares, closeRest := repository.keepSpares(), a.close
+	a.close = func() { closeSpares(); closeRest() }
+	return nil
 }
 
 // ledger opens the ledger of the configuration's state folder.

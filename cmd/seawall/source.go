@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // folder is desired state in a folder that is not git. It implements
@@ -42,7 +43,7 @@ func (f folder) Compile(ctx context.Context, _ string) (desired.State, []desired
 }
 
 // repository is desired state in git. It implements reconcile.Source, Compiler
-// and GoodCommit.
+// and GoodCommit. Fetch, Compile and approvals are for one goroutine at a time.
 type repository struct {
 	store  string
 	source schema.Source
@@ -50,6 +51,16 @@ type repository struct {
 	log    *slog.Logger
 
 	evaluator evaluator
+	spare     *worker.Spare // a process that fetches, started ahead; nil for none
+	ahead     ahead
+}
+
+// ahead is what the worker that fetched a commit has read of it besides. Each answer
+// is used once: whoever asks again may have a reason to.
+type ahead struct {
+	commit   string // the newest that was read
+	list     *listing
+	trailers *trailersRead
 }
 
 func newRepository(config schema.Config, log *slog.Logger) (*repository, error) {
@@ -73,6 +84,16 @@ func fetchBounds(timeout time.Duration) worker.Limits {
 // local zone.
 var fetchEnv = append(slices.Clone(worker.NetworkEnv), "TZ")
 
+// keepSpares has a process to fetch and one to evaluate started ahead of each push,
+// until closed.
+func (r *repository) keepSpares() (closeAll func()) {
+	r.spare = &worker.Spare{Limits: fetchBounds(r.source.Timeout)}
+	r.evaluator.spare = &worker.Spare{Limits: r.evaluator.bounds}
+	r.spare.Prepare()
+	r.evaluator.spare.Prepare()
+	return func() { r.spare.Close(); r.evaluator.spare.Close() }
+}
+
 // Fetch brings the configured ref into the store, and verifies it. A commit that
 // is not signed as the configuration asks is returned beside the error.
 func (r *repository) Fetch(ctx context.Context) (string, error) {
@@ -80,12 +101,8 @@ func (r *repository) Fetch(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	order := fetching{r.store, source.Wire(), policyOf(r.source)}
-	var answer fetched
-	runner := worker.Runner{Limits: fetchBounds(r.source.Timeout), Env: fetchEnv}
-	err = runner.Run(ctx, jobFetch, order, func(_ string, out json.RawMessage) error {
-		return json.Unmarshal(out, &answer)
-	})
+	order := fetching{r.store, source.Wire(), policyOf(r.source), r.source.Path, r.ahead.commit}
+	answer, err := r.fetch(ctx, order)
 	if err != nil {
 		return "", err
 	}
@@ -96,6 +113,43 @@ func (r *repository) Fetch(ctx context.Context) (string, error) {
 		return answer.Commit, answer.Git
 	}
 	return answer.Commit, nil
+}
+
+// readAheadFor bounds what a worker does after it has fetched. It is as long as each
+// of that may take in a worker of its own.
+const readAheadFor = 20 * time.Second
+
+// fetch runs the worker. What fails after the fetch itself is done again by whoever
+// needs it, and told then.
+func (r *repository) fetch(ctx context.Context, order fetching) (answer fetched, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var read ahead
+	done := false
+	runner := worker.Runner{Limits: fetchBounds(r.source.Timeout), Env: fetchEnv, Spare: r.spare}
+	err = runner.Run(ctx, jobFetch, order, func(step string, out json.RawMessage) error {
+		switch step {
+		case stepListing:
+			return json.Unmarshal(out, &read.list)
+		case stepTrailers:
+			return json.Unmarshal(out, &read.trailers)
+		}
+		if err := json.Unmarshal(out, &answer); err != nil {
+			return err
+		}
+		done = true
+		time.AfterFunc(readAheadFor, func() { cancel(errors.New("reading the commit takes too long")) })
+		return nil
+	})
+	if !done || err == nil && (answer.Git != nil || answer.Commit == order.Known) {
+		return answer, err
+	}
+	if err != nil {
+		r.log.DebugContext(ctx, "what was fetched is read again", "commit", answer.Commit, "error", err.Error())
+	}
+	r.ahead = read
+	r.ahead.commit = answer.Commit
+	return answer, nil
 }
 
 // policyOf says what a commit must show; nil for nothing.
@@ -111,7 +165,31 @@ func policyOf(s schema.Source) *gitrepo.Policy {
 
 // Compile evaluates a commit straight from the store.
 func (r *repository) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	return r.evaluator.compile(ctx, tree{Store: r.store, Commit: commit, Path: r.source.Path})
+	t := tree{Store: r.store, Commit: commit, Path: r.source.Path}
+	if list := r.ahead.list; list != nil && r.ahead.commit == commit {
+		r.ahead.list = nil
+		return r.evaluator.compileListed(ctx, t, *list)
+	}
+	return r.evaluator.compile(ctx, t)
+}
+
+// approvals are those that a commit's trailers carry.
+func (r *repository) approvals(ctx context.Context, commit string) ([]reconcile.Approval, error) {
+	read := r.ahead.trailers
+	if read == nil || r.ahead.commit != commit {
+		return r.agreed(ctx, commit)
+	}
+	r.ahead.trailers = nil
+	if read.Git != nil {
+		return nil, read.Git
+	}
+	var approvals []reconcile.Approval
+	for _, digest := range slices.Compact(read.Digests) {
+		approvals = append(approvals, reconcile.Approval{
+			Digest: digest, Kind: reconcile.Approved, Who: read.Who, Reason: "trailer of commit " + commit, At: time.Now(),
+		})
+	}
+	return approvals, nil
 }
 
 // Good returns the last accepted commit.

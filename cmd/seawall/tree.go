@@ -32,6 +32,13 @@ const (
 	jobEvaluate = "evaluate"
 )
 
+// The steps of a fetch, each with an answer of its own.
+const (
+	stepFetching = "fetching"
+	stepListing  = "listing the folders"
+	stepTrailers = "reading trailers"
+)
+
 // tree names a tree of desired state: a folder on disk, or a commit in a store.
 type tree struct {
 	Dir string `json:"dir,omitempty"`
@@ -71,7 +78,7 @@ func foldersJob(_ context.Context, in []byte, out *worker.Output) error {
 	if err := json.Unmarshal(in, &t); err != nil {
 		return err
 	}
-	return step(out, "listing the folders", func() any { return t.list() })
+	return step(out, stepListing, func() any { return t.list() })
 }
 
 // step runs one step of a job and emits its result.
@@ -153,10 +160,15 @@ type fetching struct {
 	Store  string
 	Source gitrepo.Wire
 	Policy *gitrepo.Policy // nil for any commit
+	// Path is where desired state begins. A commit other than Known is listed from
+	// there, and read for its trailers where there is a policy: whoever evaluates it
+	// then needs no worker for that.
+	Path, Known string
 }
 
-// fetched is what the fetch job answers: a commit, an error, or a commit with
-// the error that says why it must not be acted on.
+// fetched is what the fetch job answers first: a commit, an error, or a commit with
+// the error that says why it must not be acted on. A listing and a trailersRead may
+// follow.
 type fetched struct {
 	Commit  string
 	Rebuilt bool // the store was damaged, and was fetched anew
@@ -168,7 +180,21 @@ func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
 	if err := json.Unmarshal(in, &f); err != nil {
 		return errors.New("reading the order to fetch") // never the data: it holds a credential
 	}
-	return step(out, "fetching", func() any { return f.fetch(ctx) })
+	var answer fetched
+	err := step(out, stepFetching, func() any { answer = f.fetch(ctx); return answer })
+	if err != nil || answer.Git != nil || answer.Commit == f.Known {
+		return err
+	}
+	return f.readAhead(answer.Commit, out)
+}
+
+// readAhead answers what will be asked next about a new commit.
+func (f fetching) readAhead(commit string, out *worker.Output) error {
+	err := step(out, stepListing, func() any { return tree{Store: f.Store, Commit: commit, Path: f.Path}.list() })
+	if err != nil || f.Policy == nil {
+		return err
+	}
+	return step(out, stepTrailers, func() any { return readingTrailers{f.Store, commit, f.Policy.Trust}.read() })
 }
 
 func (f fetching) fetch(ctx context.Context) fetched {

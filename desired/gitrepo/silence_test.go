@@ -82,9 +82,9 @@ func (l line) copy(client, server net.Conn) {
 // server is a repository of 20 KB that does not compress, and how to reach it.
 type server struct {
 	*gittest.Repository
-	head           string
-	http, ssh, key string // addresses, host:port
-	auth           func(address string) gitrepo.Auth
+	head      string
+	http, ssh string // addresses, host:port
+	auth      func(address string) gitrepo.Auth
 }
 
 func newServer(t *testing.T) *server {
@@ -164,6 +164,29 @@ func TestFetchIsPatientWithSlowness(t *testing.T) {
 			wantError(t, err, gitrepo.ErrFetch, "it took longer than 700ms")
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%v is not a deadline's error", err)
+			}
+		})
+	}
+}
+
+// A server that takes its time to greet is not silent either.
+func TestListIsPatientWithSlowness(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, source := range []gitrepo.Source{
+		s.overHTTP(line{bytes: -1, piece: 25, pause: 100 * time.Millisecond}.to(t, s.http)),
+		s.overSSH(line{bytes: -1, piece: 100, pause: 100 * time.Millisecond}.to(t, s.ssh)),
+	} {
+		t.Run(strings.SplitN(source.URL, ":", 2)[0], func(t *testing.T) {
+			t.Parallel()
+			source.Idle = 2 * idle
+			begun := time.Now()
+			p, _ := openPulls(t)
+			if _, err := p.List(t.Context(), source, gitrepo.PullLimits{}); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(begun); took < source.Idle {
+				t.Errorf("it took %s, which proves nothing", took)
 			}
 		})
 	}

@@ -9,12 +9,12 @@ import (
 )
 
 // A frame is a kind (1 byte), the payload's length (4 bytes, big endian) and
-// the payload. The parent sends one frame of input and then keeps the pipe
+// the payload. The parent sends one order and then keeps the pipe
 // open; the child sends begin and result frames and ends with done or error.
 type frameKind byte
 
 const (
-	frameInput  frameKind = 'i' // JSON
+	frameOrder  frameKind = 'o' // JSON, see order
 	frameBegin  frameKind = 'b' // a step's name
 	frameResult frameKind = 'r' // JSON
 	frameDone   frameKind = 'd' // empty
@@ -47,7 +47,7 @@ func readFrame(r io.Reader, limit int64) (frameKind, []byte, error) {
 	}
 	kind, n := frameKind(head[0]), int64(binary.BigEndian.Uint32(head[1:]))
 	switch kind {
-	case frameInput, frameBegin, frameResult, frameDone, frameError:
+	case frameOrder, frameBegin, frameResult, frameDone, frameError:
 	default:
 		return 0, nil, fmt.Errorf("frame of unknown kind %#x", byte(kind))
 	}

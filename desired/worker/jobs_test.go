@@ -20,6 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	worker.Main(map[string]worker.Job{
 		"double": double, "steps": steps, "env": environment, "fail": fail, "parent": parent,
+		"pid": pid, "spared": spared,
 	})
 	if os.Getenv("SEAWALL_TEST_MAIN") != "" {
 		fmt.Print("the program itself")
@@ -73,6 +74,22 @@ func steps(_ context.Context, in []byte, out *worker.Output) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// pid says which process this is.
+func pid(_ context.Context, _ []byte, out *worker.Output) error {
+	return out.Emit(os.Getpid())
+}
+
+// spared is a worker with a spare process, which it names.
+func spared(ctx context.Context, _ []byte, out *worker.Output) error {
+	spare := &worker.Spare{}
+	spare.StartNow()
+	if err := out.Emit(spare.PID()); err != nil {
+		return err
+	}
+	loop(out)
 	return nil
 }
 

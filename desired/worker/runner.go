@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"time"
 )
@@ -19,6 +18,9 @@ type Runner struct {
 	Env []string
 	// Executable is the binary to start; empty for the one that runs.
 	Executable string
+	// Spare has a process that was started ahead, where it is of the same binary and
+	// bounds; nil starts one for each job.
+	Spare *Spare
 }
 
 // NetworkEnv are the variables a fetching job needs: to find git-upload-pack,
@@ -73,44 +75,38 @@ func (r Runner) RunSteps(ctx context.Context, job string, steps []string, in fun
 func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job string, in any,
 	onStep func(string, json.RawMessage) error,
 ) (map[string]bool, error) {
+	order, err := r.order(job, in)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	s := &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
+	defer r.Spare.Prepare()
+	if s.child = r.Spare.take(kindOf(r.Executable, limits)); s.child != nil {
+		if err := s.run(ctx, order); !s.stillborn(err) {
+			return s.begun, err
+		}
+		s = &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
+	}
+	if s.child, err = start(kindOf(r.Executable, limits)); err != nil {
+		return nil, err
+	}
+	err = s.run(ctx, order)
+	return s.begun, err
+}
+
+func (r Runner) order(job string, in any) ([]byte, error) {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the job's input: %w", err)
 	}
-	cmd, err := r.command(limits, job)
-	if err != nil {
-		return nil, err
-	}
-	s := &session{limits: limits, deadline: deadline, onStep: onStep, cmd: cmd, begun: map[string]bool{}}
-	err = s.run(ctx, input)
-	return s.begun, err
-}
-
-func (r Runner) command(limits Limits, job string) (*exec.Cmd, error) {
-	executable := r.Executable
-	if executable == "" {
-		var err error
-		if executable, err = self(); err != nil {
-			return nil, fmt.Errorf("finding this binary: %w", err)
-		}
-	}
-	cmd := exec.Command(executable, Argument, job)
-	space := limits.AddressSpace
-	if raceEnabled {
-		space = 0
-	}
-	cmd.Env = []string{
-		fmt.Sprintf("%s=%d,%d", Marker, space, limits.Stack),
-		fmt.Sprintf("GOMEMLIMIT=%d", limits.Memory),
-		"GOGC=200",
-		"GOMAXPROCS=1",
-		"GOTRACEBACK=single",
-	}
+	o := order{Job: job, Env: map[string]string{}, In: input}
 	for _, name := range r.Env {
 		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
+			o.Env[name] = value
 		}
 	}
-	cmd.SysProcAttr = ownGroup()
-	return cmd, nil
+	return json.Marshal(o)
 }

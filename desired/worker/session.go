@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"sync"
 	"time"
 )
@@ -18,16 +16,15 @@ const maxMessage = 8 << 10
 
 // session is the life of one child.
 type session struct {
+	*child
 	limits   Limits
 	deadline time.Time
 	onStep   func(string, json.RawMessage) error
-	cmd      *exec.Cmd
 
 	begun    map[string]bool
+	heard    bool // the child has said anything at all
 	stepEnds time.Time
 	output   int64
-	stdout   io.ReadCloser
-	stderr   excerpt
 	timer    *time.Timer // fires at stepEnds
 
 	mu      sync.Mutex // of what the timers look at
@@ -37,15 +34,8 @@ type session struct {
 	reaped  bool
 }
 
-func (s *session) run(ctx context.Context, input []byte) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	stdin, err := s.start()
-	if err != nil {
-		return fmt.Errorf("starting the worker: %w", err)
-	}
-	defer stdin.Close()
+func (s *session) run(ctx context.Context, order []byte) error {
+	defer s.stdin.Close()
 	s.stepEnds = time.Now().Add(s.limits.PerStep)
 	s.timer = time.AfterFunc(s.limits.PerStep, s.timeout)
 	total := time.AfterFunc(time.Until(s.deadline), s.totalTimeout)
@@ -55,7 +45,7 @@ func (s *session) run(ctx context.Context, input []byte) error {
 	go func() {
 		// A child that dies before it has read everything is found out by its
 		// silence. The pipe stays open: its end tells the child that we are gone.
-		_ = writeFrame(stdin, frameInput, input)
+		_ = writeFrame(s.stdin, frameOrder, order)
 	}()
 	ended, err := s.listen()
 	if ended || err != nil {
@@ -64,24 +54,12 @@ func (s *session) run(ctx context.Context, input []byte) error {
 	return s.outcome(ended, s.reap())
 }
 
-func (s *session) start() (stdin io.WriteCloser, err error) {
-	if stdin, err = s.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if s.stdout, err = s.cmd.StdoutPipe(); err != nil {
-		return nil, err
-	}
-	s.cmd.Stderr = &s.stderr
-	// A grandchild that got away may hold stderr open for ever.
-	s.cmd.WaitDelay = time.Second
-	return stdin, s.cmd.Start()
-}
-
 // listen reads frames until the child says that it has ended, or its pipe
 // ends, which is no error here.
 func (s *session) listen() (ended bool, err error) {
 	for {
 		kind, payload, err := readFrame(s.stdout, s.limits.Output)
+		s.heard = s.heard || err == nil
 		switch {
 		case errors.Is(err, errFrameTooBig):
 			return false, s.tripped(BoundOutput, bytesOf(s.limits.Output))
@@ -194,6 +172,13 @@ func (s *session) markReaped() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reaped = true
+}
+
+// stillborn reports whether the child has ended by itself before it said anything. One
+// that was started ahead may have been killed meanwhile, which is not the job's fault.
+func (s *session) stillborn(err error) bool {
+	var bound *BoundError
+	return !s.heard && errors.As(err, &bound) && (bound.Bound == BoundCrash || bound.Bound == BoundMemory)
 }
 
 // outcome says why the child is gone.

@@ -30,8 +30,11 @@
 // one bad folder does not hide the others' results.
 //
 // Parent and child speak in frames over the child's stdin and stdout; see
-// frame.go. The child's environment is empty but for what the bounds need and
-// what [Runner.Env] adds.
+// frame.go. The child's environment is empty but for what the bounds need, until
+// its order comes and brings what [Runner.Env] adds.
+//
+// To start the process takes longer than many a job. A [Spare] is a process that
+// was started ahead and waits for its order.
 package worker
 
 import (
@@ -63,7 +66,7 @@ type Job func(ctx context.Context, in []byte, out *Output) error
 // returns otherwise. Nothing may write to stdout before it.
 func Main(jobs map[string]Job) {
 	bounds, marked := os.LookupEnv(Marker)
-	if !marked || len(os.Args) != 3 || os.Args[1] != Argument {
+	if !marked || len(os.Args) < 2 || os.Args[1] != Argument {
 		return
 	}
 	pipe := os.Stdout
@@ -73,7 +76,7 @@ func Main(jobs map[string]Job) {
 		os.Exit(1)
 	}
 	out := &Output{w: pipe}
-	if err := serve(jobs[os.Args[2]], os.Stdin, out); err != nil {
+	if err := serve(jobs, os.Stdin, out); err != nil {
 		_ = out.send(frameError, []byte(err.Error())) // nobody left to tell
 		os.Exit(1)
 	}
@@ -101,19 +104,41 @@ func confine(bounds string) error {
 	return limitProcess(spaceBytes)
 }
 
-func serve(job Job, stdin io.Reader, out *Output) error {
+// order is what a worker waits for: one job. It may hold secrets, as the
+// environment may, and only ever goes over the pipe.
+type order struct {
+	Job string
+	Env map[string]string
+	In  json.RawMessage
+}
+
+func serve(jobs map[string]Job, stdin io.Reader, out *Output) error {
+	o, err := readOrder(stdin)
+	if err != nil {
+		return err
+	}
+	go dieWithParent(stdin)
+	job := jobs[o.Job]
 	if job == nil {
 		return errors.New("this binary does not know the job")
 	}
-	kind, in, err := readFrame(stdin, maxFrame)
+	for name, value := range o.Env {
+		if err := os.Setenv(name, value); err != nil {
+			return errors.New("setting the job's environment") // never a value
+		}
+	}
+	return job(context.Background(), o.In, out)
+}
+
+func readOrder(stdin io.Reader) (o order, err error) {
+	kind, payload, err := readFrame(stdin, maxFrame)
 	if err != nil {
-		return fmt.Errorf("reading the job's input: %w", err)
+		return o, fmt.Errorf("reading the job's input: %w", err)
 	}
-	if kind != frameInput {
-		return errors.New("reading the job's input: it is something else")
+	if kind != frameOrder || json.Unmarshal(payload, &o) != nil {
+		return o, errors.New("reading the job's input: it is something else")
 	}
-	go dieWithParent(stdin)
-	return job(context.Background(), in, out)
+	return o, nil
 }
 
 // dieWithParent waits for the parent to let go of stdin, which it does at its

@@ -73,6 +73,9 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	c.accept(accepted)
 	c.publish(next, c.limits.drifts)
 	d.Look = c.judge(next)
+	if len(p.Approvals) > 0 { // what waits for one may go on, though the commit does not touch it
+		d.Due = append(d.Due, c.released(true)...)
+	}
 	c.mu.Unlock()
 	if err := c.recordAgreements(ctx); err != nil {
 		c.Log.WarnContext(ctx, "approvals of single changes cannot be put on record yet", "error", err.Error())

@@ -72,7 +72,7 @@ func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 			work = append(work, id)
 			continue
 		}
-		due, ok := c.sweep.after(id, swept, 0)
+		due, ok := c.sweep.first(id, swept)
 		if whole || !ok || due.Before(now) { // its turn came while no process was there
 			due = now
 		}
@@ -117,14 +117,14 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 		c.reports.looked(ctx, d.Held)
 		return
 	}
-	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil {
+	c.Begin(d.Accepted.State.Commit)
+	c.reports.accepted(ctx, d, p.Problems)
+	c.accept(d)
+	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil { // nobody waits for it
 		if err := c.Good.SetGood(ctx, commit); err != nil {
 			c.reports.failure(ctx, err)
 		}
 	}
-	c.Begin(d.Accepted.State.Commit)
-	c.reports.accepted(ctx, d, p.Problems)
-	c.accept(d)
 }
 
 // accept has the zones of a new generation looked at, and forgets those that left.
@@ -177,9 +177,14 @@ const tickEvery = time.Second
 // sweptEvery is how often it is recorded how far the sweep has come.
 const sweptEvery = time.Minute
 
-// recordSwept records how far the sweep has come: to the oldest turn that is due.
+// atWorkFor is for how long a look that was begun may go on: a process that ends may
+// not have come to its end.
+const atWorkFor = 30 * time.Second
+
+// recordSwept records how far the sweep has come: to the oldest turn that is due, or
+// may be at work.
 func (c *Controller) recordSwept(ctx context.Context) {
-	until := time.Now()
+	until := time.Now().Add(-atWorkFor)
 	if oldest := c.zones.Stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
 		until = oldest
 	}

@@ -632,22 +632,6 @@ func failures(reports []reconcile.Report) (errs []error) {
 	return errs
 }
 
-// refusals counts the changes that each guard refuses in reports, but for sums.
-func refusals(reports []reconcile.Report) map[string]int {
-	n := map[string]int{}
-	for _, r := range reports {
-		if r.Sum {
-			continue
-		}
-		for _, c := range r.Plan.Changes {
-			if c.Refused != nil {
-				n[c.Refused.Guard]++
-			}
-		}
-	}
-	return n
-}
-
 // run is a test in a bubble of time.
 func run(t *testing.T, test func(t *testing.T)) {
 	t.Helper()

@@ -38,8 +38,8 @@ func (s *turns) turn(now time.Time) time.Duration {
 	return time.Duration(ahead * float64(s.interval.At(s.schedule, now)))
 }
 
-// justNow is the part of a turn before its place in which a zone that was looked at has
-// had its turn.
+// justNow is the part of a turn before its place in which a zone that is looked at
+// has had its turn.
 const justNow = 0.01
 
 // next is when a zone is to be looked at that was looked at a moment ago; false for
@@ -48,18 +48,20 @@ func (s *turns) next(id edge.ZoneID, now time.Time) (time.Time, bool) {
 	return s.after(id, now, justNow)
 }
 
-// after is the turn of a zone that comes after a moment, by a part of a turn at least.
-func (s *turns) after(id edge.ZoneID, at time.Time, least float64) (time.Time, bool) {
-	turn := s.turn(at)
+// first is the first turn of a zone after a moment; false for never.
+func (s *turns) first(id edge.ZoneID, from time.Time) (time.Time, bool) { return s.after(id, from, 0) }
+
+func (s *turns) after(id edge.ZoneID, now time.Time, least float64) (time.Time, bool) {
+	turn := s.turn(now)
 	if turn <= 0 {
 		return time.Time{}, false
 	}
-	passed := float64(at.UnixNano()%int64(turn)) / float64(turn)
+	passed := float64(now.UnixNano()%int64(turn)) / float64(turn)
 	wait := phaseOf(id) - passed
 	if wait < least {
 		wait++
 	}
-	return at.Add(time.Duration(wait * float64(turn))), true // by the monotonic clock
+	return now.Add(time.Duration(wait * float64(turn))), true // by the monotonic clock
 }
 
 // phaseOf is the place of a zone in a turn: at least 0 and less than 1.

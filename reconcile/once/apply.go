@@ -94,7 +94,10 @@ func (r *Run) recordWords(ctx context.Context, p *planned) error {
 	}
 	var words []reconcile.Approval
 	for _, c := range p.plan.Changes {
-		if digest := c.ApprovalDigest(); c.Approved && !known[digest] {
+		if !c.Approved {
+			continue
+		}
+		if digest := c.ApprovalDigest(); !known[digest] {
 			known[digest] = true
 			words = append(words, reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: who, Reason: c.Name(), At: now})
 		}
@@ -332,6 +335,9 @@ func (r *Run) spend(ctx context.Context, p *planned, report *reconcile.Report) e
 	single, done := map[string]bool{}, map[string]bool{}
 	for _, result := range report.Results {
 		done[result.Change.Name()] = done[result.Change.Name()] || result.Outcome == reconcile.Converged
+	}
+	if len(p.plan.Granted) == 0 {
+		return nil
 	}
 	var spent []string
 	for _, c := range p.plan.Changes {

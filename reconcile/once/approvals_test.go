@@ -305,6 +305,26 @@ func TestSaidMeanwhile(t *testing.T) {
 	}
 }
 
+// A freeze that begins meanwhile holds a zone by the labels that it was proved with, too.
+func TestFrozenMeanwhileByTheLabelsProved(t *testing.T) {
+	f := newFixture(t, 2)
+	gold := declareAll(2, removing(core("xss")))
+	for i := range gold {
+		gold[i].Labels = map[string]string{"tier": "gold"}
+	}
+	f.repo.push("c1", gold...)
+	f.converge(Order{})
+	f.guards.Freezes = []reconcile.Freeze{{}}
+	f.repo.push("c2", declareAll(2, removing(core("php")))...)
+	f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+		f.guards.Freezes[0] = window(t, "0 * * * *", time.Hour)
+		f.guards.Freezes[0].Labels = diff.Labels{"tier": "gold"}
+		return send()
+	}
+	report, _ := f.apply(Order{})
+	f.wantOutcomes(report, "1 converged", "2 not_started")
+}
+
 // What was said is asked for every few seconds, and not for each zone.
 func TestStandingIsNotAskedForEachZone(t *testing.T) {
 	f := newFixture(t, 9)

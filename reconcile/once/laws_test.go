@@ -2,9 +2,11 @@ package once
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -249,6 +251,29 @@ func TestChangeThatWasNotKeptIsLifted(t *testing.T) {
 				t.Errorf("still held: %v", held)
 			}
 		})
+	}
+}
+
+// A saved plan does not have what was not kept, and an apply of it does not try that.
+func TestSavedPlanLeavesOutWhatWasNotKept(t *testing.T) {
+	f := newFixture(t, 2, "patch=merge")
+	f.click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
+	f.repo.push("c1", declare(1, removing(core("xss"))), declare(2, core()))
+	f.apply(Order{})
+	f.repo.push("c2", declare(1, removing(core("xss"))), declare(2, core("php")))
+	planned, _ := f.plan(Order{})
+	saved, err := diff.Save(planned.Plan, f.Now(), time.Hour)
+	f.must(err)
+	report, calls := f.apply(Order{Expect: func(now diff.Plan) error {
+		if lines := saved.Differences(now); len(lines) > 0 {
+			return errors.New(lines[0])
+		}
+		return nil
+	}})
+	f.wantOutcomes(report, "2 converged")
+	f.wantRefused(report, "non_convergent")
+	if report.Err != nil || writes(calls) != 1 {
+		t.Errorf("error %v, calls %v", report.Err, calls)
 	}
 }
 

@@ -69,7 +69,8 @@ type Order struct {
 	// Who gives the order, for the record of Approve and DuringFreeze.
 	Who string
 	// Expect is shown the plan before anything is sent; with an error nothing is. Nil
-	// expects nothing.
+	// expects nothing, and an apply then tries once more what the platform did not keep
+	// before: a plan refuses that, and so does an apply that must do what a plan said.
 	Expect func(diff.Plan) error
 }
 
@@ -142,7 +143,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	}
 	p.rollout = control.RolloutOf(record, r.Guards.Waves, p.state)
 	p.facts, p.overridden = r.facts(p)
-	if !writes { // an apply tries once more
+	if !writes || order.Expect != nil {
 		p.facts.NonConvergent = record.NonConvergent
 	}
 	report.Commit, report.Overridden = p.state.Commit, p.overridden

@@ -143,7 +143,7 @@ func TestOutage(t *testing.T) {
 		return errDown
 	}
 	report, calls := f.apply(Order{})
-	f.wantCalls(calls[:6], "list", "managed core", "read 1", "read 2", "read 3", "read 4")
+	f.wantCalls(calls, "list", "managed core", "read 1", "read 2", "read 3", "read 4", "write 1", "read 1", "write 2", "read 2")
 	f.wantOutcomes(report, "1 converged", "2 converged")
 	if report.Plan.Summary.Unknown != 8 {
 		t.Errorf("%d zones unknown, want 8", report.Plan.Summary.Unknown)
@@ -186,11 +186,11 @@ func TestSweepIsWhatALookSends(t *testing.T) {
 	f.adjust = func(r *Run) { r.Budget, r.Interval = diff.Budget{Requests: 11, Per: time.Minute}, time.Second }
 	f.repo.push("c1", declareAll(3, core("xss"))...)
 	f.converge(Order{})
-	report, calls := f.plan(Order{Zones: []string{zoneKey(1)}})
+	report, _ := f.plan(Order{Zones: []string{zoneKey(1)}})
 	if report.Sweep != 4 || report.Declared != 3 {
 		t.Errorf("%d requests and %d zones, want 4 and 3, whatever is asked for", report.Sweep, report.Declared)
 	}
-	report, calls = f.plan(Order{})
+	report, calls := f.plan(Order{})
 	if sent := int64(len(calls)) - 1; report.Sweep != sent || report.Plan.Requests.Overload == nil {
 		t.Errorf("%d requests, want %d; overload %v", report.Sweep, sent, report.Plan.Requests.Overload)
 	}

@@ -1,0 +1,14 @@
+package worker
+
+// StartNow starts the process without the rest before it.
+func (s *Spare) StartNow() { s.start() }
+
+// PID is that of the process that waits, 0 for none.
+func (s *Spare) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting == nil {
+		return 0
+	}
+	return s.waiting.cmd.Process.Pid
+}

@@ -1,0 +1,92 @@
+package worker
+
+import (
+	"sync"
+	"time"
+)
+
+// Spare keeps one worker process ahead of the jobs, for [Runner.Spare]. There is
+// nothing of any job in it, neither its input nor its environment. While it waits it
+// takes a few MiB of memory, for its program is the parent's, and no processor time.
+// It ends with the parent, however that does.
+//
+// The zero Spare has the default bounds. It begins with [Spare.Prepare], and is to be
+// closed. It is safe for concurrent use, and a nil Spare never has a process.
+type Spare struct {
+	Limits     Limits // those for the process, as in the Runner that takes it
+	Executable string // the same
+
+	mu      sync.Mutex
+	waiting *child      // nil for none
+	timer   *time.Timer // nil until there is one to be started
+	closed  bool
+}
+
+// rest is how long after a job the next process is started: whoever has the job's
+// result is still busy with it.
+const rest = 250 * time.Millisecond
+
+// Prepare has a process started in a moment, unless one waits. Each job that took it
+// asks for the next one.
+func (s *Spare) Prepare() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.waiting != nil {
+		return
+	}
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.timer = time.AfterFunc(rest, s.start)
+}
+
+// start starts the process. Without it the next job starts its own, and says what keeps
+// it from that.
+func (s *Spare) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.waiting != nil {
+		return
+	}
+	if c, err := start(s.kind()); err == nil {
+		s.waiting = c
+	}
+}
+
+func (s *Spare) kind() kind { return kindOf(s.Executable, s.Limits.withDefaults()) }
+
+// take returns the process that waits, nil where there is none of the kind.
+func (s *Spare) take(k kind) *child {
+	if s == nil || s.kind() != k {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.waiting
+	s.waiting = nil
+	if c != nil && !c.alive() {
+		c.end()
+		return nil
+	}
+	return c
+}
+
+// Close ends the process that waits. Jobs that come later start their own.
+func (s *Spare) Close() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	if s.waiting != nil {
+		s.waiting.end()
+		s.waiting = nil
+	}
+}

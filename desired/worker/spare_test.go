@@ -1,0 +1,147 @@
+package worker_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired/worker"
+)
+
+// newSpare is a spare whose process waits.
+func newSpare(t *testing.T, s *worker.Spare) *worker.Spare {
+	t.Helper()
+	t.Cleanup(s.Close)
+	s.StartNow()
+	if s.PID() == 0 {
+		t.Fatal("no process was started")
+	}
+	return s
+}
+
+func whoRuns(t *testing.T, r worker.Runner) (p int) {
+	t.Helper()
+	err := r.Run(t.Context(), "pid", nil, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &p) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestSpareTakesTheNextJob(t *testing.T) {
+	t.Parallel()
+	s := newSpare(t, &worker.Spare{})
+	ahead := s.PID()
+	r := worker.Runner{Spare: s}
+	if got := whoRuns(t, r); got != ahead {
+		t.Errorf("%d ran the job, want %d", got, ahead)
+	}
+	wantGone(t, ahead)
+	if got := whoRuns(t, r); got == ahead {
+		t.Errorf("%d ran the second job", got)
+	}
+	for s.PID() == 0 {
+		time.Sleep(time.Millisecond) // the next one comes by itself
+	}
+	next := s.PID()
+	if got := whoRuns(t, r); got != next {
+		t.Errorf("%d ran the third job, want %d", got, next)
+	}
+}
+
+// TestSpareLearnsNothingAhead: what a job is handed on of the environment is what it
+// is when the job comes, and no other job's.
+func TestSpareLearnsNothingAhead(t *testing.T) {
+	t.Setenv("HTTPS_PROXY", "http://before.example")
+	s := newSpare(t, &worker.Spare{})
+	t.Setenv("HTTPS_PROXY", "http://now.example")
+	variables := func(r worker.Runner) (env []string) {
+		err := r.Run(t.Context(), "env", nil, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &env) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env
+	}
+	if env := variables(worker.Runner{Spare: s, Env: []string{"HTTPS_PROXY"}}); !slices.Contains(env, "HTTPS_PROXY=http://now.example") {
+		t.Errorf("the job was handed %q", env)
+	}
+	s.StartNow()
+	if env := variables(worker.Runner{Spare: s}); len(env) != 5 {
+		t.Errorf("a job that is handed nothing has %q", env)
+	}
+}
+
+// TestSpareIsBounded: it is taken for jobs of its own bounds alone, and they hold.
+func TestSpareIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newSpare(t, &worker.Spare{Limits: short})
+	ahead := s.PID()
+	if got := whoRuns(t, worker.Runner{Spare: s}); got == ahead {
+		t.Error("a job of other bounds took it")
+	}
+	sooner := short // clocks and output are the parent's to hold
+	sooner.PerStep = time.Second
+	err := worker.Runner{Limits: sooner, Spare: s}.Run(t.Context(), "steps", []string{"overflow"}, nil)
+	wantBound(t, err, worker.BoundStack, "overflow", "overflow: exceeded the stack bound of 8 MiB")
+	wantGone(t, ahead)
+	s.StartNow()
+	err = worker.Runner{Limits: sooner, Spare: s}.Run(t.Context(), "steps", []string{"loop"}, nil)
+	wantBound(t, err, worker.BoundTime, "loop", "loop: exceeded the time bound of 1s")
+}
+
+// TestDeadSpare: a process that has died meanwhile costs a job nothing.
+func TestDeadSpare(t *testing.T) {
+	t.Parallel()
+	s := newSpare(t, &worker.Spare{})
+	ahead := s.PID()
+	if err := syscall.Kill(ahead, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	wantGone(t, ahead)
+	if got := whoRuns(t, worker.Runner{Spare: s}); got == ahead {
+		t.Error("the dead ran a job")
+	}
+}
+
+func TestSpareOfNothing(t *testing.T) {
+	t.Parallel()
+	s := &worker.Spare{Executable: "/nonexistent"}
+	s.StartNow()
+	if err := (worker.Runner{Spare: s}).Run(t.Context(), "double", 1, nil); err != nil {
+		t.Errorf("another binary: %v", err)
+	}
+	if err := (worker.Runner{Executable: "/nonexistent", Spare: s}).Run(t.Context(), "double", 1, nil); err == nil {
+		t.Error("no binary ran a job")
+	}
+}
+
+func TestSpareEnds(t *testing.T) {
+	t.Parallel()
+	s := newSpare(t, &worker.Spare{})
+	ahead := s.PID()
+	s.Close()
+	wantGone(t, ahead)
+	s.Prepare()
+	s.StartNow()
+	if s.PID() != 0 {
+		t.Error("a closed one starts processes")
+	}
+	if got := whoRuns(t, worker.Runner{Spare: s}); got == 0 {
+		t.Error("no job without a spare")
+	}
+}
+
+// TestNoSpareOutlivesTheParent kills a parent the hard way.
+func TestNoSpareOutlivesTheParent(t *testing.T) {
+	t.Parallel()
+	var ahead int
+	_ = worker.Runner{Limits: short}.Run(t.Context(), "spared", nil, func(_ string, out json.RawMessage) (err error) {
+		ahead, err = strconv.Atoi(strings.TrimSpace(string(out)))
+		return err
+	})
+	wantGone(t, ahead)
+}
