@@ -115,11 +115,12 @@ func (c *Controller) admit(p queue.Priority, atWork int) (bool, time.Duration) {
 }
 
 // sweepNeeds is what the sweep takes of each window to hold its interval: a request for
-// each zone that waits for its turn, and not for anything else.
+// each zone that waits for its turn, and not for anything else, and a quarter more for
+// what it heals.
 func (c *Controller) sweepNeeds(now time.Time) int {
 	turn := c.sweep.turn(now)
 	if turn <= 0 || c.Budget.Per <= 0 {
 		return 0
 	}
-	return int(float64(c.swept.Load())*float64(c.Budget.Per)/float64(turn)) + 1
+	return int(1.25*float64(c.swept.Load())*float64(c.Budget.Per)/float64(turn)) + requestsPerZone
 }
