@@ -87,9 +87,9 @@ func (b *bulkWatch) healedSince(zone string, since time.Time) bool {
 // pushes one zone waits for none of the others; drift elsewhere is healed, and nothing
 // there goes unseen; and so it is when the commit is reverted half-way.
 func TestACommitThatChangesHalfOfALargeFleet(t *testing.T) {
-	zones, requests := 10_000, 1200
-	if len(buildFlags) > 0 { // the race detector
-		zones, requests = 1000, 120
+	zones, requests := 1000, 120
+	if soak {
+		zones, requests = 10_000, 1200
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newDay(t, zones, requests)
