@@ -81,6 +81,9 @@ type Input struct {
 	// Part says that State has only part of the tokens that are declared: none is an
 	// orphan for not being in it.
 	Part bool
+	// Undigested leaves out [Plan.Digest], which takes longer than the rest of a plan of
+	// one zone that nobody gets to see.
+	Undigested bool
 	// Now decides which tokens are due for a successor, and which are over. With
 	// the zero time none is.
 	Now time.Time

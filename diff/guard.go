@@ -43,7 +43,7 @@ func Guard(plan Plan, facts Facts) Plan {
 	refuse(func(c Change) *Refusal { return refuseFrozen(c, facts) })
 	refuse(func(c Change) *Refusal { return refuseEarly(c, facts) })
 	if plan.Digest == "" {
-		return plan.count() // a part of what people get to see
+		return plan.count() // nobody gets to see it
 	}
 	return plan.seal()
 }

@@ -13,7 +13,7 @@ import (
 
 // Make plans everything in.State declares against in.Live. Zones whose entry
 // point was not looked at are left out. The plan is sorted by account, zone and
-// deployment and has passed no guard yet; see [Guard]. That of a part has no digest.
+// deployment and has passed no guard yet; see [Guard].
 func Make(in Input) Plan {
 	p := planner{in: in, managed: map[rulesetKey]lookup{}, groups: groupNames(in)}
 	p.plan = Plan{
@@ -32,7 +32,7 @@ func Make(in Input) Plan {
 	p.plan.Findings = sortFindings(append(p.plan.Findings, Findings(withGroupNames(in.State.Tokens, p.groups), in.Creates)...))
 	p.plan.Expiries = Expiries(in.Live.Tokens, in.State.Tokens)
 	sortChanges(p.plan.Changes)
-	if in.Part {
+	if in.Undigested {
 		return p.plan.count()
 	}
 	return p.plan.seal()

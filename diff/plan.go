@@ -19,7 +19,7 @@ type Plan struct {
 	Version     int       `json:"version"`
 	Commit      string    `json:"commit"`
 	GeneratedAt time.Time `json:"generated_at"`
-	Digest      string    `json:"digest"` // of a whole plan; see [Gather]
+	Digest      string    `json:"digest"` // empty where [Input.Undigested] says so
 	Summary     Summary   `json:"summary"`
 	Changes     []Change  `json:"changes"`
 	Problems    []Problem `json:"problems"`

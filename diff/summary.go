@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -52,11 +53,28 @@ func (p Plan) count() Plan {
 	return p
 }
 
+// digest is that of the JSON of all of the plan that does not change by itself. The
+// changes may be many, so they are written one by one.
 func (p Plan) digest() string {
 	p.Deprecations = []deprecation.Notice{} // days left change by themselves
 	p.Digest, p.GeneratedAt, p.Expiries, p.Holds = "", time.Time{}, nil, nil
 	p.Requests = Requests{ToApply: p.Requests.ToApply} // the rest is about the run, and not about what it would do
-	return "sha256:" + fingerprint(p)
+	changes := p.Changes
+	p.Changes = []Change{}
+	const none = `"changes":[]`
+	head, tail, _ := bytes.Cut(encoded(p), []byte(none))
+	sum := sha256.New()
+	sum.Write(head)
+	sum.Write([]byte(none[:len(none)-1]))
+	for i, c := range changes {
+		if i > 0 {
+			sum.Write([]byte(","))
+		}
+		sum.Write(encoded(c))
+	}
+	sum.Write([]byte("]"))
+	sum.Write(tail)
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
 // requestsPerChange is one write and the read that proves it.
@@ -113,11 +131,15 @@ func (p Plan) summarise() Summary {
 }
 
 func fingerprint(v any) string {
+	sum := sha256.Sum256(encoded(v))
+	return hex.EncodeToString(sum[:])
+}
+
+func encoded(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
 		// Every value here came from JSON or is plain; this cannot happen to user input.
 		panic("diff: encoding a plan: " + err.Error())
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return data
 }

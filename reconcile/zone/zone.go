@@ -143,7 +143,7 @@ func (w *Worker) Plan(t Task, s Sight) diff.Plan { return Plan(t, s, w.Indexes) 
 // Plan is the plan of one zone from what was seen of it; nil indexes anew.
 func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 	return diff.Make(diff.Input{
-		State: t.State, Applied: t.Applied, Memory: t.Memory, Indexes: indexes, Part: true,
+		State: t.State, Applied: t.Applied, Memory: t.Memory, Indexes: indexes, Part: true, Undigested: true,
 		Live: diff.Live{
 			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
 			EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{t.Zone().ID: s.EntryPoint},
