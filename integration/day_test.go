@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -48,12 +49,14 @@ type dayPlatform struct {
 	requests int // of the budget
 
 	mu    sync.Mutex
-	sent  []time.Time              // of the last requests, as many as the budget has
-	total int                      // requests
-	seen  map[string]time.Time     // when each zone was read last
-	since time.Time                // when the watch began
-	wants map[string]time.Time     // zones that are to be written, and since when
-	slow  map[string]time.Duration // zones that were written too late
+	sent  []time.Time          // of the last requests, as many as the budget has
+	total int                  // requests
+	seen  map[string]time.Time // when each zone was read last
+	since time.Time            // when the watch began
+	// longest is how long zones may go unseen, where it is not the interval.
+	longest map[string]time.Duration
+	wants   map[string]time.Time     // zones that are to be written, and since when
+	slow    map[string]time.Duration // zones that were written too late
 }
 
 // RoundTrip answers as the simulator does.
@@ -110,7 +113,7 @@ func (d *dayPlatform) gone(zone string, now time.Time) {
 	if !ok {
 		last = d.since
 	}
-	if gone := now.Sub(last); !d.since.IsZero() && gone > dayInterval {
+	if gone := now.Sub(last); !d.since.IsZero() && gone > cmp.Or(d.longest[zone], dayInterval) {
 		d.t.Errorf("%s was not looked at for %v", zone, gone)
 	}
 }
@@ -174,6 +177,16 @@ func (s *shelf) push(zones []int) {
 	s.states[s.head] = desired.State{Commit: s.head, Accounts: []desired.Account{account}}
 }
 
+// revert makes a commit that declares what an earlier one did.
+func (s *shelf) revert(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.head = fmt.Sprintf("c%d", time.Now().UnixNano())
+	state := fleetState(n)
+	state.Commit = s.head
+	s.states[s.head] = state
+}
+
 func fleetState(n int) desired.State {
 	zones := make([]desired.Zone, n)
 	for i := range zones {
@@ -227,22 +240,28 @@ func newDay(t *testing.T, zones, requests int) *dayWorld {
 	w := &dayWorld{
 		dayPlatform: &dayPlatform{
 			t: t, server: server, requests: requests,
-			seen: map[string]time.Time{}, wants: map[string]time.Time{}, slow: map[string]time.Duration{},
+			longest: map[string]time.Duration{},
+			seen:    map[string]time.Time{}, wants: map[string]time.Time{}, slow: map[string]time.Duration{},
 		},
 		shelf:  &shelf{head: "c0", good: "c0", states: map[string]desired.State{"c0": fleetState(zones)}},
 		zones:  zones,
 		memory: &reconcile.Forgetful{}, budget: client.NewBudget(requests, dayPer),
 	}
-	concurrency := requests / perConcurrent
+	w.transport(w.dayPlatform)
+	return w
+}
+
+// transport sets what stands between the daemon and the platform.
+func (w *dayWorld) transport(transport http.RoundTripper) {
 	token := mem.DefaultTokens()[0].Value
+	var err error
 	w.platform, err = client.New(client.Config{
 		BaseURL: "http://127.0.0.1/client/v4", Token: func() (edge.Secret, error) { return edge.NewSecret(token), nil },
-		Budget: w.budget, Concurrency: concurrency, Transport: w.dayPlatform,
+		Budget: w.budget, Concurrency: w.requests / perConcurrent, Transport: transport,
 	})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	return w
 }
 
 // run is one life of the daemon.

@@ -76,6 +76,7 @@ func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 		if whole || !ok || due.Before(now) { // its turn came while no process was there
 			due = now
 		}
+		due = now.Add(due.Sub(now)) // by the monotonic clock
 		turns = append(turns, queue.Item[edge.ZoneID]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
 	}
 	c.zones.Set(turns...)
@@ -207,6 +208,7 @@ func (c *Controller) tick(ctx context.Context) {
 			swept = now
 			c.recordSwept(ctx)
 		}
+		c.swept.Store(int64(c.zones.Stats()[queue.Sweep].Waiting))
 		ticked, err := c.control.Tick(ctx)
 		switch {
 		case err == nil:

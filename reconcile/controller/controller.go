@@ -81,6 +81,7 @@ type Controller struct {
 	reports *reports
 	// deciding is held while a commit comes into force, until the queue has all of it.
 	deciding sync.Mutex
+	swept    atomic.Int64             // how many zones waited for their turn at the last tick
 	asked    atomic.Int64             // Unix nanoseconds at which a look at every zone was asked for last
 	save     chan *control.Generation // declarations to be put on record; the newest counts
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/source"
+	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
 // fixture is a platform, a repository and records in memory, and a controller over
@@ -37,6 +38,8 @@ type fixture struct {
 	look     chan os.Signal
 	room     atomic.Int64 // what is left of the budget; negative is much
 	sync     cron.Schedule
+
+	newTokens func() *token.Worker // nil: no tokens
 
 	Config // of the next controller
 	*Controller
@@ -108,6 +111,9 @@ func (f *fixture) begin() {
 		Source: f.repo, Compiler: f.repo, Agreed: f.repo.agreed, Schedule: f.sync, Now: time.Now,
 	})
 	config.Source = f.source
+	if f.newTokens != nil {
+		config.Tokens = f.newTokens()
+	}
 	ctx, cancel := context.WithCancel(f.t.Context())
 	heart, err := New(ctx, config)
 	if err != nil {

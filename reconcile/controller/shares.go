@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
@@ -17,7 +16,7 @@ const (
 	requestsPerZone = 3
 	// askAgain is how long to wait before the budget is asked again.
 	askAgain = 250 * time.Millisecond
-	// wantedFor is for how long a class that has asked counts as one that waits.
+	// wantedFor is for how long work that was asked for counts as work that waits.
 	wantedFor = 2 * time.Second
 )
 
@@ -37,13 +36,14 @@ func classOf(p queue.Priority) class {
 	return work
 }
 
-// shares keeps the budget's classes to their shares of each window while both of them
-// want more than there is. What one does not use flows to the other.
+// shares keeps the budget's classes to their shares of each window. What the sweep needs
+// comes evenly, so it is kept whether or not it is wanted at the moment: a large commit
+// would use it up in a burst. What is left of the commit's share flows to the sweep.
 type shares struct {
 	budget diff.Budget
 
 	mu     sync.Mutex
-	wanted [classes]time.Time     // when each last asked
+	wanted time.Time              // when there was work last
 	used   [classes][grains]int   // requests by part of the window
 	grain  [classes][grains]int64 // which part that was
 }
@@ -81,14 +81,13 @@ func (s *shares) may(c class, need int, now time.Time) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wanted[c] = now
-	if other := 1 - c; now.Sub(s.wanted[other]) >= wantedFor {
-		return true // nobody else wants it
-	}
 	all := s.budget.Requests - s.kept()
 	share := min(need, all/2)
-	if c == work {
-		share = all - share
+	switch {
+	case c == work:
+		s.wanted, share = now, all-share
+	case now.Sub(s.wanted) >= wantedFor:
+		return true // nobody else wants it
 	}
 	used, part := 0, s.part(now)
 	for i, n := range s.used[c] {
@@ -115,12 +114,13 @@ func (c *Controller) admit(p queue.Priority, atWork int) (bool, time.Duration) {
 	return true, 0
 }
 
-// sweepNeeds is what the sweep takes of each window to hold its interval.
+// sweepNeeds is what the sweep takes of each window to hold its interval: a request for
+// each zone that waits for its turn, and not for anything else, and a quarter more for
+// what it heals.
 func (c *Controller) sweepNeeds(now time.Time) int {
-	state, ok := c.control.InForce()
 	turn := c.sweep.turn(now)
-	if !ok || turn <= 0 || c.Budget.Per <= 0 {
+	if turn <= 0 || c.Budget.Per <= 0 {
 		return 0
 	}
-	return int(float64(control.SweepRequests(state))*float64(c.Budget.Per)/float64(turn)) + 1
+	return int(1.25*float64(c.swept.Load())*float64(c.Budget.Per)/float64(turn)) + requestsPerZone
 }

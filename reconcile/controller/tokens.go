@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/token"
@@ -65,14 +66,16 @@ func (c *Controller) workOnTokens(ctx context.Context, g *control.Generation, wo
 	o := c.Tokens.Work(ctx, scope, func(_ context.Context, plan diff.Plan) (diff.Plan, error) {
 		return c.control.GuardTokens(g, plan, c.Tokens.Unkept()), nil
 	})
-	if ctx.Err() != nil {
+	lingering, cancel := reconcile.Lingering(ctx, grace)
+	defer cancel()
+	if err := c.control.NoteTokens(lingering, control.Outcome{Plan: o.Plan, Results: o.Results}); err != nil {
+		c.reports.failure(ctx, err)
+	}
+	if ctx.Err() != nil && len(o.Results) == 0 {
 		return time.Time{}
 	}
 	if c.Deprecations != nil {
 		o.Plan.Deprecations = append(o.Plan.Deprecations, c.Deprecations(g.State, time.Now())...)
-	}
-	if err := c.control.NoteTokens(ctx, control.Outcome{Plan: o.Plan, Results: o.Results}); err != nil {
-		c.reports.failure(ctx, err)
 	}
 	c.reports.work(ctx, o, began)
 	now := time.Now()

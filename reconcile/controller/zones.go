@@ -79,10 +79,16 @@ func (c *Controller) work(ctx context.Context, item queue.Item[edge.ZoneID]) *qu
 	return c.conclude(ctx, &l)
 }
 
+// listedFor is how old a list of rulesets may be where no sweep is scheduled.
+const listedFor = time.Minute
+
 // listAge is how old a list of rulesets may be: a turn of the sweep, and not older than
 // the last time that somebody asked for a look at everything.
 func (c *Controller) listAge(now time.Time) time.Duration {
 	turn := c.sweep.turn(now)
+	if turn <= 0 {
+		turn = listedFor
+	}
 	if asked := c.asked.Load(); asked > 0 {
 		return min(turn, now.Sub(time.Unix(0, asked)))
 	}
