@@ -79,9 +79,9 @@ func (w *tokenWorld) Delivered(_ context.Context, intent string) error {
 }
 
 func (w *tokenWorld) Amend(context.Context, string, edge.TokenSpec, string) error { return nil }
-func (w *tokenWorld) Prunable(context.Context, []string, bool) error             { return nil }
-func (w *tokenWorld) Gone(context.Context, string) error                         { return nil }
-func (w *tokenWorld) Check(desired.Sink) error                                   { return nil }
+func (w *tokenWorld) Prunable(context.Context, []string, bool) error              { return nil }
+func (w *tokenWorld) Gone(context.Context, string) error                          { return nil }
+func (w *tokenWorld) Check(desired.Sink) error                                    { return nil }
 
 func (w *tokenWorld) Deliver(_ context.Context, sink desired.Sink, _ edge.Secret) error {
 	w.mu.Lock()
