@@ -575,3 +575,39 @@ func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 		f.want(n, "rce")
 	})
 }
+
+// A write of unknown outcome is sent once more only where it still may be: meanwhile the
+// zone was held, or the commit was reverted.
+func TestAWriteOfUnknownOutcomeIsNotSentAgainRegardless(t *testing.T) {
+	for name, meanwhile := range map[string]func(f *fixture){
+		"held": func(f *fixture) {
+			f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(time.Hour)})
+		},
+		"reverted": func(f *fixture) {
+			f.repo.push("c3", fleet(1, "xss")...)
+			f.source.Poke()
+			time.Sleep(time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T) {
+				f := newFixture(t, 1)
+				f.repo.push("c1", fleet(1, "xss")...)
+				f.start()
+				defer func() { f.stop() }()
+				f.calls.answer = func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+					meanwhile(f)
+					return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
+				}
+				f.calls.take()
+				f.push("c2", fleet(1, "rce")...)
+				if got := only(f.calls.take(), "write"); len(got) != 1 {
+					t.Errorf("%v", got)
+				}
+				f.calls.answer = nil
+				f.pass(2 * time.Hour)
+				f.want(1, map[string]string{"held": "rce", "reverted": "xss"}[name])
+			})
+		})
+	}
+}

@@ -41,21 +41,30 @@ func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.R
 	case stopped.Err() != nil:
 		return reconcile.Result{Change: now, Outcome: reconcile.NotStarted}
 	}
-	refusal, err := v.Gate.Permit(ctx, v.Task, planned, now)
-	switch {
-	case errors.Is(err, reconcile.ErrSuperseded):
-		return reconcile.Result{Change: now, Outcome: reconcile.NotStarted, Err: err}
-	case err != nil:
-		return failed(now, err)
-	case refusal != nil:
-		now.Refused = refusal
-		return reconcile.Result{Change: now, Outcome: reconcile.NotStarted}
+	if result := v.permit(ctx, planned, now); result != nil {
+		return *result
 	}
 	return v.write(ctx, now)
 }
 
+// permit asks whether a change may be sent now. It returns the result where it may not.
+func (v *visit) permit(ctx context.Context, planned, now diff.Change) *reconcile.Result {
+	refusal, err := v.Gate.Permit(ctx, v.Task, planned, now)
+	switch {
+	case errors.Is(err, reconcile.ErrSuperseded):
+		return &reconcile.Result{Change: now, Outcome: reconcile.NotStarted, Err: err}
+	case err != nil:
+		result := failed(now, err)
+		return &result
+	case refusal != nil:
+		now.Refused = refusal
+		return &reconcile.Result{Change: now, Outcome: reconcile.NotStarted}
+	}
+	return nil
+}
+
 // write sends a change and reads it back. A write of unknown outcome that turns
-// out to have had no effect is sent once more.
+// out to have had no effect is sent once more, if it still may be.
 func (v *visit) write(ctx context.Context, c diff.Change) reconcile.Result {
 	concurrent := false
 	for try := 1; ; try++ {
@@ -80,6 +89,9 @@ func (v *visit) write(ctx context.Context, c diff.Change) reconcile.Result {
 			proved.Concurrent = concurrent
 			return v.settled(ctx, *proved)
 		case unknown && try == 1:
+			if refused := v.permit(ctx, c, left); refused != nil {
+				return *refused
+			}
 			c = left
 		case unknown:
 			return result
