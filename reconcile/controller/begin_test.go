@@ -77,10 +77,10 @@ func TestCommitWorkIsDueAtOnceAfterARestart(t *testing.T) {
 		f.repo.push("c1", fleet(n, "xss")...)
 		f.start()
 		f.want(n, "xss")
-		f.calls.answer = refuseWrites
+		f.calls.answerBy(refuseWrites)
 		f.push("c2", append(fleet(n-9, "xss"), fleet(n, "rce")[n-9:]...)...)
 		f.stop()
-		f.calls.answer = nil
+		f.calls.answerBy(nil)
 		f.pass(time.Minute)
 		f.calls.take()
 		f.start()

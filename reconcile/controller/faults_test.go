@@ -325,7 +325,7 @@ func TestAChangeThatIsNotKept(t *testing.T) {
 			after := f.entry(2)
 			return &after, nil
 		}
-		f.calls.answer = ignored
+		f.calls.answerBy(ignored)
 		f.calls.take()
 		f.journal.take()
 		f.push("c2", fleet(n, "rce")...)
@@ -356,7 +356,7 @@ func TestAChangeThatIsNotKept(t *testing.T) {
 		if len(tries) < 8 {
 			t.Errorf("%d tries in 36 hours", len(tries))
 		}
-		f.calls.answer = nil
+		f.calls.answerBy(nil)
 		f.pass(7 * time.Hour)
 		f.want(n, "rce")
 		f.calls.take()

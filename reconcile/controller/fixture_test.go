@@ -271,6 +271,13 @@ func (p *calls) set(hook func(context.Context, call) error) {
 	p.hook = hook
 }
 
+// answerBy makes a function the one that answers all writes that follow; nil is none.
+func (p *calls) answerBy(answer func(call, func() (*edge.Ruleset, error)) (*edge.Ruleset, error)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answer = answer
+}
+
 // take returns the calls since it was asked last.
 func (p *calls) take() []call {
 	p.mu.Lock()

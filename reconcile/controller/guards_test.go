@@ -595,16 +595,16 @@ func TestAWriteOfUnknownOutcomeIsNotSentAgainRegardless(t *testing.T) {
 				f.repo.push("c1", fleet(1, "xss")...)
 				f.start()
 				defer func() { f.stop() }()
-				f.calls.answer = func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+				f.calls.answerBy(func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 					meanwhile(f)
 					return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
-				}
+				})
 				f.calls.take()
 				f.push("c2", fleet(1, "rce")...)
 				if got := only(f.calls.take(), "write"); len(got) != 1 {
 					t.Errorf("%v", got)
 				}
-				f.calls.answer = nil
+				f.calls.answerBy(nil)
 				f.pass(2 * time.Hour)
 				f.want(1, map[string]string{"held": "rce", "reverted": "xss"}[name])
 			})

@@ -340,14 +340,14 @@ func TestOwnershipSurvives(t *testing.T) {
 						}
 						return nil
 					})
-					f.calls.answer = func(_ call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+					f.calls.answerBy(func(_ call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 						if op == "write" { // made, and not answered
 							dead = true
 							_, _ = send()
 							return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
 						}
 						return send()
-					}
+					})
 					f.push("c2", keep("xss", "rce")...)
 					if !dead {
 						t.Fatal("it did not come to it")
@@ -355,7 +355,7 @@ func TestOwnershipSurvives(t *testing.T) {
 					f.stop()
 					f.records.set(nil)
 					f.calls.set(nil)
-					f.calls.answer = nil
+					f.calls.answerBy(nil)
 					last := "c2"
 					if superseded {
 						last = "c3"
