@@ -74,9 +74,7 @@ func (s *Status) Report(_ context.Context, r reconcile.Report) {
 	}
 	s.metrics.showControl(r)
 	complete := r.Full && r.Err == nil
-	if r.Err == nil && (r.Full || r.Slice || r.Sum) {
-		s.acted = true
-	}
+	s.acted = s.acted || observed(r)
 	if complete {
 		s.lastSweep = r.Finished
 		s.metrics.showSweep(r)
@@ -86,6 +84,13 @@ func (s *Status) Report(_ context.Context, r reconcile.Report) {
 	if !s.lastSweep.IsZero() {
 		s.metrics.nonConvergent.set(float64(len(s.stuck)))
 	}
+}
+
+// observed reports whether the platform has answered about something that is declared,
+// or nothing is.
+func observed(r reconcile.Report) bool {
+	s := r.Plan.Summary
+	return r.Err == nil && (r.Full && s.Zones == 0 || s.Zones > s.Unknown+s.Forbidden || s.Tokens > 0)
 }
 
 // followStuck keeps the deployments whose change the platform did not keep.

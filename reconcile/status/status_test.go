@@ -12,6 +12,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -92,6 +93,12 @@ func TestReady(t *testing.T) {
 
 	part := full(c)
 	part.Trigger, part.Full, part.Slice = reconcile.TriggerSync, false, true
+	s.Report(t.Context(), part) // the tokens, of which none are declared
+	wantReady(t, s, noCommit)
+	part.Plan.Summary = diff.Summary{Zones: 1, Unknown: 1}
+	s.Report(t.Context(), part)
+	wantReady(t, s, noCommit)
+	part.Plan.Summary = diff.Summary{Zones: 1, InSync: 1}
 	s.Report(t.Context(), part)
 	wantReady(t, s)
 
