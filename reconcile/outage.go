@@ -1,0 +1,29 @@
+package reconcile
+
+import "time"
+
+// Outage is a time during which something that Seawall depends on did not work.
+type Outage struct {
+	Subject OutageSubject `json:"subject"`
+	Name    string        `json:"name,omitempty"` // which zone, account, sink or forge; empty where there is one
+	Cause   string        `json:"cause"`          // the same text for the same cause: no ports, no request ids
+	Since   time.Time     `json:"since"`          // when it was first seen
+	Until   time.Time     `json:"until,omitzero"` // when it was seen to work again; zero while it lasts
+	Zones   int           `json:"zones"`          // how many zones it has affected
+	Tries   int           `json:"tries"`          // how many tries have failed
+}
+
+// OutageSubject is what an [Outage] is of.
+type OutageSubject string
+
+// What an outage can be of.
+const (
+	OutageGit        OutageSubject = "git"
+	OutagePlatform   OutageSubject = "platform"
+	OutageCredential OutageSubject = "credential"
+	OutageAccount    OutageSubject = "account"
+	OutageZone       OutageSubject = "zone"
+	OutageSink       OutageSubject = "sink"
+	OutageForge      OutageSubject = "forge"
+	OutageState      OutageSubject = "state" // the state folder: a full disk, a damaged ledger
+)
