@@ -185,7 +185,7 @@ func (p *mortalTransport) RoundTrip(r *http.Request) (response *http.Response, e
 // answer is what the platform answers, in the weather that there is.
 func (w *crashes) answer(r *http.Request) (*http.Response, error) {
 	w.laws.sent()
-	time.Sleep(latency)
+	time.Sleep(crashLatency)
 	_, path, _ := strings.Cut(r.URL.Path, "/zones/")
 	zone, _, _ := strings.Cut(path, "/")
 	id, patch := edge.ZoneID(zone), r.Method == http.MethodPatch

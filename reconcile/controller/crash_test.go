@@ -44,6 +44,7 @@ const (
 	crashWorkers  = 4
 	crashRequests = 120
 	crashPer      = time.Minute
+	crashLatency  = 400 * time.Millisecond // of each request: much happens meanwhile
 )
 
 // Tags are of git or of people, so that the model can tell whose they are.
@@ -75,7 +76,7 @@ type crashScript struct {
 }
 
 var crashTimes = []time.Duration{
-	0, 25 * time.Millisecond, time.Second, 6 * time.Second, 15 * time.Second, 45 * time.Second, 100 * time.Second, 6 * time.Minute,
+	0, 100 * time.Millisecond, 500 * time.Millisecond, time.Second, 6 * time.Second, 15 * time.Second, 45 * time.Second, 100 * time.Second, 6 * time.Minute,
 }
 
 var crashSteps = []string{
@@ -107,7 +108,7 @@ func chosen[T any](all []T) *rapid.Generator[[]T] {
 func drawScript(t *rapid.T) crashScript {
 	s := crashScript{
 		Zones: 3 + evenly(7).Draw(t, "zones"), Waves: rapid.Bool().Draw(t, "waves"), Freeze: rapid.Bool().Draw(t, "freeze"),
-		Approv: rapid.Bool().Draw(t, "approvals"), Limit: rapid.SampledFrom([]int{0, 0, 2, 4}).Draw(t, "limit"),
+		Approv: rapid.Bool().Draw(t, "approvals"), Limit: rapid.SampledFrom([]int{0, 0, 1, 2, 4}).Draw(t, "limit"),
 	}
 	fleet := make([]int, s.Zones)
 	for i := range fleet {
