@@ -25,13 +25,17 @@ type laws struct {
 	rolled   time.Time                // when the waves on record changed last
 
 	sends []time.Time // of the last requests, as many as the budget has
-	calm  time.Time   // since when nothing was wrong with the world
+	calm  time.Time   // since when nothing is wrong with the world; it may be later than now
 	zones map[edge.ZoneID]*zoneTruth
 	// changed are the zones that were written for each commit, and healed when each zone
 	// was written because of drift, without an approval.
 	changed map[string]map[edge.ZoneID]bool
 	healed  map[edge.ZoneID]time.Time
-	tally   tally
+	// blurred says that how many zones the commit changes is not what it was when it was
+	// counted: people have said or done something since, or zones could not be read. unkept
+	// says that of changes that the platform did not keep, which the ledger remembers.
+	blurred, unkept bool
+	tally           tally
 }
 
 // tally says how much of everything a run has had, for who doubts that it is worth anything.
@@ -68,11 +72,13 @@ func (l *laws) broken(format string, args ...any) {
 	l.fault(format, args...)
 }
 
-// disturb notes that something was or is wrong, so that nothing need be in time.
+// disturb notes that something has gone wrong, so that nothing need be in time.
 func (l *laws) disturb() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.calm = time.Now()
+	if now := time.Now(); l.calm.Before(now) {
+		l.calm = now
+	}
 }
 
 func (l *laws) rolls() {
@@ -87,7 +93,10 @@ func (l *laws) accept(commit string) {
 		return
 	}
 	l.accepted = [2]string{commit, l.accepted[0]}
-	l.since = time.Now()
+	l.since, l.blurred = time.Now(), l.unkept || time.Now().Before(l.calm)
+	for _, z := range l.zones {
+		l.blurred = l.blurred || z.approved || time.Now().Before(z.held[1])
+	}
 	l.tally.Commits++
 	for _, z := range l.declared(commit) {
 		if problem := l.zones[z.ID]; problem == nil {
@@ -216,7 +225,7 @@ func (w *crashes) checkWrite(id edge.ZoneID, off string) {
 		l.tally.Approved++
 		return
 	}
-	w.checkLimits(id, commit, work, now)
+	w.checkLimits(record, id, commit, work, now)
 	for tag := range strings.SplitSeq(off, ",") {
 		if w.approves && declared.Labels["tier"] == "gold" && !slices.Contains(live, tag) && z.seen > z.clicked && tag != "" {
 			l.fault("zone %s is weakened (%s, after %v), and nobody has agreed", zoneName(id), tag, live)
@@ -259,7 +268,7 @@ func declaredTags(z desired.Zone) (tags []string) {
 }
 
 // checkLimits counts what is written without an approval; the caller holds the lock.
-func (w *crashes) checkLimits(id edge.ZoneID, commit string, work bool, now time.Time) {
+func (w *crashes) checkLimits(record reconcile.Record, id edge.ZoneID, commit string, work bool, now time.Time) {
 	l := w.laws
 	if w.limit == 0 {
 		return
@@ -271,6 +280,9 @@ func (w *crashes) checkLimits(id edge.ZoneID, commit string, work bool, now time
 		l.changed[commit][id] = true
 		if n := len(l.changed[commit]); n > w.limit {
 			l.fault("zone %s is the %d. that commit %s changes, of at most %d", zoneName(id), n, commit, w.limit)
+		}
+		if n := w.touched(record, commit); n > w.limit && !l.blurred {
+			l.fault("zone %s is written, of %d that commit %s changes, of at most %d", zoneName(id), n, commit, w.limit)
 		}
 		return
 	}
@@ -286,12 +298,24 @@ func (w *crashes) checkLimits(id edge.ZoneID, commit string, work bool, now time
 	}
 }
 
+// touched counts the zones that a commit has changed, and those that it has not yet; the
+// caller holds the lock.
+func (w *crashes) touched(record reconcile.Record, commit string) int {
+	n := len(w.laws.changed[commit])
+	for _, z := range w.laws.declared(commit) {
+		unproved := record.Proofs[z.ID].Fingerprint != z.Fingerprint(w.laws.commits[commit].Accounts[0])
+		if unproved && !w.laws.changed[commit][z.ID] && !fits(z, w.off(z.ID)) {
+			n++
+		}
+	}
+	return n
+}
+
 // off are the tags that are off in a zone.
 func (w *crashes) off(id edge.ZoneID) string {
 	entry, err := w.server.Platform.EntryPoint(context.Background(), id)
 	if err != nil {
-		w.laws.broken("reading zone %s: %v", zoneName(id), err)
-		return ""
+		panic(err)
 	}
 	return tagsOff(entry.Rules[0])
 }

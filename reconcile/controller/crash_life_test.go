@@ -206,10 +206,16 @@ func (w *crashes) answer(r *http.Request) (*http.Response, error) {
 		_, _ = recorder.WriteString(`{"success":false,"errors":[{"code":10000,"message":"Authentication error"}],"messages":[],"result":null}`)
 		return recorder.Result(), nil
 	}
-	if err := w.serve(recorder, r, id); err != nil {
-		return nil, err
+	lost, arrives := false, true
+	if patch {
+		lost, arrives = w.faults.loses()
 	}
-	if patch && w.faults.loses() {
+	if arrives {
+		if err := w.serve(recorder, r, id); err != nil {
+			return nil, err
+		}
+	}
+	if lost {
 		return nil, io.ErrUnexpectedEOF
 	}
 	return recorder.Result(), nil
@@ -253,7 +259,7 @@ type faults struct {
 	status int             // of every answer; 0: none
 	slow   map[string]bool // zones that answer late
 	disk   bool            // the ledger takes no write
-	lost   int             // answers to writes that get lost
+	lost   int             // answers to writes that are to get lost
 }
 
 type weather struct {
@@ -270,11 +276,12 @@ func (f *faults) now(zone string) weather {
 	return weather{f.status, f.slow[zone]}
 }
 
-func (f *faults) loses() bool {
+// loses says that the answer to a write gets lost, and whether the write itself arrives.
+func (f *faults) loses() (lost, arrives bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lost--
-	return f.lost >= 0
+	return f.lost >= 0, f.lost < 0 || f.lost%2 == 0
 }
 
 func (f *faults) full() bool {

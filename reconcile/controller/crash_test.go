@@ -275,6 +275,10 @@ func (w *crashes) do(e crashEvent) {
 	case "crash loop":
 		w.life.endsAfter(e.N/2, e.N%2 == 1)
 		w.doomed = []int{e.N % 7, e.N, e.N % 13}
+	case "lose":
+		w.faults.mu.Lock()
+		w.faults.lost = 1 + e.N%4
+		w.faults.mu.Unlock()
 	case "approve":
 		w.approve()
 	case "resume":
@@ -306,23 +310,21 @@ func (w *crashes) disturb(e crashEvent) {
 		for _, i := range e.Zones {
 			w.faults.slow[string(mem.FleetZone(i))] = true
 		}
-	case "lose":
-		w.faults.lost = 1 + e.N%4
 	case "disk":
 		w.faults.disk = true
 	}
 	w.faults.mu.Unlock()
 	if e.Do == "ignore" {
+		w.laws.mu.Lock()
+		w.laws.unkept = true
+		w.laws.mu.Unlock()
 		w.say(w.server.SetQuirks([]string{"patch=ignored"}))
 		defer func() { w.say(w.server.SetQuirks(nil)) }()
 	}
-	for time.Now().Before(until) {
-		w.laws.disturb()
-		w.pass(min(10*time.Second, time.Until(until)))
-	}
 	w.laws.mu.Lock()
-	w.laws.calm = time.Now().Add(2 * time.Minute) // until the pauses that it has caused are over
+	w.laws.blurred, w.laws.calm = true, until.Add(2*time.Minute) // by then the pauses that it causes are over
 	w.laws.mu.Unlock()
+	w.pass(time.Until(until))
 }
 
 // commit pushes what a step says.
@@ -390,6 +392,7 @@ func (w *crashes) click(i int, e crashEvent) {
 	}
 	*z.happenings++
 	z.clicked, z.hand = *z.happenings, e.Hand
+	w.laws.blurred = true
 }
 
 func (w *crashes) hold(e crashEvent) {
@@ -400,6 +403,7 @@ func (w *crashes) hold(e crashEvent) {
 	}
 	w.laws.mu.Lock()
 	defer w.laws.mu.Unlock()
+	w.laws.blurred = true
 	for _, i := range e.Zones {
 		w.laws.zones[mem.FleetZone(i)].held = [2]time.Time{now, until}
 	}
@@ -421,6 +425,7 @@ func (w *crashes) release(zones ...int) {
 func (w *crashes) approve() {
 	var words []reconcile.Approval
 	w.laws.mu.Lock()
+	w.laws.blurred = true
 	for _, report := range w.life.journal.take() {
 		for _, change := range report.Plan.Changes {
 			if change.Refused == nil || change.Refused.Guard != "limit" && change.Refused.Guard != "approval" {
