@@ -36,11 +36,21 @@ func (l *Ledger) Restore(ctx context.Context) (reconcile.Record, error) {
 }
 
 func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
-	m, err := recall(ctx, tx)
-	if err != nil {
+	if r.Applied, err = recallApplied(ctx, tx); err != nil {
 		return r, err
 	}
-	r.Applied, r.NonConvergent, r.Holds, r.Approvals, r.Rollout = m.Applied, m.NonConvergent, m.Holds, m.Approvals, m.Rollout
+	if r.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
+		return r, err
+	}
+	if r.Holds, err = recallHolds(ctx, tx); err != nil {
+		return r, err
+	}
+	if r.Approvals, err = recallApprovals(ctx, tx); err != nil {
+		return r, err
+	}
+	if r.Rollout, err = recallRollout(ctx, tx); err != nil {
+		return r, err
+	}
 	if r.Accepted, err = recallAccepted(ctx, tx); err != nil {
 		return r, err
 	}
