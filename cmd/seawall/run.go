@@ -59,6 +59,9 @@ func (t *terminal) serve(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	bounded, stop := context.WithCancel(ctx)
+	defer stop()
+	go boundHeap(bounded)
 	for d != nil {
 		if d, err = t.generation(ctx, d, o, heard); err != nil {
 			return err

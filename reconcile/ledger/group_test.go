@@ -47,7 +47,7 @@ func TestWritesShareATransaction(t *testing.T) {
 		var mine *group
 		err := l.write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 			mine = l.group.open
-			return settle(ctx, tx, "c", false, settled(deployment(i), "a"))
+			return l.settle(ctx, tx, "c", false, settled(deployment(i), "a"))
 		})
 		if err != nil {
 			t.Error(err)
@@ -120,7 +120,7 @@ func TestOneNeverReturns(t *testing.T) {
 				defer func() { _ = recover() }()
 				errs[i] = l.write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 					rows := append(settled(deployment(100+i), "a"), settled(deployment(i), "a")...)
-					if err := settle(ctx, tx, "c", false, rows); err != nil {
+					if err := l.settle(ctx, tx, "c", false, rows); err != nil {
 						return err
 					}
 					if i == 3 {
@@ -153,7 +153,7 @@ func TestContextsOfAGroup(t *testing.T) {
 			if i == 4 {
 				stop()
 			}
-			return settle(ctx, tx, "c", false, append(settled(deployment(100+i), "a"), settled(deployment(i), "a")...))
+			return l.settle(ctx, tx, "c", false, append(settled(deployment(100+i), "a"), settled(deployment(i), "a")...))
 		})
 	}, giveUp)
 	if !errors.Is(errs[3], context.Canceled) {

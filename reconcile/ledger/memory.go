@@ -64,32 +64,27 @@ func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.Deployme
 	return rows.Err()
 }
 
+const rememberOwned = `
+	INSERT INTO applied (zone_id, ruleset_id, members, "commit") SELECT ?1, ?2, ?3, ?4
+	WHERE NOT ?5 OR EXISTS (SELECT 1 FROM applied WHERE zone_id = ?1 AND ruleset_id = ?2)
+	ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit"
+	WHERE members <> excluded.members OR "commit" = '' AND excluded."commit" <> ''`
+
+const forgetNonConvergent = `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`
+
 // settle writes what deployments own, and only rows that differ. A late record adds no
 // row.
-func settle(ctx context.Context, tx *sql.Tx, commit string, late bool, settled []diff.Settled) error {
-	remember, err := tx.PrepareContext(ctx, `
-		INSERT INTO applied (zone_id, ruleset_id, members, "commit") SELECT ?1, ?2, ?3, ?4
-		WHERE NOT ?5 OR EXISTS (SELECT 1 FROM applied WHERE zone_id = ?1 AND ruleset_id = ?2)
-		ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit"
-		WHERE members <> excluded.members OR "commit" = '' AND excluded."commit" <> ''`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = remember.Close() }()
-	forgive, err := tx.PrepareContext(ctx, `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = forgive.Close() }()
+func (l *Ledger) settle(ctx context.Context, tx *sql.Tx, commit string, late bool, settled []diff.Settled) error {
+	often := l.group.prepared
 	for _, s := range settled {
 		members, err := membersText(s.Owned)
 		if err != nil {
 			return err
 		}
-		if _, err := remember.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset, members, commit, late); err != nil {
+		if err := often.exec(ctx, tx, rememberOwned, s.ID.Zone, s.ID.Ruleset, members, commit, late); err != nil {
 			return err
 		}
-		if _, err := forgive.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset); err != nil {
+		if err := often.exec(ctx, tx, forgetNonConvergent, s.ID.Zone, s.ID.Ruleset); err != nil {
 			return err
 		}
 	}
