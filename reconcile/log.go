@@ -46,7 +46,9 @@ func (l *Logger) Report(ctx context.Context, r Report) {
 	default:
 		l.held(ctx, r)
 		l.problems(ctx, r)
-		l.slice(ctx, r)
+		if !r.Plan.IsEmpty() || len(r.Results) > 0 {
+			l.slice(ctx, r)
+		}
 	}
 	l.summary(ctx, r)
 }
@@ -234,7 +236,7 @@ func (l *Logger) failed(ctx context.Context, r Report, result Result) {
 		}
 		l.Log.Log(ctx, level, "the platform did not keep a change; it is tried again later", append(attrs, "left", fieldNames(result.Left))...)
 	case errors.Is(result.Err, edge.ErrOutcomeUnknown):
-		l.Log.WarnContext(ctx, "the outcome of a write is unknown; the zone is read again", attrs...)
+		l.Log.InfoContext(ctx, "the outcome of a write is unknown; the zone is read again", attrs...)
 	default:
 		l.Log.ErrorContext(ctx, "change not applied", attrs...)
 	}

@@ -129,7 +129,7 @@ func TestLoggerLeavesOutagesOut(t *testing.T) {
 	}
 	report = look(1, nil, nil, Result{Change: c, Outcome: Failed, Err: edge.ErrOutcomeUnknown})
 	report.Told = true
-	if lines := l.report(report); len(lines) != 1 || lines[0] != "WARN the outcome of a write is unknown; the zone is read again" {
+	if lines := l.report(report); len(lines) != 1 || lines[0] != "INFO the outcome of a write is unknown; the zone is read again" {
 		t.Errorf("lines %q", lines)
 	}
 	if lines := l.report(report); len(lines) != 0 {

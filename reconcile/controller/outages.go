@@ -42,7 +42,7 @@ func (c *Controller) declare(g *control.Generation) {
 func (c *Controller) outage(l *look) {
 	err, ofAccount := l.failure()
 	c.Outages.Zone(outage.Zone{
-		ID: l.item.Key, Name: l.task.Zone().Key, Account: l.task.Account().Key, OfAccount: ofAccount, Answered: l.answered(),
+		ID: l.item.Key, Name: l.task.Zone().Key, Account: l.task.Account().Key, OfAccount: ofAccount, Answered: l.answered(), Cached: !l.asked(),
 	}, err)
 }
 

@@ -106,6 +106,9 @@ func sentinel(err error) string {
 // platform's own.
 func answered(e *edge.Error) string {
 	text := fmt.Sprintf("the platform answers %d %s", e.Status, http.StatusText(e.Status))
+	if e.Status < http.StatusBadRequest {
+		text += " with success: false"
+	}
 	if len(e.Details) > 0 {
 		text += ": " + e.Details[0].Message
 		if code := e.Details[0].Code; code != 0 {

@@ -70,6 +70,13 @@ func (i *incident) fail(part, name string, c cause, now time.Time) {
 	}
 }
 
+// failZone notes a failure of a zone.
+func (i *incident) failZone(z Zone, c cause, now time.Time) {
+	if i.fail(zonePart(z.ID), z.Name, c, now); z.Cached {
+		i.tries--
+	}
+}
+
 // work notes a success of a part.
 func (i *incident) work(part string, now time.Time) {
 	delete(i.failing, part)

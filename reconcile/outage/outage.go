@@ -71,6 +71,8 @@ type Zone struct {
 	// OfAccount says that a failure is of what all zones of the account share, Answered
 	// that the platform has answered something else about the zone in the same look.
 	OfAccount, Answered bool
+	// Cached says that nothing was asked: the failure is that of a try just before.
+	Cached bool
 }
 
 // Tracker keeps what fails. It is safe for concurrent use, and its memory is bounded by

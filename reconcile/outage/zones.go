@@ -90,14 +90,13 @@ func (t *Tracker) leave(z Zone, now time.Time) {
 }
 
 func (t *Tracker) zoneFailed(z Zone, c cause, now time.Time) {
-	part := zonePart(z.ID)
 	switch c.class {
 	case ofState:
-		t.plain(reconcile.OutageState, "").fail(part, z.Name, c, now)
+		t.plain(reconcile.OutageState, "").failZone(z, c, now)
 		return
 	case rejected:
 		t.platformAnswered(now)
-		t.plain(reconcile.OutageCredential, CredentialZones).fail(part, z.Name, c, now)
+		t.plain(reconcile.OutageCredential, CredentialZones).failZone(z, c, now)
 		return
 	case unanswered:
 		if z.Answered {
@@ -114,13 +113,13 @@ func (t *Tracker) zoneFailed(z Zone, c cause, now time.Time) {
 		t.platformAnswered(now)
 	}
 	if i := t.of[z.ID]; i != nil && i.began {
-		i.fail(part, z.Name, c, now)
+		i.failZone(z, c, now)
 		return
 	}
 	if wide := t.wide(z, c); wide != nil {
 		t.leave(z, now)
 		t.of[z.ID] = wide
-		wide.fail(part, z.Name, c, now)
+		wide.failZone(z, c, now)
 		return
 	}
 	i := t.gathering(z, c)
@@ -128,7 +127,7 @@ func (t *Tracker) zoneFailed(z Zone, c cause, now time.Time) {
 		t.leave(z, now)
 	}
 	t.of[z.ID] = i
-	i.fail(part, z.Name, c, now)
+	i.failZone(z, c, now)
 }
 
 // wide returns the outage that explains the failure of a zone; nil where none does.
