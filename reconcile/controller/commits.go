@@ -218,7 +218,9 @@ func (c *Controller) tick(ctx context.Context) {
 			c.Outages.Failed(reconcile.OutageState, "", "tick", err)
 		}
 		c.Outages.Tick()
-		c.dueToo(ticked.Released, queue.Released, "need not wait any longer")
+		if len(ticked.Released) > 0 { // asking for nothing would wake every worker
+			c.dueToo(ticked.Released, queue.Released, "need not wait any longer")
+		}
 		if ticked.Tokens {
 			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
 		}
