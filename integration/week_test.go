@@ -149,7 +149,9 @@ func TestWeekInTheLog(t *testing.T) {
 		begun, drifts, commits, restarts := 0, 0, 1, 0
 		time.Sleep(10 * time.Minute)
 		all := func(*http.Request) bool { return true }
-		one := func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/zones/"+string(mem.FleetZone(weekZone))+"/") }
+		one := func(r *http.Request) bool {
+			return strings.Contains(r.URL.Path, "/zones/"+string(mem.FleetZone(weekZone))+"/")
+		}
 		for range days {
 			for _, fault := range []struct {
 				platform func(*http.Request) bool

@@ -124,7 +124,11 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 	}
 	for _, c := range r.Plan.Changes {
 		if c.Refused != nil {
-			news("refused changes", fmt.Sprint(c.Deployment, c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason)), func() { l.refused(ctx, c) })
+			what := fmt.Sprint(c.Deployment, c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason))
+			if c.Refused.Guard == string(NonConvergent) {
+				what = notKept(c) // the write that was not kept said so
+			}
+			news("refused changes", what, func() { l.refused(ctx, c) })
 		}
 	}
 	for _, result := range r.Results {
@@ -133,6 +137,8 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 		case result.Outcome == Converged || result.Outcome == NotStarted:
 		case result.Outcome == Failed && r.Told && !errors.Is(result.Err, edge.ErrOutcomeUnknown):
 			l.Log.DebugContext(ctx, "change not applied", l.change(r, result)...)
+		case result.Outcome == NonConvergent:
+			news("results", notKept(result.Change), func() { l.failed(ctx, r, result) })
 		default:
 			news("results", what, func() { l.failed(ctx, r, result) })
 		}
@@ -240,10 +246,13 @@ func (l *Logger) failed(ctx context.Context, r Report, result Result) {
 	default:
 		l.Log.ErrorContext(ctx, "change not applied", attrs...)
 	}
-	if result.Concurrent {
+	if result.Concurrent && result.Outcome != NonConvergent { // a write that is not kept leaves an odd version, too
 		l.Log.WarnContext(ctx, "another client wrote to the entry point at the same time", "zone", result.Change.Zone)
 	}
 }
+
+// notKept names a change that the platform did not keep.
+func notKept(c diff.Change) string { return "not kept " + c.Deployment }
 
 // change is what a line says of a change: where, why, what, and what proved it.
 func (l *Logger) change(r Report, result Result) []any {

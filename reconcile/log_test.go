@@ -117,6 +117,23 @@ func TestLoggerSaysWhatIsNew(t *testing.T) {
 	}
 }
 
+// A change that was not kept, and is held back for that from then on, has one line.
+func TestLoggerTellsOnceOfWhatIsNotKept(t *testing.T) {
+	l := newLogs(t)
+	c := diff.Change{Zone: "shop.example", Deployment: "core"}
+	held := c
+	held.Refused = &diff.Refusal{Guard: string(NonConvergent)}
+	if lines := l.report(look(1, nil, []diff.Change{c}, Result{Change: c, Outcome: NonConvergent, Concurrent: true})); len(lines) != 1 {
+		t.Errorf("lines %q", lines)
+	}
+	if lines := l.report(look(1, nil, []diff.Change{held})); len(lines) != 0 {
+		t.Errorf("lines %q", lines)
+	}
+	if lines := newLogs(t).report(look(1, nil, []diff.Change{held})); len(lines) != 1 { // of an earlier process
+		t.Errorf("lines %q", lines)
+	}
+}
+
 // What could not be read or written is an outage, which has its own lines: but for a write
 // of unknown outcome each is the same outage again.
 func TestLoggerLeavesOutagesOut(t *testing.T) {

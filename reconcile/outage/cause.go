@@ -74,14 +74,15 @@ func causeOf(err error) cause {
 var sentinels = []struct {
 	is    error
 	class class
+	text  string
 }{
-	{edge.ErrUnauthenticated, rejected},
-	{edge.ErrForbidden, denied},
-	{edge.ErrThrottled, unanswered},
-	{edge.ErrUnreadable, unanswered},
-	{edge.ErrUnavailable, unanswered},
-	{edge.ErrOutcomeUnknown, unanswered},
-	{context.DeadlineExceeded, unanswered},
+	{edge.ErrUnauthenticated, rejected, edge.ErrUnauthenticated.Error()},
+	{edge.ErrForbidden, denied, edge.ErrForbidden.Error()},
+	{edge.ErrThrottled, unanswered, edge.ErrThrottled.Error()},
+	{edge.ErrUnreadable, unanswered, edge.ErrUnreadable.Error()},
+	{edge.ErrUnavailable, unanswered, "no answer from the platform"},
+	{edge.ErrOutcomeUnknown, unanswered, edge.ErrOutcomeUnknown.Error()},
+	{context.DeadlineExceeded, unanswered, "no answer in time"},
 }
 
 func classOf(err error) class {
@@ -96,7 +97,7 @@ func classOf(err error) class {
 func sentinel(err error) string {
 	for _, s := range sentinels {
 		if errors.Is(err, s.is) {
-			return s.is.Error()
+			return s.text
 		}
 	}
 	return ""

@@ -93,7 +93,7 @@ func TestOneZoneIsItsOwnOutage(t *testing.T) {
 	}
 	h.Zone(zoneNumber(9), nil)
 	h.pass(time.Minute)
-	const zone = `zone "zone-9.example": the platform is unavailable, zones 1`
+	const zone = `zone "zone-9.example": no answer from the platform, zones 1`
 	h.want(t, "began "+zone, "ended "+zone)
 }
 
@@ -127,7 +127,7 @@ func TestThePlatformIsOneOutage(t *testing.T) {
 		h.Zone(zoneNumber(i), nil)
 	}
 	h.pass(time.Minute)
-	const platform = `platform "": the platform is unavailable, zones 100`
+	const platform = `platform "": no answer from the platform, zones 100`
 	h.want(t, "began "+platform, "ended "+platform)
 }
 
@@ -156,12 +156,12 @@ func TestAnAccountIsOneOutage(t *testing.T) {
 		h.Zone(zoneNumber(50+i%10), nil)
 		h.pass(time.Second)
 	}
-	h.want(t, `began account "other": the platform is unavailable, zones 10`)
+	h.want(t, `began account "other": no answer from the platform, zones 10`)
 	z := zoneNumber(3)
 	z.Account = "other"
 	h.Zone(z, nil)
 	h.pass(time.Minute)
-	h.want(t, `ended account "other": the platform is unavailable, zones 10`)
+	h.want(t, `ended account "other": no answer from the platform, zones 10`)
 }
 
 // Writes that fail while reads work are no outage of the platform.
@@ -236,7 +236,7 @@ func TestStoppingIsNoFailure(t *testing.T) {
 
 func TestCausesAreStable(t *testing.T) {
 	for want, errs := range map[string][]error{
-		"the platform is unavailable": {errReset, fmt.Errorf("%w: EOF (tried 5 times)", edge.ErrUnavailable)},
+		"no answer from the platform": {errReset, fmt.Errorf("%w: EOF (tried 5 times)", edge.ErrUnavailable)},
 		"the platform answers 503 Service Unavailable": {
 			&edge.Error{Status: 503, Body: "<html><body>ray 8f3a</body></html>"}, &edge.Error{Status: 503, Body: "busy"},
 		},
