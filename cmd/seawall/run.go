@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -80,6 +81,7 @@ type daemon struct {
 	listener net.Listener // nil until it listens
 	desk     *desk        // nil where no forge is configured
 	begin    func(commit string)
+	outages  *outage.Tracker
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
 }
@@ -138,7 +140,7 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{settings: s, assembly: a, lock: lock}
+	d := &daemon{settings: s, assembly: a, lock: lock, outages: outage.New(outage.Config{Tell: outage.Log(log)})}
 	if d.desk, err = d.newDesk(); err != nil {
 		a.close()
 		return nil, err
@@ -231,7 +233,7 @@ func (d *daemon) tellReload(err error) {
 	var m *badFile
 	if errors.As(err, &m) {
 		for _, p := range m.problems {
-			d.log.Error(p.String(), "hint", p.Hint)
+			d.log.Error("a mistake in the configuration", "problem", p.String(), "hint", p.Hint)
 		}
 	}
 	attrs := []any{"error", err.Error()}
@@ -287,6 +289,7 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
 		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
 		Room: d.room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+		Outages: d.outages,
 	})
 	if err != nil {
 		stop()
