@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
@@ -32,7 +33,8 @@ time. The first run is over everything; so is each start of a fleet that takes n
 more than a quarter of the request budget.
 
 /healthz, /readyz and /metrics are served on the configured address, and so is
-/hook/git where webhooks are configured. With a forge configured, open pull
+/hook/git where webhooks are configured. seawall status and seawall why ask the
+daemon over a socket in its state folder. With a forge configured, open pull
 requests get a comment with what a merge would do.
 
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
@@ -79,6 +81,7 @@ type daemon struct {
 	begin    func(commit string)
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
+	outages  inspect.Outages
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -111,6 +114,7 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 		return nil, err
 	}
 	s.fillForFolder()
+	s.failures = &failureCount{}
 	format, level := o.logFormat, o.logLevel
 	if format == "auto" && s.Log.Format != "" {
 		format = s.Log.Format
@@ -135,7 +139,7 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{settings: s, assembly: a, lock: lock}
+	d := &daemon{settings: s, assembly: a, lock: lock, outages: inspect.NoOutages{}}
 	if d.desk, err = d.newDesk(); err != nil {
 		a.close()
 		return nil, err
@@ -190,6 +194,10 @@ func (s *settings) fillForFolder() {
 	}
 	if s.Listen == "" {
 		s.Listen = "127.0.0.1:8710"
+		s.Health.Status = true
+	}
+	if s.Health.SourceStale == 0 {
+		s.Health.SourceStale = 15 * time.Minute
 	}
 }
 
@@ -256,11 +264,11 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if err := d.listen(); err != nil {
 		return err
 	}
-	health := status.New(status.Config{Now: time.Now, Sweep: sweep, Version: thisVersion().Version})
+	health := d.newHealth(sync, sweep)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	git := d.assembly.look(sync)
-	pages, err := withHooks(health.Handler(), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
+	pages, err := withHooks(d.pages(health), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
 	if err != nil {
 		return err
 	}
@@ -269,6 +277,8 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		served <- status.Serve(ctx, d.listener, pages)
 		stop()
 	}()
+	closeSocket := d.serveSocket(ctx, health)
+	defer closeSocket()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	reporters := []reconcile.Reporter{
@@ -280,7 +290,7 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	heart, err := controller.New(ctx, controller.Config{
 		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
 		Tokens: d.tokenWorker(), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
-		Room: d.room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+		Room: d.window.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
 	})
 	if err != nil {
 		stop()

@@ -183,7 +183,7 @@ func (v view) queue() []inspect.Priority {
 	return lines
 }
 
-// work is what workers are at: zones, and tokens.
+// work is what workers are at.
 func (v view) work() inspect.Work {
 	down, _ := v.c.breaker.state()
 	w := inspect.Work{Workers: v.c.Concurrency, PlatformDown: down, Retried: v.c.retries.len()}
@@ -192,12 +192,6 @@ func (v view) work() inspect.Work {
 	}
 	if longest, ok := v.c.zones.Longest(); ok {
 		w.On, w.Oldest = v.nameOf(longest.Key), longest.Began
-	}
-	if tokens, ok := v.c.tokens.Longest(); ok {
-		w.AtWork++
-		if w.Oldest.IsZero() || tokens.Began.Before(w.Oldest) {
-			w.On, w.Oldest = "tokens", tokens.Began
-		}
 	}
 	w.OldestSeconds = inspect.Age(w.Oldest, v.now)
 	return w

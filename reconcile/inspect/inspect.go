@@ -130,11 +130,11 @@ type Priority struct {
 	OldestSeconds float64   `json:"oldest_due_seconds"`
 }
 
-// Work is what workers do: zones, and tokens as one.
+// Work is what workers do about zones.
 type Work struct {
 	Workers       int       `json:"workers"`
 	AtWork        int       `json:"at_work"`
-	On            string    `json:"on,omitempty"`    // what the oldest is about: a zone's name, or "tokens"
+	On            string    `json:"on,omitempty"`    // the zone of the oldest
 	Oldest        time.Time `json:"oldest,omitzero"` // when it began; zero: nothing is at work
 	OldestSeconds float64   `json:"oldest_seconds"`  // since then
 	PlatformDown  bool      `json:"platform_down"`   // reads fail one after the other: only probes are sent

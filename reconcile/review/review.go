@@ -65,7 +65,8 @@ type Config struct {
 	Concurrency int           // zones at once; zero is 16
 	Timeout     time.Duration // of one pull request in one round; zero is 2 minutes
 	Now         func() time.Time
-	Log         *slog.Logger // nil discards
+	Failed      func(round bool) // told of each review that failed, or round; nil: nobody
+	Log         *slog.Logger     // nil discards
 }
 
 const (
@@ -104,6 +105,9 @@ func New(c Config) *Reviews {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.Failed == nil {
+		c.Failed = func(bool) {}
+	}
 	if c.Tokens == nil {
 		c.Tokens = token.New(token.Config{Now: c.Now, Log: c.Log})
 	}
@@ -130,6 +134,9 @@ func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, wake <-chan s
 		case <-wake:
 		}
 		err := r.Round(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.Failed(true)
+		}
 		switch {
 		case err == nil:
 			said = ""
@@ -172,6 +179,7 @@ func (r *Reviews) Round(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if err != nil && !errors.Is(err, errInParts) {
+			r.Failed(false)
 			r.Log.WarnContext(ctx, "a pull request was not reviewed", "number", pull.Number, "error", err.Error())
 		}
 		if again := r.noteLate(pull.Number, err); again {
