@@ -93,6 +93,7 @@ func TestScript(t *testing.T) {
 			"await":      awaitDaemon,
 			"signal":     signalDaemon,
 			"end":        endDaemon,
+			"until":      untilSays,
 		},
 	})
 }

@@ -236,7 +236,7 @@ func (t *textWriter) notable(s Status) {
 		}
 	}
 	for _, z := range s.Zones.Notable {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", diff.Printable(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), diff.Printable(z.Reason))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", diff.Printable(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), cut(diff.Printable(z.Reason)))
 	}
 	_ = table.Flush() // to memory
 	if more := all - len(s.Zones.Notable); more > 0 {
@@ -311,6 +311,17 @@ func (d Decision) text(now time.Time) string {
 		where = d.Deployment + ": " + where
 	}
 	return fmt.Sprintf("%s, for %s: %s", where, span(Age(d.Since, now)), d.Reason)
+}
+
+// widest is how much of a reason a table shows, in characters.
+const widest = 100
+
+func cut(text string) string {
+	runes := []rune(text)
+	if len(runes) <= widest {
+		return text
+	}
+	return string(runes[:widest-1]) + "…"
 }
 
 // value is a value of a field as JSON; an absent one is a dash.

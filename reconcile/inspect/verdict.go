@@ -54,7 +54,7 @@ func (s Status) attention() (reasons []string) {
 	}
 	for _, outcome := range severity {
 		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome.NeedsPerson() {
-			say("%s", zonesText(n, outcome))
+			say("%s", s.Zones.text(n, outcome))
 		}
 	}
 	for _, z := range s.Zones.Notable {
@@ -83,7 +83,7 @@ func (s Status) attention() (reasons []string) {
 func (s Status) working() (reasons []string) {
 	for _, outcome := range severity {
 		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome != InSync && outcome != NotLookedAt && !outcome.NeedsPerson() {
-			reasons = append(reasons, zonesText(n, outcome))
+			reasons = append(reasons, s.Zones.text(n, outcome))
 		}
 	}
 	if s.Rollout != nil && s.Rollout.Halted == "" {
@@ -121,10 +121,16 @@ func (z Zone) lasts(now time.Time) bool {
 	return false
 }
 
-func zonesText(n int, outcome Outcome) string {
-	zones := "zones are"
+// text says how many zones have an outcome, and names the first of them.
+func (z Zones) text(n int, outcome Outcome) string {
+	text := fmt.Sprintf("%d zones are %s", n, words(outcome))
 	if n == 1 {
-		zones = "zone is"
+		text = "1 zone is " + words(outcome)
 	}
-	return fmt.Sprintf("%d %s %s", n, zones, words(outcome))
+	for _, notable := range z.Notable {
+		if notable.Outcome == outcome {
+			return text + map[bool]string{true: ": ", false: ", the oldest "}[n == 1] + notable.Zone
+		}
+	}
+	return text
 }

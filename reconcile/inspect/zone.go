@@ -126,10 +126,15 @@ func (z Zone) Sentences(now time.Time) []string {
 	for _, d := range z.Decisions {
 		lines = append(lines, d.sentences(now)...)
 	}
-	if len(z.Decisions) == 0 && !z.LookedAt.IsZero() {
-		lines = append(lines, fmt.Sprintf("Stage plan, %s: live and declared agree, so there was nothing to write.", ago(z.LookedAt, now)))
+	written := !z.WrittenAt.IsZero() && z.WrittenAt.Equal(z.LookedAt)
+	switch {
+	case len(z.Decisions) > 0 || z.LookedAt.IsZero():
+	case written:
+		lines = append(lines, fmt.Sprintf("Stage prove, %s: a change was written, read back, and is live.", ago(z.LookedAt, now)))
+	default:
+		lines = append(lines, fmt.Sprintf("Stage plan, %s: live and declared agree, so nothing was written.", ago(z.LookedAt, now)))
 	}
-	if !z.WrittenAt.IsZero() {
+	if !z.WrittenAt.IsZero() && !written {
 		lines = append(lines, fmt.Sprintf("The last write was proved %s.", ago(z.WrittenAt, now)))
 	}
 	if !z.Differs.IsZero() {

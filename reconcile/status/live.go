@@ -67,11 +67,12 @@ func samples(s inspect.Status) (all []sample) {
 	for outcome, n := range s.Zones.Outcomes {
 		add(zoneOutcomes, float64(n), string(outcome))
 	}
-	drift := 0.0
-	if s.Zones.Drift != nil {
-		drift = s.Zones.Drift.AgeSeconds
+	switch {
+	case s.Zones.Drift != nil:
+		add(oldestDrift, s.Zones.Drift.AgeSeconds)
+	case !s.Zones.Observed.IsZero():
+		add(oldestDrift, 0)
 	}
-	add(oldestDrift, drift)
 	for _, p := range s.Queue {
 		add(queueZones, float64(p.Waiting-p.Due), p.Priority, queueLater)
 		add(queueZones, float64(p.Due), p.Priority, queueDue)
