@@ -94,6 +94,7 @@ func TestScript(t *testing.T) {
 			"signal":     signalDaemon,
 			"end":        endDaemon,
 			"until":      untilSays,
+			"listening":  listening,
 		},
 	})
 }

@@ -26,3 +26,25 @@ func untilSays(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 }
+
+// listening waits until a daemon says at which address it serves, as it does at its start
+// and after each reload.
+func listening(ts *testscript.TestScript, neg bool, args []string) {
+	take(ts, neg, args, 2, 2, "listening NAME VARIABLE")
+	said := regexp.MustCompile(`"msg":"serving","address":"([^"]+)"`)
+	late := time.After(patience)
+	for {
+		select {
+		case line, open := <-theDaemon(ts, args[0]).lines:
+			if found := said.FindStringSubmatch(line); found != nil {
+				ts.Setenv(args[1], found[1])
+				return
+			}
+			if !open {
+				ts.Fatalf("it ended")
+			}
+		case <-late:
+			ts.Fatalf("it does not say where it serves")
+		}
+	}
+}
