@@ -45,7 +45,7 @@ type Config struct {
 
 	Reader edge.Reader
 	Writer edge.Writer
-	Tokens *token.Worker // nil: tokens are not looked at
+	Tokens TokenWork // nil: tokens are not looked at
 
 	// Concurrency bounds how many zones are worked on at once; zero is 16.
 	Concurrency int
@@ -64,6 +64,15 @@ type Config struct {
 	Begin        func(commit string) // told of each commit that is accepted; must return at once
 	Look         <-chan os.Signal    // asks for a look at every zone now
 	Log          *slog.Logger        // nil discards
+}
+
+// TokenWork is the work on the tokens of a credential: a [*token.Worker], or a
+// [token.Observer] that writes nothing.
+type TokenWork interface {
+	Work(ctx context.Context, scope token.Scope, guard token.Guard) token.Outcome
+	Due(ctx context.Context, declared []desired.Token) (map[string]bool, error)
+	Unkept() map[edge.TokenID]string
+	CheckSink(s desired.Sink) error
 }
 
 // Controller runs the parts. Make it with [New].
@@ -124,7 +133,7 @@ func (c *Controller) checkSink() func(desired.Sink) error {
 	if c.Tokens == nil {
 		return nil
 	}
-	return c.Tokens.Sinks.Check
+	return c.Tokens.CheckSink
 }
 
 // foresee plans a zone from what was last seen of it and of its account.

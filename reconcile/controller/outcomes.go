@@ -208,6 +208,8 @@ func ofRefusal(d inspect.Decision, r diff.Refusal) inspect.Decision {
 	switch {
 	case r.Guard == "non_convergent":
 		d.Outcome = inspect.NonConvergent
+	case r.Observed():
+		d.Outcome = inspect.Observed
 	case r.Guard == "overtaken", r.WaitsForTime():
 		d.Outcome = inspect.Waiting
 	}

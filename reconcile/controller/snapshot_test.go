@@ -424,3 +424,18 @@ func TestNotableZones(t *testing.T) {
 		t.Errorf("%d is %+v", i, all[i])
 	}
 }
+
+func TestStatusOfAnObservedZone(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 2)
+		f.Guards = reconcile.Guards{Observe: []diff.Observe{{}}}
+		f.repo.push("c1", fleet(2, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.wantOutcomes(map[inspect.Outcome]int{inspect.Observed: 2})
+		f.wantDecision(1, inspect.StageGuard, inspect.Observed, "observe", time.Time{})
+		if s := f.Status().Judged(); s.Verdict != inspect.Working {
+			t.Errorf("%s: %v", s.Verdict, s.Reasons)
+		}
+	})
+}

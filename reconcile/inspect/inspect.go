@@ -175,6 +175,7 @@ type Outcome string
 const (
 	InSync        Outcome = "in_sync"       // as declared, when it was looked at last
 	NotLookedAt   Outcome = "not_looked_at" // not since the start; an earlier process has proved it
+	Observed      Outcome = "observed"      // differs, and the configuration allows no write there
 	Pending       Outcome = "pending"       // is to be written, or looked at because of a commit
 	Waiting       Outcome = "waiting"       // a guard holds it back, and that ends by itself
 	Unknown       Outcome = "unknown"       // could not be read
@@ -188,7 +189,7 @@ const (
 
 // severity orders the outcomes, the least severe first.
 var severity = []Outcome{
-	InSync, NotLookedAt, Pending, Waiting, Unknown, Failed, NonConvergent, NotDeployed, Blocked, Forbidden, Refused,
+	InSync, NotLookedAt, Observed, Pending, Waiting, Unknown, Failed, NonConvergent, NotDeployed, Blocked, Forbidden, Refused,
 }
 
 // Outcomes returns all outcomes, the least severe first.

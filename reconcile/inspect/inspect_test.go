@@ -68,6 +68,7 @@ func TestVerdict(t *testing.T) {
 		"nothing":            {func(*Status) {}, Healthy, ""},
 		"not looked at":      {is(NotLookedAt, 0), Healthy, ""},
 		"held, as declared":  {func(s *Status) { s.Holds = []diff.Hold{{Zone: "a", Until: noon}} }, Healthy, ""},
+		"observed":           {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
 		"pending":            {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
 		"waiting":            {is(Waiting, time.Hour), Working, "1 zone is waiting: shop.example"},
 		"unknown":            {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example"},

@@ -159,6 +159,7 @@ func (z Zone) headline() string {
 	return name + " " + map[Outcome]string{
 		InSync:        "is in sync.",
 		NotLookedAt:   "has not been read since the daemon started; an earlier process proved it as declared.",
+		Observed:      "is not as declared, and is observed only: nothing is written there.",
 		Pending:       "is not as declared yet; it is to be written.",
 		Waiting:       "is not as declared; a guard holds the change back for a while.",
 		Unknown:       "could not be read.",
