@@ -38,6 +38,8 @@ type settings struct {
 
 	// observe is shown requests and answers; nil shows nobody.
 	observe func(deprecation.Request, deprecation.Response)
+	// failures counts requests that fail; nil counts none.
+	failures *failureCount
 }
 
 // settings reads the configuration, if one is needed, and lays flags and
@@ -122,7 +124,7 @@ type assembly struct {
 	reader   edge.Reader
 	writer   edge.Writer // nil for a plan
 	requests func() int64
-	room     func(keep int) int
+	window   *client.Budget // of requests
 
 	records     control.Records
 	tokenMemory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
@@ -208,7 +210,7 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 		Budget:      s.sharedBudget(credential, log),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,
-		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe,
+		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe, Failed: s.failures.note,
 		Log: log,
 	}
 }
@@ -231,7 +233,7 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
 	a := &assembly{
-		reader: edge.ReadOnly(platform), writer: edge.NoWriter{}, requests: platform.Requests, room: config.Budget.Room, records: &reconcile.Forgetful{},
+		reader: edge.ReadOnly(platform), writer: edge.NoWriter{}, requests: platform.Requests, window: config.Budget, records: &reconcile.Forgetful{},
 		budget: budget, interval: interval, concurrency: s.Budget.Concurrency, deprecations: sunset.notices, log: log,
 		close: config.Budget.Close,
 	}
