@@ -2,11 +2,13 @@ package reconcile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // ReportVersion is the version of the JSON form of a report.
@@ -63,6 +65,12 @@ func (r Result) line(colour bool) string {
 // words is the outcome as people say it. What was created or deleted is not read
 // back, so it is told what was done.
 func (r Result) words() string {
+	switch {
+	case r.Unproved && errors.Is(r.Err, edge.ErrOutcomeUnknown):
+		return "perhaps written, not proved"
+	case r.Unproved:
+		return "written, not proved"
+	}
 	switch r.Outcome {
 	case Converged:
 		return r.achieved()
@@ -183,13 +191,14 @@ func (r Report) JSON(w io.Writer) error {
 		Error      string       `json:"error,omitempty"`
 		Left       []diff.Field `json:"left,omitempty"`
 		Concurrent bool         `json:"concurrent,omitempty"`
+		Unproved   bool         `json:"unproved,omitempty"`
 	}
 	results := make([]result, len(r.Results))
 	for i, res := range r.Results {
 		results[i] = result{
 			Account: res.Change.Account, Zone: res.Change.Zone, Deployment: res.Change.Deployment,
 			Token:   res.Change.Token,
-			Outcome: res.Outcome, Error: errorText(res.Err), Left: res.Left, Concurrent: res.Concurrent,
+			Outcome: res.Outcome, Error: errorText(res.Err), Left: res.Left, Concurrent: res.Concurrent, Unproved: res.Unproved,
 		}
 	}
 	encoder := json.NewEncoder(w)

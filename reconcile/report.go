@@ -91,6 +91,9 @@ type Result struct {
 	Left []diff.Field
 	// Again says that the very same change was not kept before, and that was told.
 	Again bool
+	// Unproved says of a change that failed that it was sent, and that the platform did
+	// not refuse it, but that it could not be read back.
+	Unproved bool
 	// Concurrent says that somebody else wrote to the entry point meanwhile.
 	Concurrent bool
 }
