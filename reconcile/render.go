@@ -25,6 +25,11 @@ func (r Report) Text(w io.Writer, colour bool) error {
 			return err
 		}
 	}
+	return r.TextOfResults(w, colour)
+}
+
+// TextOfResults writes what became of a plan that was shown before.
+func (r Report) TextOfResults(w io.Writer, colour bool) error {
 	for _, result := range r.Results {
 		if _, err := fmt.Fprintln(w, result.line(colour)); err != nil {
 			return err
@@ -104,13 +109,37 @@ func (r Result) achieved() string {
 func (r Report) Verdict() string {
 	switch {
 	case r.Err != nil:
-		return "stopped: " + diff.Printable(r.Err.Error())
+		return "stopped: " + diff.Printable(r.Err.Error()) + r.sofar()
 	case r.Converged() && len(r.Results) == 0:
 		return "in sync: nothing to apply"
 	case r.Converged():
 		return "converged: " + strings.Join(r.achieved(), ", ")
 	}
 	return "not converged: " + strings.Join(r.counts(), ", ")
+}
+
+// sofar counts what a run that stopped has come to.
+func (r Report) sofar() string {
+	if len(r.Results) == 0 {
+		return ""
+	}
+	parts := r.achieved()
+	unproved, unstarted := 0, r.Count(NotStarted)
+	for _, result := range r.Results {
+		if result.Unproved {
+			unproved++
+		}
+	}
+	failed := len(r.Results) - r.Count(Converged) - unproved - unstarted
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{failed, "failed"}, {unproved, "written, not proved"}, {unstarted, "not started"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	return "; " + strings.Join(parts, "; ")
 }
 
 // subject is what a result is about, in a word.

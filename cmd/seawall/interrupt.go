@@ -28,7 +28,7 @@ func (i interrupted) code() int { return 128 + int(i.signal) }
 // untilSignal returns a context that ends with the first SIGINT or SIGTERM, with
 // [interrupted] as its cause. The second signal ends the process at once. until
 // returns what has been received, false for nothing.
-func (t *terminal) untilSignal(parent context.Context) (ctx context.Context, until func() (interrupted, bool), stop func()) {
+func untilSignal(parent context.Context, t *terminal) (ctx context.Context, until func() (interrupted, bool), stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	heard := make(chan os.Signal, 2)
 	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
@@ -37,7 +37,9 @@ func (t *terminal) untilSignal(parent context.Context) (ctx context.Context, unt
 		for s := range heard {
 			i := interrupted{s.(syscall.Signal)}
 			if !first.CompareAndSwap(nil, &i) {
-				t.wipe()
+				if t.screen != nil {
+					t.screen.show("")
+				}
 				os.Exit(i.code())
 			}
 			cancel(i)
@@ -54,7 +56,7 @@ func (t *terminal) untilSignal(parent context.Context) (ctx context.Context, unt
 
 // exitCodeOf is the exit code of a command that has returned err, where it may have
 // been interrupted. A command that finished its work all the same keeps its code.
-func (t *terminal) exitCodeOf(err error, by interrupted, was bool) int {
+func exitCodeOf(t *terminal, err error, by interrupted, was bool) int {
 	if !was || err == nil {
 		return t.exitCode(err)
 	}

@@ -18,9 +18,9 @@ func main() {
 // code. It is apart from main so that scripts in tests can run it.
 func Main() int {
 	t := newTerminal(os.Stdin, os.Stdout, os.Stderr)
-	ctx, until, stop := t.untilSignal(context.Background())
+	ctx, until, stop := untilSignal(context.Background(), t)
 	defer stop()
 	err := newRoot(t).ExecuteContext(ctx)
 	by, was := until()
-	return t.exitCodeOf(err, by, was)
+	return exitCodeOf(t, err, by, was)
 }

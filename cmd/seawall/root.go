@@ -21,10 +21,12 @@ Check one, without any network:        seawall validate my-edge
 
 Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`,
 		Args:          knownCommand,
+		Version:       thisVersion().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate(thisVersion().line())
 	root.SetOut(t.out)
 	root.SetErr(t.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -121,14 +120,13 @@ type assembly struct {
 	reader   edge.Reader
 	writer   edge.Writer // nil for a plan
 	requests func() int64
-	room     func(keep int) int
+	quota    quota
 
 	records     control.Records
 	tokenMemory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
 	tokens      token.Config
 
 	guards       reconcile.Guards
-	budget       diff.Budget
 	interval     time.Duration
 	concurrency  int
 	deprecations reconcile.Deprecations
@@ -157,7 +155,7 @@ func (a *assembly) tokenWorker() *token.Worker {
 func (a *assembly) once(show reconcile.Progress) *once.Run {
 	return &once.Run{
 		Source: a.look(nil), Good: a.good, Records: a.records, Guards: a.guards, Reader: a.reader, Writer: a.writer,
-		Tokens: a.tokenWorker(), Concurrency: a.concurrency, Deprecations: a.deprecations, Budget: a.budget, Interval: a.interval,
+		Tokens: a.tokenWorker(), Concurrency: a.concurrency, Deprecations: a.deprecations, Budget: a.quota.Budget, Interval: a.interval,
 		Requests: a.requests, Progress: show, Now: time.Now, Log: a.log,
 	}
 }
@@ -203,8 +201,8 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
 	a := &assembly{
-		reader: edge.ReadOnly(platform), requests: platform.Requests, room: config.Budget.Room, records: &reconcile.Forgetful{},
-		budget: budget, interval: interval, concurrency: s.Budget.Concurrency, deprecations: sunset.notices, log: log,
+		reader: edge.ReadOnly(platform), requests: platform.Requests, records: &reconcile.Forgetful{},
+		quota: quota{budget, config.Budget}, interval: interval, concurrency: s.Budget.Concurrency, deprecations: sunset.notices, log: log,
 		close: config.Budget.Close,
 	}
 	if why != toPlan {

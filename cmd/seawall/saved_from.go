@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// savedFrom notes what flags and environment say of where a plan comes from.
+func savedFrom(o options) *diff.SavedFrom {
+	from := &diff.SavedFrom{Dir: savedPath(o.dir), BaseURL: o.baseURL != ""}
+	from.Config = savedPath(o.configFile())
+	return from
+}
+
+func savedPath(given string) diff.SavedPath {
+	if given == "" {
+		return diff.SavedPath{}
+	}
+	absolute, err := filepath.Abs(given)
+	if err != nil { // the current folder is gone
+		absolute = given
+	}
+	return diff.SavedPath{Given: given, Absolute: absolute}
+}
+
+// samePath reports whether a flag names what a plan was made from. The same relative
+// path counts too: a job that applies has another working copy than the one that plans.
+func samePath(flag string, saved diff.SavedPath) bool {
+	return flag == saved.Given || savedPath(flag).Absolute == saved.Absolute
+}
+
+// fill takes what the command line leaves out from what a plan was made from, and says
+// what it took, as flags. What the command line says otherwise is an error.
+func (o *options) fill(from diff.SavedFrom, platform string) (taken []string, err error) {
+	const hint = "leave the flag out: the saved plan says it; or make a new plan"
+	switch {
+	case o.dir != "" && from.Dir.Given == "":
+		return nil, fail(fmt.Errorf("--dir %s stands beside a plan that was made from git", o.dir), hint)
+	case o.dir != "" && !samePath(o.dir, from.Dir):
+		return nil, fail(fmt.Errorf("--dir %s stands beside a plan that was made from %s", o.dir, from.Dir.Absolute), hint)
+	case o.config != "" && from.Config.Given == "":
+		return nil, fail(fmt.Errorf("--config %s stands beside a plan that was made without a configuration", o.config), hint)
+	case o.config != "" && !samePath(o.config, from.Config):
+		return nil, fail(fmt.Errorf("--config %s stands beside a plan that was made with %s", o.config, from.Config.Absolute), hint)
+	}
+	if o.dir == "" && from.Dir.Given != "" {
+		o.dir = from.Dir.Absolute
+		taken = append(taken, "--dir "+o.dir)
+	}
+	if o.config == "" && from.Config.Given != "" && os.Getenv("SEAWALL_CONFIG") == "" && from.Config.Absolute != defaultConfig {
+		o.config = from.Config.Absolute
+		taken = append(taken, "--config "+o.config)
+	}
+	if o.baseURL == "" && from.BaseURL {
+		o.baseURL = platform
+		taken = append(taken, "--base-url "+o.baseURL)
+	}
+	return taken, nil
+}
+
+// fillFromSaved has options say what a saved plan was made from. The credential is sent
+// to the platform that the file names, so a file that others may write to is refused.
+func (t *terminal) fillFromSaved(o *options, path string, saved diff.Saved) error {
+	if saved.From == nil {
+		return nil
+	}
+	taken, err := o.fill(*saved.From, saved.Platform)
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if othersWrite(info) {
+		return fail(fmt.Errorf("%s: others may write to it (mode %04o), so it must not say where the credential is sent", path, info.Mode().Perm()),
+			"chmod go-w "+path+", if you trust what is in it", "or name what it was made from: "+strings.Join(taken, " "))
+	}
+	fmt.Fprintln(t.err, t.dim("the saved plan was made with"), oneLine(strings.Join(taken, " ")))
+	return nil
+}
