@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -69,4 +70,15 @@ func exitCodeOf(t *terminal, err error, by interrupted, was bool) int {
 		t.tell(err)
 	}
 	return by.code()
+}
+
+// sayInterrupted tells a person who interrupts a run that writes why it does not end at
+// once.
+func sayInterrupted(ctx context.Context, t *terminal) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		var by interrupted
+		if errors.As(context.Cause(ctx), &by) {
+			fmt.Fprintf(t.err, "%s: nothing more is sent; waiting for what was sent. A second signal ends it at once\n", by)
+		}
+	})
 }

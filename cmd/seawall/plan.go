@@ -139,6 +139,9 @@ func (t *terminal) runOnce(
 		return reconcile.Report{}, err
 	}
 	defer a.close()
+	if why == toApply {
+		defer sayInterrupted(cmd.Context(), t)()
+	}
 	show, wipe := t.follow(a.quota)
 	run := a.once(show)
 	var report reconcile.Report

@@ -97,7 +97,9 @@ func (r *Run) Apply(ctx context.Context, order Order) reconcile.Report {
 			return err
 		}
 		if order.Confirm != nil {
-			if err := order.Confirm(p.plan); err != nil {
+			shown := p.plan
+			shown.Requests.Used, shown.Requests.Cost = r.requests(), r.Budget.Cost(shown.Requests.ToApply)
+			if err := order.Confirm(shown); err != nil {
 				return err
 			}
 		}
