@@ -134,6 +134,11 @@ func (t *terminal) runOnce(
 			return reconcile.Report{}, err
 		}
 	}
+	giveBack, err := t.keepOwner(s.StateDir)
+	if err != nil {
+		return reconcile.Report{}, err
+	}
+	defer giveBack()
 	a, err := assemble(cmd.Context(), s, why, log)
 	if err != nil {
 		return reconcile.Report{}, err
