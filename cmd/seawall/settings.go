@@ -41,6 +41,18 @@ type settings struct {
 // settings reads the configuration, if one is needed, and lays flags and
 // environment over it.
 func (t *terminal) settings(o options) (settings, error) {
+	s, err := t.configured(o)
+	if err != nil {
+		return settings{}, err
+	}
+	if s.Platform.Extended() && s.Credentials.Tokens == nil {
+		fmt.Fprintln(t.err, t.red("warning:"), `platform.profile is "extended" without credentials.tokens: the tokens of the platform are not looked at`)
+	}
+	return s, s.checkCredentials(t)
+}
+
+// configured is that before the credentials are read.
+func (t *terminal) configured(o options) (settings, error) {
 	s := settings{dir: o.dir}
 	if path := o.configFile(); path != "" {
 		config, err := t.loadConfig(path)
@@ -54,10 +66,7 @@ func (t *terminal) settings(o options) (settings, error) {
 	if o.baseURL != "" {
 		s.Platform.BaseURL = o.baseURL
 	}
-	if s.Platform.Extended() && s.Credentials.Tokens == nil {
-		fmt.Fprintln(t.err, t.red("warning:"), `platform.profile is "extended" without credentials.tokens: the tokens of the platform are not looked at`)
-	}
-	return s, s.checkCredentials(t)
+	return s, nil
 }
 
 // maxConfig bounds the configuration file, in bytes.
