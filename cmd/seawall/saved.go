@@ -33,10 +33,23 @@ func savePlan(path string, plan diff.Plan, s settings, o options, order once.Ord
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+	if err := writePrivate(path, append(data, '\n')); err != nil {
 		return fmt.Errorf("saving the plan: %w", err)
 	}
 	return nil
+}
+
+// writePrivate replaces a file by one of mode 0600, whatever mode it had.
+func writePrivate(path string, data []byte) error {
+	file, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer file.Cleanup()
+	if _, err := file.Write(data); err != nil {
+		return err
+	}
+	return file.CloseAtomicallyReplace()
 }
 
 // savedPlan reads a plan that is to be applied as it is.
