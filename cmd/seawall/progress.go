@@ -17,7 +17,14 @@ func (t *terminal) progress() (show func(stage string, done, total int), wipe fu
 	if !t.shows() {
 		return nil, func() {}
 	}
-	return func(stage string, done, total int) { t.screen.show(stageLine(stage, done, total)) }, func() { t.screen.show("") }
+	var last time.Time
+	show = func(stage string, done, total int) {
+		if now := time.Now(); done == total || now.Sub(last) > redrawAfter {
+			last = now
+			t.screen.show(stageLine(stage, done, total))
+		}
+	}
+	return show, func() { t.screen.show("") }
 }
 
 // shows reports whether standard error is a terminal that can wipe a line.
