@@ -39,7 +39,9 @@ func thisVersion() version {
 }
 
 // line is the version for people.
-func (v version) line() string { return fmt.Sprintf("seawall %s (%s, %s)\n", v.Version, v.Go, v.Platform) }
+func (v version) line() string {
+	return fmt.Sprintf("seawall %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+}
 
 func newVersion(t *terminal) *cobra.Command {
 	var output string
