@@ -53,34 +53,7 @@ SIGTERM.`,
   seawall apply --only zone=shop.example
   seawall apply change.plan`,
 		Args: atMostOneFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			adjust, err := fromSaved(t, args, &o)
-			if err != nil {
-				return err
-			}
-			asked := false
-			if len(args) == 0 && !yes && t.interactive() {
-				order.Confirm = func(p diff.Plan) (err error) {
-					asked, err = t.confirmPlan(cmd.Context(), p, o.output)
-					return err
-				}
-			}
-			report, err := t.runOnce(cmd, o, toApply, order, adjust)
-			if err != nil {
-				return err
-			}
-			if err := t.showReport(report, o.output, asked); err != nil {
-				return err
-			}
-			t.tellUnused(order.Approve, report.Plan.Granted)
-			switch {
-			case report.Err != nil:
-				return explain(report.Err)
-			case !report.Converged():
-				return exitStatus(exitAttention)
-			}
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return t.apply(cmd, args, o, order, yes) },
 	}
 	o.addTo(cmd)
 	o.addOutput(cmd)
@@ -90,6 +63,36 @@ SIGTERM.`,
 	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release what a plan shows under this `DIGEST` (repeatable)")
 	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "pass freezes that allow that, for this `REASON`, which is recorded")
 	return cmd
+}
+
+// apply makes the run. yes stands for a person's answer.
+func (t *terminal) apply(cmd *cobra.Command, args []string, o options, order once.Order, yes bool) error {
+	adjust, err := fromSaved(t, args, &o)
+	if err != nil {
+		return err
+	}
+	asked := false
+	if len(args) == 0 && !yes && t.interactive() {
+		order.Confirm = func(p diff.Plan) (err error) {
+			asked, err = confirmPlan(cmd.Context(), t, p, o.output)
+			return err
+		}
+	}
+	report, err := t.runOnce(cmd, o, toApply, order, adjust)
+	if err != nil {
+		return err
+	}
+	if err := t.showReport(report, o.output, asked); err != nil {
+		return err
+	}
+	t.tellUnused(order.Approve, report.Plan.Granted)
+	switch {
+	case report.Err != nil:
+		return explain(report.Err)
+	case !report.Converged():
+		return exitStatus(exitAttention)
+	}
+	return nil
 }
 
 // tellUnused warns of approvals that nothing was released by: what they were about
@@ -120,7 +123,7 @@ func (t *terminal) showReport(r reconcile.Report, output string, planned bool) e
 
 // confirmPlan shows a plan and asks whether to apply it. It does not ask where there is
 // nothing to write. shown says that the plan is on standard output.
-func (t *terminal) confirmPlan(ctx context.Context, p diff.Plan, output string) (shown bool, err error) {
+func confirmPlan(ctx context.Context, t *terminal, p diff.Plan, output string) (shown bool, err error) {
 	changes, weaken := 0, 0
 	for _, c := range p.Changes {
 		if c.Applies() {

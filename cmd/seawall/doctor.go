@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -46,7 +45,7 @@ failed.`,
 			if timeout <= 0 {
 				return usage("--timeout %s is not a length of time above zero", timeout)
 			}
-			return t.examine(cmd.Context(), o, timeout)
+			return (&doctor{t, o, timeout}).examine(cmd.Context())
 		},
 	}
 	o.addSource(cmd)
@@ -153,19 +152,26 @@ const graceOfCheck = 2 * time.Second
 // doctorVersion is the version of the JSON form.
 const doctorVersion = 1
 
-func (t *terminal) examine(ctx context.Context, o options, timeout time.Duration) error {
+// doctor runs checks and shows what they have come to.
+type doctor struct {
+	*terminal
+	options options
+	timeout time.Duration // of each check
+}
+
+func (d *doctor) examine(ctx context.Context) error {
 	var all []finding
-	show, wipe := t.progress()
+	show, wipe := d.progress()
 	defer wipe()
 	tell := func(list []finding) {
 		all = append(all, list...)
-		if o.output == "text" {
-			t.tellFindings(t.out, list)
+		if d.options.output == "text" {
+			d.showFindings(list)
 		}
 	}
-	d := t.newDiagnosis(o)
-	tell(d.first)
-	checks := d.checks()
+	of := newDiagnosis(d.terminal, d.options)
+	tell(of.first)
+	checks := of.checks()
 	for i, c := range checks {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -173,33 +179,33 @@ func (t *terminal) examine(ctx context.Context, o options, timeout time.Duration
 		if show != nil {
 			show("checking "+c.name, i, len(checks))
 		}
-		tell(c.run(ctx, timeout))
+		tell(c.run(ctx, d.timeout))
 	}
 	wipe()
-	return t.tellVerdict(o.output, all)
+	return d.showVerdict(all)
 }
 
-func (t *terminal) tellFindings(w io.Writer, list []finding) {
+func (d *doctor) showFindings(list []finding) {
 	for _, f := range list {
 		state := fmt.Sprintf("%-7s", f.State)
-		if colour := map[checkState]string{stateOK: "32", stateWarning: "33", stateFailed: "31"}[f.State]; t.colourOut {
+		if colour := map[checkState]string{stateOK: "32", stateWarning: "33", stateFailed: "31"}[f.State]; d.colourOut {
 			state = "\x1b[" + colour + "m" + state + "\x1b[0m"
 		}
-		fmt.Fprintf(w, "%s  %-20s  %s\n", state, f.Check, oneLine(f.Text))
+		fmt.Fprintf(d.out, "%s  %-20s  %s\n", state, f.Check, oneLine(f.Text))
 		for _, hint := range f.Hints {
-			fmt.Fprintf(w, "%31s%s\n", "", "hint: "+oneLine(hint))
+			fmt.Fprintf(d.out, "%31s%s\n", "", "hint: "+oneLine(hint))
 		}
 	}
 }
 
-func (t *terminal) tellVerdict(output string, all []finding) error {
+func (d *doctor) showVerdict(all []finding) error {
 	count := map[checkState]int{}
 	for _, f := range all {
 		count[f.State]++
 	}
 	var err error
-	if output == "json" {
-		encoder := json.NewEncoder(t.out)
+	if d.options.output == "json" {
+		encoder := json.NewEncoder(d.out)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
 		err = encoder.Encode(struct {
@@ -215,7 +221,7 @@ func (t *terminal) tellVerdict(output string, all []finding) error {
 		if n := count[stateFailed]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d failed", n))
 		}
-		_, err = fmt.Fprintln(t.out, strings.Join(parts, ", "))
+		_, err = fmt.Fprintln(d.out, strings.Join(parts, ", "))
 	}
 	if err == nil && count[stateFailed] > 0 {
 		return exitStatus(1)

@@ -134,7 +134,7 @@ func (t *terminal) runOnce(
 			return reconcile.Report{}, err
 		}
 	}
-	giveBack, err := t.keepOwner(s.StateDir)
+	giveBack, err := keepOwner(t, s.StateDir)
 	if err != nil {
 		return reconcile.Report{}, err
 	}

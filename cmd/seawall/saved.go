@@ -86,7 +86,7 @@ func fromSaved(t *terminal, args []string, o *options) (func(settings, once.Orde
 	if err != nil {
 		return nil, err
 	}
-	if err := t.fillFromSaved(o, args[0], saved); err != nil {
+	if err := fillFromSaved(t, o, args[0], saved); err != nil {
 		return nil, err
 	}
 	return func(s settings, order once.Order) (once.Order, error) {

@@ -33,19 +33,33 @@ func samePath(flag string, saved diff.SavedPath) bool {
 	return flag == saved.Given || savedPath(flag).Absolute == saved.Absolute
 }
 
+// contradicts reports a flag that says otherwise than what a plan was made from.
+func (o *options) contradicts(from diff.SavedFrom) error {
+	const hint = "leave the flag out: the saved plan says it; or make a new plan"
+	for _, path := range []struct {
+		flag, given string
+		saved       diff.SavedPath
+		none        string
+	}{
+		{"--dir", o.dir, from.Dir, "from git"},
+		{"--config", o.config, from.Config, "without a configuration"},
+	} {
+		switch {
+		case path.given == "", samePath(path.given, path.saved):
+		case path.saved.Given == "":
+			return fail(fmt.Errorf("%s %s stands beside a plan that was made %s", path.flag, path.given, path.none), hint)
+		default:
+			return fail(fmt.Errorf("%s %s stands beside a plan that was made with %s", path.flag, path.given, path.saved.Absolute), hint)
+		}
+	}
+	return nil
+}
+
 // fill takes what the command line leaves out from what a plan was made from, and says
 // what it took, as flags. What the command line says otherwise is an error.
 func (o *options) fill(from diff.SavedFrom, platform string) (taken []string, err error) {
-	const hint = "leave the flag out: the saved plan says it; or make a new plan"
-	switch {
-	case o.dir != "" && from.Dir.Given == "":
-		return nil, fail(fmt.Errorf("--dir %s stands beside a plan that was made from git", o.dir), hint)
-	case o.dir != "" && !samePath(o.dir, from.Dir):
-		return nil, fail(fmt.Errorf("--dir %s stands beside a plan that was made from %s", o.dir, from.Dir.Absolute), hint)
-	case o.config != "" && from.Config.Given == "":
-		return nil, fail(fmt.Errorf("--config %s stands beside a plan that was made without a configuration", o.config), hint)
-	case o.config != "" && !samePath(o.config, from.Config):
-		return nil, fail(fmt.Errorf("--config %s stands beside a plan that was made with %s", o.config, from.Config.Absolute), hint)
+	if err := o.contradicts(from); err != nil {
+		return nil, err
 	}
 	if o.dir == "" && from.Dir.Given != "" {
 		o.dir = from.Dir.Absolute
@@ -64,7 +78,7 @@ func (o *options) fill(from diff.SavedFrom, platform string) (taken []string, er
 
 // fillFromSaved has options say what a saved plan was made from. The credential is sent
 // to the platform that the file names, so a file that others may write to is refused.
-func (t *terminal) fillFromSaved(o *options, path string, saved diff.Saved) error {
+func fillFromSaved(t *terminal, o *options, path string, saved diff.Saved) error {
 	if saved.From == nil {
 		return nil
 	}

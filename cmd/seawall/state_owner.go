@@ -94,7 +94,7 @@ func userName(uid int) string {
 
 // keepOwner is [ownerOfState] for a run, which tells what it could not give back and
 // goes on; an empty folder is none.
-func (t *terminal) keepOwner(dir string) (giveBack func(), err error) {
+func keepOwner(t *terminal, dir string) (giveBack func(), err error) {
 	if dir == "" {
 		return func() {}, nil
 	}
