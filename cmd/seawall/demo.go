@@ -279,7 +279,7 @@ func (d *demo) serveUntilHealed(ctx context.Context) (held *reconcile.Held, heal
 	})
 	heart, err := controller.New(ctx, controller.Config{
 		Source: d.assembly.look(nil), Good: d.assembly.good, Records: d.assembly.records, Guards: d.assembly.guards,
-		Reader: d.assembly.reader, Writer: d.assembly.writer, Budget: d.assembly.budget, Reporters: []reconcile.Reporter{watch},
+		Reader: d.assembly.reader, Writer: d.assembly.writer, Budget: d.assembly.quota.Budget, Reporters: []reconcile.Reporter{watch},
 	})
 	if err != nil {
 		return nil, healed, err

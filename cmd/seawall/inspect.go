@@ -57,7 +57,7 @@ func (d *daemon) bounds() status.Bounds {
 	return status.Bounds{
 		SourceStale: d.Health.SourceStale,
 		SourceStuck: 2*fetchBounds(d.settings.Source.Timeout).Total + gitSlack,
-		WorkStuck:   mostWaits*d.assembly.budget.Per + lookSlack,
+		WorkStuck:   mostWaits*d.assembly.quota.Per + lookSlack,
 	}
 }
 
@@ -69,7 +69,7 @@ func (d *daemon) lookInside() inspect.Status {
 	}
 	s := heart.Status()
 	s.Program = thisVersion().Version
-	window := d.window.State()
+	window := d.assembly.quota.meter.State()
 	s.Budget.Used, s.Budget.Left = window.Used, window.Left
 	s.Budget.PausedSeconds, s.Budget.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
 	s.Outages = append([]reconcile.Outage{}, d.outages.Outages()...)

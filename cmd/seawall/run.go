@@ -295,8 +295,8 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}
 	heart, err := controller.New(ctx, controller.Config{
 		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
-		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
-		Room: d.window.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.quota.Budget, Interval: d.assembly.interval,
+		Room: d.assembly.quota.meter.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
 		Outages: d.outages,
 	})
 	if err != nil {

@@ -81,6 +81,32 @@ func (b *Budget) State() BudgetState {
 	return b.state(now)
 }
 
+// Forecast is what a budget expects: how many requests may be sent now, and, where more
+// are needed, after what time some come free again.
+type Forecast struct {
+	Left int
+	Next time.Duration
+}
+
+// Forecast returns what may be sent now. It asks other processes where need be.
+func (b *Budget) Forecast() Forecast {
+	f := Forecast{Left: b.Room(0)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	b.forget(now)
+	if len(b.ended) > 0 {
+		f.Next = b.ended[0].Add(b.per).Sub(now)
+	}
+	if s := b.share; s != nil && !s.failing && f.Left == 0 && now.Before(s.next) {
+		f.Next = s.next.Sub(now)
+	}
+	if f.Next = max(f.Next, b.resume.Sub(now)); now.Before(b.told.until) && b.told.left <= f.Left {
+		f.Next = max(f.Next, b.told.until.Sub(now))
+	}
+	return f
+}
+
 // freshCount is for how long what other processes have left is taken to be so.
 const freshCount = time.Second
 

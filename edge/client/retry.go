@@ -70,7 +70,7 @@ var verdicts = map[outcome]map[class]verdict{
 	succeeded:    {read: final, update: final, remove: final, create: final, roll: final},
 	throttled:    {read: again, update: again, remove: again, create: final, roll: again},
 	conflicted:   {read: again, update: again, remove: again, create: final, roll: again},
-	withheld:     {create: final}, // no other class has such a step
+	withheld:     {create: final, update: final}, // no other class has such a step
 	notSent:      {read: again, update: again, remove: again, create: final, roll: again},
 	cut:          {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
 	failed:       {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
