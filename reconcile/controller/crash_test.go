@@ -158,7 +158,8 @@ type crashes struct {
 //
 // It found that drift which an earlier process had healed counted for no limit any more
 // where that process had ended before the declarations in force were on record
-// (TestDriftCountsWhereTheStateIsNotOnRecord). To see that it can fail, take out of the
+// (TestDriftCountsWhereTheStateIsNotOnRecord), and that what became of a zone under one
+// commit counted for the waves of the next, so that the zone passed a halt. To see that it can fail, take out of the
 // code: the guards in Control.Permit; the widening of ownership before a write; the record
 // of drifts; the waves in rollout.delays; the turns in Controller.fill.
 func TestCrashes(t *testing.T) {
