@@ -135,6 +135,7 @@ func (c *Control) take(record reconcile.Record) {
 	c.words = wordsOf(record)
 	c.words.overtaken = c.foreign(record.Accepted.Commit)
 	c.rollout = rollout{have: record.Rollout, outcomes: map[edge.ZoneID]reconcile.ZoneOutcome{}}
+	c.limits.drifts = record.Drifts // they count for the next generation, wherever its declarations come from
 }
 
 // publish makes a generation the one in force, while some drifts count; the caller holds

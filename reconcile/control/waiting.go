@@ -52,9 +52,12 @@ const (
 
 // Outcome is what became of one look at a zone.
 type Outcome struct {
-	Zone    edge.ZoneID
-	Plan    diff.Plan // guarded
-	Results []reconcile.Result
+	Zone edge.ZoneID
+	// Fingerprint is that of the declaration that was worked on. What became of one that is
+	// not in force any more says nothing about the waves.
+	Fingerprint string
+	Plan        diff.Plan // guarded
+	Results     []reconcile.Result
 }
 
 // Next says when a zone is to be looked at again, beside its turn in the sweep.
@@ -119,7 +122,7 @@ func (c *Control) note(o Outcome) Next {
 	if len(waiting) > 0 {
 		c.waiting[o.Zone] = waiting
 	}
-	if waits(c.rollout.have, o.Zone) {
+	if g := c.Current(); g != nil && g.prints[o.Zone] == o.Fingerprint && waits(c.rollout.have, o.Zone) {
 		if outcome := zoneOutcome(o); outcome != reconcile.ZonePending {
 			c.rollout.outcomes[o.Zone] = outcome
 		}

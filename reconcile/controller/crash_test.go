@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it
-		_ = flag.Set("rapid.checks", "20")
+		_ = flag.Set("rapid.checks", "25")
 	}
 	os.Exit(m.Run())
 }
@@ -155,6 +155,13 @@ type crashes struct {
 // TestCrashes: whatever happens in whatever order, and wherever processes end, no write
 // passes a guard, no span has more requests than the budget, zones are looked at in time,
 // what people do under keep is never undone, and in the end everything is as git says.
+//
+// It found that drift which an earlier process had healed counted for no limit any more
+// where that process had ended before the declarations in force were on record
+// (TestDriftCountsWhereTheStateIsNotOnRecord), and that what became of a zone under one
+// commit counted for the waves of the next, so that the zone passed a halt. To see that it can fail, take out of the
+// code: the guards in Control.Permit; the widening of ownership before a write; the record
+// of drifts; the waves in rollout.delays; the turns in Controller.fill.
 func TestCrashes(t *testing.T) {
 	n, all := 0, tally{}
 	rapid.Check(t, func(rt *rapid.T) {

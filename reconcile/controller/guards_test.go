@@ -611,3 +611,30 @@ func TestAWriteOfUnknownOutcomeIsNotSentAgainRegardless(t *testing.T) {
 		})
 	}
 }
+
+// Drift counts for limits over a crash too that came before the declarations in force
+// were on record.
+func TestDriftCountsWhereTheStateIsNotOnRecord(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 2)
+		f.Sweep, f.Interval, f.Guards = cron.Every(10*time.Minute), 10*time.Minute, atMost(1)
+		f.records.set(func(op string) error {
+			if op == "save" {
+				return errDisk
+			}
+			return nil
+		})
+		f.repo.push("c1", fleet(2)...)
+		f.start()
+		defer func() { f.stop() }()
+		for i := 1; i <= 2; i++ {
+			f.click(i, "php")
+			f.lookNow()
+			f.restart()
+		}
+		f.lookNow()
+		if off := []string{f.off(1), f.off(2)}; !slices.Equal(off, []string{"", "php"}) {
+			t.Errorf("off are %q, want the second drift to wait", off)
+		}
+	})
+}

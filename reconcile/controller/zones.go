@@ -215,7 +215,9 @@ func (c *Controller) counted(ctx context.Context, l *look) *queue.Item[edge.Zone
 func (c *Controller) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
 	lingering, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
-	next, err := c.control.Note(lingering, control.Outcome{Zone: l.item.Key, Plan: l.plan, Results: l.results})
+	next, err := c.control.Note(lingering, control.Outcome{
+		Zone: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
+	})
 	c.state(ctx, "note", err)
 	c.outage(l)
 	var again *queue.Item[edge.ZoneID]
