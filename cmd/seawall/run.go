@@ -17,8 +17,8 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
-	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -61,6 +61,9 @@ func (t *terminal) serve(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	bounded, stop := context.WithCancel(ctx)
+	defer stop()
+	go boundHeap(bounded)
 	for d != nil {
 		if d, err = t.generation(ctx, d, o, heard); err != nil {
 			return err
@@ -79,9 +82,9 @@ type daemon struct {
 	listener net.Listener // nil until it listens
 	desk     *desk        // nil where no forge is configured
 	begin    func(commit string)
+	outages  *outage.Tracker
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
-	outages  inspect.Outages
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -139,7 +142,7 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{settings: s, assembly: a, lock: lock, outages: inspect.NoOutages{}}
+	d := &daemon{settings: s, assembly: a, lock: lock, outages: outage.New(outage.Config{Tell: outage.Log(log)})}
 	if d.desk, err = d.newDesk(); err != nil {
 		a.close()
 		return nil, err
@@ -236,7 +239,7 @@ func (d *daemon) tellReload(err error) {
 	var m *badFile
 	if errors.As(err, &m) {
 		for _, p := range m.problems {
-			d.log.Error(p.String(), "hint", p.Hint)
+			d.log.Error("a mistake in the configuration", "problem", p.String(), "hint", p.Hint)
 		}
 	}
 	attrs := []any{"error", err.Error()}
@@ -294,6 +297,7 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
 		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
 		Room: d.window.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+		Outages: d.outages,
 	})
 	if err != nil {
 		stop()

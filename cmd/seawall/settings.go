@@ -206,7 +206,7 @@ func (s settings) serving() purpose {
 func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.Config {
 	return client.Config{
 		BaseURL:     s.Platform.BaseURL,
-		Token:       func() (edge.Secret, error) { return readToken(credential) },
+		Token:       recently(func() (edge.Secret, error) { return readToken(credential) }),
 		Budget:      s.sharedBudget(credential, log),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,

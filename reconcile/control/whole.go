@@ -36,9 +36,6 @@ func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.
 	return f
 }
 
-// EncodeState is a state as it is put on record.
-func EncodeState(s desired.State) ([]byte, error) { return encodeState(s) }
-
 // SweepRequests is what a sweep sends while nothing changes: one read for each zone, and
 // one for the list of rulesets of each account that has zones. (A list of more than one
 // page takes as many more; what a page holds is the platform's business, and next to

@@ -28,6 +28,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/seen"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -61,6 +62,7 @@ type Config struct {
 
 	Deprecations reconcile.Deprecations // nil says nothing
 	Reporters    []reconcile.Reporter
+	Outages      *outage.Tracker     // notes what fails, and what does not; nil: one that nobody reads
 	Begin        func(commit string) // told of each commit that is accepted; must return at once
 	Look         <-chan os.Signal    // asks for a look at every zone now
 	Log          *slog.Logger        // nil discards
@@ -106,6 +108,9 @@ func New(ctx context.Context, c Config) (*Controller, error) {
 	}
 	if c.Room == nil {
 		c.Room = func(int) int { return 1 << 20 }
+	}
+	if c.Outages == nil {
+		c.Outages = outage.New(outage.Config{})
 	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}

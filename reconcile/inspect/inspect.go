@@ -208,17 +208,6 @@ func (o Outcome) Severity() int {
 // NeedsPerson reports whether it stays so until a person acts.
 func (o Outcome) NeedsPerson() bool { return o.Severity() >= NonConvergent.Severity() }
 
-// Outages is what knows which outages there are.
-type Outages interface {
-	Outages() []reconcile.Outage
-}
-
-// NoOutages is an [Outages] that knows of none.
-type NoOutages struct{}
-
-// Outages implements [Outages].
-func (NoOutages) Outages() []reconcile.Outage { return nil }
-
 // Age is the time between two moments in seconds, by the monotonic clock where both know
 // it. It is 0 where the first is not known, and never negative.
 func Age(since, now time.Time) float64 {

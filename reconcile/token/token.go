@@ -65,10 +65,11 @@ type Config struct {
 type Worker struct {
 	Config
 
-	quarantined bool                           // nothing unfinished is on record
-	unkept      map[edge.TokenID]string        // updates that the platform did not keep, as fingerprints
-	groups      cached[[]edge.PermissionGroup] // as last read
-	own         cached[edge.Token]             // what the platform said of the credential itself
+	unlistedTold bool                           // that the platform does not list its tokens
+	quarantined  bool                           // nothing unfinished is on record
+	unkept       map[edge.TokenID]string        // updates that the platform did not keep, as fingerprints
+	groups       cached[[]edge.PermissionGroup] // as last read
+	own          cached[edge.Token]             // what the platform said of the credential itself
 }
 
 // New returns a worker that has done nothing yet.
