@@ -3,6 +3,8 @@ package inspect
 import (
 	"fmt"
 	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Verdict sums a status up, for scripts.
@@ -39,10 +41,12 @@ func (s Status) Judged() Status {
 
 // attention says what needs a person, or lasts.
 func (s Status) attention() (reasons []string) {
+	git := false
 	for _, o := range s.Outages {
 		reasons = append(reasons, "an outage lasts: "+outageText(o))
+		git = git || o.Subject == reconcile.OutageGit
 	}
-	if s.Source.Error != "" {
+	if s.Source.Error != "" && !git {
 		reasons = append(reasons, "git cannot be fetched: "+s.Source.Error)
 	}
 	if s.Commit.Held != nil {
