@@ -39,6 +39,9 @@ func (d *daemon) newHealth(sync, sweep cron.Schedule) *status.Status {
 	health := status.New(status.Config{
 		Now: time.Now, Sweep: sweep, Sync: sync, Version: thisVersion().Version, Look: d.lookInside, Bounds: d.bounds(),
 	})
+	if d.failures == nil { // a demo counts none
+		d.failures = &failureCount{}
+	}
 	d.failures.to.Store(health)
 	return health
 }

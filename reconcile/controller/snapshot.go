@@ -23,7 +23,7 @@ const mostNotable = 20
 // left of the budget, outages, and what /readyz says. It sends nothing, and costs a look
 // at each zone in memory.
 func (c *Controller) Status() inspect.Status {
-	v := c.view()
+	v := viewOf(c)
 	s := inspect.Status{
 		Version: inspect.Version, At: v.now, Started: c.outcomes.began, Commit: v.commit(), Source: v.source(), Zones: v.zones(),
 		Queue: v.queue(), Work: v.work(), Holds: append([]diff.Hold{}, c.control.Holds()...), Freezes: v.freezes(), Tokens: v.tokens(),
@@ -43,7 +43,7 @@ func (c *Controller) Status() inspect.Status {
 // the one with this id. Where there are none, near is a name that may have been meant,
 // empty for none.
 func (c *Controller) Zones(word string) (list inspect.ZoneList, near string) {
-	v := c.view()
+	v := viewOf(c)
 	list = inspect.ZoneList{Version: inspect.Version, At: v.now, Zones: []inspect.Zone{}}
 	if v.g == nil {
 		return list, ""
@@ -70,7 +70,7 @@ type view struct {
 	now time.Time
 }
 
-func (c *Controller) view() view { return view{c, c.control.Current(), time.Now()} }
+func viewOf(c *Controller) view { return view{c, c.control.Current(), time.Now()} }
 
 func (v view) commit() inspect.Commit {
 	commit := inspect.Commit{Wanted: v.c.Source.Progress().Commit}

@@ -65,20 +65,23 @@ func TestVerdict(t *testing.T) {
 		want   Verdict
 		reason string
 	}{
-		"nothing":            {func(*Status) {}, Healthy, ""},
-		"not looked at":      {is(NotLookedAt, 0), Healthy, ""},
-		"held, as declared":  {func(s *Status) { s.Holds = []diff.Hold{{Zone: "a", Until: noon}} }, Healthy, ""},
-		"observed":           {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
-		"pending":            {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
-		"waiting":            {is(Waiting, time.Hour), Working, "1 zone is waiting: shop.example"},
-		"unknown":            {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example"},
-		"unknown for long":   {is(Unknown, time.Hour), Attention, "shop.example has been unknown since 2026-03-01T11:00:00Z"},
-		"failed for long":    {is(Failed, time.Hour), Attention, "shop.example has been failed since 2026-03-01T11:00:00Z"},
-		"refused":            {is(Refused, 0), Attention, "1 zone is refused: shop.example"},
-		"not kept":           {is(NonConvergent, 0), Attention, "1 zone is non convergent: shop.example"},
-		"not deployed":       {is(NotDeployed, 0), Attention, "1 zone is not deployed: shop.example"},
-		"forbidden":          {is(Forbidden, 0), Attention, "1 zone is forbidden: shop.example"},
-		"an outage":          {func(s *Status) { s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}} }, Attention, "an outage lasts: git since 2026-03-01T12:00:00Z: away"},
+		"nothing":           {func(*Status) {}, Healthy, ""},
+		"not looked at":     {is(NotLookedAt, 0), Healthy, ""},
+		"held, as declared": {func(s *Status) { s.Holds = []diff.Hold{{Zone: "a", Until: noon}} }, Healthy, ""},
+		"observed":          {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
+		"pending":           {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
+		"waiting":           {is(Waiting, time.Hour), Working, "1 zone is waiting: shop.example"},
+		"unknown":           {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example"},
+		"unknown for long":  {is(Unknown, time.Hour), Attention, "shop.example has been unknown since 2026-03-01T11:00:00Z"},
+		"failed for long":   {is(Failed, time.Hour), Attention, "shop.example has been failed since 2026-03-01T11:00:00Z"},
+		"refused":           {is(Refused, 0), Attention, "1 zone is refused: shop.example"},
+		"not kept":          {is(NonConvergent, 0), Attention, "1 zone is non convergent: shop.example"},
+		"not deployed":      {is(NotDeployed, 0), Attention, "1 zone is not deployed: shop.example"},
+		"forbidden":         {is(Forbidden, 0), Attention, "1 zone is forbidden: shop.example"},
+		"an outage":         {func(s *Status) { s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}} }, Attention, "an outage lasts: git since 2026-03-01T12:00:00Z: away"},
+		"an outage of git": {func(s *Status) {
+			s.Source.Error, s.Outages = "no route", []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}}
+		}, Attention, "an outage lasts: git since 2026-03-01T12:00:00Z: away"},
 		"git fails":          {func(s *Status) { s.Source.Error = "no route" }, Attention, "git cannot be fetched: no route"},
 		"a held commit":      {held, Attention, "commit fedcba987654 is held: it is invalid"},
 		"a rollout":          {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1} }, Working, "a rollout is at wave 1 of 3"},
@@ -93,6 +96,9 @@ func TestVerdict(t *testing.T) {
 			s := with(test.change)
 			if s.Verdict != test.want {
 				t.Errorf("%s: %v; want %s", s.Verdict, s.Reasons, test.want)
+			}
+			if s.Source.Error != "" && len(s.Reasons) != 1 {
+				t.Errorf("git is told of more than once: %q", s.Reasons)
 			}
 			if test.reason != "" && !slices.Contains(s.Reasons, test.reason) || (test.reason == "") != (len(s.Reasons) == 0) {
 				t.Errorf("reasons %q, want %q", s.Reasons, test.reason)
@@ -342,5 +348,18 @@ func TestTextKeepsToItsLine(t *testing.T) {
 	}
 	if strings.ContainsAny(b.String(), "\x1b\x07") || strings.Contains(b.String(), "\nQ") {
 		t.Errorf("%q", b.String())
+	}
+}
+
+// TestCut: a table shows what an error says, and not the call it begins with.
+func TestCut(t *testing.T) {
+	for text, want := range map[string]string{
+		"it is held: INC-1":                      "it is held: INC-1",
+		"GET /zones/a01: 404 Not Found: (10001)": "404 Not Found: (10001)",
+		strings.Repeat("é", 101):                 strings.Repeat("é", 99) + "…",
+	} {
+		if got := cut(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -316,7 +316,12 @@ func (d Decision) text(now time.Time) string {
 // widest is how much of a reason a table shows, in characters.
 const widest = 100
 
+// cut is a reason for a table: without the call that an error begins with, which says
+// little beside the zone.
 func cut(text string) string {
+	if call, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(call, "GET /") {
+		text = rest
+	}
 	runes := []rune(text)
 	if len(runes) <= widest {
 		return text

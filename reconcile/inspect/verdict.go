@@ -3,6 +3,8 @@ package inspect
 import (
 	"fmt"
 	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Verdict sums a status up, for scripts.
@@ -39,42 +41,53 @@ func (s Status) Judged() Status {
 
 // attention says what needs a person, or lasts.
 func (s Status) attention() (reasons []string) {
-	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
+	git := false
 	for _, o := range s.Outages {
-		say("an outage lasts: %s", outageText(o))
+		reasons = append(reasons, "an outage lasts: "+outageText(o))
+		git = git || o.Subject == reconcile.OutageGit
 	}
-	if s.Source.Error != "" {
-		say("git cannot be fetched: %s", s.Source.Error)
+	if s.Source.Error != "" && !git {
+		reasons = append(reasons, "git cannot be fetched: "+s.Source.Error)
 	}
 	if s.Commit.Held != nil {
-		say("commit %s is held: %s", short(s.Commit.Wanted), s.Commit.Held.Reason)
+		reasons = append(reasons, fmt.Sprintf("commit %s is held: %s", short(s.Commit.Wanted), s.Commit.Held.Reason))
 	}
 	if s.Rollout != nil && s.Rollout.Halted != "" {
-		say("the rollout is halted: %s", s.Rollout.Halted)
+		reasons = append(reasons, "the rollout is halted: "+s.Rollout.Halted)
 	}
+	reasons = append(append(reasons, s.badZones()...), s.badTokens()...)
+	for _, reason := range s.NotReady {
+		reasons = append(reasons, "not ready: "+reason)
+	}
+	return reasons
+}
+
+// badZones says which zones need a person, or have failed for long.
+func (s Status) badZones() (reasons []string) {
 	for _, outcome := range severity {
 		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome.NeedsPerson() {
-			say("%s", s.Zones.text(n, outcome))
+			reasons = append(reasons, s.Zones.text(n, outcome))
 		}
 	}
 	for _, z := range s.Zones.Notable {
 		if (z.Outcome == Unknown || z.Outcome == Failed) && s.At.Sub(z.Since) >= lasting {
-			say("%s has been %s since %s", z.Zone, z.Outcome, instant(z.Since))
-			break // the oldest stands for all
+			return append(reasons, fmt.Sprintf("%s has been %s since %s", z.Zone, z.Outcome, instant(z.Since))) // the oldest stands for all
 		}
 	}
+	return reasons
+}
+
+// badTokens says which tokens need a person, or end soon.
+func (s Status) badTokens() (reasons []string) {
 	for _, t := range s.Tokens.Findings {
 		if t.Outcome.NeedsPerson() {
-			say("token %s: %s", t.Token, t.Reason)
+			reasons = append(reasons, fmt.Sprintf("token %s: %s", t.Token, t.Reason))
 		}
 	}
 	for _, e := range s.Tokens.Expiring {
 		if e.At.Sub(s.At) <= endsSoon {
-			say("token %s %s", e.Token, e.When(s.At))
+			reasons = append(reasons, fmt.Sprintf("token %s %s", e.Token, e.When(s.At)))
 		}
-	}
-	for _, reason := range s.NotReady {
-		say("not ready: %s", reason)
 	}
 	return reasons
 }

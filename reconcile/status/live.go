@@ -164,7 +164,7 @@ func errorCode(err error) string {
 }
 
 // PlatformError counts a request to the platform that failed.
-func (s *Status) PlatformError(err error) { s.metrics.errors.WithLabelValues(errorCode(err)).Inc() }
+func (s *Status) PlatformError(err error) { s.metrics.happened.errors.WithLabelValues(errorCode(err)).Inc() }
 
 // ReviewFailed counts a pull request that could not be reviewed, or a round in which none
 // could be looked at.
@@ -173,8 +173,11 @@ func (s *Status) ReviewFailed(round bool) {
 	if round {
 		what = reviewRound
 	}
-	s.metrics.reviewFailures.WithLabelValues(what).Inc()
+	s.metrics.happened.reviewFailures.WithLabelValues(what).Inc()
 }
+
+// happened counts what is not told of the daemon as it is.
+type happened struct{ writes, errors, reviewFailures *prometheus.CounterVec }
 
 // countWrites counts the writes of a run that were sent.
 func (m *metrics) countWrites(r reconcile.Report) {
@@ -189,6 +192,6 @@ func (m *metrics) countWrites(r reconcile.Report) {
 		case r.Trigger == reconcile.TriggerSync:
 			trigger = triggerCommit
 		}
-		m.writes.WithLabelValues(trigger, string(result.Change.Direction)).Inc()
+		m.happened.writes.WithLabelValues(trigger, string(result.Change.Direction)).Inc()
 	}
 }

@@ -22,7 +22,7 @@ type metrics struct {
 	changes  *prometheus.CounterVec
 	requests *prometheus.CounterVec
 
-	writes, errors, reviewFailures *prometheus.CounterVec
+	happened happened
 
 	lastRun, lastSweep, lastConverged gauge
 	declared, zones, nonConvergent    gauge
@@ -38,7 +38,7 @@ type metrics struct {
 func newMetrics(version string, ready func() bool, look func() inspect.Status) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.runs, m.changes, m.requests = m.counter(runsTotal), m.counter(changesTotal), m.counter(requestsTotal)
-	m.writes, m.errors, m.reviewFailures = m.counter(writesTotal), m.counter(platformErrors), m.counter(reviewFailures)
+	m.happened = happened{m.counter(writesTotal), m.counter(platformErrors), m.counter(reviewFailures)}
 	m.duration = m.histogram(runDuration)
 	m.lastRun, m.lastSweep, m.lastConverged = m.gauge(lastRun), m.gauge(lastSweep), m.gauge(lastConverged)
 	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)
