@@ -60,6 +60,9 @@ func (t *terminal) serve(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	bounded, stop := context.WithCancel(ctx)
+	defer stop()
+	go boundHeap(bounded)
 	for d != nil {
 		if d, err = t.generation(ctx, d, o, heard); err != nil {
 			return err
@@ -133,7 +136,7 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 			lock.release()
 		}
 	}()
-	a, err := assemble(ctx, s, toServe, log)
+	a, err := assemble(ctx, s, s.serving(), log)
 	if err != nil {
 		return nil, err
 	}
@@ -272,6 +275,9 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		stop()
 	}()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
+	if d.Guards.Observing {
+		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
+	}
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	reporters := []reconcile.Reporter{
 		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health,
@@ -281,7 +287,7 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}
 	heart, err := controller.New(ctx, controller.Config{
 		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
-		Tokens: d.tokenWorker(), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
+		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
 		Room: d.room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look,
 		Telling: controller.Telling{Log: d.log, Outages: d.outages},
 	})

@@ -46,7 +46,7 @@ type Config struct {
 
 	Reader edge.Reader
 	Writer edge.Writer
-	Tokens *token.Worker // nil: tokens are not looked at
+	Tokens TokenWork // nil: tokens are not looked at
 
 	// Concurrency bounds how many zones are worked on at once; zero is 16.
 	Concurrency int
@@ -71,6 +71,15 @@ type Config struct {
 type Telling struct {
 	Log     *slog.Logger    // nil discards
 	Outages *outage.Tracker // notes what fails, and what does not; nil: one that nobody reads
+}
+
+// TokenWork is the work on the tokens of a credential: a [*token.Worker], or a
+// [token.Observer] that writes nothing.
+type TokenWork interface {
+	Work(ctx context.Context, scope token.Scope, guard token.Guard) token.Outcome
+	Due(ctx context.Context, declared []desired.Token) (map[string]bool, error)
+	Unkept() map[edge.TokenID]string
+	CheckSink(s desired.Sink) error
 }
 
 // Controller runs the parts. Make it with [New].
@@ -133,7 +142,7 @@ func (c *Controller) checkSink() func(desired.Sink) error {
 	if c.Tokens == nil {
 		return nil
 	}
-	return c.Tokens.Sinks.Check
+	return c.Tokens.CheckSink
 }
 
 // foresee plans a zone from what was last seen of it and of its account.

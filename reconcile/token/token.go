@@ -176,6 +176,9 @@ func (w *Worker) Plan(scope Scope, live diff.TokensLive) diff.Plan {
 // them out there.
 func (w *Worker) Unkept() map[edge.TokenID]string { return maps.Clone(w.unkept) }
 
+// CheckSink reports why a sink could not take a secret.
+func (w *Worker) CheckSink(s desired.Sink) error { return w.Sinks.Check(s) }
+
 // rejected reports whether the platform does not accept the credential: then
 // nothing else about tokens can work either.
 func rejected(err error) bool { return errors.Is(err, edge.ErrUnauthenticated) }
