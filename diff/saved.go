@@ -26,6 +26,8 @@ type Saved struct {
 	ExpiresAt time.Time `json:"expires_at"`
 	// Platform is the base address of what was looked at.
 	Platform string `json:"platform"`
+	// From is what the plan was made from; nil where an earlier version saved it.
+	From *SavedFrom `json:"from,omitempty"`
 	// Zones and Tokens are the keys that the plan was limited to; none is all.
 	Zones  []string `json:"zones,omitempty"`
 	Tokens []string `json:"tokens,omitempty"`
@@ -35,6 +37,21 @@ type Saved struct {
 	// Plan is the plan for people and programs to read; applying goes by the
 	// operations.
 	Plan json.RawMessage `json:"plan"`
+}
+
+// SavedFrom is what a plan was made from, so that applying it needs no flag repeated.
+type SavedFrom struct {
+	Dir    SavedPath `json:"dir,omitzero"`    // of desired state; zero for git
+	Config SavedPath `json:"config,omitzero"` // the configuration file; zero for none
+	// BaseURL says that the platform was named on the command line, and not by the
+	// configuration.
+	BaseURL bool `json:"base_url,omitempty"`
+}
+
+// SavedPath is a path as it was named, and where that was.
+type SavedPath struct {
+	Given    string `json:"given"`
+	Absolute string `json:"absolute"`
 }
 
 // Operation is one write that a plan would make.
@@ -102,20 +119,27 @@ func ReadSaved(r io.Reader) (Saved, error) {
 }
 
 // Differences tells in what a plan that was made now would do something else, in
-// the order of the plans; none where applying would do what was looked at.
+// the order of the plans; none where applying would do what was looked at. Each line
+// names the members that differ.
 func (s Saved) Differences(now Plan) []string {
 	then, today := s.byDigest(), map[string]Operation{}
 	var lines []string
-	for _, o := range now.operations() {
+	wrote, writes := changesOf(s.Plan), changesOf(now)
+	operations := now.operations()
+	for _, o := range operations {
 		today[o.Digest] = o
 		if _, was := then[o.Digest]; !was {
-			lines = append(lines, s.explain(o))
+			lines = append(lines, s.explain(o)+differing(wrote[o.subject()], writes[o.subject()]))
 		}
 	}
 	for _, o := range s.Operations {
 		_, is := today[o.Digest]
-		if !is && !slices.ContainsFunc(now.operations(), o.sameSubject) {
-			lines = append(lines, fmt.Sprintf("%s: %s would not be made any more%s", o.About, o.Action, refusedNow(o, now)))
+		if !is && !slices.ContainsFunc(operations, o.sameSubject) {
+			reason := refusedNow(o, now)
+			if reason == "" {
+				reason = differing(wrote[o.subject()], savedChange{})
+			}
+			lines = append(lines, fmt.Sprintf("%s: %s would not be made any more%s", o.About, o.Action, reason))
 		}
 	}
 	return lines
@@ -128,7 +152,7 @@ func (s Saved) explain(o Operation) string {
 	case i < 0:
 		return fmt.Sprintf("%s: %s was not planned then", o.About, o.Action)
 	case s.Operations[i].Version != o.Version:
-		return fmt.Sprintf("%s: %s would be another one; the entry point was at version %s and is at %s", o.About, o.Action, s.Operations[i].Version, o.Version)
+		return fmt.Sprintf("%s: %s would be another one (the entry point was at version %s and is at %s)", o.About, o.Action, s.Operations[i].Version, o.Version)
 	}
 	return fmt.Sprintf("%s: %s would be another one", o.About, o.Action)
 }

@@ -68,17 +68,19 @@ func TestDifferencesOfSavedPlans(t *testing.T) {
 	otherA := testToken("a", "000000000000000000000000000000bb")
 	plan := func(tokens ...desired.Token) Plan { return Guard(tokenPlan(TokensLive{}, tokens...), Facts{}) }
 	noSink := Guard(tokenPlan(TokensLive{}, a), Facts{CheckSink: func(desired.Sink) error { return errors.New("there is no such sink") }})
+	const policies = `policies unset → [{"effect":"allow","permission_groups":[{"id":"4755a26eedb94da69e1066d98aa820be"}],"resources":{"com.vendor.api.account.zone.000000000000000000000000000000aa":"*"}}]`
+	otherPolicies := strings.ReplaceAll(strings.TrimPrefix(policies, "policies "), "aa\":", "bb\":")
 	for name, c := range map[string]struct {
 		then, now Plan
 		want      []string
 	}{
 		"the same":      {plan(a, b), plan(a, b), nil},
-		"more":          {plan(a), plan(a, b), []string{"token b: create was not planned then"}},
-		"less":          {plan(a, b), plan(b), []string{"token a: create would not be made any more"}},
-		"otherwise":     {plan(a), plan(otherA), []string{"token a: create would be another one"}},
+		"more":          {plan(a), plan(a, b), []string{`token b: create was not planned then: name unset → "b"; ` + policies}},
+		"less":          {plan(a, b), plan(b), []string{`token a: create would not be made any more: name unset → "a"; ` + policies}},
+		"otherwise":     {plan(a), plan(otherA), []string{"token a: create would be another one: " + policies + " in the plan, " + otherPolicies + " now"}},
 		"refused now":   {plan(a), noSink, []string{"token a: create would not be made any more, there is no such sink"}},
-		"refused then":  {noSink, plan(a), []string{"token a: create was not planned then"}},
-		"nothing, then": {plan(), plan(a), []string{"token a: create was not planned then"}},
+		"refused then":  {noSink, plan(a), []string{`token a: create was not planned then: name unset → "a"; ` + policies}},
+		"nothing, then": {plan(), plan(a), []string{`token a: create was not planned then: name unset → "a"; ` + policies}},
 	} {
 		if got := savedOf(t, c.then).Differences(c.now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

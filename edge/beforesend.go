@@ -2,19 +2,20 @@ package edge
 
 import "context"
 
-// BeforeSend returns a context under which the creation of a token calls do,
-// once, when nothing is left but to send it: the call has waited for its turn and
-// for the request budget, which can take minutes. What must be on record before a
-// request goes out is recorded in do; a process that is killed while it waits
-// leaves no record of a request that was never sent.
+// BeforeSend returns a context under which the creation of a token, and the update
+// of a rule, call do when nothing is left but to send the request: the call has
+// waited for its turn and for the request budget, which can take minutes. What must
+// be on record before a request goes out is recorded in do; a process that is killed
+// while it waits leaves no record of a request that was never sent. A creation calls
+// do once, an update before each attempt.
 //
-// Where do fails, nothing is sent, and [TokenCreator.CreateToken] returns an error
-// that wraps it and is not [ErrOutcomeUnknown]. Where the creation fails without
-// do having been called, nothing was sent either.
+// Where do fails, nothing is sent, and [TokenCreator.CreateToken] and
+// [Writer.UpdateRule] return an error that wraps it and is not [ErrOutcomeUnknown].
+// Where the call fails without do having been called, nothing was sent either.
 //
 // A context that has a function already gets both, the earlier one first.
-// Implementations of [TokenCreator] call them with [Sending]; calls other than the
-// creation of a token ignore them.
+// Implementations of [TokenCreator] and [Writer] call them with [Sending]; other
+// calls ignore them.
 func BeforeSend(ctx context.Context, do func() error) context.Context {
 	return context.WithValue(ctx, beforeSend{}, func() error {
 		if err := Sending(ctx); err != nil {
@@ -25,8 +26,8 @@ func BeforeSend(ctx context.Context, do func() error) context.Context {
 }
 
 // Sending calls what [BeforeSend] put into the context; without, it is nil. It is
-// for implementations of [TokenCreator], which call it once for each creation,
-// directly before the request is sent, and send nothing where it fails.
+// for implementations of [TokenCreator] and [Writer], which call it directly before
+// a request is sent, and send nothing where it fails.
 func Sending(ctx context.Context) error {
 	if do, ok := ctx.Value(beforeSend{}).(func() error); ok {
 		return do()

@@ -35,7 +35,8 @@ type Writer interface {
 	// body, as [Rule.Update] makes it (reference, "Update a zone ruleset rule").
 	// The platform may replace or merge; callers send the full truth and read
 	// back. The result is the whole entry point after the write, or nil where the
-	// platform answers without a body.
+	// platform answers without a body. Directly before it is sent, it calls what
+	// [BeforeSend] put into the context.
 	//
 	// Beside the errors of [Reader] it returns [ErrInvalid] when the platform
 	// refuses the body, [ErrNotFound] for an unknown ruleset or rule, and

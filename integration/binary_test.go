@@ -80,8 +80,9 @@ type outcome struct {
 func run(t testing.TB, env []string, args ...string) outcome {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), seawall(t), args...)
-	cmd.Env = append(os.Environ(), env...)
 	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+cmd.Dir) // runs share no budget
+	cmd.Env = append(cmd.Env, env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

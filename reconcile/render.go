@@ -2,11 +2,13 @@ package reconcile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // ReportVersion is the version of the JSON form of a report.
@@ -23,6 +25,11 @@ func (r Report) Text(w io.Writer, colour bool) error {
 			return err
 		}
 	}
+	return r.TextOfResults(w, colour)
+}
+
+// TextOfResults writes what became of a plan that was shown before.
+func (r Report) TextOfResults(w io.Writer, colour bool) error {
 	for _, result := range r.Results {
 		if _, err := fmt.Fprintln(w, result.line(colour)); err != nil {
 			return err
@@ -63,6 +70,12 @@ func (r Result) line(colour bool) string {
 // words is the outcome as people say it. What was created or deleted is not read
 // back, so it is told what was done.
 func (r Result) words() string {
+	switch {
+	case r.Unproved && errors.Is(r.Err, edge.ErrOutcomeUnknown):
+		return "perhaps written, not proved"
+	case r.Unproved:
+		return "written, not proved"
+	}
 	switch r.Outcome {
 	case Converged:
 		return r.achieved()
@@ -96,13 +109,37 @@ func (r Result) achieved() string {
 func (r Report) Verdict() string {
 	switch {
 	case r.Err != nil:
-		return "stopped: " + diff.Printable(r.Err.Error())
+		return "stopped: " + diff.Printable(r.Err.Error()) + r.sofar()
 	case r.Converged() && len(r.Results) == 0:
 		return "in sync: nothing to apply"
 	case r.Converged():
 		return "converged: " + strings.Join(r.achieved(), ", ")
 	}
 	return "not converged: " + strings.Join(r.counts(), ", ")
+}
+
+// sofar counts what a run that stopped has come to.
+func (r Report) sofar() string {
+	if len(r.Results) == 0 {
+		return ""
+	}
+	parts := r.achieved()
+	unproved, unstarted := 0, r.Count(NotStarted)
+	for _, result := range r.Results {
+		if result.Unproved {
+			unproved++
+		}
+	}
+	failed := len(r.Results) - r.Count(Converged) - unproved - unstarted
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{failed, "failed"}, {unproved, "written, not proved"}, {unstarted, "not started"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	return "; " + strings.Join(parts, "; ")
 }
 
 // achieved counts what converged, by what was done.
@@ -175,13 +212,14 @@ func (r Report) JSON(w io.Writer) error {
 		Error      string       `json:"error,omitempty"`
 		Left       []diff.Field `json:"left,omitempty"`
 		Concurrent bool         `json:"concurrent,omitempty"`
+		Unproved   bool         `json:"unproved,omitempty"`
 	}
 	results := make([]result, len(r.Results))
 	for i, res := range r.Results {
 		results[i] = result{
 			Account: res.Change.Account, Zone: res.Change.Zone, Deployment: res.Change.Deployment,
 			Token:   res.Change.Token,
-			Outcome: res.Outcome, Error: errorText(res.Err), Left: res.Left, Concurrent: res.Concurrent,
+			Outcome: res.Outcome, Error: errorText(res.Err), Left: res.Left, Concurrent: res.Concurrent, Unproved: res.Unproved,
 		}
 	}
 	encoder := json.NewEncoder(w)

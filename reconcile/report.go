@@ -102,6 +102,9 @@ type Result struct {
 	// nothing did.
 	Calls   int
 	Version string
+	// Unproved says of a change that failed that it was sent, and that the platform did
+	// not refuse it, but that it could not be read back.
+	Unproved bool
 	// Concurrent says that somebody else wrote to the entry point meanwhile.
 	Concurrent bool
 }

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
 func newApply(t *terminal) *cobra.Command {
 	var o options
+	var yes bool
 	order := once.Order{Who: whoami()}
 	cmd := &cobra.Command{
 		Use:   "apply [FILE]",
@@ -19,54 +22,77 @@ func newApply(t *terminal) *cobra.Command {
 		Long: `Plan, send one PATCH for each deployment that differs, read each back, and plan
 again: nothing may be left. A declared token that does not exist is created, with
 one POST that is never repeated, and its secret delivered. A failure stays in its
-zone or token. Interrupted, apply finishes the write in flight, proves it, and
-stops.
+zone or token.
+
+On a terminal it shows the plan and asks before it writes; --yes does not ask. It
+does not ask where standard input or standard error is no terminal, so scripts
+need no flag, nor when it applies a saved plan, which somebody has looked at.
+
+Interrupted by SIGINT (Ctrl-C) or SIGTERM, apply sends nothing more, waits up to 20
+seconds for the answers and proofs of what it has sent, and says of each change
+what became of it: applied and proved; written, not proved; or not started. A
+second signal ends it at once.
 
 With a FILE that seawall plan --out saved, it does what that plan says. It looks
 again first, and where it would now do anything else it sends nothing and says
-what has changed. The file says which zones and tokens it is about, and expires.
+what has changed, member by member. The file says where the desired state is,
+which platform and which zones and tokens it is about, and it expires. Flags that
+say otherwise are an error.
 
 What guards hold back is not sent. --approve names the digest that a plan shows
 beside what needs an approval: exactly that is released, and nothing if it would
 be anything else by now. docs/guards.md tells of all guards.
 
 Exit codes: 0 converged; 1 failure; 4 partial: something was refused, blocked,
-unknown, not deployed, failed, written and not kept by the platform, or a token
-is in doubt or its secret undelivered.`,
+unknown, forbidden, not deployed, failed, written and not kept by the platform, or
+a token is in doubt or its secret undelivered; 130 interrupted by SIGINT, 143 by
+SIGTERM.`,
 		Example: `  seawall apply
+  seawall apply --yes
   seawall apply --dir . --base-url http://127.0.0.1:8787/client/v4
   seawall apply --only zone=shop.example
   seawall apply change.plan`,
 		Args: atMostOneFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			adjust, err := fromSaved(args)
-			if err != nil {
-				return err
-			}
-			report, err := t.runOnce(cmd, o, toApply, order, adjust)
-			if err != nil {
-				return err
-			}
-			if err := t.showReport(report, o.output); err != nil {
-				return err
-			}
-			t.tellUnused(order.Approve, report.Plan.Granted)
-			switch {
-			case report.Err != nil:
-				return explain(report.Err)
-			case !report.Converged():
-				return exitStatus(exitAttention)
-			}
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return t.apply(cmd, args, o, order, yes) },
 	}
 	o.addTo(cmd)
 	o.addOutput(cmd)
 	o.addOnly(cmd)
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before writing")
 	cmd.Flags().BoolVar(&order.AllowShrink, "allow-shrink", false, "accept a commit that declares no more than half of the last one")
 	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release what a plan shows under this `DIGEST` (repeatable)")
 	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "pass freezes that allow that, for this `REASON`, which is recorded")
 	return cmd
+}
+
+// apply makes the run. yes stands for a person's answer.
+func (t *terminal) apply(cmd *cobra.Command, args []string, o options, order once.Order, yes bool) error {
+	adjust, err := fromSaved(t, args, &o)
+	if err != nil {
+		return err
+	}
+	asked := false
+	if len(args) == 0 && !yes && t.interactive() {
+		order.Confirm = func(p diff.Plan) (err error) {
+			asked, err = confirmPlan(cmd.Context(), t, p, o.output)
+			return err
+		}
+	}
+	report, err := t.runOnce(cmd, o, toApply, order, adjust)
+	if err != nil {
+		return err
+	}
+	if err := t.showReport(report, o.output, asked); err != nil {
+		return err
+	}
+	t.tellUnused(order.Approve, report.Plan.Granted)
+	switch {
+	case report.Err != nil:
+		return explain(report.Err)
+	case !report.Converged():
+		return exitStatus(exitAttention)
+	}
+	return nil
 }
 
 // tellUnused warns of approvals that nothing was released by: what they were about
@@ -80,12 +106,54 @@ func (t *terminal) tellUnused(approved, granted []string) {
 	}
 }
 
-func (t *terminal) showReport(r reconcile.Report, output string) error {
-	switch output {
-	case "json":
+// showReport shows what a run has found and done. planned says that the plan was shown
+// already.
+func (t *terminal) showReport(r reconcile.Report, output string, planned bool) error {
+	switch {
+	case output == "json":
 		return r.JSON(t.out)
-	case "markdown":
+	case output == "markdown":
 		return r.Markdown(t.out)
+	case planned:
+		fmt.Fprintln(t.out)
+		return r.TextOfResults(t.out, t.colourOut)
 	}
 	return r.Text(t.out, t.colourOut)
+}
+
+// confirmPlan shows a plan and asks whether to apply it. It does not ask where there is
+// nothing to write. shown says that the plan is on standard output.
+func confirmPlan(ctx context.Context, t *terminal, p diff.Plan, output string) (shown bool, err error) {
+	changes, weaken := 0, 0
+	for _, c := range p.Changes {
+		if c.Applies() {
+			changes++
+			if c.Direction == diff.Weakens {
+				weaken++
+			}
+		}
+	}
+	if changes == 0 {
+		return false, nil
+	}
+	if shown = output == "text"; shown {
+		err = p.Text(t.out, t.colourOut)
+	} else {
+		err = p.Text(t.err, t.colourErr)
+	}
+	if err != nil {
+		return shown, err
+	}
+	question := "Apply " + plural(changes, "change", "changes")
+	if weaken > 0 {
+		question += fmt.Sprintf(", %d of which %s", weaken, verb(weaken, "weakens", "weaken"))
+	}
+	return shown, confirm(ctx, t, question+"?", false)
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -35,17 +36,49 @@ func (s settings) interval(from time.Time) time.Duration {
 	return reconcile.ShortestGap(schedule, from)
 }
 
+// userState returns the folder in which Seawall keeps what a user's runs have in common,
+// and makes it: seawall in XDG_STATE_HOME, or in ~/.local/state. One that others may
+// write to is an error: they could have this user's runs wait for ever.
+func userState() (string, error) {
+	base := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) { // the standard has a relative one ignored
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("finding the state folder of the user: %w", err)
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	dir := filepath.Join(base, "seawall")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(dir)
+	if err == nil && othersWrite(info) {
+		err = fmt.Errorf("others may write to %s", dir)
+	}
+	return dir, err
+}
+
 // sharedBudget is one that all processes with this credential and state folder
 // share. A plan where there is no such folder has nobody to share with, and must
-// not make one.
+// not make one. Without a configuration the folder is the user's own: the platform
+// counts what two plans in a row send, whoever configured them.
 func (s settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *client.Budget {
 	budget := client.NewBudget(s.Budget.Requests, s.Budget.Per)
-	if _, err := os.Stat(s.StateDir); s.StateDir == "" || err != nil && !s.keepsState {
+	dir := s.StateDir
+	if dir == "" {
+		var err error
+		if dir, err = userState(); err != nil {
+			log.Warn("the request budget is not shared with other runs", "error", err.Error(),
+				"hint", "one run after the other may be throttled; set XDG_STATE_HOME to a folder of your own")
+			return budget
+		}
+	} else if _, err := os.Stat(dir); err != nil && !s.keepsState {
 		return budget
 	}
 	budget.Share(client.Sharing{
 		Store: client.CountFile{
-			Path: filepath.Join(s.StateDir, "budget"), BaseURL: s.Platform.BaseURL,
+			Path: filepath.Join(dir, "budget"), BaseURL: s.Platform.BaseURL,
 			Credential: func() (edge.Secret, error) { return readToken(credential) },
 		},
 		Quota: s.quota,

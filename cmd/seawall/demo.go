@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/once"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 )
 
 func newDemo(t *terminal) *cobra.Command {
@@ -278,7 +279,7 @@ func (d *demo) serveUntilHealed(ctx context.Context) (held *reconcile.Held, heal
 	})
 	heart, err := controller.New(ctx, controller.Config{
 		Source: d.assembly.look(nil), Good: d.assembly.good, Records: d.assembly.records, Guards: d.assembly.guards,
-		Reader: d.assembly.reader, Writer: d.assembly.writer, Budget: d.assembly.budget, Reporters: []reconcile.Reporter{watch},
+		Reader: d.assembly.reader, Writer: d.assembly.writer, Budget: d.assembly.quota.Budget, Reporters: []reconcile.Reporter{watch},
 	})
 	if err != nil {
 		return nil, healed, err
@@ -320,7 +321,7 @@ func (d *demo) serveOn(ctx context.Context) error {
 		return err
 	}
 	d.assembly.log = log
-	return (&daemon{settings: d.settings, assembly: d.assembly}).run(ctx, nil)
+	return (&daemon{settings: d.settings, assembly: d.assembly, outages: outage.New(outage.Config{})}).run(ctx, nil)
 }
 
 func (d *demo) end() error {

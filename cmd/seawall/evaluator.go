@@ -25,6 +25,8 @@ type evaluator struct {
 	spare  *worker.Spare    // a process started ahead; nil for none
 	beside bool             // what is compiled is not the branch
 	log    *slog.Logger     // nil says nothing
+
+	progress func(done, total int) // of folders that are evaluated; nil shows none. One call at a time
 }
 
 // evaluationBounds are those of an evaluation. What it may hand over is some
@@ -113,7 +115,7 @@ func (e evaluator) evaluate(ctx context.Context, t tree, folders []string, room 
 	for i, folder := range folders {
 		shares[i%n] = append(shares[i%n], folder)
 	}
-	all := gathered{room: room}
+	all := gathered{room: room, total: len(folders), progress: e.progress}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, share := range shares {
 		group.Go(func() error { return e.evaluateShare(ctx, t, share, &all) })
@@ -140,6 +142,16 @@ type gathered struct {
 	mu      sync.Mutex
 	room    int64 // bytes left
 	results []unitcache.Result
+
+	total    int
+	progress func(done, total int) // nil shows none
+}
+
+// shown tells how far it is. The caller has the lock.
+func (g *gathered) shown() {
+	if g.progress != nil {
+		g.progress(len(g.results), g.total)
+	}
 }
 
 func (g *gathered) add(out json.RawMessage) error {
@@ -153,6 +165,7 @@ func (g *gathered) add(out json.RawMessage) error {
 		return unitcache.ErrTooMuch
 	}
 	g.results = append(g.results, result)
+	g.shown()
 	return nil
 }
 
@@ -166,6 +179,7 @@ func (g *gathered) addTripped(b *worker.BoundError) {
 		Message: "evaluating this folder " + trippedOver(b),
 		Hint:    "look for a comprehension, a reference or nested text that multiplies; split a folder that is merely large",
 	}}}})
+	g.shown()
 }
 
 // trippedOver says which bound ended an evaluation.

@@ -19,11 +19,16 @@ type options struct {
 const defaultConfig = "/etc/seawall/config.cue"
 
 func (o *options) addTo(cmd *cobra.Command) {
+	o.addSource(cmd)
+	addLogFlags(cmd, &o.logFormat, &o.logLevel)
+}
+
+// addSource adds the flags that say what is desired, and of which platform.
+func (o *options) addSource(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+defaultConfig+")")
 	flags.StringVar(&o.dir, "dir", "", "read desired state from `DIR` instead of git")
 	flags.StringVar(&o.baseURL, "base-url", "", "base address of the platform's API, in place of the configured one")
-	addLogFlags(cmd, &o.logFormat, &o.logLevel)
 	_ = cmd.MarkFlagDirname("dir")
 	_ = cmd.MarkFlagFilename("config", "cue")
 }

@@ -152,11 +152,15 @@ func (t *terminal) besideDaemon(o options, do func(settings, *ledger.Ledger) err
 		return err
 	}
 	s := settings{Config: config}
+	owner, err := ownerOfState(s.StateDir)
+	if err != nil {
+		return err
+	}
 	memory, err := s.ledger(ledger.Open)
 	if err != nil {
 		return err
 	}
-	return explain(errors.Join(do(s, memory), memory.Close()))
+	return explain(errors.Join(do(s, memory), memory.Close(), owner.giveBack()))
 }
 
 // readingLedger opens the configured ledger to look into it.

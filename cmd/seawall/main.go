@@ -5,8 +5,6 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/seawall-dev/seawall/desired/worker"
 )
@@ -19,8 +17,10 @@ func main() {
 // Main runs the command line with the process's arguments and returns its exit
 // code. It is apart from main so that scripts in tests can run it.
 func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	t := newTerminal(os.Stdin, os.Stdout, os.Stderr)
+	ctx, until, stop := untilSignal(context.Background(), t)
 	defer stop()
-	t := newTerminal(os.Stdout, os.Stderr)
-	return t.exitCode(newRoot(t).ExecuteContext(ctx))
+	err := newRoot(t).ExecuteContext(ctx)
+	by, was := until()
+	return exitCodeOf(t, err, by, was)
 }

@@ -58,6 +58,10 @@ const quickExit = "atexit_sleep_ms=0"
 //	signal NAME SIGNAL        send a daemon a signal
 //	end NAME SIGNAL CODE      send a daemon a signal and hold it to its exit code;
 //	                          leaves NAME.out and NAME.err
+//	tty CODE AFTER INPUT ARG… run seawall on a terminal, type INPUT once it shows
+//	                          AFTER, hold it to its exit code; leaves tty.out
+//	writes N                  wait until the simulator has received N writes
+//	fleet FILE N PARANOIA     declare the N zones of sim fleet=N
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -93,6 +97,11 @@ func TestScript(t *testing.T) {
 			"await":      awaitDaemon,
 			"signal":     signalDaemon,
 			"end":        endDaemon,
+			"until":      untilSays,
+			"listening":  listening,
+			"tty":        ttyCommand,
+			"writes":     awaitWrites,
+			"fleet":      fleetCommand,
 		},
 	})
 }

@@ -35,10 +35,10 @@ in the way. Nothing is written to the platform.
 --out saves the plan for seawall apply FILE, which does what the plan says or, when
 that has changed, nothing.
 
-Exit codes: 0; 1 failure; 4 something is unknown, blocked, refused, not
-deployed, or a token is quarantined or its secret undelivered. With
---detailed-exitcode the highest that applies of 0 in sync, 2 changes, 3 some of
-them weaken, 4 as above.`,
+Exit codes: 0; 1 failure; 4 something is unknown, forbidden, blocked, refused, not
+deployed, or a token is quarantined or its secret undelivered; 130 interrupted by
+SIGINT, 143 by SIGTERM. With --detailed-exitcode the highest that applies of 0 in
+sync, 2 changes, 3 some of them weaken, 4 as above.`,
 		Example: `  seawall plan
   seawall plan --dir . --base-url https://api.example.com/client/v4
   seawall plan -o markdown --detailed-exitcode
@@ -59,7 +59,7 @@ them weaken, 4 as above.`,
 				return err
 			}
 			if out != "" {
-				if err := savePlan(out, report.Plan, made, order, valid); err != nil {
+				if err := savePlan(out, report.Plan, made, o, order, valid); err != nil {
 					return err
 				}
 			}
@@ -138,12 +138,20 @@ func (t *terminal) runOnce(
 			return reconcile.Report{}, err
 		}
 	}
+	giveBack, err := keepOwner(t, s.StateDir)
+	if err != nil {
+		return reconcile.Report{}, err
+	}
+	defer giveBack()
 	a, err := assemble(cmd.Context(), s, why, log)
 	if err != nil {
 		return reconcile.Report{}, err
 	}
 	defer a.close()
-	show, wipe := t.progress()
+	if why == toApply {
+		defer sayInterrupted(cmd.Context(), t)()
+	}
+	show, wipe := t.follow(a.quota)
 	run := a.once(show)
 	var report reconcile.Report
 	if why == toPlan {

@@ -19,12 +19,14 @@ See it work, with nothing to set up:   seawall demo
 Begin a repository of your own:        seawall init my-edge
 Check one, without any network:        seawall validate my-edge
 
-Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`,
+Exit codes: 0 success, 1 any failure; plan, apply and status have more, see their help.`,
 		Args:          knownCommand,
+		Version:       thisVersion().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate(thisVersion().line())
 	root.SetOut(t.out)
 	root.SetErr(t.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -35,7 +37,7 @@ Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`
 		&cobra.Group{ID: "learn", Title: "Getting started:"},
 	)
 	for group, commands := range map[string][]*cobra.Command{
-		"work":  {newPlan(t), newApply(t), newRun(t), newValidate(t), newToken(t), newHold(t), newWaves(t), newDeprecations(t)},
+		"work":  {newPlan(t), newApply(t), newRun(t), newStatus(t), newWhy(t), newDoctor(t), newValidate(t), newToken(t), newHold(t), newWaves(t), newDeprecations(t)},
 		"learn": {newDemo(t), newInit(t), newSim(t), newSchema(t)},
 	} {
 		for _, c := range commands {

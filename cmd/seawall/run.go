@@ -33,7 +33,8 @@ time. The first run is over everything; so is each start of a fleet that takes n
 more than a quarter of the request budget.
 
 /healthz, /readyz and /metrics are served on the configured address, and so is
-/hook/git where webhooks are configured. With a forge configured, open pull
+/hook/git where webhooks are configured. seawall status and seawall why ask the
+daemon over a socket in its state folder. With a forge configured, open pull
 requests get a comment with what a merge would do.
 
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
@@ -116,6 +117,7 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 		return nil, err
 	}
 	s.fillForFolder()
+	s.failures = &failureCount{}
 	format, level := o.logFormat, o.logLevel
 	if format == "auto" && s.Log.Format != "" {
 		format = s.Log.Format
@@ -195,6 +197,10 @@ func (s *settings) fillForFolder() {
 	}
 	if s.Listen == "" {
 		s.Listen = "127.0.0.1:8710"
+		s.Health.Status = true
+	}
+	if s.Health.SourceStale == 0 {
+		s.Health.SourceStale = 15 * time.Minute
 	}
 }
 
@@ -261,11 +267,11 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if err := d.listen(); err != nil {
 		return err
 	}
-	health := status.New(status.Config{Now: time.Now, Sweep: sweep, Version: thisVersion().Version})
+	health := d.newHealth(sync, sweep)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	git := d.assembly.look(sync)
-	pages, err := withHooks(health.Handler(), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
+	pages, err := withHooks(d.pages(health), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
 	if err != nil {
 		return err
 	}
@@ -274,6 +280,8 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		served <- status.Serve(ctx, d.listener, pages)
 		stop()
 	}()
+	closeSocket := d.serveSocket(ctx, health)
+	defer closeSocket()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
 	if d.Guards.Observing {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
@@ -287,8 +295,8 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}
 	heart, err := controller.New(ctx, controller.Config{
 		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
-		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
-		Room: d.room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look,
+		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.quota.Budget, Interval: d.assembly.interval,
+		Room: d.assembly.quota.meter.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look,
 		Telling: controller.Telling{Log: d.log, Outages: d.outages},
 	})
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -23,20 +22,34 @@ const maxSaved = 256 << 20
 
 // savePlan writes a plan to a file that only its owner can read: it says what
 // protects whom.
-func savePlan(path string, plan diff.Plan, s settings, order once.Order, valid time.Duration) error {
+func savePlan(path string, plan diff.Plan, s settings, o options, order once.Order, valid time.Duration) error {
 	saved, err := diff.Save(plan, time.Now(), valid)
 	if err != nil {
 		return err
 	}
+	saved.From = savedFrom(o)
 	saved.Platform, saved.Zones, saved.Tokens = s.Platform.BaseURL, order.Zones, order.Tokens
 	data, err := json.Marshal(saved)
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+	if err := writePrivate(path, append(data, '\n')); err != nil {
 		return fmt.Errorf("saving the plan: %w", err)
 	}
 	return nil
+}
+
+// writePrivate replaces a file by one of mode 0600, whatever mode it had.
+func writePrivate(path string, data []byte) error {
+	file, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer file.Cleanup()
+	if _, err := file.Write(data); err != nil {
+		return err
+	}
+	return file.CloseAtomicallyReplace()
 }
 
 // savedPlan reads a plan that is to be applied as it is.
@@ -63,13 +76,17 @@ func savedPlan(path string, now time.Time) (diff.Saved, error) {
 	return saved, nil
 }
 
-// fromSaved is how apply adjusts its order to a saved plan, nil without one.
-func fromSaved(args []string) (func(settings, once.Order) (once.Order, error), error) {
+// fromSaved is how apply adjusts its order to a saved plan, nil without one. It has the
+// options say what the plan was made from.
+func fromSaved(t *terminal, args []string, o *options) (func(settings, once.Order) (once.Order, error), error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
 	saved, err := savedPlan(args[0], time.Now())
 	if err != nil {
+		return nil, err
+	}
+	if err := fillFromSaved(t, o, args[0], saved); err != nil {
 		return nil, err
 	}
 	return func(s settings, order once.Order) (once.Order, error) {
@@ -88,11 +105,16 @@ func expecting(order once.Order, saved diff.Saved, base string) (once.Order, err
 	}
 	order.Zones, order.Tokens = saved.Zones, saved.Tokens
 	order.Expect = func(now diff.Plan) error {
-		if saved.Commit != now.Commit {
-			return fail(fmt.Errorf("the plan is of commit %s, and the repository is at %s", short(saved.Commit), short(now.Commit)), "nothing was sent; look at a new plan")
-		}
-		if lines := saved.Differences(now); len(lines) > 0 {
-			return fail(fmt.Errorf("applying would not do what the plan says: %s", strings.Join(told(lines), "; ")), "nothing was sent; look at a new plan")
+		const hint = "nothing was sent; look at a new plan"
+		lines := saved.Differences(now)
+		switch {
+		case saved.Commit != now.Commit:
+			if len(lines) == 0 {
+				lines = []string{"it would do the same"}
+			}
+			return failLines(fmt.Errorf("the plan is of commit %s, and the repository is at %s", short(saved.Commit), short(now.Commit)), told(lines), hint)
+		case len(lines) > 0:
+			return failLines(errors.New("applying would not do what the plan says"), told(lines), hint)
 		}
 		return nil
 	}

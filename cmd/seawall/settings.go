@@ -13,7 +13,6 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -38,11 +37,25 @@ type settings struct {
 
 	// observe is shown requests and answers; nil shows nobody.
 	observe func(deprecation.Request, deprecation.Response)
+	// failures counts requests that fail; nil counts none.
+	failures *failureCount
 }
 
 // settings reads the configuration, if one is needed, and lays flags and
 // environment over it.
 func (t *terminal) settings(o options) (settings, error) {
+	s, err := t.configured(o)
+	if err != nil {
+		return settings{}, err
+	}
+	if s.Platform.Extended() && s.Credentials.Tokens == nil {
+		fmt.Fprintln(t.err, t.red("warning:"), `platform.profile is "extended" without credentials.tokens: the tokens of the platform are not looked at`)
+	}
+	return s, s.checkCredentials(t)
+}
+
+// configured is that before the credentials are read.
+func (t *terminal) configured(o options) (settings, error) {
 	s := settings{dir: o.dir}
 	if path := o.configFile(); path != "" {
 		config, err := t.loadConfig(path)
@@ -56,10 +69,7 @@ func (t *terminal) settings(o options) (settings, error) {
 	if o.baseURL != "" {
 		s.Platform.BaseURL = o.baseURL
 	}
-	if s.Platform.Extended() && s.Credentials.Tokens == nil {
-		fmt.Fprintln(t.err, t.red("warning:"), `platform.profile is "extended" without credentials.tokens: the tokens of the platform are not looked at`)
-	}
-	return s, s.checkCredentials(t)
+	return s, nil
 }
 
 // maxConfig bounds the configuration file, in bytes.
@@ -122,14 +132,13 @@ type assembly struct {
 	reader   edge.Reader
 	writer   edge.Writer // nil for a plan
 	requests func() int64
-	room     func(keep int) int
+	quota    quota
 
 	records     control.Records
 	tokenMemory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
 	tokens      token.Config
 
 	guards       reconcile.Guards
-	budget       diff.Budget
 	interval     time.Duration
 	concurrency  int
 	deprecations reconcile.Deprecations
@@ -170,7 +179,7 @@ func (a *assembly) tokenWork(why purpose) controller.TokenWork {
 func (a *assembly) once(show reconcile.Progress) *once.Run {
 	return &once.Run{
 		Source: a.look(nil), Good: a.good, Records: a.records, Guards: a.guards, Reader: a.reader, Writer: a.writer,
-		Tokens: a.tokenWorker(), Concurrency: a.concurrency, Deprecations: a.deprecations, Budget: a.budget, Interval: a.interval,
+		Tokens: a.tokenWorker(), Concurrency: a.concurrency, Deprecations: a.deprecations, Budget: a.quota.Budget, Interval: a.interval,
 		Requests: a.requests, Progress: show, Now: time.Now, Log: a.log,
 	}
 }
@@ -208,7 +217,7 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 		Budget:      s.sharedBudget(credential, log),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,
-		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe,
+		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe, Failed: s.failures.note,
 		Log: log,
 	}
 }
@@ -231,8 +240,8 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
 	a := &assembly{
-		reader: edge.ReadOnly(platform), writer: edge.NoWriter{}, requests: platform.Requests, room: config.Budget.Room, records: &reconcile.Forgetful{},
-		budget: budget, interval: interval, concurrency: s.Budget.Concurrency, deprecations: sunset.notices, log: log,
+		reader: edge.ReadOnly(platform), writer: edge.NoWriter{}, requests: platform.Requests, records: &reconcile.Forgetful{},
+		quota: quota{budget, config.Budget}, interval: interval, concurrency: s.Budget.Concurrency, deprecations: sunset.notices, log: log,
 		close: config.Budget.Close,
 	}
 	if why.writes() {

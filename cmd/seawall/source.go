@@ -22,9 +22,12 @@ import (
 
 // folder is desired state in a folder that is not git. It implements
 // reconcile.Source and reconcile.Compiler.
-type folder struct{ dir string }
+type folder struct {
+	dir      string
+	progress func(done, total int) // nil shows none
+}
 
-func newFolder(dir string) folder { return folder{dir} }
+func newFolder(dir string) folder { return folder{dir: dir} }
 
 // Fetch returns the empty commit: a folder has none.
 func (f folder) Fetch(context.Context) (string, error) { return "", nil }
@@ -39,7 +42,7 @@ func (f folder) Compile(ctx context.Context, _ string) (desired.State, []desired
 	} else if !info.IsDir() {
 		return desired.State{}, nil, fail(fmt.Errorf("%s is not a folder", f.dir), hint)
 	}
-	return evaluator{bounds: evaluationBounds}.compile(ctx, tree{Dir: f.dir})
+	return evaluator{bounds: evaluationBounds, progress: f.progress}.compile(ctx, tree{Dir: f.dir})
 }
 
 // repository is desired state in git. It implements reconcile.Source, Compiler

@@ -36,6 +36,10 @@ func (t *terminal) onLedger(o options, do func(settings, *ledger.Ledger) error) 
 // holdingLedger opens the ledger and takes the lock of its tokens for as long as
 // do works.
 func (s settings) holdingLedger(do func(*ledger.Ledger) error) error {
+	owner, err := ownerOfState(s.StateDir)
+	if err != nil {
+		return err
+	}
 	memory, err := s.ledger(ledger.Open)
 	if err != nil {
 		return err
@@ -46,7 +50,7 @@ func (s settings) holdingLedger(do func(*ledger.Ledger) error) error {
 	if err == nil {
 		err = do(memory)
 	}
-	return errors.Join(err, memory.Close())
+	return errors.Join(err, memory.Close(), owner.giveBack())
 }
 
 func addConfig(cmd *cobra.Command, o *options) {

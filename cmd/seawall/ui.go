@@ -21,23 +21,36 @@ import (
 //   - Colour is for terminals, and never with NO_COLOR set or TERM=dumb.
 //   - What went wrong is told as one problem, where it stands, and hints on what
 //     to try; never as a stack of wrapped errors with a usage page.
-//   - Progress is one line that is wiped; it shows on a terminal that can wipe.
+//   - Progress is one line that is wiped; it shows on a terminal that can wipe. Logs
+//     are written above it.
+//   - A question is for terminals. A script is never asked.
 //   - 0 is success and 1 is any failure to do the job; the other codes are in
 //     the help of the command that uses them.
 
 // terminal is where a command writes.
 type terminal struct {
+	in             io.Reader
 	out, err       io.Writer
+	screen         *screen // what err writes to where that is a terminal; else nil
+	inTTY          bool
 	outTTY, errTTY bool
 	colourOut      bool
 	colourErr      bool
 }
 
-func newTerminal(out, err *os.File) *terminal {
+func newTerminal(in, out, err *os.File) *terminal {
 	t := &terminal{
-		out: out, err: err,
+		in: in, out: out, err: err,
+		inTTY:  term.IsTerminal(int(in.Fd())),
 		outTTY: term.IsTerminal(int(out.Fd())),
 		errTTY: term.IsTerminal(int(err.Fd())),
+	}
+	if t.errTTY {
+		t.screen = &screen{out: err, width: func() int { width, _, _ := term.GetSize(int(err.Fd())); return width }}
+		t.err = t.screen
+		if t.outTTY {
+			t.out = aside{t.screen, out}
+		}
 	}
 	colour := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	t.colourOut, t.colourErr = colour && t.outTTY, colour && t.errTTY
@@ -47,6 +60,7 @@ func newTerminal(out, err *os.File) *terminal {
 // failure is an error told to a person: one problem and what to try.
 type failure struct {
 	problem string
+	lines   []string // that say more, each shown on its own
 	hints   []string
 	cause   error
 }
@@ -60,7 +74,12 @@ func fail(err error, hints ...string) error {
 	if errors.As(err, &inner) {
 		hints = append(slices.Clone(hints), inner.hints...)
 	}
-	return &failure{err.Error(), hints, err}
+	return &failure{problem: err.Error(), hints: hints, cause: err}
+}
+
+// failLines makes a failure that takes several lines to say.
+func failLines(err error, lines []string, hints ...string) error {
+	return &failure{err.Error(), lines, hints, err}
 }
 
 // usage is a failure of the command line itself.
@@ -95,6 +114,9 @@ func (t *terminal) tell(err error) {
 	fmt.Fprintf(t.err, "%s %s\n", t.red("seawall: error:"), oneLine(err.Error()))
 	var f *failure
 	if errors.As(err, &f) {
+		for _, line := range f.lines {
+			fmt.Fprintln(t.err, "    "+oneLine(line))
+		}
 		for _, hint := range f.hints {
 			t.hint(hint)
 		}
@@ -135,28 +157,6 @@ func (t *terminal) problems(w io.Writer, problems []desired.Problem) {
 		fmt.Fprintln(w, oneLine(at+kind+rest))
 		if p.Hint != "" {
 			fmt.Fprintln(w, "    hint: "+oneLine(p.Hint))
-		}
-	}
-}
-
-// progress returns a function that shows how far a stage is, on a terminal, and
-// one that wipes the line.
-func (t *terminal) progress() (show func(stage string, done, total int), wipe func()) {
-	if !t.errTTY || os.Getenv("TERM") == "dumb" {
-		return nil, func() {}
-	}
-	shown := ""
-	show = func(stage string, done, total int) {
-		line := stage
-		if total > 0 {
-			line = fmt.Sprintf("%s %d/%d", stage, done, total)
-		}
-		fmt.Fprintf(t.err, "\r%s\x1b[K", line)
-		shown = line
-	}
-	return show, func() {
-		if shown != "" {
-			fmt.Fprint(t.err, "\r\x1b[K")
 		}
 	}
 }

@@ -29,7 +29,13 @@ Exit codes: 0 valid, 1 not.`,
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			state, problems, err := newFolder(dir).Compile(cmd.Context(), "")
+			folder := newFolder(dir)
+			show, wipe := t.progress()
+			if show != nil {
+				folder.progress = func(done, total int) { show("evaluating folders", done, total) }
+			}
+			state, problems, err := folder.Compile(cmd.Context(), "")
+			wipe()
 			if err != nil {
 				return err
 			}

@@ -38,6 +38,11 @@ func thisVersion() version {
 	return v
 }
 
+// line is the version for people.
+func (v version) line() string {
+	return fmt.Sprintf("seawall %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+}
+
 func newVersion(t *terminal) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
@@ -53,7 +58,7 @@ func newVersion(t *terminal) *cobra.Command {
 			if output == "json" {
 				return json.NewEncoder(t.out).Encode(v)
 			}
-			_, err := fmt.Fprintf(t.out, "seawall %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+			_, err := fmt.Fprint(t.out, v.line())
 			return err
 		},
 	}

@@ -45,7 +45,8 @@ type Budget struct {
 	resume   time.Time // paused until then
 	strikes  int       // pauses in a row for which no length was said
 	told     told
-	share    *sharing // nil: with nobody
+	waited   time.Duration // by all calls together
+	share    *sharing      // nil: with nobody
 }
 
 // told is what the platform said is left, and until when that holds.
@@ -59,6 +60,8 @@ type BudgetState struct {
 	Used  int           // requests that count now
 	Left  int           // requests that may be sent now without waiting
 	Pause time.Duration // how long the platform asked everything to wait; zero when it did not
+	// Waited is for how long requests have waited, those added up that waited at once.
+	Waited time.Duration
 }
 
 // NewBudget returns a budget of so many requests in any span of length per.
@@ -76,6 +79,32 @@ func (b *Budget) State() BudgetState {
 	now := b.clock.Now()
 	b.forget(now)
 	return b.state(now)
+}
+
+// Forecast is what a budget expects: how many requests may be sent now, and, where more
+// are needed, after what time some come free again.
+type Forecast struct {
+	Left int
+	Next time.Duration
+}
+
+// Forecast returns what may be sent now. It asks other processes where need be.
+func (b *Budget) Forecast() Forecast {
+	f := Forecast{Left: b.Room(0)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	b.forget(now)
+	if len(b.ended) > 0 {
+		f.Next = b.ended[0].Add(b.per).Sub(now)
+	}
+	if s := b.share; s != nil && !s.failing && f.Left == 0 && now.Before(s.next) {
+		f.Next = s.next.Sub(now)
+	}
+	if f.Next = max(f.Next, b.resume.Sub(now)); now.Before(b.told.until) && b.told.left <= f.Left {
+		f.Next = max(f.Next, b.told.until.Sub(now))
+	}
+	return f
 }
 
 // freshCount is for how long what other processes have left is taken to be so.
@@ -116,7 +145,7 @@ func (b *Budget) mustWait() bool {
 }
 
 func (b *Budget) state(now time.Time) BudgetState {
-	s := BudgetState{Used: b.inFlight + len(b.ended), Pause: max(b.resume.Sub(now), 0)}
+	s := BudgetState{Used: b.inFlight + len(b.ended), Pause: max(b.resume.Sub(now), 0), Waited: b.waited}
 	s.Left = max(b.requests-s.Used, 0)
 	if now.Before(b.told.until) {
 		s.Left = min(s.Left, b.told.left)
@@ -139,16 +168,28 @@ func (b *Budget) take(ctx context.Context) error {
 		case wait == 0:
 			return nil
 		case wait > 0:
-			if err := b.clock.Sleep(ctx, wait); err != nil {
+			began := b.clock.Now()
+			err := b.clock.Sleep(ctx, wait)
+			b.noteWait(began)
+			if err != nil {
 				return err
 			}
 		default:
+			began := b.clock.Now()
 			select {
 			case <-changed:
 			case <-ctx.Done():
 			}
+			b.noteWait(began)
 		}
 	}
+}
+
+// noteWait counts for how long a call has waited.
+func (b *Budget) noteWait(began time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waited += b.clock.Now().Sub(began)
 }
 
 // tryTake counts a request and returns zero, or returns how long to wait before

@@ -84,6 +84,9 @@ type Config struct {
 	// Observe is shown every request that was answered, and its answer; nil is
 	// nobody. A body that may hold a secret is not shown, nor is the credential.
 	Observe func(deprecation.Request, deprecation.Response)
+	// Failed is told of every try that failed, and why; nil is nobody. It must return at
+	// once.
+	Failed func(error)
 
 	UserAgent string            // empty is "seawall"
 	Transport http.RoundTripper // nil is one made for one host and Concurrency

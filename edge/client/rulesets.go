@@ -94,7 +94,7 @@ func (c *Client) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint ed
 	if err := checkIDs("zone", zone, "ruleset", entryPoint, "rule", rule); err != nil {
 		return nil, err
 	}
-	patch := call{class: update, method: http.MethodPatch, path: edge.RulePath(zone, entryPoint, rule)}
+	patch := call{class: update, method: http.MethodPatch, path: edge.RulePath(zone, entryPoint, rule), tells: true}
 	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: encoding the rule: %w", patch, err)

@@ -22,6 +22,8 @@ type call struct {
 	path   string // relative to the base address
 	query  url.Values
 	body   any // nil for none
+	// tells says that the call calls what [edge.BeforeSend] put into its context.
+	tells bool
 }
 
 // String is method and path, as errors and recorders show a call.
@@ -37,7 +39,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 		return &attempt{call.class, notSent, err}
 	}
 	defer func() { <-c.slots }()
-	if call.class == create {
+	if call.tells {
 		if err := edge.Sending(ctx); err != nil {
 			c.config.Budget.done(0, 0, nil)
 			return &attempt{call.class, withheld, fmt.Errorf("%s: %w", call, err)}

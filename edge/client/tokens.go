@@ -18,7 +18,7 @@ import (
 // so do those that an error points at. No error quotes the answer: the secret
 // may be in it.
 func (c *Client) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
-	post := call{class: create, method: http.MethodPost, path: edge.TokensPath()}
+	post := call{class: create, method: http.MethodPost, path: edge.TokensPath(), tells: true}
 	body, err := c.dialect.EncodeSpec(spec)
 	if err != nil {
 		return edge.CreatedToken{}, fmt.Errorf("%s: %w", post, err)

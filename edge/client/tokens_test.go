@@ -268,8 +268,8 @@ func TestCreationHeldBackCostsNothing(t *testing.T) {
 	})
 }
 
-// No other call tells.
-func TestOnlyCreationsTell(t *testing.T) {
+// No call but a creation and the update of a rule tells.
+func TestOtherCallsDoNotTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serve(t, answerAll).client(t, nil)
 		ctx := edge.BeforeSend(t.Context(), func() error { t.Error("told"); return nil })

@@ -75,6 +75,12 @@ func (p *Platform) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint 
 	if err != nil {
 		return nil, fmt.Errorf("encoding the rule: %w", err)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := edge.Sending(ctx); err != nil {
+		return nil, err
+	}
 	return p.UpdateRuleJSON(ctx, zone, entryPoint, rule, data)
 }
 

@@ -115,6 +115,7 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 	if c.reports.state(ctx, "accept", err); err != nil {
 		return
 	}
+	c.outcomes.decided(p, d, time.Now())
 	if d.Accepted == nil {
 		c.reports.looked(ctx, d.Held)
 		return
@@ -139,6 +140,7 @@ func (c *Controller) accept(d control.Decision) {
 		c.retries.worked(id)
 	}
 	c.seen.Keep(g.Declares)
+	c.outcomes.keep(g.Declares)
 	c.worker.Accounts.Keep(g.State)
 	c.setDue(d.Look, queue.Bulk, "to count what the commit changes")
 	reason := "declared otherwise by commit " + g.State.Commit

@@ -85,16 +85,17 @@ type TokenWork interface {
 // Controller runs the parts. Make it with [New].
 type Controller struct {
 	Config
-	control *control.Control
-	worker  *zone.Worker
-	seen    *seen.Cache
-	zones   *queue.Queue[edge.ZoneID]
-	tokens  *queue.Queue[struct{}]
-	sweep   *turns
-	shares  *shares
-	retries *retries
-	breaker *breaker
-	reports *reports
+	control  *control.Control
+	worker   *zone.Worker
+	seen     *seen.Cache
+	zones    *queue.Queue[edge.ZoneID]
+	tokens   *queue.Queue[struct{}]
+	sweep    *turns
+	shares   *shares
+	retries  *retries
+	breaker  *breaker
+	reports  *reports
+	outcomes *outcomes
 	// deciding is held while a commit comes into force, until the queue has all of it.
 	deciding sync.Mutex
 	swept    atomic.Int64             // how many zones waited for their turn at the last tick
@@ -121,7 +122,7 @@ func New(ctx context.Context, c Config) (*Controller, error) {
 	}
 	ctl := &Controller{
 		Config: c, seen: &seen.Cache{}, sweep: &turns{schedule: c.Sweep}, shares: &shares{budget: c.Budget}, retries: newRetries(),
-		breaker: newBreaker(2 * c.Concurrency), save: make(chan *control.Generation, 1),
+		breaker: newBreaker(2 * c.Concurrency), outcomes: newOutcomes(time.Now()), save: make(chan *control.Generation, 1),
 	}
 	ctl.worker = &zone.Worker{
 		Reader: c.Reader, Writer: c.Writer, Accounts: zone.NewAccounts(c.Reader, time.Now), Indexes: &diff.Indexes{}, Now: time.Now,

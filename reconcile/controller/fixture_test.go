@@ -319,6 +319,9 @@ func (p *calls) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edg
 	if answer == nil {
 		return send()
 	}
+	if err := edge.Sending(ctx); err != nil {
+		return nil, err
+	}
 	return answer(call{"write", zoneName(zone), tagsOff(body), time.Now()}, send)
 }
 

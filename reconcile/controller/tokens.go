@@ -76,6 +76,7 @@ func (c *Controller) workOnTokens(ctx context.Context, g *control.Generation, wo
 	if c.Deprecations != nil {
 		o.Plan.Deprecations = append(o.Plan.Deprecations, c.Deprecations(g.State, time.Now())...)
 	}
+	c.outcomes.worked(o, time.Now())
 	c.reports.work(ctx, o, began, told)
 	now := time.Now()
 	work.last = now

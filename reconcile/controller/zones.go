@@ -42,6 +42,7 @@ type look struct {
 	task       zone.Task
 	began      time.Time
 	commit     bool // the declaration was not proved yet: not drift
+	counting   bool // looked at only to count what the commit changes
 	sight      zone.Sight
 	plan       diff.Plan
 	results    []reconcile.Result
@@ -71,6 +72,8 @@ func (c *Controller) work(ctx context.Context, item queue.Item[edge.ZoneID]) *qu
 	case verdict == control.Superseded:
 		return c.later(ctx, item, 0)
 	case verdict == control.Counting:
+		l.counting = true
+		c.outcomes.note(&l, time.Now())
 		return c.counted(ctx, &l)
 	}
 	if l.unrecorded = c.apply(ctx, &l); l.unrecorded != nil {
@@ -135,6 +138,7 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 		if opened {
 			c.reports.failure(ctx, zone.Rejected(l.sight.EntryPoint.Err))
 		}
+		c.outcomes.note(l, time.Now())
 		return c.later(ctx, l.item, firstProbe), nil
 	}
 	c.keep(l)
@@ -223,6 +227,7 @@ func (c *Controller) conclude(ctx context.Context, l *look) *queue.Item[edge.Zon
 	if due, err := c.control.Looked(lingering, l.item.Key); err == nil && len(due) > 0 {
 		c.setDue(due, c.urgency(len(due), false), "the commit is counted")
 	}
+	c.outcomes.note(l, time.Now())
 	c.reports.zone(ctx, l)
 	return again
 }

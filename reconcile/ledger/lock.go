@@ -123,3 +123,22 @@ func (l *Ledger) locked() bool {
 	defer l.mu.Unlock()
 	return l.lock != nil
 }
+
+// Running reports whether a daemon has a state folder, and which. It creates nothing. To
+// find out, it shares the lock for a moment.
+func Running(dir string) (holder string, running bool, err error) {
+	path := filepath.Join(dir, "daemon-lock")
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, explain("looking at", dir, err)
+	}
+	defer file.Close()
+	if running, err = lockHeld(file); err != nil || !running {
+		return "", false, explain("looking at", dir, err)
+	}
+	who, _ := io.ReadAll(io.LimitReader(file, 300))
+	return strings.TrimSpace(string(who)) + since(path), true, nil
+}

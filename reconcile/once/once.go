@@ -72,6 +72,9 @@ type Order struct {
 	// expects nothing, and an apply then tries once more what the platform did not keep
 	// before: a plan refuses that, and so does an apply that must do what a plan said.
 	Expect func(diff.Plan) error
+	// Confirm is shown the plan of an apply once more, after Expect; with an error
+	// nothing is sent. It may wait for a person. Nil goes on.
+	Confirm func(diff.Plan) error
 }
 
 // narrow reports whether an order names what it wants.
@@ -92,6 +95,13 @@ func (r *Run) Apply(ctx context.Context, order Order) reconcile.Report {
 		p, err := r.plan(ctx, order, report, true)
 		if err != nil && (p == nil || !errors.Is(err, errTokens)) {
 			return err
+		}
+		if order.Confirm != nil {
+			shown := p.plan
+			shown.Requests.Used, shown.Requests.Cost = r.requests(), r.Budget.Cost(shown.Requests.ToApply)
+			if err := order.Confirm(shown); err != nil {
+				return err
+			}
 		}
 		return errors.Join(err, r.apply(ctx, p, report))
 	})

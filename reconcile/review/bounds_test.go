@@ -141,6 +141,14 @@ func TestRunTellsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, 1)
 		f.converge("c1", fleetZone(1, core("xss")))
+		rounds, pulls := 0, 0
+		f.Failed = func(round bool) {
+			if round {
+				rounds++
+			} else {
+				pulls++
+			}
+		}
 		ticks, wake := make(chan time.Time), make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -167,6 +175,18 @@ func TestRunTellsOnce(t *testing.T) {
 		synctest.Wait()
 		if f.forge.comments[1] == "" {
 			t.Error("waking it did nothing")
+		}
+		if rounds != 3 || pulls != 0 { // each counts, though it is told of once
+			t.Errorf("%d rounds and %d pull requests failed", rounds, pulls)
+		}
+		f.open(2, "p2")
+		delete(f.heads.at, 2)
+		f.heads.failed[2] = errors.New("it is too large")
+		f.Config.Comments = false
+		wake <- struct{}{}
+		synctest.Wait()
+		if pulls != 1 {
+			t.Errorf("%d pull requests failed", pulls)
 		}
 		cancel()
 		<-ended

@@ -66,8 +66,9 @@ type Config struct {
 	Concurrency int           // zones at once; zero is 16
 	Timeout     time.Duration // of one pull request in one round; zero is 2 minutes
 	Now         func() time.Time
-	Log         *slog.Logger    // nil discards
-	Outages     *outage.Tracker // notes whether the forge and git answer; nil: one that nobody reads
+	Failed      func(round bool) // called for each review that failed, or round; nil: nothing is
+	Log         *slog.Logger     // nil discards
+	Outages     *outage.Tracker  // notes whether the forge and git answer; nil: one that nothing reads
 }
 
 const (
@@ -110,6 +111,9 @@ func New(c Config) *Reviews {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.Failed == nil {
+		c.Failed = func(bool) {}
+	}
 	if c.Tokens == nil {
 		c.Tokens = token.New(token.Config{Now: c.Now, Log: c.Log})
 	}
@@ -135,6 +139,7 @@ func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, wake <-chan s
 		case <-wake:
 		}
 		if err := r.Round(ctx); err != nil && ctx.Err() == nil {
+			r.Failed(true)
 			r.Log.DebugContext(ctx, "pull requests were not looked at", "error", err.Error()) // it is an outage
 		}
 	}
@@ -176,6 +181,9 @@ func (r *Reviews) Round(ctx context.Context) error {
 		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if err != nil && !errors.Is(err, errInParts) {
+			r.Failed(false)
 		}
 		r.tellFailure(ctx, pull.Number, err)
 		if again := r.noteLate(pull.Number, err); again {

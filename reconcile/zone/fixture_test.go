@@ -426,6 +426,9 @@ func (p *tamper) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint ed
 	if p.write == nil {
 		return send()
 	}
+	if err := edge.Sending(ctx); err != nil {
+		return nil, err
+	}
 	return p.write(ctx, send)
 }
 

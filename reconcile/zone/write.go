@@ -28,13 +28,16 @@ type visit struct {
 // change makes one write and proves it. Once it is sent it is finished even when
 // everything is told to stop.
 func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.Result {
-	ctx, cancel := reconcile.Lingering(stopped, grace)
-	defer cancel()
 	if v.Now().Sub(v.sight.At) > freshFor {
-		if err := v.read(ctx); err != nil {
+		switch err := v.read(stopped); {
+		case err != nil && stopped.Err() != nil:
+			return reconcile.Result{Change: planned, Outcome: reconcile.NotStarted}
+		case err != nil:
 			return failed(planned, err)
 		}
 	}
+	ctx, cancel := reconcile.Lingering(stopped, grace)
+	defer cancel()
 	now, result := v.replan(planned)
 	switch {
 	case result != nil:
@@ -45,7 +48,7 @@ func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.R
 	if result := v.permit(ctx, planned, now); result != nil {
 		return *result
 	}
-	return v.write(ctx, now)
+	return v.write(ctx, stopped, now)
 }
 
 // permit asks whether a change may be sent now. It returns the result where it may not.
@@ -66,11 +69,15 @@ func (v *visit) permit(ctx context.Context, planned, now diff.Change) *reconcile
 
 // write sends a change and reads it back. A write of unknown outcome that turns
 // out to have had no effect is sent once more, if it still may be.
-func (v *visit) write(ctx context.Context, c diff.Change) reconcile.Result {
+func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Result {
 	concurrent := false
+	var before error // of the first try
 	for try := 1; ; try++ {
-		v.calls++
-		answer, err := v.Writer.UpdateRule(ctx, c.ZoneID, c.Target.EntryPoint, c.Target.Rule, c.Request.Body)
+		answer, sent, err := v.send(ctx, stopped, c)
+		if !sent && stopped.Err() != nil {
+			return unsent(c, before)
+		}
+		before = err
 		v.sight.At = time.Time{}
 		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
 		result := failed(c, err)
@@ -79,7 +86,7 @@ func (v *visit) write(ctx context.Context, c diff.Change) reconcile.Result {
 			return result
 		}
 		if readErr := v.read(ctx); readErr != nil {
-			result.Err = errors.Join(err, readErr)
+			result.Err, result.Unproved = errors.Join(err, readErr), true
 			return result
 		}
 		interfered := v.interfered(c, answer, unknown)

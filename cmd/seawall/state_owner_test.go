@@ -1,0 +1,175 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Users of these tests: whom the daemon runs as, and another one. They need no name.
+const (
+	daemonUser = 41001
+	otherUser  = 41002
+)
+
+// ownedState is a configuration whose state folder belongs to the daemon's user, and the
+// binary in a place where every user can run it.
+type ownedState struct{ binary, config, state string }
+
+func newOwnedState(t *testing.T) ownedState {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder to another user")
+	}
+	dir, err := os.MkdirTemp("", "seawall-owner-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	o := ownedState{filepath.Join(dir, "seawall"), filepath.Join(dir, "config.cue"), filepath.Join(dir, "state")}
+	text := strings.NewReplacer("STATE", o.state).Replace(`source: url: "https://git.example/edge.git"
+platform: base_url: "https://api.example/client/v4"
+credentials: {rulesets: env: "RULESETS", tokens: env: "TOKENS"}
+state: dir: "STATE"
+`)
+	copyFile(t, o.binary)
+	for _, err := range []error{
+		os.Chmod(dir, 0o755), os.WriteFile(o.config, []byte(text), 0o644), os.Mkdir(o.state, 0o700), os.Chown(o.state, daemonUser, daemonUser),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+// copyFile copies the test binary, which is seawall under that name.
+func copyFile(t *testing.T, to string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := os.Open(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(file, from); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs seawall as a user and returns what it said.
+func (o ownedState) run(uid uint32, args ...string) (string, error) {
+	cmd := exec.Command(o.binary, append(args, "--config", o.config)...)
+	cmd.Dir = filepath.Dir(o.binary)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "RULESETS=a", "TOKENS=b", "GORACE=" + quickExit}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// strangers lists what in the state folder is not the daemon's.
+func (o ownedState) strangers(t *testing.T) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(o.state, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if uid, gid, _, _ := ownerOf(info); uid != daemonUser || gid != daemonUser {
+			list = append(list, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// What root does to a state folder, the daemon can read and go on with.
+func TestRootLeavesFilesToTheOwnerOfTheState(t *testing.T) {
+	t.Parallel()
+	o := newOwnedState(t)
+	for _, args := range [][]string{{"token", "init"}, {"hold", "zone", "shop.example", "--for", "1h", "--reason", "x"}} {
+		if out, err := o.run(0, args...); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		if list := o.strangers(t); len(list) != 0 {
+			t.Errorf("%v leaves %v to others", args, list)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(o.state, "ledger.db")); err != nil {
+		t.Error(err)
+	}
+	out, err := o.run(daemonUser, "hold", "release", "zone", "shop.example")
+	if err != nil {
+		t.Errorf("as the daemon's user: %v\n%s", err, out)
+	}
+}
+
+// Any other user is refused before anything is touched.
+func TestOtherUserIsRefused(t *testing.T) {
+	t.Parallel()
+	o := newOwnedState(t)
+	if err := os.Chmod(o.state, 0o755); err != nil { // enough to look in
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"token", "init"}, {"waves", "resume"}, {"plan"}, {"apply"}} {
+		out, err := o.run(otherUser, args...)
+		if err == nil || !strings.Contains(out, "belongs to #41001, and this is #41002") || !strings.Contains(out, "hint: nothing was touched") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	if entries, err := os.ReadDir(o.state); err != nil || len(entries) != 0 {
+		t.Errorf("there is %v, %v", entries, err)
+	}
+}
+
+// A link into the folder gives nothing away that is elsewhere.
+func TestGivingBackStaysInTheFolder(t *testing.T) {
+	t.Parallel()
+	o := newOwnedState(t)
+	outside := filepath.Join(filepath.Dir(o.state), "outside")
+	for _, err := range []error{
+		os.WriteFile(outside, []byte("x"), 0o600), os.Link(outside, filepath.Join(o.state, "hard")), os.Symlink(outside, filepath.Join(o.state, "soft")),
+		os.WriteFile(filepath.Join(o.state, "ours"), []byte("x"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (stateOwner{o.state, daemonUser, daemonUser}).giveBack(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uid, _, _, _ := ownerOf(info); uid != 0 {
+		t.Errorf("a file outside was given to %d", uid)
+	}
+	if list := o.strangers(t); len(list) != 1 || !bytes.HasSuffix([]byte(list[0]), []byte("hard")) {
+		t.Errorf("not given back: %v", list)
+	}
+}

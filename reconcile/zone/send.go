@@ -1,0 +1,58 @@
+package zone
+
+import (
+	"context"
+	"sync"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// sending is one write on its way: whether it has left, and the context that decides
+// until when it may.
+type sending struct {
+	mu   sync.Mutex
+	left bool
+}
+
+// send sends a change. While it waits for its turn or for the request budget, which
+// can take minutes, the end of stopped keeps it from being sent; from then on ctx
+// alone bounds it. sent is false only where the platform cannot have seen it.
+func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.Ruleset, sent bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var s sending
+	defer context.AfterFunc(stopped, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.left {
+			cancel(context.Cause(stopped))
+		}
+	})()
+	ctx = edge.BeforeSend(ctx, func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.left = true
+		return nil
+	})
+	v.calls++
+	answer, err = v.Writer.UpdateRule(ctx, c.ZoneID, c.Target.EntryPoint, c.Target.Rule, c.Request.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return answer, s.left || err == nil, err
+}
+
+// unsent is the result of a change that was kept from being sent. before is the error
+// of an earlier try, nil where there was none.
+func unsent(c diff.Change, before error) reconcile.Result {
+	if before == nil {
+		return reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
+	}
+	result := failed(c, before)
+	result.Unproved = true
+	return result
+}

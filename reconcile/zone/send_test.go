@@ -1,0 +1,94 @@
+package zone
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// queued is a platform whose budget is used up: a write waits, and leaves when admit
+// is closed.
+type queued struct {
+	edge.Writer
+	admit, left chan struct{}
+	answer      chan struct{}
+}
+
+func (q queued) UpdateRule(ctx context.Context, _ edge.ZoneID, _ edge.RulesetID, _ edge.RuleID, _ edge.Rule) (*edge.Ruleset, error) {
+	select {
+	case <-q.admit:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := edge.Sending(ctx); err != nil {
+		return nil, err
+	}
+	close(q.left)
+	select {
+	case <-q.answer:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, edge.ErrOutcomeUnknown
+	}
+}
+
+func newQueued() queued {
+	return queued{admit: make(chan struct{}), left: make(chan struct{}), answer: make(chan struct{})}
+}
+
+var aChange = diff.Change{Request: &diff.Request{}}
+
+// A write that waits for the budget is given up at once, and is not started.
+func TestStoppedWhileWaitingToSend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, began := &visit{Worker: &Worker{Writer: newQueued()}}, time.Now()
+		stopped, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, stop)
+		ctx, cancel := reconcile.Lingering(stopped, grace)
+		defer cancel()
+		if got := v.write(ctx, stopped, aChange); got.Outcome != notStarted || got.Unproved || got.Err != nil {
+			t.Errorf("outcome %s, unproved %v, error %v", got.Outcome, got.Unproved, got.Err)
+		}
+		if waited := time.Since(began); waited != time.Minute {
+			t.Errorf("ended after %s", waited)
+		}
+	})
+}
+
+// One that has left is waited for, and no longer than the time of grace.
+func TestStoppedAfterSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, answers := range []bool{true, false} {
+			q := newQueued()
+			v := &visit{Worker: &Worker{Writer: q}}
+			stopped, stop := context.WithCancel(t.Context())
+			ctx, cancel := reconcile.Lingering(stopped, grace)
+			close(q.admit)
+			go func() {
+				<-q.left
+				stop()
+				time.Sleep(grace / 2)
+				if answers {
+					close(q.answer)
+				}
+			}()
+			_, sent, err := v.send(ctx, stopped, aChange)
+			if !sent || errors.Is(err, edge.ErrOutcomeUnknown) == answers {
+				t.Errorf("it answers %v: sent %v, error %v", answers, sent, err)
+			}
+			cancel()
+		}
+	})
+}
+
+func TestUnsentAfterAnEarlierTry(t *testing.T) {
+	if got := unsent(aChange, edge.ErrOutcomeUnknown); got.Outcome != failedNow || !got.Unproved || !errors.Is(got.Err, edge.ErrOutcomeUnknown) {
+		t.Errorf("%+v", got)
+	}
+}
