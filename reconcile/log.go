@@ -104,11 +104,6 @@ func (l *Logger) room(ctx context.Context, kind string) bool {
 
 // slice writes of one look: at a zone, or at the tokens.
 func (l *Logger) slice(ctx context.Context, r Report) {
-	for _, result := range r.Results {
-		if result.Outcome == Converged {
-			l.wrote(ctx, r, result)
-		}
-	}
 	lasts := map[string]bool{}
 	news := func(kind, what string, write func()) {
 		lasts[what] = true
@@ -124,23 +119,18 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 	}
 	for _, c := range r.Plan.Changes {
 		if c.Refused != nil {
-			what := fmt.Sprint(c.Deployment, c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason))
-			if c.Refused.Guard == string(NonConvergent) {
-				what = notKept(c) // the write that was not kept said so
-			}
-			news("refused changes", what, func() { l.refused(ctx, c) })
+			news("refused changes", refusalOf(c), func() { l.refused(ctx, c) })
 		}
 	}
 	for _, result := range r.Results {
-		what := fmt.Sprint(result.Change.Deployment, result.Change.Token, result.Outcome, withoutNumbers(errorText(result.Err)))
 		switch {
-		case result.Outcome == Converged || result.Outcome == NotStarted:
+		case result.Outcome == Converged:
+			l.wrote(ctx, r, result)
+		case result.Outcome == NotStarted:
 		case result.Outcome == Failed && r.Told && !errors.Is(result.Err, edge.ErrOutcomeUnknown):
 			l.Log.DebugContext(ctx, "change not applied", l.change(r, result)...)
-		case result.Outcome == NonConvergent:
-			news("results", notKept(result.Change), func() { l.failed(ctx, r, result) })
 		default:
-			news("results", what, func() { l.failed(ctx, r, result) })
+			news("results", failureOf(result), func() { l.failed(ctx, r, result) })
 		}
 	}
 	if l.said == nil {
@@ -149,6 +139,22 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 	if l.said[string(r.Zone)] = lasts; len(lasts) == 0 {
 		delete(l.said, string(r.Zone))
 	}
+}
+
+// refusalOf and failureOf are the same for what is no news. A change that was not kept is
+// held back by a guard from then on: the write that was not kept has said so.
+func refusalOf(c diff.Change) string {
+	if c.Refused.Guard == string(NonConvergent) {
+		return "not kept " + c.Deployment
+	}
+	return fmt.Sprint(c.Deployment, c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason))
+}
+
+func failureOf(r Result) string {
+	if r.Outcome == NonConvergent {
+		return "not kept " + r.Change.Deployment
+	}
+	return fmt.Sprint(r.Change.Deployment, r.Change.Token, r.Outcome, withoutNumbers(errorText(r.Err)))
 }
 
 // keep forgets what was said of zones about which nothing stands out.
@@ -250,9 +256,6 @@ func (l *Logger) failed(ctx context.Context, r Report, result Result) {
 		l.Log.WarnContext(ctx, "another client wrote to the entry point at the same time", "zone", result.Change.Zone)
 	}
 }
-
-// notKept names a change that the platform did not keep.
-func notKept(c diff.Change) string { return "not kept " + c.Deployment }
 
 // change is what a line says of a change: where, why, what, and what proved it.
 func (l *Logger) change(r Report, result Result) []any {

@@ -142,14 +142,6 @@ func (r Report) sofar() string {
 	return "; " + strings.Join(parts, "; ")
 }
 
-// subject is what a result is about, in a word.
-func (r Result) subject() string {
-	if r.Change.Kind == diff.KindToken {
-		return "token"
-	}
-	return "change"
-}
-
 // achieved counts what converged, by what was done.
 func (r Report) achieved() []string {
 	proved, created, delivered, deleted := 0, 0, 0, 0

@@ -58,7 +58,7 @@ func logDoc(t *testing.T) string {
 	return b.String()
 }
 
-var logRow = regexp.MustCompile("(?m)^\\| ([^|]+) \\| (?:debug|info|warn|error)[^|]* \\|[^|]*\\| (.*) \\|$")
+var logRow = regexp.MustCompile(`(?m)^\| ([^|]+) \| (?:debug|info|warn|error)[^|]* \|[^|]*\| (.*) \|$`)
 
 // logMessages finds each call of a logger in the code of the daemon.
 func logMessages(t *testing.T) []logMessage {

@@ -33,7 +33,7 @@ func (t *terminal) logger(format, level string) (*slog.Logger, error) {
 }
 
 func (t *terminal) textLog(level slog.Level) slog.Handler {
-	return tint.NewTextHandler(t.err, &tint.Options{Level: level, NoColor: !t.colourErr, TimeFormat: time.DateTime, ReplaceAttr: readable})
+	return tint.NewTextHandler(t.err, &tint.Options{Level: level, NoColor: !t.colourErr, TimeFormat: time.DateTime, ReplaceAttr: readableText})
 }
 
 func (t *terminal) jsonLog(level slog.Level) slog.Handler {
@@ -66,6 +66,15 @@ func readable(groups []string, a slog.Attr) slog.Attr {
 	}
 	if a.Value.Kind() == slog.KindString && a.Value.String() == "" {
 		return slog.Attr{}
+	}
+	return a
+}
+
+// readableText does the same for the coloured lines, in which a list is one text.
+func readableText(groups []string, a slog.Attr) slog.Attr {
+	a = readable(groups, a)
+	if list, ok := a.Value.Any().([]string); ok {
+		a.Value = slog.StringValue(strings.Join(list, "; "))
 	}
 	return a
 }

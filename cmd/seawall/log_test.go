@@ -14,8 +14,8 @@ import (
 func TestLogAttributes(t *testing.T) {
 	const page = "502: <!DOCTYPE html><html><body><h1>Bad\n gateway</h1></body></html>"
 	for format, want := range map[string]string{
-		"json": `"msg":"m","took":"1.5s","wait":"2m0s","n":0,"error":"502: Bad gateway","reason":"a <zone> of\n","failure":"502: Bad gateway","some":["a"]}`,
-		"text": `INF m took=1.5s wait=2m0s n=0 error="502: Bad gateway" reason="a <zone> of" failure="502: Bad gateway" some=[a]`,
+		"json": `"msg":"m","took":"1.5s","wait":"2m0s","n":0,"error":"502: Bad gateway","reason":"a <zone> of\n","failure":"502: Bad gateway","some":["a","b"]}`,
+		"text": `INF m took=1.5s wait=2m0s n=0 error="502: Bad gateway" reason="a <zone> of" failure="502: Bad gateway" some="a; b"`,
 	} {
 		var out bytes.Buffer
 		log, err := (&terminal{err: &out}).logger(format, "info")
@@ -23,7 +23,7 @@ func TestLogAttributes(t *testing.T) {
 			t.Fatal(err)
 		}
 		log.Info("m", "took", 1500*time.Millisecond, "empty", "", "none", nil, "list", []string{}, slog.Duration("wait", 2*time.Minute),
-			"n", 0, "error", page, "reason", "a <zone> of\n", "failure", errors.New(page), "some", []string{"a"})
+			"n", 0, "error", page, "reason", "a <zone> of\n", "failure", errors.New(page), "some", []string{"a", "b"})
 		want = strings.Replace(want, `of\n`, "of", 1)
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s: %s", format, out.String())

@@ -142,7 +142,7 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{settings: s, assembly: a, lock: lock, outages: outage.New(outage.Config{Tell: outage.Log(log)})}
+	d := &daemon{settings: s, assembly: a, lock: lock, outages: outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)})}
 	if d.desk, err = d.newDesk(); err != nil {
 		a.close()
 		return nil, err
@@ -296,8 +296,8 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	heart, err := controller.New(ctx, controller.Config{
 		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
 		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.quota.Budget, Interval: d.assembly.interval,
-		Room: d.assembly.quota.meter.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
-		Outages: d.outages,
+		Room: d.assembly.quota.meter.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look,
+		Telling: controller.Telling{Log: d.log, Outages: d.outages},
 	})
 	if err != nil {
 		stop()

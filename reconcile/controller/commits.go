@@ -52,7 +52,7 @@ func (c *Controller) begin(ctx context.Context) {
 	if g == nil {
 		return
 	}
-	c.declare(g)
+	noteDeclared(c.Outages, g)
 	work := c.fill(g)
 	c.setDue(work, c.urgency(len(work), false), "not proved by an earlier process")
 	c.reports.inForce(ctx, g, nil)
@@ -110,9 +110,9 @@ func (c *Controller) known() string {
 func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
-	c.git(p)
+	noteGit(c.Outages, p)
 	d, err := c.control.Propose(ctx, p)
-	if c.state(ctx, "accept", err); err != nil {
+	if c.reports.state(ctx, "accept", err); err != nil {
 		return
 	}
 	c.outcomes.decided(p, d, time.Now())
@@ -124,14 +124,14 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 	c.reports.accepted(ctx, d, p.Problems)
 	c.accept(d)
 	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil { // nobody waits for it
-		c.state(ctx, "good", c.Good.SetGood(ctx, commit))
+		c.reports.state(ctx, "good", c.Good.SetGood(ctx, commit))
 	}
 }
 
 // accept has the zones of a new generation looked at, and forgets those that left.
 func (c *Controller) accept(d control.Decision) {
 	g := d.Accepted
-	c.declare(g)
+	noteDeclared(c.Outages, g)
 	if d.First {
 		c.fill(g)
 	}
@@ -167,7 +167,7 @@ func (c *Controller) keepStates(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case g := <-c.save:
-			c.state(ctx, "save", c.control.SaveState(context.WithoutCancel(ctx), g))
+			c.reports.state(ctx, "save", c.control.SaveState(context.WithoutCancel(ctx), g))
 		}
 	}
 }
@@ -189,7 +189,7 @@ func (c *Controller) recordSwept(ctx context.Context) {
 	if oldest := c.zones.Stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
 		until = oldest
 	}
-	c.state(ctx, "swept", c.Records.Swept(ctx, until))
+	c.reports.state(ctx, "swept", c.Records.Swept(ctx, until))
 }
 
 // tick asks for that until ctx ends.
@@ -215,7 +215,7 @@ func (c *Controller) tick(ctx context.Context) {
 			c.Outages.Worked(reconcile.OutageState, "", "tick")
 		case ctx.Err() == nil && outage.Cause(err) != last:
 			last = outage.Cause(err)
-			c.state(ctx, "tick", err)
+			c.reports.state(ctx, "tick", err)
 		case ctx.Err() == nil:
 			c.Outages.Failed(reconcile.OutageState, "", "tick", err)
 		}
@@ -237,7 +237,7 @@ func (c *Controller) reload(ctx context.Context) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
 	d, err := c.control.Reload(ctx)
-	if c.state(ctx, "reload", err); err != nil {
+	if c.reports.state(ctx, "reload", err); err != nil {
 		return
 	}
 	if d.Accepted == nil {

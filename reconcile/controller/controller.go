@@ -62,10 +62,15 @@ type Config struct {
 
 	Deprecations reconcile.Deprecations // nil says nothing
 	Reporters    []reconcile.Reporter
-	Outages      *outage.Tracker     // notes what fails, and what does not; nil: one that nobody reads
 	Begin        func(commit string) // told of each commit that is accepted; must return at once
 	Look         <-chan os.Signal    // asks for a look at every zone now
-	Log          *slog.Logger        // nil discards
+	Telling
+}
+
+// Telling is where a [Controller] tells what happens, beside its reports.
+type Telling struct {
+	Log     *slog.Logger    // nil discards
+	Outages *outage.Tracker // notes what fails, and what does not; nil: one that nobody reads
 }
 
 // TokenWork is the work on the tokens of a credential: a [*token.Worker], or a
@@ -110,7 +115,7 @@ func New(ctx context.Context, c Config) (*Controller, error) {
 		c.Room = func(int) int { return 1 << 20 }
 	}
 	if c.Outages == nil {
-		c.Outages = outage.New(outage.Config{})
+		c.Outages = outage.New(outage.Config{Now: time.Now})
 	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}

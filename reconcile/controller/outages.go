@@ -14,34 +14,34 @@ import (
 
 // state notes how something that needs the state folder has ended, and reports a failure.
 // part is what was done.
-func (c *Controller) state(ctx context.Context, part string, err error) {
+func (r *reports) state(ctx context.Context, part string, err error) {
 	if err == nil {
-		c.Outages.Worked(reconcile.OutageState, "", part)
+		r.c.Outages.Worked(reconcile.OutageState, "", part)
 		return
 	}
-	c.Outages.Failed(reconcile.OutageState, "", part, err)
-	c.reports.failure(ctx, err)
+	r.c.Outages.Failed(reconcile.OutageState, "", part, err)
+	r.failure(ctx, err)
 }
 
-// git notes whether the source could be reached. A commit that is not acted on came from
+// noteGit notes whether the source could be reached. A commit that is not acted on came from
 // one that works.
-func (c *Controller) git(p reconcile.Proposal) {
+func noteGit(t *outage.Tracker, p reconcile.Proposal) {
 	if p.Err != nil && p.Commit == "" {
-		c.Outages.Failed(reconcile.OutageGit, "", "fetch", p.Err)
+		t.Failed(reconcile.OutageGit, "", "fetch", p.Err)
 	} else {
-		c.Outages.Worked(reconcile.OutageGit, "", "fetch")
+		t.Worked(reconcile.OutageGit, "", "fetch")
 	}
 }
 
-// declare says which zones are declared from now on.
-func (c *Controller) declare(g *control.Generation) {
-	c.Outages.Declare(g.State.Zones(), g.Declares)
+// noteDeclared says which zones are declared from now on.
+func noteDeclared(t *outage.Tracker, g *control.Generation) {
+	t.Declare(g.State.Zones(), g.Declares)
 }
 
-// outage notes whether the zone could be read and written.
-func (c *Controller) outage(l *look) {
+// noteLook notes whether the zone could be read and written.
+func noteLook(t *outage.Tracker, l *look) {
 	err, ofAccount := l.failure()
-	c.Outages.Zone(outage.Zone{
+	t.Zone(outage.Zone{
 		ID: l.item.Key, Name: l.task.Zone().Key, Account: l.task.Account().Key, OfAccount: ofAccount, Answered: l.answered(), Cached: !l.asked(),
 	}, err)
 }
@@ -91,19 +91,19 @@ func ofPlatformOrState(err error) bool {
 	return false
 }
 
-// tokenOutages notes whether the credential for tokens, the ledger and the sinks have
+// noteTokens notes whether the credential for tokens, the ledger and the sinks have
 // worked. It reports whether that is all that failed as a whole.
-func (c *Controller) tokenOutages(o token.Outcome) (told bool) {
+func noteTokens(t *outage.Tracker, o token.Outcome) (told bool) {
 	switch {
 	case o.Err == nil:
-		c.Outages.Worked(reconcile.OutageCredential, outage.CredentialTokens, "tokens")
-		c.Outages.Worked(reconcile.OutageState, "", "tokens")
+		t.Worked(reconcile.OutageCredential, outage.CredentialTokens, "tokens")
+		t.Worked(reconcile.OutageState, "", "tokens")
 	case errors.Is(o.Err, edge.ErrUnauthenticated):
-		c.Outages.Failed(reconcile.OutageCredential, outage.CredentialTokens, "tokens", o.Err)
+		t.Failed(reconcile.OutageCredential, outage.CredentialTokens, "tokens", o.Err)
 	case errors.Is(o.Err, context.Canceled):
 		return false
 	default:
-		c.Outages.Failed(reconcile.OutageState, "", "tokens", o.Err)
+		t.Failed(reconcile.OutageState, "", "tokens", o.Err)
 	}
 	if o.Err == nil {
 		failing := map[string]error{}
@@ -113,7 +113,7 @@ func (c *Controller) tokenOutages(o token.Outcome) (told bool) {
 				failing[sink.Sink] = result.Err
 			}
 		}
-		c.Outages.Only(reconcile.OutageSink, "deliver", failing)
+		t.Only(reconcile.OutageSink, "deliver", failing)
 	}
 	return o.Err != nil
 }

@@ -68,8 +68,8 @@ func (c *Controller) workOnTokens(ctx context.Context, g *control.Generation, wo
 	})
 	lingering, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
-	c.state(ctx, "note tokens", c.control.NoteTokens(lingering, control.Outcome{Plan: o.Plan, Results: o.Results}))
-	told := c.tokenOutages(o)
+	c.reports.state(ctx, "note tokens", c.control.NoteTokens(lingering, control.Outcome{Plan: o.Plan, Results: o.Results}))
+	told := noteTokens(c.Outages, o)
 	if ctx.Err() != nil && len(o.Results) == 0 {
 		return time.Time{}
 	}

@@ -77,7 +77,7 @@ func (c *Controller) work(ctx context.Context, item queue.Item[edge.ZoneID]) *qu
 		return c.counted(ctx, &l)
 	}
 	if l.unrecorded = c.apply(ctx, &l); l.unrecorded != nil {
-		c.reports.failure(ctx, l.unrecorded) // c.outage notes it
+		c.reports.failure(ctx, l.unrecorded) // noteLook notes it
 	}
 	return c.conclude(ctx, &l)
 }
@@ -134,7 +134,7 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 		c.reports.failure(ctx, fmt.Errorf("the platform refuses all that is asked of it; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
 	}
 	if errors.Is(l.sight.EntryPoint.Err, edge.ErrUnauthenticated) {
-		c.outage(l)
+		noteLook(c.Outages, l)
 		if opened {
 			c.reports.failure(ctx, zone.Rejected(l.sight.EntryPoint.Err))
 		}
@@ -202,8 +202,8 @@ const grace = 20 * time.Second
 // counted notes that a zone was looked at only to count what its commit changes.
 func (c *Controller) counted(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
 	due, err := c.control.Looked(ctx, l.item.Key)
-	c.state(ctx, "looked", err)
-	c.outage(l)
+	c.reports.state(ctx, "looked", err)
+	noteLook(c.Outages, l)
 	c.setDue(due, c.urgency(len(due), false), "the commit is counted")
 	if len(due) > 0 {
 		return c.later(ctx, l.item, 0)
@@ -218,8 +218,8 @@ func (c *Controller) conclude(ctx context.Context, l *look) *queue.Item[edge.Zon
 	next, err := c.control.Note(lingering, control.Outcome{
 		Zone: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
 	})
-	c.state(ctx, "note", err)
-	c.outage(l)
+	c.reports.state(ctx, "note", err)
+	noteLook(c.Outages, l)
 	var again *queue.Item[edge.ZoneID]
 	if l.superseded() {
 		again = c.later(ctx, l.item, 0)

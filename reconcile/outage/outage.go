@@ -57,7 +57,7 @@ const (
 
 // Config is what a [Tracker] is made from.
 type Config struct {
-	Now func() time.Time // nil is time.Now
+	Now func() time.Time // required
 	// Tell is called with each event, in order, while the tracker is locked: it must not
 	// call the tracker. Nil discards.
 	Tell func(Event)
@@ -102,9 +102,6 @@ type ending struct {
 
 // New returns a tracker to which nothing has happened.
 func New(c Config) *Tracker {
-	if c.Now == nil {
-		c.Now = time.Now
-	}
 	if c.Tell == nil {
 		c.Tell = func(Event) {}
 	}

@@ -106,7 +106,7 @@ const mostReviewed = 50
 // New returns reviews that have looked at nothing yet.
 func New(c Config) *Reviews {
 	if c.Outages == nil {
-		c.Outages = outage.New(outage.Config{})
+		c.Outages = outage.New(outage.Config{Now: c.Now})
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
