@@ -93,7 +93,7 @@ func (d *diagnosis) ledger(f *findings) {
 		return
 	}
 	defer memory.Close()
-	recalled, err := memory.Recall(context.Background())
+	recalled, err := memory.Restore(context.Background())
 	if err != nil {
 		f.fail("ledger", err)
 		return

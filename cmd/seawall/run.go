@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -59,6 +60,9 @@ func (t *terminal) serve(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	bounded, stop := context.WithCancel(ctx)
+	defer stop()
+	go boundHeap(bounded)
 	for d != nil {
 		if d, err = t.generation(ctx, d, o, heard); err != nil {
 			return err
@@ -77,6 +81,7 @@ type daemon struct {
 	listener net.Listener // nil until it listens
 	desk     *desk        // nil where no forge is configured
 	begin    func(commit string)
+	outages  *outage.Tracker
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
 }
@@ -131,11 +136,11 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 			lock.release()
 		}
 	}()
-	a, err := assemble(ctx, s, toServe, log)
+	a, err := assemble(ctx, s, s.serving(), log)
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{settings: s, assembly: a, lock: lock}
+	d := &daemon{settings: s, assembly: a, lock: lock, outages: outage.New(outage.Config{Tell: outage.Log(log)})}
 	if d.desk, err = d.newDesk(); err != nil {
 		a.close()
 		return nil, err
@@ -228,7 +233,7 @@ func (d *daemon) tellReload(err error) {
 	var m *badFile
 	if errors.As(err, &m) {
 		for _, p := range m.problems {
-			d.log.Error(p.String(), "hint", p.Hint)
+			d.log.Error("a mistake in the configuration", "problem", p.String(), "hint", p.Hint)
 		}
 	}
 	attrs := []any{"error", err.Error()}
@@ -270,6 +275,9 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		stop()
 	}()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
+	if d.Guards.Observing {
+		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
+	}
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	reporters := []reconcile.Reporter{
 		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health,
@@ -279,8 +287,9 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}
 	heart, err := controller.New(ctx, controller.Config{
 		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
-		Tokens: d.tokenWorker(), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.quota.Budget, Interval: d.assembly.interval,
+		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.quota.Budget, Interval: d.assembly.interval,
 		Room: d.assembly.quota.meter.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+		Outages: d.outages,
 	})
 	if err != nil {
 		stop()

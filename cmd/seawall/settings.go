@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -160,6 +161,18 @@ func (a *assembly) tokenWorker() *token.Worker {
 	return token.New(a.tokens)
 }
 
+// tokenWork is the token work of a daemon; nil where there is none.
+func (a *assembly) tokenWork(why purpose) controller.TokenWork {
+	worker := a.tokenWorker()
+	switch {
+	case worker == nil:
+		return nil
+	case why == toObserve:
+		return token.Observer{Worker: worker}
+	}
+	return worker
+}
+
 // once is one plan or apply.
 func (a *assembly) once(show reconcile.Progress) *once.Run {
 	return &once.Run{
@@ -173,17 +186,32 @@ func (a *assembly) once(show reconcile.Progress) *once.Run {
 type purpose int
 
 const (
-	toPlan  purpose = iota // nothing is written but the shared count of requests
-	toApply                // one run
-	toServe                // the daemon
+	toPlan    purpose = iota // nothing is written but the shared count of requests
+	toApply                  // one run
+	toServe                  // the daemon
+	toObserve                // the daemon with mode "observe": it writes to its state alone
 )
+
+// writes reports whether anything may be written to the platform or to a sink.
+func (p purpose) writes() bool { return p == toApply || p == toServe }
+
+// serves reports whether it is for the daemon.
+func (p purpose) serves() bool { return p == toServe || p == toObserve }
+
+// serving is the purpose of a daemon with this configuration.
+func (s settings) serving() purpose {
+	if s.Guards.Observing {
+		return toObserve
+	}
+	return toServe
+}
 
 // client says how to reach the platform with one credential; each has a budget
 // of its own, which it shares with the other processes on this host.
 func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.Config {
 	return client.Config{
 		BaseURL:     s.Platform.BaseURL,
-		Token:       func() (edge.Secret, error) { return readToken(credential) },
+		Token:       recently(func() (edge.Secret, error) { return readToken(credential) }),
 		Budget:      s.sharedBudget(credential, log),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,
@@ -196,7 +224,7 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
 	budget, interval := s.budget(), s.interval(time.Now())
 	s.quota, s.keepsState = s.Budget.Requests, why != toPlan && s.dir == ""
-	if why == toServe && s.Forge != nil {
+	if why.serves() && s.Forge != nil {
 		_, s.Budget = reviewBudget(s.Budget) // the rest is for reviews of pull requests
 	}
 	sunset, err := newSunset()
@@ -210,11 +238,11 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
 	a := &assembly{
-		reader: edge.ReadOnly(platform), requests: platform.Requests, records: &reconcile.Forgetful{},
+		reader: edge.ReadOnly(platform), writer: edge.NoWriter{}, requests: platform.Requests, records: &reconcile.Forgetful{},
 		quota: quota{budget, config.Budget}, interval: interval, concurrency: s.Budget.Concurrency, deprecations: sunset.notices, log: log,
 		close: config.Budget.Close,
 	}
-	if why != toPlan {
+	if why.writes() {
 		a.reader, a.writer = platform, platform
 	}
 	if a.guards, err = guards(s.Guards); err != nil {
@@ -247,7 +275,7 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	a.evaluator = repository.evaluator
 	giveBack := a.close
 	a.close = func() { giveBack(); _, _ = memory.Close(), a.evaluator.cache.Close() }
-	if err := a.withTokens(s, memory, why); err != nil || why != toServe {
+	if err := a.withTokens(s, memory, why); err != nil || !why.serves() {
 		return err // one run has nothing to be ahead of
 	}
 	closeSpares, closeRest := repository.keepSpares(), a.close

@@ -103,6 +103,7 @@ type Client struct {
 	known    known
 	requests atomic.Int64
 	toldWait atomic.Int64 // Unix time at which a wait for the budget was last told
+	toldSlow atomic.Int64 // Unix time at which it was last told that the platform throttles
 }
 
 var _ edge.Platform = (*Client)(nil)

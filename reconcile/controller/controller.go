@@ -28,6 +28,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/seen"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -45,7 +46,7 @@ type Config struct {
 
 	Reader edge.Reader
 	Writer edge.Writer
-	Tokens *token.Worker // nil: tokens are not looked at
+	Tokens TokenWork // nil: tokens are not looked at
 
 	// Concurrency bounds how many zones are worked on at once; zero is 16.
 	Concurrency int
@@ -61,9 +62,19 @@ type Config struct {
 
 	Deprecations reconcile.Deprecations // nil says nothing
 	Reporters    []reconcile.Reporter
+	Outages      *outage.Tracker     // notes what fails, and what does not; nil: one that nobody reads
 	Begin        func(commit string) // told of each commit that is accepted; must return at once
 	Look         <-chan os.Signal    // asks for a look at every zone now
 	Log          *slog.Logger        // nil discards
+}
+
+// TokenWork is the work on the tokens of a credential: a [*token.Worker], or a
+// [token.Observer] that writes nothing.
+type TokenWork interface {
+	Work(ctx context.Context, scope token.Scope, guard token.Guard) token.Outcome
+	Due(ctx context.Context, declared []desired.Token) (map[string]bool, error)
+	Unkept() map[edge.TokenID]string
+	CheckSink(s desired.Sink) error
 }
 
 // Controller runs the parts. Make it with [New].
@@ -97,6 +108,9 @@ func New(ctx context.Context, c Config) (*Controller, error) {
 	if c.Room == nil {
 		c.Room = func(int) int { return 1 << 20 }
 	}
+	if c.Outages == nil {
+		c.Outages = outage.New(outage.Config{})
+	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}
 	}
@@ -123,7 +137,7 @@ func (c *Controller) checkSink() func(desired.Sink) error {
 	if c.Tokens == nil {
 		return nil
 	}
-	return c.Tokens.Sinks.Check
+	return c.Tokens.CheckSink
 }
 
 // foresee plans a zone from what was last seen of it and of its account.

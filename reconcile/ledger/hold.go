@@ -44,20 +44,6 @@ func (l *Ledger) Release(ctx context.Context, zone string, now time.Time) (held 
 	return held, err
 }
 
-// Holds implements [reconcile.Memory].
-func (l *Ledger) Holds(ctx context.Context) (holds []diff.Hold, err error) {
-	if l.db == nil {
-		return nil, nil
-	}
-	tx, err := l.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, explain("reading", l.path, err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	holds, err = recallHolds(ctx, tx)
-	return holds, explain("reading", l.path, err)
-}
-
 func recallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT zone, reason, until FROM hold ORDER BY zone`)
 	if err != nil {

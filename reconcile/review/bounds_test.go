@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // slowly is a head whose evaluation never ends.
@@ -154,8 +155,11 @@ func TestRunTellsOnce(t *testing.T) {
 		look(errors.New("503"))
 		look(nil)
 		look(errors.New("503"))
-		if n := strings.Count(f.log.String(), `"pull requests were not looked at" error="listing pull requests: 503"`); n != 2 {
-			t.Errorf("told %d times:\n%s", n, f.log)
+		if list := f.Outages.Outages(); len(list) != 1 || list[0].Subject != reconcile.OutageForge || list[0].Cause != "listing pull requests: 503" {
+			t.Errorf("outages %+v", list)
+		}
+		if strings.Contains(f.log.String(), "level=WARN") {
+			t.Errorf("log\n%s", f.log)
 		}
 		f.forge.down = nil
 		f.open(1, "p1", fleetZone(1, core("sqli")))

@@ -136,6 +136,7 @@ var zoneStates = []struct {
 	{"changed", func(s diff.Summary) int { return s.Changed }},
 	{"weakening", func(s diff.Summary) int { return s.Weakening }},
 	{"refused", func(s diff.Summary) int { return s.Refused }},
+	{"observed", func(s diff.Summary) int { return s.Observed }},
 	{"blocked", func(s diff.Summary) int { return s.Blocked }},
 	{"not_deployed", func(s diff.Summary) int { return s.NotDeployed }},
 	{"unknown", func(s diff.Summary) int { return s.Unknown }},

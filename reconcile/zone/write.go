@@ -22,6 +22,7 @@ type visit struct {
 	*Worker
 	Task
 	sight Sight // its At is zero once something was written since
+	calls int   // to the platform, for the change at work
 }
 
 // change makes one write and proves it. Once it is sent it is finished even when
@@ -77,6 +78,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 			return unsent(c, before)
 		}
 		before = err
+		v.calls++
 		v.sight.At = time.Time{}
 		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
 		result := failed(c, err)
@@ -146,6 +148,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 		return result
 	}
 	c := result.Change
+	result.Version = v.sight.EntryPoint.Value.Version
 	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target.Owned}}); err != nil {
 		result.Outcome, result.Err = reconcile.Failed, err
 	}
@@ -153,6 +156,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 }
 
 func (v *visit) read(ctx context.Context) error {
+	v.calls++
 	entryPoint, at, err := v.entryPoint(ctx, v.Zone().ID)
 	if err != nil {
 		v.sight.At = time.Time{}
