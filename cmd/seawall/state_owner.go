@@ -21,11 +21,8 @@ type stateOwner struct {
 // which gives them away when it is done. A folder that is not there is no matter.
 func ownerOfState(dir string) (stateOwner, error) {
 	info, err := os.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if err != nil { // whoever needs the folder says what is wrong with it
 		return stateOwner{}, nil
-	}
-	if err != nil {
-		return stateOwner{}, err
 	}
 	uid, gid, _, known := ownerOf(info)
 	me := os.Geteuid()

@@ -39,7 +39,6 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 		s.left = true
 		return nil
 	})
-	v.calls++
 	answer, err = v.Writer.UpdateRule(ctx, c.ZoneID, c.Target.EntryPoint, c.Target.Rule, c.Request.Body)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -78,6 +78,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 			return unsent(c, before)
 		}
 		before = err
+		v.calls++
 		v.sight.At = time.Time{}
 		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
 		result := failed(c, err)
