@@ -215,6 +215,8 @@ type Requests struct {
 type Settled struct {
 	ID    DeploymentID
 	Owned []Member
+	// Version is that of the entry point that was read to prove it; empty: not known.
+	Version string
 }
 
 // Name says what a change is about: account, zone and deployment, or a token.

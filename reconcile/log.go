@@ -118,7 +118,7 @@ func (l *Logger) sum(ctx context.Context, r Report, lines func(string, int, func
 func (l *Logger) holds(ctx context.Context, r Report, lines func(string, int, func(int))) {
 	lines("holds", len(r.Plan.Holds), func(i int) {
 		h := r.Plan.Holds[i]
-		l.Log.WarnContext(ctx, "a zone is held", "zone", h.Zone, "until", h.Until.UTC().Format(time.RFC3339), "reason", h.Reason)
+		l.Log.WarnContext(ctx, "a zone is held", "zone", h.Zone, "until", h.End(), "reason", h.Reason)
 	})
 }
 

@@ -31,7 +31,7 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 		r.Proofs[id] = p
 	}
 	if f.accepted != nil {
-		r.Accepted = Accepted{Commit: f.accepted.Commit, Size: m.Size, State: bytes.Clone(f.accepted.State)}
+		r.Accepted = Accepted{Commit: f.accepted.Commit, Author: f.accepted.Author, Size: m.Size, State: bytes.Clone(f.accepted.State)}
 	}
 	return r, nil
 }
@@ -58,6 +58,12 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.accept(a.Commit, a.Size, a.State)
+	f.accepted.Author = a.Author
+	if a.Declared != nil {
+		f.has.Holds = slices.DeleteFunc(slices.Clone(f.has.Holds), func(h diff.Hold) bool {
+			return h.Reverted() && a.Declared(h.ZoneID) != h.Declaration
+		})
+	}
 	f.approve(a.Approvals)
 	if a.Rollout != nil {
 		f.has.Rollout = *a.Rollout
@@ -90,7 +96,7 @@ func (f *Forgetful) SaveState(_ context.Context, commit string, state []byte) er
 }
 
 // Prove implements [Records].
-func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled) error {
+func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled, _ ...Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -139,6 +145,14 @@ func (f *Forgetful) Widen(ctx context.Context, owned []diff.Settled) error {
 	}
 	return nil
 }
+
+// RecordWrite implements [Records]. It keeps no history.
+func (f *Forgetful) RecordWrite(ctx context.Context, _ Entry, owned []diff.Settled) (int64, error) {
+	return 0, f.Widen(ctx, owned)
+}
+
+// Record implements [Records]. It keeps no history.
+func (f *Forgetful) Record(context.Context, ...Entry) error { return nil }
 
 // Drifted implements [Records].
 func (f *Forgetful) Drifted(ctx context.Context, drifts []Drift, before time.Time) error {

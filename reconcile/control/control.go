@@ -63,6 +63,7 @@ type Control struct {
 	zones     map[edge.ZoneID]*zoneRecord
 	swept     time.Time
 	words     words
+	writes    reconcile.Writes
 	wrote     uint64 // counts what was written of what [Records] has standing
 	agreed    agreements
 	limits    limits

@@ -22,6 +22,9 @@ type grouping struct {
 	waiting atomic.Int64 // callers that want the turn
 	turn    sync.Mutex   // held by whoever writes, and guards what follows
 	open    *group       // nil: no transaction is under way
+	// ending is called with each transaction before it ends, and what it returns once it
+	// has ended well; nil: nothing is.
+	ending func(*sql.Tx) (ended func(), err error)
 }
 
 // group is one transaction. Whoever has the turn may use all but done and err.
@@ -105,11 +108,17 @@ func (p *grouping) end() {
 		return
 	}
 	p.open = nil
-	if g.err = g.broken; g.err == nil {
+	ended := func() {}
+	if g.err = g.broken; g.err == nil && p.ending != nil {
+		ended, g.err = p.ending(g.tx)
+	}
+	if g.err == nil {
 		g.err = g.tx.Commit()
 	}
 	if g.err != nil {
 		_ = g.tx.Rollback()
+	} else {
+		ended()
 	}
 	close(g.done)
 }

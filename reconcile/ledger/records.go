@@ -85,7 +85,7 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 }
 
 // Prove implements [reconcile.Records].
-func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {
+func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		late := false
 		err := tx.QueryRowContext(ctx, `SELECT "commit" <> ? FROM accepted`, commit).Scan(&late)
@@ -100,7 +100,8 @@ func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Pr
 				return err
 			}
 		}
-		return nil
+		_, err = l.enter(ctx, tx, results...)
+		return err
 	})
 }
 

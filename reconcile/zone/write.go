@@ -74,6 +74,7 @@ func (v *visit) write(ctx context.Context, c diff.Change) reconcile.Result {
 		result := failed(c, err)
 		result.Concurrent = concurrent
 		if err != nil && !unknown {
+			result.NoEffect = true
 			return result
 		}
 		if readErr := v.read(ctx); readErr != nil {
@@ -138,7 +139,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 		return result
 	}
 	c := result.Change
-	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target.Owned}}); err != nil {
+	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target.Owned, Version: v.sight.EntryPoint.Value.Version}}); err != nil {
 		result.Outcome, result.Err = reconcile.Failed, err
 	}
 	return result
