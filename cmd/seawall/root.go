@@ -35,7 +35,7 @@ Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`
 		&cobra.Group{ID: "learn", Title: "Getting started:"},
 	)
 	for group, commands := range map[string][]*cobra.Command{
-		"work":  {newPlan(t), newApply(t), newRun(t), newValidate(t), newToken(t), newHold(t), newWaves(t), newHistory(t), newDeprecations(t)},
+		"work":  {newPlan(t), newApply(t), newRun(t), newValidate(t), newToken(t), newHold(t), newWaves(t), newHistory(t), newRevert(t), newDeprecations(t)},
 		"learn": {newDemo(t), newInit(t), newSim(t), newSchema(t)},
 	} {
 		for _, c := range commands {
