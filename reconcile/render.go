@@ -23,6 +23,11 @@ func (r Report) Text(w io.Writer, colour bool) error {
 			return err
 		}
 	}
+	return r.ResultsText(w, colour)
+}
+
+// ResultsText writes what became of a plan that the person has seen.
+func (r Report) ResultsText(w io.Writer, colour bool) error {
 	for _, result := range r.Results {
 		if _, err := fmt.Fprintln(w, result.line(colour)); err != nil {
 			return err

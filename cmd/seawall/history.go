@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -117,12 +118,15 @@ func (t *terminal) historyJSON(ctx context.Context, memory reconcile.History, f 
 	w := bufio.NewWriter(t.out)
 	fmt.Fprint(w, `{"version":1,"entries":[`)
 	separator := "\n"
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false)
 	earlier, err := memory.History(ctx, f, func(e reconcile.Entry) error {
-		data, err := json.Marshal(e)
-		if err != nil {
+		data.Reset()
+		if err := encoder.Encode(e); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(w, "%s%s", separator, data)
+		_, err := fmt.Fprintf(w, "%s%s", separator, bytes.TrimSpace(data.Bytes()))
 		separator = ",\n"
 		return err
 	})

@@ -105,10 +105,13 @@ func (t *terminal) revert(ctx context.Context, o options, order revert.Order, ye
 	}
 	report := run.Apply(ctx, planned)
 	wipe()
-	if err := report.Text(t.out, t.colourOut); err != nil {
+	fmt.Fprintln(t.out)
+	if err := report.ResultsText(t.out, t.colourOut); err != nil {
 		return err
 	}
-	fmt.Fprintln(t.out, "zones that were put back are held until git declares them otherwise: seawall hold list")
+	if report.Count(reconcile.Converged) > 0 {
+		fmt.Fprintln(t.out, "what was put back is held until git declares it otherwise; seawall hold list shows it")
+	}
 	if report.Err != nil {
 		return explain(report.Err)
 	}

@@ -64,7 +64,8 @@ type Control struct {
 	swept     time.Time
 	words     words
 	writes    reconcile.Writes
-	wrote     uint64 // counts what was written of what [Records] has standing
+	reverted  map[edge.ZoneID]diff.Hold // holds of reverts that were told of
+	wrote     uint64                    // counts what was written of what [Records] has standing
 	agreed    agreements
 	limits    limits
 	rollout   rollout

@@ -171,7 +171,9 @@ func (l *Ledger) NonConvergent(ctx context.Context, id diff.DeploymentID, finger
 // Accept implements [reconcile.Memory]. A commit that is accepted already keeps
 // its time.
 func (l *Ledger) Accept(ctx context.Context, commit string, size diff.Size) error {
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return l.accept(ctx, tx, reconcile.Acceptance{Commit: commit, Size: size}) })
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return l.accept(ctx, tx, reconcile.Acceptance{Commit: commit, Size: size})
+	})
 }
 
 // Forget implements [reconcile.Memory].
