@@ -13,8 +13,9 @@ import (
 const namedZones = 10
 
 // tellReverted logs which zones a revert has put back since the last time, and which of
-// those are not held any more: one line for each, whatever their number.
-func (c *Control) tellReverted(ctx context.Context) {
+// those are not held any more: one line for each, whatever their number. It returns the
+// latter, as far as they are declared: git's declaration is to be written there.
+func (c *Control) tellReverted(ctx context.Context) (released []edge.ZoneID) {
 	c.mu.Lock()
 	held := map[edge.ZoneID]diff.Hold{}
 	for _, h := range c.holds() {
@@ -29,9 +30,16 @@ func (c *Control) tellReverted(ctx context.Context) {
 		c.Log.WarnContext(ctx, "a revert has put zones back; they are held until git declares them otherwise",
 			"zones", len(begun), "names", names(begun), "until", begun[0].End(), "reason", begun[0].Reason, "release", "seawall hold release zone NAME")
 	}
-	if ended := without(before, held); len(ended) > 0 {
+	ended := without(before, held)
+	if len(ended) > 0 {
 		c.Log.InfoContext(ctx, "zones that a revert had put back are not held any more", "zones", len(ended), "names", names(ended))
 	}
+	for _, h := range ended {
+		if g := c.Current(); g != nil && g.Declares(h.ZoneID) {
+			released = append(released, h.ZoneID)
+		}
+	}
+	return released
 }
 
 // without are the holds of all that are not among others, in the order of their zones.

@@ -266,7 +266,7 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	c.mu.Lock()
 	rolled, approved := c.words.rolled, c.words.fresh
 	c.mu.Unlock()
-	c.tellReverted(ctx)
+	t.Released = append(t.Released, c.tellReverted(ctx)...)
 	if rolled {
 		if err := c.reroll(ctx); err != nil {
 			return t, err

@@ -52,6 +52,7 @@ type verifier struct {
 	report     Report
 	ends       ends
 	prev       Head
+	doubted    bool // something is wrong with the row before
 	last       Head
 	hashes     map[int64]Hash // of the rows that known heads speak of
 	checkpoint *reconcile.Checkpoint
@@ -117,6 +118,8 @@ func (v *verifier) row(number int64, text string, recorded []byte) {
 	if v.report.From.IsZero() {
 		v.report.From = b.At
 	}
+	doubted := v.doubted
+	v.doubted = true
 	switch missing := number - v.prev.Number - 1; {
 	case err != nil || is != hash || len(recorded) != len(hash):
 		v.find(Changed, number, "entry %d is not what was recorded", number)
@@ -124,9 +127,10 @@ func (v *verifier) row(number int64, text string, recorded []byte) {
 		v.find(Reordered, number, "in the place of entry %d stands entry %d", number, b.Number)
 	case missing > 0:
 		v.find(Dropped, number-missing, "%s before entry %d", missingEntries(v.prev.Number+1, number-1), number)
-	case b.Before != v.prev.Hash.String() && v.prev == v.ends.base:
-		// The beginning says why.
-	case b.Before != v.prev.Hash.String():
+	case b.Before == v.prev.Hash.String(), doubted: // the row before it was told of already
+		v.doubted = false
+	case v.prev == v.ends.base: // the beginning says why
+	default:
 		v.find(Changed, v.prev.Number, "entry %d is not the one that entry %d was recorded after", v.prev.Number, number)
 	}
 	if b.Checkpoint != nil && is == hash {
