@@ -56,11 +56,15 @@ func TestRevertOfALargeCommit(t *testing.T) {
 		out.want(t, 4, fmt.Sprintf("zone-%05d.example", i))
 	}
 	thresholds(reverted)
-	held := func() int { return strings.Count(s.command("hold", "list").stdout, "git differs from commit "+mistake[:12]) }
+	held := func() int {
+		return strings.Count(s.command("hold", "list").stdout, "git differs from commit "+mistake[:12])
+	}
 	if n := held(); n != zones-touched {
 		t.Errorf("%d zones are held, want %d", n, zones-touched)
 	}
-	s.poll("the daemon says so", func() bool { return len(s.logged("a revert has put zones back; they are held until git declares them otherwise")) > 0 })
+	s.poll("the daemon says so", func() bool {
+		return len(s.logged("a revert has put zones back; they are held until git declares them otherwise")) > 0
+	})
 
 	// A look at every zone heals the 20 that were changed by hand, and writes none that is
 	// held; nor does a daemon that begins anew.

@@ -116,8 +116,21 @@ func (l *Logger) sum(ctx context.Context, r Report, lines func(string, int, func
 }
 
 func (l *Logger) holds(ctx context.Context, r Report, lines func(string, int, func(int))) {
-	lines("holds", len(r.Plan.Holds), func(i int) {
-		h := r.Plan.Holds[i]
+	var held []diff.Hold // by people: what a revert holds is one line
+	var reverted []diff.Hold
+	for _, h := range r.Plan.Holds {
+		if h.Reverted() {
+			reverted = append(reverted, h)
+		} else {
+			held = append(held, h)
+		}
+	}
+	if len(reverted) > 0 {
+		l.Log.WarnContext(ctx, "zones are held since a revert", "zones", len(reverted),
+			"until", reverted[0].End(), "reason", reverted[0].Reason, "release", "a commit that declares them otherwise")
+	}
+	lines("holds", len(held), func(i int) {
+		h := held[i]
 		l.Log.WarnContext(ctx, "a zone is held", "zone", h.Zone, "until", h.End(), "reason", h.Reason)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,6 +93,9 @@ func (t *terminal) revert(ctx context.Context, o options, order revert.Order, ye
 	}
 	if err := planned.Plan.Text(t.out, t.colourOut); err != nil {
 		return err
+	}
+	if left := planned.Left(); len(left) > 0 {
+		fmt.Fprintf(t.out, "\nnot put back: %s: %s\n", plural(len(left), "zone", "zones"), oneLine(strings.Join(left, ", ")))
 	}
 	zones := planned.Zones()
 	t.tellUnused(order.Approve, planned.Plan.Granted)

@@ -117,11 +117,11 @@ func TestSwappedCheckpointIsFound(t *testing.T) {
 		statements []string
 		want       string
 	}{
-		"nothing":          {nil, ""},
-		"another base":     {[]string{`UPDATE history_ends SET base_number = base_number + 2, base_hash = (SELECT hash FROM history ORDER BY number LIMIT 1 OFFSET 1)`, `DELETE FROM history WHERE number <= (SELECT base_number FROM history_ends)`}, "checkpoint"},
-		"another hash":     {[]string{`UPDATE history_ends SET base_hash = zeroblob(32)`}, "checkpoint"},
-		"none":             {[]string{`UPDATE history_ends SET base_number = 0, base_hash = zeroblob(32)`}, "checkpoint"},
-		"another row":      {[]string{`UPDATE history SET body = json_set(body, '$.checkpoint.number', 1) WHERE number = (SELECT max(number) FROM history WHERE json_extract(body, '$.kind') = 'checkpoint')`}, "changed"},
+		"nothing":           {nil, ""},
+		"another base":      {[]string{`UPDATE history_ends SET base_number = base_number + 2, base_hash = (SELECT hash FROM history ORDER BY number LIMIT 1 OFFSET 1)`, `DELETE FROM history WHERE number <= (SELECT base_number FROM history_ends)`}, "checkpoint"},
+		"another hash":      {[]string{`UPDATE history_ends SET base_hash = zeroblob(32)`}, "checkpoint"},
+		"none":              {[]string{`UPDATE history_ends SET base_number = 0, base_hash = zeroblob(32)`}, "checkpoint"},
+		"another row":       {[]string{`UPDATE history SET body = json_set(body, '$.checkpoint.number', 1) WHERE number = (SELECT max(number) FROM history WHERE json_extract(body, '$.kind') = 'checkpoint')`}, "changed"},
 		"dropped beginning": {[]string{`DELETE FROM history WHERE number = (SELECT min(number) FROM history)`}, "dropped"},
 	} {
 		t.Run(name, func(t *testing.T) {

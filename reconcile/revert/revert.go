@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -85,6 +86,25 @@ type Planned struct {
 
 // Zones counts the zones that the plan would write.
 func (p *Planned) Zones() int { return len(byZone(p.Plan)) }
+
+// Left names the zones that were written and are not put back: they were changed since, or a
+// guard holds them back.
+func (p *Planned) Left() (names []string) {
+	written := map[edge.ZoneID]bool{}
+	for _, zone := range byZone(p.Plan) {
+		written[zone.Changes[0].ZoneID] = true
+	}
+	left := map[edge.ZoneID]string{}
+	for _, problem := range p.Plan.Problems {
+		left[problem.ZoneID] = problem.Zone
+	}
+	for _, change := range p.Plan.Changes {
+		if !written[change.ZoneID] {
+			left[change.ZoneID] = change.Zone
+		}
+	}
+	return slices.Sorted(maps.Values(left))
+}
 
 // errNothingInForce: there is no accepted commit, so no zone is known.
 var errNothingInForce = errors.New("no commit was accepted yet, so nothing was written that could be reverted")

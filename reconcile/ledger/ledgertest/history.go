@@ -92,7 +92,9 @@ func testHoldsOfReverts(t *testing.T, f Fixture) {
 		must(t, err)
 		same(t, "holds", holds, standing.Holds)
 	}
-	declared := func(fingerprint string) func(edge.ZoneID) string { return func(edge.ZoneID) string { return fingerprint } }
+	declared := func(fingerprint string) func(edge.ZoneID) string {
+		return func(edge.ZoneID) string { return fingerprint }
+	}
 	want(hold)
 	must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c2", Declared: declared("d1")}))
 	want(hold)
