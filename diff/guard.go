@@ -14,7 +14,7 @@ import (
 // anew.
 //
 // Their order: what makes a change senseless whoever agrees to it (shrink,
-// unmanaged, tokens, non_convergent); what people withdrew for a while (hold);
+// unmanaged, tokens, non_convergent); what people withdrew (observe, hold);
 // what needs somebody's agreement (limit, approval); and what only has to wait
 // (freeze, wave). Limits stand before the guards that wait so that waiting never
 // makes a large commit look small.
@@ -33,6 +33,7 @@ func Guard(plan Plan, facts Facts) Plan {
 	refuse(refuseUndecided)
 	refuse(func(c Change) *Refusal { return refuseToken(c, facts) })
 	refuse(func(c Change) *Refusal { return refuseNonConvergent(c, facts) })
+	refuse(func(c Change) *Refusal { return refuseObserved(c, facts) })
 	refuse(func(c Change) *Refusal { return refuseHeld(c, facts) })
 	granted, by := facts.granted(plan)
 	plan.Granted = by
@@ -69,6 +70,8 @@ type Facts struct {
 	// Zones are the labels of every declared zone, whether this plan looks at it or
 	// not: shares are shares of these.
 	Zones map[edge.ZoneID]Labels
+	// Observe selects what is observed only.
+	Observe []Observe
 	// Rules are the configured limits and approvals, in the order of their names.
 	Rules []Rule
 	// Approved are the digests that people have agreed to: of a whole plan

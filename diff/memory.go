@@ -15,8 +15,8 @@ import (
 //
 // The nil Memory remembers nothing. A Memory is not safe for concurrent use.
 type Memory struct {
-	settled map[DeploymentID]settlement
-	before  map[DeploymentID]settlement // of the memory it came from, where that was renewed
+	settled map[DeploymentID]*settlement // pointers: most maps have one entry, and room for eight
+	before  map[DeploymentID]*settlement // of the memory it came from, where that was renewed
 }
 
 // settlement is a deployment that agreed, and what it was worked out from.
@@ -32,7 +32,7 @@ type settlement struct {
 // Renew returns a memory that knows all m knows, and in the end holds only what
 // is planned with it: the one for a plan of everything.
 func (m *Memory) Renew() *Memory {
-	next := &Memory{settled: map[DeploymentID]settlement{}}
+	next := &Memory{settled: map[DeploymentID]*settlement{}}
 	if m != nil {
 		next.before = m.settled
 	}
@@ -60,7 +60,7 @@ func (m *Memory) recall(id DeploymentID, now settlement) ([]Member, bool) {
 func (m *Memory) keep(id DeploymentID, s settlement, owned []Member) {
 	if m != nil {
 		s.owned = owned
-		m.settled[id] = s
+		m.settled[id] = &s
 	}
 }
 

@@ -266,7 +266,7 @@ func (p Plan) Attention() bool {
 		return true
 	}
 	for _, c := range p.Changes {
-		if !c.Applies() && c.Action != ActionOrphan {
+		if !c.Applies() && c.Action != ActionOrphan && !c.Refused.Observed() {
 			return true
 		}
 	}

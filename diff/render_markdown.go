@@ -63,7 +63,7 @@ func (p Plan) markdownChanges(b *bytes.Buffer) {
 // urgency puts what a reviewer must see first.
 func urgency(c Change) int {
 	switch {
-	case c.Refused == nil && c.Direction == Weakens:
+	case (c.Refused == nil || c.Refused.Observed()) && c.Direction == Weakens:
 		return 0
 	case c.Refused != nil:
 		return 1
@@ -76,7 +76,10 @@ func markdownChange(b *bytes.Buffer, c Change) {
 	if c.Direction == Weakens {
 		title = "⚠️ **weakens**"
 	}
-	if c.Refused != nil {
+	switch {
+	case c.Refused.Observed():
+		title += ", observed only"
+	case c.Refused != nil:
 		title = "⛔ **refused**, " + title
 	}
 	fmt.Fprintf(b, "\n#### %s: %s\n", Code(c.Name()), c.verb(title))
@@ -108,7 +111,7 @@ func markdownChange(b *bytes.Buffer, c Change) {
 		}
 		fmt.Fprintf(b, "- not declared: %s = %s\n", Code(string(l.Path)), Code(value(l.Value)))
 	}
-	if c.Refused != nil {
+	if c.Refused != nil && !c.Refused.Observed() {
 		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", Code(c.Refused.Reason), Code(c.Refused.Release))
 	}
 }

@@ -66,7 +66,10 @@ func (t *textWriter) direction(d Direction) string {
 
 func (t *textWriter) change(c Change) {
 	mark, verb := t.paint(yellow, "~"), t.direction(c.Direction)
-	if c.Refused != nil {
+	switch {
+	case c.Refused.Observed():
+		verb += "  " + t.paint(yellow, "observed only")
+	case c.Refused != nil:
 		mark, verb = t.paint(red, "!"), t.paint(red, "refused")
 	}
 	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, Printable(c.Name())), c.verb(verb), t.declaredAt(c.Origin))
@@ -86,7 +89,7 @@ func (t *textWriter) change(c Change) {
 	for _, l := range c.Unmanaged {
 		fmt.Fprintf(t, "    ? %s = %s  %s\n", subject(l.Path), value(l.Value), t.paint(dim, "not declared"))
 	}
-	if c.Refused != nil {
+	if c.Refused != nil && !c.Refused.Observed() {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), Printable(c.Refused.Reason))
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), Printable(c.Refused.Release))
 	}
@@ -174,6 +177,7 @@ func (s Summary) String() string {
 	add(s.Changed, "to change")
 	add(s.Weakening, "of them weakening")
 	add(s.Refused, "refused")
+	add(s.Observed, "observed only")
 	add(s.Blocked, "blocked")
 	add(s.NotDeployed, "not deployed")
 	add(s.Unknown, "unknown")

@@ -173,7 +173,7 @@ func restored(live edge.Rule, members []Restored, m *managed) (want edge.Rule, o
 	settleSlots(e.categories)
 	settleSlots(e.rules)
 	assemble(&overrides, e.categories, e.rules)
-	overrides.Categories = listedAs(overrides.Categories, e.order)
+	overrides.Categories = inListedOrder(overrides.Categories, e.order)
 	mg := merger{managed: m}
 	if len(o.Categories) > 0 && len(overrides.Categories) == 0 {
 		mg.standIn(&overrides, "categories", e.categories, withCategory)
@@ -268,8 +268,8 @@ func setMember[T any](to **T, value json.RawMessage) error {
 	return json.Unmarshal(value, to)
 }
 
-// listedAs returns categories in an order; those that are not in it come last.
-func listedAs(categories []edge.CategoryOverride, order []string) []edge.CategoryOverride {
+// inListedOrder returns categories in an order; those that are not in it come last.
+func inListedOrder(categories []edge.CategoryOverride, order []string) []edge.CategoryOverride {
 	if order == nil {
 		return categories
 	}

@@ -19,6 +19,7 @@ type Summary struct {
 	Changed     int `json:"changed"`
 	Weakening   int `json:"weakening"`
 	Refused     int `json:"refused"`
+	Observed    int `json:"observed,omitempty"` // differ, and are observed only
 	Blocked     int `json:"blocked"`
 	NotDeployed int `json:"not_deployed"`
 	Unknown     int `json:"unknown"`
@@ -81,7 +82,7 @@ func (p Plan) digest() string {
 const requestsPerChange = 2
 
 func (p Plan) summarise() Summary {
-	const changed, weakening, refused, notInSync = "changed", "weakening", "refused", "not in sync"
+	const changed, weakening, refused, observed, notInSync = "changed", "weakening", "refused", "observed", "not in sync"
 	zones := map[string]map[edge.ZoneID]bool{}
 	mark := func(zone edge.ZoneID, rows ...string) {
 		for _, row := range append(rows, notInSync) {
@@ -101,6 +102,8 @@ func (p Plan) summarise() Summary {
 		case c.Deletion != nil && c.Applies():
 			remove++
 		case c.Kind == KindToken:
+		case c.Refused.Observed():
+			mark(c.ZoneID, observed)
 		case c.Refused != nil:
 			mark(c.ZoneID, refused)
 		case c.Direction == Weakens:
@@ -120,6 +123,7 @@ func (p Plan) summarise() Summary {
 		Changed:     len(zones[changed]),
 		Weakening:   len(zones[weakening]),
 		Refused:     len(zones[refused]),
+		Observed:    len(zones[observed]),
 		Blocked:     len(zones[string(Blocked)]),
 		NotDeployed: len(zones[string(NotDeployed)]),
 		Unknown:     len(zones[string(Unknown)]),

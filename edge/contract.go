@@ -50,6 +50,14 @@ type Platform interface {
 	Writer
 }
 
+// NoWriter is the [Writer] of what may only read: it sends nothing.
+type NoWriter struct{}
+
+// UpdateRule fails with [ErrReadOnly].
+func (NoWriter) UpdateRule(context.Context, ZoneID, RulesetID, RuleID, Rule) (*Ruleset, error) {
+	return nil, ErrReadOnly
+}
+
 // ReadOnly returns a view of r that cannot write, not even after a type
 // assertion. A plan is made over it.
 func ReadOnly(r Reader) Reader { return readOnly{r} }

@@ -38,6 +38,8 @@ var (
 	ErrUnreadable = errors.New("the platform's answer could not be read")
 	// ErrOutcomeUnknown: a write was sent and its outcome was not learned.
 	ErrOutcomeUnknown = errors.New("the outcome of the write is unknown")
+	// ErrReadOnly: the caller holds nothing that could write. No request was sent.
+	ErrReadOnly = errors.New("this process may only read from the platform")
 )
 
 // Codes seen on the platform, where the status alone does not tell.

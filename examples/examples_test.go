@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seawall-dev/seawall/cue/schema"
-	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -19,7 +19,7 @@ func TestExamplesAreValid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			state, problems := compile.Tree(tree, ".", "")
+			state, problems := compiletest.Tree(tree, ".", "")
 			for _, p := range problems {
 				t.Errorf("%s (%s)", p, p.Hint)
 			}
@@ -46,7 +46,7 @@ func TestTokensUseTheSchema(t *testing.T) {
 			t.Errorf("%s is not the schema's (%v): run seawall schema --export examples/tokens/seawall", name, err)
 		}
 	}
-	state, _ := compile.Tree(tree, ".", "")
+	state, _ := compiletest.Tree(tree, ".", "")
 	forms, effects := map[string]bool{}, map[string]bool{}
 	for _, token := range state.Tokens {
 		for _, p := range token.Spec().Policies {
@@ -81,7 +81,7 @@ func TestStarterIsValid(t *testing.T) {
 	for name, content := range schema.Export() {
 		tree["seawall/"+name] = &fstest.MapFile{Data: content}
 	}
-	state, problems := compile.Tree(tree, ".", "")
+	state, problems := compiletest.Tree(tree, ".", "")
 	for _, p := range problems {
 		t.Errorf("%s (%s)", p, p.Hint)
 	}

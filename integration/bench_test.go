@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
@@ -62,7 +63,7 @@ func (s still) Compile(context.Context, string) (desired.State, []desired.Proble
 
 func benchState(b *testing.B) desired.State {
 	b.Helper()
-	state, problems := compile.Tree(benchTree(), ".", "c0ffee")
+	state, problems := compiletest.Tree(benchTree(), ".", "c0ffee")
 	if errs := desired.Errors(problems); len(errs) > 0 || state.Zones() != benchZones {
 		b.Fatalf("%d zones, %v", state.Zones(), errs)
 	}
@@ -201,7 +202,7 @@ func BenchmarkCompile1000(b *testing.B) {
 		tree := benchTree()
 		b.ReportAllocs()
 		for b.Loop() {
-			if state, _ := compile.Tree(tree, ".", ""); state.Zones() != benchZones {
+			if state, _ := compiletest.Tree(tree, ".", ""); state.Zones() != benchZones {
 				b.Fatalf("%d zones", state.Zones())
 			}
 		}

@@ -51,7 +51,7 @@ func TestDaemonWaitsForThePlatform(t *testing.T) {
 	s := newService(t, p, serviceConfig{Token: greeting.RulesetsToken})
 	s.repo.Commit("edge.cue", declare(2, 25))
 	s.start()
-	s.poll("the outage is told", func() bool { return len(s.logged("cannot plan")) > 0 })
+	s.poll("the outage is told", func() bool { return len(s.logged("outage began")) > 0 })
 	s.poll("the zones are told as unknown", func() bool { return s.metric("seawall_zones", "state", "unknown") == 2 })
 	if len(p.Transcript()) != 0 {
 		t.Error("the platform was not down")
@@ -82,14 +82,14 @@ func TestRejectedCredential(t *testing.T) {
 	s.repo.Commit("edge.cue", declare(50, 25))
 	p.ClearTranscript()
 	s.start()
-	s.poll("the failure is told", func() bool { return len(s.logged("run failed")) > 0 })
+	s.poll("the failure is told", func() bool { return len(s.logged("outage began")) > 0 })
 	if code, _ := s.get("/readyz"); code != http.StatusServiceUnavailable {
 		t.Errorf("/readyz answers %d, want 503", code)
 	}
 	if calls := p.calls(); len(calls) != 1 {
 		t.Errorf("%d requests, want 1: %v", len(calls), calls)
 	}
-	if n := len(s.logged("run failed")); n != 1 {
+	if n := len(s.logged("outage began")); n != 1 {
 		t.Errorf("told %d times", n)
 	}
 }

@@ -166,7 +166,7 @@ func TestForgeIsDown(t *testing.T) {
 	r.pollReady()
 	r.repo.Commit("edge.cue", declare(1, 26))
 	r.poll("the pushed commit is live", func() bool { return r.platform.threshold(mem.FleetZone(1)) == 26 })
-	r.poll("the forge is told", func() bool { return len(r.logged("pull requests were not looked at")) > 0 })
+	r.poll("the forge is told", func() bool { return len(r.logged("outage began")) > 0 })
 	r.signal(syscall.SIGTERM)
 	r.wantEnd(0)
 }

@@ -14,6 +14,7 @@ type Guards struct {
 	Shrink  diff.Shrink
 	Freezes []Freeze
 	Waves   []Wave
+	Observe []diff.Observe // what is never written
 }
 
 // Control is what people said, and how far waves have come; reconcile/ledger keeps

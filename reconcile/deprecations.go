@@ -49,10 +49,10 @@ func (s *Sunset) Report(ctx context.Context, r Report) {
 		if n.State == deprecation.Announced {
 			level = slog.LevelInfo
 		}
-		s.Log.Log(ctx, level, "a call leans on what "+n.Standing(), "rule", n.Rule, "integration", n.Where.Integration,
+		s.Log.Log(ctx, level, "a call is deprecated", "standing", n.Standing(), "rule", n.Rule, "integration", n.Where.Integration,
 			"call", n.Detail, "replacement", n.Replacement, "file", n.Where.File, "line", n.Where.Line)
 	}
 	if n := len(news) - linesPerRun; n > 0 {
-		s.Log.WarnContext(ctx, "and more of the same", "what", "deprecations", "left_out", n)
+		s.Log.WarnContext(ctx, "further lines of this kind are left out", "kind", "deprecations", "left_out", n)
 	}
 }

@@ -32,8 +32,8 @@ func TestSunsetTellsOnceADay(t *testing.T) {
 	changes := leansOn("c", "billing", deprecation.Deprecated)
 	changes.Info = true
 	got := report(true, past, past, soon, changes)
-	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `level=WARN msg="a call leans on what is past its end since 2025-06-15" rule=a integration=billing call="GET /x" replacement=rules file=edge.cue line=7`) ||
-		!strings.Contains(got, `level=INFO msg="a call leans on what ends on 2025-06-15, in 3 days" rule=b`) {
+	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `level=WARN msg="a call is deprecated" standing="is past its end since 2025-06-15" rule=a integration=billing call="GET /x" replacement=rules file=edge.cue line=7`) ||
+		!strings.Contains(got, `level=INFO msg="a call is deprecated" standing="ends on 2025-06-15, in 3 days" rule=b`) {
 		t.Errorf("told\n%s", got)
 	}
 	if got := report(true, past, soon); got != "" {

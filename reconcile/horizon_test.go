@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,11 +45,11 @@ func (w *watch) tells(r Report) (lines []string) {
 	w.out.Reset()
 	w.h.Report(w.t.Context(), r)
 	for line := range strings.Lines(w.out.String()) {
-		var record struct{ Level, Msg, Token string }
+		var record struct{ Level, Msg, When, Token string }
 		if err := json.Unmarshal([]byte(line), &record); err != nil || record.Level != "WARN" {
 			w.t.Errorf("%s: %v", line, err)
 		}
-		lines = append(lines, strings.TrimSpace(record.Token+" "+record.Msg))
+		lines = append(lines, strings.TrimSpace(record.Token+" "+cmp.Or(record.When, record.Msg)))
 	}
 	return lines
 }
@@ -68,18 +69,18 @@ func TestHorizonWarnsOnceADay(t *testing.T) {
 	superseded := w.inUse("superseded", day)
 	superseded.Current = false
 	all := []diff.Expiry{rotates, superseded, w.inUse("ended", -2*day), w.inUse("soon", 5*day), w.inUse("week", 7*day), w.inUse("late", 7*day+time.Second)}
-	w.want(w.full(all...), "ended a token expired 2 days ago", "soon a token expires in 5 days", "week a token expires in 7 days")
+	w.want(w.full(all...), "ended expired 2 days ago", "soon expires in 5 days", "week expires in 7 days")
 	for _, field := range []string{`"id":"id-soon"`, `"expires_on":"2026-06-06T10:00:00Z"`, `"hint":"give it a later expires_on`} {
 		if !strings.Contains(w.out.String(), field) {
 			t.Errorf("%s is not in %s", field, w.out.String())
 		}
 	}
 	w.now = w.now.Add(2 * time.Hour)
-	w.want(w.full(all...), "late a token expires in 6 days")
+	w.want(w.full(all...), "late expires in 6 days")
 	w.now = w.now.Add(11 * time.Hour)
 	w.want(w.full(all...))
 	w.now = w.now.Add(time.Hour) // 2026-06-02 in UTC
-	w.want(w.full(all...), "ended a token expired 2 days ago", "soon a token expires in 4 days", "week a token expires in 6 days", "late a token expires in 6 days")
+	w.want(w.full(all...), "ended expired 2 days ago", "soon expires in 4 days", "week expires in 6 days", "late expires in 6 days")
 }
 
 // A new token of the same declaration is news.
@@ -88,18 +89,18 @@ func TestHorizonTellsTokensApart(t *testing.T) {
 	first := w.inUse("k", time.Hour)
 	second := first
 	second.ID = "another"
-	w.want(w.full(first), "k a token expires in 1 hour")
-	w.want(w.full(second), "k a token expires in 1 hour")
+	w.want(w.full(first), "k expires in 1 hour")
+	w.want(w.full(second), "k expires in 1 hour")
 }
 
 // A run over a part, or one that failed, has not seen all: it forgets nothing.
 func TestHorizonRemembersOverPartialRuns(t *testing.T) {
 	w := newWatch(t)
 	a, b := w.inUse("a", time.Hour), w.inUse("b", time.Hour)
-	w.want(w.full(a), "a a token expires in 1 hour")
+	w.want(w.full(a), "a expires in 1 hour")
 	part, failed := w.full(b), w.full()
 	part.Full, failed.Err = false, errors.New("stopped")
-	w.want(part, "b a token expires in 1 hour")
+	w.want(part, "b expires in 1 hour")
 	w.want(failed)
 	w.want(w.full(a, b))
 	w.want(w.full())
@@ -115,7 +116,7 @@ func TestHorizonIsNoFlood(t *testing.T) {
 		expiries = append(expiries, w.inUse(fmt.Sprint(i), time.Hour))
 	}
 	lines := w.tells(w.full(expiries...))
-	if len(lines) != 21 || lines[20] != "and more of the same" || !strings.Contains(w.out.String(), `"left_out":480`) {
+	if len(lines) != 21 || lines[20] != "further lines of this kind are left out" || !strings.Contains(w.out.String(), `"left_out":480`) {
 		t.Errorf("%d lines: %s", len(lines), w.out.String())
 	}
 	w.want(w.full(expiries...))

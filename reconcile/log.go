@@ -3,152 +3,210 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
-// Logger is a [Reporter] that writes a run to a log: one line for the run, one
-// for each thing that a person should know of, and never a flood. Of a sweep it
-// writes what its slices find when they find it, and a line when it has come
-// around. It is not safe for concurrent use; [Loop] has one report at a time.
+// Logger is a [Reporter] that writes a log: a line for each write, a line for the end of a
+// commit and of each turn of the sweep, and a line for each thing that needs attention,
+// when it is new. What lasts is not repeated; the line of a turn counts it. Outages have
+// lines of their own, which package outage writes. It is not safe for concurrent use: the
+// controller has one report at a time.
 type Logger struct {
 	Log *slog.Logger
 
-	told map[string]int // lines of a kind that the slices of this sweep wanted to write
+	turn   map[string]int             // lines of a kind since the sweep began anew
+	said   map[string]map[string]bool // what was said and lasts, by zone; of tokens under ""
+	holds  map[string]bool
+	halted string
 }
 
-// linesPerRun bounds the lines of one kind that a run, or a sweep, may write.
+// linesPerRun bounds the lines of one kind in a turn of the sweep. Writes have no bound:
+// each is a request that was sent.
 const linesPerRun = 20
-
-// room returns how many of n lines of a kind may be written, and how many are
-// left out: none where that was said before.
-func (l *Logger) room(r Report, what string, n int) (lines, leftOut int) {
-	before := 0
-	if r.Slice {
-		if l.told == nil {
-			l.told = map[string]int{}
-		}
-		before = l.told[what]
-		l.told[what] += n
-	}
-	lines = min(n, max(0, linesPerRun-before))
-	if before <= linesPerRun {
-		leftOut = n - lines
-	}
-	return lines, leftOut
-}
 
 // Report implements [Reporter].
 func (l *Logger) Report(ctx context.Context, r Report) {
-	lines := func(what string, n int, write func(i int)) {
-		n, leftOut := l.room(r, what, n)
-		for i := range n {
-			write(i)
-		}
-		if leftOut > 0 {
-			l.Log.WarnContext(ctx, "and more of the same", "what", what, "left_out", leftOut)
-		}
-	}
-	if r.Sum {
-		l.told = nil
-		l.sum(ctx, r, lines)
-		return
-	}
+	l.waves(ctx, r)
 	switch {
-	case r.Held != nil && r.Held.Again:
-		// A sync may come every minute; a sweep is often enough to say it again.
-		level := slog.LevelWarn
-		if r.Trigger == TriggerSync {
-			level = slog.LevelDebug
+	case r.Sum:
+		l.turn = nil
+		l.keep(r)
+		l.newHolds(ctx, r)
+		if r.Held != nil && r.Held.Commit != "" {
+			l.Log.WarnContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
 		}
-		l.Log.Log(ctx, level, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
-	case r.Held != nil:
+	case r.Slice:
+		l.slice(ctx, r)
+	default:
+		l.held(ctx, r)
+		l.problems(ctx, r)
+		if !r.Plan.IsEmpty() || len(r.Results) > 0 {
+			l.slice(ctx, r)
+		}
+	}
+	l.summary(ctx, r)
+}
+
+// held writes of a commit that is not acted on, when it is new. A source that cannot be
+// reached is an outage.
+func (l *Logger) held(ctx context.Context, r Report) {
+	switch {
+	case r.Held == nil || r.Held.Commit == "":
+	case r.Held.Again:
+		l.Log.DebugContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
+	default:
 		l.Log.ErrorContext(ctx, "a commit is held; the last good one stays in force",
 			"held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
-		lines("problems", len(r.Held.Problems), func(i int) {
+		l.lines(ctx, "mistakes", len(r.Held.Problems), func(i int) {
 			p := r.Held.Problems[i]
-			l.Log.ErrorContext(ctx, p.String(), "hint", p.Hint)
+			l.Log.ErrorContext(ctx, "a mistake in the desired state", "problem", p.String(), "hint", p.Hint)
 		})
 	}
-	lines("problems", len(r.Problems), func(i int) {
-		p := r.Problems[i]
-		l.Log.WarnContext(ctx, p.String(), "hint", p.Hint)
-	})
-	lines("zones", len(r.Plan.Problems), func(i int) { l.problem(ctx, r.Plan.Problems[i]) })
-	refused := refusedChanges(r.Plan)
-	lines("refused changes", len(refused), func(i int) {
-		c := refused[i]
-		l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
-			"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release)
-	})
-	if r.Full {
-		l.holds(ctx, r, lines)
-	}
-	if !r.Slice {
-		l.halted(ctx, r)
-	}
-	results := begun(r)
-	lines("results", len(results), func(i int) { l.result(ctx, results[i]) })
-	if r.Slice && r.Err != nil {
-		lines("failures", 1, func(int) { l.summary(ctx, r) })
+}
+
+func (l *Logger) problems(ctx context.Context, r Report) {
+	if r.Told {
 		return
 	}
-	l.summary(ctx, r)
-}
-
-func (l *Logger) halted(ctx context.Context, r Report) {
-	if r.Rollout != nil && r.Rollout.Halted != "" {
-		l.Log.ErrorContext(ctx, "the waves are halted", "reason", r.Rollout.Halted, "release", "seawall waves resume")
-	}
-}
-
-// sum writes what is worth saying once a sweep.
-func (l *Logger) sum(ctx context.Context, r Report, lines func(string, int, func(int))) {
-	if r.Held != nil {
-		l.Log.WarnContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
-	}
-	l.holds(ctx, r, lines)
-	l.halted(ctx, r)
-	l.summary(ctx, r)
-}
-
-func (l *Logger) holds(ctx context.Context, r Report, lines func(string, int, func(int))) {
-	var held []diff.Hold // by people: what a revert holds is one line
-	var reverted []diff.Hold
-	for _, h := range r.Plan.Holds {
-		if h.Reverted() {
-			reverted = append(reverted, h)
-		} else {
-			held = append(held, h)
-		}
-	}
-	if len(reverted) > 0 {
-		l.Log.WarnContext(ctx, "zones are held since a revert", "zones", len(reverted),
-			"until", reverted[0].End(), "reason", reverted[0].Reason, "release", "a commit that declares them otherwise")
-	}
-	lines("holds", len(held), func(i int) {
-		h := held[i]
-		l.Log.WarnContext(ctx, "a zone is held", "zone", h.Zone, "until", h.End(), "reason", h.Reason)
+	l.lines(ctx, "warnings", len(r.Problems), func(i int) {
+		p := r.Problems[i]
+		l.Log.WarnContext(ctx, "a warning about the desired state", "problem", p.String(), "hint", p.Hint)
 	})
 }
 
-// begun returns the results of changes that the run came to; of the others the
-// summary says how many there were.
-func begun(r Report) []Result {
-	return slices.DeleteFunc(slices.Clone(r.Results), func(result Result) bool { return result.Outcome == NotStarted })
-}
-
-func refusedChanges(p diff.Plan) []diff.Change {
-	var refused []diff.Change
-	for _, c := range p.Changes {
-		if c.Refused != nil {
-			refused = append(refused, c)
+// lines writes n lines of a kind, as far as there is room in this turn.
+func (l *Logger) lines(ctx context.Context, kind string, n int, write func(i int)) {
+	for i := range n {
+		if l.room(ctx, kind) {
+			write(i)
 		}
 	}
-	return refused
+}
+
+// room reports whether another line of a kind may be written. That it may not is said once
+// a turn.
+func (l *Logger) room(ctx context.Context, kind string) bool {
+	if l.turn == nil {
+		l.turn = map[string]int{}
+	}
+	l.turn[kind]++
+	if l.turn[kind] == linesPerRun+1 {
+		l.Log.WarnContext(ctx, "further lines of this kind are left out until the next turn of the sweep", "kind", kind)
+	}
+	return l.turn[kind] <= linesPerRun
+}
+
+// slice writes of one look: at a zone, or at the tokens.
+func (l *Logger) slice(ctx context.Context, r Report) {
+	for _, result := range r.Results {
+		if result.Outcome == Converged {
+			l.wrote(ctx, r, result)
+		}
+	}
+	lasts := map[string]bool{}
+	news := func(kind, what string, write func()) {
+		lasts[what] = true
+		if !l.said[string(r.Zone)][what] && l.room(ctx, kind) {
+			write()
+		}
+	}
+	for _, p := range r.Plan.Problems {
+		if r.Told && p.State.Unread() {
+			continue // the outage says so
+		}
+		news("zones", fmt.Sprint(p.Deployment, p.Token, p.State, withoutNumbers(p.Reason)), func() { l.problem(ctx, p) })
+	}
+	for _, c := range r.Plan.Changes {
+		if c.Refused != nil {
+			what := fmt.Sprint(c.Deployment, c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason))
+			if c.Refused.Guard == string(NonConvergent) {
+				what = notKept(c) // the write that was not kept said so
+			}
+			news("refused changes", what, func() { l.refused(ctx, c) })
+		}
+	}
+	for _, result := range r.Results {
+		what := fmt.Sprint(result.Change.Deployment, result.Change.Token, result.Outcome, withoutNumbers(errorText(result.Err)))
+		switch {
+		case result.Outcome == Converged || result.Outcome == NotStarted:
+		case result.Outcome == Failed && r.Told && !errors.Is(result.Err, edge.ErrOutcomeUnknown):
+			l.Log.DebugContext(ctx, "change not applied", l.change(r, result)...)
+		case result.Outcome == NonConvergent:
+			news("results", notKept(result.Change), func() { l.failed(ctx, r, result) })
+		default:
+			news("results", what, func() { l.failed(ctx, r, result) })
+		}
+	}
+	if l.said == nil {
+		l.said = map[string]map[string]bool{}
+	}
+	if l.said[string(r.Zone)] = lasts; len(lasts) == 0 {
+		delete(l.said, string(r.Zone))
+	}
+}
+
+// keep forgets what was said of zones about which nothing stands out.
+func (l *Logger) keep(r Report) {
+	if !r.Full {
+		return
+	}
+	stand := map[string]bool{"": true}
+	for _, c := range r.Plan.Changes {
+		stand[string(c.ZoneID)] = true
+	}
+	for _, p := range r.Plan.Problems {
+		stand[string(p.ZoneID)] = true
+	}
+	for _, result := range r.Results {
+		stand[string(result.Change.ZoneID)] = true
+	}
+	for zone := range l.said {
+		if !stand[zone] {
+			delete(l.said, zone)
+		}
+	}
+}
+
+// withoutNumbers is a text for comparison: what counts or tells the time is not news.
+func withoutNumbers(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func (l *Logger) waves(ctx context.Context, r Report) {
+	halted := ""
+	if r.Rollout != nil {
+		halted = r.Rollout.Halted
+	}
+	if halted != "" && halted != l.halted {
+		l.Log.ErrorContext(ctx, "the waves are halted", "reason", halted, "release", "seawall waves resume")
+	}
+	l.halted = halted
+}
+
+func (l *Logger) newHolds(ctx context.Context, r Report) {
+	lasts := map[string]bool{}
+	for _, h := range r.Plan.Holds {
+		if h.Reverted() {
+			continue // control logs them, all in one line
+		}
+		until := h.End()
+		what := fmt.Sprint(h.Zone, until, h.Reason)
+		if lasts[what] = true; !l.holds[what] && l.room(ctx, "holds") {
+			l.Log.WarnContext(ctx, "a zone is held", "zone", h.Zone, "until", until, "reason", h.Reason)
+		}
+	}
+	l.holds = lasts
 }
 
 func (l *Logger) problem(ctx context.Context, p diff.Problem) {
@@ -156,44 +214,127 @@ func (l *Logger) problem(ctx context.Context, p diff.Problem) {
 		"state", string(p.State), "reason", p.Reason, "hint", p.Hint, "origin", p.Origin.String())
 }
 
-func (l *Logger) result(ctx context.Context, result Result) {
-	attrs := []any{
-		"zone", result.Change.Zone, "deployment", result.Change.Deployment, "token", result.Change.Token,
-		"direction", string(result.Change.Direction), "origin", result.Change.Origin.String(), "fields", len(result.Change.Fields),
+func (l *Logger) refused(ctx context.Context, c diff.Change) {
+	l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
+		"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release, "changes", members(c.Fields))
+}
+
+// wrote writes of a change that was sent and proved.
+func (l *Logger) wrote(ctx context.Context, r Report, result Result) {
+	attrs := l.change(r, result)
+	if result.Change.Kind == diff.KindToken {
+		l.Log.InfoContext(ctx, "token written", append(attrs, "done", result.achieved())...)
+	} else {
+		l.Log.InfoContext(ctx, "change applied and proved", attrs...)
 	}
-	if result.Err != nil {
-		attrs = append(attrs, "error", result.Err.Error())
+	if result.Concurrent {
+		l.Log.WarnContext(ctx, "another client wrote to the entry point at the same time", "zone", result.Change.Zone)
 	}
-	switch result.Outcome {
-	case Converged:
-		l.Log.InfoContext(ctx, result.subject()+" "+result.achieved(), attrs...)
-	case Quarantined:
+}
+
+// failed writes of a change that was not made, or not proved.
+func (l *Logger) failed(ctx context.Context, r Report, result Result) {
+	attrs := l.change(r, result)
+	switch {
+	case result.Outcome == Quarantined:
 		l.Log.ErrorContext(ctx, "a token may exist whose secret nobody has; see seawall token resolve", attrs...)
-	case NonConvergent:
-		left := make([]string, len(result.Left))
-		for i, f := range result.Left {
-			left[i] = string(f.Path)
-		}
+	case result.Outcome == NonConvergent:
 		level := slog.LevelError
 		if result.Again {
 			level = slog.LevelDebug
 		}
-		l.Log.Log(ctx, level, "the platform did not keep a change; it is tried again later", append(attrs, "left", left)...)
+		l.Log.Log(ctx, level, "the platform did not keep a change; it is tried again later", append(attrs, "left", fieldNames(result.Left))...)
+	case errors.Is(result.Err, edge.ErrOutcomeUnknown):
+		l.Log.InfoContext(ctx, "the outcome of a write is unknown; the zone is read again", attrs...)
 	default:
-		l.Log.ErrorContext(ctx, "change not applied", append(attrs, "outcome", string(result.Outcome))...)
+		l.Log.ErrorContext(ctx, "change not applied", attrs...)
 	}
-	if result.Concurrent {
-		l.Log.WarnContext(ctx, "somebody else wrote to the entry point at the same time", "zone", result.Change.Zone)
+	if result.Concurrent && result.Outcome != NonConvergent { // a write that is not kept leaves an odd version, too
+		l.Log.WarnContext(ctx, "another client wrote to the entry point at the same time", "zone", result.Change.Zone)
 	}
 }
 
+// notKept names a change that the platform did not keep.
+func notKept(c diff.Change) string { return "not kept " + c.Deployment }
+
+// change is what a line says of a change: where, why, what, and what proved it.
+func (l *Logger) change(r Report, result Result) []any {
+	c := result.Change
+	commit := c.Origin.Commit
+	if commit == "" {
+		commit = r.Commit
+	}
+	trigger := "drift"
+	switch {
+	case c.Kind == diff.KindToken:
+		trigger = "tokens"
+	case r.Trigger == TriggerSync:
+		trigger = "commit"
+	}
+	proof := ""
+	if result.Version != "" {
+		proof = "read back as version " + result.Version
+	}
+	attrs := []any{
+		"zone", c.Zone, "account", c.Account, "deployment", c.Deployment, "token", c.Token, "commit", commit, "trigger", trigger,
+		"direction", string(c.Direction), "changes", members(c.Fields), "origin", c.Origin.String(), "requests", result.Calls, "proof", proof,
+	}
+	if result.Err != nil {
+		attrs = append(attrs, "outcome", string(result.Outcome), "error", result.Err.Error())
+	}
+	return attrs
+}
+
+// mostMembers is how many members of a change one line names.
+const mostMembers = 8
+
+// members says what becomes of each member, "overrides.action: log → block", at most 8 of
+// them.
+func members(fields []diff.Field) []string {
+	list := make([]string, 0, min(len(fields), mostMembers+1))
+	for i, f := range fields {
+		if i == mostMembers {
+			return append(list, fmt.Sprintf("and %d more", len(fields)-i))
+		}
+		list = append(list, fmt.Sprintf("%s: %s → %s", f.Path, shown(f.Old), shown(f.New)))
+	}
+	return list
+}
+
+// shown is a value in a log: a number, a boolean or a short word. Of anything else only
+// its length is told: what stands in an expression may be confidential.
+func shown(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "none"
+	case fmt.Stringer:
+		return shown(v.String())
+	}
+	text := fmt.Sprint(value)
+	if len(text) <= longestWord && !strings.ContainsFunc(text, notOfAWord) {
+		return text
+	}
+	return fmt.Sprintf("(%d bytes)", len(text))
+}
+
+// longestWord is how long a value may be that is shown: no secret is that short.
+const longestWord = 24
+
+func notOfAWord(r rune) bool {
+	return !('a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-+", r))
+}
+
 func (l *Logger) summary(ctx context.Context, r Report) {
-	if errors.Is(r.Err, context.Canceled) {
+	switch {
+	case errors.Is(r.Err, context.Canceled):
 		l.Log.InfoContext(ctx, "run stopped", "trigger", string(r.Trigger), "applied", r.Count(Converged), "not_started", r.Count(NotStarted))
 		return
-	}
-	if r.Err != nil {
-		l.Log.ErrorContext(ctx, "run failed", "trigger", string(r.Trigger), "commit", r.Commit,
+	case r.Err != nil:
+		level := slog.LevelError
+		if r.Told {
+			level = slog.LevelDebug
+		}
+		l.Log.Log(ctx, level, "run failed", "trigger", string(r.Trigger), "commit", r.Commit,
 			"applied", r.Count(Converged), "not_started", r.Count(NotStarted), "error", r.Err.Error())
 		return
 	}

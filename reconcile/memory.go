@@ -2,57 +2,20 @@ package reconcile
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 )
 
-// Forgetful is a [Memory], a [Control] and [Records] that last as long as the process.
-// Tests use it, and hold the ledger to the same behaviour.
+// Forgetful is [Records] and a [Control] that last as long as the process. A run without
+// a ledger has it, tests use it, and the ledger is held to the same behaviour.
 type Forgetful struct {
-	mu       sync.Mutex
-	has      Recollection
-	accepted *Accepted // nil: none; its Size is in has
-	proofs   map[edge.ZoneID]Proof
-	drifts   []Drift
-	swept    time.Time
-}
-
-// Recall implements [Memory].
-func (f *Forgetful) Recall(context.Context) (Recollection, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.recollection(), nil
-}
-
-func (f *Forgetful) recollection() Recollection {
-	return Recollection{
-		Applied:       maps.Clone(f.has.Applied),
-		NonConvergent: maps.Clone(f.has.NonConvergent),
-		Size:          f.has.Size,
-		Holds:         slices.Clone(f.has.Holds),
-		Approvals:     slices.Clone(f.has.Approvals),
-		Rollout:       f.has.Rollout,
-	}
-}
-
-// Holds implements [Memory].
-func (f *Forgetful) Holds(context.Context) ([]diff.Hold, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.has.Holds), nil
-}
-
-// Settle implements [Memory].
-func (f *Forgetful) Settle(_ context.Context, _ string, settled []diff.Settled) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.settle(settled)
-	return nil
+	mu  sync.Mutex
+	has Record
+	// accepted reports whether any commit is on record; it may be one without a name.
+	accepted bool
 }
 
 func (f *Forgetful) settle(settled []diff.Settled) {
@@ -65,7 +28,7 @@ func (f *Forgetful) settle(settled []diff.Settled) {
 	}
 }
 
-// NonConvergent implements [Memory].
+// NonConvergent implements [Records].
 func (f *Forgetful) NonConvergent(_ context.Context, id diff.DeploymentID, fingerprint string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,15 +39,7 @@ func (f *Forgetful) NonConvergent(_ context.Context, id diff.DeploymentID, finge
 	return nil
 }
 
-// Accept implements [Memory].
-func (f *Forgetful) Accept(_ context.Context, commit string, size diff.Size) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.accept(commit, size, nil)
-	return nil
-}
-
-// Forget implements [Memory].
+// Forget implements [Records].
 func (f *Forgetful) Forget(_ context.Context, ids []diff.DeploymentID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,7 +54,7 @@ func (f *Forgetful) Forget(_ context.Context, ids []diff.DeploymentID) error {
 func (f *Forgetful) Swept(_ context.Context, until time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.swept = until
+	f.has.Swept = until
 	return nil
 }
 

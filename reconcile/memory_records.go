@@ -18,21 +18,15 @@ var _ Records = (*Forgetful)(nil)
 func (f *Forgetful) Restore(context.Context) (Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m := f.recollection()
-	r := Record{
-		Applied: m.Applied, NonConvergent: m.NonConvergent,
-		Proofs: map[edge.ZoneID]Proof{},
-		Holds:  m.Holds, Approvals: m.Approvals, Rollout: m.Rollout,
-		Drifts: slices.Clone(f.drifts), Swept: f.swept,
-	}
-	r.Rollout.Zones = maps.Clone(r.Rollout.Zones)
-	for id, p := range f.proofs {
+	r := f.has
+	r.Accepted.State = bytes.Clone(r.Accepted.State)
+	r.Applied, r.NonConvergent, r.Proofs = maps.Clone(r.Applied), maps.Clone(r.NonConvergent), maps.Clone(r.Proofs)
+	for id, p := range r.Proofs {
 		p.Labels = maps.Clone(p.Labels)
 		r.Proofs[id] = p
 	}
-	if f.accepted != nil {
-		r.Accepted = Accepted{Commit: f.accepted.Commit, Author: f.accepted.Author, Size: m.Size, State: bytes.Clone(f.accepted.State)}
-	}
+	r.Holds, r.Approvals, r.Drifts = slices.Clone(r.Holds), slices.Clone(r.Approvals), slices.Clone(r.Drifts)
+	r.Rollout.Zones = maps.Clone(r.Rollout.Zones)
 	return r, nil
 }
 
@@ -40,14 +34,11 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 func (f *Forgetful) Standing(context.Context) (Standing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := Standing{
-		Holds: slices.Clone(f.has.Holds), Approvals: slices.Clone(f.has.Approvals),
+	return Standing{
+		Commit: f.has.Accepted.Commit,
+		Holds:  slices.Clone(f.has.Holds), Approvals: slices.Clone(f.has.Approvals),
 		RolloutCommit: f.has.Rollout.Commit, RolloutHalted: f.has.Rollout.Halted, RolloutWave: f.has.Rollout.Wave,
-	}
-	if f.accepted != nil {
-		s.Commit = f.accepted.Commit
-	}
-	return s, nil
+	}, nil
 }
 
 // AcceptCommit implements [Records].
@@ -58,7 +49,7 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.accept(a.Commit, a.Size, a.State)
-	f.accepted.Author = a.Author
+	f.has.Accepted.Author = a.Author
 	if a.Declared != nil {
 		f.has.Holds = slices.DeleteFunc(slices.Clone(f.has.Holds), func(h diff.Hold) bool {
 			return h.Reverted() && a.Declared(h.ZoneID) != h.Declaration
@@ -70,7 +61,7 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 		f.has.Rollout.Zones = maps.Clone(a.Rollout.Zones)
 	}
 	for _, zone := range a.Gone {
-		delete(f.proofs, zone)
+		delete(f.has.Proofs, zone)
 		maps.DeleteFunc(f.has.Applied, func(id diff.DeploymentID, _ []diff.Member) bool { return id.Zone == zone })
 		maps.DeleteFunc(f.has.NonConvergent, func(id diff.DeploymentID, _ string) bool { return id.Zone == zone })
 	}
@@ -78,19 +69,18 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 }
 
 func (f *Forgetful) accept(commit string, size diff.Size, state []byte) {
-	f.has.Size = size
-	if state == nil && f.accepted != nil && f.accepted.Commit == commit {
-		return
+	if state == nil && f.accepted && f.has.Accepted.Commit == commit {
+		state = f.has.Accepted.State
 	}
-	f.accepted = &Accepted{Commit: commit, State: bytes.Clone(state)}
+	f.accepted, f.has.Accepted = true, Accepted{Commit: commit, Size: size, State: bytes.Clone(state)}
 }
 
 // SaveState implements [Records].
 func (f *Forgetful) SaveState(_ context.Context, commit string, state []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.accepted != nil && f.accepted.Commit == commit {
-		f.accepted = &Accepted{Commit: commit, State: bytes.Clone(state)}
+	if f.accepted && f.has.Accepted.Commit == commit {
+		f.has.Accepted.State = bytes.Clone(state)
 	}
 	return nil
 }
@@ -102,24 +92,24 @@ func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, se
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	late := f.accepted != nil && f.accepted.Commit != commit
+	late := f.accepted && f.has.Accepted.Commit != commit
 	for _, s := range settled {
 		if _, known := f.has.Applied[s.ID]; known || !late {
 			f.settle([]diff.Settled{{ID: s.ID, Owned: slices.Clone(s.Owned)}})
 		}
 		delete(f.has.NonConvergent, s.ID)
 	}
-	if f.proofs == nil {
-		f.proofs = map[edge.ZoneID]Proof{}
+	if f.has.Proofs == nil {
+		f.has.Proofs = map[edge.ZoneID]Proof{}
 	}
 	for _, p := range proofs {
-		have, known := f.proofs[p.Zone]
+		have, known := f.has.Proofs[p.Zone]
 		same := known && have.Fingerprint == p.Fingerprint && maps.Equal(have.Labels, p.Labels)
 		if same || late && !known {
 			continue
 		}
 		p.Labels = maps.Clone(p.Labels)
-		f.proofs[p.Zone] = p
+		f.has.Proofs[p.Zone] = p
 	}
 	return nil
 }
@@ -161,17 +151,17 @@ func (f *Forgetful) Drifted(ctx context.Context, drifts []Drift, before time.Tim
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.drifts = slices.Clone(f.drifts)
+	f.has.Drifts = slices.Clone(f.has.Drifts)
 	for _, d := range drifts {
 		d.At = d.At.UTC()
-		i := slices.IndexFunc(f.drifts, func(have Drift) bool { return have.Zone == d.Zone && have.At.Equal(d.At) })
+		i := slices.IndexFunc(f.has.Drifts, func(have Drift) bool { return have.Zone == d.Zone && have.At.Equal(d.At) })
 		if i < 0 {
-			f.drifts = append(f.drifts, d)
+			f.has.Drifts = append(f.has.Drifts, d)
 			continue
 		}
-		f.drifts[i].Weakens = f.drifts[i].Weakens || d.Weakens
+		f.has.Drifts[i].Weakens = f.has.Drifts[i].Weakens || d.Weakens
 	}
-	f.drifts = slices.DeleteFunc(f.drifts, func(d Drift) bool { return d.At.Before(before) })
-	slices.SortFunc(f.drifts, func(a, b Drift) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Zone, b.Zone)) })
+	f.has.Drifts = slices.DeleteFunc(f.has.Drifts, func(d Drift) bool { return d.At.Before(before) })
+	slices.SortFunc(f.has.Drifts, func(a, b Drift) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Zone, b.Zone)) })
 	return nil
 }

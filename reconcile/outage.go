@@ -1,6 +1,9 @@
 package reconcile
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Outage is a time during which something that Seawall depends on did not work.
 type Outage struct {
@@ -27,3 +30,7 @@ const (
 	OutageForge      OutageSubject = "forge"
 	OutageState      OutageSubject = "state" // the state folder: a full disk, a damaged ledger
 )
+
+// ErrState: the state folder could not be read or written. What [Records] returns is it,
+// unless the caller has made a mistake.
+var ErrState = errors.New("the state folder could not be read or written")

@@ -52,7 +52,7 @@ func (p *Pace) Report(ctx context.Context, r Report) {
 		p.Log.InfoContext(ctx, "the sweep schedule can hold again", "zones", r.Declared, "requests", r.Sweep)
 	case overload != nil && *overload != p.told:
 		p.told = *overload
-		p.Log.WarnContext(ctx, overload.String(), "zones", overload.Zones, "requests", overload.Requests,
+		p.Log.WarnContext(ctx, "the budget cannot hold the sweep schedule", "overload", overload.String(), "zones", overload.Zones, "requests", overload.Requests,
 			"interval", time.Duration(overload.Interval).String(), "holds", time.Duration(overload.Holds).String(), "hint", overload.Hint())
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"context"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 )
 
 // Source is where commits come from.
@@ -35,39 +34,6 @@ type Compiler interface {
 type GoodCommit interface {
 	Good(ctx context.Context) (commit string, ok bool, err error)
 	SetGood(ctx context.Context, commit string) error
-}
-
-// Memory is what must survive a restart beside commits; reconcile/ledger keeps it.
-type Memory interface {
-	// Recall returns everything remembered.
-	Recall(ctx context.Context) (Recollection, error)
-	// Holds returns those that it would recall, at less cost.
-	Holds(ctx context.Context) ([]diff.Hold, error)
-	// Settle records deployments that agree with their declaration, and forgets
-	// that any of them ever failed to converge.
-	Settle(ctx context.Context, commit string, settled []diff.Settled) error
-	// NonConvergent records the fingerprint of a change the platform did not keep.
-	NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error
-	// Accept records how much the accepted commit declares, tokens included.
-	Accept(ctx context.Context, commit string, size diff.Size) error
-	// Forget drops everything about deployments that left the repository. An id
-	// that is not remembered is no error.
-	Forget(ctx context.Context, ids []diff.DeploymentID) error
-}
-
-// Recollection is what a [Memory] holds.
-type Recollection struct {
-	Applied       diff.Applied
-	NonConvergent map[diff.DeploymentID]string
-	// Size is zero when no commit was accepted yet. Its Tokens are zero as well
-	// where an earlier version, which did not count them, accepted the commit.
-	Size diff.Size
-
-	// What a [Control] holds: all holds, those that are over too; the approvals that
-	// are not spent; and the rollout on record.
-	Holds     []diff.Hold
-	Approvals []Approval
-	Rollout   Rollout
 }
 
 // Reporter is told of every finished run.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Report is everything one run found out and did. Log, JSON, metrics and exit
@@ -31,8 +32,11 @@ type Report struct {
 	Rollout    *diff.Rollout
 	Overridden []string
 
-	// Err is why the run as a whole failed or stopped early.
+	// Err is why the run as a whole failed or stopped early. Told says that the log has it
+	// already: it is part of an outage (as is what could not be read or written), or it is
+	// what the report before said.
 	Err      error
+	Told     bool
 	Requests int64
 	// Declared counts the zones of Commit, those that were not in scope too; Sweep
 	// is how many requests a look at all of them takes while nothing changes. Both
@@ -49,6 +53,8 @@ type Report struct {
 	// is the report of no run: when a sweep has come around it says what the latest
 	// look at each zone has found, and what came of it; that was reported before.
 	Slice, Sum bool
+	// Zone is the one that a Slice is about; empty where it is about tokens.
+	Zone edge.ZoneID
 	// Begun says that this is the report of no run, but that Commit was accepted and is
 	// being applied from now on, in so many zones; Problems are the warnings in it.
 	Begun *Begun
@@ -91,6 +97,11 @@ type Result struct {
 	Left []diff.Field
 	// Again says that the very same change was not kept before, and that was told.
 	Again bool
+	// Calls is how many calls to the platform the change has taken: writes, and the reads
+	// that prove them. Version is that of the entry point which proved it; empty where
+	// nothing did.
+	Calls   int
+	Version string
 	// Concurrent says that somebody else wrote to the entry point meanwhile.
 	Concurrent bool
 	// NoEffect says that a change that failed has certainly changed nothing.
@@ -117,5 +128,5 @@ func (r Report) Count(outcome Outcome) int {
 
 // Converged reports whether the platform agrees with all that was in scope.
 func (r Report) Converged() bool {
-	return r.Err == nil && r.Held == nil && !r.Plan.Attention() && r.Count(Converged) == len(r.Results)
+	return r.Err == nil && r.Held == nil && !r.Plan.Attention() && !r.Plan.Observed() && r.Count(Converged) == len(r.Results)
 }

@@ -55,3 +55,12 @@ type Sinks interface {
 	// Delivering the same secret again is harmless.
 	Deliver(ctx context.Context, sink desired.Sink, secret edge.Secret) error
 }
+
+// SinkError is a secret that a sink has not taken.
+type SinkError struct {
+	Sink string // its name in the configuration
+	Err  error
+}
+
+func (e *SinkError) Error() string { return e.Err.Error() }
+func (e *SinkError) Unwrap() error { return e.Err }

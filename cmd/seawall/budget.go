@@ -51,7 +51,7 @@ func (s settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *c
 		Quota: s.quota,
 		Tell: func(err error) {
 			if errors.Is(err, client.ErrCountLost) {
-				log.Warn(err.Error())
+				log.Warn("the shared count of requests could not be read; half of the budget is taken to be used up")
 				return
 			}
 			log.Warn("the request budget is not shared with other processes; this one takes half of it", "error", err.Error())

@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/once"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 )
 
 func newDemo(t *terminal) *cobra.Command {
@@ -320,7 +321,7 @@ func (d *demo) serveOn(ctx context.Context) error {
 		return err
 	}
 	d.assembly.log = log
-	return (&daemon{settings: d.settings, assembly: d.assembly}).run(ctx, nil)
+	return (&daemon{settings: d.settings, assembly: d.assembly, outages: outage.New(outage.Config{})}).run(ctx, nil)
 }
 
 func (d *demo) end() error {

@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seawall-dev/seawall/cue/schema"
-	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
@@ -43,7 +43,7 @@ func TestDeprecationDocExamples(t *testing.T) {
 	for _, block := range cueBlock.FindAllStringSubmatch(string(generatedPart.ReplaceAll(page, nil)), -1) {
 		text += block[1]
 	}
-	state, problems := compile.Tree(fstest.MapFS{"edge.cue": {Data: []byte(text)}}, ".", "")
+	state, problems := compiletest.Tree(fstest.MapFS{"edge.cue": {Data: []byte(text)}}, ".", "")
 	if len(problems) > 0 || len(state.Integrations) != 1 || len(state.Calendar) != 2 {
 		t.Errorf("%v\n%s", problems, text)
 	}

@@ -68,6 +68,7 @@ var generators = map[string]func(*testing.T) string{
 	"tokens.cue":    schemaDoc("tokens.cue"),
 	"resources.cue": schemaDoc("resources.cue"),
 	"tokens":        tokenDoc,
+	"log":           logDoc,
 
 	"deprecations":     deprecationDoc,
 	"deprecations.cue": schemaDoc("deprecations.cue"),

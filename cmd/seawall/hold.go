@@ -16,7 +16,6 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/nearest"
-	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -93,8 +92,12 @@ func newHoldList(t *terminal) *cobra.Command {
 		Example: "  seawall hold list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.recalling(cmd.Context(), o, func(recalled reconcile.Recollection) error {
-				return t.listHolds(diff.Active(recalled.Holds, time.Now(), nil))
+			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+				standing, err := memory.Standing(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return t.listHolds(diff.Active(standing.Holds, time.Now(), nil))
 			})
 		},
 	}
@@ -167,17 +170,6 @@ func (t *terminal) readingLedger(o options, do func(*ledger.Ledger) error) error
 		return err
 	}
 	return explain(errors.Join(do(memory), memory.Close()))
-}
-
-// recalling opens the configured ledger to look at what a run would recall.
-func (t *terminal) recalling(ctx context.Context, o options, do func(reconcile.Recollection) error) error {
-	return t.readingLedger(o, func(memory *ledger.Ledger) error {
-		recalled, err := memory.Recall(ctx)
-		if err != nil {
-			return err
-		}
-		return do(recalled)
-	})
 }
 
 // checkZone refuses a name that the commit in force does not declare: a hold that

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/lmittmann/tint"
+
+	"github.com/seawall-dev/seawall/reconcile/outage"
 )
 
 // logger writes to standard error: coloured lines on a terminal, JSON
@@ -31,11 +33,41 @@ func (t *terminal) logger(format, level string) (*slog.Logger, error) {
 }
 
 func (t *terminal) textLog(level slog.Level) slog.Handler {
-	return tint.NewTextHandler(t.err, &tint.Options{Level: level, NoColor: !t.colourErr, TimeFormat: time.DateTime})
+	return tint.NewTextHandler(t.err, &tint.Options{Level: level, NoColor: !t.colourErr, TimeFormat: time.DateTime, ReplaceAttr: readable})
 }
 
 func (t *terminal) jsonLog(level slog.Level) slog.Handler {
-	return slog.NewJSONHandler(t.err, &slog.HandlerOptions{Level: level})
+	return slog.NewJSONHandler(t.err, &slog.HandlerOptions{Level: level, ReplaceAttr: readable})
+}
+
+// readable makes an attribute what a person can read in both formats: a duration as text,
+// an error on one line without the page of HTML that a gateway has answered with, and no
+// attribute that is empty.
+func readable(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey || a.Key == slog.MessageKey) {
+		return a
+	}
+	a.Value = a.Value.Resolve()
+	switch value := a.Value.Any().(type) {
+	case nil:
+		return slog.Attr{}
+	case time.Duration:
+		return slog.String(a.Key, value.Round(time.Millisecond).String())
+	case error:
+		a.Value = slog.StringValue(outage.Line(value.Error()))
+	case string:
+		if a.Key == "error" || a.Key == "reason" {
+			a.Value = slog.StringValue(outage.Line(value))
+		}
+	case []string:
+		if len(value) == 0 {
+			return slog.Attr{}
+		}
+	}
+	if a.Value.Kind() == slog.KindString && a.Value.String() == "" {
+		return slog.Attr{}
+	}
+	return a
 }
 
 // oneOf checks a flag that takes one of a few words.

@@ -93,6 +93,8 @@ func TestScript(t *testing.T) {
 			"await":      awaitDaemon,
 			"signal":     signalDaemon,
 			"end":        endDaemon,
+			"until":      untilSays,
+			"listening":  listening,
 		},
 	})
 }

@@ -96,7 +96,7 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 	code := 0
 	for _, c := range p.Changes {
 		switch {
-		case !detailed || !c.Applies(): // an orphan is for a person, in his own time
+		case !detailed || !c.Applies() && !c.Refused.Observed(): // an orphan is for a person, in his own time
 		case c.Direction == diff.Weakens:
 			return exitStatus(exitWeakens)
 		default:
@@ -128,6 +128,10 @@ func (t *terminal) runOnce(
 	s, err := t.settings(o)
 	if err != nil {
 		return reconcile.Report{}, err
+	}
+	if why == toApply && s.serving() == toObserve {
+		return reconcile.Report{}, fail(errors.New(`the configuration says mode: "observe": nothing is written`),
+			`set mode: "apply" in `+o.configFile()+", or see the changes with seawall plan")
 	}
 	if adjust != nil {
 		if order, err = adjust(s, order); err != nil {

@@ -184,9 +184,9 @@ func (d *daemon) newDesk() (*desk, error) {
 		Tokens: d.tokensOnRecord(), Guards: d.guards, Approvers: d.Forge.Approvers, Comments: d.Forge.Comment,
 		Deprecations: d.deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
 		Room:        func() int { return config.Budget.Room(lane.Budget.Requests / forOtherReviews) },
-		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Log: d.log,
+		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Failed: d.failures.review, Log: d.log, Outages: d.outages,
 	})
-	merges := review.NewMerges(at.Mark, d.log)
+	merges := review.NewMerges(at.Mark, d.log, d.outages)
 	d.begin = merges.Begin
 	return &desk{reviews, merges, make(chan struct{}, 1)}, nil
 }

@@ -19,7 +19,7 @@ See it work, with nothing to set up:   seawall demo
 Begin a repository of your own:        seawall init my-edge
 Check one, without any network:        seawall validate my-edge
 
-Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`,
+Exit codes: 0 success, 1 any failure; plan, apply and status have more, see their help.`,
 		Args:          knownCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -35,7 +35,7 @@ Exit codes: 0 success, 1 any failure; plan and apply have more, see their help.`
 		&cobra.Group{ID: "learn", Title: "Getting started:"},
 	)
 	for group, commands := range map[string][]*cobra.Command{
-		"work":  {newPlan(t), newApply(t), newRun(t), newValidate(t), newToken(t), newHold(t), newWaves(t), newHistory(t), newRevert(t), newDeprecations(t)},
+		"work":  {newPlan(t), newApply(t), newRun(t), newStatus(t), newWhy(t), newValidate(t), newToken(t), newHold(t), newWaves(t), newHistory(t), newRevert(t), newDeprecations(t)},
 		"learn": {newDemo(t), newInit(t), newSim(t), newSchema(t)},
 	} {
 		for _, c := range commands {

@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -32,7 +33,8 @@ time. The first run is over everything; so is each start of a fleet that takes n
 more than a quarter of the request budget.
 
 /healthz, /readyz and /metrics are served on the configured address, and so is
-/hook/git where webhooks are configured. With a forge configured, open pull
+/hook/git where webhooks are configured. seawall status and seawall why ask the
+daemon over a socket in its state folder. With a forge configured, open pull
 requests get a comment with what a merge would do.
 
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
@@ -59,6 +61,9 @@ func (t *terminal) serve(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	bounded, stop := context.WithCancel(ctx)
+	defer stop()
+	go boundHeap(bounded)
 	for d != nil {
 		if d, err = t.generation(ctx, d, o, heard); err != nil {
 			return err
@@ -77,6 +82,7 @@ type daemon struct {
 	listener net.Listener // nil until it listens
 	desk     *desk        // nil where no forge is configured
 	begin    func(commit string)
+	outages  *outage.Tracker
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
 }
@@ -111,6 +117,7 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 		return nil, err
 	}
 	s.fillForFolder()
+	s.failures = &failureCount{}
 	format, level := o.logFormat, o.logLevel
 	if format == "auto" && s.Log.Format != "" {
 		format = s.Log.Format
@@ -131,11 +138,11 @@ func (t *terminal) newDaemon(ctx context.Context, o options, before *stateLock) 
 			lock.release()
 		}
 	}()
-	a, err := assemble(ctx, s, toServe, log)
+	a, err := assemble(ctx, s, s.serving(), log)
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{settings: s, assembly: a, lock: lock}
+	d := &daemon{settings: s, assembly: a, lock: lock, outages: outage.New(outage.Config{Tell: outage.Log(log)})}
 	if d.desk, err = d.newDesk(); err != nil {
 		a.close()
 		return nil, err
@@ -190,6 +197,10 @@ func (s *settings) fillForFolder() {
 	}
 	if s.Listen == "" {
 		s.Listen = "127.0.0.1:8710"
+		s.Health.Status = true
+	}
+	if s.Health.SourceStale == 0 {
+		s.Health.SourceStale = 15 * time.Minute
 	}
 }
 
@@ -228,7 +239,7 @@ func (d *daemon) tellReload(err error) {
 	var m *badFile
 	if errors.As(err, &m) {
 		for _, p := range m.problems {
-			d.log.Error(p.String(), "hint", p.Hint)
+			d.log.Error("a mistake in the configuration", "problem", p.String(), "hint", p.Hint)
 		}
 	}
 	attrs := []any{"error", err.Error()}
@@ -256,11 +267,11 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if err := d.listen(); err != nil {
 		return err
 	}
-	health := status.New(status.Config{Now: time.Now, Sweep: sweep, Version: thisVersion().Version})
+	health := d.newHealth(sync, sweep)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	git := d.assembly.look(sync)
-	pages, err := withHooks(health.Handler(), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
+	pages, err := withHooks(d.pages(health), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
 	if err != nil {
 		return err
 	}
@@ -269,7 +280,12 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		served <- status.Serve(ctx, d.listener, pages)
 		stop()
 	}()
+	closeSocket := d.serveSocket(ctx, health)
+	defer closeSocket()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
+	if d.Guards.Observing {
+		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
+	}
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
 	reporters := []reconcile.Reporter{
 		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health,
@@ -279,8 +295,9 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	}
 	heart, err := controller.New(ctx, controller.Config{
 		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
-		Tokens: d.tokenWorker(), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
-		Room: d.room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.budget, Interval: d.assembly.interval,
+		Room: d.window.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look, Log: d.log,
+		Outages: d.outages,
 	})
 	if err != nil {
 		stop()

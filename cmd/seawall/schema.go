@@ -11,25 +11,30 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
+
+// jsonSchemas are those of what is printed as JSON.
+var jsonSchemas = map[string][]byte{"plan": diff.Schema, "status": inspect.StatusSchema, "zone": inspect.ZoneSchema}
 
 func newSchema(t *terminal) *cobra.Command {
 	var export string
 	cmd := &cobra.Command{
-		Use:   "schema [cue|plan]",
+		Use:   "schema [cue|plan|status|zone]",
 		Short: "Print or export the schemas",
 		Long: `Print the CUE schema of desired state and of the daemon's configuration (cue, the
-default), or the JSON Schema of a plan (plan). With --export the CUE schema is
+default), or a JSON Schema: of a plan (plan), of what seawall status -o json prints
+(status), and of what it prints with a zone (zone). With --export the CUE schema is
 written to a folder as a package, for editors and for its helpers.`,
 		Example:   "  seawall schema\n  seawall schema plan > plan.schema.json\n  seawall schema --export my-edge/seawall",
 		Args:      oneWord,
-		ValidArgs: []string{"cue", "plan"},
+		ValidArgs: []string{"cue", "plan", "status", "zone"},
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case export != "":
 				return exportSchema(export)
-			case len(args) == 1 && args[0] == "plan":
-				_, err := t.out.Write(diff.Schema)
+			case len(args) == 1 && jsonSchemas[args[0]] != nil:
+				_, err := t.out.Write(jsonSchemas[args[0]])
 				return err
 			}
 			files := schema.Export()

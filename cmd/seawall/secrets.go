@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge"
@@ -53,6 +55,31 @@ func readToken(ref schema.SecretRef) (edge.Secret, error) {
 		}
 	}
 	return token, nil
+}
+
+// recentFor is for how long a secret that was read need not be read again.
+const recentFor = time.Second
+
+// recently reads a secret at most once in a while, for who asks with each request. A
+// failure is not kept.
+func recently(read func() (edge.Secret, error)) func() (edge.Secret, error) {
+	var mu sync.Mutex
+	var kept edge.Secret
+	var at time.Time
+	return func() (edge.Secret, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !at.IsZero() && time.Since(at) < recentFor {
+			return kept, nil
+		}
+		secret, err := read()
+		if err != nil {
+			kept, at = edge.Secret{}, time.Time{}
+			return secret, err
+		}
+		kept, at = secret, time.Now()
+		return kept, nil
+	}
 }
 
 // maxSecret bounds the file of a secret, in bytes; the largest are private keys.

@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -37,6 +38,8 @@ type settings struct {
 
 	// observe is shown requests and answers; nil shows nobody.
 	observe func(deprecation.Request, deprecation.Response)
+	// failures counts requests that fail; nil counts none.
+	failures *failureCount
 }
 
 // settings reads the configuration, if one is needed, and lays flags and
@@ -122,7 +125,7 @@ type assembly struct {
 	reader   edge.Reader
 	writer   edge.Writer // nil for a plan
 	requests func() int64
-	room     func(keep int) int
+	window   *client.Budget // of requests
 
 	records     control.Records
 	tokenMemory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
@@ -154,6 +157,18 @@ func (a *assembly) tokenWorker() *token.Worker {
 	return token.New(a.tokens)
 }
 
+// tokenWork is the token work of a daemon; nil where there is none.
+func (a *assembly) tokenWork(why purpose) controller.TokenWork {
+	worker := a.tokenWorker()
+	switch {
+	case worker == nil:
+		return nil
+	case why == toObserve:
+		return token.Observer{Worker: worker}
+	}
+	return worker
+}
+
 // once is one plan or apply.
 func (a *assembly) once(show reconcile.Progress) *once.Run {
 	return &once.Run{
@@ -167,21 +182,36 @@ func (a *assembly) once(show reconcile.Progress) *once.Run {
 type purpose int
 
 const (
-	toPlan  purpose = iota // nothing is written but the shared count of requests
-	toApply                // one run
-	toServe                // the daemon
+	toPlan    purpose = iota // nothing is written but the shared count of requests
+	toApply                  // one run
+	toServe                  // the daemon
+	toObserve                // the daemon with mode "observe": it writes to its state alone
 )
+
+// writes reports whether anything may be written to the platform or to a sink.
+func (p purpose) writes() bool { return p == toApply || p == toServe }
+
+// serves reports whether it is for the daemon.
+func (p purpose) serves() bool { return p == toServe || p == toObserve }
+
+// serving is the purpose of a daemon with this configuration.
+func (s settings) serving() purpose {
+	if s.Guards.Observing {
+		return toObserve
+	}
+	return toServe
+}
 
 // client says how to reach the platform with one credential; each has a budget
 // of its own, which it shares with the other processes on this host.
 func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.Config {
 	return client.Config{
 		BaseURL:     s.Platform.BaseURL,
-		Token:       func() (edge.Secret, error) { return readToken(credential) },
+		Token:       recently(func() (edge.Secret, error) { return readToken(credential) }),
 		Budget:      s.sharedBudget(credential, log),
 		Concurrency: s.Budget.Concurrency,
 		UserAgent:   "seawall/" + thisVersion().Version,
-		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe,
+		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe, Failed: s.failures.note,
 		Log: log,
 	}
 }
@@ -190,7 +220,7 @@ func (s settings) client(credential schema.SecretRef, log *slog.Logger) client.C
 func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*assembly, error) {
 	budget, interval := s.budget(), s.interval(time.Now())
 	s.quota, s.keepsState = s.Budget.Requests, why != toPlan && s.dir == ""
-	if why == toServe && s.Forge != nil {
+	if why.serves() && s.Forge != nil {
 		_, s.Budget = reviewBudget(s.Budget) // the rest is for reviews of pull requests
 	}
 	sunset, err := newSunset()
@@ -204,11 +234,11 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 		return nil, fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
 	a := &assembly{
-		reader: edge.ReadOnly(platform), requests: platform.Requests, room: config.Budget.Room, records: &reconcile.Forgetful{},
+		reader: edge.ReadOnly(platform), writer: edge.NoWriter{}, requests: platform.Requests, window: config.Budget, records: &reconcile.Forgetful{},
 		budget: budget, interval: interval, concurrency: s.Budget.Concurrency, deprecations: sunset.notices, log: log,
 		close: config.Budget.Close,
 	}
-	if why != toPlan {
+	if why.writes() {
 		a.reader, a.writer = platform, platform
 	}
 	if a.guards, err = guards(s.Guards); err != nil {
@@ -245,7 +275,7 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	a.evaluator = repository.evaluator
 	giveBack := a.close
 	a.close = func() { giveBack(); _, _ = memory.Close(), a.evaluator.cache.Close() }
-	if err := a.withTokens(s, memory, why); err != nil || why != toServe {
+	if err := a.withTokens(s, memory, why); err != nil || !why.serves() {
 		return err // one run has nothing to be ahead of
 	}
 	closeSpares, closeRest := repository.keepSpares(), a.close

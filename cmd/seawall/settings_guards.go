@@ -35,5 +35,11 @@ func guards(config schema.Guards) (reconcile.Guards, error) {
 			Halt: reconcile.Halt{NonConvergent: w.NonConvergent, FailedPercent: w.FailedPercent},
 		})
 	}
+	for _, o := range config.Observe {
+		g.Observe = append(g.Observe, diff.Observe{Account: o.Account, Labels: o.Labels})
+	}
+	if config.Observing {
+		g.Observe = []diff.Observe{{}}
+	}
 	return g, nil
 }

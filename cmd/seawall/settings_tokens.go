@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
@@ -27,7 +28,10 @@ func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose) er
 	if why != toPlan {
 		a.tokens.Memory = lockedTokens{memory}
 	}
-	if s.Credentials.Tokens == nil || why == toPlan && !s.Platform.Extended() {
+	if why == toObserve {
+		a.tokens.Sinks = checkedSinks{sinks}
+	}
+	if s.Credentials.Tokens == nil || !why.writes() && !s.Platform.Extended() {
 		return nil
 	}
 	platform, err := client.New(s.client(*s.Credentials.Tokens, a.log))
@@ -39,7 +43,7 @@ func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose) er
 	if s.Platform.Extended() {
 		a.tokens.Reader = edge.ReadOnlyTokens(platform)
 	}
-	if why == toPlan {
+	if !why.writes() {
 		return nil
 	}
 	a.tokens.Creator = platform
@@ -47,6 +51,17 @@ func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose) er
 		a.tokens.Writer = platform
 	}
 	return nil
+}
+
+// checkedSinks check what a secret could go to, and take none.
+type checkedSinks struct {
+	check interface{ Check(sink desired.Sink) error }
+}
+
+func (s checkedSinks) Check(sink desired.Sink) error { return s.check.Check(sink) }
+
+func (checkedSinks) Deliver(context.Context, desired.Sink, edge.Secret) error {
+	return edge.ErrReadOnly
 }
 
 // lockedTokens is a ledger's tokens for a process that may create some: one

@@ -88,7 +88,7 @@ var fetchEnv = append(slices.Clone(worker.NetworkEnv), "TZ")
 // until closed.
 func (r *repository) keepSpares() (closeAll func()) {
 	r.spare = &worker.Spare{Limits: fetchBounds(r.source.Timeout)}
-	r.evaluator.spare = &worker.Spare{Limits: r.evaluator.bounds}
+	r.evaluator.spare = &worker.Spare{Limits: r.evaluator.bounds, Ahead: jobWarmUp}
 	r.spare.Prepare()
 	r.evaluator.spare.Prepare()
 	return func() { r.spare.Close(); r.evaluator.spare.Close() }

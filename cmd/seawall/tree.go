@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/examples"
 )
 
 // What is not trusted runs in a worker: fetching, because a server can hang or
@@ -22,6 +23,7 @@ var jobs = map[string]worker.Job{
 	jobFetch:    fetchJob,
 	jobFolders:  foldersJob,
 	jobEvaluate: evaluateJob,
+	jobWarmUp:   warmUpJob,
 	jobPulls:    pullsJob,
 	jobTrailers: trailersJob,
 }
@@ -30,6 +32,7 @@ const (
 	jobFetch    = "fetch"
 	jobFolders  = "folders"
 	jobEvaluate = "evaluate"
+	jobWarmUp   = "warm up"
 )
 
 // The steps of a fetch, each with an answer of its own.
@@ -145,6 +148,20 @@ func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
 	}
 	return nil
 }
+
+// warmUpJob evaluates an example, so that schema and evaluator are loaded before a
+// commit is there.
+func warmUpJob(context.Context, []byte, *worker.Output) error {
+	files, err := fs.Sub(examples.Files, warmUpExample)
+	if err != nil {
+		return err
+	}
+	compile.Folder(files, ".", "")
+	return nil
+}
+
+// warmUpExample declares a zone in its only folder.
+const warmUpExample = "single-zone"
 
 // unreadable is what the store of a commit's files failed with.
 func unreadable(files fs.FS) error {

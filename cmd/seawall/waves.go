@@ -36,8 +36,12 @@ func newWavesShow(t *terminal) *cobra.Command {
 		Example: "  seawall waves show",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.recalling(cmd.Context(), o, func(recalled reconcile.Recollection) error {
-				return t.showWaves(recalled.Rollout)
+			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+				record, err := memory.Restore(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return t.showWaves(record.Rollout)
 			})
 		},
 	}

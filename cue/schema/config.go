@@ -31,6 +31,7 @@ type Config struct {
 	Forge       *Forge // nil for none
 	Hooks       map[string]Hook
 	Listen      string // host:port
+	Health      Health
 	Log         Log
 	Guards      Guards
 }
@@ -184,6 +185,14 @@ type KubernetesSink struct {
 	Kubeconfig string // absolute; empty for the service account of the pod
 	Context    string // in Kubeconfig; empty for the current one
 	Timeout    time.Duration
+}
+
+// Health says when the daemon is not ready, and who may ask how it is.
+type Health struct {
+	SourceStale time.Duration // above zero
+	// Status says that Listen serves /status; where nothing is said, that is so if Listen
+	// is a loopback address.
+	Status bool
 }
 
 // Log is how the daemon logs.

@@ -31,6 +31,7 @@ func TestDefaults(t *testing.T) {
 		StateDir:    "/var/lib/seawall",
 		History:     schema.History{Keep: 90 * 24 * time.Hour, Bytes: 128 << 20},
 		Listen:      "127.0.0.1:8710",
+		Health:      schema.Health{SourceStale: 15 * time.Minute, Status: true},
 		Log:         schema.Log{Format: "auto", Level: "info"},
 		Guards:      schema.Guards{Shrink: schema.Shrink{Floor: 4, Percent: 50}},
 	}
@@ -68,6 +69,7 @@ sinks: {
 	l: kubernetes: {namespace: "apps", kubeconfig: "/etc/seawall/kubeconfig", context: "prod", timeout: "1m"}
 }
 listen: ":8080"
+health: source_stale: "1h"
 log: {format: "json", level: "debug"}
 `))
 	for _, p := range problems {
@@ -105,8 +107,34 @@ log: {format: "json", level: "debug"}
 	if !got.Platform.Extended() || got.Platform.ConditionKey != "request_ip" || got.Tokens.NameSuffix != " [{intent}]" || !slices.Equal(got.Tokens.CreatingGroups, []string{"g1", "g2"}) {
 		t.Errorf("platform %+v, tokens %+v", got.Platform, got.Tokens)
 	}
+	if got.Health != (schema.Health{SourceStale: time.Hour}) { // others reach it
+		t.Errorf("health %+v", got.Health)
+	}
 	if got.Credentials.Tokens == nil || got.Credentials.Tokens.Systemd != "tokens" || got.Schedule.Timezone.String() != "Europe/Berlin" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestHealth: what names zones is served on an address that others reach only where that
+// is said.
+func TestHealth(t *testing.T) {
+	for more, want := range map[string]bool{
+		``:                         true,
+		`listen: "[::1]:8710"`:     true,
+		`listen: "localhost:8710"`: true,
+		`listen: ":8710"`:          false,
+		`listen: "10.0.0.1:8710"`:  false,
+		`health: status: false`:    false,
+		"listen: \":8710\", health: status: true": true,
+	} {
+		config, problems := schema.LoadConfig("c.cue", []byte(least+more))
+		if len(problems) > 0 || config.Health.Status != want {
+			t.Errorf("%s: %+v, want %v; %v", more, config.Health, want, problems)
+		}
+	}
+	_, problems := schema.LoadConfig("c.cue", []byte(least+`health: source_stale: "0s"`))
+	if len(problems) != 1 || problems[0].Path != "health.source_stale" {
+		t.Errorf("%v", problems)
 	}
 }
 

@@ -17,6 +17,15 @@ type Guards struct {
 	Shrink  Shrink
 	Freezes []Freeze // by name
 	Waves   []Wave
+	// Observe selects what is never written. Observing says that this is everything.
+	Observe   []Observe
+	Observing bool
+}
+
+// Observe selects the zones of an account, or of all, that have all of the labels.
+type Observe struct {
+	Account string // its key; empty for every account
+	Labels  map[string]string
 }
 
 // Guard limits what may change, or asks for approvals.
@@ -74,6 +83,11 @@ func (c *configReader) guards(v cue.Value) Guards {
 			Strengthening: text(v, path+".allow") != "", Override: override,
 		})
 	})
+	g.Observing = text(v, "mode") == "observe"
+	selectors, _ := at(v, "observe").List() // validated: a list
+	for selectors.Next() {
+		g.Observe = append(g.Observe, Observe{Account: text(selectors.Value(), "account"), Labels: labels(selectors.Value(), "")})
+	}
 	list, _ := at(v, "waves").List() // validated: a list
 	for i := 0; list.Next(); i++ {
 		g.Waves = append(g.Waves, wave(list.Value()))
@@ -153,6 +167,11 @@ func (c *configReader) checkGuards(config *Config, v cue.Value) {
 	for i := range config.Guards.Freezes {
 		f := &config.Guards.Freezes[i]
 		c.checkFreeze(cue.MakePath(cue.Str("freezes"), cue.Str(f.Name)).String(), f, config, v)
+	}
+	for i, o := range config.Guards.Observe {
+		if o.Account == "" && len(o.Labels) == 0 {
+			c.problem(fmt.Sprintf("observe[%d]", i), "selects nothing", `give it an account, labels, or both; mode: "observe" is for everything`)
+		}
 	}
 	for i, w := range config.Guards.Waves {
 		if w.Soak < 0 {

@@ -31,6 +31,7 @@ func (c *configReader) read(v, plain cue.Value) Config {
 		Forge:       c.forge(v),
 		Hooks:       c.hooks(v),
 		Listen:      text(v, "listen"),
+		Health:      c.health(v),
 		Log:         Log{text(v, "log.format"), text(v, "log.level")},
 		Guards:      c.guards(v),
 	}
@@ -88,6 +89,14 @@ func (c *configReader) auth(v cue.Value) Auth {
 		}
 	}
 	return auth
+}
+
+func (c *configReader) health(v cue.Value) Health {
+	h := Health{SourceStale: duration(v, "health.source_stale"), Status: loopback("http://" + text(v, "listen"))}
+	if said := at(v, "health.status"); said.Exists() {
+		h.Status, _ = said.Bool() // validated: concrete and boolean
+	}
+	return h
 }
 
 // secret reads a reference; a plain path is one to a file.

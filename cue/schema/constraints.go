@@ -88,6 +88,7 @@ func (c *configReader) checkSource(config *Config) {
 	}
 	c.checkTimeout("source.idle_timeout", config.Source.IdleTimeout)
 	c.checkTimeout("source.timeout", config.Source.Timeout)
+	c.checkTimeout("health.source_stale", config.Health.SourceStale)
 }
 
 // remote returns the scheme of a repository's address, empty for one that is

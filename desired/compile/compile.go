@@ -65,19 +65,6 @@ type NamedUser struct {
 	Origin desired.Origin
 }
 
-// Tree compiles every folder of fsys at or below root, in this process.
-func Tree(fsys fs.FS, root, commit string) (desired.State, []desired.Problem) {
-	dirs, err := Folders(fsys, root)
-	if err != nil {
-		return desired.State{}, []desired.Problem{AsProblem(err)}
-	}
-	units := make([]Unit, 0, len(dirs))
-	for _, dir := range dirs {
-		units = append(units, Folder(fsys, dir, commit))
-	}
-	return Merge(units, commit)
-}
-
 // Folder evaluates one folder of fsys. What is wrong is in the unit's
 // Problems; a unit with errors declares nothing.
 //

@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 )
 
 const (
@@ -25,7 +25,7 @@ func tree(files map[string]string) fstest.MapFS {
 
 func valid(t *testing.T, files map[string]string) desired.State {
 	t.Helper()
-	state, problems := compile.Tree(tree(files), ".", "c0ffee")
+	state, problems := compiletest.Tree(tree(files), ".", "c0ffee")
 	for _, p := range problems {
 		t.Errorf("problem: %s (%s)", p, p.Hint)
 	}

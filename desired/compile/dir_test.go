@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 )
 
 // folder writes files below a new directory and links beside them.
@@ -44,7 +45,7 @@ func TestDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, problems := compile.Tree(fsys, ".", "")
+	state, problems := compiletest.Tree(fsys, ".", "")
 	if len(problems) > 0 || state.Zones() != 1 || state.Accounts[0].Zones[0].Origin.String() != "z/a.cue:2:32" {
 		t.Errorf("got %+v, %v", state, problems)
 	}

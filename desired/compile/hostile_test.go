@@ -29,7 +29,7 @@ func TestHostileInputsFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			_, problems := compile.Tree(tree(map[string]string{"a.cue": text}), ".", "")
+			_, problems := compiletest.Tree(tree(map[string]string{"a.cue": text}), ".", "")
 			if len(desired.Errors(problems)) == 0 {
 				t.Error("it is valid")
 			}
@@ -63,7 +63,7 @@ func FuzzTree(f *testing.F) {
 		if len(text) > 400 {
 			return // only small inputs: CUE has no bounds of its own
 		}
-		state, problems := compile.Tree(tree(map[string]string{"a.cue": text}), ".", "")
+		state, problems := compiletest.Tree(tree(map[string]string{"a.cue": text}), ".", "")
 		if len(desired.Errors(problems)) > 0 && (state.Accounts != nil || state.Tokens != nil) {
 			t.Errorf("a state beside errors: %+v, %v", state, problems)
 		}
@@ -79,7 +79,7 @@ func BenchmarkTree1000(b *testing.B) {
 	fsys := compiletest.Fleet(1000, 10)
 	b.ReportAllocs()
 	for b.Loop() {
-		state, problems := compile.Tree(fsys, ".", "c")
+		state, problems := compiletest.Tree(fsys, ".", "c")
 		if len(problems) > 0 || state.Zones() != 1000 {
 			b.Fatalf("%d zones, %v", state.Zones(), problems)
 		}
@@ -96,7 +96,7 @@ func BenchmarkTree1000Mistakes(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		if _, problems := compile.Tree(fsys, ".", "c"); len(problems) != 51 {
+		if _, problems := compiletest.Tree(fsys, ".", "c"); len(problems) != 51 {
 			b.Fatalf("%d problems", len(problems))
 		}
 	}

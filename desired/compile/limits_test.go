@@ -7,10 +7,11 @@ import (
 	"testing/fstest"
 
 	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 )
 
 func TestFileTooLarge(t *testing.T) {
-	_, problems := compile.Tree(tree(map[string]string{
+	_, problems := compiletest.Tree(tree(map[string]string{
 		"a/a.cue":   "package a\n",
 		"a/big.cue": "package a\n//" + strings.Repeat("x", 1<<20),
 	}), ".", "")
@@ -70,7 +71,7 @@ func TestWideFolders(t *testing.T) {
 		5: "warning: w: the folder declares 5 zones and tokens; over 3 evaluation gets slow" + advice,
 		6: "w: the folder declares 6 zones and tokens; the limit is 5" + advice,
 	} {
-		state, problems := compile.Tree(tree(map[string]string{"w/w.cue": wide(n)}), ".", "")
+		state, problems := compiletest.Tree(tree(map[string]string{"w/w.cue": wide(n)}), ".", "")
 		if got := report(problems); got != want {
 			t.Errorf("%d zones: told\n%s\nwant\n%s", n, got, want)
 		}
@@ -87,7 +88,7 @@ func TestReportIsBounded(t *testing.T) {
 	for i := range 70 {
 		fmt.Fprintf(&b, "account: a%d: id: \"x%d\"\n", i, i)
 	}
-	_, problems := compile.Tree(tree(map[string]string{"a.cue": b.String()}), ".", "")
+	_, problems := compiletest.Tree(tree(map[string]string{"a.cue": b.String()}), ".", "")
 	if len(problems) != 51 || problems[50].Message != "and 20 more errors" {
 		t.Errorf("got %d problems, the last %v", len(problems), problems[len(problems)-1])
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 )
 
 var update = flag.Bool("update", false, "write what is told into testdata/mistakes")
@@ -34,7 +34,7 @@ func TestMistakes(t *testing.T) {
 				t.Fatal(err)
 			}
 			fsys, want := unpack(archive)
-			state, problems := compile.Tree(fsys, ".", "")
+			state, problems := compiletest.Tree(fsys, ".", "")
 			if len(desired.Errors(problems)) > 0 && (state.Accounts != nil || state.Tokens != nil || state.User != nil) {
 				t.Errorf("a tree with mistakes has a state: %+v", state)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -158,7 +159,7 @@ token: helped: {
 func TestTokens(t *testing.T) {
 	fsys := tree(map[string]string{"cue.mod/module.cue": mod, "tokens/all.cue": allForms})
 	maps.Copy(fsys, exported())
-	state, problems := compile.Tree(fsys, ".", "")
+	state, problems := compiletest.Tree(fsys, ".", "")
 	for _, p := range problems {
 		t.Fatal(p)
 	}
@@ -209,7 +210,7 @@ func TestTokens(t *testing.T) {
 }
 
 func TestMaskedRanges(t *testing.T) {
-	state, problems := compile.Tree(tree(map[string]string{"a.cue": `package a
+	state, problems := compiletest.Tree(tree(map[string]string{"a.cue": `package a
 token: a: {
 	policies: [{effect: "allow", resources: "com.vendor.api.account.*": "*", permission_groups: [{id: "g"}]}]
 	condition: "request.ip": in: ["192.0.2.9/24", "2001:DB8::1/32"]
@@ -276,7 +277,7 @@ func TestEmptyOnPurpose(t *testing.T) {
 
 // The exported schema is itself a folder that declares nothing.
 func TestExportedSchemaIsValid(t *testing.T) {
-	state, problems := compile.Tree(exported(), ".", "")
+	state, problems := compiletest.Tree(exported(), ".", "")
 	if len(problems) > 0 || state.Zones() != 0 {
 		t.Errorf("exported schema: %v, %+v", problems, state)
 	}
@@ -291,7 +292,7 @@ func TestRootBelowModule(t *testing.T) {
 		"live/z.cue":         "package edge\naccount: prod: zone: x: {id: \"" + id2 + "\", waf: {}}\n",
 		"other/z.cue":        "broken {",
 	}
-	state, problems := compile.Tree(tree(files), "live", "")
+	state, problems := compiletest.Tree(tree(files), "live", "")
 	if len(problems) > 0 || state.Zones() != 1 || state.Accounts[0].Zones[0].Origin.File != "live/z.cue" {
 		t.Errorf("got %+v, %v", state, problems)
 	}
@@ -306,7 +307,7 @@ func TestMergeOfNothing(t *testing.T) {
 // A folder that fails takes its rulesets with it; the zones of other folders
 // are not blamed for that.
 func TestMistakesDoNotCascade(t *testing.T) {
-	_, problems := compile.Tree(tree(map[string]string{
+	_, problems := compiletest.Tree(tree(map[string]string{
 		"cue.mod/module.cue": mod,
 		"base.cue":           "package edge\naccount: prod: id: \"" + id1 + "\"\n",
 		"a/rulesets.cue":     "package edge\naccount: prod: ruleset: core: nam: \"Core\"\n",

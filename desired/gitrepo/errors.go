@@ -25,12 +25,18 @@ const (
 	ErrFetch        Kind = "the fetch failed"
 	ErrTooLarge     Kind = "it is over a bound"
 	ErrStore        Kind = "the local store failed"
+	ErrFull         Kind = "the disk is full"
 	ErrUnsigned     Kind = "it is not signed"
 	ErrUntrusted    Kind = "its signature is not accepted"
 	ErrTrust        Kind = "the keys to trust cannot be used"
 )
 
 func (k Kind) Error() string { return string(k) }
+
+// Is makes ErrFull the operating system's error for it, and a failure of the store.
+func (k Kind) Is(target error) bool {
+	return k == ErrFull && (target == syscall.ENOSPC || target == ErrStore)
+}
 
 // Error is a failure told for a person. All exported fields are plain text
 // without credentials, so an Error survives the way through a pipe as JSON and
@@ -65,6 +71,9 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind}
 }
 
+// Cause is the same text for the same cause, for logs: the kind.
+func (e *Error) Cause() string { return string(e.Kind) }
+
 func storeError(doing string, err error) error {
 	var known *Error
 	if errors.As(err, &known) {
@@ -75,14 +84,12 @@ func storeError(doing string, err error) error {
 		Hint: "check the disk and permissions; the store may be deleted, the next fetch makes it anew",
 	}
 	if isFull(err) {
-		e.Reason, e.Hint, e.cause = "the disk is full: "+err.Error(), "free space on the disk that holds the state folder", errFull
+		e.Kind, e.Hint = ErrFull, "free space on the disk that holds the state folder"
 	}
 	return e
 }
 
-// errFull is a disk without space, which says nothing against what is on it.
-var errFull = errors.New("the disk is full")
-
+// isFull reports whether a disk has no space, which says nothing against what is on it.
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 func noCommit(hash string, err error) error {

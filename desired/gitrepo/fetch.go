@@ -116,7 +116,7 @@ func (f *fetch) run(ctx context.Context) (Fetched, error) {
 // mayBeDamage reports whether a fetch failed in a way that a damaged store could
 // be the reason of.
 func (f *fetch) mayBeDamage(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || errors.Is(err, errFull) {
+	if ctx.Err() != nil || errors.Is(err, ErrFull) {
 		return false
 	}
 	return mayBeDamage(err)

@@ -155,7 +155,7 @@ func (p *Pulls) fetchAll(ctx context.Context, s Source, pulls []Pull, limits Pul
 	}
 	for _, pull := range pulls {
 		got, err := p.fetch(ctx, s, pull, limits)
-		if ctx.Err() != nil || errors.Is(err, errSilent) || errors.Is(err, errFull) {
+		if ctx.Err() != nil || errors.Is(err, errSilent) || errors.Is(err, ErrFull) {
 			return nil, nil, err
 		}
 		if err != nil {

@@ -28,9 +28,10 @@ func kindOf(executable string, l Limits) kind {
 	return kind{executable, l.Memory, l.Stack, l.AddressSpace}
 }
 
-// start starts a process.
-func start(k kind) (*child, error) {
-	cmd, err := k.command()
+// start starts a process, which does the job ahead before it waits for its order; empty
+// does none.
+func start(k kind, ahead string) (*child, error) {
+	cmd, err := k.command(ahead)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func start(k kind) (*child, error) {
 	return c, nil
 }
 
-func (k kind) command() (*exec.Cmd, error) {
+func (k kind) command(ahead string) (*exec.Cmd, error) {
 	executable := k.executable
 	if executable == "" {
 		var err error
@@ -53,7 +54,11 @@ func (k kind) command() (*exec.Cmd, error) {
 	if raceEnabled {
 		space = 0
 	}
-	cmd := exec.Command(executable, Argument)
+	arguments := []string{Argument}
+	if ahead != "" {
+		arguments = append(arguments, ahead)
+	}
+	cmd := exec.Command(executable, arguments...)
 	cmd.Env = []string{
 		fmt.Sprintf("%s=%d,%d", Marker, space, k.stack),
 		fmt.Sprintf("GOMEMLIMIT=%d", k.memory),

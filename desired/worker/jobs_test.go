@@ -20,13 +20,21 @@ import (
 func TestMain(m *testing.M) {
 	worker.Main(map[string]worker.Job{
 		"double": double, "steps": steps, "env": environment, "fail": fail, "parent": parent,
-		"pid": pid, "spared": spared,
+		"pid": pid, "spared": spared, "did": did, "exit": func(context.Context, []byte, *worker.Output) error { os.Exit(3); return nil },
 	})
 	if os.Getenv("SEAWALL_TEST_MAIN") != "" {
 		fmt.Print("the program itself")
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+var times int // that this process has done it
+
+// did emits how often the process has done it.
+func did(_ context.Context, _ []byte, out *worker.Output) error {
+	times++
+	return out.Emit(strconv.Itoa(times))
 }
 
 func double(_ context.Context, in []byte, out *worker.Output) error {

@@ -90,7 +90,7 @@ func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job 
 		}
 		s = &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
 	}
-	if s.child, err = start(kindOf(r.Executable, limits)); err != nil {
+	if s.child, err = start(kindOf(r.Executable, limits), ""); err != nil {
 		return nil, err
 	}
 	err = s.run(ctx, order)

@@ -15,6 +15,10 @@ import (
 type Spare struct {
 	Limits     Limits // those for the process, as in the Runner that takes it
 	Executable string // the same
+	// Ahead is a job without input that the process does before it waits, so that the
+	// one it waits for finds everything loaded; empty for none. What it emits and returns
+	// is dropped.
+	Ahead string
 
 	mu      sync.Mutex
 	waiting *child      // nil for none
@@ -51,7 +55,7 @@ func (s *Spare) start() {
 	if s.closed || s.waiting != nil {
 		return
 	}
-	if c, err := start(s.kind()); err == nil {
+	if c, err := start(s.kind(), s.Ahead); err == nil {
 		s.waiting = c
 	}
 }

@@ -145,3 +145,37 @@ func TestNoSpareOutlivesTheParent(t *testing.T) {
 	})
 	wantGone(t, ahead)
 }
+
+// TestSpareWorksAhead: what it has done before is there for the job, and what that has
+// emitted is not among the job's results.
+func TestSpareWorksAhead(t *testing.T) {
+	t.Parallel()
+	did := func(r worker.Runner) (all []string) {
+		err := r.Run(t.Context(), "did", nil, func(_ string, out json.RawMessage) error {
+			var name string
+			err := json.Unmarshal(out, &name)
+			all = append(all, name)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	ahead := newSpare(t, &worker.Spare{Ahead: "did"})
+	if got := did(worker.Runner{Spare: ahead}); !slices.Equal(got, []string{"2"}) {
+		t.Errorf("after a job ahead: %q", got)
+	}
+	if got := did(worker.Runner{}); !slices.Equal(got, []string{"1"}) {
+		t.Errorf("after none: %q", got)
+	}
+}
+
+// TestSpareThatFailsAheadDoesTheJob: so does one whose process has ended by then.
+func TestSpareThatFailsAheadDoesTheJob(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []string{"fail", "exit", "no such job"} {
+		s := newSpare(t, &worker.Spare{Ahead: ahead})
+		whoRuns(t, worker.Runner{Spare: s})
+	}
+}

@@ -34,7 +34,7 @@
 // its order comes and brings what [Runner.Env] adds.
 //
 // To start the process takes longer than many a job. A [Spare] is a process that
-// was started ahead and waits for its order.
+// was started ahead, has done a job to have everything loaded, and waits for its order.
 package worker
 
 import (
@@ -74,6 +74,9 @@ func Main(jobs map[string]Job) {
 	if err := confine(bounds); err != nil {
 		fmt.Fprintln(os.Stderr, "confining the worker:", err)
 		os.Exit(1)
+	}
+	if len(os.Args) > 2 && jobs[os.Args[2]] != nil {
+		_ = jobs[os.Args[2]](context.Background(), nil, &Output{w: io.Discard})
 	}
 	out := &Output{w: pipe}
 	if err := serve(jobs, os.Stdin, out); err != nil {

@@ -45,7 +45,8 @@ type Budget struct {
 	resume   time.Time // paused until then
 	strikes  int       // pauses in a row for which no length was said
 	told     told
-	share    *sharing // nil: with nobody
+	waited   time.Duration // by all calls together
+	share    *sharing      // nil: with nobody
 }
 
 // told is what the platform said is left, and until when that holds.
@@ -59,6 +60,8 @@ type BudgetState struct {
 	Used  int           // requests that count now
 	Left  int           // requests that may be sent now without waiting
 	Pause time.Duration // how long the platform asked everything to wait; zero when it did not
+	// Waited is for how long requests have waited, those added up that waited at once.
+	Waited time.Duration
 }
 
 // NewBudget returns a budget of so many requests in any span of length per.
@@ -116,7 +119,7 @@ func (b *Budget) mustWait() bool {
 }
 
 func (b *Budget) state(now time.Time) BudgetState {
-	s := BudgetState{Used: b.inFlight + len(b.ended), Pause: max(b.resume.Sub(now), 0)}
+	s := BudgetState{Used: b.inFlight + len(b.ended), Pause: max(b.resume.Sub(now), 0), Waited: b.waited}
 	s.Left = max(b.requests-s.Used, 0)
 	if now.Before(b.told.until) {
 		s.Left = min(s.Left, b.told.left)
@@ -139,16 +142,28 @@ func (b *Budget) take(ctx context.Context) error {
 		case wait == 0:
 			return nil
 		case wait > 0:
-			if err := b.clock.Sleep(ctx, wait); err != nil {
+			began := b.clock.Now()
+			err := b.clock.Sleep(ctx, wait)
+			b.noteWait(began)
+			if err != nil {
 				return err
 			}
 		default:
+			began := b.clock.Now()
 			select {
 			case <-changed:
 			case <-ctx.Done():
 			}
+			b.noteWait(began)
 		}
 	}
+}
+
+// noteWait counts for how long a call has waited.
+func (b *Budget) noteWait(began time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waited += b.clock.Now().Sub(began)
 }
 
 // tryTake counts a request and returns zero, or returns how long to wait before

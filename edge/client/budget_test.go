@@ -262,3 +262,31 @@ func TestRetryAfterIsCapped(t *testing.T) {
 		}
 	}
 }
+
+// TestBudgetCountsWaits: however requests wait, for the quota or for others in flight, and
+// whether or not they are called off.
+func TestBudgetCountsWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(1, time.Minute)
+		if err := b.take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_ = b.take(ctx) // in flight
+		if got := b.State().Waited; got != 5*time.Second {
+			t.Errorf("waited %v", got)
+		}
+		b.done(1, 200, nil)
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := b.take(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Wait()
+		if got := b.State().Waited; got != 65*time.Second {
+			t.Errorf("waited %v", got)
+		}
+	})
+}

@@ -84,6 +84,9 @@ type Config struct {
 	// Observe is shown every request that was answered, and its answer; nil is
 	// nobody. A body that may hold a secret is not shown, nor is the credential.
 	Observe func(deprecation.Request, deprecation.Response)
+	// Failed is told of every try that failed, and why; nil is nobody. It must return at
+	// once.
+	Failed func(error)
 
 	UserAgent string            // empty is "seawall"
 	Transport http.RoundTripper // nil is one made for one host and Concurrency
@@ -103,6 +106,7 @@ type Client struct {
 	known    known
 	requests atomic.Int64
 	toldWait atomic.Int64 // Unix time at which a wait for the budget was last told
+	toldSlow atomic.Int64 // Unix time at which it was last told that the platform throttles
 }
 
 var _ edge.Platform = (*Client)(nil)

@@ -165,6 +165,7 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 		if last = c.try(timed, call, token, deadline, decode); timed.Err() == nil {
 			heard = last
 		}
+		c.tellFailed(ctx, timed, last)
 		return last, nil
 	})
 	switch {
@@ -182,4 +183,16 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 		return fmt.Errorf("%w (tried %d times)", last.err, tries)
 	}
 	return last.err
+}
+
+// tellFailed tells whoever counts them of a try that failed; not of one that was called
+// off. A try that took too long had no answer.
+func (c *Client) tellFailed(ctx, timed context.Context, a *attempt) {
+	switch {
+	case c.config.Failed == nil || a.err == nil || a.outcome == withheld || ctx.Err() != nil:
+	case timed.Err() != nil:
+		c.config.Failed(fmt.Errorf("%w: %w", edge.ErrUnavailable, a.err))
+	default:
+		c.config.Failed(a.err)
+	}
 }

@@ -270,3 +270,33 @@ func TestConcurrencyIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestFailedIsTold: of each try that failed, by what it failed with, and of none that was
+// called off.
+func TestFailedIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []error
+		count := func(config *Config) { config.Failed = func(err error) { told = append(told, err) } }
+		s := serve(t, inTurn(answer(502, ""), answer(200, `{"success":tr`), answer(404, failure(10003, "none"))))
+		if err := get(s.client(t, count)); !errors.Is(err, edge.ErrEntryPointNotFound) {
+			t.Fatal(err)
+		}
+		for i, want := range []error{edge.ErrUnavailable, edge.ErrUnreadable, edge.ErrEntryPointNotFound} {
+			if len(told) != 3 || !errors.Is(told[i], want) {
+				t.Fatalf("told %v", told)
+			}
+		}
+
+		told = nil
+		c := serve(t, stall).client(t, count)
+		if err := get(c); !errors.Is(err, edge.ErrUnavailable) || len(told) != 1 || !errors.Is(told[0], edge.ErrUnavailable) {
+			t.Errorf("%v: told %v", err, told)
+		}
+		told = nil
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c.EntryPoint(ctx, testZone); err == nil || len(told) != 0 {
+			t.Errorf("%v: told %v", err, told)
+		}
+	})
+}

@@ -45,7 +45,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 	}
 	answer, sent, err := c.send(ctx, call, token)
 	c.requests.Add(int64(sent))
-	if pause := c.config.Budget.done(sent, answer.Status, answer.Header); pause > 0 {
+	if pause := c.config.Budget.done(sent, answer.Status, answer.Header); pause > 0 && since(&c.toldSlow, throttledEvery) {
 		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
 	}
 	c.observe(call, answer)
@@ -83,6 +83,16 @@ func (c *Client) admit(ctx context.Context, d *deadline) error {
 	return nil
 }
 
+// throttledEvery is how often it is told at most that the platform throttles.
+const throttledEvery = 10 * time.Minute
+
+// since reports whether something was told so long ago that it may be told again, and
+// notes that it is.
+func since(told *atomic.Int64, every time.Duration) bool {
+	now, last := time.Now().Unix(), told.Load()
+	return now-last >= int64(every/time.Second) && told.CompareAndSwap(last, now)
+}
+
 // tellWait says, at most once a minute, that the budget is used up: a person who
 // watches would otherwise see nothing for minutes.
 func (c *Client) tellWait() {
@@ -90,8 +100,7 @@ func (c *Client) tellWait() {
 	if !budget.mustWait() {
 		return
 	}
-	now, last := time.Now().Unix(), c.toldWait.Load()
-	if now-last >= 60 && c.toldWait.CompareAndSwap(last, now) {
+	if since(&c.toldWait, time.Minute) {
 		c.config.Log.Info("the request budget is used up; waiting for it", "requests", budget.requests, "per", budget.per)
 	}
 }

@@ -30,6 +30,7 @@ func TestRequestsOfEachRow(t *testing.T) {
 		{"steady sweep, in the daemon", cost{requests: 1 + 3}},
 		{"push to proof of one zone", cost{requests: 1 + 2}},
 		{"the same beside sweeps, the slowest", cost{requests: 1 + 2}},
+		{"push to proof of all zones", cost{requests: 3 * 3}},
 	}
 	if got.floor.requests != 3 || got.floor.wall <= 0 || len(got.rows) != len(want) {
 		t.Fatalf("the floor is %+v, and there are %d rows", got.floor, len(got.rows))

@@ -67,7 +67,7 @@ func (d *daemon) await(ctx context.Context, is func(line) bool) (line, error) {
 			switch {
 			case !open:
 				return line{}, errors.New("the daemon ended by itself")
-			case l.Msg == "run failed":
+			case l.Msg == "run failed", l.Msg == "outage began":
 				return line{}, fmt.Errorf("a run of the daemon failed: %s", l.Error)
 			case is(l):
 				return l, nil

@@ -55,10 +55,13 @@ func (f fleet) write(ctx context.Context, binary string) error {
 }
 
 // declare declares some zones, no two neighbours alike.
-func (f fleet) declare(first, last int) string {
+func (f fleet) declare(first, last int) string { return f.declareFrom(first, last, 25) }
+
+// declareFrom does so with another lowest threshold.
+func (f fleet) declareFrom(first, last, lowest int) string {
 	text := []byte("package edge\n\naccount: prod: zone: {\n")
 	for i := first; i <= last; i++ {
-		text = append(text, declareZone(i, 25+i%40)...)
+		text = append(text, declareZone(i, lowest+i%40)...)
 	}
 	return string(append(text, "}\n"...))
 }
@@ -86,6 +89,17 @@ func (f fleet) push(ctx context.Context, score int) error {
 		return err
 	}
 	return f.commit(ctx, "change one zone")
+}
+
+// pushAll commits another threshold for every zone.
+func (f fleet) pushAll(ctx context.Context) error {
+	for first := 1; first <= f.zones; first += zonesPerFolder {
+		text := f.declareFrom(first, min(first+zonesPerFolder-1, f.zones), 26)
+		if err := f.writeFile(fmt.Sprintf("team-%03d/zones.cue", first/zonesPerFolder), text); err != nil {
+			return err
+		}
+	}
+	return f.commit(ctx, "change all zones")
 }
 
 func (f fleet) commit(ctx context.Context, message string) error {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -107,6 +108,32 @@ func (s scene) pushesAtRest(ctx context.Context, t *table) error {
 	return nil
 }
 
+// pushToAll measures the same for a commit that changes every zone. It leaves a fleet
+// that is declared otherwise than the other measurements expect.
+func (s scene) pushToAll(ctx context.Context, t *table) error {
+	d, err := s.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := s.proveAll(ctx, d)
+	c.peak = d.stop()
+	t.add("push to proof of all zones", c)
+	return err
+}
+
+func (s scene) proveAll(ctx context.Context, d *daemon) (cost, error) {
+	if err := errors.Join(s.fleet.pushAll(ctx), s.platform.forget(ctx)); err != nil {
+		return cost{}, err
+	}
+	c, err := s.proved(ctx, d, s.fleet.zones)
+	if err != nil {
+		return c, err
+	}
+	seen, err := s.platform.transcript(ctx)
+	c.requests = len(seen)
+	return c, err
+}
+
 // into is how long a sweep has been under way when somebody pushes.
 const into = 20 * time.Millisecond
 
@@ -148,6 +175,11 @@ func (s scene) prove(ctx context.Context, d *daemon, score int, pushed func() er
 	if err := pushed(); err != nil {
 		return cost{}, err
 	}
+	return s.proved(ctx, d, 1)
+}
+
+// proved measures from a webhook to the proof of a commit that changes so many zones.
+func (s scene) proved(ctx context.Context, d *daemon, zones int) (cost, error) {
 	before, err := cpu(d.cmd.Process.Pid)
 	if err != nil {
 		return cost{}, err
@@ -156,7 +188,7 @@ func (s scene) prove(ctx context.Context, d *daemon, score int, pushed func() er
 	if err := d.poke(ctx); err != nil {
 		return cost{}, err
 	}
-	proved, err := d.await(ctx, func(l line) bool { return l.Msg == "run finished" && l.Trigger == "sync" && l.Applied == 1 })
+	proved, err := d.await(ctx, func(l line) bool { return l.Msg == "run finished" && l.Trigger == "sync" && l.Applied == zones })
 	if err != nil {
 		return cost{}, err
 	}

@@ -22,6 +22,7 @@ type daemon struct {
 	cmd     *exec.Cmd
 	address string        // of health, metrics and webhooks
 	ended   chan struct{} // closed once the process has ended
+	log     lines
 }
 
 // stopGrace is how long a daemon may take to end before it is killed.
@@ -61,6 +62,7 @@ func (d *daemon) listen(stderr io.Reader, file *os.File, serving chan<- string) 
 	lines := bufio.NewScanner(stderr)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
+		d.log.add(lines.Bytes())
 		_, _ = file.Write(append(lines.Bytes(), '\n'))
 		var line struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {

@@ -62,7 +62,7 @@ func parse(args []string) options {
 	flags.BoolVar(&o.long, "long", false, "wait up to 20 minutes where recovery is slow")
 	flags.IntVar(&o.jobs, "jobs", 3, "rows at a time")
 	flags.BoolVar(&o.keep, "keep", false, "keep the folders with the daemons' logs and say where they are")
-	flags.StringVar(&o.write, "write", "", "write the result into this page, docs/reliability.md, too")
+	flags.StringVar(&o.write, "write", "", "write the result into this page, docs/reliability.md, too; with -only, the log lines alone")
 	flags.DurationVar(&o.soak, "soak", 0, "run one daemon for that long through faults that come and go, in place of the rows")
 	flags.BoolVar(&o.list, "list", false, "list the rows")
 	_ = flags.Parse(args) // it exits by itself
@@ -125,6 +125,11 @@ func (o options) runRows(ctx context.Context) error {
 	text := table(rows) + notRun
 	fmt.Print(text)
 	if o.write != "" {
+		if err := writeLines(o.write, rows); err != nil {
+			return err
+		}
+	}
+	if o.write != "" && o.only == "" {
 		if err := rewriteFile(o.write, markFaults, text); err != nil {
 			return err
 		}

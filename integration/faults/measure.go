@@ -13,9 +13,11 @@ type row struct {
 
 	recovered   bool // by itself
 	recoveredIn time.Duration
-	notWaited   bool // for its recovery, which takes too long
-	writes      int  // without a reason
-	restarted   bool // the daemon had ended, so that it needs a restart
+	notWaited   bool      // for its recovery, which takes too long
+	writes      int       // without a reason
+	lines       []logLine // from the beginning of the fault on
+	unended     bool      // the log does not say that each outage has ended
+	restarted   bool      // the daemon had ended, so that it needs a restart
 	err         error
 	took        time.Duration
 }
@@ -31,7 +33,11 @@ func (o options) measure(ctx context.Context, s scenario, dir string) (r row) {
 		return r
 	}
 	defer f.stop()
-	for _, stage := range []func(context.Context, *fixture) error{r.before, r.during, r.after} {
+	if r.err = r.before(ctx, f); r.err != nil {
+		return r
+	}
+	read := f.daemon.log.count()
+	for _, stage := range []func(context.Context, *fixture) error{r.during, r.after} {
 		if r.err = stage(ctx, f); r.err != nil {
 			return r
 		}
@@ -39,6 +45,8 @@ func (o options) measure(ctx context.Context, s scenario, dir string) (r row) {
 	if r.notWaited = r.slow != "" && !o.long; !r.notWaited {
 		r.err = r.recover(ctx, f)
 	}
+	r.unended = r.err == nil && !f.awaitEnds(ctx)
+	r.lines = f.daemon.log.since(read)
 	r.writes, r.restarted = r.tooMany(f), !f.daemon.running()
 	return r
 }

@@ -17,6 +17,7 @@ func platformScenarios() []scenario {
 			func(f *fixture) error { return f.platform.refuse() }, func(f *fixture) error { return f.platform.reopen() }),
 		platformDisturbed("platform-silent", "the platform answers nothing for 30 s", silent),
 		platformDisturbed("platform-failing", "the platform answers 503 for 30 s", answering(http.StatusServiceUnavailable, failing)),
+		platformDisturbed("platform-contradicts", "the platform answers 200 with `success: false` for 30 s", answering(http.StatusOK, failing)),
 		platformDisturbed("unauthorized", "the platform answers 401 for 30 s", answering(http.StatusUnauthorized, badToken)),
 		platformDisturbed("forbidden", "the platform answers 403 with code 10000 to everything for 30 s", answering(http.StatusForbidden, noPermission)),
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-var header = []string{"fault", "drift elsewhere healed: undisturbed → with the fault", "push live", "writes too many", "recovered by itself"}
+var header = []string{"fault", "drift elsewhere healed: undisturbed → with the fault", "push live", "writes too many", "recovered by itself", "log lines"}
 
 // notRun says which fault cannot be made for the real binary.
 const notRun = "\nNot run: the clock is set back. libfaketime cannot reach a static Go program, and the machine's clock is everybody's; unit tests move it.\n"
@@ -18,7 +18,7 @@ func table(rows []row) string {
 	var text strings.Builder
 	line := func(cells []string) { fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | ")) }
 	line(header)
-	line([]string{"---", "---", "---", "---", "---"})
+	line([]string{"---", "---", "---", "---", "---", "---"})
 	for _, r := range rows {
 		line(r.cells())
 	}
@@ -40,11 +40,27 @@ func missed(rows []row) []string {
 const (
 	markFaults = "faults"
 	markSoak   = "soak"
+	markLines  = "log"
 )
+
+// part is what stands between the marks of a page.
+func part(page []byte, mark string) (string, error) {
+	begin, end := marks(mark)
+	_, rest, found := bytes.Cut(page, []byte(begin))
+	text, _, closed := bytes.Cut(rest, []byte(end))
+	if !found || !closed {
+		return "", fmt.Errorf("the page has no part between %q and %q", strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return string(text), nil
+}
+
+func marks(mark string) (begin, end string) {
+	return fmt.Sprintf("<!-- %s: written by integration/faults -->\n", mark), fmt.Sprintf("<!-- end of %s -->\n", mark)
+}
 
 // rewrite replaces what stands between the marks of a page.
 func rewrite(page []byte, mark, text string) ([]byte, error) {
-	begin, end := fmt.Sprintf("<!-- %s: written by integration/faults -->\n", mark), fmt.Sprintf("<!-- end of %s -->\n", mark)
+	begin, end := marks(mark)
 	head, rest, found := bytes.Cut(page, []byte(begin))
 	_, tail, closed := bytes.Cut(rest, []byte(end))
 	if !found || !closed {

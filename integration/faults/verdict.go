@@ -29,13 +29,13 @@ func (r row) recoveryMet() bool { return !r.restarted && (r.recovered || r.notWa
 
 // met reports whether the row misses nothing.
 func (r row) met() bool {
-	return r.err == nil && r.driftMet() && r.pushesMet() && r.writesMet() && r.recoveryMet()
+	return r.err == nil && r.driftMet() && r.pushesMet() && r.writesMet() && r.recoveryMet() && r.linesMet()
 }
 
 // cells are the row of the table. What misses its aim is bold.
 func (r row) cells() []string {
 	if r.err != nil {
-		return []string{r.fault, bold("not measured: "+oneLine(r.err.Error()), false), "", "", ""}
+		return []string{r.fault, bold("not measured: "+oneLine(r.err.Error()), false), "", "", "", ""}
 	}
 	return []string{
 		r.fault,
@@ -43,6 +43,7 @@ func (r row) cells() []string {
 		bold(r.pushCell(), r.pushesMet()),
 		bold(fmt.Sprint(r.writes), r.writesMet()),
 		bold(r.recoveryCell(), r.recoveryMet()),
+		bold(r.linesCell(), r.linesMet()),
 	}
 }
 

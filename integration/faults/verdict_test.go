@@ -33,6 +33,8 @@ func TestVerdict(t *testing.T) {
 		{"it does not recover", func(r *row) { r.recovered = false }, []int{4}},
 		{"its recovery is not waited for", func(r *row) { r.recovered, r.notWaited, r.slow = false, true, "later" }, nil},
 		{"it ended", func(r *row) { r.restarted = true }, []int{4}},
+		{"a cause has three lines", func(r *row) { r.lines = make([]logLine, mostPerCause+1) }, []int{5}},
+		{"an outage does not end", func(r *row) { r.unended = true }, []int{5}},
 		{"not measured", func(r *row) { r.err = errors.New("no | way") }, []int{1}},
 	} {
 		r := good()
@@ -53,7 +55,7 @@ func TestTable(t *testing.T) {
 	bad := good()
 	bad.name, bad.writes = "bad", 1
 	rows := []row{good(), bad}
-	const want = "| the fault | 2.0 / 3.0 / 3.0 s → 2.0 / 3.0 / 3.0 s (×1.0) | 1.0 s → 1.0 s (×1.0) | 0 | after 1.0 s |\n"
+	const want = "| the fault | 2.0 / 3.0 / 3.0 s → 2.0 / 3.0 / 3.0 s (×1.0) | 1.0 s → 1.0 s (×1.0) | 0 | after 1.0 s | 0 |\n"
 	if got := table(rows); !strings.Contains(got, want) || strings.Count(got, "\n") != 4 {
 		t.Errorf("the table is\n%s", got)
 	}

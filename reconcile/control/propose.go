@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -206,24 +205,9 @@ func (c *Control) due(before, next *Generation, d *Decision) {
 // waits for it: without it they are evaluated again. It does nothing where another
 // commit was accepted since.
 func (c *Control) SaveState(ctx context.Context, g *Generation) error {
-	data, err := encodeState(g.State)
+	data, err := EncodeState(g.State)
 	if err != nil {
 		return err
 	}
 	return c.Records.SaveState(ctx, g.State.Commit, data)
-}
-
-func encodeState(state desired.State) ([]byte, error) {
-	data, err := json.Marshal(state)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the declarations: %w", err)
-	}
-	return data, nil
-}
-
-func decodeState(data []byte) (state desired.State, err error) {
-	if len(data) == 0 {
-		return state, nil
-	}
-	return state, json.Unmarshal(data, &state)
 }

@@ -21,7 +21,7 @@ import (
 func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.State, now time.Time) diff.Facts {
 	f := diff.Facts{
 		Before: record.Accepted.Size, After: sizeOf(state), Shrink: guards.Shrink,
-		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Approved: digests(record.Approvals),
+		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(record.Approvals),
 		Zones: map[edge.ZoneID]diff.Labels{}, LabelsBefore: map[edge.ZoneID]diff.Labels{},
 	}
 	for _, account := range state.Accounts {
@@ -57,9 +57,6 @@ func Declarations(state desired.State) func(edge.ZoneID) string {
 
 // DecodeState is a state that was put on record; the zero state for none.
 func DecodeState(data []byte) (desired.State, error) { return decodeState(data) }
-
-// EncodeState is a state as it is put on record.
-func EncodeState(s desired.State) ([]byte, error) { return encodeState(s) }
 
 // SweepRequests is what a sweep sends while nothing changes: one read for each zone, and
 // one for the list of rulesets of each account that has zones. (A list of more than one

@@ -45,6 +45,13 @@ func (b *breaker) allow(now time.Time) (bool, time.Duration) {
 	return true, 0
 }
 
+// state reports whether it is open, and then when the next probe may be sent.
+func (b *breaker) state() (open bool, next time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.open, b.next
+}
+
 // begin notes that a look begins: while the breaker is open it is the probe, and no
 // other may follow for a while.
 func (b *breaker) begin(now time.Time) {

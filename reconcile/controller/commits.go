@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
@@ -51,6 +52,7 @@ func (c *Controller) begin(ctx context.Context) {
 	if g == nil {
 		return
 	}
+	c.declare(g)
 	work := c.fill(g)
 	c.setDue(work, c.urgency(len(work), false), "not proved by an earlier process")
 	c.reports.inForce(ctx, g, nil)
@@ -108,11 +110,12 @@ func (c *Controller) known() string {
 func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
+	c.git(p)
 	d, err := c.control.Propose(ctx, p)
-	if err != nil {
-		c.reports.failure(ctx, err)
+	if c.state(ctx, "accept", err); err != nil {
 		return
 	}
+	c.outcomes.decided(p, d, time.Now())
 	if d.Accepted == nil {
 		c.reports.looked(ctx, d.Held)
 		return
@@ -121,15 +124,14 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 	c.reports.accepted(ctx, d, p.Problems)
 	c.accept(d)
 	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil { // nobody waits for it
-		if err := c.Good.SetGood(ctx, commit); err != nil {
-			c.reports.failure(ctx, err)
-		}
+		c.state(ctx, "good", c.Good.SetGood(ctx, commit))
 	}
 }
 
 // accept has the zones of a new generation looked at, and forgets those that left.
 func (c *Controller) accept(d control.Decision) {
 	g := d.Accepted
+	c.declare(g)
 	if d.First {
 		c.fill(g)
 	}
@@ -138,6 +140,7 @@ func (c *Controller) accept(d control.Decision) {
 		c.retries.worked(id)
 	}
 	c.seen.Keep(g.Declares)
+	c.outcomes.keep(g.Declares)
 	c.worker.Accounts.Keep(g.State)
 	c.setDue(d.Look, queue.Bulk, "to count what the commit changes")
 	reason := "declared otherwise by commit " + g.State.Commit
@@ -164,9 +167,7 @@ func (c *Controller) keepStates(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case g := <-c.save:
-			if err := c.control.SaveState(context.WithoutCancel(ctx), g); err != nil {
-				c.reports.failure(ctx, err)
-			}
+			c.state(ctx, "save", c.control.SaveState(context.WithoutCancel(ctx), g))
 		}
 	}
 }
@@ -188,9 +189,7 @@ func (c *Controller) recordSwept(ctx context.Context) {
 	if oldest := c.zones.Stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
 		until = oldest
 	}
-	if err := c.Records.Swept(ctx, until); err != nil {
-		c.reports.failure(ctx, err)
-	}
+	c.state(ctx, "swept", c.Records.Swept(ctx, until))
 }
 
 // tick asks for that until ctx ends.
@@ -213,11 +212,17 @@ func (c *Controller) tick(ctx context.Context) {
 		switch {
 		case err == nil:
 			last = ""
-		case ctx.Err() == nil && err.Error() != last:
-			last = err.Error()
-			c.reports.failure(ctx, err)
+			c.Outages.Worked(reconcile.OutageState, "", "tick")
+		case ctx.Err() == nil && outage.Cause(err) != last:
+			last = outage.Cause(err)
+			c.state(ctx, "tick", err)
+		case ctx.Err() == nil:
+			c.Outages.Failed(reconcile.OutageState, "", "tick", err)
 		}
-		c.dueToo(ticked.Released, queue.Released, "need not wait any longer")
+		c.Outages.Tick()
+		if len(ticked.Released) > 0 { // asking for nothing would wake every worker
+			c.dueToo(ticked.Released, queue.Released, "need not wait any longer")
+		}
 		if ticked.Tokens {
 			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
 		}
@@ -232,8 +237,7 @@ func (c *Controller) reload(ctx context.Context) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
 	d, err := c.control.Reload(ctx)
-	if err != nil {
-		c.reports.failure(ctx, err)
+	if c.state(ctx, "reload", err); err != nil {
 		return
 	}
 	if d.Accepted == nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/seen"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -45,7 +46,7 @@ type Config struct {
 
 	Reader edge.Reader
 	Writer edge.Writer
-	Tokens *token.Worker // nil: tokens are not looked at
+	Tokens TokenWork // nil: tokens are not looked at
 
 	// Concurrency bounds how many zones are worked on at once; zero is 16.
 	Concurrency int
@@ -61,24 +62,35 @@ type Config struct {
 
 	Deprecations reconcile.Deprecations // nil says nothing
 	Reporters    []reconcile.Reporter
+	Outages      *outage.Tracker     // notes what fails, and what does not; nil: one that nobody reads
 	Begin        func(commit string) // told of each commit that is accepted; must return at once
 	Look         <-chan os.Signal    // asks for a look at every zone now
 	Log          *slog.Logger        // nil discards
 }
 
+// TokenWork is the work on the tokens of a credential: a [*token.Worker], or a
+// [token.Observer] that writes nothing.
+type TokenWork interface {
+	Work(ctx context.Context, scope token.Scope, guard token.Guard) token.Outcome
+	Due(ctx context.Context, declared []desired.Token) (map[string]bool, error)
+	Unkept() map[edge.TokenID]string
+	CheckSink(s desired.Sink) error
+}
+
 // Controller runs the parts. Make it with [New].
 type Controller struct {
 	Config
-	control *control.Control
-	worker  *zone.Worker
-	seen    *seen.Cache
-	zones   *queue.Queue[edge.ZoneID]
-	tokens  *queue.Queue[struct{}]
-	sweep   *turns
-	shares  *shares
-	retries *retries
-	breaker *breaker
-	reports *reports
+	control  *control.Control
+	worker   *zone.Worker
+	seen     *seen.Cache
+	zones    *queue.Queue[edge.ZoneID]
+	tokens   *queue.Queue[struct{}]
+	sweep    *turns
+	shares   *shares
+	retries  *retries
+	breaker  *breaker
+	reports  *reports
+	outcomes *outcomes
 	// deciding is held while a commit comes into force, until the queue has all of it.
 	deciding sync.Mutex
 	swept    atomic.Int64             // how many zones waited for their turn at the last tick
@@ -97,12 +109,15 @@ func New(ctx context.Context, c Config) (*Controller, error) {
 	if c.Room == nil {
 		c.Room = func(int) int { return 1 << 20 }
 	}
+	if c.Outages == nil {
+		c.Outages = outage.New(outage.Config{})
+	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}
 	}
 	ctl := &Controller{
 		Config: c, seen: &seen.Cache{}, sweep: &turns{schedule: c.Sweep}, shares: &shares{budget: c.Budget}, retries: newRetries(),
-		breaker: newBreaker(2 * c.Concurrency), save: make(chan *control.Generation, 1),
+		breaker: newBreaker(2 * c.Concurrency), outcomes: newOutcomes(time.Now()), save: make(chan *control.Generation, 1),
 	}
 	ctl.worker = &zone.Worker{
 		Reader: c.Reader, Writer: c.Writer, Accounts: zone.NewAccounts(c.Reader, time.Now), Indexes: &diff.Indexes{}, Now: time.Now,
@@ -123,7 +138,7 @@ func (c *Controller) checkSink() func(desired.Sink) error {
 	if c.Tokens == nil {
 		return nil
 	}
-	return c.Tokens.Sinks.Check
+	return c.Tokens.CheckSink
 }
 
 // foresee plans a zone from what was last seen of it and of its account.

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
@@ -154,7 +155,9 @@ func (r *reports) zone(ctx context.Context, l *look) {
 		trigger = reconcile.TriggerSync
 	}
 	now := time.Now()
-	report := reconcile.Report{Trigger: trigger, Slice: true, Started: l.began, Finished: now, Plan: l.plan, Results: l.results}
+	report := reconcile.Report{Trigger: trigger, Slice: true, Zone: id, Started: l.began, Finished: now, Plan: l.plan, Results: l.results}
+	err, _ := l.failure()
+	report.Told = err != nil
 	r.send(ctx, report)
 	r.note(ctx, id, now.Sub(l.began))
 }
@@ -307,31 +310,33 @@ func (r *reports) looked(ctx context.Context, held *reconcile.Held) {
 	defer r.mu.Unlock()
 	before := r.held
 	if r.held = held; held != nil {
-		held.Again = before != nil && before.Commit == held.Commit && before.Reason == held.Reason
+		held.Again = before != nil && before.Commit == held.Commit && outage.Scrub(before.Reason) == outage.Scrub(held.Reason)
 	}
 	report := reconcile.Report{Trigger: reconcile.TriggerSync, Held: held}
 	if r.c.control.Current() == nil && held != nil {
 		report.Err, report.Problems, report.Held = errors.New(held.Reason), held.Problems, nil
+		report.Told = held.Again || held.Commit == ""
 	}
 	r.send(ctx, report)
 }
 
-// failure tells of what kept something from being done, and is about no zone.
+// failure tells of what kept something from being done, and is about no zone; its outage
+// is noted by the caller.
 func (r *reports) failure(ctx context.Context, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.send(ctx, reconcile.Report{Trigger: reconcile.TriggerSync, Err: err})
+	r.send(ctx, reconcile.Report{Trigger: reconcile.TriggerSync, Err: err, Told: true})
 }
 
 // work tells of the work on tokens.
-func (r *reports) work(ctx context.Context, o token.Outcome, began time.Time) {
+func (r *reports) work(ctx context.Context, o token.Outcome, began time.Time, told bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	plan := o.Plan
 	r.tokens = tokensFound{found{plan.Changes, plan.Problems, o.Results}, plan, len(o.Unfinished())}
 	r.send(ctx, reconcile.Report{
 		Trigger: reconcile.TriggerSweep, Slice: true, Tokens: true, Started: began, Finished: time.Now(),
-		Plan: plan, Results: o.Results, Err: o.Err,
+		Plan: plan, Results: o.Results, Err: o.Err, Told: told,
 	})
 	r.commit.tokens, r.turn.tokens = false, false
 	r.complete(ctx)

@@ -109,6 +109,7 @@ func (c *Controller) admit(p queue.Priority, atWork int) (bool, time.Duration) {
 		return true, 0
 	}
 	if !c.shares.may(classOf(p), c.sweepNeeds(now), now) || c.Room(c.shares.kept()+requestsPerZone*atWork) < requestsPerZone {
+		c.outcomes.refused(now)
 		return false, askAgain
 	}
 	return true, 0

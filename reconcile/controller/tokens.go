@@ -68,16 +68,16 @@ func (c *Controller) workOnTokens(ctx context.Context, g *control.Generation, wo
 	})
 	lingering, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
-	if err := c.control.NoteTokens(lingering, control.Outcome{Plan: o.Plan, Results: o.Results}); err != nil {
-		c.reports.failure(ctx, err)
-	}
+	c.state(ctx, "note tokens", c.control.NoteTokens(lingering, control.Outcome{Plan: o.Plan, Results: o.Results}))
+	told := c.tokenOutages(o)
 	if ctx.Err() != nil && len(o.Results) == 0 {
 		return time.Time{}
 	}
 	if c.Deprecations != nil {
 		o.Plan.Deprecations = append(o.Plan.Deprecations, c.Deprecations(g.State, time.Now())...)
 	}
-	c.reports.work(ctx, o, began)
+	c.outcomes.worked(o, time.Now())
+	c.reports.work(ctx, o, began, told)
 	now := time.Now()
 	work.last = now
 	if o.Err == nil && len(o.Unfinished()) == 0 {

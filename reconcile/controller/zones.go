@@ -42,6 +42,7 @@ type look struct {
 	task       zone.Task
 	began      time.Time
 	commit     bool // the declaration was not proved yet: not drift
+	counting   bool // looked at only to count what the commit changes
 	sight      zone.Sight
 	plan       diff.Plan
 	results    []reconcile.Result
@@ -71,10 +72,12 @@ func (c *Controller) work(ctx context.Context, item queue.Item[edge.ZoneID]) *qu
 	case verdict == control.Superseded:
 		return c.later(ctx, item, 0)
 	case verdict == control.Counting:
+		l.counting = true
+		c.outcomes.note(&l, time.Now())
 		return c.counted(ctx, &l)
 	}
 	if l.unrecorded = c.apply(ctx, &l); l.unrecorded != nil {
-		c.reports.failure(ctx, l.unrecorded)
+		c.reports.failure(ctx, l.unrecorded) // c.outage notes it
 	}
 	return c.conclude(ctx, &l)
 }
@@ -124,13 +127,18 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 	if closed {
 		c.zones.Wake()
 	}
+	if opened {
+		c.Outages.Down(l.sight.EntryPoint.Err)
+	}
 	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
 		c.reports.failure(ctx, fmt.Errorf("the platform refuses all that is asked of it; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
 	}
 	if errors.Is(l.sight.EntryPoint.Err, edge.ErrUnauthenticated) {
+		c.outage(l)
 		if opened {
 			c.reports.failure(ctx, zone.Rejected(l.sight.EntryPoint.Err))
 		}
+		c.outcomes.note(l, time.Now())
 		return c.later(ctx, l.item, firstProbe), nil
 	}
 	c.keep(l)
@@ -194,9 +202,8 @@ const grace = 20 * time.Second
 // counted notes that a zone was looked at only to count what its commit changes.
 func (c *Controller) counted(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
 	due, err := c.control.Looked(ctx, l.item.Key)
-	if err != nil {
-		c.reports.failure(ctx, err)
-	}
+	c.state(ctx, "looked", err)
+	c.outage(l)
 	c.setDue(due, c.urgency(len(due), false), "the commit is counted")
 	if len(due) > 0 {
 		return c.later(ctx, l.item, 0)
@@ -209,9 +216,8 @@ func (c *Controller) conclude(ctx context.Context, l *look) *queue.Item[edge.Zon
 	lingering, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
 	next, err := c.control.Note(lingering, control.Outcome{Zone: l.item.Key, Plan: l.plan, Results: l.results})
-	if err != nil {
-		c.reports.failure(ctx, err)
-	}
+	c.state(ctx, "note", err)
+	c.outage(l)
 	var again *queue.Item[edge.ZoneID]
 	if l.superseded() {
 		again = c.later(ctx, l.item, 0)
@@ -221,6 +227,7 @@ func (c *Controller) conclude(ctx context.Context, l *look) *queue.Item[edge.Zon
 	if due, err := c.control.Looked(lingering, l.item.Key); err == nil && len(due) > 0 {
 		c.setDue(due, c.urgency(len(due), false), "the commit is counted")
 	}
+	c.outcomes.note(l, time.Now())
 	c.reports.zone(ctx, l)
 	return again
 }

@@ -36,10 +36,10 @@ func TestHolds(t *testing.T) {
 	daemon := mustOpen(t, path) // a daemon has the file open, and the lock of the tokens
 	mustLock(t, daemon)
 	must(t, errors.Join(l.Hold(ctx, two, "kim"), l.Hold(ctx, one, "kim")))
-	wantRecall(t, daemon, reconcile.Recollection{Holds: []diff.Hold{one, two}})
+	wantRecord(t, daemon, reconcile.Record{Holds: []diff.Hold{one, two}})
 	one.Reason, one.Until = "INC-3", noon.Add(3*time.Hour)
 	must(t, l.Hold(ctx, one, "lee"))
-	wantRecall(t, daemon, reconcile.Recollection{Holds: []diff.Hold{one, two}})
+	wantRecord(t, daemon, reconcile.Record{Holds: []diff.Hold{one, two}})
 	if d := cmp.Diff([]string{"lee 2026-03-02T12:00:00Z", "kim 2026-03-02T12:00:00Z"}, texts(t, l, `SELECT who || ' ' || at FROM hold ORDER BY zone`)); d != "" {
 		t.Errorf("rows (-want +got):\n%s", d)
 	}
@@ -58,7 +58,7 @@ func TestHolds(t *testing.T) {
 		if err != nil || held != step.held {
 			t.Errorf("%s at %s: held %v, %v", step.zone, step.at, held, err)
 		}
-		wantRecall(t, daemon, reconcile.Recollection{Holds: step.left})
+		wantRecord(t, daemon, reconcile.Record{Holds: step.left})
 	}
 }
 
@@ -104,7 +104,7 @@ func TestRollingTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	got, err := first.Recall(t.Context())
+	got, err := first.Restore(t.Context())
 	if err != nil || len(got.Rollout.Zones) != 40 {
 		t.Errorf("%d zones, want 40: %v", len(got.Rollout.Zones), err)
 	}
@@ -134,7 +134,7 @@ func TestDamagedControl(t *testing.T) {
 		if _, err := l.db.Exec(spoil); err != nil {
 			t.Fatal(err)
 		}
-		_, err := l.Recall(t.Context())
+		_, err := l.Restore(t.Context())
 		wantFault(t, err, ErrDamaged, "time")
 	}
 }

@@ -45,7 +45,7 @@ func TestUnreadableIsNeverEmpty(t *testing.T) {
 			for _, open := range []func(string) (*Ledger, error){Open, OpenReadOnly} {
 				l, err := open(path)
 				if err == nil && test.late {
-					_, err = l.Recall(t.Context())
+					_, err = l.Restore(t.Context())
 				}
 				wantFault(t, err, test.kind, test.reason)
 				if l != nil {
@@ -122,7 +122,7 @@ func fill(t testing.TB, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(l.Settle(t.Context(), "c1", fleet(200)), l.Accept(t.Context(), "c1", diff.Size{Zones: 200}), l.Close()); err != nil {
+	if err := errors.Join(l.Prove(t.Context(), "c1", nil, fleet(200)), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1", Size: diff.Size{Zones: 200}}), l.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Kind is what is wrong with a ledger, as far as a program acts on it. A Kind is
@@ -27,6 +30,7 @@ const (
 	ErrExposed  Kind = "other users may write to the ledger"
 	ErrRunning  Kind = "another daemon uses this state folder"
 	ErrFailed   Kind = "the ledger failed"
+	ErrFull     Kind = "the disk is full"
 
 	ErrUnknown  Kind = "the ledger may not know all tokens"
 	ErrState    Kind = "that is not the state of the token"
@@ -36,6 +40,18 @@ const (
 )
 
 func (k Kind) Error() string { return string(k) }
+
+// Is makes ErrFull the operating system's error for it, and what says something of the
+// state folder, not of a token, a [reconcile.ErrState].
+func (k Kind) Is(target error) bool {
+	switch k {
+	case ErrUnknown, ErrState, ErrSeal, ErrHeld, ErrUnlocked:
+		return false
+	case ErrFull:
+		return target == syscall.ENOSPC || target == reconcile.ErrState
+	}
+	return target == reconcile.ErrState
+}
 
 var hints = map[Kind]string{
 	ErrDamaged: "put a copy back in its place; without one, move it away and start with an empty ledger: " +
@@ -47,6 +63,7 @@ var hints = map[Kind]string{
 	ErrReadOnly: "a plan remembers nothing; the daemon and apply do",
 	ErrDenied:   "run as the owner of the state folder, which must be writable: readers share memory in it with the writer",
 	ErrRunning:  "stop the other daemon, or set another state.dir in the configuration",
+	ErrFull:     "free space on the disk that holds the state folder",
 	ErrFailed:   "check the space and the file system of the state folder; it must be a local one",
 
 	ErrUnknown: "make sure that the platform holds none of these tokens beyond what the ledger knows, then run: seawall token init; " +
@@ -79,6 +96,9 @@ func (e *Error) Error() string {
 	}
 	return strings.Join(parts, ": ")
 }
+
+// Cause is the same text for the same cause, for logs: the kind.
+func (e *Error) Cause() string { return string(e.Kind) }
 
 // Unwrap returns the kind and, where there is one, the cause.
 func (e *Error) Unwrap() []error {
@@ -118,6 +138,8 @@ func kindOf(err error) Kind {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return ErrDenied
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return ErrFull
 	case !errors.As(err, &s):
 		return ErrFailed
 	}
@@ -128,6 +150,8 @@ func kindOf(err error) Kind {
 		return ErrForeign
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return ErrBusy
+	case sqlite3.SQLITE_FULL:
+		return ErrFull
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
 		return ErrDenied
 	}

@@ -19,17 +19,64 @@ type change func(ctx context.Context, tx *sql.Tx) error
 // of its own, on the goroutine of its caller. Whoever finds nobody waiting behind him ends
 // the transaction, for all that are in it.
 type grouping struct {
-	waiting atomic.Int64 // callers that want the turn
-	turn    sync.Mutex   // held by whoever writes, and guards what follows
-	open    *group       // nil: no transaction is under way
+	waiting  atomic.Int64 // callers that want the turn
+	turn     sync.Mutex   // held by whoever writes, and guards what follows
+	open     *group       // nil: no transaction is under way
+	prepared frequent     // nil until the first write
 	// ending is called with each transaction before it ends, and what it returns once it
 	// has ended well; nil: nothing is.
 	ending func(*sql.Tx) (ended func(), err error)
 }
 
+// frequent are the statements that are made for each zone of a commit, by their text. To
+// prepare one takes longer than to run it.
+type frequent map[string]*sql.Stmt
+
+var frequentTexts = []string{
+	savepoint, release, rollback, isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned,
+}
+
+const (
+	savepoint = `SAVEPOINT change`
+	release   = `RELEASE change`
+	rollback  = `ROLLBACK TO change`
+)
+
+// prepare prepares them, for as long as the database is open.
+func prepare(ctx context.Context, db *sql.DB) (frequent, error) {
+	all := make(frequent, len(frequentTexts))
+	for _, text := range frequentTexts {
+		statement, err := db.PrepareContext(ctx, text)
+		if err != nil {
+			return nil, errors.Join(err, all.close())
+		}
+		all[text] = statement
+	}
+	return all, nil
+}
+
+func (s frequent) close() (err error) {
+	for _, statement := range s {
+		err = errors.Join(err, statement.Close())
+	}
+	return err
+}
+
+// exec runs one of them in a transaction.
+func (s frequent) exec(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
+	_, err := tx.StmtContext(ctx, s[text]).ExecContext(ctx, args...)
+	return err
+}
+
+// row runs one of them that has one row at the most.
+func (s frequent) row(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
+	return tx.StmtContext(ctx, s[text]).QueryRowContext(ctx, args...)
+}
+
 // group is one transaction. Whoever has the turn may use all but done and err.
 type group struct {
 	tx     *sql.Tx
+	often  frequent
 	size   int   // how many changes are in it
 	broken error // SQLite has given up the transaction, or may have
 
@@ -91,14 +138,26 @@ func (p *grouping) add(ctx context.Context, db *sql.DB, do change) (*group, erro
 	}
 	ctx = context.WithoutCancel(ctx)
 	if p.open == nil {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
+		if err := p.begin(ctx, db); err != nil {
 			return nil, err
 		}
-		p.open = &group{tx: tx, done: make(chan struct{})}
 	}
 	g := p.open
 	return g, g.run(ctx, do)
+}
+
+func (p *grouping) begin(ctx context.Context, db *sql.DB) (err error) {
+	if p.prepared == nil { // before the transaction, which takes the only connection
+		if p.prepared, err = prepare(ctx, db); err != nil {
+			return err
+		}
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	p.open = &group{tx: tx, often: p.prepared, done: make(chan struct{})}
+	return nil
 }
 
 // end makes what is in the open group last, and says so to all who wait for it.
@@ -126,17 +185,20 @@ func (p *grouping) end() {
 // run makes one change, all or nothing of it, whichever way do ends.
 func (g *group) run(ctx context.Context, do change) (err error) {
 	g.size++
-	if _, err := g.tx.ExecContext(ctx, `SAVEPOINT change`); err != nil {
+	if err := g.often.exec(ctx, g.tx, savepoint); err != nil {
 		g.broken = err
 		return err
 	}
 	whole := false
 	defer func() {
-		settle := `RELEASE change`
+		var fails error
 		if !whole {
-			settle = `ROLLBACK TO change; RELEASE change`
+			fails = g.often.exec(ctx, g.tx, rollback)
 		}
-		if _, fails := g.tx.ExecContext(ctx, settle); fails != nil {
+		if fails == nil {
+			fails = g.often.exec(ctx, g.tx, release)
+		}
+		if fails != nil {
 			g.broken = fmt.Errorf("ending a change: %w", fails)
 			err = errors.Join(err, g.broken)
 		}

@@ -47,7 +47,7 @@ func TestWritesShareATransaction(t *testing.T) {
 		var mine *group
 		err := l.write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 			mine = l.group.open
-			return settle(ctx, tx, "c", false, settled(deployment(i), "a"))
+			return l.settle(ctx, tx, "c", false, settled(deployment(i), "a"))
 		})
 		if err != nil {
 			t.Error(err)
@@ -55,7 +55,7 @@ func TestWritesShareATransaction(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		groups[mine]++
-		if got, err := beside.Recall(t.Context()); err != nil || got.Applied[deployment(i)] == nil {
+		if got, err := beside.Restore(t.Context()); err != nil || got.Applied[deployment(i)] == nil {
 			t.Errorf("call %d returned before it was on the disk: %v", i, err)
 		}
 	})
@@ -82,7 +82,7 @@ func TestOneFailsAlone(t *testing.T) {
 			errs := make([]error, 8)
 			together(t, l, len(errs), func(i int) {
 				// Two rows each, of which the second of the third call is refused.
-				errs[i] = l.Settle(t.Context(), "c", append(settled(deployment(100+i), "a"), settled(deployment(i), "a")...))
+				errs[i] = l.Prove(t.Context(), "c", nil, append(settled(deployment(100+i), "a"), settled(deployment(i), "a")...))
 			})
 			wantAllBut(t, l, errs, 3)
 		})
@@ -92,7 +92,7 @@ func TestOneFailsAlone(t *testing.T) {
 // wantAllBut: the call of that number has failed and left nothing, the others are there.
 func wantAllBut(t *testing.T, l *Ledger, errs []error, failed int) {
 	t.Helper()
-	got, err := l.Recall(t.Context())
+	got, err := l.Restore(t.Context())
 	must(t, err)
 	for i, err := range errs {
 		if (err != nil) != (i == failed) {
@@ -105,7 +105,7 @@ func wantAllBut(t *testing.T, l *Ledger, errs []error, failed int) {
 	if len(got.Applied) != 2*(len(errs)-1) {
 		t.Errorf("%d rows, want %d", len(got.Applied), 2*(len(errs)-1))
 	}
-	must(t, l.Settle(t.Context(), "c", settled(deployment(200), "a"))) // and it goes on
+	must(t, l.Prove(t.Context(), "c", nil, settled(deployment(200), "a"))) // and it goes on
 }
 
 // TestOneNeverReturns: a call that panics or ends its goroutine is undone, and the others
@@ -120,7 +120,7 @@ func TestOneNeverReturns(t *testing.T) {
 				defer func() { _ = recover() }()
 				errs[i] = l.write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 					rows := append(settled(deployment(100+i), "a"), settled(deployment(i), "a")...)
-					if err := settle(ctx, tx, "c", false, rows); err != nil {
+					if err := l.settle(ctx, tx, "c", false, rows); err != nil {
 						return err
 					}
 					if i == 3 {
@@ -153,7 +153,7 @@ func TestContextsOfAGroup(t *testing.T) {
 			if i == 4 {
 				stop()
 			}
-			return settle(ctx, tx, "c", false, append(settled(deployment(100+i), "a"), settled(deployment(i), "a")...))
+			return l.settle(ctx, tx, "c", false, append(settled(deployment(100+i), "a"), settled(deployment(i), "a")...))
 		})
 	}, giveUp)
 	if !errors.Is(errs[3], context.Canceled) {

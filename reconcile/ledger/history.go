@@ -99,7 +99,7 @@ func (l *Ledger) enter(ctx context.Context, tx *sql.Tx, entries ...reconcile.Ent
 func (l *Ledger) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
 	err = l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, s := range owned {
-			if err := widen(ctx, tx, s); err != nil {
+			if err := l.widen(ctx, tx, s); err != nil {
 				return err
 			}
 		}

@@ -85,7 +85,7 @@ func (l *Ledger) RecordRevert(ctx context.Context, hold diff.Hold, write reconci
 			return err
 		}
 		for _, s := range owned {
-			if err := widen(ctx, tx, s); err != nil {
+			if err := l.widen(ctx, tx, s); err != nil {
 				return err
 			}
 		}
@@ -137,20 +137,6 @@ func (l *Ledger) endReverted(ctx context.Context, tx *sql.Tx, a reconcile.Accept
 		}
 	}
 	return nil
-}
-
-// Holds implements [reconcile.Memory].
-func (l *Ledger) Holds(ctx context.Context) (holds []diff.Hold, err error) {
-	if l.db == nil {
-		return nil, nil
-	}
-	tx, err := l.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, explain("reading", l.path, err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	holds, err = recallHolds(ctx, tx)
-	return holds, explain("reading", l.path, err)
 }
 
 func recallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {

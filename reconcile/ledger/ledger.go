@@ -6,10 +6,9 @@
 //	if err != nil { … }
 //	defer memory.Close()
 //	memory.Now = time.Now
-//	reconciler.Memory = memory
+//	record, err := memory.Restore(ctx)
 //
-// A [Ledger] is a [reconcile.Memory], a [reconcile.Control] and [reconcile.Records]. The
-// schema stands in schema.go, with what each column means. What a method writes is on the
+// A [Ledger] is [reconcile.Records] and a [reconcile.Control]. The schema stands in schema.go, with what each column means. What a method writes is on the
 // disk as a whole when it returns, or none of it: a process that is killed leaves the state
 // before or after a call, never half. Calls that come at the same time share the wait for
 // the disk (group.go).
@@ -86,7 +85,6 @@ type Ledger struct {
 	path     string
 	readOnly bool
 
-	recalled cached[reconcile.Recollection]
 	standing cached[reconcile.Standing]
 
 	growing sync.Mutex // held while ledger and mark are to be written one after the other
@@ -149,7 +147,6 @@ func (l *Ledger) Close() error {
 	if l.db == nil {
 		return nil
 	}
-	l.recalled.close()
 	l.standing.close()
 	err := errors.Join(l.log.close(), l.db.Close())
 	return explain("closing", l.path, errors.Join(err, l.unlock()))

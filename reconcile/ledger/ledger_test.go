@@ -21,7 +21,7 @@ import (
 func TestModes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "state", "ledger.db")
 	l := mustOpen(t, path)
-	if err := l.Settle(t.Context(), "c1", settled(deployment(1), "a")); err != nil {
+	if err := l.Prove(t.Context(), "c1", nil, settled(deployment(1), "a")); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]os.FileMode{"ledger.db": 0o600, "ledger.db-wal": 0o600, "ledger.db-shm": 0o600}
@@ -54,8 +54,8 @@ func TestWritesOnlyWhatDiffers(t *testing.T) {
 	l.Now = func() time.Time { return clock }
 	write := func(commit string, owned ...diff.Member) {
 		t.Helper()
-		err := errors.Join(l.Settle(ctx, commit, append(settled(deployment(1), owned...), settled(deployment(2), "x")...)),
-			l.NonConvergent(ctx, deployment(3), "f"), l.Accept(ctx, "c1", diff.Size{Zones: 2}))
+		err := errors.Join(l.Prove(ctx, commit, nil, append(settled(deployment(1), owned...), settled(deployment(2), "x")...)),
+			l.NonConvergent(ctx, deployment(3), "f"), l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: diff.Size{Zones: 2}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,16 +80,16 @@ func TestWritesAreWhole(t *testing.T) {
 	l := mustOpen(t, newPath(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := l.Settle(ctx, "c1", settled(deployment(1), "a")); err == nil {
+	if err := l.Prove(ctx, "c1", nil, settled(deployment(1), "a")); err == nil {
 		t.Error("settling with a context that has ended succeeded")
 	}
 	if _, err := l.db.Exec(`CREATE TRIGGER t BEFORE INSERT ON applied WHEN NEW.zone_id = 'zone-2' BEGIN SELECT RAISE(FAIL, 'no'); END`); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Settle(t.Context(), "c1", append(settled(deployment(1), "a"), settled(deployment(2), "a")...)); err == nil {
+	if err := l.Prove(t.Context(), "c1", nil, append(settled(deployment(1), "a"), settled(deployment(2), "a")...)); err == nil {
 		t.Error("settling a row that is refused succeeded")
 	}
-	wantRecall(t, l, reconcile.Recollection{})
+	wantRecord(t, l, reconcile.Record{})
 }
 
 func deployment(n int) diff.DeploymentID {
@@ -119,14 +119,14 @@ func mustOpen(t testing.TB, path string) *Ledger {
 	return l
 }
 
-func wantRecall(t *testing.T, m reconcile.Memory, want reconcile.Recollection) {
+func wantRecord(t *testing.T, m reconcile.Records, want reconcile.Record) {
 	t.Helper()
-	got, err := m.Recall(t.Context())
+	got, err := m.Restore(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
-		t.Errorf("recalled (-want +got):\n%s", d)
+		t.Errorf("restored (-want +got):\n%s", d)
 	}
 }
 
@@ -171,25 +171,28 @@ func snapshot(t *testing.T, folder string) map[string]string {
 	return files
 }
 
-// What is remembered is what is in the file, whoever wrote it and whenever it was
-// asked for last.
-func TestRecallSeesEveryWrite(t *testing.T) {
+// What stands is what is in the file, whoever wrote it and whenever it was asked for last.
+func TestStandingSeesEveryWrite(t *testing.T) {
 	path := newPath(t)
 	one, other := mustOpen(t, path), mustOpen(t, path)
 	beside, err := OpenReadOnly(path)
 	must(t, err)
 	t.Cleanup(func() { _ = beside.Close() })
-	want := reconcile.Recollection{}
+	want := reconcile.Standing{}
 	for n := range 20 {
 		writer := one
 		if n%3 == 0 {
 			writer = other
 		}
-		want.Size.Zones = n + 1
-		must(t, writer.Accept(t.Context(), "c1", want.Size))
+		want.Commit = fmt.Sprint("c", n)
+		must(t, writer.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: want.Commit}))
 		for _, l := range []*Ledger{one, other, beside} {
 			for range n % 2 * 2 { // twice, or not at all
-				wantRecall(t, l, want)
+				got, err := l.Standing(t.Context())
+				must(t, err)
+				if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+					t.Errorf("standing (-want +got):\n%s", d)
+				}
 			}
 		}
 	}

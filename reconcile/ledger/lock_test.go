@@ -68,7 +68,7 @@ func TestTokensAtOnce(t *testing.T) {
 	for n := range 20 {
 		writers.Go(func() {
 			r := record(n)
-			err := errors.Join(l.Intend(ctx, r), l.Confirm(ctx, r.Intent, "id", secret(n)), l.Settle(ctx, "c", settled(deployment(n), "a")))
+			err := errors.Join(l.Intend(ctx, r), l.Confirm(ctx, r.Intent, "id", secret(n)), l.Prove(ctx, "c", nil, settled(deployment(n), "a")))
 			if _, open := l.Sealed(ctx, r.Intent); open != nil {
 				err = errors.Join(err, open)
 			}

@@ -6,58 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/reconcile"
 )
-
-var _ reconcile.Memory = (*Ledger)(nil)
-
-// Recall implements [reconcile.Memory]: all of it as of one moment. A row that
-// cannot be read fails the whole, with [ErrDamaged]. While nobody writes to the
-// file, it is read once: a daemon asks many times an hour.
-func (l *Ledger) Recall(ctx context.Context) (reconcile.Recollection, error) {
-	if l.db == nil {
-		return reconcile.Recollection{}, nil
-	}
-	memory, err := l.recalled.read(ctx, l.path, recall)
-	if err != nil {
-		return reconcile.Recollection{}, explain("reading", l.path, err)
-	}
-	return own(memory), nil
-}
-
-// own is a copy that the caller may change.
-func own(m reconcile.Recollection) reconcile.Recollection {
-	m.Applied, m.NonConvergent = maps.Clone(m.Applied), maps.Clone(m.NonConvergent)
-	m.Holds, m.Approvals = slices.Clone(m.Holds), slices.Clone(m.Approvals)
-	m.Rollout.Zones = maps.Clone(m.Rollout.Zones)
-	return m
-}
-
-func recall(ctx context.Context, tx *sql.Tx) (memory reconcile.Recollection, err error) {
-	if memory.Applied, err = recallApplied(ctx, tx); err != nil {
-		return memory, err
-	}
-	if memory.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
-		return memory, err
-	}
-	row := tx.QueryRowContext(ctx, `SELECT zones, deployments, tokens FROM accepted`)
-	if err := row.Scan(&memory.Size.Zones, &memory.Size.Deployments, &memory.Size.Tokens); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return memory, err
-	}
-	if memory.Holds, err = recallHolds(ctx, tx); err != nil {
-		return memory, err
-	}
-	if memory.Approvals, err = recallApprovals(ctx, tx); err != nil {
-		return memory, err
-	}
-	memory.Rollout, err = recallRollout(ctx, tx)
-	return memory, err
-}
 
 func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 	applied, known := diff.Applied{}, map[string][]diff.Member{} // most zones of a fleet are alike
@@ -112,37 +64,27 @@ func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.Deployme
 	return rows.Err()
 }
 
-// Settle implements [reconcile.Memory]. It writes only rows that differ; where
-// none does, the file is not written to.
-func (l *Ledger) Settle(ctx context.Context, commit string, settled []diff.Settled) error {
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return settle(ctx, tx, commit, false, settled) })
-}
+const rememberOwned = `
+	INSERT INTO applied (zone_id, ruleset_id, members, "commit") SELECT ?1, ?2, ?3, ?4
+	WHERE NOT ?5 OR EXISTS (SELECT 1 FROM applied WHERE zone_id = ?1 AND ruleset_id = ?2)
+	ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit"
+	WHERE members <> excluded.members OR "commit" = '' AND excluded."commit" <> ''`
 
-// settle writes what deployments own. A late record adds no row.
-func settle(ctx context.Context, tx *sql.Tx, commit string, late bool, settled []diff.Settled) error {
-	remember, err := tx.PrepareContext(ctx, `
-		INSERT INTO applied (zone_id, ruleset_id, members, "commit") SELECT ?1, ?2, ?3, ?4
-		WHERE NOT ?5 OR EXISTS (SELECT 1 FROM applied WHERE zone_id = ?1 AND ruleset_id = ?2)
-		ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit"
-		WHERE members <> excluded.members OR "commit" = '' AND excluded."commit" <> ''`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = remember.Close() }()
-	forgive, err := tx.PrepareContext(ctx, `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = forgive.Close() }()
+const forgetNonConvergent = `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`
+
+// settle writes what deployments own, and only rows that differ. A late record adds no
+// row.
+func (l *Ledger) settle(ctx context.Context, tx *sql.Tx, commit string, late bool, settled []diff.Settled) error {
+	often := l.group.prepared
 	for _, s := range settled {
 		members, err := membersText(s.Owned)
 		if err != nil {
 			return err
 		}
-		if _, err := remember.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset, members, commit, late); err != nil {
+		if err := often.exec(ctx, tx, rememberOwned, s.ID.Zone, s.ID.Ruleset, members, commit, late); err != nil {
 			return err
 		}
-		if _, err := forgive.ExecContext(ctx, s.ID.Zone, s.ID.Ruleset); err != nil {
+		if err := often.exec(ctx, tx, forgetNonConvergent, s.ID.Zone, s.ID.Ruleset); err != nil {
 			return err
 		}
 	}
@@ -155,7 +97,7 @@ func membersText(members []diff.Member) (string, error) {
 	return string(text), err
 }
 
-// NonConvergent implements [reconcile.Memory]. A fingerprint that is known
+// NonConvergent implements [reconcile.Records]. A fingerprint that is known
 // already keeps its time.
 func (l *Ledger) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -168,15 +110,7 @@ func (l *Ledger) NonConvergent(ctx context.Context, id diff.DeploymentID, finger
 	})
 }
 
-// Accept implements [reconcile.Memory]. A commit that is accepted already keeps
-// its time.
-func (l *Ledger) Accept(ctx context.Context, commit string, size diff.Size) error {
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return l.accept(ctx, tx, reconcile.Acceptance{Commit: commit, Size: size})
-	})
-}
-
-// Forget implements [reconcile.Memory].
+// Forget implements [reconcile.Records].
 func (l *Ledger) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, id := range ids {

@@ -66,7 +66,7 @@ func generations(path string) {
 		for i := range all {
 			all[i] = settled(deployment(i), diff.Member(strconv.Itoa(n)))[0]
 		}
-		if err = l.Settle(context.Background(), "c", all); err == nil {
+		if err = l.Prove(context.Background(), "c", nil, all); err == nil {
 			fmt.Println(n)
 		}
 	}
@@ -81,10 +81,10 @@ func rows(path string, first int) error {
 		return err
 	}
 	for i := range rowsPerProcess {
-		if err := l.Settle(context.Background(), "c", settled(deployment(first+i), "a")); err != nil {
+		if err := l.Prove(context.Background(), "c", nil, settled(deployment(first+i), "a")); err != nil {
 			return err
 		}
-		if _, err := l.Recall(context.Background()); err != nil {
+		if _, err := l.Restore(context.Background()); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func TestKilledBetweenWrites(t *testing.T) {
 	for _, after := range []int{1, 3, 8} {
 		said := killAfter(t, path, after)
 		l := mustOpen(t, path)
-		got, err := l.Recall(t.Context())
+		got, err := l.Restore(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestProcessesAtOnce(t *testing.T) {
 	for seen := 0; ; {
 		select {
 		case <-done:
-			if got, err := mustOpen(t, path).Recall(t.Context()); err != nil || len(got.Applied) != 4*rowsPerProcess {
+			if got, err := mustOpen(t, path).Restore(t.Context()); err != nil || len(got.Applied) != 4*rowsPerProcess {
 				t.Fatalf("%d rows (%v), want %d", len(got.Applied), err, 4*rowsPerProcess)
 			}
 			if got := names(t, filepath.Dir(path)); got[0] != "ledger.db false" {
@@ -191,7 +191,7 @@ func look(t *testing.T, path string, seen int) int {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	got, err := l.Recall(t.Context())
+	got, err := l.Restore(t.Context())
 	if err != nil || len(got.Applied) < seen {
 		t.Fatalf("%d rows (%v) where there were %d", len(got.Applied), err, seen)
 	}

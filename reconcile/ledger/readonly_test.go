@@ -18,7 +18,7 @@ func TestReadOnlyOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRecall(t, l, reconcile.Recollection{})
+	wantRecord(t, l, reconcile.Record{})
 	record, restored := l.Restore(t.Context())
 	standing, stands := l.Standing(t.Context())
 	must(t, errors.Join(restored, stands))
@@ -44,7 +44,7 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 			want := 200
 			if name != "at rest" {
 				w := mustOpen(t, path)
-				if err := w.Settle(t.Context(), "c2", fleet(201)); err != nil {
+				if err := w.Prove(t.Context(), "c1", nil, fleet(201)); err != nil {
 					t.Fatal(err)
 				}
 				want = 201
@@ -54,7 +54,7 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := l.Recall(t.Context())
+			got, err := l.Restore(t.Context())
 			if err != nil || len(got.Applied) != want {
 				t.Errorf("%d rows (%v), want %d", len(got.Applied), err, want)
 			}
@@ -80,7 +80,7 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 func wantFaults(t *testing.T, l *Ledger) {
 	t.Helper()
 	for _, err := range []error{
-		l.Settle(t.Context(), "c", fleet(1)), l.NonConvergent(t.Context(), deployment(1), "f"), l.Accept(t.Context(), "c", diff.Size{}),
+		l.Prove(t.Context(), "c", nil, fleet(1)), l.NonConvergent(t.Context(), deployment(1), "f"), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c", Size: diff.Size{}}),
 		l.Forget(t.Context(), []diff.DeploymentID{deployment(1)}), l.AcceptCommit(t.Context(), reconcile.Acceptance{}),
 		l.Prove(t.Context(), "c", nil, nil), l.Widen(t.Context(), nil), l.Drifted(t.Context(), nil, noon),
 	} {

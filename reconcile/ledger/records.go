@@ -36,11 +36,21 @@ func (l *Ledger) Restore(ctx context.Context) (reconcile.Record, error) {
 }
 
 func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
-	m, err := recall(ctx, tx)
-	if err != nil {
+	if r.Applied, err = recallApplied(ctx, tx); err != nil {
 		return r, err
 	}
-	r.Applied, r.NonConvergent, r.Holds, r.Approvals, r.Rollout = m.Applied, m.NonConvergent, m.Holds, m.Approvals, m.Rollout
+	if r.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
+		return r, err
+	}
+	if r.Holds, err = recallHolds(ctx, tx); err != nil {
+		return r, err
+	}
+	if r.Approvals, err = recallApprovals(ctx, tx); err != nil {
+		return r, err
+	}
+	if r.Rollout, err = recallRollout(ctx, tx); err != nil {
+		return r, err
+	}
 	if r.Accepted, err = recallAccepted(ctx, tx); err != nil {
 		return r, err
 	}
@@ -84,15 +94,17 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 	return s, err
 }
 
+const isLate = `SELECT "commit" <> ? FROM accepted`
+
 // Prove implements [reconcile.Records].
 func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		late := false
-		err := tx.QueryRowContext(ctx, `SELECT "commit" <> ? FROM accepted`, commit).Scan(&late)
+		err := l.group.prepared.row(ctx, tx, isLate, commit).Scan(&late)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if err := settle(ctx, tx, commit, late, settled); err != nil {
+		if err := l.settle(ctx, tx, commit, late, settled); err != nil {
 			return err
 		}
 		for _, p := range proofs {
@@ -105,6 +117,13 @@ func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Pr
 	})
 }
 
+const rememberProof = `
+	INSERT INTO proved (zone_id, fingerprint, labels, "commit", at) SELECT ?1, ?2, ?3, ?4, ?5
+	WHERE NOT ?6 OR EXISTS (SELECT 1 FROM proved WHERE zone_id = ?1)
+	ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, labels = excluded.labels,
+		"commit" = excluded."commit", at = excluded.at
+	WHERE (fingerprint, labels) <> (excluded.fingerprint, excluded.labels)`
+
 func (l *Ledger) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late bool) error {
 	labels := diff.Labels{}
 	maps.Copy(labels, p.Labels) // {}, never null
@@ -112,14 +131,7 @@ func (l *Ledger) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late 
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `
-		INSERT INTO proved (zone_id, fingerprint, labels, "commit", at) SELECT ?1, ?2, ?3, ?4, ?5
-		WHERE NOT ?6 OR EXISTS (SELECT 1 FROM proved WHERE zone_id = ?1)
-		ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, labels = excluded.labels,
-			"commit" = excluded."commit", at = excluded.at
-		WHERE (fingerprint, labels) <> (excluded.fingerprint, excluded.labels)`,
-		p.Zone, p.Fingerprint, string(text), p.Commit, l.stamp(), late)
-	return err
+	return l.group.prepared.exec(ctx, tx, rememberProof, p.Zone, p.Fingerprint, string(text), p.Commit, l.stamp(), late)
 }
 
 func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID]reconcile.Proof, error) {
@@ -147,7 +159,7 @@ func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID]reconcile.Pr
 func (l *Ledger) Widen(ctx context.Context, owned []diff.Settled) error {
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, s := range owned {
-			if err := widen(ctx, tx, s); err != nil {
+			if err := l.widen(ctx, tx, s); err != nil {
 				return err
 			}
 		}
@@ -155,10 +167,17 @@ func (l *Ledger) Widen(ctx context.Context, owned []diff.Settled) error {
 	})
 }
 
-func widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
+const (
+	ownedMembers = `SELECT members FROM applied WHERE zone_id = ? AND ruleset_id = ?`
+	widenOwned   = `
+		INSERT INTO applied (zone_id, ruleset_id, members, "commit") VALUES (?, ?, ?, '')
+		ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = ''`
+)
+
+func (l *Ledger) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	var text string
 	var union []diff.Member
-	row := tx.QueryRowContext(ctx, `SELECT members FROM applied WHERE zone_id = ? AND ruleset_id = ?`, s.ID.Zone, s.ID.Ruleset)
+	row := l.group.prepared.row(ctx, tx, ownedMembers, s.ID.Zone, s.ID.Ruleset)
 	err := row.Scan(&text)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -177,10 +196,7 @@ func widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	if err != nil || wider == text {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `
-		INSERT INTO applied (zone_id, ruleset_id, members, "commit") VALUES (?, ?, ?, '')
-		ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = ''`, s.ID.Zone, s.ID.Ruleset, wider)
-	return err
+	return l.group.prepared.exec(ctx, tx, widenOwned, s.ID.Zone, s.ID.Ruleset, wider)
 }
 
 // driftTime is the form of the time of a drift: text that sorts as time does.

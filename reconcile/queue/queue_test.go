@@ -335,3 +335,34 @@ func BenchmarkUrgent(b *testing.B) {
 	}
 	b.ReportMetric(float64(handed)/float64(b.N), "handouts/push") // 8 of 7, as one of 8 is another
 }
+
+// TestOfAndLongest: what is known of one key, and which work goes on for longest.
+func TestOfAndLongest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New[string](queue.Config[string]{Workers: 4})
+		if next, work := q.Of("a"); next != nil || work != nil {
+			t.Errorf("%v, %v", next, work)
+		}
+		if _, ok := q.Longest(); ok {
+			t.Error("something is at work")
+		}
+		q.Set(item{Key: "a", Reason: "first"}, item{Key: "b", Due: time.Now().Add(time.Hour), Reason: "later"})
+		if next, work := q.Of("b"); next == nil || next.Reason != "later" || work != nil {
+			t.Errorf("%v, %v", next, work)
+		}
+		next(t, q)
+		time.Sleep(time.Second)
+		q.Set(item{Key: "c"}, item{Key: "a", Reason: "again"})
+		next(t, q)
+		if next, work := q.Of("a"); next == nil || next.Reason != "again" || work == nil || work.Reason != "first" {
+			t.Errorf("%v, %v", next, work)
+		}
+		if work, ok := q.Longest(); !ok || work.Key != "a" {
+			t.Errorf("%v", work)
+		}
+		q.Done("a", nil)
+		if work, ok := q.Longest(); !ok || work.Key != "c" {
+			t.Errorf("%v", work)
+		}
+	})
+}

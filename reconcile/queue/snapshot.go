@@ -48,6 +48,37 @@ func (q *Queue[K]) list() (waiting, atWork []entry[K]) {
 	return waiting, atWork
 }
 
+// Of returns the item that is to come next for a key, and the work on it; nil where there
+// is none.
+func (q *Queue[K]) Of(key K) (next *Item[K], work *Work[K]) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e := q.entries[key]
+	if e == nil {
+		return nil, nil
+	}
+	if e.comes {
+		next = new(e.next)
+	}
+	if e.work != nil {
+		work = new(*e.work)
+	}
+	return next, work
+}
+
+// Longest returns the work that goes on for longest; false where none does.
+func (q *Queue[K]) Longest() (longest Work[K], ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var first uint64
+	for _, e := range q.entries {
+		if e.work != nil && (!ok || e.handed < first) {
+			longest, first, ok = *e.work, e.handed, true
+		}
+	}
+	return longest, ok
+}
+
 // Stats counts the items of each priority: stats[queue.Push].Due.
 type Stats [priorities]Count
 

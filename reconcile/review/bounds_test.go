@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // slowly is a head whose evaluation never ends.
@@ -140,6 +141,14 @@ func TestRunTellsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, 1)
 		f.converge("c1", fleetZone(1, core("xss")))
+		rounds, pulls := 0, 0
+		f.Failed = func(round bool) {
+			if round {
+				rounds++
+			} else {
+				pulls++
+			}
+		}
 		ticks, wake := make(chan time.Time), make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -154,8 +163,11 @@ func TestRunTellsOnce(t *testing.T) {
 		look(errors.New("503"))
 		look(nil)
 		look(errors.New("503"))
-		if n := strings.Count(f.log.String(), `"pull requests were not looked at" error="listing pull requests: 503"`); n != 2 {
-			t.Errorf("told %d times:\n%s", n, f.log)
+		if list := f.Outages.Outages(); len(list) != 1 || list[0].Subject != reconcile.OutageForge || list[0].Cause != "listing pull requests: 503" {
+			t.Errorf("outages %+v", list)
+		}
+		if strings.Contains(f.log.String(), "level=WARN") {
+			t.Errorf("log\n%s", f.log)
 		}
 		f.forge.down = nil
 		f.open(1, "p1", fleetZone(1, core("sqli")))
@@ -163,6 +175,18 @@ func TestRunTellsOnce(t *testing.T) {
 		synctest.Wait()
 		if f.forge.comments[1] == "" {
 			t.Error("waking it did nothing")
+		}
+		if rounds != 3 || pulls != 0 { // each counts, though it is told of once
+			t.Errorf("%d rounds and %d pull requests failed", rounds, pulls)
+		}
+		f.open(2, "p2")
+		delete(f.heads.at, 2)
+		f.heads.failed[2] = errors.New("it is too large")
+		f.Config.Comments = false
+		wake <- struct{}{}
+		synctest.Wait()
+		if pulls != 1 {
+			t.Errorf("%d pull requests failed", pulls)
 		}
 		cancel()
 		<-ended

@@ -58,7 +58,7 @@ func newFixture(t *testing.T, n int) *fixture {
 		Forge: f.forge, Heads: f.heads, Base: f.base, Reader: f.calls, Records: f.records, Comments: true,
 		Budget: diff.Budget{Requests: 1200, Per: 5 * time.Minute}, Concurrency: 1, Now: f.clock.Now,
 		Requests: f.tamper.sent.Load,
-		Log:      slog.New(slog.NewTextHandler(f.log, nil)),
+		Log:      slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	return f
 }

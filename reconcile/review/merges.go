@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 )
 
 // Merges marks commits of the followed branch: pending while one is being applied,
@@ -16,9 +17,10 @@ import (
 // nobody had approved becomes a success when somebody has. It is a [reconcile.Reporter]; a
 // forge that is down holds nothing up. Make it with [NewMerges].
 type Merges struct {
-	send func(ctx context.Context, commit string, m Mark) error
-	log  *slog.Logger
-	wake chan struct{}
+	send    func(ctx context.Context, commit string, m Mark) error
+	log     *slog.Logger
+	outages *outage.Tracker
+	wake    chan struct{}
 
 	mu      sync.Mutex
 	queue   []merged
@@ -40,8 +42,8 @@ type merged struct {
 const mostMarks = 100
 
 // NewMerges returns a reporter that sends marks; see [Merges.Run].
-func NewMerges(send func(ctx context.Context, commit string, m Mark) error, log *slog.Logger) *Merges {
-	return &Merges{send: send, log: log, wake: make(chan struct{}, 1)}
+func NewMerges(send func(ctx context.Context, commit string, m Mark) error, log *slog.Logger, outages *outage.Tracker) *Merges {
+	return &Merges{send: send, log: log, outages: outages, wake: make(chan struct{}, 1)}
 }
 
 // Begin says that a commit is about to be applied.
@@ -128,7 +130,6 @@ const retryMarks = 30 * time.Second
 // Run sends marks until ctx ends, those of one commit in order. One that the forge
 // does not take is tried again after those of other commits, and is told once.
 func (m *Merges) Run(ctx context.Context) {
-	failing := false
 	for {
 		next, ok := m.next()
 		if !ok {
@@ -143,10 +144,8 @@ func (m *Merges) Run(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			if !failing {
-				m.log.WarnContext(ctx, "the forge did not take a mark; it is tried again", "commit", next.commit, "state", string(next.mark.State), "error", err.Error())
-			}
-			failing = true
+			m.log.DebugContext(ctx, "the forge did not take a mark; it is tried again", "commit", next.commit, "state", string(next.mark.State), "error", err.Error())
+			m.outages.Failed(reconcile.OutageForge, "", "marks", err)
 			m.postpone(next.commit)
 			select {
 			case <-ctx.Done():
@@ -155,7 +154,7 @@ func (m *Merges) Run(ctx context.Context) {
 			}
 			continue
 		}
-		failing = false
+		m.outages.Worked(reconcile.OutageForge, "", "marks")
 		m.done(next)
 	}
 }

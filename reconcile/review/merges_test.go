@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 )
 
 func TestMergesSettleOnce(t *testing.T) {
@@ -24,7 +25,7 @@ func TestMergesSettleOnce(t *testing.T) {
 		}
 		sent <- commit + " " + mark.String()
 		return nil
-	}, slog.New(slog.DiscardHandler))
+	}, slog.New(slog.DiscardHandler), outage.New(outage.Config{}))
 	m.Begin("c1")
 	m.Begin("c1")
 	unfinished := reconcile.Report{Commit: "c1", Unfinished: 3}
@@ -52,7 +53,7 @@ func TestMergesSettleOnce(t *testing.T) {
 }
 
 func TestMergesSettleWhatIsReplaced(t *testing.T) {
-	m := NewMerges(nil, slog.New(slog.DiscardHandler))
+	m := NewMerges(nil, slog.New(slog.DiscardHandler), outage.New(outage.Config{}))
 	m.Begin("c1")
 	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
 	m.Begin("c2")
@@ -79,7 +80,7 @@ func TestMergesAreNotHeldUpByOne(t *testing.T) {
 			}
 			sent = append(sent, commit+" "+string(mark.State))
 			return nil
-		}, slog.New(slog.DiscardHandler))
+		}, slog.New(slog.DiscardHandler), outage.New(outage.Config{}))
 		m.Begin("gone")
 		m.Report(t.Context(), reconcile.Report{Commit: "gone"})
 		m.Begin("c2")
@@ -106,7 +107,7 @@ func TestMergesOfSeveralRuns(t *testing.T) {
 	run := func(unfinished int, results []reconcile.Result, changes ...diff.Change) reconcile.Report {
 		return reconcile.Report{Commit: "c1", Unfinished: unfinished, Results: results, Plan: diff.Plan{Changes: changes}}
 	}
-	m := NewMerges(nil, slog.New(slog.DiscardHandler))
+	m := NewMerges(nil, slog.New(slog.DiscardHandler), outage.New(outage.Config{}))
 	last := func() string { return m.queue[len(m.queue)-1].mark.String() }
 	m.Begin("c1")
 	m.Report(t.Context(), run(1, []reconcile.Result{{Change: change(2, false), Outcome: reconcile.Failed}}, change(1, true), change(2, false)))

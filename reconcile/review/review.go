@@ -32,6 +32,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
@@ -65,7 +66,9 @@ type Config struct {
 	Concurrency int           // zones at once; zero is 16
 	Timeout     time.Duration // of one pull request in one round; zero is 2 minutes
 	Now         func() time.Time
-	Log         *slog.Logger // nil discards
+	Failed      func(round bool) // called for each review that failed, or round; nil: nothing is
+	Log         *slog.Logger     // nil discards
+	Outages     *outage.Tracker  // notes whether the forge and git answer; nil: one that nothing reads
 }
 
 const (
@@ -77,11 +80,12 @@ const (
 // [New].
 type Reviews struct {
 	Config
-	told   map[int]told
-	parts  map[int]part // that are not read through yet
-	kept   kept
-	late   map[int]int // the round in which a pull request took too long, or was not read through
-	rounds int
+	told    map[int]told
+	parts   map[int]part // that are not read through yet
+	kept    kept
+	failing map[int]string // why a pull request was not reviewed in the last round
+	late    map[int]int    // the round in which a pull request took too long, or was not read through
+	rounds  int
 }
 
 // told is what was last said of a pull request.
@@ -101,8 +105,14 @@ const mostReviewed = 50
 
 // New returns reviews that have looked at nothing yet.
 func New(c Config) *Reviews {
+	if c.Outages == nil {
+		c.Outages = outage.New(outage.Config{})
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Failed == nil {
+		c.Failed = func(bool) {}
 	}
 	if c.Tokens == nil {
 		c.Tokens = token.New(token.Config{Now: c.Now, Log: c.Log})
@@ -114,14 +124,13 @@ func New(c Config) *Reviews {
 		c.Timeout = usualTimeout
 	}
 	return &Reviews{
-		Config: c, told: map[int]told{}, parts: map[int]part{}, late: map[int]int{},
+		Config: c, told: map[int]told{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
 		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now},
 	}
 }
 
 // Run looks at pull requests at each tick and when woken, until ctx ends.
 func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, wake <-chan struct{}) {
-	said := ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -129,13 +138,9 @@ func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, wake <-chan s
 		case <-ticks:
 		case <-wake:
 		}
-		err := r.Round(ctx)
-		switch {
-		case err == nil:
-			said = ""
-		case ctx.Err() == nil && err.Error() != said:
-			said = err.Error() // a forge that is down is told once
-			r.Log.WarnContext(ctx, "pull requests were not looked at", "error", said)
+		if err := r.Round(ctx); err != nil && ctx.Err() == nil {
+			r.Failed(true)
+			r.Log.DebugContext(ctx, "pull requests were not looked at", "error", err.Error()) // it is an outage
 		}
 	}
 }
@@ -149,8 +154,11 @@ func (r *Reviews) Round(ctx context.Context) error {
 	}
 	open, err := r.Forge.PullRequests(ctx)
 	if err != nil {
-		return fmt.Errorf("listing pull requests: %w", err)
+		err = fmt.Errorf("listing pull requests: %w", err)
+		r.Outages.Failed(reconcile.OutageForge, "", "list", err)
+		return err
 	}
+	r.Outages.Worked(reconcile.OutageForge, "", "list")
 	slices.SortFunc(open, byTrust)
 	open = open[:min(len(open), mostReviewed)]
 	numbers := make([]int, len(open))
@@ -160,8 +168,11 @@ func (r *Reviews) Round(ctx context.Context) error {
 	r.forget(ctx, numbers)
 	heads, failed, err := r.Heads.Fetch(ctx, numbers)
 	if err != nil {
-		return fmt.Errorf("fetching pull requests: %w", err)
+		err = fmt.Errorf("fetching pull requests: %w", err)
+		r.Outages.Failed(reconcile.OutageGit, "", "pull requests", err)
+		return err
 	}
+	r.Outages.Worked(reconcile.OutageGit, "", "pull requests")
 	r.rounds++
 	slices.SortStableFunc(open, r.lateLast)
 	for _, pull := range open {
@@ -172,14 +183,29 @@ func (r *Reviews) Round(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if err != nil && !errors.Is(err, errInParts) {
-			r.Log.WarnContext(ctx, "a pull request was not reviewed", "number", pull.Number, "error", err.Error())
+			r.Failed(false)
 		}
+		r.tellFailure(ctx, pull.Number, err)
 		if again := r.noteLate(pull.Number, err); again {
 			break // the others of them have their turn in the next rounds
 		}
 	}
 	r.dropKept()
 	return nil
+}
+
+// tellFailure logs why a pull request was not reviewed, once for each cause.
+func (r *Reviews) tellFailure(ctx context.Context, number int, err error) {
+	if err == nil || errors.Is(err, errInParts) {
+		delete(r.failing, number)
+		return
+	}
+	level, cause := slog.LevelWarn, outage.Cause(err)
+	if r.failing[number] == cause {
+		level = slog.LevelDebug
+	}
+	r.failing[number] = cause
+	r.Log.Log(ctx, level, "a pull request was not reviewed", "number", number, "error", err.Error())
 }
 
 // lateLast puts pull requests whose time was over, or that are read in parts, after
@@ -238,6 +264,7 @@ var errTooLong = errors.New("it took longer")
 func (r *Reviews) forget(ctx context.Context, open []int) {
 	gone := func(number int) bool { return !slices.Contains(open, number) }
 	maps.DeleteFunc(r.parts, func(number int, _ part) bool { return gone(number) })
+	maps.DeleteFunc(r.failing, func(number int, _ string) bool { return gone(number) })
 	maps.DeleteFunc(r.late, func(number, _ int) bool { return gone(number) })
 	for number, said := range r.told {
 		if !gone(number) {

@@ -37,7 +37,7 @@ type Config struct {
 	Log      *slog.Logger // nil discards
 }
 
-// Source looks at git. Make it with [New]. But for Poke, its methods are
+// Source looks at git. Make it with [New]. But for Poke and Progress, its methods are
 // not safe for concurrent use.
 type Source struct {
 	Config
@@ -47,6 +47,8 @@ type Source struct {
 	unheard  string    // the commit that could not be asked for its approvals
 	failures int       // in a row
 	failed   time.Time // when the last one was
+
+	progress progress
 }
 
 // evaluated is what a commit came to.
@@ -157,16 +159,19 @@ const (
 // says which commit is in force then.
 func (s *Source) Run(ctx context.Context, inForce func() string, propose func(context.Context, reconcile.Proposal)) {
 	for ctx.Err() == nil {
+		s.progress.begin(s.Now())
 		p := s.Look(ctx, inForce())
 		if ctx.Err() != nil {
 			return
 		}
+		s.progress.looked(p, s.Now())
 		if p.Err != nil && p.Commit == "" { // a commit that is not trusted costs git nothing
 			s.failures, s.failed = s.failures+1, s.Now()
 		} else {
 			s.failures = 0
 		}
 		propose(ctx, p)
+		s.progress.end()
 		s.wait(ctx)
 	}
 }

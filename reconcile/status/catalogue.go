@@ -3,6 +3,7 @@ package status
 import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // metric describes one metric. Its collector and its row in docs/metrics.md are
@@ -139,12 +140,102 @@ var (
 	}
 )
 
+// Those that are worked out when they are read.
+var (
+	lastFetch = metric{
+		"seawall_last_fetch_timestamp_seconds", "gauge", nil,
+		"When git was last fetched with success.",
+	}
+	lastObservation = metric{
+		"seawall_last_observation_timestamp_seconds", "gauge", nil,
+		"When a zone was last read with success.",
+	}
+	zoneOutcomes = metric{
+		"seawall_zone_outcomes", "gauge",
+		[]label{{"outcome", outcomeNames()}},
+		"Declared zones by what the last look at each has come to, now; a zone counts once.",
+	}
+	oldestDrift = metric{
+		"seawall_oldest_drift_age_seconds", "gauge", nil,
+		"For how long the oldest drift has been known that is not healed; 0 while there is none.",
+	}
+	queueZones = metric{
+		"seawall_queue_zones", "gauge",
+		[]label{priorities, {"state", []string{queueLater, queueDue, queueAtWork}}},
+		"Zones in the queue: to be looked at later, due now, and at work.",
+	}
+	queueOldest = metric{
+		"seawall_queue_oldest_due_age_seconds", "gauge",
+		[]label{priorities},
+		"For how long the first zone that is due has been due; 0 while none is.",
+	}
+	workInProgress = metric{
+		"seawall_work_in_progress", "gauge", nil,
+		"Zones that workers are at.",
+	}
+	workOldest = metric{
+		"seawall_work_oldest_age_seconds", "gauge", nil,
+		"For how long the oldest work in progress goes on; 0 while there is none.",
+	}
+	budgetLeft = metric{
+		"seawall_budget_requests_left", "gauge", nil,
+		"Requests that may be sent to the platform now without waiting.",
+	}
+	budgetWaited = metric{
+		"seawall_budget_waited_seconds_total", "counter",
+		[]label{{"what", []string{waitedZones, waitedRequests}}},
+		"How long the request budget has kept work waiting: the time in which zones were due and not begun, and that of single requests, added up.",
+	}
+	outages = metric{
+		"seawall_outages", "gauge",
+		[]label{{"subject", outageSubjects}},
+		"Outages that last, by what they are of.",
+	}
+)
+
+// Those that are counted where they happen.
+var (
+	writesTotal = metric{
+		"seawall_writes_total", "counter",
+		[]label{{"trigger", []string{triggerCommit, triggerDrift, triggerToken}}, direction},
+		"Writes that were sent to the platform, by what they were because of.",
+	}
+	platformErrors = metric{
+		"seawall_platform_errors_total", "counter",
+		[]label{{"code", errorCodes()}},
+		"Requests to the platform that failed, each try by itself: by the code of the answer, or by what came instead of one.",
+	}
+	reviewFailures = metric{
+		"seawall_review_failures_total", "counter",
+		[]label{{"what", []string{reviewRound, reviewPullRequest}}},
+		"Reviews of pull requests that failed: rounds in which none could be looked at, and single ones.",
+	}
+)
+
+var priorities = label{"priority", []string{"push", "bulk", "released", "retry", "sweep"}}
+
+// liveMetrics returns those that are worked out when they are read.
+func liveMetrics() []metric {
+	return []metric{
+		lastFetch, lastObservation, zoneOutcomes, oldestDrift, queueZones, queueOldest, workInProgress, workOldest, budgetLeft, budgetWaited, outages,
+	}
+}
+
+func outcomeNames() []string {
+	var names []string
+	for _, o := range inspect.Outcomes() {
+		names = append(names, string(o))
+	}
+	return names
+}
+
 // catalogue returns all of the above, in the order of the documentation.
 func catalogue() []metric {
-	return []metric{
+	return append([]metric{
 		buildInfo, readiness, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
 		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
-	}
+		writesTotal, platformErrors, reviewFailures,
+	}, liveMetrics()...)
 }
 
 func findingKinds() []string {

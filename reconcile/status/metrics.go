@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // metrics are the numbers of one daemon, in a registry of their own.
@@ -20,6 +21,8 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 	changes  *prometheus.CounterVec
 	requests *prometheus.CounterVec
+
+	writes, errors, reviewFailures *prometheus.CounterVec
 
 	lastRun, lastSweep, lastConverged gauge
 	declared, zones, nonConvergent    gauge
@@ -32,9 +35,10 @@ type metrics struct {
 	commit string // whose problems are shown
 }
 
-func newMetrics(version string, ready func() bool) *metrics {
+func newMetrics(version string, ready func() bool, look func() inspect.Status) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.runs, m.changes, m.requests = m.counter(runsTotal), m.counter(changesTotal), m.counter(requestsTotal)
+	m.writes, m.errors, m.reviewFailures = m.counter(writesTotal), m.counter(platformErrors), m.counter(reviewFailures)
 	m.duration = m.histogram(runDuration)
 	m.lastRun, m.lastSweep, m.lastConverged = m.gauge(lastRun), m.gauge(lastSweep), m.gauge(lastConverged)
 	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)
@@ -46,6 +50,7 @@ func newMetrics(version string, ready func() bool) *metrics {
 	m.gauge(buildInfo).set(1, version)
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: readiness.name, Help: readiness.help}, func() float64 { return truth(ready()) }),
+		newLive(look),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -65,6 +70,7 @@ func (m *metrics) countRun(r reconcile.Report) {
 		return
 	}
 	m.requests.WithLabelValues().Add(float64(r.Requests))
+	m.countWrites(r)
 	for _, result := range r.Results {
 		m.changes.WithLabelValues(string(result.Outcome), string(result.Change.Direction)).Inc()
 	}
@@ -136,6 +142,7 @@ var zoneStates = []struct {
 	{"changed", func(s diff.Summary) int { return s.Changed }},
 	{"weakening", func(s diff.Summary) int { return s.Weakening }},
 	{"refused", func(s diff.Summary) int { return s.Refused }},
+	{"observed", func(s diff.Summary) int { return s.Observed }},
 	{"blocked", func(s diff.Summary) int { return s.Blocked }},
 	{"not_deployed", func(s diff.Summary) int { return s.NotDeployed }},
 	{"unknown", func(s diff.Summary) int { return s.Unknown }},

@@ -67,8 +67,9 @@ func TestMetricsBeforeTheFirstRun(t *testing.T) {
 		}
 	}
 	want := []string{
-		`seawall_build_info{version="v1.2.3"} 1`, "seawall_changes_total", "seawall_ready", "seawall_requests_total",
-		"seawall_run_duration_seconds_count", "seawall_run_duration_seconds_sum", "seawall_runs_total",
+		`seawall_build_info{version="v1.2.3"} 1`, "seawall_changes_total", "seawall_platform_errors_total", "seawall_ready",
+		"seawall_requests_total", "seawall_review_failures_total", "seawall_run_duration_seconds_count", "seawall_run_duration_seconds_sum",
+		"seawall_runs_total", "seawall_writes_total",
 	}
 	slices.Sort(got)
 	if d := cmp.Diff(want, slices.Compact(got)); d != "" {
@@ -110,6 +111,8 @@ func TestMetricsOfASweep(t *testing.T) {
 		`seawall_run_duration_seconds_count{trigger="sweep"} 1`,
 		`seawall_run_duration_seconds_sum{trigger="sweep"} 90`,
 		`seawall_runs_total{outcome="partial",trigger="sweep"} 1`,
+		`seawall_writes_total{direction="strengthens",trigger="drift"} 3`,
+		`seawall_writes_total{direction="weakens",trigger="drift"} 1`,
 		`seawall_zones{state="blocked"} 2`,
 		`seawall_zones{state="changed"} 4`,
 		`seawall_zones{state="forbidden"} 7`,
@@ -265,7 +268,7 @@ func TestMetricsNameEveryRowOfTheSummary(t *testing.T) {
 	var want, got []string
 	for i := range summary.NumField() {
 		summary.Field(i).SetInt(int64(i))
-		if name := summary.Type().Field(i).Tag.Get("json"); name != "zones" && !strings.HasPrefix(name, "tokens") {
+		if name, _, _ := strings.Cut(summary.Type().Field(i).Tag.Get("json"), ","); name != "zones" && !strings.HasPrefix(name, "tokens") {
 			want = append(want, fmt.Sprint(name, " ", i))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/metrics.md")
@@ -71,7 +72,15 @@ func render(all []metric) string {
 // TestCatalogueIsWhatIsServed: after a full run every metric of the catalogue is
 // served, as it is described, and nothing else of ours.
 func TestCatalogueIsWhatIsServed(t *testing.T) {
-	s, c := start(t)
+	w := watch(t)
+	w.fresh()
+	for _, o := range inspect.Outcomes() {
+		w.look.Zones.Outcomes[o] = 1
+	}
+	for _, p := range priorities.values {
+		w.look.Queue = append(w.look.Queue, inspect.Priority{Priority: p})
+	}
+	s, c := w.Status, w.clock
 	for _, trigger := range triggers.values {
 		r := full(c)
 		r.Trigger = reconcile.Trigger(trigger)

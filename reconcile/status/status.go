@@ -5,10 +5,10 @@
 //	loop.Reporters = append(loop.Reporters, s)
 //	err := status.Serve(ctx, listener, s.Handler())
 //
-// A [Status] is a [reconcile.Reporter] and knows only what reports tell it. It
-// serves, to GET and HEAD:
+// A [Status] is a [reconcile.Reporter], and asks the daemon how it is when it is asked
+// itself. It serves, to GET and HEAD:
 //
-//	/healthz   200 while the process serves; restart it when this fails
+//	/healthz   200 while its parts make progress, else 503 and why; restart it then
 //	/readyz    200 while what git says is looked after, else 503 and why, a reason a line
 //	/metrics   numbers for Prometheus; docs/metrics.md lists them
 //
@@ -28,6 +28,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // Schedule says when the next tick comes after a time; the zero time means
@@ -39,8 +40,12 @@ type Schedule interface {
 // Config is what a [Status] is made from.
 type Config struct {
 	Now     func() time.Time // required
-	Sweep   Schedule         // nil: the sweep is never overdue
+	Sweep   Schedule         // nil: the sweep is never overdue, and no zone
+	Sync    Schedule         // of looks at git; nil: none
 	Version string           // of the program, for seawall_build_info
+	// Look says how the daemon is; nil, and a status without a time, say nothing.
+	Look   func() inspect.Status
+	Bounds Bounds
 }
 
 // Status gathers what runs report. It is safe for concurrent use.
@@ -59,8 +64,11 @@ var _ reconcile.Reporter = (*Status)(nil)
 
 // New starts to watch; until the first full run, the sweep is counted from now.
 func New(config Config) *Status {
+	if config.Look == nil {
+		config.Look = func() inspect.Status { return inspect.Status{} }
+	}
 	s := &Status{config: config, started: config.Now(), stuck: map[diff.DeploymentID]bool{}}
-	s.metrics = newMetrics(config.Version, func() bool { return len(s.unready()) == 0 })
+	s.metrics = newMetrics(config.Version, func() bool { return len(s.NotReady(config.Look())) == 0 }, config.Look)
 	return s
 }
 
@@ -117,11 +125,17 @@ func (s *Status) followStuck(r reconcile.Report) {
 // sent again that was not kept before.
 const guardNonConvergent = "non_convergent"
 
-// unready returns the reasons why the daemon cannot be relied on, none if it can.
+// NotReady returns the reasons why a daemon cannot be relied on that is as a look says,
+// none if it can.
+func (s *Status) NotReady(look inspect.Status) []string {
+	return append(s.unready(), s.config.stale(look)...)
+}
+
+// unready returns those that reports tell of.
 func (s *Status) unready() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var reasons []string
+	reasons := []string{}
 	if !s.acted {
 		reasons = append(reasons, "no valid commit was acted on yet")
 	}
@@ -152,10 +166,14 @@ func (s *Status) sweepDue() time.Time {
 func (s *Status) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if reasons := s.config.stuck(s.config.Look()); len(reasons) > 0 {
+			answer(w, http.StatusServiceUnavailable, reasons...)
+			return
+		}
 		answer(w, http.StatusOK, "ok")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if reasons := s.unready(); len(reasons) > 0 {
+		if reasons := s.NotReady(s.config.Look()); len(reasons) > 0 {
 			answer(w, http.StatusServiceUnavailable, reasons...)
 			return
 		}

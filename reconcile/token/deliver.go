@@ -51,7 +51,7 @@ func (w *Worker) redeliver(ctx context.Context, record diff.TokenRecord) reconci
 // deliver takes a secret to its sink and then destroys the sealed copy.
 func (w *Worker) deliver(ctx context.Context, record diff.TokenRecord, secret edge.Secret) error {
 	if err := w.Sinks.Deliver(ctx, *record.Sink, secret); err != nil {
-		return err
+		return &reconcile.SinkError{Sink: record.Sink.Name, Err: err}
 	}
 	return w.Memory.Delivered(ctx, record.Intent)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -66,7 +67,12 @@ func (w *Worker) lookUp(ctx context.Context, live diff.TokensLive, declared []de
 func (w *Worker) unlisted(ctx context.Context, live diff.TokensLive, err error) (diff.TokensLive, error) {
 	switch {
 	case errors.Is(err, edge.ErrNotOffered):
-		w.Log.WarnContext(ctx, "the platform does not list its tokens, which platform.profile extended expects; the ledger alone is believed", "error", err.Error())
+		level := slog.LevelWarn
+		if w.unlistedTold {
+			level = slog.LevelDebug
+		}
+		w.unlistedTold = true
+		w.Log.Log(ctx, level, "the platform does not list its tokens, which platform.profile extended expects; the ledger alone is believed", "error", err.Error())
 		return live, nil
 	case ctx.Err() != nil:
 		return live, context.Cause(ctx)

@@ -65,10 +65,11 @@ type Config struct {
 type Worker struct {
 	Config
 
-	quarantined bool                           // nothing unfinished is on record
-	unkept      map[edge.TokenID]string        // updates that the platform did not keep, as fingerprints
-	groups      cached[[]edge.PermissionGroup] // as last read
-	own         cached[edge.Token]             // what the platform said of the credential itself
+	unlistedTold bool                           // that the platform does not list its tokens
+	quarantined  bool                           // nothing unfinished is on record
+	unkept       map[edge.TokenID]string        // updates that the platform did not keep, as fingerprints
+	groups       cached[[]edge.PermissionGroup] // as last read
+	own          cached[edge.Token]             // what the platform said of the credential itself
 }
 
 // New returns a worker that has done nothing yet.
@@ -174,6 +175,9 @@ func (w *Worker) Plan(scope Scope, live diff.TokensLive) diff.Plan {
 // NonConvergentTokens of [diff.Facts]. Whoever wants them tried again leaves
 // them out there.
 func (w *Worker) Unkept() map[edge.TokenID]string { return maps.Clone(w.unkept) }
+
+// CheckSink reports why a sink could not take a secret.
+func (w *Worker) CheckSink(s desired.Sink) error { return w.Sinks.Check(s) }
 
 // rejected reports whether the platform does not accept the credential: then
 // nothing else about tokens can work either.

@@ -22,6 +22,7 @@ type visit struct {
 	*Worker
 	Task
 	sight Sight // its At is zero once something was written since
+	calls int   // to the platform, for the change at work
 }
 
 // change makes one write and proves it. Once it is sent it is finished even when
@@ -68,6 +69,7 @@ func (v *visit) permit(ctx context.Context, planned, now diff.Change) *reconcile
 func (v *visit) write(ctx context.Context, c diff.Change) reconcile.Result {
 	concurrent := false
 	for try := 1; ; try++ {
+		v.calls++
 		answer, err := v.Writer.UpdateRule(ctx, c.ZoneID, c.Target.EntryPoint, c.Target.Rule, c.Request.Body)
 		v.sight.At = time.Time{}
 		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
@@ -139,13 +141,15 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 		return result
 	}
 	c := result.Change
-	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target.Owned, Version: v.sight.EntryPoint.Value.Version}}); err != nil {
+	result.Version = v.sight.EntryPoint.Value.Version
+	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target.Owned, Version: result.Version}}); err != nil {
 		result.Outcome, result.Err = reconcile.Failed, err
 	}
 	return result
 }
 
 func (v *visit) read(ctx context.Context) error {
+	v.calls++
 	entryPoint, at, err := v.entryPoint(ctx, v.Zone().ID)
 	if err != nil {
 		v.sight.At = time.Time{}

@@ -170,7 +170,9 @@ func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (re
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
 		if ctx.Err() == nil && !rejected {
+			v.calls = 0
 			result = v.change(ctx, c)
+			result.Calls = v.calls
 		}
 		rejected = rejected || errors.Is(result.Err, edge.ErrUnauthenticated)
 		results = append(results, result)

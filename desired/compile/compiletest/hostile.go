@@ -1,5 +1,6 @@
 // Package compiletest makes CUE files for tests of what evaluates them: small
-// inputs that CUE itself can neither bound nor survive, and a fleet of any size.
+// inputs that CUE itself can neither bound nor survive, and a fleet of any size. [Tree]
+// evaluates a whole tree.
 //
 // The inputs of [Hostile] must be evaluated in a process that has a memory
 // limit and a timer, and whose death is expected. They are made in code

@@ -23,7 +23,6 @@ import (
 
 // Store is what a daemon remembers with, but for tokens.
 type Store interface {
-	reconcile.Memory
 	reconcile.Control
 	reconcile.Records
 }
@@ -108,7 +107,7 @@ func steps(all []step) func(*testing.T, func(*testing.T) Fixture) {
 	}
 }
 
-// check reads a store in every way there is: none may say anything else.
+// check reads a store in both ways there are: neither may say anything else.
 func check(t testing.TB, s Store, want reconcile.Record) {
 	t.Helper()
 	ctx := t.Context()
@@ -118,25 +117,12 @@ func check(t testing.TB, s Store, want reconcile.Record) {
 	standing, err := s.Standing(ctx)
 	must(t, err)
 	same(t, "standing", standingOf(want), standing)
-	recalled, err := s.Recall(ctx)
-	must(t, err)
-	same(t, "recalled", recollectionOf(want), recalled)
-	holds, err := s.Holds(ctx)
-	must(t, err)
-	same(t, "holds", want.Holds, holds)
 }
 
 func standingOf(r reconcile.Record) reconcile.Standing {
 	return reconcile.Standing{
 		Commit: r.Accepted.Commit, Holds: r.Holds, Approvals: r.Approvals,
 		RolloutCommit: r.Rollout.Commit, RolloutHalted: r.Rollout.Halted, RolloutWave: r.Rollout.Wave,
-	}
-}
-
-func recollectionOf(r reconcile.Record) reconcile.Recollection {
-	return reconcile.Recollection{
-		Applied: r.Applied, NonConvergent: r.NonConvergent, Size: r.Accepted.Size,
-		Holds: r.Holds, Approvals: r.Approvals, Rollout: r.Rollout,
 	}
 }
 

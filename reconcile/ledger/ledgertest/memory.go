@@ -10,31 +10,31 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// memorySteps are about [reconcile.Memory].
+// memorySteps are about what deployments own, and which changes were not kept.
 func memorySteps() []step {
 	return []step{
 		{"nothing", func(context.Context, Store) error { return nil }, reconcile.Record{}},
 		{
-			"settle", func(ctx context.Context, s Store) error { return s.Settle(ctx, "c1", owns(first, "a", "b")) },
+			"prove what is owned", func(ctx context.Context, s Store) error { return s.Prove(ctx, "c1", nil, owns(first, "a", "b")) },
 			reconcile.Record{Applied: diff.Applied{first: {"a", "b"}}},
 		},
 		{
-			"settle nothing", func(ctx context.Context, s Store) error { return s.Settle(ctx, "c1", nil) }, reconcile.Record{},
+			"prove nothing", func(ctx context.Context, s Store) error { return s.Prove(ctx, "c1", nil, nil) }, reconcile.Record{},
 		},
 		{
-			"settle again keeps what is not named", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Settle(ctx, "c1", append(owns(first, "a"), owns(second, "b")...)), s.Settle(ctx, "c2", owns(first, "c", "d")))
+			"prove again keeps what is not named", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Prove(ctx, "c1", nil, append(owns(first, "a"), owns(second, "b")...)), s.Prove(ctx, "c2", nil, owns(first, "c", "d")))
 			},
 			reconcile.Record{Applied: diff.Applied{first: {"c", "d"}, second: {"b"}}},
 		},
 		{
-			"settle owning nothing is remembered", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Settle(ctx, "c1", owns(first, "a")), s.Settle(ctx, "c2", owns(first)))
+			"owning nothing is remembered", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Prove(ctx, "c1", nil, owns(first, "a")), s.Prove(ctx, "c2", nil, owns(first)))
 			},
 			reconcile.Record{Applied: diff.Applied{first: {}}},
 		},
 		{
-			"members are kept to the letter", func(ctx context.Context, s Store) error { return s.Settle(ctx, "", owns(first, nasty...)) },
+			"members are kept to the letter", func(ctx context.Context, s Store) error { return s.Prove(ctx, "", nil, owns(first, nasty...)) },
 			reconcile.Record{Applied: diff.Applied{first: nasty}},
 		},
 		{
@@ -44,15 +44,15 @@ func memorySteps() []step {
 			reconcile.Record{NonConvergent: map[diff.DeploymentID]string{first: "f2", second: "f1"}},
 		},
 		{
-			"settle forgives only what is named, changed or not", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Settle(ctx, "c1", owns(first, "a")), s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, second, "f1"),
-					s.Settle(ctx, "c1", owns(first, "a")))
+			"a proof forgives only what is named, changed or not", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Prove(ctx, "c1", nil, owns(first, "a")), s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, second, "f1"),
+					s.Prove(ctx, "c1", nil, owns(first, "a")))
 			},
 			reconcile.Record{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.DeploymentID]string{second: "f1"}},
 		},
 		{
 			"the last size counts", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Accept(ctx, "c1", diff.Size{Zones: 9, Deployments: 12, Tokens: 3}), s.Accept(ctx, "c1", diff.Size{Zones: 9, Deployments: 12, Tokens: 2}))
+				return errors.Join(s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: diff.Size{Zones: 9, Deployments: 12, Tokens: 3}}), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: diff.Size{Zones: 9, Deployments: 12, Tokens: 2}}))
 			},
 			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c1", Size: diff.Size{Zones: 9, Deployments: 12, Tokens: 2}}},
 		},
@@ -67,8 +67,8 @@ func forgetSteps() []step {
 		},
 		{
 			"forget drops what is named, known or not", func(ctx context.Context, s Store) error {
-				return errors.Join(s.Settle(ctx, "c1", append(owns(first, "a"), append(owns(second, "b"), owns(sibling, "c")...)...)),
-					s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, sibling, "f1"), s.Accept(ctx, "c1", diff.Size{Zones: 3}),
+				return errors.Join(s.Prove(ctx, "c1", nil, append(owns(first, "a"), append(owns(second, "b"), owns(sibling, "c")...)...)),
+					s.NonConvergent(ctx, first, "f1"), s.NonConvergent(ctx, sibling, "f1"), s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: diff.Size{Zones: 3}}),
 					s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "f", "c1", nil)}, nil),
 					s.Forget(ctx, []diff.DeploymentID{first, {Zone: "z9", Ruleset: "r"}, {Zone: "z2", Ruleset: "other"}}))
 			},

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// asking says which daemon is asked, and how its answer is printed.
+type asking struct {
+	options
+	address string
+}
+
+func (a *asking) addTo(cmd *cobra.Command) {
+	addConfig(cmd, &a.options)
+	cmd.Flags().StringVar(&a.address, "address", "", "ask the daemon at `URL`, such as http://127.0.0.1:8710, instead of over its socket")
+	cmd.Flags().StringVarP(&a.output, "output", "o", "text", "text or json")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func newStatus(t *terminal) *cobra.Command {
+	var a asking
+	cmd := &cobra.Command{
+		Use:   "status [ZONE]",
+		Short: "Ask the running daemon how it is, or how a zone is",
+		Long: `Ask the running daemon which commit is in force and which is wanted, when git was
+last fetched, how many zones are in sync and which are not, what is in the queue, what
+is left of the request budget, and which outages, holds and freezes there are. With the
+name or the id of a zone: what differs there, when it was read, and when it is read next.
+
+The daemon answers on a socket in its state folder, which its own user and root may use.
+--address asks it over its listen address instead, where that serves /status. The zones
+that are listed are at most 20.
+
+Exit codes: 0 healthy and in sync, 2 changes are pending, 4 something needs a person or
+an outage lasts, 1 the daemon does not answer or declares no such zone.`,
+		Example: "  seawall status\n  seawall status shop.example\n  seawall status -o json | jq -r .verdict",
+		Args:    perhapsZone,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.showStatus(cmd.Context(), t)
+			}
+			list, err := a.askZones(cmd.Context(), t, args[0], inspect.ZoneList.Text)
+			if err != nil {
+				return err
+			}
+			return exitOf(list.Verdict())
+		},
+	}
+	a.addTo(cmd)
+	return cmd
+}
+
+func newWhy(t *terminal) *cobra.Command {
+	var a asking
+	cmd := &cobra.Command{
+		Use:   "why ZONE",
+		Short: "Say why a zone is as it is, and when it is looked at next",
+		Long: `Ask the running daemon for the last decision about a zone, in sentences: the stage
+that took it (read, plan, guard, write, prove), the guard, hold or window, since when,
+what changes it, and when and why the zone is looked at next. The JSON form is the one
+of seawall status ZONE.
+
+Exit codes: 0 the daemon has answered, 1 it does not answer or declares no such zone.`,
+		Example: "  seawall why shop.example",
+		Args:    oneZone,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := a.askZones(cmd.Context(), t, args[0], inspect.ZoneList.Why)
+			return err
+		},
+	}
+	a.addTo(cmd)
+	return cmd
+}
+
+// perhapsZone takes a zone or nothing.
+func perhapsZone(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return oneZone(cmd, args)
+}
+
+// showStatus prints how the daemon is.
+func (a *asking) showStatus(ctx context.Context, t *terminal) error {
+	client, where, err := a.daemon(t)
+	if err != nil {
+		return err
+	}
+	s, err := client.Status(ctx)
+	if err != nil {
+		return unanswered(err, where)
+	}
+	if a.output == "json" {
+		err = inspect.JSON(t.out, s)
+	} else {
+		err = s.Text(t.out)
+	}
+	if err != nil {
+		return err
+	}
+	return exitOf(s.Verdict)
+}
+
+// askZones prints zones, as JSON or as text does it.
+func (a *asking) askZones(ctx context.Context, t *terminal, word string, text func(inspect.ZoneList, io.Writer) error) (list inspect.ZoneList, err error) {
+	client, where, err := a.daemon(t)
+	if err != nil {
+		return list, err
+	}
+	if list, err = client.Zones(ctx, word); err != nil {
+		return list, unanswered(err, where)
+	}
+	if a.output == "json" {
+		return list, inspect.JSON(t.out, list)
+	}
+	return list, text(list, t.out)
+}
+
+// daemon is the one of --address, or else of the configured state folder.
+func (a *asking) daemon(t *terminal) (client inspect.Client, where string, err error) {
+	if err := oneOf("--output", a.output, "text", "json"); err != nil {
+		return client, "", err
+	}
+	if a.address != "" {
+		client, err := inspect.At(a.address)
+		if err != nil {
+			return client, "", usage("--address %s", err)
+		}
+		return client, a.address, nil
+	}
+	config, err := t.loadConfig(a.configFile())
+	if err != nil {
+		return client, "", err
+	}
+	return inspect.OnSocket(config.StateDir), inspect.SocketPath(config.StateDir), nil
+}
+
+// unanswered is a failure to ask, with what to try.
+func unanswered(err error, where string) error {
+	var none *inspect.NoZoneError
+	switch {
+	case errors.As(err, &none) && none.Near != "":
+		return fail(err, fmt.Sprintf("did you mean %q?", none.Near))
+	case errors.As(err, &none):
+		return fail(err, "seawall plan names the zones; no commit may be in force yet, which seawall status says")
+	case errors.Is(err, fs.ErrPermission):
+		return fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cause(err)), "only the daemon's own user and root may ask it: use sudo, or --address")
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cause(err)), "is seawall run at work, with this configuration?")
+	}
+	return fail(fmt.Errorf("%s: %w", where, err), "listen serves /status where it is a loopback address, or health.status is true")
+}
+
+// exitOf is the exit code of a verdict.
+func exitOf(v inspect.Verdict) error {
+	switch v {
+	case inspect.Working:
+		return exitStatus(exitChanges)
+	case inspect.Attention:
+		return exitStatus(exitAttention)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package diff_test
+
+import (
+	"testing"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// TestObserveSelects: an entry selects by account and labels, as declared or as last
+// proved; a token is observed where everything is.
+func TestObserveSelects(t *testing.T) {
+	zone := diff.Change{Kind: diff.KindDeployment, Account: "prod", Zone: "a.example", ZoneID: "1", Deployment: "core"}
+	token := diff.Change{Kind: diff.KindToken, Token: "ci"}
+	facts := diff.Facts{
+		Zones:        map[edge.ZoneID]diff.Labels{"1": {"tier": "gold"}},
+		LabelsBefore: map[edge.ZoneID]diff.Labels{"1": {"tier": "silver"}},
+		Holds:        []diff.Hold{{Zone: "a.example"}},
+	}
+	for name, test := range map[string]struct {
+		observe     []diff.Observe
+		zone, token bool
+	}{
+		"nothing":            {nil, false, false},
+		"everything":         {[]diff.Observe{{}}, true, true},
+		"account":            {[]diff.Observe{{Account: "prod"}}, true, false},
+		"other account":      {[]diff.Observe{{Account: "test"}}, false, false},
+		"label":              {[]diff.Observe{{Labels: diff.Labels{"tier": "gold"}}}, true, false},
+		"label before":       {[]diff.Observe{{Labels: diff.Labels{"tier": "silver"}}}, true, false},
+		"account, no label":  {[]diff.Observe{{Account: "prod", Labels: diff.Labels{"tier": "tin"}}}, false, false},
+		"one of two entries": {[]diff.Observe{{Account: "test"}, {Account: "prod"}}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts.Observe = test.observe
+			plan := diff.Guard(diff.Plan{Changes: []diff.Change{zone, token}}, facts)
+			if got := plan.Changes[0].Refused.Observed(); got != test.zone {
+				t.Errorf("zone: observed %t, want %t", got, test.zone)
+			}
+			if got := plan.Changes[1].Refused.Observed(); got != test.token {
+				t.Errorf("token: observed %t, want %t", got, test.token)
+			}
+			if got := plan.Observed(); got != (test.zone || test.token) {
+				t.Errorf("plan: observed %t", got)
+			}
+		})
+	}
+}

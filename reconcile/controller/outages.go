@@ -1,0 +1,119 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/outage"
+	"github.com/seawall-dev/seawall/reconcile/token"
+)
+
+// state notes how something that needs the state folder has ended, and reports a failure.
+// part is what was done.
+func (c *Controller) state(ctx context.Context, part string, err error) {
+	if err == nil {
+		c.Outages.Worked(reconcile.OutageState, "", part)
+		return
+	}
+	c.Outages.Failed(reconcile.OutageState, "", part, err)
+	c.reports.failure(ctx, err)
+}
+
+// git notes whether the source could be reached. A commit that is not acted on came from
+// one that works.
+func (c *Controller) git(p reconcile.Proposal) {
+	if p.Err != nil && p.Commit == "" {
+		c.Outages.Failed(reconcile.OutageGit, "", "fetch", p.Err)
+	} else {
+		c.Outages.Worked(reconcile.OutageGit, "", "fetch")
+	}
+}
+
+// declare says which zones are declared from now on.
+func (c *Controller) declare(g *control.Generation) {
+	c.Outages.Declare(g.State.Zones(), g.Declares)
+}
+
+// outage notes whether the zone could be read and written.
+func (c *Controller) outage(l *look) {
+	err, ofAccount := l.failure()
+	c.Outages.Zone(outage.Zone{
+		ID: l.item.Key, Name: l.task.Zone().Key, Account: l.task.Account().Key, OfAccount: ofAccount, Answered: l.answered(), Cached: !l.asked(),
+	}, err)
+}
+
+// answered reports whether the platform has answered something about the zone.
+func (l *look) answered() bool {
+	err := l.sight.EntryPoint.Err
+	return err == nil || errors.Is(err, edge.ErrEntryPointNotFound)
+}
+
+// failure is why the zone could not be read, written or recorded, nil where it could. What
+// a guard refuses is none, nor is what a newer declaration has kept from being sent.
+func (l *look) failure() (err error, ofAccount bool) {
+	switch {
+	case l.sight.Account.Listed.Err != nil:
+		return l.sight.Account.Listed.Err, true
+	case !l.answered():
+		return l.sight.EntryPoint.Err, false
+	case l.unrecorded != nil:
+		return fmt.Errorf("%w: %w", reconcile.ErrState, l.unrecorded), false
+	}
+	for _, problem := range l.plan.Problems {
+		if problem.State.Unread() && problem.Err != nil {
+			return problem.Err, true
+		}
+	}
+	for _, result := range l.results {
+		if result.Outcome == reconcile.Failed && ofPlatformOrState(result.Err) {
+			return result.Err, false
+		}
+	}
+	return nil, false
+}
+
+// ofPlatformOrState reports whether a write failed for what may last, and not for what
+// was found in the zone.
+func ofPlatformOrState(err error) bool {
+	var answer *edge.Error
+	if errors.As(err, &answer) || errors.Is(err, reconcile.ErrState) {
+		return true
+	}
+	for _, is := range []error{edge.ErrUnavailable, edge.ErrOutcomeUnknown, edge.ErrUnreadable, edge.ErrThrottled, edge.ErrForbidden, edge.ErrUnauthenticated} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	return false
+}
+
+// tokenOutages notes whether the credential for tokens, the ledger and the sinks have
+// worked. It reports whether that is all that failed as a whole.
+func (c *Controller) tokenOutages(o token.Outcome) (told bool) {
+	switch {
+	case o.Err == nil:
+		c.Outages.Worked(reconcile.OutageCredential, outage.CredentialTokens, "tokens")
+		c.Outages.Worked(reconcile.OutageState, "", "tokens")
+	case errors.Is(o.Err, edge.ErrUnauthenticated):
+		c.Outages.Failed(reconcile.OutageCredential, outage.CredentialTokens, "tokens", o.Err)
+	case errors.Is(o.Err, context.Canceled):
+		return false
+	default:
+		c.Outages.Failed(reconcile.OutageState, "", "tokens", o.Err)
+	}
+	if o.Err == nil {
+		failing := map[string]error{}
+		for _, result := range o.Results {
+			var sink *reconcile.SinkError
+			if errors.As(result.Err, &sink) {
+				failing[sink.Sink] = result.Err
+			}
+		}
+		c.Outages.Only(reconcile.OutageSink, "deliver", failing)
+	}
+	return o.Err != nil
+}

@@ -1,0 +1,313 @@
+package controller
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/nearest"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/queue"
+)
+
+// mostNotable bounds how many zones a status names.
+const mostNotable = 20
+
+// Status says how the daemon is, as far as the controller knows: the caller adds what is
+// left of the budget, outages, and what /readyz says. It sends nothing, and costs a look
+// at each zone in memory.
+func (c *Controller) Status() inspect.Status {
+	v := c.view()
+	s := inspect.Status{
+		Version: inspect.Version, At: v.now, Started: c.outcomes.began, Commit: v.commit(), Source: v.source(), Zones: v.zones(),
+		Queue: v.queue(), Work: v.work(), Holds: append([]diff.Hold{}, c.control.Holds()...), Freezes: v.freezes(), Tokens: v.tokens(),
+		Outages: []reconcile.Outage{}, Reasons: []string{}, NotReady: []string{},
+	}
+	s.Budget = inspect.Budget{Requests: c.Budget.Requests, PerSeconds: c.Budget.Per.Seconds()}
+	c.outcomes.mu.Lock()
+	s.Budget.WaitedSeconds = c.outcomes.waited.total.Seconds()
+	c.outcomes.mu.Unlock()
+	if r := c.control.Rollout(); r != nil {
+		s.Rollout = &inspect.Rollout{Waves: r.Waves, Open: r.Open, Next: r.Next, Halted: r.Halted}
+	}
+	return s
+}
+
+// Zones says what is known of the zones that a word means: those declared by this name, or
+// the one with this id. Where there are none, near is a name that may have been meant,
+// empty for none.
+func (c *Controller) Zones(word string) (list inspect.ZoneList, near string) {
+	v := c.view()
+	list = inspect.ZoneList{Version: inspect.Version, At: v.now, Zones: []inspect.Zone{}}
+	if v.g == nil {
+		return list, ""
+	}
+	var names []string
+	for _, account := range v.g.State.Accounts {
+		for _, z := range account.Zones {
+			if z.Key == word || string(z.ID) == word {
+				list.Zones = append(list.Zones, v.zone(account, z))
+			}
+			names = append(names, z.Key)
+		}
+	}
+	if len(list.Zones) == 0 {
+		near = nearest.Word(word, names)
+	}
+	return list, near
+}
+
+// view looks at a controller at one moment.
+type view struct {
+	c   *Controller
+	g   *control.Generation // nil while nothing is in force
+	now time.Time
+}
+
+func (c *Controller) view() view { return view{c, c.control.Current(), time.Now()} }
+
+func (v view) commit() inspect.Commit {
+	commit := inspect.Commit{Wanted: v.c.Source.Progress().Commit}
+	if v.g != nil {
+		commit.InForce = v.g.State.Commit
+	}
+	v.c.outcomes.mu.Lock()
+	defer v.c.outcomes.mu.Unlock()
+	if held := v.c.outcomes.held; held != nil {
+		commit.Held = new(*held)
+	}
+	return commit
+}
+
+func (v view) source() inspect.Source {
+	p := v.c.Source.Progress()
+	s := inspect.Source{
+		LastSuccess: p.Success, AgeSeconds: inspect.Age(p.Success, v.now), Failures: p.Failures, Looking: p.Looking,
+		LookingSeconds: inspect.Age(p.Looking, v.now),
+	}
+	if p.Success.IsZero() {
+		s.AgeSeconds = inspect.Age(v.c.outcomes.began, v.now)
+	}
+	if p.Err != nil {
+		s.Error = bounded(p.Err.Error())
+	}
+	return s
+}
+
+// zones counts the declared zones by outcome, and names those that stand out most.
+func (v view) zones() inspect.Zones {
+	all := inspect.Zones{Outcomes: map[inspect.Outcome]int{}, Notable: []inspect.Notable{}}
+	for _, outcome := range inspect.Outcomes() {
+		all.Outcomes[outcome] = 0
+	}
+	v.c.outcomes.mu.Lock()
+	all.Observed = v.c.outcomes.observed
+	known := maps.Clone(v.c.outcomes.zones)
+	v.c.outcomes.mu.Unlock()
+	if v.g == nil {
+		return all
+	}
+	var drift time.Time
+	for _, account := range v.g.State.Accounts {
+		for _, z := range account.Zones {
+			last, looked := known[z.ID]
+			outcome := v.outcome(z.ID, last, looked)
+			all.Declared++
+			all.Outcomes[outcome]++
+			if last.notable == nil {
+				continue
+			}
+			all.Notable = insert(all.Notable, notableOf(account, z, outcome, last.notable))
+			if n := last.notable; n.drift && !n.differs.IsZero() && (drift.IsZero() || n.differs.Before(drift)) {
+				drift = n.differs
+				all.Drift = &inspect.Drift{Zone: z.Key, ZoneID: z.ID, Since: drift, AgeSeconds: inspect.Age(drift, v.now)}
+			}
+		}
+	}
+	return all
+}
+
+// outcome is that of a zone. One that a commit declares otherwise than was proved, and
+// that was not looked at since, is pending.
+func (v view) outcome(id edge.ZoneID, last lastLook, looked bool) inspect.Outcome {
+	switch {
+	case last.notable != nil:
+		return inspect.Worst(last.notable.decisions)
+	case v.c.control.CommitWork(v.g, id):
+		return inspect.Pending
+	case !looked:
+		return inspect.NotLookedAt
+	}
+	return inspect.InSync
+}
+
+// notableOf is a zone that stands out, with the most severe of its decisions.
+func notableOf(account desired.Account, z desired.Zone, outcome inspect.Outcome, n *notable) inspect.Notable {
+	named := inspect.Notable{Zone: z.Key, ZoneID: z.ID, Account: account.Key, Outcome: outcome}
+	for _, d := range n.decisions {
+		if d.Outcome == outcome {
+			named.Reason, named.Since = d.Reason, d.Since
+			break
+		}
+	}
+	return named
+}
+
+// insert puts a zone among those that stand out: the most severe first, then the oldest.
+// It keeps the first of them.
+func insert(all []inspect.Notable, n inspect.Notable) []inspect.Notable {
+	at, _ := slices.BinarySearchFunc(all, n, func(a, b inspect.Notable) int {
+		return cmp.Or(b.Outcome.Severity()-a.Outcome.Severity(), a.Since.Compare(b.Since), cmp.Compare(a.ZoneID, b.ZoneID))
+	})
+	if at == mostNotable {
+		return all
+	}
+	all = slices.Insert(all, at, n)
+	return all[:min(len(all), mostNotable)]
+}
+
+func (v view) queue() []inspect.Priority {
+	lines := []inspect.Priority{}
+	for p, n := range v.c.zones.Stats() {
+		lines = append(lines, inspect.Priority{
+			Priority: queue.Priority(p).String(), Waiting: n.Waiting, Due: n.Due, AtWork: n.AtWork, Oldest: n.Oldest,
+			OldestSeconds: inspect.Age(n.Oldest, v.now),
+		})
+	}
+	return lines
+}
+
+// work is what workers are at.
+func (v view) work() inspect.Work {
+	down, _ := v.c.breaker.state()
+	w := inspect.Work{Workers: v.c.Concurrency, PlatformDown: down, Retried: v.c.retries.len()}
+	for _, n := range v.c.zones.Stats() {
+		w.AtWork += n.AtWork
+	}
+	if longest, ok := v.c.zones.Longest(); ok {
+		w.On, w.Oldest = v.nameOf(longest.Key), longest.Began
+	}
+	w.OldestSeconds = inspect.Age(w.Oldest, v.now)
+	return w
+}
+
+// nameOf is the name of a zone, or its id where it is not declared any more.
+func (v view) nameOf(id edge.ZoneID) string {
+	if v.g != nil {
+		if t, ok := v.g.Task(id); ok {
+			return t.Zone().Key
+		}
+	}
+	return string(id)
+}
+
+func (v view) tokens() inspect.Tokens {
+	v.c.outcomes.mu.Lock()
+	tokens := v.c.outcomes.tokens
+	v.c.outcomes.mu.Unlock()
+	if v.g != nil {
+		tokens.Declared = len(v.g.State.Tokens)
+	}
+	tokens.Findings, tokens.Expiring = append([]inspect.Token{}, tokens.Findings...), append([]diff.Expiry{}, tokens.Expiring...)
+	return tokens
+}
+
+func (v view) freezes() []inspect.Freeze {
+	freezes := []inspect.Freeze{}
+	inForce, _ := reconcile.FreezesAt(v.c.control.Guards.Freezes, v.now, false)
+	for _, f := range inForce {
+		freezes = append(freezes, inspect.Freeze{Name: f.Name, Until: f.Until})
+	}
+	return freezes
+}
+
+// zone says what is known of a zone.
+func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone {
+	last, looked := v.c.outcomes.of(declared.ID)
+	z := inspect.Zone{
+		Zone: declared.Key, ZoneID: declared.ID, Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
+		Outcome: v.outcome(declared.ID, last, looked), Decisions: []inspect.Decision{},
+		LookedAt: v.c.outcomes.time(last.at), WrittenAt: v.c.outcomes.time(last.written),
+	}
+	if n := last.notable; n != nil {
+		z.Decisions = append(z.Decisions, n.decisions...)
+		z.Differs, z.Drift = n.differs, n.drift
+	} else if z.Outcome == inspect.Pending {
+		z.Decisions = append(z.Decisions, v.undecided(declared.ID))
+	}
+	z.Fields, z.Unread = v.fields(declared.ID)
+	for _, h := range v.c.control.Holds() {
+		if h.Zone == declared.Key {
+			z.Hold = new(h)
+		}
+	}
+	next, work := v.c.zones.Of(declared.ID)
+	if work != nil {
+		z.AtWork = &inspect.AtWork{
+			Began: work.Began, Seconds: inspect.Age(work.Began, v.now), Priority: work.Priority.String(), Reason: work.Reason,
+		}
+	}
+	if next != nil {
+		z.Next = v.next(*next, work != nil)
+	}
+	z.Why = z.Sentences(v.now)
+	return z
+}
+
+// undecided is what is to be said of a zone that a commit declares otherwise, and that
+// was not looked at since.
+func (v view) undecided(id edge.ZoneID) inspect.Decision {
+	d := inspect.Decision{
+		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit declares it otherwise than was proved last, and it was not looked at since",
+		Since: v.now,
+	}
+	if next, work := v.c.zones.Of(id); work != nil {
+		d.Since = work.Began
+	} else if next != nil && next.Since.Before(v.now) {
+		d.Since = next.Since
+	}
+	return d
+}
+
+// fields are those that differ, from what was seen of the zone last.
+func (v view) fields(id edge.ZoneID) (fields []inspect.Field, unread string) {
+	fields = []inspect.Field{}
+	t, ok := v.c.control.Task(v.g, id)
+	if !ok {
+		return fields, "the zone is not declared"
+	}
+	plan, seen := v.c.foresee(t)
+	if !seen {
+		return fields, "the zone, or its account, was not read since the start, or the last read failed"
+	}
+	for _, c := range plan.Changes {
+		for _, f := range c.Fields {
+			fields = append(fields, inspect.Field{
+				Deployment: c.Deployment, Path: string(f.Path), Live: f.Old, Declared: f.New, Direction: f.Direction,
+			})
+		}
+	}
+	return fields, ""
+}
+
+// next is when an item is handed out, and if it is due, what it waits for.
+func (v view) next(item queue.Item[edge.ZoneID], atWork bool) *inspect.Next {
+	n := &inspect.Next{Due: item.Due, Seconds: item.Due.Sub(v.now).Seconds(), Priority: item.Priority.String(), Reason: item.Reason}
+	if item.Due.After(v.now) || atWork {
+		return n
+	}
+	n.WaitsFor = inspect.WaitsWorker
+	switch down, next := v.c.breaker.state(); {
+	case down && next.After(v.now):
+		n.WaitsFor = inspect.WaitsPlatform
+	case item.Priority != queue.Push && v.c.Room(v.c.shares.kept()) < requestsPerZone:
+		n.WaitsFor = inspect.WaitsBudget
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// ErrNoAnswer: the daemon does not answer, or what answers is none.
+var ErrNoAnswer = errors.New("the daemon does not answer")
+
+// ErrNoZone: the commit in force declares no such zone. The error is a [*NoZoneError].
+var ErrNoZone = errors.New("no such zone is declared")
+
+// NoZoneError says which name may have been meant; empty for none.
+type NoZoneError struct{ Zone, Near string }
+
+func (e *NoZoneError) Error() string { return fmt.Sprintf("no zone %q is declared", e.Zone) }
+
+// Is makes it an [ErrNoZone].
+func (e *NoZoneError) Is(target error) bool { return target == ErrNoZone }
+
+// Client asks a daemon. The zero value asks nobody.
+type Client struct {
+	HTTP *http.Client
+	Base string // without a slash at its end
+}
+
+const (
+	askTimeout = 10 * time.Second
+	mostAnswer = 16 << 20 // bytes
+)
+
+// OnSocket asks the daemon of a state folder on this host.
+func OnSocket(dir string) Client {
+	path := SocketPath(dir)
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	return Client{&http.Client{Timeout: askTimeout, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, "http://daemon"}
+}
+
+// At asks the daemon that serves at an address: http://host:port.
+func At(address string) (Client, error) {
+	at, err := url.Parse(address)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil || at.RawQuery != "" {
+		return Client{}, fmt.Errorf("%q is not an address such as http://127.0.0.1:8710", address)
+	}
+	return Client{&http.Client{Timeout: askTimeout}, strings.TrimSuffix(at.String(), "/")}, nil
+}
+
+// Status asks how the daemon is.
+func (c Client) Status(ctx context.Context) (s Status, err error) {
+	err = c.get(ctx, statusPath, &s)
+	if err == nil && s.Version != Version {
+		err = newer(s.Version)
+	}
+	return s, err
+}
+
+// Zones asks for the zones that a word means; ErrNoZone where none is declared.
+func (c Client) Zones(ctx context.Context, word string) (l ZoneList, err error) {
+	err = c.get(ctx, zonePath+"?"+url.Values{zoneParam: {word}}.Encode(), &l)
+	var none *NoZoneError
+	switch {
+	case errors.As(err, &none):
+		none.Zone = word
+	case err == nil && l.Version != Version:
+		err = newer(l.Version)
+	}
+	return l, err
+}
+
+func newer(version int) error {
+	return fmt.Errorf("%w: it speaks version %d of its status, and this program version %d", ErrNoAnswer, version, Version)
+}
+
+// get asks for a path and reads the answer into a value.
+func (c Client) get(ctx context.Context, path string, value any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Base+path, nil)
+	if err != nil {
+		return err
+	}
+	response, err := c.HTTP.Do(request)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, mostAnswer))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	}
+	if !strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
+		return fmt.Errorf("%w: %s answers %s, and not with a status", ErrNoAnswer, c.Base, response.Status)
+	}
+	if response.StatusCode == http.StatusNotFound {
+		var r refusal
+		if err := json.Unmarshal(body, &r); err == nil && r.Error != "" {
+			return &NoZoneError{Near: r.Near}
+		}
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%w: %s answers %s", ErrNoAnswer, c.Base, response.Status)
+	}
+	if err := json.Unmarshal(body, value); err != nil {
+		return fmt.Errorf("%w: its answer cannot be read: %w", ErrNoAnswer, err)
+	}
+	return nil
+}

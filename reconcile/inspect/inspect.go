@@ -1,0 +1,218 @@
+// Package inspect has what a running daemon says of itself when it is asked:
+//
+//	Status   all of it: commit, source, zones by outcome, queue, budget   inspect.go
+//	Zone     one zone: the last decision about it, and the next look      zone.go
+//
+// Both have a versioned JSON form with a published schema, a text form, and a verdict
+// for scripts. The daemon fills them in (reconcile/controller/snapshot.go) and serves them
+// ([Handler]) on a socket in its state folder ([Listen]); a command asks for them
+// ([Client]). Health and metrics are worked out from the same values.
+//
+// Apart from the socket, the handler and the client everything here is a value or a pure
+// function of one. Times are of the daemon's clock; ages are in seconds, by its monotonic
+// clock. Nothing here holds a secret.
+package inspect
+
+import (
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Version is the version of the JSON forms.
+const Version = 1
+
+// Status is how a daemon is. Its JSON form is a promise; see [StatusSchema].
+type Status struct {
+	Version  int       `json:"version"`
+	At       time.Time `json:"at"`      // when it was asked
+	Program  string    `json:"program"` // the version of seawall
+	Started  time.Time `json:"started"`
+	Verdict  Verdict   `json:"verdict"`
+	Reasons  []string  `json:"reasons"`   // why the verdict is not healthy
+	NotReady []string  `json:"not_ready"` // what /readyz says; none while it answers 200
+
+	Commit  Commit             `json:"commit"`
+	Source  Source             `json:"source"`
+	Zones   Zones              `json:"zones"`
+	Tokens  Tokens             `json:"tokens"`
+	Queue   []Priority         `json:"queue"` // the most urgent first
+	Work    Work               `json:"work"`
+	Budget  Budget             `json:"budget"`
+	Outages []reconcile.Outage `json:"outages"` // that last
+	Rollout *Rollout           `json:"rollout,omitempty"`
+	Holds   []diff.Hold        `json:"holds"`
+	Freezes []Freeze           `json:"freezes"` // in force
+}
+
+// Commit says which commit is acted on.
+type Commit struct {
+	InForce string `json:"in_force"` // empty: none yet, or a folder that is not git
+	Wanted  string `json:"wanted"`   // the newest that was fetched
+	Held    *Held  `json:"held,omitempty"`
+}
+
+// Held says why the wanted commit is not in force.
+type Held struct {
+	Reason   string    `json:"reason"`
+	Problems []string  `json:"problems,omitempty"` // the first of them
+	Since    time.Time `json:"since"`
+}
+
+// Source says how it is going with git.
+type Source struct {
+	// LastSuccess is when git was fetched last; zero: not since the start.
+	LastSuccess time.Time `json:"last_success,omitzero"`
+	AgeSeconds  float64   `json:"age_seconds"` // since LastSuccess, or since the start
+	Failures    int       `json:"failures"`    // fetches that failed since, in a row
+	Error       string    `json:"error,omitempty"`
+	// Looking is when the look began that goes on; zero: none does.
+	Looking        time.Time `json:"looking,omitzero"`
+	LookingSeconds float64   `json:"looking_seconds"`
+}
+
+// Zones counts the declared zones, each once, by its outcome.
+type Zones struct {
+	Declared int             `json:"declared"`
+	Outcomes map[Outcome]int `json:"outcomes"` // each outcome is there
+	// Observed is when a zone was read last; zero: none since the start.
+	Observed time.Time `json:"observed,omitzero"`
+	// Drift is the oldest that is not healed.
+	Drift *Drift `json:"drift,omitempty"`
+	// Notable are zones that need attention or wait: the first of them, the most severe first.
+	Notable []Notable `json:"notable"`
+}
+
+// Drift is a zone that was as declared and is not any more.
+type Drift struct {
+	Zone       string      `json:"zone"`
+	ZoneID     edge.ZoneID `json:"zone_id"`
+	Since      time.Time   `json:"since"` // when it was seen first
+	AgeSeconds float64     `json:"age_seconds"`
+}
+
+// Notable is a zone that is not as declared.
+type Notable struct {
+	Zone    string      `json:"zone"`
+	ZoneID  edge.ZoneID `json:"zone_id"`
+	Account string      `json:"account"`
+	Outcome Outcome     `json:"outcome"`
+	Reason  string      `json:"reason"`
+	Since   time.Time   `json:"since"`
+}
+
+// Tokens says what stands out about tokens.
+type Tokens struct {
+	Declared int       `json:"declared"`
+	LookedAt time.Time `json:"looked_at,omitzero"` // zero: not since the start
+	Findings []Token   `json:"findings"`
+	// Expiring are those that end within 30 days, or have ended, and that nothing follows.
+	Expiring []diff.Expiry `json:"expiring"`
+}
+
+// Token is a token that is not as declared.
+type Token struct {
+	Token   string  `json:"token"`
+	Outcome Outcome `json:"outcome"`
+	Reason  string  `json:"reason"`
+}
+
+// Priority is what the queue has of one priority.
+type Priority struct {
+	Priority string `json:"priority"` // push, bulk, released, retry, sweep
+	Waiting  int    `json:"waiting"`  // due or not, without those at work
+	Due      int    `json:"due"`
+	AtWork   int    `json:"at_work"`
+	// Oldest is since when the first of them is due; zero: none is.
+	Oldest        time.Time `json:"oldest_due,omitzero"`
+	OldestSeconds float64   `json:"oldest_due_seconds"`
+}
+
+// Work is what workers do about zones.
+type Work struct {
+	Workers       int       `json:"workers"`
+	AtWork        int       `json:"at_work"`
+	On            string    `json:"on,omitempty"`    // the zone of the oldest
+	Oldest        time.Time `json:"oldest,omitzero"` // when it began; zero: nothing is at work
+	OldestSeconds float64   `json:"oldest_seconds"`  // since then
+	PlatformDown  bool      `json:"platform_down"`   // reads fail one after the other: only probes are sent
+	Retried       int       `json:"retried"`         // zones that failed, to be tried again
+}
+
+// Budget is what is left of the requests that may be sent.
+type Budget struct {
+	Requests      int     `json:"requests"` // in any span of PerSeconds
+	PerSeconds    float64 `json:"per_seconds"`
+	Used          int     `json:"used"`           // by this process, of those that count now
+	Left          int     `json:"left"`           // that may be sent without waiting
+	PausedSeconds float64 `json:"paused_seconds"` // how long the platform has asked to wait; 0: not
+	// WaitedSeconds is for how long zones that were due have waited for the budget since
+	// the start, and RequestsWaitedSeconds the same of single requests, added up.
+	WaitedSeconds         float64 `json:"waited_seconds"`
+	RequestsWaitedSeconds float64 `json:"requests_waited_seconds"`
+}
+
+// Rollout is how far a commit has come through its waves.
+type Rollout struct {
+	Waves  int       `json:"waves"`
+	Open   int       `json:"open"` // up to which wave zones may be written
+	Next   time.Time `json:"next,omitzero"`
+	Halted string    `json:"halted,omitempty"` // why it does not go on
+}
+
+// Freeze is one that is in force.
+type Freeze struct {
+	Name  string    `json:"name"`
+	Until time.Time `json:"until"`
+}
+
+// Outcome is what the last look at a zone has come to.
+type Outcome string
+
+// The outcomes. A zone whose deployments differ in theirs has the most severe.
+const (
+	InSync        Outcome = "in_sync"       // as declared, when it was looked at last
+	NotLookedAt   Outcome = "not_looked_at" // not since the start; an earlier process has proved it
+	Observed      Outcome = "observed"      // differs, and the configuration allows no write there
+	Pending       Outcome = "pending"       // is to be written, or looked at because of a commit
+	Waiting       Outcome = "waiting"       // a guard holds it back, and that ends by itself
+	Unknown       Outcome = "unknown"       // could not be read
+	Failed        Outcome = "failed"        // could not be written, or not be proved
+	NonConvergent Outcome = "non_convergent"
+	NotDeployed   Outcome = "not_deployed"
+	Blocked       Outcome = "blocked"
+	Forbidden     Outcome = "forbidden"
+	Refused       Outcome = "refused" // a guard holds it back until a person acts
+)
+
+// severity orders the outcomes, the least severe first.
+var severity = []Outcome{
+	InSync, NotLookedAt, Observed, Pending, Waiting, Unknown, Failed, NonConvergent, NotDeployed, Blocked, Forbidden, Refused,
+}
+
+// Outcomes returns all outcomes, the least severe first.
+func Outcomes() []Outcome { return append([]Outcome{}, severity...) }
+
+// Severity is the place of an outcome in [Outcomes].
+func (o Outcome) Severity() int {
+	for i, other := range severity {
+		if o == other {
+			return i
+		}
+	}
+	return len(severity)
+}
+
+// NeedsPerson reports whether it stays so until a person acts.
+func (o Outcome) NeedsPerson() bool { return o.Severity() >= NonConvergent.Severity() }
+
+// Age is the time between two moments in seconds, by the monotonic clock where both know
+// it. It is 0 where the first is not known, and never negative.
+func Age(since, now time.Time) float64 {
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(since).Seconds())
+}

@@ -1,0 +1,346 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// healthy is the status of a daemon with nothing to do.
+func healthy() Status {
+	s := Status{
+		Version: Version, At: noon, Program: "v1.2.3", Started: noon.Add(-50 * time.Hour), Reasons: []string{}, NotReady: []string{},
+		Commit: Commit{InForce: "1234567890abcdef", Wanted: "1234567890abcdef"},
+		Source: Source{LastSuccess: noon.Add(-30 * time.Second), AgeSeconds: 30},
+		Zones:  Zones{Declared: 12, Outcomes: map[Outcome]int{}, Observed: noon.Add(-5 * time.Second), Notable: []Notable{}},
+		Tokens: Tokens{Findings: []Token{}, Expiring: []diff.Expiry{}},
+		Queue:  []Priority{{Priority: "push"}, {Priority: "sweep", Waiting: 12}},
+		Work:   Work{Workers: 16}, Budget: Budget{Requests: 1200, PerSeconds: 300, Left: 1100, Used: 100},
+		Outages: []reconcile.Outage{}, Holds: []diff.Hold{}, Freezes: []Freeze{},
+	}
+	for _, o := range Outcomes() {
+		s.Zones.Outcomes[o] = 0
+	}
+	s.Zones.Outcomes[InSync] = 12
+	return s.Judged()
+}
+
+// with is a status of which something else is so, judged.
+func with(change func(*Status)) Status {
+	s := healthy()
+	change(&s)
+	return s.Judged()
+}
+
+// is has one zone with an outcome, decided a while ago.
+func is(outcome Outcome, ago time.Duration) func(*Status) {
+	return func(s *Status) {
+		s.Zones.Outcomes[InSync]--
+		s.Zones.Outcomes[outcome]++
+		s.Zones.Notable = append(s.Zones.Notable, Notable{"shop.example", "a01", "prod", outcome, "it is so", s.At.Add(-ago)})
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	held := func(s *Status) {
+		s.Commit.Wanted, s.Commit.Held = "fedcba9876543210", &Held{Reason: "it is invalid", Since: noon}
+	}
+	expiring := func(in time.Duration) func(*Status) {
+		return func(s *Status) { s.Tokens.Expiring = []diff.Expiry{{Token: "ci", At: noon.Add(in), Current: true}} }
+	}
+	for name, test := range map[string]struct {
+		change func(*Status)
+		want   Verdict
+		reason string
+	}{
+		"nothing":            {func(*Status) {}, Healthy, ""},
+		"not looked at":      {is(NotLookedAt, 0), Healthy, ""},
+		"held, as declared":  {func(s *Status) { s.Holds = []diff.Hold{{Zone: "a", Until: noon}} }, Healthy, ""},
+		"observed":           {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
+		"pending":            {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
+		"waiting":            {is(Waiting, time.Hour), Working, "1 zone is waiting: shop.example"},
+		"unknown":            {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example"},
+		"unknown for long":   {is(Unknown, time.Hour), Attention, "shop.example has been unknown since 2026-03-01T11:00:00Z"},
+		"failed for long":    {is(Failed, time.Hour), Attention, "shop.example has been failed since 2026-03-01T11:00:00Z"},
+		"refused":            {is(Refused, 0), Attention, "1 zone is refused: shop.example"},
+		"not kept":           {is(NonConvergent, 0), Attention, "1 zone is non convergent: shop.example"},
+		"not deployed":       {is(NotDeployed, 0), Attention, "1 zone is not deployed: shop.example"},
+		"forbidden":          {is(Forbidden, 0), Attention, "1 zone is forbidden: shop.example"},
+		"an outage":          {func(s *Status) { s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}} }, Attention, "an outage lasts: git since 2026-03-01T12:00:00Z: away"},
+		"git fails":          {func(s *Status) { s.Source.Error = "no route" }, Attention, "git cannot be fetched: no route"},
+		"a held commit":      {held, Attention, "commit fedcba987654 is held: it is invalid"},
+		"a rollout":          {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1} }, Working, "a rollout is at wave 1 of 3"},
+		"a halted rollout":   {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1, Halted: "2 failed"} }, Attention, "the rollout is halted: 2 failed"},
+		"not ready":          {func(s *Status) { s.NotReady = []string{"late"} }, Attention, "not ready: late"},
+		"a token":            {func(s *Status) { s.Tokens.Findings = []Token{{"ci", Refused, "it is quarantined"}} }, Attention, "token ci: it is quarantined"},
+		"a token to come":    {func(s *Status) { s.Tokens.Findings = []Token{{"ci", Pending, "create is not done"}} }, Working, "token ci: create is not done"},
+		"a token's end":      {expiring(20 * 24 * time.Hour), Healthy, ""},
+		"a token's near end": {expiring(50 * time.Hour), Attention, "token ci expires in 2 days"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := with(test.change)
+			if s.Verdict != test.want {
+				t.Errorf("%s: %v; want %s", s.Verdict, s.Reasons, test.want)
+			}
+			if test.reason != "" && !slices.Contains(s.Reasons, test.reason) || (test.reason == "") != (len(s.Reasons) == 0) {
+				t.Errorf("reasons %q, want %q", s.Reasons, test.reason)
+			}
+		})
+	}
+}
+
+// everything is a status with each member.
+func everything() Status {
+	return with(func(s *Status) {
+		is(Refused, time.Hour)(s)
+		is(Waiting, time.Minute)(s)
+		s.Commit.Wanted, s.Commit.Held = "fedcba9876543210", &Held{Reason: "it is invalid", Problems: []string{"a.cue:1:1: no"}, Since: noon}
+		s.Source = Source{LastSuccess: noon, AgeSeconds: 1, Failures: 2, Error: "no route", Looking: noon, LookingSeconds: 1}
+		s.Zones.Drift = &Drift{"shop.example", "a01", noon, 60}
+		s.Tokens = Tokens{
+			Declared: 2, LookedAt: noon, Findings: []Token{{"ci", Refused, "it is quarantined"}},
+			Expiring: []diff.Expiry{{Token: "ci", ID: "id", At: noon.Add(time.Hour), Current: true}},
+		}
+		s.Queue = []Priority{{Priority: "retry", Waiting: 2, Due: 1, AtWork: 1, Oldest: noon, OldestSeconds: 90}}
+		s.Work = Work{Workers: 16, AtWork: 1, On: "shop.example", Oldest: noon, OldestSeconds: 3, PlatformDown: true, Retried: 1}
+		s.Budget.PausedSeconds, s.Budget.WaitedSeconds, s.Budget.RequestsWaitedSeconds = 20, 4000, 3
+		s.Outages = []reconcile.Outage{{Subject: reconcile.OutageZone, Name: "shop.example", Cause: "500", Since: noon, Zones: 1, Tries: 3}}
+		s.Rollout = &Rollout{Waves: 3, Open: 1, Next: noon, Halted: "2 zones failed"}
+		s.Holds, s.Freezes = []diff.Hold{{Zone: "shop.example", Until: noon, Reason: "INC-1"}}, []Freeze{{"weekend", noon}}
+		s.NotReady = []string{"late"}
+	})
+}
+
+// someZones are zones with each member, and with as little as can be.
+func someZones() ZoneList {
+	z := Zone{
+		Zone: "shop.example", ZoneID: "a01", Account: "prod", Origin: desired.Origin{File: "edge.cue", Line: 6, Column: 8}, Commit: "1234567890abcdef",
+		Outcome: Waiting, LookedAt: noon.Add(-time.Minute), WrittenAt: noon.Add(-26 * time.Hour), Drift: true, Differs: noon.Add(-time.Hour),
+		Decisions: []Decision{{
+			Deployment: "core", Stage: StageGuard, Outcome: Waiting, Guard: "hold", Reason: "the zone is held", Release: "seawall hold release zone shop.example",
+			Approve: "sha256:1", Until: noon.Add(time.Hour), Since: noon.Add(-time.Hour),
+		}},
+		Fields: []Field{{"core", "enabled", true, false, diff.Weakens}, {"core", "expression", nil, "a <b>", diff.Neutral}}, Unread: "it was not read",
+		Hold:   &diff.Hold{Zone: "shop.example", Until: noon.Add(time.Hour), Reason: "INC-1"},
+		AtWork: &AtWork{noon, 3, "sweep", "its turn"},
+		Next:   &Next{noon, -90, "retry", "it failed before", WaitsBudget},
+	}
+	least := Zone{Zone: "b", ZoneID: "a02", Account: "prod", Outcome: NotLookedAt, Decisions: []Decision{}, Fields: []Field{}}
+	list := ZoneList{Version: Version, At: noon, Zones: []Zone{z, least}}
+	for i := range list.Zones {
+		list.Zones[i].Why = list.Zones[i].Sentences(noon)
+	}
+	return list
+}
+
+func TestSchemas(t *testing.T) {
+	status, zone := compiled(t, StatusSchema), compiled(t, ZoneSchema)
+	for name, s := range map[string]Status{"healthy": healthy(), "everything": everything()} {
+		if err := status.Validate(instance(t, s)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := zone.Validate(instance(t, someZones())); err != nil {
+		t.Error(err)
+	}
+
+	// They are closed, and nothing that is always there may be left out.
+	for name, spoil := range map[string]func(map[string]any){
+		"unknown":        func(m map[string]any) { m["more"] = 1 },
+		"without queue":  func(m map[string]any) { delete(m, "queue") },
+		"another number": func(m map[string]any) { m["version"] = 2 },
+		"a new outcome":  func(m map[string]any) { m["zones"].(map[string]any)["outcomes"].(map[string]any)["odd"] = 1 },
+	} {
+		m := instance(t, everything()).(map[string]any)
+		spoil(m)
+		if status.Validate(m) == nil {
+			t.Errorf("%s: the schema takes it", name)
+		}
+	}
+	m := instance(t, someZones()).(map[string]any)
+	m["zones"] = []any{}
+	if zone.Validate(m) == nil {
+		t.Error("the schema takes no zone")
+	}
+}
+
+func compiled(t *testing.T, schema []byte) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource("schema.json", document); err != nil {
+		t.Fatal(err)
+	}
+	s, err := compiler.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func instance(t *testing.T, value any) any {
+	t.Helper()
+	var b bytes.Buffer
+	if err := JSON(&b, value); err != nil {
+		t.Fatal(err)
+	}
+	i, err := jsonschema.UnmarshalJSON(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// TestJSONComesBack: what a daemon writes a command reads as the same.
+func TestJSONComesBack(t *testing.T) {
+	var b bytes.Buffer
+	if err := JSON(&b, everything()); err != nil {
+		t.Fatal(err)
+	}
+	var back Status
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(everything(), back); d != "" {
+		t.Errorf("(-sent +read):\n%s", d)
+	}
+}
+
+func TestText(t *testing.T) {
+	var b strings.Builder
+	if err := everything().Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `status     attention, as of 2026-03-01T12:00:00Z; seawall v1.2.3, running for 2d02h
+           - an outage lasts: zone shop.example since 2026-03-01T12:00:00Z: 500 (1 zone)
+           - git cannot be fetched: no route
+           - commit fedcba987654 is held: it is invalid
+           - the rollout is halted: 2 zones failed
+           - 1 zone is refused: shop.example
+           - token ci: it is quarantined
+           - token ci expires in 1 hour
+           - not ready: late
+           - 1 zone is waiting: shop.example
+commit     1234567890ab in force
+           fedcba987654 wanted, held since 2026-03-01T12:00:00Z: it is invalid
+             a.cue:1:1: no
+source     fetched 1s ago, at 2026-03-01T12:00:00Z
+           2 failures since: no route
+zones      12 declared, 10 in sync, 1 waiting, 1 refused
+           the last was read 5s ago
+drift      oldest: shop.example, for 1m00s
+tokens     2 declared, looked at 0s ago
+           ci: refused: it is quarantined
+           ci expires in 1 hour
+work       1 of 16 workers at work, the oldest on shop.example for 3s
+           reads fail one after the other: only probes are sent to the platform
+           1 zone is tried again after a failure
+queue      retry     2 waiting, 1 due, the oldest for 1m30s
+budget     1100 of 1200 requests left in 5m00s; zones have waited for it for 1h06m since the start
+           the platform has asked to wait for another 20s
+rollout    wave 1 of 3, halted: 2 zones failed
+hold       shop.example is held until 2026-03-01T12:00:00Z: INC-1
+freeze     weekend until 2026-03-01T12:00:00Z
+outage     zone shop.example since 2026-03-01T12:00:00Z: 500 (1 zone)
+
+ZONE          OUTCOME  FOR    REASON
+shop.example  refused  1h00m  it is so
+shop.example  waiting  1m00s  it is so
+seawall why ZONE says more of one.
+`
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestTextOfZones(t *testing.T) {
+	list := someZones()
+	var b strings.Builder
+	if err := list.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString("---\n")
+	if err := list.Why(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `zone       shop.example (account prod, id a01)
+outcome    waiting
+           - core: guard (hold), for 1h00m: the zone is held
+declared   edge.cue:6:8, commit 1234567890ab
+looked at  1m00s ago, at 2026-03-01T11:59:00Z
+written    26h00m ago, at 2026-02-28T10:00:00Z
+at work    for 3s (sweep: its turn)
+next look  due for 1m30s (retry: it failed before), waits for: budget
+hold       held until 2026-03-01T13:00:00Z: INC-1
+differs    since 2026-03-01T11:00:00Z, drift
+fields     not known: it was not read
+           core enabled: true -> false (weakens)
+           core expression: - -> "a <b>" (neutral)
+
+zone       b (account prod, id a02)
+outcome    not looked at
+declared   , commit (none)
+looked at  not since the daemon started
+next look  none is planned
+---
+shop.example (account prod) is not as declared; a guard holds the change back for a while.
+Stage guard, guard hold, deployment core, since 2026-03-01T11:00:00Z (1h00m ago): the zone is held.
+What changes that: seawall hold release zone shop.example.
+It ends by itself at 2026-03-01T13:00:00Z.
+The last write was proved 26h00m ago.
+It has differed since 2026-03-01T11:00:00Z (drift: live has changed, and not because of a commit).
+The zone is held until 2026-03-01T13:00:00Z: INC-1.
+A worker has had it for 3s (priority sweep: its turn).
+Next look: due for 1m30s (priority retry: it failed before); it waits because the request budget is used up for now.
+
+b (account prod) has not been read since the daemon started; an earlier process proved it as declared.
+No next look is planned: only a commit, or an end of what it waits for, brings one.
+`
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestEachOutcomeHasWords: none is left without a sentence, a place and a schema.
+func TestEachOutcomeHasWords(t *testing.T) {
+	for _, o := range Outcomes() {
+		if line := (Zone{Zone: "z", Outcome: o}).headline(); !strings.HasSuffix(line, ".") {
+			t.Errorf("%s: %q", o, line)
+		}
+		for name, schema := range map[string][]byte{"status": StatusSchema, "zone": ZoneSchema} {
+			if !bytes.Contains(schema, []byte(`"`+string(o)+`"`)) {
+				t.Errorf("%s is not in the schema of a %s", o, name)
+			}
+		}
+	}
+}
+
+// TestTextKeepsToItsLine: what comes from a server or a repository cannot reach a
+// terminal's control sequences.
+func TestTextKeepsToItsLine(t *testing.T) {
+	s := everything()
+	s.Zones.Notable[0].Reason, s.Source.Error = "a\x1b[31mb\nQ", "x\ny\x07"
+	var b strings.Builder
+	if err := s.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(b.String(), "\x1b\x07") || strings.Contains(b.String(), "\nQ") {
+		t.Errorf("%q", b.String())
+	}
+}

@@ -1,0 +1,71 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+// socketName is the socket of a daemon in its state folder; until it may be used, it has
+// another name.
+const (
+	socketName  = "status.sock"
+	newSockName = "status.new"
+)
+
+// longestPath is how long the path of a socket may be, in bytes: systems hold it in a
+// field of 104 bytes or more, with an end.
+const longestPath = 103
+
+// SocketPath is where the daemon of a state folder answers.
+func SocketPath(dir string) string { return filepath.Join(dir, socketName) }
+
+// Listen opens the socket of a state folder. Only its owner, and root, may connect: its
+// mode is 0600 from the beginning. One that an earlier process has left is replaced; a file
+// that is no socket is an error. The caller has the lock of the folder, so no other daemon
+// uses it. Closing removes it.
+func Listen(dir string) (net.Listener, error) {
+	path, fresh := SocketPath(dir), filepath.Join(dir, newSockName)
+	if len(path) > longestPath {
+		return nil, fmt.Errorf("the path %s has %d bytes, and that of a socket at most %d", path, len(path), longestPath)
+	}
+	for _, name := range []string{path, fresh} {
+		info, err := os.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case info.Mode().Type() != fs.ModeSocket:
+			return nil, fmt.Errorf("%s is no socket; it is left as it is", name)
+		}
+	}
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	listener.SetUnlinkOnClose(false) // it gets another name
+	if err := errors.Join(os.Chmod(fresh, 0o600), os.Rename(fresh, path)); err != nil {
+		return nil, errors.Join(err, listener.Close(), os.Remove(fresh))
+	}
+	return &socket{UnixListener: listener, path: path}, nil
+}
+
+// socket removes its file when it is closed.
+type socket struct {
+	*net.UnixListener
+	path string
+}
+
+// Close implements [net.Listener]. Closing again does nothing.
+func (s *socket) Close() error {
+	if err := s.UnixListener.Close(); err != nil {
+		return err
+	}
+	return os.Remove(s.path)
+}

@@ -1,0 +1,389 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Text writes a status for a person at a terminal.
+func (s Status) Text(w io.Writer) error {
+	var t textWriter
+	t.verdict(s)
+	t.commit(s)
+	t.source(s)
+	t.zones(s)
+	t.tokens(s)
+	t.queue(s)
+	t.budget(s)
+	t.control(s)
+	t.outages(s)
+	t.notable(s)
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+// Text writes zones for a person at a terminal.
+func (l ZoneList) Text(w io.Writer) error {
+	var t textWriter
+	for i, z := range l.Zones {
+		if i > 0 {
+			t.WriteByte('\n')
+		}
+		t.zone(z, l.At)
+	}
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+// Why writes the last decision about zones, and their next look, in sentences.
+func (l ZoneList) Why(w io.Writer) error {
+	var t textWriter
+	for i, z := range l.Zones {
+		if i > 0 {
+			t.WriteByte('\n')
+		}
+		for _, line := range z.Why {
+			fmt.Fprintln(&t, diff.Printable(line))
+		}
+	}
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+// JSON writes a value in its versioned JSON form, ended by a newline.
+func JSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// textWriter gathers lines of a name and what it says.
+type textWriter struct{ bytes.Buffer }
+
+const labelWidth = 9
+
+// line writes a line with its label; an empty label goes on with the one before.
+func (t *textWriter) line(label, format string, args ...any) {
+	fmt.Fprintf(t, "%-*s  %s\n", labelWidth, label, diff.Printable(fmt.Sprintf(format, args...)))
+}
+
+func (t *textWriter) verdict(s Status) {
+	t.line("status", "%s, as of %s; seawall %s, running for %s", s.Verdict, instant(s.At), s.Program, span(Age(s.Started, s.At)))
+	for _, reason := range s.Reasons {
+		t.line("", "- %s", reason)
+	}
+}
+
+func (t *textWriter) commit(s Status) {
+	c := s.Commit
+	switch {
+	case c.InForce == "" && s.Zones.Declared == 0:
+		t.line("commit", "none in force yet")
+	case c.InForce == "":
+		t.line("commit", "none: desired state is a folder that is not git")
+	default:
+		t.line("commit", "%s in force", short(c.InForce))
+	}
+	if c.Held == nil {
+		if c.Wanted != "" && c.Wanted != c.InForce {
+			t.line("", "%s wanted: it is being evaluated", short(c.Wanted))
+		}
+		return
+	}
+	t.line("", "%s wanted, held since %s: %s", short(c.Wanted), instant(c.Held.Since), c.Held.Reason)
+	for _, p := range c.Held.Problems {
+		t.line("", "  %s", p)
+	}
+}
+
+func (t *textWriter) source(s Status) {
+	switch g := s.Source; {
+	case g.LastSuccess.IsZero():
+		t.line("source", "not fetched yet, %s after the start", span(g.AgeSeconds))
+	default:
+		t.line("source", "fetched %s ago, at %s", span(g.AgeSeconds), instant(g.LastSuccess))
+	}
+	if s.Source.Error != "" {
+		t.line("", "%s since: %s", count(s.Source.Failures, "failure", "failures"), s.Source.Error)
+	}
+}
+
+func (t *textWriter) zones(s Status) {
+	z := s.Zones
+	parts := []string{fmt.Sprintf("%d declared", z.Declared)}
+	for _, outcome := range severity {
+		if n := z.Outcomes[outcome]; n > 0 || outcome == InSync {
+			parts = append(parts, fmt.Sprintf("%d %s", n, words(outcome)))
+		}
+	}
+	t.line("zones", "%s", strings.Join(parts, ", "))
+	if z.Observed.IsZero() {
+		t.line("", "none was read since the start")
+	} else {
+		t.line("", "the last was read %s", ago(z.Observed, s.At))
+	}
+	if z.Drift != nil {
+		t.line("drift", "oldest: %s, for %s", z.Drift.Zone, span(z.Drift.AgeSeconds))
+	}
+}
+
+func (t *textWriter) tokens(s Status) {
+	if s.Tokens.Declared == 0 && len(s.Tokens.Findings)+len(s.Tokens.Expiring) == 0 {
+		return
+	}
+	looked := "not looked at yet"
+	if !s.Tokens.LookedAt.IsZero() {
+		looked = "looked at " + ago(s.Tokens.LookedAt, s.At)
+	}
+	t.line("tokens", "%d declared, %s", s.Tokens.Declared, looked)
+	for _, f := range s.Tokens.Findings {
+		t.line("", "%s: %s: %s", f.Token, words(f.Outcome), f.Reason)
+	}
+	for _, e := range s.Tokens.Expiring {
+		t.line("", "%s %s", e.Token, e.When(s.At))
+	}
+}
+
+func (t *textWriter) queue(s Status) {
+	w := s.Work
+	at := fmt.Sprintf("%d of %s at work", w.AtWork, count(w.Workers, "worker", "workers"))
+	if !w.Oldest.IsZero() {
+		at += fmt.Sprintf(", the oldest on %s for %s", w.On, span(w.OldestSeconds))
+	}
+	t.line("work", "%s", at)
+	if w.PlatformDown {
+		t.line("", "reads fail one after the other: only probes are sent to the platform")
+	}
+	if w.Retried > 0 {
+		t.line("", "%s tried again after a failure", count(w.Retried, "zone is", "zones are"))
+	}
+	label := "queue"
+	for _, p := range s.Queue {
+		if p.Waiting+p.AtWork == 0 {
+			continue
+		}
+		due := ""
+		if p.Due > 0 {
+			due = fmt.Sprintf(", the oldest for %s", span(p.OldestSeconds))
+		}
+		t.line(label, "%-8s  %d waiting, %d due%s", p.Priority, p.Waiting, p.Due, due)
+		label = ""
+	}
+	if label != "" {
+		t.line(label, "empty")
+	}
+}
+
+func (t *textWriter) budget(s Status) {
+	b := s.Budget
+	if b.Requests == 0 {
+		return
+	}
+	t.line("budget", "%d of %d requests left in %s; zones have waited for it for %s since the start",
+		b.Left, b.Requests, span(b.PerSeconds), span(b.WaitedSeconds))
+	if b.PausedSeconds > 0 {
+		t.line("", "the platform has asked to wait for another %s", span(b.PausedSeconds))
+	}
+}
+
+// control writes what people and waves hold back.
+func (t *textWriter) control(s Status) {
+	if r := s.Rollout; r != nil {
+		switch {
+		case r.Halted != "":
+			t.line("rollout", "wave %d of %d, halted: %s", r.Open, r.Waves, r.Halted)
+		case !r.Next.IsZero():
+			t.line("rollout", "wave %d of %d, the next may start at %s", r.Open, r.Waves, instant(r.Next))
+		default:
+			t.line("rollout", "wave %d of %d", r.Open, r.Waves)
+		}
+	}
+	for _, h := range s.Holds {
+		t.line("hold", "%s is %s", h.Zone, h)
+	}
+	for _, f := range s.Freezes {
+		t.line("freeze", "%s until %s", f.Name, instant(f.Until))
+	}
+}
+
+func (t *textWriter) outages(s Status) {
+	for _, o := range s.Outages {
+		t.line("outage", "%s", outageText(o))
+	}
+}
+
+// notable writes the zones that are not as declared, as a table.
+func (t *textWriter) notable(s Status) {
+	if len(s.Zones.Notable) == 0 {
+		return
+	}
+	t.WriteByte('\n')
+	table := tabwriter.NewWriter(t, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ZONE\tOUTCOME\tFOR\tREASON")
+	all := 0
+	for outcome, n := range s.Zones.Outcomes {
+		if outcome != InSync && outcome != NotLookedAt {
+			all += n
+		}
+	}
+	for _, z := range s.Zones.Notable {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", diff.Printable(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), cut(diff.Printable(z.Reason)))
+	}
+	_ = table.Flush() // to memory
+	if more := all - len(s.Zones.Notable); more > 0 {
+		fmt.Fprintf(t, "and %s more\n", count(more, "zone", "zones"))
+	}
+	fmt.Fprintln(t, "seawall why ZONE says more of one.")
+}
+
+func (t *textWriter) zone(z Zone, now time.Time) {
+	t.line("zone", "%s (account %s, id %s)", z.Zone, z.Account, z.ZoneID)
+	t.line("outcome", "%s", words(z.Outcome))
+	for _, d := range z.Decisions {
+		t.line("", "- %s", d.text(now))
+	}
+	t.line("declared", "%s, commit %s", z.Origin, short(z.Commit))
+	t.looks(z, now)
+	if z.Hold != nil {
+		t.line("hold", "%s", z.Hold)
+	}
+	t.fields(z)
+}
+
+// looks writes when the zone was looked at and will be.
+func (t *textWriter) looks(z Zone, now time.Time) {
+	if z.LookedAt.IsZero() {
+		t.line("looked at", "not since the daemon started")
+	} else {
+		t.line("looked at", "%s, at %s", ago(z.LookedAt, now), instant(z.LookedAt))
+	}
+	if !z.WrittenAt.IsZero() {
+		t.line("written", "%s, at %s", ago(z.WrittenAt, now), instant(z.WrittenAt))
+	}
+	if z.AtWork != nil {
+		t.line("at work", "for %s (%s: %s)", span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason)
+	}
+	switch n := z.Next; {
+	case n == nil:
+		t.line("next look", "none is planned")
+	case n.Seconds > 0:
+		t.line("next look", "in %s (%s: %s)", span(n.Seconds), n.Priority, n.Reason)
+	case n.WaitsFor != "":
+		t.line("next look", "due for %s (%s: %s), waits for: %s", span(-n.Seconds), n.Priority, n.Reason, n.WaitsFor)
+	default:
+		t.line("next look", "now (%s: %s)", n.Priority, n.Reason)
+	}
+}
+
+// fields writes what differs.
+func (t *textWriter) fields(z Zone) {
+	if !z.Differs.IsZero() {
+		cause := "because of a commit"
+		if z.Drift {
+			cause = "drift"
+		}
+		t.line("differs", "since %s, %s", instant(z.Differs), cause)
+	}
+	if z.Unread != "" {
+		t.line("fields", "not known: %s", z.Unread)
+	}
+	for _, f := range z.Fields {
+		t.line("", "%s %s: %s -> %s (%s)", f.Deployment, f.Path, value(f.Live), value(f.Declared), f.Direction)
+	}
+}
+
+// text is a decision on a line.
+func (d Decision) text(now time.Time) string {
+	where := string(d.Stage)
+	if d.Guard != "" {
+		where += " (" + d.Guard + ")"
+	}
+	if d.Deployment != "" {
+		where = d.Deployment + ": " + where
+	}
+	return fmt.Sprintf("%s, for %s: %s", where, span(Age(d.Since, now)), d.Reason)
+}
+
+// widest is how much of a reason a table shows, in characters.
+const widest = 100
+
+func cut(text string) string {
+	runes := []rune(text)
+	if len(runes) <= widest {
+		return text
+	}
+	return string(runes[:widest-1]) + "…"
+}
+
+// value is a value of a field as JSON; an absent one is a dash.
+func value(v any) string {
+	if v == nil {
+		return "-"
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return "?"
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// outageText is an outage on a line.
+func outageText(o reconcile.Outage) string {
+	subject := string(o.Subject)
+	if o.Name != "" {
+		subject += " " + o.Name
+	}
+	text := fmt.Sprintf("%s since %s: %s", subject, instant(o.Since), o.Cause)
+	if o.Zones > 0 {
+		text += " (" + count(o.Zones, "zone", "zones") + ")"
+	}
+	return text
+}
+
+// words is an outcome as people say it.
+func words(o Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// short is the beginning of a commit.
+func short(commit string) string {
+	if commit == "" {
+		return "(none)"
+	}
+	return commit[:min(len(commit), 12)]
+}
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// ago says how long ago a moment was.
+func ago(t, now time.Time) string { return span(Age(t, now)) + " ago" }
+
+// span is a time for people, rounded to what matters of it.
+func span(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+}

@@ -1,0 +1,211 @@
+package inspect
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Zones that a name can mean: the same name may be declared in several accounts.
+type ZoneList struct {
+	Version int       `json:"version"`
+	At      time.Time `json:"at"`
+	Zones   []Zone    `json:"zones"` // at least one
+}
+
+// Zone is what a daemon knows of one zone. Its JSON form is a promise; see [ZoneSchema].
+type Zone struct {
+	Zone    string         `json:"zone"`
+	ZoneID  edge.ZoneID    `json:"zone_id"`
+	Account string         `json:"account"`
+	Origin  desired.Origin `json:"origin"` // of its declaration
+	Commit  string         `json:"commit"` // in force
+
+	Outcome Outcome `json:"outcome"`
+	// Decisions are the last ones: one for each deployment that is not as declared, or one
+	// about the zone.
+	Decisions []Decision `json:"decisions"`
+	// LookedAt is when the last look ended, and WrittenAt when a write to it was proved
+	// last; zero: not since the start.
+	LookedAt  time.Time `json:"looked_at,omitzero"`
+	WrittenAt time.Time `json:"written_at,omitzero"`
+	// Drift says that what differs is not because of a commit, and Differs since when it
+	// was seen to differ; zero: it is not known to.
+	Drift   bool      `json:"drift"`
+	Differs time.Time `json:"differs_since,omitzero"`
+	// Fields are those that differ, as of the last read; none where Unread says why.
+	Fields []Field `json:"fields"`
+	Unread string  `json:"fields_unknown,omitempty"`
+
+	Hold   *diff.Hold `json:"hold,omitempty"`
+	AtWork *AtWork    `json:"at_work,omitempty"`
+	Next   *Next      `json:"next,omitempty"` // nil: none is planned
+	// Why says the same in sentences; see [Zone.Sentences].
+	Why []string `json:"why"`
+}
+
+// Decision is what was decided about a deployment, or about a zone as a whole.
+type Decision struct {
+	Deployment string  `json:"deployment,omitempty"` // empty: the zone as a whole
+	Stage      Stage   `json:"stage"`
+	Outcome    Outcome `json:"outcome"`
+	Guard      string  `json:"guard,omitempty"` // which one, where the stage is guard
+	Reason     string  `json:"reason"`
+	Release    string  `json:"release,omitempty"` // what changes it
+	Approve    string  `json:"approve,omitempty"` // the digest that a person may approve
+	// Until is when it ends by itself; zero: it does not, or that is not known.
+	Until time.Time `json:"until,omitzero"`
+	Since time.Time `json:"since"` // when it was decided so first
+}
+
+// Stage is where a decision was taken.
+type Stage string
+
+// The stages of a look at a zone.
+const (
+	StageQueue Stage = "queue" // it was not looked at yet
+	StageRead  Stage = "read"
+	StagePlan  Stage = "plan"
+	StageGuard Stage = "guard"
+	StageWrite Stage = "write"
+	StageProve Stage = "prove"
+)
+
+// Field is a field that differs.
+type Field struct {
+	Deployment string         `json:"deployment"`
+	Path       string         `json:"path"`
+	Live       any            `json:"live,omitempty"`     // absent: there is none
+	Declared   any            `json:"declared,omitempty"` // absent: there is to be none
+	Direction  diff.Direction `json:"direction"`          // of the change that would be made
+}
+
+// AtWork says that a worker has the zone.
+type AtWork struct {
+	Began    time.Time `json:"began"`
+	Seconds  float64   `json:"seconds"`
+	Priority string    `json:"priority"`
+	Reason   string    `json:"reason"`
+}
+
+// Next is when a zone is to be looked at next.
+type Next struct {
+	Due      time.Time `json:"due"`
+	Seconds  float64   `json:"seconds"` // until then; negative: since then
+	Priority string    `json:"priority"`
+	Reason   string    `json:"reason"`
+	// WaitsFor is what an item that is due waits for: see [WaitsBudget] and the others.
+	WaitsFor string `json:"waits_for,omitempty"`
+}
+
+// What an item that is due can wait for.
+const (
+	WaitsPlatform = "platform" // reads fail one after the other; only probes are sent
+	WaitsBudget   = "budget"   // of requests
+	WaitsWorker   = "worker"   // all are at work, or others are more urgent
+)
+
+// Worst is the most severe outcome of decisions; in_sync where there are none.
+func Worst(decisions []Decision) Outcome {
+	worst := InSync
+	for _, d := range decisions {
+		if d.Outcome.Severity() > worst.Severity() {
+			worst = d.Outcome
+		}
+	}
+	return worst
+}
+
+// Sentences says what was decided about a zone, since when, and when it is looked at
+// next, as of a moment.
+func (z Zone) Sentences(now time.Time) []string {
+	lines := []string{z.headline()}
+	for _, d := range z.Decisions {
+		lines = append(lines, d.sentences(now)...)
+	}
+	written := !z.WrittenAt.IsZero() && z.WrittenAt.Equal(z.LookedAt)
+	switch {
+	case len(z.Decisions) > 0 || z.LookedAt.IsZero():
+	case written:
+		lines = append(lines, fmt.Sprintf("Stage prove, %s: a change was written, read back, and is live.", ago(z.LookedAt, now)))
+	default:
+		lines = append(lines, fmt.Sprintf("Stage plan, %s: live and declared agree, so nothing was written.", ago(z.LookedAt, now)))
+	}
+	if !z.WrittenAt.IsZero() && !written {
+		lines = append(lines, fmt.Sprintf("The last write was proved %s.", ago(z.WrittenAt, now)))
+	}
+	if !z.Differs.IsZero() {
+		cause := "a commit declares it otherwise"
+		if z.Drift {
+			cause = "drift: live has changed, and not because of a commit"
+		}
+		lines = append(lines, fmt.Sprintf("It has differed since %s (%s).", instant(z.Differs), cause))
+	}
+	if z.Hold != nil {
+		lines = append(lines, fmt.Sprintf("The zone is %s.", z.Hold))
+	}
+	if z.AtWork != nil {
+		lines = append(lines, fmt.Sprintf("A worker has had it for %s (priority %s: %s).", span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
+	}
+	return append(lines, z.Next.sentence())
+}
+
+// headline says how the zone is.
+func (z Zone) headline() string {
+	name := fmt.Sprintf("%s (account %s)", z.Zone, z.Account)
+	return name + " " + map[Outcome]string{
+		InSync:        "is in sync.",
+		NotLookedAt:   "has not been read since the daemon started; an earlier process proved it as declared.",
+		Observed:      "is not as declared, and is observed only: nothing is written there.",
+		Pending:       "is not as declared yet; it is to be written.",
+		Waiting:       "is not as declared; a guard holds the change back for a while.",
+		Unknown:       "could not be read.",
+		Failed:        "is not as declared; the last write failed and is tried again.",
+		NonConvergent: "is not as declared; the platform did not keep the last write.",
+		NotDeployed:   "does not run a managed ruleset that is declared for it.",
+		Blocked:       "cannot be made as declared with what is live.",
+		Forbidden:     "may not be read with the configured credential.",
+		Refused:       "is not as declared; a guard holds the change back until a person acts.",
+	}[z.Outcome]
+}
+
+// sentences says what was decided, and what changes it.
+func (d Decision) sentences(now time.Time) []string {
+	where := "Stage " + string(d.Stage)
+	if d.Guard != "" {
+		where += ", guard " + d.Guard
+	}
+	if d.Deployment != "" {
+		where += ", deployment " + d.Deployment
+	}
+	lines := []string{fmt.Sprintf("%s, since %s (%s): %s.", where, instant(d.Since), ago(d.Since, now), d.Reason)}
+	if d.Release != "" {
+		lines = append(lines, "What changes that: "+d.Release+".")
+	}
+	if !d.Until.IsZero() {
+		lines = append(lines, "It ends by itself at "+instant(d.Until)+".")
+	}
+	return lines
+}
+
+// sentence says when and why the zone is looked at next.
+func (n *Next) sentence() string {
+	switch {
+	case n == nil:
+		return "No next look is planned: only a commit, or an end of what it waits for, brings one."
+	case n.Seconds > 0:
+		return fmt.Sprintf("Next look: in %s, at %s (priority %s: %s).", span(n.Seconds), instant(n.Due), n.Priority, n.Reason)
+	}
+	waits := map[string]string{
+		WaitsPlatform: "the platform does not answer, and only probes are sent",
+		WaitsBudget:   "the request budget is used up for now",
+		WaitsWorker:   "the workers have others to look at first",
+	}[n.WaitsFor]
+	if waits == "" {
+		return fmt.Sprintf("Next look: now (priority %s: %s).", n.Priority, n.Reason)
+	}
+	return fmt.Sprintf("Next look: due for %s (priority %s: %s); it waits because %s.", span(-n.Seconds), n.Priority, n.Reason, waits)
+}

@@ -1,0 +1,230 @@
+package outage
+
+import (
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Zone notes how a look at a zone has ended: with an error where the zone could not be
+// read or written, nil where it could.
+func (t *Tracker) Zone(z Zone, err error) {
+	if err != nil && Stopped(err) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.config.Now()
+	if err == nil {
+		t.zoneWorked(z, now)
+	} else {
+		t.zoneFailed(z, causeOf(err), now)
+	}
+	t.judge(now)
+}
+
+// Down says that the platform, or the credential, fails for whatever is asked: nothing is
+// gathered any longer.
+func (t *Tracker) Down(err error) {
+	if err == nil || Stopped(err) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.config.Now()
+	switch c := causeOf(err); c.class {
+	case unanswered:
+		t.widen(reconcile.OutagePlatform, "", unanswered, now)
+	case denied:
+		t.widen(reconcile.OutageCredential, CredentialZones, denied, now)
+	}
+	t.judge(now)
+}
+
+func (t *Tracker) zoneWorked(z Zone, now time.Time) {
+	t.worked = now
+	t.platformAnswered(now)
+	for _, k := range []string{key(reconcile.OutageCredential, CredentialZones), key(reconcile.OutageAccount, z.Account)} {
+		if i := t.open[k]; i != nil {
+			t.recover(i, now)
+		}
+	}
+	if i := t.open[key(reconcile.OutageState, "")]; i != nil {
+		i.work(zonePart(z.ID), now)
+	}
+	t.leave(z, now)
+}
+
+// platformAnswered notes that the platform works, whatever it has answered.
+func (t *Tracker) platformAnswered(now time.Time) {
+	t.answered = now
+	clear(t.streak)
+	if i := t.open[key(reconcile.OutagePlatform, "")]; i != nil {
+		t.recover(i, now)
+	}
+}
+
+// recover notes that a wide outage is over for one of its zones, so for all.
+func (t *Tracker) recover(i *incident, now time.Time) {
+	for part := range i.failing {
+		if id, ok := zoneOf(part); ok && t.of[id] == i {
+			delete(t.of, id)
+		}
+	}
+	i.works(now)
+	if !i.began {
+		t.drop(i)
+	}
+}
+
+// leave takes a zone out of the outage of zones that it is in.
+func (t *Tracker) leave(z Zone, now time.Time) {
+	i := t.of[z.ID]
+	if i == nil {
+		return
+	}
+	delete(t.of, z.ID)
+	if i.work(zonePart(z.ID), now); len(i.failing) == 0 && !i.began {
+		t.drop(i)
+	}
+}
+
+func (t *Tracker) zoneFailed(z Zone, c cause, now time.Time) {
+	switch c.class {
+	case ofState:
+		t.plain(reconcile.OutageState, "").failZone(z, c, now)
+		return
+	case rejected:
+		t.platformAnswered(now)
+		t.plain(reconcile.OutageCredential, CredentialZones).failZone(z, c, now)
+		return
+	case unanswered:
+		if z.Answered {
+			break
+		}
+		if len(t.streak) == 0 {
+			t.streakSince = now
+		}
+		t.streak[z.ID] = true
+	default:
+		t.platformAnswered(now)
+	}
+	if z.Answered {
+		t.platformAnswered(now)
+	}
+	if i := t.of[z.ID]; i != nil && i.began {
+		i.failZone(z, c, now)
+		return
+	}
+	if wide := t.wide(z, c); wide != nil {
+		t.leave(z, now)
+		t.of[z.ID] = wide
+		wide.failZone(z, c, now)
+		return
+	}
+	i := t.gathering(z, c)
+	if before := t.of[z.ID]; before != nil && before != i {
+		t.leave(z, now)
+	}
+	t.of[z.ID] = i
+	i.failZone(z, c, now)
+}
+
+// wide returns the outage that explains the failure of a zone; nil where none does.
+func (t *Tracker) wide(z Zone, c cause) *incident {
+	var keys []string
+	switch c.class {
+	case unanswered:
+		if !z.Answered {
+			keys = []string{key(reconcile.OutagePlatform, "")}
+		}
+	case denied:
+		keys = []string{key(reconcile.OutageCredential, CredentialZones)}
+	}
+	if z.OfAccount {
+		keys = append(keys, key(reconcile.OutageAccount, z.Account))
+	}
+	for _, k := range keys {
+		if i := t.open[k]; i != nil && i.began {
+			return i
+		}
+	}
+	return nil
+}
+
+// various is what zones fail of whose causes are too many to tell.
+var various = cause{text: "various causes", class: unanswered}
+
+// gathering returns where a failure of a zone is gathered: with others of the same cause.
+func (t *Tracker) gathering(z Zone, c cause) *incident {
+	subject, name := reconcile.OutageZone, c.text
+	if z.OfAccount {
+		subject, name = reconcile.OutageAccount, z.Account
+	}
+	k := key(subject, name)
+	if i := t.open[k]; i != nil {
+		return i
+	}
+	if len(t.open) >= mostOpen {
+		subject, name = reconcile.OutageZone, various.text
+		k = key(subject, name)
+		if i := t.open[k]; i != nil {
+			return i
+		}
+	}
+	i := newIncident(k, subject, name)
+	i.pending = true
+	t.open[k] = i
+	return i
+}
+
+// decide says whose outage it is that was gathered, once that is known.
+func (t *Tracker) decide(i *incident, now time.Time) {
+	need := few
+	if t.fleet > 0 {
+		need = min(few, t.fleet)
+	}
+	away := i.cause.class == unanswered
+	switch {
+	case away && len(t.streak) >= need && now.Sub(t.streakSince) >= gather:
+		t.widen(reconcile.OutagePlatform, "", unanswered, now)
+	case now.Sub(i.since) < gather:
+	case i.subject == reconcile.OutageAccount && (!away || t.answered.After(i.since)):
+		t.begin(i)
+	case t.evidence(i).After(i.since), now.Sub(i.since) >= patience:
+		t.begin(i)
+	}
+}
+
+// evidence is when something last worked that does not fit a wider outage than i.
+func (t *Tracker) evidence(i *incident) time.Time {
+	if i.cause.class == unanswered {
+		return t.answered
+	}
+	return t.worked
+}
+
+// widen begins an outage of everything, with what was gathered of a class.
+func (t *Tracker) widen(subject reconcile.OutageSubject, name string, of class, now time.Time) {
+	wide := t.plain(subject, name)
+	for _, k := range t.keys() {
+		i := t.open[k]
+		if !i.pending || i.began || i.cause.class != of {
+			continue
+		}
+		t.drop(i)
+		wide.takeIn(i)
+		for part := range i.failing {
+			if id, ok := zoneOf(part); ok {
+				t.of[id] = wide
+			}
+		}
+	}
+	if wide.since.IsZero() { // nothing was gathered: the next failure begins it
+		delete(t.open, wide.key)
+		return
+	}
+	if !wide.began {
+		t.begin(wide)
+	}
+}

@@ -1,0 +1,194 @@
+package status
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// live collects what is asked of the daemon when metrics are read, and not told by
+// reports. Without an answer there are no numbers.
+type live struct {
+	look  func() inspect.Status
+	descs map[string]*prometheus.Desc
+}
+
+func newLive(look func() inspect.Status) *live {
+	l := &live{look: look, descs: map[string]*prometheus.Desc{}}
+	for _, of := range liveMetrics() {
+		l.descs[of.name] = prometheus.NewDesc(of.name, of.help, of.labelNames(), nil)
+	}
+	return l
+}
+
+// Describe implements [prometheus.Collector].
+func (l *live) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range l.descs {
+		to <- desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (l *live) Collect(to chan<- prometheus.Metric) {
+	s := l.look()
+	if s.At.IsZero() {
+		return
+	}
+	for _, one := range samples(s) {
+		kind := prometheus.GaugeValue
+		if one.of.kind == "counter" {
+			kind = prometheus.CounterValue
+		}
+		to <- prometheus.MustNewConstMetric(l.descs[one.of.name], kind, one.value, one.labels...)
+	}
+}
+
+// sample is the value of one series.
+type sample struct {
+	of     metric
+	value  float64
+	labels []string
+}
+
+// samples are the numbers in a status. What is not known has none.
+func samples(s inspect.Status) (all []sample) {
+	add := func(of metric, value float64, labels ...string) { all = append(all, sample{of, value, labels}) }
+	if !s.Source.LastSuccess.IsZero() {
+		add(lastFetch, unix(s.Source.LastSuccess))
+	}
+	if !s.Zones.Observed.IsZero() {
+		add(lastObservation, unix(s.Zones.Observed))
+	}
+	for outcome, n := range s.Zones.Outcomes {
+		add(zoneOutcomes, float64(n), string(outcome))
+	}
+	switch {
+	case s.Zones.Drift != nil:
+		add(oldestDrift, s.Zones.Drift.AgeSeconds)
+	case !s.Zones.Observed.IsZero():
+		add(oldestDrift, 0)
+	}
+	for _, p := range s.Queue {
+		add(queueZones, float64(p.Waiting-p.Due), p.Priority, queueLater)
+		add(queueZones, float64(p.Due), p.Priority, queueDue)
+		add(queueZones, float64(p.AtWork), p.Priority, queueAtWork)
+		add(queueOldest, p.OldestSeconds, p.Priority)
+	}
+	add(workInProgress, float64(s.Work.AtWork))
+	add(workOldest, s.Work.OldestSeconds)
+	add(budgetLeft, float64(s.Budget.Left))
+	add(budgetWaited, s.Budget.WaitedSeconds, waitedZones)
+	add(budgetWaited, s.Budget.RequestsWaitedSeconds, waitedRequests)
+	counts := map[reconcile.OutageSubject]int{}
+	for _, o := range s.Outages {
+		counts[o.Subject]++
+	}
+	for _, subject := range outageSubjects {
+		add(outages, float64(counts[reconcile.OutageSubject(subject)]), subject)
+	}
+	return all
+}
+
+// The values of labels.
+const (
+	queueLater  = "later"
+	queueDue    = "due"
+	queueAtWork = "at_work"
+
+	waitedZones    = "zones"
+	waitedRequests = "requests"
+
+	triggerCommit = "commit"
+	triggerDrift  = "drift"
+	triggerToken  = "token"
+
+	reviewRound       = "round"
+	reviewPullRequest = "pull_request"
+)
+
+var outageSubjects = []string{
+	string(reconcile.OutageGit), string(reconcile.OutagePlatform), string(reconcile.OutageCredential), string(reconcile.OutageAccount),
+	string(reconcile.OutageZone), string(reconcile.OutageSink), string(reconcile.OutageForge), string(reconcile.OutageState),
+}
+
+// platformCodes are the codes of the platform that are counted by themselves.
+var platformCodes = []int{
+	edge.CodeThrottled, edge.CodeInvalidToken, edge.CodeNoRoute, edge.CodeNotPermitted, edge.CodeAuthentication, edge.CodeRulesetNotFound,
+	edge.CodeEntryPointNotFound, edge.CodeActionParameters, edge.CodeExpressionBlank,
+}
+
+// What is counted of errors without one of these codes.
+const (
+	codeNoAnswer   = "no_answer"
+	codeUnreadable = "unreadable"
+	codeOther4xx   = "http_4xx"
+	codeOther5xx   = "http_5xx"
+	codeOther      = "other"
+)
+
+func errorCodes() []string {
+	var codes []string
+	for _, code := range platformCodes {
+		codes = append(codes, strconv.Itoa(code))
+	}
+	return append(codes, codeOther4xx, codeOther5xx, codeNoAnswer, codeUnreadable, codeOther)
+}
+
+// errorCode is the value of the label for an error.
+func errorCode(err error) string {
+	var e *edge.Error
+	switch {
+	case errors.As(err, &e):
+		for _, code := range platformCodes {
+			if e.Code() == code {
+				return strconv.Itoa(code)
+			}
+		}
+		switch e.Status / 100 {
+		case 4:
+			return codeOther4xx
+		case 5:
+			return codeOther5xx
+		}
+	case errors.Is(err, edge.ErrUnreadable):
+		return codeUnreadable
+	case errors.Is(err, edge.ErrUnavailable):
+		return codeNoAnswer
+	}
+	return codeOther
+}
+
+// PlatformError counts a request to the platform that failed.
+func (s *Status) PlatformError(err error) { s.metrics.errors.WithLabelValues(errorCode(err)).Inc() }
+
+// ReviewFailed counts a pull request that could not be reviewed, or a round in which none
+// could be looked at.
+func (s *Status) ReviewFailed(round bool) {
+	what := reviewPullRequest
+	if round {
+		what = reviewRound
+	}
+	s.metrics.reviewFailures.WithLabelValues(what).Inc()
+}
+
+// countWrites counts the writes of a run that were sent.
+func (m *metrics) countWrites(r reconcile.Report) {
+	for _, result := range r.Results {
+		if result.Outcome == reconcile.NotStarted {
+			continue
+		}
+		trigger := triggerDrift
+		switch {
+		case result.Change.Token != "":
+			trigger = triggerToken
+		case r.Trigger == reconcile.TriggerSync:
+			trigger = triggerCommit
+		}
+		m.writes.WithLabelValues(trigger, string(result.Change.Direction)).Inc()
+	}
+}

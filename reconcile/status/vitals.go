@@ -1,0 +1,101 @@
+package status
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+)
+
+// Bounds say when a daemon is not ready, or stuck. Zero is never.
+type Bounds struct {
+	// SourceStale is for how long a fetch of git may fail once it was due.
+	SourceStale time.Duration
+	// SourceStuck and WorkStuck are for how long one look at git, or at a zone, may go on:
+	// much longer than what bounds it.
+	SourceStuck, WorkStuck time.Duration
+}
+
+// stale says what of the daemon's parts keeps it from being relied on. Its times are by the
+// monotonic clock: a clock that is set forward makes nothing stale.
+func (c Config) stale(s inspect.Status) (reasons []string) {
+	if s.At.IsZero() {
+		return nil
+	}
+	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
+	if reason := c.staleSource(s); reason != "" {
+		say("%s", reason)
+	}
+	if last := latest(s.Started, s.Zones.Observed); s.Zones.Declared > 0 && c.overdue(last, s.At) {
+		if s.Zones.Observed.IsZero() {
+			say("no zone could be read since the start at %s", instant(last))
+		} else {
+			say("no zone could be read since %s", instant(last))
+		}
+	}
+	for _, p := range s.Queue {
+		if !p.Oldest.IsZero() && c.overdue(p.Oldest, s.At) {
+			say("a zone has been due since %s (priority %s)", instant(p.Oldest), p.Priority)
+		}
+	}
+	return reasons
+}
+
+// staleSource says that git was not fetched for too long; empty where it was. A look is
+// due at the next tick after the last one that succeeded.
+func (c Config) staleSource(s inspect.Status) string {
+	if c.Bounds.SourceStale <= 0 {
+		return ""
+	}
+	last := latest(s.Started, s.Source.LastSuccess)
+	bound := c.Bounds.SourceStale
+	if c.Sync != nil && !s.Source.LastSuccess.IsZero() {
+		if next := c.Sync.Next(last); !next.IsZero() {
+			bound += next.Sub(last)
+		}
+	}
+	if s.At.Sub(last) <= bound {
+		return ""
+	}
+	since := "since " + instant(last)
+	if s.Source.LastSuccess.IsZero() {
+		since = "since the start at " + instant(last)
+	}
+	if s.Source.Error != "" {
+		return fmt.Sprintf("git could not be fetched %s: %s", since, s.Source.Error)
+	}
+	return "git was not fetched " + since
+}
+
+// overdue reports whether an interval of the sweep has passed: the longer one of those in
+// which the two moments are, since a schedule may have short and long ones.
+func (c Config) overdue(since, now time.Time) bool {
+	if c.Sweep == nil {
+		return false
+	}
+	var then, today reconcile.Interval
+	interval := max(then.At(c.Sweep, since), today.At(c.Sweep, now))
+	return interval > 0 && now.Sub(since) > interval
+}
+
+// stuck says which part makes no progress any more; none where all do. Restarting the
+// daemon may help.
+func (c Config) stuck(s inspect.Status) (reasons []string) {
+	if bound := c.Bounds.WorkStuck; bound > 0 && s.Work.OldestSeconds > bound.Seconds() {
+		reasons = append(reasons, fmt.Sprintf("a worker has been at %s since %s", s.Work.On, instant(s.Work.Oldest)))
+	}
+	if bound := c.Bounds.SourceStuck; bound > 0 && s.Source.LookingSeconds > bound.Seconds() {
+		reasons = append(reasons, "the look at git that goes on began at "+instant(s.Source.Looking))
+	}
+	return reasons
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
