@@ -118,31 +118,38 @@ func (v *verifier) row(number int64, text string, recorded []byte) {
 	if v.report.From.IsZero() {
 		v.report.From = b.At
 	}
-	doubted := v.doubted
-	v.doubted = true
-	switch missing := number - v.prev.Number - 1; {
-	case err != nil || is != hash || len(recorded) != len(hash):
-		v.find(Changed, number, "entry %d is not what was recorded", number)
-	case b.Number != number:
-		v.find(Reordered, number, "in the place of entry %d stands entry %d", number, b.Number)
-	case missing > 0:
-		v.find(Dropped, number-missing, "%s before entry %d", missingEntries(v.prev.Number+1, number-1), number)
-	case b.Before == v.prev.Hash.String(), doubted: // the row before it was told of already
-		v.doubted = false
-	case v.prev == v.ends.base: // the beginning says why
-	default:
-		v.find(Changed, v.prev.Number, "entry %d is not the one that entry %d was recorded after", v.prev.Number, number)
-	}
+	sound := err == nil && is == hash && len(recorded) == len(hash)
+	v.doubted = !v.fits(number, b, sound)
 	if b.Checkpoint != nil && is == hash {
 		v.checkpoint = b.Checkpoint
 	}
-	if v.report.Rows == 1 && err == nil && b.Before != v.ends.base.Hash.String() && number == v.ends.base.Number+1 && is == hash && b.Number == number {
+	base := v.ends.base
+	if first := v.report.Rows == 1 && number == base.Number+1; first && sound && b.Number == number && b.Before != base.Hash.String() {
 		v.find(BaseMoved, v.ends.base.Number, "entry %d was not recorded after the entry at which the history begins", number)
 	}
 	if _, wanted := v.hashes[number]; wanted {
 		v.hashes[number] = is
 	}
 	v.prev, v.last = Head{number, hash}, Head{number, is}
+}
+
+// fits reports whether a row stands where it should, and finds what is wrong where not.
+func (v *verifier) fits(number int64, b body, sound bool) bool {
+	missing := number - v.prev.Number - 1
+	switch linked := b.Before == v.prev.Hash.String(); {
+	case !sound:
+		v.find(Changed, number, "entry %d is not what was recorded", number)
+	case b.Number != number:
+		v.find(Reordered, number, "in the place of entry %d stands entry %d", number, b.Number)
+	case missing > 0:
+		v.find(Dropped, number-missing, "%s before entry %d", missingEntries(v.prev.Number+1, number-1), number)
+	case linked, v.doubted: // the row before it was told of already
+		return true
+	case v.prev == v.ends.base: // the beginning says why
+	default:
+		v.find(Changed, v.prev.Number, "entry %d is not the one that entry %d was recorded after", v.prev.Number, number)
+	}
+	return false
 }
 
 // beginning compares the base with the newest checkpoint.
