@@ -359,7 +359,7 @@ func TestWorsened(t *testing.T) {
 
 func TestHold(t *testing.T) {
 	until := noon.Add(time.Hour)
-	holds := []Hold{{"z2", until, "INC-1"}, {"elsewhere", until, "x"}}
+	holds := []Hold{{Zone: "z2", Until: until, Reason: "INC-1"}, {Zone: "elsewhere", Until: until, Reason: "x"}}
 	p := Guard(planOf(append(changesTo(3, 0), tokenChange("z2", ActionCreate, Weakens))...), Facts{Holds: holds})
 	wantRefused(t, p, "z2 hold")
 	want := Refusal{Guard: "hold", Reason: "the zone is held until 2026-03-02T13:00:00Z: INC-1", Release: "seawall hold release zone z2", Until: until}
@@ -369,11 +369,35 @@ func TestHold(t *testing.T) {
 	if d := cmp.Diff(holds, p.Holds); d != "" {
 		t.Errorf("all holds are told (-want +got):\n%s", d)
 	}
-	if got := Active(holds, until); len(got) != 0 {
+	if got := Active(holds, until, nil); len(got) != 0 {
 		t.Errorf("at its end a hold is over: %v", got)
 	}
-	if got := Active(holds, until.Add(-1)); len(got) != 2 {
+	if got := Active(holds, until.Add(-1), nil); len(got) != 2 {
 		t.Errorf("before its end it is not: %v", got)
+	}
+}
+
+// A hold that a revert set lasts while its zone is declared as it was, and is about that
+// zone alone.
+func TestHoldOfARevert(t *testing.T) {
+	hold := Hold{Zone: "z2", ZoneID: changesTo(3, 0)[1].ZoneID, Declaration: "d1", Commit: "0123456789abcdef", Reason: "bad"}
+	p := Guard(planOf(changesTo(3, 0)...), Facts{Holds: []Hold{hold}})
+	wantRefused(t, p, "z2 hold")
+	want := Refusal{
+		Guard: "hold", Reason: "the zone is held until git differs from commit 0123456789ab: bad",
+		Release: "a commit that declares the zone otherwise, or seawall hold release zone z2",
+	}
+	if d := cmp.Diff(want, refusalOf(p, "z2")); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	elsewhere := hold
+	elsewhere.ZoneID = "another"
+	wantRefused(t, Guard(planOf(changesTo(3, 0)...), Facts{Holds: []Hold{elsewhere}}))
+	for declaration, lasts := range map[string]bool{"d1": true, "d2": false, "": false} {
+		got := Active([]Hold{hold}, noon, func(edge.ZoneID) string { return declaration })
+		if (len(got) == 1) != lasts {
+			t.Errorf("declared as %q: %v", declaration, got)
+		}
 	}
 }
 

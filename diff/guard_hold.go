@@ -3,33 +3,83 @@ package diff
 import (
 	"slices"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
-// Hold keeps hands off a zone for a while: what differs is shown and not written.
+// Hold keeps what differs in a zone from being written; it is shown. There are two kinds.
+// One that a person set ends at a time. One that a revert set has no time: it ends when
+// git declares the zone otherwise.
 type Hold struct {
 	Zone   string    `json:"zone"` // its key, in any account
-	Until  time.Time `json:"until"`
+	Until  time.Time `json:"until,omitzero"`
 	Reason string    `json:"reason"`
+
+	// Of a hold that a revert set: the zone, the fingerprint of the declaration on which
+	// it depends, and the commit that declares it so.
+	ZoneID      edge.ZoneID `json:"zone_id,omitempty"`
+	Declaration string      `json:"-"`
+	Commit      string      `json:"until_git_differs_from,omitempty"`
 }
 
-// String tells a hold to a person.
-func (h Hold) String() string { return "held until " + instant(h.Until) + ": " + h.Reason }
+// Reverted reports whether a revert set the hold.
+func (h Hold) Reverted() bool { return h.Declaration != "" }
 
-// Active returns the holds that are not over.
-func Active(holds []Hold, now time.Time) []Hold {
-	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return !now.Before(h.Until) })
+// String tells a hold to a person.
+func (h Hold) String() string { return "held until " + h.End() + ": " + h.Reason }
+
+// End says when a hold ends.
+func (h Hold) End() string {
+	if !h.Reverted() {
+		return instant(h.Until)
+	}
+	if h.Commit == "" {
+		return "the declaration of the zone changes"
+	}
+	return "git differs from commit " + h.Commit[:min(len(h.Commit), 12)]
+}
+
+// is reports whether a hold is about a zone.
+func (h Hold) is(key string, id edge.ZoneID) bool {
+	if h.Reverted() {
+		return h.ZoneID == id
+	}
+	return h.Zone == key
+}
+
+// Active returns the holds that are not over. declared returns the fingerprint of a zone's
+// declaration, empty for none; nil takes each to be the one that a hold depends on.
+func Active(holds []Hold, now time.Time, declared func(edge.ZoneID) string) []Hold {
+	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool {
+		if h.Reverted() {
+			return declared != nil && declared(h.ZoneID) != h.Declaration
+		}
+		return !now.Before(h.Until)
+	})
+}
+
+// HoldOn returns the first of some holds that is about a zone.
+func HoldOn(holds []Hold, key string, id edge.ZoneID) (Hold, bool) {
+	i := slices.IndexFunc(holds, func(h Hold) bool { return h.is(key, id) })
+	if i < 0 {
+		return Hold{}, false
+	}
+	return holds[i], true
 }
 
 func refuseHeld(c Change, f Facts) *Refusal {
 	if c.Kind != KindDeployment {
 		return nil
 	}
-	for _, h := range f.Holds {
-		if h.Zone == c.Zone {
-			return &Refusal{Guard: "hold", Reason: "the zone is " + h.String(), Release: "seawall hold release zone " + h.Zone, Until: h.Until}
-		}
+	h, held := HoldOn(f.Holds, c.Zone, c.ZoneID)
+	if !held {
+		return nil
 	}
-	return nil
+	release := "seawall hold release zone " + h.Zone
+	if h.Reverted() {
+		release = "a commit that declares the zone otherwise, or " + release
+	}
+	return &Refusal{Guard: "hold", Reason: "the zone is " + h.String(), Release: release, Until: h.Until}
 }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -104,7 +104,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	id := DeploymentID{at.zone.ID, m.ID}
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if owned, known := p.in.Memory.recall(id, inputs); known {
-		p.plan.Settled = append(p.plan.Settled, Settled{id, owned})
+		p.plan.Settled = append(p.plan.Settled, Settled{ID: id, Owned: owned})
 		return
 	}
 	resolved, errs := resolve(at.d, m)
@@ -123,7 +123,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	undecided := at.d.Unmanaged == nil && len(leftovers) > 0
 	if len(fields) == 0 && !undecided {
 		p.in.Memory.keep(id, inputs, target.Owned)
-		p.plan.Settled = append(p.plan.Settled, Settled{id, target.Owned})
+		p.plan.Settled = append(p.plan.Settled, Settled{ID: id, Owned: target.Owned})
 		return
 	}
 	direct(fields, rule, want, m)

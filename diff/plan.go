@@ -194,6 +194,8 @@ const (
 	Quarantined ProblemState = "quarantined"  // a token may exist whose secret nobody has
 	NotRead     ProblemState = "not_read"     // a pull request names a zone that may not be read for it
 	Undelivered ProblemState = "undelivered"  // a token exists and its secret waits for its sink
+	// ChangedSince: what a revert would put back is not what was written any more.
+	ChangedSince ProblemState = "changed_since"
 )
 
 // Unread reports whether what is live could not be read. Nothing may be concluded
@@ -215,6 +217,8 @@ type Requests struct {
 type Settled struct {
 	ID    DeploymentID
 	Owned []Member
+	// Version is that of the entry point that was read to prove it; empty: not known.
+	Version string
 }
 
 // Name says what a change is about: account, zone and deployment, or a token.

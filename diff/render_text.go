@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seawall-dev/seawall/desired"
 )
 
 // Text writes a plan for a person at a terminal: changes first, what stands in
@@ -70,8 +72,7 @@ func (t *textWriter) change(c Change) {
 	case c.Refused != nil:
 		mark, verb = t.paint(red, "!"), t.paint(red, "refused")
 	}
-	fmt.Fprintf(t, "%s %s  %s  %s\n", mark, t.paint(bold, Printable(c.Name())), c.verb(verb),
-		t.paint(dim, Printable(c.Origin.String())))
+	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, Printable(c.Name())), c.verb(verb), t.declaredAt(c.Origin))
 	width := 0
 	for _, f := range c.Fields {
 		width = max(width, utf8.RuneCountInString(subject(f.Path)))
@@ -129,11 +130,19 @@ func (t *textWriter) field(f Field, width int, c Change) {
 	t.WriteByte('\n')
 }
 
+// declaredAt is the place of a declaration, behind what was said of it; empty for none.
+func (t *textWriter) declaredAt(origin desired.Origin) string {
+	if origin.IsZero() {
+		return ""
+	}
+	return "  " + t.paint(dim, Printable(origin.String()))
+}
+
 func (t *textWriter) problem(g alike) {
 	first := g[0]
-	fmt.Fprintf(t, "%s %s  %s  %s\n    %s\n", t.paint(red, "!"),
+	fmt.Fprintf(t, "%s %s  %s%s\n    %s\n", t.paint(red, "!"),
 		g.names(func(what string) string { return t.paint(bold, Printable(what)) }),
-		t.paint(red, first.State.words()), t.paint(dim, Printable(first.Origin.String())), Printable(first.Reason))
+		t.paint(red, first.State.words()), t.declaredAt(first.Origin), Printable(first.Reason))
 	if first.Hint != "" {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), Printable(first.Hint))
 	}

@@ -203,7 +203,10 @@ func (l *Logger) waves(ctx context.Context, r Report) {
 func (l *Logger) newHolds(ctx context.Context, r Report) {
 	lasts := map[string]bool{}
 	for _, h := range r.Plan.Holds {
-		until := h.Until.UTC().Format(time.RFC3339)
+		if h.Reverted() {
+			continue // control logs them, all in one line
+		}
+		until := h.End()
 		what := fmt.Sprint(h.Zone, until, h.Reason)
 		if lasts[what] = true; !l.holds[what] && l.room(ctx, "holds") {
 			l.Log.WarnContext(ctx, "a zone is held", "zone", h.Zone, "until", until, "reason", h.Reason)

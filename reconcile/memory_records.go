@@ -49,6 +49,12 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.accept(a.Commit, a.Size, a.State)
+	f.has.Accepted.Author = a.Author
+	if a.Declared != nil {
+		f.has.Holds = slices.DeleteFunc(slices.Clone(f.has.Holds), func(h diff.Hold) bool {
+			return h.Reverted() && a.Declared(h.ZoneID) != h.Declaration
+		})
+	}
 	f.approve(a.Approvals)
 	if a.Rollout != nil {
 		f.has.Rollout = *a.Rollout
@@ -80,7 +86,7 @@ func (f *Forgetful) SaveState(_ context.Context, commit string, state []byte) er
 }
 
 // Prove implements [Records].
-func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled) error {
+func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled, _ ...Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -129,6 +135,14 @@ func (f *Forgetful) Widen(ctx context.Context, owned []diff.Settled) error {
 	}
 	return nil
 }
+
+// RecordWrite implements [Records]. It keeps no history.
+func (f *Forgetful) RecordWrite(ctx context.Context, _ Entry, owned []diff.Settled) (int64, error) {
+	return 0, f.Widen(ctx, owned)
+}
+
+// Record implements [Records]. It keeps no history.
+func (f *Forgetful) Record(context.Context, ...Entry) error { return nil }
 
 // Drifted implements [Records].
 func (f *Forgetful) Drifted(ctx context.Context, drifts []Drift, before time.Time) error {

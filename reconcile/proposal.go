@@ -5,6 +5,7 @@ import "github.com/seawall-dev/seawall/desired"
 // Proposal is what a look at the source of desired state has come to.
 type Proposal struct {
 	Commit string
+	Author string // of the commit, as it says itself; empty where that is not known
 	// Same says that Commit is the one in force, which was not evaluated again.
 	Same     bool
 	State    desired.State

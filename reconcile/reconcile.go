@@ -53,4 +53,5 @@ const (
 	TriggerManual Trigger = "manual"
 	TriggerSync   Trigger = "sync"
 	TriggerSweep  Trigger = "sweep"
+	TriggerRevert Trigger = "revert"
 )

@@ -33,11 +33,18 @@ type Records interface {
 	//
 	// commit is the generation that the caller acted on. Where it is not the accepted one
 	// the record is late: it changes what is on record and adds nothing, so that it cannot
-	// bring back what a newer commit has dropped.
-	Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled) error
+	// bring back what a newer commit has dropped. results are entries of the history, about
+	// the writes that are proved with it.
+	Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled, results ...Entry) error
 	// Widen makes what deployments own the union of what is stored and this, before a
 	// write is sent; Prove narrows it. It says nothing of convergence.
 	Widen(ctx context.Context, owned []diff.Settled) error
+	// RecordWrite records a change that is about to be sent: its entry in the history and,
+	// as by Widen, what its deployment is about to own, in one step. It returns the number
+	// of the entry; 0 where no history is kept.
+	RecordWrite(ctx context.Context, write Entry, owned []diff.Settled) (number int64, err error)
+	// Record adds entries to the history.
+	Record(ctx context.Context, entries ...Entry) error
 	// NonConvergent records the fingerprint of a change the platform did not keep, in the
 	// place of any other of this deployment.
 	NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error
@@ -62,6 +69,7 @@ type Proof struct {
 // Acceptance is an accepted commit.
 type Acceptance struct {
 	Commit string
+	Author string // of the commit, as it says itself; empty where that is not known
 	Size   diff.Size
 	// State is what the commit declares, in the caller's encoding. Nil keeps what is there
 	// if the commit is the same, and is none if it is another.
@@ -73,6 +81,11 @@ type Acceptance struct {
 	// Gone are zones that are no longer declared. What was applied, proved and not kept
 	// there is forgotten. Their drifts still count: they were written.
 	Gone []edge.ZoneID
+	// Declared returns the fingerprint of a zone's declaration, empty for none. Holds that
+	// last until a zone is declared otherwise end with it. Nil ends none.
+	Declared func(edge.ZoneID) string
+	// User is who runs the command that accepts it; empty for a daemon.
+	User string
 }
 
 // Drift is a change that was made without a new commit. It counts for limits for a while.
@@ -108,6 +121,7 @@ type Record struct {
 // Accepted is the commit that was accepted last; the zero value is none.
 type Accepted struct {
 	Commit string
+	Author string // as in [Acceptance]
 	Size   diff.Size
 	State  []byte // nil: none on record
 }

@@ -107,6 +107,8 @@ type Result struct {
 	Unproved bool
 	// Concurrent says that somebody else wrote to the entry point meanwhile.
 	Concurrent bool
+	// NoEffect says that a change that failed has certainly changed nothing.
+	NoEffect bool
 }
 
 // ErrInvalid: the commit's declarations contain mistakes; see [Report.Problems].

@@ -97,7 +97,7 @@ func newHoldList(t *terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return t.listHolds(diff.Active(standing.Holds, time.Now()))
+				return t.listHolds(diff.Active(standing.Holds, time.Now(), nil))
 			})
 		},
 	}
@@ -109,7 +109,7 @@ func (t *terminal) listHolds(holds []diff.Hold) error {
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ZONE\tUNTIL\tREASON")
 	for _, h := range holds {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(h.Zone), h.Until.UTC().Format(time.RFC3339), oneLine(h.Reason))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(h.Zone), h.End(), oneLine(h.Reason))
 	}
 	return w.Flush()
 }

@@ -129,9 +129,10 @@ func (t *terminal) runOnce(
 	if err != nil {
 		return reconcile.Report{}, err
 	}
-	if why == toApply && s.serving() == toObserve {
-		return reconcile.Report{}, fail(errors.New(`the configuration says mode: "observe": nothing is written`),
-			`set mode: "apply" in `+o.configFile()+", or see the changes with seawall plan")
+	if why == toApply {
+		if err := s.mayWrite(o); err != nil {
+			return reconcile.Report{}, err
+		}
 	}
 	if adjust != nil {
 		if order, err = adjust(s, order); err != nil {

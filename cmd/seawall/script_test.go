@@ -241,9 +241,12 @@ var varies = []struct {
 	{regexp.MustCompile(`\(attempt [0-9a-f]{16}\)`), "(attempt ATTEMPT)"},
 	{regexp.MustCompile(`--adopt [0-9a-f]{32}`), "--adopt ID"},
 	{regexp.MustCompile(`\b(commit|held|in force)( +)[0-9a-f]{7,40}\b`), "$1${2}COMMIT"},
+	{regexp.MustCompile(`\b[^ @,:]+@[^ @,:<>]+(,| reverts)`), "USER@HOST$1"},
+	{regexp.MustCompile(`(head \d+):[0-9a-f]{64}`), "$1:HASH"},
 	{regexp.MustCompile(`expired \d+ days ago`), "expired DAYS ago"},
 	{regexp.MustCompile(`seawall-demo-\d+`), "seawall-demo"},
 	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?`), "TIME"},
+	{regexp.MustCompile(`(?m)^TIME  #\d+`), "TIME  #N"},
 }
 
 func scrub(ts *testscript.TestScript, neg bool, args []string) {

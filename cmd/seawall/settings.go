@@ -128,6 +128,7 @@ type assembly struct {
 	compiler reconcile.Compiler
 	good     reconcile.GoodCommit // nil for a folder
 	agreed   func(context.Context, string) ([]reconcile.Approval, error)
+	author   func(context.Context, string) (string, error)
 
 	reader   edge.Reader
 	writer   edge.Writer // nil for a plan
@@ -151,7 +152,7 @@ type assembly struct {
 // look is the source of desired state, which looks on a schedule; nil only when asked.
 func (a *assembly) look(schedule cron.Schedule) *source.Source {
 	return source.New(source.Config{
-		Source: a.source, Compiler: a.compiler, Agreed: a.agreed, Schedule: schedule, Now: time.Now, Log: a.log,
+		Source: a.source, Compiler: a.compiler, Agreed: a.agreed, Author: a.author, Schedule: schedule, Now: time.Now, Log: a.log,
 	})
 }
 
@@ -199,6 +200,15 @@ func (p purpose) writes() bool { return p == toApply || p == toServe }
 
 // serves reports whether it is for the daemon.
 func (p purpose) serves() bool { return p == toServe || p == toObserve }
+
+// mayWrite fails where the configuration says that nothing is written.
+func (s settings) mayWrite(o options) error {
+	if s.serving() != toObserve {
+		return nil
+	}
+	return fail(errors.New(`the configuration says mode: "observe": nothing is written`),
+		`set mode: "apply" in `+o.configFile()+", or see the changes with seawall plan")
+}
 
 // serving is the purpose of a daemon with this configuration.
 func (s settings) serving() purpose {
@@ -265,6 +275,7 @@ func (a *assembly) onGit(s settings, why purpose) error {
 		return err
 	}
 	a.source, a.compiler, a.good, a.agreed = repository, repository, repository, repository.approvals
+	a.author = repository.author
 	open := ledger.Open
 	if why == toPlan {
 		open = ledger.OpenReadOnly
@@ -272,6 +283,9 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	memory, err := s.ledger(open)
 	if err != nil {
 		return err
+	}
+	if why == toServe {
+		memory.User = "" // nobody gives the order: a commit does
 	}
 	a.records, a.tokenMemory = memory, memory
 	a.evaluator = repository.evaluator
@@ -291,7 +305,7 @@ func (s settings) ledger(open func(string) (*ledger.Ledger, error)) (*ledger.Led
 	if err != nil {
 		return nil, explain(err)
 	}
-	memory.Now = time.Now
+	memory.Now, memory.User, memory.Keep = time.Now, whoami(), s.historyBounds()
 	memory.Binding = ledger.Binding{Platform: s.Platform.BaseURL, Repository: s.Source.URL}
 	memory.Seal = ledger.Seal{KeyFile: s.Seal.KeyFile, Recipient: s.Seal.Recipient}
 	return memory, nil

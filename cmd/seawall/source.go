@@ -195,6 +195,12 @@ func (r *repository) approvals(ctx context.Context, commit string) ([]reconcile.
 	return approvals, nil
 }
 
+// author says who wrote a commit, as it says itself.
+func (r *repository) author(_ context.Context, commit string) (string, error) {
+	info, err := r.repo.Commit(commit)
+	return info.Author, err
+}
+
 // Good returns the last accepted commit.
 func (r *repository) Good(context.Context) (string, bool, error) { return r.repo.Good() }
 

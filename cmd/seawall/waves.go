@@ -89,13 +89,7 @@ failed are tried again; the waves go on once the open one is done and has soaked
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.besideDaemon(o, func(_ settings, memory *ledger.Ledger) error {
-				halted := false
-				err := memory.Roll(cmd.Context(), func(o reconcile.Rollout) reconcile.Rollout {
-					if halted = o.Halted != ""; !halted {
-						return o
-					}
-					return o.Resumed()
-				})
+				halted, err := memory.Resume(cmd.Context())
 				if err == nil && !halted {
 					err = fail(fmt.Errorf("nothing is halted"), "seawall waves show says how far the commit has come")
 				}

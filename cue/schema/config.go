@@ -26,6 +26,7 @@ type Config struct {
 	Budget      Budget
 	StateDir    string // absolute
 	Seal        Seal   // zero for a key beside the ledger
+	History     History
 	Sinks       map[string]Sink
 	Forge       *Forge // nil for none
 	Hooks       map[string]Hook
@@ -112,6 +113,12 @@ type Budget struct {
 	Requests    int
 	Per         time.Duration
 	Concurrency int
+}
+
+// History bounds the history.
+type History struct {
+	Keep  time.Duration // above zero
+	Bytes int64
 }
 
 // Seal names an age key: at most one member is set.

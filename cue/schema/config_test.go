@@ -29,6 +29,7 @@ func TestDefaults(t *testing.T) {
 		Schedule:    schema.Schedule{Sync: "*/1 * * * *", Sweep: "0 */2 * * *", Timezone: time.UTC},
 		Budget:      schema.Budget{Requests: 1200, Per: 5 * time.Minute, Concurrency: 16},
 		StateDir:    "/var/lib/seawall",
+		History:     schema.History{Keep: 90 * 24 * time.Hour, Bytes: 128 << 20},
 		Listen:      "127.0.0.1:8710",
 		Health:      schema.Health{SourceStale: 15 * time.Minute, Status: true},
 		Log:         schema.Log{Format: "auto", Level: "info"},

@@ -35,6 +35,8 @@ func (c *configReader) read(v, plain cue.Value) Config {
 		Log:         Log{text(v, "log.format"), text(v, "log.level")},
 		Guards:      c.guards(v),
 	}
+	config.History.Bytes = int64(number(v, "history.max_mib")) << 20
+	config.History.Keep, _ = time.ParseDuration(text(v, "history.keep"))
 	config.Budget.Per, _ = time.ParseDuration(text(v, "budget.per")) // the schema holds the form
 	c.check(&config, v)
 	return config

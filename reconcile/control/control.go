@@ -63,7 +63,9 @@ type Control struct {
 	zones     map[edge.ZoneID]*zoneRecord
 	swept     time.Time
 	words     words
-	wrote     uint64 // counts what was written of what [Records] has standing
+	writes    reconcile.Writes
+	reverted  map[edge.ZoneID]diff.Hold // holds of reverts that were told of
+	wrote     uint64                    // counts what was written of what [Records] has standing
 	agreed    agreements
 	limits    limits
 	rollout   rollout

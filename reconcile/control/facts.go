@@ -60,7 +60,7 @@ func (c *Control) facts(g *Generation) diff.Facts {
 	return diff.Facts{
 		Before: size, After: size, Shrink: c.Guards.Shrink, // a commit that shrank too much is not in force
 		Now: now, CheckSink: c.CheckSink, Zones: g.labels, LabelsBefore: c.labels,
-		Rules: c.Guards.Rules, Observe: c.Guards.Observe, Approved: c.words.approved, Holds: diff.Active(c.words.holds, now),
+		Rules: c.Guards.Rules, Observe: c.Guards.Observe, Approved: c.words.approved, Holds: diff.Active(c.words.holds, now, g.declaration),
 		Freezes: c.freezes(now),
 	}
 }

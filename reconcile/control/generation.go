@@ -67,6 +67,9 @@ func (g *Generation) Declares(id edge.ZoneID) bool {
 	return ok
 }
 
+// declaration is the fingerprint of a zone's declaration, empty where it is not declared.
+func (g *Generation) declaration(id edge.ZoneID) string { return g.prints[id] }
+
 // Zones ranges over the declared zones.
 func (g *Generation) Zones() iter.Seq[edge.ZoneID] {
 	return func(yield func(edge.ZoneID) bool) {

@@ -60,6 +60,7 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	}
 	c.mu.Lock()
 	accepted := c.acceptance(before, next, p.Approvals, &d)
+	accepted.Author, accepted.Declared = p.Author, next.declaration
 	c.accepting = accepted.Commit
 	c.mu.Unlock()
 	err := c.Records.AcceptCommit(ctx, accepted)
@@ -99,7 +100,7 @@ func (c *Control) takeStock(ctx context.Context) error {
 
 // accept takes in what was just put on record; the caller holds the lock.
 func (c *Control) accept(a reconcile.Acceptance) {
-	c.accepted = reconcile.Accepted{Commit: a.Commit, Size: a.Size}
+	c.accepted = reconcile.Accepted{Commit: a.Commit, Author: a.Author, Size: a.Size}
 	c.wrote++
 	for _, approval := range a.Approvals {
 		c.words.fresh = c.words.fresh || !c.words.approved[approval.Digest]

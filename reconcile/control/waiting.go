@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -72,7 +73,7 @@ func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
 	c.mu.Lock()
 	next := c.note(o)
 	c.mu.Unlock()
-	return next, c.spendOn(ctx, o)
+	return next, errors.Join(c.recordFailed(ctx, o.Results), c.spendOn(ctx, o))
 }
 
 // NoteTokens takes in what became of the tokens. What they wait for is theirs alone: a
@@ -218,7 +219,16 @@ func (c *Control) Waiting() (all, timely int) {
 func (c *Control) Holds() []diff.Hold {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return diff.Active(c.words.holds, c.Now())
+	return c.holds()
+}
+
+// holds are those in force; the caller holds the lock.
+func (c *Control) holds() []diff.Hold {
+	g := c.Current()
+	if g == nil {
+		return diff.Active(c.words.holds, c.Now(), nil)
+	}
+	return diff.Active(c.words.holds, c.Now(), g.declaration)
 }
 
 // Rollout says how far the waves have come, nil where there are none on their way.
@@ -259,6 +269,7 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	c.mu.Lock()
 	rolled, approved := c.words.rolled, c.words.fresh
 	c.mu.Unlock()
+	t.Released = append(t.Released, c.tellReverted(ctx)...)
 	if rolled {
 		if err := c.reroll(ctx); err != nil {
 			return t, err
@@ -288,17 +299,15 @@ func (c *Control) released(approved bool) (ids []edge.ZoneID) {
 	if g == nil || len(c.waiting) == 0 {
 		return nil
 	}
-	held := map[string]bool{}
-	for _, hold := range diff.Active(c.words.holds, now) {
-		held[hold.Zone] = true
-	}
+	holds := c.holds()
 	wave, _ := open(c.rollout.have, c.Guards.Waves, now)
 	for id, waiting := range c.waiting {
 		granted := func(w wish) bool {
 			switch w.guard {
 			case guardHold:
 				at := g.places[id]
-				return !held[g.State.Accounts[at.account].Zones[at.zone].Key]
+				_, held := diff.HoldOn(holds, g.State.Accounts[at.account].Zones[at.zone].Key, id)
+				return !held
 			case guardFreeze:
 				return !now.Before(w.until)
 			case guardWave:

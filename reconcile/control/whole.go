@@ -21,7 +21,7 @@ import (
 func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.State, now time.Time) diff.Facts {
 	f := diff.Facts{
 		Before: record.Accepted.Size, After: sizeOf(state), Shrink: guards.Shrink,
-		Now: now, Holds: diff.Active(record.Holds, now), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(record.Approvals),
+		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(record.Approvals),
 		Zones: map[edge.ZoneID]diff.Labels{}, LabelsBefore: map[edge.ZoneID]diff.Labels{},
 	}
 	for _, account := range state.Accounts {
@@ -35,6 +35,28 @@ func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.
 	f.Freezes, _ = reconcile.FreezesAt(guards.Freezes, now, false)
 	return f
 }
+
+// Declarations returns the fingerprint of each zone's declaration in a state, empty for one
+// that it does not declare.
+func Declarations(state desired.State) func(edge.ZoneID) string {
+	at := map[edge.ZoneID]place{}
+	for i, account := range state.Accounts {
+		for j, z := range account.Zones {
+			at[z.ID] = place{i, j}
+		}
+	}
+	return func(id edge.ZoneID) string {
+		p, declared := at[id]
+		if !declared {
+			return ""
+		}
+		account := state.Accounts[p.account]
+		return account.Zones[p.zone].Fingerprint(account)
+	}
+}
+
+// DecodeState is a state that was put on record; the zero state for none.
+func DecodeState(data []byte) (desired.State, error) { return decodeState(data) }
 
 // SweepRequests is what a sweep sends while nothing changes: one read for each zone, and
 // one for the list of rulesets of each account that has zones. (A list of more than one

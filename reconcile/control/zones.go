@@ -137,6 +137,7 @@ func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (
 		c.limits.count(drift, commitWork)
 	}
 	widened := wider(z.applied[now.ID()], now)
+	entry := c.entry(t, guarded, commitWork)
 	z.sent = true
 	c.mu.Unlock()
 
@@ -145,7 +146,7 @@ func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (
 			return nil, fmt.Errorf("remembering that the zone had drifted: %w", err)
 		}
 	}
-	return nil, c.widen(ctx, z, widened)
+	return nil, c.recordWrite(ctx, z, entry, widened)
 }
 
 // wider returns what must be on record as owned before a change is sent: what was owned
@@ -161,21 +162,6 @@ func wider(have []diff.Member, now diff.Change) []diff.Settled {
 		return nil
 	}
 	return []diff.Settled{{ID: now.ID(), Owned: union}}
-}
-
-func (c *Control) widen(ctx context.Context, z *zoneRecord, widened []diff.Settled) error {
-	if len(widened) == 0 {
-		return nil
-	}
-	if err := c.Records.Widen(ctx, widened); err != nil {
-		return fmt.Errorf("remembering what the zone is about to own: %w", err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, w := range widened {
-		z.own(w.ID, w.Owned)
-	}
-	return nil
 }
 
 func (z *zoneRecord) own(id diff.DeploymentID, owned []diff.Member) {
@@ -219,11 +205,12 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 	gone := leftOver(z, whole)
 	z.sent = z.sent && !whole
 	c.mu.Unlock()
-	if len(news)+len(proofs) == 0 {
+	results := c.writes.Proved(t.Fingerprint, settled)
+	if len(news)+len(proofs)+len(results) == 0 {
 		return c.drop(ctx, z, gone)
 	}
 	// It is what the commit in force declares, whichever commit it was worked out from.
-	if err := c.Records.Prove(ctx, g.State.Commit, proofs, news); err != nil {
+	if err := c.Records.Prove(ctx, g.State.Commit, proofs, news, results...); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	c.mu.Lock()
@@ -277,5 +264,8 @@ func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (n
 	c.mu.Lock()
 	news = c.zone(t.Zone().ID).noteUnkept(left.Target.Ruleset, left.Fingerprint(), c.Now())
 	c.mu.Unlock()
-	return news, c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint())
+	if result, open := c.writes.Ended(left.ID(), reconcile.NonConvergent, LeftText(left.Fields)); open {
+		err = c.Records.Record(ctx, result)
+	}
+	return news, errors.Join(err, c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()))
 }

@@ -339,8 +339,17 @@ func (m *mortal) SaveState(ctx context.Context, commit string, state []byte) err
 	return m.do(func() error { return m.Ledger.SaveState(ctx, commit, state) })
 }
 
-func (m *mortal) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {
-	return m.do(func() error { return m.Ledger.Prove(ctx, commit, proofs, settled) })
+func (m *mortal) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
+	return m.do(func() error { return m.Ledger.Prove(ctx, commit, proofs, settled, results...) })
+}
+
+func (m *mortal) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
+	err = m.do(func() error { number, err = m.Ledger.RecordWrite(ctx, write, owned); return err })
+	return number, err
+}
+
+func (m *mortal) Record(ctx context.Context, entries ...reconcile.Entry) error {
+	return m.do(func() error { return m.Ledger.Record(ctx, entries...) })
 }
 
 func (m *mortal) Widen(ctx context.Context, owned []diff.Settled) error {

@@ -543,11 +543,11 @@ func (r *records) SaveState(ctx context.Context, commit string, state []byte) er
 	return r.Forgetful.SaveState(ctx, commit, state)
 }
 
-func (r *records) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {
+func (r *records) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
 	if err := r.note(ctx, "prove"); err != nil {
 		return err
 	}
-	return r.Forgetful.Prove(ctx, commit, proofs, settled)
+	return r.Forgetful.Prove(ctx, commit, proofs, settled, results...)
 }
 
 func (r *records) Widen(ctx context.Context, owned []diff.Settled) error {
@@ -555,6 +555,14 @@ func (r *records) Widen(ctx context.Context, owned []diff.Settled) error {
 		return err
 	}
 	return r.Forgetful.Widen(ctx, owned)
+}
+
+// RecordWrite counts as widening where that is to be done: the history costs nothing here.
+func (r *records) RecordWrite(ctx context.Context, _ reconcile.Entry, owned []diff.Settled) (int64, error) {
+	if len(owned) == 0 {
+		return 0, nil
+	}
+	return 0, r.Widen(ctx, owned)
 }
 
 func (r *records) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {

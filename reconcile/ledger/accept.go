@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -17,10 +16,16 @@ import (
 // AcceptCommit implements [reconcile.Records].
 func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := l.accept(ctx, tx, a.Commit, a.Size, a.State); err != nil {
+		if err := l.enterAccept(ctx, tx, a); err != nil {
 			return err
 		}
-		if err := approve(ctx, tx, a.Approvals); err != nil {
+		if err := l.accept(ctx, tx, a); err != nil {
+			return err
+		}
+		if err := l.endReverted(ctx, tx, a); err != nil {
+			return err
+		}
+		if err := l.approve(ctx, tx, a.Approvals); err != nil {
 			return err
 		}
 		if a.Rollout != nil {
@@ -36,21 +41,41 @@ func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error
 	})
 }
 
+// enterAccept has the history say that another commit is in force.
+func (l *Ledger) enterAccept(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
+	var have string
+	err := tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&have)
+	if none := errors.Is(err, sql.ErrNoRows); err != nil && !none || err == nil && have == a.Commit {
+		return err
+	}
+	e := reconcile.Entry{
+		Kind: reconcile.EntryCommit, Action: reconcile.ActionAccept, Trigger: reconcile.TriggerSync,
+		Asked:  reconcile.Asked{Commit: a.Commit, Author: a.Author, User: a.User},
+		Reason: fmt.Sprintf("zones: %d, deployments: %d, tokens: %d", a.Size.Zones, a.Size.Deployments, a.Size.Tokens),
+	}
+	if a.User != "" {
+		e.Trigger = reconcile.TriggerManual
+	}
+	_, err = l.enter(ctx, tx, e)
+	return err
+}
+
 // accept writes the accepted commit, where anything differs.
-func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, commit string, size diff.Size, state []byte) error {
-	packed, err := pack(state)
+func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
+	packed, err := pack(a.State)
 	if err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `
-		INSERT INTO accepted (one, "commit", zones, deployments, tokens, at, state) VALUES (1, ?, ?, ?, ?, ?, ?)
+		INSERT INTO accepted (one, "commit", zones, deployments, tokens, at, state, author) VALUES (1, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones,
 			deployments = excluded.deployments, tokens = excluded.tokens, at = excluded.at,
+			author = CASE WHEN excluded.author = '' AND "commit" = excluded."commit" THEN author ELSE excluded.author END,
 			state = CASE WHEN excluded.state IS NULL AND "commit" = excluded."commit" THEN state ELSE excluded.state END
 		WHERE ("commit", zones, deployments, tokens) <>
 				(excluded."commit", excluded.zones, excluded.deployments, excluded.tokens)
 			OR excluded.state IS NOT NULL AND state IS NOT excluded.state`,
-		commit, size.Zones, size.Deployments, size.Tokens, l.stamp(), packed)
+		a.Commit, a.Size.Zones, a.Size.Deployments, a.Size.Tokens, l.stamp(), packed, a.Author)
 	return err
 }
 
@@ -79,8 +104,8 @@ func forgetZones(ctx context.Context, tx *sql.Tx, zones []edge.ZoneID) error {
 
 func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err error) {
 	var packed []byte
-	row := tx.QueryRowContext(ctx, `SELECT "commit", zones, deployments, tokens, state FROM accepted`)
-	switch err := row.Scan(&a.Commit, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed); {
+	row := tx.QueryRowContext(ctx, `SELECT "commit", author, zones, deployments, tokens, state FROM accepted`)
+	switch err := row.Scan(&a.Commit, &a.Author, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed); {
 	case errors.Is(err, sql.ErrNoRows):
 		return a, nil
 	case err != nil:

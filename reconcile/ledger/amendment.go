@@ -19,7 +19,14 @@ func (l *Ledger) Amend(ctx context.Context, intent string, spec edge.TokenSpec, 
 		return explain("writing", l.path, err)
 	}
 	return l.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE token SET spec = ?, hash = ? WHERE intent = ?`, string(body), hash, intent)
+		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
+		if err != nil {
+			return err
+		}
+		if err := l.enterToken(ctx, tx, diff.ActionUpdate, record, &record.Spec, &spec); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE token SET spec = ?, hash = ? WHERE intent = ?`, string(body), hash, intent)
 		return err
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Binding is what the tokens of a ledger are tokens of. The ledger remembers a
@@ -75,6 +77,10 @@ func (l *Ledger) Init(ctx context.Context, binding Binding) error {
 			ON CONFLICT DO UPDATE SET platform = excluded.platform, repository = excluded.repository,
 				serial = excluded.serial, generation = generation + 1, at = excluded.at`,
 			digest(binding.Platform), digest(binding.Repository), serial, l.stamp())
+		if err != nil {
+			return err
+		}
+		_, err = l.enter(ctx, tx, l.decided(reconcile.ActionInit, reconcile.Subject{}))
 		return err
 	})
 	if err != nil {

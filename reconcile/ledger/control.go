@@ -14,17 +14,33 @@ var _ reconcile.Control = (*Ledger)(nil)
 
 // Approve implements [reconcile.Control]. An override is on record and spent.
 func (l *Ledger) Approve(ctx context.Context, approvals []reconcile.Approval) error {
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return approve(ctx, tx, approvals) })
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return l.approve(ctx, tx, approvals) })
 }
 
-func approve(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
+func (l *Ledger) approve(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
 	for _, a := range approvals {
 		counts := a.Kind == reconcile.Approved
-		_, err := tx.ExecContext(ctx, `
+		done, err := tx.ExecContext(ctx, `
 			INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (digest) WHERE counts DO NOTHING`,
 			a.Digest, a.Kind, a.Who, a.Reason, optionalTime(a.At), counts)
 		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		e := reconcile.Entry{
+			Kind: reconcile.EntryDecision, Action: reconcile.ActionApprove,
+			Asked: reconcile.Asked{User: a.Who}, Digest: a.Digest, Reason: a.Reason,
+		}
+		if a.Kind == reconcile.Overridden {
+			e.Action = reconcile.ActionOverride
+		}
+		if _, err := l.enter(ctx, tx, e); err != nil {
 			return err
 		}
 	}
@@ -75,6 +91,23 @@ func (l *Ledger) Roll(ctx context.Context, change func(reconcile.Rollout) reconc
 		}
 		return writeRollout(ctx, tx, have, change(have))
 	})
+}
+
+// Resume lets a halted rollout go on, and reports whether one was halted.
+func (l *Ledger) Resume(ctx context.Context) (halted bool, err error) {
+	err = l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		have, err := recallRollout(ctx, tx)
+		if halted = have.Halted != ""; err != nil || !halted {
+			return err
+		}
+		e := l.decided(reconcile.ActionResume, reconcile.Subject{})
+		e.Asked.Commit, e.Reason = have.Commit, have.Halted
+		if _, err := l.enter(ctx, tx, e); err != nil {
+			return err
+		}
+		return writeRollout(ctx, tx, have, have.Resumed())
+	})
+	return halted, err
 }
 
 func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout) error {

@@ -23,6 +23,9 @@ type grouping struct {
 	turn     sync.Mutex   // held by whoever writes, and guards what follows
 	open     *group       // nil: no transaction is under way
 	prepared frequent     // nil until the first write
+	// ending is called with each transaction before it ends, and what it returns once it
+	// has ended well; nil: nothing is.
+	ending func(*sql.Tx) (ended func(), err error)
 }
 
 // frequent are the statements that are made for each zone of a commit, by their text. To
@@ -164,11 +167,17 @@ func (p *grouping) end() {
 		return
 	}
 	p.open = nil
-	if g.err = g.broken; g.err == nil {
+	ended := func() {}
+	if g.err = g.broken; g.err == nil && p.ending != nil {
+		ended, g.err = p.ending(g.tx)
+	}
+	if g.err == nil {
 		g.err = g.tx.Commit()
 	}
 	if g.err != nil {
 		_ = g.tx.Rollback()
+	} else {
+		ended()
 	}
 	close(g.done)
 }

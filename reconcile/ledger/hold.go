@@ -3,13 +3,16 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// Hold records that a person holds a zone, in the place of any hold on it before.
+// Hold records that a person holds a zone, in the place of any such hold on it before.
 // A daemon beside it sees that with its next run: no lock is needed.
 func (l *Ledger) Hold(ctx context.Context, hold diff.Hold, who string) error {
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -17,12 +20,18 @@ func (l *Ledger) Hold(ctx context.Context, hold diff.Hold, who string) error {
 			INSERT INTO hold (zone, reason, until, who, at) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET reason = excluded.reason, until = excluded.until, who = excluded.who, at = excluded.at`,
 			hold.Zone, hold.Reason, rowTime(hold.Until), who, l.stamp())
+		if err != nil {
+			return err
+		}
+		e := l.decided(reconcile.ActionHold, reconcile.Subject{Zone: hold.Zone})
+		e.Asked.User, e.Until, e.Reason = who, hold.Until.UTC(), hold.Reason
+		_, err = l.enter(ctx, tx, e)
 		return err
 	})
 }
 
-// Release ends the hold on a zone, and reports whether there was one. Holds whose
-// time is over by now go as well.
+// Release ends the holds on a zone, of both kinds, and reports whether there was one.
+// Those whose time is over by now go as well.
 func (l *Ledger) Release(ctx context.Context, zone string, now time.Time) (held bool, err error) {
 	err = l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		holds, err := recallHolds(ctx, tx)
@@ -30,18 +39,104 @@ func (l *Ledger) Release(ctx context.Context, zone string, now time.Time) (held 
 			return err
 		}
 		for _, h := range holds {
-			over := !now.Before(h.Until)
+			over := !h.Reverted() && !now.Before(h.Until)
 			if h.Zone != zone && !over {
 				continue
 			}
-			held = held || h.Zone == zone && !over
-			if _, err := tx.ExecContext(ctx, `DELETE FROM hold WHERE zone = ?`, h.Zone); err != nil {
+			if h.Reverted() {
+				_, err = tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.ZoneID)
+			} else {
+				_, err = tx.ExecContext(ctx, `DELETE FROM hold WHERE zone = ?`, h.Zone)
+			}
+			if err != nil {
+				return err
+			}
+			if h.Zone != zone || over {
+				continue
+			}
+			held = true
+			e := l.decided(reconcile.ActionRelease, reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID})
+			e.Reason = h.Reason
+			if _, err := l.enter(ctx, tx, e); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return held, err
+}
+
+// RecordRevert implements [reconcile.Reverts].
+func (l *Ledger) RecordRevert(ctx context.Context, hold diff.Hold, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
+	err = l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var accepted string
+		if err := tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if accepted != hold.Commit {
+			return fmt.Errorf("commit %s was accepted meanwhile: %w", accepted, reconcile.ErrSuperseded)
+		}
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
+				reason = excluded.reason, who = excluded.who, at = excluded.at`,
+			hold.ZoneID, hold.Zone, hold.Declaration, hold.Commit, hold.Reason, write.Asked.User, l.stamp())
+		if err != nil {
+			return err
+		}
+		for _, s := range owned {
+			if err := l.widen(ctx, tx, s); err != nil {
+				return err
+			}
+		}
+		numbers, err := l.enter(ctx, tx, write)
+		if err == nil {
+			number = numbers[0]
+		}
+		return err
+	})
+	return number, err
+}
+
+// DropRevert implements [reconcile.Reverts].
+func (l *Ledger) DropRevert(ctx context.Context, zones []edge.ZoneID) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, zone := range zones {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, zone); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// endReverted ends the holds of a revert on zones that an accepted commit declares
+// otherwise than they were then.
+func (l *Ledger) endReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
+	if a.Declared == nil {
+		return nil
+	}
+	holds, err := recallReverted(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, h := range holds {
+		if a.Declared(h.ZoneID) == h.Declaration {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.ZoneID); err != nil {
+			return err
+		}
+		e := reconcile.Entry{
+			Kind: reconcile.EntryDecision, Action: reconcile.ActionRelease, Trigger: reconcile.TriggerSync,
+			Asked:   reconcile.Asked{Commit: a.Commit, Author: a.Author, User: a.User},
+			Subject: reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID}, Reason: "git declares the zone otherwise: " + h.Reason,
+		}
+		if _, err := l.enter(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func recallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
@@ -58,6 +153,27 @@ func recallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error)
 		}
 		if h.Until, err = time.Parse(time.RFC3339, until); err != nil {
 			return nil, fault(ErrDamaged, fmt.Sprintf("the end of the hold on %q: %v", h.Zone, err))
+		}
+		holds = append(holds, h)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	reverted, err := recallReverted(ctx, tx)
+	return append(holds, reverted...), err
+}
+
+// recallReverted reads the holds that reverts have set.
+func recallReverted(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, zone, declaration, "commit", reason FROM reverted ORDER BY zone, zone_id`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var h diff.Hold
+		if err := rows.Scan(&h.ZoneID, &h.Zone, &h.Declaration, &h.Commit, &h.Reason); err != nil {
+			return nil, err
 		}
 		holds = append(holds, h)
 	}

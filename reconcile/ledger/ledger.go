@@ -58,6 +58,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
 
 // Ledger is one open file. It is safe for concurrent use.
@@ -72,7 +73,14 @@ type Ledger struct {
 	// the ledger. Set it before the first use of tokens.
 	Seal Seal
 
+	// Keep bounds the history. Set it before the first write; the zero value keeps all.
+	Keep history.Bounds
+	// User is who runs the command that the ledger is opened for, USER@HOST, for the
+	// history; empty for a daemon. Set it before the first write.
+	User string
+
 	db       *sql.DB // nil: there is no file, and none may be created
+	log      *entryLog
 	group    grouping
 	path     string
 	readOnly bool
@@ -102,7 +110,10 @@ func Open(path string) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.prepare(); err != nil {
+	if err = l.prepare(); err == nil {
+		err = l.openLog()
+	}
+	if err != nil {
 		return nil, errors.Join(explain("opening", path, err), l.Close())
 	}
 	return l, nil
@@ -137,7 +148,7 @@ func (l *Ledger) Close() error {
 		return nil
 	}
 	l.standing.close()
-	err := l.db.Close()
+	err := errors.Join(l.log.close(), l.db.Close())
 	return explain("closing", l.path, errors.Join(err, l.unlock()))
 }
 
@@ -183,7 +194,7 @@ func dsn(path, mode string) (string, error) {
 // exists reports whether there is a ledger at path that nobody else may write to. A
 // file of no length is none of ours: [create] never shows one.
 func exists(path string) (bool, error) {
-	if err := guarded(filepath.Dir(path), path, path+"-wal", path+"-shm", path+"-lock", markPath(path)); err != nil {
+	if err := guarded(filepath.Dir(path), path, path+"-wal", path+"-shm", path+"-lock", markPath(path), headPath(path)); err != nil {
 		return false, err
 	}
 	info, err := os.Stat(path)

@@ -97,7 +97,7 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 const isLate = `SELECT "commit" <> ? FROM accepted`
 
 // Prove implements [reconcile.Records].
-func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {
+func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		late := false
 		err := l.group.prepared.row(ctx, tx, isLate, commit).Scan(&late)
@@ -112,7 +112,8 @@ func (l *Ledger) Prove(ctx context.Context, commit string, proofs []reconcile.Pr
 				return err
 			}
 		}
-		return nil
+		_, err = l.enter(ctx, tx, results...)
+		return err
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Resolution is a person's word on an attempt whose outcome is unknown.
@@ -52,6 +53,12 @@ func (l *Ledger) Resolve(ctx context.Context, key string, word Resolution) error
 		default:
 			err = fault(ErrState, fmt.Sprintf("%q is no way to resolve an attempt", word.How))
 		}
+		if err != nil {
+			return err
+		}
+		e := l.decided(reconcile.ActionResolve, reconcile.Subject{Token: key, TokenID: word.ID, Attempt: intent})
+		e.Reason = string(word.How)
+		_, err = l.enter(ctx, tx, e)
 		return err
 	})
 }
@@ -91,7 +98,11 @@ func (l *Ledger) Adopt(ctx context.Context, record diff.TokenRecord) error {
 		if err := newID(ctx, tx, record.ID); err != nil {
 			return err
 		}
-		if err := l.insertToken(ctx, tx, record); err != nil || doubt != nil {
+		if err := l.insertToken(ctx, tx, record); err != nil {
+			return err
+		}
+		e := l.decided(reconcile.ActionAdopt, reconcile.Subject{Token: record.Key, TokenID: record.ID, Attempt: record.Intent})
+		if _, err := l.enter(ctx, tx, e); err != nil || doubt != nil {
 			return err
 		}
 		return grow(ctx, tx)
@@ -125,17 +136,22 @@ func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
 // An id that is not on record is [ErrState].
 func (l *Ledger) Revoked(ctx context.Context, id edge.TokenID) error {
 	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := displace(ctx, tx, `gone.id = ? AND gone.state = 'confirmed'`, id); err != nil {
-			return err
+		record, err := tokenRow(ctx, tx, `id = ? AND state = 'confirmed'`, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return fault(ErrState, fmt.Sprintf("no token with the id %s is on record", id))
 		}
-		result, err := tx.ExecContext(ctx, `DELETE FROM token WHERE id = ? AND state = 'confirmed'`, id)
 		if err != nil {
 			return err
 		}
-		if n, err := result.RowsAffected(); err != nil || n > 0 {
+		e := l.decided(reconcile.ActionRevoked, reconcile.Subject{Token: record.Key, TokenID: id, Attempt: record.Intent})
+		if _, err := l.enter(ctx, tx, e); err != nil {
 			return err
 		}
-		return fault(ErrState, fmt.Sprintf("no token with the id %s is on record", id))
+		if err := displace(ctx, tx, `gone.id = ? AND gone.state = 'confirmed'`, id); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE id = ? AND state = 'confirmed'`, id)
+		return err
 	})
 	if err != nil {
 		return err
@@ -150,10 +166,17 @@ func (l *Ledger) Revoked(ctx context.Context, id edge.TokenID) error {
 // confirmed [Ledger.NotCreated] is the word.
 func (l *Ledger) Gone(ctx context.Context, intent string) error {
 	err := l.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
+		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
+		if err != nil {
+			return err
+		}
+		if err := l.enterToken(ctx, tx, diff.ActionDelete, record, &record.Spec, nil); err != nil {
+			return err
+		}
 		if err := displace(ctx, tx, `gone.intent = ?`, intent); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
+		_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
 		return err
 	})
 	if err != nil {

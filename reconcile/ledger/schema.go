@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
 
 // applicationID marks a SQLite file as a ledger: "SWLL" (PRAGMA application_id).
@@ -13,10 +15,10 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [firstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var migrations = []string{version6}
+var migrations = []string{version6, version7}
 
-// firstVersion is that of the first release. Files with a lower one were made while
-// Seawall was developed.
+// firstVersion is the lowest that can be brought up to date. Files with a lower one were made
+// while Seawall was developed.
 const firstVersion = 6
 
 // schemaVersion is the version this program reads and writes.
@@ -166,6 +168,23 @@ CREATE TABLE completeness (
 	generation INTEGER NOT NULL, -- grows with each row that token gets; the mark beside the ledger knows it too
 	at         TEXT              -- when the word was given
 ) STRICT;
+`
+
+// version7 adds the history, who wrote the accepted commit, and holds that a revert sets.
+const version7 = history.Schema + `
+ALTER TABLE accepted ADD COLUMN author TEXT NOT NULL DEFAULT ''; -- of the commit, as it says itself; empty: not known
+
+-- Zones that a revert has put back. A row counts while the zone is declared as its
+-- fingerprint says, and goes with the commit that declares it otherwise.
+CREATE TABLE reverted (
+	zone_id     TEXT PRIMARY KEY,
+	zone        TEXT NOT NULL,  -- its key in the repository
+	declaration TEXT NOT NULL CHECK (declaration <> ''), -- the fingerprint, as in reconcile.Proof
+	"commit"    TEXT NOT NULL,  -- that was in force, and declares it so
+	reason      TEXT NOT NULL,
+	who         TEXT NOT NULL,
+	at          TEXT
+) STRICT, WITHOUT ROWID;
 `
 
 // migrate takes all missing steps in one transaction.

@@ -68,10 +68,15 @@ func (l *Ledger) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive
 	return live, err
 }
 
+const selectToken = `SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, prune, reason, at FROM token `
+
+// tokenRow returns the attempt that a condition selects; sql.ErrNoRows for none.
+func tokenRow(ctx context.Context, tx *sql.Tx, where string, arg any) (diff.TokenRecord, error) {
+	return scanToken(tx.QueryRowContext(ctx, selectToken+`WHERE `+where, arg))
+}
+
 func recallTokens(ctx context.Context, tx *sql.Tx) (records []diff.TokenRecord, err error) {
-	rows, err := tx.QueryContext(ctx, `
-		SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, prune, reason, at
-		FROM token ORDER BY seq`)
+	rows, err := tx.QueryContext(ctx, selectToken+`ORDER BY seq`)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +91,7 @@ func recallTokens(ctx context.Context, tx *sql.Tx) (records []diff.TokenRecord, 
 	return records, rows.Err()
 }
 
-func scanToken(rows *sql.Rows) (r diff.TokenRecord, err error) {
+func scanToken(rows interface{ Scan(...any) error }) (r diff.TokenRecord, err error) {
 	var spec string
 	var sinkName, sinkKey, at sql.NullString
 	err = rows.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Prune, &r.Reason, &at)

@@ -37,6 +37,9 @@ func (l *Ledger) Intend(ctx context.Context, record diff.TokenRecord) error {
 		if err := l.insertToken(ctx, tx, record); err != nil {
 			return err
 		}
+		if err := l.enterToken(ctx, tx, diff.ActionCreate, record, nil, &record.Spec); err != nil {
+			return err
+		}
 		return grow(ctx, tx)
 	})
 	if err != nil {
@@ -71,6 +74,9 @@ func noneOpen(ctx context.Context, tx *sql.Tx, key string) error {
 // lock that this process holds, and what was resolved is quarantined no more.
 func (l *Ledger) NotCreated(ctx context.Context, intent string) error {
 	return l.advance(ctx, intent, unproved, func(ctx context.Context, tx *sql.Tx) error {
+		if err := l.tokenResult(ctx, tx, intent, reconcile.Failed, "the platform has created nothing"); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
 		return err
 	})
@@ -80,8 +86,10 @@ func (l *Ledger) NotCreated(ctx context.Context, intent string) error {
 // is [ErrState]: the first reason stays, and what is confirmed is not in doubt.
 func (l *Ledger) Quarantine(ctx context.Context, intent, reason string) error {
 	return l.advance(ctx, intent, states{diff.TokenIntended}, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE token SET state = 'quarantined', reason = ? WHERE intent = ?`, reason, intent)
-		return err
+		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'quarantined', reason = ? WHERE intent = ?`, reason, intent); err != nil {
+			return err
+		}
+		return l.tokenResult(ctx, tx, intent, reconcile.Quarantined, reason)
 	})
 }
 
@@ -109,8 +117,10 @@ func (l *Ledger) Confirm(ctx context.Context, intent string, id edge.TokenID, se
 		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'confirmed', id = ? WHERE intent = ?`, id, intent); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO sealed (intent, copy) VALUES (?, ?)`, intent, sealed)
-		return err
+		if _, err := tx.ExecContext(ctx, `INSERT INTO sealed (intent, copy) VALUES (?, ?)`, intent, sealed); err != nil {
+			return err
+		}
+		return l.tokenResult(ctx, tx, intent, reconcile.Converged, "")
 	})
 }
 
@@ -156,8 +166,14 @@ func (l *Ledger) Delivered(ctx context.Context, intent string) error {
 		if n, err := done.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, fault(ErrState, "the secret of attempt "+intent+" is delivered already"))
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE token SET delivered = 1 WHERE intent = ?`, intent)
-		return err
+		if _, err := tx.ExecContext(ctx, `UPDATE token SET delivered = 1 WHERE intent = ?`, intent); err != nil {
+			return err
+		}
+		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
+		if err != nil {
+			return err
+		}
+		return l.enterToken(ctx, tx, reconcile.ActionDeliver, record, nil, nil)
 	})
 	if err != nil {
 		return err

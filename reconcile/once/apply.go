@@ -61,6 +61,7 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 	}
 	a := reconcile.Acceptance{
 		Commit: p.state.Commit, Size: p.facts.After, State: state, Approvals: p.words, Gone: control.GoneFrom(p.record, p.state),
+		Author: p.author, Declared: control.Declarations(p.state), User: p.order.Who,
 	}
 	if len(r.Guards.Waves) > 0 && standing.RolloutCommit != p.state.Commit {
 		if standing.RolloutHalted == "" {
@@ -249,7 +250,7 @@ func solved(all, left []diff.Problem) []diff.Problem {
 
 // conclude remembers what the run has come to, even one that was told to stop.
 func (r *Run) conclude(ctx context.Context, p *planned, gate *gate, report *reconcile.Report) error {
-	return errors.Join(r.prove(ctx, p, gate), r.forget(ctx, p), r.follow(ctx, p, report), r.spend(ctx, p, report))
+	return errors.Join(r.Records.Record(ctx, gate.writes.Failed(report.Results)...), r.prove(ctx, p, gate), r.forget(ctx, p), r.follow(ctx, p, report), r.spend(ctx, p, report))
 }
 
 // prove records what agrees with its declaration: deployments, and the declarations of

@@ -1,6 +1,7 @@
 package once
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
@@ -22,6 +24,9 @@ type gate struct {
 	plan *planned
 	stop func() // keeps further changes from being begun
 
+	declared func(edge.ZoneID) string // the fingerprint of a zone's declaration
+	writes   reconcile.Writes
+
 	mu       sync.Mutex
 	standing reconcile.Standing
 	heard    time.Time // when it was read; zero for not yet
@@ -30,14 +35,14 @@ type gate struct {
 }
 
 func newGate(r *Run, p *planned) *gate {
-	return &gate{run: r, plan: p, stop: func() {}, proved: map[edge.ZoneID]int{}}
+	return &gate{run: r, plan: p, stop: func() {}, declared: control.Declarations(p.state), proved: map[edge.ZoneID]int{}}
 }
 
 // heardFor is for how long what was said need not be asked for again.
 const heardFor = 10 * time.Second
 
 // Permit implements [zone.Gate].
-func (g *gate) Permit(ctx context.Context, _ zone.Task, planned, now diff.Change) (*diff.Refusal, error) {
+func (g *gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change) (*diff.Refusal, error) {
 	if refusal := g.plan.facts.Worsened(planned, now); refusal != nil {
 		return nil, errors.New(refusal.Reason)
 	}
@@ -50,24 +55,37 @@ func (g *gate) Permit(ctx context.Context, _ zone.Task, planned, now diff.Change
 		return nil, reconcile.ErrSuperseded
 	}
 	facts := diff.Facts{
-		Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore, Holds: diff.Active(standing.Holds, at),
+		Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore, Holds: diff.Active(standing.Holds, at, g.declared),
 	}
 	facts.Freezes, _ = g.run.freezes(g.plan.order)
 	if refusal := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused; refusal != nil {
 		g.run.log().WarnContext(ctx, "a change waits, though it was about to be made", "change", now.Name(), "reason", refusal.Reason)
 		return refusal, nil
 	}
-	return nil, g.widen(ctx, now)
+	return nil, g.record(ctx, t, planned, now)
 }
 
-// widen has on record that a deployment owns what it owned before and what it will.
-func (g *gate) widen(ctx context.Context, now diff.Change) error {
+// record puts a write on record that is about to be sent: in the history, and that its
+// deployment owns what it owned before and what it will.
+func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change) error {
+	asked := reconcile.Asked{Commit: g.plan.state.Commit, Author: g.plan.author, User: g.plan.order.Who}
+	if planned.Approved {
+		asked.Approver = cmp.Or(control.Approver(planned, slices.Concat(g.plan.record.Approvals, g.plan.words)), g.plan.order.Who)
+	}
 	have := g.plan.record.Applied[now.ID()]
+	var widened []diff.Settled
 	for _, member := range now.Target.Owned {
 		if !slices.Contains(have, member) {
-			return g.run.Records.Widen(ctx, []diff.Settled{{ID: now.ID(), Owned: now.Target.Owned}})
+			widened = []diff.Settled{{ID: now.ID(), Owned: now.Target.Owned}}
+			break
 		}
 	}
+	entry := reconcile.WriteEntry(now, reconcile.TriggerManual, asked, t.Fingerprint, have)
+	number, err := g.run.Records.RecordWrite(ctx, entry, widened)
+	if err != nil {
+		return fmt.Errorf("recording the change before it is sent: %w", err)
+	}
+	g.writes.Sent(number, entry)
 	return nil
 }
 
@@ -87,7 +105,7 @@ func (g *gate) listen(ctx context.Context, now time.Time) (reconcile.Standing, e
 
 // Proved implements [zone.Gate].
 func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
-	if err := g.run.Records.Prove(ctx, t.State.Commit, nil, settled); err != nil {
+	if err := g.run.Records.Prove(ctx, t.State.Commit, nil, settled, g.writes.Proved(t.Fingerprint, settled)...); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	g.mu.Lock()
@@ -98,7 +116,10 @@ func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) 
 
 // NotKept implements [zone.Gate].
 func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) (news bool, err error) {
-	return true, g.run.Records.NonConvergent(ctx, left.ID(), left.Fingerprint())
+	if result, open := g.writes.Ended(left.ID(), reconcile.NonConvergent, control.LeftText(left.Fields)); open {
+		err = g.run.Records.Record(ctx, result)
+	}
+	return true, errors.Join(err, g.run.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()))
 }
 
 // note stops the run where a result says that the credential is not taken.

@@ -125,12 +125,19 @@ func (d dying) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
 	return d.do(func() error { return d.records.AcceptCommit(ctx, a) })
 }
 
-func (d dying) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled) error {
-	return d.do(func() error { return d.records.Prove(ctx, commit, proofs, settled) })
+func (d dying) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
+	return d.do(func() error { return d.records.Prove(ctx, commit, proofs, settled, results...) })
 }
 
 func (d dying) Widen(ctx context.Context, owned []diff.Settled) error {
 	return d.do(func() error { return d.records.Widen(ctx, owned) })
+}
+
+func (d dying) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
+	if len(owned) == 0 {
+		return 0, nil
+	}
+	return 0, d.do(func() error { number, err = d.records.RecordWrite(ctx, write, owned); return err })
 }
 
 func (d dying) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {

@@ -129,6 +129,7 @@ type planned struct {
 	order   Order
 	record  reconcile.Record
 	state   desired.State // all that is declared
+	author  string        // of its commit
 	scope   desired.State // the part that is asked for
 	tokens  bool          // all tokens are
 	facts   diff.Facts
@@ -203,7 +204,7 @@ func (r *Run) choose(ctx context.Context, p *planned, report *reconcile.Report) 
 		report.Problems = errs
 		return reconcile.ErrInvalid
 	}
-	p.state = proposal.State
+	p.state, p.author = proposal.State, proposal.Author
 	if proposal.Commit != p.record.Accepted.Commit { // an approval is spent with its change: the commit must not renew it
 		p.words = proposal.Approvals
 	}

@@ -29,6 +29,8 @@ type Config struct {
 	Compiler reconcile.Compiler
 	// Agreed returns the approvals that a commit itself carries; nil: none does.
 	Agreed func(ctx context.Context, commit string) ([]reconcile.Approval, error)
+	// Author returns who wrote a commit; nil, and an error, is not known.
+	Author func(ctx context.Context, commit string) (string, error)
 	// Schedule says when to look; nil only when woken.
 	Schedule cron.Schedule
 	Now      func() time.Time
@@ -61,6 +63,9 @@ type evaluated struct {
 func New(c Config) *Source {
 	if c.Agreed == nil {
 		c.Agreed = func(context.Context, string) ([]reconcile.Approval, error) { return nil, nil }
+	}
+	if c.Author == nil {
+		c.Author = func(context.Context, string) (string, error) { return "", nil }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -116,6 +121,10 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 	p := reconcile.Proposal{Commit: commit, State: s.last.state, Problems: s.last.problems}
 	if len(desired.Errors(p.Problems)) == 0 && commit != "" {
 		p.Approvals = s.approvals(ctx, commit)
+		var err error
+		if p.Author, err = s.Author(ctx, commit); err != nil {
+			s.Log.DebugContext(ctx, "who wrote a commit is not known", "commit", commit, "error", err.Error())
+		}
 	}
 	return p
 }

@@ -164,7 +164,9 @@ func errorCode(err error) string {
 }
 
 // PlatformError counts a request to the platform that failed.
-func (s *Status) PlatformError(err error) { s.metrics.happened.errors.WithLabelValues(errorCode(err)).Inc() }
+func (s *Status) PlatformError(err error) {
+	s.metrics.happened.errors.WithLabelValues(errorCode(err)).Inc()
+}
 
 // ReviewFailed counts a pull request that could not be reviewed, or a round in which none
 // could be looked at.

@@ -84,6 +84,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		result := failed(c, err)
 		result.Concurrent = concurrent
 		if err != nil && !unknown {
+			result.NoEffect = true
 			return result
 		}
 		if readErr := v.read(ctx); readErr != nil {
@@ -149,7 +150,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 	}
 	c := result.Change
 	result.Version = v.sight.EntryPoint.Value.Version
-	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target.Owned}}); err != nil {
+	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target.Owned, Version: result.Version}}); err != nil {
 		result.Outcome, result.Err = reconcile.Failed, err
 	}
 	return result

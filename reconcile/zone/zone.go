@@ -37,6 +37,8 @@ type Task struct {
 	// Memory spares planning where nothing differs from the last time; nil spares
 	// nothing.
 	Memory *diff.Memory
+	// Planned plans the zone in the place of State; nil plans what State declares.
+	Planned func(Sight) diff.Plan
 	// ListAge is how old the account's list of rulesets may be; a list that changes
 	// are worked out from is at most a minute old. Zero lists anew.
 	ListAge time.Duration
@@ -142,6 +144,9 @@ func (w *Worker) Plan(t Task, s Sight) diff.Plan { return Plan(t, s, w.Indexes) 
 
 // Plan is the plan of one zone from what was seen of it; nil indexes anew.
 func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
+	if t.Planned != nil {
+		return t.Planned(s)
+	}
 	return diff.Make(diff.Input{
 		State: t.State, Applied: t.Applied, Memory: t.Memory, Indexes: indexes, Part: true, Undigested: true,
 		Live: diff.Live{

@@ -64,6 +64,8 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"states", testStates},
 		{"ended", once(testEnded)},
 		{"copies", once(testCopies)},
+		{"write", once(testRecordWrite)},
+		{"reverted", once(testHoldsOfReverts)},
 		{"tokens", testTokens},
 		{"beside", once(testBeside)},
 		{"whole", once(testWhole)},

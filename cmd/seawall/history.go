@@ -1,0 +1,361 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+)
+
+// historyLast is how many entries are shown as text unless --last says otherwise.
+const historyLast = 100
+
+func newHistory(t *terminal) *cobra.Command {
+	var o options
+	var f historyFlags
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "Show every write and every decision on record",
+		Long: `Show what Seawall has written to the platform, and what people have decided: when,
+who asked, what was there before and after, and whether it was proved. Oldest
+first, so that the newest stands last. A write whose result is not on record is
+"written, not proved": the process may have ended before it was sent, too.
+
+--since takes a time (2026-03-01T12:00:00Z), a day (2026-03-01, UTC) or a length
+of time before now (24h). With -o text the last 100 entries that match are shown,
+with -o json all of them; --last says otherwise.
+
+seawall history verify checks that nothing of it was changed or removed.`,
+		Example: `  seawall history --zone shop.example
+  seawall history --since 24h -o json
+  seawall history --commit 1a2b3c4
+  seawall history verify`,
+		Args: knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("--output", o.output, "text", "json"); err != nil {
+				return err
+			}
+			filter, err := f.filter(time.Now())
+			if err != nil {
+				return err
+			}
+			if o.output == "text" && !cmd.Flags().Changed("last") {
+				filter.Last = historyLast
+			}
+			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+				if o.output == "json" {
+					return t.historyJSON(cmd.Context(), memory, filter)
+				}
+				return t.historyText(cmd.Context(), memory, filter)
+			})
+		},
+	}
+	addConfig(cmd, &o)
+	f.addTo(cmd)
+	cmd.Flags().StringVar(&f.zone, "zone", "", "only entries about the zone of this `NAME`")
+	cmd.Flags().StringVar(&f.token, "token", "", "only entries about the token of this `KEY`")
+	cmd.Flags().IntVar(&f.last, "last", 0, "show at most the last `N` that match; 0 is all")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.AddCommand(newHistoryVerify(t))
+	return cmd
+}
+
+// historyFlags select entries.
+type historyFlags struct {
+	zone, token, commit, since string
+	last                       int
+}
+
+// addTo adds the flags that history and revert share.
+func (f *historyFlags) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.since, "since", "", "from this `TIME`, day, or length of time before now")
+	cmd.Flags().StringVar(&f.commit, "commit", "", "of this `COMMIT`, in full or at least 7 digits of it")
+}
+
+var commitForm = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+
+func (f *historyFlags) filter(now time.Time) (reconcile.HistoryFilter, error) {
+	filter := reconcile.HistoryFilter{Zone: f.zone, Token: f.token, Commit: strings.ToLower(f.commit), Last: f.last}
+	if f.last < 0 {
+		return filter, usage("--last %d is below zero", f.last)
+	}
+	if f.commit != "" && !commitForm.MatchString(filter.Commit) {
+		return filter, fail(fmt.Errorf("--commit %q is not a commit", f.commit), "give the commit in full, or at least its first 7 digits; git log --oneline shows them")
+	}
+	var err error
+	if f.since != "" {
+		filter.Since, err = parseSince(f.since, now)
+	}
+	return filter, err
+}
+
+// parseSince reads a time, a day or a length of time before now.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fail(fmt.Errorf("--since %q is not a time", text), "write it as 2026-03-01T12:00:00Z, 2026-03-01 or 24h")
+}
+
+func (t *terminal) historyJSON(ctx context.Context, memory reconcile.History, f reconcile.HistoryFilter) error {
+	w := bufio.NewWriter(t.out)
+	fmt.Fprint(w, `{"version":1,"entries":[`)
+	separator := "\n"
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false)
+	earlier, err := memory.History(ctx, f, func(e reconcile.Entry) error {
+		data.Reset()
+		if err := encoder.Encode(e); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "%s%s", separator, bytes.TrimSpace(data.Bytes()))
+		separator = ",\n"
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n],\"earlier\":%d}\n", earlier)
+	return w.Flush()
+}
+
+func (t *terminal) historyText(ctx context.Context, memory reconcile.History, f reconcile.HistoryFilter) error {
+	w := bufio.NewWriter(t.out)
+	shown := 0
+	earlier, err := memory.History(ctx, f, func(e reconcile.Entry) error {
+		shown++
+		return writeEntry(w, e)
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if earlier > 0 {
+		fmt.Fprintf(t.err, "%d earlier entries are not shown; --last 0 shows all\n", earlier)
+	}
+	if shown == 0 {
+		fmt.Fprintln(t.err, "no entry matches")
+	}
+	return nil
+}
+
+// writeEntry writes an entry: a line that says what and how it went, then who asked, then
+// each member that a write changes.
+func writeEntry(w io.Writer, e reconcile.Entry) error {
+	head := fmt.Sprintf("%s  #%d  %s", e.At.UTC().Format(time.RFC3339), e.Number, e.Action)
+	if about := subjectText(e.Subject); about != "" {
+		head += " " + about
+	}
+	if outcome := outcomeText(e); outcome != "" {
+		head += ": " + outcome
+	}
+	lines := []string{oneLine(head)}
+	if asked := askedText(e); asked != "" {
+		lines = append(lines, "    "+oneLine(asked))
+	}
+	if e.Reason != "" {
+		lines = append(lines, "    "+oneLine(e.Reason))
+	}
+	if c := e.Checkpoint; c != nil {
+		lines = append(lines, fmt.Sprintf("    entries up to #%d were dropped", c.Number))
+	}
+	for _, m := range e.Members {
+		lines = append(lines, fmt.Sprintf("    %s  %s → %s", oneLine(string(m.Path)), valueText(m.Old), valueText(m.New)))
+	}
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
+}
+
+func subjectText(s reconcile.Subject) string {
+	switch {
+	case s.Token != "" && s.TokenID != "":
+		return "token " + s.Token + " (" + string(s.TokenID) + ")"
+	case s.Token != "":
+		return "token " + s.Token
+	case s.Account != "":
+		return s.Account + " / " + s.Zone + " / " + s.Deployment
+	case s.Zone != "":
+		return "zone " + s.Zone
+	}
+	return ""
+}
+
+// outcomeText says what became of an entry.
+func outcomeText(e reconcile.Entry) string {
+	r := e.Result
+	switch {
+	case e.Kind == reconcile.EntryWrite && r == nil:
+		return "written, not proved"
+	case r == nil:
+		return ""
+	case r.Outcome == reconcile.Converged && e.Subject.Token != "":
+		return "done"
+	case r.Outcome == reconcile.Converged && r.Version != "":
+		return "proved, version " + r.Version
+	case r.Outcome == reconcile.Converged:
+		return "proved"
+	}
+	text := map[reconcile.Outcome]string{
+		reconcile.Failed: "failed, nothing was changed", reconcile.NonConvergent: "not kept by the platform",
+		reconcile.Quarantined: "the outcome is unknown",
+	}[r.Outcome]
+	if text == "" {
+		text = string(r.Outcome)
+	}
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return text
+}
+
+func askedText(e reconcile.Entry) string {
+	var parts []string
+	if c := e.Asked.Commit; c != "" {
+		text := "commit " + c[:min(len(c), 12)]
+		if e.Asked.Author != "" {
+			text += " by " + e.Asked.Author
+		}
+		parts = append(parts, text)
+	}
+	if e.Asked.Approver != "" {
+		parts = append(parts, "approved by "+e.Asked.Approver)
+	}
+	if e.Asked.User != "" {
+		parts = append(parts, "user "+e.Asked.User)
+	}
+	if e.Trigger != "" {
+		parts = append(parts, string(e.Trigger))
+	}
+	if e.Direction != "" {
+		parts = append(parts, string(e.Direction))
+	}
+	if e.Digest != "" {
+		parts = append(parts, e.Digest)
+	}
+	if !e.Until.IsZero() {
+		parts = append(parts, "until "+e.Until.UTC().Format(time.RFC3339))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// valueText is a value as a plan shows it.
+func valueText(v json.RawMessage) string {
+	if v == nil {
+		return "unset"
+	}
+	var text string
+	if json.Unmarshal(v, &text) == nil {
+		return oneLine(text)
+	}
+	return oneLine(string(v))
+}
+
+func newHistoryVerify(t *terminal) *cobra.Command {
+	var o options
+	var noted string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that the history was not changed",
+		Long: `Check the chain of hashes of the history: that no entry was changed, removed or
+moved, at the beginning, in between, or at the end. Nothing is written.
+
+Entries that are missing at the end are found by a table in the ledger and by the
+file ledger.db-head beside it. The hashes use no key: someone who may write to
+both files can make a history that verifies. To find that, note the head that this
+command prints somewhere else, and give it back with --head later.
+
+Exit codes: 0 the history is whole; 1 it is not, or could not be read.`,
+		Example: `  seawall history verify
+  seawall history verify --head 1204:5f2c…
+  seawall history verify -o json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("--output", o.output, "text", "json"); err != nil {
+				return err
+			}
+			var heads []history.Head
+			if noted != "" {
+				head, err := history.ParseHead(noted)
+				if err != nil {
+					return fail(fmt.Errorf("--head: %w", err), "give what seawall history verify printed as head")
+				}
+				heads = append(heads, head)
+			}
+			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+				report, err := memory.VerifyHistory(cmd.Context(), heads...)
+				if err != nil {
+					return err
+				}
+				return t.tellVerified(report, o.output)
+			})
+		},
+	}
+	addConfig(cmd, &o)
+	cmd.Flags().StringVar(&noted, "head", "", "a head that was noted earlier, `NUMBER:HASH`")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	return cmd
+}
+
+func (t *terminal) tellVerified(r history.Report, output string) error {
+	whole := len(r.Findings) == 0
+	if output == "json" {
+		if err := json.NewEncoder(t.out).Encode(struct {
+			Version int  `json:"version"`
+			Valid   bool `json:"valid"`
+			history.Report
+		}{1, whole, r}); err != nil {
+			return err
+		}
+	} else {
+		t.verifiedText(r)
+	}
+	if !whole {
+		return exitStatus(1)
+	}
+	return nil
+}
+
+func (t *terminal) verifiedText(r history.Report) {
+	for _, f := range r.Findings {
+		fmt.Fprintf(t.out, "%s: %s\n", strings.ReplaceAll(string(f.Kind), "_", " "), oneLine(f.Text))
+	}
+	if r.More > 0 {
+		fmt.Fprintf(t.out, "and %d more\n", r.More)
+	}
+	switch {
+	case r.Rows == 0 && len(r.Findings) == 0:
+		fmt.Fprintln(t.out, "the history is empty")
+		return
+	case len(r.Findings) == 0:
+		fmt.Fprintf(t.out, "the history is whole: %s, #%d to #%d, since %s\n",
+			plural(int(r.Rows), "entry", "entries"), r.First, r.Last, r.From.UTC().Format(time.RFC3339))
+	default:
+		fmt.Fprintf(t.out, "the history is not whole: %s\n", plural(len(r.Findings)+r.More, "finding", "findings"))
+	}
+	fmt.Fprintf(t.out, "head %s\n", r.Head)
+}
+
+// historyBounds are those of the configuration.
+func (s settings) historyBounds() history.Bounds {
+	return history.Bounds{Keep: s.History.Keep, Bytes: s.History.Bytes}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/revert"
+)
+
+func newRevert(t *terminal) *cobra.Command {
+	var o options
+	var f historyFlags
+	var yes bool
+	order := revert.Order{Who: whoami()}
+	cmd := &cobra.Command{
+		Use:   "revert",
+		Short: "Put back what was written, and hold it until git says otherwise",
+		Long: `Put zones back to what they were before the writes of a commit (--commit), or
+before all writes since a time (--since), as seawall history shows them. A zone is
+put back only where what was written is still live, and then as a whole; the others
+are named and left as they are. Drift that was healed under a commit is not brought
+back with --commit; with --since every write counts. Tokens are never reverted.
+
+The plan is shown first, and a question asked; --yes in scripts. Guards apply as to
+any change.
+
+Each zone that is put back is held until git declares it otherwise than the commit
+that is in force: the daemon does not write what was reverted once more, and its
+log, seawall plan and seawall hold list say so. The next commit that declares the
+zone otherwise ends the hold; so does seawall hold release zone NAME.
+
+Exit codes: 0 all of it was put back; 1 failure, or the answer was not yes; 4
+partial: zones were named, refused, or could not be written or proved.`,
+		Example: `  seawall revert --commit 1a2b3c4
+  seawall revert --since 1h --zone shop.example
+  seawall revert --commit 1a2b3c4 --yes`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter, err := f.filter(time.Now())
+			if err != nil {
+				return err
+			}
+			if filter.Commit == "" && filter.Since.IsZero() {
+				return fail(errors.New("it is not said what to revert"), "say --commit COMMIT or --since TIME; seawall history shows what was written")
+			}
+			order.Filter = filter
+			return t.revert(cmd.Context(), o, order, yes)
+		},
+	}
+	addConfig(cmd, &o)
+	addLogFlags(cmd, &o.logFormat, &o.logLevel)
+	f.addTo(cmd)
+	cmd.Flags().StringVar(&f.zone, "zone", "", "only the zone of this `NAME`")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release what the plan shows under this `DIGEST` (repeatable)")
+	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "pass freezes that allow that, for this `REASON`, which is recorded")
+	return cmd
+}
+
+func (t *terminal) revert(ctx context.Context, o options, order revert.Order, yes bool) error {
+	log, err := t.logger(o.logFormat, o.logLevel)
+	if err != nil {
+		return err
+	}
+	s, err := t.settings(o)
+	if err != nil {
+		return err
+	}
+	if err := s.mayWrite(o); err != nil {
+		return err
+	}
+	a, err := assemble(ctx, s, toApply, log)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	show, wipe := t.progress()
+	run, err := a.revert(show)
+	if err != nil {
+		return err
+	}
+	planned, err := run.Plan(ctx, order)
+	wipe()
+	if err != nil {
+		return explain(err)
+	}
+	if planned.Writes == 0 {
+		return fail(errors.New("the history has no write to a zone that this selects"), "seawall history shows what was written")
+	}
+	if err := planned.Plan.Text(t.out, t.colourOut); err != nil {
+		return err
+	}
+	if left := planned.Left(); len(left) > 0 {
+		fmt.Fprintf(t.out, "\nnot put back: %s: %s\n", plural(len(left), "zone", "zones"), oneLine(strings.Join(left, ", ")))
+	}
+	zones := planned.Zones()
+	t.tellUnused(order.Approve, planned.Plan.Granted)
+	if zones == 0 {
+		return exitOfRevert(reconcile.Report{Plan: planned.Plan})
+	}
+	question := fmt.Sprintf("Put %s back, and hold %s until git differs from commit %s?",
+		plural(zones, "zone", "zones"), map[bool]string{true: "it", false: "them"}[zones == 1], short(planned.Plan.Commit))
+	if !yes && !t.interactive() {
+		return fail(errors.New("nothing was sent: there is no terminal to ask on"), "look at the plan, then run the command again with --yes")
+	}
+	if err := confirm(ctx, t, question, yes); err != nil {
+		return err
+	}
+	report := run.Apply(ctx, planned)
+	wipe()
+	fmt.Fprintln(t.out)
+	if err := report.TextOfResults(t.out, t.colourOut); err != nil {
+		return err
+	}
+	if report.Count(reconcile.Converged) > 0 {
+		fmt.Fprintln(t.out, "what was put back is held until git declares it otherwise; seawall hold list shows it")
+	}
+	if report.Err != nil {
+		return explain(report.Err)
+	}
+	return exitOfRevert(report)
+}
+
+func exitOfRevert(r reconcile.Report) error {
+	if !r.Converged() {
+		return exitStatus(exitAttention)
+	}
+	return nil
+}
+
+// revert is one revert. It needs the history, so a repository.
+func (a *assembly) revert(show reconcile.Progress) (*revert.Run, error) {
+	records, ok := a.records.(revert.Records)
+	if !ok {
+		return nil, errors.New("there is no ledger, so no history that could be reverted")
+	}
+	return &revert.Run{
+		Records: records, Guards: a.guards, Reader: a.reader, Writer: a.writer, Concurrency: a.concurrency,
+		Budget: a.quota.Budget, Requests: a.requests, Progress: show, Now: time.Now, Log: a.log,
+		Compile: func(ctx context.Context, commit string) (desired.State, error) {
+			state, problems, err := a.compiler.Compile(ctx, commit)
+			if err == nil && len(desired.Errors(problems)) > 0 {
+				err = fmt.Errorf("%w: %s", reconcile.ErrInvalid, desired.Errors(problems)[0])
+			}
+			return state, err
+		},
+	}, nil
+}

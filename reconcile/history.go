@@ -1,0 +1,228 @@
+package reconcile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Entry is one entry of the history: a write to the platform, what became of one, or a
+// decision. Entries are only ever added; reconcile/ledger keeps them as a chain of hashes.
+// An entry holds no secret.
+type Entry struct {
+	Number  int64     `json:"number"` // from 1, without a gap; the store gives it
+	At      time.Time `json:"at"`     // UTC; zero: the store fills in its clock
+	Kind    EntryKind `json:"kind"`
+	Action  string    `json:"action"` // one of the actions below
+	Trigger Trigger   `json:"trigger,omitempty"`
+	Asked   Asked     `json:"asked,omitzero"`
+	Subject Subject   `json:"subject,omitzero"`
+
+	Direction diff.Direction `json:"direction,omitempty"`
+	// Members are what a write changes, as they were before it and as they are after it.
+	Members []MemberChange `json:"members,omitempty"`
+	// Declaration is the fingerprint of the declaration that a zone was written for, or
+	// on which a hold depends.
+	Declaration string `json:"declaration,omitempty"`
+	// Digest is what an approval is of; Until is when a hold ends by itself.
+	Digest string    `json:"digest,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+	Reason string    `json:"reason,omitempty"`
+
+	// Result is what became of a write: in an entry of kind [EntryResult], and in that of
+	// the write itself where it was known at once. A reader gets it with the write.
+	Result *WriteResult `json:"result,omitempty"`
+	// Checkpoint is where the chain begins, in an entry of kind [EntryCheckpoint].
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+}
+
+// EntryKind is what an entry is about.
+type EntryKind string
+
+// The kinds of entries.
+const (
+	EntryWrite      EntryKind = "write"      // is about to be sent to the platform, or was
+	EntryResult     EntryKind = "result"     // of a write before it
+	EntryDecision   EntryKind = "decision"   // of a person
+	EntryCommit     EntryKind = "commit"     // was accepted
+	EntryCheckpoint EntryKind = "checkpoint" // entries before it were dropped
+	EntryGap        EntryKind = "gap"        // entries that were written are missing
+)
+
+// The actions of entries, beside those of [diff.Action].
+const (
+	ActionDeliver    = "deliver" // of a token's secret, to its sink
+	ActionAccept     = "accept"
+	ActionHold       = "hold"
+	ActionRelease    = "release"
+	ActionApprove    = "approve"
+	ActionOverride   = "override"
+	ActionResume     = "resume"
+	ActionRevert     = "revert"
+	ActionInit       = "init"
+	ActionAdopt      = "adopt"
+	ActionResolve    = "resolve"
+	ActionRevoked    = "revoked"
+	ActionConclude   = "conclude" // of results
+	ActionCheckpoint = "checkpoint"
+	ActionGap        = "gap"
+)
+
+// Asked says who asked for something.
+type Asked struct {
+	Commit   string `json:"commit,omitempty"`
+	Author   string `json:"author,omitempty"`   // of the commit, as it says itself
+	Approver string `json:"approver,omitempty"` // of a change that needed an approval
+	User     string `json:"user,omitempty"`     // who ran a command: USER@HOST; or who a decision is of
+}
+
+// Subject is what an entry is about: a deployment of a zone, or a token.
+type Subject struct {
+	Account    string         `json:"account,omitempty"` // its key
+	Zone       string         `json:"zone,omitempty"`    // its key
+	ZoneID     edge.ZoneID    `json:"zone_id,omitempty"`
+	Deployment string         `json:"deployment,omitempty"`
+	Ruleset    edge.RulesetID `json:"ruleset_id,omitempty"`
+	Token      string         `json:"token,omitempty"` // its key
+	TokenID    edge.TokenID   `json:"token_id,omitempty"`
+	Attempt    string         `json:"attempt,omitempty"` // the attempt to create the token
+}
+
+// MemberChange is one member that a write changes. An Old or New that is nil is a member
+// that is not there, which is not the same as false.
+type MemberChange struct {
+	Path diff.Member     `json:"path"`
+	Old  json.RawMessage `json:"old,omitempty"`
+	New  json.RawMessage `json:"new,omitempty"`
+	// Owned says that Seawall had put the old value there.
+	Owned bool `json:"owned,omitempty"`
+}
+
+// WriteResult is what became of a write.
+type WriteResult struct {
+	Write   int64   `json:"write,omitempty"` // the number of its entry
+	Outcome Outcome `json:"outcome"`
+	// Version is that of the entry point that was read as proof; empty where none was.
+	Version string    `json:"version,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+	At      time.Time `json:"at,omitzero"` // only for readers: when the result was recorded
+}
+
+// Checkpoint says which entry was the last that was dropped.
+type Checkpoint struct {
+	Number int64  `json:"number"`
+	Hash   string `json:"hash"` // hexadecimal
+}
+
+// HistoryFilter selects entries. The zero value selects all.
+type HistoryFilter struct {
+	Zone, Token string // keys
+	Commit      string // or how one begins
+	Since       time.Time
+	Last        int // only the last so many; 0: all
+}
+
+// History is what was written and decided.
+type History interface {
+	// History hands over the entries that a filter selects, oldest first, each write with
+	// its result, until yield returns an error, which it returns. earlier is how many more
+	// the filter selects before those.
+	History(ctx context.Context, filter HistoryFilter, yield func(Entry) error) (earlier int64, err error)
+}
+
+// Reverts records what a revert puts back.
+type Reverts interface {
+	// RecordRevert records, in one step, a write that puts a zone back, as
+	// [Records.RecordWrite] does, and the hold that keeps the zone so. It returns
+	// [ErrSuperseded], and records nothing, where the accepted commit is not the one that
+	// the hold depends on.
+	RecordRevert(ctx context.Context, hold diff.Hold, write Entry, owned []diff.Settled) (number int64, err error)
+	// DropRevert ends such holds on zones in which nothing was put back.
+	DropRevert(ctx context.Context, zones []edge.ZoneID) error
+}
+
+// WriteEntry is the entry of a change of a deployment that is about to be sent. owned are
+// the members that Seawall has put there before.
+func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string, owned []diff.Member) Entry {
+	mine := make(map[diff.Member]bool, len(owned))
+	for _, member := range owned {
+		mine[member] = true
+	}
+	e := Entry{
+		Kind: EntryWrite, Action: string(c.Action), Trigger: trigger, Asked: asked, Subject: SubjectOf(c), Direction: c.Direction,
+		Declaration: declaration, Members: make([]MemberChange, len(c.Fields)),
+	}
+	for i, f := range c.Fields {
+		e.Members[i] = MemberChange{Path: f.Path, Old: rawValue(f.Old), New: rawValue(f.New), Owned: mine[f.Path]}
+	}
+	return e
+}
+
+// SubjectOf is what a change is about.
+func SubjectOf(c diff.Change) Subject {
+	return Subject{
+		Account: c.Account, Zone: c.Zone, ZoneID: c.ZoneID, Deployment: c.Deployment, Ruleset: c.Target.Ruleset, Token: c.Token,
+	}
+}
+
+// ID names the deployment that an entry is about.
+func (s Subject) ID() diff.DeploymentID { return diff.DeploymentID{Zone: s.ZoneID, Ruleset: s.Ruleset} }
+
+// SpecChanges are the members in which two forms of a token differ, sorted by path; nil is
+// a token that is not there. A specification holds no secret.
+func SpecChanges(before, after *edge.TokenSpec) ([]MemberChange, error) {
+	old, err := specMembers(before)
+	if err != nil {
+		return nil, err
+	}
+	now, err := specMembers(after)
+	if err != nil {
+		return nil, err
+	}
+	var changes []MemberChange
+	for name := range old {
+		if _, stays := now[name]; !stays {
+			now[name] = nil
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if !bytes.Equal(old[name], now[name]) {
+			changes = append(changes, MemberChange{Path: diff.Member(name), Old: old[name], New: now[name]})
+		}
+	}
+	return changes, nil
+}
+
+func specMembers(spec *edge.TokenSpec) (members map[string]json.RawMessage, err error) {
+	members = map[string]json.RawMessage{}
+	if spec == nil {
+		return members, nil
+	}
+	data, err := json.Marshal(spec)
+	if err == nil {
+		err = json.Unmarshal(data, &members)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encoding a token: %w", err)
+	}
+	return members, nil
+}
+
+// rawValue is a value of a field as JSON; nil for a member that is not there.
+func rawValue(v any) json.RawMessage {
+	if v == nil {
+		return nil
+	}
+	data, err := json.Marshal(v)
+	if err != nil { // a value of a plan always can be
+		data, _ = json.Marshal(err.Error())
+	}
+	return data
+}

@@ -1,0 +1,286 @@
+// Package history keeps the entries of the history in the ledger's file, as a chain of
+// hashes. It works inside the transactions of its caller and opens nothing.
+//
+//	log, err := history.Prepare(ctx, db, history.Bounds{…})
+//	numbers, err := log.Append(ctx, tx, entries...)     // with whatever else the transaction writes
+//	head, err := log.Trim(ctx, tx, now)                 // before the transaction ends
+//	head.Write(path)                                    // after it has ended
+//	earlier, err := history.Read(ctx, tx, filter, yield)
+//	report, err := history.Verify(ctx, tx, known)
+//
+// # The chain
+//
+// A row holds a number, a body and a hash. The body is the entry as JSON, with the hash of
+// the row before it; the hash is SHA-256 of the body. So a row that was changed, dropped or
+// moved shows, as long as one row behind it, or the head, was not made anew as well.
+//
+// The head is the number and the hash of the last row. It stands in a table, and in a small
+// file beside the ledger that is written after each transaction. The file may be behind,
+// when a process was killed or a host lost power; it is never ahead, unless rows are
+// missing.
+//
+// What is dropped for age or size is dropped from the beginning. The base is the number
+// and the hash of the last row that was dropped: the first row that is left points at it. A
+// checkpoint row, in the chain, says the same, so that the base cannot be moved.
+//
+// # What it can show
+//
+// Whoever may write to the ledger and to the file, and knows this program, can make a chain
+// anew that verifies: the hashes use no key. Only a head that was noted somewhere else shows
+// that; see [Known].
+package history
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Schema makes the tables. The columns behind hash are read from the body, for indexes.
+const Schema = `
+-- The history: one row for each entry. Rows are added, and dropped from the beginning.
+CREATE TABLE history (
+	number   INTEGER PRIMARY KEY,
+	body     TEXT NOT NULL, -- JSON: the entry, as reconcile.Entry, with the hash of the row before it
+	hash     BLOB NOT NULL, -- SHA-256 of body
+	seconds  INTEGER GENERATED ALWAYS AS (unixepoch(json_extract(body, '$.at'))) VIRTUAL,
+	zone     TEXT GENERATED ALWAYS AS (json_extract(body, '$.subject.zone')) VIRTUAL,
+	token    TEXT GENERATED ALWAYS AS (json_extract(body, '$.subject.token')) VIRTUAL,
+	"commit" TEXT GENERATED ALWAYS AS (json_extract(body, '$.asked.commit')) VIRTUAL,
+	write    INTEGER GENERATED ALWAYS AS (json_extract(body, '$.result.write')) VIRTUAL
+) STRICT;
+
+CREATE INDEX history_seconds ON history (seconds);
+CREATE INDEX history_zone ON history (zone) WHERE zone IS NOT NULL;
+CREATE INDEX history_token ON history (token) WHERE token IS NOT NULL;
+CREATE INDEX history_commit ON history ("commit") WHERE "commit" IS NOT NULL;
+CREATE INDEX history_write ON history (write) WHERE write IS NOT NULL;
+
+-- Its two ends: one row.
+CREATE TABLE history_ends (
+	one         INTEGER PRIMARY KEY CHECK (one = 1),
+	head_number INTEGER NOT NULL, -- the last row; 0 for none
+	head_hash   BLOB NOT NULL,
+	base_number INTEGER NOT NULL, -- the last row that was dropped; 0 for none
+	base_hash   BLOB NOT NULL,
+	bytes       INTEGER NOT NULL  -- of all bodies
+) STRICT;
+
+INSERT INTO history_ends VALUES (1, 0, zeroblob(32), 0, zeroblob(32), 0);
+`
+
+// Hash is the SHA-256 of a body.
+type Hash [sha256.Size]byte
+
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Head is the last row.
+type Head struct {
+	Number int64
+	Hash   Hash
+}
+
+// ends are both ends of the chain.
+type ends struct {
+	head, base Head
+	bytes      int64
+}
+
+// body is what a row holds: an entry and the hash of the row before it.
+type body struct {
+	Before string `json:"before"`
+	reconcile.Entry
+}
+
+// encode returns the canonical bytes of an entry and their hash.
+func encode(before Hash, e reconcile.Entry) (text []byte, hash Hash, err error) {
+	text, err = json.Marshal(body{before.String(), e})
+	if err != nil {
+		return nil, hash, fmt.Errorf("encoding entry %d of the history: %w", e.Number, err)
+	}
+	return text, sha256.Sum256(text), nil
+}
+
+// Bounds are how much is kept. A zero member is no bound.
+type Bounds struct {
+	Keep  time.Duration // how old an entry may become
+	Bytes int64         // of all bodies together
+}
+
+// Log adds entries. Its statements are prepared once for the connection.
+type Log struct {
+	bounds              Bounds
+	ends, insert, moved *sql.Stmt
+	looked              time.Time // when it was looked last whether entries are too old
+}
+
+const (
+	selectEnds = `SELECT head_number, head_hash, base_number, base_hash, bytes FROM history_ends`
+	insertRow  = `INSERT INTO history (number, body, hash) VALUES (?, ?, ?)`
+	moveHead   = `UPDATE history_ends SET head_number = ?, head_hash = ?, bytes = bytes + ?`
+)
+
+// Prepare returns a log over a database of one connection in which no transaction is open.
+func Prepare(ctx context.Context, db *sql.DB, bounds Bounds) (*Log, error) {
+	l := &Log{bounds: bounds}
+	for _, s := range []struct {
+		to   **sql.Stmt
+		text string
+	}{{&l.ends, selectEnds}, {&l.insert, insertRow}, {&l.moved, moveHead}} {
+		statement, err := db.PrepareContext(ctx, s.text)
+		if err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		*s.to = statement
+	}
+	return l, nil
+}
+
+// Close gives the statements back.
+func (l *Log) Close() (err error) {
+	for _, s := range []*sql.Stmt{l.ends, l.insert, l.moved} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	return err
+}
+
+// Bound sets other bounds. It must not be called while entries are added.
+func (l *Log) Bound(b Bounds) { l.bounds = b }
+
+// Append adds entries and returns their numbers.
+func (l *Log) Append(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry) (numbers []int64, err error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	have, err := scanEnds(tx.StmtContext(ctx, l.ends).QueryRowContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	head, bytes := have.head, 0
+	insert := tx.StmtContext(ctx, l.insert)
+	for _, e := range entries {
+		e.Number, e.At = head.Number+1, e.At.UTC()
+		text, hash, err := encode(head.Hash, e)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := insert.ExecContext(ctx, e.Number, string(text), hash[:]); err != nil {
+			return nil, err
+		}
+		head, bytes = Head{e.Number, hash}, bytes+len(text)
+		numbers = append(numbers, e.Number)
+	}
+	_, err = tx.StmtContext(ctx, l.moved).ExecContext(ctx, head.Number, head.Hash[:], bytes)
+	return numbers, err
+}
+
+func scanEnds(row *sql.Row) (e ends, err error) {
+	var head, base []byte
+	if err := row.Scan(&e.head.Number, &head, &e.base.Number, &base, &e.bytes); err != nil {
+		return e, fmt.Errorf("reading the ends of the history: %w", err)
+	}
+	copy(e.head.Hash[:], head)
+	copy(e.base.Hash[:], base)
+	return e, nil
+}
+
+// dropAtOnce bounds how many rows a transaction drops.
+const dropAtOnce = 2000
+
+// spare is the part of the bytes that is made free at a time, so that not each transaction
+// drops rows.
+const spare = 16
+
+// Trim drops the oldest rows where there are too many, and returns the head.
+func (l *Log) Trim(ctx context.Context, tx *sql.Tx, now time.Time) (Head, error) {
+	have, err := scanEnds(tx.StmtContext(ctx, l.ends).QueryRowContext(ctx))
+	if err != nil {
+		return Head{}, err
+	}
+	most := int64(0)
+	if l.bounds.Bytes > 0 && have.bytes > l.bounds.Bytes {
+		most = have.bytes - l.bounds.Bytes + l.bounds.Bytes/spare
+	}
+	oldest, err := l.tooOld(ctx, tx, now)
+	if err != nil {
+		return Head{}, err
+	}
+	if most == 0 && oldest == 0 || have.head.Number == have.base.Number {
+		return have.head, nil
+	}
+	base, bytes, err := droppable(ctx, tx, have, most, oldest)
+	if err != nil || base == have.base {
+		return have.head, err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM history WHERE number <= ?`, base.Number); err != nil {
+		return Head{}, err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE history_ends SET base_number = ?, base_hash = ?, bytes = bytes - ?`, base.Number, base.Hash[:], bytes)
+	if err != nil {
+		return Head{}, err
+	}
+	_, err = l.Append(ctx, tx, reconcile.Entry{
+		At: now, Kind: reconcile.EntryCheckpoint, Action: reconcile.ActionCheckpoint,
+		Checkpoint: &reconcile.Checkpoint{Number: base.Number, Hash: base.Hash.String()},
+	})
+	if err != nil {
+		return Head{}, err
+	}
+	have, err = scanEnds(tx.StmtContext(ctx, l.ends).QueryRowContext(ctx))
+	return have.head, err
+}
+
+// lookEvery is how often it is looked whether entries are too old.
+const lookEvery = time.Minute
+
+// tooOld returns the time, in seconds, before which entries are to be dropped; 0 where none
+// are. They are dropped once the oldest is a sixteenth older than it may become, so that
+// few checkpoints are needed.
+func (l *Log) tooOld(ctx context.Context, tx *sql.Tx, now time.Time) (int64, error) {
+	if age := now.Sub(l.looked); l.bounds.Keep <= 0 || now.IsZero() || age >= 0 && age < lookEvery {
+		return 0, nil
+	}
+	l.looked = now
+	var oldest int64
+	err := tx.QueryRowContext(ctx, `SELECT coalesce(seconds, 0) FROM history ORDER BY number LIMIT 1`).Scan(&oldest)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil || oldest >= now.Add(-l.bounds.Keep-l.bounds.Keep/spare).Unix() {
+		return 0, err
+	}
+	return now.Add(-l.bounds.Keep).Unix(), nil
+}
+
+// droppable returns the last row to drop: of those from the beginning that are older than
+// a time, in seconds, or that make up so many bytes. The head is never dropped.
+func droppable(ctx context.Context, tx *sql.Tx, have ends, most, oldest int64) (base Head, bytes int64, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT number, hash, length(CAST(body AS BLOB)), coalesce(seconds, 0) FROM history ORDER BY number LIMIT ?`, dropAtOnce)
+	if err != nil {
+		return base, 0, err
+	}
+	defer func() { _ = rows.Close() }()
+	base = have.base
+	for rows.Next() {
+		var number, size, seconds int64
+		var hash []byte
+		if err := rows.Scan(&number, &hash, &size, &seconds); err != nil {
+			return base, 0, err
+		}
+		if number >= have.head.Number || bytes >= most && seconds >= oldest {
+			break
+		}
+		base.Number, bytes = number, bytes+size
+		copy(base.Hash[:], hash)
+	}
+	return base, bytes, rows.Err()
+}

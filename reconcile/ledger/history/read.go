@@ -1,0 +1,106 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Read hands over the entries that a filter selects, as [reconcile.History] says. A result
+// whose write is on record comes with that alone.
+func Read(ctx context.Context, tx *sql.Tx, f reconcile.HistoryFilter, yield func(reconcile.Entry) error) (earlier int64, err error) {
+	where, args := conditions(f)
+	query := `SELECT h.number, h.body, (
+			SELECT r.body FROM history AS r WHERE r.write = h.number ORDER BY r.number DESC LIMIT 1
+		) FROM history AS h WHERE ` + where
+	if f.Last > 0 {
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM history AS h WHERE `+where, args...).Scan(&earlier); err != nil {
+			return 0, err
+		}
+		earlier = max(0, earlier-int64(f.Last))
+		query = `SELECT * FROM (` + query + ` ORDER BY h.number DESC LIMIT ?) ORDER BY 1`
+		args = append(args, f.Last)
+	} else {
+		query += ` ORDER BY h.number`
+	}
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var number int64
+		var text string
+		var result sql.NullString
+		if err := rows.Scan(&number, &text, &result); err != nil {
+			return earlier, err
+		}
+		e, err := decode(number, text, result)
+		if err == nil {
+			err = yield(e)
+		}
+		if err != nil {
+			return earlier, err
+		}
+	}
+	return earlier, rows.Err()
+}
+
+// ErrUnreadable: a row is no entry of the history.
+var ErrUnreadable = errors.New("an entry of the history cannot be read")
+
+func decode(number int64, text string, result sql.NullString) (reconcile.Entry, error) {
+	var e, r body
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		return e.Entry, fmt.Errorf("%w: number %d: %w", ErrUnreadable, number, err)
+	}
+	if !result.Valid {
+		return e.Entry, nil
+	}
+	if err := json.Unmarshal([]byte(result.String), &r); err != nil {
+		return e.Entry, fmt.Errorf("%w: the result of number %d: %w", ErrUnreadable, number, err)
+	}
+	if e.Result = r.Result; e.Result != nil {
+		e.Result.At = r.At
+	}
+	return e.Entry, nil
+}
+
+// conditions are those of a filter on the rows h.
+func conditions(f reconcile.HistoryFilter) (where string, args []any) {
+	all := []string{`NOT (h.write IS NOT NULL AND EXISTS (SELECT 1 FROM history AS w WHERE w.number = h.write))`}
+	add := func(condition string, arg any) {
+		all, args = append(all, condition), append(args, arg)
+	}
+	if f.Zone != "" {
+		add(`h.zone = ?`, f.Zone)
+	}
+	if f.Token != "" {
+		add(`h.token = ?`, f.Token)
+	}
+	if f.Commit != "" {
+		add(`h."commit" >= ?`, f.Commit)
+		add(`h."commit" < ?`, f.Commit+"\U0010FFFF")
+	}
+	if !f.Since.IsZero() {
+		add(`h.seconds >= ?`, f.Since.Unix())
+	}
+	return strings.Join(all, " AND "), args
+}
+
+// Attempt returns the number of the newest entry about an attempt to create a token, 0 for
+// none.
+func Attempt(ctx context.Context, tx *sql.Tx, key, attempt string) (number int64, err error) {
+	err = tx.QueryRowContext(ctx, `
+		SELECT number FROM history WHERE token = ? AND json_extract(body, '$.kind') = 'write' AND json_extract(body, '$.action') = 'create'
+			AND json_extract(body, '$.subject.attempt') = ? ORDER BY number DESC LIMIT 1`, key, attempt).Scan(&number)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return number, err
+}

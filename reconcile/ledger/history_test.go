@@ -1,0 +1,376 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+)
+
+// wrote is the entry of a write to a zone.
+func wrote(zone string) reconcile.Entry {
+	return reconcile.Entry{
+		Kind: reconcile.EntryWrite, Action: "update", Trigger: reconcile.TriggerSync, Asked: reconcile.Asked{Commit: "0123456789abcdef"},
+		Subject: reconcile.Subject{Account: "prod", Zone: zone, ZoneID: edge.ZoneID(zone), Deployment: "core", Ruleset: "r"},
+	}
+}
+
+// chronicled is a ledger with so many writes in its history, closed.
+func chronicled(t testing.TB, n int) (path string) {
+	path = newPath(t)
+	l := mustOpen(t, path)
+	l.Now = func() time.Time { return noon }
+	for i := range n {
+		must(t, l.Record(t.Context(), wrote(fmt.Sprint("z", i+1))))
+	}
+	must(t, l.Close())
+	return path
+}
+
+// tampered runs statements on a ledger's file, as someone with a shell would.
+func tampered(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "#", "%23", "?", "%3f").Replace(path))
+	must(t, err)
+	for _, s := range statements {
+		_, err := db.Exec(s)
+		must(t, err)
+	}
+	must(t, db.Close())
+}
+
+func findings(t *testing.T, path string, noted ...history.Head) (kinds []string) {
+	t.Helper()
+	l, err := OpenReadOnly(path)
+	must(t, err)
+	defer l.Close()
+	report, err := l.VerifyHistory(t.Context(), noted...)
+	must(t, err)
+	for _, f := range report.Findings {
+		kinds = append(kinds, fmt.Sprint(f.Kind, " ", f.Number))
+	}
+	return kinds
+}
+
+// Whatever is done to the rows is found, and told as what it is.
+func TestTamperedHistoryIsFound(t *testing.T) {
+	const cut = `DELETE FROM history WHERE number > 8`
+	for name, test := range map[string]struct {
+		statements []string
+		want       []string
+	}{
+		"nothing":         {nil, nil},
+		"a changed row":   {[]string{`UPDATE history SET body = replace(body, 'z5', 'z9') WHERE number = 5`}, []string{"changed 5"}},
+		"a changed hash":  {[]string{`UPDATE history SET hash = zeroblob(32) WHERE number = 5`}, []string{"changed 5"}},
+		"the last row":    {[]string{`UPDATE history SET body = replace(body, 'z10', 'z9') WHERE number = 10`}, []string{"changed 10", "changed 10", "changed 10"}},
+		"a dropped row":   {[]string{`DELETE FROM history WHERE number = 5`}, []string{"dropped 5"}},
+		"dropped rows":    {[]string{`DELETE FROM history WHERE number IN (3, 4, 7)`}, []string{"dropped 3", "dropped 7"}},
+		"the first row":   {[]string{`DELETE FROM history WHERE number = 1`}, []string{"dropped 1"}},
+		"reordered rows":  {[]string{`UPDATE history SET number = -5 WHERE number = 5`, `UPDATE history SET number = 5 WHERE number = 6`, `UPDATE history SET number = 6 WHERE number = -5`}, []string{"reordered 5", "reordered 6"}},
+		"a cut tail":      {[]string{cut}, []string{"cut_tail 9", "cut_tail 9"}},
+		"all of it":       {[]string{`DELETE FROM history`}, []string{"cut_tail 1", "cut_tail 1"}},
+		"a closed gap":    {[]string{`DELETE FROM history WHERE number = 5`, `UPDATE history SET number = number - 1 WHERE number > 5`}, []string{"reordered 5", "reordered 6", "reordered 7", "reordered 8", "reordered 9", "cut_tail 10", "cut_tail 10"}},
+		"a new beginning": {[]string{`DELETE FROM history WHERE number <= 3`, `UPDATE history_ends SET base_number = 3, base_hash = (SELECT hash FROM history WHERE number = 4)`}, []string{"checkpoint 3", "checkpoint 3"}},
+		"a cut tail with its head": {
+			[]string{cut, `UPDATE history_ends SET head_number = 8, head_hash = (SELECT hash FROM history WHERE number = 8)`},
+			[]string{"cut_tail 9"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := chronicled(t, 10)
+			tampered(t, path, test.statements...)
+			if got := findings(t, path); !slices.Equal(got, test.want) {
+				t.Errorf("found %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// trimmed is a ledger whose first entries were dropped for size.
+func trimmed(t testing.TB) (path string) {
+	path = newPath(t)
+	l := mustOpen(t, path)
+	l.Now, l.Keep = func() time.Time { return noon }, history.Bounds{Bytes: 4000}
+	for i := range 40 {
+		must(t, l.Record(t.Context(), wrote(fmt.Sprint("z", i+1))))
+	}
+	must(t, l.Close())
+	return path
+}
+
+// The checkpoint keeps a history that was trimmed verifiable, and cannot be swapped.
+func TestSwappedCheckpointIsFound(t *testing.T) {
+	for name, test := range map[string]struct {
+		statements []string
+		want       string
+	}{
+		"nothing":           {nil, ""},
+		"another base":      {[]string{`UPDATE history_ends SET base_number = base_number + 2, base_hash = (SELECT hash FROM history ORDER BY number LIMIT 1 OFFSET 1)`, `DELETE FROM history WHERE number <= (SELECT base_number FROM history_ends)`}, "checkpoint"},
+		"another hash":      {[]string{`UPDATE history_ends SET base_hash = zeroblob(32)`}, "checkpoint"},
+		"none":              {[]string{`UPDATE history_ends SET base_number = 0, base_hash = zeroblob(32)`}, "checkpoint"},
+		"another row":       {[]string{`UPDATE history SET body = json_set(body, '$.checkpoint.number', 1) WHERE number = (SELECT max(number) FROM history WHERE json_extract(body, '$.kind') = 'checkpoint')`}, "changed"},
+		"dropped beginning": {[]string{`DELETE FROM history WHERE number = (SELECT min(number) FROM history)`}, "dropped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := trimmed(t)
+			tampered(t, path, test.statements...)
+			got := findings(t, path)
+			if found := slices.ContainsFunc(got, func(f string) bool { return strings.HasPrefix(f, test.want+" ") }); found != (test.want != "") || test.want == "" && len(got) > 0 {
+				t.Errorf("found %v, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A tail that was cut with its head, by someone who does not know the file beside the
+// ledger, is on record for ever once anything is written: the file is overwritten then.
+func TestCutTailIsOnRecordLater(t *testing.T) {
+	path := chronicled(t, 10)
+	tampered(t, path, `DELETE FROM history WHERE number > 8`, `UPDATE history_ends SET head_number = 8, head_hash = (SELECT hash FROM history WHERE number = 8)`)
+	l := mustOpen(t, path)
+	must(t, l.Record(t.Context(), wrote("next")))
+	var gaps []string
+	_, err := l.History(t.Context(), reconcile.HistoryFilter{}, func(e reconcile.Entry) error {
+		if e.Kind == reconcile.EntryGap {
+			gaps = append(gaps, e.Reason)
+		}
+		return nil
+	})
+	must(t, err)
+	if len(gaps) != 1 || !strings.HasPrefix(gaps[0], "entries 9 to 10 are missing") {
+		t.Errorf("gaps %q", gaps)
+	}
+	if got := findings(t, path); len(got) != 0 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// A head that was noted elsewhere shows what no file on the host can.
+func TestNotedHead(t *testing.T) {
+	path := chronicled(t, 5)
+	file, err := os.ReadFile(headPath(path))
+	must(t, err)
+	noted, err := history.ParseHead(strings.TrimSpace(string(file)))
+	must(t, err)
+	if got := findings(t, path, noted); len(got) != 0 || noted.Number != 5 {
+		t.Errorf("found %v with head %v", got, noted)
+	}
+	other := noted
+	other.Hash[0]++
+	if got := findings(t, path, other); !slices.Equal(got, []string{"changed 5"}) {
+		t.Errorf("found %v", got)
+	}
+	for _, text := range []string{"", "x", "5", "5:", "-1:" + noted.Hash.String(), "5:" + noted.Hash.String()[1:]} {
+		if _, err := history.ParseHead(text); err == nil {
+			t.Errorf("%q is taken for a head", text)
+		}
+	}
+	for harm, want := range map[string]string{"missing": "head_file 5", "incomplete": "head_file 5"} {
+		if err := os.Remove(headPath(path)); err != nil && harm == "missing" {
+			t.Fatal(err)
+		}
+		if harm == "incomplete" {
+			must(t, os.WriteFile(headPath(path), file[:10], 0o600))
+		}
+		if got := findings(t, path); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: found %v", harm, got)
+		}
+	}
+}
+
+// Whatever is written, and whenever, a history with bounds is whole, stays within them, and
+// keeps the newest entry.
+func TestBoundedHistoryIsWhole(t *testing.T) {
+	folder := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(folder, "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		l, err := Open(filepath.Join(dir, "ledger.db"))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer l.Close()
+		clock := noon
+		l.Now = func() time.Time { return clock }
+		l.Keep = history.Bounds{
+			Bytes: rapid.SampledFrom([]int64{0, 1, 3000, 6000}).Draw(rt, "bytes"),
+			Keep:  rapid.SampledFrom([]time.Duration{0, time.Hour, 10 * time.Hour}).Draw(rt, "keep"),
+		}
+		last := ""
+		for i := range rapid.IntRange(1, 12).Draw(rt, "transactions") {
+			clock = clock.Add(time.Duration(rapid.IntRange(-10, 300).Draw(rt, "minutes")) * time.Minute)
+			last = fmt.Sprint("z", i)
+			entries := make([]reconcile.Entry, rapid.IntRange(1, 4).Draw(rt, "entries"))
+			for j := range entries {
+				entries[j] = wrote(last)
+			}
+			if err := l.Record(rt.Context(), entries...); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		report, err := l.VerifyHistory(rt.Context())
+		if err != nil || len(report.Findings) > 0 {
+			rt.Fatalf("found %+v, %v", report.Findings, err)
+		}
+		var bytes, kept int64
+		if err := l.db.QueryRow(`SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM history`).Scan(&kept); err != nil {
+			rt.Fatal(err)
+		}
+		if err := l.db.QueryRow(`SELECT bytes FROM history_ends`).Scan(&bytes); err != nil || bytes != kept {
+			rt.Fatalf("%d bytes are counted, %d are there: %v", bytes, kept, err)
+		}
+		const aFew = 2500 // a transaction's own entries and a checkpoint stay
+		if most := l.Keep.Bytes; most > 0 && kept > most+aFew {
+			rt.Fatalf("%d bytes are kept, %d may be", kept, most)
+		}
+		found := false
+		if _, err := l.History(rt.Context(), reconcile.HistoryFilter{Zone: last}, func(reconcile.Entry) error { found = true; return nil }); err != nil || !found {
+			rt.Fatalf("the newest write is not on record: %v", err)
+		}
+	})
+}
+
+// Entries come in their order, each write with its result, by what they are about.
+func TestHistoryIsSelected(t *testing.T) {
+	l := mustOpen(t, newPath(t))
+	clock := noon
+	l.Now, l.User = func() time.Time { return clock }, "kim@host"
+	first, err := l.RecordWrite(t.Context(), wrote("a"), settled(deployment(1), "m"))
+	must(t, err)
+	other := wrote("b")
+	other.Asked.Commit = "fedcba9876543210"
+	_, err = l.RecordWrite(t.Context(), other, nil)
+	must(t, err)
+	clock = noon.Add(time.Hour)
+	must(t, l.Prove(t.Context(), "c", nil, nil, reconcile.Entry{
+		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: wrote("a").Subject,
+		Result: &reconcile.WriteResult{Write: first, Outcome: reconcile.Converged, Version: "2"},
+	}))
+	must(t, l.Hold(t.Context(), diff.Hold{Zone: "a", Until: noon.Add(time.Hour), Reason: "x"}, "kim@host"))
+	for name, test := range map[string]struct {
+		filter  reconcile.HistoryFilter
+		want    string
+		earlier int64
+	}{
+		"all":         {reconcile.HistoryFilter{}, "1 update a converged; 2 update b ; 4 hold a ", 0},
+		"a zone":      {reconcile.HistoryFilter{Zone: "a"}, "1 update a converged; 4 hold a ", 0},
+		"a commit":    {reconcile.HistoryFilter{Commit: "fedcba9"}, "2 update b ", 0},
+		"a time":      {reconcile.HistoryFilter{Since: noon.Add(time.Minute)}, "4 hold a ", 0},
+		"the last":    {reconcile.HistoryFilter{Last: 1}, "4 hold a ", 2},
+		"both":        {reconcile.HistoryFilter{Zone: "b", Since: noon}, "2 update b ", 0},
+		"nothing":     {reconcile.HistoryFilter{Token: "a"}, "", 0},
+		"not its end": {reconcile.HistoryFilter{Commit: "edcba98"}, "", 0},
+	} {
+		var got []string
+		earlier, err := l.History(t.Context(), test.filter, func(e reconcile.Entry) error {
+			outcome := reconcile.Outcome("")
+			if e.Result != nil {
+				outcome = e.Result.Outcome
+			}
+			got = append(got, fmt.Sprint(e.Number, " ", e.Action, " ", e.Subject.Zone, " ", outcome))
+			return nil
+		})
+		must(t, err)
+		if text := strings.Join(got, "; "); text != test.want || earlier != test.earlier {
+			t.Errorf("%s: %q and %d earlier, want %q and %d", name, text, earlier, test.want, test.earlier)
+		}
+	}
+	stop := errors.New("enough")
+	if _, err := l.History(t.Context(), reconcile.HistoryFilter{}, func(reconcile.Entry) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("yield's error is %v", err)
+	}
+}
+
+// A ledger that a daemon of the version before has left gets its history, and loses nothing.
+func TestMigrationFromVersion6(t *testing.T) {
+	path := newPath(t)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	known, version := migrations, schemaVersion
+	migrations, schemaVersion = known[:1], firstVersion
+	err := create(path)
+	migrations, schemaVersion = known, version
+	must(t, err)
+	tampered(t, path,
+		`INSERT INTO accepted (one, "commit", zones, deployments, tokens) VALUES (1, 'c1', 3, 4, 5)`,
+		`INSERT INTO applied VALUES ('z1', 'r', '["a"]', 'c1')`,
+		`INSERT INTO hold VALUES ('z1', 'by hand', '2026-03-01T13:00:00Z', 'kim', NULL)`)
+	_, err = OpenReadOnly(path)
+	wantFault(t, err, ErrOlder, "its schema is version 6, this program reads version 7")
+	l := mustOpen(t, path)
+	record, err := l.Restore(t.Context())
+	must(t, err)
+	if record.Accepted.Commit != "c1" || record.Accepted.Author != "" || len(record.Applied) != 1 || len(record.Holds) != 1 {
+		t.Errorf("restored %+v", record)
+	}
+	if report, err := l.VerifyHistory(t.Context()); err != nil || report.Rows != 0 || len(report.Findings) != 0 {
+		t.Errorf("a history that is new: %+v, %v", report, err)
+	}
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c2", Author: "Ada <ada@example.com>"}))
+	if report, err := l.VerifyHistory(t.Context()); err != nil || report.Rows != 1 || len(report.Findings) != 0 {
+		t.Errorf("after one entry: %+v, %v", report, err)
+	}
+}
+
+// A hold that a revert sets is about the accepted commit, and ends with one that declares
+// its zone otherwise, which the history says.
+func TestHoldOfARevert(t *testing.T) {
+	l := mustOpen(t, newPath(t))
+	hold := diff.Hold{Zone: "shop", ZoneID: "z1", Declaration: "d1", Commit: "c1", Reason: "bad"}
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1"}))
+	stale := hold
+	stale.Commit = "c0"
+	if _, err := l.RecordRevert(t.Context(), stale, wrote("shop"), nil); !errors.Is(err, reconcile.ErrSuperseded) {
+		t.Errorf("a hold that depends on another commit: %v", err)
+	}
+	_, err := l.RecordRevert(t.Context(), hold, wrote("shop"), settled(deployment(1), "m"))
+	must(t, err)
+	declares := func(fingerprint string) func(edge.ZoneID) string {
+		return func(edge.ZoneID) string { return fingerprint }
+	}
+	want := func(n int) {
+		t.Helper()
+		standing, err := l.Standing(t.Context())
+		must(t, err)
+		if len(standing.Holds) != n || n == 1 && standing.Holds[0] != hold {
+			t.Errorf("holds %+v, want %d", standing.Holds, n)
+		}
+	}
+	want(1)
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c2", Declared: declares("d1")}))
+	want(1)
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c3", Declared: declares("d2")}))
+	want(0)
+	last := reconcile.Entry{}
+	_, err = l.History(t.Context(), reconcile.HistoryFilter{Zone: "shop"}, func(e reconcile.Entry) error { last = e; return nil })
+	must(t, err)
+	if last.Action != reconcile.ActionRelease || last.Asked.Commit != "c3" {
+		t.Errorf("the last entry is %+v", last)
+	}
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1"}))
+	_, err = l.RecordRevert(t.Context(), hold, wrote("shop"), nil)
+	must(t, err)
+	if held, err := l.Release(t.Context(), "shop", noon); err != nil || !held {
+		t.Errorf("released by hand: %v, %v", held, err)
+	}
+	want(0)
+	_, err = l.RecordRevert(t.Context(), hold, wrote("shop"), nil)
+	must(t, err)
+	must(t, l.DropRevert(t.Context(), []edge.ZoneID{"z1", "unknown"}))
+	want(0)
+}

@@ -1,0 +1,241 @@
+// Package revert puts back what was written: one run, for a person who waits for it.
+//
+//	history → restorations → read → plan → guard     the plan is shown
+//	        → hold → write and prove                 once it is agreed to
+//
+//	p, err := run.Plan(ctx, revert.Order{Filter: reconcile.HistoryFilter{Commit: "1a2b3c4"}})
+//	report := run.Apply(ctx, p)
+//
+// What comes in are the history and what is live. What goes out is a plan that is the
+// inverse of what was written, only where that is still live, and then one report. Each
+// zone that is written is held until git declares it otherwise: the daemon would else write
+// once more what was reverted.
+package revert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// Records is what a revert reads and writes.
+type Records interface {
+	control.Records
+	reconcile.History
+	reconcile.Reverts
+}
+
+// Run is what a revert stands on. Records, Reader and Now are required; Writer to apply.
+type Run struct {
+	Records Records
+	Guards  reconcile.Guards
+	// Compile returns what a commit declares, where that is not on record; nil: then
+	// nothing can be reverted.
+	Compile func(ctx context.Context, commit string) (desired.State, error)
+
+	Reader edge.Reader
+	Writer edge.Writer
+
+	Concurrency int                // zones at once; zero is 16
+	Budget      diff.Budget        // to say what the writes cost
+	Requests    func() int64       // sent so far; nil counts none
+	Progress    reconcile.Progress // nil shows none
+	Now         func() time.Time
+	Log         *slog.Logger // nil discards
+}
+
+// Order says what to revert.
+type Order struct {
+	// Filter selects writes: at least one of Since and Commit is set.
+	Filter reconcile.HistoryFilter
+	// Approve are digests that whoever gives the order agrees to, and DuringFreeze is why
+	// freezes that allow it are overridden; see package once.
+	Approve      []string
+	DuringFreeze string
+	Who          string // gives the order
+}
+
+// Planned is a plan with what it was made from.
+type Planned struct {
+	Plan  diff.Plan
+	Order Order
+	// Writes is how many writes the history has that the order selects.
+	Writes int
+
+	record       reconcile.Record
+	state        desired.State
+	facts        diff.Facts
+	overridden   []string
+	restorations map[edge.ZoneID][]diff.Restoration
+	seen         zone.All
+	began        time.Time
+	requests     int64
+}
+
+// Zones counts the zones that the plan would write.
+func (p *Planned) Zones() int { return len(byZone(p.Plan)) }
+
+// Left names the zones that were written and are not put back: they were changed since, or a
+// guard holds them back.
+func (p *Planned) Left() (names []string) {
+	written := map[edge.ZoneID]bool{}
+	for _, zone := range byZone(p.Plan) {
+		written[zone.Changes[0].ZoneID] = true
+	}
+	left := map[edge.ZoneID]string{}
+	for _, problem := range p.Plan.Problems {
+		left[problem.ZoneID] = problem.Zone
+	}
+	for _, change := range p.Plan.Changes {
+		if !written[change.ZoneID] {
+			left[change.ZoneID] = change.Zone
+		}
+	}
+	return slices.Sorted(maps.Values(left))
+}
+
+// errNothingInForce: there is no accepted commit, so no zone is known.
+var errNothingInForce = errors.New("no commit was accepted yet, so nothing was written that could be reverted")
+
+// Plan says what would be put back. It sends nothing but reads and writes nothing.
+func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
+	p := &Planned{Order: order, began: r.Now(), requests: r.requests()}
+	var err error
+	if p.record, err = r.Records.Restore(ctx); err != nil {
+		return nil, fmt.Errorf("recalling what is in force: %w", err)
+	}
+	if p.state, err = r.inForce(ctx, p.record); err != nil {
+		return nil, err
+	}
+	writes, err := r.writes(ctx, order)
+	if err != nil {
+		return nil, err
+	}
+	p.Writes = len(writes)
+	targets, problems := targetsOf(writes, p.state)
+	p.restorations = map[edge.ZoneID][]diff.Restoration{}
+	for _, t := range targets {
+		p.restorations[t.ZoneID] = append(p.restorations[t.ZoneID], t)
+	}
+	many := zone.Many{
+		Reader: r.Reader, Concurrency: r.concurrency(), Now: r.Now,
+		Progress: func(done, total int) { r.progress("observing zones", done, total) },
+	}
+	if p.seen, err = many.Read(ctx, scopeOf(p.state, p.restorations)); err != nil {
+		return nil, err
+	}
+	plan := diff.Restore(targets, p.seen.Live)
+	plan = diff.Gather(p.state.Commit, len(p.restorations), 0, plan.Changes, append(plan.Problems, problems...))
+	p.facts, p.overridden = r.facts(p)
+	plan = diff.Guard(plan, p.facts)
+	plan.GeneratedAt = r.Now().UTC()
+	plan.Requests.Used = r.requests() - p.requests
+	plan.Requests.Cost = r.Budget.Cost(plan.Requests.ToApply)
+	p.Plan = plan
+	return p, nil
+}
+
+// inForce is what the accepted commit declares.
+func (r *Run) inForce(ctx context.Context, record reconcile.Record) (desired.State, error) {
+	if record.Accepted.Commit == "" {
+		return desired.State{}, errNothingInForce
+	}
+	state, err := control.DecodeState(record.Accepted.State)
+	if err == nil && len(record.Accepted.State) > 0 {
+		state.Commit = record.Accepted.Commit
+		return state, nil
+	}
+	if r.Compile == nil {
+		return state, errors.Join(errors.New("what the accepted commit declares is not on record"), err)
+	}
+	if state, err = r.Compile(ctx, record.Accepted.Commit); err != nil {
+		return state, fmt.Errorf("evaluating the accepted commit: %w", err)
+	}
+	return state, nil
+}
+
+// writes are the writes to zones that the history has, oldest first.
+func (r *Run) writes(ctx context.Context, order Order) (writes []reconcile.Entry, err error) {
+	filter := order.Filter
+	filter.Last = 0
+	_, err = r.Records.History(ctx, filter, func(e reconcile.Entry) error {
+		failed := e.Result != nil && e.Result.Outcome == reconcile.Failed
+		if e.Kind == reconcile.EntryWrite && e.Subject.ZoneID != "" && !failed {
+			writes = append(writes, e)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
+	}
+	if filter.Commit != "" {
+		return ofCommit(writes), nil
+	}
+	return writes, nil
+}
+
+// facts are what guards need to know, and the freezes that the order overrides. Holds that
+// an earlier revert has set are not in it: they keep others away.
+func (r *Run) facts(p *Planned) (f diff.Facts, overridden []string) {
+	now := r.Now()
+	f = control.WholeFacts(p.record, r.Guards, p.state, now)
+	f.Before, f.After = diff.Size{}, diff.Size{} // no commit is accepted
+	f.Holds = slices.DeleteFunc(f.Holds, diff.Hold.Reverted)
+	for _, digest := range p.Order.Approve {
+		f.Approved[digest] = true
+	}
+	f.Freezes, overridden = reconcile.FreezesAt(r.Guards.Freezes, now, p.Order.DuringFreeze != "")
+	return f, overridden
+}
+
+// scopeOf cuts a state down to zones.
+func scopeOf[T any](state desired.State, zones map[edge.ZoneID]T) desired.State {
+	accounts := make([]desired.Account, 0, len(state.Accounts))
+	for _, account := range state.Accounts {
+		kept := make([]desired.Zone, 0, len(account.Zones))
+		for _, z := range account.Zones {
+			if _, wanted := zones[z.ID]; wanted {
+				kept = append(kept, z)
+			}
+		}
+		if account.Zones = kept; len(kept) > 0 {
+			accounts = append(accounts, account)
+		}
+	}
+	state.Accounts, state.Tokens = accounts, nil
+	return state
+}
+
+func (r *Run) requests() int64 {
+	if r.Requests == nil {
+		return 0
+	}
+	return r.Requests()
+}
+
+func (r *Run) progress(stage string, done, total int) {
+	if r.Progress != nil {
+		r.Progress(stage, done, total)
+	}
+}
+
+func (r *Run) concurrency() int { return cmp.Or(max(0, r.Concurrency), 16) }
+
+func (r *Run) log() *slog.Logger {
+	if r.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Log
+}

@@ -1,0 +1,86 @@
+package revert
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// ofCommit are the writes of a commit without the drift that was healed under it: what a
+// person had changed by hand is not to be brought back. Where drift was healed in what the
+// commit had written, that only says once more what was written.
+func ofCommit(writes []reconcile.Entry) []reconcile.Entry {
+	begun := map[diff.DeploymentID]map[diff.Member]bool{}
+	var kept []reconcile.Entry
+	for _, e := range writes {
+		id := e.Subject.ID()
+		if begun[id] == nil {
+			begun[id] = map[diff.Member]bool{}
+		}
+		if e.Trigger == reconcile.TriggerSweep {
+			e.Members = slices.DeleteFunc(slices.Clone(e.Members), func(m reconcile.MemberChange) bool { return !begun[id][m.Path] })
+		}
+		for _, m := range e.Members {
+			begun[id][m.Path] = true
+		}
+		if len(e.Members) > 0 {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// targetsOf puts the writes of each deployment together: what was there before the first,
+// and what the last has written. Zones that are not declared any more are problems.
+func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Restoration, problems []diff.Problem) {
+	accounts := map[edge.ZoneID]edge.AccountID{}
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			accounts[z.ID] = account.ID
+		}
+	}
+	at := map[diff.DeploymentID]int{}
+	for _, e := range writes {
+		i, known := at[e.Subject.ID()]
+		if !known {
+			i = len(targets)
+			at[e.Subject.ID()] = i
+			targets = append(targets, diff.Restoration{
+				Account: e.Subject.Account, AccountID: accounts[e.Subject.ZoneID], Zone: e.Subject.Zone, ZoneID: e.Subject.ZoneID,
+				Deployment: e.Subject.Deployment, Ruleset: e.Subject.Ruleset,
+			})
+		}
+		for _, m := range e.Members {
+			targets[i].Members = compose(targets[i].Members, m)
+		}
+	}
+	declared := targets[:0]
+	for _, t := range targets {
+		t.Members = slices.DeleteFunc(t.Members, func(m diff.Restored) bool { return bytes.Equal(m.Before, m.Written) })
+		switch _, is := accounts[t.ZoneID]; {
+		case !is:
+			problems = append(problems, diff.Problem{
+				Account: t.Account, Zone: t.Zone, ZoneID: t.ZoneID, Deployment: t.Deployment, State: diff.ChangedSince,
+				Reason: fmt.Sprintf("commit %.12s, which is in force, does not declare the zone", state.Commit),
+			})
+		case len(t.Members) > 0:
+			declared = append(declared, t)
+		}
+	}
+	return declared, problems
+}
+
+// compose adds a later write of a member to those before it.
+func compose(members []diff.Restored, m reconcile.MemberChange) []diff.Restored {
+	i := slices.IndexFunc(members, func(r diff.Restored) bool { return r.Path == m.Path })
+	if i < 0 {
+		return append(members, diff.Restored{Path: m.Path, Before: m.Old, Written: m.New, Owned: m.Owned})
+	}
+	members[i].Written = m.New
+	return members
+}
