@@ -23,7 +23,7 @@ type Hold struct {
 }
 
 // Reverted reports whether a revert set the hold.
-func (h Hold) Reverted() bool { return h.Declaration != "" }
+func (h Hold) Reverted() bool { return h.Declaration != "" || h.Commit != "" }
 
 // String tells a hold to a person.
 func (h Hold) String() string { return "held until " + h.End() + ": " + h.Reason }

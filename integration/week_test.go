@@ -29,7 +29,6 @@ type weekLog struct {
 	mu      sync.Mutex
 	lines   map[string]int
 	alarms  int // warnings and errors
-	writes  int
 	outages []string
 	bytes   int
 }
