@@ -134,7 +134,7 @@ func size(w reconcile.Wave, all int) int {
 func (c *Control) recordOutcomes(ctx context.Context) (opened []edge.ZoneID, err error) {
 	waves, now := c.Guards.Waves, c.Now()
 	c.mu.Lock()
-	before, outcomes := c.state.rollout.have, c.state.rollout.outcomes
+	before, outcomes := c.state.rollout.have, maps.Clone(c.state.rollout.outcomes) // workers note more meanwhile
 	c.mu.Unlock()
 	if len(waves) == 0 || len(before.Zones) == 0 || len(outcomes) == 0 && !moves(before, waves, now) {
 		return nil, nil
