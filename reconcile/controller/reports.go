@@ -155,7 +155,7 @@ func (r *reports) zone(ctx context.Context, l *look) {
 		trigger = reconcile.TriggerSync
 	}
 	now := time.Now()
-	report := reconcile.Report{Trigger: trigger, Slice: true, Zone: id, Started: l.began, Finished: now, Plan: l.plan, Results: l.results}
+	report := reconcile.Report{Trigger: trigger, Scope: reconcile.Scope{Slice: true, Zone: id}, Started: l.began, Finished: now, Plan: l.plan, Results: l.results}
 	err, _ := l.failure()
 	report.Told = err != nil
 	r.send(ctx, report)
@@ -227,7 +227,7 @@ func (r *reports) sum(g group, trigger reconcile.Trigger) reconcile.Report {
 	}
 	report := reconcile.Report{
 		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
-		Full: g.whole, Tokens: g.whole, Sum: true, Busy: g.busy, Requests: g.request,
+		Scope: reconcile.Scope{Full: g.whole, Tokens: g.whole, Sum: true}, Busy: g.busy, Requests: g.request,
 	}
 	if r.held != nil {
 		held := *r.held
@@ -244,7 +244,7 @@ func (r *reports) accepted(ctx context.Context, d control.Decision, problems []d
 	r.held = nil
 	r.begin(d.Accepted, d.Due, d.Tokens)
 	r.send(ctx, reconcile.Report{
-		Trigger: reconcile.TriggerSync, Problems: problems, Begun: &reconcile.Begun{Zones: len(d.Due), Tokens: d.Tokens},
+		Trigger: reconcile.TriggerSync, Problems: problems, Scope: reconcile.Scope{Begun: &reconcile.Begun{Zones: len(d.Due), Tokens: d.Tokens}},
 	})
 	r.complete(ctx)
 }
@@ -335,7 +335,7 @@ func (r *reports) work(ctx context.Context, o token.Outcome, began time.Time, to
 	plan := o.Plan
 	r.tokens = tokensFound{found{plan.Changes, plan.Problems, o.Results}, plan, len(o.Unfinished())}
 	r.send(ctx, reconcile.Report{
-		Trigger: reconcile.TriggerSweep, Slice: true, Tokens: true, Started: began, Finished: time.Now(),
+		Trigger: reconcile.TriggerSweep, Scope: reconcile.Scope{Slice: true, Tokens: true}, Started: began, Finished: time.Now(),
 		Plan: plan, Results: o.Results, Err: o.Err, Told: told,
 	})
 	r.commit.tokens, r.turn.tokens = false, false
