@@ -36,7 +36,7 @@ func (w *watch) inUse(key string, left time.Duration) diff.Expiry {
 }
 
 func (w *watch) full(expiries ...diff.Expiry) Report {
-	return Report{Finished: w.now, Full: true, Plan: diff.Plan{Expiries: expiries}}
+	return Report{Finished: w.now, Scope: Scope{Full: true}, Plan: diff.Plan{Expiries: expiries}}
 }
 
 // tells returns what a report has it write: token and message.

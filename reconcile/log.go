@@ -122,6 +122,18 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 			news("refused changes", refusalOf(c), func() { l.refused(ctx, c) })
 		}
 	}
+	l.results(ctx, r, news)
+	if l.said == nil {
+		l.said = map[string]map[string]bool{}
+	}
+	if l.said[string(r.Zone)] = lasts; len(lasts) == 0 {
+		delete(l.said, string(r.Zone))
+	}
+}
+
+// results writes of what was sent, or was to be: each write that was proved, and of the
+// others what is news.
+func (l *Logger) results(ctx context.Context, r Report, news func(kind, what string, write func())) {
 	for _, result := range r.Results {
 		switch {
 		case result.Outcome == Converged:
@@ -132,12 +144,6 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 		default:
 			news("results", failureOf(result), func() { l.failed(ctx, r, result) })
 		}
-	}
-	if l.said == nil {
-		l.said = map[string]map[string]bool{}
-	}
-	if l.said[string(r.Zone)] = lasts; len(lasts) == 0 {
-		delete(l.said, string(r.Zone))
 	}
 }
 

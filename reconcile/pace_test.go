@@ -54,7 +54,7 @@ func TestPaceIsToldOnce(t *testing.T) {
 	var out bytes.Buffer
 	pace := &Pace{Log: slog.New(slog.NewTextHandler(&out, nil))}
 	report := func(zones int, full bool) Report {
-		r := Report{Full: full, Declared: zones, Sweep: int64(zones) + 1}
+		r := Report{Scope: Scope{Full: full}, Fleet: Fleet{Declared: zones, Sweep: int64(zones) + 1}}
 		r.Plan.Requests.Overload = diff.Budget{Requests: 11, Per: time.Minute}.Overload(zones, r.Sweep, time.Minute)
 		return r
 	}

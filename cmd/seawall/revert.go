@@ -91,6 +91,23 @@ func (t *terminal) revert(ctx context.Context, o options, order revert.Order, ye
 	if err != nil {
 		return explain(err)
 	}
+	if err := t.showRevertPlan(planned); err != nil {
+		return err
+	}
+	t.tellUnused(order.Approve, planned.Plan.Granted)
+	if planned.Zones() == 0 {
+		return exitOfRevert(reconcile.Report{Plan: planned.Plan})
+	}
+	if err := t.confirmRevert(ctx, planned, yes); err != nil {
+		return err
+	}
+	report := run.Apply(ctx, planned)
+	wipe()
+	return t.showReverted(report)
+}
+
+// showRevertPlan shows what would be put back, and what not.
+func (t *terminal) showRevertPlan(planned *revert.Planned) error {
 	if planned.Writes == 0 {
 		return fail(errors.New("the history has no write to a zone that this selects"), "seawall history shows what was written")
 	}
@@ -100,21 +117,22 @@ func (t *terminal) revert(ctx context.Context, o options, order revert.Order, ye
 	if left := planned.Left(); len(left) > 0 {
 		fmt.Fprintf(t.out, "\nnot put back: %s: %s\n", plural(len(left), "zone", "zones"), oneLine(strings.Join(left, ", ")))
 	}
+	return nil
+}
+
+// confirmRevert asks whether to put zones back, unless yes is the answer already.
+func (t *terminal) confirmRevert(ctx context.Context, planned *revert.Planned, yes bool) error {
 	zones := planned.Zones()
-	t.tellUnused(order.Approve, planned.Plan.Granted)
-	if zones == 0 {
-		return exitOfRevert(reconcile.Report{Plan: planned.Plan})
-	}
 	question := fmt.Sprintf("Put %s back, and hold %s until git differs from commit %s?",
 		plural(zones, "zone", "zones"), map[bool]string{true: "it", false: "them"}[zones == 1], short(planned.Plan.Commit))
 	if !yes && !t.interactive() {
 		return fail(errors.New("nothing was sent: there is no terminal to ask on"), "look at the plan, then run the command again with --yes")
 	}
-	if err := confirm(ctx, t, question, yes); err != nil {
-		return err
-	}
-	report := run.Apply(ctx, planned)
-	wipe()
+	return confirm(ctx, t, question, yes)
+}
+
+// showReverted shows what was put back.
+func (t *terminal) showReverted(report reconcile.Report) error {
 	fmt.Fprintln(t.out)
 	if err := report.TextOfResults(t.out, t.colourOut); err != nil {
 		return err

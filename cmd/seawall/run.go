@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/robfig/cron/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -19,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/outage"
+	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -250,27 +252,36 @@ func (d *daemon) tellReload(err error) {
 	d.log.Error("the configuration was not reloaded; the old one stays", attrs...)
 }
 
+// schedules are the configured ones, parsed.
+type schedules struct {
+	reviews     <-chan time.Time // when pull requests are looked at
+	sync, sweep cron.Schedule
+}
+
+func (d *daemon) schedules(ctx context.Context) (s schedules, err error) {
+	if s.reviews, err = reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone); err != nil {
+		return s, err
+	}
+	if s.sync, err = reconcile.ParseSchedule(d.Schedule.Sync, d.Schedule.Timezone); err != nil {
+		return s, err
+	}
+	s.sweep, err = reconcile.ParseSchedule(d.Schedule.Sweep, d.Schedule.Timezone)
+	return s, err
+}
+
 // run is the service, until ctx ends. A signal to look has it look at every zone.
 func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
-	reviews, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
-	if err != nil {
-		return err
-	}
-	sync, err := reconcile.ParseSchedule(d.Schedule.Sync, d.Schedule.Timezone)
-	if err != nil {
-		return err
-	}
-	sweep, err := reconcile.ParseSchedule(d.Schedule.Sweep, d.Schedule.Timezone)
+	s, err := d.schedules(ctx)
 	if err != nil {
 		return err
 	}
 	if err := d.listen(); err != nil {
 		return err
 	}
-	health := d.newHealth(sync, sweep)
+	health := d.newHealth(s.sync, s.sweep)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	git := d.assembly.look(sync)
+	git := d.assembly.look(s.sync)
 	pages, err := withHooks(d.pages(health), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
 	if err != nil {
 		return err
@@ -287,18 +298,7 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
-	reporters := []reconcile.Reporter{
-		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health,
-	}
-	if d.desk != nil {
-		reporters = append(reporters, d.desk.merges)
-	}
-	heart, err := controller.New(ctx, controller.Config{
-		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
-		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.quota.Budget, Interval: d.assembly.interval,
-		Room: d.assembly.quota.meter.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look,
-		Telling: controller.Telling{Log: d.log, Outages: d.outages},
-	})
+	heart, err := d.controller(ctx, git, s.sweep, health, look)
 	if err != nil {
 		stop()
 		return errors.Join(explain(err), <-served)
@@ -306,11 +306,28 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	d.heart.Store(heart)
 	var beside gosync.WaitGroup
 	if d.desk != nil {
-		beside.Go(func() { d.desk.run(ctx, reviews) })
+		beside.Go(func() { d.desk.run(ctx, s.reviews) })
 	}
 	heart.Run(ctx)
 	stop()
 	beside.Wait()
 	d.log.Info("stopped")
 	return <-served
+}
+
+// controller makes the controller of the daemon, which reports to the log, to health and to
+// the forge.
+func (d *daemon) controller(ctx context.Context, git *source.Source, sweep cron.Schedule, health *status.Status, look <-chan os.Signal) (*controller.Controller, error) {
+	reporters := []reconcile.Reporter{
+		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health,
+	}
+	if d.desk != nil {
+		reporters = append(reporters, d.desk.merges)
+	}
+	return controller.New(ctx, controller.Config{
+		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
+		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.quota.Budget, Interval: d.assembly.interval,
+		Room: d.assembly.quota.meter.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look,
+		Telling: controller.Telling{Log: d.log, Outages: d.outages},
+	})
 }

@@ -185,8 +185,8 @@ func (v view) queue() []inspect.Priority {
 
 // work is what workers are at.
 func (v view) work() inspect.Work {
-	down, _ := v.c.breaker.state()
-	w := inspect.Work{Workers: v.c.Concurrency, PlatformDown: down, Retried: v.c.retries.len()}
+	down, _ := v.c.admission.breaker.state()
+	w := inspect.Work{Workers: v.c.Concurrency, PlatformDown: down, Retried: v.c.zoneWork.retries.len()}
 	for _, n := range v.c.zones.Stats() {
 		w.AtWork += n.AtWork
 	}
@@ -282,7 +282,7 @@ func (v view) fields(id edge.ZoneID) (fields []inspect.Field, unread string) {
 	if !ok {
 		return fields, "the zone is not declared"
 	}
-	plan, seen := v.c.foresee(t)
+	plan, seen := v.c.zoneWork.foresee(t)
 	if !seen {
 		return fields, "the zone, or its account, was not read since the start, or the last read failed"
 	}
@@ -303,10 +303,10 @@ func (v view) next(item queue.Item[edge.ZoneID], atWork bool) *inspect.Next {
 		return n
 	}
 	n.WaitsFor = inspect.WaitsWorker
-	switch down, next := v.c.breaker.state(); {
+	switch down, next := v.c.admission.breaker.state(); {
 	case down && next.After(v.now):
 		n.WaitsFor = inspect.WaitsPlatform
-	case item.Priority != queue.Push && v.c.Room(v.c.shares.kept()) < requestsPerZone:
+	case item.Priority != queue.Push && v.c.Room(v.c.admission.shares.kept()) < requestsPerZone:
 		n.WaitsFor = inspect.WaitsBudget
 	}
 	return n

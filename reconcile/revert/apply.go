@@ -26,7 +26,7 @@ const grace = 20 * time.Second
 func (r *Run) Apply(ctx context.Context, p *Planned) reconcile.Report {
 	report := reconcile.Report{
 		Trigger: reconcile.TriggerRevert, Started: p.began, Commit: p.state.Commit, Plan: p.Plan, Overridden: p.overridden,
-		Declared: p.state.Zones(),
+		Fleet: reconcile.Fleet{Declared: p.state.Zones()},
 	}
 	report.Err = r.apply(ctx, p, &report)
 	report.Finished = r.Now()

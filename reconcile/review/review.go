@@ -66,9 +66,14 @@ type Config struct {
 	Concurrency int           // zones at once; zero is 16
 	Timeout     time.Duration // of one pull request in one round; zero is 2 minutes
 	Now         func() time.Time
-	Failed      func(round bool) // called for each review that failed, or round; nil: nothing is
-	Log         *slog.Logger     // nil discards
-	Outages     *outage.Tracker  // notes whether the forge and git answer; nil: one that nothing reads
+	Diagnostics
+}
+
+// Diagnostics is where [Reviews] say how they go.
+type Diagnostics struct {
+	Failed  func(round bool) // called for each review that failed, or round; nil: nothing is
+	Log     *slog.Logger     // nil discards
+	Outages *outage.Tracker  // notes whether the forge and git answer; nil: one that nothing reads
 }
 
 const (
@@ -105,6 +110,14 @@ const mostReviewed = 50
 
 // New returns reviews that have looked at nothing yet.
 func New(c Config) *Reviews {
+	c = c.withDefaults()
+	return &Reviews{
+		Config: c, told: map[int]told{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
+		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now},
+	}
+}
+
+func (c Config) withDefaults() Config {
 	if c.Outages == nil {
 		c.Outages = outage.New(outage.Config{Now: c.Now})
 	}
@@ -123,10 +136,7 @@ func New(c Config) *Reviews {
 	if c.Timeout <= 0 {
 		c.Timeout = usualTimeout
 	}
-	return &Reviews{
-		Config: c, told: map[int]told{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
-		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now},
-	}
+	return c
 }
 
 // Run looks at pull requests at each tick and when woken, until ctx ends.
@@ -291,11 +301,10 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 		return r.unread(ctx, pull, failed)
 	}
 	before, known := r.told[pull.Number]
-	if known && before.head == head && before.base == base.Commit && r.Now().Sub(before.at) < tellAgain {
-		return r.agree(ctx, pull.Number, before)
-	}
-	if known && before.head == head { // who has approved of what was told until now has approved of that
-		if err := r.agree(ctx, pull.Number, before); err != nil {
+	if known && before.head == head {
+		// Who has approved of what was told until now has approved of that.
+		fresh := before.base == base.Commit && r.Now().Sub(before.at) < tellAgain
+		if err := r.agree(ctx, pull.Number, before); err != nil || fresh {
 			return err
 		}
 	}
@@ -303,21 +312,31 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 	if err != nil {
 		return err
 	}
-	text := said.comment(pull)
-	if r.Comments {
-		if err := r.Forge.Comment(ctx, pull.Number, marker, text); err != nil {
-			return fmt.Errorf("commenting: %w", err)
-		}
+	shown, err := r.publish(ctx, pull, said)
+	if err != nil {
+		return err
 	}
-	if !r.Comments || len(text) > mostApproved {
-		now.approvable = nil // nobody has seen it
-	}
-	if err := r.Forge.Mark(ctx, head, said.mark()); err != nil {
-		return fmt.Errorf("marking the head: %w", err)
+	if !shown {
+		now.approvable = nil
 	}
 	now.at = r.Now()
 	r.told[pull.Number] = now
 	return nil
+}
+
+// publish comments on a pull request and marks its head. It reports whether reviewers can
+// see all of the plan: only then can they approve of it.
+func (r *Reviews) publish(ctx context.Context, pull PullRequest, said verdict) (shown bool, err error) {
+	text := said.comment(pull)
+	if r.Comments {
+		if err := r.Forge.Comment(ctx, pull.Number, marker, text); err != nil {
+			return false, fmt.Errorf("commenting: %w", err)
+		}
+	}
+	if err := r.Forge.Mark(ctx, said.head, said.mark()); err != nil {
+		return false, fmt.Errorf("marking the head: %w", err)
+	}
+	return r.Comments && len(text) <= mostApproved, nil
 }
 
 // unread tells that a head cannot be read. What was told before is over with it: a

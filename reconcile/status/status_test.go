@@ -48,7 +48,7 @@ func start(t *testing.T) (*Status, *clock) {
 // full is a run over every zone that ended now.
 func full(c *clock) reconcile.Report {
 	return reconcile.Report{
-		Trigger: reconcile.TriggerSweep, Started: c.now.Add(-90 * time.Second), Finished: c.now, Commit: "c1", Full: true,
+		Trigger: reconcile.TriggerSweep, Started: c.now.Add(-90 * time.Second), Finished: c.now, Commit: "c1", Scope: reconcile.Scope{Full: true},
 	}
 }
 
