@@ -221,6 +221,11 @@ func (l *Logger) problem(ctx context.Context, p diff.Problem) {
 }
 
 func (l *Logger) refused(ctx context.Context, c diff.Change) {
+	if c.Refused.Observed() {
+		l.Log.InfoContext(ctx, "change observed only, not written", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
+			"direction", string(c.Direction), "changes", members(c.Fields))
+		return
+	}
 	l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
 		"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release, "changes", members(c.Fields))
 }
@@ -360,6 +365,9 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "blocked", s.Blocked,
 		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "forbidden", s.Forbidden, "requests", r.Requests,
 		"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String(),
+	}
+	if s.Observed > 0 {
+		attrs = append(attrs, "observed", s.Observed)
 	}
 	if r.Sum {
 		attrs = append(attrs, "busy", r.Busy.Round(time.Millisecond).String())

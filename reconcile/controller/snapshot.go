@@ -142,7 +142,7 @@ func (v view) outcome(id edge.ZoneID, last lastLook, looked bool) inspect.Outcom
 	case v.c.control.CommitWork(v.g, id):
 		return inspect.Pending
 	case !looked:
-		return inspect.NotLookedAt
+		return inspect.NotRead
 	}
 	return inspect.InSync
 }

@@ -66,7 +66,7 @@ func TestVerdict(t *testing.T) {
 		reason string
 	}{
 		"nothing":           {func(*Status) {}, Healthy, ""},
-		"not looked at":     {is(NotLookedAt, 0), Healthy, ""},
+		"not read":          {is(NotRead, 0), Healthy, ""},
 		"held, as declared": {func(s *Status) { s.Holds = []diff.Hold{{Zone: "a", Until: noon}} }, Healthy, ""},
 		"observed":          {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
 		"pending":           {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
@@ -143,7 +143,7 @@ func someZones() ZoneList {
 		AtWork: &AtWork{noon, 3, "sweep", "its turn"},
 		Next:   &Next{noon, -90, "retry", "it failed before", WaitsBudget},
 	}
-	least := Zone{Zone: "b", ZoneID: "a02", Account: "prod", Outcome: NotLookedAt, Decisions: []Decision{}, Fields: []Field{}}
+	least := Zone{Zone: "b", ZoneID: "a02", Account: "prod", Outcome: NotRead, Decisions: []Decision{}, Fields: []Field{}}
 	list := ZoneList{Version: Version, At: noon, Zones: []Zone{z, least}}
 	for i := range list.Zones {
 		list.Zones[i].Why = list.Zones[i].Sentences(noon)
@@ -300,7 +300,7 @@ fields     not known: it was not read
            core expression: - -> "a <b>" (neutral)
 
 zone       b (account prod, id a02)
-outcome    not looked at
+outcome    not read
 declared   , commit (none)
 looked at  not since the daemon started
 next look  none is planned

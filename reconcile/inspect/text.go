@@ -231,7 +231,7 @@ func (t *textWriter) notable(s Status) {
 	fmt.Fprintln(table, "ZONE\tOUTCOME\tFOR\tREASON")
 	all := 0
 	for outcome, n := range s.Zones.Outcomes {
-		if outcome != InSync && outcome != NotLookedAt {
+		if outcome != InSync && outcome != NotRead {
 			all += n
 		}
 	}

@@ -95,7 +95,7 @@ func (s Status) badTokens() (reasons []string) {
 // working says which changes are pending.
 func (s Status) working() (reasons []string) {
 	for _, outcome := range severity {
-		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome != InSync && outcome != NotLookedAt && !outcome.NeedsPerson() {
+		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome != InSync && outcome != NotRead && !outcome.NeedsPerson() {
 			reasons = append(reasons, s.Zones.text(n, outcome))
 		}
 	}
@@ -117,7 +117,7 @@ func (l ZoneList) Verdict() Verdict {
 		switch {
 		case z.Outcome.NeedsPerson(), (z.Outcome == Unknown || z.Outcome == Failed) && z.lasts(l.At):
 			return Attention
-		case z.Outcome != InSync && z.Outcome != NotLookedAt:
+		case z.Outcome != InSync && z.Outcome != NotRead:
 			verdict = Working
 		}
 	}

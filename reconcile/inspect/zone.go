@@ -158,7 +158,7 @@ func (z Zone) headline() string {
 	name := fmt.Sprintf("%s (account %s)", z.Zone, z.Account)
 	return name + " " + map[Outcome]string{
 		InSync:        "is in sync.",
-		NotLookedAt:   "has not been read since the daemon started; an earlier process proved it as declared.",
+		NotRead:       "has not been read since the daemon started; an earlier process proved it as declared.",
 		Observed:      "is not as declared, and is observed only: nothing is written there.",
 		Pending:       "is not as declared yet; it is to be written.",
 		Waiting:       "is not as declared; a guard holds the change back for a while.",
