@@ -128,7 +128,7 @@ func size(w reconcile.Wave, all int) int {
 // waves that have opened by it. A person may have let the waves go on meanwhile.
 func (c *Control) follow(ctx context.Context) (opened []edge.ZoneID, err error) {
 	c.mu.Lock()
-	before, outcomes := c.rollout.have, c.rollout.outcomes
+	before, outcomes := c.rollout.have, maps.Clone(c.rollout.outcomes) // workers note more meanwhile
 	now := c.Now()
 	upTo, _ := open(before, c.Guards.Waves, now)
 	moves := before.Halted == "" && (upTo != before.Wave || settled(before))
