@@ -50,7 +50,7 @@ func TestCIVulncheckHidesNothing(t *testing.T) {
 // with the race detector or without. None of it may fail unseen.
 func TestCIRunsWhatIsPromised(t *testing.T) {
 	script := readText(t, filepath.Join(root, ".ci", "run"))
-	for _, want := range []string{"\nset -euo pipefail\n", "\n\tmake check\n", "\n\tmake race\n", "\n\tmake plain\n"} {
+	for _, want := range []string{"\nset -euo pipefail\n", "\n\tmake tools\n", "\n\tmake check\n", "\n\tmake race\n", "\n\tmake plain\n"} {
 		if strings.Count(script, want) != 1 {
 			t.Errorf(".ci/run does not say %q once", want)
 		}
@@ -99,7 +99,8 @@ for arg; do case $arg in ./*|`+module+`*) packages="$packages $arg" ;; esac; don
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command("make", "--no-print-directory", target, "GO="+filepath.Join(folder, "go"))
+	command := exec.Command("make", "--no-print-directory", target,
+		"GO="+filepath.Join(folder, "go"), "GOLANGCI_LINT="+filepath.Join(folder, "golangci-lint"))
 	command.Dir = root
 	command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "REAL_GO="+real, "LIST="+list)
 	if out, err := command.CombinedOutput(); err != nil {
