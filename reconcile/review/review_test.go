@@ -43,7 +43,7 @@ func TestReviewTellsWhatAMergeWouldDo(t *testing.T) {
 	if got := f.off(1); !slices.Equal(got, []string{"xss"}) {
 		t.Errorf("a review wrote: %v", got)
 	}
-	f.clock.advance(tellAgain)
+	f.clock.advance(planAgain)
 	f.calls.Reset()
 	f.round()
 	if len(f.calls.Calls()) == 0 || f.forge.sent != 2 {
@@ -141,7 +141,7 @@ func TestReviewIsApproval(t *testing.T) {
 	if len(f.records.approved) != 2 {
 		t.Errorf("approved again")
 	}
-	f.clock.advance(tellAgain)
+	f.clock.advance(planAgain)
 	f.round()
 	f.round()
 	if len(f.records.approved) != 2 {
@@ -162,13 +162,13 @@ func TestReviewsForgetClosedOnes(t *testing.T) {
 		f.open(n+1, fmt.Sprint("p", n+1), fleetZone(1, core("sqli")))
 	}
 	f.round()
-	if len(f.told) != mostReviewed || f.forge.comments[60] == "" || f.forge.comments[1] != "" {
-		t.Errorf("%d told", len(f.told))
+	if len(f.shown) != mostReviewed || f.forge.comments[60] == "" || f.forge.comments[1] != "" {
+		t.Errorf("%d shown", len(f.shown))
 	}
 	f.forge.pulls = f.forge.pulls[:1]
 	f.round()
-	if len(f.told) != 1 {
-		t.Errorf("%d told", len(f.told))
+	if len(f.shown) != 1 {
+		t.Errorf("%d shown", len(f.shown))
 	}
 	f.forge.down = errors.New("503")
 	if err := f.Round(t.Context()); err == nil || !strings.Contains(err.Error(), "listing pull requests: 503") {
@@ -241,8 +241,8 @@ func TestReviewJustBeforeTheMergeIsApproval(t *testing.T) {
 	f.forge.approve(1, "p1", f.clock.Now(), "alice")
 	f.forge.pulls = nil
 	f.round()
-	if len(f.records.approved) != 2 || len(f.told) != 0 {
-		t.Errorf("approved %+v, told %v", f.records.approved, f.told)
+	if len(f.records.approved) != 2 || len(f.shown) != 0 {
+		t.Errorf("approved %+v, shown %v", f.records.approved, f.shown)
 	}
 }
 
