@@ -42,7 +42,7 @@ func (p *platform) nowhereBelow(folder string) (searched int) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || entry.Type()&fs.ModeSocket != 0 {
 			return err
 		}
 		data, err := os.ReadFile(path)
