@@ -97,7 +97,7 @@ func (c *configReader) checkSinks(config *Config) {
 
 func (c *configReader) checkTimeout(path string, timeout time.Duration) {
 	if timeout <= 0 {
-		c.problem(path, fmt.Sprintf("%q is not a length of time above zero", timeout), "")
+		c.problem(path, fmt.Sprintf("%q is not a duration above zero", timeout), "")
 	}
 }
 

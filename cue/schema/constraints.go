@@ -57,7 +57,7 @@ func parseCron(spec string) error {
 // checkBudget: CUE does not compare durations, and its integers have no end.
 func (c *configReader) checkBudget(config *Config, v cue.Value) {
 	if config.Budget.Per <= 0 {
-		c.problem("budget.per", fmt.Sprintf("%q is not a length of time above zero", text(v, "budget.per")), "")
+		c.problem("budget.per", fmt.Sprintf("%q is not a duration above zero", text(v, "budget.per")), "")
 	}
 	if n, err := at(v, "budget.requests").Int64(); err != nil || n > math.MaxInt32 {
 		c.problem("budget.requests", "the number is too large", "")

@@ -101,11 +101,11 @@ func (f *fetch) classify(err error) *Error {
 	case errors.As(err, &over):
 		return &Error{Kind: ErrFetch, Reason: over.Error(), Hint: "raise source.timeout for a large repository or a slow line"}
 	case errors.As(err, &silence):
-		return &Error{Kind: ErrUnreachable, cause: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the way there; raise source.idle_timeout for a server that takes long to answer"}
+		return &Error{Kind: ErrUnreachable, cause: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that takes long to answer"}
 	case errors.As(err, &bound):
 		return tooLarge(bound)
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Error{Kind: ErrUnreachable, Reason: "it did not answer in time", Hint: "check the host, the port and the way there"}
+		return &Error{Kind: ErrUnreachable, Reason: "it did not answer in time", Hint: "check the host, the port and the network"}
 	case errors.Is(err, context.Canceled):
 		return &Error{Kind: ErrFetch, Reason: "it was cancelled"}
 	case errors.Is(err, git.NoMatchingRefSpecError{}):
@@ -166,7 +166,7 @@ func classifyNetwork(err error) *Error {
 	case errors.As(err, &certificate):
 		return &Error{Kind: ErrUnreachable, Hint: "its certificate is from an authority this machine does not know; SSL_CERT_FILE can name a bundle that has it"}
 	case errors.As(err, &op), errors.As(err, &network):
-		return &Error{Kind: ErrUnreachable, Hint: "check the host, the port and the way there"}
+		return &Error{Kind: ErrUnreachable, Hint: "check the host, the port and the network"}
 	}
 	return &Error{Kind: ErrFetch, Hint: "try git fetch with the same URL by hand"}
 }
