@@ -56,7 +56,7 @@ func (c *Controller) begin(ctx context.Context) {
 	work := c.fill(g)
 	c.setDue(work, c.urgency(len(work), false), "not proved by an earlier process")
 	c.reports.inForce(ctx, g, nil)
-	c.tokens.Set(queue.Item[struct{}]{Reason: "the start"})
+	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
 }
 
 // fill puts the zones of the first generation of a process into the queue that were
@@ -142,14 +142,14 @@ func (c *Controller) accept(d control.Decision) {
 	c.seen.Keep(g.Declares)
 	c.outcomes.keep(g.Declares)
 	c.worker.Accounts.Keep(g.State)
-	c.setDue(d.Look, queue.Bulk, "to count what the commit changes")
-	reason := "declared otherwise by commit " + g.State.Commit
+	c.setDue(d.Look, queue.Bulk, "counting the changes of the commit")
+	reason := "changed by commit " + g.State.Commit
 	c.setDue(d.Due, c.urgency(len(d.Due)-len(d.Back), d.Revert), reason)
 	if len(d.Due) > smallPush {
 		c.setDue(d.Back, queue.Bulk, reason)
 	}
 	if d.Tokens {
-		c.tokens.Set(queue.Item[struct{}]{Reason: "declared otherwise"})
+		c.tokens.Set(queue.Item[struct{}]{Reason: "changed by a commit"})
 	}
 	for offered := false; !offered; {
 		select {
@@ -221,7 +221,7 @@ func (c *Controller) tick(ctx context.Context) {
 		}
 		c.Outages.Tick()
 		if len(ticked.Released) > 0 { // asking for nothing would wake every worker
-			c.dueToo(ticked.Released, queue.Released, "need not wait any longer")
+			c.dueToo(ticked.Released, queue.Released, "the wait is over")
 		}
 		if ticked.Tokens {
 			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
@@ -263,7 +263,7 @@ func (c *Controller) lookNow(ctx context.Context) {
 		c.asked.Store(time.Now().UnixNano())
 		ids := allOf(g)
 		c.reports.round(ids)
-		c.dueToo(ids, queue.Sweep, "asked for")
-		c.tokens.Set(queue.Item[struct{}]{Reason: "asked for"})
+		c.dueToo(ids, queue.Sweep, "requested")
+		c.tokens.Set(queue.Item[struct{}]{Reason: "requested"})
 	}
 }

@@ -131,7 +131,7 @@ func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[ed
 		c.Outages.Down(l.sight.EntryPoint.Err)
 	}
 	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
-		c.reports.failure(ctx, fmt.Errorf("the platform refuses all that is asked of it; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
+		c.reports.failure(ctx, fmt.Errorf("the platform refuses all requests; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
 	}
 	if errors.Is(l.sight.EntryPoint.Err, edge.ErrUnauthenticated) {
 		noteLook(c.Outages, l)
@@ -277,7 +277,7 @@ func (c *Controller) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 	if !n.At.IsZero() {
 		p, reason := queue.Retry, "the platform did not keep a change"
 		if n.Waits {
-			p, reason = queue.Released, "what it waits for ends"
+			p, reason = queue.Released, "the wait ends"
 		}
 		earlier(n.At, p, reason)
 	}

@@ -245,7 +245,7 @@ func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("reviewing it makes no sense: %v", p)
+			err = fmt.Errorf("reviewing it failed unexpectedly: %v", p)
 		}
 	}()
 	err = do(ctx)
@@ -313,7 +313,7 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 		now.approvable = nil // nobody has seen it
 	}
 	if err := r.Forge.Mark(ctx, head, said.mark()); err != nil {
-		return fmt.Errorf("marking the head: %w", err)
+		return fmt.Errorf("setting the commit status: %w", err)
 	}
 	now.at = r.Now()
 	r.told[pull.Number] = now

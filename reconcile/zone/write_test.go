@@ -348,7 +348,7 @@ func TestGateIsAskedFirst(t *testing.T) {
 		"it agrees":                            {nil, nil, converged},
 		"it refuses":                           {&diff.Refusal{Guard: "hold", Reason: "INC-1"}, nil, notStarted},
 		"it fails":                             {nil, errAway, failedNow},
-		"a newer commit declares it otherwise": {nil, reconcile.ErrSuperseded, notStarted},
+		"a newer commit changes it": {nil, reconcile.ErrSuperseded, notStarted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
