@@ -67,7 +67,7 @@ func TestGuardMistakes(t *testing.T) {
 		{`shrink: share: "9%"`, `c.cue:5:9: shrink.share: "9%" is not between 10% and 90%`},
 		{`shrink: floor: 0`, `c.cue:5:16: shrink.floor: 0 must be at least 1`},
 		{`freezes: f: {cron: "* *", for: "1h"}`, `c.cue:5:14: freezes.f.cron: "* *" is not a cron expression: expected exactly 5 fields, found 2: [* *] (five fields such as "0 18 * * 5", or @daily)`},
-		{`freezes: f: {cron: "@every 5m", for: "1h"}`, `c.cue:5:14: freezes.f.cron: "@every 5m" is not a cron expression: @every has no beginning (five fields such as "0 18 * * 5", or @daily)`},
+		{`freezes: f: {cron: "@every 5m", for: "1h"}`, `c.cue:5:14: freezes.f.cron: "@every 5m" is not a cron expression: @every has no start time (five fields such as "0 18 * * 5", or @daily)`},
 		{`freezes: f: {cron: "@daily", for: "0s"}`, `c.cue:5:30: freezes.f."for": "0s" is not a duration above zero`},
 		{`freezes: f: {cron: "@daily"}`, `c.cue:5:10: freezes.f.for: required field is missing`},
 		{`freezes: "a b": {cron: "@daily", for: "1h", timezone: "Mars/Base"}`, `c.cue:5:45: freezes."a b".timezone: "Mars/Base" is not a known time zone (write a name of the IANA database, such as "Europe/Berlin")`},
