@@ -54,11 +54,11 @@ func TestFindingsAlikeAreToldOnce(t *testing.T) {
 	p := dated(foundPlan())
 	text := render(t, func(b *bytes.Buffer) error { return p.Text(b, false) })
 	for what, want := range map[string]int{
-		"! token ci-0 never expires  zones/shop.cue:40:2\n":                                                             1,
+		"! token ci-0 never expires  zones/shop.cue:40:2\n":                                                         1,
 		"! token ci-4 never expires  zones/shop.cue:44:2\n  and 3 more tokens\n    hint: set expires_on, or rotate": 1,
 		"never expires": 5,
 		"! token wide may create tokens, and has other permissions too  zones/shop.cue:64:2\n": 1,
-		"! token wide covers all accounts, also future ones  zones/shop.cue:62:2\n":          1,
+		"! token wide covers all accounts, also future ones  zones/shop.cue:62:2\n":            1,
 	} {
 		if got := strings.Count(text, what); got != want {
 			t.Errorf("%d times %q, want %d, in\n%s", got, what, want, text)

@@ -104,7 +104,7 @@ func (t *terminal) revert(ctx context.Context, o options, order revert.Order, ye
 	if zones == 0 {
 		return exitOfRevert(reconcile.Report{Plan: planned.Plan})
 	}
-	question := fmt.Sprintf("Put %s back, and hold %s until git changes after commit %s?",
+	question := fmt.Sprintf("Put %s back, and hold %s until git differs from commit %s?",
 		plural(zones, "zone", "zones"), map[bool]string{true: "it", false: "them"}[zones == 1], short(planned.Plan.Commit))
 	if !yes && !t.interactive() {
 		return fail(errors.New("nothing was sent: there is no terminal for the question"), "check the plan, then run the command again with --yes")

@@ -63,10 +63,10 @@ func newWhy(t *terminal) *cobra.Command {
 	var a asking
 	cmd := &cobra.Command{
 		Use:   "why ZONE",
-		Short: "Explain the state of a zone, and when it is checked next",
+		Short: "Explain the state of a zone, and when it is read next",
 		Long: `Explain the daemon's last decision about a zone: the stage that made it (read, plan,
 guard, write, prove), the guard, hold or window, since when it applies, what changes it,
-and when and why the zone is checked next. The JSON form is that of seawall status ZONE.
+and when and why the zone is read next. The JSON form is that of seawall status ZONE.
 
 Exit codes: 0 the daemon answers, 1 it does not answer or does not know the zone.`,
 		Example: "  seawall why shop.example",

@@ -52,10 +52,10 @@ func calls(t *testing.T, f *forge.Forge) map[string]error {
 	_, list := f.PullRequests(t.Context())
 	_, who := f.Approvals(t.Context(), 1, headA, time.Time{})
 	return map[string]error{
-		"listing the pull requests of acme/edge":         list,
+		"listing the pull requests of acme/edge":           list,
 		"reading the approvals of pull request 1 of acme/": who,
-		"commenting on pull request 1 of acme/edge":      f.Comment(t.Context(), 1, marker, "text"),
-		"setting the status c of acme/edge":              f.Status(t.Context(), headA, forge.Status{Context: "c", State: forge.Success}),
+		"commenting on pull request 1 of acme/edge":        f.Comment(t.Context(), 1, marker, "text"),
+		"setting the status c of acme/edge":                f.Status(t.Context(), headA, forge.Status{Context: "c", State: forge.Success}),
 	}
 }
 

@@ -89,8 +89,8 @@ func TestStatusMistakes(t *testing.T) {
 			commit string
 			status forge.Status
 		}{
-			"is not a commit":       {"../../issues", forge.Status{Context: "c", State: forge.Success}},
-			"is not a commit status":        {headA, forge.Status{Context: "c", State: "great"}},
+			"is not a commit":                      {"../../issues", forge.Status{Context: "c", State: forge.Success}},
+			"is not a commit status":               {headA, forge.Status{Context: "c", State: "great"}},
 			"the context of the status is missing": {headA, forge.Status{State: forge.Success}},
 		} {
 			if err := f.Status(t.Context(), test.commit, test.status); err == nil || !strings.Contains(err.Error(), want) {

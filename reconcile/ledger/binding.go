@@ -98,7 +98,7 @@ func samePlatform(ctx context.Context, tx *sql.Tx, have completeness, binding Bi
 		return err
 	}
 	return &Error{
-		Kind: ErrUnknown, Reason: fmt.Sprintf("it has %d tokens of another platform", n),
+		Kind: ErrUnknown, Reason: fmt.Sprintf("it has tokens of another platform: %d", n),
 		Hint: otherPlatformHint,
 	}
 }

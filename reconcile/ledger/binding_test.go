@@ -39,7 +39,7 @@ func TestDoubt(t *testing.T) {
 		other := Binding{Platform: "https://other.example", Repository: binding.Repository}
 		l := reopen(t, path, other)
 		wantUnknown(t, l, "made for another platform")
-		wantFault(t, l.Init(t.Context(), other), ErrUnknown, "it has 2 tokens of another platform")
+		wantFault(t, l.Init(t.Context(), other), ErrUnknown, "it has tokens of another platform: 2")
 		wantUnknown(t, l, "made for another platform")
 	})
 	t.Run("another repository", func(t *testing.T) {

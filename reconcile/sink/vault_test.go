@@ -392,18 +392,18 @@ func TestVaultConfined(t *testing.T) {
 func TestVaultConfiguration(t *testing.T) {
 	good := vaultConfig("https://vault.example:8200")
 	for want, change := range map[string]func(*Vault){
-		"":                                  func(*Vault) {},
-		"must be https":                     func(c *Vault) { c.Address = "http://vault.example" },
-		"must have neither user":            func(c *Vault) { c.Address = "https://a:b@vault.example" },
-		"the address is not a URL":               func(c *Vault) { c.Address = "vault" },
-		`"": the key is empty`:              func(c *Vault) { c.Prefix = "" },
-		`"../x": the key has a part`:        func(c *Vault) { c.Prefix = "../x" },
-		`"a?b": a path in Vault may contain only`:      func(c *Vault) { c.Mount = "a?b" },
-		"exactly one of token, approle and": func(c *Vault) { c.Auth.Kubernetes = &VaultKubernetes{} },
-		"approle needs a role and a secret": func(c *Vault) { c.Auth = VaultAuth{AppRole: &AppRole{}} },
-		"kubernetes needs a role":           func(c *Vault) { c.Auth = VaultAuth{Kubernetes: &VaultKubernetes{}} },
-		"must be an absolute path":          func(c *Vault) { c.CAFile = "ca.pem" },
-		"below zero":                        func(c *Vault) { c.Timeout = -1 },
+		"":                           func(*Vault) {},
+		"must be https":              func(c *Vault) { c.Address = "http://vault.example" },
+		"must have neither user":     func(c *Vault) { c.Address = "https://a:b@vault.example" },
+		"the address is not a URL":   func(c *Vault) { c.Address = "vault" },
+		`"": the key is empty`:       func(c *Vault) { c.Prefix = "" },
+		`"../x": the key has a part`: func(c *Vault) { c.Prefix = "../x" },
+		`"a?b": a path in Vault may contain only`: func(c *Vault) { c.Mount = "a?b" },
+		"exactly one of token, approle and":       func(c *Vault) { c.Auth.Kubernetes = &VaultKubernetes{} },
+		"approle needs a role and a secret":       func(c *Vault) { c.Auth = VaultAuth{AppRole: &AppRole{}} },
+		"kubernetes needs a role":                 func(c *Vault) { c.Auth = VaultAuth{Kubernetes: &VaultKubernetes{}} },
+		"must be an absolute path":                func(c *Vault) { c.CAFile = "ca.pem" },
+		"below zero":                              func(c *Vault) { c.Timeout = -1 },
 	} {
 		c := good
 		change(&c)

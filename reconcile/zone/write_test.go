@@ -345,9 +345,9 @@ func TestGateIsAskedFirst(t *testing.T) {
 		err     error
 		outcome reconcile.Outcome
 	}{
-		"it agrees":                            {nil, nil, converged},
-		"it refuses":                           {&diff.Refusal{Guard: "hold", Reason: "INC-1"}, nil, notStarted},
-		"it fails":                             {nil, errAway, failedNow},
+		"it agrees":                 {nil, nil, converged},
+		"it refuses":                {&diff.Refusal{Guard: "hold", Reason: "INC-1"}, nil, notStarted},
+		"it fails":                  {nil, errAway, failedNow},
 		"a newer commit changes it": {nil, reconcile.ErrSuperseded, notStarted},
 	} {
 		t.Run(name, func(t *testing.T) {

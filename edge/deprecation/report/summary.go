@@ -65,7 +65,7 @@ func (r Report) summary() string {
 				states = append(states, fmt.Sprintf("%d %s", s.n, s.text))
 			}
 		}
-		parts[0] = fmt.Sprintf("on %s: %s by %s (%s)", r.At, plural(c.Rules, "rule matches", "rules match"), plural(c.Calls, "call", "calls"), strings.Join(states, ", "))
+		parts[0] = fmt.Sprintf("on %s: %s by %s (%s)", r.At, plural(c.Rules, "rule matched", "rules matched"), plural(c.Calls, "call", "calls"), strings.Join(states, ", "))
 	}
 	if c.Suppressed > 0 {
 		parts = append(parts, plural(c.Suppressed, "call", "calls")+" suppressed")
