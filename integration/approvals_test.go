@@ -51,7 +51,7 @@ func (g *guarded) proposed(score int) string {
 	head := g.head("edge.cue", declare(1, score))
 	g.forge.Open(forgetest.Pull{Number: 1, Author: "dev", Title: "Weaker"})
 	g.poll("the plan is told", func() bool { return g.marked(head) == "success" })
-	if text := g.comment(); !strings.Contains(text, "weakens") || !strings.Contains(text, "nobody has approved this one") {
+	if text := g.comment(); !strings.Contains(text, "weakens") || !strings.Contains(text, "this change is not approved") {
 		g.t.Errorf("the comment does not say what is to be approved:\n%s", text)
 	}
 	return head
@@ -77,7 +77,7 @@ func (g *guarded) wantRefused(commit string) {
 	if said := g.record(); len(said) > 0 {
 		g.t.Errorf("on record: %q", said)
 	}
-	if failed := g.description(commit); !strings.Contains(failed, "1 needs a person") {
+	if failed := g.description(commit); !strings.Contains(failed, "1 needs attention") {
 		g.t.Errorf("the failure says %q", failed)
 	}
 }

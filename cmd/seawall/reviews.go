@@ -150,7 +150,7 @@ func compileHead(ctx context.Context, t tree, e evaluator) (desired.State, []des
 		return state, problems, err
 	}
 	return desired.State{}, []desired.Problem{{
-		Origin: desired.Origin{Commit: t.Commit}, Message: "evaluating all of it " + trippedOver(bound),
+		Origin: desired.Origin{Commit: t.Commit}, Message: "evaluating the whole tree " + trippedOver(bound),
 		Hint: "seawall validate shows which folders take long",
 	}}, nil
 }

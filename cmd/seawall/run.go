@@ -29,19 +29,19 @@ func newRun(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run as a daemon: reconcile on every commit and on a schedule",
-		Long: `Look at git on the sync schedule, and reconcile what a new commit changed at once.
-Between two ticks of the sweep schedule look at every zone once, spread over the
-time. The first run is over everything; so is each start of a fleet that takes no
+		Long: `Fetch git on the sync schedule, and apply the changes of a new commit at once. Read
+every zone once per interval of the sweep schedule, spread over the interval. The
+first run covers everything. A later start covers everything too, if that needs no
 more than a quarter of the request budget.
 
-/healthz, /readyz and /metrics are served on the configured address, and so is
-/hook/git where webhooks are configured. seawall status and seawall why ask the
-daemon over a socket in its state folder. With a forge configured, open pull
-requests get a comment with what a merge would do.
+The daemon serves /healthz, /readyz and /metrics on the configured address, and
+/hook/git if webhooks are configured. seawall status and seawall why ask it over a
+socket in its state folder. If a forge is configured, it comments on open pull
+requests what a merge would change.
 
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
-configuration again; one with a mistake is told and the old one stays. SIGUSR1 has
-every zone looked at now, as fast as the request budget allows.`,
+configuration again; if it has a mistake, that is logged and the old configuration
+stays. SIGUSR1 reads every zone now, as fast as the request budget allows.`,
 		Example: "  seawall run --config /etc/seawall/config.cue",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return t.serve(cmd.Context(), o) },
@@ -168,7 +168,7 @@ func (d *daemon) listen() error {
 	}
 	listener, err := net.Listen("tcp", d.Listen)
 	if err != nil {
-		return fail(err, "listen in the configuration says where /healthz, /readyz and /metrics are served")
+		return fail(err, "listen in the configuration sets the address of /healthz, /readyz and /metrics")
 	}
 	d.listener = listener
 	return nil

@@ -103,7 +103,7 @@ func (c *Control) readStanding(ctx context.Context) error {
 		c.mu.Unlock()
 		standing, err := c.Records.Standing(ctx)
 		if err != nil {
-			return fmt.Errorf("reading what people and other processes have said: %w", err)
+			return fmt.Errorf("reading approvals and holds: %w", err)
 		}
 		c.mu.Lock()
 		if c.state.recorded == recorded {

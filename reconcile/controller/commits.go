@@ -47,7 +47,7 @@ func (c *Controller) begin(ctx context.Context) {
 	work := c.fill(g)
 	c.zones.Set(itemsOf(work, urgency(len(work), false), "not proved by an earlier process")...)
 	c.reports.inForce(ctx, g, nil)
-	c.tokens.Set(queue.Item[struct{}]{Reason: "the start"})
+	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
 }
 
 // fill puts the zones of the first generation of a process into the queue that were
@@ -131,14 +131,14 @@ func (c *Controller) accept(d control.Decision) {
 	}
 	c.zoneWork.forget(d.Gone, g)
 	c.outcomes.keep(g.Declares)
-	c.zones.Set(itemsOf(d.Look, queue.Bulk, "to count what the commit changes")...)
-	reason := "declared otherwise by commit " + g.State.Commit
+	c.zones.Set(itemsOf(d.Look, queue.Bulk, "counting the changes of the commit")...)
+	reason := "changed by commit " + g.State.Commit
 	c.zones.Set(itemsOf(d.Due, urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
 	if len(d.Due) > smallPush {
 		c.zones.Set(itemsOf(d.Back, queue.Bulk, reason)...)
 	}
 	if d.Tokens {
-		c.tokens.Set(queue.Item[struct{}]{Reason: "declared otherwise"})
+		c.tokens.Set(queue.Item[struct{}]{Reason: "changed by a commit"})
 	}
 	for offered := false; !offered; {
 		select {
@@ -210,7 +210,7 @@ func (c *Controller) tick(ctx context.Context) {
 		}
 		c.Outages.Tick()
 		if len(ticked.Released) > 0 { // asking for nothing would wake every worker
-			c.zones.Sooner(itemsOf(ticked.Released, queue.Released, "need not wait any longer")...)
+			c.zones.Sooner(itemsOf(ticked.Released, queue.Released, "the wait is over")...)
 		}
 		if ticked.Tokens {
 			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
@@ -252,7 +252,7 @@ func (c *Controller) lookNow(ctx context.Context) {
 		c.zoneWork.asked.Store(time.Now().UnixNano())
 		ids := allOf(g)
 		c.reports.round(ids)
-		c.zones.Sooner(itemsOf(ids, queue.Sweep, "asked for")...)
-		c.tokens.Set(queue.Item[struct{}]{Reason: "asked for"})
+		c.zones.Sooner(itemsOf(ids, queue.Sweep, "requested")...)
+		c.tokens.Set(queue.Item[struct{}]{Reason: "requested"})
 	}
 }

@@ -264,7 +264,7 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 // was not looked at since.
 func (v view) undecided(id edge.ZoneID) inspect.Decision {
 	d := inspect.Decision{
-		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit declares it otherwise than was proved last, and it was not looked at since",
+		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit changes it, and it was not checked since",
 		Since: v.now,
 	}
 	if next, work := v.c.zones.Of(id); work != nil {

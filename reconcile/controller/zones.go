@@ -147,7 +147,7 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 		w.outages.Down(l.sight.EntryPoint.Err)
 	}
 	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
-		w.reports.failure(ctx, fmt.Errorf("the platform refuses all that is asked of it; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
+		w.reports.failure(ctx, fmt.Errorf("the platform refuses all requests; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
 	}
 	if errors.Is(l.sight.EntryPoint.Err, edge.ErrUnauthenticated) {
 		noteLook(w.outages, l)
@@ -291,7 +291,7 @@ func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 	if !n.At.IsZero() {
 		p, reason := queue.Retry, "the platform did not keep a change"
 		if n.Waits {
-			p, reason = queue.Released, "what it waits for ends"
+			p, reason = queue.Released, "the wait ends"
 		}
 		earlier(n.At, p, reason)
 	}

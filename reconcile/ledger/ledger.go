@@ -228,7 +228,7 @@ func orphaned(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	return fault(ErrDamaged, "it is gone, while "+filepath.Base(path)+"-wal with its latest writes is still there")
+	return fault(ErrDamaged, "it is missing, but "+filepath.Base(path)+"-wal with its latest writes exists")
 }
 
 // prepare refuses what is not a ledger of ours before anything is written, then
@@ -244,7 +244,7 @@ func (l *Ledger) prepare() error {
 		return err
 	}
 	if mode != "wal" {
-		return fault(ErrFailed, "the file system does not carry a write-ahead log")
+		return fault(ErrFailed, "the file system does not support a write-ahead log")
 	}
 	return migrate(ctx, l.db)
 }

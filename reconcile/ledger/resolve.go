@@ -51,7 +51,7 @@ func (l *Ledger) Resolve(ctx context.Context, key string, word Resolution) error
 		case ByAbandoning, ByRetrying:
 			_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
 		default:
-			err = fault(ErrState, fmt.Sprintf("%q is no way to resolve an attempt", word.How))
+			err = fault(ErrState, fmt.Sprintf("%q is not a way to resolve an attempt", word.How))
 		}
 		if err != nil {
 			return err

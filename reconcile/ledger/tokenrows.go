@@ -124,7 +124,7 @@ func (l *Ledger) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord
 		return err
 	}
 	if taken {
-		return fault(ErrState, "there is an attempt "+r.Intent+" already")
+		return fault(ErrState, "there is already an attempt "+r.Intent)
 	}
 	spec, err := json.Marshal(r.Spec)
 	if err != nil {

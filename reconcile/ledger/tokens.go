@@ -61,7 +61,7 @@ func noneOpen(ctx context.Context, tx *sql.Tx, key string) error {
 	case err != nil:
 		return err
 	}
-	return fault(ErrState, fmt.Sprintf("token %q has an attempt already, %s, which is %s", key, intent, state))
+	return fault(ErrState, fmt.Sprintf("token %q already has an attempt, %s, which is %s", key, intent, state))
 }
 
 // NotCreated implements [reconcile.TokenMemory]. An attempt that is confirmed, or
@@ -134,7 +134,7 @@ func (l *Ledger) Sealed(ctx context.Context, intent string) (edge.Secret, error)
 	var sealed []byte
 	err := l.db.QueryRowContext(ctx, `SELECT copy FROM sealed WHERE intent = ?`, intent).Scan(&sealed)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = fault(ErrState, "attempt "+intent+" has no secret that waits")
+		err = fault(ErrState, "attempt "+intent+" has no waiting secret")
 	}
 	if err != nil {
 		return edge.Secret{}, explain("reading", l.path, err)
@@ -164,7 +164,7 @@ func (l *Ledger) Delivered(ctx context.Context, intent string) error {
 			return err
 		}
 		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, fault(ErrState, "the secret of attempt "+intent+" is delivered already"))
+			return errors.Join(err, fault(ErrState, "the secret of attempt "+intent+" is already delivered"))
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE token SET delivered = 1 WHERE intent = ?`, intent); err != nil {
 			return err

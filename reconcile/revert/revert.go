@@ -107,7 +107,7 @@ func (p *Planned) Left() (names []string) {
 }
 
 // errNothingInForce: there is no accepted commit, so no zone is known.
-var errNothingInForce = errors.New("no commit was accepted yet, so nothing was written that could be reverted")
+var errNothingInForce = errors.New("no commit was accepted yet, so there is nothing to revert")
 
 // Plan says what would be put back. It sends nothing but reads and writes nothing.
 func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
@@ -158,7 +158,7 @@ func (r *Run) inForce(ctx context.Context, record reconcile.Record) (desired.Sta
 		return state, nil
 	}
 	if r.Compile == nil {
-		return state, errors.Join(errors.New("what the accepted commit declares is not on record"), err)
+		return state, errors.Join(errors.New("the declarations of the accepted commit are not in the ledger"), err)
 	}
 	if state, err = r.Compile(ctx, record.Accepted.Commit); err != nil {
 		return state, fmt.Errorf("evaluating the accepted commit: %w", err)

@@ -31,7 +31,7 @@ func (r *Reviews) agree(ctx context.Context, number int, said shown) error {
 	}
 	names, err := r.Forge.Approvals(ctx, number, said.head, said.at)
 	if err != nil {
-		return fmt.Errorf("asking who approves: %w", err)
+		return fmt.Errorf("reading the approvals: %w", err)
 	}
 	i := slices.IndexFunc(names, func(name string) bool {
 		return slices.ContainsFunc(r.Approvers, func(approver string) bool { return strings.EqualFold(name, approver) })

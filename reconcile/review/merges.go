@@ -54,13 +54,13 @@ func (m *Merges) Begin(commit string) {
 		return
 	}
 	if m.pending != "" && m.pending != m.settled { // nobody will finish it
-		m.push(m.pending, Mark{"seawall/apply", MarkFailure, "replaced by " + short(commit) + " before all zones were done"})
+		m.push(m.pending, Mark{"seawall/apply", MarkFailure, "superseded by " + short(commit) + " before all zones were done"})
 	}
 	if m.pending = commit; commit == m.settled {
 		return
 	}
 	m.trouble, m.mendable = nil, false
-	m.push(commit, Mark{"seawall/apply", MarkPending, "being applied"})
+	m.push(commit, Mark{"seawall/apply", MarkPending, "applying"})
 }
 
 // Report implements [reconcile.Reporter].

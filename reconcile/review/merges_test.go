@@ -35,7 +35,7 @@ func TestMergesSettleOnce(t *testing.T) {
 	m.Report(t.Context(), reconcile.Report{Commit: "c1", Held: &reconcile.Held{Commit: "c2", Reason: "2 mistakes\nin it"}})
 	m.Report(t.Context(), reconcile.Report{Commit: "c1", Held: &reconcile.Held{Commit: "c2", Reason: "2 mistakes\nin it", Again: true}})
 	m.Begin("c1")
-	want := []string{"c1 seawall/apply pending: being applied", "c1 seawall/apply success: converged: 1 applied and proved", "c2 seawall/apply failure: held: 2 mistakes in it"}
+	want := []string{"c1 seawall/apply pending: applying", "c1 seawall/apply success: converged: 1 applied and proved", "c2 seawall/apply failure: held: 2 mistakes in it"}
 	if len(m.queue) != len(want) {
 		t.Fatalf("queued %+v", m.queue)
 	}

@@ -255,7 +255,7 @@ func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("reviewing it makes no sense: %v", p)
+			err = fmt.Errorf("reviewing it failed unexpectedly: %v", p)
 		}
 	}()
 	err = do(ctx)

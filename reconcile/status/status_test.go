@@ -80,7 +80,7 @@ func wantReady(t *testing.T, s *Status, reasons ...string) {
 	wantMetric(t, s, "seawall_ready", truth(len(reasons) == 0))
 }
 
-const noCommit = "no valid commit was acted on yet"
+const noCommit = "no valid commit was accepted yet"
 
 func TestReady(t *testing.T) {
 	s, c := start(t)
