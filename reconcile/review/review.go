@@ -334,7 +334,7 @@ func (r *Reviews) publish(ctx context.Context, pull PullRequest, said verdict) (
 		}
 	}
 	if err := r.Forge.Mark(ctx, said.head, said.mark()); err != nil {
-		return false, fmt.Errorf("marking the head: %w", err)
+		return false, fmt.Errorf("setting the commit status: %w", err)
 	}
 	return r.Comments && len(text) <= mostApproved, nil
 }
