@@ -60,7 +60,7 @@ func (s *secretEntry) holds(ctx context.Context, secret edge.Secret) (bool, erro
 		return false, fmt.Errorf("%s: the answer is not a Secret", doing)
 	}
 	if found.Metadata.Labels[ownerLabel] != owner {
-		return false, fmt.Errorf("Seawall may not write the Secret %s/%s: it does not have the label %s=%s; to allow it: kubectl -n %s label secret %s %s=%s",
+		return false, fmt.Errorf("the Secret %s/%s is not written: it does not have the label %s=%s; to allow it: kubectl -n %s label secret %s %s=%s",
 			s.namespace, s.name, ownerLabel, owner, s.namespace, s.name, ownerLabel, owner)
 	}
 	s.found = &found

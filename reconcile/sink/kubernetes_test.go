@@ -155,8 +155,8 @@ func TestKubernetesConcurrent(t *testing.T) {
 		"changed":     {&sinktest.Secret{Labels: ours}, func(k *sinktest.Kubernetes) { k.Put("dns", theirs) }, 1, ""},
 		"for ever":    {&sinktest.Secret{Labels: ours}, func(k *sinktest.Kubernetes) { k.Put("dns", theirs) }, 2, "another client changed it"},
 		"deleted":     {&theirs, func(k *sinktest.Kubernetes) { k.Delete("dns") }, 1, ""},
-		"taken away":  {&theirs, func(k *sinktest.Kubernetes) { k.Put("dns", sinktest.Secret{Data: theirs.Data}) }, 1, "Seawall may not write the Secret"},
-		"made by one": {nil, func(k *sinktest.Kubernetes) { k.Put("dns", sinktest.Secret{Data: theirs.Data}) }, 1, "Seawall may not write the Secret"},
+		"taken away":  {&theirs, func(k *sinktest.Kubernetes) { k.Put("dns", sinktest.Secret{Data: theirs.Data}) }, 1, "is not written: it does not have the label"},
+		"made by one": {nil, func(k *sinktest.Kubernetes) { k.Put("dns", sinktest.Secret{Data: theirs.Data}) }, 1, "is not written: it does not have the label"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := fakeCluster(t)
