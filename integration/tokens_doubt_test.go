@@ -55,14 +55,14 @@ func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 			if err := put(f.ledgerFile(), copied); err != nil {
 				t.Fatal(err)
 			}
-			f.wantDoubt("put back", "seawall token init", "seawall token adopt KEY ID")
+			f.wantDoubt("restored", "seawall token init", "seawall token adopt KEY ID")
 			for key, made := range f.made() {
 				if len(made) != 1 {
 					t.Errorf("%s: %d exist", key, len(made))
 				}
 				f.seawall("token", "adopt", key, made[0].ID).want(t, 0)
 			}
-			f.wantDoubt("put back", "seawall token init")
+			f.wantDoubt("restored", "seawall token init")
 			f.seawall("token", "init").want(t, 0)
 			f.seawall("apply").want(t, 0)
 			f.ends()
