@@ -85,14 +85,14 @@ type Planned struct {
 }
 
 // Zones counts the zones that the plan would write.
-func (p *Planned) Zones() int { return len(byZone(p.Plan)) }
+func (p *Planned) Zones() int { return len(zone.ByZone(p.Plan)) }
 
 // Left names the zones that were written and are not put back: they were changed since, or a
 // guard holds them back.
 func (p *Planned) Left() (names []string) {
 	written := map[edge.ZoneID]bool{}
-	for _, zone := range byZone(p.Plan) {
-		written[zone.Changes[0].ZoneID] = true
+	for _, z := range zone.ByZone(p.Plan) {
+		written[z.Changes[0].ZoneID] = true
 	}
 	left := map[edge.ZoneID]string{}
 	for _, problem := range p.Plan.Problems {
