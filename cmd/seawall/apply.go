@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
@@ -137,9 +138,9 @@ func confirmPlan(ctx context.Context, t *terminal, p diff.Plan, output string) (
 		return false, nil
 	}
 	if shown = output == "text"; shown {
-		err = p.Text(t.out, t.colourOut)
+		err = render.Text(t.out, p, t.colourOut)
 	} else {
-		err = p.Text(t.err, t.colourErr)
+		err = render.Text(t.err, p, t.colourErr)
 	}
 	if err != nil {
 		return shown, err

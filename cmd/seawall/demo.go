@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -177,7 +178,7 @@ func (d *demo) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := report.Plan.Text(d.out, d.colourOut); err != nil {
+	if err := render.Text(d.out, report.Plan, d.colourOut); err != nil {
 		return err
 	}
 	return expect(writes == 0 && len(report.Plan.Changes) == 1, "a plan has one change and writes nothing")

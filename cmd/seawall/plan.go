@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
@@ -82,11 +83,11 @@ sync, 2 changes, 3 some of them weaken, 4 as above.`,
 func (t *terminal) showPlan(p diff.Plan, output string) error {
 	switch output {
 	case "json":
-		return p.JSON(t.out)
+		return render.JSON(t.out, p)
 	case "markdown":
-		return p.Markdown(t.out)
+		return render.Markdown(t.out, p)
 	}
-	return p.Text(t.out, t.colourOut)
+	return render.Text(t.out, p, t.colourOut)
 }
 
 func exitOfPlan(p diff.Plan, detailed bool) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/revert"
 )
@@ -110,7 +111,7 @@ func (t *terminal) showRevertPlan(planned *revert.Planned) error {
 	if planned.Writes == 0 {
 		return fail(errors.New("the history has no matching write to a zone"), "seawall history shows what was written")
 	}
-	if err := planned.Plan.Text(t.out, t.colourOut); err != nil {
+	if err := render.Text(t.out, planned.Plan, t.colourOut); err != nil {
 		return err
 	}
 	if left := planned.Left(); len(left) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planfile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
@@ -23,7 +24,7 @@ const maxSaved = 256 << 20
 // savePlan writes a plan to a file that only its owner can read: it says what
 // protects whom.
 func savePlan(path string, plan diff.Plan, s settings, o options, order once.Order, valid time.Duration) error {
-	saved, err := diff.Save(plan, time.Now(), valid)
+	saved, err := planfile.Save(plan, time.Now(), valid)
 	if err != nil {
 		return err
 	}
@@ -53,24 +54,24 @@ func writePrivate(path string, data []byte) error {
 }
 
 // savedPlan reads a plan that is to be applied as it is.
-func savedPlan(path string, now time.Time) (diff.Saved, error) {
+func savedPlan(path string, now time.Time) (planfile.Saved, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return diff.Saved{}, fail(err, "seawall plan --out "+path+" saves a plan; without a file apply makes its own plan")
+		return planfile.Saved{}, fail(err, "seawall plan --out "+path+" saves a plan; without a file apply makes its own plan")
 	}
 	if err != nil {
-		return diff.Saved{}, err
+		return planfile.Saved{}, err
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.Size() > maxSaved {
-		return diff.Saved{}, fmt.Errorf("%s: %w: it has more than %d MiB", path, diff.ErrNotSaved, maxSaved>>20)
+		return planfile.Saved{}, fmt.Errorf("%s: %w: it has more than %d MiB", path, planfile.ErrNotSaved, maxSaved>>20)
 	}
-	saved, err := diff.ReadSaved(file)
+	saved, err := planfile.ReadSaved(file)
 	if err != nil {
-		return diff.Saved{}, fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves a plan")
+		return planfile.Saved{}, fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves a plan")
 	}
 	if !now.Before(saved.ExpiresAt) {
-		return diff.Saved{}, fail(fmt.Errorf("%s: the plan has expired: it was valid until %s", path, saved.ExpiresAt.Format(time.RFC3339)),
+		return planfile.Saved{}, fail(fmt.Errorf("%s: the plan has expired: it was valid until %s", path, saved.ExpiresAt.Format(time.RFC3339)),
 			"make a new plan: seawall plan --out "+path)
 	}
 	return saved, nil
@@ -96,7 +97,7 @@ func fromSaved(t *terminal, args []string, o *options) (func(settings, once.Orde
 
 // expecting lets an order do only what was saved. base is the platform that is
 // about to be asked.
-func expecting(order once.Order, saved diff.Saved, base string) (once.Order, error) {
+func expecting(order once.Order, saved planfile.Saved, base string) (once.Order, error) {
 	if len(order.Zones)+len(order.Tokens) > 0 {
 		return order, usage("--only cannot be used with a saved plan; the plan keeps its own scope")
 	}

@@ -6,39 +6,39 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planfile"
 )
 
 // savedFrom notes what flags and environment say of where a plan comes from.
-func savedFrom(o options) *diff.SavedFrom {
-	from := &diff.SavedFrom{Dir: savedPath(o.dir), BaseURL: o.baseURL != ""}
+func savedFrom(o options) *planfile.SavedFrom {
+	from := &planfile.SavedFrom{Dir: savedPath(o.dir), BaseURL: o.baseURL != ""}
 	from.Config = savedPath(o.configFile())
 	return from
 }
 
-func savedPath(given string) diff.SavedPath {
+func savedPath(given string) planfile.SavedPath {
 	if given == "" {
-		return diff.SavedPath{}
+		return planfile.SavedPath{}
 	}
 	absolute, err := filepath.Abs(given)
 	if err != nil { // the current folder is gone
 		absolute = given
 	}
-	return diff.SavedPath{Given: given, Absolute: absolute}
+	return planfile.SavedPath{Given: given, Absolute: absolute}
 }
 
 // samePath reports whether a flag names what a plan was made from. The same relative
 // path counts too: a job that applies has another working copy than the one that plans.
-func samePath(flag string, saved diff.SavedPath) bool {
+func samePath(flag string, saved planfile.SavedPath) bool {
 	return flag == saved.Given || savedPath(flag).Absolute == saved.Absolute
 }
 
 // contradicts reports a flag that says otherwise than what a plan was made from.
-func (o *options) contradicts(from diff.SavedFrom) error {
+func (o *options) contradicts(from planfile.SavedFrom) error {
 	const hint = "leave out the flag, the saved plan records it; or make a new plan"
 	for _, path := range []struct {
 		flag, given string
-		saved       diff.SavedPath
+		saved       planfile.SavedPath
 		none        string
 	}{
 		{"--dir", o.dir, from.Dir, "from git"},
@@ -57,7 +57,7 @@ func (o *options) contradicts(from diff.SavedFrom) error {
 
 // fill takes what the command line leaves out from what a plan was made from, and says
 // what it took, as flags. What the command line says otherwise is an error.
-func (o *options) fill(from diff.SavedFrom, platform string) (taken []string, err error) {
+func (o *options) fill(from planfile.SavedFrom, platform string) (taken []string, err error) {
 	if err := o.contradicts(from); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (o *options) fill(from diff.SavedFrom, platform string) (taken []string, er
 
 // fillFromSaved has options say what a saved plan was made from. The credential is sent
 // to the platform that the file names, so a file that others may write to is refused.
-func fillFromSaved(t *terminal, o *options, path string, saved diff.Saved) error {
+func fillFromSaved(t *terminal, o *options, path string, saved planfile.Saved) error {
 	if saved.From == nil {
 		return nil
 	}

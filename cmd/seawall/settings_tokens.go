@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	difftoken "github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -23,7 +24,7 @@ func (a *assembly) withTokens(s settings, memory *ledger.Ledger, why purpose) er
 	}
 	a.tokens = token.Config{
 		Memory: memory, Sinks: sinks, NameSuffix: diff.NameSuffix(s.Config.Tokens.NameSuffix),
-		CreatesTokens: diff.CreatesTokens(s.Config.Tokens.CreatingGroups), Now: time.Now, Log: a.log,
+		CreatesTokens: difftoken.CreatesTokens(s.Config.Tokens.CreatingGroups), Now: time.Now, Log: a.log,
 	}
 	if why != toPlan {
 		a.tokens.Memory = lockedTokens{memory}

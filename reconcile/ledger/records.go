@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -125,7 +126,7 @@ const rememberProof = `
 	WHERE (fingerprint, labels) <> (excluded.fingerprint, excluded.labels)`
 
 func (l *Ledger) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late bool) error {
-	labels := diff.Labels{}
+	labels := guard.Labels{}
 	maps.Copy(labels, p.Labels) // {}, never null
 	text, err := json.Marshal(labels)
 	if err != nil {
