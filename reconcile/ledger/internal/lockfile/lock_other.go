@@ -1,10 +1,9 @@
 //go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
 
-package ledger
+package lockfile
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 )
 
@@ -20,9 +19,3 @@ func lockHeld(file *os.File) (bool, error) {
 
 // dropLock has nothing to give back that closing the file does not.
 func dropLock(*os.File) error { return nil }
-
-// othersMayWrite does not know: modes do not tell here.
-func othersMayWrite(fs.FileInfo) bool { return false }
-
-// othersMayEnter does not know either.
-func othersMayEnter(fs.FileInfo) bool { return false }
