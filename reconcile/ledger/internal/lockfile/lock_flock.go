@@ -9,11 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks an open file until it is closed, and does not wait.
+// TryLock locks an open file until it is closed, and does not wait.
 // (lockedfile, which the git store is locked with, can only wait.)
-func tryLock(file *os.File) (taken bool, err error) {
+func TryLock(file *os.File) (taken bool, err error) { return flock(file, unix.LOCK_EX) }
+
+// TryShare locks it together with others that do so.
+func TryShare(file *os.File) (taken bool, err error) { return flock(file, unix.LOCK_SH) }
+
+func flock(file *os.File, how int) (taken bool, err error) {
 	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(file.Fd()), how|unix.LOCK_NB)
 		switch {
 		case err == nil:
 			return true, nil
@@ -27,17 +32,11 @@ func tryLock(file *os.File) (taken bool, err error) {
 
 // lockHeld reports whether somebody else has an open file locked.
 func lockHeld(file *os.File) (bool, error) {
-	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB)
-		switch {
-		case err == nil:
-			return false, dropLock(file)
-		case errors.Is(err, unix.EWOULDBLOCK):
-			return true, nil
-		case !errors.Is(err, unix.EINTR):
-			return false, &os.PathError{Op: "flock", Path: file.Name(), Err: err}
-		}
+	taken, err := TryShare(file)
+	if err != nil || !taken {
+		return err == nil, err
 	}
+	return false, dropLock(file)
 }
 
 // dropLock gives the lock back, whoever else still has the file open.

@@ -7,10 +7,13 @@ import (
 	"os"
 )
 
-// tryLock refuses: without a lock no token is written.
-func tryLock(file *os.File) (taken bool, err error) {
+// TryLock refuses: without a lock no token is written.
+func TryLock(file *os.File) (taken bool, err error) {
 	return false, &os.PathError{Op: "flock", Path: file.Name(), Err: errors.ErrUnsupported}
 }
+
+// TryShare refuses too.
+func TryShare(file *os.File) (taken bool, err error) { return TryLock(file) }
 
 // lockHeld does not know.
 func lockHeld(file *os.File) (bool, error) {

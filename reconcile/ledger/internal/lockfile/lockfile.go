@@ -17,7 +17,7 @@ func Claim(path string) (file *os.File, holder string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	taken, err := tryLock(file)
+	taken, err := TryLock(file)
 	if err == nil && taken {
 		err = sign(file)
 	}

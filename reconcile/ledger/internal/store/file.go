@@ -44,8 +44,9 @@ type File struct {
 	Path     string
 	ReadOnly bool // methods that write return [ErrReadOnly]
 
-	log   *entryLog
-	group grouping
+	log    *entryLog
+	group  grouping
+	checks checking
 }
 
 // Open opens the ledger at path for reading and writing. Where there is none it
@@ -104,6 +105,7 @@ func (f *File) Close() error {
 		return nil
 	}
 	err := errors.Join(f.log.close(), f.DB.Close())
+	f.checks.end(f.Path, err == nil)
 	return Explain("closing", f.Path, err)
 }
 
@@ -149,7 +151,7 @@ func dsn(path, mode string) (string, error) {
 // exists reports whether there is a ledger at path that nobody else may write to. A
 // file of no length is none of ours: [Create] never shows one.
 func exists(path string) (bool, error) {
-	if err := Guarded(filepath.Dir(path), path, path+"-wal", path+"-shm", path+"-lock", MarkPath(path), HeadPath(path)); err != nil {
+	if err := Guarded(filepath.Dir(path), path, path+"-wal", path+"-shm", path+"-lock", MarkPath(path), HeadPath(path), CheckedPath(path)); err != nil {
 		return false, err
 	}
 	info, err := os.Stat(path)
@@ -215,7 +217,7 @@ func (f *File) Read(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	return do(tx)
+	return f.checks.noted(do(tx))
 }
 
 // TruncateLog moves the write-ahead log into the file and empties it. A reader that is in

@@ -105,7 +105,7 @@ func (f *File) Write(ctx context.Context, do Change) error {
 			err = f.group.alone(ctx, f.DB, do)
 		}
 	}
-	return Explain("writing", f.Path, err)
+	return Explain("writing", f.Path, f.checks.noted(err))
 }
 
 // join runs do in the group that is open, and opens one where none is.
