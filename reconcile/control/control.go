@@ -89,8 +89,22 @@ func New(ctx context.Context, config Config) (*Control, error) {
 		config.DriftFor = 2 * time.Hour
 	}
 	c := &Control{Config: config, zones: map[edge.ZoneID]*zoneRecord{}, waiting: map[edge.ZoneID]wishes{}}
+	if err := c.resume(ctx); err != nil {
+		return c, err
+	}
 	_, err := c.restore(ctx)
 	return c, err
+}
+
+// resume takes the writes of which an earlier process recorded no result. A look at their
+// zones that finds them as declared proves them.
+func (c *Control) resume(ctx context.Context) error {
+	unfinished, err := c.Records.Unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("recalling writes without a result: %w", err)
+	}
+	c.writes.Resume(unfinished)
+	return nil
 }
 
 // Current returns what is in force, nil while nothing is.

@@ -13,6 +13,18 @@ import (
 
 var _ reconcile.History = (*Ledger)(nil)
 
+// Unfinished implements [reconcile.Records].
+func (l *Ledger) Unfinished(ctx context.Context) (writes []reconcile.Entry, err error) {
+	err = l.file.Read(ctx, func(tx *sql.Tx) error {
+		writes, err = history.Unfinished(ctx, tx)
+		return err
+	})
+	if errors.Is(err, history.ErrUnreadable) {
+		err = store.Fault(ErrDamaged, err.Error())
+	}
+	return writes, store.Explain("reading", l.file.Path, err)
+}
+
 // Record implements [reconcile.Records].
 func (l *Ledger) Record(ctx context.Context, entries ...reconcile.Entry) error {
 	if len(entries) == 0 {
