@@ -6,7 +6,13 @@ SHELL := bash
 # Tools run at a fixed version without a trace in go.mod.
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+DEADCODE    := golang.org/x/tools/cmd/deadcode@v0.52.0
 export GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+# golangci-lint takes minutes to build, so `make tools` keeps it outside the tree.
+GOLANGCI_LINT_VERSION := v2.15.0
+TOOLS         ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/seawall-tools
+GOLANGCI_LINT ?= $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
 # Packages whose tests take -update, the tests in them that compare with a
 # committed file, and where those files are.
@@ -29,6 +35,13 @@ ROWS         ?=
 SOAK         ?= 30m
 CHECKS       ?= 1000
 PACKAGES     ?= ./...
+FUZZTIME     ?= 30s
+FUZZ         ?= .
+
+# `make release` builds these; VERSION (a tag, v1.2.3) is checked where it is set.
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+VERSION   ?=
+export GO
 
 .DEFAULT_GOAL := help
 
@@ -76,21 +89,25 @@ soak-tests: ## run all tests at length and under the race detector, CHECKS (1000
 soak-daemon: build ## one daemon for SOAK (30m) through faults that come and go
 	$(GO) run ./integration/faults -binary ./seawall -soak $(SOAK)
 
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (30s); FUZZ=Decode runs those with matching names
+	@.ci/fuzz $(FUZZTIME) '$(FUZZ)'
+
 .PHONY: bench-parts
 bench-parts: ## run the Go benchmarks of the parts; BENCH=Plan picks some
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: check
-check: fmt vet staticcheck vulncheck lint ## what a change must pass beside the tests
+check: fmt vet staticcheck vulncheck deadcode ## what a change must pass beside the tests
 
 .PHONY: fmt
 fmt: ## fail on files that gofumpt would change
-	@out=$$($(GO) run $(GOFUMPT) -l .) || exit 1; \
+	@out=$$($(GO) run $(GOFUMPT) -l */) || exit 1; \
 	if [ -n "$$out" ]; then printf 'not formatted, run "make format":\n%s\n' "$$out"; exit 1; fi
 
 .PHONY: format
 format: ## let gofumpt rewrite the files
-	$(GO) run $(GOFUMPT) -l -w .
+	$(GO) run $(GOFUMPT) -l -w */
 
 .PHONY: vet
 vet: ## go vet
@@ -105,9 +122,20 @@ vulncheck: ## known vulnerabilities that the code can reach
 	@.ci/vulncheck ./...
 
 .PHONY: lint
-lint: ## golangci-lint, where it is installed
-	@if command -v golangci-lint >/dev/null; then golangci-lint run; \
-	else echo 'lint: golangci-lint is not installed; nothing looked at'; fi
+lint: ## golangci-lint, as .golangci.yml says; "make tools" installs it
+	@if [ ! -x '$(GOLANGCI_LINT)' ]; then \
+	echo 'lint: $(GOLANGCI_LINT) is missing; run "make tools"' >&2; exit 1; fi
+	$(GOLANGCI_LINT) run
+
+.PHONY: deadcode
+deadcode: ## functions that neither the programs nor the tests reach
+	@out=$$($(GO) run $(DEADCODE) -test ./...) || exit 1; \
+	if [ -n "$$out" ]; then printf 'not reached from any program or test:\n%s\n' "$$out"; exit 1; fi
+
+.PHONY: tools
+tools: ## install golangci-lint into TOOLS, where it is not there yet (takes minutes)
+	@if [ ! -x '$(GOLANGCI_LINT)' ]; then set -x; GOBIN='$(dir $(GOLANGCI_LINT))' \
+	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION); fi
 
 .PHONY: layering
 layering: ## of the tests: who may import what, dependencies explained, deploy/ sound
@@ -120,3 +148,11 @@ golden-update: ## rewrite golden files from what the code does now
 .PHONY: golden
 golden: ## of the tests, the other way round: fail when updating would change a golden file
 	@.ci/golden $(GOLDEN_FILES)
+
+.PHONY: release
+release: ## build the binaries of a release and their checksums into dist/; VERSION=v1.2.3 checks the version in them
+	@.ci/release '$(VERSION)' $(PLATFORMS)
+
+.PHONY: publish
+publish: ## attach dist/ to the GitHub release VERSION, with its section of CHANGELOG.md (needs gh)
+	@.ci/publish '$(VERSION)'

@@ -69,13 +69,13 @@ func (b Budget) Overload(zones int, requests int64, interval time.Duration) *Ove
 
 // String says it for a person, with the interval that would hold.
 func (o Overload) String() string {
-	return fmt.Sprintf("the sweep schedule cannot hold: of %s, each sweep takes %s, every %s; the budget of %s, less a tenth for what is pushed, lets that be done every %s",
+	return fmt.Sprintf("the sweep schedule is too short: a sweep of %s needs %s, and one starts every %s; the budget of %s, less a tenth for new commits, allows a sweep every %s",
 		plural(o.Zones, "zone", "zones"), plural(int(o.Requests), "request", "requests"), brief(time.Duration(o.Interval)), o.Budget, brief(time.Duration(o.Holds)))
 }
 
 // Hint is what to do about it.
 func (o Overload) Hint() string {
-	return "sweep every " + brief(time.Duration(o.Holds)) + " or less often, or divide the zones among several credentials, each with a Seawall of its own"
+	return "sweep every " + brief(time.Duration(o.Holds)) + " or less often, or split the zones among several Seawall instances with separate credentials"
 }
 
 // Seconds is a length of time that is a number of seconds in JSON.

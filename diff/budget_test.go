@@ -64,7 +64,7 @@ func TestOverloadNamesAnIntervalThatHolds(t *testing.T) {
 
 func TestOverloadIsSaid(t *testing.T) {
 	plan := Plan{Requests: Requests{Used: 3, Overload: Budget{1200, 5 * time.Minute}.Overload(10_000, 10_001, 30*time.Minute)}}.seal()
-	const text = "the sweep schedule cannot hold: of 10000 zones, each sweep takes 10001 requests, every 30m; the budget of 1200 in 5m, less a tenth for what is pushed, lets that be done every 47m"
+	const text = "the sweep schedule is too short: a sweep of 10000 zones needs 10001 requests, and one starts every 30m; the budget of 1200 in 5m, less a tenth for new commits, allows a sweep every 47m"
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"text":     func(b *bytes.Buffer) error { return plan.Text(b, false) },
 		"markdown": func(b *bytes.Buffer) error { return plan.Markdown(b) },

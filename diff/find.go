@@ -42,7 +42,7 @@ func (p *planner) findManaged(at place) (*managed, bool) {
 		p.problem(at, Problem{
 			State: Blocked, Origin: at.d.Origin,
 			Reason: fmt.Sprintf("deployments %q and %q of the zone both run managed ruleset %q", at.d.Ruleset, twin, found.managed.Name),
-			Hint:   "declare the managed ruleset once per zone; two declarations of one execute rule would undo each other",
+			Hint:   "declare the managed ruleset once per zone; two declarations of one execute rule would overwrite each other",
 		})
 		return nil, false
 	}
@@ -144,7 +144,7 @@ func FindRuleset(ref desired.RulesetRef, listed []edge.Ruleset) (edge.Ruleset, e
 // hintOf says which managed rulesets there are instead.
 func hintOf(ref desired.RulesetRef, names []string) string {
 	if len(names) == 0 {
-		return "the account shows no managed ruleset of this phase at all"
+		return "the account has no visible managed ruleset of this phase"
 	}
 	slices.Sort(names)
 	near := ""

@@ -28,7 +28,7 @@ type FindingKind string
 const (
 	NoExpiry            FindingKind = "no_expiry"            // neither expires_on nor rotate
 	CreatesBeside       FindingKind = "creates_beside"       // may create tokens, and is allowed other groups too
-	CreatesUnrestricted FindingKind = "creates_unrestricted" // may create tokens, from any address and without end
+	CreatesUnrestricted FindingKind = "creates_unrestricted" // may create tokens, from any address and without expiry
 	AllAccounts         FindingKind = "all_accounts"         // is allowed something on all accounts, or on the zones of all
 	Disabled            FindingKind = "disabled"             // somebody switched it off; told where the platform lists its tokens
 )
@@ -52,21 +52,21 @@ var advice = []struct {
 	{
 		NoExpiry,
 		"never expires",
-		"give it expires_on, or rotate: a secret that leaks works until somebody revokes the token",
+		"set expires_on, or rotate: a leaked secret works until the token is revoked",
 		func(t desired.Token, _ allowed) bool { return t.ExpiresOn == "" && t.Rotate == nil },
 		nil,
 	},
 	{
 		CreatesBeside,
-		"may create tokens, and holds other rights beside",
-		"it can grant anything to anybody: declare the right to create tokens apart, in a token with no other",
+		"may create tokens, and has other permissions too",
+		"it can grant any permission: put the permission to create tokens in a separate token",
 		func(_ desired.Token, a allowed) bool { return len(a.creating) > 0 && a.others },
 		func(a allowed) []desired.Origin { return a.creating },
 	},
 	{
 		CreatesUnrestricted,
-		"may create tokens, from any address and without end",
-		"whoever has its secret can grant himself anything: give it a condition with the addresses it is used from, or expires_on, or rotate",
+		"may create tokens, from any address and without expiry",
+		"its secret can be used to get any permission: set a condition with the addresses that use it, or expires_on, or rotate",
 		func(t desired.Token, a allowed) bool {
 			return len(a.creating) > 0 && t.ExpiresOn == "" && t.Rotate == nil && !filters(t.Condition)
 		},
@@ -74,7 +74,7 @@ var advice = []struct {
 	},
 	{
 		AllAccounts,
-		"reaches all accounts, those to come too",
+		"covers all accounts, also future ones",
 		"name the accounts: " + edge.ResourceAccount + "<id>, with the value {" + `"` + edge.ResourceAllZones + `": "*"} for all zones in one`,
 		func(_ desired.Token, a allowed) bool { return len(a.everywhere) > 0 },
 		func(a allowed) []desired.Origin { return a.everywhere },
@@ -82,7 +82,7 @@ var advice = []struct {
 	{
 		Disabled,
 		"is disabled on the platform",
-		"somebody switched it off; Seawall leaves it so, and whoever uses it is refused: enable it in the dashboard, or take it out of the repository",
+		"it was disabled on the platform, and Seawall leaves it so; requests with it fail: enable it in the dashboard, or remove it from the repository",
 		nil, nil,
 	},
 }

@@ -48,7 +48,7 @@ func (f Facts) unapproved(changes []Change) (without []heldBack) {
 			what = "changes that weaken"
 		}
 		h.refusal.Guard = "approval"
-		h.refusal.Reason = "guards." + rule.Name + " has " + what + " approved, and nobody has approved this one"
+		h.refusal.Reason = "guards." + rule.Name + " requires approval of " + what + ", and this change is not approved"
 		h.refusal.Release = "seawall apply --approve " + h.refusal.Digest
 		without = append(without, h)
 	}
@@ -144,8 +144,8 @@ func (f Facts) Worsened(planned, now Change) *Refusal {
 		if (rule.Weakening != nil || rule.Approve != "") && f.selects(rule.Labels, now) {
 			return &Refusal{
 				Guard:   "approval",
-				Reason:  "what is live has changed since the plan was made, and the change would weaken by now; guards." + rule.Name + " minds that",
-				Release: "the next run plans it anew",
+				Reason:  "the live state has changed since the plan was made, and the change would now weaken; guards." + rule.Name + " applies to that",
+				Release: "the next run, which makes a new plan",
 			}
 		}
 	}

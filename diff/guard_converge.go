@@ -16,7 +16,7 @@ func refuseNonConvergent(c Change, f Facts) *Refusal {
 	}
 	return &Refusal{
 		Guard:   "non_convergent",
-		Reason:  "this very change was written before and the platform did not keep it: " + strings.Join(names, ", "),
-		Release: "a changed declaration, a changed live state, or seawall apply, which tries it once more",
+		Reason:  "this same change was written before, and the platform did not keep it: " + strings.Join(names, ", "),
+		Release: "a change of the declaration or the live state, or seawall apply, which tries once more",
 	}
 }

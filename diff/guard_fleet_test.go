@@ -262,7 +262,7 @@ func TestApproval(t *testing.T) {
 func TestApprovalReason(t *testing.T) {
 	digest := approvalDigest(changesTo(1, 1))
 	want := Refusal{
-		Guard: "approval", Reason: "guards.calm has changes that weaken approved, and nobody has approved this one",
+		Guard: "approval", Reason: "guards.calm requires approval of changes that weaken, and this change is not approved",
 		Release: "seawall apply --approve " + digest, Digest: digest,
 	}
 	f := Facts{Zones: labelled(1), Rules: []Rule{{Name: "calm", Approve: ApproveWeakening}}}
@@ -270,7 +270,7 @@ func TestApprovalReason(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	f.Rules[0].Approve = ApproveAll
-	if got := refusalOf(Guard(planOf(changesTo(1, 1)...), f), "z1").Reason; got != "guards.calm has every change approved, and nobody has approved this one" {
+	if got := refusalOf(Guard(planOf(changesTo(1, 1)...), f), "z1").Reason; got != "guards.calm requires approval of every change, and this change is not approved" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -385,7 +385,7 @@ func TestHoldOfARevert(t *testing.T) {
 	wantRefused(t, p, "z2 hold")
 	want := Refusal{
 		Guard: "hold", Reason: "the zone is held until git differs from commit 0123456789ab: bad",
-		Release: "a commit that declares the zone otherwise, or seawall hold release zone z2",
+		Release: "a commit that changes the zone, or seawall hold release zone z2",
 	}
 	if d := cmp.Diff(want, refusalOf(p, "z2")); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -438,14 +438,14 @@ func TestWaves(t *testing.T) {
 	wantRefused(t, guarded, "z3 wave", "z4 wave")
 	for zone, want := range map[string]Refusal{
 		"z3": {Guard: "wave", Reason: "wave 3 of 4 may start at 2026-03-02T13:00:00Z", Release: "that time", Until: next},
-		"z4": {Guard: "wave", Reason: "wave 4 of 4 waits until wave 3 has been applied and has soaked", Release: "time, once the waves before it are done"},
+		"z4": {Guard: "wave", Reason: "wave 4 of 4 waits until wave 3 is applied and its soak time is over", Release: "the end of the earlier waves and their soak time"},
 	} {
 		if d := cmp.Diff(want, refusalOf(guarded, zone)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", zone, d)
 		}
 	}
 	r.Next = time.Time{}
-	if got := refusalOf(Guard(p, Facts{Rollout: r}), "z3").Reason; got != "wave 3 of 4 waits until wave 2 has been applied and has soaked" {
+	if got := refusalOf(Guard(p, Facts{Rollout: r}), "z3").Reason; got != "wave 3 of 4 waits until wave 2 is applied and its soak time is over" {
 		t.Errorf("got %q", got)
 	}
 	r.Halted = "1 change was not kept"

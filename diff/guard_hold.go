@@ -77,7 +77,7 @@ func refuseHeld(c Change, f Facts) *Refusal {
 	}
 	release := "seawall hold release zone " + h.Zone
 	if h.Reverted() {
-		release = "a commit that declares the zone otherwise, or " + release
+		release = "a commit that changes the zone, or " + release
 	}
 	return &Refusal{Guard: "hold", Reason: "the zone is " + h.String(), Release: release, Until: h.Until}
 }

@@ -86,7 +86,7 @@ func (f Facts) over(l *Limit, changes []Change, rule Rule, weakening bool) []hel
 		if f.Tally != nil {
 			what = f.Tally.What
 		}
-		h.refusal.Release = "seawall plan shows all of it, and what approves it"
+		h.refusal.Release = "seawall plan, which shows all changes and the digest for --approve"
 	}
 	h.refusal.Guard = "limit"
 	h.refusal.Reason = fmt.Sprintf("%s %s %s, and guards.%s allows %s", what, does, plural(n, "zone", "zones"), rule.Name, most)

@@ -30,8 +30,8 @@ func refuseObserved(c Change, f Facts) *Refusal {
 	for _, o := range f.Observe {
 		if o.selects(c, f) {
 			return &Refusal{
-				Guard: guardObserve, Reason: "it is observed only: the configuration allows no write here",
-				Release: `mode: "apply" and no matching entry in observe, in the configuration`,
+				Guard: guardObserve, Reason: "observed only: the configuration does not allow writes here",
+				Release: `mode: "apply" in the configuration, without a matching entry in observe`,
 			}
 		}
 	}

@@ -79,5 +79,5 @@ func refuseCommit(problems []Problem, f Facts) []Problem {
 
 // ShrinkReason tells a person what [Facts.Shrunk] saw.
 func (f Facts) ShrinkReason() string {
-	return fmt.Sprintf("this commit declares %s where the last accepted one declared %s", f.After, f.Before)
+	return fmt.Sprintf("this commit declares %s, but the last accepted commit declared %s", f.After, f.Before)
 }

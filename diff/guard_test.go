@@ -60,7 +60,7 @@ func TestGuardShrunk(t *testing.T) {
 	plan := makeOne(deployment(paranoia(2)), testExecute(nil))
 	facts := Facts{Before: Size{10, 12, 0}, After: Size{1, 1, 0}}
 	want := &Refusal{
-		Guard: "shrink", Reason: "this commit declares 1 zone with 1 deployment where the last accepted one declared 10 zones with 12 deployments",
+		Guard: "shrink", Reason: "this commit declares 1 zone with 1 deployment, but the last accepted commit declared 10 zones with 12 deployments",
 		Release: "seawall apply --allow-shrink, or a commit that declares them again",
 	}
 	guarded := Guard(plan, facts)
@@ -99,9 +99,9 @@ func TestGuardNonConvergent(t *testing.T) {
 	}
 	want := &Refusal{
 		Guard: "non_convergent",
-		Reason: "this very change was written before and the platform did not keep it: " +
+		Reason: "this same change was written before, and the platform did not keep it: " +
 			`overrides.categories["paranoia-level-3"].enabled, overrides.categories["paranoia-level-4"].enabled`,
-		Release: "a changed declaration, a changed live state, or seawall apply, which tries it once more",
+		Release: "a change of the declaration or the live state, or seawall apply, which tries once more",
 	}
 	if got := refusal(deployment(paranoia(2), keep), live); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)

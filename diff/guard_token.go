@@ -18,7 +18,7 @@ func refuseToken(c Change, f Facts) *Refusal {
 	if refusal := refuseName(c.Creation.nameLength()); refusal != nil {
 		return refusal
 	}
-	if refusal := refuseOver(c.Creation.Spec.ExpiresOn, "be expired before it exists", f); refusal != nil {
+	if refusal := refuseOver(c.Creation.Spec.ExpiresOn, "already be expired when it is created", f); refusal != nil {
 		return refusal
 	}
 	if reason := f.Sink(c.Creation); reason != "" {
@@ -47,7 +47,7 @@ func refuseName(characters int) *Refusal {
 	}
 	return &Refusal{
 		Guard:   "name",
-		Reason:  fmt.Sprintf("with tokens.name_suffix the name would have %d characters, and the platform takes %d", characters, maxTokenName),
+		Reason:  fmt.Sprintf("with tokens.name_suffix the name would have %d characters, but the platform allows %d", characters, maxTokenName),
 		Release: "a shorter name in the declaration, or a shorter suffix in the daemon's configuration",
 	}
 }

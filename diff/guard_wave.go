@@ -44,7 +44,7 @@ func refuseEarly(c Change, f Facts) *Refusal {
 		return &Refusal{Guard: "wave", Reason: of + " may start at " + instant(r.Next), Release: "that time", Until: r.Next}
 	}
 	return &Refusal{
-		Guard: "wave", Reason: fmt.Sprintf("%s waits until wave %d has been applied and has soaked", of, wave-1),
-		Release: "time, once the waves before it are done",
+		Guard: "wave", Reason: fmt.Sprintf("%s waits until wave %d is applied and its soak time is over", of, wave-1),
+		Release: "the end of the earlier waves and their soak time",
 	}
 }

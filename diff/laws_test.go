@@ -91,7 +91,7 @@ func TestApplyingAPlanConverges(t *testing.T) {
 		assertIntent(t, d, after)
 		for name, before := range map[string]Applied{
 			"told what was applied": {c.ID(): c.Target.Owned},
-			"not told":              nil,
+			"not documented":        nil,
 			"told what was before":  applied, // as the proof after a write is
 		} {
 			if again := Make(Input{State: testState(d), Live: testLive(after), Applied: before}); !again.IsEmpty() {

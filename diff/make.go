@@ -196,7 +196,7 @@ func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.
 		p.problem(at, Problem{
 			State: Blocked, Origin: at.d.Origin,
 			Reason: fmt.Sprintf("%d execute rules of the zone run managed ruleset %q (%s and %s)", len(rules), m.Name, rules[0].ID, rules[1].ID),
-			Hint:   "remove all but one of them on the platform; overrides of two would contradict each other",
+			Hint:   "remove all but one of them on the platform; the overrides of two could contradict each other",
 		})
 	}
 	return edge.Rule{}, false
@@ -205,7 +205,7 @@ func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.
 func (p *planner) notDeployed(at place, reason string) {
 	p.problem(at, Problem{
 		State: NotDeployed, Reason: reason, Origin: at.d.Origin,
-		Hint: "deploy the managed ruleset in the zone on the platform, or take the deployment out of the repository",
+		Hint: "deploy the managed ruleset in the zone on the platform, or remove the deployment from the repository",
 	})
 }
 

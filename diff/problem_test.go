@@ -34,7 +34,7 @@ func TestMakeProblems(t *testing.T) {
 	}
 	notLooked := testLive(testExecute(nil))
 	notLooked.Accounts = nil
-	const deploy = "deploy the managed ruleset in the zone on the platform, or take the deployment out of the repository"
+	const deploy = "deploy the managed ruleset in the zone on the platform, or remove the deployment from the repository"
 	for _, test := range []struct {
 		name string
 		live Live
@@ -55,7 +55,7 @@ func TestMakeProblems(t *testing.T) {
 		{
 			"two execute rules", testLive(testExecute(nil), other, second),
 			Problem{
-				State: Blocked, Origin: at(4), Hint: "remove all but one of them on the platform; overrides of two would contradict each other",
+				State: Blocked, Origin: at(4), Hint: "remove all but one of them on the platform; the overrides of two could contradict each other",
 				Reason: `2 execute rules of the zone run managed ruleset "Core Ruleset" (d0000000000000000000000000000001 and d0000000000000000000000000000002)`,
 			},
 		},
@@ -103,7 +103,7 @@ func TestMakeProblems(t *testing.T) {
 			"no such managed ruleset", account(func(a *AccountLive) { a.Listed.Value = []edge.Ruleset{} }),
 			Problem{
 				State: Blocked, Reason: `the account has no managed ruleset named "Core Ruleset"`, Origin: at(2),
-				Hint: "the account shows no managed ruleset of this phase at all",
+				Hint: "the account has no visible managed ruleset of this phase",
 			},
 		},
 	} {

@@ -90,7 +90,7 @@ func unread(err error, forbidden string, origin desired.Origin) Problem {
 func hintFor(err error) string {
 	switch {
 	case errors.Is(err, edge.ErrNotOffered):
-		return "check platform.base_url, or --base-url: it ends where the paths of the API begin"
+		return "check platform.base_url, or --base-url: it is the part of the URL before the paths of the API"
 	case errors.Is(err, edge.ErrForbidden):
 		return "check what the credential may do, and from which addresses"
 	case errors.Is(err, edge.ErrNotFound):

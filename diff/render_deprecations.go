@@ -21,7 +21,7 @@ func (p Plan) leanings() []remark {
 			at[n.Rule] = i
 			remarks = append(remarks, remark{hint: replacement(n), one: "call", many: "calls"})
 		}
-		remarks[i].about = append(remarks[i].about, remarked{leaning(n), "calls what " + n.Standing() + ": " + n.Detail, placeOf(n.Where)})
+		remarks[i].about = append(remarks[i].about, remarked{leaning(n), "uses an API that " + n.Standing() + ": " + n.Detail, placeOf(n.Where)})
 	}
 	return remarks
 }

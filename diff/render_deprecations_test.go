@@ -11,7 +11,7 @@ func TestPlanSaysWhatTakesThePlace(t *testing.T) {
 	for want, n := range map[string]deprecation.Notice{
 		"Brotli: None; compression rules":          {Title: "Brotli", Replacement: "None; compression rules", NoReplacement: true},
 		"Minify: nothing; there is no replacement": {Title: "Minify", Replacement: "None", NoReplacement: true},
-		"A message: not told":                      {Title: "A message"},
+		"A message: not documented":                {Title: "A message"},
 	} {
 		n.Rule, n.State, n.Date = "r", deprecation.PastEnd, "2025-06-15"
 		remarks := Plan{Deprecations: []deprecation.Notice{n}}.leanings()

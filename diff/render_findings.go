@@ -14,7 +14,7 @@ const (
 	// horizon is how long before its end a plan begins to tell of a token.
 	horizon = 30 * 24 * time.Hour
 
-	expiryHint = "give it a later expires_on, or rotate; the plan then shows whether that makes a new token"
+	expiryHint = "set a later expires_on, or rotate; the plan then shows whether that creates a new token"
 )
 
 // remark is one thing to say of several tokens or integrations, which changes
@@ -92,7 +92,7 @@ func (p Plan) markdownRemarks(b *bytes.Buffer) {
 	if len(remarks) == 0 || b.Len() > markdownLimit {
 		return
 	}
-	b.WriteString("\n#### Worth a look\n\n")
+	b.WriteString("\n#### Recommendations\n\n")
 	for i, r := range remarks {
 		if b.Len() > markdownLimit {
 			fmt.Fprintf(b, "- … and %d more\n", len(remarks)-i)

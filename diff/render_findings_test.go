@@ -54,18 +54,18 @@ func TestFindingsAlikeAreToldOnce(t *testing.T) {
 	p := dated(foundPlan())
 	text := render(t, func(b *bytes.Buffer) error { return p.Text(b, false) })
 	for what, want := range map[string]int{
-		"! token ci-0 never expires  zones/shop.cue:40:2\n":                                                             1,
-		"! token ci-4 never expires  zones/shop.cue:44:2\n  and 3 more tokens\n    hint: give it expires_on, or rotate": 1,
+		"! token ci-0 never expires  zones/shop.cue:40:2\n":                                                         1,
+		"! token ci-4 never expires  zones/shop.cue:44:2\n  and 3 more tokens\n    hint: set expires_on, or rotate": 1,
 		"never expires": 5,
-		"! token wide may create tokens, and holds other rights beside  zones/shop.cue:64:2\n": 1,
-		"! token wide reaches all accounts, those to come too  zones/shop.cue:62:2\n":          1,
+		"! token wide may create tokens, and has other permissions too  zones/shop.cue:64:2\n": 1,
+		"! token wide covers all accounts, also future ones  zones/shop.cue:62:2\n":            1,
 	} {
 		if got := strings.Count(text, what); got != want {
 			t.Errorf("%d times %q, want %d, in\n%s", got, what, want, text)
 		}
 	}
 	markdown := render(t, func(b *bytes.Buffer) error { return p.Markdown(b) })
-	if want := "`token ci-4` never expires `zones/shop.cue:44:2` and 3 more; `give it expires_on, or rotate"; strings.Count(markdown, want) != 1 {
+	if want := "`token ci-4` never expires `zones/shop.cue:44:2` and 3 more; `set expires_on, or rotate"; strings.Count(markdown, want) != 1 {
 		t.Errorf("%q is not in\n%s", want, markdown)
 	}
 }
@@ -78,7 +78,7 @@ func TestPlansTellOfTokensThatEndSoon(t *testing.T) {
 		"! token ends-0 expired 2 days ago  2026-02-01T00:00:00Z\n",
 		"! token ends-1 expires in 19 hours  2026-02-04T00:00:00Z\n",
 		"! token ends-2 expires in 11 days  2026-02-15T00:00:00Z\n",
-		"! token ends-3 expires in 29 days  2026-03-05T00:00:00Z\n    hint: give it a later expires_on",
+		"! token ends-3 expires in 29 days  2026-03-05T00:00:00Z\n    hint: set a later expires_on",
 	}
 	text := render(t, func(b *bytes.Buffer) error { return p.Text(b, false) })
 	if want := strings.Join(lines, ""); !strings.Contains(text, want) || strings.Contains(text, "ends-4") || strings.Contains(text, "replaced expire") {

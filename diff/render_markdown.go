@@ -144,7 +144,7 @@ func (p Plan) markdownProblems(b *bytes.Buffer) {
 	if len(p.Problems) == 0 {
 		return
 	}
-	b.WriteString("\n#### Needs a person\n\n")
+	b.WriteString("\n#### Needs attention\n\n")
 	groups := grouped(p.Problems)
 	for i, g := range groups {
 		if b.Len() > markdownLimit {

@@ -93,7 +93,7 @@ func (c claims) claimParanoia(paranoia *desired.Declared[int], m *managed) []res
 	if paranoia == nil {
 		return nil
 	}
-	const hint = "leave paranoia out for a ruleset without paranoia levels"
+	const hint = "leave out paranoia for a ruleset without paranoia levels"
 	if !m.hasParanoia() {
 		return []resolveError{{paranoia.Origin, fmt.Sprintf("paranoia: managed ruleset %q has no rules tagged with a paranoia level", m.Name), hint}}
 	}
@@ -125,7 +125,7 @@ func (c claims) claimThreshold(t *desired.Threshold, m *managed) []resolveError 
 		return []resolveError{{
 			t.Score.Origin,
 			fmt.Sprintf("threshold: the last rule of managed ruleset %q carries no score_threshold", m.Name),
-			"leave threshold out for a ruleset that does not score requests",
+			"leave out threshold for a ruleset that does not score requests",
 		}}
 	}
 	c.rules[m.last] = claim{
@@ -216,7 +216,7 @@ func (m *managed) findID(id edge.RuleID) finding {
 	slices.Sort(ids)
 	return finding{
 		message: fmt.Sprintf("managed ruleset %q has no rule %s (version %s)", m.Name, id, m.Version),
-		hint:    cmp.Or(didYouMean(string(id), ids), "managed rules come and go with versions; naming them by ref is steadier"),
+		hint:    cmp.Or(didYouMean(string(id), ids), "versions of the managed ruleset add and remove rules; a ref is more stable than an id"),
 	}
 }
 

@@ -38,7 +38,7 @@ func TestResolveErrors(t *testing.T) {
 			"unknown rule id", testManaged(), deployment(disableRule(desired.RuleRef{ID: "ffffffffffffffffffffffffffffffff"})),
 			[]problem{{
 				9, `disable.rules: managed ruleset "Core Ruleset" has no rule ffffffffffffffffffffffffffffffff (version 7)`,
-				"managed rules come and go with versions; naming them by ref is steadier",
+				"versions of the managed ruleset add and remove rules; a ref is more stable than an id",
 			}},
 		},
 		{
@@ -85,35 +85,35 @@ func TestResolveErrors(t *testing.T) {
 			"last rule without score_threshold", noScore, deployment(threshold(40, "block")),
 			[]problem{{
 				7, `threshold: the last rule of managed ruleset "Core Ruleset" carries no score_threshold`,
-				"leave threshold out for a ruleset that does not score requests",
+				"leave out threshold for a ruleset that does not score requests",
 			}},
 		},
 		{
 			"threshold on a ruleset without rules", empty, deployment(threshold(40, "block")),
 			[]problem{{
 				7, `threshold: the last rule of managed ruleset "Core Ruleset" carries no score_threshold`,
-				"leave threshold out for a ruleset that does not score requests",
+				"leave out threshold for a ruleset that does not score requests",
 			}},
 		},
 		{
 			"paranoia on a ruleset without paranoia tags", noParanoia, deployment(paranoia(1)),
 			[]problem{{
 				6, `paranoia: managed ruleset "Core Ruleset" has no rules tagged with a paranoia level`,
-				"leave paranoia out for a ruleset without paranoia levels",
+				"leave out paranoia for a ruleset without paranoia levels",
 			}},
 		},
 		{
 			"so is the highest, which disables nothing", noParanoia, deployment(paranoia(4)),
 			[]problem{{
 				6, `paranoia: managed ruleset "Core Ruleset" has no rules tagged with a paranoia level`,
-				"leave paranoia out for a ruleset without paranoia levels",
+				"leave out paranoia for a ruleset without paranoia levels",
 			}},
 		},
 		{
 			"a level that is missing", threeLevels, deployment(paranoia(2)),
 			[]problem{{
 				6, `paranoia: managed ruleset "Core Ruleset" has no rules tagged paranoia-level-4`,
-				"leave paranoia out for a ruleset without paranoia levels",
+				"leave out paranoia for a ruleset without paranoia levels",
 			}},
 		},
 		{
@@ -121,7 +121,7 @@ func TestResolveErrors(t *testing.T) {
 			[]problem{
 				{
 					7, `threshold: the last rule of managed ruleset "Core Ruleset" carries no score_threshold`,
-					"leave threshold out for a ruleset that does not score requests",
+					"leave out threshold for a ruleset that does not score requests",
 				},
 				{10, `disable.tags: managed ruleset "Core Ruleset" has no tag "nope-nope"`, ""},
 				{9, `disable.rules: managed ruleset "Core Ruleset" has no rule with ref "nope-nope" (version 7)`, ""},
@@ -208,7 +208,7 @@ func TestFindRuleset(t *testing.T) {
 		},
 		{
 			ref: desired.RulesetRef{Name: "Core Ruleset"}, listed: listed[:2],
-			message: `the account has no managed ruleset named "Core Ruleset"`, hint: "the account shows no managed ruleset of this phase at all",
+			message: `the account has no managed ruleset named "Core Ruleset"`, hint: "the account has no visible managed ruleset of this phase",
 		},
 	} {
 		got, err := FindRuleset(test.ref, test.listed)

@@ -56,7 +56,7 @@ func Restore(all []Restoration, live Live) Plan {
 		if not {
 			p.Problems = append(p.Problems, Problem{
 				Account: c.Account, Zone: c.Zone, ZoneID: c.ZoneID, Deployment: c.Deployment, State: ChangedSince,
-				Reason: fmt.Sprintf("deployment %q of the zone cannot be put back, and a zone is put back as a whole or not at all", why),
+				Reason: fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", why),
 			})
 		}
 		return not
@@ -88,7 +88,7 @@ func restore(r Restoration, live Live, indexes *Indexes) (*Change, *Problem) {
 		}
 	}
 	if len(rules) != 1 {
-		return nil, &Problem{State: ChangedSince, Reason: fmt.Sprintf("%d execute rules of the zone run the managed ruleset, and there was one", len(rules))}
+		return nil, &Problem{State: ChangedSince, Reason: fmt.Sprintf("%d execute rules of the zone run the managed ruleset, but there was one", len(rules))}
 	}
 	m, rule := indexes.of(full.Value), rules[0]
 	want, owned, err := restored(rule, r.Members, m)
@@ -100,7 +100,7 @@ func restore(r Restoration, live Live, indexes *Indexes) (*Change, *Problem) {
 		return nil, nil
 	}
 	if others := otherThanWritten(rule, r.Members); len(others) > 0 {
-		return nil, &Problem{State: ChangedSince, Reason: "it was changed since: " + strings.Join(others, "; "), Hint: "what is live there is left as it is"}
+		return nil, &Problem{State: ChangedSince, Reason: "it was changed since: " + strings.Join(others, "; "), Hint: "the live state is left as it is"}
 	}
 	direct(fields, rule, want, m)
 	directions := make([]Direction, len(fields))

@@ -111,9 +111,9 @@ func ReadSaved(r io.Reader) (Saved, error) {
 	case s.Kind != savedKind:
 		return Saved{}, ErrNotSaved
 	case s.Version != SavedVersion:
-		return Saved{}, fmt.Errorf("%w of this version of Seawall: it has version %d, and %d is known", ErrNotSaved, s.Version, SavedVersion)
+		return Saved{}, fmt.Errorf("%w of this version of Seawall: it has version %d, this program reads %d", ErrNotSaved, s.Version, SavedVersion)
 	case s.Digest != digestOf(s.Operations):
-		return Saved{}, fmt.Errorf("%w any more: its operations are not those that it was saved with", ErrNotSaved)
+		return Saved{}, fmt.Errorf("%w any more: its operations were changed after it was saved", ErrNotSaved)
 	}
 	return s, nil
 }
@@ -139,7 +139,7 @@ func (s Saved) Differences(now Plan) []string {
 			if reason == "" {
 				reason = differing(wrote[o.subject()], savedChange{})
 			}
-			lines = append(lines, fmt.Sprintf("%s: %s would not be made any more%s", o.About, o.Action, reason))
+			lines = append(lines, fmt.Sprintf("%s: %s would no longer be made%s", o.About, o.Action, reason))
 		}
 	}
 	return lines
@@ -150,11 +150,11 @@ func (s Saved) explain(o Operation) string {
 	i := slices.IndexFunc(s.Operations, o.sameSubject)
 	switch {
 	case i < 0:
-		return fmt.Sprintf("%s: %s was not planned then", o.About, o.Action)
+		return fmt.Sprintf("%s: %s is not in the plan", o.About, o.Action)
 	case s.Operations[i].Version != o.Version:
-		return fmt.Sprintf("%s: %s would be another one (the entry point was at version %s and is at %s)", o.About, o.Action, s.Operations[i].Version, o.Version)
+		return fmt.Sprintf("%s: %s would be different (the entry point was at version %s and is now at %s)", o.About, o.Action, s.Operations[i].Version, o.Version)
 	}
-	return fmt.Sprintf("%s: %s would be another one", o.About, o.Action)
+	return fmt.Sprintf("%s: %s would be different", o.About, o.Action)
 }
 
 func (o Operation) sameSubject(other Operation) bool {

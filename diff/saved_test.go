@@ -75,12 +75,12 @@ func TestDifferencesOfSavedPlans(t *testing.T) {
 		want      []string
 	}{
 		"the same":      {plan(a, b), plan(a, b), nil},
-		"more":          {plan(a), plan(a, b), []string{`token b: create was not planned then: name unset → "b"; ` + policies}},
-		"less":          {plan(a, b), plan(b), []string{`token a: create would not be made any more: name unset → "a"; ` + policies}},
-		"otherwise":     {plan(a), plan(otherA), []string{"token a: create would be another one: " + policies + " in the plan, " + otherPolicies + " now"}},
-		"refused now":   {plan(a), noSink, []string{"token a: create would not be made any more, there is no such sink"}},
-		"refused then":  {noSink, plan(a), []string{`token a: create was not planned then: name unset → "a"; ` + policies}},
-		"nothing, then": {plan(), plan(a), []string{`token a: create was not planned then: name unset → "a"; ` + policies}},
+		"more":          {plan(a), plan(a, b), []string{`token b: create is not in the plan: name unset → "b"; ` + policies}},
+		"less":          {plan(a, b), plan(b), []string{`token a: create would no longer be made: name unset → "a"; ` + policies}},
+		"otherwise":     {plan(a), plan(otherA), []string{"token a: create would be different: " + policies + " in the plan, " + otherPolicies + " now"}},
+		"refused now":   {plan(a), noSink, []string{"token a: create would no longer be made, there is no such sink"}},
+		"refused then":  {noSink, plan(a), []string{`token a: create is not in the plan: name unset → "a"; ` + policies}},
+		"nothing, then": {plan(), plan(a), []string{`token a: create is not in the plan: name unset → "a"; ` + policies}},
 	} {
 		if got := savedOf(t, c.then).Differences(c.now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
@@ -94,7 +94,7 @@ func TestDifferenceOfVersions(t *testing.T) {
 	now := makeOne(deployment(paranoia(3)), testExecute(nil))
 	then.Changes[0].Target.Version, now.Changes[0].Target.Version = "7", "9"
 	saved := savedOf(t, then)
-	if got := saved.Differences(now); len(got) != 1 || !strings.Contains(got[0], "the entry point was at version 7 and is at 9") {
+	if got := saved.Differences(now); len(got) != 1 || !strings.Contains(got[0], "the entry point was at version 7 and is now at 9") {
 		t.Errorf("got %q", got)
 	}
 	same := then

@@ -38,8 +38,8 @@ func (p *planner) resolveGroup(g desired.PermissionGroup, policy desired.Policy)
 	platform := p.in.Live.Tokens.Platform
 	switch {
 	case platform == nil && g.ID == "":
-		return problem(Blocked, fmt.Sprintf("the permission group %s is declared without its id, and no platform was asked for its groups", g),
-			`give its id; with platform.profile: "extended" and credentials.tokens the platform is asked`)
+		return problem(Blocked, fmt.Sprintf("the permission group %s is declared without its id, and the groups of the platform are not known", g),
+			`give its id, or set platform.profile: "extended" and credentials.tokens, so that the platform can be asked`)
 	case platform == nil:
 		return g.ID, nil
 	case platform.Groups.Err != nil && g.ID == "":
@@ -55,10 +55,10 @@ func (p *planner) resolveGroup(g desired.PermissionGroup, policy desired.Policy)
 	case len(found) == 0 && g.ID == "":
 		return problem(Blocked, fmt.Sprintf("the platform has no permission group %s", g), nearestGroup(g, platform.Groups.Value))
 	case len(found) > 1 && g.ID == "":
-		return problem(Blocked, fmt.Sprintf("the platform has %d permission groups %s: %s", len(found), g, candidates(found)), "give the id of the one that is meant")
+		return problem(Blocked, fmt.Sprintf("the platform has %d permission groups %s: %s", len(found), g, candidates(found)), "give the id of the group")
 	case len(found) == 1 && !fits(found[0], policy):
-		return problem(Blocked, fmt.Sprintf("the permission group %s is for %s, and its policy has no such resource", g, strings.Join(found[0].Scopes, ", ")),
-			"a group counts only for the type it is scoped for: it would grant nothing here")
+		return problem(Blocked, fmt.Sprintf("the permission group %s is for %s, but its policy has no such resource", g, strings.Join(found[0].Scopes, ", ")),
+			"a group applies only to its own resource type: it would grant nothing here")
 	case len(found) > 0:
 		return found[0].ID, nil
 	}

@@ -268,7 +268,7 @@ func TestPermissionGroupsByName(t *testing.T) {
 		"misspelt":             {desired.PermissionGroup{Name: "DNS Wrote", Scope: "zone"}, &TokensListed{Groups: Observed[[]edge.PermissionGroup]{Value: groups}}, "", Blocked, "no permission group \"DNS Wrote\" (zone)"},
 		"of another scope":     {desired.PermissionGroup{Name: "Details", Scope: "zone"}, &TokensListed{Groups: Observed[[]edge.PermissionGroup]{Value: groups}}, "", Blocked, "no permission group"},
 		"by id":                {desired.PermissionGroup{ID: "g1"}, &TokensListed{Groups: Observed[[]edge.PermissionGroup]{Value: groups}}, "g1", "", ""},
-		"by id, wrong scope":   {desired.PermissionGroup{ID: "g5"}, &TokensListed{Groups: Observed[[]edge.PermissionGroup]{Value: groups}}, "", Blocked, "is for " + user + ", and its policy has no such resource"},
+		"by id, wrong scope":   {desired.PermissionGroup{ID: "g5"}, &TokensListed{Groups: Observed[[]edge.PermissionGroup]{Value: groups}}, "", Blocked, "is for " + user + ", but its policy has no such resource"},
 		"by id, not listed":    {desired.PermissionGroup{ID: "g9"}, &TokensListed{Groups: Observed[[]edge.PermissionGroup]{Value: groups}}, "g9", "", ""},
 		"by id, of no scope":   {desired.PermissionGroup{ID: "g6"}, &TokensListed{Groups: Observed[[]edge.PermissionGroup]{Value: groups}}, "g6", "", ""},
 		"groups not read":      {desired.PermissionGroup{Name: "DNS Write", Scope: "zone"}, &TokensListed{Groups: Observed[[]edge.PermissionGroup]{Err: errors.New("503")}}, "", Unknown, "could not be read: 503"},

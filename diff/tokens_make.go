@@ -55,8 +55,8 @@ func (p *planner) planToken(token desired.Token, records []TokenRecord) {
 		p.createToken(token, want, records)
 		return
 	case !current.Delivered && !p.in.Live.Tokens.Over(*current, p.in.Now):
-		p.tokenProblem(token, Undelivered, "the token exists and its secret waits, sealed, for "+sinkName(current.Sink),
-			"the next run tries again; seawall apply says why the sink did not take it")
+		p.tokenProblem(token, Undelivered, "the token exists; its sealed secret waits for delivery to "+sinkName(current.Sink),
+			"the next run tries again; seawall apply shows why the sink did not accept it")
 		if p.in.Live.Tokens.Platform != nil {
 			p.keepToken(token, want, *current) // a token that is to be narrowed does not wait for a sink
 		}
@@ -98,10 +98,10 @@ func (p *planner) runsOut(r TokenRecord) bool {
 }
 
 func (p *planner) quarantined(token desired.Token, r TokenRecord) {
-	reason := fmt.Sprintf("the outcome of a creation is unknown (attempt %s): %s", r.Intent, orElse(r.Reason, "it was cut short"))
-	hint := fmt.Sprintf("look for a token named %q in the dashboard, then: seawall token resolve %s --adopt ID | --abandon | --retry", r.Spec.Name, token.Key)
+	reason := fmt.Sprintf("the outcome of a creation is unknown (attempt %s): %s", r.Intent, orElse(r.Reason, "it was interrupted"))
+	hint := fmt.Sprintf("search for a token named %q in the dashboard, then: seawall token resolve %s --adopt ID | --abandon | --retry", r.Spec.Name, token.Key)
 	if p.in.Live.Tokens.Platform != nil && r.Named() {
-		hint = "the next run looks for it by the attempt in its name; or " + hint
+		hint = "the next run searches for it by the attempt in its name; or " + hint
 	}
 	p.tokenProblem(token, Quarantined, reason, hint)
 }

@@ -65,7 +65,7 @@ func TestRotationPlans(t *testing.T) {
 		"overlap, both live":              {[]TokenRecord{first, second}, token, 31 * day, ""},
 		"the first has run out by itself": {[]TokenRecord{first, second}, token, 33 * day, ""},
 		"the second is due":               {[]TokenRecord{first, second}, token, 60 * day, "rotate"},
-		"its secret waits":                {[]TokenRecord{waiting}, token, 31 * day, "undelivered"},
+		"its sealed secret waits":         {[]TokenRecord{waiting}, token, 31 * day, "undelivered"},
 		"it waited until it ended":        {[]TokenRecord{waiting}, token, 32 * day, "rotate"},
 		"a shorter every":                 {[]TokenRecord{first}, rotating(plain, 10*day, 2*day), 11 * day, "rotate"},
 		"a longer one, before the end":    {[]TokenRecord{first}, rotating(plain, 300*day, 2*day), 30 * day, "rotate"},

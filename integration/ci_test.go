@@ -99,7 +99,8 @@ for arg; do case $arg in ./*|`+module+`*) packages="$packages $arg" ;; esac; don
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command("make", "--no-print-directory", target, "GO="+filepath.Join(folder, "go"))
+	command := exec.Command("make", "--no-print-directory", target,
+		"GO="+filepath.Join(folder, "go"), "GOLANGCI_LINT="+filepath.Join(folder, "golangci-lint"))
 	command.Dir = root
 	command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "REAL_GO="+real, "LIST="+list)
 	if out, err := command.CombinedOutput(); err != nil {

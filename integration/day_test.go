@@ -23,6 +23,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
@@ -207,7 +208,7 @@ type dayWorld struct {
 	*dayPlatform
 	shelf    *shelf
 	zones    int
-	memory   *reconcile.Forgetful
+	memory   control.Records
 	platform *client.Client
 	budget   *client.Budget
 	git      *source.Source

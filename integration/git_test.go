@@ -106,7 +106,7 @@ func TestPlanOverSSH(t *testing.T) {
 		{"short address", "git@127.0.0.1:" + port + ":" + f.Dir, keyFile, hosts, 0, []string{wantPlan}},
 		{"locked key", lockedURL, lockedFile + ", " + phrase("PHRASE"), hosts, 0, []string{wantPlan}},
 		{"wrong passphrase", lockedURL, lockedFile + ", " + phrase("WRONG_PHRASE"), hosts, 1, []string{"the SSH key cannot be read", "hint: "}},
-		{"another host key", url, keyFile, impostor, 1, []string{"the server shows another key than known hosts list", "hint: someone may be in between"}},
+		{"another host key", url, keyFile, impostor, 1, []string{"the server's host key differs from known hosts", "hint: this may be an attack"}},
 		{"unknown host", url, keyFile, unlisted, 1, []string{"known hosts do not list the server", "hint: compare the server's fingerprint"}},
 		{"no known hosts", url, keyFile, fmt.Sprintf("%q", filepath.Join(f.dir, "nowhere")), 1, []string{"known hosts"}},
 		{"unknown key", url, strangerFile, hosts, 1, []string{"does not know the key", "hint: add the public key"}},
@@ -129,7 +129,7 @@ func TestNothingIsFetchedInTheClear(t *testing.T) {
 	t.Parallel()
 	f := newForge(t)
 	o := f.plan(`url: "http://git.example/edge.git", auth: token: env: "GIT_TOKEN"`, "GIT_TOKEN=t0ken")
-	o.want(t, 1, "config.cue:1:", "source.url: credentials would travel in the clear", "hint: use https")
+	o.want(t, 1, "config.cue:1:", "source.url: credentials would be sent unencrypted", "hint: use https")
 	o.wantNo(t, "t0ken")
 	if calls := f.platform.calls(); len(calls) != 0 {
 		t.Errorf("the platform was asked: %v", calls)

@@ -89,7 +89,7 @@ func TestRevertOfALargeCommit(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	s.wantEnd(0)
 	s.command("history", "verify").want(t, 0, "the history is whole")
-	s.command("history", "--zone", "zone-00200.example").want(t, 0, "reverts commit "+mistake, "900 → 25", "git declares the zone otherwise")
+	s.command("history", "--zone", "zone-00200.example").want(t, 0, "reverts commit "+mistake, "900 → 25", "git has changed the zone")
 }
 
 // TestKilledBetweenAWriteAndItsProof: the write is in the history, and that it was not

@@ -101,7 +101,7 @@ const (
 // looked at first, as the newest.
 var hostiles = []hostile{
 	{"a link instead of a file", link("link.cue", "/etc/passwd"), []string{"link.cue", "is a symlink, which is not followed"}},
-	{"a link to a folder outside", link("outside", "../../.."), []string{"outside", "is a symlink that leads out of the repository"}},
+	{"a link to a folder outside", link("outside", "../../.."), []string{"outside", "is a symlink to a target outside the repository"}},
 	{"a link into the daemon's own files", link("cue.mod", "/proc/self"), []string{"cue.mod", "symlink"}},
 	{"a large file", files("big.cue", "package edge\n//"+strings.Repeat("x", 2<<20)), []string{"big.cue", "over the bound of 1 MiB for one file"}},
 	{"thousands of files", raw(func(blob string) (all []entry) {
@@ -119,7 +119,7 @@ var hostiles = []hostile{
 	{"a submodule", raw(func(blob string) []entry {
 		return []entry{{"100644", "edge.cue", blob}, {"160000", "lib", strings.Repeat("a", 40)}}
 	}), []string{"lib", "is a submodule, which is not fetched"}},
-	{"no commit", func(r *reviewed) string { return r.object("blob", "not a commit") }, []string{"this cannot be read"}},
+	{"no commit", func(r *reviewed) string { return r.object("blob", "not a commit") }, []string{"this pull request cannot be read"}},
 	{"no desired state", func(r *reviewed) string { r.repo.Git("rm", "-q", "edge.cue"); return r.repo.Commit("README", "gone") }, []string{"Seawall"}},
 	{"markup in a declaration", files("edge.cue", strings.Replace(declare(2, 25), "waf: core: ",
 		fmt.Sprintf("labels: {evil: %[1]q}, waf: core: expression: %[1]q, waf: core: ", markup), 1)), []string{"Seawall"}},

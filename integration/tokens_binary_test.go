@@ -218,7 +218,7 @@ func TestTokensStopPolitely(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-done
-	if code := cmd.ProcessState.ExitCode(); code != 1 && code != 4 {
+	if code := cmd.ProcessState.ExitCode(); code != 143 {
 		t.Errorf("exit code %d", code)
 	}
 	f.quirks(nil)

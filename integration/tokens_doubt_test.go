@@ -55,14 +55,14 @@ func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 			if err := put(f.ledgerFile(), copied); err != nil {
 				t.Fatal(err)
 			}
-			f.wantDoubt("put back", "seawall token init", "seawall token adopt KEY ID")
+			f.wantDoubt("restored", "seawall token init", "seawall token adopt KEY ID")
 			for key, made := range f.made() {
 				if len(made) != 1 {
 					t.Errorf("%s: %d exist", key, len(made))
 				}
 				f.seawall("token", "adopt", key, made[0].ID).want(t, 0)
 			}
-			f.wantDoubt("put back", "seawall token init")
+			f.wantDoubt("restored", "seawall token init")
 			f.seawall("token", "init").want(t, 0)
 			f.seawall("apply").want(t, 0)
 			f.ends()
@@ -105,8 +105,8 @@ func TestTokensOfAnEmptyLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.seawall("plan").want(t, 4, "unknown", "there is no ledger yet", "seawall token init")
-	f.seawall("apply").want(t, 4, "nobody has said yet")
-	f.wantDoubt("nobody has said yet", "seawall token init")
+	f.seawall("apply").want(t, 4, "it is not confirmed yet")
+	f.wantDoubt("it is not confirmed yet", "seawall token init")
 }
 
 // TestTokensOfAnotherPlace: a ledger that was made for one platform and one
@@ -140,8 +140,8 @@ func TestTokensAreHeld(t *testing.T) {
 	t.Parallel()
 	f := newTokenForge(t, "")
 	f.locked(func(*ledger.Ledger) error {
-		f.seawall("apply").want(t, 4, "another process holds the ledger's tokens", "leave tokens to that process")
-		f.seawall("token", "init").want(t, 1, "another process holds the ledger's tokens", "stop the daemon")
+		f.seawall("apply").want(t, 4, "another process has locked the tokens of the ledger", "let that process manage the tokens")
+		f.seawall("token", "init").want(t, 1, "another process has locked the tokens of the ledger", "stop the daemon")
 		f.seawall("plan").want(t, 0, "3 tokens")
 		return nil
 	})

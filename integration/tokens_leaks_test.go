@@ -42,7 +42,7 @@ func (p *platform) nowhereBelow(folder string) (searched int) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || entry.Type()&fs.ModeSocket != 0 {
 			return err
 		}
 		data, err := os.ReadFile(path)
@@ -154,7 +154,7 @@ func (f *tokenForge) tellAll() {
 	where := []string{"--group", mem.RulesGroup, "--zone", string(mem.FleetZone(1)), "--account", string(mem.Account)}
 	for _, key := range tokenKeys {
 		f.seawall(append([]string{"token", "explain", key}, where...)...).want(f.t, 0)
-		f.seawall("token", "resolve", key, "--adopt", "no-such-id", "--retry").want(f.t, 1, "say exactly one")
+		f.seawall("token", "resolve", key, "--adopt", "no-such-id", "--retry").want(f.t, 1, "give exactly one")
 	}
 	f.seawall(append([]string{"token", "who-can", "-o", "json"}, where...)...).want(f.t, 0, tokenKeys...)
 	f.seawall("token", "list").want(f.t, 0, tokenKeys[0])

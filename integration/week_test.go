@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,8 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/source"
 )
@@ -105,17 +108,34 @@ type week struct {
 	broken  *broken
 	log     *weekLog
 	tracker *outage.Tracker
+	ledger  string // its file
 }
 
 func newWeek(t *testing.T, zones int) *week {
 	w := &week{dayWorld: newDay(t, zones, 1200), log: &weekLog{lines: map[string]int{}}}
+	w.ledger = filepath.Join(t.TempDir(), "ledger.db")
 	w.broken = &broken{RoundTripper: w.dayPlatform, shelf: w.shelf}
 	w.transport(w.broken)
 	return w
 }
 
-// run is one life of the daemon, with its log.
+// weekHistory bounds the history of a week to less than what it writes.
+var weekHistory = history.Bounds{Keep: 36 * time.Hour}
+
+// weekRecords are a ledger without the place of the sweep, which would wait for the disk
+// once in each minute of the week and has tests of its own.
+type weekRecords struct{ *ledger.Ledger }
+
+func (weekRecords) Swept(context.Context, time.Time) error { return nil }
+
+// run is one life of the daemon, with its log and its ledger.
 func (w *week) run(ctx context.Context) (wait func()) {
+	records, err := ledger.Open(w.ledger)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	records.Now, records.Keep = time.Now, weekHistory
+	w.memory = weekRecords{records}
 	log := slog.New(slog.NewJSONHandler(w.log, nil))
 	w.tracker = outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)})
 	w.git = source.New(source.Config{Source: w.broken, Compiler: w.shelf, Schedule: cron.Every(time.Minute), Now: time.Now})
@@ -133,14 +153,23 @@ func (w *week) run(ctx context.Context) (wait func()) {
 		defer close(done)
 		heart.Run(ctx)
 	}()
-	return func() { <-done }
+	return func() {
+		<-done
+		if err := records.Close(); err != nil {
+			w.t.Error(err)
+		}
+	}
 }
 
-// TestWeekInTheLog: a week of drift, pushes, restarts and outages writes a line for each
+// TestWeekInTheLog: a week (some days of it, unless it soaks) of drift, pushes, restarts and outages writes a line for each
 // write, two for each outage however many zones and tries, and one for each commit and each
 // turn of the sweep.
 func TestWeekInTheLog(t *testing.T) {
-	const zones, days = 200, 7
+	const zones = 200
+	days := 4
+	if soak {
+		days = 7
+	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeek(t, zones)
 		chance := rand.New(rand.NewPCG(3, 4))
@@ -187,7 +216,53 @@ func TestWeekInTheLog(t *testing.T) {
 		stop()
 		wait()
 		w.checkLog(begun, drifts, commits, restarts, days)
+		w.checkHistory()
 	})
+}
+
+// checkHistory: the history is whole, its entries are of the days that it keeps and no
+// older, each write of those days is among them once, and was proved.
+func (w *week) checkHistory() {
+	t := w.t
+	records, err := ledger.OpenReadOnly(w.ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer records.Close()
+	report, err := records.VerifyHistory(t.Context())
+	if err != nil || len(report.Findings) > 0 {
+		t.Fatalf("verifying: %v, %+v", err, report)
+	}
+	var writes int
+	var oldest, newest time.Time
+	_, err = records.History(t.Context(), reconcile.HistoryFilter{}, func(e reconcile.Entry) error {
+		if oldest.IsZero() {
+			oldest = e.At
+		}
+		newest = e.At
+		if e.Kind == reconcile.EntryWrite {
+			writes++
+			if e.Result == nil {
+				t.Errorf("the write of %v has no result", e.At)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	patches := 0
+	for _, r := range w.server.Transcript() {
+		if r.Method == http.MethodPatch && !r.At.Before(oldest) {
+			patches++
+		}
+	}
+	if kept := newest.Sub(oldest); kept > weekHistory.Keep+24*time.Hour || kept < weekHistory.Keep-24*time.Hour {
+		t.Errorf("entries of %v are kept, want about %v", kept, weekHistory.Keep)
+	}
+	if writes == 0 || writes < patches || writes > patches+1 {
+		t.Errorf("%d writes on record since %v, and %d PATCHes", writes, oldest, patches)
+	}
 }
 
 func (w *week) checkLog(begun, drifts, commits, restarts, days int) {

@@ -25,7 +25,7 @@ func TestSunsetTellsOnceADay(t *testing.T) {
 	now := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
 	report := func(full bool, notices ...deprecation.Notice) string {
 		out.Reset()
-		s.Report(t.Context(), Report{Full: full, Finished: now, Plan: diff.Plan{Deprecations: notices}})
+		s.Report(t.Context(), Report{Scope: Scope{Full: full}, Finished: now, Plan: diff.Plan{Deprecations: notices}})
 		return out.String()
 	}
 	past, soon := leansOn("a", "billing", deprecation.PastEnd), leansOn("b", "", deprecation.Announced)
@@ -61,7 +61,7 @@ func TestSunsetTellsBehindInformation(t *testing.T) {
 	s := &Sunset{Log: slog.New(slog.NewTextHandler(&out, nil))}
 	info, past := leansOn("a", "billing", deprecation.PastEnd), leansOn("a", "billing", deprecation.PastEnd)
 	info.Info = true
-	s.Report(t.Context(), Report{Full: true, Finished: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), Plan: diff.Plan{Deprecations: []deprecation.Notice{info, past}}})
+	s.Report(t.Context(), Report{Scope: Scope{Full: true}, Finished: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), Plan: diff.Plan{Deprecations: []deprecation.Notice{info, past}}})
 	if strings.Count(out.String(), "rule=a") != 1 {
 		t.Errorf("told\n%s", out.String())
 	}

@@ -8,7 +8,7 @@ import (
 
 // ErrSuperseded: a newer commit declares the zone otherwise than the one that was
 // about to be written. Nothing was sent; the newer declaration comes next.
-var ErrSuperseded = errors.New("a newer commit declares it otherwise")
+var ErrSuperseded = errors.New("a newer commit changes it")
 
 // Lingering returns a context that outlives ctx by d, so that what was begun can
 // be finished.

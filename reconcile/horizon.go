@@ -53,7 +53,7 @@ func (h *Horizon) Report(ctx context.Context, r Report) {
 	h.told = told
 	for _, e := range news[:min(len(news), linesPerRun)] {
 		h.Log.WarnContext(ctx, "a token ends soon or has ended", "when", e.When(r.Finished), "token", e.Token, "id", string(e.ID),
-			"expires_on", e.At.Format(time.RFC3339), "hint", "give it a later expires_on, or rotate; seawall plan shows what that does")
+			"expires_on", e.At.Format(time.RFC3339), "hint", "set a later expires_on, or rotate; seawall plan shows the effect")
 	}
 	if n := len(news) - linesPerRun; n > 0 {
 		h.Log.WarnContext(ctx, "further lines of this kind are left out", "kind", "tokens that expire", "left_out", n)

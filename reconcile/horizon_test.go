@@ -36,7 +36,7 @@ func (w *watch) inUse(key string, left time.Duration) diff.Expiry {
 }
 
 func (w *watch) full(expiries ...diff.Expiry) Report {
-	return Report{Finished: w.now, Full: true, Plan: diff.Plan{Expiries: expiries}}
+	return Report{Finished: w.now, Scope: Scope{Full: true}, Plan: diff.Plan{Expiries: expiries}}
 }
 
 // tells returns what a report has it write: token and message.
@@ -70,7 +70,7 @@ func TestHorizonWarnsOnceADay(t *testing.T) {
 	superseded.Current = false
 	all := []diff.Expiry{rotates, superseded, w.inUse("ended", -2*day), w.inUse("soon", 5*day), w.inUse("week", 7*day), w.inUse("late", 7*day+time.Second)}
 	w.want(w.full(all...), "ended expired 2 days ago", "soon expires in 5 days", "week expires in 7 days")
-	for _, field := range []string{`"id":"id-soon"`, `"expires_on":"2026-06-06T10:00:00Z"`, `"hint":"give it a later expires_on`} {
+	for _, field := range []string{`"id":"id-soon"`, `"expires_on":"2026-06-06T10:00:00Z"`, `"hint":"set a later expires_on`} {
 		if !strings.Contains(w.out.String(), field) {
 			t.Errorf("%s is not in %s", field, w.out.String())
 		}

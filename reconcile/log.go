@@ -122,6 +122,18 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 			news("refused changes", refusalOf(c), func() { l.refused(ctx, c) })
 		}
 	}
+	l.results(ctx, r, news)
+	if l.said == nil {
+		l.said = map[string]map[string]bool{}
+	}
+	if l.said[string(r.Zone)] = lasts; len(lasts) == 0 {
+		delete(l.said, string(r.Zone))
+	}
+}
+
+// results writes of what was sent, or was to be: each write that was proved, and of the
+// others what is news.
+func (l *Logger) results(ctx context.Context, r Report, news func(kind, what string, write func())) {
 	for _, result := range r.Results {
 		switch {
 		case result.Outcome == Converged:
@@ -132,12 +144,6 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 		default:
 			news("results", failureOf(result), func() { l.failed(ctx, r, result) })
 		}
-	}
-	if l.said == nil {
-		l.said = map[string]map[string]bool{}
-	}
-	if l.said[string(r.Zone)] = lasts; len(lasts) == 0 {
-		delete(l.said, string(r.Zone))
 	}
 }
 
@@ -221,6 +227,11 @@ func (l *Logger) problem(ctx context.Context, p diff.Problem) {
 }
 
 func (l *Logger) refused(ctx context.Context, c diff.Change) {
+	if c.Refused.Observed() {
+		l.Log.InfoContext(ctx, "change observed only, not written", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
+			"direction", string(c.Direction), "changes", members(c.Fields))
+		return
+	}
 	l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
 		"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release, "changes", members(c.Fields))
 }
@@ -360,6 +371,9 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "blocked", s.Blocked,
 		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "forbidden", s.Forbidden, "requests", r.Requests,
 		"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String(),
+	}
+	if s.Observed > 0 {
+		attrs = append(attrs, "observed", s.Observed)
 	}
 	if r.Sum {
 		attrs = append(attrs, "busy", r.Busy.Round(time.Millisecond).String())

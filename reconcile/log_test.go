@@ -73,7 +73,7 @@ func (l *logs) report(r Report) (lines []string) {
 // look is the report of a look at one zone.
 func look(i int, problems []diff.Problem, changes []diff.Change, results ...Result) Report {
 	id := edge.ZoneID(fmt.Sprint("z", i))
-	return Report{Trigger: TriggerSweep, Slice: true, Zone: id, Plan: diff.Plan{Changes: changes, Problems: problems}, Results: results}
+	return Report{Trigger: TriggerSweep, Scope: Scope{Slice: true, Zone: id}, Plan: diff.Plan{Changes: changes, Problems: problems}, Results: results}
 }
 
 func TestLoggerIsNoFlood(t *testing.T) {
@@ -111,7 +111,7 @@ func TestLoggerSaysWhatIsNew(t *testing.T) {
 			t.Errorf("look %d: lines %q", i, lines)
 		}
 	}
-	l.report(Report{Trigger: TriggerSweep, Sum: true, Full: true})
+	l.report(Report{Trigger: TriggerSweep, Scope: Scope{Sum: true, Full: true}})
 	if len(l.said) != 0 {
 		t.Errorf("kept: %v", l.said)
 	}
@@ -230,7 +230,7 @@ func TestLoggerTellsOnceOfWaves(t *testing.T) {
 // madeOf is a report of one change and what became of it.
 func madeOf(slice bool, result Result) Report {
 	result.Change.Kind, result.Change.Zone, result.Change.Deployment = diff.KindDeployment, "shop.example", "core"
-	return Report{Trigger: TriggerSync, Commit: "c1", Slice: slice, Results: []Result{result}}
+	return Report{Trigger: TriggerSync, Commit: "c1", Scope: Scope{Slice: slice}, Results: []Result{result}}
 }
 
 func TestLoggerLevels(t *testing.T) {
@@ -239,9 +239,9 @@ func TestLoggerLevels(t *testing.T) {
 		want   string
 	}{
 		"nothing new":   {Report{Trigger: TriggerSync}, "DEBUG nothing new"},
-		"accepted":      {Report{Trigger: TriggerSync, Begun: &Begun{Zones: 1}}, "INFO commit accepted"},
-		"in sync":       {Report{Trigger: TriggerSweep, Sum: true, Plan: diff.Plan{Summary: diff.Summary{Zones: 1, InSync: 1}}}, "INFO run finished"},
-		"a look":        {Report{Trigger: TriggerSweep, Slice: true}, "DEBUG some zones looked at"},
+		"accepted":      {Report{Trigger: TriggerSync, Scope: Scope{Begun: &Begun{Zones: 1}}}, "INFO commit accepted"},
+		"in sync":       {Report{Trigger: TriggerSweep, Scope: Scope{Sum: true}, Plan: diff.Plan{Summary: diff.Summary{Zones: 1, InSync: 1}}}, "INFO run finished"},
+		"a look":        {Report{Trigger: TriggerSweep, Scope: Scope{Slice: true}}, "DEBUG some zones looked at"},
 		"stopped":       {Report{Trigger: TriggerSweep, Err: context.Canceled}, "INFO run stopped"},
 		"failed":        {Report{Trigger: TriggerSync, Err: errors.New("no")}, "ERROR run failed"},
 		"applied":       {madeOf(true, Result{Outcome: Converged}), "INFO change applied and proved, DEBUG some zones looked at"},

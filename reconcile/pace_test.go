@@ -48,13 +48,13 @@ func TestShortestGap(t *testing.T) {
 	}
 }
 
-// A schedule that cannot hold is told once, again when the numbers change, and
+// A schedule that is too short is told once, again when the numbers change, and
 // by the runs of single commits too.
 func TestPaceIsToldOnce(t *testing.T) {
 	var out bytes.Buffer
 	pace := &Pace{Log: slog.New(slog.NewTextHandler(&out, nil))}
 	report := func(zones int, full bool) Report {
-		r := Report{Full: full, Declared: zones, Sweep: int64(zones) + 1}
+		r := Report{Scope: Scope{Full: full}, Fleet: Fleet{Declared: zones, Sweep: int64(zones) + 1}}
 		r.Plan.Requests.Overload = diff.Budget{Requests: 11, Per: time.Minute}.Overload(zones, r.Sweep, time.Minute)
 		return r
 	}
@@ -63,14 +63,14 @@ func TestPaceIsToldOnce(t *testing.T) {
 		want   string
 	}{
 		{report(9, true), ""},
-		{report(30, false), "cannot hold"},
+		{report(30, false), "is too short"},
 		{report(30, true), ""},
 		{Report{}, ""}, // it failed before it knew its commit
 		{report(30, false), ""},
-		{report(31, false), "cannot hold"},
+		{report(31, false), "is too short"},
 		{report(5, false), "can hold again"},
 		{report(5, true), ""},
-		{report(31, true), "cannot hold"},
+		{report(31, true), "is too short"},
 	} {
 		out.Reset()
 		pace.Report(t.Context(), step.report)

@@ -62,7 +62,7 @@ func (r Result) line(colour bool) string {
 		line += "; still differs: " + strings.Join(fieldNames(r.Left), ", ")
 	}
 	if r.Concurrent {
-		line += "; somebody else wrote to the entry point at the same time"
+		line += "; another client wrote to the entry point at the same time"
 	}
 	return diff.Printable(line)
 }
@@ -100,9 +100,9 @@ func (r Result) achieved() string {
 	case r.Change.Action == diff.ActionCreate, r.Change.Field("id") != nil: // nothing was before it, or nothing is left of that
 		return "created, secret delivered"
 	case r.Change.Action == diff.ActionRotate && r.Change.Field("expires_on").Old != nil:
-		return "created, secret delivered; the one before it works until its end"
+		return "created, secret delivered; the old token works until it expires"
 	}
-	return "created, secret delivered; the one before it lives on, and seawall plan names it"
+	return "created, secret delivered; the old token still exists, and seawall plan lists it"
 }
 
 // Verdict is the last line of a run.
@@ -194,9 +194,9 @@ func (r Report) counts() []string {
 	}
 	switch {
 	case attention == 1:
-		parts = append(parts, "1 needs a person")
+		parts = append(parts, "1 needs attention")
 	case attention > 1:
-		parts = append(parts, fmt.Sprintf("%d need a person", attention))
+		parts = append(parts, fmt.Sprintf("%d need attention", attention))
 	}
 	return parts
 }

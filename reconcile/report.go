@@ -12,6 +12,8 @@ import (
 // Report is everything one run found out and did. Log, JSON, metrics and exit
 // codes are all made from it.
 type Report struct {
+	Scope
+	Fleet
 	Trigger  Trigger
 	Started  time.Time
 	Finished time.Time
@@ -28,7 +30,7 @@ type Report struct {
 	Results []Result
 
 	// Rollout is how far the waves had come when the run began; nil where there is
-	// none. Overridden are the freezes that the run passed by a person's word.
+	// none. Overridden are the freezes that the run passed because a person said so.
 	Rollout    *diff.Rollout
 	Overridden []string
 
@@ -38,28 +40,37 @@ type Report struct {
 	Err      error
 	Told     bool
 	Requests int64
-	// Declared counts the zones of Commit, those that were not in scope too; Sweep
-	// is how many requests a look at all of them takes while nothing changes. Both
-	// are zero where the run did not come to know its commit.
-	Declared int
-	Sweep    int64
-	// Unfinished counts zones and tokens that a later sync tries again, and those
-	// that wait for a time; not those that wait for somebody's word.
-	Unfinished int
+	// Busy is how long the slices of a Sum took, without the time between them.
+	Busy time.Duration
+}
+
+// Scope says what kind of report it is, and what it is about. The zero value is a run
+// over some of the zones.
+type Scope struct {
 	// Full says that every declared zone was in scope, and Tokens that every declared
 	// token was.
 	Full, Tokens bool
 	// Slice says that the run was a part of a sweep, which goes on. Sum says that this
-	// is the report of no run: when a sweep has come around it says what the latest
-	// look at each zone has found, and what came of it; that was reported before.
+	// is the report of no run: after a whole sweep it says what the latest look at each
+	// zone has found, and what came of it; that was reported before.
 	Slice, Sum bool
 	// Zone is the one that a Slice is about; empty where it is about tokens.
 	Zone edge.ZoneID
 	// Begun says that this is the report of no run, but that Commit was accepted and is
 	// being applied from now on, in so many zones; Problems are the warnings in it.
 	Begun *Begun
-	// Busy is how long the slices of a Sum took, without the time between them.
-	Busy time.Duration
+}
+
+// Fleet says how much is declared, in scope or not, and how much of it is not done.
+type Fleet struct {
+	// Declared counts the zones of Commit, those that were not in scope too; Sweep
+	// is how many requests a look at all of them takes while nothing changes. Both
+	// are zero where the run did not come to know its commit.
+	Declared int
+	Sweep    int64
+	// Unfinished counts zones and tokens that a later sync tries again, and those
+	// that wait for a time; not those that wait for a person.
+	Unfinished int
 }
 
 // Begun says what a commit that was accepted is about.

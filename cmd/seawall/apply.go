@@ -18,34 +18,34 @@ func newApply(t *terminal) *cobra.Command {
 	order := once.Order{Who: whoami()}
 	cmd := &cobra.Command{
 		Use:   "apply [FILE]",
-		Short: "Make one run: plan, send the changes, prove them",
+		Short: "Plan, send the changes, and read back to prove them",
 		Long: `Plan, send one PATCH for each deployment that differs, read each back, and plan
 again: nothing may be left. A declared token that does not exist is created, with
-one POST that is never repeated, and its secret delivered. A failure stays in its
-zone or token.
+one POST that is never repeated, and its secret is delivered. A failure in one zone
+or token does not stop the others.
 
-On a terminal it shows the plan and asks before it writes; --yes does not ask. It
-does not ask where standard input or standard error is no terminal, so scripts
-need no flag, nor when it applies a saved plan, which somebody has looked at.
+On a terminal apply shows the plan and asks before it writes; --yes skips the
+question. Without a terminal on standard input and standard error it does not ask,
+so scripts need no flag. It does not ask for a saved plan either.
 
 Interrupted by SIGINT (Ctrl-C) or SIGTERM, apply sends nothing more, waits up to 20
-seconds for the answers and proofs of what it has sent, and says of each change
-what became of it: applied and proved; written, not proved; or not started. A
-second signal ends it at once.
+seconds for the answers and proofs of what it has sent, and prints the result of
+each change: applied and proved; written, not proved; or not started. A second
+signal ends it at once.
 
-With a FILE that seawall plan --out saved, it does what that plan says. It looks
-again first, and where it would now do anything else it sends nothing and says
-what has changed, member by member. The file says where the desired state is,
-which platform and which zones and tokens it is about, and it expires. Flags that
-say otherwise are an error.
+With a FILE that seawall plan --out saved, apply does exactly what that plan says.
+It reads everything again first. If the result would differ from the plan, it sends
+nothing and lists the differences. The file records the desired state, the
+platform, and the zones and tokens of the plan. It expires. Flags that contradict
+the file are an error.
 
-What guards hold back is not sent. --approve names the digest that a plan shows
-beside what needs an approval: exactly that is released, and nothing if it would
-be anything else by now. docs/guards.md tells of all guards.
+Changes that a guard holds back are not sent. --approve takes the digest that the
+plan shows beside a change that needs approval. It releases exactly that change,
+and nothing if the change is different now. docs/guards.md describes all guards.
 
 Exit codes: 0 converged; 1 failure; 4 partial: something was refused, blocked,
-unknown, forbidden, not deployed, failed, written and not kept by the platform, or
-a token is in doubt or its secret undelivered; 130 interrupted by SIGINT, 143 by
+unknown, forbidden, not deployed, failed, or not kept by the platform, a token is
+quarantined, or its secret is not delivered; 130 interrupted by SIGINT, 143 by
 SIGTERM.`,
 		Example: `  seawall apply
   seawall apply --yes
@@ -59,9 +59,9 @@ SIGTERM.`,
 	o.addOutput(cmd)
 	o.addOnly(cmd)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before writing")
-	cmd.Flags().BoolVar(&order.AllowShrink, "allow-shrink", false, "accept a commit that declares no more than half of the last one")
-	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release what a plan shows under this `DIGEST` (repeatable)")
-	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "pass freezes that allow that, for this `REASON`, which is recorded")
+	cmd.Flags().BoolVar(&order.AllowShrink, "allow-shrink", false, "accept a commit that declares half or less of what the last one declared")
+	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release the change that the plan shows with this `DIGEST` (repeatable)")
+	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "write during a freeze that allows it; `REASON` is recorded")
 	return cmd
 }
 
@@ -100,8 +100,8 @@ func (t *terminal) apply(cmd *cobra.Command, args []string, o options, order onc
 func (t *terminal) tellUnused(approved, granted []string) {
 	for _, digest := range approved {
 		if !slices.Contains(granted, digest) {
-			fmt.Fprintln(t.err, t.red("warning:"), "nothing in this run has the digest", oneLine(digest))
-			t.hint("seawall plan shows what would be done now, and the digest of it")
+			fmt.Fprintln(t.err, t.red("warning:"), "no change in this run has the digest", oneLine(digest))
+			t.hint("seawall plan shows the current changes and their digests")
 		}
 	}
 }

@@ -65,7 +65,7 @@ func keyAndID(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return fail(fmt.Errorf("%s needs the key of a token and its id", cmd.CommandPath()),
-		"the key is the name under token: in the desired state, the id that of the dashboard")
+		"the key is the name under token: in the desired state; the dashboard shows the id")
 }
 
 // atMostOneFile takes the file of a saved plan, or nothing.

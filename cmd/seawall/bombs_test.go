@@ -96,7 +96,7 @@ func TestBombsInAPullRequest(t *testing.T) {
 	limits := reviewBounds
 	limits.PerStep, limits.Total = 2*time.Second, 3*time.Second
 	_, problems, err := compileHead(t.Context(), tree{Dir: dir}, evaluator{bounds: limits})
-	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].String(), "evaluating all of it exceeded the total time bound of 3s") {
+	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].String(), "evaluating the whole tree exceeded the total time bound of 3s") {
 		t.Errorf("problems %v, error %v", problems, err)
 	}
 }

@@ -25,7 +25,7 @@ func confirm(ctx context.Context, t *terminal, question string, yes bool) error 
 		return nil
 	}
 	t.screen.show("")
-	fmt.Fprintf(t.err, "%s Only \"yes\" goes on: ", oneLine(question))
+	fmt.Fprintf(t.err, "%s Enter \"yes\" to continue: ", oneLine(question))
 	answer := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(io.LimitReader(t.in, maxAnswer)).ReadString('\n')
@@ -43,7 +43,7 @@ func confirm(ctx context.Context, t *terminal, question string, yes bool) error 
 		if strings.TrimSpace(line) == "yes" {
 			return nil
 		}
-		return fail(errDeclined, "nothing was written; --yes goes on without a question")
+		return fail(errDeclined, "nothing was written; --yes skips the question")
 	}
 }
 

@@ -25,14 +25,13 @@ func newDemo(t *terminal) *cobra.Command {
 	var serve bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show all of it on this machine, with nothing to set up",
+		Short: "Show Seawall at work on this machine, without any setup",
 		Long: `Start a simulated platform on loopback, make a git repository from an example,
 and show: a plan, an apply, the proof that a second run sends no write, drift
-made by hand and healed, an invalid commit held back while the last good one
-stays in force, a token created and delivered, a crash in the middle of another,
-and whose programs lean on what the platform is about to take away. It needs git,
-and no network. With --serve it goes on as a
-daemon to play with.`,
+made by hand and corrected, an invalid commit that is rejected while the last good
+one stays in force, a token that is created and delivered, a crash during the
+creation of another, and which programs use deprecated API features. It needs git
+and no network. With --serve it then continues as a daemon.`,
 		Example: "  seawall demo\n  seawall demo --serve",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,7 +48,7 @@ daemon to play with.`,
 			return errors.Join(err, d.end())
 		},
 	}
-	cmd.Flags().BoolVar(&serve, "serve", false, "go on as a daemon until interrupted")
+	cmd.Flags().BoolVar(&serve, "serve", false, "continue as a daemon until interrupted")
 	return cmd
 }
 
@@ -73,7 +72,7 @@ func (d *demo) show(ctx context.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintf(d.out, "\n%s\n", d.bold("That is all of it: git is what holds, and a plan is what reviewers read."))
+	fmt.Fprintf(d.out, "\n%s\n", d.bold("End of the demo. Git defines the desired state, and reviewers read the plan."))
 	fmt.Fprintln(d.out, "Next: seawall init my-edge && seawall validate my-edge")
 	return nil
 }
@@ -167,13 +166,13 @@ func (d *demo) counted(report reconcile.Report) (reconcile.Report, int, error) {
 // expect turns a show that went differently into an error.
 func expect(ok bool, what string) error {
 	if !ok {
-		return fmt.Errorf("the demo did not go as told: %s", what)
+		return fmt.Errorf("the demo did not do what it should: %s", what)
 	}
 	return nil
 }
 
 func (d *demo) plan(ctx context.Context) error {
-	d.title("seawall plan: what would change, and who asked for it")
+	d.title("seawall plan: what would change, and which line declares it")
 	report, writes, err := d.counted(d.assembly.once(nil).Plan(ctx, once.Order{}))
 	if err != nil {
 		return err
@@ -210,11 +209,11 @@ func (d *demo) applyAgain(ctx context.Context) error {
 const demoZone edge.ZoneID = "00000000000000000000000000000a01"
 
 func (d *demo) heal(ctx context.Context) error {
-	d.title("Somebody weakens the zone by hand; the next sweep heals it")
+	d.title("A manual change weakens the zone; the next sweep corrects it")
 	if err := d.plantDrift(ctx); err != nil {
 		return err
 	}
-	d.say("In the dashboard the execute rule was switched off and the threshold set to 1000.\n")
+	d.say("In the dashboard, the execute rule was disabled and the threshold set to 1000.\n")
 	report, writes, err := d.run(ctx)
 	if err != nil {
 		return err
@@ -242,7 +241,7 @@ func (d *demo) plantDrift(ctx context.Context) error {
 }
 
 func (d *demo) holdBack(ctx context.Context) error {
-	d.title("A bad commit is held; the last good one stays in force")
+	d.title("A bad commit is rejected; the last good one stays in force")
 	good := d.repository.head
 	bad := strings.Replace(d.repository.read(demoFile), `"managed_challenge"`, `"manage_challenge"`, 1)
 	if err := d.repository.commit(ctx, demoFile, bad, "Typo"); err != nil {
@@ -258,7 +257,7 @@ func (d *demo) holdBack(ctx context.Context) error {
 	}
 	d.problemsOf(held.Problems)
 	d.say("\nheld      %.7s: %s", held.Commit, held.Reason)
-	d.say("in force  %.7s: drift made meanwhile was healed with %s", healed.Commit, plural(len(healed.Results), "PATCH", "PATCHes"))
+	d.say("in force  %.7s: drift in the meantime was corrected with %s", healed.Commit, plural(len(healed.Results), "PATCH", "PATCHes"))
 	return expect(healed.Commit == good, "the good commit goes on healing")
 }
 

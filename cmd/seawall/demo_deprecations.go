@@ -17,7 +17,7 @@ const leaningDay = "2025-05-01"
 
 // lean shows who of the example's integrations leans on what goes away.
 func (d *demo) lean(ctx context.Context) error {
-	d.title("seawall deprecations check --at %s: whose programs break, and when", leaningDay)
+	d.title("seawall deprecations check --at %s: which programs break, and when", leaningDay)
 	files, err := fs.Sub(examples.Files, "integrations")
 	if err != nil {
 		return err
@@ -33,5 +33,5 @@ func (d *demo) lean(ctx context.Context) error {
 	if err != nil && !errors.As(err, &code) {
 		return err
 	}
-	return expect(code == 4, "an integration leans on what has ended without replacement")
+	return expect(code == 4, "an integration uses what has ended without replacement")
 }

@@ -135,7 +135,7 @@ func (d *demo) resolve(ctx context.Context) error {
 			id = edge.TokenID(token.ID)
 		}
 	}
-	d.say("\nA person finds ci-waf in the dashboard, rolls its secret there, and says so:")
+	d.say("\nAn operator finds ci-waf in the dashboard, rolls its secret there, and records that:")
 	d.say("seawall token resolve ci-waf --adopt %s\n", id)
 	d.assembly.close()
 	err := d.settings.holdingLedger(func(memory *ledger.Ledger) error {

@@ -14,12 +14,12 @@ import (
 func newDeprecations(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deprecations",
-		Short: "Say what of the platform's API goes away, when, and who still leans on it",
-		Long: `The platform publishes a schedule of endpoints, fields and parameters that go
-away. Seawall carries all of it. These commands show it and find who still leans
-on it, in logs, captures, scripts, API descriptions, Terraform, source code, and
-in what a repository of desired state declares of its teams' programs. None of
-them needs a network or a credential.
+		Short: "List deprecated API features and find who still uses them",
+		Long: `The platform publishes a schedule of endpoints, fields and parameters that it
+deprecates. Seawall contains the whole schedule. These commands show it and find
+uses of deprecated features in logs, captures, scripts, API descriptions,
+Terraform, source code, and in the integrations that a repository of desired state
+declares. They need no network and no credential.
 
 Exit codes, the highest that applies: 0 none, 2 deprecated, 3 past its end,
 4 past its end without replacement; 1 failure.`,
@@ -42,7 +42,7 @@ type almanac struct {
 func (a *almanac) addTo(cmd *cobra.Command, outputs ...string) {
 	a.outputs = outputs
 	flags := cmd.Flags()
-	flags.StringVar(&a.at, "at", "", "judge as of `DATE`, such as 2027-01-01 (default today, in UTC)")
+	flags.StringVar(&a.at, "at", "", "use the state of the calendar at `DATE`, such as 2027-01-01 (default today, in UTC)")
 	flags.StringVarP(&a.output, "output", "o", "text", wordsOf(outputs))
 	_ = cmd.MarkFlagDirname("dir")
 	complete(cmd, "output", outputs)
@@ -71,7 +71,7 @@ func (a almanac) day(now func() time.Time) (time.Time, error) {
 	}
 	date, err := deprecation.ParseDate(a.at)
 	if err != nil {
-		return time.Time{}, fail(fmt.Errorf("--at: %w", err), "write a day that exists, such as 2027-01-01; days are those of UTC")
+		return time.Time{}, fail(fmt.Errorf("--at: %w", err), "write an existing day in UTC, such as 2027-01-01")
 	}
 	return date.Time(), nil
 }

@@ -18,33 +18,35 @@ func newDeprecationsCheck(t *terminal) *cobra.Command {
 	c := checking{terminal: t}
 	cmd := &cobra.Command{
 		Use:   "check [FILE|DIR|-]...",
-		Short: "Find who still leans on what goes away",
+		Short: "Find calls to deprecated API features",
 		Long: `Look for calls of the platform's API that are in the deprecation calendar:
 
   FILE        a HAR capture, an access log (common, combined, JSON lines), a script
               with curl, wget or HTTPie, an OpenAPI description, a Terraform plan or
               state as JSON, or lines METHOD PATH-or-URL [JSON body]. The format is
-              recognised; gzip and bzip2 are undone; logs stream in constant memory.
+              recognised; gzip and bzip2 are unpacked; logs are read in constant memory.
   -           the same, from standard input
   DIR         a source tree in any language: string literals that are such paths
   --dir DIR   a repository of desired state: what it declares under integration:,
-              with what it corrects of the calendar in force
+              with its corrections of the calendar
 
-Each rule is told once, the gravest first, with where it was met, what takes its
-place, and where the reference says how, the request to write instead. Of an
-address the path is shown, and of query and body only what the rule is about.
+Each rule is reported once, the most severe first, with the places where it
+matches and its replacement. Where the reference gives the new request, that is
+shown too. The report shows the path of an address; of the query and the body it
+shows only the members that the rule names.
 
-A file of suppressions holds one on a line, and "#" begins a comment:
+A file of suppressions has one per line; "#" starts a comment:
 
   RULE WHERE EXPIRES REASON
   firewall-rules-and-filters scripts/old/** 2027-01-01 goes with OPS-12
 
-WHERE is a glob over files, or over names of integrations. From its day on a
-suppression suppresses nothing, and is told; so is one that nothing meets.
+WHERE is a glob that matches files or names of integrations. A suppression has no
+effect from its expiry day on. The report lists suppressions that have expired or
+match nothing.
 
-Exit codes, the highest that applies, suppressed calls apart: 0 none or announced,
-2 deprecated, 3 past its end, 4 past its end without replacement. 1 failure; also
-where an input could not be read, whatever was found in the others.`,
+Exit codes, the highest that applies, without suppressed calls: 0 none or announced,
+2 deprecated, 3 past its end, 4 past its end without replacement. 1 failure, or
+an input could not be read.`,
 		Example: `  seawall deprecations check access.log
   zstdcat access.log.zst | seawall deprecations check -
   seawall deprecations check src scripts/*.sh --suppress known.txt
@@ -53,7 +55,7 @@ where an input could not be read, whatever was found in the others.`,
   terraform show -json plan.out | seawall deprecations check --format terraform -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 	}
-	cmd.Flags().StringVar(&c.dir, "dir", "", "check the integrations that the desired state in `DIR` declares, by its calendar")
+	cmd.Flags().StringVar(&c.dir, "dir", "", "check the integrations that the desired state in `DIR` declares, with its calendar")
 	cmd.Flags().StringVar(&c.format, "format", "", "read files as `FORMAT` instead of recognising it: "+wordsOf(formats()))
 	cmd.Flags().StringVar(&c.suppress, "suppress", "", "`FILE` of suppressions, each with a reason and an expiry")
 	_ = cmd.MarkFlagFilename("suppress")
@@ -117,9 +119,9 @@ func (c *checking) checkUsage(args []string) error {
 	case len(args) == 0 && c.dir == "":
 		return fail(errors.New("there is nothing to check"),
 			"name files, folders of source code, or - for standard input",
-			"or with --dir a repository of desired state, for the integrations it declares")
+			"or name a repository of desired state with --dir, to check the integrations it declares")
 	case i >= 0 && slices.Contains(args[i+1:], "-"):
-		return fail(errors.New("standard input can be read once: - stands there twice"))
+		return fail(errors.New("standard input can be read only once: - is given twice"))
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (c *checking) calls(r io.Reader, name string, size int64) (report.Input, er
 // judge makes an error of an input of which nothing could be read: no notices of
 // it would be no news at all.
 func (c *checking) judge(in report.Input, err error) error {
-	const hint = "--format says what it is; seawall deprecations check --help lists what can be read"
+	const hint = "set the format with --format; seawall deprecations check --help lists the formats"
 	switch {
 	case errors.Is(err, scan.ErrUnrecognised):
 		return fail(err, hint)

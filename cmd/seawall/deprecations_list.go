@@ -17,15 +17,15 @@ func newDeprecationsList(t *terminal) *cobra.Command {
 	var within string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Show the deprecation calendar, as it stands on a day",
-		Long: `Show every rule of the deprecation calendar, the latest first: what goes away,
-when, how that stands on the day, and what takes its place. With --dir the
-corrections of a repository of desired state are in force, and shown.
+		Short: "Show the deprecation calendar",
+		Long: `Show every rule of the deprecation calendar, the latest first: what ends, when,
+its state on the day, and its replacement. With --dir the corrections of a
+repository of desired state are applied and shown.
 
 Exit codes, the highest of the rules that are listed: 0 none or announced,
 2 deprecated, 3 past its end, 4 past its end without replacement; 1 failure.
-A whole calendar has rules that are long past, so a bare list mostly ends with 4;
-with --within the code is about what ends in that time.`,
+The whole calendar contains rules that are long past, so the code is mostly 4
+without --within. With --within it covers only what ends in that time.`,
 		Example: `  seawall deprecations list
   seawall deprecations list --within 90d
   seawall deprecations list --at 2025-03-01 --within 90d
@@ -54,7 +54,7 @@ with --within the code is about what ends in that time.`,
 			return exitWith(s.ExitCode())
 		},
 	}
-	cmd.Flags().StringVar(&a.dir, "dir", "", "put the corrections of the desired state in `DIR` in force")
+	cmd.Flags().StringVar(&a.dir, "dir", "", "apply the corrections of the desired state in `DIR`")
 	cmd.Flags().StringVar(&within, "within", "", "only what ends within `TIME` of the day, such as 90d or 12w")
 	a.addTo(cmd, "text", "json", "markdown")
 	return cmd

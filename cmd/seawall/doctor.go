@@ -19,19 +19,17 @@ func newDoctor(t *terminal) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what Seawall needs, and say what to mend",
+		Short: "Check the setup and say what to fix",
 		Long: `Check the configuration, git, both credentials, the clock, the state folder, the
 sinks of secrets and the forge, and print one line for each check: ok, warning or
-failed, with what to do about it. A check that fails or hangs does not keep the
-others from running. Run it as the user that the daemon runs as; the daemon may
-run meanwhile.
+failed, with what to do about it. A check that fails or hangs does not stop the
+others. Run it as the user that the daemon runs as; the daemon may be running.
 
-Nothing is written: not to the platform, a sink or a forge, and not to the state
-folder. Git is fetched into a temporary folder. What can only be known by
-writing, such as whether a credential may write, is not checked.
+Doctor writes nothing: not to the platform, a sink or a forge, and not to the
+state folder. It fetches git into a temporary folder. It does not check what only
+a write can show, such as whether a credential may write.
 
-Exit codes: 0 where nothing has failed, warnings or not; 1 where a check has
-failed.`,
+Exit codes: 0 no check failed, warnings do not count; 1 a check failed.`,
 		Example: `  seawall doctor
   seawall doctor --config ./config.cue
   seawall doctor --dir . --base-url https://api.example.com/client/v4
@@ -43,7 +41,7 @@ failed.`,
 				return err
 			}
 			if timeout <= 0 {
-				return usage("--timeout %s is not a length of time above zero", timeout)
+				return usage("--timeout %s is not a duration above zero", timeout)
 			}
 			return (&doctor{t, o, timeout}).examine(cmd.Context())
 		},
@@ -130,7 +128,7 @@ func (c check) run(ctx context.Context, timeout time.Duration) []finding {
 		return timed(ctx, list)
 	case <-time.After(graceOfCheck):
 		var f findings
-		f.fail(c.name, context.Cause(ctx), "raise --timeout if it needs longer")
+		f.fail(c.name, context.Cause(ctx), "raise --timeout if the check needs longer")
 		return f.list
 	}
 }

@@ -36,7 +36,7 @@ func newDiagnosis(t *terminal, o options) *diagnosis {
 	case err != nil:
 		f.fail("configuration", err)
 	case o.configFile() == "":
-		f.ok("configuration", "none: --dir, --base-url and %s", envRulesetsToken)
+		f.ok("configuration", "none; --dir, --base-url and %s are used", envRulesetsToken)
 	default:
 		f.ok("configuration", "%s", o.configFile())
 	}
@@ -96,10 +96,10 @@ func (d *diagnosis) desired(ctx context.Context, f *findings) {
 	at := config.Source.URL + " " + config.Source.Ref
 	switch {
 	case err != nil && ctx.Err() != nil:
-		f.fail("git", fmt.Errorf("%s: %w", at, context.Cause(ctx)), "check the host, the port and the way there")
+		f.fail("git", fmt.Errorf("%s: %w", at, context.Cause(ctx)), "check the host, the port and the network")
 		return
 	case err != nil && commit != "":
-		f.fail("git", fmt.Errorf("%s is at %s, which is not acted on: %w", at, short(commit), err))
+		f.fail("git", fmt.Errorf("%s is at %s, which is not accepted: %w", at, short(commit), err))
 		return
 	case err != nil:
 		f.fail("git", err)
@@ -145,7 +145,7 @@ func (d *diagnosis) sink(ctx context.Context, name string, f *findings) {
 	}
 	for _, key := range keys[:min(len(keys), mostKeys)] {
 		if err := sinks.Look(ctx, desired.Sink{Name: name, Key: key}); err != nil {
-			f.fail(check, err, "no token with this sink is created or delivered until it is mended")
+			f.fail(check, err, "no token with this sink is created or delivered until this is fixed")
 			return
 		}
 	}
@@ -177,5 +177,5 @@ func (d *diagnosis) forge(ctx context.Context, f *findings) {
 		f.fail("forge", err, "check forge in the configuration, and that its token may read pull requests of the project")
 		return
 	}
-	f.ok("forge", "%s of %s can be listed; whether comments may be written is seen with the first", plural(len(list), "open pull request", "open pull requests"), filepath.ToSlash(d.Forge.Project))
+	f.ok("forge", "%s of %s can be listed; whether comments may be written shows with the first one", plural(len(list), "open pull request", "open pull requests"), filepath.ToSlash(d.Forge.Project))
 }

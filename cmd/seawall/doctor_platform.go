@@ -47,19 +47,19 @@ func verify(ctx context.Context, platform *client.Client, name string, f *findin
 	ends, parseErr := time.Parse(time.RFC3339, token.ExpiresOn)
 	switch {
 	case errors.Is(err, edge.ErrUnauthenticated):
-		f.fail(name, err, "the token is wrong, was revoked or has expired: put a new one in its place")
+		f.fail(name, err, "the token is wrong, revoked or expired: replace it")
 		return false
 	case errors.Is(err, edge.ErrNotOffered), errors.Is(err, edge.ErrForbidden):
-		f.ok(name, "the platform does not verify tokens; whether it is good shows when it is used")
+		f.ok(name, "the platform does not verify tokens; whether the token works shows when it is used")
 		return true
 	case err != nil:
-		f.fail(name, err, "check platform.base_url, and the way to the platform: name service, proxy, firewall")
+		f.fail(name, err, "check platform.base_url, and the network: DNS, proxy, firewall")
 		return false
 	case token.Status != "" && token.Status != "active":
-		f.fail(name, fmt.Errorf("the platform says that the token is %s", token.Status), "put a new one in its place")
+		f.fail(name, fmt.Errorf("the platform says that the token is %s", token.Status), "replace it")
 		return false
 	case parseErr == nil && time.Until(ends) < soonEnding:
-		f.warn(name, "the token ends on "+token.ExpiresOn, "put a new one in its place before")
+		f.warn(name, "the token ends on "+token.ExpiresOn, "replace it before that time")
 		return true
 	}
 	f.ok(name, "verified: the token is active")
@@ -77,7 +77,7 @@ func (d *diagnosis) rulesets(ctx context.Context, f *findings) {
 	}
 	state := d.state.Load()
 	if state == nil || state.Zones() == 0 {
-		f.warn(name, "no zone is known to read: desired state declares none or could not be read")
+		f.warn(name, "there is no zone to read: the desired state declares none or could not be read")
 		return
 	}
 	for _, account := range state.Accounts[:min(len(state.Accounts), mostAccounts)] {
@@ -105,7 +105,7 @@ func (d *diagnosis) account(ctx context.Context, platform edge.Reader, account d
 	name = "zone " + zone.Key
 	switch _, err := platform.EntryPoint(ctx, zone.ID); {
 	case errors.Is(err, edge.ErrEntryPointNotFound):
-		f.warn(name, "can be read; nothing is deployed there: it has no entry point", "deploy the managed ruleset in the dashboard first")
+		f.warn(name, "can be read, but nothing is deployed: it has no entry point", "deploy the managed ruleset in the dashboard first")
 	case errors.Is(err, edge.ErrForbidden):
 		f.fail(name, err, "give the token of credentials.rulesets the permission to read and edit the firewall of this zone")
 	case errors.Is(err, edge.ErrNotFound):
@@ -113,7 +113,7 @@ func (d *diagnosis) account(ctx context.Context, platform edge.Reader, account d
 	case err != nil:
 		f.fail(name, err)
 	default:
-		f.ok(name, "can be read; whether it may be written is seen with the first write")
+		f.ok(name, "can be read; whether it may be written shows with the first write")
 	}
 }
 
@@ -131,7 +131,7 @@ func (d *diagnosis) tokens(ctx context.Context, f *findings) {
 		return
 	}
 	if !d.Platform.Extended() {
-		f.ok(name, "can be read; whether it may create tokens is seen with the first one")
+		f.ok(name, "can be read; whether it may create tokens shows with the first one")
 		return
 	}
 	switch list, err := platform.UserTokens(ctx); {
@@ -161,7 +161,7 @@ func (d *diagnosis) clock(ctx context.Context, f *findings) {
 	asked := time.Now()
 	answer, err := asker.Do(r)
 	if err != nil {
-		f.fail("clock", fmt.Errorf("asking the platform for the time: %w", cause(err)), "check platform.base_url, and the way to the platform: name service, proxy, firewall")
+		f.fail("clock", fmt.Errorf("asking the platform for the time: %w", cause(err)), "check platform.base_url, and the network: DNS, proxy, firewall")
 		return
 	}
 	defer answer.Body.Close()
@@ -174,9 +174,9 @@ func (d *diagnosis) clock(ctx context.Context, f *findings) {
 	const hint = "let a time service set the clock: timedatectl set-ntp true"
 	switch skew := now.Sub(platform).Round(time.Second); {
 	case skew.Abs() > skewFailed:
-		f.fail("clock", fmt.Errorf("it is %s the platform's", aheadOf(skew)), hint, "windows of tokens, freezes and approvals go by it")
+		f.fail("clock", fmt.Errorf("the clock is %s the platform's", aheadOf(skew)), hint, "the windows of tokens, freezes and approvals depend on it")
 	case skew.Abs() > skewWarned:
-		f.warn("clock", fmt.Sprintf("it is %s the platform's", aheadOf(skew)), hint)
+		f.warn("clock", fmt.Sprintf("the clock is %s the platform's", aheadOf(skew)), hint)
 	default:
 		f.ok("clock", "agrees with the platform's, to %s", skewWarned)
 	}

@@ -31,13 +31,13 @@ func (d *diagnosis) stateFolder(_ context.Context, f *findings) {
 	info, err := os.Stat(d.StateDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.warn(name, d.StateDir+" does not exist", "the daemon makes it at its first start; whoever makes it by hand: mkdir -m 700, and chown to the daemon's user")
+		f.warn(name, d.StateDir+" does not exist", "the daemon creates it at its first start; to create it yourself: mkdir -m 700, then chown to the daemon's user")
 		return
 	case err != nil:
 		f.fail(name, err)
 		return
 	case !info.IsDir():
-		f.fail(name, fmt.Errorf("%s is not a folder", d.StateDir), "set state.dir to a folder of Seawall's own")
+		f.fail(name, fmt.Errorf("%s is not a folder", d.StateDir), "set state.dir to a folder that only Seawall uses")
 		return
 	}
 	d.owner(info, f)
@@ -49,7 +49,7 @@ func (d *diagnosis) stateFolder(_ context.Context, f *findings) {
 	case running:
 		f.ok("daemon", "runs: %s", holder)
 	default:
-		f.ok("daemon", "none runs over this state folder on this host")
+		f.ok("daemon", "none uses this state folder on this host")
 	}
 	d.ledger(f)
 }
@@ -64,9 +64,9 @@ func (d *diagnosis) owner(info fs.FileInfo, f *findings) {
 	case known && me != uid && me != 0:
 		f.fail("state folder", fmt.Errorf("%s; this is %s", text, userName(me)), "run as the user that the daemon runs as: sudo -u "+userName(uid)+" seawall doctor")
 	case info.Mode().Perm()&0o077 != 0:
-		f.warn("state folder", text+": others may look into it", "chmod 700 "+d.StateDir)
+		f.warn("state folder", text+": others may read it", "chmod 700 "+d.StateDir)
 	case known && me != uid:
-		f.warn("state folder", text+"; this is root, so what the daemon may read is not seen", "sudo -u "+userName(uid)+" seawall doctor")
+		f.warn("state folder", text+"; this is root, so the check cannot show what the daemon may read", "sudo -u "+userName(uid)+" seawall doctor")
 	default:
 		f.ok("state folder", "%s", text)
 	}
@@ -76,11 +76,11 @@ func (d *diagnosis) space(f *findings) {
 	free, err := freeBytes(d.StateDir)
 	switch {
 	case err != nil:
-		f.warn("disk", "how much is free is not known: "+err.Error())
+		f.warn("disk", "the free space is not known: "+err.Error())
 	case free < noSpace:
-		f.fail("disk", fmt.Errorf("%d MB are free where the state folder is", free>>20), "free some: without space nothing is written to the platform")
+		f.fail("disk", fmt.Errorf("%d MB are free where the state folder is", free>>20), "free some space: without it nothing is written to the platform")
 	case free < littleSpace:
-		f.warn("disk", fmt.Sprintf("%d MB are free where the state folder is", free>>20), "free some")
+		f.warn("disk", fmt.Sprintf("%d MB are free where the state folder is", free>>20), "free some space")
 	default:
 		f.ok("disk", "%d GB are free where the state folder is", free>>30)
 	}

@@ -177,7 +177,7 @@ func (g *gathered) addTripped(b *worker.BoundError) {
 	g.results = append(g.results, unitcache.Result{Unit: compile.Unit{Dir: b.Step, Problems: []desired.Problem{{
 		Origin:  desired.Origin{File: b.Step},
 		Message: "evaluating this folder " + trippedOver(b),
-		Hint:    "look for a comprehension, a reference or nested text that multiplies; split a folder that is merely large",
+		Hint:    "look for a comprehension, a reference or nested text that multiplies; if the folder is only large, split it",
 	}}}})
 	g.shown()
 }

@@ -28,7 +28,7 @@ func (o *options) addSource(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+defaultConfig+")")
 	flags.StringVar(&o.dir, "dir", "", "read desired state from `DIR` instead of git")
-	flags.StringVar(&o.baseURL, "base-url", "", "base address of the platform's API, in place of the configured one")
+	flags.StringVar(&o.baseURL, "base-url", "", "base URL of the platform's API, instead of the configured one")
 	_ = cmd.MarkFlagDirname("dir")
 	_ = cmd.MarkFlagFilename("config", "cue")
 }

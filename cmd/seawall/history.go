@@ -29,14 +29,14 @@ func newHistory(t *terminal) *cobra.Command {
 		Short: "Show every write and every decision on record",
 		Long: `Show what Seawall has written to the platform, and what people have decided: when,
 who asked, what was there before and after, and whether it was proved. Oldest
-first, so that the newest stands last. A write whose result is not on record is
-"written, not proved": the process may have ended before it was sent, too.
+first, so the newest is at the end. A write without a recorded result is shown as
+"written, not proved"; the process may also have ended before it was sent.
 
 --since takes a time (2026-03-01T12:00:00Z), a day (2026-03-01, UTC) or a length
-of time before now (24h). With -o text the last 100 entries that match are shown,
-with -o json all of them; --last says otherwise.
+of time before now (24h). With -o text the last 100 matching entries are shown,
+with -o json all of them; --last sets another number.
 
-seawall history verify checks that nothing of it was changed or removed.`,
+seawall history verify checks that no entry was changed or removed.`,
 		Example: `  seawall history --zone shop.example
   seawall history --since 24h -o json
   seawall history --commit 1a2b3c4
@@ -80,7 +80,7 @@ type historyFlags struct {
 
 // addTo adds the flags that history and revert share.
 func (f *historyFlags) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.since, "since", "", "from this `TIME`, day, or length of time before now")
+	cmd.Flags().StringVar(&f.since, "since", "", "from this `TIME`, day, or duration before now")
 	cmd.Flags().StringVar(&f.commit, "commit", "", "of this `COMMIT`, in full or at least 7 digits of it")
 }
 
@@ -277,12 +277,12 @@ func newHistoryVerify(t *terminal) *cobra.Command {
 		Use:   "verify",
 		Short: "Check that the history was not changed",
 		Long: `Check the chain of hashes of the history: that no entry was changed, removed or
-moved, at the beginning, in between, or at the end. Nothing is written.
+moved. Nothing is written.
 
-Entries that are missing at the end are found by a table in the ledger and by the
-file ledger.db-head beside it. The hashes use no key: someone who may write to
-both files can make a history that verifies. To find that, note the head that this
-command prints somewhere else, and give it back with --head later.
+A table in the ledger and the file ledger.db-head show whether entries are missing
+at the end. The hashes use no key: whoever may write to both files can forge a
+history that verifies. To detect that, store the head that this command prints
+somewhere else, and pass it with --head later.
 
 Exit codes: 0 the history is whole; 1 it is not, or could not be read.`,
 		Example: `  seawall history verify
@@ -297,7 +297,7 @@ Exit codes: 0 the history is whole; 1 it is not, or could not be read.`,
 			if noted != "" {
 				head, err := history.ParseHead(noted)
 				if err != nil {
-					return fail(fmt.Errorf("--head: %w", err), "give what seawall history verify printed as head")
+					return fail(fmt.Errorf("--head: %w", err), "pass the head that seawall history verify printed")
 				}
 				heads = append(heads, head)
 			}
@@ -311,7 +311,7 @@ Exit codes: 0 the history is whole; 1 it is not, or could not be read.`,
 		},
 	}
 	addConfig(cmd, &o)
-	cmd.Flags().StringVar(&noted, "head", "", "a head that was noted earlier, `NUMBER:HASH`")
+	cmd.Flags().StringVar(&noted, "head", "", "the head that an earlier run printed, `NUMBER:HASH`")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	return cmd
 }

@@ -22,11 +22,11 @@ import (
 func newHold(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hold",
-		Short: "Keep hands off a zone for a while",
-		Long: `A zone that is held is looked at and told of, and not written, whether by drift
-or by a commit, until the hold ends by itself or is released. That is for the
-time in which somebody changes it by hand. The daemon may run meanwhile: its next
-run knows.`,
+		Short: "Pause changes to a zone",
+		Long: `Seawall reads and reports a held zone, but does not write to it: neither drift nor
+a commit is applied. The hold ends at its time, or when you release it. Use it
+while you change a zone by hand. The daemon may be running; its next run honours
+the hold.`,
 		Example: `  seawall hold zone shop.example --for 2h --reason INC-1`,
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -42,8 +42,8 @@ func newHoldZone(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "zone NAME",
 		Short: "Hold a zone",
-		Long: `Hold the zone that is declared by this name, in every account that has one. Held
-again it is held until the new end, for the new reason.`,
+		Long: `Hold the zone that is declared by this name, in every account that has one. To
+change the end or the reason, hold it again.`,
 		Example: `  seawall hold zone shop.example --for 2h --reason INC-1`,
 		Args:    oneZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,7 +65,7 @@ again it is held until the new end, for the new reason.`,
 	}
 	addConfig(cmd, &o)
 	cmd.Flags().DurationVar(&length, "for", 0, "how long, such as 2h or 45m")
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for everyone who sees it")
+	cmd.Flags().StringVar(&reason, "reason", "", "the reason, which plans and status show")
 	return cmd
 }
 
@@ -75,11 +75,11 @@ const maxHold = 30 * 24 * time.Hour
 func checkHold(length time.Duration, reason string) error {
 	switch {
 	case length <= 0:
-		return fail(errors.New("it is not said how long"), "say --for 2h")
+		return fail(errors.New("--for is missing"), "give the length of the hold, such as --for 2h")
 	case length > maxHold:
-		return fail(fmt.Errorf("--for %s is longer than %s", length, maxHold), "what is to stay as it is belongs into the repository")
+		return fail(fmt.Errorf("--for %s is longer than %s", length, maxHold), "a lasting state belongs in the repository")
 	case strings.TrimSpace(reason) == "":
-		return fail(errors.New("it is not said why"), "say --reason INC-1: others will wonder")
+		return fail(errors.New("--reason is missing"), "give the reason, such as --reason INC-1")
 	}
 	return nil
 }
@@ -126,14 +126,14 @@ func newHoldRelease(t *terminal) *cobra.Command {
 	zone := &cobra.Command{
 		Use:     "zone NAME",
 		Short:   "End the hold on a zone",
-		Long:    "End the hold on a zone before its time. The daemon's next sync writes what waited.",
+		Long:    "End the hold on a zone early. The daemon's next sync writes the waiting changes.",
 		Example: "  seawall hold release zone shop.example",
 		Args:    oneZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.besideDaemon(o, func(_ settings, memory *ledger.Ledger) error {
 				held, err := memory.Release(cmd.Context(), args[0], time.Now())
 				if err == nil && !held {
-					err = fail(fmt.Errorf("no zone %q is held", args[0]), "seawall hold list shows those that are")
+					err = fail(fmt.Errorf("no zone %q is held", args[0]), "seawall hold list shows the held zones")
 				}
 				return err
 			})
@@ -183,7 +183,7 @@ func (t *terminal) readingLedger(o options, do func(*ledger.Ledger) error) error
 func (t *terminal) checkZone(ctx context.Context, s settings, name string) error {
 	state, err := lastGood(ctx, s)
 	if err != nil {
-		fmt.Fprintln(t.err, t.red("warning:"), "whether there is such a zone is not known:", oneLine(err.Error()))
+		fmt.Fprintln(t.err, t.red("warning:"), "could not check whether the zone exists:", oneLine(err.Error()))
 		return nil
 	}
 	var names []string
@@ -195,7 +195,7 @@ func (t *terminal) checkZone(ctx context.Context, s settings, name string) error
 			names = append(names, zone.Key)
 		}
 	}
-	hint := "seawall plan names the zones"
+	hint := "seawall plan lists the zones"
 	if near := nearest.Word(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}

@@ -17,14 +17,13 @@ func newInit(t *terminal) *cobra.Command {
 	var module string
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Begin a repository of desired state",
+		Short: "Create a repository of desired state",
 		Long: `Write a small, valid repository into DIR (default: the current folder): a CUE
 module, one account with one zone to edit, and the schema as a package of the
-module, so that editors complete and ` + "`cue vet`" + ` catches most mistakes.
-` + "`seawall validate`" + ` is what counts.
+module, so that editors complete and ` + "`cue vet`" + ` finds most mistakes.
+Only ` + "`seawall validate`" + ` finds all of them.
 
-Files that exist are never overwritten; the schema's own folder is brought up to
-date.`,
+Existing files are never overwritten, but the schema's own folder is updated.`,
 		Example: "  seawall init my-edge && seawall validate my-edge",
 		Args:    oneFolder,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -43,10 +42,10 @@ var modulePath = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\.[a-z]+(/[A-Za-z0-9_.-
 
 func (t *terminal) initialise(dir, module string) error {
 	if !modulePath.MatchString(module) {
-		return fail(fmt.Errorf("--module %q is not a CUE module path", module), "such a path begins with a domain, as in example.com/edge")
+		return fail(fmt.Errorf("--module %q is not a CUE module path", module), "such a path starts with a domain, for example example.com/edge")
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fail(fmt.Errorf("%s is not a folder", dir), "name the folder to begin the repository in")
+		return fail(fmt.Errorf("%s is not a folder", dir), "name the folder for the new repository")
 	}
 	for _, file := range examples.Starter(module) {
 		path := filepath.Join(dir, filepath.FromSlash(file.Name))

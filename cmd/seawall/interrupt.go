@@ -78,7 +78,7 @@ func sayInterrupted(ctx context.Context, t *terminal) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		var by interrupted
 		if errors.As(context.Cause(ctx), &by) {
-			fmt.Fprintf(t.err, "%s: nothing more is sent; waiting for what was sent. A second signal ends it at once\n", by)
+			fmt.Fprintf(t.err, "%s: sending nothing more; waiting for answers. A second signal ends at once\n", by)
 		}
 	})
 }

@@ -27,16 +27,16 @@ func newPlan(t *terminal) *cobra.Command {
 	var valid time.Duration
 	cmd := &cobra.Command{
 		Use:   "plan",
-		Short: "Show what would change, and send nothing but reads",
+		Short: "Show what would change, without writing",
 		Long: `Compare desired state with what is live and show every change: old and new value,
-the line that asked for it, whether it strengthens or weakens, and what stands
-in the way. Nothing is written to the platform.
+the line that declares it, whether it strengthens or weakens, and what prevents
+it. Nothing is written to the platform.
 
---out saves the plan for seawall apply FILE, which does what the plan says or, when
-that has changed, nothing.
+--out saves the plan for seawall apply FILE. That command does exactly what the plan
+says, or nothing if the result would now differ.
 
 Exit codes: 0; 1 failure; 4 something is unknown, forbidden, blocked, refused, not
-deployed, or a token is quarantined or its secret undelivered; 130 interrupted by
+deployed, or a token is quarantined or its secret not delivered; 130 interrupted by
 SIGINT, 143 by SIGTERM. With --detailed-exitcode the highest that applies of 0 in
 sync, 2 changes, 3 some of them weaken, 4 as above.`,
 		Example: `  seawall plan
@@ -47,7 +47,7 @@ sync, 2 changes, 3 some of them weaken, 4 as above.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if valid <= 0 {
-				return usage("--valid %s is not a length of time above zero", valid)
+				return usage("--valid %s is not a duration above zero", valid)
 			}
 			var made settings
 			order := once.Order{}
@@ -73,9 +73,9 @@ sync, 2 changes, 3 some of them weaken, 4 as above.`,
 	o.addOutput(cmd)
 	o.addOnly(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "save the plan to `FILE`, for seawall apply FILE")
-	cmd.Flags().DurationVar(&valid, "valid", savedFor, "for how long the saved plan may be applied")
+	cmd.Flags().DurationVar(&valid, "valid", savedFor, "how long the saved plan may be applied")
 	_ = cmd.MarkFlagFilename("out", "plan")
-	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "tell changes (2) and weakening ones (3) by the exit code")
+	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 for changes and 3 for weakening changes")
 	return cmd
 }
 

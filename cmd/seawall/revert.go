@@ -21,23 +21,22 @@ func newRevert(t *terminal) *cobra.Command {
 	order := revert.Order{Who: whoami()}
 	cmd := &cobra.Command{
 		Use:   "revert",
-		Short: "Put back what was written, and hold it until git says otherwise",
+		Short: "Undo writes, and hold the zones until git changes",
 		Long: `Put zones back to what they were before the writes of a commit (--commit), or
 before all writes since a time (--since), as seawall history shows them. A zone is
-put back only where what was written is still live, and then as a whole; the others
-are named and left as they are. Drift that was healed under a commit is not brought
-back with --commit; with --since every write counts. Tokens are never reverted.
+put back as a whole, and only if what was written is still live. Other zones are
+listed and left as they are. --commit does not bring back drift that was corrected
+under the commit; --since undoes every write. Tokens are never reverted.
 
-The plan is shown first, and a question asked; --yes in scripts. Guards apply as to
+The command shows the plan first and asks; use --yes in scripts. Guards apply as to
 any change.
 
-Each zone that is put back is held until git declares it otherwise than the commit
-that is in force: the daemon does not write what was reverted once more, and its
-log, seawall plan and seawall hold list say so. The next commit that declares the
-zone otherwise ends the hold; so does seawall hold release zone NAME.
+Each zone that is put back is held, so the daemon does not write the reverted change
+again. Its log, seawall plan and seawall hold list show the hold. The hold ends with
+the next commit that changes the zone, or with seawall hold release zone NAME.
 
-Exit codes: 0 all of it was put back; 1 failure, or the answer was not yes; 4
-partial: zones were named, refused, or could not be written or proved.`,
+Exit codes: 0 everything was put back; 1 failure, or the answer was not yes; 4
+partial: zones were left as they are, refused, or could not be written or proved.`,
 		Example: `  seawall revert --commit 1a2b3c4
   seawall revert --since 1h --zone shop.example
   seawall revert --commit 1a2b3c4 --yes`,
@@ -48,7 +47,7 @@ partial: zones were named, refused, or could not be written or proved.`,
 				return err
 			}
 			if filter.Commit == "" && filter.Since.IsZero() {
-				return fail(errors.New("it is not said what to revert"), "say --commit COMMIT or --since TIME; seawall history shows what was written")
+				return fail(errors.New("--commit or --since is missing"), "give --commit COMMIT or --since TIME; seawall history shows what was written")
 			}
 			order.Filter = filter
 			return t.revert(cmd.Context(), o, order, yes)
@@ -59,8 +58,8 @@ partial: zones were named, refused, or could not be written or proved.`,
 	f.addTo(cmd)
 	cmd.Flags().StringVar(&f.zone, "zone", "", "only the zone of this `NAME`")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release what the plan shows under this `DIGEST` (repeatable)")
-	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "pass freezes that allow that, for this `REASON`, which is recorded")
+	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release the change that the plan shows with this `DIGEST` (repeatable)")
+	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "write during a freeze that allows it; `REASON` is recorded")
 	return cmd
 }
 
@@ -91,8 +90,25 @@ func (t *terminal) revert(ctx context.Context, o options, order revert.Order, ye
 	if err != nil {
 		return explain(err)
 	}
+	if err := t.showRevertPlan(planned); err != nil {
+		return err
+	}
+	t.tellUnused(order.Approve, planned.Plan.Granted)
+	if planned.Zones() == 0 {
+		return exitOfRevert(reconcile.Report{Plan: planned.Plan})
+	}
+	if err := t.confirmRevert(ctx, planned, yes); err != nil {
+		return err
+	}
+	report := run.Apply(ctx, planned)
+	wipe()
+	return t.showReverted(report)
+}
+
+// showRevertPlan shows what would be put back, and what not.
+func (t *terminal) showRevertPlan(planned *revert.Planned) error {
 	if planned.Writes == 0 {
-		return fail(errors.New("the history has no write to a zone that this selects"), "seawall history shows what was written")
+		return fail(errors.New("the history has no matching write to a zone"), "seawall history shows what was written")
 	}
 	if err := planned.Plan.Text(t.out, t.colourOut); err != nil {
 		return err
@@ -100,27 +116,28 @@ func (t *terminal) revert(ctx context.Context, o options, order revert.Order, ye
 	if left := planned.Left(); len(left) > 0 {
 		fmt.Fprintf(t.out, "\nnot put back: %s: %s\n", plural(len(left), "zone", "zones"), oneLine(strings.Join(left, ", ")))
 	}
+	return nil
+}
+
+// confirmRevert asks whether to put zones back, unless yes is the answer already.
+func (t *terminal) confirmRevert(ctx context.Context, planned *revert.Planned, yes bool) error {
 	zones := planned.Zones()
-	t.tellUnused(order.Approve, planned.Plan.Granted)
-	if zones == 0 {
-		return exitOfRevert(reconcile.Report{Plan: planned.Plan})
-	}
 	question := fmt.Sprintf("Put %s back, and hold %s until git differs from commit %s?",
 		plural(zones, "zone", "zones"), map[bool]string{true: "it", false: "them"}[zones == 1], short(planned.Plan.Commit))
 	if !yes && !t.interactive() {
-		return fail(errors.New("nothing was sent: there is no terminal to ask on"), "look at the plan, then run the command again with --yes")
+		return fail(errors.New("nothing was sent: there is no terminal for the question"), "check the plan, then run the command again with --yes")
 	}
-	if err := confirm(ctx, t, question, yes); err != nil {
-		return err
-	}
-	report := run.Apply(ctx, planned)
-	wipe()
+	return confirm(ctx, t, question, yes)
+}
+
+// showReverted shows what was put back.
+func (t *terminal) showReverted(report reconcile.Report) error {
 	fmt.Fprintln(t.out)
 	if err := report.TextOfResults(t.out, t.colourOut); err != nil {
 		return err
 	}
 	if report.Count(reconcile.Converged) > 0 {
-		fmt.Fprintln(t.out, "what was put back is held until git declares it otherwise; seawall hold list shows it")
+		fmt.Fprintln(t.out, "the zones are held until git changes them; seawall hold list shows them")
 	}
 	if report.Err != nil {
 		return explain(report.Err)
@@ -139,7 +156,7 @@ func exitOfRevert(r reconcile.Report) error {
 func (a *assembly) revert(show reconcile.Progress) (*revert.Run, error) {
 	records, ok := a.records.(revert.Records)
 	if !ok {
-		return nil, errors.New("there is no ledger, so no history that could be reverted")
+		return nil, errors.New("there is no ledger, so there is no history to revert")
 	}
 	return &revert.Run{
 		Records: records, Guards: a.guards, Reader: a.reader, Writer: a.writer, Concurrency: a.concurrency,

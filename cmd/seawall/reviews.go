@@ -150,7 +150,7 @@ func compileHead(ctx context.Context, t tree, e evaluator) (desired.State, []des
 		return state, problems, err
 	}
 	return desired.State{}, []desired.Problem{{
-		Origin: desired.Origin{Commit: t.Commit}, Message: "evaluating all of it " + trippedOver(bound),
+		Origin: desired.Origin{Commit: t.Commit}, Message: "evaluating the whole tree " + trippedOver(bound),
 		Hint: "seawall validate shows which folders take long",
 	}}, nil
 }
@@ -184,7 +184,8 @@ func (d *daemon) newDesk() (*desk, error) {
 		Tokens: d.tokensOnRecord(), Guards: d.guards, Approvers: d.Forge.Approvers, Comments: d.Forge.Comment,
 		Deprecations: d.deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
 		Room:        func() int { return config.Budget.Room(lane.Budget.Requests / forOtherReviews) },
-		Concurrency: d.settings.Budget.Concurrency, Now: time.Now, Failed: d.failures.review, Log: d.log, Outages: d.outages,
+		Concurrency: d.settings.Budget.Concurrency, Now: time.Now,
+		Diagnostics: review.Diagnostics{Failed: d.failures.review, Log: d.log, Outages: d.outages},
 	})
 	merges := review.NewMerges(at.Mark, d.log, d.outages)
 	d.begin = merges.Begin

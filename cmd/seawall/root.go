@@ -10,13 +10,13 @@ import (
 func newRoot(t *terminal) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "seawall",
-		Short: "Keep an Edge Platform the way git says it should be",
+		Short: "Keep an Edge Platform in sync with git",
 		Long: `Seawall reads desired state, written in CUE, from a git repository or a folder,
 compares it with what is live on an Edge Platform, sends the smallest set of
 PATCHes that makes them agree, and reads back to prove that they do.
 
-See it work, with nothing to set up:   seawall demo
-Begin a repository of your own:        seawall init my-edge
+See it work, without any setup:        seawall demo
+Create your own repository:            seawall init my-edge
 Check one, without any network:        seawall validate my-edge
 
 Exit codes: 0 success, 1 any failure; plan, apply and status have more, see their help.`,

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/robfig/cron/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -19,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/outage"
+	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
 
@@ -27,19 +29,19 @@ func newRun(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run as a daemon: reconcile on every commit and on a schedule",
-		Long: `Look at git on the sync schedule, and reconcile what a new commit changed at once.
-Between two ticks of the sweep schedule look at every zone once, spread over the
-time. The first run is over everything; so is each start of a fleet that takes no
+		Long: `Fetch git on the sync schedule, and apply the changes of a new commit at once. Read
+every zone once per interval of the sweep schedule, spread over the interval. The
+first run covers everything. A later start covers everything too, if that needs no
 more than a quarter of the request budget.
 
-/healthz, /readyz and /metrics are served on the configured address, and so is
-/hook/git where webhooks are configured. seawall status and seawall why ask the
-daemon over a socket in its state folder. With a forge configured, open pull
-requests get a comment with what a merge would do.
+The daemon serves /healthz, /readyz and /metrics on the configured address, and
+/hook/git if webhooks are configured. seawall status and seawall why ask it over a
+socket in its state folder. If a forge is configured, it comments on open pull
+requests what a merge would change.
 
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
-configuration again; one with a mistake is told and the old one stays. SIGUSR1 has
-every zone looked at now, as fast as the request budget allows.`,
+configuration again; if it has a mistake, that is logged and the old configuration
+stays. SIGUSR1 reads every zone now, as fast as the request budget allows.`,
 		Example: "  seawall run --config /etc/seawall/config.cue",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return t.serve(cmd.Context(), o) },
@@ -166,7 +168,7 @@ func (d *daemon) listen() error {
 	}
 	listener, err := net.Listen("tcp", d.Listen)
 	if err != nil {
-		return fail(err, "listen in the configuration says where /healthz, /readyz and /metrics are served")
+		return fail(err, "listen in the configuration sets the address of /healthz, /readyz and /metrics")
 	}
 	d.listener = listener
 	return nil
@@ -250,27 +252,36 @@ func (d *daemon) tellReload(err error) {
 	d.log.Error("the configuration was not reloaded; the old one stays", attrs...)
 }
 
+// schedules are the configured ones, parsed.
+type schedules struct {
+	reviews     <-chan time.Time // when pull requests are looked at
+	sync, sweep cron.Schedule
+}
+
+func (d *daemon) schedules(ctx context.Context) (s schedules, err error) {
+	if s.reviews, err = reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone); err != nil {
+		return s, err
+	}
+	if s.sync, err = reconcile.ParseSchedule(d.Schedule.Sync, d.Schedule.Timezone); err != nil {
+		return s, err
+	}
+	s.sweep, err = reconcile.ParseSchedule(d.Schedule.Sweep, d.Schedule.Timezone)
+	return s, err
+}
+
 // run is the service, until ctx ends. A signal to look has it look at every zone.
 func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
-	reviews, err := reconcile.Ticks(ctx, d.Schedule.Sync, d.Schedule.Timezone)
-	if err != nil {
-		return err
-	}
-	sync, err := reconcile.ParseSchedule(d.Schedule.Sync, d.Schedule.Timezone)
-	if err != nil {
-		return err
-	}
-	sweep, err := reconcile.ParseSchedule(d.Schedule.Sweep, d.Schedule.Timezone)
+	s, err := d.schedules(ctx)
 	if err != nil {
 		return err
 	}
 	if err := d.listen(); err != nil {
 		return err
 	}
-	health := d.newHealth(sync, sweep)
+	health := d.newHealth(s.sync, s.sweep)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	git := d.assembly.look(sync)
+	git := d.assembly.look(s.sync)
 	pages, err := withHooks(d.pages(health), d.Hooks, func() { d.desk.poke(); git.Poke() }, d.log)
 	if err != nil {
 		return err
@@ -287,18 +298,7 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}
 	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.Schedule.Sync, "sweep", d.Schedule.Sweep)
-	reporters := []reconcile.Reporter{
-		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health,
-	}
-	if d.desk != nil {
-		reporters = append(reporters, d.desk.merges)
-	}
-	heart, err := controller.New(ctx, controller.Config{
-		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
-		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.quota.Budget, Interval: d.assembly.interval,
-		Room: d.assembly.quota.meter.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look,
-		Telling: controller.Telling{Log: d.log, Outages: d.outages},
-	})
+	heart, err := d.controller(ctx, git, s.sweep, health, look)
 	if err != nil {
 		stop()
 		return errors.Join(explain(err), <-served)
@@ -306,11 +306,28 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	d.heart.Store(heart)
 	var beside gosync.WaitGroup
 	if d.desk != nil {
-		beside.Go(func() { d.desk.run(ctx, reviews) })
+		beside.Go(func() { d.desk.run(ctx, s.reviews) })
 	}
 	heart.Run(ctx)
 	stop()
 	beside.Wait()
 	d.log.Info("stopped")
 	return <-served
+}
+
+// controller makes the controller of the daemon, which reports to the log, to health and to
+// the forge.
+func (d *daemon) controller(ctx context.Context, git *source.Source, sweep cron.Schedule, health *status.Status, look <-chan os.Signal) (*controller.Controller, error) {
+	reporters := []reconcile.Reporter{
+		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health,
+	}
+	if d.desk != nil {
+		reporters = append(reporters, d.desk.merges)
+	}
+	return controller.New(ctx, controller.Config{
+		Source: git, Good: d.good, Records: d.records, Guards: d.guards, Reader: d.reader, Writer: d.writer,
+		Tokens: d.tokenWork(d.serving()), Concurrency: d.concurrency, Sweep: sweep, Budget: d.assembly.quota.Budget, Interval: d.assembly.interval,
+		Room: d.assembly.quota.meter.Room, Requests: d.requests, Deprecations: d.deprecations, Reporters: reporters, Begin: d.begin, Look: look,
+		Telling: controller.Telling{Log: d.log, Outages: d.outages},
+	})
 }

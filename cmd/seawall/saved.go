@@ -56,7 +56,7 @@ func writePrivate(path string, data []byte) error {
 func savedPlan(path string, now time.Time) (diff.Saved, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return diff.Saved{}, fail(err, "seawall plan --out "+path+" saves one; without a file apply makes a plan of its own")
+		return diff.Saved{}, fail(err, "seawall plan --out "+path+" saves a plan; without a file apply makes its own plan")
 	}
 	if err != nil {
 		return diff.Saved{}, err
@@ -67,11 +67,11 @@ func savedPlan(path string, now time.Time) (diff.Saved, error) {
 	}
 	saved, err := diff.ReadSaved(file)
 	if err != nil {
-		return diff.Saved{}, fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves one")
+		return diff.Saved{}, fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves a plan")
 	}
 	if !now.Before(saved.ExpiresAt) {
 		return diff.Saved{}, fail(fmt.Errorf("%s: the plan has expired: it was valid until %s", path, saved.ExpiresAt.Format(time.RFC3339)),
-			"look at a new one: seawall plan --out "+path)
+			"make a new plan: seawall plan --out "+path)
 	}
 	return saved, nil
 }
@@ -98,23 +98,23 @@ func fromSaved(t *terminal, args []string, o *options) (func(settings, once.Orde
 // about to be asked.
 func expecting(order once.Order, saved diff.Saved, base string) (once.Order, error) {
 	if len(order.Zones)+len(order.Tokens) > 0 {
-		return order, usage("--only stands beside a saved plan, which has the scope that it was made with")
+		return order, usage("--only cannot be used with a saved plan; the plan keeps its own scope")
 	}
 	if saved.Platform != base {
-		return order, fail(fmt.Errorf("the plan is of the platform %s, and the configured one is %s", saved.Platform, base), "nothing was sent")
+		return order, fail(fmt.Errorf("the plan is for the platform %s, but the configured one is %s", saved.Platform, base), "nothing was sent")
 	}
 	order.Zones, order.Tokens = saved.Zones, saved.Tokens
 	order.Expect = func(now diff.Plan) error {
-		const hint = "nothing was sent; look at a new plan"
+		const hint = "nothing was sent; make and check a new plan"
 		lines := saved.Differences(now)
 		switch {
 		case saved.Commit != now.Commit:
 			if len(lines) == 0 {
-				lines = []string{"it would do the same"}
+				lines = []string{"it would make the same changes"}
 			}
-			return failLines(fmt.Errorf("the plan is of commit %s, and the repository is at %s", short(saved.Commit), short(now.Commit)), told(lines), hint)
+			return failLines(fmt.Errorf("the plan is for commit %s, but the repository is at %s", short(saved.Commit), short(now.Commit)), told(lines), hint)
 		case len(lines) > 0:
-			return failLines(errors.New("applying would not do what the plan says"), told(lines), hint)
+			return failLines(errors.New("the changes would differ from the plan"), told(lines), hint)
 		}
 		return nil
 	}
@@ -136,7 +136,7 @@ func told(lines []string) []string {
 
 func short(commit string) string {
 	if commit == "" {
-		return "none, it is a folder"
+		return "none (a folder)"
 	}
 	return commit[:min(len(commit), 12)]
 }

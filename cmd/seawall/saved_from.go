@@ -35,7 +35,7 @@ func samePath(flag string, saved diff.SavedPath) bool {
 
 // contradicts reports a flag that says otherwise than what a plan was made from.
 func (o *options) contradicts(from diff.SavedFrom) error {
-	const hint = "leave the flag out: the saved plan says it; or make a new plan"
+	const hint = "leave out the flag, the saved plan records it; or make a new plan"
 	for _, path := range []struct {
 		flag, given string
 		saved       diff.SavedPath
@@ -47,9 +47,9 @@ func (o *options) contradicts(from diff.SavedFrom) error {
 		switch {
 		case path.given == "", samePath(path.given, path.saved):
 		case path.saved.Given == "":
-			return fail(fmt.Errorf("%s %s stands beside a plan that was made %s", path.flag, path.given, path.none), hint)
+			return fail(fmt.Errorf("%s %s contradicts the plan, which was made %s", path.flag, path.given, path.none), hint)
 		default:
-			return fail(fmt.Errorf("%s %s stands beside a plan that was made with %s", path.flag, path.given, path.saved.Absolute), hint)
+			return fail(fmt.Errorf("%s %s contradicts the plan, which was made with %s", path.flag, path.given, path.saved.Absolute), hint)
 		}
 	}
 	return nil
@@ -91,8 +91,8 @@ func fillFromSaved(t *terminal, o *options, path string, saved diff.Saved) error
 		return err
 	}
 	if othersWrite(info) {
-		return fail(fmt.Errorf("%s: others may write to it (mode %04o), so it must not say where the credential is sent", path, info.Mode().Perm()),
-			"chmod go-w "+path+", if you trust what is in it", "or name what it was made from: "+strings.Join(taken, " "))
+		return fail(fmt.Errorf("%s: others may write to it (mode %04o), so it cannot be trusted to say where the credential is sent", path, info.Mode().Perm()),
+			"chmod go-w "+path+", if you trust its content", "or give the flags that it was made with: "+strings.Join(taken, " "))
 	}
 	fmt.Fprintln(t.err, t.dim("the saved plan was made with"), oneLine(strings.Join(taken, " ")))
 	return nil

@@ -46,7 +46,7 @@ written to a folder as a package, for editors and for its helpers.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&export, "export", "", "write the CUE package into this `DIR` instead")
+	cmd.Flags().StringVar(&export, "export", "", "write the CUE package to this `DIR` instead")
 	return cmd
 }
 

@@ -116,7 +116,7 @@ func TestConfirm(t *testing.T) {
 		if err := confirm(t.Context(), term, "Go on?", c.yes); !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
 		}
-		if asked := strings.Contains(out.String(), `Go on? Only "yes" goes on: `); asked != (c.tty && !c.yes) {
+		if asked := strings.Contains(out.String(), `Go on? Enter "yes" to continue: `); asked != (c.tty && !c.yes) {
 			t.Errorf("%s: it wrote %q", name, out.String())
 		}
 	}

@@ -51,7 +51,7 @@ func readToken(ref schema.SecretRef) (edge.Secret, error) {
 	}
 	for _, b := range []byte(token.Reveal()) {
 		if b <= ' ' || b > '~' {
-			return edge.Secret{}, fail(errors.New("it contains white space or other characters that no token has"), "it is the bare token, on one line")
+			return edge.Secret{}, fail(errors.New("it contains white space or other characters that a token cannot contain"), "write only the token, on one line")
 		}
 	}
 	return token, nil

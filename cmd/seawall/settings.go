@@ -49,7 +49,7 @@ func (t *terminal) settings(o options) (settings, error) {
 		return settings{}, err
 	}
 	if s.Platform.Extended() && s.Credentials.Tokens == nil {
-		fmt.Fprintln(t.err, t.red("warning:"), `platform.profile is "extended" without credentials.tokens: the tokens of the platform are not looked at`)
+		fmt.Fprintln(t.err, t.red("warning:"), `platform.profile is "extended" without credentials.tokens: Seawall does not read the platform's tokens`)
 	}
 	return s, s.checkCredentials(t)
 }
@@ -80,7 +80,7 @@ func (t *terminal) loadConfig(path string) (schema.Config, error) {
 	if errors.Is(err, os.ErrNotExist) && path == defaultConfig {
 		return schema.Config{}, fail(fmt.Errorf("there is no configuration: %s does not exist", path),
 			"name one with --config or SEAWALL_CONFIG",
-			"or need none: --dir DIR --base-url URL, with the credential in "+envRulesetsToken)
+			"or use no configuration: --dir DIR --base-url URL, with the credential in "+envRulesetsToken)
 	}
 	if err != nil {
 		return schema.Config{}, fmt.Errorf("reading the configuration: %w", err)

@@ -73,7 +73,7 @@ type lockedTokens struct{ *ledger.Ledger }
 func (l lockedTokens) Tokens(ctx context.Context) (diff.TokensLive, error) {
 	err := l.LockTokens()
 	if errors.Is(err, ledger.ErrHeld) {
-		return diff.TokensLive{Unknown: err.Error(), Hint: "leave tokens to that process, or stop it"}, nil
+		return diff.TokensLive{Unknown: err.Error(), Hint: "let that process manage the tokens, or stop it"}, nil
 	}
 	if err != nil {
 		return diff.TokensLive{}, err

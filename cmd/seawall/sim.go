@@ -30,17 +30,16 @@ func newSim(t *terminal) *cobra.Command {
 		Short: "Serve a simulated Edge Platform",
 		Long: `Serve the platform's API from memory, with the behaviour its reference documents:
 accounts, zones, managed rulesets, entry points, envelopes, errors, paging and
-rate limits. Any client of the platform can be tried against it. The profile
-extended adds the calls on tokens that are known beyond the reference: list, read,
+rate limits. You can test any client of the platform against it. The profile
+extended adds calls on tokens that the reference does not document: list, read,
 replace, roll, delete, verify, and the list of permission groups.
 
 The first line on standard output is JSON: {"base_url","rulesets_token","tokens_token"}.
-The platform is that of the day which its clock shows: what the deprecation
-calendar says has gone is gone, and before its day it is there. --at sets the
-clock, which then goes on, so that a client's tests can be run against next year.
-Quirks make it behave as real servers have been seen to; --list-quirks explains
-them. Below /__sim/ are the transcript of all requests, the state, and ways to
-plant drift, set quirks and move the clock.`,
+The simulator follows the deprecation calendar by its own clock: a call is answered
+before its end and not after it. --at sets the clock, which then runs on, so you
+can run the tests of a client against next year. Quirks imitate misbehaviour of
+real servers; --list-quirks explains them. The paths below /__sim/ show the
+transcript of all requests and the state, make drift, set quirks and the clock.`,
 		Example: `  seawall sim --listen 127.0.0.1:8787
   seawall sim --quirk patch=merge --quirk throttle=10
   seawall sim --at 2025-06-15 --quirk deprecation-headers
@@ -49,17 +48,17 @@ plant drift, set quirks and move the clock.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.simulate(cmd, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 takes a free one")
-	flags.StringVar(&f.basePath, "base-path", sim.DefaultBasePath, "what precedes the paths of the API")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 picks a free port")
+	flags.StringVar(&f.basePath, "base-path", sim.DefaultBasePath, "prefix of the paths of the API")
 	flags.StringVar(&f.seed, "seed", "", "JSON `FILE` with accounts and zones; default: one account, three zones")
-	flags.StringVar(&f.profile, "profile", mem.Documented, "documented, or extended: also the calls on tokens beyond the reference")
+	flags.StringVar(&f.profile, "profile", mem.Documented, "documented, or extended with undocumented calls on tokens")
 	flags.StringVar(&f.vendor, "vendor", "vendor", "vendor segment of resource identifiers")
 	flags.StringVar(&f.at, "at", "", "`DATE` at which the simulated clock starts, as 2027-01-31 or RFC 3339")
 	flags.StringArrayVar(&f.quirks, "quirk", nil, "`NAME[=VALUE]` of a misbehaviour to imitate (repeatable)")
 	flags.BoolVar(&f.listQuirks, "list-quirks", false, "explain the quirks and exit")
 	flags.BoolVar(&f.printSeed, "print-seed", false, "print the seed as JSON and exit")
-	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen beyond this machine, and obey control from anywhere")
-	flags.BoolVar(&f.noLimit, "no-rate-limit", false, "answer any number of requests")
+	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen on addresses that other machines can reach; they can control the simulator")
+	flags.BoolVar(&f.noLimit, "no-rate-limit", false, "do not limit the request rate")
 	addLogFlags(cmd, &f.logFormat, &f.logLevel)
 	return cmd
 }
@@ -88,7 +87,7 @@ func (t *terminal) simulate(cmd *cobra.Command, f simFlags) error {
 		RateLimit: sim.RateLimit{Off: f.noLimit}, AllowRemoteControl: f.allowRemote, Calendar: calendar,
 	})
 	if err != nil {
-		return fail(err, "seawall sim --list-quirks and --print-seed show what there is")
+		return fail(err, "seawall sim --list-quirks lists the quirks, --print-seed prints a seed")
 	}
 	if f.at != "" {
 		at, err := parseDate(f.at)
@@ -116,11 +115,11 @@ func readSeed(path string) (mem.Seed, error) {
 	}
 	data, err := readSmall(path, maxSeed)
 	if err != nil {
-		return mem.Seed{}, fail(fmt.Errorf("--seed: %w", err), "seawall sim --print-seed prints one to begin with")
+		return mem.Seed{}, fail(fmt.Errorf("--seed: %w", err), "seawall sim --print-seed prints an example")
 	}
 	seed, err := mem.ReadSeed(bytes.NewReader(data))
 	if err != nil {
-		return mem.Seed{}, fail(fmt.Errorf("%s: %w", path, err), "seawall sim --print-seed prints one to begin with")
+		return mem.Seed{}, fail(fmt.Errorf("%s: %w", path, err), "seawall sim --print-seed prints an example")
 	}
 	return seed, nil
 }
@@ -137,7 +136,7 @@ func listen(address string, remote bool) (net.Listener, error) {
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fail(fmt.Errorf("--listen %s: %w", address, cause(err)), "port 0 takes a free one")
+		return nil, fail(fmt.Errorf("--listen %s: %w", address, cause(err)), "use port 0 to pick a free port")
 	}
 	return listener, nil
 }

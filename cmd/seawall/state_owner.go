@@ -31,11 +31,11 @@ func ownerOfState(dir string) (stateOwner, error) {
 		return stateOwner{}, nil
 	case me != 0:
 		return stateOwner{}, fail(fmt.Errorf("the state folder %s belongs to %s, and this is %s", dir, userName(uid), userName(me)),
-			"nothing was touched; run it as that user, whom the daemon runs as: sudo -u "+userName(uid)+" seawall …")
+			"nothing was changed; run the command as the daemon's user: sudo -u "+userName(uid)+" seawall …")
 	}
 	if err := os.Lchown(dir, uid, gid); err != nil { // changes nothing, and shows whether it may
 		return stateOwner{}, fail(fmt.Errorf("root may not give files to %s, the owner of the state folder %s: %w", userName(uid), dir, err),
-			"nothing was touched; run it as that user: sudo -u "+userName(uid)+" seawall …")
+			"nothing was changed; run the command as that user: sudo -u "+userName(uid)+" seawall …")
 	}
 	return stateOwner{dir, uid, gid}, nil
 }

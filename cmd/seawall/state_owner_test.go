@@ -137,7 +137,7 @@ func TestOtherUserIsRefused(t *testing.T) {
 	}
 	for _, args := range [][]string{{"token", "init"}, {"waves", "resume"}, {"plan"}, {"apply"}} {
 		out, err := o.run(otherUser, args...)
-		if err == nil || !strings.Contains(out, "belongs to #41001, and this is #41002") || !strings.Contains(out, "hint: nothing was touched") {
+		if err == nil || !strings.Contains(out, "belongs to #41001, and this is #41002") || !strings.Contains(out, "hint: nothing was changed") {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}

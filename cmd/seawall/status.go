@@ -21,7 +21,7 @@ type asking struct {
 
 func (a *asking) addTo(cmd *cobra.Command) {
 	addConfig(cmd, &a.options)
-	cmd.Flags().StringVar(&a.address, "address", "", "ask the daemon at `URL`, such as http://127.0.0.1:8710, instead of over its socket")
+	cmd.Flags().StringVar(&a.address, "address", "", "ask the daemon at `URL`, such as http://127.0.0.1:8710, instead of its socket")
 	cmd.Flags().StringVarP(&a.output, "output", "o", "text", "text or json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -30,18 +30,18 @@ func newStatus(t *terminal) *cobra.Command {
 	var a asking
 	cmd := &cobra.Command{
 		Use:   "status [ZONE]",
-		Short: "Ask the running daemon how it is, or how a zone is",
-		Long: `Ask the running daemon which commit is in force and which is wanted, when git was
-last fetched, how many zones are in sync and which are not, what is in the queue, what
-is left of the request budget, and which outages, holds and freezes there are. With the
-name or the id of a zone: what differs there, when it was read, and when it is read next.
+		Short: "Show the state of the running daemon, or of a zone",
+		Long: `Show the commit in force and the newest one, the time of the last fetch, the zones in
+sync and those that are not, the queue, the rest of the request budget, and the current
+outages, holds and freezes. With the name or the id of a zone, show what differs there,
+when the zone was read last, and when it is read next.
 
-The daemon answers on a socket in its state folder, which its own user and root may use.
---address asks it over its listen address instead, where that serves /status. The zones
-that are listed are at most 20.
+The daemon answers on a socket in its state folder. Only its own user and root may use
+it. --address asks over the listen address instead, if that serves /status. At most 20
+zones are listed.
 
-Exit codes: 0 healthy and in sync, 2 changes are pending, 4 something needs a person or
-an outage lasts, 1 the daemon does not answer or declares no such zone.`,
+Exit codes: 0 healthy and in sync, 2 changes are pending, 4 something needs attention or
+an outage lasts, 1 the daemon does not answer or does not know the zone.`,
 		Example: "  seawall status\n  seawall status shop.example\n  seawall status -o json | jq -r .verdict",
 		Args:    perhapsZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,13 +63,12 @@ func newWhy(t *terminal) *cobra.Command {
 	var a asking
 	cmd := &cobra.Command{
 		Use:   "why ZONE",
-		Short: "Say why a zone is as it is, and when it is looked at next",
-		Long: `Ask the running daemon for the last decision about a zone, in sentences: the stage
-that took it (read, plan, guard, write, prove), the guard, hold or window, since when,
-what changes it, and when and why the zone is looked at next. The JSON form is the one
-of seawall status ZONE.
+		Short: "Explain the state of a zone, and when it is read next",
+		Long: `Explain the daemon's last decision about a zone: the stage that made it (read, plan,
+guard, write, prove), the guard, hold or window, since when it applies, what changes it,
+and when and why the zone is read next. The JSON form is that of seawall status ZONE.
 
-Exit codes: 0 the daemon has answered, 1 it does not answer or declares no such zone.`,
+Exit codes: 0 the daemon answers, 1 it does not answer or does not know the zone.`,
 		Example: "  seawall why shop.example",
 		Args:    oneZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -151,13 +150,13 @@ func unanswered(err error, where string) error {
 	case errors.As(err, &none) && none.Near != "":
 		return fail(err, fmt.Sprintf("did you mean %q?", none.Near))
 	case errors.As(err, &none):
-		return fail(err, "seawall plan names the zones; no commit may be in force yet, which seawall status says")
+		return fail(err, "seawall plan lists the zones; seawall status shows whether a commit is in force yet")
 	case errors.Is(err, fs.ErrPermission):
-		return fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cause(err)), "only the daemon's own user and root may ask it: use sudo, or --address")
+		return fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cause(err)), "only the daemon's own user and root may use the socket: use sudo, or --address")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cause(err)), "is seawall run at work, with this configuration?")
+		return fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cause(err)), "check that seawall run is running with this configuration")
 	}
-	return fail(fmt.Errorf("%s: %w", where, err), "listen serves /status where it is a loopback address, or health.status is true")
+	return fail(fmt.Errorf("%s: %w", where, err), "listen serves /status if it is a loopback address or health.status is true")
 }
 
 // exitOf is the exit code of a verdict.

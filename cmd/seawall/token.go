@@ -18,11 +18,11 @@ import (
 func newToken(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Ask about API tokens, and tell what only a person can know",
-		Long: `explain and who-can answer what declared API tokens may do, from the desired state
-alone. list shows the tokens on record; init, adopt, resolve and revoked put a
-person's word on record, about what the platform cannot be asked. None of them
-sends anything to the platform.`,
+		Short: "Explain API tokens, and record facts about them",
+		Long: `explain and who-can say what declared API tokens may do. They read only the desired
+state. list shows the tokens in the ledger. init, adopt, resolve and revoked record
+facts in the ledger that Seawall cannot find out itself. No command writes to the
+platform.`,
 		Example: "  seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -41,12 +41,12 @@ type inquiry struct {
 
 func (i *inquiry) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&i.group, "group", "", "permission group that is asked for, by its `ID`, or by the name that is declared")
-	flags.StringVar(&i.zone, "zone", "", "on this zone: the `NAME` it is declared by, or its id")
-	flags.StringVar(&i.account, "account", "", "on this account, or with --zone the account it is in: the `KEY` it is declared by, or its id")
+	flags.StringVar(&i.group, "group", "", "permission group to check: its `ID`, or its declared name")
+	flags.StringVar(&i.zone, "zone", "", "on this zone: its declared `NAME`, or its id")
+	flags.StringVar(&i.account, "account", "", "on this account, or with --zone the account of the zone: its declared `KEY`, or its id")
 	flags.BoolVar(&i.user, "user", false, "on the calling user")
-	flags.StringVar(&i.ip, "ip", "", "from this client `ADDRESS`; without it addresses are not asked")
-	flags.StringVar(&i.at, "at", "", "at this `TIME`, 2027-01-01T00:00:00Z or now; without it the validity window is not asked")
+	flags.StringVar(&i.ip, "ip", "", "from this client `ADDRESS`; without it addresses are not checked")
+	flags.StringVar(&i.at, "at", "", "at this `TIME`, 2027-01-01T00:00:00Z or now; without it the validity window is not checked")
 	flags.StringVar(&i.config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+defaultConfig+")")
 	flags.StringVar(&i.dir, "dir", "", "read desired state from `DIR` instead of git; needs no configuration")
 	flags.StringVarP(&i.output, "output", "o", "text", "text or json")
@@ -82,9 +82,9 @@ func (i inquiry) check() error {
 	case i.group == "":
 		return fail(errors.New("--group is missing"), "name the permission group by its id, as in a token's permission_groups")
 	case i.zone == "" && i.account == "" && !i.user:
-		return fail(errors.New("it is not said what to act on"), "say --zone NAME, --account KEY or --user")
+		return fail(errors.New("--zone, --account or --user is missing"), "give --zone NAME, --account KEY or --user")
 	case i.user && (i.zone != "" || i.account != ""):
-		return fail(errors.New("--user stands beside another target"), "ask about one of them at a time")
+		return fail(errors.New("--user cannot be combined with --zone or --account"), "ask about one target at a time")
 	}
 	return nil
 }

@@ -26,12 +26,12 @@ func newTokenAdopt(t *terminal) *cobra.Command {
 	var expiresOn string
 	cmd := &cobra.Command{
 		Use:   "adopt KEY ID",
-		Short: "Take over a token that was made elsewhere",
-		Long: `Say that the declared token KEY exists already, with this id on the platform, and
-that its secret is where it belongs. Where platform.profile is "extended" the
-platform is asked whether it has the token, and the next run mends what differs;
-else it is taken to be as declared, and of one that rotates say when it ends: its
-successor is made before that.`,
+		Short: "Record an existing token as a declared one",
+		Long: `Record that the declared token KEY already exists with this id on the platform, and
+that its secret is in place. If platform.profile is "extended", the command checks
+that the platform has the token, and the next run corrects what differs. Otherwise
+Seawall assumes that the token is as declared. For a token that rotates, give its
+end with --expires-on: Seawall creates the successor before that time.`,
 		Example: "  seawall token adopt ci-dns ed17574386854bf78a67040be0a770b0",
 		Args:    keyAndID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,7 +55,7 @@ successor is made before that.`,
 		},
 	}
 	addConfig(cmd, &o)
-	cmd.Flags().StringVar(&expiresOn, "expires-on", "", "of a token that rotates: the `TIME` at which it ends, 2027-01-01T00:00:00Z")
+	cmd.Flags().StringVar(&expiresOn, "expires-on", "", "for a token that rotates: the `TIME` when it expires, 2027-01-01T00:00:00Z")
 	return cmd
 }
 
@@ -83,7 +83,7 @@ func adopted(token desired.Token, expiresOn string) (diff.TokenRecord, error) {
 	case err != nil:
 		return record, fail(fmt.Errorf("--expires-on %q is not a time in UTC", expiresOn), "write it as 2027-01-01T00:00:00Z")
 	case token.Rotate == nil:
-		return record, fail(fmt.Errorf("--expires-on is for a token that rotates, and %q does not", token.Key), "its declaration says when it ends: expires_on")
+		return record, fail(fmt.Errorf("--expires-on is for a token that rotates, and %q does not", token.Key), "its declaration sets the end: expires_on")
 	}
 	record.Spec.ExpiresOn = end.Format(time.RFC3339)
 	return record, nil
@@ -104,7 +104,7 @@ func (s settings) look(ctx context.Context, record *diff.TokenRecord) error {
 	case errors.Is(err, edge.ErrNotOffered):
 		return nil
 	case errors.Is(err, edge.ErrNotFound):
-		return fail(fmt.Errorf("the platform has no token %s", record.ID), "copy the id from the dashboard; nothing was put on record")
+		return fail(fmt.Errorf("the platform has no token %s", record.ID), "copy the id from the dashboard; nothing was recorded")
 	case err != nil:
 		return fmt.Errorf("looking for token %s: %w", record.ID, err)
 	}
@@ -119,7 +119,7 @@ func (t *terminal) declaredToken(cmd *cobra.Command, o options, key string) (des
 	}
 	i := slices.IndexFunc(state.Tokens, func(token desired.Token) bool { return token.Key == key })
 	if i < 0 {
-		return desired.Token{}, fail(fmt.Errorf("no token %q is declared", key), "declare it first, as it is on the platform")
+		return desired.Token{}, fail(fmt.Errorf("no token %q is declared", key), "declare it first, exactly as it is on the platform")
 	}
 	return state.Tokens[i], nil
 }

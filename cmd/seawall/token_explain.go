@@ -13,15 +13,15 @@ func newTokenExplain(t *terminal) *cobra.Command {
 	var i inquiry
 	cmd := &cobra.Command{
 		Use:   "explain KEY",
-		Short: "Say whether a declared token may do a thing, and by which line",
-		Long: `Say whether the declared token KEY has a permission group on a zone, an account
+		Short: "Show whether a declared token has a permission, and which line decides",
+		Long: `Show whether the declared token KEY has a permission group on a zone, an account
 or the calling user, and which policy decides, with its file, line and column.
 
-A policy that denies decides before any that allows; what no policy names is
-denied. What is not asked (--ip, --at) counts as fulfilled and is named in the
-answer. Which resource types a permission group is scoped for is known to the
-platform alone: unless declared, it is taken to be for the type that is asked. A
-group that is declared by its name is asked for by that.
+A policy that denies wins over any that allows. A permission that no policy names
+is denied. Conditions that the question leaves out (--ip, --at) count as met, and
+the answer lists them. Only the platform knows the resource type of a permission
+group: unless it is declared, the command assumes the type of the question. Ask
+for a group by its name if it is declared by its name.
 
 Exit codes: 0 allowed, 2 denied, 1 no answer.`,
 		Example: `  seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .

@@ -28,7 +28,7 @@ func (t *terminal) onLedger(o options, do func(settings, *ledger.Ledger) error) 
 	s := settings{Config: config}
 	err = s.holdingLedger(func(memory *ledger.Ledger) error { return do(s, memory) })
 	if errors.Is(err, ledger.ErrHeld) {
-		return fail(err, "stop the daemon for this: systemctl stop seawall, and start it afterwards")
+		return fail(err, "stop the daemon first: systemctl stop seawall; start it again afterwards")
 	}
 	return explain(err)
 }
@@ -62,13 +62,12 @@ func newTokenInit(t *terminal) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Say that the ledger knows all tokens there are",
-		Long: `Give your word that the platform holds no token of this repository beyond those
-the ledger knows. Until then, and again after the ledger was copied or put back
-from a backup, nothing is created: a forgotten token would be created twice.
+		Short: "Confirm that the ledger has all existing tokens",
+		Long: `Confirm that the platform has no token of this repository beyond those in the
+ledger. Before that, and after the ledger was copied or restored from a backup,
+Seawall creates no token: it could create an existing one again.
 
-Look into the dashboard first. Tokens that exist are taken over with
-seawall token adopt.`,
+Check the dashboard first. Record existing tokens with seawall token adopt.`,
 		Example: "  seawall token init",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -91,16 +90,15 @@ func newTokenResolve(t *terminal) *cobra.Command {
 	var abandon, retry bool
 	cmd := &cobra.Command{
 		Use:   "resolve KEY",
-		Short: "Say what became of a creation whose outcome is unknown",
-		Long: `A creation whose answer was lost is quarantined: a token may exist whose secret
-nobody has. Look for it in the dashboard, by its name and the time, then say:
+		Short: "Record the outcome of a quarantined creation",
+		Long: `If the answer to a creation is lost, Seawall quarantines it: a token may exist whose
+secret is lost. Search the dashboard for its name and the time, then use one of:
 
-  --adopt ID   it exists; you gave it a new secret there, and took that where it belongs
+  --adopt ID   it exists; you rolled its secret there and put the new one in place
   --abandon    it existed, and you revoked it
-  --retry      it never did
+  --retry      it was never created
 
-After the last two the attempt is forgotten, and the next run creates what is
-still declared.`,
+After --abandon or --retry the next run creates the token, if it is still declared.`,
 		Example: "  seawall token resolve ci-dns --retry\n  seawall token resolve ci-dns --adopt ed17574386854bf78a67040be0a770b0",
 		Args:    oneToken,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -129,7 +127,7 @@ func resolution(adopt string, abandon, retry bool) (ledger.Resolution, error) {
 	}
 	switch {
 	case said != 1:
-		return ledger.Resolution{}, usage("say exactly one of --adopt ID, --abandon and --retry")
+		return ledger.Resolution{}, usage("give exactly one of --adopt ID, --abandon and --retry")
 	case abandon:
 		return ledger.Resolution{How: ledger.ByAbandoning}, nil
 	case retry:
@@ -143,8 +141,8 @@ func newTokenRevoked(t *terminal) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "revoked ID",
-		Short:   "Say that a token no longer exists",
-		Long:    "Say that you revoked a token on the platform, such as a superseded one or an orphan\nthat a plan names. Nothing is sent; the ledger forgets it.",
+		Short:   "Record that a token no longer exists",
+		Long:    "Record that you revoked a token on the platform, such as a superseded one or an\norphan that a plan lists. Nothing is sent; the ledger removes the token.",
 		Example: "  seawall token revoked ed17574386854bf78a67040be0a770b0",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -161,8 +159,8 @@ func newTokenList(t *terminal) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "Show the tokens the ledger knows",
-		Long:    "Show every token on record, with how far its creation came and when it ends by\nitself. No secret is shown.",
+		Short:   "Show the tokens in the ledger",
+		Long:    "Show every token in the ledger, with the state of its creation and its expiry. No\nsecret is shown.",
 		Example: "  seawall token list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

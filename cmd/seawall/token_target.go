@@ -62,13 +62,13 @@ func (i inquiry) findZone(state desired.State, within edge.AccountID) (access.Ta
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return access.Target{}, fail(fmt.Errorf("zone %q is declared in the accounts %s", i.zone, strings.Join(accounts, ", ")), "say which with --account")
+		return access.Target{}, fail(fmt.Errorf("zone %q is declared in the accounts %s", i.zone, strings.Join(accounts, ", ")), "choose one with --account")
 	case len(others) > 0:
 		return access.Target{}, fail(fmt.Errorf("zone %q is not in account %q", i.zone, i.account), fmt.Sprintf("it is declared in %s", strings.Join(others, ", ")))
 	case !edge.ValidID(i.zone):
 		return access.Target{}, unknownName("zone", i.zone, keys)
 	case within == "":
-		return access.Target{}, fail(fmt.Errorf("zone %s is not declared, so its account is not known", i.zone), "say the account with --account")
+		return access.Target{}, fail(fmt.Errorf("zone %s is not declared, so its account is not known", i.zone), "give the account with --account")
 	}
 	return access.OfZone(within, edge.ZoneID(i.zone)), nil
 }

@@ -83,8 +83,8 @@ func (v verdict) undecided() error {
 	if len(v.open) == 0 {
 		return nil
 	}
-	return fail(fmt.Errorf("token %s: only the platform knows whether %s is among its permission groups (%s)", v.token.Key, v.Group, strings.Join(v.open, ", ")),
-		"ask by the name that is declared, --group NAME, or declare ids and names")
+	return fail(fmt.Errorf("token %s: only the platform knows whether %s is one of its permission groups (%s)", v.token.Key, v.Group, strings.Join(v.open, ", ")),
+		"ask by the declared name, --group NAME, or declare ids and names")
 }
 
 // asked tells the question in a line.

@@ -13,12 +13,12 @@ func newTokenWhoCan(t *terminal) *cobra.Command {
 	var i inquiry
 	cmd := &cobra.Command{
 		Use:   "who-can",
-		Short: "List the declared tokens that may do a thing",
+		Short: "List the declared tokens that have a permission",
 		Long: `List the declared tokens that have a permission group on a zone, an account or
-the calling user, each with the line of the policy that allows it. The question
-is asked, and answered, as by seawall token explain.
+the calling user, each with the line of the policy that allows it. The flags and
+the rules are those of seawall token explain.
 
-Exit codes: 0, also when no token may; 1 no answer.`,
+Exit codes: 0, also if no token has the permission; 1 no answer.`,
 		Example: `  seawall token who-can --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .
   seawall token who-can --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --ip 192.0.2.7 --at now
   seawall token who-can --group 4755a26eedb94da69e1066d98aa820be --account prod -o json | jq -r .tokens[].token`,

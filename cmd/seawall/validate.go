@@ -15,8 +15,8 @@ func newValidate(t *terminal) *cobra.Command {
 		Use:   "validate [DIR]",
 		Short: "Check a folder of desired state, without any network",
 		Long: `Evaluate every folder of CUE files below DIR (default: the current folder) the
-way the daemon does, and tell all mistakes at once, each with its place and a
-hint. It needs neither a configuration nor a network.
+way the daemon does, and print all mistakes at once, each with its place and a
+hint. It needs no configuration and no network.
 
 Exit codes: 0 valid, 1 not.`,
 		Example: "  seawall validate\n  seawall validate examples/fleet\n  seawall validate -o json . | jq .problems",

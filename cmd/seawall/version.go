@@ -47,7 +47,7 @@ func newVersion(t *terminal) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print which Seawall this is",
+		Short:   "Print the version",
 		Example: "  seawall version\n  seawall version -o json",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

@@ -16,10 +16,10 @@ import (
 func newWaves(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "waves",
-		Short: "Look at how far a commit has come, and let it go on",
-		Long: `Where waves are configured a commit reaches the fleet in steps, and halts when a
-step goes wrong. show says how far it has come; resume lets it go on. The daemon
-may run meanwhile.`,
+		Short: "Show the progress of a rollout, and resume it",
+		Long: `If waves are configured, a commit is applied to the zones in steps, and halts when a
+step fails. show prints the progress; resume continues a halted rollout. The daemon
+may be running.`,
 		Example: "  seawall waves show",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -32,7 +32,7 @@ func newWavesShow(t *terminal) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "show",
-		Short:   "Show how far the commit on record has come",
+		Short:   "Show the progress of the current commit",
 		Example: "  seawall waves show",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +51,7 @@ func newWavesShow(t *terminal) *cobra.Command {
 
 func (t *terminal) showWaves(o reconcile.Rollout) error {
 	if len(o.Zones) == 0 {
-		_, err := fmt.Fprintln(t.out, "no commit is on its way through the waves")
+		_, err := fmt.Fprintln(t.out, "no rollout is in progress")
 		return err
 	}
 	fmt.Fprintf(t.out, "commit %s, wave %d open\n", oneLine(o.Commit[:min(len(o.Commit), 12)]), o.Wave)
@@ -82,16 +82,16 @@ func newWavesResume(t *terminal) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "resume",
-		Short: "Let a halted rollout go on",
-		Long: `Say that what went wrong in a wave is known and no reason to stop. Zones that
-failed are tried again; the waves go on once the open one is done and has soaked.`,
+		Short: "Resume a halted rollout",
+		Long: `Resume a rollout after you have checked why it halted. Failed zones are tried again;
+the next wave starts when the current one is done and its soak time is over.`,
 		Example: "  seawall waves resume",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.besideDaemon(o, func(_ settings, memory *ledger.Ledger) error {
 				halted, err := memory.Resume(cmd.Context())
 				if err == nil && !halted {
-					err = fail(fmt.Errorf("nothing is halted"), "seawall waves show says how far the commit has come")
+					err = fail(fmt.Errorf("no rollout is halted"), "seawall waves show prints the progress")
 				}
 				return err
 			})

@@ -62,10 +62,10 @@ func (c *configReader) checkForge(config *Config) {
 		return
 	}
 	if f.Kind == "gitea" && f.URL == "" {
-		c.problem("forge", "needs a url", "Gitea and Forgejo are on many servers: name the address of yours")
+		c.problem("forge", "needs a url", "Gitea and Forgejo have no default server: set the address of yours")
 	}
 	if u, err := url.Parse(f.URL); err != nil || f.URL != "" && u.Host == "" {
-		c.problem("forge.url", "is not an address", "") // it may hold a password
+		c.problem("forge.url", "is not a URL", "") // it may hold a password
 	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		c.problem("forge.url", "must have neither user, query nor fragment", "")
 	}
@@ -73,11 +73,11 @@ func (c *configReader) checkForge(config *Config) {
 		c.problem("forge.project", fmt.Sprintf("%q is not owner/name", f.Project), "only GitLab has groups in groups")
 	}
 	if !strings.HasPrefix(config.Source.Ref, "refs/heads/") {
-		c.problem("source.ref", fmt.Sprintf("%q is not a branch, and pull requests are made against one", config.Source.Ref), "follow a branch, or leave out forge")
+		c.problem("source.ref", fmt.Sprintf("%q is not a branch, but pull requests need a branch", config.Source.Ref), "follow a branch, or leave out forge")
 	}
 	for i, name := range f.Approvers {
 		if strings.HasPrefix(name, "@") {
-			c.problem(fmt.Sprintf("forge.approvers[%d]", i), fmt.Sprintf("%q is not the name of an account", name), "leave out the @; teams are not known here")
+			c.problem(fmt.Sprintf("forge.approvers[%d]", i), fmt.Sprintf("%q is not the name of an account", name), "leave out the @; teams are not supported")
 		}
 	}
 }

@@ -194,13 +194,13 @@ func (c *configReader) checkRule(path string, g Guard) {
 func (c *configReader) checkFreeze(path string, f *Freeze, config *Config, v cue.Value) {
 	err := parseCron(f.Cron)
 	if err == nil && strings.HasPrefix(f.Cron, "@every") {
-		err = errors.New("@every has no beginning")
+		err = errors.New("@every has no start time")
 	}
 	if err != nil {
 		c.problem(path+".cron", fmt.Sprintf("%q is not a cron expression: %v", f.Cron, err), `five fields such as "0 18 * * 5", or @daily`)
 	}
 	if f.For <= 0 {
-		c.problem(path+`."for"`, fmt.Sprintf("%q is not a length of time above zero", text(v, path+`."for"`)), "")
+		c.problem(path+`."for"`, fmt.Sprintf("%q is not a duration above zero", text(v, path+`."for"`)), "")
 	}
 	if f.Timezone = config.Schedule.Timezone; !at(v, path+".timezone").Exists() {
 		return

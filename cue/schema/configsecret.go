@@ -19,11 +19,11 @@ func conceal(problems []desired.Problem) []desired.Problem {
 			continue
 		}
 		if inside := found[4]; inside != "" {
-			problems[i].Message = "what stands here " + afterQuoted(p.Message)
+			problems[i].Message = "this value " + afterQuoted(p.Message)
 			continue
 		}
-		problems[i].Message = "a secret cannot stand in the configuration"
-		problems[i].Hint = `say where it is: {file: "/…"}, {env: "NAME"} or {systemd: "name"}; and take the one that stood here out of use`
+		problems[i].Message = "the configuration must not contain a secret"
+		problems[i].Hint = `give its source: {file: "/…"}, {env: "NAME"} or {systemd: "name"}; and revoke the secret that was written here`
 	}
 	return problems
 }

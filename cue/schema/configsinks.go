@@ -97,14 +97,14 @@ func (c *configReader) checkSinks(config *Config) {
 
 func (c *configReader) checkTimeout(path string, timeout time.Duration) {
 	if timeout <= 0 {
-		c.problem(path, fmt.Sprintf("%q is not a length of time above zero", timeout), "")
+		c.problem(path, fmt.Sprintf("%q is not a duration above zero", timeout), "")
 	}
 }
 
 func (c *configReader) checkVault(path string, s VaultSink) {
 	c.checkTimeout(path+".timeout", s.Timeout)
 	if u, err := url.Parse(s.Address); err != nil || u.Host == "" {
-		c.problem(path+".address", "is not an address", "") // it may hold a password
+		c.problem(path+".address", "is not a URL", "") // it may hold a password
 	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		c.problem(path+".address", "must have neither user, query nor fragment", "")
 	}
@@ -127,9 +127,9 @@ func (c *configReader) checkKubernetes(path string, s KubernetesSink) {
 func (c *configReader) checkRoot(path, root string, config *Config) {
 	switch key := config.Seal.KeyFile; {
 	case below(root, config.StateDir), below(config.StateDir, root):
-		c.problem(path, fmt.Sprintf("%q and state.dir (%s) must not be one in the other", root, config.StateDir), "give secrets a folder of their own")
+		c.problem(path, fmt.Sprintf("%q and state.dir (%s) must not contain each other", root, config.StateDir), "use a separate folder for secrets")
 	case key != "" && below(key, root):
-		c.problem(path, fmt.Sprintf("%q must not hold state.seal.key_file (%s)", root, key), "give secrets a folder of their own")
+		c.problem(path, fmt.Sprintf("%q must not hold state.seal.key_file (%s)", root, key), "use a separate folder for secrets")
 	}
 }
 

@@ -12,7 +12,7 @@ func (c *configReader) checkSeal(config *Config) {
 	c.exactlyOne("state.seal", []string{"key_file", "recipient"}, []bool{seal.KeyFile != "", seal.Recipient != ""})
 	switch {
 	case strings.HasPrefix(strings.ToUpper(seal.Recipient), "AGE-SECRET-KEY-"):
-		c.problem("state.seal.recipient", "this is a secret key, not a recipient", "put it into a file of mode 0600, name that as key_file, and make sure nobody has read it here")
+		c.problem("state.seal.recipient", "this is a secret key, not a recipient", "put it into a file of mode 0600, set key_file to that file, and make sure that this file was not read by others")
 	case seal.Recipient != "" && !strings.HasPrefix(seal.Recipient, "age1"):
 		c.problem("state.seal.recipient", "is not a recipient of age", "age-keygen -y KEYFILE prints the recipient of a key: age1…")
 	}

@@ -17,7 +17,7 @@ func (c *configReader) verify(v cue.Value) *Verify {
 	}
 	verify := &Verify{text(v, path+".openpgp"), text(v, path+".ssh"), text(v, path+".require")}
 	if verify.OpenPGP == "" && verify.SSH == "" {
-		c.problem(path, "names no keys, so that no commit could ever pass", "name a file as openpgp, as ssh, or both")
+		c.problem(path, "names no keys, so every commit would be rejected", "set openpgp, ssh, or both to a file")
 	}
 	return verify
 }

@@ -48,7 +48,7 @@ func (c *configReader) checkSchedule(config *Config) {
 // parseCron refuses a zone inside the expression: there is a field for it.
 func parseCron(spec string) error {
 	if strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=") {
-		return fmt.Errorf("the time zone has a field of its own, schedule.timezone")
+		return fmt.Errorf("set the time zone in schedule.timezone")
 	}
 	_, err := cron.ParseStandard(spec)
 	return err
@@ -57,7 +57,7 @@ func parseCron(spec string) error {
 // checkBudget: CUE does not compare durations, and its integers have no end.
 func (c *configReader) checkBudget(config *Config, v cue.Value) {
 	if config.Budget.Per <= 0 {
-		c.problem("budget.per", fmt.Sprintf("%q is not a length of time above zero", text(v, "budget.per")), "")
+		c.problem("budget.per", fmt.Sprintf("%q is not a duration above zero", text(v, "budget.per")), "")
 	}
 	if n, err := at(v, "budget.requests").Int64(); err != nil || n > math.MaxInt32 {
 		c.problem("budget.requests", "the number is too large", "")
@@ -70,9 +70,9 @@ func (c *configReader) checkSource(config *Config) {
 	scheme, secret := remote(config.Source.URL)
 	switch {
 	case secret:
-		c.problem("source.url", "the address contains a password", "put it into a file and name that in source.auth")
+		c.problem("source.url", "the address contains a password", "put it into a file and name the file in source.auth")
 	case scheme == "":
-		c.problem("source.url", fmt.Sprintf("%q is not an address of a repository that Seawall fetches", config.Source.URL), "https://…, ssh://… or user@host:path")
+		c.problem("source.url", fmt.Sprintf("%q is not a repository URL that Seawall supports", config.Source.URL), "https://…, ssh://… or user@host:path")
 	}
 	a := config.Source.Auth
 	if at(c.plain, "source.auth").Exists() {
@@ -82,9 +82,9 @@ func (c *configReader) checkSource(config *Config) {
 	case scheme == "ssh" && a.SSH == nil:
 		c.problem("source.url", "an SSH address needs source.auth.ssh", "give it a key and known_hosts")
 	case scheme == "http" && (a.Token != nil || a.Basic != nil) && !loopback(config.Source.URL):
-		c.problem("source.url", "credentials would travel in the clear", "use https")
+		c.problem("source.url", "credentials would be sent unencrypted", "use https")
 	case scheme != "ssh" && a.SSH != nil:
-		c.problem("source.auth.ssh", "goes with an SSH address only", "")
+		c.problem("source.auth.ssh", "can be used only with an SSH address", "")
 	}
 	c.checkTimeout("source.idle_timeout", config.Source.IdleTimeout)
 	c.checkTimeout("source.timeout", config.Source.Timeout)
@@ -123,7 +123,7 @@ func loopback(address string) bool {
 // that a URL parser does not.
 func (c *configReader) checkAddresses(config *Config) {
 	if u, err := url.Parse(config.Platform.BaseURL); err != nil || u.Host == "" {
-		c.problem("platform.base_url", fmt.Sprintf("%q is not an address", config.Platform.BaseURL), "")
+		c.problem("platform.base_url", fmt.Sprintf("%q is not a URL", config.Platform.BaseURL), "")
 	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		c.problem("platform.base_url", "must have neither user, query nor fragment", "")
 	}

@@ -82,7 +82,7 @@ func Folder(fsys fs.FS, dir, commit string) (unit Unit) {
 			unit.fail(desired.Problem{
 				Origin:  desired.Origin{File: dir},
 				Message: fmt.Sprintf("evaluating the folder failed inside CUE: %.100s", fmt.Sprint(r)),
-				Hint:    "remove what changed last in this folder, or run cue vet on it",
+				Hint:    "undo the last change in this folder, or run cue vet on it",
 			})
 		}
 		unit = unit.restamped(commit)
@@ -134,7 +134,7 @@ func withModuleHint(fsys fs.FS, dir string, problems []desired.Problem) []desire
 	}
 	for i := range problems {
 		if filesAbove && problems[i].Message == explain.Missing && problems[i].Hint == "" {
-			problems[i].Hint = "folders inherit from those above only in a CUE module: add cue.mod/module.cue, as seawall init writes it"
+			problems[i].Hint = "folders inherit from parent folders only in a CUE module: add cue.mod/module.cue, which seawall init creates"
 		}
 	}
 	return problems

@@ -50,8 +50,8 @@ func (r *reader) paranoiaOnce(path string, d desired.Deployment) {
 	for i, tag := range d.Disable.Tags {
 		if level, ok := edge.ParanoiaLevel(tag.Value); ok {
 			r.problem(tag.Origin, fmt.Sprintf("%s[%d]", path, i),
-				fmt.Sprintf("%q stands beside paranoia, which decides on this tag", tag.Value),
-				fmt.Sprintf("remove it; to switch off level %d and above, say paranoia: %d", level, max(level-1, 1)))
+				fmt.Sprintf("%q cannot be used with paranoia, which already sets this tag", tag.Value),
+				fmt.Sprintf("remove it; to disable level %d and above, set paranoia: %d", level, max(level-1, 1)))
 		}
 	}
 }
@@ -61,7 +61,7 @@ func (r *reader) paranoiaOnce(path string, d desired.Deployment) {
 func (r *reader) checkToken(path string, t desired.Token, f both) {
 	if len(t.Policies) == 1 && t.Policies[0].Effect != "allow" {
 		effect := f.field("policies").elements()[0].field("effect")
-		r.problem(effect.origin(), at(path, "policies")+"[0].effect", "the only policy of a token must allow", `without an allow policy the token may do nothing; add one or write "allow"`)
+		r.problem(effect.origin(), at(path, "policies")+"[0].effect", "the only policy of a token must allow", `without an allow policy the token has no permissions; add one or write "allow"`)
 	}
 	if t.NotBefore != "" && t.ExpiresOn != "" && !instant(t.NotBefore).Before(instant(t.ExpiresOn)) {
 		r.problem(f.field("expires_on").origin(), at(path, "expires_on"),
@@ -85,7 +85,7 @@ const (
 func (r *reader) checkRotate(path string, t desired.Token, f both) {
 	for _, field := range []string{"not_before", "expires_on"} {
 		if end := f.field(field); end.exists() {
-			r.problem(end.origin(), at(path, field), "stands beside rotate, which sets it", "remove one of the two")
+			r.problem(end.origin(), at(path, field), "cannot be used with rotate, which sets it", "remove one of the two")
 		}
 	}
 	rotate := f.field("rotate")
@@ -95,10 +95,10 @@ func (r *reader) checkRotate(path string, t desired.Token, f both) {
 		r.problem(every.origin(), at(path, "rotate", "every"), fmt.Sprintf("%q is less than an hour", every.text()), `write a Go duration such as "720h"`)
 	case t.Rotate.Overlap < shortestOverlap:
 		r.problem(overlap.origin(), at(path, "rotate", "overlap"),
-			fmt.Sprintf("%q is less than 10 minutes, too short for everyone to take up the new secret", overlap.text()), `"48h" leaves room for a weekend`)
+			fmt.Sprintf("%q is less than 10 minutes, too short for all users of the token to switch to the new secret", overlap.text()), `"48h" covers a weekend`)
 	case t.Rotate.Overlap >= t.Rotate.Every:
 		r.problem(overlap.origin(), at(path, "rotate", "overlap"),
-			fmt.Sprintf("%q is not shorter than every, %q: more than two would live at once", overlap.text(), every.text()), "")
+			fmt.Sprintf("%q is not shorter than every, %q: more than two tokens would be valid at once", overlap.text(), every.text()), "")
 	}
 }
 
@@ -113,8 +113,8 @@ func (r *reader) checkGroup(path string, g desired.PermissionGroup, resources []
 		r.problem(g.Origin, path, fmt.Sprintf("names the permission group %q without its scope", g.Name),
 			`names are not unique: add scope: "account", "zone" or "user", or give the id`)
 	case g.Scope != "" && !slices.ContainsFunc(resources, func(resource desired.Resource) bool { return resource.Type() == g.Scope }):
-		r.problem(g.Origin, path, fmt.Sprintf("the permission group %s is for resources of the type %s, and its policy has none", g, g.Scope),
-			"a group counts only for the type it is scoped for: it would grant nothing here")
+		r.problem(g.Origin, path, fmt.Sprintf("the permission group %s is for resources of the type %s, but its policy has none", g, g.Scope),
+			"a group applies only to its own resource type: it would grant nothing here")
 	}
 }
 
@@ -131,7 +131,7 @@ func (r *reader) masked(path string, f both) string {
 	}
 	masked := prefix.Masked()
 	if masked != prefix {
-		r.warn(f.origin(), path, fmt.Sprintf("%q has bits beyond /%d and stands for %s", text, prefix.Bits(), masked), fmt.Sprintf("write %q", masked.String()))
+		r.warn(f.origin(), path, fmt.Sprintf("%q has bits set after /%d and means %s", text, prefix.Bits(), masked), fmt.Sprintf("write %q", masked.String()))
 	}
 	return masked.String()
 }
@@ -168,7 +168,7 @@ func oneUser(units []Unit) (user *desired.Declared[string], problems []desired.P
 			first = named
 		case named.Tag != first.Tag:
 			problems = append(problems, twoPlaces(named.Path, named.Origin,
-				fmt.Sprintf("names the user %q; the calling user, the only one a policy may name, is %q", named.Tag, first.Tag), first.Origin))
+				fmt.Sprintf("names the user %q; a policy may name only the calling user, %q", named.Tag, first.Tag), first.Origin))
 		}
 	}
 	return user, problems

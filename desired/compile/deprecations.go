@@ -31,7 +31,7 @@ func (r *reader) call(path string, f both) desired.Call {
 		}
 		c.Headers[h.key] = headerValues(h)
 		if strings.EqualFold(h.key, "authorization") || strings.EqualFold(h.key, "cookie") {
-			r.problem(h.origin(), at(path, "headers", h.key), "holds a credential, which has no place in a repository", "leave it out; no rule of the calendar looks at it")
+			r.problem(h.origin(), at(path, "headers", h.key), "contains a credential, which must not be in a repository", "leave it out; no rule of the calendar needs it")
 		}
 	}
 	if body := f.field("body"); body.exists() {

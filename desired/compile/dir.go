@@ -51,15 +51,15 @@ func (d dir) check(name string, entry fs.DirEntry, count *counter) error {
 	info, err := fs.Stat(d.fs, name)
 	switch {
 	case entry.Type()&fs.ModeSymlink != 0 && err != nil:
-		return refuse(name, "the symbolic link leads out of the folder, or nowhere", "replace it by the file itself")
+		return refuse(name, "the target of the symbolic link is outside the folder or does not exist", "replace it with the file itself")
 	case err != nil:
 		return refuse(name, fmt.Sprintf("reading the file: %v", err), "")
 	case info.IsDir():
-		return refuse(name, "the symbolic link leads to a folder", `move the folder here, or begin the link's name with "_"`)
+		return refuse(name, "the target of the symbolic link is a folder", `move the folder here, or start the name of the link with "_"`)
 	case !wanted(name):
 		return nil
 	case entry.Type()&fs.ModeSymlink != 0:
-		return refuse(name, "the symbolic link is not followed", "replace it by the file itself, or share definitions in the folder above")
+		return refuse(name, "the symbolic link is not followed", "replace it with the file itself, or share definitions in the folder above")
 	case !info.Mode().IsRegular():
 		return refuse(name, "is not a regular file", "replace it by one")
 	}

@@ -66,10 +66,10 @@ func TestDirRefuses(t *testing.T) {
 		files, links map[string]string
 		want         string
 	}{
-		"link out":       {links: map[string]string{"a.cue": outside}, want: "a.cue: the symbolic link leads out of the folder, or nowhere"},
-		"link up":        {links: map[string]string{"a.cue": "../../x.cue"}, want: "a.cue: the symbolic link leads out of the folder, or nowhere"},
-		"folder out":     {links: map[string]string{"teams": filepath.Dir(outside)}, want: "teams: the symbolic link leads out of the folder, or nowhere"},
-		"link to folder": {files: map[string]string{"a/a.cue": "package a"}, links: map[string]string{"b": "a"}, want: "b: the symbolic link leads to a folder"},
+		"link out":       {links: map[string]string{"a.cue": outside}, want: "a.cue: the target of the symbolic link is outside the folder or does not exist"},
+		"link up":        {links: map[string]string{"a.cue": "../../x.cue"}, want: "a.cue: the target of the symbolic link is outside the folder or does not exist"},
+		"folder out":     {links: map[string]string{"teams": filepath.Dir(outside)}, want: "teams: the target of the symbolic link is outside the folder or does not exist"},
+		"link to folder": {files: map[string]string{"a/a.cue": "package a"}, links: map[string]string{"b": "a"}, want: "b: the target of the symbolic link is a folder"},
 		"link to file":   {files: map[string]string{"a/a.cue": "package a"}, links: map[string]string{"b.cue": "a/a.cue"}, want: "b.cue: the symbolic link is not followed"},
 		"too large":      {files: map[string]string{"a/a.cue": string(make([]byte, 2<<20))}, want: "a/a.cue: the file has 2 MiB; the limit is 1 MiB"},
 	} {

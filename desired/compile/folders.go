@@ -38,7 +38,7 @@ func refuse(file, message, hint string) error {
 func Folders(fsys fs.FS, root string) ([]string, error) {
 	root = path.Clean(root)
 	if !fs.ValidPath(root) {
-		return nil, refuse("", fmt.Sprintf("path %q leaves the repository", root), "give a folder of the repository, with /")
+		return nil, refuse("", fmt.Sprintf("path %q leaves the repository", root), "give a folder in the repository, separated with /")
 	}
 	walk := walk{root: root, count: counter{limits: DefaultLimits}, found: map[string]bool{}}
 	err := fs.WalkDir(fsys, root, walk.visit)

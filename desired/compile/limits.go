@@ -40,7 +40,7 @@ func (c *counter) add(name string, size int64) error {
 	c.bytes += size
 	switch {
 	case size > c.limits.FileBytes:
-		return refuse(name, fmt.Sprintf("the file has %s; the limit is %s", bytes(size), bytes(c.limits.FileBytes)), "split it into several files, best in folders of their own")
+		return refuse(name, fmt.Sprintf("the file has %s; the limit is %s", bytes(size), bytes(c.limits.FileBytes)), "split it into several files, preferably in separate folders")
 	case c.files > c.limits.Files:
 		return refuse(path.Dir(name), fmt.Sprintf("the tree has more than %d CUE files", c.limits.Files), "put several zones into one file, or split the repository")
 	case c.bytes > c.limits.TreeBytes:

@@ -15,7 +15,7 @@ func TestFileTooLarge(t *testing.T) {
 		"a/a.cue":   "package a\n",
 		"a/big.cue": "package a\n//" + strings.Repeat("x", 1<<20),
 	}), ".", "")
-	want := "a/big.cue: the file has 1048588 bytes; the limit is 1 MiB\n    split it into several files, best in folders of their own\n"
+	want := "a/big.cue: the file has 1048588 bytes; the limit is 1 MiB\n    split it into several files, preferably in separate folders\n"
 	if got := report(problems); got != want {
 		t.Errorf("told\n%s\nwant\n%s", got, want)
 	}
@@ -64,11 +64,11 @@ func TestWideFolders(t *testing.T) {
 	limits := compile.DefaultLimits
 	t.Cleanup(func() { compile.DefaultLimits = limits })
 	compile.DefaultLimits.WarnDeclarations, compile.DefaultLimits.MaxDeclarations = 3, 5
-	const advice = "\n    split the folder into several; shared defaults stay in the folder above\n"
+	const advice = "\n    split the folder; keep shared defaults in the parent folder\n"
 	for n, want := range map[int]string{
 		3: "",
-		4: "warning: w: the folder declares 4 zones and tokens; over 3 evaluation gets slow" + advice,
-		5: "warning: w: the folder declares 5 zones and tokens; over 3 evaluation gets slow" + advice,
+		4: "warning: w: the folder declares 4 zones and tokens; evaluation is slow with more than 3" + advice,
+		5: "warning: w: the folder declares 5 zones and tokens; evaluation is slow with more than 3" + advice,
 		6: "w: the folder declares 6 zones and tokens; the limit is 5" + advice,
 	} {
 		state, problems := compiletest.Tree(tree(map[string]string{"w/w.cue": wide(n)}), ".", "")

@@ -34,7 +34,7 @@ func loaded(ctx *cue.Context, fsys fs.FS, dir string) (cue.Value, []desired.Prob
 		Env:        []string{"CUE_REGISTRY=none"},
 	})
 	if len(insts) != 1 {
-		return cue.Value{}, []desired.Problem{{Origin: desired.Origin{File: dir}, Message: fmt.Sprintf("the folder holds %d packages; want one", len(insts))}}
+		return cue.Value{}, []desired.Problem{{Origin: desired.Origin{File: dir}, Message: fmt.Sprintf("the folder has %d packages; only one is allowed", len(insts))}}
 	}
 	if problems := refused(insts[0]); len(problems) > 0 {
 		return cue.Value{}, problems
@@ -68,7 +68,7 @@ func refused(inst *build.Instance) (problems []desired.Problem) {
 			if a, ok := d.(*ast.Attribute); ok && strings.HasPrefix(a.Text, "@extern") {
 				problems = append(problems, desired.Problem{
 					Origin:  originOf(a.Pos()),
-					Message: "@extern is refused: desired state is read from CUE files alone",
+					Message: "@extern is refused: the desired state must be in CUE files",
 					Hint:    "write the data as CUE; cue import turns JSON and YAML files into it",
 				})
 			}
@@ -83,8 +83,8 @@ func refused(inst *build.Instance) (problems []desired.Problem) {
 func unpackaged(file string) desired.Problem {
 	return desired.Problem{
 		Origin:  desired.Origin{File: file},
-		Message: "the file belongs to no package, so CUE leaves it out",
-		Hint:    "begin it with the package clause of its folder, such as package edge, and without @if",
+		Message: "the file has no package, so CUE ignores it",
+		Hint:    "start it with the package clause of its folder, such as package edge, and do not use @if",
 	}
 }
 
@@ -125,7 +125,7 @@ func loadProblems(err error, fsys fs.FS, dir string) []desired.Problem {
 		}
 		if strings.HasPrefix(p.Message, "found packages") {
 			problems[i].Message, _, _ = strings.Cut(p.Message, ` in "`) // the folder is told already
-			problems[i].Hint = "a folder holds one package; give its files the same package clause"
+			problems[i].Hint = "a folder has one package; use the same package clause in all its files"
 		}
 	}
 	return problems

@@ -20,7 +20,7 @@ import (
 // With an error among them the state is zero and must not be used.
 func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	if len(units) == 0 {
-		return desired.State{}, []desired.Problem{{Message: "nothing was evaluated, which is not an empty state"}}
+		return desired.State{}, []desired.Problem{{Message: "no folder was evaluated; this is not an empty desired state"}}
 	}
 	m := merger{
 		accounts: map[string]*account{},
@@ -149,7 +149,7 @@ func (m *merger) zone(a *account, path string, z desired.Zone) {
 	a.zones[z.Key] = z
 	if first, taken := m.zoneIDs[z.ID]; taken {
 		m.problems = append(m.problems, twoPlaces(at(path, "id"), z.Origin,
-			fmt.Sprintf("the zone %s is declared already, as %s", z.ID, first.path), first.origin))
+			fmt.Sprintf("the zone %s is already declared, as %s", z.ID, first.path), first.origin))
 		return
 	}
 	m.zoneIDs[z.ID] = holder{path, z.Origin}
@@ -165,7 +165,7 @@ func (m *merger) zoneTwice(path string, first, z desired.Zone, differs string) {
 		Origin:  z.Origin,
 		Path:    at(path) + differs,
 		Message: fmt.Sprintf("one declaration has two values, %s and %s", there, here),
-		Hint:    "a folder below changes what it inherits; declare the zone in the folder that sets its values",
+		Hint:    "a subfolder changes an inherited declaration; declare the zone in the folder that sets its values",
 	})
 }
 
@@ -180,7 +180,7 @@ func (m *merger) token(t desired.Token) {
 	m.tokens[t.Key] = t
 	if first, taken := m.names[t.Name]; taken {
 		m.problems = append(m.problems, twoPlaces(at(path, "name"), t.Origin,
-			fmt.Sprintf("the name %q is taken already, by %s", t.Name, first.path), first.origin))
+			fmt.Sprintf("the name %q is already used by %s", t.Name, first.path), first.origin))
 		return
 	}
 	m.names[t.Name] = holder{path, t.Origin}
@@ -195,7 +195,7 @@ func (m *merger) sink(path string, t desired.Token) {
 	}
 	if first, taken := m.sinks[*t.Sink]; taken {
 		m.problems = append(m.problems, twoPlaces(at(path, "sink"), t.Origin,
-			fmt.Sprintf("the secret of %s goes to this place already", first.path), first.origin))
+			fmt.Sprintf("the secret of %s already goes to this place", first.path), first.origin))
 		return
 	}
 	m.sinks[*t.Sink] = holder{path, t.Origin}
@@ -209,7 +209,7 @@ func (m *merger) twice(path string, second, first desired.Origin, same bool) {
 	}
 	p := twoPlaces(path, second, message, first)
 	if second == first {
-		p.Hint = "the declaration reaches two folders with different values; declare it in one"
+		p.Hint = "two folders get the declaration with different values; declare it in one of them"
 	}
 	m.problems = append(m.problems, p)
 }

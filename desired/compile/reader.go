@@ -122,13 +122,13 @@ func (r *reader) count(n int) {
 	limits := DefaultLimits
 	p := desired.Problem{
 		Origin: desired.Origin{File: r.unit.Dir},
-		Hint:   "split the folder into several; shared defaults stay in the folder above",
+		Hint:   "split the folder; keep shared defaults in the parent folder",
 	}
 	switch {
 	case n > limits.MaxDeclarations:
 		p.Message = fmt.Sprintf("the folder declares %d zones and tokens; the limit is %d", n, limits.MaxDeclarations)
 	case n > limits.WarnDeclarations:
-		p.Message = fmt.Sprintf("the folder declares %d zones and tokens; over %d evaluation gets slow", n, limits.WarnDeclarations)
+		p.Message = fmt.Sprintf("the folder declares %d zones and tokens; evaluation is slow with more than %d", n, limits.WarnDeclarations)
 		p.Warning = true
 	default:
 		return

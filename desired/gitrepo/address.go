@@ -72,7 +72,7 @@ func (a address) checkCleartext(s Source) error {
 	if a.protocol == "https" || s.AllowHTTP || loopback(a.host) {
 		return nil
 	}
-	return badSource("the URL is plain http, which anyone on the way can read and change",
+	return badSource("the URL is plain http, which can be read and changed on the network",
 		"use https, or allow http for this source explicitly")
 }
 

@@ -47,13 +47,13 @@ func (a Auth) check(protocol string) error {
 	web, shell := a.Basic != nil || !a.Token.IsZero(), a.SSH != nil
 	switch {
 	case a.Basic != nil && !a.Token.IsZero(), web && shell:
-		return badSource("auth holds more than one kind of credential", "keep one")
+		return badSource("auth has more than one kind of credential", "keep one")
 	case protocol == "ssh" && !shell:
 		return badSource("an ssh source needs a key", "set auth to a private key and known hosts")
 	case protocol != "ssh" && shell:
-		return badSource("an SSH key does not fit a URL that is not ssh", "use an ssh URL, or a token")
+		return badSource("an SSH key can be used only with an ssh URL", "use an ssh URL or a token")
 	case protocol == "file" && web:
-		return badSource("a local path takes no credential", "remove auth")
+		return badSource("a local path needs no credential", "remove auth")
 	}
 	return nil
 }

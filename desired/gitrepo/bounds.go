@@ -35,17 +35,17 @@ func (s *boundedStorage) PackfileWriter() (io.WriteCloser, error) {
 
 // tooLarge tells which bound a pack was over.
 func tooLarge(e *packbound.Error) *Error {
-	err := &Error{Kind: ErrTooLarge, Hint: "look for a large file in it, or in the branch that it is based on"}
+	err := &Error{Kind: ErrTooLarge, Hint: "look for a large file in it or in its base branch"}
 	switch e.Bound {
 	case packbound.PackBytes:
-		err.Reason = fmt.Sprintf("more than the bound of %s was sent", size(e.Limit))
+		err.Reason = fmt.Sprintf("the server sent more than the limit of %s", size(e.Limit))
 	case packbound.Objects:
-		err.Reason = fmt.Sprintf("%d objects were to be sent, more than the bound of %d", e.Found, e.Limit)
-		err.Hint = "keep the desired state in a repository of its own"
+		err.Reason = fmt.Sprintf("it has %d objects, more than the limit of %d", e.Found, e.Limit)
+		err.Hint = "keep the desired state in a separate repository"
 	case packbound.ObjectBytes:
-		err.Reason = fmt.Sprintf("it has an object of %s, over the bound of %s for one", size(e.Found), size(e.Limit))
+		err.Reason = fmt.Sprintf("it has an object of %s, over the limit of %s", size(e.Found), size(e.Limit))
 	case packbound.InflatedBytes:
-		err.Reason = fmt.Sprintf("what was sent unpacks to more than the bound of %s", size(e.Limit))
+		err.Reason = fmt.Sprintf("the unpacked data is larger than the limit of %s", size(e.Limit))
 	}
 	return err
 }

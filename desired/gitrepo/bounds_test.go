@@ -147,10 +147,10 @@ func TestFetchRefusesBombs(t *testing.T) {
 		kind        gitrepo.Kind
 		main, pulls string
 	}{
-		{"huge difference", huge(), gitrepo.ErrTooLarge, "it has an object of 3.5 GiB, over the bound of 256 MiB for one", "over the bound of 128 MiB for one"},
-		{"many objects", many(), gitrepo.ErrTooLarge, "what was sent unpacks to more than the bound of 16 GiB", "unpacks to more than the bound of 1 GiB"},
-		{"declared size", declared(), gitrepo.ErrTooLarge, "it has an object of 1024 GiB, over the bound of 256 MiB", "over the bound of 128 MiB"},
-		{"countless", countless(), gitrepo.ErrTooLarge, "2147483648 objects were to be sent, more than the bound of 4194304", "more than the bound of 1000000"},
+		{"huge difference", huge(), gitrepo.ErrTooLarge, "it has an object of 3.5 GiB, over the limit of 256 MiB", "over the limit of 128 MiB"},
+		{"many objects", many(), gitrepo.ErrTooLarge, "the unpacked data is larger than the limit of 16 GiB", "the unpacked data is larger than the limit of 1 GiB"},
+		{"declared size", declared(), gitrepo.ErrTooLarge, "it has an object of 1024 GiB, over the limit of 256 MiB", "over the limit of 128 MiB"},
+		{"countless", countless(), gitrepo.ErrTooLarge, "it has 2147483648 objects, more than the limit of 4194304", "more than the limit of 1000000"},
 		{"wrong size", liar(), gitrepo.ErrFetch, "exceeds declared size", "exceeds declared size"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

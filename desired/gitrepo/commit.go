@@ -95,7 +95,7 @@ func (r *Repo) IsAncestor(older, newer string) (bool, error) {
 	if err == nil && beyond && !found {
 		err = &Error{
 			Kind: ErrShallow, Doing: fmt.Sprintf("looking for %.12s before %.12s", older, newer),
-			Hint: "fetch the full history to tell force pushes",
+			Hint: "fetch the full history to detect force pushes",
 		}
 	}
 	return found, err

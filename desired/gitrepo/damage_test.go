@@ -345,7 +345,7 @@ func TestHealingTouchesNothingForeign(t *testing.T) {
 		s.one("objects/pack/*.pack", cut)
 		before := s.listing()
 		_, err := s.repo.Fetch(t.Context(), s.source)
-		wantError(t, err, gitrepo.ErrStore, "which is not Seawall's")
+		wantError(t, err, gitrepo.ErrStore, "which does not belong to Seawall")
 		if after := s.listing(); after != before {
 			t.Errorf("the folder was\n%sand is\n%s", before, after)
 		}

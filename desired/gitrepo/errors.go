@@ -81,7 +81,7 @@ func storeError(doing string, err error) error {
 	}
 	e := &Error{
 		Kind: ErrStore, Doing: doing + " the store", Reason: err.Error(),
-		Hint: "check the disk and permissions; the store may be deleted, the next fetch makes it anew",
+		Hint: "check the disk and permissions; you may delete the store, the next fetch creates it again",
 	}
 	if isFull(err) {
 		e.Kind, e.Hint = ErrFull, "free space on the disk that holds the state folder"

@@ -99,13 +99,13 @@ func (f *fetch) classify(err error) *Error {
 	var bound *packbound.Error
 	switch {
 	case errors.As(err, &over):
-		return &Error{Kind: ErrFetch, Reason: over.Error(), Hint: "raise source.timeout for a large repository or a slow line"}
+		return &Error{Kind: ErrFetch, Reason: over.Error(), Hint: "raise source.timeout for a large repository or a slow connection"}
 	case errors.As(err, &silence):
-		return &Error{Kind: ErrUnreachable, cause: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the way there; raise source.idle_timeout for a server that takes long to answer"}
+		return &Error{Kind: ErrUnreachable, cause: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that answers slowly"}
 	case errors.As(err, &bound):
 		return tooLarge(bound)
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Error{Kind: ErrUnreachable, Reason: "it did not answer in time", Hint: "check the host, the port and the way there"}
+		return &Error{Kind: ErrUnreachable, Reason: "it did not answer in time", Hint: "check the host, the port and the network"}
 	case errors.Is(err, context.Canceled):
 		return &Error{Kind: ErrFetch, Reason: "it was cancelled"}
 	case errors.Is(err, git.NoMatchingRefSpecError{}):
@@ -129,7 +129,7 @@ func classifyRefusal(err error) *Error {
 	case errors.Is(err, transport.ErrAuthorizationFailed):
 		return &Error{Kind: ErrAuth, Hint: "the credential was understood but may not read this repository"}
 	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return &Error{Kind: ErrNotFound, Hint: "check the path; a private repository looks like this to a credential that may not read it"}
+		return &Error{Kind: ErrNotFound, Hint: "check the path, and that the credential may read the repository if it is private"}
 	case strings.Contains(err.Error(), "dubious ownership"):
 		return &Error{Kind: ErrAuth, Hint: "the folder belongs to another user: run as its owner, or list it under safe.directory in /etc/gitconfig"}
 	}
@@ -144,9 +144,9 @@ func classifySSH(err error) *Error {
 	case errors.As(err, &unknown) && len(unknown.Want) == 0:
 		return &Error{Kind: ErrHostKey, Reason: "known hosts do not list the server", Hint: "compare the server's fingerprint, then add the line that ssh-keyscan prints"}
 	case errors.As(err, &unknown):
-		return &Error{Kind: ErrHostKey, Reason: "the server shows another key than known hosts list", Hint: "someone may be in between; if the server's key was changed, update known hosts"}
+		return &Error{Kind: ErrHostKey, Reason: "the server's host key differs from known hosts", Hint: "this may be an attack; if the server's key was changed on purpose, update known hosts"}
 	case errors.As(err, &revoked):
-		return &Error{Kind: ErrHostKey, Reason: "known hosts list the server's key as revoked", Hint: "ask whoever runs the server"}
+		return &Error{Kind: ErrHostKey, Reason: "known hosts list the server's key as revoked", Hint: "ask the operator of the server"}
 	case errors.As(err, &algorithms):
 		return &Error{Kind: ErrHostKey, Hint: "the server has no key of a type that known hosts list; add the line that ssh-keyscan prints"}
 	case strings.Contains(err.Error(), "unable to authenticate"):
@@ -162,11 +162,11 @@ func classifyNetwork(err error) *Error {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &status):
-		return &Error{Kind: ErrUnreachable, Reason: fmt.Sprintf("it answered with status %d", status.StatusCode()), Hint: "it may recover by itself; see the server's status page"}
+		return &Error{Kind: ErrUnreachable, Reason: fmt.Sprintf("it answered with status %d", status.StatusCode()), Hint: "check the status page of the server; Seawall tries again"}
 	case errors.As(err, &certificate):
-		return &Error{Kind: ErrUnreachable, Hint: "its certificate is from an authority this machine does not know; SSL_CERT_FILE can name a bundle that has it"}
+		return &Error{Kind: ErrUnreachable, Hint: "this machine does not trust the authority of its certificate; set SSL_CERT_FILE to a bundle that contains the authority"}
 	case errors.As(err, &op), errors.As(err, &network):
-		return &Error{Kind: ErrUnreachable, Hint: "check the host, the port and the way there"}
+		return &Error{Kind: ErrUnreachable, Hint: "check the host, the port and the network"}
 	}
 	return &Error{Kind: ErrFetch, Hint: "try git fetch with the same URL by hand"}
 }

@@ -115,8 +115,8 @@ func (r *Repo) prepare() error {
 	case name != "":
 		return &Error{
 			Kind: ErrStore, Doing: "opening the store",
-			Reason: fmt.Sprintf("%s is neither empty nor a store: it holds %q", r.dir, name),
-			Hint:   "name a folder of its own for Seawall's copy of the repository",
+			Reason: fmt.Sprintf("%s is neither empty nor a store: it contains %q", r.dir, name),
+			Hint:   "use a separate folder for Seawall's copy of the repository",
 		}
 	}
 	return r.init()

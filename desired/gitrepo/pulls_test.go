@@ -155,7 +155,7 @@ func TestFetchPullsInBounds(t *testing.T) {
 		for i, want := range []struct {
 			kind gitrepo.Kind
 			say  string
-		}{{gitrepo.ErrTooLarge, "more than the bound of 200 KiB"}, {gitrepo.ErrRefNotFound, "pull/3"}, {gitrepo.ErrSource, "refs/heads/main"}} {
+		}{{gitrepo.ErrTooLarge, "more than the limit of 200 KiB"}, {gitrepo.ErrRefNotFound, "pull/3"}, {gitrepo.ErrSource, "refs/heads/main"}} {
 			wantError(t, failed[i].Err, want.kind, want.say)
 		}
 	}

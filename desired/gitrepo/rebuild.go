@@ -76,8 +76,8 @@ func (r *Repo) mayReplace(why error) error {
 		return nil
 	}
 	return &Error{
-		Kind: ErrStore, Doing: "rebuilding the store", Reason: fmt.Sprintf("%v, and %s holds %q, which is not Seawall's", why, r.dir, name),
-		Hint: "move that elsewhere, or delete the folder; the next fetch makes the store anew",
+		Kind: ErrStore, Doing: "rebuilding the store", Reason: fmt.Sprintf("%v, and %s contains %q, which does not belong to Seawall", why, r.dir, name),
+		Hint: "move it, or delete the folder; the next fetch creates the store again",
 	}
 }
 

@@ -107,7 +107,7 @@ func TestFetchSSHErrors(t *testing.T) {
 		say  string
 	}{
 		{"unlisted host", u.Dir, sshAuth(t, key, gittest.KnownHosts("git.example:22", host)), gitrepo.ErrHostKey, "do not list"},
-		{"another host key", u.Dir, sshAuth(t, key, gittest.KnownHosts(addr, other)), gitrepo.ErrHostKey, "another key"},
+		{"another host key", u.Dir, sshAuth(t, key, gittest.KnownHosts(addr, other)), gitrepo.ErrHostKey, "differs from known hosts"},
 		{"another type of host key", u.Dir, sshAuth(t, key, otherType), gitrepo.ErrHostKey, "host key"},
 		{"revoked host key", u.Dir, sshAuth(t, key, "@revoked "+hosts), gitrepo.ErrHostKey, "revoked"},
 		{"no known hosts", u.Dir, sshAuth(t, key, ""), gitrepo.ErrSource, "needs known hosts"},

@@ -127,10 +127,10 @@ func TestTreeRefusals(t *testing.T) {
 		"b: is a symlink to the folder a, which is not followed",
 		"big.cue: is 2.0 KiB, over the bound of 2 KiB for one file",
 		"cue.mod/pkg: is a symlink, which is not followed",
-		"etc: is a symlink that leads out of the repository",
+		"etc: is a symlink to a target outside the repository",
 		"lfs.cue: is a pointer of Git LFS, whose content is not fetched",
 		"link.cue: is a symlink, which is not followed",
-		"up: is a symlink that leads out of the repository",
+		"up: is a symlink to a target outside the repository",
 		"vendored: is a submodule, which is not fetched",
 	}
 	got := problems(t, r, hash, gitrepo.Limits{FileBytes: 2048})
@@ -249,10 +249,10 @@ func TestTreeOfForgedObjects(t *testing.T) {
 		tree plumbing.Hash
 		want string
 	}{
-		"parent":    {f.tree(folder("..", inner)), "holds the name \"..\", which cannot be used"},
-		"slash":     {f.tree(file("../../etc/x.cue")), `holds the name "../../etc/x.cue"`},
-		"newline":   {f.tree(file("a\nb.cue")), `holds the name "a\nb.cue"`},
-		"not UTF-8": {f.tree(file("\xff.cue")), `holds the name "\xff.cue"`},
+		"parent":    {f.tree(folder("..", inner)), "contains the name \"..\", which cannot be used"},
+		"slash":     {f.tree(file("../../etc/x.cue")), `contains the name "../../etc/x.cue"`},
+		"newline":   {f.tree(file("a\nb.cue")), `contains the name "a\nb.cue"`},
+		"not UTF-8": {f.tree(file("\xff.cue")), `contains the name "\xff.cue"`},
 		"twice":     {f.tree(file("a.cue"), file("a.cue")), "a.cue: is listed twice"},
 		"both":      {f.tree(file("a.cue"), folder("a.cue", inner)), "a.cue: is listed twice"},
 		"bomb":      {bomb, "more than the bound of 1000 files and folders"},

@@ -140,10 +140,10 @@ func refused(doing string, err error) error {
 }
 
 const (
-	signHint    = "sign it with a key that source.verify names (git commit --amend -S), or push a signed commit on top"
-	trustHint   = "have it signed by somebody who is trusted, or add the key to the file after comparing its fingerprint"
-	expiredHint = "push a commit signed with a valid key on top, or bring the file of keys up to date"
-	brokenHint  = "it was made by something else than git, or changed afterwards: find out by whom, and sign it anew"
+	signHint    = "sign it with a trusted key (git commit --amend -S), or push a signed commit on top"
+	trustHint   = "sign it with a trusted key, or add the key to the file after you have compared its fingerprint"
+	expiredHint = "push a commit signed with a valid key on top, or update the file of keys"
+	brokenHint  = "it was not created by git, or was changed afterwards: find out why, and sign it again"
 )
 
 // clockSkew is how far the clock of who signs may be ahead.
@@ -163,5 +163,5 @@ func (k trusted) verify(o signedObject, now time.Time) (Signer, error) {
 	if len(o.signature) == 0 {
 		return Signer{}, &refusal{ErrUnsigned, "", signHint}
 	}
-	return Signer{}, untrusted("sign with OpenPGP or SSH", "its signature is of a kind that is not understood")
+	return Signer{}, untrusted("sign with OpenPGP or SSH", "its signature has an unknown format")
 }

@@ -61,7 +61,7 @@ func rawObject(st *filesystem.Storage, kind plumbing.ObjectType, hash plumbing.H
 func splitCommit(raw []byte) (signedObject, error) {
 	header, message, ok := bytes.Cut(raw, []byte("\n\n"))
 	if !ok {
-		return signedObject{}, untrusted(brokenHint, "it has no end of its headers")
+		return signedObject{}, untrusted(brokenHint, "its headers do not end")
 	}
 	kept, signature, err := cutSignature(string(header))
 	if err != nil {
@@ -87,7 +87,7 @@ func cutSignature(header string) (kept []string, signature string, err error) {
 		case begins:
 			return nil, "", untrusted(brokenHint, "it has more than one signature")
 		case strings.HasPrefix(line, "gpgsig"):
-			return nil, "", untrusted(brokenHint, "it has a signature of a kind that is not understood")
+			return nil, "", untrusted(brokenHint, "it has a signature of an unknown format")
 		}
 		inside = false
 		kept = append(kept, line)
@@ -129,7 +129,7 @@ func (o signedObject) agrees(c *object.Commit) error {
 func splitTag(raw []byte) (signedObject, error) {
 	header, _, ok := bytes.Cut(raw, []byte("\n\n"))
 	if !ok {
-		return signedObject{}, untrusted(brokenHint, "it has no end of its headers")
+		return signedObject{}, untrusted(brokenHint, "its headers do not end")
 	}
 	o := signedObject{payload: raw}
 	if at := lastBeginning(raw[len(header):]); at >= 0 {
@@ -226,7 +226,7 @@ func oneArmor(signature []byte, kind SignatureKind) error {
 	name := armors[kind]
 	begin, end := "-----BEGIN "+name+"-----", "-----END "+name+"-----"
 	if !strings.HasPrefix(text, begin) || !strings.HasSuffix(text, end) || strings.Count(text, "-----") != 4 {
-		return untrusted(brokenHint, "there is something beside its signature")
+		return untrusted(brokenHint, "there is other text beside its signature")
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (k trusted) verifyOpenPGP(o signedObject, now time.Time) (Signer, error) {
 	if k.openpgp == nil {
 		return Signer{}, untrusted("name a file of keys as source.verify.openpgp", "it is signed with OpenPGP, for which no keys are trusted")
 	}
-	why := untrusted(trustHint, "it says that it is signed by OpenPGP key %s, which is not trusted", issuer(sig))
+	why := untrusted(trustHint, "it claims a signature of OpenPGP key %s, which is not trusted", issuer(sig))
 	for _, entity := range k.openpgp.EntitiesById(*sig.IssuerKeyId) {
 		if why = madeBy(entity, sig, o.payload, now); why == nil {
 			return openPGPSigner(entity, now), nil
@@ -148,7 +148,7 @@ func signingKey(entity *openpgp.Entity, sig *packet.Signature, now time.Time) (o
 	case errors.Is(err, pgperrors.ErrKeyRevoked):
 		return key, untrusted(expiredHint, "it is signed by %s, which is revoked", by)
 	}
-	return key, untrusted("sign with a key of today that is meant for signing", "it is signed by %s, which is too weak or not meant for signing", by)
+	return key, untrusted("sign with a current signing key", "it is signed by %s, which is too weak or not meant for signing", by)
 }
 
 // openPGPSignature reads the one signature there may be. A signature over text

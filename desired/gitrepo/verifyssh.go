@@ -106,7 +106,7 @@ func (k trusted) verifySSH(o signedObject, now time.Time) (Signer, error) {
 func (s sshSignature) verify(key ssh.PublicKey, payload []byte) error {
 	by := "SSH key " + ssh.FingerprintSHA256(key)
 	if why := weakSSH(key); why != "" {
-		return untrusted("sign with a key of today, such as Ed25519", "it is signed by %s, which is too weak: %s", by, why)
+		return untrusted("sign with a current key, such as Ed25519", "it is signed by %s, which is too weak: %s", by, why)
 	}
 	var hash []byte
 	switch s.HashAlgorithm {

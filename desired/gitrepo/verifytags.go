@@ -145,7 +145,7 @@ func verifyTag(st *filesystem.Storage, hash plumbing.Hash, commit, followed stri
 	case object.target != commit:
 		return object.name, untrusted("fetch again", "it stands for another commit")
 	case isTag(followed) && "refs/tags/"+object.name != followed:
-		return object.name, untrusted("sign a tag of that very name", "it was signed under another name than %s", followed)
+		return object.name, untrusted("sign a tag with that name", "it was signed under another name than %s", followed)
 	}
 	_, err = keys.verify(object, now)
 	var why *refusal
@@ -155,4 +155,4 @@ func verifyTag(st *filesystem.Storage, hash plumbing.Hash, commit, followed stri
 	return object.name, err
 }
 
-const tagHint = "tag the commit with a key that source.verify names (git tag -s NAME COMMIT) and push the tag"
+const tagHint = "sign a tag of the commit with a trusted key (git tag -s NAME COMMIT) and push it"

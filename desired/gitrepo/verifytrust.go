@@ -63,6 +63,6 @@ func badTrust(name string, err error) error {
 	}
 	return &Error{
 		Kind: ErrTrust, Doing: "reading " + name, Reason: reason,
-		Hint: "no commit counts as signed until the file is right; the last good commit stays",
+		Hint: "no commit is accepted until the file is fixed; the last good commit stays in force",
 	}
 }

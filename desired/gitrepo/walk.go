@@ -57,13 +57,13 @@ func (w *walk) folder(t *object.Tree, at string, depth int, module bool) error {
 	for _, e := range t.Entries {
 		if w.entries++; w.entries > w.limits.Entries {
 			return w.stop(at, fmt.Sprintf("the repository lists more than the bound of %d files and folders", w.limits.Entries),
-				"keep the desired state in a folder of its own and name it as path")
+				"keep the desired state in a separate folder and set path to it")
 		}
 		if err := w.entry(e, at, depth, module); err != nil {
 			return err
 		}
 		if len(w.problems) >= maxProblems {
-			return w.stop(at, fmt.Sprintf("there are %d problems already; the rest is not looked at", maxProblems), "")
+			return w.stop(at, fmt.Sprintf("there are already %d problems; the rest is not checked", maxProblems), "")
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (w *walk) entry(e object.TreeEntry, at string, depth int, module bool) erro
 	visible := module || strings.HasSuffix(e.Name, ".cue")
 	if strings.Contains(e.Name, "/") || !fs.ValidPath(e.Name) || e.Name == "." || strings.ContainsFunc(e.Name, unicode.IsControl) {
 		if visible || e.Mode == filemode.Dir {
-			w.note(at, fmt.Sprintf("holds the name %q, which cannot be used", e.Name), "rename it")
+			w.note(at, fmt.Sprintf("contains the name %q, which cannot be used", e.Name), "rename it")
 		}
 		return nil
 	}
@@ -82,7 +82,7 @@ func (w *walk) entry(e object.TreeEntry, at string, depth int, module bool) erro
 	case e.Mode == filemode.Dir:
 		return w.subfolder(e, name, depth, module || e.Name == "cue.mod")
 	case e.Mode == filemode.Submodule:
-		w.note(name, "is a submodule, which is not fetched", "keep these files in this repository, or name a path beside them")
+		w.note(name, "is a submodule, which is not fetched", "keep these files in this repository, or set path to another folder")
 	case e.Mode == filemode.Symlink:
 		return w.symlink(e, name, visible)
 	case isFile(e.Mode) && visible:
@@ -128,7 +128,7 @@ func (w *walk) symlink(e object.TreeEntry, name string, visible bool) error {
 	}
 	to := string(target)
 	if resolved := path.Join(path.Dir(name), to); path.IsAbs(to) || resolved == ".." || strings.HasPrefix(resolved, "../") {
-		w.note(name, "is a symlink that leads out of the repository", "remove it, or commit what it stands for")
+		w.note(name, "is a symlink to a target outside the repository", "remove it, or commit the target")
 	} else if w.isFolder(resolved) {
 		w.note(name, fmt.Sprintf("is a symlink to the folder %s, which is not followed", resolved), "commit the folder itself")
 	}
@@ -153,10 +153,10 @@ func (w *walk) file(e object.TreeEntry, name string) error {
 		return nil
 	}
 	if w.files++; w.files > w.limits.Files {
-		return w.stop(name, fmt.Sprintf("is one file more than the bound of %d", w.limits.Files), "name a folder with less in it as path")
+		return w.stop(name, fmt.Sprintf("is one file more than the bound of %d", w.limits.Files), "set path to a folder with fewer files")
 	}
 	if w.bytes += n; w.bytes > w.limits.TreeBytes {
-		return w.stop(name, fmt.Sprintf("takes the files over the bound of %s together", size(w.limits.TreeBytes)), "name a folder with less in it as path")
+		return w.stop(name, fmt.Sprintf("takes the files over the bound of %s together", size(w.limits.TreeBytes)), "set path to a folder with fewer files")
 	}
 	content, err := w.peek(e.Hash, n, name)
 	if err != nil {

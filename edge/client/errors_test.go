@@ -137,7 +137,7 @@ func TestConnectionRefused(t *testing.T) {
 
 func overNetwork(t *testing.T, base string) *Client {
 	c, err := New(Config{
-		BaseURL: base, Backoff: time.Millisecond,
+		BaseURL: base, Backoff: time.Millisecond, ReadTimeout: time.Minute,
 		Token: func() (edge.Secret, error) { return edge.NewSecret(testToken), nil },
 	})
 	if err != nil {

@@ -105,7 +105,7 @@ func (n Notice) Instead() string {
 	case n.NoReplacement && !strings.HasPrefix(n.Replacement, "None;"):
 		return "nothing; there is no replacement"
 	case n.Replacement == "":
-		return "not told"
+		return "not documented"
 	}
 	return n.Replacement
 }

@@ -49,7 +49,7 @@ func TestInstead(t *testing.T) {
 		{"None", "nothing; there is no replacement", true},
 		{"No API replacement", "nothing; there is no replacement", true},
 		{"None; compression rules for enterprise override", "None; compression rules for enterprise override", true},
-		{"", "not told", false},
+		{"", "not documented", false},
 	} {
 		if got := (deprecation.Notice{Replacement: c.text, NoReplacement: c.none}).Instead(); got != c.want {
 			t.Errorf("%+v: %q", c, got)

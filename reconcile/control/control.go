@@ -9,18 +9,20 @@
 //
 // What comes in are evaluated commits, outcomes, and the records of
 // [reconcile.Records]; what goes out are generations, guarded plans, and which zones
-// need not wait any longer. It owns the record of ownership, proofs, waves, limits and
-// waiting zones, and nobody else changes them. It sends nothing to the platform, and
-// knows neither git nor CUE.
+// need not wait any longer. It is the only owner of the record of ownership, proofs,
+// waves, limits and waiting zones. It sends nothing to the platform, and knows neither
+// git nor CUE.
+//
+// [Control] reads and writes the records and holds the lock; what it decides by is in
+// state.go, with a part for each thing that is owned: zones.go, approvals.go, holds.go,
+// limits.go, rollout.go and waiting.go.
 package control
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -54,26 +56,11 @@ type Records interface {
 // Control decides. It is safe for concurrent use. Make it with [New].
 type Control struct {
 	Config
-	current  atomic.Pointer[Generation]
-	deciding sync.Mutex // held by who decides about commits and waves: one at a time
+	deciding sync.Mutex // held while a commit or the waves are decided about: one at a time
+	history  writeHistory
 
-	mu        sync.Mutex
-	accepted  reconcile.Accepted // without its state
-	accepting string             // the commit that is about to be put on record; empty for none
-	zones     map[edge.ZoneID]*zoneRecord
-	swept     time.Time
-	words     words
-	writes    reconcile.Writes
-	reverted  map[edge.ZoneID]diff.Hold // holds of reverts that were told of
-	wrote     uint64                    // counts what was written of what [Records] has standing
-	agreed    agreements
-	limits    limits
-	rollout   rollout
-	waiting   map[edge.ZoneID]wishes
-	// tokensWait says that a guard holds something about tokens back, and frozen that a
-	// freeze was in force at the last tick.
-	tokensWait, frozen bool
-	labels             map[edge.ZoneID]diff.Labels // last proved, of zones that are declared with others
+	mu    sync.Mutex // guards state; never held while records are read or written
+	state state
 }
 
 // New returns a control over what is on record. Where a commit was accepted and its
@@ -88,27 +75,17 @@ func New(ctx context.Context, config Config) (*Control, error) {
 	if config.DriftFor == 0 {
 		config.DriftFor = 2 * time.Hour
 	}
-	c := &Control{Config: config, zones: map[edge.ZoneID]*zoneRecord{}, waiting: map[edge.ZoneID]wishes{}}
-	if err := c.resume(ctx); err != nil {
+	c := &Control{Config: config, history: writeHistory{records: config.Records}}
+	c.state.init(config)
+	if err := c.history.resume(ctx); err != nil {
 		return c, err
 	}
 	_, err := c.restore(ctx)
 	return c, err
 }
 
-// resume takes the writes of which an earlier process recorded no result. A look at their
-// zones that finds them as declared proves them.
-func (c *Control) resume(ctx context.Context) error {
-	unfinished, err := c.Records.Unfinished(ctx)
-	if err != nil {
-		return fmt.Errorf("recalling writes without a result: %w", err)
-	}
-	c.writes.Resume(unfinished)
-	return nil
-}
-
 // Current returns what is in force, nil while nothing is.
-func (c *Control) Current() *Generation { return c.current.Load() }
+func (c *Control) Current() *Generation { return c.state.current.Load() }
 
 // InForce returns the state in force, false while there is none. It must not be
 // changed.
@@ -127,52 +104,20 @@ func (c *Control) restore(ctx context.Context) (look []edge.ZoneID, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	state, err := decodeState(record.Accepted.State)
+	declared, err := decodeState(record.Accepted.State)
 	if err != nil {
 		c.Log.WarnContext(ctx, "the accepted commit's declarations on record cannot be used; they are evaluated again",
 			"commit", record.Accepted.Commit, "error", err.Error())
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.take(record)
+	c.state.restore(record)
 	if len(record.Accepted.State) == 0 || err != nil {
 		return nil, nil
 	}
-	g := newGeneration(state, c.Current())
-	c.publish(g, record.Drifts)
-	return c.judge(g), nil
-}
-
-// take makes a record the one that is worked with; the caller holds the lock.
-func (c *Control) take(record reconcile.Record) {
-	c.accepted, c.swept = record.Accepted, record.Swept
-	c.accepted.State = nil
-	c.zones = zoneRecords(record, c.Now())
-	c.words = wordsOf(record)
-	c.words.overtaken = c.foreign(record.Accepted.Commit)
-	c.rollout = rollout{have: record.Rollout, outcomes: map[edge.ZoneID]reconcile.ZoneOutcome{}}
-	c.limits.drifts = record.Drifts // they count for the next generation, wherever its declarations come from
-}
-
-// publish makes a generation the one in force, while some drifts count; the caller holds
-// the lock.
-func (c *Control) publish(g *Generation, drifts []reconcile.Drift) {
-	c.current.Store(g)
-	c.words.overtaken = ""
-	for id := range c.waiting {
-		if !g.Declares(id) {
-			delete(c.waiting, id)
-		}
-	}
-	c.labels = map[edge.ZoneID]diff.Labels{}
-	for id, z := range c.zones {
-		if labels, declared := g.labels[id]; declared && z.proof.Fingerprint != "" && !maps.Equal(labels, z.proof.Labels) {
-			c.labels[id] = z.proof.Labels
-		}
-	}
-	facts := c.facts(g)
-	facts.LabelsBefore = maps.Clone(c.labels) // what was counted by a label stays counted by it
-	c.limits = newLimits(facts, drifts, c.Now().Add(-c.DriftFor))
+	g := newGeneration(declared, c.Current())
+	c.state.publish(g, record.Drifts)
+	return c.state.judge(g), nil
 }
 
 // Swept is up to when each turn of the sweep was taken by an earlier process; zero
@@ -180,7 +125,7 @@ func (c *Control) publish(g *Generation, drifts []reconcile.Drift) {
 func (c *Control) Swept() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.swept
+	return c.state.swept
 }
 
 // Accepted returns the commit that is on record as accepted, whether or not its
@@ -188,7 +133,7 @@ func (c *Control) Swept() time.Time {
 func (c *Control) Accepted() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.accepted.Commit
+	return c.state.accepted.Commit
 }
 
 // CommitWork reports whether a zone's declaration is another one than was last
@@ -196,31 +141,15 @@ func (c *Control) Accepted() string {
 func (c *Control) CommitWork(g *Generation, id edge.ZoneID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.isCommitWork(g, id)
-}
-
-func (c *Control) isCommitWork(g *Generation, id edge.ZoneID) bool {
-	return c.zone(id).proof.Fingerprint != g.prints[id]
+	return c.state.zones.unproved(g, id)
 }
 
 // Task is a zone as a generation declares it, with what of it is owned.
 func (c *Control) Task(g *Generation, id edge.ZoneID) (zone.Task, bool) {
-	t, ok := g.Task(id)
-	if !ok {
-		return t, false
+	if !g.Declares(id) {
+		return zone.Task{}, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t.Applied = c.zone(id).applied
-	return t, true
-}
-
-// zone returns the record of a zone; the caller holds the lock.
-func (c *Control) zone(id edge.ZoneID) *zoneRecord {
-	z := c.zones[id]
-	if z == nil {
-		z = &zoneRecord{}
-		c.zones[id] = z
-	}
-	return z
+	return c.state.zones.task(g, id), true
 }

@@ -11,21 +11,71 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-// entry is the entry in the history of a change that is about to be sent; the caller holds
-// the lock.
-func (c *Control) entry(t zone.Task, guarded diff.Change, commitWork bool) reconcile.Entry {
+// writeHistory puts the writes of this process, and their results, on record. It is safe
+// for concurrent use.
+type writeHistory struct {
+	records Records
+	writes  reconcile.Writes
+}
+
+// resume takes the writes of which an earlier process recorded no result. A read of their
+// zones that finds them as declared proves them.
+func (h *writeHistory) resume(ctx context.Context) error {
+	unfinished, err := h.records.Unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("loading writes without a result: %w", err)
+	}
+	h.writes.Resume(unfinished)
+	return nil
+}
+
+// sent records a write that is about to be sent, and what its deployment owns from then
+// on.
+func (h *writeHistory) sent(ctx context.Context, entry reconcile.Entry, widened []diff.Settled) error {
+	number, err := h.records.RecordWrite(ctx, entry, widened)
+	if err != nil {
+		return fmt.Errorf("recording the change before it is sent: %w", err)
+	}
+	h.writes.Sent(number, entry)
+	return nil
+}
+
+// failed records which writes have changed nothing.
+func (h *writeHistory) failed(ctx context.Context, results []reconcile.Result) error {
+	failed := h.writes.Failed(results)
+	if len(failed) == 0 {
+		return nil
+	}
+	if err := h.records.Record(ctx, failed...); err != nil {
+		return fmt.Errorf("recording what failed: %w", err)
+	}
+	return nil
+}
+
+// notKept records that the platform has not kept a write of this process, if there was
+// one.
+func (h *writeHistory) notKept(ctx context.Context, left diff.Change) error {
+	result, open := h.writes.Ended(left.ID(), reconcile.NonConvergent, LeftText(left.Fields))
+	if !open {
+		return nil
+	}
+	return h.records.Record(ctx, result)
+}
+
+// entry is the entry in the history of a change that is about to be sent.
+func (s *state) entry(t zone.Task, guarded diff.Change, commitWork bool) reconcile.Entry {
 	trigger := reconcile.TriggerSweep
 	if commitWork {
 		trigger = reconcile.TriggerSync
 	}
-	asked := reconcile.Asked{Commit: c.Current().State.Commit, Author: c.accepted.Author}
-	if asked.Commit != c.accepted.Commit {
+	asked := reconcile.Asked{Commit: s.current.Load().State.Commit, Author: s.accepted.Author}
+	if asked.Commit != s.accepted.Commit {
 		asked.Author = ""
 	}
 	if guarded.Approved {
-		asked.Approver = Approver(guarded, c.words.approvals)
+		asked.Approver = Approver(guarded, s.approvals.list)
 	}
-	return reconcile.WriteEntry(guarded, trigger, asked, t.Fingerprint, c.zone(t.Zone().ID).applied[guarded.ID()])
+	return reconcile.WriteEntry(guarded, trigger, asked, t.Fingerprint, s.zones.of(t.Zone().ID).applied[guarded.ID()])
 }
 
 // Approver says who agreed to a change; empty where that is not on record.
@@ -36,34 +86,6 @@ func Approver(change diff.Change, approvals []reconcile.Approval) string {
 		return ""
 	}
 	return approvals[i].Who
-}
-
-// recordWrite puts a write on record that is about to be sent, and what its deployment owns
-// from then on.
-func (c *Control) recordWrite(ctx context.Context, z *zoneRecord, entry reconcile.Entry, widened []diff.Settled) error {
-	number, err := c.Records.RecordWrite(ctx, entry, widened)
-	if err != nil {
-		return fmt.Errorf("recording the change before it is sent: %w", err)
-	}
-	c.writes.Sent(number, entry)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, w := range widened {
-		z.own(w.ID, w.Owned)
-	}
-	return nil
-}
-
-// recordFailed puts on record which writes have changed nothing.
-func (c *Control) recordFailed(ctx context.Context, results []reconcile.Result) error {
-	failed := c.writes.Failed(results)
-	if len(failed) == 0 {
-		return nil
-	}
-	if err := c.Records.Record(ctx, failed...); err != nil {
-		return fmt.Errorf("recording what failed: %w", err)
-	}
-	return nil
 }
 
 // LeftText names members that still differ after a write.

@@ -14,118 +14,96 @@ import (
 // first.
 
 // judge counts a generation's commit work from what was last seen. It returns the
-// zones that must be looked at before that can be done; the caller holds the lock.
-func (c *Control) judge(g *Generation) (unseen []edge.ZoneID) {
-	if !c.limits.on {
+// zones that must be looked at before that can be done.
+func (s *state) judge(g *Generation) (unseen []edge.ZoneID) {
+	if !s.limits.on {
 		return nil
 	}
-	c.limits.unseen = map[edge.ZoneID]bool{}
-	var changes []diff.Change
-	for id := range g.Zones() {
-		if !c.isCommitWork(g, id) {
-			continue
-		}
-		t, _ := g.Task(id)
-		t.Applied = c.zone(id).applied
-		plan, seen := c.Foresee(t)
-		if !seen {
-			c.limits.unseen[id] = true
-			unseen = append(unseen, id)
-			continue
-		}
-		changes = append(changes, plan.Changes...)
-	}
+	s.limits.unseen = map[edge.ZoneID]bool{}
+	changes, unseen := s.foreseen(g, s.zones.commitWork(g))
 	if len(unseen) > 0 {
+		for _, id := range unseen {
+			s.limits.unseen[id] = true
+		}
 		return unseen
 	}
-	c.weigh(g, changes)
+	s.weigh(g, changes)
 	return nil
 }
 
 // weigh counts the changes of a commit, and has approvals of several changes count for
 // each of them: of those of the commit, or of all that is planned to be changed.
-func (c *Control) weigh(g *Generation, changes []diff.Change) {
-	plan := c.guarded(g, changes)
-	c.agree(plan)
-	if drifts := c.foreseen(g, c.driftsThatWait(g)); len(drifts) > 0 {
-		c.agree(c.guarded(g, slices.Concat(changes, drifts)))
-		plan = c.guarded(g, changes)
+func (s *state) weigh(g *Generation, changes []diff.Change) {
+	plan, now := s.guarded(g, changes), s.now()
+	s.approvals.divide(plan, now)
+	if drifts, _ := s.foreseen(g, s.driftsThatWait(g)); len(drifts) > 0 {
+		s.approvals.divide(s.guarded(g, slices.Concat(changes, drifts)), now)
+		plan = s.guarded(g, changes)
 	}
-	counts := map[edge.ZoneID]bool{}
-	for _, change := range plan.Changes {
-		if !change.Approved && (change.Applies() || change.Refused != nil && countsThough(change.Refused.Guard)) {
-			counts[change.ZoneID] = counts[change.ZoneID] || change.Direction == diff.Weakens
-		}
-	}
-	for _, change := range plan.Changes {
-		if _, ok := counts[change.ZoneID]; !ok && change.Approved {
-			c.limits.commit.Drop(change.ZoneID)
-		}
-	}
-	for id, weakens := range counts {
-		c.limits.commit.Count(id, weakens)
+	s.limits.countCommit(plan)
+}
+
+// weighAgain counts the commit in force anew, where it was counted before.
+func (s *state) weighAgain() {
+	if g := s.current.Load(); g != nil && s.limits.on && !s.limits.counting() {
+		changes, _ := s.foreseen(g, s.zones.commitWork(g))
+		s.weigh(g, changes)
 	}
 }
 
 // guarded passes changes that were foreseen through the guards, as one plan.
-func (c *Control) guarded(g *Generation, changes []diff.Change) diff.Plan {
-	return diff.Guard(diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil), c.facts(g))
+func (s *state) guarded(g *Generation, changes []diff.Change) diff.Plan {
+	return diff.Guard(diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil), s.facts(g))
 }
 
-// countsThough reports whether a change that a guard refuses counts for limits all
-// the same: waiting must not make a large commit look small.
-func countsThough(guard string) bool {
-	return slices.Contains([]string{"limit", "approval", "freeze", "wave"}, guard)
+// driftsThatWait are the zones whose drift a limit or an approval holds back.
+func (s *state) driftsThatWait(g *Generation) (ids []edge.ZoneID) {
+	for id := range g.Zones() {
+		if s.waiting.zones[id].forPerson() && !s.zones.unproved(g, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// foreseen are the changes of zones, from what was last seen, and the zones that were not
+// seen or could not be read: those are counted when they are about to be written.
+func (s *state) foreseen(g *Generation, ids []edge.ZoneID) (changes []diff.Change, unseen []edge.ZoneID) {
+	for _, id := range ids {
+		if plan, seen := s.foresee(s.zones.task(g, id)); seen {
+			changes = append(changes, plan.Changes...)
+		} else {
+			unseen = append(unseen, id)
+		}
+	}
+	return changes, unseen
 }
 
 // Looked tells that a zone was looked at, whatever came of it. It returns the zones
 // of the commit once all of them were, so that it could be counted: they are due.
 func (c *Control) Looked(ctx context.Context, id edge.ZoneID) (due []edge.ZoneID, err error) {
 	c.mu.Lock()
-	if !c.limits.unseen[id] {
-		c.mu.Unlock()
-		return nil, nil
-	}
-	delete(c.limits.unseen, id)
-	if c.limits.counting() {
-		c.mu.Unlock()
-		return nil, nil
-	}
-	g := c.Current()
-	due = c.commitWork(g)
-	c.weigh(g, c.foreseen(g, due))
+	due, counted := c.state.looked(id)
 	c.mu.Unlock()
-	return due, c.recordAgreements(ctx)
+	if !counted {
+		return nil, nil
+	}
+	return due, c.recordDivided(ctx)
 }
 
-func (c *Control) commitWork(g *Generation) (ids []edge.ZoneID) {
-	for id := range g.Zones() {
-		if c.isCommitWork(g, id) {
-			ids = append(ids, id)
-		}
+// looked reports whether the commit is counted with this zone, and which zones it
+// changes.
+func (s *state) looked(id edge.ZoneID) (due []edge.ZoneID, counted bool) {
+	if !s.limits.unseen[id] {
+		return nil, false
 	}
-	return ids
-}
-
-// driftsThatWait are the zones whose drift a limit or an approval holds back.
-func (c *Control) driftsThatWait(g *Generation) (ids []edge.ZoneID) {
-	for id := range g.Zones() {
-		if w := c.waiting[id]; w.forSomebody() && !c.isCommitWork(g, id) {
-			ids = append(ids, id)
-		}
+	delete(s.limits.unseen, id)
+	if s.limits.counting() {
+		return nil, false
 	}
-	return ids
-}
-
-// foreseen are the changes of zones, from what was last seen. What could not be read is
-// counted when it is about to be written. The caller holds the lock.
-func (c *Control) foreseen(g *Generation, ids []edge.ZoneID) (changes []diff.Change) {
-	for _, id := range ids {
-		t, _ := g.Task(id)
-		t.Applied = c.zone(id).applied
-		if plan, seen := c.Foresee(t); seen {
-			changes = append(changes, plan.Changes...)
-		}
-	}
-	return changes
+	g := s.current.Load()
+	due = s.zones.commitWork(g)
+	changes, _ := s.foreseen(g, due)
+	s.weigh(g, changes)
+	return due, true
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -60,6 +61,31 @@ func (l *limits) count(d reconcile.Drift, commit bool) {
 		l.drifts = append(l.drifts, d)
 		l.drift.Count(d.Zone, d.Weakens)
 	}
+}
+
+// countCommit counts a plan as what the commit changes: each zone once, and none of whose
+// changes all are approved.
+func (l *limits) countCommit(plan diff.Plan) {
+	counts := map[edge.ZoneID]bool{}
+	for _, change := range plan.Changes {
+		if !change.Approved && (change.Applies() || change.Refused != nil && countsThough(change.Refused.Guard)) {
+			counts[change.ZoneID] = counts[change.ZoneID] || change.Direction == diff.Weakens
+		}
+	}
+	for _, change := range plan.Changes {
+		if _, ok := counts[change.ZoneID]; !ok && change.Approved {
+			l.commit.Drop(change.ZoneID)
+		}
+	}
+	for id, weakens := range counts {
+		l.commit.Count(id, weakens)
+	}
+}
+
+// countsThough reports whether a change that a guard refuses counts for limits all
+// the same: waiting must not make a large commit look small.
+func countsThough(guard string) bool {
+	return slices.Contains([]string{guardLimit, guardApproval, guardFreeze, guardWave}, guard)
 }
 
 // forget drops drifts of long ago.

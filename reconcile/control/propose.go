@@ -45,92 +45,64 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	defer c.deciding.Unlock()
 	before := c.Current()
 	if p.Same || before != nil && p.Commit != "" && before.State.Commit == p.Commit && c.Accepted() == p.Commit {
-		return Decision{}, c.hearLate(ctx, p.Approvals)
+		return Decision{}, approve(ctx, c.Records, p.Approvals) // the next tick reads them, with whatever else is new
 	}
 	c.mu.Lock()
-	held := c.shrunk(p.State, false)
+	held := c.state.shrunk(p.State)
 	c.mu.Unlock()
 	if held != nil {
 		return Decision{Held: held}, nil
 	}
 	next := newGeneration(p.State, before)
 	d := Decision{Accepted: next, First: before == nil, Tokens: before == nil || !desired.SameTokens(before.State.Tokens, p.State.Tokens)}
-	if err := c.takeStock(ctx); err != nil {
+	if err := c.updateWaves(ctx); err != nil {
 		return Decision{}, err
 	}
 	c.mu.Lock()
-	accepted := c.acceptance(before, next, p.Approvals, &d)
+	accepted := c.state.acceptance(before, next, p.Approvals, &d)
 	accepted.Author, accepted.Declared = p.Author, next.declaration
-	c.accepting = accepted.Commit
+	c.state.accepting = accepted.Commit
 	c.mu.Unlock()
 	err := c.Records.AcceptCommit(ctx, accepted)
 	c.mu.Lock()
-	c.accepting = ""
+	c.state.accepting = ""
 	if err != nil {
 		c.mu.Unlock()
 		return Decision{}, fmt.Errorf("remembering the accepted commit: %w", err)
 	}
-	c.accept(accepted)
-	c.publish(next, c.limits.drifts)
-	d.Look = c.judge(next)
+	c.state.accept(accepted)
+	c.state.publish(next, c.state.limits.drifts)
+	d.Look = c.state.judge(next)
 	if len(p.Approvals) > 0 { // what waits for one may go on, though the commit does not touch it
-		d.Due = append(d.Due, c.released(true)...)
+		d.Due = append(d.Due, c.state.release(true)...)
 	}
 	c.mu.Unlock()
-	if err := c.recordAgreements(ctx); err != nil {
+	if err := c.recordDivided(ctx); err != nil {
 		c.Log.WarnContext(ctx, "approvals of single changes cannot be put on record yet", "error", err.Error())
 	}
 	return d, nil
 }
 
-// takeStock brings the waves up to date before a commit takes them over: what has become
+// updateWaves brings the waves up to date before a commit takes them over: what has become
 // of zones may halt them, and a person may have let them go on.
-func (c *Control) takeStock(ctx context.Context) error {
+func (c *Control) updateWaves(ctx context.Context) error {
 	if len(c.Guards.Waves) == 0 {
 		return nil
 	}
-	if _, err := c.follow(ctx); err != nil {
+	if _, err := c.recordOutcomes(ctx); err != nil {
 		return err
 	}
-	if err := c.reroll(ctx); err != nil {
+	if err := c.readRollout(ctx); err != nil {
 		return fmt.Errorf("recalling how far the waves have come: %w", err)
 	}
 	return nil
 }
 
-// accept takes in what was just put on record; the caller holds the lock.
-func (c *Control) accept(a reconcile.Acceptance) {
-	c.accepted = reconcile.Accepted{Commit: a.Commit, Author: a.Author, Size: a.Size}
-	c.wrote++
-	for _, approval := range a.Approvals {
-		c.words.fresh = c.words.fresh || !c.words.approved[approval.Digest]
-		c.words.approved[approval.Digest], c.words.approvals = true, append(c.words.approvals, approval)
-	}
-	if a.Rollout != nil {
-		c.rollout = rollout{have: *a.Rollout, outcomes: map[edge.ZoneID]reconcile.ZoneOutcome{}}
-	}
-	for _, id := range a.Gone {
-		delete(c.zones, id)
-	}
-}
-
-// hearLate records approvals that the commit in force carries, and that could not be
-// read before.
-func (c *Control) hearLate(ctx context.Context, approvals []reconcile.Approval) error {
-	if len(approvals) == 0 {
-		return nil
-	}
-	if err := c.Records.Approve(ctx, approvals); err != nil {
-		return fmt.Errorf("recording approvals: %w", err)
-	}
-	return nil // the next tick finds them, with whatever else was said since
-}
-
 // acceptance is what is to be on record of a new generation. It notes in the decision
-// what is due because of it; the caller holds the lock.
-func (c *Control) acceptance(before, next *Generation, approvals []reconcile.Approval, d *Decision) reconcile.Acceptance {
+// what is due because of it.
+func (s *state) acceptance(before, next *Generation, approvals []reconcile.Approval, d *Decision) reconcile.Acceptance {
 	a := reconcile.Acceptance{Commit: next.State.Commit, Size: next.size(), Approvals: approvals}
-	c.due(before, next, d)
+	s.zones.due(before, next, d)
 	touched := make(map[edge.ZoneID]bool, len(d.Due))
 	for _, id := range d.Due {
 		touched[id] = true
@@ -138,19 +110,15 @@ func (c *Control) acceptance(before, next *Generation, approvals []reconcile.App
 	var rolled []desired.Zone
 	for _, account := range next.State.Accounts {
 		for _, z := range account.Zones {
-			if c.isCommitWork(next, z.ID) && (touched[z.ID] || waits(c.rollout.have, z.ID)) {
+			if s.zones.unproved(next, z.ID) && (touched[z.ID] || waits(s.rollout.have, z.ID)) {
 				rolled = append(rolled, z)
 			}
 		}
 	}
-	for id := range c.zones {
-		if !next.Declares(id) {
-			a.Gone = append(a.Gone, id)
-		}
-	}
+	a.Gone = s.zones.undeclared(next)
 	d.Gone = gone(before, next)
-	if len(c.Guards.Waves) > 0 && c.rollout.have.Commit != next.State.Commit {
-		rollout := newRollout(c.Guards.Waves, c.rollout.have, next.State.Commit, rolled)
+	if len(s.guards.Waves) > 0 && s.rollout.have.Commit != next.State.Commit {
+		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, rolled)
 		a.Rollout = &rollout
 	}
 	return a
@@ -170,38 +138,38 @@ func gone(before, next *Generation) (ids []edge.ZoneID) {
 }
 
 // between is the decision that leads from one generation to another which is in force
-// already; the caller holds the lock.
-func (c *Control) between(before, next *Generation) Decision {
+// already.
+func (zs *zones) between(before, next *Generation) Decision {
 	d := Decision{Accepted: next, First: before == nil, Gone: gone(before, next), Tokens: true}
 	if before != nil {
 		d.Tokens = !desired.SameTokens(before.State.Tokens, next.State.Tokens)
 	}
-	c.due(before, next, &d)
+	zs.due(before, next, &d)
 	return d
 }
 
 // due notes in a decision what is to be worked on because of it.
-func (c *Control) due(before, next *Generation, d *Decision) {
+func (zs *zones) due(before, next *Generation, d *Decision) {
 	var changed map[edge.ZoneID]bool // nil: all that was not proved
 	if before != nil {
 		changed = diff.ChangedZones(before.State, next.State)
 	}
 	d.Revert = true
 	for id := range next.Zones() {
-		work := c.isCommitWork(next, id)
+		work := zs.unproved(next, id)
 		if !changed[id] && (changed != nil || !work) {
 			continue
 		}
 		d.Due = append(d.Due, id)
 		d.Revert = d.Revert && !work
-		if !work && !c.zone(id).sent {
+		if !work && !zs.of(id).sent {
 			d.Back = append(d.Back, id)
 		}
 	}
 }
 
 // SaveState puts the declarations in force on record beside their commit, so that they
-// outlive the store of git. It takes a while for a large fleet, which is why nobody
+// outlive the store of git. It takes a while for a large fleet, which is why nothing
 // waits for it: without it they are evaluated again. It does nothing where another
 // commit was accepted since.
 func (c *Control) SaveState(ctx context.Context, g *Generation) error {

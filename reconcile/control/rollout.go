@@ -17,6 +17,11 @@ import (
 type rollout struct {
 	have     reconcile.Rollout
 	outcomes map[edge.ZoneID]reconcile.ZoneOutcome // not on record yet
+	stale    bool                                  // have is not what was on record when it was read last
+}
+
+func newRollouts(have reconcile.Rollout) rollout {
+	return rollout{have: have, outcomes: map[edge.ZoneID]reconcile.ZoneOutcome{}}
 }
 
 // of tells guards how far it is for one zone at a time; nil where the zone does not
@@ -86,7 +91,7 @@ func soak(waves []reconcile.Wave, wave int) time.Duration {
 }
 
 // newRollout deals the zones that a commit is still to change to waves. A zone that
-// returns to what was last proved there is not among them: a revert waits for nobody.
+// returns to what was last proved there is not among them: a revert does not wait.
 // What is halted stays halted: a commit on top of it does not make it go on.
 func newRollout(waves []reconcile.Wave, have reconcile.Rollout, commit string, zones []desired.Zone) reconcile.Rollout {
 	next := reconcile.Rollout{Commit: commit, Zones: assign(waves, zones)}
@@ -124,24 +129,22 @@ func size(w reconcile.Wave, all int) int {
 	return all
 }
 
-// follow records what became of zones since, in one step, and returns the zones of
-// waves that have opened by it. A person may have let the waves go on meanwhile.
-func (c *Control) follow(ctx context.Context) (opened []edge.ZoneID, err error) {
+// recordOutcomes records what became of zones since, in one step, and returns the zones
+// of waves that have opened by it. A person may have let the waves go on meanwhile.
+func (c *Control) recordOutcomes(ctx context.Context) (opened []edge.ZoneID, err error) {
+	waves, now := c.Guards.Waves, c.Now()
 	c.mu.Lock()
-	before, outcomes := c.rollout.have, c.rollout.outcomes
-	now := c.Now()
-	upTo, _ := open(before, c.Guards.Waves, now)
-	moves := before.Halted == "" && (upTo != before.Wave || settled(before))
+	before, outcomes := c.state.rollout.have, maps.Clone(c.state.rollout.outcomes) // workers note more meanwhile
 	c.mu.Unlock()
-	if len(c.Guards.Waves) == 0 || len(before.Zones) == 0 || len(outcomes) == 0 && !moves {
+	if len(waves) == 0 || len(before.Zones) == 0 || len(outcomes) == 0 && !moves(before, waves, now) {
 		return nil, nil
 	}
 	var next reconcile.Rollout
 	err = c.Records.Roll(ctx, func(have reconcile.Rollout) reconcile.Rollout {
 		next = have
 		if have.Commit == before.Commit {
-			upTo, _ := open(have, c.Guards.Waves, now)
-			next = noted(have, c.Guards.Waves, upTo, outcomes, now)
+			upTo, _ := open(have, waves, now)
+			next = noted(have, waves, upTo, outcomes, now)
 		}
 		return next
 	})
@@ -150,13 +153,44 @@ func (c *Control) follow(ctx context.Context) (opened []edge.ZoneID, err error) 
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.rollout.have.Commit != before.Commit {
-		return nil, nil // a newer commit has its own
+	return c.state.rollout.recorded(before, next, outcomes), nil
+}
+
+// readRollout takes the rollout on record in the place of the one that was known: a person
+// has let it go on, or another process has come further.
+func (c *Control) readRollout(ctx context.Context) error {
+	return c.Records.Roll(ctx, func(have reconcile.Rollout) reconcile.Rollout {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		have.Zones = maps.Clone(have.Zones)
+		c.state.rollout.have = have
+		return have
+	})
+}
+
+// Rollout says how far the waves have come, nil where there are none on their way.
+func (c *Control) Rollout() *diff.Rollout {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := c.state.rollout.have
+	if len(c.Guards.Waves) == 0 || len(o.Zones) == 0 {
+		return nil
 	}
-	c.rollout.have = next
+	f := &diff.Rollout{Waves: len(c.Guards.Waves) + 1, Halted: o.Halted}
+	f.Open, f.Next = open(o, c.Guards.Waves, c.Now())
+	return f
+}
+
+// recorded takes in a rollout that was put on record with outcomes, and returns the zones
+// of waves that have opened by it.
+func (o *rollout) recorded(before, next reconcile.Rollout, outcomes map[edge.ZoneID]reconcile.ZoneOutcome) (opened []edge.ZoneID) {
+	if o.have.Commit != before.Commit {
+		return nil // a newer commit has its own
+	}
+	o.have = next
 	for id, outcome := range outcomes {
-		if c.rollout.outcomes[id] == outcome {
-			delete(c.rollout.outcomes, id)
+		if o.outcomes[id] == outcome {
+			delete(o.outcomes, id)
 		}
 	}
 	for id, z := range next.Zones {
@@ -164,7 +198,26 @@ func (c *Control) follow(ctx context.Context) (opened []edge.ZoneID, err error) 
 			opened = append(opened, id)
 		}
 	}
-	return opened, nil
+	return opened
+}
+
+// note keeps what has become of a zone until it is recorded.
+func (o *rollout) note(id edge.ZoneID, outcome reconcile.ZoneOutcome) {
+	if waits(o.have, id) && outcome != reconcile.ZonePending {
+		o.outcomes[id] = outcome
+	}
+}
+
+// compare notes whether the rollout on record is another one than is known.
+func (o *rollout) compare(standing reconcile.Standing) {
+	o.stale = o.have.Commit != standing.RolloutCommit || o.have.Halted != standing.RolloutHalted || o.have.Wave != standing.RolloutWave
+}
+
+// moves reports whether a rollout goes on without anything having become of its zones: the
+// time of a wave has come, or it is settled.
+func moves(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) bool {
+	upTo, _ := open(o, waves, now)
+	return o.Halted == "" && (upTo != o.Wave || settled(o))
 }
 
 // settled reports whether all zones of the open waves are done, and that is not on record

@@ -1,9 +1,6 @@
 package control
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -24,31 +21,88 @@ type zoneRecord struct {
 	sent    bool                       // a write was let pass since the last proof
 }
 
-// zoneRecords sorts a record by zone.
-func zoneRecords(record reconcile.Record, now time.Time) map[edge.ZoneID]*zoneRecord {
-	zones := map[edge.ZoneID]*zoneRecord{}
-	of := func(id edge.ZoneID) *zoneRecord {
-		z := zones[id]
-		if z == nil {
-			z = &zoneRecord{}
-			zones[id] = z
-		}
-		return z
-	}
+// zones is what is on record of each zone.
+type zones struct {
+	records map[edge.ZoneID]*zoneRecord
+	labels  map[edge.ZoneID]diff.Labels // last proved, of zones that are declared with others
+}
+
+// zonesOf sorts a record by zone.
+func zonesOf(record reconcile.Record, now time.Time, labels map[edge.ZoneID]diff.Labels) zones {
+	zones := zones{records: map[edge.ZoneID]*zoneRecord{}, labels: labels}
 	for id, proof := range record.Proofs {
-		of(id).proof = proof
+		zones.of(id).proof = proof
 	}
 	for id, owned := range record.Applied {
-		z := of(id.Zone)
+		z := zones.of(id.Zone)
 		if z.applied == nil {
 			z.applied = diff.Applied{}
 		}
 		z.applied[id] = owned
 	}
 	for id, fingerprint := range record.NonConvergent {
-		of(id.Zone).noteUnkept(id.Ruleset, fingerprint, now)
+		zones.of(id.Zone).noteUnkept(id.Ruleset, fingerprint, now)
 	}
 	return zones
+}
+
+// of returns the record of a zone, a new one where there is none.
+func (zs *zones) of(id edge.ZoneID) *zoneRecord {
+	z := zs.records[id]
+	if z == nil {
+		z = &zoneRecord{}
+		zs.records[id] = z
+	}
+	return z
+}
+
+// task is a declared zone, with what of it is owned.
+func (zs *zones) task(g *Generation, id edge.ZoneID) zone.Task {
+	t, _ := g.Task(id)
+	t.Applied = zs.of(id).applied
+	return t
+}
+
+// unproved reports whether a zone's declaration is another one than was last proved there.
+func (zs *zones) unproved(g *Generation, id edge.ZoneID) bool {
+	return zs.of(id).proof.Fingerprint != g.prints[id]
+}
+
+// commitWork are the zones whose declaration was not proved.
+func (zs *zones) commitWork(g *Generation) (ids []edge.ZoneID) {
+	for id := range g.Zones() {
+		if zs.unproved(g, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// undeclared are the zones on record that a generation does not declare.
+func (zs *zones) undeclared(g *Generation) (ids []edge.ZoneID) {
+	for id := range zs.records {
+		if !g.Declares(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (zs *zones) forget(ids []edge.ZoneID) {
+	for _, id := range ids {
+		delete(zs.records, id)
+	}
+}
+
+// compareLabels notes which zones a generation declares with other labels than were
+// proved.
+func (zs *zones) compareLabels(g *Generation) {
+	zs.labels = map[edge.ZoneID]diff.Labels{}
+	for id, z := range zs.records {
+		if labels, declared := g.labels[id]; declared && z.proof.Fingerprint != "" && !maps.Equal(labels, z.proof.Labels) {
+			zs.labels[id] = z.proof.Labels
+		}
+	}
 }
 
 // unkept is a change that the platform took and did not keep. It is tried again, ever
@@ -67,7 +121,7 @@ const (
 )
 
 // noteUnkept notes that a change was not kept, and reports whether that is news: the
-// very same change has not been told of before.
+// very same change was not noted before.
 func (z *zoneRecord) noteUnkept(ruleset edge.RulesetID, fingerprint string, now time.Time) (news bool) {
 	if z.unkept == nil {
 		z.unkept = map[edge.RulesetID]unkept{}
@@ -107,48 +161,6 @@ func (z *zoneRecord) again(now time.Time) (at time.Time) {
 	return at
 }
 
-// Permit implements [zone.Gate]: the change passes the guards as they are at this
-// moment, it counts for limits, and who owns what is on record for the case that the
-// process ends between the write and its proof.
-func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (*diff.Refusal, error) {
-	if err := errors.Join(c.listen(ctx), c.recordAgreements(ctx)); err != nil {
-		return nil, fmt.Errorf("asking whether the zone may be written: %w", err)
-	}
-	id := t.Zone().ID
-	c.mu.Lock()
-	g := c.Current()
-	if g.prints[id] != t.Fingerprint {
-		c.mu.Unlock()
-		return nil, reconcile.ErrSuperseded
-	}
-	if by := c.words.overtaken; by != "" {
-		c.mu.Unlock()
-		return &diff.Refusal{Guard: guardOvertaken, Reason: "another process has accepted commit " + by}, nil
-	}
-	guarded := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, c.factsOf(g, id)).Changes[0]
-	if guarded.Refused != nil {
-		c.mu.Unlock()
-		return guarded.Refused, nil
-	}
-	z, at := c.zone(id), c.Now()
-	drift := reconcile.Drift{Zone: id, At: at, Weakens: now.Direction == diff.Weakens}
-	commitWork := c.isCommitWork(g, id)
-	if !guarded.Approved {
-		c.limits.count(drift, commitWork)
-	}
-	widened := wider(z.applied[now.ID()], now)
-	entry := c.entry(t, guarded, commitWork)
-	z.sent = true
-	c.mu.Unlock()
-
-	if !commitWork && !guarded.Approved && len(c.Guards.Rules) > 0 {
-		if err := c.Records.Drifted(ctx, []reconcile.Drift{drift}, at.Add(-c.DriftFor)); err != nil {
-			return nil, fmt.Errorf("remembering that the zone had drifted: %w", err)
-		}
-	}
-	return nil, c.recordWrite(ctx, z, entry, widened)
-}
-
 // wider returns what must be on record as owned before a change is sent: what was owned
 // before and what will be; none where that is on record.
 func wider(have []diff.Member, now diff.Change) []diff.Settled {
@@ -173,20 +185,30 @@ func (z *zoneRecord) own(id diff.DeploymentID, owned []diff.Member) {
 	z.applied = applied
 }
 
-// Proved implements [zone.Gate]: deployments of a zone agree with their declaration.
-// Once all of them do, the declaration is proved there.
-func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
-	declared := t.Zone()
-	c.mu.Lock()
-	z, g := c.zone(declared.ID), c.Current()
-	if g == nil || g.prints[declared.ID] != t.Fingerprint {
-		c.mu.Unlock()
-		return nil // proved what nobody wants any more; the next look says what is there
+// disown drops deployments that are not declared any more.
+func (z *zoneRecord) disown(gone []diff.DeploymentID) {
+	applied := maps.Clone(z.applied)
+	for _, id := range gone {
+		delete(applied, id)
+		delete(z.unkept, id.Ruleset)
 	}
+	z.applied = applied
+}
+
+// proof is what is to be recorded of deployments that agree with their declaration.
+type proof struct {
+	settled []diff.Settled      // that are news
+	proofs  []reconcile.Proof   // of the zone, once all of its deployments agree; at most one
+	gone    []diff.DeploymentID // that the zone no longer declares
+}
+
+// settle notes that deployments agree with a declaration of the zone, which is in force
+// with a commit.
+func (z *zoneRecord) settle(t zone.Task, commit string, settled []diff.Settled) (p proof) {
+	declared := t.Zone()
 	if z.under != t.Fingerprint {
 		z.under, z.settled = t.Fingerprint, map[diff.DeploymentID]bool{}
 	}
-	var news []diff.Settled
 	for _, s := range settled {
 		if z.settled != nil {
 			z.settled[s.ID] = true
@@ -194,42 +216,22 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 		_, unkept := z.unkept[s.ID.Ruleset]
 		owned, known := z.applied[s.ID]
 		if !known || unkept || !slices.Equal(owned, s.Owned) {
-			news = append(news, s)
+			p.settled = append(p.settled, s)
 		}
 	}
-	var proofs []reconcile.Proof
 	whole := len(z.settled) == len(declared.Deployments)
-	if whole && (z.proof.Fingerprint != t.Fingerprint) {
-		proofs = []reconcile.Proof{{Zone: declared.ID, Fingerprint: t.Fingerprint, Labels: declared.Labels, Commit: g.State.Commit}}
+	if whole && z.proof.Fingerprint != t.Fingerprint {
+		p.proofs = []reconcile.Proof{{Zone: declared.ID, Fingerprint: t.Fingerprint, Labels: declared.Labels, Commit: commit}}
 	}
-	gone := leftOver(z, whole)
+	p.gone = z.leftOver(whole)
 	z.sent = z.sent && !whole
-	c.mu.Unlock()
-	results := c.writes.Proved(t.Fingerprint, settled)
-	if len(news)+len(proofs)+len(results) == 0 {
-		return c.drop(ctx, z, gone)
-	}
-	// It is what the commit in force declares, whichever commit it was worked out from.
-	if err := c.Records.Prove(ctx, g.State.Commit, proofs, news, results...); err != nil {
-		return fmt.Errorf("remembering what is in sync: %w", err)
-	}
-	c.mu.Lock()
-	for _, s := range news {
-		z.own(s.ID, s.Owned)
-		delete(z.unkept, s.ID.Ruleset)
-	}
-	if len(proofs) > 0 {
-		z.proof = proofs[0]
-		delete(c.labels, declared.ID)
-	}
-	c.mu.Unlock()
-	return c.drop(ctx, z, gone)
+	return p
 }
 
 // leftOver returns the deployments on record that a zone, proved as a whole, no
 // longer declares: one that comes back later begins anew, since what is live by then
-// may be somebody's hand work. The caller holds the lock.
-func leftOver(z *zoneRecord, whole bool) (gone []diff.DeploymentID) {
+// may have been changed by hand.
+func (z *zoneRecord) leftOver(whole bool) (gone []diff.DeploymentID) {
 	if !whole {
 		return nil
 	}
@@ -241,31 +243,13 @@ func leftOver(z *zoneRecord, whole bool) (gone []diff.DeploymentID) {
 	return gone
 }
 
-func (c *Control) drop(ctx context.Context, z *zoneRecord, gone []diff.DeploymentID) error {
-	if len(gone) == 0 {
-		return nil
+// take takes in what was recorded.
+func (z *zoneRecord) take(p proof) {
+	for _, s := range p.settled {
+		z.own(s.ID, s.Owned)
+		delete(z.unkept, s.ID.Ruleset)
 	}
-	if err := c.Records.Forget(ctx, gone); err != nil {
-		return fmt.Errorf("forgetting deployments that left the repository: %w", err)
+	if len(p.proofs) > 0 {
+		z.proof = p.proofs[0]
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	applied := maps.Clone(z.applied)
-	for _, id := range gone {
-		delete(applied, id)
-		delete(z.unkept, id.Ruleset)
-	}
-	z.applied = applied
-	return nil
-}
-
-// NotKept implements [zone.Gate].
-func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
-	c.mu.Lock()
-	news = c.zone(t.Zone().ID).noteUnkept(left.Target.Ruleset, left.Fingerprint(), c.Now())
-	c.mu.Unlock()
-	if result, open := c.writes.Ended(left.ID(), reconcile.NonConvergent, LeftText(left.Fields)); open {
-		err = c.Records.Record(ctx, result)
-	}
-	return news, errors.Join(err, c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()))
 }

@@ -15,23 +15,14 @@ import (
 // which nothing else keeps waiting. Zones that a revert finds untouched do not count.
 const smallPush = 20
 
-func (c *Controller) urgency(zones int, revert bool) queue.Priority {
+func urgency(zones int, revert bool) queue.Priority {
 	if zones <= smallPush || revert {
 		return queue.Push
 	}
 	return queue.Bulk
 }
 
-// setDue has zones looked at now, in the place of what was planned for them.
-func (c *Controller) setDue(ids []edge.ZoneID, p queue.Priority, reason string) {
-	c.zones.Set(itemsOf(ids, p, reason)...)
-}
-
-// dueToo has zones looked at now, unless they are due already for something more urgent.
-func (c *Controller) dueToo(ids []edge.ZoneID, p queue.Priority, reason string) {
-	c.zones.Sooner(itemsOf(ids, p, reason)...)
-}
-
+// itemsOf are zones to be looked at now.
 func itemsOf(ids []edge.ZoneID, p queue.Priority, reason string) []queue.Item[edge.ZoneID] {
 	items := make([]queue.Item[edge.ZoneID], len(ids))
 	for i, id := range ids {
@@ -54,9 +45,9 @@ func (c *Controller) begin(ctx context.Context) {
 	}
 	noteDeclared(c.Outages, g)
 	work := c.fill(g)
-	c.setDue(work, c.urgency(len(work), false), "not proved by an earlier process")
+	c.zones.Set(itemsOf(work, urgency(len(work), false), "not proved by an earlier process")...)
 	c.reports.inForce(ctx, g, nil)
-	c.tokens.Set(queue.Item[struct{}]{Reason: "the start"})
+	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
 }
 
 // fill puts the zones of the first generation of a process into the queue that were
@@ -99,11 +90,11 @@ func (c *Controller) follow(ctx context.Context) {
 // known is the commit that need not be evaluated again: the one in force, unless
 // another process has accepted one that nothing is known of.
 func (c *Controller) known() string {
-	commit := c.inForce().Commit
-	if c.control.Accepted() != commit {
+	state, _ := c.control.InForce()
+	if c.control.Accepted() != state.Commit {
 		return ""
 	}
-	return commit
+	return state.Commit
 }
 
 // propose decides about a commit, and has done what the decision asks for.
@@ -123,7 +114,7 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 	c.Begin(d.Accepted.State.Commit)
 	c.reports.accepted(ctx, d, p.Problems)
 	c.accept(d)
-	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil { // nobody waits for it
+	if commit := d.Accepted.State.Commit; commit != "" && c.Good != nil { // nothing waits for it
 		c.reports.state(ctx, "good", c.Good.SetGood(ctx, commit))
 	}
 }
@@ -137,19 +128,17 @@ func (c *Controller) accept(d control.Decision) {
 	}
 	for _, id := range d.Gone {
 		c.zones.Remove(id)
-		c.retries.worked(id)
 	}
-	c.seen.Keep(g.Declares)
+	c.zoneWork.forget(d.Gone, g)
 	c.outcomes.keep(g.Declares)
-	c.worker.Accounts.Keep(g.State)
-	c.setDue(d.Look, queue.Bulk, "to count what the commit changes")
-	reason := "declared otherwise by commit " + g.State.Commit
-	c.setDue(d.Due, c.urgency(len(d.Due)-len(d.Back), d.Revert), reason)
+	c.zones.Set(itemsOf(d.Look, queue.Bulk, "counting the changes of the commit")...)
+	reason := "changed by commit " + g.State.Commit
+	c.zones.Set(itemsOf(d.Due, urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
 	if len(d.Due) > smallPush {
-		c.setDue(d.Back, queue.Bulk, reason)
+		c.zones.Set(itemsOf(d.Back, queue.Bulk, reason)...)
 	}
 	if d.Tokens {
-		c.tokens.Set(queue.Item[struct{}]{Reason: "declared otherwise"})
+		c.tokens.Set(queue.Item[struct{}]{Reason: "changed by a commit"})
 	}
 	for offered := false; !offered; {
 		select {
@@ -207,7 +196,7 @@ func (c *Controller) tick(ctx context.Context) {
 			swept = now
 			c.recordSwept(ctx)
 		}
-		c.swept.Store(int64(c.zones.Stats()[queue.Sweep].Waiting))
+		c.admission.turnsWaiting.Store(int64(c.zones.Stats()[queue.Sweep].Waiting))
 		ticked, err := c.control.Tick(ctx)
 		switch {
 		case err == nil:
@@ -221,7 +210,7 @@ func (c *Controller) tick(ctx context.Context) {
 		}
 		c.Outages.Tick()
 		if len(ticked.Released) > 0 { // asking for nothing would wake every worker
-			c.dueToo(ticked.Released, queue.Released, "need not wait any longer")
+			c.zones.Sooner(itemsOf(ticked.Released, queue.Released, "the wait is over")...)
 		}
 		if ticked.Tokens {
 			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
@@ -260,10 +249,10 @@ func (c *Controller) lookNow(ctx context.Context) {
 		if g == nil {
 			continue
 		}
-		c.asked.Store(time.Now().UnixNano())
+		c.zoneWork.asked.Store(time.Now().UnixNano())
 		ids := allOf(g)
 		c.reports.round(ids)
-		c.dueToo(ids, queue.Sweep, "asked for")
-		c.tokens.Set(queue.Item[struct{}]{Reason: "asked for"})
+		c.zones.Sooner(itemsOf(ids, queue.Sweep, "requested")...)
+		c.tokens.Set(queue.Item[struct{}]{Reason: "requested"})
 	}
 }

@@ -10,7 +10,7 @@
 // nothing.
 //
 // A zone's way is in zones.go, the tokens' in tokens.go, a commit's in commits.go; what
-// is told of them in reports.go.
+// is reported of them in reports.go.
 package controller
 
 import (
@@ -18,7 +18,6 @@ import (
 	"log/slog"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -26,6 +25,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/outage"
@@ -85,26 +85,54 @@ type TokenWork interface {
 // Controller runs the parts. Make it with [New].
 type Controller struct {
 	Config
-	control  *control.Control
-	worker   *zone.Worker
-	seen     *seen.Cache
-	zones    *queue.Queue[edge.ZoneID]
-	tokens   *queue.Queue[struct{}]
-	sweep    *turns
-	shares   *shares
-	retries  *retries
-	breaker  *breaker
-	reports  *reports
-	outcomes *outcomes
+	control   *control.Control
+	zones     *queue.Queue[edge.ZoneID]
+	tokens    *queue.Queue[struct{}]
+	sweep     *turns
+	admission *admission
+	zoneWork  *zoneWork
+	tokenLoop *tokenLoop
+	reports   *reports
+	outcomes  *outcomes
 	// deciding is held while a commit comes into force, until the queue has all of it.
 	deciding sync.Mutex
-	swept    atomic.Int64             // how many zones waited for their turn at the last tick
-	asked    atomic.Int64             // Unix nanoseconds at which a look at every zone was asked for last
 	save     chan *control.Generation // declarations to be put on record; the newest counts
 }
 
 // New puts the parts together. It reads what is on record.
-func New(ctx context.Context, c Config) (*Controller, error) {
+func New(ctx context.Context, config Config) (*Controller, error) {
+	config = config.withDefaults()
+	c := &Controller{
+		Config: config, sweep: &turns{schedule: config.Sweep}, outcomes: newOutcomes(time.Now()), save: make(chan *control.Generation, 1),
+	}
+	c.admission = &admission{
+		budget: config.Budget, room: config.Room, sweep: c.sweep, outcomes: c.outcomes,
+		shares: &shares{budget: config.Budget}, breaker: newBreaker(2 * config.Concurrency),
+	}
+	c.zones = queue.New(queue.Config[edge.ZoneID]{Workers: config.Concurrency, Admit: c.admission.admit})
+	c.tokens = queue.New(queue.Config[struct{}]{Workers: 1})
+	c.reports = newReports(c)
+	c.zoneWork = &zoneWork{
+		worker: &zone.Worker{
+			Reader: config.Reader, Writer: config.Writer, Accounts: zone.NewAccounts(config.Reader, time.Now), Indexes: &diff.Indexes{}, Now: time.Now,
+		},
+		seen: &seen.Cache{}, queue: c.zones, sweep: c.sweep, admission: c.admission, retries: newRetries(),
+		reports: c.reports, outcomes: c.outcomes, outages: config.Outages,
+	}
+	c.tokenLoop = &tokenLoop{
+		work: config.Tokens, queue: c.tokens, sweep: c.sweep, reports: c.reports, outcomes: c.outcomes, outages: config.Outages,
+		deprecations: config.Deprecations,
+	}
+	var err error
+	c.control, err = control.New(ctx, control.Config{
+		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: c.zoneWork.foresee,
+		CheckSink: config.checkSink(), DriftFor: config.Interval,
+	})
+	c.zoneWork.control, c.zoneWork.worker.Gate, c.tokenLoop.control = c.control, c.control, c.control
+	return c, err
+}
+
+func (c Config) withDefaults() Config {
 	if c.Concurrency <= 0 {
 		c.Concurrency = 16
 	}
@@ -120,43 +148,17 @@ func New(ctx context.Context, c Config) (*Controller, error) {
 	if c.Begin == nil {
 		c.Begin = func(string) {}
 	}
-	ctl := &Controller{
-		Config: c, seen: &seen.Cache{}, sweep: &turns{schedule: c.Sweep}, shares: &shares{budget: c.Budget}, retries: newRetries(),
-		breaker: newBreaker(2 * c.Concurrency), outcomes: newOutcomes(time.Now()), save: make(chan *control.Generation, 1),
+	if c.Deprecations == nil {
+		c.Deprecations = func(desired.State, time.Time) []deprecation.Notice { return nil }
 	}
-	ctl.worker = &zone.Worker{
-		Reader: c.Reader, Writer: c.Writer, Accounts: zone.NewAccounts(c.Reader, time.Now), Indexes: &diff.Indexes{}, Now: time.Now,
-	}
-	ctl.zones = queue.New(queue.Config[edge.ZoneID]{Workers: c.Concurrency, Admit: ctl.admit})
-	ctl.tokens = queue.New(queue.Config[struct{}]{Workers: 1})
-	ctl.reports = newReports(ctl)
-	var err error
-	ctl.control, err = control.New(ctx, control.Config{
-		Records: c.Records, Guards: c.Guards, Now: time.Now, Log: c.Log, Foresee: ctl.foresee, CheckSink: ctl.checkSink(),
-		DriftFor: c.Interval,
-	})
-	ctl.worker.Gate = ctl.control
-	return ctl, err
+	return c
 }
 
-func (c *Controller) checkSink() func(desired.Sink) error {
+func (c Config) checkSink() func(desired.Sink) error {
 	if c.Tokens == nil {
 		return nil
 	}
 	return c.Tokens.CheckSink
-}
-
-// foresee plans a zone from what was last seen of it and of its account.
-func (c *Controller) foresee(t zone.Task) (diff.Plan, bool) {
-	entry, ok := c.seen.Get(t.Zone().ID)
-	if !ok {
-		return diff.Plan{}, false
-	}
-	s := zone.Sight{EntryPoint: entry.EntryPoint, At: entry.At}
-	if s.Account, ok = c.worker.Accounts.Last(t.Account()); !ok {
-		return diff.Plan{}, false
-	}
-	return zone.Plan(t, s, c.worker.Indexes), true
 }
 
 // InForce returns the state in force, false while there is none. It must not be
@@ -167,11 +169,11 @@ func (c *Controller) InForce() (desired.State, bool) { return c.control.InForce(
 func (c *Controller) Run(ctx context.Context) {
 	c.begin(ctx)
 	var all sync.WaitGroup
-	for _, part := range []func(context.Context){c.follow, c.tick, c.keepStates, c.lookNow, c.workTokens} {
+	for _, part := range []func(context.Context){c.follow, c.tick, c.keepStates, c.lookNow, c.tokenLoop.run} {
 		all.Go(func() { part(ctx) })
 	}
 	for range c.Concurrency {
-		all.Go(func() { c.workZones(ctx) })
+		all.Go(func() { c.zoneWork.run(ctx) })
 	}
 	all.Wait()
 	lingering, cancel := reconcile.Lingering(ctx, grace)

@@ -126,7 +126,7 @@ func decide(l *look) (decisions []inspect.Decision, differs bool) {
 	if l.counting {
 		return []inspect.Decision{{
 			Stage: inspect.StageGuard, Outcome: inspect.Pending, Guard: "limit",
-			Reason: "nothing of the commit is written before each of its zones was read and counted",
+			Reason: "Seawall reads and counts all zones of the commit before it writes any",
 		}}, len(l.plan.Changes) > 0
 	}
 	if err := l.sight.EntryPoint.Err; errors.Is(err, edge.ErrUnauthenticated) {
@@ -149,7 +149,7 @@ func decide(l *look) (decisions []inspect.Decision, differs bool) {
 	}
 	if l.unrecorded != nil {
 		decisions = append(decisions, inspect.Decision{
-			Stage: inspect.StageProve, Outcome: inspect.Failed, Reason: bounded("what agrees could not be put on record: " + l.unrecorded.Error()),
+			Stage: inspect.StageProve, Outcome: inspect.Failed, Reason: bounded("the result could not be recorded: " + l.unrecorded.Error()),
 		})
 	}
 	return decisions, differs
@@ -184,16 +184,16 @@ func ofChange(c diff.Change, result reconcile.Result, sent bool) inspect.Decisio
 	case refused != nil:
 		return ofRefusal(d, *refused)
 	case !sent:
-		d.Reason = "the change was planned and not sent"
+		d.Reason = "the change was planned but not sent"
 	case result.Outcome == reconcile.NonConvergent:
 		d.Stage, d.Outcome = inspect.StageProve, inspect.NonConvergent
-		d.Reason = "the platform took the change and did not keep it" + paths(result.Left)
+		d.Reason = "the platform accepted the change but did not keep it" + paths(result.Left)
 	case errors.Is(result.Err, reconcile.ErrSuperseded):
-		d.Reason = "a newer commit declares it otherwise; nothing was sent"
+		d.Reason = "a newer commit changes it; nothing was sent"
 	case result.Outcome == reconcile.NotStarted:
-		d.Reason = "the daemon was told to stop before the change was sent"
+		d.Reason = "the daemon was stopped before the change was sent"
 	default:
-		d.Outcome, d.Reason = inspect.Failed, "the change could not be made, or not be proved"
+		d.Outcome, d.Reason = inspect.Failed, "the change failed or could not be proved"
 	}
 	if result.Err != nil && d.Outcome == inspect.Failed {
 		d.Reason = bounded(result.Err.Error())

@@ -100,7 +100,7 @@ func (g *group) done() bool { return !g.told && len(g.left) == 0 && !g.tokens }
 // send fills in what every report says and hands it to the reporters; the caller holds
 // the lock.
 func (r *reports) send(ctx context.Context, report reconcile.Report) {
-	state := r.c.inForce()
+	state := r.inForceState()
 	report.Commit, report.Declared, report.Sweep = state.Commit, state.Zones(), control.SweepRequests(state)
 	report.Unfinished = r.unfinished()
 	report.Rollout = r.c.control.Rollout()
@@ -132,7 +132,7 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 // somebody's word. The caller holds the lock.
 func (r *reports) unfinished() int {
 	_, timely := r.c.control.Waiting()
-	n := timely + r.c.retries.len() + r.tokens.unfinished
+	n := timely + r.c.zoneWork.retries.len() + r.tokens.unfinished
 	if !r.commit.told {
 		n += max(1, len(r.commit.left))
 	}
@@ -147,7 +147,7 @@ func (r *reports) zone(ctx context.Context, l *look) {
 	f := light(l.plan, l.results)
 	if len(f.changes)+len(f.problems)+len(f.results) == 0 {
 		delete(r.zones, id)
-	} else if r.c.inForceDeclares(id) {
+	} else if g := r.c.control.Current(); g != nil && g.Declares(id) {
 		r.zones[id] = f
 	}
 	trigger := reconcile.TriggerSweep
@@ -155,7 +155,7 @@ func (r *reports) zone(ctx context.Context, l *look) {
 		trigger = reconcile.TriggerSync
 	}
 	now := time.Now()
-	report := reconcile.Report{Trigger: trigger, Slice: true, Zone: id, Started: l.began, Finished: now, Plan: l.plan, Results: l.results}
+	report := reconcile.Report{Trigger: trigger, Scope: reconcile.Scope{Slice: true, Zone: id}, Started: l.began, Finished: now, Plan: l.plan, Results: l.results}
 	err, _ := l.failure()
 	report.Told = err != nil
 	r.send(ctx, report)
@@ -219,7 +219,7 @@ func (r *reports) sum(g group, trigger reconcile.Trigger) reconcile.Report {
 	if g.whole {
 		t := r.tokens
 		all.changes, all.problems, all.results = append(all.changes, t.changes...), append(all.problems, t.problems...), append(all.results, t.results...)
-		tokens = len(r.c.inForce().Tokens)
+		tokens = len(r.inForceState().Tokens)
 	}
 	plan := diff.Gather(g.commit, len(g.all), tokens, all.changes, all.problems)
 	if g.whole {
@@ -227,7 +227,7 @@ func (r *reports) sum(g group, trigger reconcile.Trigger) reconcile.Report {
 	}
 	report := reconcile.Report{
 		Trigger: trigger, Started: g.began, Finished: time.Now(), Plan: plan, Results: all.results,
-		Full: g.whole, Tokens: g.whole, Sum: true, Busy: g.busy, Requests: g.request,
+		Scope: reconcile.Scope{Full: g.whole, Tokens: g.whole, Sum: true}, Busy: g.busy, Requests: g.request,
 	}
 	if r.held != nil {
 		held := *r.held
@@ -244,7 +244,7 @@ func (r *reports) accepted(ctx context.Context, d control.Decision, problems []d
 	r.held = nil
 	r.begin(d.Accepted, d.Due, d.Tokens)
 	r.send(ctx, reconcile.Report{
-		Trigger: reconcile.TriggerSync, Problems: problems, Begun: &reconcile.Begun{Zones: len(d.Due), Tokens: d.Tokens},
+		Trigger: reconcile.TriggerSync, Problems: problems, Scope: reconcile.Scope{Begun: &reconcile.Begun{Zones: len(d.Due), Tokens: d.Tokens}},
 	})
 	r.complete(ctx)
 }
@@ -301,7 +301,7 @@ func (g group) over(next *control.Generation) group {
 func (r *reports) round(ids []edge.ZoneID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.turn = newGroup(r.c.inForce().Commit, ids, true, r.c.Tokens != nil)
+	r.turn = newGroup(r.inForceState().Commit, ids, true, r.c.Tokens != nil)
 }
 
 // looked tells of a look at the source that has changed nothing.
@@ -335,14 +335,15 @@ func (r *reports) work(ctx context.Context, o token.Outcome, began time.Time, to
 	plan := o.Plan
 	r.tokens = tokensFound{found{plan.Changes, plan.Problems, o.Results}, plan, len(o.Unfinished())}
 	r.send(ctx, reconcile.Report{
-		Trigger: reconcile.TriggerSweep, Slice: true, Tokens: true, Started: began, Finished: time.Now(),
+		Trigger: reconcile.TriggerSweep, Scope: reconcile.Scope{Slice: true, Tokens: true}, Started: began, Finished: time.Now(),
 		Plan: plan, Results: o.Results, Err: o.Err, Told: told,
 	})
 	r.commit.tokens, r.turn.tokens = false, false
 	r.complete(ctx)
 }
 
-func (c *Controller) inForceDeclares(id edge.ZoneID) bool {
-	g := c.control.Current()
-	return g != nil && g.Declares(id)
+// inForceState is what is in force, the zero state for nothing.
+func (r *reports) inForceState() desired.State {
+	state, _ := r.c.control.InForce()
+	return state
 }

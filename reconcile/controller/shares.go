@@ -97,31 +97,3 @@ func (s *shares) may(c class, need int, now time.Time) bool {
 	}
 	return used < share
 }
-
-// admit says whether a zone may be worked on now: the budget is asked before a worker
-// is taken. A push may take what there is.
-func (c *Controller) admit(p queue.Priority, atWork int) (bool, time.Duration) {
-	now := time.Now()
-	if ok, wait := c.breaker.allow(now); !ok {
-		return false, wait
-	}
-	if p == queue.Push {
-		return true, 0
-	}
-	if !c.shares.may(classOf(p), c.sweepNeeds(now), now) || c.Room(c.shares.kept()+requestsPerZone*atWork) < requestsPerZone {
-		c.outcomes.refused(now)
-		return false, askAgain
-	}
-	return true, 0
-}
-
-// sweepNeeds is what the sweep takes of each window to hold its interval: a request for
-// each zone that waits for its turn, and not for anything else, and a quarter more for
-// what it heals.
-func (c *Controller) sweepNeeds(now time.Time) int {
-	turn := c.sweep.turn(now)
-	if turn <= 0 || c.Budget.Per <= 0 {
-		return 0
-	}
-	return int(1.25*float64(c.swept.Load())*float64(c.Budget.Per)/float64(turn)) + requestsPerZone
-}

@@ -142,7 +142,7 @@ func (v view) outcome(id edge.ZoneID, last lastLook, looked bool) inspect.Outcom
 	case v.c.control.CommitWork(v.g, id):
 		return inspect.Pending
 	case !looked:
-		return inspect.NotLookedAt
+		return inspect.NotRead
 	}
 	return inspect.InSync
 }
@@ -185,8 +185,8 @@ func (v view) queue() []inspect.Priority {
 
 // work is what workers are at.
 func (v view) work() inspect.Work {
-	down, _ := v.c.breaker.state()
-	w := inspect.Work{Workers: v.c.Concurrency, PlatformDown: down, Retried: v.c.retries.len()}
+	down, _ := v.c.admission.breaker.state()
+	w := inspect.Work{Workers: v.c.Concurrency, PlatformDown: down, Retried: v.c.zoneWork.retries.len()}
 	for _, n := range v.c.zones.Stats() {
 		w.AtWork += n.AtWork
 	}
@@ -264,7 +264,7 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 // was not looked at since.
 func (v view) undecided(id edge.ZoneID) inspect.Decision {
 	d := inspect.Decision{
-		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit declares it otherwise than was proved last, and it was not looked at since",
+		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit changes it, and it was not checked since",
 		Since: v.now,
 	}
 	if next, work := v.c.zones.Of(id); work != nil {
@@ -282,7 +282,7 @@ func (v view) fields(id edge.ZoneID) (fields []inspect.Field, unread string) {
 	if !ok {
 		return fields, "the zone is not declared"
 	}
-	plan, seen := v.c.foresee(t)
+	plan, seen := v.c.zoneWork.foresee(t)
 	if !seen {
 		return fields, "the zone, or its account, was not read since the start, or the last read failed"
 	}
@@ -303,10 +303,10 @@ func (v view) next(item queue.Item[edge.ZoneID], atWork bool) *inspect.Next {
 		return n
 	}
 	n.WaitsFor = inspect.WaitsWorker
-	switch down, next := v.c.breaker.state(); {
+	switch down, next := v.c.admission.breaker.state(); {
 	case down && next.After(v.now):
 		n.WaitsFor = inspect.WaitsPlatform
-	case item.Priority != queue.Push && v.c.Room(v.c.shares.kept()) < requestsPerZone:
+	case item.Priority != queue.Push && v.c.Room(v.c.admission.shares.kept()) < requestsPerZone:
 		n.WaitsFor = inspect.WaitsBudget
 	}
 	return n

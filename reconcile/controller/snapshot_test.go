@@ -336,10 +336,10 @@ func TestStatusAfterARestart(t *testing.T) {
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.InSync: 8})
 		f.restart()
 		s := f.Status().Judged()
-		if n := s.Zones.Outcomes[inspect.NotLookedAt]; n < 6 || s.Verdict != inspect.Healthy {
+		if n := s.Zones.Outcomes[inspect.NotRead]; n < 6 || s.Verdict != inspect.Healthy {
 			t.Errorf("%+v: %s, %v", s.Zones.Outcomes, s.Verdict, s.Reasons)
 		}
-		if z := f.seenAs(1); z.Outcome == inspect.NotLookedAt && (!z.LookedAt.IsZero() || z.Unread == "" || z.Next == nil) {
+		if z := f.seenAs(1); z.Outcome == inspect.NotRead && (!z.LookedAt.IsZero() || z.Unread == "" || z.Next == nil) {
 			t.Errorf("%+v", z)
 		}
 	})
@@ -389,7 +389,7 @@ func TestStatusWhileMuchHappens(t *testing.T) {
 					}
 					list, _ := f.Zones(zoneKey(3))
 					for _, z := range list.Zones {
-						if len(z.Why) < 2 || (len(z.Decisions) == 0) != (z.Outcome == inspect.InSync || z.Outcome == inspect.NotLookedAt) {
+						if len(z.Why) < 2 || (len(z.Decisions) == 0) != (z.Outcome == inspect.InSync || z.Outcome == inspect.NotRead) {
 							t.Errorf("%+v", z)
 						}
 					}

@@ -4,31 +4,47 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
-	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/seen"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-// workZones takes one zone after the other from the queue until ctx ends.
-func (c *Controller) workZones(ctx context.Context) {
+// zoneWork is the way of a zone: what is desired now is compared with what is live,
+// guarded, written and proved, and its next look goes into the queue. It is safe for
+// concurrent use: each worker has a look of its own.
+type zoneWork struct {
+	control   *control.Control
+	worker    *zone.Worker
+	seen      *seen.Cache
+	queue     *queue.Queue[edge.ZoneID]
+	sweep     *turns
+	admission *admission
+	retries   *retries
+	reports   *reports
+	outcomes  *outcomes
+	outages   *outage.Tracker
+	asked     atomic.Int64 // Unix nanoseconds at which a look at every zone was asked for last
+}
+
+// run takes one zone after the other from the queue until ctx ends.
+func (w *zoneWork) run(ctx context.Context) {
 	for {
-		item, err := c.zones.Next(ctx)
+		item, err := w.queue.Next(ctx)
 		if err != nil {
 			return
 		}
 		now := time.Now()
-		c.breaker.begin(now)
-		if item.Priority != queue.Push {
-			c.shares.use(classOf(item.Priority), 1, now)
-		}
-		c.zones.Done(item.Key, c.work(ctx, item))
+		w.admission.breaker.begin(now)
+		w.admission.use(item.Priority, 1, now)
+		w.queue.Done(item.Key, w.work(ctx, item))
 	}
 }
 
@@ -50,56 +66,56 @@ type look struct {
 }
 
 // work looks at a zone and makes it what is desired. It returns when to look again.
-func (c *Controller) work(ctx context.Context, item queue.Item[edge.ZoneID]) *queue.Item[edge.ZoneID] {
-	l := look{item: item, generation: c.control.Current(), began: time.Now()}
+func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.ZoneID]) *queue.Item[edge.ZoneID] {
+	l := look{item: item, generation: w.control.Current(), began: time.Now()}
 	declared := false
 	if l.generation != nil {
-		l.task, declared = c.control.Task(l.generation, item.Key)
+		l.task, declared = w.control.Task(l.generation, item.Key)
 	}
 	if !declared {
 		return nil
 	}
-	l.commit = c.control.CommitWork(l.generation, item.Key)
-	l.task.Memory, l.task.ListAge = c.seen.Plans(item.Key), c.listAge(l.began)
-	again, err := c.observe(ctx, &l)
+	l.commit = w.control.CommitWork(l.generation, item.Key)
+	l.task.Memory, l.task.ListAge = w.seen.Plans(item.Key), w.listAge(l.began)
+	again, err := w.observe(ctx, &l)
 	if err != nil || again != nil {
 		return again
 	}
-	verdict, err := c.plan(ctx, &l)
+	verdict, err := w.plan(ctx, &l)
 	switch {
 	case err != nil:
-		return c.later(ctx, item, busyFor)
+		return w.later(ctx, item, busyFor)
 	case verdict == control.Superseded:
-		return c.later(ctx, item, 0)
+		return w.later(ctx, item, 0)
 	case verdict == control.Counting:
 		l.counting = true
-		c.outcomes.note(&l, time.Now())
-		return c.counted(ctx, &l)
+		w.outcomes.note(&l, time.Now())
+		return w.counted(ctx, &l)
 	}
-	if l.unrecorded = c.apply(ctx, &l); l.unrecorded != nil {
-		c.reports.failure(ctx, l.unrecorded) // noteLook notes it
+	if l.unrecorded = w.apply(ctx, &l); l.unrecorded != nil {
+		w.reports.failure(ctx, l.unrecorded) // noteLook notes it
 	}
-	return c.conclude(ctx, &l)
+	return w.conclude(ctx, &l)
 }
 
 // listedFor is how old a list of rulesets may be where no sweep is scheduled.
 const listedFor = time.Minute
 
 // listAge is how old a list of rulesets may be: a turn of the sweep, and not older than
-// the last time that somebody asked for a look at everything.
-func (c *Controller) listAge(now time.Time) time.Duration {
-	turn := c.sweep.turn(now)
+// the last time that a look at everything was asked for.
+func (w *zoneWork) listAge(now time.Time) time.Duration {
+	turn := w.sweep.turn(now)
 	if turn <= 0 {
 		turn = listedFor
 	}
-	if asked := c.asked.Load(); asked > 0 {
+	if asked := w.asked.Load(); asked > 0 {
 		return min(turn, now.Sub(time.Unix(0, asked)))
 	}
 	return turn
 }
 
 // later is an item once more, after a while; none where everything ends.
-func (c *Controller) later(ctx context.Context, item queue.Item[edge.ZoneID], d time.Duration) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.ZoneID], d time.Duration) *queue.Item[edge.ZoneID] {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -109,39 +125,39 @@ func (c *Controller) later(ctx context.Context, item queue.Item[edge.ZoneID], d 
 
 // observe reads the zone. It returns the item where it must come again before anything
 // can be said of the zone.
-func (c *Controller) observe(ctx context.Context, l *look) (again *queue.Item[edge.ZoneID], err error) {
-	l.sight, err = c.worker.Read(ctx, l.task)
+func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge.ZoneID], err error) {
+	l.sight, err = w.worker.Read(ctx, l.task)
 	switch {
 	case errors.Is(err, zone.ErrBusy):
-		c.breaker.pass()
-		return c.later(ctx, l.item, busyFor), nil
+		w.admission.breaker.pass()
+		return w.later(ctx, l.item, busyFor), nil
 	case err != nil:
 		return nil, err
 	}
 	opened, closed := false, false
 	if l.asked() {
-		opened, closed = c.breaker.note(l.sight.EntryPoint.Err, time.Now())
+		opened, closed = w.admission.breaker.note(l.sight.EntryPoint.Err, time.Now())
 	} else {
-		c.breaker.pass()
+		w.admission.breaker.pass()
 	}
 	if closed {
-		c.zones.Wake()
+		w.queue.Wake()
 	}
 	if opened {
-		c.Outages.Down(l.sight.EntryPoint.Err)
+		w.outages.Down(l.sight.EntryPoint.Err)
 	}
 	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
-		c.reports.failure(ctx, fmt.Errorf("the platform refuses all that is asked of it; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
+		w.reports.failure(ctx, fmt.Errorf("the platform refuses all requests; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
 	}
 	if errors.Is(l.sight.EntryPoint.Err, edge.ErrUnauthenticated) {
-		noteLook(c.Outages, l)
+		noteLook(w.outages, l)
 		if opened {
-			c.reports.failure(ctx, zone.Rejected(l.sight.EntryPoint.Err))
+			w.reports.failure(ctx, zone.Rejected(l.sight.EntryPoint.Err))
 		}
-		c.outcomes.note(l, time.Now())
-		return c.later(ctx, l.item, firstProbe), nil
+		w.outcomes.note(l, time.Now())
+		return w.later(ctx, l.item, firstProbe), nil
 	}
-	c.keep(l)
+	w.keep(l)
 	return nil, nil
 }
 
@@ -152,23 +168,23 @@ func (l *look) asked() bool {
 }
 
 // keep remembers what was seen of the zone.
-func (c *Controller) keep(l *look) {
+func (w *zoneWork) keep(l *look) {
 	if l.sight.At.IsZero() || l.sight.EntryPoint.Err != nil && !errors.Is(l.sight.EntryPoint.Err, edge.ErrEntryPointNotFound) {
-		c.seen.Drop(l.item.Key)
+		w.seen.Drop(l.item.Key)
 		return
 	}
-	c.seen.Put(l.item.Key, seen.Entry{EntryPoint: l.sight.EntryPoint, At: l.sight.At})
+	w.seen.Put(l.item.Key, seen.Entry{EntryPoint: l.sight.EntryPoint, At: l.sight.At})
 }
 
 // plan plans the zone and passes it through the guards. What it would change it has
 // worked out from a list of rulesets that is young.
-func (c *Controller) plan(ctx context.Context, l *look) (control.Verdict, error) {
+func (w *zoneWork) plan(ctx context.Context, l *look) (control.Verdict, error) {
 	for {
-		plan, verdict := c.control.Guard(l.generation, l.item.Key, c.worker.Plan(l.task, l.sight))
+		plan, verdict := w.control.Guard(l.generation, l.item.Key, w.worker.Plan(l.task, l.sight))
 		if l.plan = plan; verdict != control.Act {
 			return verdict, nil
 		}
-		again, err := c.worker.Refresh(ctx, l.task, &l.sight, plan)
+		again, err := w.worker.Refresh(ctx, l.task, &l.sight, plan)
 		if err != nil || !again {
 			return verdict, err
 		}
@@ -176,15 +192,13 @@ func (c *Controller) plan(ctx context.Context, l *look) (control.Verdict, error)
 }
 
 // apply writes what is to be written, and records what agrees.
-func (c *Controller) apply(ctx context.Context, l *look) error {
+func (w *zoneWork) apply(ctx context.Context, l *look) error {
 	for _, change := range l.plan.Changes {
 		if change.Applies() {
-			c.seen.Drop(l.item.Key) // before it is sent
-			l.results, l.sight = c.worker.Apply(ctx, l.task, l.sight, l.plan)
-			if l.item.Priority != queue.Push {
-				c.shares.use(classOf(l.item.Priority), (requestsPerZone-1)*len(l.results), time.Now())
-			}
-			c.keep(l)
+			w.seen.Drop(l.item.Key) // before it is sent
+			l.results, l.sight = w.worker.Apply(ctx, l.task, l.sight, l.plan)
+			w.admission.use(l.item.Priority, (requestsPerZone-1)*len(l.results), time.Now())
+			w.keep(l)
 			break
 		}
 	}
@@ -193,44 +207,44 @@ func (c *Controller) apply(ctx context.Context, l *look) error {
 	}
 	ctx, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
-	return c.control.Proved(ctx, l.task, l.plan.Settled)
+	return w.control.Proved(ctx, l.task, l.plan.Settled)
 }
 
 // grace is how long records may be written after everything was told to stop.
 const grace = 20 * time.Second
 
 // counted notes that a zone was looked at only to count what its commit changes.
-func (c *Controller) counted(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
-	due, err := c.control.Looked(ctx, l.item.Key)
-	c.reports.state(ctx, "looked", err)
-	noteLook(c.Outages, l)
-	c.setDue(due, c.urgency(len(due), false), "the commit is counted")
+func (w *zoneWork) counted(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
+	due, err := w.control.Looked(ctx, l.item.Key)
+	w.reports.state(ctx, "looked", err)
+	noteLook(w.outages, l)
+	w.queue.Set(itemsOf(due, urgency(len(due), false), "the commit is counted")...)
 	if len(due) > 0 {
-		return c.later(ctx, l.item, 0)
+		return w.later(ctx, l.item, 0)
 	}
-	return c.next(l, control.Next{Waits: true})
+	return w.next(l, control.Next{Waits: true})
 }
 
 // conclude tells what has become of the zone, and returns when to look again.
-func (c *Controller) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
 	lingering, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
-	next, err := c.control.Note(lingering, control.Outcome{
+	next, err := w.control.Note(lingering, control.Outcome{
 		Zone: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
 	})
-	c.reports.state(ctx, "note", err)
-	noteLook(c.Outages, l)
+	w.reports.state(ctx, "note", err)
+	noteLook(w.outages, l)
 	var again *queue.Item[edge.ZoneID]
 	if l.superseded() {
-		again = c.later(ctx, l.item, 0)
+		again = w.later(ctx, l.item, 0)
 	} else {
-		again = c.next(l, next)
+		again = w.next(l, next)
 	}
-	if due, err := c.control.Looked(lingering, l.item.Key); err == nil && len(due) > 0 {
-		c.setDue(due, c.urgency(len(due), false), "the commit is counted")
+	if due, err := w.control.Looked(lingering, l.item.Key); err == nil && len(due) > 0 {
+		w.queue.Set(itemsOf(due, urgency(len(due), false), "the commit is counted")...)
 	}
-	c.outcomes.note(l, time.Now())
-	c.reports.zone(ctx, l)
+	w.outcomes.note(l, time.Now())
+	w.reports.zone(ctx, l)
 	return again
 }
 
@@ -264,11 +278,11 @@ func (l *look) failed() bool {
 
 // next is the zone's next item: its turn in the sweep, or earlier where it waits for
 // something or has failed.
-func (c *Controller) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 	now := time.Now()
 	item := queue.Item[edge.ZoneID]{Key: l.item.Key, Priority: queue.Sweep, Reason: "its turn"}
 	var turns bool
-	item.Due, turns = c.sweep.next(l.item.Key, now)
+	item.Due, turns = w.sweep.next(l.item.Key, now)
 	earlier := func(at time.Time, p queue.Priority, reason string) {
 		if !turns || at.Before(item.Due) {
 			item.Due, item.Priority, item.Reason, turns = at, p, reason, true
@@ -277,17 +291,17 @@ func (c *Controller) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 	if !n.At.IsZero() {
 		p, reason := queue.Retry, "the platform did not keep a change"
 		if n.Waits {
-			p, reason = queue.Released, "what it waits for ends"
+			p, reason = queue.Released, "the wait ends"
 		}
 		earlier(n.At, p, reason)
 	}
 	if l.failed() {
-		earlier(now.Add(c.retries.failed(l.item.Key)), queue.Retry, "it failed before")
+		earlier(now.Add(w.retries.failed(l.item.Key)), queue.Retry, "it failed before")
 		item.Slow = errors.Is(l.sight.EntryPoint.Err, edge.ErrUnavailable)
 	} else {
-		c.retries.worked(l.item.Key)
+		w.retries.worked(l.item.Key)
 	}
-	item.Slow = item.Slow || c.slow(l, now)
+	item.Slow = item.Slow || w.slow(l, now)
 	if !turns {
 		return nil // without a schedule only commits and guards ask for a look
 	}
@@ -295,12 +309,29 @@ func (c *Controller) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 }
 
 // slow reports whether the look took long, and not because the budget is used up.
-func (c *Controller) slow(l *look, now time.Time) bool {
-	return now.Sub(l.began) > slowAfter && c.Room(0) > 0
+func (w *zoneWork) slow(l *look, now time.Time) bool {
+	return now.Sub(l.began) > slowAfter && w.admission.room(0) > 0
 }
 
-// inForce is the commit of what is in force.
-func (c *Controller) inForce() desired.State {
-	state, _ := c.control.InForce()
-	return state
+// foresee plans a zone from what was last seen of it and of its account.
+func (w *zoneWork) foresee(t zone.Task) (diff.Plan, bool) {
+	entry, ok := w.seen.Get(t.Zone().ID)
+	if !ok {
+		return diff.Plan{}, false
+	}
+	s := zone.Sight{EntryPoint: entry.EntryPoint, At: entry.At}
+	if s.Account, ok = w.worker.Accounts.Last(t.Account()); !ok {
+		return diff.Plan{}, false
+	}
+	return zone.Plan(t, s, w.worker.Indexes), true
+}
+
+// forget drops what is known of zones that are gone, and of all that a generation does
+// not declare.
+func (w *zoneWork) forget(gone []edge.ZoneID, g *control.Generation) {
+	for _, id := range gone {
+		w.retries.worked(id)
+	}
+	w.seen.Keep(g.Declares)
+	w.worker.Accounts.Keep(g.State)
 }

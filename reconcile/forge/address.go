@@ -17,13 +17,13 @@ func address(kind Kind, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case text == "":
-		return nil, errors.New("the address of the server is needed: Gitea and Forgejo have many")
+		return nil, errors.New("the address of the server is missing: Gitea and Forgejo have no default")
 	case err != nil || u.Host == "":
-		return nil, errors.New("the address is none") // the error of url.Parse repeats a password in it
+		return nil, errors.New("the address is not a URL") // the error of url.Parse repeats a password in it
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("the address must have neither user, query nor fragment")
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		return nil, fmt.Errorf("the address %s must be https, or http to the own machine", u)
+		return nil, fmt.Errorf("the address %s must be https, or http to this machine", u)
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	switch kind {

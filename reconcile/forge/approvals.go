@@ -16,7 +16,7 @@ import (
 // knows whole seconds; zero is any. The author's own does not count. Where the
 // pull request has another head by now it is [ErrMoved].
 func (f *Forge) Approvals(ctx context.Context, pr int, head string, since time.Time) (names []string, err error) {
-	doing := fmt.Sprintf("asking who approves of pull request %d", pr)
+	doing := fmt.Sprintf("reading the approvals of pull request %d", pr)
 	err = f.do(ctx, doing, func(ctx context.Context) error {
 		r, err := f.driver.reviewed(ctx, pr)
 		if err == nil && r.head != head {

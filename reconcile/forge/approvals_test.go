@@ -72,7 +72,7 @@ func TestApprovalsWithoutTime(t *testing.T) {
 	s.Open(forgetest.Pull{Number: 1, Author: "ana", Head: headA})
 	s.Break(onPath("/approvals", answer(200, nil, `{"approved_by":[{"user":{"id":1,"username":"bob"}}]}`)))
 	got, err := client(t, s.Config()).Approvals(t.Context(), 1, headA, time.Time{})
-	if err == nil || got != nil || !strings.Contains(err.Error(), "does not tell when bob approved") {
+	if err == nil || got != nil || !strings.Contains(err.Error(), "does not report when bob approved") {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

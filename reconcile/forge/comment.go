@@ -34,7 +34,7 @@ func (f *Forge) Comment(ctx context.Context, pr int, marker, body string) error 
 func (f *Forge) comment(ctx context.Context, pr int, marker, text string) error {
 	me, err := f.me.get(ctx, f.token, f.driver.user)
 	if err != nil {
-		return fmt.Errorf("asking whose the token is: %w", err)
+		return fmt.Errorf("reading the user of the token: %w", err)
 	}
 	all, err := f.driver.comments(ctx, pr)
 	if err != nil {

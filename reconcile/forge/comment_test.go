@@ -118,7 +118,7 @@ func TestHugeBody(t *testing.T) {
 			if len(got) != 1 || len(text) > 65536 || len(text) < 60000 || !utf8.ValidString(text) {
 				t.Errorf("%d comments, the last of %d bytes", len(got), len(text))
 			}
-			if !strings.HasPrefix(text, marker+"\n") || !strings.Contains(text, "bytes more do not fit") {
+			if !strings.HasPrefix(text, marker+"\n") || !strings.Contains(text, "more bytes do not fit") {
 				t.Errorf("got %.60q … %q", text, text[len(text)-60:])
 			}
 		}

@@ -99,5 +99,5 @@ func pages[T any](what string, get func(number int) (page[T], error)) (all []T, 
 		}
 		number = p.next
 	}
-	return nil, fmt.Errorf("there are more %s than the %d that are looked through", what, len(all))
+	return nil, fmt.Errorf("there are more %s than the %d that Seawall reads", what, len(all))
 }

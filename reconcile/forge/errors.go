@@ -23,7 +23,7 @@ var (
 	// ErrLimited: the forge wants to be asked later.
 	ErrLimited = errors.New("limited")
 	// ErrMoved: the pull request has another head than the one asked about.
-	ErrMoved = errors.New("the pull request has moved on")
+	ErrMoved = errors.New("the pull request has new commits")
 )
 
 // limited says how long a forge does not want to be asked.
@@ -31,9 +31,9 @@ type limited struct{ wait time.Duration }
 
 func (l *limited) Error() string {
 	if l.wait <= 0 {
-		return "the forge has had enough requests for now"
+		return "the rate limit of the forge is reached"
 	}
-	return fmt.Sprintf("the forge has had enough requests; it may be asked again in %v", l.wait.Round(time.Second))
+	return fmt.Sprintf("the rate limit of the forge is reached; the next request is possible in %v", l.wait.Round(time.Second))
 }
 
 // refusal is the last answer with an error in a call.
@@ -112,16 +112,16 @@ func plain(err error) string {
 var needs = map[Kind]string{
 	GitHub: "a fine-grained token needs this repository and the permissions Pull requests and Commit statuses, both read and write",
 	GitLab: "a project access token needs the scope api and the role Developer",
-	Gitea:  "the token needs the scopes write:repository, write:issue and read:user, and its user the right to write to the project",
+	Gitea:  "the token needs the scopes write:repository, write:issue and read:user, and its user needs write access to the project",
 }
 
 // rights is what a person looks at when the forge says no.
 func (f *Forge) rights(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
-		return "is the token one of this forge, and still valid?"
+		return "check that the token belongs to this forge and is still valid"
 	case http.StatusNotFound:
-		return "is the project called " + f.project + "? " + needs[f.kind]
+		return "check that the project is called " + f.project + "; " + needs[f.kind]
 	}
 	return needs[f.kind]
 }

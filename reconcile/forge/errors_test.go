@@ -52,10 +52,10 @@ func calls(t *testing.T, f *forge.Forge) map[string]error {
 	_, list := f.PullRequests(t.Context())
 	_, who := f.Approvals(t.Context(), 1, headA, time.Time{})
 	return map[string]error{
-		"listing the pull requests of acme/edge":         list,
-		"asking who approves of pull request 1 of acme/": who,
-		"commenting on pull request 1 of acme/edge":      f.Comment(t.Context(), 1, marker, "text"),
-		"setting the status c of acme/edge":              f.Status(t.Context(), headA, forge.Status{Context: "c", State: forge.Success}),
+		"listing the pull requests of acme/edge":           list,
+		"reading the approvals of pull request 1 of acme/": who,
+		"commenting on pull request 1 of acme/edge":        f.Comment(t.Context(), 1, marker, "text"),
+		"setting the status c of acme/edge":                f.Status(t.Context(), headA, forge.Status{Context: "c", State: forge.Success}),
 	}
 }
 
@@ -67,13 +67,13 @@ func TestRefusals(t *testing.T) {
 			is     error
 			want   []string
 		}{
-			{401, `{"message":"Bad credentials %s"}`, forge.ErrDenied, []string{"answered 401 Unauthorized: Bad credentials [secret]; is the token one of this forge"}},
+			{401, `{"message":"Bad credentials %s"}`, forge.ErrDenied, []string{"answered 401 Unauthorized: Bad credentials [secret]; check that the token belongs to this forge"}},
 			{403, `{"message":"Resource not accessible by personal access token"}`, forge.ErrDenied, []string{"403 Forbidden: Resource not accessible by personal access token; ", "the scope|the permissions|the scopes"}},
-			{404, `{"message":"Not Found"}`, forge.ErrDenied, []string{"404 Not Found: Not Found; is the project called acme/edge?"}},
+			{404, `{"message":"Not Found"}`, forge.ErrDenied, []string{"404 Not Found: Not Found; check that the project is called acme/edge; "}},
 			{422, `{"message":"Validation Failed","errors":[{"resource":"Issue","code":"custom","field":"body","message":"body is too long"}]}`, nil, []string{"422 Unprocessable Entity: Validation Failed, body is too long"}},
 			{400, `{"message":{"note":["can't be blank"]}}`, nil, []string{"400 Bad Request: note can't be blank"}},
 			{400, `{"error":"note is missing"}`, nil, []string{"400 Bad Request: note is missing"}},
-			{429, `{"message":"slow down"}`, forge.ErrLimited, []string{"the forge has had enough requests"}},
+			{429, `{"message":"slow down"}`, forge.ErrLimited, []string{"the rate limit of the forge is reached"}},
 			{500, `<html>%s</html>`, nil, []string{"answered 500 Internal Server Error"}},
 			{502, `{"message":"` + strings.Repeat("x", 5000) + `"}`, nil, []string{"502 Bad Gateway: xxx", "x …"}},
 		} {
@@ -124,7 +124,7 @@ func TestRateLimitOfGitHub(t *testing.T) {
 	}, `{"message":"API rate limit exceeded for user ID 1."}`))
 	for range 3 {
 		_, err := f.PullRequests(t.Context())
-		if !errors.Is(err, forge.ErrLimited) || !strings.Contains(err.Error(), "asked again in 59m") && !strings.Contains(err.Error(), "asked again in 1h0m0s") {
+		if !errors.Is(err, forge.ErrLimited) || !strings.Contains(err.Error(), "request is possible in 59m") && !strings.Contains(err.Error(), "request is possible in 1h0m0s") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -140,7 +140,7 @@ func TestRetryAfter(t *testing.T) {
 			f := client(t, s.Config())
 			s.Break(answer(429, map[string]string{"Retry-After": when}, `{"message":"later"}`))
 			for range 2 {
-				if _, err := f.PullRequests(t.Context()); !errors.Is(err, forge.ErrLimited) || !strings.Contains(err.Error(), "asked again in ") {
+				if _, err := f.PullRequests(t.Context()); !errors.Is(err, forge.ErrLimited) || !strings.Contains(err.Error(), "request is possible in ") {
 					t.Errorf("got %v", err)
 				}
 			}

@@ -22,7 +22,7 @@ func fit(text string, most int) string {
 	if end := strings.LastIndexByte(kept, '\n'); end > len(kept)/2 {
 		kept = kept[:end]
 	}
-	return kept + closing(kept) + fmt.Sprintf("\n\n**Cut here: %d bytes more do not fit into a comment.**\n", len(text)-len(kept))
+	return kept + closing(kept) + fmt.Sprintf("\n\n**Truncated: %d more bytes do not fit into a comment.**\n", len(text)-len(kept))
 }
 
 // closing ends the constructs that a cut leaves open, so that the line about the

@@ -19,13 +19,13 @@ func TestFitKeepsWhatFits(t *testing.T) {
 func TestFitCloses(t *testing.T) {
 	long := strings.Repeat("a line\n", 1000)
 	for name, test := range map[string]struct{ text, want string }{
-		"code":             {"```diff\n" + long, "\na line\n```\n\n**Cut"},
-		"long fence":       {"`````\n```\n" + long, "\na line\n`````\n\n**Cut"},
-		"tildes":           {"~~~\n" + long, "\na line\n~~~\n\n**Cut"},
-		"closed":           {"```\nx\n```\n" + long, "\na line\n\n**Cut"},
-		"hidden":           {"x <!-- y\n" + long, "\na line\n-->\n\n**Cut"},
-		"folded":           {"<details>\n<details open>\n</details>\n<details>\n" + long, "\na line\n</details>\n</details>\n\n**Cut"},
-		"code in a folder": {"<details>\n```\n" + long, "\na line\n```\n</details>\n\n**Cut"},
+		"code":             {"```diff\n" + long, "\na line\n```\n\n**Truncated"},
+		"long fence":       {"`````\n```\n" + long, "\na line\n`````\n\n**Truncated"},
+		"tildes":           {"~~~\n" + long, "\na line\n~~~\n\n**Truncated"},
+		"closed":           {"```\nx\n```\n" + long, "\na line\n\n**Truncated"},
+		"hidden":           {"x <!-- y\n" + long, "\na line\n-->\n\n**Truncated"},
+		"folded":           {"<details>\n<details open>\n</details>\n<details>\n" + long, "\na line\n</details>\n</details>\n\n**Truncated"},
+		"code in a folder": {"<details>\n```\n" + long, "\na line\n```\n</details>\n\n**Truncated"},
 	} {
 		got := fit(test.text, 2000)
 		if !strings.Contains(got, test.want) || len(got) > 2000 {

@@ -99,9 +99,9 @@ func open(c Config) (*Forge, error) {
 	branch := strings.TrimPrefix(c.Branch, "refs/heads/")
 	switch {
 	case branch == "" || strings.HasPrefix(branch, "refs/"):
-		return nil, fmt.Errorf("%q is no branch: pull requests are made against one", c.Branch)
+		return nil, fmt.Errorf("%q is not a branch; pull requests need one", c.Branch)
 	case c.Token == nil:
-		return nil, errors.New("a token is needed")
+		return nil, errors.New("the token is missing")
 	case c.Timeout < 0:
 		return nil, fmt.Errorf("the timeout %v is below zero", c.Timeout)
 	case c.Timeout == 0:
@@ -159,11 +159,11 @@ func sound(list []PullRequest) (rest []PullRequest, err error) {
 	for _, p := range list {
 		switch {
 		case p.Number <= 0:
-			return nil, errors.New("the answer tells of a pull request without a number")
+			return nil, errors.New("the answer has a pull request without a number")
 		case p.Head == "":
 			continue
 		case !commitForm.MatchString(p.Head):
-			return nil, fmt.Errorf("the answer tells of a pull request %d whose head %.80q is no commit", p.Number, p.Head)
+			return nil, fmt.Errorf("the answer has a pull request %d whose head %.80q is not a commit", p.Number, p.Head)
 		}
 		rest = append(rest, p)
 	}
@@ -187,7 +187,7 @@ func (f *Forge) do(ctx context.Context, doing string, call func(context.Context)
 func shielded(ctx context.Context, call func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the answer makes no sense (%v)", r)
+			err = fmt.Errorf("the answer is not valid (%v)", r)
 		}
 	}()
 	return call(ctx)

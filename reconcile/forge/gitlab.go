@@ -70,7 +70,7 @@ func (l *lab) pullRequests(ctx context.Context, branch string) ([]PullRequest, e
 func (l *lab) bases(ctx context.Context, branch string, list []PullRequest) error {
 	target, _, err := l.client.Branches.GetBranch(l.path, branch, gitlab.WithContext(ctx))
 	if err != nil {
-		return fmt.Errorf("looking at the branch %s: %w", branch, err)
+		return fmt.Errorf("reading the branch %s: %w", branch, err)
 	}
 	for i := range list {
 		if target.Commit != nil {
@@ -178,7 +178,7 @@ func (l *lab) reviewed(ctx context.Context, pr int) (r reviewed, err error) {
 	for _, each := range approvals.ApprovedBy {
 		switch {
 		case each.ApprovedAt == nil:
-			return r, fmt.Errorf("this GitLab does not tell when %s approved, so nobody can know of what; a newer one does", labName(each.User))
+			return r, fmt.Errorf("this GitLab version does not report when %s approved, so the approved commit is unknown; update GitLab", labName(each.User))
 		case each.ApprovedAt.After(since):
 			r.reviews = append(r.reviews, review{labName(each.User), true, request.SHA, *each.ApprovedAt})
 		}
@@ -199,7 +199,7 @@ func (l *lab) since(ctx context.Context, pr int, head string) (time.Time, error)
 		}
 	}
 	if latest == nil || latest.HeadCommitSHA != head || latest.CreatedAt == nil {
-		return time.Time{}, fmt.Errorf("%w: GitLab has not yet looked at %.12s", ErrMoved, head)
+		return time.Time{}, fmt.Errorf("%w: GitLab has not yet processed %.12s", ErrMoved, head)
 	}
 	return *latest.CreatedAt, nil
 }

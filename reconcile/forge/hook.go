@@ -107,7 +107,7 @@ func readHook(answer http.ResponseWriter, r *http.Request) ([]byte, int) {
 }
 
 var (
-	errUnverified = errors.New("no secret fits")
+	errUnverified = errors.New("no secret matches")
 	errNoSecret   = errors.New("no secret can be read")
 )
 

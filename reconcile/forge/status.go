@@ -60,13 +60,13 @@ func checkStatus(commit string, s Status) error {
 	switch s.State {
 	case Pending, Success, Failure, Error:
 	default:
-		return fmt.Errorf("%q is no state of a commit", s.State)
+		return fmt.Errorf("%q is not a commit status", s.State)
 	}
 	if s.Context == "" {
-		return errors.New("a status needs a context")
+		return errors.New("the context of the status is missing")
 	}
 	if !commitForm.MatchString(commit) {
-		return fmt.Errorf("%q is no commit", commit)
+		return fmt.Errorf("%q is not a commit", commit)
 	}
 	return nil
 }

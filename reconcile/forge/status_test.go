@@ -89,9 +89,9 @@ func TestStatusMistakes(t *testing.T) {
 			commit string
 			status forge.Status
 		}{
-			"no commit":       {"../../issues", forge.Status{Context: "c", State: forge.Success}},
-			"no state":        {headA, forge.Status{Context: "c", State: "great"}},
-			"needs a context": {headA, forge.Status{State: forge.Success}},
+			"is not a commit":                      {"../../issues", forge.Status{Context: "c", State: forge.Success}},
+			"is not a commit status":               {headA, forge.Status{Context: "c", State: "great"}},
+			"the context of the status is missing": {headA, forge.Status{State: forge.Success}},
 		} {
 			if err := f.Status(t.Context(), test.commit, test.status); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)

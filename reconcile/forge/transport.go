@@ -100,7 +100,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 func (t *transport) judge(ctx context.Context, answer *http.Response) (*http.Response, error) {
 	if answer.StatusCode/100 == 3 {
 		_ = answer.Body.Close()
-		return nil, fmt.Errorf("%w to %q: was the project renamed, or is the address not the server's own?", errMoved, answer.Header.Get("Location"))
+		return nil, fmt.Errorf("%w to %q: check whether the project was renamed, and the address of the server", errMoved, answer.Header.Get("Location"))
 	}
 	if answer.StatusCode < 400 {
 		return whole(answer)

@@ -79,7 +79,7 @@ func (c Client) Zones(ctx context.Context, word string) (l ZoneList, err error) 
 }
 
 func newer(version int) error {
-	return fmt.Errorf("%w: it speaks version %d of its status, and this program version %d", ErrNoAnswer, version, Version)
+	return fmt.Errorf("%w: its status has version %d, but this program reads version %d", ErrNoAnswer, version, Version)
 }
 
 // get asks for a path and reads the answer into a value.
@@ -98,7 +98,7 @@ func (c Client) get(ctx context.Context, path string, value any) error {
 		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
 	}
 	if !strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
-		return fmt.Errorf("%w: %s answers %s, and not with a status", ErrNoAnswer, c.Base, response.Status)
+		return fmt.Errorf("%w: %s answers %s, which is not a status", ErrNoAnswer, c.Base, response.Status)
 	}
 	if response.StatusCode == http.StatusNotFound {
 		var r refusal

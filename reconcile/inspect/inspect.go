@@ -173,13 +173,13 @@ type Outcome string
 
 // The outcomes. A zone whose deployments differ in theirs has the most severe.
 const (
-	InSync        Outcome = "in_sync"       // as declared, when it was looked at last
-	NotLookedAt   Outcome = "not_looked_at" // not since the start; an earlier process has proved it
-	Observed      Outcome = "observed"      // differs, and the configuration allows no write there
-	Pending       Outcome = "pending"       // is to be written, or looked at because of a commit
-	Waiting       Outcome = "waiting"       // a guard holds it back, and that ends by itself
-	Unknown       Outcome = "unknown"       // could not be read
-	Failed        Outcome = "failed"        // could not be written, or not be proved
+	InSync        Outcome = "in_sync"  // as declared, when it was looked at last
+	NotRead       Outcome = "not_read" // not since the start; an earlier process has proved it
+	Observed      Outcome = "observed" // differs, and the configuration allows no write there
+	Pending       Outcome = "pending"  // is to be written, or looked at because of a commit
+	Waiting       Outcome = "waiting"  // a guard holds it back, and that ends by itself
+	Unknown       Outcome = "unknown"  // could not be read
+	Failed        Outcome = "failed"   // could not be written, or not be proved
 	NonConvergent Outcome = "non_convergent"
 	NotDeployed   Outcome = "not_deployed"
 	Blocked       Outcome = "blocked"
@@ -189,7 +189,7 @@ const (
 
 // severity orders the outcomes, the least severe first.
 var severity = []Outcome{
-	InSync, NotLookedAt, Observed, Pending, Waiting, Unknown, Failed, NonConvergent, NotDeployed, Blocked, Forbidden, Refused,
+	InSync, NotRead, Observed, Pending, Waiting, Unknown, Failed, NonConvergent, NotDeployed, Blocked, Forbidden, Refused,
 }
 
 // Outcomes returns all outcomes, the least severe first.

@@ -66,7 +66,7 @@ func TestVerdict(t *testing.T) {
 		reason string
 	}{
 		"nothing":           {func(*Status) {}, Healthy, ""},
-		"not looked at":     {is(NotLookedAt, 0), Healthy, ""},
+		"not read":          {is(NotRead, 0), Healthy, ""},
 		"held, as declared": {func(s *Status) { s.Holds = []diff.Hold{{Zone: "a", Until: noon}} }, Healthy, ""},
 		"observed":          {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
 		"pending":           {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
@@ -78,10 +78,10 @@ func TestVerdict(t *testing.T) {
 		"not kept":          {is(NonConvergent, 0), Attention, "1 zone is non convergent: shop.example"},
 		"not deployed":      {is(NotDeployed, 0), Attention, "1 zone is not deployed: shop.example"},
 		"forbidden":         {is(Forbidden, 0), Attention, "1 zone is forbidden: shop.example"},
-		"an outage":         {func(s *Status) { s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}} }, Attention, "an outage lasts: git since 2026-03-01T12:00:00Z: away"},
+		"an outage":         {func(s *Status) { s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}} }, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
 		"an outage of git": {func(s *Status) {
 			s.Source.Error, s.Outages = "no route", []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}}
-		}, Attention, "an outage lasts: git since 2026-03-01T12:00:00Z: away"},
+		}, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
 		"git fails":          {func(s *Status) { s.Source.Error = "no route" }, Attention, "git cannot be fetched: no route"},
 		"a held commit":      {held, Attention, "commit fedcba987654 is held: it is invalid"},
 		"a rollout":          {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1} }, Working, "a rollout is at wave 1 of 3"},
@@ -143,7 +143,7 @@ func someZones() ZoneList {
 		AtWork: &AtWork{noon, 3, "sweep", "its turn"},
 		Next:   &Next{noon, -90, "retry", "it failed before", WaitsBudget},
 	}
-	least := Zone{Zone: "b", ZoneID: "a02", Account: "prod", Outcome: NotLookedAt, Decisions: []Decision{}, Fields: []Field{}}
+	least := Zone{Zone: "b", ZoneID: "a02", Account: "prod", Outcome: NotRead, Decisions: []Decision{}, Fields: []Field{}}
 	list := ZoneList{Version: Version, At: noon, Zones: []Zone{z, least}}
 	for i := range list.Zones {
 		list.Zones[i].Why = list.Zones[i].Sentences(noon)
@@ -234,7 +234,7 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `status     attention, as of 2026-03-01T12:00:00Z; seawall v1.2.3, running for 2d02h
-           - an outage lasts: zone shop.example since 2026-03-01T12:00:00Z: 500 (1 zone)
+           - current outage: zone shop.example since 2026-03-01T12:00:00Z: 500 (1 zone)
            - git cannot be fetched: no route
            - commit fedcba987654 is held: it is invalid
            - the rollout is halted: 2 zones failed
@@ -251,15 +251,15 @@ source     fetched 1s ago, at 2026-03-01T12:00:00Z
 zones      12 declared, 10 in sync, 1 waiting, 1 refused
            the last was read 5s ago
 drift      oldest: shop.example, for 1m00s
-tokens     2 declared, looked at 0s ago
+tokens     2 declared, checked 0s ago
            ci: refused: it is quarantined
            ci expires in 1 hour
-work       1 of 16 workers at work, the oldest on shop.example for 3s
-           reads fail one after the other: only probes are sent to the platform
+work       1 of 16 workers busy, the oldest on shop.example for 3s
+           reads keep failing: Seawall sends only probes to the platform
            1 zone is tried again after a failure
 queue      retry     2 waiting, 1 due, the oldest for 1m30s
-budget     1100 of 1200 requests left in 5m00s; zones have waited for it for 1h06m since the start
-           the platform has asked to wait for another 20s
+budget     1100 of 1200 requests left in 5m00s; zones have waited 1h06m for the budget since the start
+           the platform has asked to wait 20s more
 rollout    wave 1 of 3, halted: 2 zones failed
 hold       shop.example is held until 2026-03-01T12:00:00Z: INC-1
 freeze     weekend until 2026-03-01T12:00:00Z
@@ -268,7 +268,7 @@ outage     zone shop.example since 2026-03-01T12:00:00Z: 500 (1 zone)
 ZONE          OUTCOME  FOR    REASON
 shop.example  refused  1h00m  it is so
 shop.example  waiting  1m00s  it is so
-seawall why ZONE says more of one.
+seawall why ZONE explains one of them.
 `
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -289,10 +289,10 @@ func TestTextOfZones(t *testing.T) {
 outcome    waiting
            - core: guard (hold), for 1h00m: the zone is held
 declared   edge.cue:6:8, commit 1234567890ab
-looked at  1m00s ago, at 2026-03-01T11:59:00Z
+last read  1m00s ago, at 2026-03-01T11:59:00Z
 written    26h00m ago, at 2026-02-28T10:00:00Z
 at work    for 3s (sweep: its turn)
-next look  due for 1m30s (retry: it failed before), waits for: budget
+next read  due for 1m30s (retry: it failed before), waits for: budget
 hold       held until 2026-03-01T13:00:00Z: INC-1
 differs    since 2026-03-01T11:00:00Z, drift
 fields     not known: it was not read
@@ -300,23 +300,23 @@ fields     not known: it was not read
            core expression: - -> "a <b>" (neutral)
 
 zone       b (account prod, id a02)
-outcome    not looked at
+outcome    not read
 declared   , commit (none)
-looked at  not since the daemon started
-next look  none is planned
+last read  not since the daemon started
+next read  none is planned
 ---
-shop.example (account prod) is not as declared; a guard holds the change back for a while.
+shop.example (account prod) is not as declared; a guard holds the change back for some time.
 Stage guard, guard hold, deployment core, since 2026-03-01T11:00:00Z (1h00m ago): the zone is held.
 What changes that: seawall hold release zone shop.example.
 It ends by itself at 2026-03-01T13:00:00Z.
 The last write was proved 26h00m ago.
-It has differed since 2026-03-01T11:00:00Z (drift: live has changed, and not because of a commit).
+It has differed since 2026-03-01T11:00:00Z (drift: the live state changed without a commit).
 The zone is held until 2026-03-01T13:00:00Z: INC-1.
-A worker has had it for 3s (priority sweep: its turn).
-Next look: due for 1m30s (priority retry: it failed before); it waits because the request budget is used up for now.
+A worker has processed it for 3s (priority sweep: its turn).
+Next read: due for 1m30s (priority retry: it failed before); it waits because the request budget is used up for now.
 
-b (account prod) has not been read since the daemon started; an earlier process proved it as declared.
-No next look is planned: only a commit, or an end of what it waits for, brings one.
+b (account prod) has not been read since the daemon started; an earlier process proved that it is as declared.
+No next read is planned. A new commit, or the end of a wait, starts one.
 `
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

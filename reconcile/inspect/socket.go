@@ -30,7 +30,7 @@ func SocketPath(dir string) string { return filepath.Join(dir, socketName) }
 func Listen(dir string) (net.Listener, error) {
 	path, fresh := SocketPath(dir), filepath.Join(dir, newSockName)
 	if len(path) > longestPath {
-		return nil, fmt.Errorf("the path %s has %d bytes, and that of a socket at most %d", path, len(path), longestPath)
+		return nil, fmt.Errorf("the path %s has %d bytes, but a socket path has at most %d", path, len(path), longestPath)
 	}
 	for _, name := range []string{path, fresh} {
 		info, err := os.Lstat(name)
@@ -39,7 +39,7 @@ func Listen(dir string) (net.Listener, error) {
 		case err != nil:
 			return nil, err
 		case info.Mode().Type() != fs.ModeSocket:
-			return nil, fmt.Errorf("%s is no socket; it is left as it is", name)
+			return nil, fmt.Errorf("%s is not a socket; it was not changed", name)
 		}
 	}
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {

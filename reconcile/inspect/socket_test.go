@@ -104,7 +104,7 @@ func TestSocketInTheWay(t *testing.T) {
 	if err := os.WriteFile(SocketPath(dir), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(dir); err == nil || !strings.Contains(err.Error(), "is no socket") {
+	if _, err := Listen(dir); err == nil || !strings.Contains(err.Error(), "is not a socket") {
 		t.Errorf("%v", err)
 	}
 	if text, err := os.ReadFile(SocketPath(dir)); err != nil || string(text) != "mine" {

@@ -89,7 +89,7 @@ func (t *textWriter) commit(s Status) {
 	case c.InForce == "" && s.Zones.Declared == 0:
 		t.line("commit", "none in force yet")
 	case c.InForce == "":
-		t.line("commit", "none: desired state is a folder that is not git")
+		t.line("commit", "none: the desired state is a folder without git")
 	default:
 		t.line("commit", "%s in force", short(c.InForce))
 	}
@@ -140,9 +140,9 @@ func (t *textWriter) tokens(s Status) {
 	if s.Tokens.Declared == 0 && len(s.Tokens.Findings)+len(s.Tokens.Expiring) == 0 {
 		return
 	}
-	looked := "not looked at yet"
+	looked := "not checked yet"
 	if !s.Tokens.LookedAt.IsZero() {
-		looked = "looked at " + ago(s.Tokens.LookedAt, s.At)
+		looked = "checked " + ago(s.Tokens.LookedAt, s.At)
 	}
 	t.line("tokens", "%d declared, %s", s.Tokens.Declared, looked)
 	for _, f := range s.Tokens.Findings {
@@ -155,13 +155,13 @@ func (t *textWriter) tokens(s Status) {
 
 func (t *textWriter) queue(s Status) {
 	w := s.Work
-	at := fmt.Sprintf("%d of %s at work", w.AtWork, count(w.Workers, "worker", "workers"))
+	at := fmt.Sprintf("%d of %s busy", w.AtWork, count(w.Workers, "worker", "workers"))
 	if !w.Oldest.IsZero() {
 		at += fmt.Sprintf(", the oldest on %s for %s", w.On, span(w.OldestSeconds))
 	}
 	t.line("work", "%s", at)
 	if w.PlatformDown {
-		t.line("", "reads fail one after the other: only probes are sent to the platform")
+		t.line("", "reads keep failing: Seawall sends only probes to the platform")
 	}
 	if w.Retried > 0 {
 		t.line("", "%s tried again after a failure", count(w.Retried, "zone is", "zones are"))
@@ -188,10 +188,10 @@ func (t *textWriter) budget(s Status) {
 	if b.Requests == 0 {
 		return
 	}
-	t.line("budget", "%d of %d requests left in %s; zones have waited for it for %s since the start",
+	t.line("budget", "%d of %d requests left in %s; zones have waited %s for the budget since the start",
 		b.Left, b.Requests, span(b.PerSeconds), span(b.WaitedSeconds))
 	if b.PausedSeconds > 0 {
-		t.line("", "the platform has asked to wait for another %s", span(b.PausedSeconds))
+		t.line("", "the platform has asked to wait %s more", span(b.PausedSeconds))
 	}
 }
 
@@ -231,7 +231,7 @@ func (t *textWriter) notable(s Status) {
 	fmt.Fprintln(table, "ZONE\tOUTCOME\tFOR\tREASON")
 	all := 0
 	for outcome, n := range s.Zones.Outcomes {
-		if outcome != InSync && outcome != NotLookedAt {
+		if outcome != InSync && outcome != NotRead {
 			all += n
 		}
 	}
@@ -242,7 +242,7 @@ func (t *textWriter) notable(s Status) {
 	if more := all - len(s.Zones.Notable); more > 0 {
 		fmt.Fprintf(t, "and %s more\n", count(more, "zone", "zones"))
 	}
-	fmt.Fprintln(t, "seawall why ZONE says more of one.")
+	fmt.Fprintln(t, "seawall why ZONE explains one of them.")
 }
 
 func (t *textWriter) zone(z Zone, now time.Time) {
@@ -262,9 +262,9 @@ func (t *textWriter) zone(z Zone, now time.Time) {
 // looks writes when the zone was looked at and will be.
 func (t *textWriter) looks(z Zone, now time.Time) {
 	if z.LookedAt.IsZero() {
-		t.line("looked at", "not since the daemon started")
+		t.line("last read", "not since the daemon started")
 	} else {
-		t.line("looked at", "%s, at %s", ago(z.LookedAt, now), instant(z.LookedAt))
+		t.line("last read", "%s, at %s", ago(z.LookedAt, now), instant(z.LookedAt))
 	}
 	if !z.WrittenAt.IsZero() {
 		t.line("written", "%s, at %s", ago(z.WrittenAt, now), instant(z.WrittenAt))
@@ -274,13 +274,13 @@ func (t *textWriter) looks(z Zone, now time.Time) {
 	}
 	switch n := z.Next; {
 	case n == nil:
-		t.line("next look", "none is planned")
+		t.line("next read", "none is planned")
 	case n.Seconds > 0:
-		t.line("next look", "in %s (%s: %s)", span(n.Seconds), n.Priority, n.Reason)
+		t.line("next read", "in %s (%s: %s)", span(n.Seconds), n.Priority, n.Reason)
 	case n.WaitsFor != "":
-		t.line("next look", "due for %s (%s: %s), waits for: %s", span(-n.Seconds), n.Priority, n.Reason, n.WaitsFor)
+		t.line("next read", "due for %s (%s: %s), waits for: %s", span(-n.Seconds), n.Priority, n.Reason, n.WaitsFor)
 	default:
-		t.line("next look", "now (%s: %s)", n.Priority, n.Reason)
+		t.line("next read", "now (%s: %s)", n.Priority, n.Reason)
 	}
 }
 

@@ -43,7 +43,7 @@ func (s Status) Judged() Status {
 func (s Status) attention() (reasons []string) {
 	git := false
 	for _, o := range s.Outages {
-		reasons = append(reasons, "an outage lasts: "+outageText(o))
+		reasons = append(reasons, "current outage: "+outageText(o))
 		git = git || o.Subject == reconcile.OutageGit
 	}
 	if s.Source.Error != "" && !git {
@@ -62,7 +62,7 @@ func (s Status) attention() (reasons []string) {
 	return reasons
 }
 
-// badZones says which zones need a person, or have failed for long.
+// badZones says which zones need attention, or have failed for long.
 func (s Status) badZones() (reasons []string) {
 	for _, outcome := range severity {
 		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome.NeedsPerson() {
@@ -77,7 +77,7 @@ func (s Status) badZones() (reasons []string) {
 	return reasons
 }
 
-// badTokens says which tokens need a person, or end soon.
+// badTokens says which tokens need attention, or end soon.
 func (s Status) badTokens() (reasons []string) {
 	for _, t := range s.Tokens.Findings {
 		if t.Outcome.NeedsPerson() {
@@ -95,7 +95,7 @@ func (s Status) badTokens() (reasons []string) {
 // working says which changes are pending.
 func (s Status) working() (reasons []string) {
 	for _, outcome := range severity {
-		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome != InSync && outcome != NotLookedAt && !outcome.NeedsPerson() {
+		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome != InSync && outcome != NotRead && !outcome.NeedsPerson() {
 			reasons = append(reasons, s.Zones.text(n, outcome))
 		}
 	}
@@ -117,7 +117,7 @@ func (l ZoneList) Verdict() Verdict {
 		switch {
 		case z.Outcome.NeedsPerson(), (z.Outcome == Unknown || z.Outcome == Failed) && z.lasts(l.At):
 			return Attention
-		case z.Outcome != InSync && z.Outcome != NotLookedAt:
+		case z.Outcome != InSync && z.Outcome != NotRead:
 			verdict = Working
 		}
 	}

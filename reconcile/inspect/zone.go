@@ -130,17 +130,17 @@ func (z Zone) Sentences(now time.Time) []string {
 	switch {
 	case len(z.Decisions) > 0 || z.LookedAt.IsZero():
 	case written:
-		lines = append(lines, fmt.Sprintf("Stage prove, %s: a change was written, read back, and is live.", ago(z.LookedAt, now)))
+		lines = append(lines, fmt.Sprintf("Stage prove, %s: a change was written and read back.", ago(z.LookedAt, now)))
 	default:
-		lines = append(lines, fmt.Sprintf("Stage plan, %s: live and declared agree, so nothing was written.", ago(z.LookedAt, now)))
+		lines = append(lines, fmt.Sprintf("Stage plan, %s: the live state is as declared, so nothing was written.", ago(z.LookedAt, now)))
 	}
 	if !z.WrittenAt.IsZero() && !written {
 		lines = append(lines, fmt.Sprintf("The last write was proved %s.", ago(z.WrittenAt, now)))
 	}
 	if !z.Differs.IsZero() {
-		cause := "a commit declares it otherwise"
+		cause := "a commit changes it"
 		if z.Drift {
-			cause = "drift: live has changed, and not because of a commit"
+			cause = "drift: the live state changed without a commit"
 		}
 		lines = append(lines, fmt.Sprintf("It has differed since %s (%s).", instant(z.Differs), cause))
 	}
@@ -148,7 +148,7 @@ func (z Zone) Sentences(now time.Time) []string {
 		lines = append(lines, fmt.Sprintf("The zone is %s.", z.Hold))
 	}
 	if z.AtWork != nil {
-		lines = append(lines, fmt.Sprintf("A worker has had it for %s (priority %s: %s).", span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
+		lines = append(lines, fmt.Sprintf("A worker has processed it for %s (priority %s: %s).", span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
 	}
 	return append(lines, z.Next.sentence())
 }
@@ -158,17 +158,17 @@ func (z Zone) headline() string {
 	name := fmt.Sprintf("%s (account %s)", z.Zone, z.Account)
 	return name + " " + map[Outcome]string{
 		InSync:        "is in sync.",
-		NotLookedAt:   "has not been read since the daemon started; an earlier process proved it as declared.",
-		Observed:      "is not as declared, and is observed only: nothing is written there.",
-		Pending:       "is not as declared yet; it is to be written.",
-		Waiting:       "is not as declared; a guard holds the change back for a while.",
+		NotRead:       "has not been read since the daemon started; an earlier process proved that it is as declared.",
+		Observed:      "is not as declared, but is observed only: Seawall does not write there.",
+		Pending:       "is not as declared yet; the change will be written.",
+		Waiting:       "is not as declared; a guard holds the change back for some time.",
 		Unknown:       "could not be read.",
 		Failed:        "is not as declared; the last write failed and is tried again.",
 		NonConvergent: "is not as declared; the platform did not keep the last write.",
 		NotDeployed:   "does not run a managed ruleset that is declared for it.",
-		Blocked:       "cannot be made as declared with what is live.",
+		Blocked:       "cannot be changed to the declared state, because of its live state.",
 		Forbidden:     "may not be read with the configured credential.",
-		Refused:       "is not as declared; a guard holds the change back until a person acts.",
+		Refused:       "is not as declared; a guard holds the change back until you act.",
 	}[z.Outcome]
 }
 
@@ -195,17 +195,17 @@ func (d Decision) sentences(now time.Time) []string {
 func (n *Next) sentence() string {
 	switch {
 	case n == nil:
-		return "No next look is planned: only a commit, or an end of what it waits for, brings one."
+		return "No next read is planned. A new commit, or the end of a wait, starts one."
 	case n.Seconds > 0:
-		return fmt.Sprintf("Next look: in %s, at %s (priority %s: %s).", span(n.Seconds), instant(n.Due), n.Priority, n.Reason)
+		return fmt.Sprintf("Next read: in %s, at %s (priority %s: %s).", span(n.Seconds), instant(n.Due), n.Priority, n.Reason)
 	}
 	waits := map[string]string{
-		WaitsPlatform: "the platform does not answer, and only probes are sent",
+		WaitsPlatform: "the platform does not answer, so only probes are sent",
 		WaitsBudget:   "the request budget is used up for now",
-		WaitsWorker:   "the workers have others to look at first",
+		WaitsWorker:   "the workers have other zones first",
 	}[n.WaitsFor]
 	if waits == "" {
-		return fmt.Sprintf("Next look: now (priority %s: %s).", n.Priority, n.Reason)
+		return fmt.Sprintf("Next read: now (priority %s: %s).", n.Priority, n.Reason)
 	}
-	return fmt.Sprintf("Next look: due for %s (priority %s: %s); it waits because %s.", span(-n.Seconds), n.Priority, n.Reason, waits)
+	return fmt.Sprintf("Next read: due for %s (priority %s: %s); it waits because %s.", span(-n.Seconds), n.Priority, n.Reason, waits)
 }

@@ -22,12 +22,12 @@ func TestDoubt(t *testing.T) {
 		harm   func(t *testing.T, folder string)
 		reason string
 	}{
-		"backup of the ledger": {put("old", "ledger.db"), "put back: its file is not the one that it was"},
-		"its content":          {refill, "put back from a backup: it is at step 2, and step 3 was taken"},
+		"backup of the ledger": {put("old", "ledger.db"), "restored: its file is not the original one"},
+		"its content":          {refill, "restored from a backup: it is at step 2, but step 3 was already reached"},
 		"no mark":              {put("ledger.db-mark", "gone"), "the mark beside it is missing"},
 		"broken mark":          {putText("{"), "the mark beside it is missing"},
-		"mark of another":      {putText(`{"serial":"x","generation":3}`), "the mark beside it is of another one"},
-		"old mark":             {put("older-mark", "ledger.db-mark"), "the mark beside the ledger was put back from a backup: it is at step 1, the ledger at 3"},
+		"mark of another":      {putText(`{"serial":"x","generation":3}`), "the mark beside it belongs to another ledger"},
+		"old mark":             {put("older-mark", "ledger.db-mark"), "the mark beside the ledger was restored from a backup: it is at step 1, the ledger at step 3"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestDoubt(t *testing.T) {
 		other := Binding{Platform: "https://other.example", Repository: binding.Repository}
 		l := reopen(t, path, other)
 		wantUnknown(t, l, "made for another platform")
-		wantFault(t, l.Init(t.Context(), other), ErrUnknown, "it holds tokens of another platform: 2")
+		wantFault(t, l.Init(t.Context(), other), ErrUnknown, "it has tokens of another platform: 2")
 		wantUnknown(t, l, "made for another platform")
 	})
 	t.Run("another repository", func(t *testing.T) {
@@ -63,10 +63,10 @@ func TestCopiedFolder(t *testing.T) {
 		reopen(t, filepath.Join(elsewhere, "ledger.db"), binding)
 		return
 	}
-	wantDoubt(t, filepath.Join(elsewhere, "ledger.db"), binding, "its file is not the one that it was")
+	wantDoubt(t, filepath.Join(elsewhere, "ledger.db"), binding, "its file is not the original one")
 }
 
-// TestPruningIsCounted: a ledger that was put back from a backup must not delete
+// TestPruningIsCounted: a ledger that was restored from a backup must not delete
 // what may not be deleted any more. It is in doubt; the same word twice is not
 // counted, and a word given in doubt ends no doubt.
 func TestPruningIsCounted(t *testing.T) {
@@ -82,10 +82,10 @@ func TestPruningIsCounted(t *testing.T) {
 	must(t, l.Close())
 	refill(t, folder)
 	l = reopen(t, l.file.Path, binding)
-	wantUnknown(t, l, "put back from a backup: it is at step 3, and step 4 was taken")
+	wantUnknown(t, l, "restored from a backup: it is at step 3, but step 4 was already reached")
 	must(t, l.Prunable(ctx, intent, false))
 	must(t, l.Prunable(ctx, intent, true))
-	wantUnknown(t, l, "put back from a backup: it is at step 3, and step 4 was taken")
+	wantUnknown(t, l, "restored from a backup: it is at step 3, but step 4 was already reached")
 }
 
 // TestNothingThere: what a plan sees before the first run, and the first run.
@@ -96,7 +96,7 @@ func TestNothingThere(t *testing.T) {
 	wantUnknown(t, reader, "there is no ledger yet")
 	_, err = reader.Sealed(t.Context(), record(1).Intent)
 	wantFault(t, err, ErrState, "there is no ledger")
-	wantUnknown(t, mustOpen(t, path), "nobody has said yet")
+	wantUnknown(t, mustOpen(t, path), "it is not confirmed yet")
 }
 
 // TestAdoptingIsNoWord: however many tokens are adopted, a ledger in doubt stays
@@ -107,7 +107,7 @@ func TestAdoptingIsNoWord(t *testing.T) {
 	l := reopen(t, path, binding)
 	for n := 10; n < 14; n++ {
 		must(t, l.Adopt(t.Context(), adopted(record(n), edge.TokenID(record(n).Key))))
-		wantUnknown(t, l, "put back from a backup: it is at step 2")
+		wantUnknown(t, l, "restored from a backup: it is at step 2")
 	}
 }
 

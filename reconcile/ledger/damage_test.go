@@ -29,11 +29,11 @@ func TestUnreadableIsNeverEmpty(t *testing.T) {
 		"no content":  {overwrite(""), ErrDamaged, "it has no content", false},
 		"folder":      {asFolder, ErrForeign, "not a regular file", false},
 		"another's":   {asForeign, ErrForeign, "of another program", false},
-		"newer":       {statement(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program knows up to 7", false},
+		"newer":       {statement(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program supports up to 7", false},
 		"no version":  {statement(`PRAGMA user_version = 0`), ErrDamaged, "lost the version", false},
 		"cut short":   {cutShort, ErrDamaged, "", false},
 		"bad page":    {badPage, ErrDamaged, "", false},
-		"log alone":   {logAlone, ErrDamaged, "ledger.db-wal with its latest writes is still there", false},
+		"log alone":   {logAlone, ErrDamaged, "ledger.db-wal with its latest writes exists", false},
 		"no table":    {statement(`DROP TABLE accepted`), ErrDamaged, "no such table: accepted", true},
 		"bad members": {statement(`UPDATE applied SET members = '["a' WHERE zone_id = 'zone-7'`), ErrDamaged, "ruleset ruleset in zone zone-7", true},
 	}

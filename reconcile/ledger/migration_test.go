@@ -36,7 +36,7 @@ func TestMigration(t *testing.T) {
 	}
 	store.Migrations, store.SchemaVersion = known, version
 	_, err = Open(path)
-	wantFault(t, err, ErrNewer, fmt.Sprintf("version %d, this program knows up to %d", next, version))
+	wantFault(t, err, ErrNewer, fmt.Sprintf("version %d, this program supports up to %d", next, version))
 }
 
 // TestDevelopmentVersions: files from before the first release are refused, and whoever

@@ -166,14 +166,14 @@ func TestUnusableKeys(t *testing.T) {
 	}{
 		"readable by the group": {file("g", key, 0o640), ErrSeal, "is open to others than its owner (mode 0640)"},
 		"readable by all":       {file("a", key, 0o604), ErrSeal, "is open to others than its owner (mode 0604)"},
-		"no key":                {file("n", "# nothing", 0o600), ErrSeal, "holds no identity of age"},
-		"broken key":            {file("b", key[:60], 0o600), ErrSeal, "holds no identity of age"},
-		"recipient in the file": {file("r", identity.Recipient().String(), 0o600), ErrSeal, "holds no identity of age"},
+		"no key":                {file("n", "# nothing", 0o600), ErrSeal, "has no age identity"},
+		"broken key":            {file("b", key[:60], 0o600), ErrSeal, "has no age identity"},
+		"recipient in the file": {file("r", identity.Recipient().String(), 0o600), ErrSeal, "has no age identity"},
 		"folder":                {Seal{KeyFile: folder}, ErrSeal, "is not a regular file"},
 		"no folder":             {Seal{KeyFile: filepath.Join(folder, "no", "key")}, ErrFailed, "no such file"},
 		"both":                  {Seal{KeyFile: "/x", Recipient: "age1x"}, ErrSeal, "both a key file and a recipient"},
-		"no recipient":          {Seal{Recipient: "age1x"}, ErrSeal, "is not one of age"},
-		"key as recipient":      {Seal{Recipient: key}, ErrSeal, "is not one of age"},
+		"no recipient":          {Seal{Recipient: "age1x"}, ErrSeal, "is not an age recipient"},
+		"key as recipient":      {Seal{Recipient: key}, ErrSeal, "is not an age recipient"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := ready(t)
@@ -256,7 +256,7 @@ func TestSecretsThatDoNotOpen(t *testing.T) {
 		l = reopen(t, l.file.Path, binding)
 		must(t, os.Remove(l.file.Path+"-key"))
 		_, err := l.Sealed(t.Context(), first.Intent)
-		wantFault(t, err, ErrSeal, "is gone, and 2 secrets in the ledger wait for it")
-		wantFault(t, l.Intend(t.Context(), record(3)), ErrSeal, "is gone")
+		wantFault(t, err, ErrSeal, "is missing, but 2 secrets in the ledger need it")
+		wantFault(t, l.Intend(t.Context(), record(3)), ErrSeal, "is missing")
 	})
 }

@@ -49,7 +49,7 @@ func TestTokenAfterItsLife(t *testing.T) {
 	must(t, l.Gone(ctx, r.Intent))
 	wantTokens(t, l, other)
 	_, err := l.Sealed(ctx, r.Intent)
-	wantFault(t, err, ErrState, "no secret that waits")
+	wantFault(t, err, ErrState, "no waiting secret")
 	wantFault(t, l.Gone(ctx, r.Intent), ErrState, "there is no attempt 0000000000000001")
 }
 
@@ -107,7 +107,7 @@ func TestOneOpenAttempt(t *testing.T) {
 	first, second := record(1), record(2)
 	second.Key = first.Key
 	must(t, l.Intend(ctx, first))
-	wantFault(t, l.Intend(ctx, second), ErrState, `token "key-1" has an attempt already, 0000000000000001, which is intended`)
+	wantFault(t, l.Intend(ctx, second), ErrState, `token "key-1" already has an attempt, 0000000000000001, which is intended`)
 	must(t, l.Quarantine(ctx, first.Intent, "x"))
 	wantFault(t, l.Intend(ctx, second), ErrState, "which is quarantined")
 	wantFault(t, l.Adopt(ctx, adopted(second, "id-2")), ErrState, "which is quarantined")
@@ -115,7 +115,7 @@ func TestOneOpenAttempt(t *testing.T) {
 	must(t, l.Intend(ctx, second))
 	again := second
 	again.Key = "another"
-	wantFault(t, l.Intend(ctx, again), ErrState, "there is an attempt 0000000000000002 already")
+	wantFault(t, l.Intend(ctx, again), ErrState, "there is already an attempt 0000000000000002")
 }
 
 // TestWordsOfAPerson: adopting and resolving.
@@ -138,7 +138,7 @@ func TestWordsOfAPerson(t *testing.T) {
 			must(t, l.Intend(ctx, two))
 			wantFault(t, l.Resolve(ctx, two.Key, Resolution{How: how, ID: "id-2"}), ErrState, "no attempt whose outcome is unknown")
 			must(t, l.Quarantine(ctx, two.Intent, "cut"))
-			wantFault(t, l.Resolve(ctx, two.Key, Resolution{How: "guess"}), ErrState, `"guess" is no way`)
+			wantFault(t, l.Resolve(ctx, two.Key, Resolution{How: "guess"}), ErrState, `"guess" is not a way`)
 			wantFault(t, l.Resolve(ctx, two.Key, Resolution{How: ByAdopting, ID: "id-1"}), ErrState, "is that of token")
 			wantFault(t, l.Resolve(ctx, two.Key, Resolution{How: ByAdopting}), ErrState, "missing")
 			must(t, l.Resolve(ctx, two.Key, Resolution{How: how, ID: "id-2"}))

@@ -1,15 +1,11 @@
 package once
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -127,52 +123,20 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) []reconcil
 	for _, plan := range zones {
 		total += len(plan.Changes)
 	}
-	tasks := tasksOf(p, zones)
-	var results []reconcile.Result
-	var mu sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(r.concurrency())
-	for _, plan := range zones {
-		group.Go(func() error {
-			id := plan.Changes[0].ZoneID
-			t := tasks[id]
-			sight := zone.Sight{Account: p.seen.Live.Accounts[t.Account().ID], EntryPoint: p.seen.Live.EntryPoints[id], At: p.seen.At[id]}
-			made, _ := worker.Apply(ctx, t, sight, plan)
-			mu.Lock()
-			defer mu.Unlock()
-			for _, result := range made {
-				gate.note(result)
-			}
-			results = append(results, made...)
-			r.progress("applying changes", len(results), total)
-			return nil
-		})
-	}
-	_ = group.Wait() // no function of the group fails: results carry the errors
-	slices.SortStableFunc(results, func(a, b reconcile.Result) int {
-		return cmp.Or(cmp.Compare(a.Change.Account, b.Change.Account), cmp.Compare(a.Change.Zone, b.Change.Zone),
-			cmp.Compare(a.Change.Deployment, b.Change.Deployment))
+	done := 0
+	return worker.ApplyAll(ctx, r.concurrency(), p.seen, zones, tasksOf(p, zones), func(made []reconcile.Result) {
+		for _, result := range made {
+			gate.note(result)
+		}
+		done += len(made)
+		r.progress("applying changes", done, total)
 	})
-	return results
 }
 
 // byZone parts a plan's changes to be applied by zone. Zones that were weakened, whose
 // changes strengthen, come first.
 func byZone(p diff.Plan) []diff.Plan {
-	index := map[edge.ZoneID]int{}
-	var zones []diff.Plan
-	for _, c := range p.Changes {
-		if !c.Applies() || c.Kind != diff.KindDeployment {
-			continue
-		}
-		i, ok := index[c.ZoneID]
-		if !ok {
-			i = len(zones)
-			index[c.ZoneID] = i
-			zones = append(zones, diff.Plan{})
-		}
-		zones[i].Changes = append(zones[i].Changes, c)
-	}
+	zones := zone.ByZone(p)
 	strengthens := func(c diff.Change) bool { return c.Direction == diff.Strengthens }
 	slices.SortStableFunc(zones, func(a, b diff.Plan) int {
 		first, second := slices.ContainsFunc(a.Changes, strengthens), slices.ContainsFunc(b.Changes, strengthens)

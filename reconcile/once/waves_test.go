@@ -62,15 +62,15 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 	report, calls := f.apply(Order{})
 	f.wantOutcomes(report, "1 converged")
 	f.wantWaves(report,
-		"2: wave 2 of 3 waits until wave 1 has been applied and has soaked", "3: wave 2 of 3 waits until wave 1 has been applied and has soaked",
-		"4: wave 3 of 3 waits until wave 2 has been applied and has soaked", "5: wave 3 of 3 waits until wave 2 has been applied and has soaked")
+		"2: wave 2 of 3 waits until wave 1 is applied and its soak time is over", "3: wave 2 of 3 waits until wave 1 is applied and its soak time is over",
+		"4: wave 3 of 3 waits until wave 2 is applied and its soak time is over", "5: wave 3 of 3 waits until wave 2 is applied and its soak time is over")
 	f.wantCalls(calls[2:], "read 1", "read 2", "read 3", "read 4", "read 5", "write 1", "read 1")
 
 	f.advance(29 * time.Minute)
 	for _, do := range []func(Order) (reconcile.Report, []string){f.plan, f.apply} {
 		report, calls = do(Order{})
 		f.wantWaves(report, "2: wave 2 of 3 may start at 2026-01-01T00:30:00Z", "3: wave 2 of 3 may start at 2026-01-01T00:30:00Z",
-			"4: wave 3 of 3 waits until wave 2 has been applied and has soaked", "5: wave 3 of 3 waits until wave 2 has been applied and has soaked")
+			"4: wave 3 of 3 waits until wave 2 is applied and its soak time is over", "5: wave 3 of 3 waits until wave 2 is applied and its soak time is over")
 		if writes(calls) != 0 {
 			t.Errorf("calls %v", calls)
 		}
@@ -129,7 +129,7 @@ func TestAllNewGoesInWaves(t *testing.T) {
 func TestOneZoneByNameIsNoWayAround(t *testing.T) {
 	f := inWaves(t, 5)
 	report, _ := f.apply(Order{Zones: []string{zoneKey(4)}})
-	f.wantWaves(report, "4: wave 3 of 3 waits until wave 2 has been applied and has soaked")
+	f.wantWaves(report, "4: wave 3 of 3 waits until wave 2 is applied and its soak time is over")
 	report, _ = f.apply(Order{})
 	f.wantOutcomes(report, "1 converged")
 }

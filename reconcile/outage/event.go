@@ -62,7 +62,7 @@ func hint(o reconcile.Outage) string {
 	case o.Cause == "the disk is full":
 		return "free space on the disk that holds the state folder"
 	case o.Subject == reconcile.OutageCredential:
-		return "check " + o.Name + " in the configuration, and what the platform permits it"
+		return "check " + o.Name + " in the configuration, and its permissions on the platform"
 	}
 	return ""
 }

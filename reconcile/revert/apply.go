@@ -1,7 +1,6 @@
 package revert
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -26,7 +23,7 @@ const grace = 20 * time.Second
 func (r *Run) Apply(ctx context.Context, p *Planned) reconcile.Report {
 	report := reconcile.Report{
 		Trigger: reconcile.TriggerRevert, Started: p.began, Commit: p.state.Commit, Plan: p.Plan, Overridden: p.overridden,
-		Declared: p.state.Zones(),
+		Fleet: reconcile.Fleet{Declared: p.state.Zones()},
 	}
 	report.Err = r.apply(ctx, p, &report)
 	report.Finished = r.Now()
@@ -36,7 +33,7 @@ func (r *Run) Apply(ctx context.Context, p *Planned) reconcile.Report {
 }
 
 func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) error {
-	zones := byZone(p.Plan)
+	zones := zone.ByZone(p.Plan)
 	if len(zones) == 0 {
 		return nil
 	}
@@ -88,54 +85,18 @@ func (r *Run) recordOrder(ctx context.Context, p *Planned, zones int) error {
 	return r.Records.Approve(ctx, words)
 }
 
-// byZone parts the changes that no guard refused by zone.
-func byZone(p diff.Plan) (zones []diff.Plan) {
-	at := map[edge.ZoneID]int{}
-	for _, c := range p.Changes {
-		if !c.Applies() {
-			continue
-		}
-		i, known := at[c.ZoneID]
-		if !known {
-			i = len(zones)
-			at[c.ZoneID] = i
-			zones = append(zones, diff.Plan{})
-		}
-		zones[i].Changes = append(zones[i].Changes, c)
-	}
-	return zones
-}
-
-func (r *Run) applyZones(ctx context.Context, p *Planned, g *gate, zones []diff.Plan) (results []reconcile.Result) {
+func (r *Run) applyZones(ctx context.Context, p *Planned, g *gate, zones []diff.Plan) []reconcile.Result {
 	worker := &zone.Worker{
 		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: g, Indexes: &diff.Indexes{}, Now: r.Now,
 	}
-	tasks := r.tasks(p, g)
-	var mu sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(r.concurrency())
-	for _, plan := range zones {
-		group.Go(func() error {
-			id := plan.Changes[0].ZoneID
-			t := tasks[id]
-			sight := zone.Sight{Account: p.seen.Live.Accounts[t.Account().ID], EntryPoint: p.seen.Live.EntryPoints[id], At: p.seen.At[id]}
-			made, _ := worker.Apply(ctx, t, sight, plan)
-			mu.Lock()
-			defer mu.Unlock()
-			for _, result := range made {
-				g.note(result)
-			}
-			results = append(results, made...)
-			r.progress("putting zones back", len(results), len(p.Plan.Changes))
-			return nil
-		})
-	}
-	_ = group.Wait() // no function of the group fails: results carry the errors
-	slices.SortStableFunc(results, func(a, b reconcile.Result) int {
-		return cmp.Or(cmp.Compare(a.Change.Account, b.Change.Account), cmp.Compare(a.Change.Zone, b.Change.Zone),
-			cmp.Compare(a.Change.Deployment, b.Change.Deployment))
+	done := 0
+	return worker.ApplyAll(ctx, r.concurrency(), p.seen, zones, r.tasks(p, g), func(made []reconcile.Result) {
+		for _, result := range made {
+			g.note(result)
+		}
+		done += len(made)
+		r.progress("putting zones back", done, len(p.Plan.Changes))
 	})
-	return results
 }
 
 // tasks are the zones to be put back. What is planned of them, before a write and as its

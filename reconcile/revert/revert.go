@@ -85,14 +85,14 @@ type Planned struct {
 }
 
 // Zones counts the zones that the plan would write.
-func (p *Planned) Zones() int { return len(byZone(p.Plan)) }
+func (p *Planned) Zones() int { return len(zone.ByZone(p.Plan)) }
 
 // Left names the zones that were written and are not put back: they were changed since, or a
 // guard holds them back.
 func (p *Planned) Left() (names []string) {
 	written := map[edge.ZoneID]bool{}
-	for _, zone := range byZone(p.Plan) {
-		written[zone.Changes[0].ZoneID] = true
+	for _, z := range zone.ByZone(p.Plan) {
+		written[z.Changes[0].ZoneID] = true
 	}
 	left := map[edge.ZoneID]string{}
 	for _, problem := range p.Plan.Problems {
@@ -107,7 +107,7 @@ func (p *Planned) Left() (names []string) {
 }
 
 // errNothingInForce: there is no accepted commit, so no zone is known.
-var errNothingInForce = errors.New("no commit was accepted yet, so nothing was written that could be reverted")
+var errNothingInForce = errors.New("no commit was accepted yet, so there is nothing to revert")
 
 // Plan says what would be put back. It sends nothing but reads and writes nothing.
 func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
@@ -158,7 +158,7 @@ func (r *Run) inForce(ctx context.Context, record reconcile.Record) (desired.Sta
 		return state, nil
 	}
 	if r.Compile == nil {
-		return state, errors.Join(errors.New("what the accepted commit declares is not on record"), err)
+		return state, errors.Join(errors.New("the declarations of the accepted commit are not in the ledger"), err)
 	}
 	if state, err = r.Compile(ctx, record.Accepted.Commit); err != nil {
 		return state, fmt.Errorf("evaluating the accepted commit: %w", err)

@@ -22,16 +22,16 @@ func approvable(plan diff.Plan) []string {
 	return digests
 }
 
-// agree records the approving reviews of what was told. Only those count that were
-// given after it was told: an earlier one is of another plan, and would renew
+// agree records the approving reviews of what was shown. Only those count that were
+// given after it was shown: an earlier one is of another plan, and would renew
 // itself whenever the plan is made anew.
-func (r *Reviews) agree(ctx context.Context, number int, said told) error {
+func (r *Reviews) agree(ctx context.Context, number int, said shown) error {
 	if said.approved || len(r.Approvers) == 0 || len(said.approvable) == 0 {
 		return nil
 	}
 	names, err := r.Forge.Approvals(ctx, number, said.head, said.at)
 	if err != nil {
-		return fmt.Errorf("asking who approves: %w", err)
+		return fmt.Errorf("reading the approvals: %w", err)
 	}
 	i := slices.IndexFunc(names, func(name string) bool {
 		return slices.ContainsFunc(r.Approvers, func(approver string) bool { return strings.EqualFold(name, approver) })
@@ -49,7 +49,7 @@ func (r *Reviews) agree(ctx context.Context, number int, said told) error {
 		return fmt.Errorf("recording the approval: %w", err)
 	}
 	said.approved = true
-	r.told[number] = said
+	r.shown[number] = said
 	r.Log.InfoContext(ctx, "a plan was approved by a review", "number", number, "who", names[i], "head", said.head)
 	return nil
 }

@@ -36,21 +36,21 @@ func (v verdict) comment(pull PullRequest) string {
 		return b.String()
 	}
 	_ = v.plan.Markdown(&b) // a buffer takes everything
-	fmt.Fprintf(&b, "\nLooked at are the zones that it declares otherwise than the commit in force, of %s.\n", plural(v.zones, "zone", "zones"))
-	fmt.Fprintf(&b, "\nTo be approved: %s\n", diff.Code(v.plan.ApprovalDigest()))
+	fmt.Fprintf(&b, "\nThis plan covers only the zones that this pull request changes: %d of %s.\n", v.plan.Summary.Zones, plural(v.zones, "zone", "zones"))
+	fmt.Fprintf(&b, "\nDigest for approval: %s\n", diff.Code(v.plan.ApprovalDigest()))
 	if b.Len() > mostApproved {
-		fmt.Fprintf(&b, "\nNot all of it is shown, so a review approves of nothing here: %s does.\n", diff.Code("seawall apply --approve DIGEST"))
+		fmt.Fprintf(&b, "\nThe plan is too long to show in full, so a review cannot approve it. Use %s instead.\n", diff.Code("seawall apply --approve DIGEST"))
 	}
 	if pull.Fork {
-		b.WriteString("\nThis comes from a fork. Nothing of it was run but its declarations, and nothing was sent but reads.\n")
+		b.WriteString("\nThis pull request comes from a fork. Seawall evaluated only its declarations, and sent only reads.\n")
 	}
-	fmt.Fprintf(&b, "\n<sub>head %s against %s, which is in force</sub>\n", diff.Code(short(v.head)), diff.Code(short(v.base)))
+	fmt.Fprintf(&b, "\n<sub>head %s, compared with %s, the commit in force</sub>\n", diff.Code(short(v.head)), diff.Code(short(v.base)))
 	return b.String()
 }
 
 func (v verdict) mistakes(b *bytes.Buffer) {
 	errors := desired.Errors(v.problems)
-	fmt.Fprintf(b, "### Seawall: this does not compile\n\nAfter a merge the commit in force would stay. %s:\n\n", plural(len(errors), "mistake", "mistakes"))
+	fmt.Fprintf(b, "### Seawall: the desired state does not compile\n\nA merge would have no effect: the current commit stays in force. %s:\n\n", plural(len(errors), "mistake", "mistakes"))
 	for i, p := range errors {
 		if i == mistakesTold {
 			fmt.Fprintf(b, "- … and %d more: %s shows all of them\n", len(errors)-i, diff.Code("seawall validate"))
@@ -65,7 +65,7 @@ func (v verdict) mistakes(b *bytes.Buffer) {
 }
 
 func refusedComment(err error) string {
-	return "### Seawall: this cannot be read\n\n" + diff.Code(err.Error()) + "\n"
+	return "### Seawall: this pull request cannot be read\n\n" + diff.Code(err.Error()) + "\n"
 }
 
 // mark is the mark at the head.

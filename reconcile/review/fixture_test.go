@@ -57,8 +57,8 @@ func newFixture(t *testing.T, n int) *fixture {
 	f.Reviews = New(Config{
 		Forge: f.forge, Heads: f.heads, Base: f.base, Reader: f.calls, Records: f.records, Comments: true,
 		Budget: diff.Budget{Requests: 1200, Per: 5 * time.Minute}, Concurrency: 1, Now: f.clock.Now,
-		Requests: f.tamper.sent.Load,
-		Log:      slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Requests:    f.tamper.sent.Load,
+		Diagnostics: Diagnostics{Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
 	})
 	return f
 }

@@ -54,13 +54,13 @@ func (m *Merges) Begin(commit string) {
 		return
 	}
 	if m.pending != "" && m.pending != m.settled { // nobody will finish it
-		m.push(m.pending, Mark{"seawall/apply", MarkFailure, "replaced by " + short(commit) + " before all zones were done"})
+		m.push(m.pending, Mark{"seawall/apply", MarkFailure, "superseded by " + short(commit) + " before all zones were done"})
 	}
 	if m.pending = commit; commit == m.settled {
 		return
 	}
 	m.trouble, m.mendable = nil, false
-	m.push(commit, Mark{"seawall/apply", MarkPending, "being applied"})
+	m.push(commit, Mark{"seawall/apply", MarkPending, "applying"})
 }
 
 // Report implements [reconcile.Reporter].
@@ -70,23 +70,39 @@ func (m *Merges) Report(_ context.Context, r reconcile.Report) {
 	if r.Held != nil && !r.Held.Again && r.Held.Commit != "" {
 		m.push(r.Held.Commit, Mark{"seawall/apply", MarkFailure, "held: " + r.Held.Reason})
 	}
-	begun := r.Commit == m.pending || m.pending == "" && m.settled == "" && r.Full // of an earlier process
-	if r.Commit == "" || !begun && r.Commit != m.settled {
+	if !m.concerns(r) {
 		return
-	}
-	if m.pending == "" && m.settled == "" && !r.Converged() {
-		return // it may have settled long ago; what goes wrong today is not its verdict
 	}
 	m.remember(r)
-	mended := m.mendable && len(m.trouble) == 0 && r.Converged()
-	if r.Commit == m.settled && !mended || r.Unfinished > 0 || r.Err != nil {
-		return
+	if m.concludes(r) {
+		m.settled, m.mendable = r.Commit, len(m.trouble) > 0 && len(r.Plan.Problems) == 0
+		m.push(r.Commit, m.verdictOf(r))
 	}
-	m.settled, m.mendable = r.Commit, len(m.trouble) > 0 && len(r.Plan.Problems) == 0
-	m.push(r.Commit, m.verdictOf(r))
 }
 
-// remember keeps the latest word about each change; the caller holds the lock.
+// concerns reports whether a report is about the commit that is being applied, or about
+// the one whose mark is final; the caller holds the lock.
+func (m *Merges) concerns(r reconcile.Report) bool {
+	switch {
+	case r.Commit == "":
+		return false
+	case m.pending == "" && m.settled == "": // of an earlier process
+		// It may have settled long ago; what goes wrong today is not its verdict.
+		return r.Full && r.Converged()
+	}
+	return r.Commit == m.pending || r.Commit == m.settled
+}
+
+// concludes reports whether a report ends what is said of its commit: all of it is done,
+// or the trouble is over because of which its mark is a failure. The caller holds the lock.
+func (m *Merges) concludes(r reconcile.Report) bool {
+	if r.Unfinished > 0 || r.Err != nil {
+		return false
+	}
+	return r.Commit != m.settled || m.mendable && len(m.trouble) == 0 && r.Converged()
+}
+
+// remember keeps what was reported last of each change; the caller holds the lock.
 func (m *Merges) remember(r reconcile.Report) {
 	if m.trouble == nil || r.Full {
 		m.trouble = map[string]bool{}

@@ -28,14 +28,14 @@ func TestMergesSettleOnce(t *testing.T) {
 	}, slog.New(slog.DiscardHandler), outage.New(outage.Config{Now: time.Now}))
 	m.Begin("c1")
 	m.Begin("c1")
-	unfinished := reconcile.Report{Commit: "c1", Unfinished: 3}
+	unfinished := reconcile.Report{Commit: "c1", Fleet: reconcile.Fleet{Unfinished: 3}}
 	m.Report(t.Context(), unfinished)
 	m.Report(t.Context(), reconcile.Report{Commit: "c1", Results: []reconcile.Result{{Outcome: reconcile.Converged}}})
 	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
 	m.Report(t.Context(), reconcile.Report{Commit: "c1", Held: &reconcile.Held{Commit: "c2", Reason: "2 mistakes\nin it"}})
 	m.Report(t.Context(), reconcile.Report{Commit: "c1", Held: &reconcile.Held{Commit: "c2", Reason: "2 mistakes\nin it", Again: true}})
 	m.Begin("c1")
-	want := []string{"c1 seawall/apply pending: being applied", "c1 seawall/apply success: converged: 1 applied and proved", "c2 seawall/apply failure: held: 2 mistakes in it"}
+	want := []string{"c1 seawall/apply pending: applying", "c1 seawall/apply success: converged: 1 applied and proved", "c2 seawall/apply failure: held: 2 mistakes in it"}
 	if len(m.queue) != len(want) {
 		t.Fatalf("queued %+v", m.queue)
 	}
@@ -57,7 +57,7 @@ func TestMergesSettleWhatIsReplaced(t *testing.T) {
 	m.Begin("c1")
 	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
 	m.Begin("c2")
-	m.Report(t.Context(), reconcile.Report{Commit: "c2", Unfinished: 1})
+	m.Report(t.Context(), reconcile.Report{Commit: "c2", Fleet: reconcile.Fleet{Unfinished: 1}})
 	m.Begin("c3")
 	m.Begin("c1") // somebody moved the branch back
 	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
@@ -105,7 +105,7 @@ func TestMergesOfSeveralRuns(t *testing.T) {
 		return c
 	}
 	run := func(unfinished int, results []reconcile.Result, changes ...diff.Change) reconcile.Report {
-		return reconcile.Report{Commit: "c1", Unfinished: unfinished, Results: results, Plan: diff.Plan{Changes: changes}}
+		return reconcile.Report{Commit: "c1", Fleet: reconcile.Fleet{Unfinished: unfinished}, Results: results, Plan: diff.Plan{Changes: changes}}
 	}
 	m := NewMerges(nil, slog.New(slog.DiscardHandler), outage.New(outage.Config{Now: time.Now}))
 	last := func() string { return m.queue[len(m.queue)-1].mark.String() }

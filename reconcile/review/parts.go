@@ -29,7 +29,7 @@ type part struct {
 func (p part) same(head, base string) bool { return p.head == head && p.base == base }
 
 // errInParts says that a pull request is not read through yet.
-var errInParts = errors.New("it changes more zones than are read in one round")
+var errInParts = errors.New("it changes more zones than one round can read")
 
 // mostAtOnce is how many zones are read together, however little room there is.
 const mostAtOnce = 20

@@ -65,7 +65,7 @@ func readable(head, base desired.State) (desired.State, []diff.Problem) {
 			default:
 				unread = append(unread, diff.Problem{
 					Account: account.Key, Zone: zone.Key, ZoneID: zone.ID, State: diff.NotRead, Origin: zone.Origin,
-					Reason: "the commit in force does not declare this zone, so it is not read before the merge",
+					Reason: "the commit in force does not declare this zone, so Seawall does not read it before the merge",
 				})
 			}
 		}

@@ -53,7 +53,7 @@ type Config struct {
 	// Approvers are the accounts whose approving review counts as approval of what
 	// the comment says; without them none does.
 	Approvers []string
-	// Comments says whether plans are told in a comment; without, by the mark alone.
+	// Comments says whether plans are shown in a comment; without, by the mark alone.
 	Comments bool
 	// Deprecations says what leans on what goes away; nil says nothing.
 	Deprecations reconcile.Deprecations
@@ -66,9 +66,14 @@ type Config struct {
 	Concurrency int           // zones at once; zero is 16
 	Timeout     time.Duration // of one pull request in one round; zero is 2 minutes
 	Now         func() time.Time
-	Failed      func(round bool) // called for each review that failed, or round; nil: nothing is
-	Log         *slog.Logger     // nil discards
-	Outages     *outage.Tracker  // notes whether the forge and git answer; nil: one that nothing reads
+	Diagnostics
+}
+
+// Diagnostics is where [Reviews] say how they go.
+type Diagnostics struct {
+	Failed  func(round bool) // called for each review that failed, or round; nil: nothing is
+	Log     *slog.Logger     // nil discards
+	Outages *outage.Tracker  // notes whether the forge and git answer; nil: one that nothing reads
 }
 
 const (
@@ -80,7 +85,7 @@ const (
 // [New].
 type Reviews struct {
 	Config
-	told    map[int]told
+	shown   map[int]shown
 	parts   map[int]part // that are not read through yet
 	kept    kept
 	failing map[int]string // why a pull request was not reviewed in the last round
@@ -88,23 +93,31 @@ type Reviews struct {
 	rounds  int
 }
 
-// told is what was last said of a pull request.
-type told struct {
+// shown is what was last shown on a pull request.
+type shown struct {
 	head, base string
 	at         time.Time // from when on it could be read
 	approvable []string  // digests of what the comment shows, to be approved
 	approved   bool
 }
 
-// tellAgain is how old a plan may become before it is made anew: the platform
-// goes on living under a pull request that waits.
-const tellAgain = time.Hour
+// planAgain is how old a plan may become before it is made anew: the platform changes
+// while a pull request waits.
+const planAgain = time.Hour
 
 // mostReviewed bounds how many pull requests are planned in one round.
 const mostReviewed = 50
 
 // New returns reviews that have looked at nothing yet.
 func New(c Config) *Reviews {
+	c = c.withDefaults()
+	return &Reviews{
+		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
+		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now},
+	}
+}
+
+func (c Config) withDefaults() Config {
 	if c.Outages == nil {
 		c.Outages = outage.New(outage.Config{Now: c.Now})
 	}
@@ -123,10 +136,7 @@ func New(c Config) *Reviews {
 	if c.Timeout <= 0 {
 		c.Timeout = usualTimeout
 	}
-	return &Reviews{
-		Config: c, told: map[int]told{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
-		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now},
-	}
+	return c
 }
 
 // Run looks at pull requests at each tick and when woken, until ctx ends.
@@ -185,7 +195,7 @@ func (r *Reviews) Round(ctx context.Context) error {
 		if err != nil && !errors.Is(err, errInParts) {
 			r.Failed(false)
 		}
-		r.tellFailure(ctx, pull.Number, err)
+		r.logFailure(ctx, pull.Number, err)
 		if again := r.noteLate(pull.Number, err); again {
 			break // the others of them have their turn in the next rounds
 		}
@@ -194,8 +204,8 @@ func (r *Reviews) Round(ctx context.Context) error {
 	return nil
 }
 
-// tellFailure logs why a pull request was not reviewed, once for each cause.
-func (r *Reviews) tellFailure(ctx context.Context, number int, err error) {
+// logFailure logs why a pull request was not reviewed, once for each cause.
+func (r *Reviews) logFailure(ctx context.Context, number int, err error) {
 	if err == nil || errors.Is(err, errInParts) {
 		delete(r.failing, number)
 		return
@@ -245,7 +255,7 @@ func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("reviewing it makes no sense: %v", p)
+			err = fmt.Errorf("reviewing it failed unexpectedly: %v", p)
 		}
 	}()
 	err = do(ctx)
@@ -266,23 +276,23 @@ func (r *Reviews) forget(ctx context.Context, open []int) {
 	maps.DeleteFunc(r.parts, func(number int, _ part) bool { return gone(number) })
 	maps.DeleteFunc(r.failing, func(number int, _ string) bool { return gone(number) })
 	maps.DeleteFunc(r.late, func(number, _ int) bool { return gone(number) })
-	for number, said := range r.told {
+	for number, said := range r.shown {
 		if !gone(number) {
 			continue
 		}
 		err := r.bounded(ctx, func(ctx context.Context) error { return r.agree(ctx, number, said) })
 		if err != nil {
-			if r.Now().Sub(said.at) < tellAgain {
+			if r.Now().Sub(said.at) < planAgain {
 				continue
 			}
 			r.Log.WarnContext(ctx, "nobody knows who approved of a pull request that is closed", "number", number, "error", err.Error())
 		}
-		delete(r.told, number)
+		delete(r.shown, number)
 	}
 }
 
-// review looks at one pull request: it tells what is new of it, and hears who
-// approves of what was told before.
+// review looks at one pull request: it shows what is new of it, and records who
+// approves of what was shown before.
 func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, failed error, base desired.State) error {
 	if head == "" {
 		if failed == nil {
@@ -290,12 +300,11 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 		}
 		return r.unread(ctx, pull, failed)
 	}
-	before, known := r.told[pull.Number]
-	if known && before.head == head && before.base == base.Commit && r.Now().Sub(before.at) < tellAgain {
-		return r.agree(ctx, pull.Number, before)
-	}
-	if known && before.head == head { // who has approved of what was told until now has approved of that
-		if err := r.agree(ctx, pull.Number, before); err != nil {
+	before, known := r.shown[pull.Number]
+	if known && before.head == head {
+		// Who has approved of what was shown until now has approved of that.
+		fresh := before.base == base.Commit && r.Now().Sub(before.at) < planAgain
+		if err := r.agree(ctx, pull.Number, before); err != nil || fresh {
 			return err
 		}
 	}
@@ -303,27 +312,37 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 	if err != nil {
 		return err
 	}
-	text := said.comment(pull)
-	if r.Comments {
-		if err := r.Forge.Comment(ctx, pull.Number, marker, text); err != nil {
-			return fmt.Errorf("commenting: %w", err)
-		}
+	complete, err := r.publish(ctx, pull, said)
+	if err != nil {
+		return err
 	}
-	if !r.Comments || len(text) > mostApproved {
-		now.approvable = nil // nobody has seen it
-	}
-	if err := r.Forge.Mark(ctx, head, said.mark()); err != nil {
-		return fmt.Errorf("marking the head: %w", err)
+	if !complete {
+		now.approvable = nil
 	}
 	now.at = r.Now()
-	r.told[pull.Number] = now
+	r.shown[pull.Number] = now
 	return nil
 }
 
-// unread tells that a head cannot be read. What was told before is over with it: a
-// head that comes back is told anew.
+// publish comments on a pull request and marks its head. It reports whether reviewers can
+// see all of the plan: only then can they approve of it.
+func (r *Reviews) publish(ctx context.Context, pull PullRequest, said verdict) (complete bool, err error) {
+	text := said.comment(pull)
+	if r.Comments {
+		if err := r.Forge.Comment(ctx, pull.Number, marker, text); err != nil {
+			return false, fmt.Errorf("commenting: %w", err)
+		}
+	}
+	if err := r.Forge.Mark(ctx, said.head, said.mark()); err != nil {
+		return false, fmt.Errorf("setting the commit status: %w", err)
+	}
+	return r.Comments && len(text) <= mostApproved, nil
+}
+
+// unread tells that a head cannot be read. What was shown before is over with it: a
+// head that comes back is shown anew.
 func (r *Reviews) unread(ctx context.Context, pull PullRequest, failed error) error {
-	delete(r.told, pull.Number)
+	delete(r.shown, pull.Number)
 	if !r.Comments {
 		return failed
 	}
@@ -331,8 +350,8 @@ func (r *Reviews) unread(ctx context.Context, pull PullRequest, failed error) er
 }
 
 // look evaluates and plans a head.
-func (r *Reviews) look(ctx context.Context, number int, head string, base desired.State) (verdict, told, error) {
-	now := told{head: head, base: base.Commit}
+func (r *Reviews) look(ctx context.Context, number int, head string, base desired.State) (verdict, shown, error) {
+	now := shown{head: head, base: base.Commit}
 	if err := r.mayGoOn(number, head, base.Commit); err != nil {
 		return verdict{}, now, err
 	}

@@ -23,7 +23,7 @@ func TestReviewTellsWhatAMergeWouldDo(t *testing.T) {
 	f.calls.Reset()
 	f.round()
 	f.wantCalls("list", "managed core", "read 1")
-	for _, want := range []string{"### Seawall plan for `p1`", "1 to change", "sqli", "To be approved: `sha256:", "3 requests used, 2 to apply: 0.2% of the budget of 1200 in 5m, without a wait", "against `c1`"} {
+	for _, want := range []string{"### Seawall plan for `p1`", "1 to change", "sqli", "Digest for approval: `sha256:", "3 requests used, 2 to apply: 0.2% of the budget of 1200 in 5m, without a wait", "compared with `c1`"} {
 		if !strings.Contains(f.forge.comments[7], want) {
 			t.Errorf("%q is not in\n%s", want, f.forge.comments[7])
 		}
@@ -43,7 +43,7 @@ func TestReviewTellsWhatAMergeWouldDo(t *testing.T) {
 	if got := f.off(1); !slices.Equal(got, []string{"xss"}) {
 		t.Errorf("a review wrote: %v", got)
 	}
-	f.clock.advance(tellAgain)
+	f.clock.advance(planAgain)
 	f.calls.Reset()
 	f.round()
 	if len(f.calls.Calls()) == 0 || f.forge.sent != 2 {
@@ -85,7 +85,7 @@ func TestReviewOfMistakes(t *testing.T) {
 	f.heads.failed[2] = errors.New("it has 65 MiB, which is over the limit")
 	f.round()
 	text := f.forge.comments[1]
-	if !strings.Contains(text, "this does not compile") || !strings.Contains(text, "25 mistakes") || !strings.Contains(text, "… and 5 more") {
+	if !strings.Contains(text, "the desired state does not compile") || !strings.Contains(text, "25 mistakes") || !strings.Contains(text, "… and 5 more") {
 		t.Errorf("comment\n%s", text)
 	}
 	for line := range strings.Lines(text) {
@@ -141,7 +141,7 @@ func TestReviewIsApproval(t *testing.T) {
 	if len(f.records.approved) != 2 {
 		t.Errorf("approved again")
 	}
-	f.clock.advance(tellAgain)
+	f.clock.advance(planAgain)
 	f.round()
 	f.round()
 	if len(f.records.approved) != 2 {
@@ -162,13 +162,13 @@ func TestReviewsForgetClosedOnes(t *testing.T) {
 		f.open(n+1, fmt.Sprint("p", n+1), fleetZone(1, core("sqli")))
 	}
 	f.round()
-	if len(f.told) != mostReviewed || f.forge.comments[60] == "" || f.forge.comments[1] != "" {
-		t.Errorf("%d told", len(f.told))
+	if len(f.shown) != mostReviewed || f.forge.comments[60] == "" || f.forge.comments[1] != "" {
+		t.Errorf("%d shown", len(f.shown))
 	}
 	f.forge.pulls = f.forge.pulls[:1]
 	f.round()
-	if len(f.told) != 1 {
-		t.Errorf("%d told", len(f.told))
+	if len(f.shown) != 1 {
+		t.Errorf("%d shown", len(f.shown))
 	}
 	f.forge.down = errors.New("503")
 	if err := f.Round(t.Context()); err == nil || !strings.Contains(err.Error(), "listing pull requests: 503") {
@@ -241,8 +241,8 @@ func TestReviewJustBeforeTheMergeIsApproval(t *testing.T) {
 	f.forge.approve(1, "p1", f.clock.Now(), "alice")
 	f.forge.pulls = nil
 	f.round()
-	if len(f.records.approved) != 2 || len(f.told) != 0 {
-		t.Errorf("approved %+v, told %v", f.records.approved, f.told)
+	if len(f.records.approved) != 2 || len(f.shown) != 0 {
+		t.Errorf("approved %+v, shown %v", f.records.approved, f.shown)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestReviewOfWhatIsNotShownIsNoApproval(t *testing.T) {
 			f.round()
 			f.forge.approve(1, "p1", f.clock.Now(), "alice")
 			f.round()
-			if len(f.records.approved) > 0 || strings.Contains(f.forge.comments[1], "Not all of it is shown") != (name == "too long") {
+			if len(f.records.approved) > 0 || strings.Contains(f.forge.comments[1], "The plan is too long to show") != (name == "too long") {
 				t.Errorf("approved %d; the comment ends\n%s", len(f.records.approved), f.forge.comments[1][max(0, len(f.forge.comments[1])-500):])
 			}
 		})

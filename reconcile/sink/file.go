@@ -134,14 +134,14 @@ func compare(root *os.Root, key string, secret edge.Secret) error {
 		return err
 	}
 	if !edge.NewSecret(string(got)).Equal(secret) {
-		return errors.New("the file holds something else than was written to it")
+		return errors.New("the file does not contain what was written")
 	}
 	info, err := file.Stat()
 	if err != nil {
 		return err
 	}
 	if mode := info.Mode(); mode != 0o600 {
-		return fmt.Errorf("the file has mode %v instead of -rw-------: the file system keeps no modes", mode)
+		return fmt.Errorf("the file has mode %v instead of -rw-------: the file system does not support modes", mode)
 	}
 	return nil
 }

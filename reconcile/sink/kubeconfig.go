@@ -32,12 +32,12 @@ func (c cluster) access() (access, error) {
 func (c cluster) inside() (a access, err error) {
 	host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
 	if host == "" || port == "" {
-		return a, errors.New("this is no pod: KUBERNETES_SERVICE_HOST is not set; name a kubeconfig in the sink")
+		return a, errors.New("this is not a pod: KUBERNETES_SERVICE_HOST is not set; set kubeconfig in the sink")
 	}
 	a.server = "https://" + net.JoinHostPort(host, port)
 	token, err := readFile(filepath.Join(c.account, "token"))
 	if err != nil {
-		return a, fmt.Errorf("%w; does the pod mount its service account?", err)
+		return a, fmt.Errorf("%w; check that the pod mounts its service account", err)
 	}
 	a.how.BearerToken = strings.TrimSpace(string(token))
 	a.how.TLS.CAData, err = readFile(filepath.Join(c.account, "ca.crt"))
@@ -145,12 +145,12 @@ func beside(dir string) material {
 func (k kubeCluster) fill(a *access, read material) (err error) {
 	a.server, a.how.TLS.ServerName = k.Server, k.Name
 	if k.Insecure {
-		return errors.New("insecure-skip-tls-verify would show the secret to anybody in between; name the certificate-authority instead")
+		return errors.New("insecure-skip-tls-verify would expose the secret to a man in the middle; set certificate-authority instead")
 	}
 	if k.Proxy != "" {
 		proxy, err := url.Parse(k.Proxy)
 		if err != nil {
-			return errors.New("proxy-url is no address") // the error would repeat a password in it
+			return errors.New("proxy-url is not a URL") // the error would repeat a password in it
 		}
 		a.how.Proxy = http.ProxyURL(proxy)
 	}
@@ -160,7 +160,7 @@ func (k kubeCluster) fill(a *access, read material) (err error) {
 
 func (k kubeUser) fill(how *transport.Config, read material) (err error) {
 	if k.Exec != nil || k.Provider != nil || k.As != "" {
-		return errors.New("its user needs exec, auth-provider or as, which Seawall does not do; give it the token or certificate of a service account")
+		return errors.New("its user needs exec, auth-provider or as, which Seawall does not support; use the token or certificate of a service account")
 	}
 	token, err := read("", k.TokenFile)
 	if err != nil {
@@ -175,7 +175,7 @@ func (k kubeUser) fill(how *transport.Config, read material) (err error) {
 		return err
 	}
 	if (how.TLS.CertData == nil) != (how.TLS.KeyData == nil) {
-		return errors.New("client-certificate and client-key go together")
+		return errors.New("client-certificate needs client-key, and the other way round")
 	}
 	return nil
 }

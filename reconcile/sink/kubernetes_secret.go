@@ -60,7 +60,7 @@ func (s *secretEntry) holds(ctx context.Context, secret edge.Secret) (bool, erro
 		return false, fmt.Errorf("%s: the answer is not a Secret", doing)
 	}
 	if found.Metadata.Labels[ownerLabel] != owner {
-		return false, fmt.Errorf("the Secret %s/%s is not Seawall's to write: it lacks the label %s=%s; hand it over with kubectl -n %s label secret %s %s=%s",
+		return false, fmt.Errorf("the Secret %s/%s is not written: it does not have the label %s=%s; to allow it: kubectl -n %s label secret %s %s=%s",
 			s.namespace, s.name, ownerLabel, owner, s.namespace, s.name, ownerLabel, owner)
 	}
 	s.found = &found
@@ -79,7 +79,7 @@ func (s *secretEntry) write(ctx context.Context, secret edge.Secret) error {
 	}
 	if s.found != nil {
 		if s.found.Immutable {
-			return fmt.Errorf("%s: it is immutable: delete it, and the next run makes it anew", doing)
+			return fmt.Errorf("%s: it is immutable: delete it, and the next run creates it again", doing)
 		}
 		method, path, form = http.MethodPatch, s.this(), "application/merge-patch+json"
 		body = object{Metadata: metadata{ResourceVersion: s.found.Metadata.ResourceVersion}, Data: body.Data}
@@ -103,11 +103,11 @@ func (s *secretEntry) refused(doing string, status int, answer []byte) error {
 	hint := "the next run tries again"
 	switch status {
 	case http.StatusUnauthorized:
-		hint = "the credential is not, or no longer, valid"
+		hint = "the credential is not valid or has expired"
 	case http.StatusForbidden:
 		hint = "its Role needs get, create and patch on secrets in namespace " + s.namespace
 	case http.StatusNotFound:
-		hint = "is there a namespace " + s.namespace + "?"
+		hint = "check that the namespace " + s.namespace + " exists"
 	}
 	return fmt.Errorf("%s: Kubernetes answered %d and said %q; %s", doing, status, hushed(said.Message, s.hidden...), hint)
 }

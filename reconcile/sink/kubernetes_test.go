@@ -153,10 +153,10 @@ func TestKubernetesConcurrent(t *testing.T) {
 	}{
 		"made":        {nil, func(k *sinktest.Kubernetes) { k.Put("dns", theirs) }, 1, ""},
 		"changed":     {&sinktest.Secret{Labels: ours}, func(k *sinktest.Kubernetes) { k.Put("dns", theirs) }, 1, ""},
-		"for ever":    {&sinktest.Secret{Labels: ours}, func(k *sinktest.Kubernetes) { k.Put("dns", theirs) }, 2, "somebody else changed it"},
+		"for ever":    {&sinktest.Secret{Labels: ours}, func(k *sinktest.Kubernetes) { k.Put("dns", theirs) }, 2, "another client changed it"},
 		"deleted":     {&theirs, func(k *sinktest.Kubernetes) { k.Delete("dns") }, 1, ""},
-		"taken away":  {&theirs, func(k *sinktest.Kubernetes) { k.Put("dns", sinktest.Secret{Data: theirs.Data}) }, 1, "not Seawall's to write"},
-		"made by one": {nil, func(k *sinktest.Kubernetes) { k.Put("dns", sinktest.Secret{Data: theirs.Data}) }, 1, "not Seawall's to write"},
+		"taken away":  {&theirs, func(k *sinktest.Kubernetes) { k.Put("dns", sinktest.Secret{Data: theirs.Data}) }, 1, "is not written: it does not have the label"},
+		"made by one": {nil, func(k *sinktest.Kubernetes) { k.Put("dns", sinktest.Secret{Data: theirs.Data}) }, 1, "is not written: it does not have the label"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := fakeCluster(t)
@@ -201,8 +201,8 @@ func TestKubernetesRefuses(t *testing.T) {
 			k.Rights = map[string]bool{"get": true, "create": true}
 			k.Put("dns", sinktest.Secret{Labels: ours})
 		}, "writing Secret apps/dns: Kubernetes answered 403"},
-		"another's token": {func(k *sinktest.Kubernetes, _ *Kubernetes) { k.Token = "another" }, "the credential is not, or no longer, valid"},
-		"no namespace":    {func(_ *sinktest.Kubernetes, c *Kubernetes) { c.Namespace = "other" }, "is there a namespace other?"},
+		"another's token": {func(k *sinktest.Kubernetes, _ *Kubernetes) { k.Token = "another" }, "the credential is not valid or has expired"},
+		"no namespace":    {func(_ *sinktest.Kubernetes, c *Kubernetes) { c.Namespace = "other" }, "check that the namespace other exists"},
 		"immutable": {func(k *sinktest.Kubernetes, _ *Kubernetes) {
 			k.Put("dns", sinktest.Secret{Labels: ours, Immutable: true})
 		}, "it is immutable: delete it"},
@@ -287,9 +287,9 @@ func TestNoPod(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.byName["k"].(cluster).account, "token")); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, s.Deliver(t.Context(), inCluster, secret), "does the pod mount its service account?")
+	wantError(t, s.Deliver(t.Context(), inCluster, secret), "check that the pod mounts its service account")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	wantError(t, s.Deliver(t.Context(), inCluster, secret), "this is no pod")
+	wantError(t, s.Deliver(t.Context(), inCluster, secret), "this is not a pod")
 }
 
 // kubeconfigs are files, and what comes of each: "" is a delivery.
@@ -302,9 +302,9 @@ var kubeconfigs = map[string]struct {
 	"certificate":      {change: map[string]string{"certificate-authority: ca.pem": "certificate-authority-data: CADATA"}},
 	"another user":     {change: map[string]string{"token: TOKEN": "token: another"}, want: "answered 401"},
 	"no authority":     {change: map[string]string{"certificate-authority: ca.pem": ""}, want: "certificate signed by unknown authority"},
-	"insecure":         {change: map[string]string{"certificate-authority: ca.pem": "insecure-skip-tls-verify: true"}, want: "insecure-skip-tls-verify would show the secret"},
+	"insecure":         {change: map[string]string{"certificate-authority: ca.pem": "insecure-skip-tls-verify: true"}, want: "insecure-skip-tls-verify would expose the secret"},
 	"in the clear":     {change: map[string]string{"SERVER": "http://api.example"}, want: "the API server: the address http://api.example must be https"},
-	"no address":       {change: map[string]string{"SERVER": "apiserver"}, want: "the API server: the address is none"},
+	"no address":       {change: map[string]string{"SERVER": "apiserver"}, want: "the API server: the address is not a URL"},
 	"program":          {change: map[string]string{"token: TOKEN": "exec: {command: aws}"}, want: "its user needs exec, auth-provider or as"},
 	"somebody else":    {change: map[string]string{"token: TOKEN": "as: root"}, want: "its user needs exec, auth-provider or as"},
 	"no such context":  {change: map[string]string{"current-context: main": "current-context: gone"}, want: `it has no context "gone"`},
@@ -314,7 +314,7 @@ var kubeconfigs = map[string]struct {
 	"not Base64":       {change: map[string]string{"certificate-authority: ca.pem": "certificate-authority-data: '!'"}, want: "is not Base64"},
 	"no YAML":          {change: map[string]string{"apiVersion: v1": "apiVersion: [" + podToken}, want: "it is not YAML"},
 	"another form":     {change: map[string]string{"token: TOKEN": "token: [TOKEN]"}, want: "in the form of a kubeconfig"},
-	"half certificate": {change: map[string]string{"token: TOKEN": "client-certificate: ca.pem"}, want: "client-certificate and client-key go together"},
+	"half certificate": {change: map[string]string{"token: TOKEN": "client-certificate: ca.pem"}, want: "client-certificate needs client-key, and the other way round"},
 }
 
 const kubeconfigText = `apiVersion: v1

@@ -23,7 +23,7 @@ const (
 )
 
 // errConflict: what was read has changed before it was written.
-var errConflict = errors.New("somebody else changed it at the same time, twice in a row; the next run tries again")
+var errConflict = errors.New("another client changed it at the same time, twice in a row; the next run tries again")
 
 // exchange is what two kinds of sinks do alike: look, write what is missing, look
 // again.
@@ -58,7 +58,7 @@ func put(ctx context.Context, to exchange, secret edge.Secret) error {
 func prove(ctx context.Context, to exchange, secret edge.Secret) error {
 	there, err := to.holds(ctx, secret)
 	if err == nil && !there {
-		err = errors.New("it was written, and something else is there when it is read back")
+		err = errors.New("it was written, but reading it back gives something else")
 	}
 	return err
 }
@@ -98,11 +98,11 @@ func soundAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "":
-		return nil, errors.New("the address is none") // the error of url.Parse repeats a password in it
+		return nil, errors.New("the address is not a URL") // the error of url.Parse repeats a password in it
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("the address must have neither user, query nor fragment")
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		return nil, fmt.Errorf("the address %s must be https, or http to the own machine", u)
+		return nil, fmt.Errorf("the address %s must be https, or http to this machine", u)
 	}
 	return u, nil
 }

@@ -112,7 +112,7 @@ func soundVaultPath(p string) error {
 	case len(p) > maxVaultPath:
 		return fmt.Errorf("it has %d bytes; a path in Vault has %d at most here", len(p), maxVaultPath)
 	case !vaultPath.MatchString(p):
-		return errors.New("a path in Vault holds letters, digits and . _ ~ @ : = , - here, no others")
+		return errors.New("a path in Vault may contain only letters, digits and . _ ~ @ : = , -")
 	}
 	return nil
 }

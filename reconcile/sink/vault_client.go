@@ -31,7 +31,7 @@ func (v vault) client() (*api.Client, error) {
 		CheckRetry:       retry,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w; is a VAULT_ variable in the environment malformed?", err)
+		return nil, fmt.Errorf("%w; check the VAULT_ variables in the environment", err)
 	}
 	client.SetToken("")
 	client.SetHeaders(http.Header{api.RequestHeaderName: {"true"}, "User-Agent": {"seawall"}})

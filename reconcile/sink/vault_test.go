@@ -143,7 +143,7 @@ func TestVaultConcurrent(t *testing.T) {
 			}
 			err := vaultSinks(t, vaultConfig(v.URL)).Deliver(t.Context(), inVault, secret)
 			if wantErr {
-				wantError(t, err, "somebody else changed it at the same time")
+				wantError(t, err, "another client changed it at the same time")
 			} else if err != nil {
 				t.Error(err)
 			}
@@ -166,7 +166,7 @@ func TestVaultProves(t *testing.T) {
 		written = method != http.MethodGet
 	}
 	err := vaultSinks(t, vaultConfig(v.URL)).Deliver(t.Context(), inVault, secret)
-	wantError(t, err, "something else is there when it is read back")
+	wantError(t, err, "reading it back gives something else")
 }
 
 // TestVaultLost: the answer to a write is lost after it was done. The library
@@ -206,7 +206,7 @@ func TestVaultLogins(t *testing.T) {
 			v.SecretIDs["seawall"], v.JWTs["seawall"], v.Echo = "another", "another", true
 			err := vaultSinks(t, c).Deliver(t.Context(), inVault, secret)
 			wantError(t, err, `logging in at auth/`+name+`: Vault answered 400 and said "invalid role or secret ID; `)
-			wantError(t, err, `is role "seawall" known there`)
+			wantError(t, err, `check that role "seawall" exists`)
 			wantNothing(t, err, "the-secret-id-0123456789", "eyJh.the-token-of-a-pod.xyz")
 		})
 	}
@@ -232,11 +232,11 @@ func TestVaultRefuses(t *testing.T) {
 		want   string
 	}{
 		"no right to read":  {func(v *sinktest.Vault, _ *Vault) { v.Tokens[vaultToken] = "" }, "reading secret/data/" + dnsPath + ": Vault answered 403"},
-		"no right to write": {func(v *sinktest.Vault, _ *Vault) { v.Tokens[vaultToken] = "read" }, "does its policy allow read, create, update and patch on secret/data/seawall/*?"},
-		"token is over":     {func(v *sinktest.Vault, _ *Vault) { delete(v.Tokens, vaultToken) }, "is the credential still good"},
+		"no right to write": {func(v *sinktest.Vault, _ *Vault) { v.Tokens[vaultToken] = "read" }, "its policy allows read, create, update and patch on secret/data/seawall/*"},
+		"token is over":     {func(v *sinktest.Vault, _ *Vault) { delete(v.Tokens, vaultToken) }, "check that the credential is valid"},
 		"sealed":            {func(v *sinktest.Vault, _ *Vault) { v.Sealed = true }, "Vault answered 503 and said \"Vault is sealed; "},
 		"no engine":         {func(_ *sinktest.Vault, c *Vault) { c.Mount = "elsewhere" }, "writing elsewhere/data/" + dnsPath + ": Vault answered 404"},
-		"version 1":         {func(v *sinktest.Vault, _ *Vault) { v.OldKind = true }, "is there one at secret?"},
+		"version 1":         {func(v *sinktest.Vault, _ *Vault) { v.OldKind = true }, "check the engine at secret"},
 		"other namespace":   {func(v *sinktest.Vault, c *Vault) { c.Namespace = "acme" }, "no such namespace"},
 		"nobody there":      {func(v *sinktest.Vault, _ *Vault) { v.Close() }, "connection refused"},
 		"no credential": {func(_ *sinktest.Vault, c *Vault) {
@@ -264,7 +264,7 @@ func TestVaultComesBack(t *testing.T) {
 	v := fakeVault(t)
 	s := vaultSinks(t, vaultConfig(v.URL))
 	v.Sealed = true
-	wantError(t, s.Deliver(t.Context(), inVault, secret), "is it sealed?")
+	wantError(t, s.Deliver(t.Context(), inVault, secret), "check whether it is sealed")
 	v.Sealed = false
 	mustDeliver(t, s, inVault)
 }
@@ -392,18 +392,18 @@ func TestVaultConfined(t *testing.T) {
 func TestVaultConfiguration(t *testing.T) {
 	good := vaultConfig("https://vault.example:8200")
 	for want, change := range map[string]func(*Vault){
-		"":                                  func(*Vault) {},
-		"must be https":                     func(c *Vault) { c.Address = "http://vault.example" },
-		"must have neither user":            func(c *Vault) { c.Address = "https://a:b@vault.example" },
-		"the address is none":               func(c *Vault) { c.Address = "vault" },
-		`"": the key is empty`:              func(c *Vault) { c.Prefix = "" },
-		`"../x": the key has a part`:        func(c *Vault) { c.Prefix = "../x" },
-		`"a?b": a path in Vault holds`:      func(c *Vault) { c.Mount = "a?b" },
-		"exactly one of token, approle and": func(c *Vault) { c.Auth.Kubernetes = &VaultKubernetes{} },
-		"approle needs a role and a secret": func(c *Vault) { c.Auth = VaultAuth{AppRole: &AppRole{}} },
-		"kubernetes needs a role":           func(c *Vault) { c.Auth = VaultAuth{Kubernetes: &VaultKubernetes{}} },
-		"must be an absolute path":          func(c *Vault) { c.CAFile = "ca.pem" },
-		"below zero":                        func(c *Vault) { c.Timeout = -1 },
+		"":                           func(*Vault) {},
+		"must be https":              func(c *Vault) { c.Address = "http://vault.example" },
+		"must have neither user":     func(c *Vault) { c.Address = "https://a:b@vault.example" },
+		"the address is not a URL":   func(c *Vault) { c.Address = "vault" },
+		`"": the key is empty`:       func(c *Vault) { c.Prefix = "" },
+		`"../x": the key has a part`: func(c *Vault) { c.Prefix = "../x" },
+		`"a?b": a path in Vault may contain only`: func(c *Vault) { c.Mount = "a?b" },
+		"exactly one of token, approle and":       func(c *Vault) { c.Auth.Kubernetes = &VaultKubernetes{} },
+		"approle needs a role and a secret":       func(c *Vault) { c.Auth = VaultAuth{AppRole: &AppRole{}} },
+		"kubernetes needs a role":                 func(c *Vault) { c.Auth = VaultAuth{Kubernetes: &VaultKubernetes{}} },
+		"must be an absolute path":                func(c *Vault) { c.CAFile = "ca.pem" },
+		"below zero":                              func(c *Vault) { c.Timeout = -1 },
 	} {
 		c := good
 		change(&c)

@@ -67,10 +67,10 @@ func (v *visit) loginWith(ctx context.Context, mount, roleField, role, proofFiel
 	doing := "logging in at auth/" + mount
 	answer, err := v.client.Logical().WriteWithContext(ctx, "auth/"+mount+"/login", map[string]any{roleField: role, proofField: secret.Reveal()})
 	if err != nil {
-		return v.told(ctx, doing, err, fmt.Sprintf("is role %q known there, and its credential still good?", role))
+		return v.told(ctx, doing, err, fmt.Sprintf("check that role %q exists and that its credential is valid", role))
 	}
 	if answer == nil || answer.Auth == nil || answer.Auth.ClientToken == "" {
-		return errors.New(doing + ": the answer holds no token; a login that asks for more than one proof is not supported")
+		return errors.New(doing + ": the answer holds no token; a login with several factors is not supported")
 	}
 	v.hidden = append(v.hidden, edge.NewSecret(answer.Auth.ClientToken))
 	v.client.SetToken(answer.Auth.ClientToken)
@@ -95,7 +95,7 @@ func (v *visit) leave(ctx context.Context) {
 func (v *visit) where() string { return v.Mount + "/data/" + v.path }
 
 func (v *visit) rights() string {
-	return fmt.Sprintf("is the credential still good, and does its policy allow read, create, update and patch on %s/data/%s/*?", v.Mount, v.Prefix)
+	return fmt.Sprintf("check that the credential is valid and that its policy allows read, create, update and patch on %s/data/%s/*", v.Mount, v.Prefix)
 }
 
 // holds reads the newest version. One that was deleted counts as found, without
@@ -109,7 +109,7 @@ func (v *visit) holds(ctx context.Context, secret edge.Secret) (bool, error) {
 	case err != nil:
 		return false, v.told(ctx, "reading "+v.where(), err, v.rights())
 	case found.VersionMetadata == nil:
-		return false, fmt.Errorf("reading %s: the answer names no version: is %s an engine of type KV, version 2?", v.where(), v.Mount)
+		return false, fmt.Errorf("reading %s: the answer has no version; check that %s is an engine of type KV, version 2", v.where(), v.Mount)
 	}
 	v.found = found
 	value, ok := found.Data[v.Field].(string)
@@ -134,7 +134,7 @@ func (v *visit) write(ctx context.Context, secret edge.Secret) error {
 	case lostRace(err):
 		return errConflict
 	case errors.Is(err, api.ErrSecretNotFound):
-		return fmt.Errorf("writing %s: the answer is not that of an engine of type KV, version 2: is there one at %s?", v.where(), v.Mount)
+		return fmt.Errorf("writing %s: the answer is not from an engine of type KV, version 2; check the engine at %s", v.where(), v.Mount)
 	}
 	return v.told(ctx, "writing "+v.where(), err, v.rights())
 }
@@ -184,9 +184,9 @@ func (v *visit) told(ctx context.Context, doing string, err error, hint string) 
 	case errors.As(err, &trouble):
 		return fmt.Errorf("%s: %s", doing, hushed(trouble.Error(), v.hidden...))
 	case !errors.As(err, &answer): // the library's words may quote what else is kept there
-		return fmt.Errorf("%s: the answer cannot be read: is this Vault, and %s an engine of type KV, version 2?", doing, v.Mount)
+		return fmt.Errorf("%s: the answer cannot be read; check that this is Vault and that %s is an engine of type KV, version 2", doing, v.Mount)
 	case answer.StatusCode == http.StatusServiceUnavailable:
-		hint = "is it sealed?"
+		hint = "check whether it is sealed"
 	case answer.StatusCode/100 == 5:
 		hint = "the next run tries again"
 	}

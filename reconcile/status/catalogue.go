@@ -44,7 +44,7 @@ var (
 	buildInfo = metric{
 		"seawall_build_info", "gauge",
 		[]label{{"version", nil}},
-		"Always 1; the label says which version runs.",
+		"Always 1; the label is the version.",
 	}
 	readiness = metric{
 		"seawall_ready", "gauge", nil,
@@ -53,90 +53,90 @@ var (
 	runsTotal = metric{
 		"seawall_runs_total", "counter",
 		[]label{triggers, {"outcome", []string{outcomeConverged, outcomePartial, outcomeFailed}}},
-		"Runs that ended, a sweep being one: converged when all in scope agrees with the newest commit, failed when the run as a whole did, else partial.",
+		"Finished runs and sweeps: converged if everything in scope is as the newest commit declares, failed if the whole run failed, else partial.",
 	}
 	runDuration = metric{
 		"seawall_run_duration_seconds", "histogram",
 		[]label{triggers},
-		"How long runs took; a sweep, from its first look to its last.",
+		"Duration of runs; of a sweep from its first read to its last.",
 	}
 	lastRun = metric{
 		"seawall_last_run_timestamp_seconds", "gauge",
 		[]label{triggers},
-		"When the last run ended, however it ended.",
+		"When the last run ended, with any outcome.",
 	}
 	lastSweep = metric{
 		"seawall_last_sweep_timestamp_seconds", "gauge", nil,
-		"When the last look at every declared zone ended without failing as a whole: a sweep that has come around, or one run.",
+		"When the last complete sweep, or the last run over all zones, ended without failing as a whole.",
 	}
 	lastConverged = metric{
 		"seawall_last_converged_timestamp_seconds", "gauge", nil,
-		"When a run over every declared zone last ended with all of them as the newest commit says.",
+		"When a run over all declared zones last ended with all of them in sync with the newest commit.",
 	}
 	declaredZones = metric{
 		"seawall_declared_zones", "gauge", nil,
-		"Zones declared, as of the last look at all of them.",
+		"Declared zones, as of the last run over all of them.",
 	}
 	zones = metric{
 		"seawall_zones", "gauge",
 		[]label{{"state", zoneStateNames()}},
-		"Zones by what the last look at all of them found before anything was changed; changed counts weakening, and a zone can be in several states.",
+		"Zones by state, as found by the last run over all of them, before any change. Changed includes weakening; a zone can be in several states.",
 	}
 	tokens = metric{
 		"seawall_tokens", "gauge",
 		[]label{{"state", tokenStates}},
-		"Declared tokens by what the last run over everything left them as; orphan counts those that live and nothing declares. " +
-			"Quarantined ones wait for a person.",
+		"Declared tokens by their state after the last full run; orphan counts existing tokens that are not declared. " +
+			"Quarantined tokens need seawall token resolve.",
 	}
 	tokenFindings = metric{
 		"seawall_token_findings", "gauge",
 		[]label{{"kind", findingKinds()}},
-		"Unwise things about declared tokens, as of the last run over everything; seawall plan says which, docs/tokens.md what each kind means.",
+		"Recommendations for declared tokens, as of the last full run. seawall plan lists them, docs/tokens.md explains each kind.",
 	}
 	tokensExpiring = metric{
 		"seawall_tokens_expiring", "gauge",
 		[]label{{"within", horizonNames()}},
-		"Tokens in use that end within that time of the last run over everything, or have ended, with nothing to follow them by itself. " +
-			"Each count holds the shorter ones; one that rotates counts once it has ended.",
+		"Tokens in use that expire within this time of the last full run, or have expired, and have no automatic successor. " +
+			"Counts are cumulative. A rotating token counts only when it has expired.",
 	}
 	nextExpiry = metric{
 		"seawall_token_next_expiry_timestamp_seconds", "gauge", nil,
-		"When the first of the tokens in use ends, rotating ones among them; no value while none of them has an end.",
+		"When the first token in use expires, including rotating tokens; no value if no token expires.",
 	}
 	deprecations = metric{
 		"seawall_deprecations", "gauge",
 		[]label{{"state", deprecationStates}},
-		"Calls that lean on what goes away, of declared integrations and of Seawall itself, as of the last run over everything; seawall plan says which.",
+		"Calls of declared integrations and of Seawall itself that use deprecated API features, as of the last full run. seawall plan lists them.",
 	}
 	changesTotal = metric{
 		"seawall_changes_total", "counter",
 		[]label{result, direction},
-		"Changes that were to be written, by what became of them.",
+		"Changes to write, by their outcome.",
 	}
 	nonConvergent = metric{
 		"seawall_nonconvergent_deployments", "gauge", nil,
-		"Deployments whose change the platform took and did not keep; it is tried again after 15 minutes, then ever later.",
+		"Deployments whose change the platform accepted but did not keep; Seawall tries again after 15 minutes, then with growing delays.",
 	}
 	heldZones = metric{
 		"seawall_held_zones", "gauge", nil,
-		"Zones that people hold, as of the last run: what differs there is told and not written. seawall hold list names them.",
+		"Held zones, as of the last run: Seawall reports differences there but does not write. seawall hold list lists them.",
 	}
 	wavesHalted = metric{
 		"seawall_waves_halted", "gauge", nil,
-		"1 while a commit on its way through the waves is halted, until somebody says seawall waves resume.",
+		"1 while a rollout in waves is halted; seawall waves resume continues it.",
 	}
 	requestsTotal = metric{
 		"seawall_requests_total", "counter", nil,
-		"HTTP requests sent to the platform by runs that ended.",
+		"HTTP requests sent to the platform by finished runs.",
 	}
 	commitHeld = metric{
 		"seawall_commit_held", "gauge", nil,
-		"1 while the newest commit is not acted on, because it is invalid, shrinks too much or cannot be fetched; the last good one stays in force.",
+		"1 while the newest commit is not accepted, because it is invalid, shrinks too much or cannot be fetched. The last good commit stays in force.",
 	}
 	commitProblems = metric{
 		"seawall_commit_problems", "gauge",
 		[]label{{"severity", []string{severityError, severityWarning}}},
-		"Mistakes and warnings in the newest commit that was looked at.",
+		"Errors and warnings in the newest evaluated commit.",
 	}
 )
 
@@ -144,38 +144,38 @@ var (
 var (
 	lastFetch = metric{
 		"seawall_last_fetch_timestamp_seconds", "gauge", nil,
-		"When git was last fetched with success.",
+		"When git was last fetched successfully.",
 	}
 	lastObservation = metric{
 		"seawall_last_observation_timestamp_seconds", "gauge", nil,
-		"When a zone was last read with success.",
+		"When a zone was last read successfully.",
 	}
 	zoneOutcomes = metric{
 		"seawall_zone_outcomes", "gauge",
 		[]label{{"outcome", outcomeNames()}},
-		"Declared zones by what the last look at each has come to, now; a zone counts once.",
+		"Declared zones by the current outcome of their last check; a zone counts once.",
 	}
 	oldestDrift = metric{
 		"seawall_oldest_drift_age_seconds", "gauge", nil,
-		"For how long the oldest drift has been known that is not healed; 0 while there is none.",
+		"Age of the oldest drift that is not corrected; 0 if there is none.",
 	}
 	queueZones = metric{
 		"seawall_queue_zones", "gauge",
 		[]label{priorities, {"state", []string{queueLater, queueDue, queueAtWork}}},
-		"Zones in the queue: to be looked at later, due now, and at work.",
+		"Zones in the queue: due later, due now, and in progress.",
 	}
 	queueOldest = metric{
 		"seawall_queue_oldest_due_age_seconds", "gauge",
 		[]label{priorities},
-		"For how long the first zone that is due has been due; 0 while none is.",
+		"How long the oldest due zone has been due; 0 if none is.",
 	}
 	workInProgress = metric{
 		"seawall_work_in_progress", "gauge", nil,
-		"Zones that workers are at.",
+		"Zones that workers process now.",
 	}
 	workOldest = metric{
 		"seawall_work_oldest_age_seconds", "gauge", nil,
-		"For how long the oldest work in progress goes on; 0 while there is none.",
+		"Age of the oldest work in progress; 0 if there is none.",
 	}
 	budgetLeft = metric{
 		"seawall_budget_requests_left", "gauge", nil,
@@ -184,12 +184,12 @@ var (
 	budgetWaited = metric{
 		"seawall_budget_waited_seconds_total", "counter",
 		[]label{{"what", []string{waitedZones, waitedRequests}}},
-		"How long the request budget has kept work waiting: the time in which zones were due and not begun, and that of single requests, added up.",
+		"How long work has waited for the request budget, in total: zones that were due but not started, and single requests.",
 	}
 	outages = metric{
 		"seawall_outages", "gauge",
 		[]label{{"subject", outageSubjects}},
-		"Outages that last, by what they are of.",
+		"Current outages, by subject.",
 	}
 )
 
@@ -198,17 +198,17 @@ var (
 	writesTotal = metric{
 		"seawall_writes_total", "counter",
 		[]label{{"trigger", []string{triggerCommit, triggerDrift, triggerToken}}, direction},
-		"Writes that were sent to the platform, by what they were because of.",
+		"Writes sent to the platform, by trigger.",
 	}
 	platformErrors = metric{
 		"seawall_platform_errors_total", "counter",
 		[]label{{"code", errorCodes()}},
-		"Requests to the platform that failed, each try by itself: by the code of the answer, or by what came instead of one.",
+		"Failed requests to the platform, each attempt counted: by the code of the answer, or by the kind of failure.",
 	}
 	reviewFailures = metric{
 		"seawall_review_failures_total", "counter",
 		[]label{{"what", []string{reviewRound, reviewPullRequest}}},
-		"Reviews of pull requests that failed: rounds in which none could be looked at, and single ones.",
+		"Failed reviews of pull requests: whole rounds, and single pull requests.",
 	}
 )
 

@@ -22,30 +22,30 @@ var horizons = []struct {
 func (m *metrics) showTokens(r reconcile.Report) {
 	counts := tokenCounts(r)
 	for _, state := range tokenStates {
-		m.tokens.set(float64(counts[state]), state)
+		m.tokens.found.set(float64(counts[state]), state)
 	}
 	findings := map[diff.FindingKind]int{}
 	for _, f := range r.Plan.Findings {
 		findings[f.Kind]++
 	}
 	for _, kind := range diff.FindingKinds() {
-		m.findings.set(float64(findings[kind]), string(kind))
+		m.tokens.findings.set(float64(findings[kind]), string(kind))
 	}
 	m.showHorizon(r)
 }
 
 // showHorizon shows when tokens end, where it is known which there are.
 func (m *metrics) showHorizon(r reconcile.Report) {
-	m.nextExpiry.unset()
+	m.tokens.nextExpiry.unset()
 	if tokensUnknown(r.Plan) {
-		m.expiring.unset()
+		m.tokens.expiring.unset()
 		return
 	}
 	for _, h := range horizons {
-		m.expiring.set(float64(len(r.Expiring(h.Duration))), h.name)
+		m.tokens.expiring.set(float64(len(r.Expiring(h.Duration))), h.name)
 	}
 	if i := slices.IndexFunc(r.Plan.Expiries, func(e diff.Expiry) bool { return e.Current }); i >= 0 {
-		m.nextExpiry.set(unix(r.Plan.Expiries[i].At)) // the soonest comes first
+		m.tokens.nextExpiry.set(unix(r.Plan.Expiries[i].At)) // the soonest comes first
 	}
 }
 

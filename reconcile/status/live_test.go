@@ -155,9 +155,9 @@ func TestHealthz(t *testing.T) {
 	w.look.Source.Looking, w.look.Source.LookingSeconds = w.clock.now, 3600
 	healthy("ok\n")
 	w.look.Work.OldestSeconds++
-	healthy("a worker has been at shop.example since 2026-03-01T09:30:00Z\n")
+	healthy("a worker has processed shop.example since 2026-03-01T09:30:00Z\n")
 	w.look.Source.LookingSeconds++
-	healthy("a worker has been at shop.example since 2026-03-01T09:30:00Z\nthe look at git that goes on began at 2026-03-01T09:30:00Z\n")
+	healthy("a worker has processed shop.example since 2026-03-01T09:30:00Z\nthe current fetch of git began at 2026-03-01T09:30:00Z\n")
 }
 
 func TestLiveMetrics(t *testing.T) {

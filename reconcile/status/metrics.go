@@ -26,13 +26,18 @@ type metrics struct {
 
 	lastRun, lastSweep, lastConverged gauge
 	declared, zones, nonConvergent    gauge
-	tokens, findings                  gauge
-	expiring, nextExpiry              gauge
 	deprecations                      gauge
-	held, problems                    gauge
 	heldZones, wavesHalted            gauge
+	tokens                            tokenMetrics
+	commit                            commitMetrics
+}
 
-	commit string // whose problems are shown
+type tokenMetrics struct{ found, findings, expiring, nextExpiry gauge }
+
+// commitMetrics are about the newest commit.
+type commitMetrics struct {
+	held, problems gauge
+	shown          string // whose problems are shown
 }
 
 func newMetrics(version string, ready func() bool, look func() inspect.Status) *metrics {
@@ -42,11 +47,10 @@ func newMetrics(version string, ready func() bool, look func() inspect.Status) *
 	m.duration = m.histogram(runDuration)
 	m.lastRun, m.lastSweep, m.lastConverged = m.gauge(lastRun), m.gauge(lastSweep), m.gauge(lastConverged)
 	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)
-	m.tokens, m.findings = m.gauge(tokens), m.gauge(tokenFindings)
-	m.expiring, m.nextExpiry = m.gauge(tokensExpiring), m.gauge(nextExpiry)
+	m.tokens = tokenMetrics{m.gauge(tokens), m.gauge(tokenFindings), m.gauge(tokensExpiring), m.gauge(nextExpiry)}
 	m.heldZones, m.wavesHalted = m.gauge(heldZones), m.gauge(wavesHalted)
 	m.deprecations = m.gauge(deprecations)
-	m.held, m.problems = m.gauge(commitHeld), m.gauge(commitProblems)
+	m.commit = commitMetrics{held: m.gauge(commitHeld), problems: m.gauge(commitProblems)}
 	m.gauge(buildInfo).set(1, version)
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: readiness.name, Help: readiness.help}, func() float64 { return truth(ready()) }),
@@ -96,16 +100,16 @@ func (m *metrics) showCommit(r reconcile.Report) {
 		commit, all = r.Held.Commit, r.Held.Problems
 	}
 	if r.Err == nil || r.Held != nil {
-		m.held.set(truth(r.Held != nil))
+		m.commit.held.set(truth(r.Held != nil))
 	}
-	unseen := r.Err != nil || r.Held != nil && commit == "" || commit != "" && commit == m.commit
+	unseen := r.Err != nil || r.Held != nil && commit == "" || commit != "" && commit == m.commit.shown
 	if len(all) == 0 && unseen {
 		return
 	}
-	m.commit = commit
+	m.commit.shown = commit
 	errs := len(desired.Errors(all))
-	m.problems.set(float64(errs), severityError)
-	m.problems.set(float64(len(all)-errs), severityWarning)
+	m.commit.problems.set(float64(errs), severityError)
+	m.commit.problems.set(float64(len(all)-errs), severityWarning)
 }
 
 // showControl shows what people and waves hold back. A run that failed before it

@@ -137,7 +137,7 @@ func (s *Status) unready() []string {
 	defer s.mu.Unlock()
 	reasons := []string{}
 	if !s.acted {
-		reasons = append(reasons, "no valid commit was acted on yet")
+		reasons = append(reasons, "no valid commit was accepted yet")
 	}
 	if due := s.sweepDue(); !due.IsZero() && s.config.Now().After(due) {
 		since := "no full run has ended since the start"

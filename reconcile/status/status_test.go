@@ -48,7 +48,7 @@ func start(t *testing.T) (*Status, *clock) {
 // full is a run over every zone that ended now.
 func full(c *clock) reconcile.Report {
 	return reconcile.Report{
-		Trigger: reconcile.TriggerSweep, Started: c.now.Add(-90 * time.Second), Finished: c.now, Commit: "c1", Full: true,
+		Trigger: reconcile.TriggerSweep, Started: c.now.Add(-90 * time.Second), Finished: c.now, Commit: "c1", Scope: reconcile.Scope{Full: true},
 	}
 }
 
@@ -80,7 +80,7 @@ func wantReady(t *testing.T, s *Status, reasons ...string) {
 	wantMetric(t, s, "seawall_ready", truth(len(reasons) == 0))
 }
 
-const noCommit = "no valid commit was acted on yet"
+const noCommit = "no valid commit was accepted yet"
 
 func TestReady(t *testing.T) {
 	s, c := start(t)

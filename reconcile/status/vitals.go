@@ -83,10 +83,10 @@ func (c Config) overdue(since, now time.Time) bool {
 // daemon may help.
 func (c Config) stuck(s inspect.Status) (reasons []string) {
 	if bound := c.Bounds.WorkStuck; bound > 0 && s.Work.OldestSeconds > bound.Seconds() {
-		reasons = append(reasons, fmt.Sprintf("a worker has been at %s since %s", s.Work.On, instant(s.Work.Oldest)))
+		reasons = append(reasons, fmt.Sprintf("a worker has processed %s since %s", s.Work.On, instant(s.Work.Oldest)))
 	}
 	if bound := c.Bounds.SourceStuck; bound > 0 && s.Source.LookingSeconds > bound.Seconds() {
-		reasons = append(reasons, "the look at git that goes on began at "+instant(s.Source.Looking))
+		reasons = append(reasons, "the current fetch of git began at "+instant(s.Source.Looking))
 	}
 	return reasons
 }

@@ -33,7 +33,7 @@ func (w *Worker) amend(ctx context.Context, c diff.Change) reconcile.Result {
 		w.unkept[a.ID] = c.Fingerprint()
 		return reconcile.Result{
 			Change: c, Outcome: reconcile.NonConvergent, Left: left,
-			Err: fmt.Errorf("token %s was written and is not as sent", a.ID),
+			Err: fmt.Errorf("token %s was written, but is not as sent", a.ID),
 		}
 	}
 	delete(w.unkept, a.ID)

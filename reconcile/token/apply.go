@@ -29,7 +29,7 @@ func (w *Worker) Apply(ctx context.Context, live diff.TokensLive, plan diff.Plan
 	return a.outcome
 }
 
-var errStillInUse = errors.New("its secret is still in use: the token that is to take its place did not come to be")
+var errStillInUse = errors.New("its secret is still in use: its successor was not created")
 
 // applier carries one Apply.
 type applier struct {

@@ -76,7 +76,7 @@ func TestSecretOfALedgerInDoubt(t *testing.T) {
 	f.push(declare("a", zoneA))
 	f.sinks.down = 1
 	f.work()
-	f.memory.live.Unknown = "the ledger was put back from a backup"
+	f.memory.live.Unknown = "the ledger was restored from a backup"
 	f.work()
 	f.wantTaken()
 	if due, err := f.Due(t.Context(), f.scope.Tokens); err != nil || due["a"] {

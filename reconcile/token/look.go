@@ -122,13 +122,13 @@ func (w *Worker) confirmGone(ctx context.Context, live diff.TokensLive) (diff.To
 		case ctx.Err() != nil:
 			return live, context.Cause(ctx)
 		default:
-			live.Unknown, live.Hint = fmt.Sprintf("whether token %s still exists could not be read: %v", record.ID, err), hintFor(err)
+			live.Unknown, live.Hint = fmt.Sprintf("could not read whether token %s still exists: %v", record.ID, err), hintFor(err)
 			return live, nil
 		}
 	}
 	if known > 0 && missing == known {
-		live.Unknown = fmt.Sprintf("the platform has none of the tokens on record (%d)", known)
-		live.Hint = "is credentials.tokens of the user who made them? If all were revoked: seawall token revoked ID, for each in seawall token list"
+		live.Unknown = fmt.Sprintf("the platform has none of the %d tokens in the ledger", known)
+		live.Hint = "check that credentials.tokens belongs to the user who created them; if all were revoked, run seawall token revoked ID for each token of seawall token list"
 	}
 	return live, nil
 }

@@ -51,7 +51,7 @@ func TestListWithoutAnyOfOurTokens(t *testing.T) {
 	f.revoke(2)
 	f.advance(youngFor)
 	o := f.work()
-	if p := o.Plan.Problems; len(p) != 2 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "none of the tokens on record (2)") {
+	if p := o.Plan.Problems; len(p) != 2 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "none of the 2 tokens in the ledger") {
 		t.Errorf("problems %+v", p)
 	}
 	f.wantTaken("list", "get", "get")
@@ -70,7 +70,7 @@ func TestTokenThatCannotBeRead(t *testing.T) {
 	f.fail["get"] = errDown
 	o := f.work()
 	f.wantTaken("list", "get")
-	if p := o.Plan.Problems; len(p) != 2 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "still exists could not be read") || o.Err != nil {
+	if p := o.Plan.Problems; len(p) != 2 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "could not read whether token") || o.Err != nil {
 		t.Errorf("problems %+v, error %v", p, o.Err)
 	}
 }

@@ -33,7 +33,7 @@ func TestLostCreationIsFound(t *testing.T) {
 				f.revoke(1)
 				f.advance(time.Minute)
 				o := f.work() // too early to say that it never came
-				if p := o.Plan.Problems; len(p) != 1 || p[0].State != diff.Quarantined || !strings.Contains(p[0].Hint, "the next run looks for it") {
+				if p := o.Plan.Problems; len(p) != 1 || p[0].State != diff.Quarantined || !strings.Contains(p[0].Hint, "the next run searches for it") {
 					t.Errorf("problems %+v", p)
 				}
 				f.advance(lateAfter)

@@ -18,7 +18,7 @@ type noLedger struct{ reconcile.TokenMemory }
 
 func (noLedger) Tokens(context.Context) (diff.TokensLive, error) {
 	return diff.TokensLive{
-		Unknown: "which tokens exist is on record only in a ledger, and this run has none",
+		Unknown: "this run has no ledger, so it cannot know which tokens exist",
 		Hint:    "plan and apply tokens with the daemon's configuration, not with --dir",
 	}, nil
 }

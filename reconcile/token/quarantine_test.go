@@ -53,7 +53,7 @@ func (f *fixture) wantStates(want ...diff.TokenState) {
 // Attempts that an earlier process left are quarantined once: when tokens are
 // looked at first, and in doubt about the ledger too.
 func TestUnfinishedIsQuarantinedOnce(t *testing.T) {
-	for name, unknown := range map[string]string{"complete": "", "put back": "the ledger was put back from a backup"} {
+	for name, unknown := range map[string]string{"complete": "", "put back": "the ledger was restored from a backup"} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.memory.live.Unknown = unknown

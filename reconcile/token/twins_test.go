@@ -88,7 +88,7 @@ var (
 
 func (m *memory) Tokens(context.Context) (diff.TokensLive, error) {
 	if m.held {
-		return diff.TokensLive{Unknown: "process 7 has the lock", Hint: "leave tokens to that process, or stop it"}, nil
+		return diff.TokensLive{Unknown: "process 7 has the lock", Hint: "let that process manage the tokens, or stop it"}, nil
 	}
 	live := m.live
 	live.Records = slices.Clone(live.Records)

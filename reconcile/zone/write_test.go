@@ -345,10 +345,10 @@ func TestGateIsAskedFirst(t *testing.T) {
 		err     error
 		outcome reconcile.Outcome
 	}{
-		"it agrees":                            {nil, nil, converged},
-		"it refuses":                           {&diff.Refusal{Guard: "hold", Reason: "INC-1"}, nil, notStarted},
-		"it fails":                             {nil, errAway, failedNow},
-		"a newer commit declares it otherwise": {nil, reconcile.ErrSuperseded, notStarted},
+		"it agrees":                 {nil, nil, converged},
+		"it refuses":                {&diff.Refusal{Guard: "hold", Reason: "INC-1"}, nil, notStarted},
+		"it fails":                  {nil, errAway, failedNow},
+		"a newer commit changes it": {nil, reconcile.ErrSuperseded, notStarted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)

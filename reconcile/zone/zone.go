@@ -182,7 +182,7 @@ func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (re
 
 // errInterfered: what was written was written over before it could be proved. That
 // says nothing about whether the platform keeps the change.
-var errInterfered = errors.New("somebody else wrote to the entry point before the change could be proved")
+var errInterfered = errors.New("another client wrote to the entry point before the change could be proved")
 
 // failed is the result of a change that could not be made, or not be proved.
 func failed(c diff.Change, err error) reconcile.Result {

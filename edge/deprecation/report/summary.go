@@ -54,7 +54,7 @@ func (r Report) Counts() Counts {
 // summary is the last line of a report for people.
 func (r Report) summary() string {
 	c := r.Counts()
-	parts := []string{fmt.Sprintf("on %s: nothing that goes away is in use", r.At)}
+	parts := []string{fmt.Sprintf("on %s: no deprecated feature is in use", r.At)}
 	if c.Rules > 0 {
 		var states []string
 		for _, s := range []struct {
@@ -65,12 +65,12 @@ func (r Report) summary() string {
 				states = append(states, fmt.Sprintf("%d %s", s.n, s.text))
 			}
 		}
-		parts[0] = fmt.Sprintf("on %s: %s by %s (%s)", r.At, plural(c.Rules, "rule is met", "rules are met"), plural(c.Calls, "call", "calls"), strings.Join(states, ", "))
+		parts[0] = fmt.Sprintf("on %s: %s by %s (%s)", r.At, plural(c.Rules, "rule matched", "rules matched"), plural(c.Calls, "call", "calls"), strings.Join(states, ", "))
 	}
 	if c.Suppressed > 0 {
 		parts = append(parts, plural(c.Suppressed, "call", "calls")+" suppressed")
 	}
-	parts = append(parts, plural(c.LookedAt, "call", "calls")+" looked at")
+	parts = append(parts, plural(c.LookedAt, "call", "calls")+" checked")
 	if c.Skipped > 0 {
 		parts = append(parts, plural(c.Skipped, "place", "places")+" skipped")
 	}

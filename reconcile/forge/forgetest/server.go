@@ -14,6 +14,7 @@ package forgetest
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ type Server struct {
 	Branch  string // the followed one, "main"
 	Token   string
 
-	git string
+	git repository
 
 	mu       sync.Mutex
 	now      time.Time // grows with each event, so that their order shows
@@ -45,7 +46,7 @@ type Server struct {
 	reviews  []*Review
 	requests []string
 	commands []string
-	users    []string
+	accounts accounts
 }
 
 // Pull is a pull request. Head is read from the repository where it is empty.
@@ -103,13 +104,20 @@ func Start(t testing.TB, kind forge.Kind, project, git string) *Server {
 	t.Helper()
 	s := &Server{
 		Kind: kind, Project: project, Branch: "main", Token: "tok-" + string(kind) + "-4f9c2d7e1b",
-		git: git, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), perPage: 100, users: []string{Me},
+		git: repository(git), now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), perPage: 100, accounts: accounts{Me},
 	}
-	dialect := map[forge.Kind]func(*Server) http.Handler{forge.GitHub: github, forge.GitLab: gitlab, forge.Gitea: gitea}[kind]
-	if dialect == nil {
+	var api interface{ handler() http.Handler }
+	switch kind {
+	case forge.GitHub:
+		api = github{s}
+	case forge.GitLab:
+		api = gitlab{s}
+	case forge.Gitea:
+		api = gitea{s}
+	default:
 		t.Fatalf("no forge is called %q", kind)
 	}
-	server := httptest.NewServer(s.guard(dialect(s)))
+	server := httptest.NewServer(s.guard(api.handler()))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	return s
@@ -169,15 +177,17 @@ func (s *Server) tick() time.Time {
 	return s.now
 }
 
-// account is the id of an account, the same for the same name.
-func (s *Server) account(name string) int64 {
-	for i, each := range s.users {
-		if each == name {
-			return int64(1000 + i)
-		}
+// accounts are the names of all accounts that were spoken of.
+type accounts []string
+
+// id is the id of an account, the same for the same name.
+func (a *accounts) id(name string) int64 {
+	i := slices.Index(*a, name)
+	if i < 0 {
+		i = len(*a)
+		*a = append(*a, name)
 	}
-	s.users = append(s.users, name)
-	return int64(1000 + len(s.users) - 1)
+	return int64(1000 + i)
 }
 
 func (s *Server) find(number int) *Pull {

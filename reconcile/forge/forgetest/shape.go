@@ -77,16 +77,17 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, all []object, size
 	from := min(len(all), (number-1)*size)
 	to := min(len(all), from+size)
 	if to < len(all) {
-		s.next(w, r, query, number+1)
+		linkNext(w, s.URL+r.URL.Path, query, number+1)
 	}
 	w.Header().Set("X-Total-Count", strconv.Itoa(len(all)))
 	reply(w, http.StatusOK, append([]object{}, all[from:to]...))
 }
 
-func (s *Server) next(w http.ResponseWriter, r *http.Request, query url.Values, number int) {
+// linkNext says where the next page is.
+func linkNext(w http.ResponseWriter, address string, query url.Values, number int) {
 	query.Set("page", strconv.Itoa(number))
 	w.Header().Set("X-Next-Page", strconv.Itoa(number))
-	w.Header().Set("Link", fmt.Sprintf(`<%s%s?%s>; rel="next"`, s.URL, r.URL.Path, query.Encode()))
+	w.Header().Set("Link", fmt.Sprintf(`<%s?%s>; rel="next"`, address, query.Encode()))
 }
 
 func number(text string) int {

@@ -126,7 +126,7 @@ func (s *Server) id() int64 { return s.tick().Unix() }
 func (s *Server) look(p *Pull) string {
 	head := p.Head
 	if head == "" {
-		head = s.ref(s.Ref(p.Number))
+		head = s.git.ref(s.Ref(p.Number))
 	}
 	if n := len(p.versions); head != "" && (n == 0 || p.versions[n-1].head != head) {
 		p.versions = append(p.versions, version{head, s.tick()})
@@ -142,20 +142,23 @@ func (s *Server) Ref(number int) string {
 	return fmt.Sprintf("refs/pull/%d/head", number)
 }
 
+// repository is the folder of a bare git repository; empty where there is none.
+type repository string
+
 // branch is the commit of a branch.
-func (s *Server) branch(name string) string {
-	if commit := s.ref("refs/heads/" + name); commit != "" {
+func (r repository) branch(name string) string {
+	if commit := r.ref("refs/heads/" + name); commit != "" {
 		return commit
 	}
 	return strings.Repeat("b", 40)
 }
 
 // ref reads the repository as it is now; empty where there is no such ref.
-func (s *Server) ref(name string) string {
-	if s.git == "" {
+func (r repository) ref(name string) string {
+	if r == "" {
 		return ""
 	}
-	out, err := exec.Command("git", "--git-dir", s.git, "rev-parse", "--verify", "--quiet", name+"^{commit}").Output()
+	out, err := exec.Command("git", "--git-dir", string(r), "rev-parse", "--verify", "--quiet", name+"^{commit}").Output()
 	if err != nil {
 		return ""
 	}

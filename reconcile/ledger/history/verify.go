@@ -140,14 +140,14 @@ func (v *verifier) fits(number int64, b body, sound bool) bool {
 	case !sound:
 		v.find(Changed, number, "entry %d is not what was recorded", number)
 	case b.Number != number:
-		v.find(Reordered, number, "in the place of entry %d stands entry %d", number, b.Number)
+		v.find(Reordered, number, "entry %d is replaced by entry %d", number, b.Number)
 	case missing > 0:
 		v.find(Dropped, number-missing, "%s before entry %d", missingEntries(v.prev.Number+1, number-1), number)
 	case linked, v.doubted: // the row before it was told of already
 		return true
 	case v.prev == v.ends.base: // the beginning says why
 	default:
-		v.find(Changed, v.prev.Number, "entry %d is not the one that entry %d was recorded after", v.prev.Number, number)
+		v.find(Changed, v.prev.Number, "entry %d is not the one that preceded entry %d", v.prev.Number, number)
 	}
 	return false
 }
@@ -158,9 +158,9 @@ func (v *verifier) beginning() {
 	switch c := v.checkpoint; {
 	case c == nil && base == (Head{}):
 	case c == nil:
-		v.find(BaseMoved, base.Number, "the history begins after entry %d, and no checkpoint says so", base.Number)
+		v.find(BaseMoved, base.Number, "the history starts after entry %d, but there is no checkpoint for that", base.Number)
 	case c.Number != base.Number || c.Hash != base.Hash.String():
-		v.find(BaseMoved, base.Number, "the history begins after entry %d, and the checkpoint says after entry %d", base.Number, c.Number)
+		v.find(BaseMoved, base.Number, "the history starts after entry %d, but the checkpoint says after entry %d", base.Number, c.Number)
 	}
 }
 
@@ -171,7 +171,7 @@ func (v *verifier) end() {
 	case head.Number > v.last.Number:
 		v.find(CutTail, v.last.Number+1, "%s at the end", missingEntries(v.last.Number+1, head.Number))
 	case head.Number < v.last.Number:
-		v.find(CutTail, head.Number, "the ledger says that entry %d is the last, and entry %d is there", head.Number, v.last.Number)
+		v.find(CutTail, head.Number, "the ledger says that entry %d is the last, but there is entry %d", head.Number, v.last.Number)
 	default:
 		v.find(Changed, head.Number, "entry %d is not the one that was recorded last", head.Number)
 	}
@@ -182,7 +182,7 @@ func (v *verifier) known(k Known) {
 	switch {
 	case k.Missing != "":
 		if v.last.Number > 0 {
-			v.find(NoHeadFile, v.last.Number, "whether entries are missing at the end cannot be said: %s: %s", k.Where, k.Missing)
+			v.find(NoHeadFile, v.last.Number, "could not check for missing entries at the end: %s: %s", k.Where, k.Missing)
 		}
 	case k.Number > v.last.Number:
 		v.find(CutTail, v.last.Number+1, "%s at the end: %s knows entry %d", missingEntries(v.last.Number+1, k.Number), k.Where, k.Number)
@@ -211,7 +211,7 @@ func Behind(ctx context.Context, tx *sql.Tx, known Known) (string, error) {
 		return "", err
 	}
 	if known.Number > have.head.Number {
-		return fmt.Sprintf("%s: the ledger ends with entry %d; it was cut, or put back from a backup", missingEntries(have.head.Number+1, known.Number), have.head.Number), nil
+		return fmt.Sprintf("%s: the ledger ends with entry %d; it was truncated, or restored from a backup", missingEntries(have.head.Number+1, known.Number), have.head.Number), nil
 	}
 	var hash []byte
 	err = tx.QueryRowContext(ctx, `SELECT hash FROM history WHERE number = ?`, known.Number).Scan(&hash)
@@ -221,7 +221,7 @@ func Behind(ctx context.Context, tx *sql.Tx, known Known) (string, error) {
 	case err != nil:
 		return "", err
 	case !bytes.Equal(hash, known.Hash[:]):
-		return fmt.Sprintf("entry %d is not the one that was recorded; the ledger was put back from a backup, or changed", known.Number), nil
+		return fmt.Sprintf("entry %d is not the one that was recorded; the ledger was restored from a backup, or changed", known.Number), nil
 	}
 	return "", nil
 }

@@ -164,7 +164,6 @@ func (v *Vault) login(c vaultCall, ok bool) {
 func (v *Vault) data(c vaultCall, path string) {
 	versions := v.kept[path]
 	now := len(versions)
-	alive := now > 0 && !versions[now-1].Deleted
 	need := map[string]string{"GET": "read", "PATCH": "patch", "PUT": "create", "POST": "create"}[c.method]
 	if need == "create" && now > 0 {
 		need = "update"
@@ -172,16 +171,14 @@ func (v *Vault) data(c vaultCall, path string) {
 	switch {
 	case need == "" || !slices.Contains(strings.Fields(v.Tokens[c.token()]), need):
 		v.fail(c, http.StatusForbidden, "1 error occurred:\n\t* permission denied\n\n")
+	case need == "read":
+		v.read(c, versions)
 	case need == "patch" && v.NoPatch:
 		v.fail(c, http.StatusMethodNotAllowed, "unsupported operation")
 	case need == "patch" && c.header.Get("Content-Type") != "application/merge-patch+json":
 		v.fail(c, http.StatusUnsupportedMediaType, "unsupported media type")
-	case need == "read" && now == 0, need == "patch" && !alive:
+	case need == "patch" && !alive(versions):
 		v.fail(c, http.StatusNotFound)
-	case need == "read" && !alive:
-		answer(c.w, http.StatusNotFound, map[string]any{"data": map[string]any{"data": nil, "metadata": about(now, true)}})
-	case need == "read":
-		answer(c.w, http.StatusOK, map[string]any{"data": map[string]any{"data": versions[now-1].Data, "metadata": about(now, false)}})
 	case c.body.Options.CAS != nil && *c.body.Options.CAS != now:
 		v.fail(c, http.StatusBadRequest, "check-and-set parameter did not match the current version")
 	default:
@@ -194,6 +191,22 @@ func (v *Vault) data(c vaultCall, path string) {
 		answer(c.w, http.StatusOK, map[string]any{"data": about(now+1, false)})
 	}
 }
+
+// read answers with the last version.
+func (v *Vault) read(c vaultCall, versions []Version) {
+	now := len(versions)
+	switch {
+	case now == 0:
+		v.fail(c, http.StatusNotFound)
+	case !alive(versions):
+		answer(c.w, http.StatusNotFound, map[string]any{"data": map[string]any{"data": nil, "metadata": about(now, true)}})
+	default:
+		answer(c.w, http.StatusOK, map[string]any{"data": map[string]any{"data": versions[now-1].Data, "metadata": about(now, false)}})
+	}
+}
+
+// alive reports whether the last version is there and not deleted.
+func alive(versions []Version) bool { return len(versions) > 0 && !versions[len(versions)-1].Deleted }
 
 func about(version int, deleted bool) map[string]any {
 	at := ""

@@ -129,7 +129,7 @@ func (d *Decisions) EndReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acc
 		e := reconcile.Entry{
 			Kind: reconcile.EntryDecision, Action: reconcile.ActionRelease, Trigger: reconcile.TriggerSync,
 			Asked:   reconcile.Asked{Commit: a.Commit, Author: a.Author, User: a.User},
-			Subject: reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID}, Reason: "git declares the zone otherwise: " + h.Reason,
+			Subject: reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID}, Reason: "git has changed the zone: " + h.Reason,
 		}
 		if _, err := d.file.Enter(ctx, tx, e); err != nil {
 			return err

@@ -73,7 +73,7 @@ func (r *Ring) load(ctx context.Context, by Seal) (*Keys, error) {
 	}
 	switch {
 	case by.KeyFile != "" && by.Recipient != "":
-		return nil, store.Fault(store.ErrSeal, "both a key file and a recipient are named")
+		return nil, store.Fault(store.ErrSeal, "both a key file and a recipient are set")
 	case by.Recipient != "":
 		return recipientOnly(by.Recipient)
 	default:
@@ -96,14 +96,14 @@ func (r *Ring) mayCreateKey(ctx context.Context, path string) error {
 	if err := r.file.DB.QueryRowContext(ctx, `SELECT count(*) FROM sealed`).Scan(&waiting); err != nil || waiting == 0 {
 		return err
 	}
-	return store.Fault(store.ErrSeal, fmt.Sprintf("%s is gone, and %d secrets in the ledger wait for it", path, waiting))
+	return store.Fault(store.ErrSeal, fmt.Sprintf("%s is missing, but %d secrets in the ledger need it", path, waiting))
 }
 
 func recipientOnly(text string) (*Keys, error) {
 	recipients, err := age.ParseRecipients(strings.NewReader(text))
 	if err != nil || len(recipients) != 1 {
 		// The text is not shown: it may be an identity, put in the wrong place.
-		return nil, store.Fault(store.ErrSeal, "the recipient is not one of age (age1…)")
+		return nil, store.Fault(store.ErrSeal, "the recipient is not an age recipient (age1…)")
 	}
 	return &Keys{recipient: recipients[0]}, nil
 }
@@ -124,12 +124,12 @@ func readKeyFile(path string) (*Keys, error) {
 	case mode.Perm()&0o077 != 0:
 		return nil, &store.Error{
 			Kind: store.ErrSeal, Reason: fmt.Sprintf("%s is open to others than its owner (mode %04o)", path, mode.Perm()),
-			Hint: "chmod 600 " + path + "; if somebody may have read it: once no secret waits, move it away and a new one is made",
+			Hint: "chmod 600 " + path + "; if others may have read it: wait until no secret is pending, then move it away, and Seawall creates a new one",
 		}
 	}
 	identities, err := age.ParseIdentities(file)
 	if err != nil { // what age says of it is not passed on: it is about a secret
-		return nil, store.Fault(store.ErrSeal, path+" holds no identity of age (AGE-SECRET-KEY-1…)")
+		return nil, store.Fault(store.ErrSeal, path+" has no age identity (AGE-SECRET-KEY-1…)")
 	}
 	switch first := identities[0].(type) {
 	case *age.X25519Identity:
@@ -137,7 +137,7 @@ func readKeyFile(path string) (*Keys, error) {
 	case *age.HybridIdentity:
 		return &Keys{first.Recipient(), identities}, nil
 	}
-	return nil, store.Fault(store.ErrSeal, path+" begins with an identity of a kind that is not known")
+	return nil, store.Fault(store.ErrSeal, path+" starts with an identity of an unknown type")
 }
 
 // CreateKeyFile makes a key, whole or not at all, and never over another.
@@ -151,7 +151,7 @@ func CreateKeyFile(path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
-	_, err = fmt.Fprintf(file, "# Opens the secrets that wait in Seawall's ledger. Keep it, and keep it to yourself.\n# public key: %s\n%s\n",
+	_, err = fmt.Fprintf(file, "# Decrypts the waiting secrets in Seawall's ledger. Keep it, and keep it private.\n# public key: %s\n%s\n",
 		identity.Recipient(), identity)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
@@ -183,8 +183,8 @@ func (k *Keys) Seal(intent string, secret edge.Secret) ([]byte, error) {
 func (k *Keys) Open(intent string, sealed []byte) (edge.Secret, error) {
 	if len(k.identities) == 0 {
 		return edge.Secret{}, &store.Error{
-			Kind: store.ErrSeal, Reason: "it is sealed for a recipient, whose key this program does not have",
-			Hint: "whoever has the key can open it with age --decrypt; the column copy of the table sealed is an age file",
+			Kind: store.ErrSeal, Reason: "it is sealed for a recipient, and Seawall does not have the key",
+			Hint: "decrypt it with the key and age --decrypt; the column copy of the table sealed is an age file",
 		}
 	}
 	r, err := age.Decrypt(bytes.NewReader(sealed), k.identities...)
@@ -193,7 +193,7 @@ func (k *Keys) Open(intent string, sealed []byte) (edge.Secret, error) {
 	}
 	damaged := &store.Error{
 		Kind: store.ErrDamaged, Reason: "the sealed secret of attempt " + intent,
-		Hint: "the token exists and nobody has its secret any more: revoke it, then see seawall token resolve --help",
+		Hint: "the token exists, but its secret is lost: revoke it, then see seawall token resolve --help",
 	}
 	if err != nil {
 		return edge.Secret{}, damaged

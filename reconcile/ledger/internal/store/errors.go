@@ -24,7 +24,7 @@ const (
 	ErrForeign  Kind = "the file is not a ledger"
 	ErrNewer    Kind = "the ledger was written by a newer version of Seawall"
 	ErrOlder    Kind = "the ledger was written by an older version of Seawall"
-	ErrBusy     Kind = "another process holds the ledger"
+	ErrBusy     Kind = "another process has locked the ledger"
 	ErrReadOnly Kind = "the ledger is open for reading only"
 	ErrDenied   Kind = "the ledger may not be opened"
 	ErrExposed  Kind = "other users may write to the ledger"
@@ -33,10 +33,10 @@ const (
 	ErrFull     Kind = "the disk is full"
 
 	ErrUnknown  Kind = "the ledger may not know all tokens"
-	ErrState    Kind = "that is not the state of the token"
+	ErrState    Kind = "the state of the token does not allow this"
 	ErrSeal     Kind = "the secret cannot be sealed or opened"
-	ErrHeld     Kind = "another process holds the ledger's tokens"
-	ErrUnlocked Kind = "the ledger's tokens are not held"
+	ErrHeld     Kind = "another process has locked the tokens of the ledger"
+	ErrUnlocked Kind = "the tokens of the ledger are not locked"
 )
 
 func (k Kind) Error() string { return string(k) }
@@ -54,25 +54,25 @@ func (k Kind) Is(target error) bool {
 }
 
 var hints = map[Kind]string{
-	ErrDamaged: "put a copy back in its place; without one, move it away and start with an empty ledger: " +
-		"overrides that Seawall set earlier and that are no longer declared then count as unmanaged, and tokens are unknown",
-	ErrForeign:  "name another folder for Seawall's state",
-	ErrNewer:    "run the newer version, or put back the copy from before the upgrade",
-	ErrOlder:    "a daemon or an apply of this version brings it up to date",
-	ErrBusy:     "look for a second daemon over the same folder, or for a sqlite3 left open in a transaction",
-	ErrReadOnly: "a plan remembers nothing; the daemon and apply do",
-	ErrDenied:   "run as the owner of the state folder, which must be writable: readers share memory in it with the writer",
+	ErrDamaged: "restore a backup; without one, move the file away and start with an empty ledger: " +
+		"earlier overrides of Seawall that are no longer declared then count as unmanaged, and tokens are unknown",
+	ErrForeign:  "set state.dir to another folder",
+	ErrNewer:    "run the newer version, or restore the backup from before the upgrade",
+	ErrOlder:    "start the daemon or run apply with this version to upgrade it",
+	ErrBusy:     "look for a second daemon with the same folder, or for an open transaction in sqlite3",
+	ErrReadOnly: "a plan does not write to the ledger; the daemon and apply do",
+	ErrDenied:   "run as the owner of the state folder; the folder must be writable, also for readers",
 	ErrRunning:  "stop the other daemon, or set another state.dir in the configuration",
 	ErrFull:     "free space on the disk that holds the state folder",
 	ErrFailed:   "check the space and the file system of the state folder; it must be a local one",
 
-	ErrUnknown: "make sure that the platform holds none of these tokens beyond what the ledger knows, then run: seawall token init; " +
-		"for one that it does hold: seawall token adopt KEY ID",
-	ErrState: "seawall plan shows what is known of each token",
-	ErrSeal:  "state.seal in the configuration names the key; put the right one back",
-	ErrHeld:  "wait until it is done, or stop the daemon for as long as this takes",
+	ErrUnknown: "check that the platform has no other tokens of this repository than the ledger, then run: seawall token init; " +
+		"for an existing token: seawall token adopt KEY ID",
+	ErrState: "seawall plan shows the state of each token",
+	ErrSeal:  "state.seal in the configuration names the key; restore the right one",
+	ErrHeld:  "wait until it is done, or stop the daemon for this time",
 	// A mistake of the program that uses this package, not of a person.
-	ErrUnlocked: "report this: tokens were to be written before they were locked",
+	ErrUnlocked: "please report this bug: tokens must be locked before they are written",
 }
 
 // Hint says what to try.

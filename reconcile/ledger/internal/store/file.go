@@ -185,7 +185,7 @@ func orphaned(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	return Fault(ErrDamaged, "it is gone, while "+filepath.Base(path)+"-wal with its latest writes is still there")
+	return Fault(ErrDamaged, "it is missing, but "+filepath.Base(path)+"-wal with its latest writes exists")
 }
 
 // prepare refuses what is not a ledger of ours before anything is written, then
@@ -201,7 +201,7 @@ func (f *File) prepare() error {
 		return err
 	}
 	if mode != "wal" {
-		return Fault(ErrFailed, "the file system does not carry a write-ahead log")
+		return Fault(ErrFailed, "the file system does not support a write-ahead log")
 	}
 	return migrate(ctx, f.DB)
 }

@@ -22,7 +22,7 @@ func Guarded(folder string, files ...string) error {
 	switch {
 	case !info.IsDir() || !othersMayEnter(info):
 	case info.Mode()&fs.ModeSticky != 0:
-		return exposed(folder, info, "make a folder for Seawall alone and set state.dir to it: mkdir -m 700 "+filepath.Join(folder, "seawall"))
+		return exposed(folder, info, "create a folder only for Seawall and set state.dir to it: mkdir -m 700 "+filepath.Join(folder, "seawall"))
 	default:
 		return exposed(folder, info, "chmod go-w "+folder)
 	}

@@ -214,7 +214,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 }
 
 const developmentHint = "move ledger.db and all files whose names begin with it out of the state folder, and start with an empty ledger: " +
-	"overrides that Seawall set earlier and that are no longer declared then count as unmanaged, and tokens are unknown until seawall token init"
+	"earlier overrides of Seawall that are no longer declared then count as unmanaged, and tokens are unknown until seawall token init"
 
 // versions is a range of schema versions.
 type versions struct{ from, to int }
@@ -240,7 +240,7 @@ func (f *File) check(want versions) error {
 		return Fault(ErrDamaged, "it has lost the version of its schema")
 	}
 	if have > want.to {
-		return Fault(ErrNewer, fmt.Sprintf("its schema is version %d, this program knows up to %d", have, want.to))
+		return Fault(ErrNewer, fmt.Sprintf("its schema has version %d, this program supports up to %d", have, want.to))
 	}
 	if have < FirstVersion {
 		return &Error{

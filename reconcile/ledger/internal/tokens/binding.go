@@ -99,7 +99,7 @@ func samePlatform(ctx context.Context, tx *sql.Tx, have completeness, binding Bi
 		return err
 	}
 	return &store.Error{
-		Kind: store.ErrUnknown, Reason: fmt.Sprintf("it holds tokens of another platform: %d", n),
+		Kind: store.ErrUnknown, Reason: fmt.Sprintf("it has tokens of another platform: %d", n),
 		Hint: OtherPlatformHint,
 	}
 }
@@ -107,7 +107,7 @@ func samePlatform(ctx context.Context, tx *sql.Tx, have completeness, binding Bi
 // Why nothing is concluded from a ledger of another platform, and what to try.
 const (
 	OtherPlatform     = "the ledger was made for another platform"
-	OtherPlatformHint = "name another state folder for this platform, or the platform it was made for"
+	OtherPlatformHint = "set another state folder for this platform, or configure the platform of the ledger"
 )
 
 // doubt says why nothing may be concluded from the tokens in the ledger; empty
@@ -116,21 +116,21 @@ const (
 func (c completeness) doubt(binding Binding, m mark, born string) string {
 	switch {
 	case c.serial == "":
-		return "nobody has said yet that the ledger knows all tokens"
+		return "it is not confirmed yet that the ledger has all existing tokens"
 	case c.platform != digest(binding.Platform):
 		return OtherPlatform
 	case c.repository != digest(binding.Repository):
 		return "the ledger was made for another repository"
 	case m.Serial == "":
-		return "the ledger was copied or put back: the mark beside it is missing"
+		return "the ledger was copied or restored: the mark beside it is missing"
 	case m.Serial != c.serial:
-		return "the ledger was copied or put back: the mark beside it is of another one"
+		return "the ledger was copied or restored: the mark beside it belongs to another ledger"
 	case m.Born != "" && born != "" && m.Born != born:
-		return "the ledger was copied or put back: its file is not the one that it was"
+		return "the ledger was copied or restored: its file is not the original one"
 	case m.Generation > c.generation:
-		return fmt.Sprintf("the ledger was put back from a backup: it is at step %d, and step %d was taken", c.generation, m.Generation)
+		return fmt.Sprintf("the ledger was restored from a backup: it is at step %d, but step %d was already reached", c.generation, m.Generation)
 	case m.Generation < c.generation-1: // by one: the process ended between ledger and mark
-		return fmt.Sprintf("the mark beside the ledger was put back from a backup: it is at step %d, the ledger at %d", m.Generation, c.generation)
+		return fmt.Sprintf("the mark beside the ledger was restored from a backup: it is at step %d, the ledger at step %d", m.Generation, c.generation)
 	}
 	return ""
 }

@@ -52,7 +52,7 @@ func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error
 		case ByAbandoning, ByRetrying:
 			_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
 		default:
-			err = store.Fault(store.ErrState, fmt.Sprintf("%q is no way to resolve an attempt", word.How))
+			err = store.Fault(store.ErrState, fmt.Sprintf("%q is not a way to resolve an attempt", word.How))
 		}
 		if err != nil {
 			return err

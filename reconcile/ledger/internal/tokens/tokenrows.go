@@ -125,7 +125,7 @@ func (t *Memory) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord
 		return err
 	}
 	if taken {
-		return store.Fault(store.ErrState, "there is an attempt "+r.Intent+" already")
+		return store.Fault(store.ErrState, "there is already an attempt "+r.Intent)
 	}
 	spec, err := json.Marshal(r.Spec)
 	if err != nil {

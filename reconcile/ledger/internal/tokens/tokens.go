@@ -91,7 +91,7 @@ func noneOpen(ctx context.Context, tx *sql.Tx, key string) error {
 	case err != nil:
 		return err
 	}
-	return store.Fault(store.ErrState, fmt.Sprintf("token %q has an attempt already, %s, which is %s", key, intent, state))
+	return store.Fault(store.ErrState, fmt.Sprintf("token %q already has an attempt, %s, which is %s", key, intent, state))
 }
 
 // NotCreated implements [reconcile.TokenMemory]. An attempt that is confirmed, or
@@ -164,7 +164,7 @@ func (t *Memory) Sealed(ctx context.Context, intent string) (edge.Secret, error)
 	var sealed []byte
 	err := t.file.DB.QueryRowContext(ctx, `SELECT copy FROM sealed WHERE intent = ?`, intent).Scan(&sealed)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = store.Fault(store.ErrState, "attempt "+intent+" has no secret that waits")
+		err = store.Fault(store.ErrState, "attempt "+intent+" has no waiting secret")
 	}
 	if err != nil {
 		return edge.Secret{}, store.Explain("reading", t.file.Path, err)
@@ -194,7 +194,7 @@ func (t *Memory) Delivered(ctx context.Context, intent string) error {
 			return err
 		}
 		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, store.Fault(store.ErrState, "the secret of attempt "+intent+" is delivered already"))
+			return errors.Join(err, store.Fault(store.ErrState, "the secret of attempt "+intent+" is already delivered"))
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE token SET delivered = 1 WHERE intent = ?`, intent); err != nil {
 			return err

@@ -1,0 +1,151 @@
+package integration
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fakeGo stands in for the go command: it builds empty files, and says that it has
+// recorded $RECORDED in them. Fuzzing fails for the target $FAILS.
+const fakeGo = `#!/bin/sh
+echo "go $GOOS/$GOARCH $*" >>"$CALLS"
+case $1 in
+build) while [ "$1" != -o ]; do shift; done; echo "$GOOS $GOARCH" >"$2" ;;
+version) printf '%s: go1.26\n\tpath\tx\n\tmod\tgithub.com/seawall-dev/seawall\t%s\t\n' "$3" "$RECORDED" ;;
+test) case "$*" in *"^$FAILS$"*) exit 1 ;; esac ;;
+esac
+`
+
+// fakeGh stands in for the client of GitHub. It has a release where $RELEASED is set.
+const fakeGh = `#!/bin/sh
+printf 'gh' >>"$CALLS"
+for arg; do printf ' [%s]' "$arg" >>"$CALLS"; done
+echo >>"$CALLS"
+case $2 in view) [ -n "$RELEASED" ] ;; esac
+`
+
+// ciFolder is a repository in which a script of .ci runs beside programs that stand in
+// for go and gh.
+type ciFolder struct {
+	folder string
+	calls  string
+	env    []string
+}
+
+func newCIFolder(t *testing.T, env ...string) ciFolder {
+	t.Helper()
+	f := ciFolder{folder: t.TempDir()}
+	bin := t.TempDir()
+	f.calls = filepath.Join(bin, "calls")
+	for name, text := range map[string]string{"go": fakeGo, "gh": fakeGh} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1", "CALLS=" + f.calls}, env...)
+	return f
+}
+
+// run runs a script and returns what it wrote and what it called.
+func (f ciFolder) run(t *testing.T, script string, args ...string) (out, calls string, err error) {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(root, ".ci", script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(path, args...)
+	command.Dir, command.Env = f.folder, f.env
+	output, err := command.CombinedOutput()
+	called, _ := os.ReadFile(f.calls) // none where nothing was called
+	return string(output), string(called), err
+}
+
+// TestCIReleaseChecksTheVersion: binaries of another version than the tag's are an
+// error, and each platform has a file with a checksum.
+func TestCIReleaseChecksTheVersion(t *testing.T) {
+	f := newCIFolder(t, "RECORDED=v1.2.3")
+	if out, _, err := f.run(t, "release", "v1.2.3", "linux/amd64", "darwin/arm64"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sums := readText(t, filepath.Join(f.folder, "dist", "SHA256SUMS"))
+	if !strings.Contains(sums, "  seawall-linux-amd64\n") || !strings.Contains(sums, "  seawall-darwin-arm64\n") || countLines(sums) != 2 {
+		t.Errorf("checksums:\n%s", sums)
+	}
+	if got := readText(t, filepath.Join(f.folder, "dist", "seawall-darwin-arm64")); got != "darwin arm64\n" {
+		t.Errorf("built for %q", got)
+	}
+	for _, recorded := range []string{"v1.2.3+dirty", "(devel)", "v1.2.4"} {
+		f := newCIFolder(t, "RECORDED="+recorded)
+		if out, _, err := f.run(t, "release", "v1.2.3", "linux/amd64"); err == nil || !strings.Contains(out, "recorded "+recorded) {
+			t.Errorf("%s: %v: %s", recorded, err, out)
+		}
+	}
+}
+
+// TestCIPublish: the release gets the section of the changelog as its text, and a
+// second try attaches the files again.
+func TestCIPublish(t *testing.T) {
+	for name, test := range map[string]struct {
+		version, released string
+		create            string // in the calls; empty: nothing is created
+		ok                bool
+	}{
+		"new":           {"v1.2.3", "", "[--title] [Seawall v1.2.3] [--notes] [\n- One.\n\n- Two.]", true},
+		"again":         {"v1.2.3", "yes", "", true},
+		"prerelease":    {"v1.3.0-rc.1", "", "[--prerelease]", true},
+		"not a tag":     {"main", "", "", false},
+		"no section":    {"v9.9.9", "", "", false},
+		"part of a tag": {"v1.2", "", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newCIFolder(t, "RECORDED=v1.2.3", "RELEASED="+test.released)
+			write(t, f.folder, "CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n\n- Not yet.\n\n## [1.3.0-rc.1]\n\n- Soon.\n\n## [1.2.3] - 2026-01-01\n\n- One.\n\n- Two.\n\n## [1.2.2]\n\n- Old.\n")
+			if out, _, err := f.run(t, "release", "", "linux/amd64"); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			out, calls, err := f.run(t, "publish", test.version)
+			if (err == nil) != test.ok {
+				t.Fatalf("ended with %v: %s", err, out)
+			}
+			if uploads := strings.Count(calls, "[upload] ["+test.version+"] [dist/seawall-linux-amd64] [dist/SHA256SUMS] [--clobber]"); (uploads == 1) != test.ok {
+				t.Errorf("%d uploads:\n%s", uploads, calls)
+			}
+			if created := strings.Contains(calls, "[create]"); created != (test.create != "") || !strings.Contains(calls, test.create) {
+				t.Errorf("want %q in\n%s", test.create, calls)
+			}
+		})
+	}
+}
+
+// TestCIFuzzRunsEachTarget: each target by itself, all of them also where one fails.
+func TestCIFuzzRunsEachTarget(t *testing.T) {
+	for name, test := range map[string]struct {
+		names, fails string
+		runs         int
+		ok           bool
+	}{
+		"all":         {".", "none", 3, true},
+		"one fails":   {".", "FuzzA", 3, false},
+		"some":        {"^FuzzB$", "none", 1, true},
+		"none is red": {"FuzzX", "none", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newCIFolder(t, "FAILS="+test.fails)
+			write(t, f.folder, "a/a_test.go", "package a\n\nfunc FuzzA(f *testing.F) {}\n\nfunc FuzzAll(f *testing.F) {}\n")
+			write(t, f.folder, "b/b_test.go", "package b\n\nfunc FuzzB(f *testing.F) {}\n\n// func FuzzNot(f)\n")
+			if out, err := exec.Command("git", "init", "-q", f.folder).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			out, calls, err := f.run(t, "fuzz", "5s", test.names)
+			if (err == nil) != test.ok {
+				t.Errorf("ended with %v: %s", err, out)
+			}
+			if runs := strings.Count(calls, " -fuzztime 5s ./"); runs != test.runs {
+				t.Errorf("%d runs, want %d:\n%s", runs, test.runs, calls)
+			}
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// approvals are the approvals on record that are not spent.
+type approvals struct {
+	list    []reconcile.Approval
+	digests map[string]bool // of the list, and of divided
+	changed bool            // others than when waiting zones were released last
+	divided divided
+}
+
+// divided are approvals of single changes that stand for one of several changes, and the
+// digests of those that are spent with that. They are to be put on record.
+type divided struct {
+	single []reconcile.Approval
+	spent  []string
+}
+
+func digests(list []reconcile.Approval) map[string]bool {
+	digests := map[string]bool{}
+	for _, a := range list {
+		digests[a.Digest] = true
+	}
+	return digests
+}
+
+// restore takes the approvals on record at the start, or after another process has
+// accepted a commit.
+func (a *approvals) restore(list []reconcile.Approval) {
+	a.list, a.digests, a.changed = list, digests(list), false
+}
+
+// replace takes the approvals on record in the place of those that were known.
+func (a *approvals) replace(list []reconcile.Approval) {
+	before := a.digests
+	a.list, a.digests = list, digests(list)
+	a.changed = a.changed || len(a.digests) != len(before)
+	for digest := range a.digests {
+		a.changed = a.changed || !before[digest]
+	}
+}
+
+// accept adds approvals that came with a commit.
+func (a *approvals) accept(list []reconcile.Approval) {
+	for _, approval := range list {
+		a.changed = a.changed || !a.digests[approval.Digest]
+	}
+	a.add(list)
+}
+
+// add adds approvals that are on record.
+func (a *approvals) add(list []reconcile.Approval) {
+	for _, approval := range list {
+		a.digests[approval.Digest] = true
+	}
+	a.list = slices.Concat(a.list, list)
+}
+
+// spend drops approvals.
+func (a *approvals) spend(digests []string) {
+	for _, digest := range digests {
+		delete(a.digests, digest)
+	}
+	a.list = slices.DeleteFunc(slices.Clone(a.list), func(approval reconcile.Approval) bool {
+		return slices.Contains(digests, approval.Digest)
+	})
+}
+
+// divide has an approval of several changes of a plan count for each of them: planned
+// zone by zone, and with some of them done, its digest would be of nothing.
+func (a *approvals) divide(plan diff.Plan, now time.Time) {
+	known, who := map[string]bool{}, ""
+	for _, approval := range slices.Concat(a.list, a.divided.single) {
+		known[approval.Digest] = true
+		if slices.Contains(plan.Granted, approval.Digest) {
+			who = approval.Who
+		}
+	}
+	single := map[string]bool{}
+	for _, change := range plan.Changes {
+		digest := change.ApprovalDigest()
+		if single[digest] = true; !change.Approved {
+			continue
+		}
+		a.digests[digest] = true
+		if !known[digest] {
+			known[digest] = true
+			a.divided.single = append(a.divided.single, reconcile.Approval{
+				Digest: digest, Kind: reconcile.Approved, Who: who, Reason: change.Name(), At: now,
+			})
+		}
+	}
+	for _, digest := range plan.Granted {
+		if !single[digest] && !slices.Contains(a.divided.spent, digest) {
+			a.divided.spent = append(a.divided.spent, digest)
+		}
+	}
+}
+
+// takeDivided returns what is to be put on record. What cannot be is given back with
+// keepDivided.
+func (a *approvals) takeDivided() divided {
+	d := a.divided
+	a.divided = divided{}
+	return d
+}
+
+func (a *approvals) keepDivided(d divided) {
+	a.divided.single = append(a.divided.single, d.single...)
+	a.divided.spent = append(a.divided.spent, d.spent...)
+}
+
+// approve puts approvals on record, if there are any.
+func approve(ctx context.Context, records Records, list []reconcile.Approval) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if err := records.Approve(ctx, list); err != nil {
+		return fmt.Errorf("recording approvals: %w", err)
+	}
+	return nil
+}
+
+// recordDivided puts the approvals of single changes on record that approvals of several
+// have been divided into. What cannot be recorded is kept for the next time.
+func (c *Control) recordDivided(ctx context.Context) error {
+	c.mu.Lock()
+	d := c.state.approvals.takeDivided()
+	c.mu.Unlock()
+	err := approve(ctx, c.Records, d.single)
+	if err == nil {
+		c.mu.Lock()
+		c.state.recordedApprovals(d.single)
+		c.mu.Unlock()
+		d.single = nil
+		err = c.spend(ctx, d.spent)
+	}
+	if err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.state.approvals.keepDivided(d)
+	}
+	return err
+}
+
+func (s *state) recordedApprovals(list []reconcile.Approval) {
+	if len(list) > 0 {
+		s.recorded++
+		s.approvals.add(list)
+	}
+}
+
+// spend ends approvals: of changes that are made, because asked for again they are
+// another decision.
+func (c *Control) spend(ctx context.Context, digests []string) error {
+	if len(digests) == 0 {
+		return nil
+	}
+	if err := c.Records.Spend(ctx, digests); err != nil {
+		return fmt.Errorf("ending approvals: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.recorded++
+	c.state.approvals.spend(digests)
+	return nil
+}
+
+// spentBy are the approvals of changes that were made. A result has the change as it was
+// sent, worked out from a newer read; what was agreed to is the one of the plan.
+func spentBy(o Outcome) (spent []string) {
+	done := map[string]diff.Change{}
+	for _, result := range o.Results {
+		if result.Outcome == reconcile.Converged {
+			done[result.Change.Name()] = result.Change
+		}
+	}
+	for _, change := range o.Plan.Changes {
+		if made, ok := done[change.Name()]; ok && change.Approved {
+			spent = append(spent, change.ApprovalDigest(), made.ApprovalDigest())
+		}
+	}
+	slices.Sort(spent)
+	return slices.Compact(spent)
+}

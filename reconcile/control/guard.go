@@ -1,0 +1,163 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// Verdict says whether a guarded plan may be acted on.
+type Verdict int
+
+// The verdicts.
+const (
+	Act        Verdict = iota
+	Superseded         // a newer commit declares the zone otherwise: look again
+	Counting           // how much the commit changes is not known yet: nothing of it is written
+)
+
+// Guard passes the plan of one zone through the guards, as they are at this moment.
+func (c *Control) Guard(g *Generation, id edge.ZoneID, plan diff.Plan) (diff.Plan, Verdict) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.Current(); now != g && now.prints[id] != g.prints[id] {
+		return plan, Superseded
+	}
+	if c.state.limits.counting() && c.state.zones.unproved(g, id) {
+		return plan, Counting
+	}
+	plan = diff.Guard(plan, c.state.zoneFacts(c.Current(), id))
+	c.state.approvals.divide(plan, c.Now())
+	return plan, Act
+}
+
+// GuardTokens passes a plan of tokens through the guards; unkept are updates that the
+// platform took and did not keep.
+func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[edge.TokenID]string) diff.Plan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.state.facts(g)
+	f.NonConvergentTokens = unkept
+	return diff.Guard(plan, f)
+}
+
+// Permit implements [zone.Gate]: the change passes the guards as they are at this
+// moment, it counts for limits, and who owns what is on record for the case that the
+// process ends between the write and its proof.
+func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (*diff.Refusal, error) {
+	if err := errors.Join(c.readStanding(ctx), c.recordDivided(ctx)); err != nil {
+		return nil, fmt.Errorf("asking whether the zone may be written: %w", err)
+	}
+	c.mu.Lock()
+	p, err := c.state.permit(t, now)
+	c.mu.Unlock()
+	if err != nil || p.refused != nil {
+		return p.refused, err
+	}
+	if p.drift != nil {
+		if err := c.Records.Drifted(ctx, []reconcile.Drift{*p.drift}, p.drift.At.Add(-c.DriftFor)); err != nil {
+			return nil, fmt.Errorf("remembering that the zone had drifted: %w", err)
+		}
+	}
+	if err := c.history.sent(ctx, p.entry, p.widened); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range p.widened {
+		p.zone.own(w.ID, w.Owned)
+	}
+	return nil, nil
+}
+
+// permit is what was decided about a change that is about to be sent.
+type permit struct {
+	refused *diff.Refusal // nil: it may be sent; the rest is what to record before that
+	zone    *zoneRecord
+	drift   *reconcile.Drift // nil: none that counts for limits
+	entry   reconcile.Entry
+	widened []diff.Settled // what its deployment owns from then on
+}
+
+// permit decides about a change, and counts it for limits. The error is
+// [reconcile.ErrSuperseded] where the zone is declared otherwise now.
+func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
+	id, g := t.Zone().ID, s.current.Load()
+	if g.prints[id] != t.Fingerprint {
+		return permit{}, reconcile.ErrSuperseded
+	}
+	if s.overtaken != "" {
+		return permit{refused: &diff.Refusal{Guard: guardOvertaken, Reason: "another process has accepted commit " + s.overtaken}}, nil
+	}
+	guarded := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, s.zoneFacts(g, id)).Changes[0]
+	if guarded.Refused != nil {
+		return permit{refused: guarded.Refused}, nil
+	}
+	z, commitWork := s.zones.of(id), s.zones.unproved(g, id)
+	p := permit{zone: z, widened: wider(z.applied[now.ID()], now), entry: s.entry(t, guarded, commitWork)}
+	if !guarded.Approved {
+		drift := reconcile.Drift{Zone: id, At: s.now(), Weakens: now.Direction == diff.Weakens}
+		s.limits.count(drift, commitWork)
+		if !commitWork && len(s.guards.Rules) > 0 {
+			p.drift = &drift
+		}
+	}
+	z.sent = true
+	return p, nil
+}
+
+// Proved implements [zone.Gate]: deployments of a zone agree with their declaration.
+// Once all of them do, the declaration is proved there.
+func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
+	id := t.Zone().ID
+	c.mu.Lock()
+	z, g := c.state.zones.of(id), c.Current()
+	if g == nil || g.prints[id] != t.Fingerprint {
+		c.mu.Unlock()
+		return nil // the proof is of a declaration that is not in force; the next look says what is there
+	}
+	p := z.settle(t, g.State.Commit, settled)
+	c.mu.Unlock()
+	results := c.history.writes.Proved(t.Fingerprint, settled)
+	if len(p.settled)+len(p.proofs)+len(results) == 0 {
+		return c.forget(ctx, z, p.gone)
+	}
+	// It is what the commit in force declares, whichever commit it was worked out from.
+	if err := c.Records.Prove(ctx, g.State.Commit, p.proofs, p.settled, results...); err != nil {
+		return fmt.Errorf("remembering what is in sync: %w", err)
+	}
+	c.mu.Lock()
+	z.take(p)
+	if len(p.proofs) > 0 {
+		delete(c.state.zones.labels, id)
+	}
+	c.mu.Unlock()
+	return c.forget(ctx, z, p.gone)
+}
+
+// forget drops deployments of a zone that are not declared any more.
+func (c *Control) forget(ctx context.Context, z *zoneRecord, gone []diff.DeploymentID) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	if err := c.Records.Forget(ctx, gone); err != nil {
+		return fmt.Errorf("forgetting deployments that left the repository: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	z.disown(gone)
+	return nil
+}
+
+// NotKept implements [zone.Gate].
+func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
+	c.mu.Lock()
+	news = c.state.zones.of(t.Zone().ID).noteUnkept(left.Target.Ruleset, left.Fingerprint(), c.Now())
+	c.mu.Unlock()
+	return news, errors.Join(c.history.notKept(ctx, left), c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()))
+}

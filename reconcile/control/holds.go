@@ -1,0 +1,79 @@
+package control
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// holds are the holds on record.
+type holds struct {
+	all      []diff.Hold               // those that are over too
+	reverted map[edge.ZoneID]diff.Hold // holds of reverts that were logged
+}
+
+// active are those in force at a time, while a generation is, or none.
+func (h *holds) active(g *Generation, now time.Time) []diff.Hold {
+	if g == nil {
+		return diff.Active(h.all, now, nil)
+	}
+	return diff.Active(h.all, now, g.declaration)
+}
+
+// reverts are the holds of reverts that have begun, and that have ended, since the last
+// time.
+func (h *holds) reverts(g *Generation, now time.Time) (begun, ended []diff.Hold) {
+	held := map[edge.ZoneID]diff.Hold{}
+	for _, hold := range h.active(g, now) {
+		if hold.Reverted() {
+			held[hold.ZoneID] = hold
+		}
+	}
+	before := h.reverted
+	h.reverted = held
+	return without(held, before), without(before, held)
+}
+
+// without are the holds of all that are not among others, in the order of their zones.
+func without(all, others map[edge.ZoneID]diff.Hold) (holds []diff.Hold) {
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if _, among := others[id]; !among {
+			holds = append(holds, all[id])
+		}
+	}
+	return holds
+}
+
+// namedZones bounds how many zones one line of the log names.
+const namedZones = 10
+
+// logReverts logs which zones a revert has put back, and which of those are not held any
+// more: one line for each, whatever their number.
+func logReverts(ctx context.Context, log *slog.Logger, begun, ended []diff.Hold) {
+	if len(begun) > 0 {
+		log.WarnContext(ctx, "a revert has put zones back; they are held until git declares them otherwise",
+			"zones", len(begun), "names", names(begun), "until", begun[0].End(), "reason", begun[0].Reason, "release", "seawall hold release zone NAME")
+	}
+	if len(ended) > 0 {
+		log.InfoContext(ctx, "zones that a revert had put back are not held any more", "zones", len(ended), "names", names(ended))
+	}
+}
+
+func names(holds []diff.Hold) (zones []string) {
+	for _, h := range holds[:min(len(holds), namedZones)] {
+		zones = append(zones, h.Zone)
+	}
+	return zones
+}
+
+// Holds are those in force.
+func (c *Control) Holds() []diff.Hold {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.activeHolds()
+}

@@ -1,0 +1,136 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Outcome is what became of one look at a zone.
+type Outcome struct {
+	Zone edge.ZoneID
+	// Fingerprint is that of the declaration that was worked on. What became of one that is
+	// not in force any more says nothing about the waves.
+	Fingerprint string
+	Plan        diff.Plan // guarded
+	Results     []reconcile.Result
+}
+
+// Next says when a zone is to be looked at again, beside its turn in the sweep.
+type Next struct {
+	At    time.Time // zero: not before its turn
+	Waits bool      // for a guard, and not because anything failed
+}
+
+// Note takes in what became of a zone: what it waits for, how its wave goes on, and
+// which approvals are spent.
+func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
+	c.mu.Lock()
+	next := c.state.note(o)
+	c.mu.Unlock()
+	return next, errors.Join(c.history.failed(ctx, o.Results), c.spend(ctx, spentBy(o)))
+}
+
+// NoteTokens takes in what became of the tokens. What they wait for is theirs alone: a
+// hold or a wave is about zones.
+func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
+	c.mu.Lock()
+	c.state.waiting.tokens = len(reasonsOf(o, guardLimit, guardApproval, guardFreeze)) > 0
+	c.mu.Unlock()
+	return c.spend(ctx, spentBy(o))
+}
+
+func (s *state) note(o Outcome) Next {
+	reasons := reasonsOf(o, guardLimit, guardApproval, guardHold, guardFreeze, guardWave, guardOvertaken)
+	s.waiting.set(o.Zone, reasons)
+	if g := s.current.Load(); g != nil && g.prints[o.Zone] == o.Fingerprint {
+		s.rollout.note(o.Zone, zoneOutcome(o))
+	}
+	next := Next{At: s.zones.of(o.Zone).again(s.now()), Waits: len(reasons) > 0}
+	if until := reasons.until(); !until.IsZero() && (next.At.IsZero() || until.Before(next.At)) {
+		next.At = until
+	}
+	return next
+}
+
+// reasonsOf are the refusals of an outcome by some guards.
+func reasonsOf(o Outcome, guards ...string) (reasons waitReasons) {
+	for _, change := range refusedChanges(o) {
+		if slices.Contains(guards, change.Refused.Guard) {
+			reasons = append(reasons, waitReason{change.Refused.Guard, change.Refused.Until})
+		}
+	}
+	return reasons
+}
+
+// refusedChanges are those that a guard holds back, before the write or at the last
+// moment.
+func refusedChanges(o Outcome) (refused []diff.Change) {
+	for _, change := range o.Plan.Changes {
+		if change.Refused != nil {
+			refused = append(refused, change)
+		}
+	}
+	for _, result := range o.Results {
+		if result.Change.Refused != nil {
+			refused = append(refused, result.Change)
+		}
+	}
+	return refused
+}
+
+// severity orders the outcomes of the deployments of one zone: the last counts. A
+// zone that waits for anything is not done, and one that failed has failed whatever
+// else it waits for.
+var severity = []reconcile.ZoneOutcome{
+	reconcile.ZoneDone, reconcile.ZoneSkipped, reconcile.ZonePending, reconcile.ZoneFailed, reconcile.ZoneNonConvergent,
+}
+
+// zoneOutcome is what has become of a zone, for its wave.
+func zoneOutcome(o Outcome) reconcile.ZoneOutcome {
+	worst := reconcile.ZoneDone
+	note := func(outcome reconcile.ZoneOutcome) {
+		if slices.Index(severity, outcome) > slices.Index(severity, worst) {
+			worst = outcome
+		}
+	}
+	for _, problem := range o.Plan.Problems {
+		if problem.State.Unread() {
+			note(reconcile.ZoneFailed)
+		} else {
+			note(reconcile.ZoneSkipped)
+		}
+	}
+	results := map[string]reconcile.Outcome{}
+	for _, result := range o.Results {
+		results[result.Change.Name()] = result.Outcome
+	}
+	for _, change := range o.Plan.Changes {
+		note(ofChange(change, results[change.Name()]))
+	}
+	return worst
+}
+
+func ofChange(c diff.Change, outcome reconcile.Outcome) reconcile.ZoneOutcome {
+	if c.Refused != nil {
+		switch c.Refused.Guard {
+		case guardLimit, guardApproval, guardFreeze, guardWave:
+			return reconcile.ZonePending
+		}
+		return reconcile.ZoneSkipped
+	}
+	switch outcome {
+	case reconcile.Converged:
+		return reconcile.ZoneDone
+	case reconcile.Failed:
+		return reconcile.ZoneFailed
+	case reconcile.NonConvergent:
+		return reconcile.ZoneNonConvergent
+	}
+	return reconcile.ZonePending
+}

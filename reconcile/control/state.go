@@ -1,0 +1,132 @@
+package control
+
+import (
+	"maps"
+	"sync/atomic"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// state is what decisions are made by, in parts that own one thing each. Neither it nor
+// its parts are safe for concurrent use: the lock of [Control] guards them all. Nothing
+// here reads or writes records.
+type state struct {
+	guards    reconcile.Guards
+	now       func() time.Time
+	foresee   func(zone.Task) (diff.Plan, bool)
+	checkSink func(desired.Sink) error
+	driftFor  time.Duration
+
+	current   atomic.Pointer[Generation] // may be loaded without the lock
+	accepted  reconcile.Accepted         // without its state
+	accepting string                     // the commit that is about to be put on record; empty for none
+	overtaken string                     // a commit that another process has accepted; empty for none
+	recorded  uint64                     // counts what this process wrote of [reconcile.Standing]
+	swept     time.Time
+
+	zones     zones
+	approvals approvals
+	holds     holds
+	limits    limits
+	rollout   rollout
+	waiting   waiting
+}
+
+func (s *state) init(c Config) {
+	s.guards, s.now, s.foresee, s.checkSink, s.driftFor = c.Guards, c.Now, c.Foresee, c.CheckSink, c.DriftFor
+	s.waiting = waiting{zones: map[edge.ZoneID]waitReasons{}}
+}
+
+// restore makes a record the one that is worked with.
+func (s *state) restore(record reconcile.Record) {
+	s.accepted, s.swept = record.Accepted, record.Swept
+	s.accepted.State = nil
+	s.zones = zonesOf(record, s.now(), s.zones.labels)
+	s.approvals.restore(record.Approvals)
+	s.holds.all = record.Holds
+	s.overtaken = s.foreign(record.Accepted.Commit)
+	s.rollout = newRollouts(record.Rollout)
+	s.limits.drifts = record.Drifts // they count for the next generation, wherever its declarations come from
+}
+
+// publish makes a generation the one in force, while some drifts count.
+func (s *state) publish(g *Generation, drifts []reconcile.Drift) {
+	s.current.Store(g)
+	s.overtaken = ""
+	s.waiting.keep(g.Declares)
+	s.zones.compareLabels(g)
+	facts := s.facts(g)
+	facts.LabelsBefore = maps.Clone(s.zones.labels) // what was counted by a label stays counted by it
+	s.limits = newLimits(facts, drifts, s.now().Add(-s.driftFor))
+}
+
+// accept takes in what was just put on record.
+func (s *state) accept(a reconcile.Acceptance) {
+	s.accepted = reconcile.Accepted{Commit: a.Commit, Author: a.Author, Size: a.Size}
+	s.recorded++
+	s.approvals.accept(a.Approvals)
+	if a.Rollout != nil {
+		s.rollout = newRollouts(*a.Rollout)
+	}
+	s.zones.forget(a.Gone)
+}
+
+// update takes in what people and other processes have put on record.
+func (s *state) update(standing reconcile.Standing) {
+	s.holds.all = standing.Holds
+	s.approvals.replace(standing.Approvals)
+	s.overtaken = s.foreign(standing.Commit)
+	s.rollout.compare(standing)
+}
+
+// foreign is the accepted commit where it is not the one in force here, else empty: as
+// long as what it declares is not known, nothing may be written.
+func (s *state) foreign(accepted string) string {
+	if g := s.current.Load(); g == nil || accepted == g.State.Commit || accepted == s.accepting {
+		return ""
+	}
+	return accepted
+}
+
+// activeHolds are the holds in force.
+func (s *state) activeHolds() []diff.Hold { return s.holds.active(s.current.Load(), s.now()) }
+
+// facts are what guards need to know of anything.
+func (s *state) facts(g *Generation) diff.Facts {
+	now, size := s.now(), g.size()
+	return diff.Facts{
+		Before: size, After: size, Shrink: s.guards.Shrink, // a commit that shrank too much is not in force
+		Now: now, CheckSink: s.checkSink, Zones: g.labels, LabelsBefore: s.zones.labels,
+		Rules: s.guards.Rules, Observe: s.guards.Observe, Approved: s.approvals.digests, Holds: s.holds.active(g, now),
+		Freezes: s.freezes(now),
+	}
+}
+
+// zoneFacts are what guards need to know of one zone.
+func (s *state) zoneFacts(g *Generation, id edge.ZoneID) diff.Facts {
+	f := s.facts(g)
+	f.NonConvergent = s.zones.of(id).nonConvergent(id, f.Now)
+	f.Rollout = s.rollout.of(id, s.guards.Waves, f.Now)
+	f.Tally = s.limits.tally(s.zones.unproved(g, id), f.Now)
+	return f
+}
+
+// freezes are those that a time is in.
+func (s *state) freezes(now time.Time) []diff.Freeze {
+	inForce, _ := reconcile.FreezesAt(s.guards.Freezes, now, false)
+	return inForce
+}
+
+// shrunk says why a commit is held, nil where it does not shrink too much.
+func (s *state) shrunk(declared desired.State) *reconcile.Held {
+	f := diff.Facts{Before: s.accepted.Size, After: sizeOf(declared), Shrink: s.guards.Shrink}
+	if !f.Shrunk() {
+		return nil
+	}
+	return &reconcile.Held{Commit: declared.Commit, Reason: f.ShrinkReason()}
+}

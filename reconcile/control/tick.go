@@ -1,0 +1,138 @@
+package control
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Ticked is what time and other processes have brought.
+type Ticked struct {
+	// Released are zones that need not wait any longer.
+	Released []edge.ZoneID
+	// Tokens says that they may need not wait any longer.
+	Tokens bool
+	// Overtaken is a commit that another process has accepted, and that is to come into
+	// force here: empty for none. Reload brings it where its declarations are on record.
+	Overtaken string
+}
+
+// Tick takes in what people and other processes have said since, what has become of
+// zones in waves, and the time.
+func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	if t.Released, err = c.recordOutcomes(ctx); err != nil {
+		return t, err
+	}
+	if err := c.readStanding(ctx); err != nil {
+		return t, err
+	}
+	c.mu.Lock()
+	stale, approved := c.state.rollout.stale, c.state.approvals.changed
+	begun, ended := c.state.holds.reverts(c.Current(), c.Now())
+	c.mu.Unlock()
+	logReverts(ctx, c.Log, begun, ended)
+	for _, h := range ended {
+		if g := c.Current(); g != nil && g.Declares(h.ZoneID) {
+			t.Released = append(t.Released, h.ZoneID) // git's declaration is to be written there
+		}
+	}
+	if stale {
+		if err := c.readRollout(ctx); err != nil {
+			return t, err
+		}
+	}
+	if approved {
+		c.mu.Lock()
+		c.state.weighAgain()
+		c.mu.Unlock()
+	}
+	err = c.recordDivided(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.tick(&t, approved)
+	return t, err
+}
+
+// tick fills in what need not wait any longer. approved says that approvals have changed
+// before it.
+func (s *state) tick(t *Ticked, approved bool) {
+	s.approvals.changed = s.approvals.changed && !approved
+	t.Released = append(t.Released, s.release(approved)...)
+	if s.overtaken != s.accepted.Commit {
+		t.Overtaken = s.overtaken
+	}
+	t.Tokens = s.waiting.releaseTokens(approved, len(s.freezes(s.now())) > 0)
+}
+
+// release returns the zones that need not wait any longer, for one thing at least, and
+// has them wait no more.
+func (s *state) release(approved bool) []edge.ZoneID {
+	g, now := s.current.Load(), s.now()
+	if g == nil || len(s.waiting.zones) == 0 {
+		return nil
+	}
+	holds := s.holds.active(g, now)
+	wave, _ := open(s.rollout.have, s.guards.Waves, now)
+	return s.waiting.release(func(id edge.ZoneID, reason waitReason) bool {
+		switch reason.guard {
+		case guardHold:
+			at := g.places[id]
+			_, held := diff.HoldOn(holds, g.State.Accounts[at.account].Zones[at.zone].Key, id)
+			return !held
+		case guardFreeze:
+			return !now.Before(reason.until)
+		case guardWave:
+			return !s.rollout.delays(id, s.guards.Waves, wave)
+		case guardOvertaken:
+			return s.overtaken == ""
+		}
+		return approved
+	})
+}
+
+// readStanding reads what people and other processes have put on record. What is known
+// after it was so when it was called, or later.
+func (c *Control) readStanding(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		recorded := c.state.recorded
+		c.mu.Unlock()
+		standing, err := c.Records.Standing(ctx)
+		if err != nil {
+			return fmt.Errorf("reading approvals and holds: %w", err)
+		}
+		c.mu.Lock()
+		if c.state.recorded == recorded {
+			c.state.update(standing)
+			c.mu.Unlock()
+			return nil
+		}
+		c.mu.Unlock() // what was read is older than what this process has written since
+	}
+}
+
+// Reload takes everything on record anew, after another process has accepted a commit.
+// Where what that declares is on record it is in force now; else nothing is accepted,
+// and it is to be proposed.
+func (c *Control) Reload(ctx context.Context) (Decision, error) {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	before := c.Current()
+	look, err := c.restore(ctx)
+	if err != nil {
+		return Decision{}, err
+	}
+	g := c.Current()
+	if g == before {
+		return Decision{}, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.state.zones.between(before, g)
+	d.Look = look
+	return d, nil
+}

@@ -1,0 +1,61 @@
+package control
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// meanwhile are records that call back while a rollout is being recorded.
+type meanwhile struct {
+	reconcile.Forgetful
+	rolling func()
+}
+
+func (m *meanwhile) Roll(ctx context.Context, change func(reconcile.Rollout) reconcile.Rollout) error {
+	if m.rolling == nil {
+		return m.Forgetful.Roll(ctx, change)
+	}
+	var workers sync.WaitGroup
+	workers.Go(m.rolling)
+	err := m.Forgetful.Roll(ctx, change)
+	workers.Wait()
+	return err
+}
+
+// What workers note while a tick records the outcomes before it is neither lost nor read
+// by the tick: the race detector sees to the latter.
+func TestOutcomesNotedDuringATick(t *testing.T) {
+	records := &meanwhile{}
+	waves := []reconcile.Wave{{Count: 2}}
+	c, err := New(t.Context(), Config{Records: records, Guards: reconcile.Guards{Waves: waves}, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Propose(t.Context(), reconcile.Proposal{State: fleetOf("c", map[string][]string{"a": {"waf"}, "b": {"waf"}, "c": {"waf"}})}); err != nil {
+		t.Fatal(err)
+	}
+	note := func(id edge.ZoneID) {
+		task, _ := c.Task(c.Current(), id)
+		if _, err := c.Note(t.Context(), Outcome{Zone: id, Fingerprint: task.Fingerprint}); err != nil {
+			t.Error(err)
+		}
+	}
+	note("a")
+	records.rolling = func() { note("b") }
+	if _, err := c.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	records.rolling = nil
+	ticked, err := c.Tick(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Rollout(); r == nil || r.Open != 2 {
+		t.Errorf("after a and b are done: got %+v, released %v; want wave 2 to be open", r, ticked.Released)
+	}
+}

@@ -1,0 +1,56 @@
+package controller
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile/queue"
+)
+
+// admission says whether the platform and the budget allow another look at a zone. It is
+// safe for concurrent use.
+type admission struct {
+	budget       diff.Budget
+	room         func(keep int) int
+	sweep        *turns
+	shares       *shares
+	breaker      *breaker
+	outcomes     *outcomes
+	turnsWaiting atomic.Int64 // how many zones waited for their turn at the last tick
+}
+
+// use counts requests of a priority. Those of a push count for no class.
+func (a *admission) use(p queue.Priority, requests int, now time.Time) {
+	if p != queue.Push {
+		a.shares.use(classOf(p), requests, now)
+	}
+}
+
+// admit says whether a zone may be worked on now: the budget is asked before a worker
+// is taken. A push may take what there is.
+func (a *admission) admit(p queue.Priority, atWork int) (bool, time.Duration) {
+	now := time.Now()
+	if ok, wait := a.breaker.allow(now); !ok {
+		return false, wait
+	}
+	if p == queue.Push {
+		return true, 0
+	}
+	if !a.shares.may(classOf(p), a.sweepNeeds(now), now) || a.room(a.shares.kept()+requestsPerZone*atWork) < requestsPerZone {
+		a.outcomes.refused(now)
+		return false, askAgain
+	}
+	return true, 0
+}
+
+// sweepNeeds is what the sweep takes of each window to hold its interval: a request for
+// each zone that waits for its turn, and not for anything else, and a quarter more for
+// what it heals.
+func (a *admission) sweepNeeds(now time.Time) int {
+	turn := a.sweep.turn(now)
+	if turn <= 0 || a.budget.Per <= 0 {
+		return 0
+	}
+	return int(1.25*float64(a.turnsWaiting.Load())*float64(a.budget.Per)/float64(turn)) + requestsPerZone
+}
