@@ -1,4 +1,4 @@
-package ledger
+package tokens
 
 import (
 	"context"
@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // mark is the file beside the ledger by which an old ledger gives itself away;
-// see [Ledger.Init]. It is written after the ledger and before the act the
+// see [Memory.Init]. It is written after the ledger and before the act the
 // write is about, so that at any time it is as far as the ledger or one behind.
 type mark struct {
 	Serial     string `json:"serial"`
@@ -21,12 +23,10 @@ type mark struct {
 	Born       string `json:"born,omitempty"` // of the ledger's file; empty where the file system does not tell
 }
 
-func markPath(ledger string) string { return ledger + "-mark" }
-
 // readMark returns the zero mark where there is none that can be understood:
 // either way the ledger is in doubt.
-func (l *Ledger) readMark() (m mark, err error) {
-	data, err := os.ReadFile(markPath(l.path))
+func (t *Memory) readMark() (m mark, err error) {
+	data, err := os.ReadFile(store.MarkPath(t.file.Path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return mark{}, nil
 	}
@@ -40,12 +40,12 @@ func (l *Ledger) readMark() (m mark, err error) {
 }
 
 // putMark writes what the ledger says now.
-func (l *Ledger) putMark(ctx context.Context) error {
-	c, err := l.completeness(ctx)
+func (t *Memory) putMark(ctx context.Context) error {
+	c, err := t.completeness(ctx)
 	if err != nil {
 		return err
 	}
-	born, err := bornAt(l.path)
+	born, err := BornAt(t.file.Path)
 	if err != nil {
 		return err
 	}
@@ -55,16 +55,16 @@ func (l *Ledger) putMark(ctx context.Context) error {
 	}
 	// A rename that a loss of power undoes leaves the mark one behind, and two
 	// could be undone: the name is made to last.
-	folder := filepath.Dir(l.path)
-	err = renameio.WriteFile(markPath(l.path), append(data, '\n'), 0o600, renameio.WithTempDir(folder))
+	folder := filepath.Dir(t.file.Path)
+	err = renameio.WriteFile(store.MarkPath(t.file.Path), append(data, '\n'), 0o600, renameio.WithTempDir(folder))
 	if err != nil {
 		return err
 	}
-	return syncFolder(folder)
+	return store.SyncFolder(folder)
 }
 
-func (l *Ledger) completeness(ctx context.Context) (completeness, error) {
-	tx, err := l.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+func (t *Memory) completeness(ctx context.Context) (completeness, error) {
+	tx, err := t.file.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return completeness{}, err
 	}
@@ -75,24 +75,24 @@ func (l *Ledger) completeness(ctx context.Context) (completeness, error) {
 // certain refuses an attempt while the ledger is in doubt, and brings a mark
 // that is one behind up to date: a second failure to write it must not look
 // like a backup.
-func (l *Ledger) certain(ctx context.Context) error {
-	m, err := l.readMark()
+func (t *Memory) certain(ctx context.Context) error {
+	m, err := t.readMark()
 	if err != nil {
 		return err
 	}
-	c, err := l.completeness(ctx)
+	c, err := t.completeness(ctx)
 	if err != nil {
 		return err
 	}
-	born, err := bornAt(l.path)
+	born, err := BornAt(t.file.Path)
 	if err != nil {
 		return err
 	}
-	if doubt := c.doubt(l.Binding, m, born); doubt != "" {
-		return fault(ErrUnknown, doubt)
+	if doubt := c.doubt(t.Binding, m, born); doubt != "" {
+		return store.Fault(store.ErrUnknown, doubt)
 	}
 	if m.Generation != c.generation {
-		return l.putMark(ctx)
+		return t.putMark(ctx)
 	}
 	return nil
 }

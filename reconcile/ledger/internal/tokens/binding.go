@@ -1,4 +1,4 @@
-package ledger
+package tokens
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // Binding is what the tokens of a ledger are tokens of. The ledger remembers a
@@ -55,16 +56,16 @@ func recallCompleteness(ctx context.Context, tx *sql.Tx) (c completeness, err er
 // does not tell when a file was made. Whoever does that must run token init by
 // himself.
 //
-// A ledger that has tokens of another platform is refused ([ErrUnknown]): no word
+// A ledger that has tokens of another platform is refused ([store.ErrUnknown]): no word
 // makes them tokens of this one.
-func (l *Ledger) Init(ctx context.Context, binding Binding) error {
-	if err := l.mayWrite(); err != nil {
+func (t *Memory) Init(ctx context.Context, binding Binding) error {
+	if err := t.mayWrite(); err != nil {
 		return err
 	}
-	l.growing.Lock()
-	defer l.growing.Unlock()
+	t.growing.Lock()
+	defer t.growing.Unlock()
 	serial := rand.Text()
-	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		have, err := recallCompleteness(ctx, tx)
 		if err != nil {
 			return err
@@ -76,17 +77,17 @@ func (l *Ledger) Init(ctx context.Context, binding Binding) error {
 			INSERT INTO completeness (one, platform, repository, serial, generation, at) VALUES (1, ?, ?, ?, 1, ?)
 			ON CONFLICT DO UPDATE SET platform = excluded.platform, repository = excluded.repository,
 				serial = excluded.serial, generation = generation + 1, at = excluded.at`,
-			digest(binding.Platform), digest(binding.Repository), serial, l.stamp())
+			digest(binding.Platform), digest(binding.Repository), serial, t.file.Stamp())
 		if err != nil {
 			return err
 		}
-		_, err = l.enter(ctx, tx, l.decided(reconcile.ActionInit, reconcile.Subject{}))
+		_, err = t.file.Enter(ctx, tx, t.file.Decided(reconcile.ActionInit, reconcile.Subject{}))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return explain("writing", markPath(l.path), l.putMark(ctx))
+	return store.Explain("writing", store.MarkPath(t.file.Path), t.putMark(ctx))
 }
 
 func samePlatform(ctx context.Context, tx *sql.Tx, have completeness, binding Binding) error {
@@ -97,15 +98,16 @@ func samePlatform(ctx context.Context, tx *sql.Tx, have completeness, binding Bi
 	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM token`).Scan(&n); err != nil || n == 0 {
 		return err
 	}
-	return &Error{
-		Kind: ErrUnknown, Reason: fmt.Sprintf("it has tokens of another platform: %d", n),
-		Hint: otherPlatformHint,
+	return &store.Error{
+		Kind: store.ErrUnknown, Reason: fmt.Sprintf("it has tokens of another platform: %d", n),
+		Hint: OtherPlatformHint,
 	}
 }
 
+// Why nothing is concluded from a ledger of another platform, and what to try.
 const (
-	otherPlatform     = "the ledger was made for another platform"
-	otherPlatformHint = "set another state folder for this platform, or configure the platform of the ledger"
+	OtherPlatform     = "the ledger was made for another platform"
+	OtherPlatformHint = "set another state folder for this platform, or configure the platform of the ledger"
 )
 
 // doubt says why nothing may be concluded from the tokens in the ledger; empty
@@ -116,7 +118,7 @@ func (c completeness) doubt(binding Binding, m mark, born string) string {
 	case c.serial == "":
 		return "it is not confirmed yet that the ledger has all existing tokens"
 	case c.platform != digest(binding.Platform):
-		return otherPlatform
+		return OtherPlatform
 	case c.repository != digest(binding.Repository):
 		return "the ledger was made for another repository"
 	case m.Serial == "":

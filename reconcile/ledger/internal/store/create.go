@@ -1,4 +1,4 @@
-package ledger
+package store
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 )
 
-// create makes an empty ledger at path. It is made whole in a folder of its own
+// Create makes an empty ledger at path. It is made whole in a folder of its own
 // and then linked to its place: a process that is killed leaves none, and of two
 // that create at once the second takes the ledger of the first.
-func create(path string) (err error) {
+func Create(path string) (err error) {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -29,7 +29,7 @@ func create(path string) (err error) {
 	if err := os.Link(made, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncFolder(folder)
+	return SyncFolder(folder)
 }
 
 // build writes the file. SQLite gives its companions the mode of the file.
@@ -63,8 +63,8 @@ func lay(db *sql.DB) error {
 	return migrate(ctx, db)
 }
 
-// syncFolder makes the new name in a folder last through a loss of power.
-func syncFolder(folder string) error {
+// SyncFolder makes the new name in a folder last through a loss of power.
+func SyncFolder(folder string) error {
 	f, err := os.Open(folder)
 	if err != nil {
 		return err

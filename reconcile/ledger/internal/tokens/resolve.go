@@ -1,4 +1,4 @@
-package ledger
+package tokens
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // Resolution is a person's word on an attempt whose outcome is unknown.
@@ -33,11 +34,11 @@ const (
 )
 
 // Resolve records a person's word on the one quarantined attempt for a
-// declaration. A declaration without one is [ErrState]: also where an attempt is
+// declaration. A declaration without one is [store.ErrState]: also where an attempt is
 // still intended, which whoever made it may be waiting for. So is an id that
 // another attempt has.
-func (l *Ledger) Resolve(ctx context.Context, key string, word Resolution) error {
-	return l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
+func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error {
+	return t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		intent, err := quarantined(ctx, tx, key)
 		if err != nil {
 			return err
@@ -51,14 +52,14 @@ func (l *Ledger) Resolve(ctx context.Context, key string, word Resolution) error
 		case ByAbandoning, ByRetrying:
 			_, err = tx.ExecContext(ctx, `DELETE FROM token WHERE intent = ?`, intent)
 		default:
-			err = fault(ErrState, fmt.Sprintf("%q is not a way to resolve an attempt", word.How))
+			err = store.Fault(store.ErrState, fmt.Sprintf("%q is not a way to resolve an attempt", word.How))
 		}
 		if err != nil {
 			return err
 		}
-		e := l.decided(reconcile.ActionResolve, reconcile.Subject{Token: key, TokenID: word.ID, Attempt: intent})
+		e := t.file.Decided(reconcile.ActionResolve, reconcile.Subject{Token: key, TokenID: word.ID, Attempt: intent})
 		e.Reason = string(word.How)
-		_, err = l.enter(ctx, tx, e)
+		_, err = t.file.Enter(ctx, tx, e)
 		return err
 	})
 }
@@ -66,7 +67,7 @@ func (l *Ledger) Resolve(ctx context.Context, key string, word Resolution) error
 func quarantined(ctx context.Context, tx *sql.Tx, key string) (intent string, err error) {
 	row := tx.QueryRowContext(ctx, `SELECT intent FROM token WHERE key = ? AND state = 'quarantined'`, key)
 	if err := row.Scan(&intent); errors.Is(err, sql.ErrNoRows) {
-		return "", fault(ErrState, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
+		return "", store.Fault(store.ErrState, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
 	} else if err != nil {
 		return "", err
 	}
@@ -78,31 +79,31 @@ func quarantined(ctx context.Context, tx *sql.Tx, key string) (intent string, er
 // Delivered follow. It says nothing of other tokens: a ledger that is in doubt
 // stays so, and Adopt works all the same.
 //
-// A declaration with an attempt whose outcome is unknown is [ErrState]: Resolve
+// A declaration with an attempt whose outcome is unknown is [store.ErrState]: Resolve
 // is for that. So is an id that is known already.
-func (l *Ledger) Adopt(ctx context.Context, record diff.TokenRecord) error {
-	if err := l.mayWrite(); err != nil {
+func (t *Memory) Adopt(ctx context.Context, record diff.TokenRecord) error {
+	if err := t.mayWrite(); err != nil {
 		return err
 	}
-	l.growing.Lock()
-	defer l.growing.Unlock()
-	doubt := l.certain(ctx)
-	if doubt != nil && !errors.Is(doubt, ErrUnknown) {
-		return explain("reading", l.path, doubt)
+	t.growing.Lock()
+	defer t.growing.Unlock()
+	doubt := t.certain(ctx)
+	if doubt != nil && !errors.Is(doubt, store.ErrUnknown) {
+		return store.Explain("reading", t.file.Path, doubt)
 	}
 	record.State, record.Delivered = diff.TokenConfirmed, true
-	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := noneOpen(ctx, tx, record.Key); err != nil {
 			return err
 		}
 		if err := newID(ctx, tx, record.ID); err != nil {
 			return err
 		}
-		if err := l.insertToken(ctx, tx, record); err != nil {
+		if err := t.insertToken(ctx, tx, record); err != nil {
 			return err
 		}
-		e := l.decided(reconcile.ActionAdopt, reconcile.Subject{Token: record.Key, TokenID: record.ID, Attempt: record.Intent})
-		if _, err := l.enter(ctx, tx, e); err != nil || doubt != nil {
+		e := t.file.Decided(reconcile.ActionAdopt, reconcile.Subject{Token: record.Key, TokenID: record.ID, Attempt: record.Intent})
+		if _, err := t.file.Enter(ctx, tx, e); err != nil || doubt != nil {
 			return err
 		}
 		return grow(ctx, tx)
@@ -110,13 +111,13 @@ func (l *Ledger) Adopt(ctx context.Context, record diff.TokenRecord) error {
 	if err != nil || doubt != nil {
 		return err
 	}
-	return explain("writing", markPath(l.path), l.putMark(context.WithoutCancel(ctx)))
+	return store.Explain("writing", store.MarkPath(t.file.Path), t.putMark(context.WithoutCancel(ctx)))
 }
 
 // newID refuses what a person has mistyped or typed twice.
 func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
 	if id == "" {
-		return fault(ErrState, "the id of the token is missing")
+		return store.Fault(store.ErrState, "the id of the token is missing")
 	}
 	var key string
 	err := tx.QueryRowContext(ctx, `SELECT key FROM token WHERE id = ?`, id).Scan(&key)
@@ -126,25 +127,25 @@ func newID(ctx context.Context, tx *sql.Tx, id edge.TokenID) error {
 	if err != nil {
 		return err
 	}
-	return fault(ErrState, fmt.Sprintf("the id %s is that of token %q", id, key))
+	return store.Fault(store.ErrState, fmt.Sprintf("the id %s is that of token %q", id, key))
 }
 
 // Revoked records a person's word that a token no longer exists: it was revoked
 // on the platform, which the reference shows no call for. It is forgotten; where
 // it is still declared, and nothing superseded it, the next run creates another.
 // Earlier tokens whose secrets it replaced in their sink have no sink afterwards.
-// An id that is not on record is [ErrState].
-func (l *Ledger) Revoked(ctx context.Context, id edge.TokenID) error {
-	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
+// An id that is not on record is [store.ErrState].
+func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
+	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		record, err := tokenRow(ctx, tx, `id = ? AND state = 'confirmed'`, id)
 		if errors.Is(err, sql.ErrNoRows) {
-			return fault(ErrState, fmt.Sprintf("no token with the id %s is on record", id))
+			return store.Fault(store.ErrState, fmt.Sprintf("no token with the id %s is on record", id))
 		}
 		if err != nil {
 			return err
 		}
-		e := l.decided(reconcile.ActionRevoked, reconcile.Subject{Token: record.Key, TokenID: id, Attempt: record.Intent})
-		if _, err := l.enter(ctx, tx, e); err != nil {
+		e := t.file.Decided(reconcile.ActionRevoked, reconcile.Subject{Token: record.Key, TokenID: id, Attempt: record.Intent})
+		if _, err := t.file.Enter(ctx, tx, e); err != nil {
 			return err
 		}
 		if err := displace(ctx, tx, `gone.id = ? AND gone.state = 'confirmed'`, id); err != nil {
@@ -157,20 +158,20 @@ func (l *Ledger) Revoked(ctx context.Context, id edge.TokenID) error {
 		return err
 	}
 	// The secret may have waited, sealed.
-	return explain("writing", l.path, l.truncateLog())
+	return store.Explain("writing", t.file.Path, t.file.TruncateLog())
 }
 
 // Gone implements [reconcile.TokenMemory]: what Revoked is for a person's word,
 // this is for the platform's. It is done even where ctx has ended. An attempt
-// that is not confirmed, or not on record, is [ErrState]; of one that was never
-// confirmed [Ledger.NotCreated] is the word.
-func (l *Ledger) Gone(ctx context.Context, intent string) error {
-	err := l.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
+// that is not confirmed, or not on record, is [store.ErrState]; of one that was never
+// confirmed [Memory.NotCreated] is the word.
+func (t *Memory) Gone(ctx context.Context, intent string) error {
+	err := t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
 		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
 		if err != nil {
 			return err
 		}
-		if err := l.enterToken(ctx, tx, diff.ActionDelete, record, &record.Spec, nil); err != nil {
+		if err := t.enterToken(ctx, tx, diff.ActionDelete, record, &record.Spec, nil); err != nil {
 			return err
 		}
 		if err := displace(ctx, tx, `gone.intent = ?`, intent); err != nil {
@@ -182,7 +183,7 @@ func (l *Ledger) Gone(ctx context.Context, intent string) error {
 	if err != nil {
 		return err
 	}
-	return explain("writing", l.path, l.truncateLog())
+	return store.Explain("writing", t.file.Path, t.file.TruncateLog())
 }
 
 // displace says of the tokens before one that is about to be forgotten that their

@@ -1,4 +1,4 @@
-package ledger
+package store
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// cached is what was read last, and the connection that tells whether it is what
+// Cached is what was read last, and the connection that tells whether it is what
 // there is: SQLite counts, for each connection, what all others have written. The zero
 // value has read nothing.
-type cached[T any] struct {
+type Cached[T any] struct {
 	mu      sync.Mutex // held while there is read, and guards what follows
 	db      *sql.DB
 	conn    *sql.Conn // nil: nothing was read yet
@@ -17,9 +17,9 @@ type cached[T any] struct {
 	value   T
 }
 
-// read returns what load reads in a transaction, and calls it only where somebody has
+// Read returns what load reads in a transaction, and calls it only where somebody has
 // written since: all or nothing of it. What it returns is shared.
-func (c *cached[T]) read(ctx context.Context, path string, load func(context.Context, *sql.Tx) (T, error)) (T, error) {
+func (c *Cached[T]) Read(ctx context.Context, path string, load func(context.Context, *sql.Tx) (T, error)) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.refresh(ctx, path, load); err != nil {
@@ -30,7 +30,7 @@ func (c *cached[T]) read(ctx context.Context, path string, load func(context.Con
 	return c.value, nil
 }
 
-func (c *cached[T]) refresh(ctx context.Context, path string, load func(context.Context, *sql.Tx) (T, error)) error {
+func (c *Cached[T]) refresh(ctx context.Context, path string, load func(context.Context, *sql.Tx) (T, error)) error {
 	fresh := c.conn == nil
 	if fresh {
 		if err := c.connect(ctx, path); err != nil {
@@ -58,7 +58,7 @@ func (c *cached[T]) refresh(ctx context.Context, path string, load func(context.
 
 // connect opens the connection for reading. It is never written through, or its own
 // writes would not count.
-func (c *cached[T]) connect(ctx context.Context, path string) error {
+func (c *Cached[T]) connect(ctx context.Context, path string) error {
 	name, err := dsn(path, "ro")
 	if err != nil {
 		return err
@@ -76,13 +76,14 @@ func (c *cached[T]) connect(ctx context.Context, path string) error {
 	return nil
 }
 
-func (c *cached[T]) close() {
+// Close gives the connection back.
+func (c *Cached[T]) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.drop()
 }
 
-func (c *cached[T]) drop() {
+func (c *Cached[T]) drop() {
 	if c.conn != nil {
 		_, _ = c.conn.Close(), c.db.Close()
 	}

@@ -1,4 +1,4 @@
-package ledger
+package tokens
 
 import (
 	"context"
@@ -8,22 +8,23 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // Amend implements [reconcile.TokenMemory]. It is done even where ctx has ended:
 // the platform has the new form. An attempt that is not confirmed, or not on
-// record, is [ErrState].
-func (l *Ledger) Amend(ctx context.Context, intent string, spec edge.TokenSpec, hash string) error {
+// record, is [store.ErrState].
+func (t *Memory) Amend(ctx context.Context, intent string, spec edge.TokenSpec, hash string) error {
 	body, err := json.Marshal(spec)
 	if err != nil {
-		return explain("writing", l.path, err)
+		return store.Explain("writing", t.file.Path, err)
 	}
-	return l.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
+	return t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
 		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
 		if err != nil {
 			return err
 		}
-		if err := l.enterToken(ctx, tx, diff.ActionUpdate, record, &record.Spec, &spec); err != nil {
+		if err := t.enterToken(ctx, tx, diff.ActionUpdate, record, &record.Spec, &spec); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE token SET spec = ?, hash = ? WHERE intent = ?`, string(body), hash, intent)
@@ -32,24 +33,24 @@ func (l *Ledger) Amend(ctx context.Context, intent string, spec edge.TokenSpec, 
 }
 
 // Prunable implements [reconcile.TokenMemory]: of all attempts or, where one is
-// not on record ([ErrState]), of none. It writes only rows that differ.
+// not on record ([store.ErrState]), of none. It writes only rows that differ.
 //
 // A deletion cannot be taken back, so a ledger that was put back from a backup
 // must not act on a permission that was withdrawn since. A change therefore
-// counts as an attempt does: such a ledger is behind its mark (see [Ledger.Init]).
+// counts as an attempt does: such a ledger is behind its mark (see [Memory.Init]).
 // One that is in doubt stays so, and Prunable works all the same.
-func (l *Ledger) Prunable(ctx context.Context, intents []string, prune bool) error {
-	if err := l.mayWrite(); err != nil {
+func (t *Memory) Prunable(ctx context.Context, intents []string, prune bool) error {
+	if err := t.mayWrite(); err != nil {
 		return err
 	}
-	l.growing.Lock()
-	defer l.growing.Unlock()
-	doubt := l.certain(ctx)
-	if doubt != nil && !errors.Is(doubt, ErrUnknown) {
-		return explain("reading", l.path, doubt)
+	t.growing.Lock()
+	defer t.growing.Unlock()
+	doubt := t.certain(ctx)
+	if doubt != nil && !errors.Is(doubt, store.ErrUnknown) {
+		return store.Explain("reading", t.file.Path, doubt)
 	}
 	changed := false
-	err := l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		if changed, err = setPrune(ctx, tx, intents, prune); err != nil || !changed || doubt != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func (l *Ledger) Prunable(ctx context.Context, intents []string, prune bool) err
 	if err != nil || !changed || doubt != nil {
 		return err
 	}
-	return explain("writing", markPath(l.path), l.putMark(context.WithoutCancel(ctx)))
+	return store.Explain("writing", store.MarkPath(t.file.Path), t.putMark(context.WithoutCancel(ctx)))
 }
 
 func setPrune(ctx context.Context, tx *sql.Tx, intents []string, prune bool) (changed bool, err error) {

@@ -1,4 +1,4 @@
-package ledger
+package tokens
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bornAt returns when a file was made, which no copy can take along. It is empty
+// BornAt returns when a file was made, which no copy can take along. It is empty
 // where the file system does not tell.
-func bornAt(path string) (string, error) {
+func BornAt(path string) (string, error) {
 	var s unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_BTIME, &s); err != nil {
 		return "", &fs.PathError{Op: "statx", Path: path, Err: err}

@@ -1,4 +1,4 @@
-package ledger
+package store
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 )
 
-// change is what one call writes. Its context never ends: SQLite rolls the whole
+// Change is what one call writes. Its context never ends: SQLite rolls the whole
 // transaction back where a statement is interrupted, and that is not the call's alone. It
 // may run twice, and counts once.
-type change func(ctx context.Context, tx *sql.Tx) error
+type Change func(ctx context.Context, tx *sql.Tx) error
 
 // grouping has the writes of one process that come at the same time share a transaction,
 // because what takes the time is its end: the wait for the disk. Each runs in a savepoint
@@ -22,6 +22,7 @@ type grouping struct {
 	waiting  atomic.Int64 // callers that want the turn
 	turn     sync.Mutex   // held by whoever writes, and guards what follows
 	open     *group       // nil: no transaction is under way
+	texts    []string     // of the statements that are prepared
 	prepared frequent     // nil until the first write
 	// ending is called with each transaction before it ends, and what it returns once it
 	// has ended well; nil: nothing is.
@@ -32,10 +33,6 @@ type grouping struct {
 // prepare one takes longer than to run it.
 type frequent map[string]*sql.Stmt
 
-var frequentTexts = []string{
-	savepoint, release, rollback, isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned,
-}
-
 const (
 	savepoint = `SAVEPOINT change`
 	release   = `RELEASE change`
@@ -43,9 +40,9 @@ const (
 )
 
 // prepare prepares them, for as long as the database is open.
-func prepare(ctx context.Context, db *sql.DB) (frequent, error) {
-	all := make(frequent, len(frequentTexts))
-	for _, text := range frequentTexts {
+func prepare(ctx context.Context, db *sql.DB, texts []string) (frequent, error) {
+	all := make(frequent, len(texts))
+	for _, text := range append([]string{savepoint, release, rollback}, texts...) {
 		statement, err := db.PrepareContext(ctx, text)
 		if err != nil {
 			return nil, errors.Join(err, all.close())
@@ -84,25 +81,35 @@ type group struct {
 	err  error         // nil: all that is in it is on the disk. Read it after done
 }
 
-// write runs do in a transaction, with other writes or alone. When it returns without an
+// Often runs a statement that is prepared, in a change.
+func (f *File) Often(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
+	return f.group.prepared.exec(ctx, tx, text, args...)
+}
+
+// OftenRow runs one that has one row at the most.
+func (f *File) OftenRow(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
+	return f.group.prepared.row(ctx, tx, text, args...)
+}
+
+// Write runs do in a transaction, with other writes or alone. When it returns without an
 // error the change is on the disk; with one, nothing of it is.
-func (l *Ledger) write(ctx context.Context, do change) error {
-	if l.readOnly {
-		return explain("writing", l.path, fault(ErrReadOnly, ""))
+func (f *File) Write(ctx context.Context, do Change) error {
+	if f.ReadOnly {
+		return Explain("writing", f.Path, Fault(ErrReadOnly, ""))
 	}
-	g, err := l.group.join(ctx, l.db, do)
+	g, err := f.group.join(ctx, f.DB, do)
 	if err == nil {
 		<-g.done
 		err = g.err
 		if err != nil && g.size > 1 { // whoever it was that spoiled it: he shall be alone
-			err = l.group.alone(ctx, l.db, do)
+			err = f.group.alone(ctx, f.DB, do)
 		}
 	}
-	return explain("writing", l.path, err)
+	return Explain("writing", f.Path, f.checks.noted(err))
 }
 
 // join runs do in the group that is open, and opens one where none is.
-func (p *grouping) join(ctx context.Context, db *sql.DB, do change) (*group, error) {
+func (p *grouping) join(ctx context.Context, db *sql.DB, do Change) (*group, error) {
 	p.waiting.Add(1)
 	p.turn.Lock()
 	p.waiting.Add(-1)
@@ -119,7 +126,7 @@ func (p *grouping) pass() {
 }
 
 // alone runs do in a group of its own.
-func (p *grouping) alone(ctx context.Context, db *sql.DB, do change) error {
+func (p *grouping) alone(ctx context.Context, db *sql.DB, do Change) error {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	p.end()
@@ -132,7 +139,7 @@ func (p *grouping) alone(ctx context.Context, db *sql.DB, do change) error {
 	return g.err
 }
 
-func (p *grouping) add(ctx context.Context, db *sql.DB, do change) (*group, error) {
+func (p *grouping) add(ctx context.Context, db *sql.DB, do Change) (*group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -148,7 +155,7 @@ func (p *grouping) add(ctx context.Context, db *sql.DB, do change) (*group, erro
 
 func (p *grouping) begin(ctx context.Context, db *sql.DB) (err error) {
 	if p.prepared == nil { // before the transaction, which takes the only connection
-		if p.prepared, err = prepare(ctx, db); err != nil {
+		if p.prepared, err = prepare(ctx, db, p.texts); err != nil {
 			return err
 		}
 	}
@@ -183,7 +190,7 @@ func (p *grouping) end() {
 }
 
 // run makes one change, all or nothing of it, whichever way do ends.
-func (g *group) run(ctx context.Context, do change) (err error) {
+func (g *group) run(ctx context.Context, do Change) (err error) {
 	g.size++
 	if err := g.often.exec(ctx, g.tx, savepoint); err != nil {
 		g.broken = err

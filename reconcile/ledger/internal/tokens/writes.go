@@ -1,4 +1,4 @@
-package ledger
+package tokens
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // states are those from which an attempt may be taken further.
@@ -28,11 +29,11 @@ func (s states) String() string {
 
 // advance changes an attempt that is in one of the states it must be in. It is done even
 // where ctx has ended: it records what has happened already.
-func (l *Ledger) advance(
-	ctx context.Context, intent string, from states, do change,
+func (t *Memory) advance(
+	ctx context.Context, intent string, from states, do store.Change,
 ) error {
 	ctx = context.WithoutCancel(ctx)
-	return l.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var state diff.TokenState
 		err := tx.QueryRowContext(ctx, `SELECT state FROM token WHERE intent = ?`, intent).Scan(&state)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -42,35 +43,30 @@ func (l *Ledger) advance(
 			return err
 		}
 		if !slices.Contains(from, state) {
-			return fault(ErrState, fmt.Sprintf("attempt %s is %s, not %s", intent, state, from))
+			return store.Fault(store.ErrState, fmt.Sprintf("attempt %s is %s, not %s", intent, state, from))
 		}
 		return do(ctx, tx)
 	})
 }
 
-func noAttempt(intent string) error { return fault(ErrState, "there is no attempt "+intent) }
+func noAttempt(intent string) error {
+	return store.Fault(store.ErrState, "there is no attempt "+intent)
+}
 
 // mayWrite refuses whoever has not locked the tokens.
-func (l *Ledger) mayWrite() error {
+func (t *Memory) mayWrite() error {
 	switch {
-	case l.readOnly:
-		return explain("writing", l.path, fault(ErrReadOnly, ""))
-	case !l.locked():
-		return explain("writing", l.path, fault(ErrUnlocked, ""))
+	case t.file.ReadOnly:
+		return store.Explain("writing", t.file.Path, store.Fault(store.ErrReadOnly, ""))
+	case !t.locked():
+		return store.Explain("writing", t.file.Path, store.Fault(store.ErrUnlocked, ""))
 	}
 	return nil
 }
 
-func (l *Ledger) writeTokens(ctx context.Context, do change) error {
-	if err := l.mayWrite(); err != nil {
+func (t *Memory) writeTokens(ctx context.Context, do store.Change) error {
+	if err := t.mayWrite(); err != nil {
 		return err
 	}
-	return l.write(ctx, do)
-}
-
-// truncateLog moves the log into the file and empties it. A reader that is in
-// the way is no error.
-func (l *Ledger) truncateLog() error {
-	var busy, frames, moved int
-	return l.db.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+	return t.file.Write(ctx, do)
 }

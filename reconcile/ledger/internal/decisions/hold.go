@@ -1,4 +1,4 @@
-package ledger
+package decisions
 
 import (
 	"context"
@@ -10,31 +10,32 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // Hold records that a person holds a zone, in the place of any such hold on it before.
 // A daemon beside it sees that with its next run: no lock is needed.
-func (l *Ledger) Hold(ctx context.Context, hold diff.Hold, who string) error {
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+func (d *Decisions) Hold(ctx context.Context, hold diff.Hold, who string) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO hold (zone, reason, until, who, at) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET reason = excluded.reason, until = excluded.until, who = excluded.who, at = excluded.at`,
-			hold.Zone, hold.Reason, rowTime(hold.Until), who, l.stamp())
+			hold.Zone, hold.Reason, store.RowTime(hold.Until), who, d.file.Stamp())
 		if err != nil {
 			return err
 		}
-		e := l.decided(reconcile.ActionHold, reconcile.Subject{Zone: hold.Zone})
+		e := d.file.Decided(reconcile.ActionHold, reconcile.Subject{Zone: hold.Zone})
 		e.Asked.User, e.Until, e.Reason = who, hold.Until.UTC(), hold.Reason
-		_, err = l.enter(ctx, tx, e)
+		_, err = d.file.Enter(ctx, tx, e)
 		return err
 	})
 }
 
 // Release ends the holds on a zone, of both kinds, and reports whether there was one.
 // Those whose time is over by now go as well.
-func (l *Ledger) Release(ctx context.Context, zone string, now time.Time) (held bool, err error) {
-	err = l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		holds, err := recallHolds(ctx, tx)
+func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (held bool, err error) {
+	err = d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		holds, err := RecallHolds(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -55,9 +56,9 @@ func (l *Ledger) Release(ctx context.Context, zone string, now time.Time) (held 
 				continue
 			}
 			held = true
-			e := l.decided(reconcile.ActionRelease, reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID})
+			e := d.file.Decided(reconcile.ActionRelease, reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID})
 			e.Reason = h.Reason
-			if _, err := l.enter(ctx, tx, e); err != nil {
+			if _, err := d.file.Enter(ctx, tx, e); err != nil {
 				return err
 			}
 		}
@@ -67,8 +68,8 @@ func (l *Ledger) Release(ctx context.Context, zone string, now time.Time) (held 
 }
 
 // RecordRevert implements [reconcile.Reverts].
-func (l *Ledger) RecordRevert(ctx context.Context, hold diff.Hold, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
-	err = l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
+	err = d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var accepted string
 		if err := tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -80,16 +81,14 @@ func (l *Ledger) RecordRevert(ctx context.Context, hold diff.Hold, write reconci
 			INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
 				reason = excluded.reason, who = excluded.who, at = excluded.at`,
-			hold.ZoneID, hold.Zone, hold.Declaration, hold.Commit, hold.Reason, write.Asked.User, l.stamp())
+			hold.ZoneID, hold.Zone, hold.Declaration, hold.Commit, hold.Reason, write.Asked.User, d.file.Stamp())
 		if err != nil {
 			return err
 		}
-		for _, s := range owned {
-			if err := l.widen(ctx, tx, s); err != nil {
-				return err
-			}
+		if err := d.zones.Own(ctx, tx, owned); err != nil {
+			return err
 		}
-		numbers, err := l.enter(ctx, tx, write)
+		numbers, err := d.file.Enter(ctx, tx, write)
 		if err == nil {
 			number = numbers[0]
 		}
@@ -99,8 +98,8 @@ func (l *Ledger) RecordRevert(ctx context.Context, hold diff.Hold, write reconci
 }
 
 // DropRevert implements [reconcile.Reverts].
-func (l *Ledger) DropRevert(ctx context.Context, zones []edge.ZoneID) error {
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+func (d *Decisions) DropRevert(ctx context.Context, zones []edge.ZoneID) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, zone := range zones {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, zone); err != nil {
 				return err
@@ -110,9 +109,9 @@ func (l *Ledger) DropRevert(ctx context.Context, zones []edge.ZoneID) error {
 	})
 }
 
-// endReverted ends the holds of a revert on zones that an accepted commit declares
+// EndReverted ends the holds of a revert on zones that an accepted commit declares
 // otherwise than they were then.
-func (l *Ledger) endReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
+func (d *Decisions) EndReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
 	if a.Declared == nil {
 		return nil
 	}
@@ -132,14 +131,15 @@ func (l *Ledger) endReverted(ctx context.Context, tx *sql.Tx, a reconcile.Accept
 			Asked:   reconcile.Asked{Commit: a.Commit, Author: a.Author, User: a.User},
 			Subject: reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID}, Reason: "git has changed the zone: " + h.Reason,
 		}
-		if _, err := l.enter(ctx, tx, e); err != nil {
+		if _, err := d.file.Enter(ctx, tx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func recallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
+// RecallHolds reads the holds of both kinds.
+func RecallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT zone, reason, until FROM hold ORDER BY zone`)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func recallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error)
 			return nil, err
 		}
 		if h.Until, err = time.Parse(time.RFC3339, until); err != nil {
-			return nil, fault(ErrDamaged, fmt.Sprintf("the end of the hold on %q: %v", h.Zone, err))
+			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the end of the hold on %q: %v", h.Zone, err))
 		}
 		holds = append(holds, h)
 	}
@@ -178,18 +178,4 @@ func recallReverted(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err err
 		holds = append(holds, h)
 	}
 	return holds, rows.Err()
-}
-
-// rowTime is a time as a row holds it.
-func rowTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-func optionalTime(t time.Time) sql.NullString {
-	return sql.NullString{String: rowTime(t), Valid: !t.IsZero()}
-}
-
-func parseOptional(text sql.NullString) (time.Time, error) {
-	if !text.Valid {
-		return time.Time{}, nil
-	}
-	return time.Parse(time.RFC3339, text.String)
 }

@@ -1,4 +1,4 @@
-package ledger
+package store
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 // applicationID marks a SQLite file as a ledger: "SWLL" (PRAGMA application_id).
 const applicationID = 0x53574c4c
 
-// migrations are the steps to this version of the schema (PRAGMA user_version). The
-// first lays out an empty file, as version [firstVersion]; each that follows takes a file
+// Migrations are the steps to this version of the schema (PRAGMA user_version). The
+// first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var migrations = []string{version6, version7}
+var Migrations = []string{Version6, Version7}
 
-// firstVersion is the lowest that can be brought up to date. Files with a lower one were made
+// FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
-const firstVersion = 6
+const FirstVersion = 6
 
-// schemaVersion is the version this program reads and writes.
-var schemaVersion = firstVersion + len(migrations) - 1
+// SchemaVersion is the version this program reads and writes.
+var SchemaVersion = FirstVersion + len(Migrations) - 1
 
-// version6 is the schema. Three kinds of things are in it: what a daemon must know of
+// Version6 is the schema. Three kinds of things are in it: what a daemon must know of
 // earlier runs, what people said to it, and what is known of tokens. The reference shows no
 // way to read these, so a token that is not in here may still be on the platform: that is
 // what completeness is about.
@@ -32,7 +32,7 @@ var schemaVersion = firstVersion + len(migrations) - 1
 // Times are RFC 3339 in UTC, NULL where the ledger had no clock. Those of rows that have
 // a commit beside them, and these commits but for the accepted one, are for people: no
 // decision rests on them.
-const version6 = `
+const Version6 = `
 -- What a declaration owned in a deployment when both were last proved to agree.
 -- A member that is in here and no longer declared was ours, and may be removed.
 CREATE TABLE applied (
@@ -170,8 +170,8 @@ CREATE TABLE completeness (
 ) STRICT;
 `
 
-// version7 adds the history, who wrote the accepted commit, and holds that a revert sets.
-const version7 = history.Schema + `
+// Version7 adds the history, who wrote the accepted commit, and holds that a revert sets.
+const Version7 = history.Schema + `
 ALTER TABLE accepted ADD COLUMN author TEXT NOT NULL DEFAULT ''; -- of the commit, as it says itself; empty: not known
 
 -- Zones that a revert has put back. A row counts while the zone is declared as its
@@ -198,15 +198,15 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return err
 	}
-	if have == schemaVersion {
+	if have == SchemaVersion {
 		return nil
 	}
-	for next := max(have+1, firstVersion); next <= schemaVersion; next++ {
-		if _, err := tx.ExecContext(ctx, migrations[next-firstVersion]); err != nil {
+	for next := max(have+1, FirstVersion); next <= SchemaVersion; next++ {
+		if _, err := tx.ExecContext(ctx, Migrations[next-FirstVersion]); err != nil {
 			return fmt.Errorf("taking the schema to version %d: %w", next, err)
 		}
 	}
-	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion)
+	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, SchemaVersion)
 	if _, err := tx.ExecContext(ctx, mark); err != nil {
 		return err
 	}
@@ -220,43 +220,43 @@ const developmentHint = "move ledger.db and all files whose names begin with it 
 type versions struct{ from, to int }
 
 func exactly(v int) versions { return versions{v, v} }
-func upTo(v int) versions    { return versions{firstVersion, v} }
+func upTo(v int) versions    { return versions{FirstVersion, v} }
 
 // check reads enough to tell a sound ledger of a fitting version from anything
-// else. It writes nothing.
-func (l *Ledger) check(want versions) error {
+// else. It writes nothing to the ledger.
+func (f *File) check(want versions) error {
 	ctx := context.Background()
 	var id, have int
-	if err := l.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+	if err := f.DB.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
 		return err
 	}
 	if id != applicationID {
-		return fault(ErrForeign, "it is a SQLite file of another program")
+		return Fault(ErrForeign, "it is a SQLite file of another program")
 	}
-	if err := l.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+	if err := f.DB.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return err
 	}
 	if have < 1 {
-		return fault(ErrDamaged, "it has lost the version of its schema")
+		return Fault(ErrDamaged, "it has lost the version of its schema")
 	}
 	if have > want.to {
-		return fault(ErrNewer, fmt.Sprintf("its schema has version %d, this program supports up to %d", have, want.to))
+		return Fault(ErrNewer, fmt.Sprintf("its schema has version %d, this program supports up to %d", have, want.to))
 	}
-	if have < firstVersion {
+	if have < FirstVersion {
 		return &Error{
-			Kind: ErrOlder, Reason: fmt.Sprintf("it was made by a development version: its schema is version %d, the first release has %d", have, firstVersion),
+			Kind: ErrOlder, Reason: fmt.Sprintf("it was made by a development version: its schema is version %d, the first release has %d", have, FirstVersion),
 			Hint: developmentHint,
 		}
 	}
 	if have < want.from {
-		return fault(ErrOlder, fmt.Sprintf("its schema is version %d, this program reads version %d", have, want.from))
+		return Fault(ErrOlder, fmt.Sprintf("its schema is version %d, this program reads version %d", have, want.from))
 	}
-	var sound string
-	if err := l.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&sound); err != nil {
+	whole := f.checks.begin(f.Path, !f.ReadOnly)
+	if err := f.sound(ctx, whole); err != nil {
 		return err
 	}
-	if sound != "ok" {
-		return fault(ErrDamaged, sound)
+	if whole {
+		f.checks.passed()
 	}
 	return nil
 }

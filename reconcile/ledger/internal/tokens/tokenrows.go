@@ -1,4 +1,4 @@
-package ledger
+package tokens
 
 import (
 	"context"
@@ -10,33 +10,34 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // Tokens implements [reconcile.TokenMemory], all of it as of one moment.
-func (l *Ledger) Tokens(ctx context.Context) (diff.TokensLive, error) {
-	if l.db == nil {
-		return diff.TokensLive{Unknown: "there is no ledger yet", Hint: hints[ErrUnknown]}, nil
+func (t *Memory) Tokens(ctx context.Context) (diff.TokensLive, error) {
+	if t.file.DB == nil {
+		return diff.TokensLive{Unknown: "there is no ledger yet", Hint: store.ErrUnknown.Hint()}, nil
 	}
-	m, err := l.readMark()
+	m, err := t.readMark()
 	if err != nil {
-		return diff.TokensLive{}, explain("reading", l.path, err)
+		return diff.TokensLive{}, store.Explain("reading", t.file.Path, err)
 	}
-	live, err := l.tokensAfter(ctx, m)
+	live, err := t.tokensAfter(ctx, m)
 	if err != nil {
-		return diff.TokensLive{}, explain("reading", l.path, err)
+		return diff.TokensLive{}, store.Explain("reading", t.file.Path, err)
 	}
 	return live, nil
 }
 
 // tokensAfter reads the ledger after the mark, and in doubt the mark once more:
 // where a daemon has gone on meanwhile, the doubt means nothing.
-func (l *Ledger) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, error) {
+func (t *Memory) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, error) {
 	for {
-		live, err := l.tokensBeside(ctx, m)
+		live, err := t.tokensBeside(ctx, m)
 		if err != nil || live.Unknown == "" {
 			return live, err
 		}
-		now, err := l.readMark()
+		now, err := t.readMark()
 		if err != nil || now == m {
 			return live, err
 		}
@@ -44,12 +45,12 @@ func (l *Ledger) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, erro
 	}
 }
 
-func (l *Ledger) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive, err error) {
-	born, err := bornAt(l.path)
+func (t *Memory) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive, err error) {
+	born, err := BornAt(t.file.Path)
 	if err != nil {
 		return live, err
 	}
-	tx, err := l.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := t.file.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return live, err
 	}
@@ -58,10 +59,10 @@ func (l *Ledger) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive
 	if err != nil {
 		return live, err
 	}
-	if live.Unknown = c.doubt(l.Binding, m, born); live.Unknown != "" {
-		live.Hint = hints[ErrUnknown]
-		if live.Unknown == otherPlatform {
-			live.Hint = otherPlatformHint
+	if live.Unknown = c.doubt(t.Binding, m, born); live.Unknown != "" {
+		live.Hint = store.ErrUnknown.Hint()
+		if live.Unknown == OtherPlatform {
+			live.Hint = OtherPlatformHint
 		}
 	}
 	live.Records, err = recallTokens(ctx, tx)
@@ -99,14 +100,14 @@ func scanToken(rows interface{ Scan(...any) error }) (r diff.TokenRecord, err er
 		return r, err
 	}
 	if err := json.Unmarshal([]byte(spec), &r.Spec); err != nil {
-		return r, fault(ErrDamaged, fmt.Sprintf("the body of attempt %s: %v", r.Intent, err))
+		return r, store.Fault(store.ErrDamaged, fmt.Sprintf("the body of attempt %s: %v", r.Intent, err))
 	}
 	if sinkName.Valid {
 		r.Sink = &desired.Sink{Name: sinkName.String, Key: sinkKey.String}
 	}
 	if at.Valid {
 		if r.At, err = time.Parse(time.RFC3339, at.String); err != nil {
-			return r, fault(ErrDamaged, fmt.Sprintf("the time of attempt %s: %v", r.Intent, err))
+			return r, store.Fault(store.ErrDamaged, fmt.Sprintf("the time of attempt %s: %v", r.Intent, err))
 		}
 	}
 	return r, nil
@@ -115,16 +116,16 @@ func scanToken(rows interface{ Scan(...any) error }) (r diff.TokenRecord, err er
 var intentForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 // insertToken adds a row. Where the ledger is not in doubt, grow goes with it.
-func (l *Ledger) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord) error {
+func (t *Memory) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord) error {
 	if !intentForm.MatchString(r.Intent) || r.Key == "" {
-		return fault(ErrState, fmt.Sprintf("attempt %q for token %q: it must have 16 hexadecimal digits and a token", r.Intent, r.Key))
+		return store.Fault(store.ErrState, fmt.Sprintf("attempt %q for token %q: it must have 16 hexadecimal digits and a token", r.Intent, r.Key))
 	}
 	var taken bool
 	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM token WHERE intent = ?)`, r.Intent).Scan(&taken); err != nil {
 		return err
 	}
 	if taken {
-		return fault(ErrState, "there is already an attempt "+r.Intent)
+		return store.Fault(store.ErrState, "there is already an attempt "+r.Intent)
 	}
 	spec, err := json.Marshal(r.Spec)
 	if err != nil {
@@ -138,7 +139,7 @@ func (l *Ledger) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord
 	_, err = tx.ExecContext(ctx, `
 		INSERT INTO token (intent, key, state, id, spec, hash, sink_name, sink_key, delivered, prune, reason, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, r.Delivered, r.Prune, r.Reason, l.began(r.At))
+		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, r.Delivered, r.Prune, r.Reason, t.began(r.At))
 	return err
 }
 
@@ -150,9 +151,9 @@ func grow(ctx context.Context, tx *sql.Tx) error {
 }
 
 // began is when an attempt began, as its row holds it: to the second.
-func (l *Ledger) began(at time.Time) sql.NullString {
+func (t *Memory) began(at time.Time) sql.NullString {
 	if at.IsZero() {
-		return l.stamp()
+		return t.file.Stamp()
 	}
 	return sql.NullString{String: at.UTC().Format(time.RFC3339), Valid: true}
 }

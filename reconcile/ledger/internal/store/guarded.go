@@ -1,4 +1,4 @@
-package ledger
+package store
 
 import (
 	"errors"
@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// guarded refuses a state folder, and files in it, that others than their owner may
+// Guarded refuses a state folder, and files in it, that others than their owner may
 // write to: whoever writes to a ledger approves, and lets go of tokens. What is not there
 // is no matter.
-func guarded(folder string, files ...string) error {
+func Guarded(folder string, files ...string) error {
 	info, err := os.Stat(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
