@@ -83,6 +83,16 @@ var rules = []rule{
 		caught: [2]string{"./desired/compile", "./desired/gitrepo"},
 	},
 	{
+		from: []string{"./desired/failure"}, forbid: []string{"./...", "outside"},
+		reason: "the shape of an error is for every package to use",
+		caught: [2]string{"./desired/failure", "./desired"},
+	},
+	{
+		from: []string{"./desired/gitrepo/signature"}, forbid: []string{"./...", "github.com/go-git/...", "net", "net/http/..."}, allow: []string{"./desired/failure"},
+		reason: "whether a signature counts follows from the bytes and the keys: no repository, no network",
+		caught: [2]string{"./desired/gitrepo/signature", "./desired/gitrepo"},
+	},
+	{
 		from: []string{"./desired/unitcache"}, forbid: leaves, allow: []string{"./desired/compile"},
 		reason: "the cache keeps what compile makes; it evaluates nothing and knows no git",
 		caught: [2]string{"./desired/unitcache", "./desired/worker"},

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/seawall-dev/seawall/desired/failure"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -78,38 +78,8 @@ var hints = map[Kind]string{
 // Hint says what to try.
 func (k Kind) Hint() string { return hints[k] }
 
-// Error is a failure told for a person. It answers [errors.Is] for its Kind and
-// for what caused it.
-type Error struct {
-	Kind   Kind
-	Doing  string // "opening /var/lib/seawall/ledger.db"
-	Reason string // what was found; may be empty
-	Hint   string // what to try; may be empty
-
-	cause error
-}
-
-// Error is one line, without the hint.
-func (e *Error) Error() string {
-	parts := make([]string, 0, 3)
-	for _, s := range []string{e.Doing, string(e.Kind), e.Reason} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, ": ")
-}
-
-// Cause is the same text for the same cause, for logs: the kind.
-func (e *Error) Cause() string { return string(e.Kind) }
-
-// Unwrap returns the kind and, where there is one, the cause.
-func (e *Error) Unwrap() []error {
-	if e.cause != nil {
-		return []error{e.Kind, e.cause}
-	}
-	return []error{e.Kind}
-}
+// Error is a failure of the ledger.
+type Error = failure.Error[Kind]
 
 // Fault is a failure this package found itself; [Explain] says where.
 func Fault(kind Kind, reason string) error {
@@ -133,7 +103,7 @@ func Explain(doing, path string, err error) error {
 		return fmt.Errorf("%s %s: %w", doing, path, err)
 	}
 	kind := kindOf(err)
-	return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hints[kind], cause: err}
+	return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hints[kind], From: err}
 }
 
 func kindOf(err error) Kind {

@@ -12,6 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 )
 
 // maxTags bounds how many tags of one commit are looked at.
@@ -114,8 +116,7 @@ func keptTags(st *filesystem.Storage) (hashes []plumbing.Hash, err error) {
 }
 
 // verifyTags looks for one tag of the commit that is signed as it should be.
-func (r *Repo) verifyTags(commit, followed string, keys trusted, now time.Time) error {
-	st := openStorage(r.dir)
+func verifyTags(st *filesystem.Storage, commit, followed string, keys signature.Keys, now time.Time) error {
 	tags, err := annotated(st)
 	if err != nil {
 		return err
@@ -131,28 +132,28 @@ func (r *Repo) verifyTags(commit, followed string, keys trusted, now time.Time) 
 	return why
 }
 
-func verifyTag(st *filesystem.Storage, hash plumbing.Hash, commit, followed string, keys trusted, now time.Time) (name string, err error) {
+func verifyTag(st *filesystem.Storage, hash plumbing.Hash, commit, followed string, keys signature.Keys, now time.Time) (name string, err error) {
 	name = hash.String()[:12]
 	raw, err := rawObject(st, plumbing.TagObject, hash)
 	if err != nil {
 		return name, err
 	}
-	object, err := splitTag(raw)
+	object, err := signature.ReadTag(raw)
 	if err != nil {
 		return name, err
 	}
 	switch {
-	case object.target != commit:
-		return object.name, untrusted("fetch again", "it stands for another commit")
-	case isTag(followed) && "refs/tags/"+object.name != followed:
-		return object.name, untrusted("sign a tag with that name", "it was signed under another name than %s", followed)
+	case object.Target != commit:
+		return object.Name, untrusted("fetch again", "it stands for another commit")
+	case isTag(followed) && "refs/tags/"+object.Name != followed:
+		return object.Name, untrusted("sign a tag with that name", "it was signed under another name than %s", followed)
 	}
-	_, err = keys.verify(object, now)
-	var why *refusal
-	if errors.As(err, &why) && why.kind == ErrUnsigned {
-		why.hint = tagHint
+	_, err = keys.Verify(object, now)
+	var why *signature.Error
+	if errors.As(err, &why) && why.Kind == signature.ErrUnsigned {
+		why.Hint = tagHint
 	}
-	return object.name, err
+	return object.Name, err
 }
 
 const tagHint = "sign a tag of the commit with a trusted key (git tag -s NAME COMMIT) and push it"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 )
 
 // tag makes a tag of a commit, signed by the signer if there is one.
@@ -26,7 +27,7 @@ func tag(t testing.TB, u *gittest.Repository, ref, name, commit string, by signe
 func TestVerifyTags(t *testing.T) {
 	ada, eve := sshKey(t), sshKey(t)
 	good, bad := bySSH(t, ada, "git", "sha512"), bySSH(t, eve, "git", "sha512")
-	trust := gitrepo.Trust{SSH: file(t, "ada "+authorized(ada))}
+	trust := signature.Trust{SSH: file(t, "ada "+authorized(ada))}
 	for _, test := range []struct {
 		name    string
 		require gitrepo.Require
@@ -130,7 +131,7 @@ func TestTagsComeAndGo(t *testing.T) {
 	u, r := gittest.New(t), open(t)
 	ada := sshKey(t)
 	head := u.Commit("a.cue", "a: 1\n")
-	policy := gitrepo.Policy{Trust: gitrepo.Trust{SSH: file(t, "ada "+authorized(ada))}, Require: gitrepo.RequireTag}
+	policy := gitrepo.Policy{Trust: signature.Trust{SSH: file(t, "ada "+authorized(ada))}, Require: gitrepo.RequireTag}
 	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "main", Tags: true}
 	fetch(t, r, source)
 	wantError(t, r.Verify(head, policy, today), gitrepo.ErrUnsigned, "no annotated tag")
@@ -157,7 +158,7 @@ func TestTagsComeAndGo(t *testing.T) {
 // and git accepts what the signers of these tests make.
 func TestVerifyRealSignatures(t *testing.T) {
 	now := time.Now()
-	for name, prepare := range map[string]func(*testing.T, *gittest.Repository) (trust gitrepo.Trust, ok bool){
+	for name, prepare := range map[string]func(*testing.T, *gittest.Repository) (trust signature.Trust, ok bool){
 		"ssh-keygen": withSSHKeygen, "gpg": withGPG,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,9 +190,9 @@ func TestVerifyRealSignatures(t *testing.T) {
 	}
 }
 
-func withSSHKeygen(t *testing.T, u *gittest.Repository) (gitrepo.Trust, bool) {
+func withSSHKeygen(t *testing.T, u *gittest.Repository) (signature.Trust, bool) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
-		return gitrepo.Trust{}, false
+		return signature.Trust{}, false
 	}
 	key := filepath.Join(t.TempDir(), "key")
 	run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
@@ -203,12 +204,12 @@ func withSSHKeygen(t *testing.T, u *gittest.Repository) (gitrepo.Trust, bool) {
 	u.Git("config", "gpg.format", "ssh")
 	u.Git("config", "user.signingkey", key)
 	u.Git("config", "gpg.ssh.allowedSignersFile", signers)
-	return gitrepo.Trust{SSH: signers}, true
+	return signature.Trust{SSH: signers}, true
 }
 
-func withGPG(t *testing.T, u *gittest.Repository) (gitrepo.Trust, bool) {
+func withGPG(t *testing.T, u *gittest.Repository) (signature.Trust, bool) {
 	if _, err := exec.LookPath("gpg"); err != nil {
-		return gitrepo.Trust{}, false
+		return signature.Trust{}, false
 	}
 	home, err := os.MkdirTemp("", "gpg") // a socket's path must be short
 	if err != nil {
@@ -221,7 +222,7 @@ func withGPG(t *testing.T, u *gittest.Repository) (gitrepo.Trust, bool) {
 	})
 	run(t, "gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "Ada <ada@example.com>", "rsa2048", "sign", "1y")
 	u.Git("config", "user.signingkey", "ada@example.com")
-	return gitrepo.Trust{OpenPGP: file(t, run(t, "gpg", "--armor", "--export"))}, true
+	return signature.Trust{OpenPGP: file(t, run(t, "gpg", "--armor", "--export"))}, true
 }
 
 func run(t *testing.T, name string, args ...string) string {

@@ -1,4 +1,4 @@
-package gitrepo
+package signature
 
 import (
 	"errors"
@@ -9,9 +9,17 @@ import (
 	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// trusted are the keys of a [Trust], read. A member is nil where no file was
+// Trust names the files of keys whose signatures count. At least one is given.
+type Trust struct {
+	// OpenPGP is a file of armored public keys, one block or several.
+	OpenPGP string `json:"openpgp,omitempty"`
+	// SSH is a file of allowed signers, in the form of ssh-keygen(1).
+	SSH string `json:"ssh,omitempty"`
+}
+
+// Keys are the keys of a [Trust], read. A member is nil where no file was
 // named, and never empty otherwise.
-type trusted struct {
+type Keys struct {
 	openpgp openpgp.EntityList
 	ssh     []allowedSigner
 }
@@ -19,7 +27,9 @@ type trusted struct {
 // maxTrust bounds a file of keys, in bytes.
 const maxTrust = 4 << 20
 
-func (t Trust) read() (keys trusted, err error) {
+// Read reads the files, and returns [ErrTrust] where one cannot be used. Files are read
+// at each verification, so that a key is added or withdrawn by writing a file.
+func (t Trust) Read() (keys Keys, err error) {
 	if t.OpenPGP == "" && t.SSH == "" {
 		return keys, badTrust("source.verify", errors.New("it names no file of keys"))
 	}
@@ -47,7 +57,7 @@ func (t Trust) read() (keys trusted, err error) {
 func readTrust(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.Size() > maxTrust {
-		err = fmt.Errorf("it is %s, over the bound of %s", size(info.Size()), size(maxTrust))
+		err = fmt.Errorf("it has %d bytes, over the bound of %d", info.Size(), maxTrust)
 	}
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package gitrepo
+package signature
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ func parseSSHSignature(armored []byte) (sshSignature, ssh.PublicKey, error) {
 }
 
 func dearmorSSH(armored []byte) ([]byte, error) {
-	if err := oneArmor(armored, SignedSSH); err != nil {
+	if err := oneArmor(armored, SSH); err != nil {
 		return nil, err
 	}
 	text := strings.TrimRight(string(armored), " \t\r\n")
@@ -81,7 +81,7 @@ func dearmorSSH(armored []byte) ([]byte, error) {
 }
 
 // verifySSH checks a signature and looks its key up among the allowed signers.
-func (k trusted) verifySSH(o signedObject, now time.Time) (Signer, error) {
+func (k Keys) verifySSH(o Object, now time.Time) (Signer, error) {
 	s, key, err := parseSSHSignature(o.signature)
 	if err != nil {
 		return Signer{}, err
@@ -99,7 +99,7 @@ func (k trusted) verifySSH(o signedObject, now time.Time) (Signer, error) {
 	if err != nil {
 		return Signer{}, err
 	}
-	return Signer{Kind: SignedSSH, Fingerprint: ssh.FingerprintSHA256(key), Principal: line.principals}, nil
+	return Signer{Form: SSH, Fingerprint: ssh.FingerprintSHA256(key), Principal: line.principals}, nil
 }
 
 // verify checks that the key made the signature of the payload.

@@ -1,4 +1,4 @@
-package gitrepo
+package signature
 
 import (
 	"bufio"
@@ -66,8 +66,8 @@ var openPGPConfig *packet.Config
 // its maker says, and whoever has stolen an expired key can say anything. The
 // library would judge the key at that time instead, by certifications that
 // GnuPG drops when an expiry is put off.
-func (k trusted) verifyOpenPGP(o signedObject, now time.Time) (Signer, error) {
-	if err := oneArmor(o.signature, SignedOpenPGP); err != nil {
+func (k Keys) verifyOpenPGP(o Object, now time.Time) (Signer, error) {
+	if err := oneArmor(o.signature, OpenPGP); err != nil {
 		return Signer{}, err
 	}
 	sig, err := openPGPSignature(o.signature)
@@ -87,7 +87,7 @@ func (k trusted) verifyOpenPGP(o signedObject, now time.Time) (Signer, error) {
 }
 
 func openPGPSigner(entity *openpgp.Entity, now time.Time) Signer {
-	who := Signer{Kind: SignedOpenPGP, Fingerprint: fmt.Sprintf("%X", entity.PrimaryKey.Fingerprint)}
+	who := Signer{Form: OpenPGP, Fingerprint: fmt.Sprintf("%X", entity.PrimaryKey.Fingerprint)}
 	if _, identity := entity.PrimaryIdentity(now, openPGPConfig); identity != nil {
 		who.Principal = identity.Name
 	}

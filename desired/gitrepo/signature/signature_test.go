@@ -1,4 +1,4 @@
-package gitrepo
+package signature
 
 import (
 	"bytes"
@@ -21,9 +21,9 @@ const (
 	committer  = "committer A <a@example.com> 1767225600 +0000\n"
 )
 
-func TestSplitCommit(t *testing.T) {
+func TestReadCommit(t *testing.T) {
 	const plain = someTree + someAuthor + committer + "extra a\n b\n\nmessage\n\ngpgsig no\n"
-	o, err := splitCommit([]byte(strings.Replace(plain, "extra a\n", "gpgsig one\n two\n \n three\nextra a\n", 1)))
+	o, err := ReadCommit([]byte(strings.Replace(plain, "extra a\n", "gpgsig one\n two\n \n three\nextra a\n", 1)))
 	if err != nil || string(o.payload) != plain || string(o.signature) != "one\ntwo\n\nthree\n" {
 		t.Errorf("payload %q, signature %q, %v", o.payload, o.signature, err)
 	}
@@ -45,21 +45,21 @@ func TestSplitCommit(t *testing.T) {
 		someTree + someAuthor + "committer A <a@example.com> soon\n\n",
 		someTree + "gpgsig a\n" + someAuthor + "gpgsig b\n" + committer + "\n",
 	} {
-		var why *refusal
-		if _, err := splitCommit([]byte(odd)); !errors.As(err, &why) || why.kind != ErrUntrusted {
+		var why *Error
+		if _, err := ReadCommit([]byte(odd)); !errors.As(err, &why) || why.Kind != ErrUntrusted {
 			t.Errorf("%q: %v", odd, err)
 		}
 	}
 }
 
-func TestSplitTag(t *testing.T) {
+func TestReadTag(t *testing.T) {
 	const plain = "object 4b825dc642cb6eb9a060e54bf8d69288fbee4904\ntype commit\ntag v1\ntagger A <a@example.com> 1767225600 +0000\n\n"
 	const fake = "-----BEGIN PGP SIGNATURE-----\nfake\n-----END PGP SIGNATURE-----\n"
-	o, err := splitTag([]byte(plain + "first\n" + fake + "-----BEGIN SSH SIGNATURE-----\nx\n"))
-	if err != nil || string(o.payload) != plain+"first\n"+fake || string(o.signature) != "-----BEGIN SSH SIGNATURE-----\nx\n" || o.name != "v1" {
+	o, err := ReadTag([]byte(plain + "first\n" + fake + "-----BEGIN SSH SIGNATURE-----\nx\n"))
+	if err != nil || string(o.payload) != plain+"first\n"+fake || string(o.signature) != "-----BEGIN SSH SIGNATURE-----\nx\n" || o.Name != "v1" {
 		t.Errorf("payload %q, signature %q, %v", o.payload, o.signature, err)
 	}
-	if o, err := splitTag([]byte(plain + "not -----BEGIN PGP SIGNATURE-----\n")); err != nil || len(o.signature) > 0 {
+	if o, err := ReadTag([]byte(plain + "not -----BEGIN PGP SIGNATURE-----\n")); err != nil || len(o.signature) > 0 {
 		t.Errorf("a signature within a line: %q, %v", o.signature, err)
 	}
 	for _, odd := range []string{
@@ -69,7 +69,7 @@ func TestSplitTag(t *testing.T) {
 		strings.Replace(plain, "tagger", "gpgsig x\ntagger", 1),
 		strings.Replace(plain, "+0000\n", "+0000\nobject 0000000000000000000000000000000000000000\n", 1),
 	} {
-		if _, err := splitTag([]byte(odd)); err == nil {
+		if _, err := ReadTag([]byte(odd)); err == nil {
 			t.Errorf("%q is a tag", odd)
 		}
 	}

@@ -1,73 +1,40 @@
-package gitrepo
+package signature
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// signedObject is a commit or tag, taken apart from its raw bytes. An encoder
-// is never asked what they were: go-git's leaves out what it does not know.
-type signedObject struct {
-	payload   []byte // what was signed: the object without its signature
-	signature []byte // armored; empty for none
-	target    string // of a commit its tree, of a tag its object
-	parents   []string
-	name      string    // of a tag
+// Object is a commit or tag, taken apart from its raw bytes. They never come from an
+// encoder: that of go-git leaves out what it does not know.
+type Object struct {
+	Target  string   // of a commit its tree, of a tag its commit: 40 hexadecimal digits
+	Parents []string // of a commit
+	Name    string   // of a tag
+
+	payload   []byte    // what was signed: the object without its signature
+	signature []byte    // armored; empty for none
 	when      time.Time // when it was made, by its own account
 }
 
-// maxSigned bounds an object that is verified, in bytes.
-const maxSigned = 4 << 20
-
-// rawObject returns an object as it is stored, and makes sure that it is the
-// one that the hash names.
-func rawObject(st *filesystem.Storage, kind plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
-	o, err := st.EncodedObject(kind, hash)
-	if err != nil {
-		return nil, err
-	}
-	if o.Size() > maxSigned {
-		return nil, untrusted("", "it is %s, over the bound of %s", size(o.Size()), size(maxSigned))
-	}
-	in, err := o.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	raw, err := io.ReadAll(io.LimitReader(in, maxSigned+1))
-	if err != nil {
-		return nil, err
-	}
-	if plumbing.ComputeHash(kind, raw) != hash {
-		return nil, errors.New("an object is not what its hash says")
-	}
-	return raw, nil
-}
-
-// splitCommit takes the header gpgsig out of a commit, as git does to sign and
+// ReadCommit takes the header gpgsig out of a commit, as git does to sign and
 // to verify. Git and go-git differ in what they make of odd headers; those are
 // refused, so that what is verified is what is read.
-func splitCommit(raw []byte) (signedObject, error) {
+func ReadCommit(raw []byte) (Object, error) {
 	header, message, ok := bytes.Cut(raw, []byte("\n\n"))
 	if !ok {
-		return signedObject{}, untrusted(brokenHint, "its headers do not end")
+		return Object{}, untrusted(brokenHint, "its headers do not end")
 	}
 	kept, signature, err := cutSignature(string(header))
 	if err != nil {
-		return signedObject{}, err
+		return Object{}, err
 	}
-	o := signedObject{signature: []byte(signature)}
+	o := Object{signature: []byte(signature)}
 	o.payload = slices.Concat([]byte(strings.Join(kept, "\n")), []byte("\n\n"), message)
 	return o, o.readCommit(kept)
 }
@@ -96,54 +63,42 @@ func cutSignature(header string) (kept []string, signature string, err error) {
 }
 
 // readCommit reads what comes first in every commit.
-func (o *signedObject) readCommit(lines []string) error {
+func (o *Object) readCommit(lines []string) error {
 	next := reader{lines}
-	o.target = next.hash("tree")
+	o.Target = next.hash("tree")
 	for parent := next.hash("parent"); parent != ""; parent = next.hash("parent") {
-		o.parents = append(o.parents, parent)
+		o.Parents = append(o.Parents, parent)
 	}
 	_, authored := next.value("author")
 	committer, committed := next.value("committer")
 	when, timed := madeAt(committer)
-	if o.target == "" || !authored || !committed || !timed || next.again("tree", "parent", "author", "committer") {
+	if o.Target == "" || !authored || !committed || !timed || next.again("tree", "parent", "author", "committer") {
 		return untrusted(brokenHint, "its headers are not those of a commit that git made")
 	}
 	o.when = when
 	return nil
 }
 
-// agrees makes sure that the commit that is compiled is the one that is verified.
-func (o signedObject) agrees(c *object.Commit) error {
-	parents := make([]string, len(c.ParentHashes))
-	for i, p := range c.ParentHashes {
-		parents[i] = p.String()
-	}
-	if c.TreeHash.String() != o.target || !slices.Equal(parents, o.parents) {
-		return untrusted(brokenHint, "its headers can be read in two ways")
-	}
-	return nil
-}
-
-// splitTag parts a tag of a commit from the signature at its end. Of several
+// ReadTag parts a tag of a commit from the signature at its end. Of several
 // beginnings the last one counts, as in git: those before are of the message.
-func splitTag(raw []byte) (signedObject, error) {
+func ReadTag(raw []byte) (Object, error) {
 	header, _, ok := bytes.Cut(raw, []byte("\n\n"))
 	if !ok {
-		return signedObject{}, untrusted(brokenHint, "its headers do not end")
+		return Object{}, untrusted(brokenHint, "its headers do not end")
 	}
-	o := signedObject{payload: raw}
+	o := Object{payload: raw}
 	if at := lastBeginning(raw[len(header):]); at >= 0 {
 		at += len(header)
 		o.payload, o.signature = raw[:at], raw[at:]
 	}
 	next := reader{strings.Split(string(header), "\n")}
-	o.target = next.hash("object")
+	o.Target = next.hash("object")
 	kind, _ := next.value("type")
-	o.name, _ = next.value("tag")
+	o.Name, _ = next.value("tag")
 	tagger, _ := next.value("tagger")
 	when, timed := madeAt(tagger)
 	switch {
-	case o.target == "" || kind == "" || o.name == "" || !timed || len(next.lines) > 0:
+	case o.Target == "" || kind == "" || o.Name == "" || !timed || len(next.lines) > 0:
 		return o, untrusted(brokenHint, "its headers are not those of a tag that git made")
 	case kind != "commit":
 		return o, untrusted("tag the commit itself", "it tags a %s", kind)
@@ -178,10 +133,12 @@ func (r *reader) value(name string) (string, bool) {
 	return value, true
 }
 
+var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
 // hash is value for a hash in the only form in which git writes one.
 func (r *reader) hash(name string) string {
 	value, ok := r.value(name)
-	if !ok || len(value) != 40 || !plumbing.IsHash(value) || strings.ToLower(value) != value {
+	if !ok || !objectName.MatchString(value) {
 		return ""
 	}
 	return value
@@ -208,9 +165,9 @@ func madeAt(line string) (time.Time, bool) {
 }
 
 // armors are the beginnings of what git may put into a signature.
-var armors = map[SignatureKind]string{SignedOpenPGP: "PGP SIGNATURE", SignedSSH: "SSH SIGNATURE"}
+var armors = map[Form]string{OpenPGP: "PGP SIGNATURE", SSH: "SSH SIGNATURE"}
 
-func kindOf(signature []byte) SignatureKind {
+func formOf(signature []byte) Form {
 	for kind, name := range armors {
 		if bytes.HasPrefix(signature, []byte("-----BEGIN "+name+"-----")) {
 			return kind
@@ -221,7 +178,7 @@ func kindOf(signature []byte) SignatureKind {
 
 // oneArmor makes sure that a signature is one armored block and nothing else:
 // what stood around it would be unsigned.
-func oneArmor(signature []byte, kind SignatureKind) error {
+func oneArmor(signature []byte, kind Form) error {
 	text := strings.TrimRight(string(signature), " \t\r\n")
 	name := armors[kind]
 	begin, end := "-----BEGIN "+name+"-----", "-----END "+name+"-----"
@@ -232,5 +189,7 @@ func oneArmor(signature []byte, kind SignatureKind) error {
 }
 
 func broken(err error) error {
-	return untrusted(brokenHint, "its signature cannot be read: %s", firstLine(fmt.Sprint(err)))
+	const longest = 200 // bytes of a library's text
+	text, _, _ := strings.Cut(strings.TrimSpace(fmt.Sprint(err)), "\n")
+	return untrusted(brokenHint, "its signature cannot be read: %s", strings.ToValidUTF8(text[:min(len(text), longest)], ""))
 }
