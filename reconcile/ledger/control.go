@@ -19,6 +19,7 @@ func (l *Ledger) Approve(ctx context.Context, approvals []reconcile.Approval) er
 
 func (l *Ledger) approve(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
 	for _, a := range approvals {
+		a.Who, a.Reason = edge.Redact(a.Who), edge.Redact(a.Reason)
 		counts := a.Kind == reconcile.Approved
 		done, err := tx.ExecContext(ctx, `
 			INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES (?, ?, ?, ?, ?, ?)
@@ -111,6 +112,7 @@ func (l *Ledger) Resume(ctx context.Context) (halted bool, err error) {
 }
 
 func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout) error {
+	next.Halted = edge.Redact(next.Halted)
 	if next.Equal(have) {
 		return nil
 	}

@@ -88,11 +88,32 @@ func (l *Ledger) enter(ctx context.Context, tx *sql.Tx, entries ...reconcile.Ent
 	}
 	now := l.now()
 	for i := range entries {
+		entries[i] = redacted(entries[i])
 		if entries[i].At.IsZero() {
 			entries[i].At = now
 		}
 	}
 	return l.log.Append(ctx, tx, entries...)
+}
+
+// redacted is an entry without the secrets that a server has put into its text.
+func redacted(e reconcile.Entry) reconcile.Entry {
+	e.Reason = edge.Redact(e.Reason)
+	e.Asked.Author, e.Asked.Approver, e.Asked.User = edge.Redact(e.Asked.Author), edge.Redact(e.Asked.Approver), edge.Redact(e.Asked.User)
+	if e.Result != nil {
+		result := *e.Result
+		result.Reason = edge.Redact(result.Reason)
+		e.Result = &result
+	}
+	members := make([]reconcile.MemberChange, len(e.Members))
+	for i, m := range e.Members {
+		m.Old, m.New = edge.RedactBytes(m.Old), edge.RedactBytes(m.New)
+		members[i] = m
+	}
+	if len(members) > 0 {
+		e.Members = members
+	}
+	return e
 }
 
 // RecordWrite implements [reconcile.Records].

@@ -15,6 +15,7 @@ import (
 // Hold records that a person holds a zone, in the place of any such hold on it before.
 // A daemon beside it sees that with its next run: no lock is needed.
 func (l *Ledger) Hold(ctx context.Context, hold diff.Hold, who string) error {
+	hold.Reason, who = edge.Redact(hold.Reason), edge.Redact(who)
 	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO hold (zone, reason, until, who, at) VALUES (?, ?, ?, ?, ?)
@@ -80,7 +81,7 @@ func (l *Ledger) RecordRevert(ctx context.Context, hold diff.Hold, write reconci
 			INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
 				reason = excluded.reason, who = excluded.who, at = excluded.at`,
-			hold.ZoneID, hold.Zone, hold.Declaration, hold.Commit, hold.Reason, write.Asked.User, l.stamp())
+			hold.ZoneID, hold.Zone, hold.Declaration, hold.Commit, edge.Redact(hold.Reason), write.Asked.User, l.stamp())
 		if err != nil {
 			return err
 		}
