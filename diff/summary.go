@@ -41,6 +41,12 @@ func (p Plan) Sealed() Plan {
 	return p
 }
 
+// WithChanges is the plan with other changes, counted anew.
+func (p Plan) WithChanges(changes []Change) Plan {
+	p.Changes = changes
+	return p.Sealed()
+}
+
 // Counted returns the plan with its summary and its requests counted. It leaves out
 // the digest, which takes longer than the rest of a plan of one zone that is not
 // shown.

@@ -9,9 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/seawall-dev/seawall/desired/gitrepo"
-	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
 func newDoctor(t *terminal) *cobra.Command {
@@ -88,15 +85,11 @@ func (f *findings) fail(check string, err error, hints ...string) {
 // hintsOf collects the hints that an error carries.
 func hintsOf(err error) []string {
 	var told *failure
-	var git *gitrepo.Error
-	var memory *ledger.Error
-	switch {
-	case errors.As(err, &told) && len(told.hints) > 0:
+	if errors.As(err, &told) && len(told.hints) > 0 {
 		return append([]string{}, told.hints...)
-	case errors.As(err, &git) && git.Hint != "":
-		return []string{git.Hint}
-	case errors.As(err, &memory) && memory.Hint != "":
-		return []string{memory.Hint}
+	}
+	if advice := adviceOf(err); advice != "" {
+		return []string{advice}
 	}
 	return nil
 }

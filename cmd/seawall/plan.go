@@ -6,11 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
@@ -171,15 +169,20 @@ func (t *terminal) runOnce(
 
 // explain adds what to try to an error of a run.
 func explain(err error) error {
-	var git *gitrepo.Error
-	var memory *ledger.Error
-	switch {
-	case errors.As(err, &git) && git.Hint != "":
-		return fail(err, git.Hint)
-	case errors.As(err, &memory) && memory.Hint != "":
-		return fail(err, memory.Hint)
-	case errors.Is(err, reconcile.ErrInvalid):
+	if advice := adviceOf(err); advice != "" {
+		return fail(err, advice)
+	}
+	if errors.Is(err, reconcile.ErrInvalid) {
 		return fail(err, "nothing was sent; seawall validate checks a folder without a network")
 	}
 	return err
+}
+
+// adviceOf is the hint of a failure of git or of the ledger; empty for none.
+func adviceOf(err error) string {
+	var known interface{ Advice() string }
+	if errors.As(err, &known) {
+		return known.Advice()
+	}
+	return ""
 }

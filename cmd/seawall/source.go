@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -161,7 +162,7 @@ func policyOf(s schema.Source) *gitrepo.Policy {
 		return nil
 	}
 	return &gitrepo.Policy{
-		Trust:   gitrepo.Trust{OpenPGP: s.Verify.OpenPGP, SSH: s.Verify.SSH},
+		Trust:   signature.Trust{OpenPGP: s.Verify.OpenPGP, SSH: s.Verify.SSH},
 		Require: gitrepo.Require(s.Verify.Require), Ref: s.Ref,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
@@ -102,7 +103,7 @@ func asGitError(doing string, err error) *gitrepo.Error {
 type readingTrailers struct {
 	Store  string
 	Commit string
-	Trust  gitrepo.Trust
+	Trust  signature.Trust
 }
 
 type trailersRead struct {

@@ -138,19 +138,33 @@ func GenDeployment(t *rapid.T) desired.Deployment {
 
 // GenOverrides draws live overrides, nil for none.
 func GenOverrides(t *rapid.T) *edge.Overrides {
-	maybeBool := rapid.Ptr(rapid.Bool(), true)
-	maybeAction := rapid.Ptr(rapid.SampledFrom([]edge.Action{"block", "log"}), true)
-	o := edge.Overrides{}
+	o := edge.Overrides{Categories: genCategories(t), Rules: genRules(t)}
 	if rapid.IntRange(0, 5).Draw(t, "wide") == 0 {
 		o.Enabled, o.Action = maybeBool.Draw(t, "wide enabled"), maybeAction.Draw(t, "wide action")
 	}
+	if o.Action == nil && o.Enabled == nil && len(o.Categories) == 0 && len(o.Rules) == 0 {
+		return nil
+	}
+	return &o
+}
+
+var (
+	maybeBool   = rapid.Ptr(rapid.Bool(), true)
+	maybeAction = rapid.Ptr(rapid.SampledFrom([]edge.Action{"block", "log"}), true)
+)
+
+func genCategories(t *rapid.T) (list []edge.CategoryOverride) {
 	tags := []string{"paranoia-level-1", "paranoia-level-2", "paranoia-level-3", "paranoia-level-4", "sqli", "xss", "gone"}
 	for _, tag := range rapid.SliceOfN(rapid.SampledFrom(tags), 0, 5).Draw(t, "live tags") {
 		c := edge.CategoryOverride{Category: tag, Enabled: maybeBool.Draw(t, "tag enabled"), Action: maybeAction.Draw(t, "tag action")}
 		if c.Enabled != nil || c.Action != nil {
-			o.Categories = append(o.Categories, c)
+			list = append(list, c)
 		}
 	}
+	return list
+}
+
+func genRules(t *rapid.T) (list []edge.RuleOverride) {
 	for _, i := range rapid.SliceOfNDistinct(rapid.IntRange(0, 10), 0, 4, rapid.ID).Draw(t, "live rules") {
 		r := edge.RuleOverride{ID: RuleID(i), Enabled: maybeBool.Draw(t, "rule enabled"), Action: maybeAction.Draw(t, "rule action")}
 		if i == 8 {
@@ -160,13 +174,10 @@ func GenOverrides(t *rapid.T) *edge.Overrides {
 			r.Extra = map[string]json.RawMessage{"x_future": json.RawMessage(`{"a":1}`)}
 		}
 		if r.Enabled != nil || r.Action != nil || r.ScoreThreshold != nil || r.Extra != nil {
-			o.Rules = append(o.Rules, r)
+			list = append(list, r)
 		}
 	}
-	if o.Action == nil && o.Enabled == nil && len(o.Categories) == 0 && len(o.Rules) == 0 {
-		return nil
-	}
-	return &o
+	return list
 }
 
 // UpdateOf is what a change of a deployment writes; zero where it writes nothing.

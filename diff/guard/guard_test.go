@@ -127,7 +127,7 @@ func TestGuardNonConvergent(t *testing.T) {
 	if refusal(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), difftest.Execute(nil)) != nil {
 		t.Error("another live state is refused")
 	}
-	facts.NonConvergent = map[diff.DeploymentID]string{{difftest.Zone, "another"}: written.Fingerprint()}
+	facts.NonConvergent = map[diff.DeploymentID]string{{Zone: difftest.Zone, Ruleset: "another"}: written.Fingerprint()}
 	if refusal(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live) != nil {
 		t.Error("another deployment's history is held against this one")
 	}
