@@ -2,12 +2,10 @@ package planner_test
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planner"
-	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -71,27 +69,4 @@ func ExampleMake() {
 	// Output:
 	// shop.example update weakens PATCH
 	// overrides.categories["wordpress"].enabled
-}
-
-func ExampleText() {
-	plan := planner.Make(planner.Input{State: declared(), Live: live()})
-	if err := render.Text(os.Stdout, plan, false); err != nil {
-		panic(err)
-	}
-	// Output:
-	// ~ prod / shop.example / core  weakens  zones/shop.cue:4:2
-	//     tag wordpress enabled  unset → false  weakens
-	//
-	// commit c0ffee, 1 zone: 1 to change, 1 of them weakening
-	// 0 requests used, 2 to apply
-}
-
-// What could not be read is unknown, and never an empty zone.
-func ExampleObserved() {
-	observed := live()
-	observed.EntryPoints[shop] = diff.Observed[edge.Ruleset]{Err: edge.ErrForbidden}
-	plan := planner.Make(planner.Input{State: declared(), Live: observed})
-	fmt.Println(len(plan.Changes), "changes,", len(plan.Problems), "problem:", plan.Problems[0].State)
-	// Output:
-	// 0 changes, 1 problem: forbidden
 }
