@@ -25,7 +25,7 @@ type verdict struct {
 const mistakesTold = 20
 
 // mostApproved is how long a comment may be, in bytes, that a review approves of:
-// [diff.Plan.Markdown] leaves changes out of one that is longer.
+// [render.Markdown] leaves changes out of one that is longer.
 const mostApproved = 50_000
 
 // comment is the text for reviewers. Whatever comes from the pull request stands
