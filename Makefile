@@ -23,7 +23,7 @@ GOLDEN_FILES    := '*.golden' '*.txtar' '*/calendar.json' docs examples
 # Where goroutines meet: the packages that run under the race detector. A test
 # compares this with the packages that start goroutines.
 RACE := ./reconcile/... ./edge/client ./edge/mem ./edge/sim ./edge/edgetest \
-	./desired/gitrepo/... ./desired/unitcache ./desired/worker
+	./desired/gitrepo/... ./desired/unitcache ./desired/worker ./cmd/seawall/internal/...
 
 # It bounds what hangs. A package takes a minute or two; on a machine that does
 # much else, longer.
@@ -31,6 +31,7 @@ TEST_TIMEOUT ?= 30m
 BENCH        ?= .
 ZONES        ?= 100,1000
 LATENCY      ?= 0,20ms
+RECORD       ?= integration/bench/record.json
 ROWS         ?=
 SOAK         ?= 30m
 CHECKS       ?= 1000
@@ -71,8 +72,12 @@ plain: ## run the tests of the other packages; with "make race" that is go test 
 	$(GO) test -timeout $(TEST_TIMEOUT) $$(grep -Fxv "$$race" <<<"$$all")
 
 .PHONY: bench
-bench: build ## measure the program beside a bare client; ZONES=10000 for a large fleet
-	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY)
+bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet
+	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -record '$(RECORD)'
+
+.PHONY: bench-compare
+bench-compare: build ## measure the same, and fail where it is worse than the committed RECORD
+	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -compare '$(RECORD)'
 
 .PHONY: faults
 faults: build ## what Seawall does when what it depends on misbehaves; ROWS=git runs some rows

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package setup
+
+import (
+	"errors"
+	"io/fs"
+)
+
+func OwnerOf(fs.FileInfo) (uid, gid int, links uint64, ok bool) { return 0, 0, 0, false }
+
+// OthersWrite: modes say nothing here about who may write.
+func OthersWrite(fs.FileInfo) bool { return false }
+
+func FreeBytes(string) (uint64, error) { return 0, errors.ErrUnsupported }
