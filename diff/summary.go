@@ -38,6 +38,12 @@ func (p Plan) seal() Plan {
 	return p
 }
 
+// WithChanges is the plan with other changes, counted anew.
+func (p Plan) WithChanges(changes []Change) Plan {
+	p.Changes = changes
+	return p.seal()
+}
+
 // count sums up what the changes and problems come to.
 func (p Plan) count() Plan {
 	p.Summary = p.summarise()

@@ -20,8 +20,9 @@ var mayReadClock = map[string]string{
 	"./reconcile/forge/forgetest": "what happens on a forge happens after it was asked for",
 	"./desired/worker":            "a child that takes too long is killed",
 
-	"./integration/bench":  "measuring is what it is for",
-	"./integration/faults": "measuring is what it is for",
+	"./reconcile/ledger/internal/store": "a file that was not checked for a week is checked again",
+	"./integration/bench":               "measuring is what it is for",
+	"./integration/faults":              "measuring is what it is for",
 }
 
 func TestLayeringOfTheClock(t *testing.T) {

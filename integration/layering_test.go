@@ -100,6 +100,16 @@ var rules = []rule{
 		caught: [2]string{"./cmd/seawall/internal/demo", "./cmd/seawall/internal/daemon"},
 	},
 	{
+		from: []string{"./desired/failure"}, forbid: []string{"./...", "outside"},
+		reason: "the shape of an error is for every package to use",
+		caught: [2]string{"./desired/failure", "./desired"},
+	},
+	{
+		from: []string{"./desired/gitrepo/signature"}, forbid: []string{"./...", "github.com/go-git/...", "net", "net/http/..."}, allow: []string{"./desired/failure"},
+		reason: "whether a signature counts follows from the bytes and the keys: no repository, no network",
+		caught: [2]string{"./desired/gitrepo/signature", "./desired/gitrepo"},
+	},
+	{
 		from: []string{"./desired/unitcache"}, forbid: leaves, allow: []string{"./desired/compile"},
 		reason: "the cache keeps what compile makes; it evaluates nothing and knows no git",
 		caught: [2]string{"./desired/unitcache", "./desired/worker"},
@@ -163,12 +173,12 @@ var rules = []rule{
 		caught: [2]string{"./desired/compile", "github.com/go-git/go-git/v5"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/ledger", "./reconcile/ledger/history"}, forbid: []string{"modernc.org/...", "database/sql/..."},
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/..."}, forbid: []string{"modernc.org/...", "database/sql/..."},
 		reason: "the database is the ledger's",
 		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/ledger"}, forbid: []string{"filippo.io/..."},
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/internal/seal"}, forbid: []string{"filippo.io/..."},
 		reason: "secrets are sealed where they wait, and nowhere else",
 		caught: [2]string{"./reconcile/sink", "filippo.io/age"},
 	},

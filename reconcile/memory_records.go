@@ -141,6 +141,9 @@ func (f *Forgetful) RecordWrite(ctx context.Context, _ Entry, owned []diff.Settl
 	return 0, f.Widen(ctx, owned)
 }
 
+// Unfinished implements [Records]. It keeps no history.
+func (f *Forgetful) Unfinished(context.Context) ([]Entry, error) { return nil, nil }
+
 // Record implements [Records]. It keeps no history.
 func (f *Forgetful) Record(context.Context, ...Entry) error { return nil }
 

@@ -43,6 +43,11 @@ type Records interface {
 	// as by Widen, what its deployment is about to own, in one step. It returns the number
 	// of the entry; 0 where no history is kept.
 	RecordWrite(ctx context.Context, write Entry, owned []diff.Settled) (number int64, err error)
+	// Unfinished returns the writes to zones in the history that have no result, for a
+	// process that begins: of each deployment the last write alone, and none that a revert
+	// made. It does not look further back than a bound, and returns none where no history
+	// is kept.
+	Unfinished(ctx context.Context) ([]Entry, error)
 	// Record adds entries to the history.
 	Record(ctx context.Context, entries ...Entry) error
 	// NonConvergent records the fingerprint of a change the platform did not keep, in the

@@ -25,7 +25,7 @@ type Hook struct {
 	Secret SecretRef
 }
 
-func (c *configReader) forge(v cue.Value) *Forge {
+func forge(v cue.Value) *Forge {
 	if !at(v, "forge").Exists() {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (c *configReader) forge(v cue.Value) *Forge {
 		Kind:      text(v, "forge.kind"),
 		URL:       text(v, "forge.url"),
 		Project:   text(v, "forge.project"),
-		Token:     c.secret(v, "forge.token"),
+		Token:     secret(v, "forge.token"),
 		CAFile:    text(v, "forge.ca_file"),
 		Comment:   comment,
 		Approvers: texts(v, "forge.approvers"),
@@ -42,7 +42,7 @@ func (c *configReader) forge(v cue.Value) *Forge {
 }
 
 // hooks reads the webhooks; nil where there is none.
-func (c *configReader) hooks(v cue.Value) map[string]Hook {
+func hooks(v cue.Value) map[string]Hook {
 	var hooks map[string]Hook
 	fields, _ := at(v, "hooks").Fields() // validated: a struct
 	for fields.Next() {
@@ -50,7 +50,7 @@ func (c *configReader) hooks(v cue.Value) map[string]Hook {
 			hooks = map[string]Hook{}
 		}
 		path := "hooks." + fields.Selector().String()
-		hooks[fields.Selector().Unquoted()] = Hook{text(v, path+".kind"), c.secret(v, path+".secret")}
+		hooks[fields.Selector().Unquoted()] = Hook{text(v, path+".kind"), secret(v, path+".secret")}
 	}
 	return hooks
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
@@ -18,7 +19,7 @@ const jobTrailers = "trailers"
 type readingTrailers struct {
 	Store  string
 	Commit string
-	Trust  gitrepo.Trust
+	Trust  signature.Trust
 }
 
 type trailersRead struct {

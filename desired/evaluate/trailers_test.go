@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 )
 
 // Without a policy anybody could write a trailer, so none is read.
@@ -22,7 +23,7 @@ func TestTrailersOfUnverifiedSources(t *testing.T) {
 	if _, digests, err := r.Trailers(t.Context(), commit); err != nil || len(digests) > 0 {
 		t.Errorf("approved %v, %v", digests, err)
 	}
-	r.remote.Policy = &gitrepo.Policy{Trust: gitrepo.Trust{SSH: "/nowhere/signers"}}
+	r.remote.Policy = &gitrepo.Policy{Trust: signature.Trust{SSH: "/nowhere/signers"}}
 	if _, digests, err := r.Trailers(t.Context(), commit); err == nil || len(digests) > 0 {
 		t.Errorf("without keys: approved %v, %v", digests, err)
 	}

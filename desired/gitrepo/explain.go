@@ -63,7 +63,7 @@ func (f *fetch) explain(ctx context.Context, err error) error {
 		e.Reason = firstLine(f.scrub(err.Error())) // cutting first could leave half a secret
 	}
 	if isContext(err) {
-		e.cause = err
+		e.From = err
 	}
 	return e
 }
@@ -101,7 +101,7 @@ func (f *fetch) classify(err error) *Error {
 	case errors.As(err, &over):
 		return &Error{Kind: ErrFetch, Reason: over.Error(), Hint: "raise source.timeout for a large repository or a slow connection"}
 	case errors.As(err, &silence):
-		return &Error{Kind: ErrUnreachable, cause: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that answers slowly"}
+		return &Error{Kind: ErrUnreachable, From: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that answers slowly"}
 	case errors.As(err, &bound):
 		return tooLarge(bound)
 	case errors.Is(err, context.DeadlineExceeded):

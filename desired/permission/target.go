@@ -139,12 +139,7 @@ type Error struct {
 // Error returns the problem.
 func (e *Error) Error() string { return e.Problem }
 
-// Hints returns what to try.
-func (e *Error) Hints() []string {
-	if e.Hint == "" {
-		return nil
-	}
-	return []string{e.Hint}
-}
+// Advice returns what to try; empty for nothing.
+func (e *Error) Advice() string { return e.Hint }
 
 func refuse(problem, hint string) error { return &Error{problem, hint} }

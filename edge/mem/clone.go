@@ -99,7 +99,6 @@ func cloneSeed(s Seed) Seed {
 			entry := cloneRuleset(*z.EntryPoint)
 			z.EntryPoint = &entry
 		}
-		z.DNSSettings = clonePointer(z.DNSSettings)
 		return z
 	})
 	s.PermissionGroups = cloneEach(s.PermissionGroups, func(g SeedPermissionGroup) SeedPermissionGroup {
@@ -108,7 +107,6 @@ func cloneSeed(s Seed) Seed {
 	})
 	s.Tokens = cloneEach(s.Tokens, cloneToken)
 	s.EndpointPermissions = maps.Clone(s.EndpointPermissions)
-	s.DNSRecords = cloneEach(s.DNSRecords, cloneRecord)
 	return s
 }
 

@@ -19,8 +19,6 @@ func TestConformance(t *testing.T) {
 			switch quirk.Argument {
 			case mem.Number:
 				value = "20" // enough for every case
-			case mem.Date:
-				value = "2024-01-01" // before the clock of every case
 			}
 			if value == "ignored" {
 				continue // nothing that is written is there afterwards

@@ -18,10 +18,6 @@
 // every point. Such behaviours are quirks, each with a name ([Quirks]): a
 // program is right when it works under every one of them.
 //
-// Beside the contract there are the DNS records and settings of which the
-// reference's schedule of deprecations speaks: they change with the clock, on the
-// days of a calendar.
-//
 // Every value that goes in or out is a deep copy. A Platform is safe for
 // concurrent use; all calls are serialised, so writes to one ruleset are too.
 package mem
@@ -32,7 +28,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
 // Config says how a platform begins. The zero value is a platform with
@@ -41,9 +36,6 @@ type Config struct {
 	Seed   Seed             // zero: DefaultSeed()
 	Quirks []string         // NAME or NAME=VALUE of [Quirks]; nil: none
 	Now    func() time.Time // what last_updated is taken from; nil: the year 2025, a second later at every look
-	// Calendar has the days on which what it answers changes; without one, every
-	// change that has a day has happened.
-	Calendar deprecation.Calendar
 	// Profile says which calls are offered: [Documented] (also when empty), or
 	// [Extended], those on tokens that are known beyond the reference too.
 	Profile string
@@ -59,7 +51,6 @@ const (
 type Platform struct {
 	now      func() time.Time
 	extended bool
-	calendar deprecation.Calendar
 
 	mu           sync.Mutex
 	state        Seed
@@ -88,7 +79,7 @@ func New(config Config) (*Platform, error) {
 	if config.Profile != "" && config.Profile != Documented && config.Profile != Extended {
 		return nil, fmt.Errorf("profile %q is neither documented nor extended", config.Profile)
 	}
-	p := &Platform{now: config.Now, extended: config.Profile == Extended, calendar: config.Calendar, behaviour: b}
+	p := &Platform{now: config.Now, extended: config.Profile == Extended, behaviour: b}
 	if p.now == nil {
 		p.now = steps()
 	}
@@ -115,9 +106,6 @@ func (p *Platform) load(seed Seed) {
 		if zone.EntryPoint != nil {
 			complete(zone.EntryPoint, edge.KindZone, now)
 		}
-	}
-	for _, r := range p.state.DNSRecords {
-		folded("", r.Members, nil, false) // checked with the seed
 	}
 }
 

@@ -16,13 +16,12 @@ import (
 // reference:
 //
 //	{"accounts": [{"id", "rulesets": [ruleset…]}],
-//	 "zones": [{"id", "account_id", "name", "entrypoint": ruleset or null, "dns_settings", "cname_flattening"}],
+//	 "zones": [{"id", "account_id", "name", "entrypoint": ruleset or null}],
 //	 "permission_groups": [{"id", "name", "scopes", "meta"}],
 //	 "user": "tag of the user whose tokens these are",
 //	 "tokens": [{"id", "name", "value", "policies", …}],
 //	 "tokens_made": how many there ever were, where some are gone,
-//	 "endpoint_permissions": {"METHOD /path/{id}": "group id"},
-//	 "dns_records": [{"id", "zone_id", "name", "type", "content", …}]}
+//	 "endpoint_permissions": {"METHOD /path/{id}": "group id"}}
 //
 // What a ruleset leaves out of id, kind, phase, version and last_updated the
 // platform fills in. Which permission an endpoint
@@ -36,7 +35,6 @@ type Seed struct {
 	Tokens              []SeedToken           `json:"tokens"`
 	TokensMade          int                   `json:"tokens_made,omitempty"`
 	EndpointPermissions map[string]string     `json:"endpoint_permissions"`
-	DNSRecords          []SeedRecord          `json:"dns_records"`
 }
 
 // SeedAccount is an account with its rulesets, in the order of the list call.
@@ -51,11 +49,6 @@ type SeedZone struct {
 	AccountID  edge.AccountID `json:"account_id"`
 	Name       string         `json:"name"`
 	EntryPoint *edge.Ruleset  `json:"entrypoint"`
-
-	DNSSettings *DNSSettings `json:"dns_settings,omitempty"` // nil: those of a new zone
-	// CNAMEFlattening is what the older setting says, which knows a value more than
-	// flatten_all_cnames; empty: what the latter maps to.
-	CNAMEFlattening string `json:"cname_flattening,omitempty"`
 }
 
 // SeedPermissionGroup is a permission group with the resource types it is for.
@@ -93,7 +86,7 @@ type SeedToken struct {
 // IsZero reports whether the seed holds nothing at all.
 func (s Seed) IsZero() bool {
 	return s.Accounts == nil && s.Zones == nil && s.PermissionGroups == nil && s.User == "" && s.Tokens == nil && s.TokensMade == 0 &&
-		s.EndpointPermissions == nil && s.DNSRecords == nil
+		s.EndpointPermissions == nil
 }
 
 // ReadSeed reads the JSON form of a seed and checks it. Errors say the line and

@@ -45,29 +45,7 @@ func DefaultSeed() Seed {
 		deployedZone(BlogZone, "blog.example", tune),
 		{ID: NewZone, AccountID: Account, Name: "new.example"},
 	}
-	seed.DNSRecords = defaultRecords()
 	return seed
-}
-
-// SRVRecord is the id of the SRV record of [DefaultSeed], in the shop's zone.
-const SRVRecord = "d5000000000000000000000000000003"
-
-func defaultRecords() []SeedRecord {
-	record := func(id string, zone edge.ZoneID, members map[string]json.RawMessage) SeedRecord {
-		return SeedRecord{ID: id, ZoneID: zone, Members: members}
-	}
-	plain := func(name, kind, content string) map[string]json.RawMessage {
-		return map[string]json.RawMessage{"name": quote(name), "type": quote(kind), "content": quote(content)}
-	}
-	return []SeedRecord{
-		record("d5000000000000000000000000000001", ShopZone, plain("www.shop.example", "A", "192.0.2.10")),
-		record("d5000000000000000000000000000002", ShopZone, plain("shop.example", "TXT", "made up for a simulator")),
-		record(SRVRecord, ShopZone, map[string]json.RawMessage{
-			"name": quote("_sip._tcp.shop.example"), "type": quote(typeSRV),
-			"data": json.RawMessage(`{"port":5060,"priority":10,"target":"sip.shop.example","weight":5}`),
-		}),
-		record("d5000000000000000000000000000004", BlogZone, plain("blog.example", "CNAME", "www.shop.example")),
-	}
 }
 
 // Fleet is the platform of [DefaultSeed] with n other zones, zone-00001.example
@@ -97,7 +75,6 @@ func emptySeed() Seed {
 		},
 		Tokens:              DefaultTokens(),
 		EndpointPermissions: endpointPermissions(),
-		DNSRecords:          []SeedRecord{},
 	}
 }
 

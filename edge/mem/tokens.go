@@ -186,12 +186,14 @@ func (p *Platform) User() string {
 	return p.state.User
 }
 
-// AccountOf returns the account of a zone, empty for an unknown one.
-func (p *Platform) AccountOf(zone edge.ZoneID) edge.AccountID {
+// SeedZone returns a zone as the seed has it, without its entry point, and
+// whether there is one.
+func (p *Platform) SeedZone(id edge.ZoneID) (SeedZone, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if z := p.zone(zone); z != nil {
-		return z.AccountID
+	z := p.zone(id)
+	if z == nil {
+		return SeedZone{}, false
 	}
-	return ""
+	return SeedZone{ID: z.ID, AccountID: z.AccountID, Name: z.Name}, true
 }

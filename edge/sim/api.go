@@ -186,7 +186,7 @@ func (s *Server) call(r request) answer {
 	case wire.CreateToken:
 		result, err = s.createToken(ctx, r)
 	case callRecords, callCreateRecord, callRecord, callUpdateRecord, callReplaceRecord, callFlattening, callSetFlattening:
-		result, info, err = s.dnsCall(ctx, r)
+		result, info, err = s.dnsCall(r)
 	default:
 		result, info, err = s.tokenCall(ctx, r)
 	}

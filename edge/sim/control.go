@@ -52,8 +52,6 @@ func (s *Server) controlRoutes() map[string]controlFunc {
 		"PUT /__sim/quirks":                                   s.putQuirks,
 		"PUT /__sim/clock":                                    s.putClock,
 		"PUT /__sim/zones/{zone}/entrypoint":                  s.putEntryPoint,
-		"GET /__sim/zones/{zone}/dns_settings":                s.getDNSSettings,
-		"PUT /__sim/zones/{zone}/dns_settings":                s.putDNSSettings,
 		"PUT /__sim/accounts/{account}/rulesets/{ruleset_id}": s.putRuleset,
 	}
 }

@@ -389,8 +389,8 @@ func TestQuirksTogether(t *testing.T) {
 
 func observeSRVEnd(t *testing.T) {
 	r := travelling(t, srvEnd, "srv-end-of-life="+string(srvEnd))
-	for _, e := range effects[mem.RuleSRV] {
-		e.observe(t, r, mem.RuleSRV, srvEnd)
+	for _, e := range effects[sim.RuleSRV] {
+		e.observe(t, r, sim.RuleSRV, srvEnd)
 	}
 	for _, bad := range []string{"srv-end-of-life", "srv-end-of-life=soon", "srv-end-of-life=2027-02-30"} {
 		if err := r.SetQuirks([]string{bad}); err == nil {

@@ -9,11 +9,20 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
-	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-// ruleLengths declines requests with both body lengths (reference, "Errors", 4).
-const ruleLengths = "draft-ciphers-and-two-lengths"
+// Rules of the calendar that change what this server answers, beside those whose
+// calls are removed as a whole (reference, "Deprecation schedule").
+const (
+	RuleFlattening = "cname-flattening-setting"
+	RuleFilters    = "dns-record-filter-syntax"
+	RuleZoneFields = "dns-record-zone-fields"
+	RuleErrorChain = "dns-record-error-chain"
+	RuleLocked     = "dns-record-locked"
+	RuleSRV        = "srv-data-name-fields"
+
+	ruleLengths = "draft-ciphers-and-two-lengths" // requests with both body lengths (reference, "Errors", 4)
+)
 
 // schedule is the calendar, and indexes of the calls it names.
 type schedule struct {
@@ -69,7 +78,7 @@ func (s *Server) route(method, path string) (wire.Route, error) {
 		return wire.Route{}, failed(http.StatusNotFound, edge.CodeNoRoute, "could not route to this path")
 	}
 	offered := s.offered
-	if s.schedule.Over(mem.RuleFlattening, now) {
+	if s.schedule.Over(RuleFlattening, now) {
 		offered = slices.DeleteFunc(slices.Clone(offered), func(p wire.Pattern) bool { return isFlattening(p.Call) })
 	}
 	route, err := wire.Match(offered, method, path)
@@ -155,4 +164,13 @@ func withQuery(path, query string) string {
 		return path
 	}
 	return path + "?" + query
+}
+
+// pattern is the pattern of any call that this server has.
+func (s *Server) pattern(call wire.Call) wire.Pattern {
+	i := slices.IndexFunc(s.offered, func(p wire.Pattern) bool { return p.Call == call })
+	if i < 0 {
+		return wire.Pattern{}
+	}
+	return s.offered[i]
 }

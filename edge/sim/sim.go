@@ -115,7 +115,7 @@ func New(config Config) (*Server, error) {
 	if s.schedule, err = newSchedule(config.Calendar); err != nil {
 		return nil, fmt.Errorf("reading the calendar: %w", err)
 	}
-	if s.Platform, err = mem.New(mem.Config{Seed: config.Seed, Now: s.clock.Now, Profile: config.Profile, Calendar: config.Calendar}); err != nil {
+	if s.Platform, err = mem.New(mem.Config{Seed: config.Seed, Now: s.clock.Now, Profile: config.Profile}); err != nil {
 		return nil, err
 	}
 	if err := s.SetQuirks(config.Quirks); err != nil {

@@ -79,7 +79,8 @@ func (s *Server) permitted(c caller, route wire.Route) error {
 func (s *Server) target(route wire.Route) access.Target {
 	switch {
 	case route.Zone != "":
-		return access.OfZone(s.Platform.AccountOf(route.Zone), route.Zone)
+		zone, _ := s.Platform.SeedZone(route.Zone) // unknown: of no account
+		return access.OfZone(zone.AccountID, route.Zone)
 	case route.Account != "":
 		return access.OfAccount(route.Account)
 	}

@@ -161,7 +161,7 @@ func (r row) linesBlock() string {
 	if len(r.lines) == 0 {
 		text += "(no line)\n"
 	}
-	return text + "```\n\n"
+	return text + "```\n\n" + r.sign.block(r.calm)
 }
 
 func linesTitle(name string) string { return "#### " + name + "\n\n" }

@@ -77,6 +77,9 @@ func New(ctx context.Context, config Config) (*Control, error) {
 	}
 	c := &Control{Config: config, history: writeHistory{records: config.Records}}
 	c.state.init(config)
+	if err := c.history.resume(ctx); err != nil {
+		return c, err
+	}
 	_, err := c.restore(ctx)
 	return c, err
 }

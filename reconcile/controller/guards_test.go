@@ -123,10 +123,25 @@ func TestAHoldTakenRightBeforeAWrite(t *testing.T) {
 		if got := only(f.calls.take(), "write"); len(got) > 0 {
 			t.Errorf("%v", got)
 		}
+		if refusedBy(f.journal.take(), "hold") == 0 {
+			t.Error("the refusal is not reported")
+		}
 		f.calls.set(nil)
 		f.pass(time.Hour)
 		f.want(1, "rce")
 	})
+}
+
+// refusedBy counts the reports in which a guard refuses a change.
+func refusedBy(reports []reconcile.Report, guard string) (n int) {
+	for _, r := range reports {
+		for _, c := range r.Plan.Changes {
+			if c.Refused != nil && c.Refused.Guard == guard && r.Plan.Summary.Refused == 1 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Words that cannot be read let nothing pass.

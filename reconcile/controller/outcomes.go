@@ -176,13 +176,9 @@ func ofProblem(p diff.Problem) inspect.Decision {
 // ofChange is what was decided about a change that was not made, or not proved.
 func ofChange(c diff.Change, result reconcile.Result, sent bool) inspect.Decision {
 	d := inspect.Decision{Deployment: c.Deployment, Stage: inspect.StageWrite, Outcome: inspect.Pending}
-	refused := c.Refused
-	if sent && result.Change.Refused != nil {
-		refused = result.Change.Refused // at the last moment
-	}
 	switch {
-	case refused != nil:
-		return ofRefusal(d, *refused)
+	case c.Refused != nil:
+		return ofRefusal(d, *c.Refused)
 	case !sent:
 		d.Reason = "the change was planned but not sent"
 	case result.Outcome == reconcile.NonConvergent:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // TestUnreadableIsNeverEmpty: whatever is wrong with the file, it is told with
@@ -74,7 +75,7 @@ func TestNoFolder(t *testing.T) {
 func TestCreatingTwice(t *testing.T) {
 	path := newPath(t)
 	fill(t, path)
-	if err := create(path); err != nil {
+	if err := store.Create(path); err != nil {
 		t.Fatal(err)
 	}
 	if got := texts(t, mustOpen(t, path), `SELECT zone_id FROM applied`); len(got) != 200 {
@@ -89,7 +90,7 @@ func TestCopyWithoutLog(t *testing.T) {
 	fill(t, path)
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	l := mustOpen(t, path)
-	if _, err := l.db.Exec(`VACUUM INTO ?`, backup); err != nil {
+	if _, err := l.file.DB.Exec(`VACUUM INTO ?`, backup); err != nil {
 		t.Fatal(err)
 	}
 	restored := mustOpen(t, backup)
@@ -236,7 +237,7 @@ func TestDamagedRecords(t *testing.T) {
 			l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", State: []byte("state of the commit"), Rollout: &rolling}),
 			l.Prove(ctx, "c1", []reconcile.Proof{{Zone: "zone-1"}}, settled(deployment(1), "a")),
 			l.Drifted(ctx, []reconcile.Drift{{Zone: "zone-1", At: noon}}, noon)))
-		if _, err := l.db.Exec(spoil); err != nil {
+		if _, err := l.file.DB.Exec(spoil); err != nil {
 			t.Fatal(err)
 		}
 		got, err := l.Restore(ctx)

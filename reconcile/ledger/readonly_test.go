@@ -59,7 +59,7 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 				t.Errorf("%d rows (%v), want %d", len(got.Applied), err, want)
 			}
 			wantFaults(t, l)
-			if _, err := l.db.Exec(`DELETE FROM applied`); err == nil {
+			if _, err := l.file.DB.Exec(`DELETE FROM applied`); err == nil {
 				t.Error("even SQLite lets it write")
 			}
 			if err := l.Close(); err != nil {

@@ -106,7 +106,7 @@ func recordHalf(path string, calls, changes int) error {
 	}
 	for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
 		for _, table := range []string{"accepted", "applied", "nonconvergent", "proved", "drift", "approval", "rollout", "wave"} {
-			if _, err := l.db.Exec(`CREATE TEMP TRIGGER ` + table + event + ` AFTER ` + event + ` ON main.` + table + ` BEGIN SELECT in_the_midst(); END`); err != nil {
+			if _, err := l.file.DB.Exec(`CREATE TEMP TRIGGER ` + table + event + ` AFTER ` + event + ` ON main.` + table + ` BEGIN SELECT in_the_midst(); END`); err != nil {
 				return err
 			}
 		}
@@ -176,7 +176,7 @@ func TestCutRecords(t *testing.T) {
 	for _, do := range recordLife {
 		must(t, do(t.Context(), l))
 	}
-	files := snapshot(t, filepath.Dir(l.path))
+	files := snapshot(t, filepath.Dir(l.file.Path))
 	log := files["ledger.db-wal"]
 	at, seen := 0, map[int]bool{}
 	for cut := 0; cut <= len(log); cut += 1030 { // a page and its head are 4120 bytes

@@ -224,15 +224,21 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 		return nil
 	}
 	settled := map[edge.ZoneID]int{}
+	inSync := map[edge.ZoneID][]diff.Settled{}
 	for _, s := range p.plan.Settled {
 		settled[s.ID.Zone]++
+		inSync[s.ID.Zone] = append(inSync[s.ID.Zone], s)
 	}
 	for id, n := range gate.converged() {
 		settled[id] += n
 	}
 	var proofs []reconcile.Proof
+	var results []reconcile.Entry
 	for _, account := range p.scope.Accounts {
 		for _, z := range account.Zones {
+			if known := inSync[z.ID]; known != nil {
+				results = append(results, gate.writes.Proved(z.Fingerprint(account), known)...)
+			}
 			if settled[z.ID] == len(z.Deployments) && p.seen.Live.EntryPoints[z.ID].Err == nil {
 				proofs = append(proofs, reconcile.Proof{
 					Zone: z.ID, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit,
@@ -243,7 +249,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 	if len(proofs)+len(p.plan.Settled) == 0 {
 		return nil
 	}
-	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled); err != nil {
+	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled, results...); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	return nil

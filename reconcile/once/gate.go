@@ -35,7 +35,9 @@ type gate struct {
 }
 
 func newGate(r *Run, p *planned) *gate {
-	return &gate{run: r, plan: p, stop: func() {}, declared: control.Declarations(p.state), proved: map[edge.ZoneID]int{}}
+	g := &gate{run: r, plan: p, stop: func() {}, declared: control.Declarations(p.state), proved: map[edge.ZoneID]int{}}
+	g.writes.Resume(p.open)
+	return g
 }
 
 // heardFor is for how long what was said need not be asked for again.

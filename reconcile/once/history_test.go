@@ -291,5 +291,10 @@ func TestWriteThatWasNotProved(t *testing.T) {
 	if got := writes[0].Members; len(got) != 1 || got[0].Path != want.Path || string(got[0].New) != "false" || got[0].Old != nil {
 		t.Errorf("members %+v, want %+v", got, want)
 	}
+	f.tamper.read = nil
+	f.apply(Order{Who: "kim"}) // the next process finds the zone as declared
+	if writes = written(f, memory); len(writes) != 1 || writes[0].Result == nil || writes[0].Result.Outcome != reconcile.Converged {
+		t.Errorf("after the next run: %+v", writes)
+	}
 	wantWhole(f, memory)
 }

@@ -128,10 +128,11 @@ func (r *Run) report(_ context.Context, do func(*reconcile.Report) error) reconc
 type planned struct {
 	order   Order
 	record  reconcile.Record
-	state   desired.State // all that is declared
-	author  string        // of its commit
-	scope   desired.State // the part that is asked for
-	tokens  bool          // all tokens are
+	open    []reconcile.Entry // writes of earlier processes without a result
+	state   desired.State     // all that is declared
+	author  string            // of its commit
+	scope   desired.State     // the part that is asked for
+	tokens  bool              // all tokens are
 	facts   diff.Facts
 	rollout reconcile.Rollout
 	seen    zone.All
@@ -149,6 +150,11 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
 	p := &planned{order: order, record: record}
+	if writes { // before the zones are read
+		if p.open, err = r.Records.Unfinished(ctx); err != nil {
+			return nil, fmt.Errorf("recalling writes without a result: %w", err)
+		}
+	}
 	if err := r.choose(ctx, p, report); err != nil {
 		return nil, err
 	}

@@ -52,35 +52,50 @@ func inWords(err error, v, schema cue.Value) (message, hint string) {
 	if words, ok := ownWords(schema); ok && v.Validate(cue.Concrete(true)) == nil {
 		return said(words, v)
 	}
-	var unfit, conflict, want []string
+	var best verdictOn
 	for _, e := range errors.Errors(err) {
-		format, args := e.Msg()
-		switch {
-		case format == "%s" && len(args) == 1:
-			return said(fmt.Sprint(args[0]), v)
-		case strings.HasPrefix(format, "incomplete value"):
-			return "has no value yet, only " + short(fmt.Sprint(v)), "give it a concrete value"
-		case strings.HasPrefix(format, "invalid value") && len(args) >= 2:
-			words, hint := bound(fmt.Sprint(args[1]), v)
-			if hint != "" {
-				return words, hint
-			}
-			unfit = append(unfit, words)
-		case strings.HasPrefix(format, "conflicting values") && strings.Contains(format, "mismatched") && len(args) == 4:
-			want = append(want, otherKind(v, fmt.Sprint(args[2]), fmt.Sprint(args[3])))
-		case strings.HasPrefix(format, "conflicting values"):
-			conflict = append(conflict, "is not allowed here")
+		found := judge(e, v)
+		if found.final {
+			return found.message, found.hint
+		}
+		if found.rank > best.rank {
+			best = found
 		}
 	}
-	for _, found := range [][]string{unfit, want, conflict} {
-		if len(found) > 0 {
-			return verdict(v, found[0]), ""
-		}
-	}
-	if !v.IsConcrete() && v.Validate() == nil {
+	switch {
+	case best.rank > 0:
+		return verdict(v, best.message), ""
+	case !v.IsConcrete() && v.Validate() == nil:
 		return "has no value yet, only " + short(fmt.Sprint(v)), "give it a concrete value"
 	}
 	return verdict(v, "does not fit here"), ""
+}
+
+// verdictOn is what one of CUE's errors says of a value. Of several the one of
+// the highest rank counts, unless one is final.
+type verdictOn struct {
+	message, hint string
+	final         bool
+	rank          int // 0: nothing
+}
+
+func judge(e errors.Error, v cue.Value) verdictOn {
+	format, args := e.Msg()
+	switch {
+	case format == "%s" && len(args) == 1:
+		message, hint := said(fmt.Sprint(args[0]), v)
+		return verdictOn{message: message, hint: hint, final: true}
+	case strings.HasPrefix(format, "incomplete value"):
+		return verdictOn{message: "has no value yet, only " + short(fmt.Sprint(v)), hint: "give it a concrete value", final: true}
+	case strings.HasPrefix(format, "invalid value") && len(args) >= 2:
+		words, hint := bound(fmt.Sprint(args[1]), v)
+		return verdictOn{message: words, hint: hint, final: hint != "", rank: 3}
+	case strings.HasPrefix(format, "conflicting values") && strings.Contains(format, "mismatched") && len(args) == 4:
+		return verdictOn{message: otherKind(v, fmt.Sprint(args[2]), fmt.Sprint(args[3])), rank: 2}
+	case strings.HasPrefix(format, "conflicting values"):
+		return verdictOn{message: "is not allowed here", rank: 1}
+	}
+	return verdictOn{}
 }
 
 // ownWords returns what a disjunction of the schema says when nothing of it

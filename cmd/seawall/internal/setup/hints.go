@@ -4,44 +4,37 @@ import (
 	"errors"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
 // Explain adds what to try to an error of a run.
 func Explain(err error) error {
-	var git *gitrepo.Error
-	var memory *ledger.Error
-	var hinted interface {
-		error
-		Hints() []string
+	if advice := adviceOf(err); advice != "" {
+		return cli.Fail(err, advice)
 	}
-	switch {
-	case errors.As(err, &hinted):
-		return cli.Fail(err, hinted.Hints()...)
-	case errors.As(err, &git) && git.Hint != "":
-		return cli.Fail(err, git.Hint)
-	case errors.As(err, &memory) && memory.Hint != "":
-		return cli.Fail(err, memory.Hint)
-	case errors.Is(err, reconcile.ErrInvalid):
+	if errors.Is(err, reconcile.ErrInvalid) {
 		return cli.Fail(err, "nothing was sent; seawall validate checks a folder without a network")
 	}
 	return err
 }
 
+// adviceOf is the hint of a failure of git, of the ledger or of a question; empty for none.
+func adviceOf(err error) string {
+	var known interface{ Advice() string }
+	if errors.As(err, &known) {
+		return known.Advice()
+	}
+	return ""
+}
+
 // HintsOf collects the hints that an error carries.
 func HintsOf(err error) []string {
-	var told *cli.Failure
-	var git *gitrepo.Error
-	var memory *ledger.Error
-	switch {
-	case errors.As(err, &told) && len(told.Hints) > 0:
-		return append([]string{}, told.Hints...)
-	case errors.As(err, &git) && git.Hint != "":
-		return []string{git.Hint}
-	case errors.As(err, &memory) && memory.Hint != "":
-		return []string{memory.Hint}
+	var shown *cli.Failure
+	if errors.As(err, &shown) && len(shown.Hints) > 0 {
+		return append([]string{}, shown.Hints...)
+	}
+	if advice := adviceOf(err); advice != "" {
+		return []string{advice}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 )
 
 // Folder is desired state in a folder that is not git. It implements
@@ -85,7 +86,7 @@ func policyOf(s schema.Source) *gitrepo.Policy {
 		return nil
 	}
 	return &gitrepo.Policy{
-		Trust:   gitrepo.Trust{OpenPGP: s.Verify.OpenPGP, SSH: s.Verify.SSH},
+		Trust:   signature.Trust{OpenPGP: s.Verify.OpenPGP, SSH: s.Verify.SSH},
 		Require: gitrepo.Require(s.Verify.Require), Ref: s.Ref,
 	}
 }
