@@ -150,7 +150,7 @@ func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, wake <-chan s
 		}
 		if err := r.Round(ctx); err != nil && ctx.Err() == nil {
 			r.Failed(true)
-			r.Log.DebugContext(ctx, "pull requests were not looked at", "error", err.Error()) // it is an outage
+			r.Log.DebugContext(ctx, "pull requests were not reviewed", "error", err.Error()) // it is an outage
 		}
 	}
 }
@@ -287,7 +287,7 @@ func (r *Reviews) forget(ctx context.Context, open []int) {
 			if r.Now().Sub(said.at) < planAgain {
 				continue
 			}
-			r.Log.WarnContext(ctx, "nobody knows who approved of a pull request that is closed", "number", number, "error", err.Error())
+			r.Log.WarnContext(ctx, "it is not known who approved a closed pull request", "number", number, "error", err.Error())
 		}
 		delete(r.shown, number)
 	}
