@@ -125,7 +125,7 @@ func expecting(order once.Order, saved diff.Saved, base string) (once.Order, err
 	return order, nil
 }
 
-// linesTold bounds how many differences are told.
+// linesTold bounds how many differences are reported.
 const linesTold = 20
 
 func told(lines []string) []string {

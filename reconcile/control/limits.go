@@ -14,7 +14,7 @@ import (
 type limits struct {
 	on     bool
 	commit *diff.Tally
-	unseen map[edge.ZoneID]bool // zones of the commit that must be looked at before it is counted
+	unseen map[edge.ZoneID]bool // zones of the commit that must be read before it is counted
 	drift  *diff.Tally
 	drifts []reconcile.Drift // that count, in the order of time
 	lasts  time.Duration
@@ -37,7 +37,7 @@ func newLimits(facts diff.Facts, drifts []reconcile.Drift, since time.Time) limi
 	return l
 }
 
-// counting reports whether zones are still to be looked at before the commit is
+// counting reports whether zones are still to be read before the commit is
 // counted.
 func (l *limits) counting() bool { return len(l.unseen) > 0 }
 

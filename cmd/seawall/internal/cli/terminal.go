@@ -22,7 +22,7 @@ import (
 //   - The result goes to standard output. Progress, logs and what went wrong go
 //     to standard error.
 //   - Colour is for terminals, and never with NO_COLOR set or TERM=dumb.
-//   - What went wrong is told as one problem, where it stands, and hints on what
+//   - What went wrong is reported as one problem, where it stands, and hints on what
 //     to try; never as a stack of wrapped errors with a usage page.
 //   - Progress is one line that is wiped; it shows on a terminal that can wipe. Logs
 //     are written above it.
@@ -41,6 +41,7 @@ type Terminal struct {
 	ColourErr      bool
 }
 
+// NewTerminal returns the terminal of a process, with what each stream is and may show.
 func NewTerminal(in, out, err *os.File) *Terminal {
 	t := &Terminal{
 		In: in, Out: out, Err: err,
@@ -104,7 +105,7 @@ type ExitStatus int
 
 func (e ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// exitCode maps an error to an exit code, and tells it if nobody has.
+// exitCode maps an error to an exit code, and tells it if no one has.
 func (t *Terminal) exitCode(err error) int {
 	var status ExitStatus
 	switch {
@@ -117,6 +118,7 @@ func (t *Terminal) exitCode(err error) int {
 	return 1
 }
 
+// ShowError writes an error, with its problems in files and its hints, to standard error.
 func (t *Terminal) ShowError(err error) {
 	var m *BadFile
 	if errors.As(err, &m) {
@@ -134,13 +136,17 @@ func (t *Terminal) ShowError(err error) {
 	}
 }
 
+// Hint writes a hint to standard error; an empty one writes nothing.
 func (t *Terminal) Hint(text string) {
 	if text != "" {
 		fmt.Fprintf(t.Err, "%s %s\n", t.Dim("hint:"), OneLine(text))
 	}
 }
 
+// Red is for what needs attention; without colour the text stays as it is.
 func (t *Terminal) Red(s string) string { return t.paint("31", s) }
+
+// Dim is for labels of less importance.
 func (t *Terminal) Dim(s string) string { return t.paint("2", s) }
 
 func (t *Terminal) paint(code, s string) string {
@@ -225,6 +231,7 @@ func OneOf(flag, value string, words ...string) error {
 	return Fail(fmt.Errorf("%s %q is not one of %s", flag, value, strings.Join(words, ", ")))
 }
 
+// Plural is a number with its noun: "1 zone", "2 zones".
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
