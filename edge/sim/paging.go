@@ -50,9 +50,12 @@ func (s *Server) rulesetPage(ctx context.Context, m mem.Rulesets, query url.Valu
 		return list, nil, nil
 	}
 	page := list[:perPage]
-	return page, &wire.Info{
-		Count: new(len(page)), PerPage: new(perPage), Cursors: &wire.Cursors{After: newCursor(page[perPage-1].ID)},
-	}, nil
+	after := newCursor(page[perPage-1].ID)
+	info := &wire.Info{Count: new(len(page)), PerPage: new(perPage), Cursors: &wire.Cursors{After: after}}
+	if s.config.Profile == mem.Vendor {
+		info.Cursor = after
+	}
+	return page, info, nil
 }
 
 const cursorPrefix = "after:"
