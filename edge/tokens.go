@@ -220,6 +220,9 @@ func (t Token) Update(spec TokenSpec) Token {
 // TokensPath is the path of the calling user's tokens.
 func TokensPath() string { return "/user/tokens" }
 
+// AccountTokensPath is the path of the tokens that an account owns.
+func AccountTokensPath(account AccountID) string { return "/accounts/" + string(account) + "/tokens" }
+
 // TokenPath is the path of one token.
 func TokenPath(id TokenID) string { return TokensPath() + "/" + url.PathEscape(string(id)) }
 
