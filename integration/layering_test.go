@@ -26,7 +26,7 @@ type rule struct {
 // needs it. Only cmd puts them together.
 var leaves = []string{
 	"./edge/client", "./edge/mem", "./edge/sim", "./edge/edgetest",
-	"./desired/compile", "./desired/gitrepo", "./desired/unitcache", "./desired/worker",
+	"./desired/compile", "./desired/evaluate", "./desired/gitrepo", "./desired/unitcache", "./desired/worker",
 	"./reconcile/ledger", "./reconcile/sink", "./reconcile/forge", "./reconcile/status",
 	"./cue/schema/...",
 }
@@ -73,7 +73,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "./cmd/seawall"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/compile/compiletest", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./integration/faults"}, forbid: leaves,
+		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/compile/compiletest", "./desired/evaluate", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./integration/faults"}, forbid: leaves,
 		reason: "a leaf is put in its place by cmd and by nobody else; consumers declare the small interface they need",
 		caught: [2]string{"./reconcile", "./edge/client"},
 	},
@@ -86,6 +86,23 @@ var rules = []rule{
 		from: []string{"./desired/compile"}, forbid: leaves, allow: []string{"./cue/schema/..."},
 		reason: "compile evaluates a tree against the schema; where the tree came from is not its business",
 		caught: [2]string{"./desired/compile", "./desired/gitrepo"},
+	},
+	{
+		from: []string{"./desired/evaluate"}, forbid: leaves,
+		allow:  []string{"./desired/compile", "./desired/gitrepo", "./desired/unitcache", "./desired/worker"},
+		reason: "evaluate brings git, CUE, the cache and the workers together; the configuration and the platform are cmd's",
+		caught: [2]string{"./desired/evaluate", "./cue/schema"},
+	},
+	{
+		from: []string{"./cmd/seawall/internal/cli"}, forbid: []string{"./cmd/..."},
+		reason: "the terminal knows no command",
+		caught: [2]string{"./cmd/seawall/internal/cli", "./cmd/seawall/internal/setup"},
+	},
+	{
+		from: []string{"./cmd/seawall/internal/..."}, but: []string{"./cmd/seawall/internal/cli"}, forbid: []string{"./cmd/..."},
+		allow:  []string{"./cmd/seawall/internal/cli", "./cmd/seawall/internal/setup"},
+		reason: "what a command does uses the terminal and the setup, and no other command; package main connects them",
+		caught: [2]string{"./cmd/seawall/internal/demo", "./cmd/seawall/internal/daemon"},
 	},
 	{
 		from: []string{"./desired/failure"}, forbid: []string{"./...", "outside"},
@@ -123,6 +140,13 @@ var rules = []rule{
 		}, allow: []string{"./edge"},
 		reason: "what a token may do follows from the token alone: no call, no clock, no matter who asks",
 		caught: [2]string{"./edge/access", "./desired"},
+	},
+	{
+		from: []string{"./desired/permission"}, forbid: []string{
+			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
+		}, allow: []string{"./edge", "./edge/access", "./edge/nearest", "./desired"},
+		reason: "whether a declared token has a permission follows from the declaration alone: no call, no clock, no file",
+		caught: [2]string{"./desired/permission", "./desired/evaluate"},
 	},
 	{
 		from: []string{"./edge/deprecation", "./edge/deprecation/report"}, forbid: []string{

@@ -25,7 +25,7 @@ type Control interface {
 	Approve(ctx context.Context, approvals []Approval) error
 	// Spend ends approvals of these digests: what they were about is done.
 	Spend(ctx context.Context, digests []string) error
-	// Roll changes the record of the waves in one step that nobody else can come
+	// Roll changes the record of the waves in one step that no one else can come
 	// between. It writes nothing where nothing differs.
 	Roll(ctx context.Context, change func(Rollout) Rollout) error
 }
@@ -35,7 +35,7 @@ type Approval struct {
 	Digest string
 	Kind   ApprovalKind
 	Who    string
-	Reason string // where somebody gave one
+	Reason string // where someone gave one
 	At     time.Time
 }
 

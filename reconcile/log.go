@@ -254,7 +254,7 @@ func (l *Logger) failed(ctx context.Context, r Report, result Result) {
 	attrs := l.change(r, result)
 	switch {
 	case result.Outcome == Quarantined:
-		l.Log.ErrorContext(ctx, "a token may exist whose secret nobody has; see seawall token resolve", attrs...)
+		l.Log.ErrorContext(ctx, "a token may exist and its secret is lost; see seawall token resolve", attrs...)
 	case result.Outcome == NonConvergent:
 		level := slog.LevelError
 		if result.Again {
@@ -358,7 +358,7 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 		l.Log.InfoContext(ctx, "commit accepted", "commit", r.Commit, "zones", r.Declared, "changed", r.Begun.Zones)
 		return
 	case r.Slice:
-		l.Log.DebugContext(ctx, "some zones looked at", "zones", s.Zones, "in_sync", s.InSync, "requests", r.Requests,
+		l.Log.DebugContext(ctx, "some zones were read", "zones", s.Zones, "in_sync", s.InSync, "requests", r.Requests,
 			"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String())
 		return
 	case r.Trigger == TriggerSync && s.Zones == 0:

@@ -245,15 +245,15 @@ func TestLoggerLevels(t *testing.T) {
 		"nothing new":   {Report{Trigger: TriggerSync}, "DEBUG nothing new"},
 		"accepted":      {Report{Trigger: TriggerSync, Scope: Scope{Begun: &Begun{Zones: 1}}}, "INFO commit accepted"},
 		"in sync":       {Report{Trigger: TriggerSweep, Scope: Scope{Sum: true}, Plan: diff.Plan{Summary: diff.Summary{Zones: 1, InSync: 1}}}, "INFO run finished"},
-		"a look":        {Report{Trigger: TriggerSweep, Scope: Scope{Slice: true}}, "DEBUG some zones looked at"},
+		"a look":        {Report{Trigger: TriggerSweep, Scope: Scope{Slice: true}}, "DEBUG some zones were read"},
 		"stopped":       {Report{Trigger: TriggerSweep, Err: context.Canceled}, "INFO run stopped"},
 		"failed":        {Report{Trigger: TriggerSync, Err: errors.New("no")}, "ERROR run failed"},
-		"applied":       {madeOf(true, Result{Outcome: Converged}), "INFO change applied and proved, DEBUG some zones looked at"},
-		"not applied":   {madeOf(true, Result{Outcome: Failed, Err: errors.New("no")}), "ERROR change not applied, DEBUG some zones looked at"},
-		"not come to":   {madeOf(true, Result{Outcome: NotStarted}), "DEBUG some zones looked at"},
-		"not kept":      {madeOf(true, Result{Outcome: NonConvergent}), "ERROR the platform did not keep a change; it is tried again later, DEBUG some zones looked at"},
-		"still not":     {madeOf(true, Result{Outcome: NonConvergent, Again: true}), "DEBUG the platform did not keep a change; it is tried again later, DEBUG some zones looked at"},
-		"another wrote": {madeOf(true, Result{Outcome: Converged, Concurrent: true}), "INFO change applied and proved, WARN another client wrote to the entry point at the same time, DEBUG some zones looked at"},
+		"applied":       {madeOf(true, Result{Outcome: Converged}), "INFO change applied and proved, DEBUG some zones were read"},
+		"not applied":   {madeOf(true, Result{Outcome: Failed, Err: errors.New("no")}), "ERROR change not applied, DEBUG some zones were read"},
+		"not come to":   {madeOf(true, Result{Outcome: NotStarted}), "DEBUG some zones were read"},
+		"not kept":      {madeOf(true, Result{Outcome: NonConvergent}), "ERROR the platform did not keep a change; it is tried again later, DEBUG some zones were read"},
+		"still not":     {madeOf(true, Result{Outcome: NonConvergent, Again: true}), "DEBUG the platform did not keep a change; it is tried again later, DEBUG some zones were read"},
+		"another wrote": {madeOf(true, Result{Outcome: Converged, Concurrent: true}), "INFO change applied and proved, WARN another client wrote to the entry point at the same time, DEBUG some zones were read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if lines, text := logged(t, c.report); strings.Join(lines, ", ") != c.want {

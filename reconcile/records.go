@@ -20,7 +20,7 @@ type Records interface {
 	// What cannot be read fails the whole: it is never empty.
 	Restore(ctx context.Context) (Record, error)
 	// Standing returns what other processes and people may have said since, as of one
-	// moment. It costs next to nothing while nobody has written, and never reads what
+	// moment. It costs next to nothing while no one has written, and never reads what
 	// there is one of for each zone.
 	Standing(ctx context.Context) (Standing, error)
 	// AcceptCommit records an accepted commit with all that goes with it.
@@ -60,7 +60,7 @@ type Records interface {
 	// Drifted records drifts, before they are healed, and drops those from before a time.
 	// The same zone at the same time is one drift, so that a call may be repeated.
 	Drifted(ctx context.Context, drifts []Drift, before time.Time) error
-	// Swept records that each zone whose turn came before a time was looked at.
+	// Swept records that each zone whose turn came before a time was read.
 	Swept(ctx context.Context, until time.Time) error
 }
 

@@ -29,6 +29,8 @@ const (
 	QuirkZoneSlow      = "zone-slow"
 	QuirkZoneForbidden = "zone-forbidden"
 	QuirkZoneHang      = "zone-hang"
+
+	QuirkZoneUnauthorized = "zone-unauthorized"
 )
 
 // Quirks returns the table of everything in which this server can be made to
@@ -54,12 +56,12 @@ var quirks = []mem.Quirk{
 	},
 	{
 		Name: QuirkErrorAfter, Argument: mem.Count, Matches: "writes that took effect",
-		Does:     "500 although the write took effect; nobody has the secret of a token that was created or rolled",
+		Does:     "500 although the write took effect; the secret of a token that was created or rolled is lost",
 		Imitates: "a server that fails after it has stored the change",
 	},
 	{
 		Name: QuirkCutAfter, Argument: mem.Count, Matches: "writes that took effect and were not failed by error-after",
-		Does:     "the connection is closed without an answer although the write took effect; nobody has the secret of a token that was created or rolled",
+		Does:     "the connection is closed without an answer although the write took effect; the secret of a token that was created or rolled is lost",
 		Imitates: "a network that fails in the worst moment",
 	},
 	{
@@ -89,6 +91,11 @@ var quirks = []mem.Quirk{
 		Imitates: "a permission that is missing for one zone: the service answers as if the credential were bad, and reads the zones beside it",
 	},
 	{
+		Name: QuirkZoneUnauthorized, Argument: mem.Zones, Matches: "requests about these zones, ids with commas between them",
+		Does:     "403 without a code (in the profile documented every error has one); nothing happens",
+		Imitates: "the rulesets of the service, which say of a missing permission only that the request is not authorized",
+	},
+	{
 		Name: QuirkZoneHang, Argument: mem.Zones, Matches: "requests about these zones, ids with commas between them",
 		Does:     "no answer comes, as long as the client waits; nothing happens, and a request that hangs goes on hanging when the quirk is taken away",
 		Imitates: "a backend that accepts requests and never gets to them",
@@ -99,7 +106,7 @@ var quirks = []mem.Quirk{
 		Imitates: "the vendor's newer documentation, which differs from the reference",
 	},
 	{
-		Name: QuirkAnnounce, Matches: "requests that lean on something of the calendar, before and after its day",
+		Name: QuirkAnnounce, Matches: "requests that use something in the calendar, before and after its day",
 		Does: "the answer has the headers Deprecation (RFC 9745) and Sunset (RFC 8594) with the calendar's days; of several, " +
 			"those of the day that comes next",
 		Imitates: "what other services send; the reference shows no such header",

@@ -15,7 +15,7 @@ import (
 type limits struct {
 	on     bool
 	commit *guard.Tally
-	unseen map[edge.ZoneID]bool // zones of the commit that must be looked at before it is counted
+	unseen map[edge.ZoneID]bool // zones of the commit that must be read before it is counted
 	drift  *guard.Tally
 	drifts []reconcile.Drift // that count, in the order of time
 	lasts  time.Duration
@@ -38,7 +38,7 @@ func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time) lim
 	return l
 }
 
-// counting reports whether zones are still to be looked at before the commit is
+// counting reports whether zones are still to be read before the commit is
 // counted.
 func (l *limits) counting() bool { return len(l.unseen) > 0 }
 

@@ -21,7 +21,7 @@ type Outcome struct {
 	Results     []reconcile.Result
 }
 
-// Next says when a zone is to be looked at again, beside its turn in the sweep.
+// Next says when a zone is to be read again, beside its turn in the sweep.
 type Next struct {
 	At    time.Time // zero: not before its turn
 	Waits bool      // for a guard, and not because anything failed

@@ -47,11 +47,11 @@ type Config struct {
 
 	Reader edge.Reader
 	Writer edge.Writer
-	Tokens TokenWork // nil: tokens are not looked at
+	Tokens TokenWork // nil: tokens are not read
 
 	// Concurrency bounds how many zones are worked on at once; zero is 16.
 	Concurrency int
-	// Sweep says how often each zone is looked at without a reason; nil never.
+	// Sweep says how often each zone is read without a reason; nil never.
 	Sweep cron.Schedule
 	// Budget is what requests are held to, and Interval the shortest between two sweeps;
 	// zero is not known. Room returns how many requests may be sent at once so that some
@@ -71,7 +71,7 @@ type Config struct {
 // Telling is where a [Controller] tells what happens, beside its reports.
 type Telling struct {
 	Log     *slog.Logger    // nil discards
-	Outages *outage.Tracker // notes what fails, and what does not; nil: one that nobody reads
+	Outages *outage.Tracker // notes what fails, and what does not; nil: one that no one reads
 }
 
 // TokenWork is the work on the tokens of a credential: a [*token.Worker], or a

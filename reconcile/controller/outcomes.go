@@ -232,7 +232,7 @@ func bounded(text string) string {
 	return string(runes[:mostText]) + "…"
 }
 
-// of returns what is kept of a zone, with its times; false where it was not looked at.
+// of returns what is kept of a zone, with its times; false where it was not read.
 func (o *outcomes) of(id edge.ZoneID) (lastLook, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -276,7 +276,7 @@ func (o *outcomes) decided(p reconcile.Proposal, d control.Decision, now time.Ti
 	}
 }
 
-// expiringWithin is how long before its end a token is told of that nothing follows.
+// expiringWithin is how long before its end a token without a successor is reported.
 const expiringWithin = 30 * 24 * time.Hour
 
 // worked keeps what work on tokens has come to.

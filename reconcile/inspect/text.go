@@ -259,7 +259,7 @@ func (t *textWriter) zone(z Zone, now time.Time) {
 	t.fields(z)
 }
 
-// looks writes when the zone was looked at and will be.
+// looks writes when the zone was read and will be.
 func (t *textWriter) looks(z Zone, now time.Time) {
 	if z.LookedAt.IsZero() {
 		t.line("last read", "not since the daemon started")

@@ -9,7 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Zones that a name can mean: the same name may be declared in several accounts.
+// ZoneList has the zones that a name can mean: the same name may be declared in several accounts.
 type ZoneList struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`
@@ -66,7 +66,7 @@ type Stage string
 
 // The stages of a look at a zone.
 const (
-	StageQueue Stage = "queue" // it was not looked at yet
+	StageQueue Stage = "queue" // it was not read yet
 	StageRead  Stage = "read"
 	StagePlan  Stage = "plan"
 	StageGuard Stage = "guard"
@@ -91,7 +91,7 @@ type AtWork struct {
 	Reason   string    `json:"reason"`
 }
 
-// Next is when a zone is to be looked at next.
+// Next is when a zone is to be read next.
 type Next struct {
 	Due      time.Time `json:"due"`
 	Seconds  float64   `json:"seconds"` // until then; negative: since then
@@ -119,7 +119,7 @@ func Worst(decisions []Decision) Outcome {
 	return worst
 }
 
-// Sentences says what was decided about a zone, since when, and when it is looked at
+// Sentences says what was decided about a zone, since when, and when it is read
 // next, as of a moment.
 func (z Zone) Sentences(now time.Time) []string {
 	lines := []string{z.headline()}
@@ -191,7 +191,7 @@ func (d Decision) sentences(now time.Time) []string {
 	return lines
 }
 
-// sentence says when and why the zone is looked at next.
+// sentence says when and why the zone is read next.
 func (n *Next) sentence() string {
 	switch {
 	case n == nil:

@@ -258,7 +258,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 
 // forget drops what is remembered of deployments that the accepted state no longer
 // declares. One that comes back later begins anew: what is live by then may be
-// somebody's hand work and must not pass for "once ours".
+// someone's hand work and must not pass for "once ours".
 func (r *Run) forget(ctx context.Context, p *planned) error {
 	if p.facts.Shrunk() {
 		return nil

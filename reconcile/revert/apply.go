@@ -60,7 +60,7 @@ func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) e
 	return errors.Join(err, r.Records.Record(lingering, g.writes.Failed(report.Results)...), g.dropHolds(lingering, report.Results))
 }
 
-// recordOrder puts on record that somebody reverts, and what of guards was overridden.
+// recordOrder puts on record that someone reverts, and what of guards was overridden.
 func (r *Run) recordOrder(ctx context.Context, p *Planned, zones int) error {
 	what := "writes since " + p.Order.Filter.Since.UTC().Format(time.RFC3339)
 	if c := p.Order.Filter.Commit; c != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // marker is the first line of the comment, by which it is found again.
@@ -30,7 +31,7 @@ const mostApproved = 50_000
 
 // comment is the text for reviewers. Whatever comes from the pull request stands
 // in code spans.
-func (v verdict) comment(pull PullRequest) string {
+func (v verdict) comment(pull reconcile.PullRequest) string {
 	var b bytes.Buffer
 	if v.plan == nil {
 		v.mistakes(&b)
@@ -69,11 +70,11 @@ func refusedComment(err error) string {
 	return "### Seawall: this pull request cannot be read\n\n" + render.Code(err.Error()) + "\n"
 }
 
-// mark is the mark at the head.
-func (v verdict) mark() Mark {
-	m := Mark{Context: "seawall/plan", State: MarkSuccess}
+// status is the commit status of the head.
+func (v verdict) status() reconcile.CommitStatus {
+	m := reconcile.CommitStatus{Context: "seawall/plan", State: reconcile.StatusSuccess}
 	if v.plan == nil {
-		m.State, m.Description = MarkFailure, plural(len(desired.Errors(v.problems)), "mistake", "mistakes")+" in the desired state"
+		m.State, m.Description = reconcile.StatusFailure, plural(len(desired.Errors(v.problems)), "mistake", "mistakes")+" in the desired state"
 		return m
 	}
 	m.Description = v.plan.Summary.String()

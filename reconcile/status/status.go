@@ -179,7 +179,7 @@ func (s *Status) Handler() http.Handler {
 	return mux
 }
 
-// answer writes lines of text that nobody may keep.
+// answer writes lines of text that no one may keep.
 func answer(w http.ResponseWriter, code int, lines ...string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -22,7 +22,7 @@ import (
 //	delivered  the sealed copy is destroyed
 //
 // Wherever a crash falls, what is on record says which of these may have
-// happened. Between intend and confirm nobody can know: such an attempt is
+// happened. Between intend and confirm no one can know: such an attempt is
 // quarantined and never sent again. A person says what became of it, or a platform
 // that lists its tokens does (lost.go).
 
@@ -81,7 +81,7 @@ func (w *Worker) post(ctx context.Context, record diff.TokenRecord, sending func
 	return created, sent, err
 }
 
-// doubt quarantines an attempt that may have made a token whose secret nobody has.
+// doubt quarantines an attempt that may have made a token whose secret no one has.
 func (w *Worker) doubt(ctx context.Context, c diff.Change, record diff.TokenRecord, cause error) reconcile.Result {
 	return reconcile.Result{
 		Change: c, Outcome: reconcile.Quarantined,

@@ -40,10 +40,10 @@ type Accounts struct {
 // account is what was read of one. Who reads the platform holds its turn; its mutex
 // is held for moments.
 type account struct {
-	turn chan struct{} // holds a value while nobody has it
+	turn chan struct{} // holds a value while no one has it
 
 	mu      sync.Mutex
-	taken   time.Time // when somebody took the turn; zero while nobody has it
+	taken   time.Time // when someone took the turn; zero while no one has it
 	listed  []edge.Ruleset
 	at      time.Time // when the list was asked for; zero for never
 	managed map[edge.RulesetID]edge.Ruleset

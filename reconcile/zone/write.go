@@ -127,7 +127,7 @@ func (v *visit) interfered(c diff.Change, answer *edge.Ruleset, unknown bool) bo
 }
 
 // notKept is the result of a write after which something is left to change. It is
-// remembered, so that it is not sent again at once, unless somebody else may be the
+// remembered, so that it is not sent again at once, unless someone else may be the
 // reason.
 func (v *visit) notKept(ctx context.Context, result reconcile.Result, left diff.Change, interfered bool) reconcile.Result {
 	if interfered {
