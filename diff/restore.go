@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/redact"
 )
 
 // Restoration says to what a deployment is to be put back.
@@ -159,6 +160,9 @@ func restored(live edge.Rule, members []Restored, m *managed) (want edge.Rule, o
 		categories: categorySlots(o), rules: ruleSlots(o),
 	}
 	for _, member := range members {
+		if bytes.Contains(member.Before, []byte(redact.Mark)) {
+			return want, nil, fmt.Errorf("%s: the history does not have the earlier value, because a secret was in it; write the value by hand", member.Path)
+		}
 		if err := e.set(&want, member.Path, member.Before); err != nil {
 			return want, nil, fmt.Errorf("%s: %w", member.Path, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // The rules of the terminal, which every command keeps:
@@ -43,16 +44,16 @@ type Terminal struct {
 
 func NewTerminal(in, out, err *os.File) *Terminal {
 	t := &Terminal{
-		In: in, Out: out, Err: err,
+		In: in, Out: edge.RedactWriter(out), Err: edge.RedactWriter(err),
 		inTTY:  term.IsTerminal(int(in.Fd())),
 		outTTY: term.IsTerminal(int(out.Fd())),
 		errTTY: term.IsTerminal(int(err.Fd())),
 	}
 	if t.errTTY {
-		t.screen = &screen{out: err, width: func() int { width, _, _ := term.GetSize(int(err.Fd())); return width }}
+		t.screen = &screen{out: t.Err, width: func() int { width, _, _ := term.GetSize(int(err.Fd())); return width }}
 		t.Err = t.screen
 		if t.outTTY {
-			t.Out = aside{t.screen, out}
+			t.Out = aside{t.screen, t.Out}
 		}
 	}
 	colour := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
