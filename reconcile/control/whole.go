@@ -21,7 +21,7 @@ import (
 func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.State, now time.Time) diff.Facts {
 	f := diff.Facts{
 		Before: record.Accepted.Size, After: sizeOf(state), Shrink: guards.Shrink,
-		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(record.Approvals),
+		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(guards.Current(record.Approvals, now)),
 		Zones: map[edge.ZoneID]diff.Labels{}, LabelsBefore: map[edge.ZoneID]diff.Labels{},
 	}
 	for _, account := range state.Accounts {

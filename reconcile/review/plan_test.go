@@ -41,7 +41,7 @@ func TestReviewIsGuarded(t *testing.T) {
 		}, "guards.gold"},
 		"an approval on record": {func(f *fixture) {
 			f.Guards.Rules = []diff.Rule{{Name: "all", Approve: diff.ApproveAll}}
-			f.Approvers = []string{"alice"}
+			f.approvedBy("alice")
 			f.round()
 			f.forge.approve(1, "p1", f.clock.Now(), "alice")
 			f.round()
