@@ -14,6 +14,9 @@ import (
 // marker is the first line of the comment, by which it is found again.
 const marker = "<!-- seawall:plan -->"
 
+// planContext is the context of the status of a head.
+const planContext = "seawall/plan"
+
 // verdict is what is to be said of one head.
 type verdict struct {
 	head, base string
@@ -72,7 +75,7 @@ func refusedComment(err error) string {
 
 // status is the commit status of the head.
 func (v verdict) status() reconcile.CommitStatus {
-	m := reconcile.CommitStatus{Context: "seawall/plan", State: reconcile.StatusSuccess}
+	m := reconcile.CommitStatus{Context: planContext, State: reconcile.StatusSuccess}
 	if v.plan == nil {
 		m.State, m.Description = reconcile.StatusFailure, plural(len(desired.Errors(v.problems)), "mistake", "mistakes")+" in the desired state"
 		return m
