@@ -8,42 +8,42 @@ import (
 )
 
 // Zones lists the zones that pass the filter, in the order of the seed.
-func (p *Platform) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
-	if err := p.enter(ctx, "GET "+edge.ZonesPath()); err != nil {
+func (b BeyondCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
+	if err := b.p.enter(ctx, "GET "+edge.ZonesPath()); err != nil {
 		return nil, err
 	}
-	defer p.mu.Unlock()
+	defer b.p.mu.Unlock()
 	list := []edge.Zone{}
-	for _, z := range p.state.Zones {
+	for _, z := range b.p.state.Zones {
 		if (filter.Name == "" || filter.Name == z.Name) && (filter.Account == "" || filter.Account == z.AccountID) {
-			list = append(list, p.describeZone(z))
+			list = append(list, b.p.describeZone(z))
 		}
 	}
 	return list, nil
 }
 
 // Zone returns one zone.
-func (p *Platform) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
+func (b BeyondCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
 	call := "GET " + edge.ZonePath(id)
-	if err := p.enter(ctx, call); err != nil {
+	if err := b.p.enter(ctx, call); err != nil {
 		return edge.Zone{}, err
 	}
-	defer p.mu.Unlock()
-	z := p.zone(id)
+	defer b.p.mu.Unlock()
+	z := b.p.zone(id)
 	if z == nil {
 		return edge.Zone{}, notFound(call, "zone", string(id))
 	}
-	return p.describeZone(*z), nil
+	return b.p.describeZone(*z), nil
 }
 
 // Accounts lists all accounts, in the order of the seed.
-func (p *Platform) Accounts(ctx context.Context) ([]edge.Account, error) {
-	if err := p.enter(ctx, "GET "+edge.AccountsPath()); err != nil {
+func (b BeyondCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
+	if err := b.p.enter(ctx, "GET "+edge.AccountsPath()); err != nil {
 		return nil, err
 	}
-	defer p.mu.Unlock()
+	defer b.p.mu.Unlock()
 	list := []edge.Account{}
-	for _, a := range p.state.Accounts {
+	for _, a := range b.p.state.Accounts {
 		list = append(list, describeAccount(a))
 	}
 	return list, nil

@@ -63,10 +63,13 @@ func numbered[T any](list []T, query url.Values) ([]T, *wire.Info, error) {
 	}, nil
 }
 
+// directory answers the calls that find zones and accounts.
+type directory struct{ *Server }
+
 // zones is one page of the zones that the caller may read and that pass the
 // filters: name and account.name with an operator before a colon, account.id and
 // status; all of them, or any with match=any.
-func (s *Server) zones(ctx context.Context, r request) (any, *wire.Info, error) {
+func (s directory) zones(ctx context.Context, r request) (any, *wire.Info, error) {
 	query := r.URL.Query()
 	for name, allowed := range map[string][]string{"match": {"all", "any"}, "direction": {"asc", "desc"}, "order": {"name", "status", "account.id", "account.name", "plan.id"}} {
 		if said := query.Get(name); said != "" && !slices.Contains(allowed, said) {
@@ -133,7 +136,7 @@ func holds(value, filter string) bool {
 }
 
 // accounts is one page of the accounts that the caller may read.
-func (s *Server) accounts(ctx context.Context, r request) (any, *wire.Info, error) {
+func (s directory) accounts(ctx context.Context, r request) (any, *wire.Info, error) {
 	all, err := s.Platform.Accounts(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +148,7 @@ func (s *Server) accounts(ctx context.Context, r request) (any, *wire.Info, erro
 	return numbered(all, r.URL.Query())
 }
 
-func (s *Server) account(ctx context.Context, id edge.AccountID) (edge.Account, error) {
+func (s directory) account(ctx context.Context, id edge.AccountID) (edge.Account, error) {
 	all, err := s.Platform.Accounts(ctx)
 	i := slices.IndexFunc(all, func(a edge.Account) bool { return a.ID == id })
 	if err == nil && i < 0 {
@@ -158,7 +161,7 @@ func (s *Server) account(ctx context.Context, id edge.AccountID) (edge.Account, 
 }
 
 // tokensOf are the calls on the tokens that an address is about.
-func (s *Server) tokensOf(route wire.Route) mem.TokenCalls {
+func (s tokenServer) tokensOf(route wire.Route) mem.TokenCalls {
 	if route.Account != "" {
 		return s.Platform.AccountTokens(route.Account)
 	}

@@ -125,7 +125,7 @@ func New(config Config) (*Server, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle(controlPrefix, s.control())
+	mux.Handle(controlPrefix, control{s}.handler())
 	mux.HandleFunc("/", s.serveAPI)
 	s.handler = mux
 	return s, nil
