@@ -30,7 +30,7 @@ func (s *boundedStorage) PackfileWriter() (io.WriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return packbound.NewWriter(w, s.limits), nil
+	return packbound.NewWriter(w, s.limits, nil), nil
 }
 
 // tooLarge tells which bound a pack was over.

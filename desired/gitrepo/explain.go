@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"context"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/packbound"
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/transfer"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // overTime is a fetch that took longer than its source allows.
@@ -63,7 +63,7 @@ func (f *fetch) explain(ctx context.Context, err error) error {
 		e.Reason = firstLine(f.scrub(err.Error())) // cutting first could leave half a secret
 	}
 	if isContext(err) {
-		e.cause = err
+		e.From = err
 	}
 	return e
 }
@@ -101,7 +101,7 @@ func (f *fetch) classify(err error) *Error {
 	case errors.As(err, &over):
 		return &Error{Kind: ErrFetch, Reason: over.Error(), Hint: "raise source.timeout for a large repository or a slow connection"}
 	case errors.As(err, &silence):
-		return &Error{Kind: ErrUnreachable, cause: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that answers slowly"}
+		return &Error{Kind: ErrUnreachable, From: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that answers slowly"}
 	case errors.As(err, &bound):
 		return tooLarge(bound)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -171,31 +171,9 @@ func classifyNetwork(err error) *Error {
 	return &Error{Kind: ErrFetch, Hint: "try git fetch with the same URL by hand"}
 }
 
-// scrub removes the credential from text, in the forms in which it travels.
+// scrub removes credentials from text, and what the address may hold of one.
 func (f *fetch) scrub(text string) string {
-	for _, secret := range f.source.Auth.traces() {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "[secret]")
-		}
-	}
-	return strings.ReplaceAll(text, f.source.URL, f.address.display)
-}
-
-func (a Auth) traces() []string {
-	var out []string
-	pair := func(user, password string) {
-		if password != "" {
-			out = append(out, base64.StdEncoding.EncodeToString([]byte(user+":"+password)), password)
-		}
-	}
-	pair(tokenUser, a.Token.Reveal())
-	if a.Basic != nil {
-		pair(a.Basic.Username, a.Basic.Password.Reveal())
-	}
-	if a.SSH != nil {
-		out = append(out, a.SSH.Key.Reveal(), a.SSH.Passphrase.Reveal())
-	}
-	return out
+	return edge.Redact(strings.ReplaceAll(text, f.source.URL, f.address.display))
 }
 
 // firstLine cuts what may be a whole page of HTML.

@@ -95,8 +95,8 @@ func (f *fetch) run(ctx context.Context) (Fetched, error) {
 		return Fetched{}, err
 	}
 	defer unlock()
-	f.repo.removeLeftovers()
-	f.repo.removeEmptyRefs()
+	removeLeftovers(f.repo.dir)
+	removeEmptyRefs(f.repo.dir)
 
 	if err = f.repo.sound(); err == nil {
 		commit, failed := f.fill(ctx)
@@ -232,7 +232,7 @@ func (f *fetch) commit(st *filesystem.Storage, hash plumbing.Hash) (plumbing.Has
 	if err != nil {
 		return plumbing.ZeroHash, &Error{
 			Kind: ErrRefNotFound, Doing: f.address.doing(f.source.Ref), Reason: "it does not lead to a commit",
-			Hint: "name a branch, a tag of a commit, or a commit that a branch or tag contains", cause: errLeadsNowhere,
+			Hint: "name a branch, a tag of a commit, or a commit that a branch or tag contains", From: errLeadsNowhere,
 		}
 	}
 	return commit.Hash, nil
@@ -313,9 +313,9 @@ func outrun(err error) bool {
 
 // removeLeftovers deletes what a killed fetch left behind. It runs under the
 // lock, so nobody else is writing these.
-func (r *Repo) removeLeftovers() {
+func removeLeftovers(dir string) {
 	for _, glob := range append([]string{"objects/pack/tmp_*"}, leftovers...) {
-		names, _ := filepath.Glob(filepath.Join(r.dir, glob))
+		names, _ := filepath.Glob(filepath.Join(dir, glob))
 		for _, name := range names {
 			_ = os.RemoveAll(name) // the next fetch tries again
 		}

@@ -44,6 +44,8 @@ import (
 
 	git "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
 )
 
 // The references of the store. What they reach survives compaction.
@@ -98,7 +100,7 @@ func (r *Repo) prepare() error {
 	}
 	_, err := git.Open(openStorage(r.dir), nil)
 	if err == nil {
-		err = r.checkHead()
+		err = checkHead(r.dir)
 	}
 	if err == nil {
 		return nil
@@ -108,7 +110,7 @@ func (r *Repo) prepare() error {
 	}
 	// A crash between creation and HEAD leaves parts of a store behind; anything
 	// else is someone's data.
-	name, err := r.foreign()
+	name, err := foreign(r.dir)
 	switch {
 	case err != nil:
 		return storeError("opening", err)
@@ -124,10 +126,10 @@ func (r *Repo) prepare() error {
 
 // checkHead: the library takes any text in HEAD for a commit's, other tools for
 // the sign that this is no repository at all.
-func (r *Repo) checkHead() error {
-	text, err := os.ReadFile(filepath.Join(r.dir, "HEAD"))
+func checkHead(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, "HEAD"))
 	if err == nil && !strings.HasPrefix(string(text), "ref: refs/") {
-		err = damaged("HEAD cannot be read")
+		err = integrity.Damaged("HEAD cannot be read")
 	}
 	return err
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
 )
 
 // Each fetch that brings something adds a pack, and looking an object up goes
@@ -38,7 +40,7 @@ func (r *Repo) compactIfFull() error {
 	case err == nil || len(packs) <= tooManyPacks:
 		return nil
 	case errors.Is(err, plumbing.ErrObjectNotFound):
-		return damaged("%v", err) // in the history, which is not looked at otherwise
+		return integrity.Damaged("%v", err) // in the history, which is not looked at otherwise
 	}
 	return storeError("compacting", err)
 }

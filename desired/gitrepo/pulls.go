@@ -122,8 +122,8 @@ func (p *Pulls) Fetch(ctx context.Context, s Source, pulls []Pull, limits PullLi
 		return nil, nil, err
 	}
 	defer unlock()
-	p.repo.removeLeftovers()
-	p.repo.removeEmptyRefs()
+	removeLeftovers(p.repo.dir)
+	removeEmptyRefs(p.repo.dir)
 	if err := p.mend(); err != nil {
 		return nil, nil, err
 	}
@@ -159,7 +159,7 @@ func (p *Pulls) fetchAll(ctx context.Context, s Source, pulls []Pull, limits Pul
 			return nil, nil, err
 		}
 		if err != nil {
-			p.repo.removeLeftovers() // the part of a pack that came before its bound
+			removeLeftovers(p.repo.dir) // the part of a pack that came before its bound
 			failed = append(failed, PullError{pull, asError(err)})
 			continue
 		}

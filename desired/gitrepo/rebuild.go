@@ -22,8 +22,8 @@ var leftovers = []string{refillGlob, knownHostsGlob, damagedGlob}
 
 // foreign returns the name of something in the folder that no store has; empty
 // for none.
-func (r *Repo) foreign() (string, error) {
-	entries, err := os.ReadDir(r.dir)
+func foreign(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +68,7 @@ func (f *fetch) rebuild(ctx context.Context, why error) (Fetched, error) {
 
 // mayReplace refuses to touch a folder in which there is anything but a store.
 func (r *Repo) mayReplace(why error) error {
-	name, err := r.foreign()
+	name, err := foreign(r.dir)
 	if err != nil {
 		return storeError("reading", err)
 	}

@@ -36,10 +36,10 @@ func (r *Repo) replace(name, text string) error {
 // killed: what they named is fetched again. The good commit is never one of
 // them, and what is wrong with that is for a person to know. The caller holds
 // the lock.
-func (r *Repo) removeEmptyRefs() {
-	root := filepath.Join(r.dir, "refs")
+func removeEmptyRefs(dir string) {
+	root := filepath.Join(dir, "refs")
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || path == filepath.Join(r.dir, filepath.FromSlash(refGood.String())) {
+		if err != nil || !entry.Type().IsRegular() || path == filepath.Join(dir, filepath.FromSlash(refGood.String())) {
 			return nil // what cannot be looked at is told by the fetch
 		}
 		if info, err := entry.Info(); err == nil && info.Size() == 0 {

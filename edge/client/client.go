@@ -83,9 +83,9 @@ type Config struct {
 	ConditionKey string
 
 	// Observe is shown every request that was answered, and its answer; nil is
-	// nobody. A body that may hold a secret is not shown, nor is the credential.
+	// no one. A body that may hold a secret is not shown, nor is the credential.
 	Observe func(deprecation.Request, deprecation.Response)
-	// Failed is told of every try that failed, and why; nil is nobody. It must return at
+	// Failed is called with every try that failed, and why; nil calls nothing. It must return at
 	// once.
 	Failed func(error)
 
@@ -167,7 +167,7 @@ func setDefault[T comparable](value *T, fallback T) {
 	}
 }
 
-// parseBase reads a base address. No error repeats the address: somebody may
+// parseBase reads a base address. No error repeats the address: someone may
 // have put a password into it.
 func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
 	u, err := url.Parse(raw)

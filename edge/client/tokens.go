@@ -52,7 +52,7 @@ func (t tokenCalls) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.
 }
 
 // creationTransport sends creations and rolls. A connection that was kept open may be
-// closed by the other side in the very moment it is used again, and then nobody
+// closed by the other side in the very moment it is used again, and then no one
 // knows whether the token, or its new secret, exists: a new one costs a handshake and leaves no such
 // doubt. It also keeps the rest of an answer that is longer than it announced
 // out of net/http's own log.

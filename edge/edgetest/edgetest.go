@@ -39,7 +39,7 @@ type Fixture struct {
 
 	Forbid     func(edge.ZoneID) error         // takes the credential's permissions for one zone away; nil where there are none
 	Tokens     edge.TokenCreator               // creates tokens on the same platform
-	TokenCount func() int                      // how many there are; nil where nobody can look
+	TokenCount func() int                      // how many there are; nil where no one can look
 	SignIn     func(edge.Secret) edge.Platform // the same platform with another credential; nil where there are none
 	User       string                          // tag of the user of Tokens; empty where it is not known
 	Mute       bool                            // no write is ever answered, though it takes effect

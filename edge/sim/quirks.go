@@ -56,12 +56,12 @@ var quirks = []mem.Quirk{
 	},
 	{
 		Name: QuirkErrorAfter, Argument: mem.Count, Matches: "writes that took effect",
-		Does:     "500 although the write took effect; nobody has the secret of a token that was created or rolled",
+		Does:     "500 although the write took effect; the secret of a token that was created or rolled is lost",
 		Imitates: "a server that fails after it has stored the change",
 	},
 	{
 		Name: QuirkCutAfter, Argument: mem.Count, Matches: "writes that took effect and were not failed by error-after",
-		Does:     "the connection is closed without an answer although the write took effect; nobody has the secret of a token that was created or rolled",
+		Does:     "the connection is closed without an answer although the write took effect; the secret of a token that was created or rolled is lost",
 		Imitates: "a network that fails in the worst moment",
 	},
 	{
@@ -106,7 +106,7 @@ var quirks = []mem.Quirk{
 		Imitates: "the vendor's newer documentation, which differs from the reference",
 	},
 	{
-		Name: QuirkAnnounce, Matches: "requests that lean on something of the calendar, before and after its day",
+		Name: QuirkAnnounce, Matches: "requests that use something in the calendar, before and after its day",
 		Does: "the answer has the headers Deprecation (RFC 9745) and Sunset (RFC 8594) with the calendar's days; of several, " +
 			"those of the day that comes next",
 		Imitates: "what other services send; the reference shows no such header",

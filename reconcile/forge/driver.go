@@ -7,20 +7,22 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // driver is what differs between the forges.
 type driver interface {
 	// user is the id of the account that the token belongs to.
 	user(ctx context.Context) (int64, error)
-	pullRequests(ctx context.Context, branch string) ([]PullRequest, error)
+	pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error)
 
 	// comments lists the comments of a pull request, oldest first.
 	comments(ctx context.Context, pr int) ([]comment, error)
 	create(ctx context.Context, pr int, body string) error
 	update(ctx context.Context, pr int, id int64, body string) error
 
-	status(ctx context.Context, commit string, s Status) error
+	status(ctx context.Context, commit string, s reconcile.CommitStatus) error
 	reviewed(ctx context.Context, pr int) (reviewed, error)
 }
 

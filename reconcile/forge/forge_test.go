@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
 )
@@ -56,7 +57,7 @@ func TestPullRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		base := strings.Repeat("b", 40)
-		want := []forge.PullRequest{
+		want := []reconcile.PullRequest{
 			{Number: 1, Head: headA, Base: base, Title: "raise <b>paranoia</b>", Author: "ana"},
 			{Number: 2, Head: headC, Base: base, Title: "from afar", Author: "mallory", Fork: true},
 		}

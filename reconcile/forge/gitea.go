@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"code.gitea.io/sdk/gitea"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // tea is Gitea or Forgejo.
@@ -74,26 +76,26 @@ func (t *tea) user(ctx context.Context) (int64, error) {
 	return me.ID, nil
 }
 
-func (t *tea) pullRequests(ctx context.Context, branch string) ([]PullRequest, error) {
+func (t *tea) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
 	client, err := t.with(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return teaList("open pull requests", func(o gitea.ListOptions) ([]*gitea.PullRequest, *gitea.Response, error) {
 		return client.ListRepoPullRequests(t.owner, t.name, gitea.ListPullRequestsOptions{ListOptions: o, State: gitea.StateOpen, Sort: "oldest"})
-	}, func(p *gitea.PullRequest) []PullRequest {
+	}, func(p *gitea.PullRequest) []reconcile.PullRequest {
 		switch {
 		case p.Head == nil || p.Base == nil:
-			return []PullRequest{{}} // refused as unsound
+			return []reconcile.PullRequest{{}} // refused as unsound
 		case p.Base.Ref != branch:
 			return nil
 		}
-		return []PullRequest{fromGitea(p)}
+		return []reconcile.PullRequest{fromGitea(p)}
 	})
 }
 
-func fromGitea(p *gitea.PullRequest) PullRequest {
-	return PullRequest{
+func fromGitea(p *gitea.PullRequest) reconcile.PullRequest {
+	return reconcile.PullRequest{
 		Number: int(p.Index),
 		Head:   p.Head.Sha,
 		Base:   p.Base.Sha,
@@ -141,7 +143,7 @@ func (t *tea) update(ctx context.Context, _ int, id int64, body string) error {
 	return err
 }
 
-func (t *tea) status(ctx context.Context, commit string, s Status) error {
+func (t *tea) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
 	client, err := t.with(ctx)
 	if err == nil {
 		_, _, err = client.CreateStatus(t.owner, t.name, commit, gitea.CreateStatusOption{

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v90/github"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // hub is GitHub. The client refuses by itself to send what a known rate limit
@@ -33,8 +35,8 @@ func (h *hub) user(ctx context.Context) (int64, error) {
 	return me.GetID(), err
 }
 
-func (h *hub) pullRequests(ctx context.Context, branch string) ([]PullRequest, error) {
-	return pages("open pull requests", func(number int) (p page[PullRequest], err error) {
+func (h *hub) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
+	return pages("open pull requests", func(number int) (p page[reconcile.PullRequest], err error) {
 		list, answer, err := h.client.PullRequests.List(ctx, h.owner, h.name, &github.PullRequestListOptions{
 			State: "open", Base: branch, Sort: "created", Direction: "asc",
 			ListOptions: github.ListOptions{Page: number, PerPage: perPage},
@@ -50,9 +52,9 @@ func (h *hub) pullRequests(ctx context.Context, branch string) ([]PullRequest, e
 	})
 }
 
-func fromGitHub(p *github.PullRequest) PullRequest {
+func fromGitHub(p *github.PullRequest) reconcile.PullRequest {
 	head, base := p.GetHead().GetRepo(), p.GetBase().GetRepo()
-	return PullRequest{
+	return reconcile.PullRequest{
 		Number: p.GetNumber(),
 		Head:   p.GetHead().GetSHA(),
 		Base:   p.GetBase().GetSHA(),
@@ -88,7 +90,7 @@ func (h *hub) update(ctx context.Context, _ int, id int64, body string) error {
 	return err
 }
 
-func (h *hub) status(ctx context.Context, commit string, s Status) error {
+func (h *hub) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
 	state := string(s.State)
 	status := github.RepoStatus{State: &state, Context: &s.Context, Description: &s.Description}
 	if s.URL != "" {

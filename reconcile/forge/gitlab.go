@@ -10,6 +10,8 @@ import (
 	"time"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // lab is GitLab. Its client repeats reads that failed, and waits where GitLab
@@ -42,8 +44,8 @@ func (l *lab) user(ctx context.Context) (int64, error) {
 	return me.ID, nil
 }
 
-func (l *lab) pullRequests(ctx context.Context, branch string) ([]PullRequest, error) {
-	list, err := pages("open merge requests", func(number int) (p page[PullRequest], err error) {
+func (l *lab) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
+	list, err := pages("open merge requests", func(number int) (p page[reconcile.PullRequest], err error) {
 		list, answer, err := l.client.MergeRequests.ListProjectMergeRequests(l.path, &gitlab.ListProjectMergeRequestsOptions{
 			ListOptions:  gitlab.ListOptions{Page: int64(number), PerPage: perPage},
 			State:        gitlab.Ptr("opened"),
@@ -67,7 +69,7 @@ func (l *lab) pullRequests(ctx context.Context, branch string) ([]PullRequest, e
 }
 
 // bases: a list of merge requests does not say what they are based on.
-func (l *lab) bases(ctx context.Context, branch string, list []PullRequest) error {
+func (l *lab) bases(ctx context.Context, branch string, list []reconcile.PullRequest) error {
 	target, _, err := l.client.Branches.GetBranch(l.path, branch, gitlab.WithContext(ctx))
 	if err != nil {
 		return fmt.Errorf("reading the branch %s: %w", branch, err)
@@ -80,8 +82,8 @@ func (l *lab) bases(ctx context.Context, branch string, list []PullRequest) erro
 	return nil
 }
 
-func fromGitLab(m *gitlab.BasicMergeRequest) PullRequest {
-	return PullRequest{
+func fromGitLab(m *gitlab.BasicMergeRequest) reconcile.PullRequest {
+	return reconcile.PullRequest{
 		Number: int(m.IID),
 		Head:   m.SHA,
 		Title:  m.Title,
@@ -133,7 +135,7 @@ var quickAction = regexp.MustCompile(`(?m)^/`)
 // the rights of the token: "/merge" at the beginning of a line.
 func inert(body string) string { return quickAction.ReplaceAllString(body, " /") }
 
-func (l *lab) status(ctx context.Context, commit string, s Status) error {
+func (l *lab) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
 	options := &gitlab.SetCommitStatusOptions{State: labState(s.State), Name: &s.Context, Description: &s.Description}
 	if s.URL != "" {
 		options.TargetURL = &s.URL
@@ -142,17 +144,17 @@ func (l *lab) status(ctx context.Context, commit string, s Status) error {
 		options.Ref = &s.Ref
 	}
 	_, _, err := l.client.Commits.SetCommitStatus(l.path, commit, options, gitlab.WithContext(ctx))
-	if err != nil && s.State == Pending && strings.Contains(err.Error(), "Cannot transition status via :enqueue from :pending") {
+	if err != nil && s.State == reconcile.StatusPending && strings.Contains(err.Error(), "Cannot transition status via :enqueue from :pending") {
 		return nil // it is pending already; GitLab takes that for a mistake
 	}
 	return err
 }
 
-func labState(s State) gitlab.BuildStateValue {
+func labState(s reconcile.CommitState) gitlab.BuildStateValue {
 	switch s {
-	case Pending:
+	case reconcile.StatusPending:
 		return gitlab.Pending
-	case Success:
+	case reconcile.StatusSuccess:
 		return gitlab.Success
 	}
 	return gitlab.Failed

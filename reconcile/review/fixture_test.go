@@ -93,8 +93,8 @@ func (f *fixture) open(number int, name string, zones ...desired.Zone) {
 }
 
 func (f *fixture) openState(number int, state desired.State) {
-	if !slices.ContainsFunc(f.forge.pulls, func(p PullRequest) bool { return p.Number == number }) {
-		f.forge.pulls = append(f.forge.pulls, PullRequest{Number: number, Author: "dev"})
+	if !slices.ContainsFunc(f.forge.pulls, func(p reconcile.PullRequest) bool { return p.Number == number }) {
+		f.forge.pulls = append(f.forge.pulls, reconcile.PullRequest{Number: number, Author: "dev"})
 	}
 	f.heads.at[number] = state.Commit
 	f.heads.commits[state.Commit] = commit{state: state}
@@ -169,7 +169,7 @@ func (r *records) Approve(ctx context.Context, a []reconcile.Approval) error {
 
 // board is a forge in memory.
 type board struct {
-	pulls      []PullRequest
+	pulls      []reconcile.PullRequest
 	comments   map[int]string
 	marks      []string // "head context state"
 	approvals  map[string][]string
@@ -181,7 +181,7 @@ type board struct {
 	stuck      map[int]bool     // comments on these pull requests are never taken
 }
 
-func (b *board) PullRequests(context.Context) ([]PullRequest, error) {
+func (b *board) PullRequests(context.Context) ([]reconcile.PullRequest, error) {
 	return slices.Clone(b.pulls), b.down
 }
 
@@ -202,7 +202,7 @@ func (b *board) Comment(ctx context.Context, number int, marker, body string) er
 	return b.down
 }
 
-func (b *board) Mark(_ context.Context, commit string, m Mark) error {
+func (b *board) Status(_ context.Context, commit string, m reconcile.CommitStatus) error {
 	b.marks = append(b.marks, commit+" "+m.String())
 	return b.down
 }
