@@ -74,7 +74,7 @@ func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 		return listQuirks(t)
 	}
 	if !slices.Contains(mem.Profiles(), f.profile) {
-		return usage("--profile %q is not one of %s", f.profile, strings.Join(mem.Profiles(), ", "))
+		return cli.Usage("--profile %q is not one of %s", f.profile, strings.Join(mem.Profiles(), ", "))
 	}
 	seed, err := readSeed(f.seed, f.profile)
 	if err != nil {
