@@ -17,7 +17,7 @@ import (
 const callGetAccount wire.Call = "GetAccount"
 
 // vendorPatterns are the calls of the profile vendor: the vendor's calls on
-// rulesets, then those of the contract, then the tokens of accounts.
+// rulesets, then those of the profile extended.
 var vendorPatterns = slices.Concat(
 	vendorRulesets("/zones/{zone_id}"), vendorRulesets("/accounts/{account_id}"),
 	wire.Extended,
@@ -76,11 +76,7 @@ func (s directory) zones(ctx context.Context, r request) (any, *wire.Info, error
 			return nil, nil, failed(http.StatusBadRequest, 0, name+" must be one of "+strings.Join(allowed, ", "))
 		}
 	}
-	all, err := s.Platform.Zones(ctx, edge.ZoneFilter{})
-	if err != nil {
-		return nil, nil, err
-	}
-	all = slices.DeleteFunc(all, func(z edge.Zone) bool {
+	all := slices.DeleteFunc(s.Platform.ZoneSummaries(), func(z edge.Zone) bool {
 		return !passes(z, query) || !s.allows(r.who, "GET "+edge.ZonePath("{zone_id}"), access.OfZone(z.Account.ID, z.ID)).Allowed
 	})
 	if key := zoneKeys[query.Get("order")]; key != nil {
@@ -89,7 +85,11 @@ func (s directory) zones(ctx context.Context, r request) (any, *wire.Info, error
 	if query.Get("direction") == "desc" {
 		slices.Reverse(all)
 	}
-	return numbered(all, query)
+	page, info, err := numbered(all, query)
+	for i := 0; i < len(page) && err == nil; i++ {
+		page[i], err = s.Platform.Zone(ctx, page[i].ID)
+	}
+	return page, info, err
 }
 
 // zoneKeys are the members that zones are ordered and filtered by.

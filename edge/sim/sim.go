@@ -111,7 +111,7 @@ func New(config Config) (*Server, error) {
 	}
 	switch config.Profile {
 	case mem.Extended:
-		s.offered = slices.Concat(wire.Extended, dnsPatterns)
+		s.offered = slices.Concat(wire.Extended, accountTokens(), dnsPatterns)
 	case mem.Vendor:
 		s.offered = slices.Concat(vendorPatterns, dnsPatterns)
 	}
