@@ -53,7 +53,9 @@ type Zone struct {
 }
 
 // Deployment is what a person intends for one managed ruleset in one zone.
-// A nil field is not declared and therefore not managed.
+// A nil field is not declared and therefore not managed. Paranoia, Threshold and
+// Disable are short forms of overrides; no member of an override is declared in
+// both ways.
 type Deployment struct {
 	Ruleset    string // key of the account's RulesetRef
 	Origin     Origin
@@ -62,6 +64,9 @@ type Deployment struct {
 	Paranoia   *Declared[int]
 	Threshold  *Threshold
 	Disable    Disable
+	All        Override       // on the ruleset as a whole
+	Tags       []TagOverride  // in order: of two that hit one rule the later wins
+	Rules      []RuleOverride
 	Unmanaged  *Declared[Unmanaged]
 }
 

@@ -20,6 +20,10 @@ func (z Zone) Fingerprint(account Account) string {
 		Rules      []Declared[RuleRef] `json:",omitempty"`
 		Tags       []Declared[string]  `json:",omitempty"`
 		Unmanaged  *Unmanaged          `json:",omitempty"`
+
+		All           bareOverride   `json:",omitzero"`
+		TagOverrides  []bareOverride `json:",omitempty"`
+		RuleOverrides []bareOverride `json:",omitempty"`
 	}
 	refs := make(map[string]RulesetRef, len(account.Rulesets))
 	for _, ref := range account.Rulesets {
@@ -35,6 +39,7 @@ func (z Zone) Fingerprint(account Account) string {
 		deployments[i] = deployment{
 			Ruleset: ref, Enabled: d.Enabled.Value, Expression: valueOf(d.Expression), Paranoia: valueOf(d.Paranoia),
 			Rules: nowhere(d.Disable.Rules), Tags: nowhere(d.Disable.Tags), Unmanaged: valueOf(d.Unmanaged),
+			All: d.All.bare(), TagOverrides: bareTags(d.Tags), RuleOverrides: bareRules(d.Rules),
 		}
 		if t := d.Threshold; t != nil {
 			deployments[i].Threshold = []any{t.Score.Value, t.Action.Value}

@@ -19,6 +19,9 @@ type Live struct {
 type AccountLive struct {
 	Listed  Observed[[]edge.Ruleset]
 	Managed map[edge.RulesetID]Observed[edge.Ruleset]
+	// Documented says that of the platform no more is known than its reference: a
+	// declaration has only the members of overrides that the reference shows.
+	Documented bool
 }
 
 // Observed is a value that was read, or the reason why it could not be. A

@@ -21,6 +21,9 @@ type Guards struct {
 	// ApprovalsExpire is how long an approval counts before a rollout begins on it; zero is
 	// for good.
 	ApprovalsExpire time.Duration
+	// Documented limits what can be declared to the members of overrides that the
+	// platform's reference shows; see [diff.AccountLive].
+	Documented bool
 }
 
 // Control is what people said, and how far waves have come; reconcile/ledger keeps

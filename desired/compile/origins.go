@@ -55,8 +55,25 @@ func (f mapping) deployment(d desired.Deployment) desired.Deployment {
 	}
 	d.Disable.Rules = each(d.Disable.Rules, func(v desired.Declared[desired.RuleRef]) desired.Declared[desired.RuleRef] { return value(v, f) })
 	d.Disable.Tags = each(d.Disable.Tags, func(v desired.Declared[string]) desired.Declared[string] { return value(v, f) })
+	d.All = f.override(d.All)
+	d.Tags = each(d.Tags, func(o desired.TagOverride) desired.TagOverride {
+		o.Origin, o.Override = f(o.Origin), f.override(o.Override)
+		return o
+	})
+	d.Rules = each(d.Rules, func(o desired.RuleOverride) desired.RuleOverride {
+		o.Origin, o.Override = f(o.Origin), f.override(o.Override)
+		return o
+	})
 	d.Unmanaged = pointer(d.Unmanaged, f)
 	return d
+}
+
+func (f mapping) override(o desired.Override) desired.Override {
+	o.Enabled = pointer(o.Enabled, f)
+	o.Action = pointer(o.Action, f)
+	o.Sensitivity = pointer(o.Sensitivity, f)
+	o.Score = pointer(o.Score, f)
+	return o
 }
 
 func (f mapping) token(t desired.Token) desired.Token {

@@ -62,6 +62,7 @@ func (r *reader) deployment(path string, m member) desired.Deployment {
 	}
 	d.Disable = disable(m.field("disable"))
 	r.paranoiaOnce(at(path, "disable", "tags"), d)
+	r.overrides(path, m, &d)
 	return d
 }
 

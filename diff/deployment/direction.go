@@ -84,7 +84,21 @@ func (m *managed) reached(path diff.Member) []int {
 	return all
 }
 
+// effectDirection compares how one rule behaves before and after a member changed.
+// What a rule does while it is off protects nothing, so while it is off on one side
+// only "enabled" counts.
 func effectDirection(member string, before, after effect) diff.Direction {
+	switch member {
+	case "action":
+		if _, known := actionRank[string(after.action)]; !known && after.enabled && before.action != after.action {
+			return diff.Weakens
+		}
+		fallthrough
+	case "score_threshold", "sensitivity_level":
+		if !before.enabled || !after.enabled {
+			return diff.Neutral
+		}
+	}
 	switch member {
 	case "enabled":
 		if before.enabled == after.enabled {

@@ -63,6 +63,9 @@ func entryMember(list, key, member string) diff.Member {
 	return diff.Member(path)
 }
 
+// wideMember is the path of a ruleset-wide member.
+func wideMember(member string) diff.Member { return diff.Member("overrides." + member) }
+
 func categoryMember(tag, member string) diff.Member { return entryMember("categories", tag, member) }
 
 func ruleMember(id edge.RuleID, member string) diff.Member {

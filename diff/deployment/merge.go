@@ -21,13 +21,13 @@ type merger struct {
 }
 
 // merge returns the overrides that honour the claims, nil where none remain.
-// Categories keep their live order, claimed ones after the rest and sorted;
-// rules, whose order means nothing, are sorted.
+// Categories keep their live order, claimed ones after the rest by their place and
+// name; rules, whose order means nothing, are sorted.
 func (mg *merger) merge(live *edge.Overrides, c claims) *edge.Overrides {
 	if live == nil {
 		live = &edge.Overrides{}
 	}
-	want := mg.mergeWide(live)
+	want := mg.mergeWide(live, c.all)
 	categories := mg.slots("categories", categorySlots(live), c.tags)
 	rules := mg.slots("rules", ruleSlots(live), ruleClaims(c))
 	mg.judge(want, categories, rules)
@@ -42,17 +42,17 @@ func (mg *merger) merge(live *edge.Overrides, c claims) *edge.Overrides {
 	return nonEmpty(want)
 }
 
-// mergeWide settles the ruleset-wide members, which no declaration can claim.
-// Where all managed rules are on by default, "enabled: true" says nothing: it
-// stays, and it stands in for a value that goes, because a merging server keeps
-// what is left out.
-func (mg *merger) mergeWide(live *edge.Overrides) edge.Overrides {
+// mergeWide settles the ruleset-wide members. Where "enabled" is not claimed and
+// all managed rules are on by default, "enabled: true" says nothing: it stays,
+// and it stands in for a value that goes, because a merging server keeps what is
+// left out.
+func (mg *merger) mergeWide(live *edge.Overrides, c claim) edge.Overrides {
 	said := entry{Action: live.Action, Enabled: live.Enabled, SensitivityLevel: live.SensitivityLevel}
-	neutral := live.Enabled != nil && mg.managed.allOn
+	neutral := c.enabled == nil && live.Enabled != nil && mg.managed.allOn
 	if neutral && *live.Enabled {
 		said.Enabled = nil
 	}
-	e := mg.settle(said, claim{}, func(member string) diff.Member { return diff.Member("overrides." + member) })
+	e := mg.settle(said, c, wideMember)
 	if neutral && e.Enabled == nil {
 		e.Enabled = &on
 	}
@@ -79,14 +79,14 @@ func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slo
 		case s.want.isEmpty():
 			s.role = dropped
 		case c.writes():
-			s.role = ours
+			s.role, s.place = ours, c.place
 		default:
 			s.role = kept
 		}
 	}
 	for _, key := range sortedKeys(claims) {
 		if c := claims[key]; !seen[key] && c.writes() {
-			live = append(live, slot{key: key, want: mg.settle(entry{}, c, nil), role: ours})
+			live = append(live, slot{key: key, want: mg.settle(entry{}, c, nil), role: ours, place: c.place})
 		}
 	}
 	return live
@@ -98,7 +98,7 @@ func (mg *merger) settle(live entry, c claim, path func(string) diff.Member) ent
 	want := entry{
 		Action:           settleMember(mg, "action", live.Action, c.action, path),
 		ScoreThreshold:   settleMember(mg, "score_threshold", live.ScoreThreshold, c.score, path),
-		SensitivityLevel: settleMember(mg, "sensitivity_level", live.SensitivityLevel, nil, path),
+		SensitivityLevel: settleMember(mg, "sensitivity_level", live.SensitivityLevel, c.sensitivity, path),
 		Extra:            live.Extra,
 	}
 	switch {

@@ -16,9 +16,10 @@ import (
 func owned(c claims, standIns []diff.Member) []diff.Member {
 	members := slices.Clone(standIns)
 	for member := range c.origins() {
-		if _, key, _ := member.Override(); !c.tags[key].on {
-			members = append(members, member)
+		if _, key, name := member.Override(); name == "enabled" && c.tags[key].on {
+			continue
 		}
+		members = append(members, member)
 	}
 	slices.Sort(members)
 	return members
@@ -27,19 +28,12 @@ func owned(c claims, standIns []diff.Member) []diff.Member {
 // origins maps each claimed member to the line that claims it.
 func (c claims) origins() map[diff.Member]desired.Origin {
 	origins := map[diff.Member]desired.Origin{}
+	c.all.origins(origins, wideMember)
 	for tag, claim := range c.tags {
-		origins[categoryMember(tag, "enabled")] = claim.enabledFrom
+		claim.origins(origins, func(member string) diff.Member { return categoryMember(tag, member) })
 	}
 	for id, claim := range c.rules {
-		if claim.enabled != nil {
-			origins[ruleMember(id, "enabled")] = claim.enabledFrom
-		}
-		if claim.score != nil {
-			origins[ruleMember(id, "score_threshold")] = claim.scoreFrom
-		}
-		if claim.action != nil {
-			origins[ruleMember(id, "action")] = claim.actionFrom
-		}
+		claim.origins(origins, func(member string) diff.Member { return ruleMember(id, member) })
 	}
 	return origins
 }

@@ -111,6 +111,9 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		return
 	}
 	resolved, errs := resolve(at.d, m)
+	if p.in.Live.Accounts[at.account.ID].Documented {
+		errs = append(errs, beyondReference(at.d)...)
+	}
 	for _, e := range errs {
 		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
 	}

@@ -47,20 +47,26 @@ func index(r edge.Ruleset) *managed {
 // claim is what an intent says about one override entry. Members it leaves nil
 // belong to somebody else.
 type claim struct {
-	enabled *bool // the value "enabled" must have
-	on      bool  // "enabled" must not be false: a paranoia tag at or below the level
-	score   *int
-	action  *edge.Action
+	enabled     *bool // the value "enabled" must have
+	on          bool  // "enabled" must not be false: a paranoia tag at or below the level
+	score       *int
+	action      *edge.Action
+	sensitivity *string
 
-	enabledFrom, scoreFrom, actionFrom desired.Origin
+	enabledFrom, scoreFrom, actionFrom, sensitivityFrom desired.Origin
+
+	place int // among the tags that are written; those of one place by name
 }
 
 // writes reports whether a claim puts something there, and does not only
 // forbid something.
-func (c claim) writes() bool { return c.enabled != nil || c.score != nil || c.action != nil }
+func (c claim) writes() bool {
+	return c.enabled != nil || c.score != nil || c.action != nil || c.sensitivity != nil
+}
 
 // claims is a deployment's intent, resolved against the managed ruleset.
 type claims struct {
+	all   claim // on the ruleset-wide members
 	tags  map[string]claim
 	rules map[edge.RuleID]claim
 }
@@ -82,6 +88,9 @@ func resolve(d desired.Deployment, m *managed) (claims, []resolveError) {
 	errs = append(errs, c.claimThreshold(d.Threshold, m)...)
 	errs = append(errs, c.claimTags(d.Disable.Tags, m)...)
 	errs = append(errs, c.claimRules(d.Disable.Rules, d.Threshold != nil, m)...)
+	c.all, _ = claim{}.with(d.All)
+	errs = append(errs, c.overrideTags(d.Tags, m)...)
+	errs = append(errs, c.overrideRules(d.Rules, m)...)
 	return c, errs
 }
 

@@ -15,6 +15,7 @@ type slot struct {
 	live entry
 	want entry
 	role role
+	place int // of one that is ours, among those
 	open bool // live says "enabled: true", nobody claims it, and it is not judged yet
 }
 
@@ -114,6 +115,6 @@ func inOrder(slots []slot) []slot {
 			claimed = append(claimed, s)
 		}
 	}
-	slices.SortFunc(claimed, func(a, b slot) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(claimed, func(a, b slot) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.key, b.key)) })
 	return append(stay, claimed...)
 }

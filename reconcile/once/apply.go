@@ -116,8 +116,10 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) []reconcil
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	gate.stop = stop
+	accounts := zone.NewAccounts(r.Reader, r.Now)
+	accounts.Documented = r.Guards.Documented
 	worker := &zone.Worker{
-		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: gate, Indexes: &deployment.Indexes{}, Now: r.Now,
+		Reader: r.Reader, Writer: r.Writer, Accounts: accounts, Gate: gate, Indexes: &deployment.Indexes{}, Now: r.Now,
 	}
 	zones := byZone(p.plan)
 	total := 0

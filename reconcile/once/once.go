@@ -174,7 +174,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	report.Full = !order.narrow()
 	r.log().DebugContext(ctx, "run begins", "commit", p.state.Commit, "zones", p.scope.Zones())
 	many := zone.Many{
-		Reader: r.Reader, Concurrency: r.concurrency(), Now: r.Now,
+		Reader: r.Reader, Concurrency: r.concurrency(), Documented: r.Guards.Documented, Now: r.Now,
 		Progress: func(done, total int) { r.progress("observing zones", done, total) },
 	}
 	if p.seen, err = many.Read(ctx, p.scope); err != nil {

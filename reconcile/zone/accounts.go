@@ -30,6 +30,9 @@ const (
 // list has another version of it. It is safe for concurrent use. Make it with
 // [NewAccounts].
 type Accounts struct {
+	// Documented is [diff.AccountLive.Documented] of all accounts. Set it before use.
+	Documented bool
+
 	reader edge.Reader
 	now    func() time.Time
 
@@ -74,7 +77,7 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 	}
 	live := diff.AccountLive{
 		Listed:  diff.Observed[[]edge.Ruleset]{Value: listed, Err: err},
-		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{},
+		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}, Documented: a.Documented,
 	}
 	if err != nil {
 		return live, at, nil
@@ -134,7 +137,7 @@ func (a *Accounts) Last(of desired.Account) (diff.AccountLive, bool) {
 	}
 	live := diff.AccountLive{
 		Listed:  diff.Observed[[]edge.Ruleset]{Value: known.listed},
-		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{},
+		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}, Documented: a.Documented,
 	}
 	for _, ref := range deployed(of) {
 		if found, err := deployment.FindRuleset(ref, known.listed); err == nil {

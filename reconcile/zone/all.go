@@ -25,6 +25,7 @@ type All struct {
 type Many struct {
 	Reader      edge.Reader
 	Concurrency int
+	Documented  bool // see [diff.AccountLive]
 	Now         func() time.Time
 	Progress    func(done, total int) // nil shows none
 }
@@ -40,6 +41,7 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 		At: make(map[edge.ZoneID]time.Time, state.Zones()),
 	}
 	accounts := NewAccounts(m.Reader, m.Now)
+	accounts.Documented = m.Documented
 	for _, account := range state.Accounts {
 		if len(account.Zones) == 0 {
 			continue

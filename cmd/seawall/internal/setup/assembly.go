@@ -117,6 +117,7 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 	if a.Guards, err = guards(s.Guards); err != nil {
 		return nil, err
 	}
+	a.Guards.Documented = !s.Platform.Extended()
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
 		a.Declared.source, a.Declared.Compiler = folder, folder

@@ -1,0 +1,118 @@
+package compile
+
+import (
+	"fmt"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// overrides reads the long forms of a deployment, whose short ones were read.
+func (r *reader) overrides(path string, m member, d *desired.Deployment) {
+	if f := m.field("all"); f.exists() {
+		d.All = r.override(at(path, "all"), f)
+	}
+	for i, f := range m.field("tags").elements() {
+		d.Tags = append(d.Tags, desired.TagOverride{
+			Tag: f.field("tag").text(), Origin: f.origin(), Override: r.override(element(path, "tags", i), f),
+		})
+	}
+	for i, f := range m.field("rules").elements() {
+		place := element(path, "rules", i)
+		ref := desired.RuleRef{ID: edge.RuleID(f.field("id").text()), Ref: f.field("ref").text()}
+		r.oneOfIDAndRef(place, f, ref)
+		d.Rules = append(d.Rules, desired.RuleOverride{Rule: ref, Origin: f.origin(), Override: r.override(place, f)})
+	}
+	r.membersOnce(path, *d)
+	r.allOff(path, *d)
+}
+
+// override reads the members of one override. CUE would say "one or more of these"
+// as a comprehension, which reports at the schema.
+func (r *reader) override(path string, f both) desired.Override {
+	var o desired.Override
+	if e := f.field("enabled"); e.exists() {
+		o.Enabled = &desired.Declared[bool]{Value: e.truth(), Origin: e.origin()}
+	}
+	if e := f.field("action"); e.exists() {
+		o.Action = &desired.Declared[edge.Action]{Value: edge.Action(e.text()), Origin: e.origin()}
+	}
+	if e := f.field("sensitivity"); e.exists() {
+		v := declared(e)
+		o.Sensitivity = &v
+	}
+	if e := f.field("score"); e.exists() {
+		o.Score = &desired.Declared[int]{Value: r.score(at(path, "score"), e), Origin: e.origin()}
+	}
+	if o.IsZero() {
+		r.problem(f.origin(), path, "declares nothing", "set enabled, action or sensitivity, or remove it")
+	}
+	return o
+}
+
+// oneOfIDAndRef: see oneOfNameAndID.
+func (r *reader) oneOfIDAndRef(path string, f both, ref desired.RuleRef) {
+	switch {
+	case ref.ID == "" && ref.Ref == "":
+		r.problem(f.origin(), path, "names no rule", "give it an id or a ref")
+	case ref.ID != "" && ref.Ref != "":
+		r.problem(f.origin(), path, "has both an id and a ref", "keep one of the two")
+	}
+}
+
+// membersOnce refuses a member of an override that is declared in two places: in a
+// short and a long form, or in two entries of one list. What only the managed ruleset
+// shows, such as one rule by id and by ref, is found when a plan is made.
+func (r *reader) membersOnce(path string, d desired.Deployment) {
+	tags, rules := map[string]desired.Origin{}, map[desired.RuleRef]desired.Origin{}
+	for _, tag := range d.Disable.Tags {
+		tags[tag.Value] = tag.Origin
+	}
+	for _, ref := range d.Disable.Rules {
+		rules[ref.Value] = ref.Origin
+	}
+	if d.Paranoia != nil {
+		for level := 1; level <= edge.MaxParanoia; level++ {
+			tags[edge.ParanoiaTag(level)] = d.Paranoia.Origin
+		}
+	}
+	seenTags, seenRules := map[string]desired.Origin{}, map[desired.RuleRef]desired.Origin{}
+	for i, o := range d.Tags {
+		place, name := element(path, "tags", i), fmt.Sprintf("the tag %q", o.Tag)
+		once(r, place, name, o.Tag, o.Origin, seenTags)
+		r.enabledOnce(place, name, o.Override, tags[o.Tag])
+	}
+	for i, o := range d.Rules {
+		place, name := element(path, "rules", i), fmt.Sprintf("the rule %s", o.Rule)
+		once(r, place, name, o.Rule, o.Origin, seenRules)
+		r.enabledOnce(place, name, o.Override, rules[o.Rule])
+	}
+}
+
+// once refuses a second entry for one tag or rule: which of the two counts would
+// depend on their order.
+func once[K comparable](r *reader, path, name string, key K, origin desired.Origin, seen map[K]desired.Origin) {
+	if first, twice := seen[key]; twice {
+		r.unit.Problems = append(r.unit.Problems, twoPlaces(path, origin, name+" is in the list twice", first))
+		return
+	}
+	seen[key] = origin
+}
+
+// enabledOnce refuses enabled where a short form, which is at first, sets it too.
+func (r *reader) enabledOnce(path, name string, o desired.Override, first desired.Origin) {
+	if o.Enabled != nil && !first.IsZero() {
+		r.unit.Problems = append(r.unit.Problems, twoPlaces(at(path, "enabled"), o.Enabled.Origin,
+			fmt.Sprintf("enabled of %s is already declared at %s", name, first), first))
+	}
+}
+
+// allOff: a paranoia level runs the rules up to it, and all switches them off.
+func (r *reader) allOff(path string, d desired.Deployment) {
+	if off := d.All.Enabled; d.Paranoia != nil && off != nil && !off.Value {
+		r.unit.Problems = append(r.unit.Problems, twoPlaces(at(path, "all", "enabled"), off.Origin,
+			"disables every rule, so paranoia has no effect", d.Paranoia.Origin))
+	}
+}
+
+func element(path, list string, i int) string { return fmt.Sprintf("%s[%d]", at(path, list), i) }
