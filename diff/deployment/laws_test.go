@@ -109,11 +109,14 @@ func assertIntent(t *rapid.T, d desired.Deployment, rule edge.Rule) {
 	if o == nil {
 		o = &edge.Overrides{}
 	}
-	enabled := map[string]*bool{}
+	tags, rules := map[string]edge.CategoryOverride{}, map[edge.RuleID]edge.RuleOverride{}
 	for _, c := range o.Categories {
-		enabled[c.Category] = c.Enabled
+		tags[c.Category] = c
 	}
-	isOff := func(tag string) bool { return enabled[tag] != nil && !*enabled[tag] }
+	for _, r := range o.Rules {
+		rules[r.ID] = r
+	}
+	isOff := func(tag string) bool { return tags[tag].Enabled != nil && !*tags[tag].Enabled }
 	if d.Paranoia != nil {
 		for level := 1; level <= 4; level++ {
 			tag := edge.ParanoiaTag(level)
@@ -127,24 +130,23 @@ func assertIntent(t *rapid.T, d desired.Deployment, rule edge.Rule) {
 			t.Fatalf("tag %s is not off", tag.Value)
 		}
 	}
-	find := func(id edge.RuleID) edge.RuleOverride {
-		for _, r := range o.Rules {
-			if r.ID == id {
-				return r
-			}
-		}
-		return edge.RuleOverride{}
-	}
 	for _, ref := range d.Disable.Rules {
-		if r := find(ref.Value.ID); r.Enabled == nil || *r.Enabled {
+		if r := rules[ref.Value.ID]; r.Enabled == nil || *r.Enabled {
 			t.Fatalf("rule %s is not off", ref.Value.ID)
 		}
 	}
 	if d.Threshold != nil {
-		r := find(difftest.RuleID(8))
+		r := rules[difftest.RuleID(8)]
 		if r.ScoreThreshold == nil || *r.ScoreThreshold != d.Threshold.Score.Value || r.Action == nil || *r.Action != d.Threshold.Action.Value {
 			t.Fatalf("threshold is %+v", r)
 		}
+	}
+	assertLong(t, d.All, entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel})
+	for _, want := range d.Tags {
+		assertLong(t, want.Override, categoryEntry(tags[want.Tag]))
+	}
+	for _, want := range d.Rules {
+		assertLong(t, want.Override, ruleEntry(rules[want.Rule.ID]))
 	}
 	if rule.IsEnabled() != d.Enabled.Value {
 		t.Fatal("enabled is not as declared")
@@ -154,6 +156,87 @@ func assertIntent(t *rapid.T, d desired.Deployment, rule edge.Rule) {
 	}
 }
 
+// assertLong checks an entry against the members declared for it.
+func assertLong(t *rapid.T, want desired.Override, have entry) {
+	if want.Enabled != nil && !same(&want.Enabled.Value, have.Enabled) ||
+		want.Action != nil && !same(&want.Action.Value, have.Action) ||
+		want.Sensitivity != nil && !same(&want.Sensitivity.Value, have.SensitivityLevel) ||
+		want.Score != nil && !same(&want.Score.Value, have.ScoreThreshold) {
+		t.Fatalf("declared %+v, got %+v", want, have)
+	}
+}
+
+// What a tag is declared to be holds on each of its rules, unless a rule's own entry, a
+// later tag, or a short form says otherwise.
+func TestTheLaterTagTakesPrecedence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDecided(t)
+		d.Paranoia, d.Disable = nil, desired.Disable{}
+		live := difftest.Execute(difftest.GenOverrides(t))
+		p := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live)})
+		if len(p.Changes) == 0 || len(p.Problems) > 0 {
+			return
+		}
+		after := overridesOf(difftest.UpdateOf(p.Changes[0]).Body)
+		m := index(difftest.Managed())
+		actions := map[int]edge.Action{}
+		for _, tag := range d.Tags {
+			for _, i := range m.byTag[tag.Tag] {
+				if tag.Action != nil {
+					actions[i] = tag.Action.Value
+				}
+			}
+		}
+		if after != nil {
+			for _, r := range after.Rules {
+				if i, known := m.byID[r.ID]; known && r.Action != nil {
+					actions[i] = *r.Action
+				}
+			}
+		}
+		effects := m.effects(after)
+		for i, want := range actions {
+			if effects[i].action != want {
+				t.Fatalf("rule %d has %s, want %s\ndeclared %+v\nafter %+v", i, effects[i].action, want, d.Tags, after)
+			}
+		}
+	})
+}
+
+// If a plan says that it strengthens, or changes nothing that counts, no rule protects
+// less than before.
+func TestDirectionIsSound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDecided(t)
+		live := difftest.Execute(difftest.GenOverrides(t))
+		p := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live), Applied: genApplied(t)})
+		if len(p.Changes) == 0 || p.Changes[0].Direction == diff.Weakens {
+			return
+		}
+		m := index(difftest.Managed())
+		before, after := m.effects(overridesOf(live)), m.effects(overridesOf(difftest.UpdateOf(p.Changes[0]).Body))
+		for i := range before {
+			if protects(after[i]) < 0 || lessThan(after[i], before[i]) {
+				t.Fatalf("%s, but rule %d was %+v and becomes %+v", p.Changes[0].Direction, i, before[i], after[i])
+			}
+		}
+	})
+}
+
+// protects ranks what a rule does with a request that it matches; 0 is nothing.
+func protects(e effect) int {
+	if !e.enabled {
+		return 0
+	}
+	return map[edge.Action]int{"log": 1, "challenge": 2, "js_challenge": 2, "managed_challenge": 3, "block": 4}[e.action]
+}
+
+// lessThan reports whether a rule protects less in one of the ways in which it can.
+func lessThan(a, b effect) bool {
+	levels := map[string]int{"eoff": 1, "low": 2, "medium": 3, "": 4, "default": 4}
+	return protects(a) < protects(b) || b.enabled && (levels[a.sensitivity] < levels[b.sensitivity] || b.scored && a.score > b.score)
+}
+
 // A merging platform converges too, except where a removal cannot be said: a
 // ruleset-wide member, or the last entry of a list without a neutral form.
 func TestAMergingPlatformConverges(t *testing.T) {
@@ -161,7 +244,7 @@ func TestAMergingPlatformConverges(t *testing.T) {
 		d := genDecided(t)
 		overrides := difftest.GenOverrides(t)
 		if overrides != nil {
-			overrides.Action, overrides.Enabled = nil, nil
+			overrides.Action, overrides.Enabled, overrides.SensitivityLevel = nil, nil, nil
 		}
 		live := difftest.Execute(overrides)
 		first := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live), Applied: genApplied(t)})

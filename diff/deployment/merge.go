@@ -68,7 +68,7 @@ func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slo
 		c, claimed := claims[s.key]
 		path := func(member string) diff.Member { return entryMember(list, s.key, member) }
 		said := s.live
-		if said.enables() && c.enabled == nil && (!c.on || mg.before[path("")]) {
+		if said.enables() && c.enabled == nil && !mg.before[path("enabled")] && (!c.on || mg.before[path("")]) {
 			s.open, said.Enabled = true, nil
 		}
 		s.want = mg.settle(said, c, path)
@@ -104,7 +104,7 @@ func (mg *merger) settle(live entry, c claim, path func(string) diff.Member) ent
 	switch {
 	case !c.on:
 		want.Enabled = settleMember(mg, "enabled", live.Enabled, c.enabled, path)
-	case live.Enabled != nil && *live.Enabled:
+	case live.Enabled != nil && *live.Enabled && !mg.before[path("enabled")]:
 		want.Enabled = live.Enabled
 	}
 	return want

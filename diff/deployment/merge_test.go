@@ -214,6 +214,46 @@ func TestMerge(t *testing.T) {
 			leftovers: `overrides.rules["R0"].enabled`,
 		},
 		{
+			name: "long forms on a first declaration",
+			intent: difftest.Deployment(
+				difftest.All(difftest.Override("action: log, sensitivity: low")),
+				difftest.Tag("xss", difftest.Override("enabled: true, action: block")), difftest.Tag("php", difftest.Override("sensitivity: default")),
+				difftest.RuleOf(desired.RuleRef{Ref: "ref-5"}, difftest.Override("enabled: true")),
+				difftest.RuleOf(desired.RuleRef{Ref: "score"}, difftest.Override("score: 25"))),
+			want: `{"action":"log","sensitivity_level":"low","categories":[{"category":"xss","action":"block","enabled":true},` +
+				`{"category":"php","sensitivity_level":"default"}],"rules":[{"id":"R5","enabled":true},{"id":"R8","score_threshold":25}]}`,
+		},
+		{
+			name: "tags in their order, then those that a short form disables",
+			live: `{"categories":[{"category":"php","enabled":false},{"category":"zzz","action":"log"}]}`,
+			intent: difftest.Deployment(difftest.Keep, difftest.Paranoia(2), difftest.Tag("xss", difftest.Override("enabled: true")),
+				difftest.Tag("paranoia-level-3", difftest.Override("action: log")), difftest.Tag("php", difftest.Override("enabled: true")),
+				difftest.Tag("paranoia-level-1", difftest.Override("action: log"))),
+			want: `{"categories":[{"category":"zzz","action":"log"},{"category":"xss","enabled":true},{"category":"php","enabled":true},` +
+				`{"category":"PL1","action":"log"},{"category":"PL3","action":"log","enabled":false},{"category":"PL4","enabled":false}]}`,
+			leftovers: `overrides.categories["zzz"].action`,
+		},
+		{
+			name:      "a ruleset-wide member that is declared, beside one that is not",
+			live:      `{"action":"log","enabled":false}`,
+			intent:    difftest.Deployment(difftest.Remove, difftest.All(difftest.Override("action: block"))),
+			want:      `{"action":"block"}`,
+			leftovers: `overrides.enabled`,
+		},
+		{
+			name:   "ruleset-wide members that are no longer declared",
+			live:   `{"action":"log","sensitivity_level":"low","enabled":false}`,
+			intent: difftest.Deployment(difftest.Keep, difftest.All(difftest.Override("enabled: true"))),
+			before: difftest.Members("overrides.action", "overrides.sensitivity_level", "overrides.enabled"),
+			want:   `{"enabled":true}`,
+		},
+		{
+			name:   "a threshold and the rest of its rule",
+			live:   `{"rules":[{"id":"R8","enabled":false}]}`,
+			intent: difftest.Deployment(difftest.Threshold(40, "block"), difftest.RuleOf(desired.RuleRef{Ref: "score"}, difftest.Override("enabled: true, sensitivity: low"))),
+			want:   `{"rules":[{"id":"R8","action":"block","enabled":true,"score_threshold":40,"sensitivity_level":"low"}]}`,
+		},
+		{
 			name:      "what somebody put where a stand-in was is theirs",
 			live:      `{"rules":[{"id":"R0","enabled":false}]}`,
 			intent:    difftest.Deployment(difftest.Keep),

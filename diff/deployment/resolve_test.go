@@ -118,6 +118,39 @@ func TestResolveErrors(t *testing.T) {
 			}},
 		},
 		{
+			"a long form of a tag that is not there", difftest.Managed(), difftest.Deployment(difftest.Tag("sqll", difftest.Override("enabled: true"))),
+			[]problem{{13, `tags: managed ruleset "Core Ruleset" has no tag "sqll"`, `did you mean "sqli"?`}},
+		},
+		{
+			"a long form of a rule that is not there", difftest.Managed(), difftest.Deployment(difftest.RuleOf(desired.RuleRef{Ref: "ref-33"}, difftest.Override("enabled: true"))),
+			[]problem{{14, `rules: managed ruleset "Core Ruleset" has no rule with ref "ref-33" (version 7)`, `did you mean "ref-3"?`}},
+		},
+		{
+			"a score where there is none", difftest.Managed(), difftest.Deployment(difftest.RuleOf(desired.RuleRef{Ref: "ref-3"}, difftest.Override("score: 5"))),
+			[]problem{{
+				15, `rules: ref "ref-3" of managed ruleset "Core Ruleset" has no score`,
+				"only the rule that evaluates the score of a request has one, usually the last",
+			}},
+		},
+		{
+			"one rule by id and by ref", difftest.Managed(),
+			difftest.Deployment(difftest.DisabledRule(0), difftest.RuleOf(desired.RuleRef{Ref: "ref-0"}, difftest.Override("enabled: false, action: log"))),
+			[]problem{{15, `rules: ref "ref-0": enabled is already declared at zones/shop.cue:9:2`, "declare it in one of the two places"}},
+		},
+		{
+			"a threshold in both forms", difftest.Managed(),
+			difftest.Deployment(difftest.Threshold(40, "log"), difftest.RuleOf(desired.RuleRef{Ref: "score"}, difftest.Override("score: 40, action: log"))),
+			[]problem{
+				{15, `rules: ref "score": action is already declared at zones/shop.cue:8:2`, "declare it in one of the two places"},
+				{15, `rules: ref "score": score is already declared at zones/shop.cue:7:2`, "declare it in one of the two places"},
+			},
+		},
+		{
+			"a threshold of a rule that is disabled", difftest.Managed(),
+			difftest.Deployment(difftest.Threshold(40, "log"), difftest.RuleOf(desired.RuleRef{Ref: "score"}, difftest.Override("enabled: false"))),
+			[]problem{{15, `rules: ref "score" is disabled, but its score is declared, at zones/shop.cue:7:2`, "disable the rule or set its score, not both"}},
+		},
+		{
 			"every mistake is told", noScore, difftest.Deployment(difftest.Paranoia(2), difftest.Threshold(40, "block"), difftest.DisableTag("nope-nope"), difftest.DisableRule(desired.RuleRef{Ref: "nope-nope"})),
 			[]problem{
 				{

@@ -133,7 +133,66 @@ func GenDeployment(t *rapid.T) desired.Deployment {
 	for _, tag := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"sqli", "xss", "php"}), 0, 2, rapid.ID).Draw(t, "disabled tags") {
 		d.Disable.Tags = append(d.Disable.Tags, *Declared(10, tag))
 	}
+	if rapid.Bool().Draw(t, "long forms") {
+		genOverridesDeclared(t, &d)
+	}
 	return d
+}
+
+// genOverridesDeclared draws long forms that declare no member twice.
+func genOverridesDeclared(t *rapid.T, d *desired.Deployment) {
+	d.All = genOverride(t, 20)
+	if d.Paranoia != nil && d.All.Enabled != nil {
+		d.All.Enabled.Value = true
+	}
+	enabledTag, enabledRule := map[string]bool{}, map[edge.RuleID]bool{}
+	for _, tag := range d.Disable.Tags {
+		enabledTag[tag.Value] = true
+	}
+	for level := 1; level <= edge.MaxParanoia && d.Paranoia != nil; level++ {
+		enabledTag[edge.ParanoiaTag(level)] = true
+	}
+	for _, rule := range d.Disable.Rules {
+		enabledRule[rule.Value.ID] = true
+	}
+	tags := []string{"paranoia-level-1", "paranoia-level-3", "sqli", "xss", "php"}
+	for i, tag := range rapid.SliceOfNDistinct(rapid.SampledFrom(tags), 0, 3, rapid.ID).Draw(t, "tags") {
+		o := genOverride(t, 30+i)
+		if enabledTag[tag] {
+			o.Enabled = nil
+		}
+		if !o.IsZero() {
+			d.Tags = append(d.Tags, desired.TagOverride{Tag: tag, Origin: At(30 + i), Override: o})
+		}
+	}
+	for i, rule := range rapid.SliceOfNDistinct(rapid.IntRange(0, 8), 0, 3, rapid.ID).Draw(t, "rules") {
+		o := genOverride(t, 40+i)
+		switch {
+		case enabledRule[RuleID(rule)]:
+			o.Enabled = nil
+		case rule == 8 && d.Threshold != nil:
+			o.Action, o.Enabled = nil, nil
+		case rule == 8 && rapid.Bool().Draw(t, "scores"):
+			o.Enabled, o.Score = nil, Declared(40+i, rapid.IntRange(1, 99).Draw(t, "rule score"))
+		}
+		if !o.IsZero() {
+			d.Rules = append(d.Rules, desired.RuleOverride{Rule: desired.RuleRef{ID: RuleID(rule)}, Origin: At(40 + i), Override: o})
+		}
+	}
+}
+
+// genOverride draws an override that is declared in a line, which may be zero.
+func genOverride(t *rapid.T, line int) (o desired.Override) {
+	if rapid.Bool().Draw(t, "enabled is declared") {
+		o.Enabled = Declared(line, rapid.Bool().Draw(t, "enabled"))
+	}
+	if rapid.Bool().Draw(t, "action is declared") {
+		o.Action = Declared(line, rapid.SampledFrom([]edge.Action{"block", "log", "challenge"}).Draw(t, "action"))
+	}
+	if rapid.IntRange(0, 3).Draw(t, "sensitivity is declared") == 0 {
+		o.Sensitivity = Declared(line, rapid.SampledFrom([]string{"default", "medium", "low", "eoff"}).Draw(t, "sensitivity"))
+	}
+	return o
 }
 
 // GenOverrides draws live overrides, nil for none.
@@ -141,8 +200,9 @@ func GenOverrides(t *rapid.T) *edge.Overrides {
 	o := edge.Overrides{Categories: genCategories(t), Rules: genRules(t)}
 	if rapid.IntRange(0, 5).Draw(t, "wide") == 0 {
 		o.Enabled, o.Action = maybeBool.Draw(t, "wide enabled"), maybeAction.Draw(t, "wide action")
+		o.SensitivityLevel = maybeLevel.Draw(t, "wide sensitivity")
 	}
-	if o.Action == nil && o.Enabled == nil && len(o.Categories) == 0 && len(o.Rules) == 0 {
+	if o.Action == nil && o.Enabled == nil && o.SensitivityLevel == nil && len(o.Categories) == 0 && len(o.Rules) == 0 {
 		return nil
 	}
 	return &o
@@ -151,13 +211,19 @@ func GenOverrides(t *rapid.T) *edge.Overrides {
 var (
 	maybeBool   = rapid.Ptr(rapid.Bool(), true)
 	maybeAction = rapid.Ptr(rapid.SampledFrom([]edge.Action{"block", "log"}), true)
+	maybeLevel  = rapid.Custom(func(t *rapid.T) *string {
+		return rapid.SampledFrom([]*string{nil, nil, nil, nil, new("default"), new("low")}).Draw(t, "level")
+	})
 )
 
 func genCategories(t *rapid.T) (list []edge.CategoryOverride) {
 	tags := []string{"paranoia-level-1", "paranoia-level-2", "paranoia-level-3", "paranoia-level-4", "sqli", "xss", "gone"}
 	for _, tag := range rapid.SliceOfN(rapid.SampledFrom(tags), 0, 5).Draw(t, "live tags") {
-		c := edge.CategoryOverride{Category: tag, Enabled: maybeBool.Draw(t, "tag enabled"), Action: maybeAction.Draw(t, "tag action")}
-		if c.Enabled != nil || c.Action != nil {
+		c := edge.CategoryOverride{
+			Category: tag, Enabled: maybeBool.Draw(t, "tag enabled"), Action: maybeAction.Draw(t, "tag action"),
+			SensitivityLevel: maybeLevel.Draw(t, "tag sensitivity"),
+		}
+		if c.Enabled != nil || c.Action != nil || c.SensitivityLevel != nil {
 			list = append(list, c)
 		}
 	}
@@ -166,14 +232,17 @@ func genCategories(t *rapid.T) (list []edge.CategoryOverride) {
 
 func genRules(t *rapid.T) (list []edge.RuleOverride) {
 	for _, i := range rapid.SliceOfNDistinct(rapid.IntRange(0, 10), 0, 4, rapid.ID).Draw(t, "live rules") {
-		r := edge.RuleOverride{ID: RuleID(i), Enabled: maybeBool.Draw(t, "rule enabled"), Action: maybeAction.Draw(t, "rule action")}
+		r := edge.RuleOverride{
+			ID: RuleID(i), Enabled: maybeBool.Draw(t, "rule enabled"), Action: maybeAction.Draw(t, "rule action"),
+			SensitivityLevel: maybeLevel.Draw(t, "rule sensitivity"),
+		}
 		if i == 8 {
 			r.ScoreThreshold = rapid.Ptr(rapid.IntRange(1, 99), true).Draw(t, "live score")
 		}
 		if rapid.IntRange(0, 3).Draw(t, "extra") == 0 {
 			r.Extra = map[string]json.RawMessage{"x_future": json.RawMessage(`{"a":1}`)}
 		}
-		if r.Enabled != nil || r.Action != nil || r.ScoreThreshold != nil || r.Extra != nil {
+		if r.Enabled != nil || r.Action != nil || r.ScoreThreshold != nil || r.SensitivityLevel != nil || r.Extra != nil {
 			list = append(list, r)
 		}
 	}

@@ -3,6 +3,7 @@ package difftest
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,6 +107,51 @@ func DisableRule(ref desired.RuleRef) Intent {
 // DisableTag disables a tag, in line 10.
 func DisableTag(tag string) Intent {
 	return func(d *desired.Deployment) { d.Disable.Tags = append(d.Disable.Tags, *Declared(10, tag)) }
+}
+
+// All declares an override on the ruleset as a whole, in line 12.
+func All(o desired.Override) Intent {
+	return func(d *desired.Deployment) { d.All = o }
+}
+
+// Tag adds an override to the list of tags, in line 13.
+func Tag(tag string, o desired.Override) Intent {
+	return func(d *desired.Deployment) {
+		d.Tags = append(d.Tags, desired.TagOverride{Tag: tag, Origin: At(13), Override: o})
+	}
+}
+
+// RuleOf adds an override to the list of rules, in line 14.
+func RuleOf(ref desired.RuleRef, o desired.Override) Intent {
+	return func(d *desired.Deployment) {
+		d.Rules = append(d.Rules, desired.RuleOverride{Rule: ref, Origin: At(14), Override: o})
+	}
+}
+
+// Override reads members such as "enabled: false, action: log, sensitivity: low,
+// score: 40", all declared in line 15.
+func Override(text string) desired.Override {
+	var o desired.Override
+	for member := range strings.SplitSeq(text, ", ") {
+		name, value, _ := strings.Cut(member, ": ")
+		switch name {
+		case "enabled":
+			o.Enabled = Declared(15, value == "true")
+		case "action":
+			o.Action = Declared(15, edge.Action(value))
+		case "sensitivity":
+			o.Sensitivity = Declared(15, value)
+		case "score":
+			score, err := strconv.Atoi(value)
+			if err != nil {
+				panic(err)
+			}
+			o.Score = Declared(15, score)
+		default:
+			panic("difftest: an override has no member " + name)
+		}
+	}
+	return o
 }
 
 // Unmanaged decides on what no declaration owns, in line 11.

@@ -113,9 +113,11 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c.zones = queue.New(queue.Config[edge.ZoneID]{Workers: config.Concurrency, Admit: c.admission.admit})
 	c.tokens = queue.New(queue.Config[struct{}]{Workers: 1})
 	c.reports = newReports(c)
+	accounts := zone.NewAccounts(config.Reader, time.Now)
+	accounts.Documented = config.Guards.Documented
 	c.zoneWork = &zoneWork{
 		worker: &zone.Worker{
-			Reader: config.Reader, Writer: config.Writer, Accounts: zone.NewAccounts(config.Reader, time.Now), Indexes: &deployment.Indexes{}, Now: time.Now,
+			Reader: config.Reader, Writer: config.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Now: time.Now,
 		},
 		seen: &seen.Cache{}, queue: c.zones, sweep: c.sweep, admission: c.admission, retries: newRetries(),
 		reports: c.reports, outcomes: c.outcomes, outages: config.Outages,
