@@ -103,7 +103,7 @@ func once[K comparable](r *reader, path, name string, key K, origin desired.Orig
 func (r *reader) enabledOnce(path, name string, o desired.Override, first desired.Origin) {
 	if o.Enabled != nil && !first.IsZero() {
 		r.unit.Problems = append(r.unit.Problems, twoPlaces(at(path, "enabled"), o.Enabled.Origin,
-			fmt.Sprintf("enabled of %s is already declared at %s", name, first), first))
+			fmt.Sprintf("enabled of %s is already declared", name), first))
 	}
 }
 

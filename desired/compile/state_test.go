@@ -45,6 +45,10 @@ account: prod: zone: {
 			expression: "true"
 			unmanaged: "keep"
 			disable: rules: ["` + id1 + `", {ref: "r1"}, {id: "` + id2 + `"}]
+			all: action: "log"
+			tags: [{tag: "beta", enabled: true, sensitivity: "low"}]
+			rules: [{ref: "r2", action: "block"}, {id: "` + id2 + `"
+				score: 25}]
 		}
 	}
 	for n in ["a", "b"] {
@@ -81,18 +85,26 @@ account: prod: zone: {
 			for _, r := range d.Disable.Rules {
 				note("  rule", r.Value, r.Origin)
 			}
+			note("  all", d.All.Action.Value, d.All.Action.Origin)
+			note("  tag", d.Tags[0].Tag, d.Tags[0].Origin)
+			note("  tag enabled", d.Tags[0].Enabled.Value, d.Tags[0].Enabled.Origin)
+			note("  tag sensitivity", d.Tags[0].Sensitivity.Value, d.Tags[0].Sensitivity.Origin)
+			for _, r := range d.Rules {
+				note("  override", r.Rule, r.Origin)
+			}
+			note("  rule score", d.Rules[1].Score.Value, d.Rules[1].Score.Origin)
 		}
 	}
 	want := []string{
 		"account = " + id1 + " at base.cue:12:2",
 		"ruleset = Core Ruleset at base.cue:13:11",
-		"a.example = free at gold/zones.cue:15:3",
-		"  deployment = core at gold/zones.cue:17:9",
-		"  enabled = false at gold/zones.cue:17:15",
+		"a.example = free at gold/zones.cue:19:3",
+		"  deployment = core at gold/zones.cue:21:9",
+		"  enabled = false at gold/zones.cue:21:15",
 		"  paranoia = 1 at base.cue:9:13",
-		"b.example = free at gold/zones.cue:15:3",
-		"  deployment = core at gold/zones.cue:17:9",
-		"  enabled = false at gold/zones.cue:17:15",
+		"b.example = free at gold/zones.cue:19:3",
+		"  deployment = core at gold/zones.cue:21:9",
+		"  enabled = false at gold/zones.cue:21:15",
 		"  paranoia = 1 at base.cue:9:13",
 		"shop = gold at gold/zones.cue:4:2",
 		"  deployment = core at gold/zones.cue:7:8",
@@ -106,6 +118,13 @@ account: prod: zone: {
 		"  rule = " + id1 + " at gold/zones.cue:11:21",
 		`  rule = ref "r1" at gold/zones.cue:11:57`,
 		"  rule = " + id2 + " at gold/zones.cue:11:70",
+		"  all = log at gold/zones.cue:12:9",
+		"  tag = beta at gold/zones.cue:13:11",
+		"  tag enabled = true at gold/zones.cue:13:25",
+		"  tag sensitivity = low at gold/zones.cue:13:40",
+		`  override = ref "r2" at gold/zones.cue:14:12`,
+		"  override = " + id2 + " at gold/zones.cue:14:42",
+		"  rule score = 25 at gold/zones.cue:15:5",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("origins (-want +got):\n%s", diff)

@@ -129,6 +129,10 @@ func units() *rapid.Generator[compile.Unit] {
 		}
 		d.Disable.Tags = slice(declared).Draw(t, "tags")
 		d.Disable.Rules = slice(rapid.Just(desired.Declared[desired.RuleRef]{Value: desired.RuleRef{ID: id1, Ref: "r"}})).Draw(t, "rules")
+		override := desired.Override{Enabled: &desired.Declared[bool]{Value: true, Origin: origin.Draw(t, "origin")}, Sensitivity: rapid.Ptr(declared, true).Draw(t, "sensitivity")}
+		d.Tags = slice(rapid.Just(desired.TagOverride{Tag: "t", Override: override})).Draw(t, "long tags")
+		d.Rules = slice(rapid.Just(desired.RuleOverride{Rule: desired.RuleRef{Ref: "r"}, Override: override})).Draw(t, "long rules")
+		d.All.Action = rapid.Ptr(rapid.Just(desired.Declared[edge.Action]{Value: edge.ActionLog}), true).Draw(t, "all")
 		return d
 	})
 	zone := rapid.Custom(func(t *rapid.T) desired.Zone {
