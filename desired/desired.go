@@ -64,8 +64,8 @@ type Deployment struct {
 	Paranoia   *Declared[int]
 	Threshold  *Threshold
 	Disable    Disable
-	All        Override       // on the ruleset as a whole
-	Tags       []TagOverride  // in order: of two that hit one rule the later wins
+	All        Override      // on the ruleset as a whole
+	Tags       []TagOverride // in order: of two that hit one rule the later wins
 	Rules      []RuleOverride
 	Unmanaged  *Declared[Unmanaged]
 }

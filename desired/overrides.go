@@ -48,7 +48,9 @@ func (o Override) sameAs(p Override) bool {
 		sameOrNone(o.Sensitivity, p.Sensitivity) && sameOrNone(o.Score, p.Score)
 }
 
-func (o TagOverride) sameAs(p TagOverride) bool { return o.Tag == p.Tag && o.Override.sameAs(p.Override) }
+func (o TagOverride) sameAs(p TagOverride) bool {
+	return o.Tag == p.Tag && o.Override.sameAs(p.Override)
+}
 
 func (o RuleOverride) sameAs(p RuleOverride) bool {
 	return o.Rule == p.Rule && o.Override.sameAs(p.Override)

@@ -126,11 +126,18 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 		Owned: owned(resolved, standIns),
 	}
-	if at.d.Unmanaged != nil {
+	var conflicts []diff.Problem
+	if at.d.Unmanaged != nil || len(leftovers) == 0 { // else it is refused, and they are named
+		conflicts = m.conflicts(at.d, resolved, overridesOf(want), keptOf(at.d, leftovers))
 		leftovers = nil // decided
 	}
+	for _, problem := range conflicts {
+		p.problem(at, problem)
+	}
 	if len(fields) == 0 && len(leftovers) == 0 {
-		p.in.Memory.keep(id, inputs, target.Owned)
+		if len(conflicts) == 0 {
+			p.in.Memory.keep(id, inputs, target.Owned)
+		}
 		p.out.Settled = append(p.out.Settled, diff.Settled{ID: id, Owned: target.Owned})
 		return
 	}

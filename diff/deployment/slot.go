@@ -11,12 +11,12 @@ import (
 
 // slot is one override entry on its way from live to wanted.
 type slot struct {
-	key  string
-	live entry
-	want entry
-	role role
-	place int // of one that is ours, among those
-	open bool // live says "enabled: true", nobody claims it, and it is not judged yet
+	key   string
+	live  entry
+	want  entry
+	role  role
+	place int  // of one that is ours, among those
+	open  bool // live says "enabled: true", nobody claims it, and it is not judged yet
 }
 
 type role int

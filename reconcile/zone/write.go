@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -182,6 +183,9 @@ func (v *visit) replan(c diff.Change) (diff.Change, *reconcile.Result) {
 		default:
 			return now, nil
 		}
+	}
+	if slices.ContainsFunc(plan.Settled, func(s diff.Settled) bool { return s.ID == c.ID() }) {
+		return c, &reconcile.Result{Change: c, Outcome: reconcile.Converged} // a problem may say that it has no effect
 	}
 	for _, problem := range plan.Problems {
 		if problem.Deployment == c.Deployment {
