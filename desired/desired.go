@@ -68,6 +68,7 @@ type Deployment struct {
 	Tags       []TagOverride // in order: of two that hit one rule the later wins
 	Rules      []RuleOverride
 	Unmanaged  *Declared[Unmanaged]
+	Decisions  []Decision // on single overrides, before Unmanaged
 }
 
 // Threshold is the anomaly score at which the ruleset's last rule acts, and
@@ -95,15 +96,6 @@ func (r RuleRef) String() string {
 	}
 	return string(r.ID)
 }
-
-// Unmanaged is the decision on override entries that are live and not declared.
-type Unmanaged string
-
-// The two decisions; where there is none, a change is refused.
-const (
-	Keep   Unmanaged = "keep"
-	Remove Unmanaged = "remove"
-)
 
 // Token is an API token to exist, in the shape of the documented request body
 // (reference, "API token").

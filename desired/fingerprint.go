@@ -24,6 +24,7 @@ func (z Zone) Fingerprint(account Account) string {
 		All           bareOverride   `json:",omitzero"`
 		TagOverrides  []bareOverride `json:",omitempty"`
 		RuleOverrides []bareOverride `json:",omitempty"`
+		Decisions     []Decision     `json:",omitempty"`
 	}
 	refs := make(map[string]RulesetRef, len(account.Rulesets))
 	for _, ref := range account.Rulesets {
@@ -40,6 +41,7 @@ func (z Zone) Fingerprint(account Account) string {
 			Ruleset: ref, Enabled: d.Enabled.Value, Expression: valueOf(d.Expression), Paranoia: valueOf(d.Paranoia),
 			Rules: nowhere(d.Disable.Rules), Tags: nowhere(d.Disable.Tags), Unmanaged: valueOf(d.Unmanaged),
 			All: d.All.bare(), TagOverrides: bareTags(d.Tags), RuleOverrides: bareRules(d.Rules),
+			Decisions: bareDecisions(d.Decisions),
 		}
 		if t := d.Threshold; t != nil {
 			deployments[i].Threshold = []any{t.Score.Value, t.Action.Value}

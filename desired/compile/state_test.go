@@ -43,7 +43,7 @@ account: prod: zone: {
 		waf: core: {
 			paranoia: 3
 			expression: "true"
-			unmanaged: "keep"
+			unmanaged: "keep", keep: [{all: true}], remove: [{tag: "x"}]
 			disable: rules: ["` + id1 + `", {ref: "r1"}, {id: "` + id2 + `"}]
 			all: action: "log"
 			tags: [{tag: "beta", enabled: true, sensitivity: "low"}]
@@ -92,6 +92,8 @@ account: prod: zone: {
 			for _, r := range d.Rules {
 				note("  override", r.Rule, r.Origin)
 			}
+			note("  decision", d.Decisions[0].Unmanaged+" "+desired.Unmanaged(d.Decisions[0].About()), d.Decisions[0].Origin)
+			note("  decision", d.Decisions[1].Unmanaged+" "+desired.Unmanaged(d.Decisions[1].About()), d.Decisions[1].Origin)
 			note("  rule score", d.Rules[1].Score.Value, d.Rules[1].Score.Origin)
 		}
 	}
@@ -124,6 +126,8 @@ account: prod: zone: {
 		"  tag sensitivity = low at gold/zones.cue:13:40",
 		`  override = ref "r2" at gold/zones.cue:14:12`,
 		"  override = " + id2 + " at gold/zones.cue:14:42",
+		"  decision = keep the override on all rules at gold/zones.cue:10:30",
+		`  decision = remove the tag "x" at gold/zones.cue:10:53`,
 		"  rule score = 25 at gold/zones.cue:15:5",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

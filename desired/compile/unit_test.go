@@ -132,6 +132,7 @@ func units() *rapid.Generator[compile.Unit] {
 		override := desired.Override{Enabled: &desired.Declared[bool]{Value: true, Origin: origin.Draw(t, "origin")}, Sensitivity: rapid.Ptr(declared, true).Draw(t, "sensitivity")}
 		d.Tags = slice(rapid.Just(desired.TagOverride{Tag: "t", Override: override})).Draw(t, "long tags")
 		d.Rules = slice(rapid.Just(desired.RuleOverride{Rule: desired.RuleRef{Ref: "r"}, Override: override})).Draw(t, "long rules")
+		d.Decisions = slice(rapid.Just(desired.Decision{Unmanaged: desired.Keep, Tag: "t"})).Draw(t, "decisions")
 		d.All.Action = rapid.Ptr(rapid.Just(desired.Declared[edge.Action]{Value: edge.ActionLog}), true).Draw(t, "all")
 		return d
 	})

@@ -60,6 +60,7 @@ func (r *reader) deployment(path string, m member) desired.Deployment {
 	if f := m.field("unmanaged"); f.exists() {
 		d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: desired.Unmanaged(f.text()), Origin: f.origin()}
 	}
+	d.Decisions = r.decisions(path, m)
 	d.Disable = disable(m.field("disable"))
 	r.paranoiaOnce(at(path, "disable", "tags"), d)
 	r.overrides(path, m, &d)

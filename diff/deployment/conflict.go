@@ -42,14 +42,6 @@ func (m *managed) conflicts(d desired.Deployment, c claims, want *edge.Overrides
 	return problems
 }
 
-// keptOf are those of the members that are not declared which stay.
-func keptOf(d desired.Deployment, leftovers []diff.Leftover) []diff.Leftover {
-	if d.Unmanaged != nil && d.Unmanaged.Value == desired.Remove {
-		return nil
-	}
-	return leftovers
-}
-
 // anyStops reports whether a rule is on and does more than to log.
 func anyStops(effects []effect, rules []int) bool {
 	return slices.ContainsFunc(rules, func(i int) bool { return effects[i].enabled && effects[i].action != edge.ActionLog })

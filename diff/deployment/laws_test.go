@@ -62,6 +62,14 @@ func mergeJSON(a, b any) any {
 func genDecided(t *rapid.T) desired.Deployment {
 	d := difftest.GenDeployment(t)
 	d.Unmanaged = difftest.Declared(11, rapid.SampledFrom([]desired.Unmanaged{desired.Keep, desired.Remove}).Draw(t, "decision"))
+	for _, tag := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"sqli", "gone", "paranoia-level-2"}), 0, 2, rapid.ID).Draw(t, "decided tags") {
+		d.Decisions = append(d.Decisions, desired.Decision{Tag: tag, Unmanaged: rapid.SampledFrom([]desired.Unmanaged{desired.Keep, desired.Remove}).Draw(t, "on a tag")})
+	}
+	for _, i := range rapid.SliceOfNDistinct(rapid.IntRange(0, 9), 0, 2, rapid.ID).Draw(t, "decided rules") {
+		d.Decisions = append(d.Decisions, desired.Decision{
+			Rule: desired.RuleRef{ID: difftest.RuleID(i)}, Unmanaged: rapid.SampledFrom([]desired.Unmanaged{desired.Keep, desired.Remove}).Draw(t, "on a rule"),
+		})
+	}
 	return d
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -14,7 +13,7 @@ import (
 // in leftovers, as the decision says.
 type merger struct {
 	managed   *managed
-	decision  desired.Unmanaged    // empty: nobody has decided
+	decisions decisions
 	before    map[diff.Member]bool // what the last applied commit owned
 	leftovers []diff.Leftover
 	standIns  []diff.Member // entries of ours that say nothing; see neutral.go
@@ -118,7 +117,7 @@ func settleMember[T any](mg *merger, name string, live, claimed *T, path func(st
 		return nil
 	}
 	mg.leftovers = append(mg.leftovers, diff.Leftover{Path: path(name), Value: *live})
-	if mg.decision == desired.Remove {
+	if mg.decisions.removes(path(name)) {
 		return nil
 	}
 	return live
@@ -130,7 +129,7 @@ func (mg *merger) settleExtra(s *slot, path func(string) diff.Member) {
 	for _, name := range sortedKeys(s.live.Extra) {
 		mg.leftovers = append(mg.leftovers, diff.Leftover{Path: path(name), Value: s.live.Extra[name]})
 	}
-	if mg.decision == desired.Remove {
+	if mg.decisions.removes(path("")) {
 		s.want.Extra = nil
 	}
 }

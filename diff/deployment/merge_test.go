@@ -254,6 +254,16 @@ func TestMerge(t *testing.T) {
 			want:   `{"rules":[{"id":"R8","action":"block","enabled":true,"score_threshold":40,"sensitivity_level":"low"}]}`,
 		},
 		{
+			name: "decisions on single overrides",
+			live: `{"action":"log","enabled":false,"categories":[{"category":"sqli","action":"log"},{"category":"gone","enabled":false}],` +
+				`"rules":[{"id":"R0","action":"log"},{"id":"R1","action":"log"},{"id":"R9","enabled":false}]}`,
+			intent: difftest.Deployment(difftest.Remove, difftest.Decide(desired.Keep, desired.Decision{All: true}, desired.Decision{Tag: "gone"},
+				desired.Decision{Rule: desired.RuleRef{Ref: "ref-0"}}, desired.Decision{Rule: desired.RuleRef{ID: difftest.RuleID(9)}})),
+			want: `{"action":"log","enabled":false,"categories":[{"category":"gone","enabled":false}],"rules":[{"id":"R0","action":"log"},{"id":"R9","enabled":false}]}`,
+			leftovers: `overrides.action overrides.categories["gone"].enabled overrides.categories["sqli"].action overrides.enabled ` +
+				`overrides.rules["R0"].action overrides.rules["R1"].action overrides.rules["R9"].enabled`,
+		},
+		{
 			name:      "what somebody put where a stand-in was is theirs",
 			live:      `{"rules":[{"id":"R0","enabled":false}]}`,
 			intent:    difftest.Deployment(difftest.Keep),
@@ -268,10 +278,11 @@ func TestMerge(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatalf("resolving: %+v", errs)
 			}
-			mg := merger{managed: m, before: test.before}
-			if test.intent.Unmanaged != nil {
-				mg.decision = test.intent.Unmanaged.Value
+			decided, errs := m.decide(test.intent)
+			if len(errs) > 0 {
+				t.Fatalf("deciding: %+v", errs)
 			}
+			mg := merger{managed: m, before: test.before, decisions: decided}
 			if got := difftest.OverridesText(t, mg.merge(difftest.ParseOverrides(t, test.live), c)); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -303,7 +314,7 @@ func TestMergeNeutralEntries(t *testing.T) {
 		{telling, desired.Keep, telling, both},
 		{telling, desired.Remove, "", both},
 	} {
-		mg := merger{managed: index(difftest.Managed()), decision: test.decision}
+		mg := merger{managed: index(difftest.Managed()), decisions: decisions{byDefault: difftest.Declared(11, test.decision)}}
 		if got := difftest.OverridesText(t, mg.merge(difftest.ParseOverrides(t, test.live), claims{})); got != test.want {
 			t.Errorf("decision %q: got %s, want %s", test.decision, got, test.want)
 		}
@@ -332,7 +343,7 @@ func TestMergeWideEnabled(t *testing.T) {
 		{difftest.Managed(), `{"enabled":true}`, desired.Remove, "", "overrides.enabled"},
 		{difftest.Managed(), `{"enabled":false}`, desired.Remove, "", "overrides.enabled"},
 	} {
-		mg := merger{managed: index(test.managed), decision: test.decision}
+		mg := merger{managed: index(test.managed), decisions: decisions{byDefault: difftest.Declared(11, test.decision)}}
 		if got := difftest.OverridesText(t, mg.merge(difftest.ParseOverrides(t, test.live), claims{})); got != test.want {
 			t.Errorf("%s %q: got %s, want %s", test.live, test.decision, got, test.want)
 		}

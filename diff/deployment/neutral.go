@@ -3,7 +3,6 @@ package deployment
 import (
 	"slices"
 
-	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -65,7 +64,7 @@ func (mg *merger) pass(list string, s slot, neutral bool) slot {
 		return s
 	}
 	mg.leftovers = append(mg.leftovers, diff.Leftover{Path: entryMember(list, s.key, "enabled"), Value: true})
-	if mg.decision == desired.Remove {
+	if mg.decisions.removes(entryMember(list, s.key, "")) {
 		return s
 	}
 	return s.opened()

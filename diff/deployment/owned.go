@@ -41,7 +41,7 @@ func (c claims) origins() map[diff.Member]desired.Origin {
 // annotate fills in where each field was asked for, and what rule it is about.
 // A field nobody claims changes because a person said "remove", or because it is
 // no longer declared.
-func annotate(fields []diff.Field, d desired.Deployment, c claims, m *managed) {
+func annotate(fields []diff.Field, d desired.Deployment, c claims, decided decisions, m *managed) {
 	origins := c.origins()
 	origins["enabled"] = d.Enabled.Origin
 	if d.Expression != nil {
@@ -50,8 +50,8 @@ func annotate(fields []diff.Field, d desired.Deployment, c claims, m *managed) {
 	for i := range fields {
 		f := &fields[i]
 		origin, claimed := origins[f.Path]
-		if !claimed && d.Unmanaged != nil && d.Unmanaged.Value == desired.Remove {
-			origin = d.Unmanaged.Origin
+		if !claimed && decided.removes(f.Path) {
+			origin = decided.on(f.Path).Origin
 		}
 		if origin.IsZero() {
 			origin = d.Origin

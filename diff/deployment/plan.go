@@ -114,27 +114,29 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	if p.in.Live.Accounts[at.account.ID].Documented {
 		errs = append(errs, beyondReference(at.d)...)
 	}
+	decided, undecidable := m.decide(at.d)
+	errs = append(errs, undecidable...)
 	for _, e := range errs {
 		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
 	}
 	if len(errs) > 0 {
 		return
 	}
-	want, leftovers, standIns := p.wanted(at, rule, resolved, m)
+	want, leftovers, standIns := p.wanted(at, rule, resolved, decided, m)
 	fields := compare(rule, want, m)
 	target := diff.Target{
 		Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 		Owned: owned(resolved, standIns),
 	}
 	var conflicts []diff.Problem
-	if at.d.Unmanaged != nil || len(leftovers) == 0 { // else it is refused, and they are named
-		conflicts = m.conflicts(at.d, resolved, overridesOf(want), keptOf(at.d, leftovers))
-		leftovers = nil // decided
+	undecided := decided.with("", leftovers)
+	if len(undecided) == 0 { // else it is refused, and they are named
+		conflicts = m.conflicts(at.d, resolved, overridesOf(want), decided.with(desired.Keep, leftovers))
 	}
 	for _, problem := range conflicts {
 		p.problem(at, problem)
 	}
-	if len(fields) == 0 && len(leftovers) == 0 {
+	if len(fields) == 0 && len(undecided) == 0 {
 		if len(conflicts) == 0 {
 			p.in.Memory.keep(id, inputs, target.Owned)
 		}
@@ -142,17 +144,14 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		return
 	}
 	direct(fields, rule, want, m)
-	annotate(fields, at.d, resolved, m)
-	p.out.Changes = append(p.out.Changes, p.change(at, fields, want, target, leftovers))
+	annotate(fields, at.d, resolved, decided, m)
+	p.out.Changes = append(p.out.Changes, p.change(at, fields, want, target, undecided))
 }
 
 // wanted returns the execute rule as it should be: the live one with what the
 // declaration owns written into it.
-func (p *planner) wanted(at place, live edge.Rule, c claims, m *managed) (want edge.Rule, leftovers []diff.Leftover, standIns []diff.Member) {
-	mg := merger{managed: m, before: map[diff.Member]bool{}}
-	if at.d.Unmanaged != nil {
-		mg.decision = at.d.Unmanaged.Value
-	}
+func (p *planner) wanted(at place, live edge.Rule, c claims, decided decisions, m *managed) (want edge.Rule, leftovers []diff.Leftover, standIns []diff.Member) {
+	mg := merger{managed: m, decisions: decided, before: map[diff.Member]bool{}}
 	for _, member := range p.in.Applied[diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID}] {
 		mg.before[member] = true
 	}

@@ -159,6 +159,16 @@ func Unmanaged(decision desired.Unmanaged) Intent {
 	return func(d *desired.Deployment) { d.Unmanaged = Declared(11, decision) }
 }
 
+// Decide decides on single overrides, in line 16.
+func Decide(as desired.Unmanaged, all ...desired.Decision) Intent {
+	return func(d *desired.Deployment) {
+		for _, one := range all {
+			one.Unmanaged, one.Origin = as, At(16)
+			d.Decisions = append(d.Decisions, one)
+		}
+	}
+}
+
 // The two decisions on what no declaration owns.
 var (
 	Keep   = Unmanaged(desired.Keep)

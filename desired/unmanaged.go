@@ -1,0 +1,48 @@
+package desired
+
+import "fmt"
+
+// Unmanaged is the decision on override entries that are live and not declared.
+type Unmanaged string
+
+// The two decisions; where there is none, a change is refused.
+const (
+	Keep   Unmanaged = "keep"
+	Remove Unmanaged = "remove"
+)
+
+// Decision is that on the members of one override that are not declared: of the one
+// on the ruleset as a whole, on a tag, or on a rule. Exactly one of the three is set.
+type Decision struct {
+	Unmanaged Unmanaged
+	Origin    Origin
+	All       bool
+	Tag       string
+	Rule      RuleRef
+}
+
+// Bare is the decision without where it was declared.
+func (d Decision) Bare() Decision {
+	d.Origin = Origin{}
+	return d
+}
+
+func (d Decision) sameAs(o Decision) bool { return d.Bare() == o.Bare() }
+
+func bareDecisions(all []Decision) (bare []Decision) {
+	for _, d := range all {
+		bare = append(bare, d.Bare())
+	}
+	return bare
+}
+
+// About names the override that it is about.
+func (d Decision) About() string {
+	switch {
+	case d.All:
+		return "the override on all rules"
+	case d.Tag != "":
+		return fmt.Sprintf("the tag %q", d.Tag)
+	}
+	return "the rule " + d.Rule.String()
+}
