@@ -4,17 +4,17 @@ import (
 	"context"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 )
 
 // Guards is what the configuration says of guards. The zero value guards against
-// nothing that the zero [diff.Facts] do not.
+// nothing that the zero [guard.Facts] do not.
 type Guards struct {
-	Rules   []diff.Rule // in the order of their names
-	Shrink  diff.Shrink
+	Rules   []guard.Rule // in the order of their names
+	Shrink  guard.Shrink
 	Freezes []Freeze
 	Waves   []Wave
-	Observe []diff.Observe // what is never written
+	Observe []guard.Observe // what is never written
 }
 
 // Control is what people said, and how far waves have come; reconcile/ledger keeps
@@ -30,7 +30,7 @@ type Control interface {
 	Roll(ctx context.Context, change func(Rollout) Rollout) error
 }
 
-// Approval is a person's word for a digest; see [diff.Facts].
+// Approval is a person's word for a digest; see [guard.Facts].
 type Approval struct {
 	Digest string
 	Kind   ApprovalKind

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -66,16 +67,16 @@ type Records interface {
 // Proof says which declaration of a zone was last proved to be live.
 type Proof struct {
 	Zone        edge.ZoneID
-	Fingerprint string      // of the declaration
-	Labels      diff.Labels // of the zone; none and empty are the same
-	Commit      string      // the one under which this declaration, with these labels, was first proved
+	Fingerprint string       // of the declaration
+	Labels      guard.Labels // of the zone; none and empty are the same
+	Commit      string       // the one under which this declaration, with these labels, was first proved
 }
 
 // Acceptance is an accepted commit.
 type Acceptance struct {
 	Commit string
 	Author string // of the commit, as it says itself; empty where that is not known
-	Size   diff.Size
+	Size   guard.Size
 	// State is what the commit declares, in the caller's encoding. Nil keeps what is there
 	// if the commit is the same, and is none if it is another.
 	State []byte
@@ -127,6 +128,6 @@ type Record struct {
 type Accepted struct {
 	Commit string
 	Author string // as in [Acceptance]
-	Size   diff.Size
+	Size   guard.Size
 	State  []byte // nil: none on record
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -31,7 +32,7 @@ type Report struct {
 
 	// Rollout is how far the waves had come when the run began; nil where there is
 	// none. Overridden are the freezes that the run passed because a person said so.
-	Rollout    *diff.Rollout
+	Rollout    *guard.Rollout
 	Overridden []string
 
 	// Err is why the run as a whole failed or stopped early. Told says that the log has it

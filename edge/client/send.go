@@ -54,15 +54,15 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 	o := outcomeOfFailure(answer.Status, sent)
 	switch {
 	case err == nil:
-		return judge(call, token, answer, decode)
+		return judge(call, answer, decode)
 	case ctx.Err() != nil:
 		err = fmt.Errorf("%s: %w", call, ctx.Err())
 	case answer.Status == 0:
-		err = fmt.Errorf("%s: %w: %s", call, edge.ErrUnavailable, conceal(c.reason(err), token))
+		err = fmt.Errorf("%s: %w: %s", call, edge.ErrUnavailable, edge.Redact(c.reason(err)))
 	case o == garbled || o == mumbled:
-		err = call.unreadable(conceal(c.reason(err), token))
+		err = call.unreadable(edge.Redact(c.reason(err)))
 	default: // the status says enough
-		return judge(call, token, answer, decode)
+		return judge(call, answer, decode)
 	}
 	return &attempt{call.class, o, err}
 }
@@ -120,8 +120,8 @@ func (c *Client) observe(call call, answer wire.Response) {
 }
 
 // judge looks into an answer that was read to its end.
-func judge(call call, token edge.Secret, answer wire.Response, decode func(wire.Response) error) *attempt {
-	err := decodeConcealed(answer, token, decode)
+func judge(call call, answer wire.Response, decode func(wire.Response) error) *attempt {
+	err := redacted(decode(answer))
 	o := outcomeOf(answer.Status)
 	if o == succeeded && err != nil {
 		o = contradicted

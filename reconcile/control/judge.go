@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -53,7 +54,7 @@ func (s *state) weighAgain() {
 
 // guarded passes changes that were foreseen through the guards, as one plan.
 func (s *state) guarded(g *Generation, changes []diff.Change) diff.Plan {
-	return diff.Guard(diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil), s.facts(g))
+	return guard.Check(diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil), s.facts(g))
 }
 
 // driftsThatWait are the zones whose drift a limit or an approval holds back.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -114,7 +115,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c.reports = newReports(c)
 	c.zoneWork = &zoneWork{
 		worker: &zone.Worker{
-			Reader: config.Reader, Writer: config.Writer, Accounts: zone.NewAccounts(config.Reader, time.Now), Indexes: &diff.Indexes{}, Now: time.Now,
+			Reader: config.Reader, Writer: config.Writer, Accounts: zone.NewAccounts(config.Reader, time.Now), Indexes: &deployment.Indexes{}, Now: time.Now,
 		},
 		seen: &seen.Cache{}, queue: c.zones, sweep: c.sweep, admission: c.admission, retries: newRetries(),
 		reports: c.reports, outcomes: c.outcomes, outages: config.Outages,

@@ -52,14 +52,15 @@ func light(plan diff.Plan, results []reconcile.Result) found {
 	return f
 }
 
-// someRequest stands for a request that is not kept.
-var someRequest = &diff.Request{Method: "PATCH"}
-
 func lightChange(c diff.Change) diff.Change {
-	if c.Request != nil {
-		c.Request = someRequest
+	c.Fields = nil
+	target := diff.Target{Ruleset: c.Target().Ruleset}
+	switch o := c.Operation.(type) {
+	case diff.DeploymentUpdate:
+		c.Operation = diff.DeploymentUpdate{Target: target, Unmanaged: o.Unmanaged}
+	case diff.DeploymentUndecided:
+		c.Operation = diff.DeploymentUndecided{Target: target, Unmanaged: o.Unmanaged}
 	}
-	c.Fields, c.Target = nil, diff.Target{Ruleset: c.Target.Ruleset}
 	return c
 }
 

@@ -49,13 +49,13 @@ type Zone struct {
 
 // Decision is what was decided about a deployment, or about a zone as a whole.
 type Decision struct {
-	Deployment string  `json:"deployment,omitempty"` // empty: the zone as a whole
-	Stage      Stage   `json:"stage"`
-	Outcome    Outcome `json:"outcome"`
-	Guard      string  `json:"guard,omitempty"` // which one, where the stage is guard
-	Reason     string  `json:"reason"`
-	Release    string  `json:"release,omitempty"` // what changes it
-	Approve    string  `json:"approve,omitempty"` // the digest that a person may approve
+	Deployment string     `json:"deployment,omitempty"` // empty: the zone as a whole
+	Stage      Stage      `json:"stage"`
+	Outcome    Outcome    `json:"outcome"`
+	Guard      diff.Guard `json:"guard,omitempty"` // which one, where the stage is guard
+	Reason     string     `json:"reason"`
+	Release    string     `json:"release,omitempty"` // what changes it
+	Approve    string     `json:"approve,omitempty"` // the digest that a person may approve
 	// Until is when it ends by itself; zero: it does not, or that is not known.
 	Until time.Time `json:"until,omitzero"`
 	Since time.Time `json:"since"` // when it was decided so first
@@ -176,7 +176,7 @@ func (z Zone) headline() string {
 func (d Decision) sentences(now time.Time) []string {
 	where := "Stage " + string(d.Stage)
 	if d.Guard != "" {
-		where += ", guard " + d.Guard
+		where += ", guard " + string(d.Guard)
 	}
 	if d.Deployment != "" {
 		where += ", deployment " + d.Deployment

@@ -28,13 +28,13 @@ import (
 
 // create makes one attempt, from intent to delivery. Once something was sent it is
 // finished even when the work is told to stop.
-func (w *Worker) create(stopped context.Context, c diff.Change) reconcile.Result {
+func (w *Worker) create(stopped context.Context, c diff.Change, creation diff.Creation) reconcile.Result {
 	ctx, sending, cancel := untilSent(stopped)
 	defer cancel()
 	intent := NewIntent()
 	record := diff.TokenRecord{
-		Intent: intent, Key: c.Token, State: diff.TokenIntended, Spec: c.Creation.Body(intent, w.Now()), Hash: c.Creation.Hash,
-		Sink: c.Creation.Sink, Prune: c.Creation.Prune,
+		Intent: intent, Key: c.Token, State: diff.TokenIntended, Spec: creation.Body(intent, w.Now()), Hash: creation.Hash,
+		Sink: creation.Sink, Prune: creation.Prune,
 	}
 	created, sent, err := w.post(ctx, record, sending)
 	switch {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // The rules of the terminal, which every command keeps:
@@ -26,6 +27,8 @@ import (
 //     to try; never as a stack of wrapped errors with a usage page.
 //   - Progress is one line that is wiped; it shows on a terminal that can wipe. Logs
 //     are written above it.
+//   - Nothing is written with a secret in it, whoever put it there: both streams pass
+//     [edge.RedactWriter].
 //   - A question is for terminals. A script is never asked.
 //   - 0 is success and 1 is any failure to do the job; the other codes are in
 //     the help of the command that uses them.
@@ -44,16 +47,16 @@ type Terminal struct {
 // NewTerminal returns the terminal of a process, with what each stream is and may show.
 func NewTerminal(in, out, err *os.File) *Terminal {
 	t := &Terminal{
-		In: in, Out: out, Err: err,
+		In: in, Out: edge.RedactWriter(out), Err: edge.RedactWriter(err),
 		inTTY:  term.IsTerminal(int(in.Fd())),
 		outTTY: term.IsTerminal(int(out.Fd())),
 		errTTY: term.IsTerminal(int(err.Fd())),
 	}
 	if t.errTTY {
-		t.screen = &screen{out: err, width: func() int { width, _, _ := term.GetSize(int(err.Fd())); return width }}
+		t.screen = &screen{out: t.Err, width: func() int { width, _, _ := term.GetSize(int(err.Fd())); return width }}
 		t.Err = t.screen
 		if t.outTTY {
-			t.Out = aside{t.screen, out}
+			t.Out = aside{t.screen, t.Out}
 		}
 	}
 	colour := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"

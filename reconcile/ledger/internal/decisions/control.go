@@ -37,6 +37,7 @@ func (d *Decisions) Approve(ctx context.Context, approvals []reconcile.Approval)
 // Agree is Approve in a change of the caller's.
 func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
 	for _, a := range approvals {
+		a.Who, a.Reason = edge.Redact(a.Who), edge.Redact(a.Reason)
 		counts := a.Kind == reconcile.Approved
 		done, err := tx.ExecContext(ctx, `
 			INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES (?, ?, ?, ?, ?, ?)
@@ -139,6 +140,7 @@ func PutRollout(ctx context.Context, tx *sql.Tx, next reconcile.Rollout) error {
 }
 
 func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout) error {
+	next.Halted = edge.Redact(next.Halted)
 	if next.Equal(have) {
 		return nil
 	}
