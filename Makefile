@@ -70,6 +70,10 @@ plain: ## run the tests of the other packages; with "make race" that is go test 
 	@all=$$($(GO) list ./...) && race=$$($(GO) list $(RACE)) || exit 1; \
 	$(GO) test -timeout $(TEST_TIMEOUT) $$(grep -Fxv "$$race" <<<"$$all")
 
+.PHONY: real
+real: build ## let the vendor's own Go SDK use the simulator (a module of its own)
+	cd integration/vendorsdk && SEAWALL='$(CURDIR)/seawall' $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./...
+
 .PHONY: bench
 bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet
 	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -record '$(RECORD)'

@@ -12,8 +12,9 @@ import (
 type Recorder struct {
 	platform Platform
 
-	mu    sync.Mutex
-	calls []string
+	mu     sync.Mutex
+	calls  []string
+	parent *Recorder // that has the list; nil for this one
 }
 
 // Record returns a recorder in front of p.
@@ -34,6 +35,10 @@ func (r *Recorder) Reset() {
 }
 
 func (r *Recorder) note(call string) {
+	if r.parent != nil {
+		r.parent.note(call)
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls = append(r.calls, call)

@@ -188,7 +188,9 @@ type TokenWriter interface {
 	RollToken(ctx context.Context, id TokenID) (Secret, error)
 }
 
-// TokenPlatform is everything about tokens that the profile "extended" has.
+// TokenPlatform is everything about tokens that the profile "extended" has: about
+// those of the calling user, or those that an account owns, where "user" is to be
+// read as "account".
 type TokenPlatform interface {
 	TokenCreator
 	TokenReader
@@ -219,6 +221,9 @@ func (t Token) Update(spec TokenSpec) Token {
 
 // TokensPath is the path of the calling user's tokens.
 func TokensPath() string { return "/user/tokens" }
+
+// AccountTokensPath is the path of the tokens that an account owns.
+func AccountTokensPath(account AccountID) string { return "/accounts/" + string(account) + "/tokens" }
 
 // TokenPath is the path of one token.
 func TokenPath(id TokenID) string { return TokensPath() + "/" + url.PathEscape(string(id)) }

@@ -166,7 +166,7 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 	return answer, max(seen.sent(false), 1), err
 }
 
-func (c *Client) address(call call) string { return c.base + call.path + query(call) }
+func (c *Client) address(call call) string { return c.url + call.path + query(call) }
 
 func query(call call) string {
 	if len(call.query) == 0 {

@@ -120,7 +120,9 @@ func (t tester) wantSignIn(secret edge.Secret, works bool) {
 	signedIn.Platform = t.SignIn(secret)
 	_, err := signedIn.patiently(t.Zone)
 	if works {
-		t.must(err)
+		if !t.Strict || !errors.Is(err, edge.ErrForbidden) { // a token of the suite may do next to nothing there
+			t.must(err)
+		}
 		return
 	}
 	t.wantIs(err, edge.ErrUnauthenticated)
