@@ -46,6 +46,8 @@ func tooLarge(e *packbound.Error) *Error {
 		err.Reason = fmt.Sprintf("it has an object of %s, over the limit of %s", size(e.Found), size(e.Limit))
 	case packbound.InflatedBytes:
 		err.Reason = fmt.Sprintf("the unpacked data is larger than the limit of %s", size(e.Limit))
+	case packbound.DiskBytes:
+		err.Reason = fmt.Sprintf("it takes %s on disk, over the limit of %s", size(e.Found), size(e.Limit))
 	}
 	return err
 }

@@ -240,7 +240,7 @@ func (f *fetch) commit(st *filesystem.Storage, hash plumbing.Hash) (plumbing.Has
 
 // transfer fetches refs into st, each from exactly the name it is asked for by.
 func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
-	return f.talk(ctx, sources(specs), func(t *transfer.Transfer) error {
+	return f.talk(ctx, sources(specs), func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
 		err := f.remote(&boundedStorage{st, f.limits}).FetchContext(t.Context(), &git.FetchOptions{
 			RefSpecs: specs, Depth: depth, Auth: t, Tags: git.NoTags, Force: true,
 			Prune: strings.Contains(string(specs[0]), "*"),
@@ -285,7 +285,7 @@ func (f *fetch) remote(st storage.Storer) *git.Remote {
 // list returns the refs that the source has; those named NAME^{} are what
 // annotated tags stand for.
 func (f *fetch) list(ctx context.Context) (refs []*plumbing.Reference, err error) {
-	err = f.talk(ctx, nil, func(t *transfer.Transfer) error {
+	err = f.talk(ctx, nil, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
 		refs, err = f.remote(f.storage).ListContext(t.Context(), &git.ListOptions{Auth: t, PeelingOption: git.AppendPeeled})
 		return err
 	})
