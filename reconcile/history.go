@@ -64,6 +64,7 @@ const (
 	ActionRelease    = "release"
 	ActionApprove    = "approve"
 	ActionOverride   = "override"
+	ActionWithdraw   = "withdraw" // of an approval
 	ActionResume     = "resume"
 	ActionRevert     = "revert"
 	ActionInit       = "init"

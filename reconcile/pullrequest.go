@@ -12,7 +12,10 @@ type PullRequest struct {
 	Base   string
 	Title  string // as the author wrote it
 	Author string // the author's name on the forge; empty for a deleted account
-	Fork   bool   // the head is in another project, or that project is gone
+	// AuthorID is the id of the author's account; zero for a deleted one.
+	AuthorID int64
+	Fork     bool // the head is in another project, or that project is gone
+	Labels   []string
 }
 
 // CommitStatus is a status of a commit on a forge.

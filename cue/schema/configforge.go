@@ -16,7 +16,21 @@ type Forge struct {
 	Token     SecretRef
 	CAFile    string // absolute; empty for the system's authorities
 	Comment   bool
-	Approvers []string
+	Approvers []Approver
+	Forks     Forks
+}
+
+// Approver is an account on a forge.
+type Approver struct {
+	Name string
+	ID   int64 // zero: not stated
+}
+
+// Forks says which pull requests from forks get a plan.
+type Forks struct {
+	Plans   string // auto, known or all
+	Label   string
+	PerHour int // plans for each author without write access
 }
 
 // Hook is a webhook.
@@ -37,8 +51,23 @@ func forge(v cue.Value) *Forge {
 		Token:     secret(v, "forge.token"),
 		CAFile:    text(v, "forge.ca_file"),
 		Comment:   comment,
-		Approvers: texts(v, "forge.approvers"),
+		Approvers: approvers(v),
+		Forks:     Forks{text(v, "forge.forks.plans"), text(v, "forge.forks.label"), number(v, "forge.forks.per_hour")},
 	}
+}
+
+// approvers reads names, and accounts with an id.
+func approvers(v cue.Value) (list []Approver) {
+	elements, err := at(v, "forge.approvers").List()
+	for err == nil && elements.Next() {
+		element := elements.Value()
+		if name, err := element.String(); err == nil {
+			list = append(list, Approver{Name: name})
+			continue
+		}
+		list = append(list, Approver{text(element, "name"), int64(number(element, "id"))})
+	}
+	return list
 }
 
 // hooks reads the webhooks; nil where there is none.
@@ -75,9 +104,9 @@ func (c *configReader) checkForge(config *Config) {
 	if !strings.HasPrefix(config.Source.Ref, "refs/heads/") {
 		c.problem("source.ref", fmt.Sprintf("%q is not a branch, but pull requests need a branch", config.Source.Ref), "follow a branch, or leave out forge")
 	}
-	for i, name := range f.Approvers {
-		if strings.HasPrefix(name, "@") {
-			c.problem(fmt.Sprintf("forge.approvers[%d]", i), fmt.Sprintf("%q is not the name of an account", name), "leave out the @; teams are not supported")
+	for i, approver := range f.Approvers {
+		if strings.HasPrefix(approver.Name, "@") {
+			c.problem(fmt.Sprintf("forge.approvers[%d]", i), fmt.Sprintf("%q is not the name of an account", approver.Name), "leave out the @; teams are not supported")
 		}
 	}
 }

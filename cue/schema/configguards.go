@@ -20,6 +20,8 @@ type Guards struct {
 	// Observe selects what is never written. Observing says that this is everything.
 	Observe   []Observe
 	Observing bool
+	// ApprovalsExpire is how long an approval counts that no rollout has begun on.
+	ApprovalsExpire time.Duration
 }
 
 // Observe selects the zones of an account, or of all, that have all of the labels.
@@ -69,7 +71,9 @@ type Wave struct {
 }
 
 func guards(v cue.Value) Guards {
-	g := Guards{Shrink: Shrink{number(v, "shrink.floor"), percent(v, "shrink.share")}}
+	g := Guards{
+		Shrink: Shrink{number(v, "shrink.floor"), percent(v, "shrink.share")}, ApprovalsExpire: duration(v, "approvals.expire"),
+	}
 	each(v, "guards", func(name, path string) {
 		g.Rules = append(g.Rules, Guard{
 			Name: name, Labels: labels(v, path), Approve: text(v, path+".approve"),

@@ -48,7 +48,7 @@ func (s *state) restore(record reconcile.Record) {
 	s.accepted, s.swept = record.Accepted, record.Swept
 	s.accepted.State = nil
 	s.zones = zonesOf(record, s.now(), s.zones.labels)
-	s.approvals.restore(record.Approvals)
+	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
 	s.holds.all = record.Holds
 	s.overtaken = s.foreign(record.Accepted.Commit)
 	s.rollout = newRollouts(record.Rollout)
@@ -80,7 +80,9 @@ func (s *state) accept(a reconcile.Acceptance) {
 // update takes in what people and other processes have put on record.
 func (s *state) update(standing reconcile.Standing) {
 	s.holds.all = standing.Holds
-	s.approvals.replace(standing.Approvals)
+	current := s.guards.Current(standing.Approvals, s.now())
+	s.approvals.replace(current)
+	s.approvals.expire(standing.Approvals, current)
 	s.overtaken = s.foreign(standing.Commit)
 	s.rollout.compare(standing)
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -50,7 +51,7 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 		c.state.weighAgain()
 		c.mu.Unlock()
 	}
-	err = c.recordDivided(ctx)
+	err = errors.Join(c.recordDivided(ctx), c.recordUse(ctx))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state.tick(&t, approved)

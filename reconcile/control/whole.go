@@ -23,7 +23,7 @@ import (
 func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.State, now time.Time) guard.Facts {
 	f := guard.Facts{
 		Before: record.Accepted.Size, After: sizeOf(state), Shrink: guards.Shrink,
-		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(record.Approvals),
+		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(guards.Current(record.Approvals, now)),
 		Zones: map[edge.ZoneID]guard.Labels{}, LabelsBefore: map[edge.ZoneID]guard.Labels{},
 	}
 	for _, account := range state.Accounts {

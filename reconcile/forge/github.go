@@ -59,7 +59,8 @@ func fromGitHub(p *github.PullRequest) reconcile.PullRequest {
 		Head:   p.GetHead().GetSHA(),
 		Base:   p.GetBase().GetSHA(),
 		Title:  p.GetTitle(),
-		Author: p.GetUser().GetLogin(),
+		Author: p.GetUser().GetLogin(), AuthorID: p.GetUser().GetID(),
+		Labels: hubLabels(p.Labels),
 		Fork:   head == nil || base == nil || head.GetID() != base.GetID(),
 	}
 }
@@ -73,7 +74,7 @@ func (h *hub) comments(ctx context.Context, pr int) ([]comment, error) {
 			return p, err
 		}
 		for _, each := range list {
-			p.items = append(p.items, comment{each.GetID(), each.GetUser().GetID(), each.GetBody()})
+			p.items = append(p.items, comment{each.GetID(), each.GetUser().GetID(), each.GetUser().GetLogin(), each.GetBody()})
 		}
 		p.next = answer.NextPage
 		return p, nil
@@ -111,22 +112,62 @@ func (h *hub) reviewed(ctx context.Context, pr int) (reviewed, error) {
 			return p, err
 		}
 		for _, each := range list {
-			p.items = append(p.items, opinions(each.GetUser().GetLogin(), each.GetState(), each.GetCommitID(), each.GetSubmittedAt().Time)...)
+			p.items = append(p.items, opinions(reconcile.Account{ID: each.GetUser().GetID(), Name: each.GetUser().GetLogin()}, each.GetState(), each.GetCommitID(), each.GetSubmittedAt().Time)...)
 		}
 		p.next = answer.NextPage
 		return p, nil
 	})
-	return reviewed{request.GetHead().GetSHA(), request.GetUser().GetLogin(), reviews}, err
+	state := reconcile.PullOpen
+	switch {
+	case request.GetMerged() || request.MergedAt != nil:
+		state = reconcile.PullMerged
+	case request.GetState() == "closed":
+		state = reconcile.PullClosed
+	}
+	return reviewed{request.GetHead().GetSHA(), request.GetUser().GetLogin(), state, reviews}, err
+}
+
+func hubLabels(labels []*github.Label) (names []string) {
+	for _, label := range labels {
+		names = append(names, label.GetName())
+	}
+	return names
+}
+
+func (h *hub) account(ctx context.Context, name string) (reconcile.Account, error) {
+	user, answer, err := h.client.Users.Get(ctx, name)
+	if answer != nil && answer.StatusCode == http.StatusNotFound {
+		return reconcile.Account{}, reconcile.ErrNoAccount
+	}
+	return reconcile.Account{ID: user.GetID(), Name: user.GetLogin()}, err
+}
+
+// access: GitHub answers by name; by then it may be that of another account.
+func (h *hub) access(ctx context.Context, a reconcile.Account) (reconcile.Access, error) {
+	level, answer, err := h.client.Repositories.GetPermissionLevel(ctx, h.owner, h.name, a.Name)
+	if answer != nil && answer.StatusCode == http.StatusNotFound {
+		return reconcile.AccessRead, nil
+	}
+	if err != nil {
+		return reconcile.AccessUnknown, err
+	}
+	write := level.GetPermission() == "admin" || level.GetPermission() == "write"
+	return accessOf(write && level.GetUser().GetID() == a.ID), nil
+}
+
+func (h *hub) private(ctx context.Context) (bool, error) {
+	repository, _, err := h.client.Repositories.Get(ctx, h.owner, h.name)
+	return repository.GetPrivate(), err
 }
 
 // opinions is a review that says something about the whole: none for a remark, or
 // one that is still being written.
-func opinions(user, state, commit string, at time.Time) []review {
+func opinions(user reconcile.Account, state, commit string, at time.Time) []review {
 	switch state {
 	case "APPROVED":
-		return []review{{user, true, commit, at}}
+		return []review{{user, true, true, commit, at}}
 	case "CHANGES_REQUESTED", "REQUEST_CHANGES", "DISMISSED":
-		return []review{{user, false, commit, at}}
+		return []review{{user, false, false, commit, at}}
 	}
 	return nil
 }

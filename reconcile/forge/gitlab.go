@@ -87,16 +87,17 @@ func fromGitLab(m *gitlab.BasicMergeRequest) reconcile.PullRequest {
 		Number: int(m.IID),
 		Head:   m.SHA,
 		Title:  m.Title,
-		Author: labName(m.Author),
+		Author: labAccount(m.Author).Name, AuthorID: labAccount(m.Author).ID,
+		Labels: m.Labels,
 		Fork:   m.SourceProjectID != m.TargetProjectID || m.SourceProjectID == 0,
 	}
 }
 
-func labName(u *gitlab.BasicUser) string {
+func labAccount(u *gitlab.BasicUser) reconcile.Account {
 	if u == nil {
-		return ""
+		return reconcile.Account{}
 	}
-	return u.Username
+	return reconcile.Account{ID: u.ID, Name: u.Username}
 }
 
 func (l *lab) comments(ctx context.Context, pr int) ([]comment, error) {
@@ -111,7 +112,7 @@ func (l *lab) comments(ctx context.Context, pr int) ([]comment, error) {
 		}
 		for _, each := range list {
 			if !each.System {
-				p.items = append(p.items, comment{each.ID, each.Author.ID, each.Body})
+				p.items = append(p.items, comment{each.ID, each.Author.ID, each.Author.Username, each.Body})
 			}
 		}
 		p.next = int(answer.NextPage)
@@ -176,13 +177,13 @@ func (l *lab) reviewed(ctx context.Context, pr int) (r reviewed, err error) {
 	if err != nil {
 		return r, err
 	}
-	r = reviewed{head: request.SHA, author: labName(request.Author)}
+	r = reviewed{head: request.SHA, author: labAccount(request.Author).Name, state: labPullState(request.State)}
 	for _, each := range approvals.ApprovedBy {
 		switch {
 		case each.ApprovedAt == nil:
-			return r, fmt.Errorf("this GitLab version does not report when %s approved, so the approved commit is unknown; update GitLab", labName(each.User))
-		case each.ApprovedAt.After(since):
-			r.reviews = append(r.reviews, review{labName(each.User), true, request.SHA, *each.ApprovedAt})
+			return r, fmt.Errorf("this GitLab version does not report when %s approved, so the approved commit is unknown; update GitLab", labAccount(each.User).Name)
+		default:
+			r.reviews = append(r.reviews, review{labAccount(each.User), each.ApprovedAt.After(since), true, request.SHA, *each.ApprovedAt})
 		}
 	}
 	return r, nil
@@ -204,4 +205,47 @@ func (l *lab) since(ctx context.Context, pr int, head string) (time.Time, error)
 		return time.Time{}, fmt.Errorf("%w: GitLab has not yet processed %.12s", ErrMoved, head)
 	}
 	return *latest.CreatedAt, nil
+}
+
+func labPullState(state string) reconcile.PullState {
+	switch state {
+	case "merged":
+		return reconcile.PullMerged
+	case "closed":
+		return reconcile.PullClosed
+	}
+	return reconcile.PullOpen // "locked" is one that is about to be merged
+}
+
+func (l *lab) account(ctx context.Context, name string) (reconcile.Account, error) {
+	users, _, err := l.client.Users.ListUsers(&gitlab.ListUsersOptions{Username: &name}, gitlab.WithContext(ctx))
+	if err != nil {
+		return reconcile.Account{}, err
+	}
+	for _, user := range users {
+		if strings.EqualFold(user.Username, name) {
+			return reconcile.Account{ID: user.ID, Name: user.Username}, nil
+		}
+	}
+	return reconcile.Account{}, reconcile.ErrNoAccount
+}
+
+// access counts members of the groups above the project too.
+func (l *lab) access(ctx context.Context, a reconcile.Account) (reconcile.Access, error) {
+	member, answer, err := l.client.ProjectMembers.GetInheritedProjectMember(l.path, a.ID, gitlab.WithContext(ctx))
+	if answer != nil && answer.StatusCode == http.StatusNotFound {
+		return reconcile.AccessRead, nil
+	}
+	if err != nil {
+		return reconcile.AccessUnknown, err
+	}
+	return accessOf(member.AccessLevel >= gitlab.DeveloperPermissions && member.State != "blocked"), nil
+}
+
+func (l *lab) private(ctx context.Context) (bool, error) {
+	project, _, err := l.client.Projects.GetProject(l.path, nil, gitlab.WithContext(ctx))
+	if err != nil {
+		return false, err
+	}
+	return project.Visibility == gitlab.PrivateVisibility, nil
 }

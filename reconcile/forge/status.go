@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -20,7 +21,7 @@ var commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 // Status sets a mark at a commit. The same mark is not sent twice in a row by the
 // same process.
 func (f *Forge) Status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
-	s.Description = short(s.Description)
+	s.Description = short(edge.Redact(s.Description))
 	return f.do(ctx, "setting the status "+s.Context, func(ctx context.Context) error {
 		if err := checkStatus(commit, s); err != nil {
 			return err

@@ -14,6 +14,9 @@ import (
 // marker is the first line of the comment, by which it is found again.
 const marker = "<!-- seawall:plan -->"
 
+// planContext is the context of the status of a head.
+const planContext = "seawall/plan"
+
 // verdict is what is to be said of one head.
 type verdict struct {
 	head, base string
@@ -26,7 +29,7 @@ type verdict struct {
 const mistakesTold = 20
 
 // mostApproved is how long a comment may be, in bytes, that a review approves of:
-// [diff.Plan.Markdown] leaves changes out of one that is longer.
+// [render.Markdown] leaves changes out of one that is longer.
 const mostApproved = 50_000
 
 // comment is the text for reviewers. Whatever comes from the pull request stands
@@ -72,7 +75,7 @@ func refusedComment(err error) string {
 
 // status is the commit status of the head.
 func (v verdict) status() reconcile.CommitStatus {
-	m := reconcile.CommitStatus{Context: "seawall/plan", State: reconcile.StatusSuccess}
+	m := reconcile.CommitStatus{Context: planContext, State: reconcile.StatusSuccess}
 	if v.plan == nil {
 		m.State, m.Description = reconcile.StatusFailure, plural(len(desired.Errors(v.problems)), "mistake", "mistakes")+" in the desired state"
 		return m

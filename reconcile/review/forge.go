@@ -16,7 +16,18 @@ type Forge interface {
 	// Status sets a status of a commit.
 	Status(ctx context.Context, commit string, s reconcile.CommitStatus) error
 	// Approvals returns who approves of this very head and said so at a time or later.
-	Approvals(ctx context.Context, number int, head string, since time.Time) ([]string, error)
+	Approvals(ctx context.Context, number int, head string, since time.Time) ([]reconcile.Account, error)
+	// Standing returns what became of a pull request, and who approves of it by now.
+	Standing(ctx context.Context, number int) (reconcile.PullStanding, error)
+	// Remarks returns what people have written on a pull request.
+	Remarks(ctx context.Context, number int) ([]reconcile.Remark, error)
+
+	// Account looks up an account; one that there is not is [reconcile.ErrNoAccount].
+	Account(ctx context.Context, name string) (reconcile.Account, error)
+	// Access returns what an account may do in the project.
+	Access(ctx context.Context, account reconcile.Account) (reconcile.Access, error)
+	// Private reports whether only members see the project.
+	Private(ctx context.Context) (bool, error)
 }
 
 // Heads are the heads of pull requests, as git has them: anybody may have made
@@ -32,5 +43,7 @@ type Heads interface {
 // [reconcile.Control].
 type Records interface {
 	Restore(ctx context.Context) (reconcile.Record, error)
+	Standing(ctx context.Context) (reconcile.Standing, error)
 	Approve(ctx context.Context, approvals []reconcile.Approval) error
+	Withdraw(ctx context.Context, digests []string, reason string) error
 }

@@ -42,7 +42,7 @@ func TestReviewIsGuarded(t *testing.T) {
 		}, "guards.gold"},
 		"an approval on record": {func(f *fixture) {
 			f.Guards.Rules = []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}
-			f.Approvers = []string{"alice"}
+			f.approvedBy("alice")
 			f.round()
 			f.forge.approve(1, "p1", f.clock.Now(), "alice")
 			f.round()

@@ -50,9 +50,7 @@ type Config struct {
 	Tokens *token.Worker
 	Guards reconcile.Guards
 
-	// Approvers are the accounts whose approving review counts as approval of what
-	// the comment says; without them none does.
-	Approvers []string
+	Trust Trust
 	// Comments says whether plans are shown in a comment; without, by the commit status alone.
 	Comments bool
 	// Deprecations says what uses what is deprecated; nil says nothing.
@@ -67,6 +65,16 @@ type Config struct {
 	Timeout     time.Duration // of one pull request in one round; zero is 2 minutes
 	Now         func() time.Time
 	Diagnostics
+}
+
+// Trust says whose word counts.
+type Trust struct {
+	// Approvers are the accounts whose approving review counts as approval of what the
+	// comment says; without them none does. One without an id is the account that has the
+	// name when it is first looked up.
+	Approvers []reconcile.Account
+	Accounts  Accounts // remembers whom that was; nil: nothing
+	Forks     Forks
 }
 
 // Diagnostics is where [Reviews] say how they go.
@@ -85,12 +93,15 @@ const (
 // [New].
 type Reviews struct {
 	Config
-	shown   map[int]shown
-	parts   map[int]part // that are not read through yet
-	kept    kept
-	failing map[int]string // why a pull request was not reviewed in the last round
-	late    map[int]int    // the round in which a pull request took too long, or was not read through
-	rounds  int
+	shown     map[int]shown
+	parts     map[int]part // that are not read through yet
+	kept      kept
+	gate      gate
+	merged    map[int]bool // pull requests with approvals on record that are merged
+	approvers approvers
+	failing   map[int]string // why a pull request was not reviewed in the last round
+	late      map[int]int    // the round in which a pull request took too long, or was not read through
+	rounds    int
 }
 
 // shown is what was last shown on a pull request.
@@ -113,7 +124,7 @@ func New(c Config) *Reviews {
 	c = c.withDefaults()
 	return &Reviews{
 		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
-		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now},
+		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now}, gate: newGate(), merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
 	}
 }
 
@@ -123,6 +134,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Trust.Accounts == nil {
+		c.Trust.Accounts = forgottenAccounts{}
 	}
 	if c.Failed == nil {
 		c.Failed = func(bool) {}
@@ -169,7 +183,9 @@ func (r *Reviews) Round(ctx context.Context) error {
 		return err
 	}
 	r.Outages.Worked(reconcile.OutageForge, "", "list")
+	r.people(ctx)
 	slices.SortFunc(open, byTrust)
+	open = r.pass(ctx, open)
 	open = open[:min(len(open), mostReviewed)]
 	numbers := make([]int, len(open))
 	for i, pull := range open {
@@ -202,6 +218,19 @@ func (r *Reviews) Round(ctx context.Context) error {
 	}
 	r.dropKept()
 	return nil
+}
+
+// people finds out who the approvers are, and which approvals were taken back. What fails
+// is tried again in the next round: until then the reviews of accounts that are not known
+// do not count, and the approvals stay.
+func (r *Reviews) people(ctx context.Context) {
+	for doing, do := range map[string]func(context.Context) error{
+		"looking up approvers": r.bindApprovers, "looking for approvals that were taken back": r.withdraw,
+	} {
+		if err := r.bounded(ctx, do); err != nil && ctx.Err() == nil {
+			r.Log.WarnContext(ctx, "the forge does not say enough about approvals; it is asked again", "doing", doing, "error", err.Error())
+		}
+	}
 }
 
 // logFailure logs why a pull request was not reviewed, once for each cause.
@@ -307,6 +336,11 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 		// Who has approved of what was shown until now has approved of that.
 		fresh := before.base == base.Commit && r.Now().Sub(before.at) < planAgain
 		if err := r.agree(ctx, pull.Number, before); err != nil || fresh {
+			return err
+		}
+	}
+	if !known || before.head != head { // the same head anew is not the author's doing
+		if err := r.mayPlan(ctx, pull); err != nil {
 			return err
 		}
 	}

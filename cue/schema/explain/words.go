@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
 	"cuelang.org/go/cue/errors"
 
 	"github.com/seawall-dev/seawall/edge/nearest"
@@ -191,11 +193,27 @@ func boundWords(v cue.Value) (string, bool) {
 func otherKind(v cue.Value, kinds ...string) string {
 	own := strings.TrimPrefix(strings.TrimPrefix(kindName(v), "a "), "an ")
 	for _, kind := range kinds {
+		if kind == "int" && strings.ContainsAny(numeral(v), "eE") && !strings.HasPrefix(numeral(v), "0x") {
+			return "has an exponent; want a whole number, written with digits only"
+		}
 		if kind != own && kind != v.IncompleteKind().String() {
 			return "is " + kindName(v) + "; want " + article(kind)
 		}
 	}
 	return "is not allowed here"
+}
+
+// numeral is a number as it stands in a file; empty for what is no number there. CUE
+// itself prints 1e999999 as 1.0.
+func numeral(v cue.Value) string {
+	source := v.Source()
+	if field, ok := source.(*ast.Field); ok {
+		source = field.Value
+	}
+	if literal, ok := source.(*ast.BasicLit); ok && (literal.Kind == token.INT || literal.Kind == token.FLOAT) {
+		return literal.Value
+	}
+	return ""
 }
 
 func kindName(v cue.Value) string { return article(v.IncompleteKind().String()) }
@@ -234,6 +252,9 @@ func verdict(v cue.Value, words string) string {
 // shown is the value as a person wrote it.
 func shown(v cue.Value) string {
 	v, _ = v.Default()
+	if literal := numeral(v); literal != "" {
+		return short(literal)
+	}
 	return short(fmt.Sprint(v))
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -12,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/review"
 	"github.com/seawall-dev/seawall/reconcile/token"
@@ -37,12 +39,25 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 	heads := evaluate.NewHeads(d.settings.StateDir, setup.RemoteOf(d.settings.Source), forge.Kind(d.settings.Forge.Kind).HeadRefs(), d.assembly.Declared.Evaluator)
 	return review.NewService(review.Config{
 		Forge: forgeClient, Heads: heads, Base: d.inForce, Reader: platform, Records: d.assembly.Records,
-		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Approvers: d.settings.Forge.Approvers, Comments: d.settings.Forge.Comment,
+		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
 		Deprecations: d.assembly.Deprecations, Budget: d.settings.RequestBudget(), Requests: platform.Requests,
 		Room:        func() int { return config.Budget.Room(share.Budget.Requests / forOtherReviews) },
 		Concurrency: d.settings.Budget.Concurrency, Now: time.Now,
 		Diagnostics: review.Diagnostics{Failed: d.failures.review, Log: d.log, Outages: d.outages},
 	}), nil
+}
+
+// trust says whose word counts on the forge.
+func (d *Daemon) trust() review.Trust {
+	f := d.settings.Forge
+	trust := review.Trust{
+		Accounts: review.AccountFile(filepath.Join(d.settings.StateDir, "approvers.json")),
+		Forks:    review.Forks{Plans: review.ForkPlans(f.Forks.Plans), Label: f.Forks.Label, PerHour: f.Forks.PerHour},
+	}
+	for _, approver := range f.Approvers {
+		trust.Approvers = append(trust.Approvers, reconcile.Account{ID: approver.ID, Name: approver.Name})
+	}
+	return trust
 }
 
 // forOtherReviews is the part of the reviews' budget, one in so many requests, that a

@@ -12,7 +12,7 @@ import (
 
 // guards translates what the configuration says of guards.
 func guards(config schema.Guards) (reconcile.Guards, error) {
-	g := reconcile.Guards{Shrink: guard.Shrink(config.Shrink)}
+	g := reconcile.Guards{Shrink: guard.Shrink(config.Shrink), ApprovalsExpire: config.ApprovalsExpire}
 	for _, rule := range config.Rules {
 		g.Rules = append(g.Rules, guard.Rule{
 			Name: rule.Name, Labels: rule.Labels, Approve: guard.Approve(rule.Approve),
