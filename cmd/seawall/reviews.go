@@ -6,16 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
@@ -67,74 +64,6 @@ func (b board) Mark(ctx context.Context, commit string, m review.Mark) error {
 	return b.Status(ctx, commit, forge.Status{Context: m.Context, State: forge.State(m.State), Description: m.Description})
 }
 
-// heads are the heads of pull requests in a store of their own. They implement
-// [review.Heads].
-type heads struct {
-	store     string
-	source    schema.Source
-	kind      forge.Kind
-	evaluator evaluator
-
-	// refused are the commits over the bound, and what is told of each: what they
-	// are made of does not change, so they are not sent for again.
-	refused map[string]string
-}
-
-func newHeads(s settings, e evaluator) heads {
-	e.bounds = reviewBounds
-	return heads{filepath.Join(s.StateDir, "pulls"), s.Source, forge.Kind(s.Forge.Kind), e, map[string]string{}}
-}
-
-// Fetch brings heads in a worker.
-func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[int]error, error) {
-	if len(numbers) == 0 {
-		return nil, nil, nil
-	}
-	source, err := gitSource(h.source)
-	if err != nil {
-		return nil, nil, err
-	}
-	var answer fetchedPulls
-	runner := worker.Runner{Limits: fetchBounds(2 * h.source.Timeout), Env: fetchEnv} // a list, and what is on it
-	err = runner.Run(ctx, jobPulls, fetchingPulls{h.store, source.Wire(), numbers, h.refs(), h.refused}, func(_ string, out json.RawMessage) error {
-		return json.Unmarshal(out, &answer)
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if answer.Git != nil {
-		return nil, nil, answer.Git
-	}
-	clear(h.refused)
-	maps.Copy(h.refused, answer.Refused)
-	failed := map[int]error{}
-	for number, reason := range answer.Failed {
-		failed[number] = errors.New(reason)
-	}
-	return answer.Heads, failed, nil
-}
-
-// refs is how the names of the refs begin under which the forge itself shows heads.
-// Refs of other names are whose who may push.
-func (h heads) refs() string {
-	if h.kind == forge.GitLab {
-		return "refs/merge-requests/"
-	}
-	return "refs/pull/"
-}
-
-// Compile evaluates a head the way a commit is evaluated that is acted on, and
-// shares what was evaluated: a head mostly differs in a folder or two. That it
-// lacks the followed folder is its own mistake.
-func (h heads) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
-	state, problems, err := compileHead(ctx, tree{Store: h.store, Commit: commit, Path: h.source.Path}, h.evaluator)
-	var e *gitrepo.Error
-	if errors.As(err, &e) && e.Kind == gitrepo.ErrPathNotFound {
-		return desired.State{}, []desired.Problem{{Origin: desired.Origin{Commit: commit}, Message: e.Error(), Hint: e.Hint}}, nil
-	}
-	return state, problems, err
-}
-
 // reviewBounds leave less time than the followed branch has: what somebody pushes
 // to a pull request must not keep all others from being reviewed. It is ten times what
 // a fleet of 50,000 zones takes.
@@ -180,7 +109,7 @@ func (d *daemon) newDesk() (*desk, error) {
 		return nil, err
 	}
 	reviews := review.New(review.Config{
-		Forge: at, Heads: newHeads(d.settings, d.evaluator.besides()), Base: d.inForce, Reader: platform, Records: d.records,
+		Forge: at, Heads: newHeads(d.settings, d.evaluator.besides(), d.log, d.failures.heads), Base: d.inForce, Reader: platform, Records: d.records,
 		Tokens: d.tokensOnRecord(), Guards: d.guards, Approvers: d.Forge.Approvers, Comments: d.Forge.Comment,
 		Deprecations: d.deprecations, Budget: d.settings.budget(), Requests: platform.Requests,
 		Room:        func() int { return config.Budget.Room(lane.Budget.Requests / forOtherReviews) },

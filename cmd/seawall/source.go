@@ -210,7 +210,7 @@ func (r *repository) SetGood(_ context.Context, commit string) error { return r.
 
 // gitSource reads the secrets a source needs, anew for each fetch.
 func gitSource(s schema.Source) (gitrepo.Source, error) {
-	source := gitrepo.Source{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Idle: s.IdleTimeout, Timeout: s.Timeout}
+	source := gitrepo.Source{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Idle: s.IdleTimeout, Timeout: s.Timeout, Limits: fetchLimits(s.Limits)}
 	if policy := policyOf(s); policy != nil {
 		source.Tags = policy.Tags()
 	}
@@ -228,6 +228,12 @@ func gitSource(s schema.Source) (gitrepo.Source, error) {
 		return gitrepo.Source{}, fmt.Errorf("source.auth: %w", err)
 	}
 	return source, nil
+}
+
+func fetchLimits(l schema.FetchLimits) gitrepo.FetchLimits {
+	return gitrepo.FetchLimits{
+		Objects: l.Objects, ObjectBytes: l.Object, UnpackedBytes: l.Unpacked, PackBytes: l.Pack, StoreBytes: l.Store,
+	}
 }
 
 func sshAuth(s schema.SSH) (*gitrepo.SSH, error) {

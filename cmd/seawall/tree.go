@@ -25,6 +25,7 @@ var jobs = map[string]worker.Job{
 	jobEvaluate: evaluateJob,
 	jobWarmUp:   warmUpJob,
 	jobPulls:    pullsJob,
+	jobPull:     pullJob,
 	jobTrailers: trailersJob,
 }
 
@@ -219,7 +220,11 @@ func (f fetching) fetch(ctx context.Context) fetched {
 	if err != nil {
 		return fetched{Git: asGitError("fetching", err)}
 	}
-	got, err := repo.Fetch(ctx, f.Source.Source())
+	source := f.Source.Source()
+	if f.Policy != nil {
+		source.Accept = f.Policy.Accept(time.Now())
+	}
+	got, err := repo.Fetch(ctx, source)
 	if err == nil && f.Policy != nil {
 		err = repo.Verify(got.Commit, *f.Policy, time.Now())
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
@@ -32,7 +34,11 @@ func newPulled(t *testing.T) *pulled {
 	t.Helper()
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
-	p := &pulled{gittest.New(t), t, heads{store: filepath.Join(t.TempDir(), "pulls"), kind: forge.GitHub, refused: map[string]string{}}}
+	p := &pulled{gittest.New(t), t, heads{
+		store: filepath.Join(t.TempDir(), "pulls"), kind: forge.GitHub, refused: newRefusedHeads(), timeout: time.Minute,
+		limits: schema.FetchLimits{Pack: 64 << 20, Object: 128 << 20, Objects: 1_000_000, Unpacked: 1 << 30, Store: 2 << 30},
+		log:    slog.New(slog.DiscardHandler), observed: func(int) {},
+	}}
 	p.Commit("live/edge.cue", "package edge\n")
 	p.heads.source = schema.Source{URL: p.HTTP("", ""), Ref: "refs/heads/main", Path: "live"}
 	return p

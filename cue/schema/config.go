@@ -47,6 +47,16 @@ type Source struct {
 
 	IdleTimeout time.Duration // for how long the server may send nothing; above zero
 	Timeout     time.Duration // of a fetch; at least IdleTimeout
+	Limits      FetchLimits
+}
+
+// FetchLimits bound what a fetch brings. All are above zero.
+type FetchLimits struct {
+	Pack     int64 // bytes as they are sent; zero for no limit, where the source has none
+	Object   int64 // bytes of one object, unpacked
+	Objects  int64
+	Unpacked int64 // bytes of all objects, unpacked
+	Store    int64 // bytes on disk
 }
 
 // Auth is at most one way to reach the repository.

@@ -72,7 +72,13 @@ func (c *configReader) source(v cue.Value) Source {
 
 		IdleTimeout: duration(v, "source.idle_timeout"),
 		Timeout:     duration(v, "source.timeout"),
+		Limits:      fetchLimits(v, "source.limits"),
 	}
+}
+
+func fetchLimits(v cue.Value, path string) FetchLimits {
+	bytes := func(name string) int64 { return int64(number(v, path+"."+name)) }
+	return FetchLimits{Pack: bytes("pack"), Object: bytes("object"), Objects: bytes("objects"), Unpacked: bytes("unpacked"), Store: bytes("store")}
 }
 
 func (c *configReader) auth(v cue.Value) Auth {
