@@ -20,11 +20,12 @@ import (
 
 // evaluator makes state of trees, folder by folder, in workers.
 type evaluator struct {
-	bounds worker.Limits    // of each worker; Output is that of all folders together
-	cache  *unitcache.Cache // nil for a folder on disk, which may change while it is read
-	spare  *worker.Spare    // a process started ahead; nil for none
-	beside bool             // what is compiled is not the branch
-	log    *slog.Logger     // nil says nothing
+	bounds  worker.Limits    // of each worker; Output is that of all folders together
+	cache   *unitcache.Cache // nil for a folder on disk, which may change while it is read
+	spare   *worker.Spare    // a process started ahead; nil for none
+	beside  bool             // what is compiled is not the branch
+	confine confinement
+	log     *slog.Logger // nil says nothing
 
 	progress func(done, total int) // of folders that are evaluated; nil shows none. One call at a time
 }
@@ -35,13 +36,13 @@ var evaluationBounds = worker.Limits{Output: 512 << 20}
 
 // newEvaluator evaluates commits, and keeps what folders come to in the state
 // folder. Where it cannot, it evaluates more often, and says so.
-func newEvaluator(state string, log *slog.Logger) evaluator {
+func newEvaluator(state string, log *slog.Logger, confine confinement) evaluator {
 	cache, err := unitcache.Open(state)
 	if err != nil {
 		log.Warn("evaluated folders are not kept on disk", "error", err.Error(),
 			"hint", "after each start all are evaluated; make the state folder, and cache/units in it, this user's own")
 	}
-	return evaluator{bounds: evaluationBounds, cache: cache, log: log}
+	return evaluator{bounds: evaluationBounds, cache: cache, log: log, confine: confine}
 }
 
 // besides is the evaluator for what is not the branch. It shares what is kept, and
@@ -89,7 +90,7 @@ func (e evaluator) compileListed(ctx context.Context, t tree, list listing) (des
 }
 
 func (e evaluator) list(ctx context.Context, t tree) (list listing, err error) {
-	runner := worker.Runner{Limits: e.bounds}
+	runner := worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t)}
 	err = runner.Run(ctx, jobFolders, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
 	return list, err
 }
@@ -125,7 +126,7 @@ func (e evaluator) evaluate(ctx context.Context, t tree, folders []string, room 
 }
 
 func (e evaluator) evaluateShare(ctx context.Context, t tree, folders []string, all *gathered) error {
-	tripped, err := worker.Runner{Limits: e.bounds, Spare: e.spare}.RunSteps(ctx, jobEvaluate, folders,
+	tripped, err := worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t), Spare: e.spare}.RunSteps(ctx, jobEvaluate, folders,
 		func(remaining []string) any { return evaluation{t, remaining} },
 		func(_ string, out json.RawMessage) error { return all.add(out) })
 	for _, bound := range tripped {

@@ -90,7 +90,10 @@ func (h heads) Fetch(ctx context.Context, numbers []int) (map[int]string, map[in
 }
 
 func (h heads) list(ctx context.Context, order fetchingPulls) (answer fetchedPulls, err error) {
-	runner := worker.Runner{Limits: fetchBounds(h.source.Timeout), Env: fetchEnv}
+	if _, err := gitrepo.OpenPulls(h.store); err != nil { // a worker may write below it, not beside it
+		return answer, err
+	}
+	runner := worker.Runner{Limits: fetchBounds(h.source.Timeout), Env: fetchEnv, Sandbox: h.evaluator.confine.fetch(h.store, order.Source.Source())}
 	err = runner.Run(ctx, jobPulls, order, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &answer) })
 	if err == nil && answer.Git != nil {
 		err = answer.Git
@@ -157,7 +160,7 @@ func (r *headsRound) bring(ctx context.Context, pull gitrepo.Pull) error {
 	source := r.source
 	source.Timeout, source.Limits.RoomBytes = r.timeout, r.reserve()
 	var answer fetchedPull
-	runner := worker.Runner{Limits: fetchBounds(r.timeout), Env: fetchEnv}
+	runner := worker.Runner{Limits: fetchBounds(r.timeout), Env: fetchEnv, Sandbox: r.evaluator.confine.fetch(r.store, source)}
 	err := runner.Run(ctx, jobPull, fetchingPull{r.store, source.Wire(), pull}, func(_ string, out json.RawMessage) error {
 		return json.Unmarshal(out, &answer)
 	})

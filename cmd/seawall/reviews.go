@@ -185,8 +185,8 @@ func (r *repository) agreed(ctx context.Context, commit string) ([]reconcile.App
 		return nil, nil
 	}
 	var answer trailersRead
-	runner := worker.Runner{Env: fetchEnv}
 	order := readingTrailers{r.store, commit, policyOf(r.source).Trust}
+	runner := worker.Runner{Env: fetchEnv, Sandbox: r.evaluator.confine.trailers(order)}
 	err := runner.Run(ctx, jobTrailers, order, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &answer) })
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -294,6 +295,7 @@ func (d *daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	closeSocket := d.serveSocket(ctx, health)
 	defer closeSocket()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
+	logSandbox(d.Workers, sandbox.Here(), d.log)
 	if d.Guards.Observing {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}

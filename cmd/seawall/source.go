@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -68,12 +69,15 @@ type ahead struct {
 }
 
 func newRepository(config schema.Config, log *slog.Logger) (*repository, error) {
+	if err := checkSandbox(config.Workers, sandbox.Here()); err != nil {
+		return nil, err
+	}
 	store := filepath.Join(config.StateDir, "git")
 	repo, err := gitrepo.Open(store)
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &repository{store: store, source: config.Source, repo: repo, log: log, evaluator: newEvaluator(config.StateDir, log)}, nil
+	return &repository{store: store, source: config.Source, repo: repo, log: log, evaluator: newEvaluator(config.StateDir, log, newConfinement(config.Workers))}, nil
 }
 
 // fetchBounds are those of a worker that fetches: a little more than the fetch
@@ -128,9 +132,12 @@ const readAheadFor = 20 * time.Second
 func (r *repository) fetch(ctx context.Context, order fetching) (answer fetched, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	if err := os.MkdirAll(r.store, 0o700); err != nil { // a worker may write below it, not beside it
+		return answer, err
+	}
 	var read ahead
 	done := false
-	runner := worker.Runner{Limits: fetchBounds(r.source.Timeout), Env: fetchEnv, Spare: r.spare}
+	runner := worker.Runner{Limits: fetchBounds(r.source.Timeout), Env: fetchEnv, Sandbox: r.evaluator.confine.fetch(r.store, order.Source.Source(), r.trust()...), Spare: r.spare}
 	err = runner.Run(ctx, jobFetch, order, func(step string, out json.RawMessage) error {
 		switch step {
 		case stepListing:
@@ -154,6 +161,14 @@ func (r *repository) fetch(ctx context.Context, order fetching) (answer fetched,
 	r.ahead = read
 	r.ahead.commit = answer.Commit
 	return answer, nil
+}
+
+// trust are the files of keys.
+func (r *repository) trust() []string {
+	if r.source.Verify == nil {
+		return nil
+	}
+	return []string{r.source.Verify.OpenPGP, r.source.Verify.SSH}
 }
 
 // policyOf says what a commit must show; nil for nothing.

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
 // version is what this binary was built from, by the Go toolchain's own record.
@@ -16,6 +19,7 @@ type version struct {
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	Sandbox  string `json:"sandbox,omitempty"` // asked for with --verbose
 }
 
 func thisVersion() version {
@@ -40,11 +44,16 @@ func thisVersion() version {
 
 // line is the version for people.
 func (v version) line() string {
-	return fmt.Sprintf("seawall %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	text := fmt.Sprintf("seawall %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	if v.Sandbox != "" {
+		text += "sandbox of workers: " + v.Sandbox + "\n"
+	}
+	return text
 }
 
 func newVersion(t *terminal) *cobra.Command {
 	var output string
+	var verbose bool
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
@@ -55,6 +64,12 @@ func newVersion(t *terminal) *cobra.Command {
 				return err
 			}
 			v := thisVersion()
+			if verbose {
+				v.Sandbox = sandbox.Here().String()
+				if missing := sandbox.Here().Missing(); len(missing) > 0 {
+					v.Sandbox += "; missing: " + strings.Join(missing, ", ")
+				}
+			}
 			if output == "json" {
 				return json.NewEncoder(t.out).Encode(v)
 			}
@@ -63,5 +78,6 @@ func newVersion(t *terminal) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the sandbox that this machine offers to workers")
 	return cmd
 }

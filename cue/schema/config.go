@@ -34,6 +34,12 @@ type Config struct {
 	Health      Health
 	Log         Log
 	Guards      Guards
+	Workers     Workers
+}
+
+// Workers says how the processes run that fetch and evaluate.
+type Workers struct {
+	Sandbox string // auto, required or off
 }
 
 // Source is the repository of desired state.

@@ -3,6 +3,8 @@ package gitrepo
 import (
 	"fmt"
 	"log/slog"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -42,6 +44,21 @@ type Source struct {
 	// that it leads to is unpacked: its error, of [Policy.Accept], refuses the commit. Nil
 	// accepts all. It stays on this side of a [Wire].
 	Accept func(raw []byte) error
+}
+
+// Server is how a source is reached: over a TCP port, or, for a local repository with port
+// 0, by programs of git. Its errors are those of [ErrSource].
+func (s Source) Server() (port uint16, err error) {
+	a, err := parseAddress(s)
+	if err != nil || a.protocol == "file" {
+		return 0, err
+	}
+	_, text, _ := net.SplitHostPort(a.hostPort()) // made of two
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return 0, badSource("the port is not a number below 65536", "")
+	}
+	return uint16(n), nil
 }
 
 // Auth is a credential of at most one kind: Token and Basic for https, SSH for

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
 // Runner runs jobs. The zero Runner has the default bounds.
@@ -18,6 +20,8 @@ type Runner struct {
 	Env []string
 	// Executable is the binary to start; empty for the one that runs.
 	Executable string
+	// Sandbox is what the job may reach; nil restricts nothing but memory and time.
+	Sandbox *sandbox.Policy
 	// Spare has a process that was started ahead, where it is of the same binary and
 	// bounds; nil starts one for each job.
 	Spare *Spare
@@ -102,7 +106,7 @@ func (r Runner) order(job string, in any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the job's input: %w", err)
 	}
-	o := order{Job: job, Env: map[string]string{}, In: input}
+	o := order{Job: job, Env: map[string]string{}, Sandbox: r.Sandbox, In: input}
 	for _, name := range r.Env {
 		if value, ok := os.LookupEnv(name); ok {
 			o.Env[name] = value
