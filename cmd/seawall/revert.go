@@ -162,7 +162,7 @@ func (a *assembly) revert(show reconcile.Progress) (*revert.Run, error) {
 		Records: records, Guards: a.guards, Reader: a.reader, Writer: a.writer, Concurrency: a.concurrency,
 		Budget: a.quota.Budget, Requests: a.requests, Progress: show, Now: time.Now, Log: a.log,
 		Compile: func(ctx context.Context, commit string) (desired.State, error) {
-			state, problems, err := a.compiler.Compile(ctx, commit)
+			state, problems, err := a.git.Compiler.Compile(ctx, commit)
 			if err == nil && len(desired.Errors(problems)) > 0 {
 				err = fmt.Errorf("%w: %s", reconcile.ErrInvalid, desired.Errors(problems)[0])
 			}

@@ -124,11 +124,8 @@ func (s settings) checkCredentials(t *terminal) error {
 
 // assembly is what plan, apply and the daemon stand on.
 type assembly struct {
-	source   reconcile.Source
-	compiler reconcile.Compiler
-	good     reconcile.GoodCommit // nil for a folder
-	agreed   func(context.Context, string) ([]reconcile.Approval, error)
-	author   func(context.Context, string) (string, error)
+	git  source.Config        // without its schedule; of a folder, too
+	good reconcile.GoodCommit // nil for a folder
 
 	reader   edge.Reader
 	writer   edge.Writer // nil for a plan
@@ -151,9 +148,9 @@ type assembly struct {
 
 // look is the source of desired state, which looks on a schedule; nil only when asked.
 func (a *assembly) look(schedule cron.Schedule) *source.Source {
-	return source.New(source.Config{
-		Source: a.source, Compiler: a.compiler, Agreed: a.agreed, Author: a.author, Schedule: schedule, Now: time.Now, Log: a.log,
-	})
+	config := a.git
+	config.Schedule, config.Now, config.Log = schedule, time.Now, a.log
+	return source.New(config)
 }
 
 // tokenWorker does the work on tokens, nil where there is no ledger.
@@ -262,7 +259,7 @@ func assemble(ctx context.Context, s settings, why purpose, log *slog.Logger) (*
 	}
 	if s.dir != "" {
 		folder := newFolder(s.dir)
-		a.source, a.compiler = folder, folder
+		a.git = source.Config{Source: folder, Compiler: folder}
 		return a, nil
 	}
 	return a, a.onGit(s, why)
@@ -274,8 +271,10 @@ func (a *assembly) onGit(s settings, why purpose) error {
 	if err != nil {
 		return err
 	}
-	a.source, a.compiler, a.good, a.agreed = repository, repository, repository, repository.approvals
-	a.author = repository.author
+	a.good, a.git = repository, source.Config{
+		Source: repository, Compiler: repository, Agreed: repository.approvals, Author: repository.author,
+		Moved: repository.moved, FastForward: s.Source.FastForward == "require",
+	}
 	open := ledger.Open
 	if why == toPlan {
 		open = ledger.OpenReadOnly

@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/source"
 )
 
 // folder is desired state in a folder that is not git. It implements
@@ -58,6 +59,8 @@ type repository struct {
 	evaluator evaluator
 	spare     *worker.Spare // a process that fetches, started ahead; nil for none
 	ahead     ahead
+	move      moved // of the fetch before
+	moveTo    string
 }
 
 // ahead is what the worker that fetched a commit has read of it besides. Each answer
@@ -117,10 +120,23 @@ func (r *repository) Fetch(ctx context.Context) (string, error) {
 	if answer.Rebuilt {
 		r.log.WarnContext(ctx, "the local git store was damaged and has been rebuilt", "store", r.store)
 	}
+	r.move, r.moveTo = answer.Moved, answer.Commit
 	if answer.Git != nil {
 		return answer.Commit, answer.Git
 	}
 	return answer.Commit, nil
+}
+
+// moved says how the ref came from one commit to another.
+func (r *repository) moved(_ context.Context, from, to string) (source.Move, error) {
+	if r.move.From == from && r.moveTo == to {
+		if r.move.Git != nil {
+			return "", r.move.Git
+		}
+		return source.Move(r.move.How), nil
+	}
+	how, err := r.repo.Move(from, to) // the one in force is not the one that was accepted last
+	return source.Move(how), err
 }
 
 // readAheadFor bounds what a worker does after it has fetched. It is as long as each

@@ -187,6 +187,14 @@ type fetched struct {
 	Commit  string
 	Rebuilt bool // the store was damaged, and was fetched anew
 	Git     *gitrepo.Error
+	Moved   moved
+}
+
+// moved is how the ref came from the commit that was accepted last.
+type moved struct {
+	From string // empty: none was accepted yet, or it is the same
+	How  gitrepo.Move
+	Git  *gitrepo.Error // why that is not known
 }
 
 func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
@@ -225,7 +233,19 @@ func (f fetching) fetch(ctx context.Context) fetched {
 		err = repo.Verify(got.Commit, *f.Policy, time.Now())
 	}
 	if err != nil {
-		return fetched{got.Commit, got.Rebuilt, asGitError("fetching", err)}
+		return fetched{Commit: got.Commit, Rebuilt: got.Rebuilt, Git: asGitError("fetching", err)}
 	}
-	return fetched{Commit: got.Commit, Rebuilt: got.Rebuilt}
+	return fetched{Commit: got.Commit, Rebuilt: got.Rebuilt, Moved: movedTo(repo, got.Commit)}
+}
+
+func movedTo(repo *gitrepo.Repo, commit string) (m moved) {
+	good, ok, err := repo.Good()
+	if err != nil || !ok || good == commit {
+		return moved{}
+	}
+	m.From = good
+	if m.How, err = repo.Move(good, commit); err != nil {
+		m.Git = asGitError("comparing commits", err)
+	}
+	return m
 }

@@ -54,6 +54,7 @@ type Source struct {
 	IdleTimeout time.Duration // for how long the server may send nothing; above zero
 	Timeout     time.Duration // of a fetch; at least IdleTimeout
 	Limits      FetchLimits
+	FastForward string // report or require
 }
 
 // FetchLimits bound what a fetch brings. All are above zero.

@@ -74,6 +74,7 @@ func (c *configReader) source(v cue.Value) Source {
 		IdleTimeout: duration(v, "source.idle_timeout"),
 		Timeout:     duration(v, "source.timeout"),
 		Limits:      fetchLimits(v, "source.limits"),
+		FastForward: text(v, "source.fast_forward"),
 	}
 }
 
