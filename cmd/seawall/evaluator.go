@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
@@ -25,24 +26,26 @@ type evaluator struct {
 	spare   *worker.Spare    // a process started ahead; nil for none
 	beside  bool             // what is compiled is not the branch
 	confine confinement
+	rooms   rooms
 	log     *slog.Logger // nil says nothing
 
 	progress func(done, total int) // of folders that are evaluated; nil shows none. One call at a time
 }
 
 // evaluationBounds are those of an evaluation. What it may hand over is some
-// 100,000 zones' worth.
-var evaluationBounds = worker.Limits{Output: 512 << 20}
+// 100,000 zones' worth. Its heap ends at 1 GiB, and with it what it may take of the machine
+// a little above.
+var evaluationBounds = worker.Limits{Output: 512 << 20, AddressSpace: 2304 << 20}
 
 // newEvaluator evaluates commits, and keeps what folders come to in the state
 // folder. Where it cannot, it evaluates more often, and says so.
-func newEvaluator(state string, log *slog.Logger, confine confinement) evaluator {
+func newEvaluator(state string, log *slog.Logger, w schema.Workers) evaluator {
 	cache, err := unitcache.Open(state)
 	if err != nil {
 		log.Warn("evaluated folders are not kept on disk", "error", err.Error(),
 			"hint", "after each start all are evaluated; make the state folder, and cache/units in it, this user's own")
 	}
-	return evaluator{bounds: evaluationBounds, cache: cache, log: log, confine: confine}
+	return evaluator{bounds: evaluationBounds, cache: cache, log: log, confine: newConfinement(w), rooms: newRooms(w)}
 }
 
 // besides is the evaluator for what is not the branch. It shares what is kept, and
@@ -50,6 +53,14 @@ func newEvaluator(state string, log *slog.Logger, confine confinement) evaluator
 func (e evaluator) besides() evaluator {
 	e.beside, e.spare = true, nil
 	return e
+}
+
+// room is what the workers of this evaluator share with others.
+func (e evaluator) room() *worker.Room {
+	if e.beside {
+		return e.rooms.reviews
+	}
+	return e.rooms.branch
 }
 
 // compile lists a tree's folders and evaluates those that are not known. A folder
@@ -90,7 +101,7 @@ func (e evaluator) compileListed(ctx context.Context, t tree, list listing) (des
 }
 
 func (e evaluator) list(ctx context.Context, t tree) (list listing, err error) {
-	runner := worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t)}
+	runner := worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t), Room: e.room()}
 	err = runner.Run(ctx, jobFolders, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
 	return list, err
 }
@@ -111,7 +122,7 @@ const (
 
 // evaluate shares folders out among workers.
 func (e evaluator) evaluate(ctx context.Context, t tree, folders []string, room int64) ([]unitcache.Result, error) {
-	n := min(runtime.GOMAXPROCS(0), mostWorkers, (len(folders)+worthOneProcess-1)/worthOneProcess)
+	n := min(runtime.GOMAXPROCS(0), mostWorkers, e.room().Workers(e.bounds), (len(folders)+worthOneProcess-1)/worthOneProcess)
 	shares := make([][]string, n)
 	for i, folder := range folders {
 		shares[i%n] = append(shares[i%n], folder)
@@ -126,7 +137,7 @@ func (e evaluator) evaluate(ctx context.Context, t tree, folders []string, room 
 }
 
 func (e evaluator) evaluateShare(ctx context.Context, t tree, folders []string, all *gathered) error {
-	tripped, err := worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t), Spare: e.spare}.RunSteps(ctx, jobEvaluate, folders,
+	tripped, err := worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t), Room: e.room(), Spare: e.spare}.RunSteps(ctx, jobEvaluate, folders,
 		func(remaining []string) any { return evaluation{t, remaining} },
 		func(_ string, out json.RawMessage) error { return all.add(out) })
 	for _, bound := range tripped {
@@ -185,6 +196,9 @@ func (g *gathered) addTripped(b *worker.BoundError) {
 
 // trippedOver says which bound ended an evaluation.
 func trippedOver(b *worker.BoundError) string {
+	if b.Bound == worker.BoundKilled {
+		return "was ended by the kernel: " + b.Limit
+	}
 	if b.Bound == worker.BoundCrash {
 		return "crashed the evaluator: " + b.Limit
 	}

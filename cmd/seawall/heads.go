@@ -54,6 +54,14 @@ type waitingHead struct {
 // has taken all of its time.
 const retryHead = time.Hour
 
+// headBounds are those of a worker that fetches heads: their objects are smaller than
+// those of the branch.
+func headBounds(timeout time.Duration) worker.Limits {
+	limits := fetchBounds(timeout)
+	limits.AddressSpace = 2304 << 20
+	return limits
+}
+
 // headsAtOnce is how many heads are fetched at the same time.
 const headsAtOnce = 2
 
@@ -93,7 +101,7 @@ func (h heads) list(ctx context.Context, order fetchingPulls) (answer fetchedPul
 	if _, err := gitrepo.OpenPulls(h.store); err != nil { // a worker may write below it, not beside it
 		return answer, err
 	}
-	runner := worker.Runner{Limits: fetchBounds(h.source.Timeout), Env: fetchEnv, Sandbox: h.evaluator.confine.fetch(h.store, order.Source.Source())}
+	runner := worker.Runner{Limits: headBounds(h.source.Timeout), Room: h.evaluator.rooms.reviews, Env: fetchEnv, Sandbox: h.evaluator.confine.fetch(h.store, order.Source.Source())}
 	err = runner.Run(ctx, jobPulls, order, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &answer) })
 	if err == nil && answer.Git != nil {
 		err = answer.Git
@@ -160,7 +168,7 @@ func (r *headsRound) bring(ctx context.Context, pull gitrepo.Pull) error {
 	source := r.source
 	source.Timeout, source.Limits.RoomBytes = r.timeout, r.reserve()
 	var answer fetchedPull
-	runner := worker.Runner{Limits: fetchBounds(r.timeout), Env: fetchEnv, Sandbox: r.evaluator.confine.fetch(r.store, source)}
+	runner := worker.Runner{Limits: headBounds(r.timeout), Room: r.evaluator.rooms.reviews, Env: fetchEnv, Sandbox: r.evaluator.confine.fetch(r.store, source)}
 	err := runner.Run(ctx, jobPull, fetchingPull{r.store, source.Wire(), pull}, func(_ string, out json.RawMessage) error {
 		return json.Unmarshal(out, &answer)
 	})

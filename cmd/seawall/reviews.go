@@ -67,7 +67,7 @@ func (b board) Mark(ctx context.Context, commit string, m review.Mark) error {
 // reviewBounds leave less time than the followed branch has: what somebody pushes
 // to a pull request must not keep all others from being reviewed. It is ten times what
 // a fleet of 50,000 zones takes.
-var reviewBounds = worker.Limits{Output: evaluationBounds.Output, Total: time.Minute}
+var reviewBounds = worker.Limits{Output: evaluationBounds.Output, AddressSpace: evaluationBounds.AddressSpace, Total: time.Minute}
 
 // compileHead takes it for a mistake of the head where evaluating it trips a bound
 // as a whole: as an error it would be tried again with every round, and told to
@@ -186,7 +186,7 @@ func (r *repository) agreed(ctx context.Context, commit string) ([]reconcile.App
 	}
 	var answer trailersRead
 	order := readingTrailers{r.store, commit, policyOf(r.source).Trust}
-	runner := worker.Runner{Env: fetchEnv, Sandbox: r.evaluator.confine.trailers(order)}
+	runner := worker.Runner{Env: fetchEnv, Sandbox: r.evaluator.confine.trailers(order), Room: r.evaluator.rooms.branch}
 	err := runner.Run(ctx, jobTrailers, order, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &answer) })
 	if err != nil {
 		return nil, err

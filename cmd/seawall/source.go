@@ -80,7 +80,7 @@ func newRepository(config schema.Config, log *slog.Logger) (*repository, error) 
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &repository{store: store, source: config.Source, repo: repo, log: log, evaluator: newEvaluator(config.StateDir, log, newConfinement(config.Workers))}, nil
+	return &repository{store: store, source: config.Source, repo: repo, log: log, evaluator: newEvaluator(config.StateDir, log, config.Workers)}, nil
 }
 
 // fetchBounds are those of a worker that fetches: a little more than the fetch
@@ -153,7 +153,7 @@ func (r *repository) fetch(ctx context.Context, order fetching) (answer fetched,
 	}
 	var read ahead
 	done := false
-	runner := worker.Runner{Limits: fetchBounds(r.source.Timeout), Env: fetchEnv, Sandbox: r.evaluator.confine.fetch(r.store, order.Source.Source(), r.trust()...), Spare: r.spare}
+	runner := worker.Runner{Limits: fetchBounds(r.source.Timeout), Env: fetchEnv, Sandbox: r.evaluator.confine.fetch(r.store, order.Source.Source(), r.trust()...), Room: r.evaluator.rooms.branch, Spare: r.spare}
 	err = runner.Run(ctx, jobFetch, order, func(step string, out json.RawMessage) error {
 		switch step {
 		case stepListing:

@@ -40,6 +40,7 @@ type Config struct {
 // Workers says how the processes run that fetch and evaluate.
 type Workers struct {
 	Sandbox string // auto, required or off
+	Memory  int64  // bytes of all of them together; zero is what the machine allows
 }
 
 // Source is the repository of desired state.

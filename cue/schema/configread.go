@@ -34,7 +34,7 @@ func (c *configReader) read(v, plain cue.Value) Config {
 		Health:      c.health(v),
 		Log:         Log{text(v, "log.format"), text(v, "log.level")},
 		Guards:      c.guards(v),
-		Workers:     Workers{Sandbox: text(v, "workers.sandbox")},
+		Workers:     Workers{Sandbox: text(v, "workers.sandbox"), Memory: int64(number(v, "workers.memory"))},
 	}
 	config.History.Bytes = int64(number(v, "history.max_mib")) << 20
 	config.History.Keep, _ = time.ParseDuration(text(v, "history.keep"))

@@ -22,6 +22,9 @@ type Runner struct {
 	Executable string
 	// Sandbox is what the job may reach; nil restricts nothing but memory and time.
 	Sandbox *sandbox.Policy
+	// Room is what workers may take together; nil is for any number. The time that a job
+	// waits for it does not count.
+	Room *Room
 	// Spare has a process that was started ahead, where it is of the same binary and
 	// bounds; nil starts one for each job.
 	Spare *Spare
@@ -44,7 +47,12 @@ var NetworkEnv = []string{
 // return the child and all that it started are gone.
 func (r Runner) Run(ctx context.Context, job string, in any, onStep func(step string, out json.RawMessage) error) error {
 	limits := r.Limits.withDefaults()
-	_, err := r.run(ctx, limits, time.Now().Add(limits.Total), job, in, onStep)
+	leave, err := r.Room.enter(ctx, limits)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = r.run(ctx, limits, time.Now().Add(limits.Total), job, in, onStep)
 	return err
 }
 
@@ -61,6 +69,11 @@ func (r Runner) RunSteps(ctx context.Context, job string, steps []string, in fun
 	onStep func(step string, out json.RawMessage) error,
 ) ([]*BoundError, error) {
 	limits := r.Limits.withDefaults()
+	leave, err := r.Room.enter(ctx, limits)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	deadline := time.Now().Add(limits.Total)
 	var tripped []*BoundError
 	for remaining := steps; len(remaining) > 0; {
