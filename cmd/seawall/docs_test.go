@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
@@ -99,7 +100,7 @@ func quirksDoc(*testing.T) string {
 
 func cliDoc(*testing.T) string {
 	var b strings.Builder
-	commandDocs(&b, newRoot(&terminal{out: io.Discard, err: io.Discard}), "##")
+	commandDocs(&b, newRoot(&cli.Terminal{Out: io.Discard, Err: io.Discard}), "##")
 	return b.String()
 }
 

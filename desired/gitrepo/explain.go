@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"context"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/packbound"
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/transfer"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // overTime is a fetch that took longer than its source allows.
@@ -170,31 +170,9 @@ func classifyNetwork(err error) *Error {
 	return &Error{Kind: ErrFetch, Hint: "try git fetch with the same URL by hand"}
 }
 
-// scrub removes the credential from text, in the forms in which it travels.
+// scrub removes credentials from text, and what the address may hold of one.
 func (f *fetch) scrub(text string) string {
-	for _, secret := range f.source.Auth.traces() {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "[secret]")
-		}
-	}
-	return strings.ReplaceAll(text, f.source.URL, f.address.display)
-}
-
-func (a Auth) traces() []string {
-	var out []string
-	pair := func(user, password string) {
-		if password != "" {
-			out = append(out, base64.StdEncoding.EncodeToString([]byte(user+":"+password)), password)
-		}
-	}
-	pair(tokenUser, a.Token.Reveal())
-	if a.Basic != nil {
-		pair(a.Basic.Username, a.Basic.Password.Reveal())
-	}
-	if a.SSH != nil {
-		out = append(out, a.SSH.Key.Reveal(), a.SSH.Passphrase.Reveal())
-	}
-	return out
+	return edge.Redact(strings.ReplaceAll(text, f.source.URL, f.address.display))
 }
 
 // firstLine cuts what may be a whole page of HTML.

@@ -121,7 +121,7 @@ func outsideCode(line string) string {
 // An approving review approves of what was told before, and of nothing else.
 func TestReviewIsApproval(t *testing.T) {
 	f := newFixture(t, 1)
-	f.Approvers = []string{"Alice"}
+	f.approvedBy("Alice")
 	f.converge("c1", fleetZone(1, core("xss")))
 	f.open(1, "p1", fleetZone(1, core("xss", "sqli")))
 	f.forge.approve(1, "p1", f.clock.Now(), "mallory", "alice") // before the plan was told
@@ -234,7 +234,7 @@ func TestReviewJudgesTokensAlike(t *testing.T) {
 // Who reviews and merges at once has approved.
 func TestReviewJustBeforeTheMergeIsApproval(t *testing.T) {
 	f := newFixture(t, 1)
-	f.Approvers = []string{"alice"}
+	f.approvedBy("alice")
 	f.converge("c1", fleetZone(1, core("xss")))
 	f.open(1, "p1", fleetZone(1, core("xss", "sqli")))
 	f.round()
@@ -274,7 +274,8 @@ func TestReviewOfWhatIsNotShownIsNoApproval(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
-			f.Approvers, f.Tokens = []string{"alice"}, token.New(token.Config{Memory: memoryOfTokens{}, Now: f.clock.Now})
+			f.Tokens = token.New(token.Config{Memory: memoryOfTokens{}, Now: f.clock.Now})
+			f.approvedBy("alice")
 			f.converge("c1", fleetZone(1, core("xss")))
 			f.open(1, "p1", fleetZone(1, core("xss", "sqli")))
 			hide(f)

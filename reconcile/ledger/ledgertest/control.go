@@ -45,6 +45,18 @@ func controlSteps() []step {
 			reconcile.Record{Approvals: []reconcile.Approval{said("a", "lee")}},
 		},
 		{
+			"withdraw", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Approve(ctx, []reconcile.Approval{said("a", "kim"), said("b", "kim")}), s.Withdraw(ctx, []string{"b", "never said"}, "taken back"))
+			},
+			reconcile.Record{Approvals: []reconcile.Approval{said("a", "kim")}},
+		},
+		{
+			"what is withdrawn can be said again", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Approve(ctx, []reconcile.Approval{said("a", "kim")}), s.Withdraw(ctx, []string{"a"}, "expired"), s.Approve(ctx, []reconcile.Approval{said("a", "kim")}))
+			},
+			reconcile.Record{Approvals: []reconcile.Approval{said("a", "kim")}},
+		},
+		{
 			"roll", func(ctx context.Context, s Store) error { return s.Roll(ctx, set(rolling)) },
 			reconcile.Record{Rollout: rolling},
 		},

@@ -37,11 +37,12 @@ func (d *Decisions) Approve(ctx context.Context, approvals []reconcile.Approval)
 // Agree is Approve in a change of the caller's.
 func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
 	for _, a := range approvals {
+		a.Who, a.Reason = edge.Redact(a.Who), edge.Redact(a.Reason)
 		counts := a.Kind == reconcile.Approved
 		done, err := tx.ExecContext(ctx, `
-			INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES (?, ?, ?, ?, ?, ?)
+			INSERT INTO approval (digest, kind, who, reason, at, counts, used) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (digest) WHERE counts DO NOTHING`,
-			a.Digest, a.Kind, a.Who, a.Reason, store.OptionalTime(a.At), counts)
+			a.Digest, a.Kind, a.Who, a.Reason, store.OptionalTime(a.At), counts, a.Used)
 		if err != nil {
 			return err
 		}
@@ -78,9 +79,44 @@ func (d *Decisions) Spend(ctx context.Context, digests []string) error {
 	})
 }
 
+// Withdraw implements [reconcile.Control]. A digest that is not on record is no error.
+func (d *Decisions) Withdraw(ctx context.Context, digests []string, reason string) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, digest := range digests {
+			done, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, d.file.Stamp(), digest)
+			if err != nil {
+				return err
+			}
+			if n, err := done.RowsAffected(); err != nil || n == 0 {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			e := reconcile.Entry{Kind: reconcile.EntryDecision, Action: reconcile.ActionWithdraw, Digest: digest, Reason: reason}
+			if _, err := d.file.Enter(ctx, tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Use implements [reconcile.Control]. A digest that is not on record is no error.
+func (d *Decisions) Use(ctx context.Context, digests []string) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, digest := range digests {
+			if _, err := tx.ExecContext(ctx, `UPDATE approval SET used = 1 WHERE digest = ? AND counts`, digest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // RecallApprovals reads the approvals that are not spent.
 func RecallApprovals(ctx context.Context, tx *sql.Tx) (approvals []reconcile.Approval, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT digest, kind, who, reason, at FROM approval WHERE counts ORDER BY seq`)
+	rows, err := tx.QueryContext(ctx, `SELECT digest, kind, who, reason, at, used FROM approval WHERE counts ORDER BY seq`)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +124,7 @@ func RecallApprovals(ctx context.Context, tx *sql.Tx) (approvals []reconcile.App
 	for rows.Next() {
 		var a reconcile.Approval
 		var at sql.NullString
-		if err := rows.Scan(&a.Digest, &a.Kind, &a.Who, &a.Reason, &at); err != nil {
+		if err := rows.Scan(&a.Digest, &a.Kind, &a.Who, &a.Reason, &at, &a.Used); err != nil {
 			return nil, err
 		}
 		if a.At, err = store.ParseOptional(at); err != nil {
@@ -139,6 +175,7 @@ func PutRollout(ctx context.Context, tx *sql.Tx, next reconcile.Rollout) error {
 }
 
 func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout) error {
+	next.Halted = edge.Redact(next.Halted)
 	if next.Equal(have) {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 // Hold records that a person holds a zone, in the place of any such hold on it before.
 // A daemon beside it sees that with its next run: no lock is needed.
 func (d *Decisions) Hold(ctx context.Context, hold diff.Hold, who string) error {
+	hold.Reason, who = edge.Redact(hold.Reason), edge.Redact(who)
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO hold (zone, reason, until, who, at) VALUES (?, ?, ?, ?, ?)
@@ -81,7 +82,7 @@ func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reco
 			INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
 				reason = excluded.reason, who = excluded.who, at = excluded.at`,
-			hold.ZoneID, hold.Zone, hold.Declaration, hold.Commit, hold.Reason, write.Asked.User, d.file.Stamp())
+			hold.ZoneID, hold.Zone, hold.Declaration, hold.Commit, edge.Redact(hold.Reason), write.Asked.User, d.file.Stamp())
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
@@ -84,6 +85,7 @@ func (f *File) Enter(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 	}
 	now := f.Time()
 	for i := range entries {
+		entries[i] = redacted(entries[i])
 		if entries[i].At.IsZero() {
 			entries[i].At = now
 		}
@@ -97,4 +99,24 @@ func (f *File) Decided(action string, subject reconcile.Subject) reconcile.Entry
 		Kind: reconcile.EntryDecision, Action: action, Trigger: reconcile.TriggerManual,
 		Asked: reconcile.Asked{User: f.User}, Subject: subject,
 	}
+}
+
+// redacted is an entry without the secrets that a server has put into its text.
+func redacted(e reconcile.Entry) reconcile.Entry {
+	e.Reason = edge.Redact(e.Reason)
+	e.Asked.Author, e.Asked.Approver, e.Asked.User = edge.Redact(e.Asked.Author), edge.Redact(e.Asked.Approver), edge.Redact(e.Asked.User)
+	if e.Result != nil {
+		result := *e.Result
+		result.Reason = edge.Redact(result.Reason)
+		e.Result = &result
+	}
+	members := make([]reconcile.MemberChange, len(e.Members))
+	for i, m := range e.Members {
+		m.Old, m.New = edge.RedactBytes(m.Old), edge.RedactBytes(m.New)
+		members[i] = m
+	}
+	if len(members) > 0 {
+		e.Members = members
+	}
+	return e
 }

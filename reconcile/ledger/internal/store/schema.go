@@ -15,7 +15,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7}
+var Migrations = []string{Version6, Version7, Version8}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -185,6 +185,11 @@ CREATE TABLE reverted (
 	who         TEXT NOT NULL,
 	at          TEXT
 ) STRICT, WITHOUT ROWID;
+`
+
+// Version8 says of approvals whether a rollout has begun on them.
+const Version8 = `
+ALTER TABLE approval ADD COLUMN used INTEGER NOT NULL DEFAULT 0 CHECK (used IN (0, 1)); -- 1: a commit that needs it was accepted, so it does not expire
 `
 
 // migrate takes all missing steps in one transaction.

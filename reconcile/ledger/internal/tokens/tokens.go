@@ -115,6 +115,7 @@ func (t *Memory) NotCreated(ctx context.Context, intent string) error {
 // Quarantine implements [reconcile.TokenMemory]. An attempt that is not intended
 // is [store.ErrState]: the first reason stays, and what is confirmed is not in doubt.
 func (t *Memory) Quarantine(ctx context.Context, intent, reason string) error {
+	reason = edge.Redact(reason)
 	return t.advance(ctx, intent, states{diff.TokenIntended}, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE token SET state = 'quarantined', reason = ? WHERE intent = ?`, reason, intent); err != nil {
 			return err
