@@ -178,6 +178,10 @@ func (s *Status) ReviewFailed(round bool) {
 	s.metrics.happened.reviewFailures.WithLabelValues(what).Inc()
 }
 
+// HeadsRefused shows how many open pull requests have a head that is not fetched, because
+// it is over a limit or has ended its worker.
+func (s *Status) HeadsRefused(n int) { s.metrics.headsRefused.set(float64(n)) }
+
 // happened counts what is not told of the daemon as it is.
 type happened struct{ writes, errors, reviewFailures *prometheus.CounterVec }
 
