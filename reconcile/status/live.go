@@ -178,8 +178,13 @@ func (s *Status) ReviewFailed(round bool) {
 	s.metrics.happened.reviewFailures.WithLabelValues(what).Inc()
 }
 
+// Webhook counts a request to the webhooks, by one of [WebhookOutcomes].
+func (s *Status) Webhook(outcome string) {
+	s.metrics.happened.webhooks.WithLabelValues(outcome).Inc()
+}
+
 // happened counts what is not told of the daemon as it is.
-type happened struct{ writes, errors, reviewFailures *prometheus.CounterVec }
+type happened struct{ writes, errors, reviewFailures, webhooks *prometheus.CounterVec }
 
 // countWrites counts the writes of a run that were sent.
 func (m *metrics) countWrites(r reconcile.Report) {
