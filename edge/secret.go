@@ -50,8 +50,17 @@ func (s Secret) IsZero() bool { return s.value == "" }
 // Equal reports whether two secrets hold the same value.
 func (s Secret) Equal(other Secret) bool { return s.value == other.value }
 
-func (s Secret) String() string               { return concealed }
-func (s Secret) GoString() string             { return concealed }
-func (s Secret) Format(f fmt.State, _ rune)   { fmt.Fprint(f, concealed) }
-func (s Secret) LogValue() slog.Value         { return slog.StringValue(concealed) }
+// String conceals the value.
+func (s Secret) String() string { return concealed }
+
+// GoString conceals the value.
+func (s Secret) GoString() string { return concealed }
+
+// Format conceals the value, whatever the verb.
+func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, concealed) }
+
+// LogValue conceals the value in logs.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(concealed) }
+
+// MarshalText conceals the value in JSON and other encodings.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(concealed), nil }

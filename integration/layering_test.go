@@ -168,6 +168,26 @@ var rules = []rule{
 		caught: [2]string{"./diff", "log/slog"},
 	},
 	{
+		from: []string{"./diff"}, forbid: []string{"./diff/..."}, allow: []string{"./diff/internal/..."},
+		reason: "the types of a plan know nothing of who makes, guards or shows plans",
+		caught: [2]string{"./diff", "./diff/deployment"},
+	},
+	{
+		from: []string{"./diff/deployment", "./diff/token", "./diff/guard", "./diff/render"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/..."},
+		reason: "making, guarding and showing a plan are separate: each has the plan alone",
+		caught: [2]string{"./diff/guard", "./diff/deployment"},
+	},
+	{
+		from: []string{"./diff/planner"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/deployment", "./diff/token"},
+		reason: "a plan does not depend on what is done with it",
+		caught: [2]string{"./diff/planner", "./diff/guard"},
+	},
+	{
+		from: []string{"./diff/planfile"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/...", "./diff/render"},
+		reason: "a saved plan is compared by what it says, and not by how it was made",
+		caught: [2]string{"./diff/planfile", "./diff/planner"},
+	},
+	{
 		from: []string{"./..."}, but: []string{"./desired/compile", "./cue/schema/..."}, forbid: []string{"cuelang.org/..."},
 		reason: "CUE stays at the door: a cue.Value never leaves compile and the schema",
 		caught: [2]string{"./cmd/seawall", "cuelang.org/go/cue/load"},
@@ -198,7 +218,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript",
 		},
 		reason: "what is for tests stays out of the binary",

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 )
 
 // Guards is what the configuration says of guards. The zero value guards against
-// nothing that the zero [diff.Facts] do not.
+// nothing that the zero [guard.Facts] do not.
 type Guards struct {
-	Rules   []diff.Rule // in the order of their names
-	Shrink  diff.Shrink
+	Rules   []guard.Rule // in the order of their names
+	Shrink  guard.Shrink
 	Freezes []Freeze
 	Waves   []Wave
-	Observe []diff.Observe // what is never written
+	Observe []guard.Observe // what is never written
 	// ApprovalsExpire is how long an approval counts before a rollout begins on it; zero is
 	// for good.
 	ApprovalsExpire time.Duration
@@ -36,17 +36,17 @@ type Control interface {
 	// Withdraw ends approvals of these digests: whoever gave them has taken them back, or
 	// they were not used in time. The reason goes on record.
 	Withdraw(ctx context.Context, digests []string, reason string) error
-	// Roll changes the record of the waves in one step that nobody else can come
+	// Roll changes the record of the waves in one step that no one else can come
 	// between. It writes nothing where nothing differs.
 	Roll(ctx context.Context, change func(Rollout) Rollout) error
 }
 
-// Approval is a person's word for a digest; see [diff.Facts].
+// Approval is a person's word for a digest; see [guard.Facts].
 type Approval struct {
 	Digest string
 	Kind   ApprovalKind
 	Who    string
-	Reason string // where somebody gave one
+	Reason string // where someone gave one
 	At     time.Time
 	Used   bool // a rollout has begun on it
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
@@ -139,9 +140,9 @@ func confirmPlan(ctx context.Context, t *cli.Terminal, p diff.Plan, output strin
 		return false, nil
 	}
 	if shown = output == "text"; shown {
-		err = p.Text(t.Out, t.ColourOut)
+		err = render.Text(t.Out, p, t.ColourOut)
 	} else {
-		err = p.Text(t.Err, t.ColourErr)
+		err = render.Text(t.Err, p, t.ColourErr)
 	}
 	if err != nil {
 		return shown, err

@@ -8,6 +8,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
@@ -81,11 +82,11 @@ sync, 2 changes, 3 some of them weaken, 4 as above.`,
 func showPlan(t *cli.Terminal, p diff.Plan, output string) error {
 	switch output {
 	case "json":
-		return p.JSON(t.Out)
+		return render.JSON(t.Out, p)
 	case "markdown":
-		return p.Markdown(t.Out)
+		return render.Markdown(t.Out, p)
 	}
-	return p.Text(t.Out, t.ColourOut)
+	return render.Text(t.Out, p, t.ColourOut)
 }
 
 func exitOfPlan(p diff.Plan, detailed bool) error {

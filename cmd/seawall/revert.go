@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/revert"
 )
@@ -112,7 +113,7 @@ func showRevertPlan(t *cli.Terminal, planned *revert.Planned) error {
 	if planned.Writes == 0 {
 		return cli.Fail(errors.New("the history has no matching write to a zone"), "seawall history shows what was written")
 	}
-	if err := planned.Plan.Text(t.Out, t.ColourOut); err != nil {
+	if err := render.Text(t.Out, planned.Plan, t.ColourOut); err != nil {
 		return err
 	}
 	if left := planned.Left(); len(left) > 0 {

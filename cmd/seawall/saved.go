@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planfile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
@@ -27,7 +28,7 @@ const maxSaved = 256 << 20
 // savePlan writes a plan to a file that only its owner can read: it says what
 // protects whom.
 func savePlan(path string, plan diff.Plan, s setup.Settings, o setup.Options, order once.Order, valid time.Duration) error {
-	saved, err := diff.Save(plan, time.Now(), valid)
+	saved, err := planfile.Save(plan, time.Now(), valid)
 	if err != nil {
 		return err
 	}
@@ -57,24 +58,24 @@ func writePrivate(path string, data []byte) error {
 }
 
 // savedPlan reads a plan that is to be applied as it is.
-func savedPlan(path string, now time.Time) (diff.Saved, error) {
+func savedPlan(path string, now time.Time) (planfile.Saved, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return diff.Saved{}, cli.Fail(err, "seawall plan --out "+path+" saves a plan; without a file apply makes its own plan")
+		return planfile.Saved{}, cli.Fail(err, "seawall plan --out "+path+" saves a plan; without a file apply makes its own plan")
 	}
 	if err != nil {
-		return diff.Saved{}, err
+		return planfile.Saved{}, err
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.Size() > maxSaved {
-		return diff.Saved{}, fmt.Errorf("%s: %w: it has more than %d MiB", path, diff.ErrNotSaved, maxSaved>>20)
+		return planfile.Saved{}, fmt.Errorf("%s: %w: it has more than %d MiB", path, planfile.ErrNotSaved, maxSaved>>20)
 	}
-	saved, err := diff.ReadSaved(file)
+	saved, err := planfile.ReadSaved(file)
 	if err != nil {
-		return diff.Saved{}, cli.Fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves a plan")
+		return planfile.Saved{}, cli.Fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves a plan")
 	}
 	if !now.Before(saved.ExpiresAt) {
-		return diff.Saved{}, cli.Fail(fmt.Errorf("%s: the plan has expired: it was valid until %s", path, saved.ExpiresAt.Format(time.RFC3339)),
+		return planfile.Saved{}, cli.Fail(fmt.Errorf("%s: the plan has expired: it was valid until %s", path, saved.ExpiresAt.Format(time.RFC3339)),
 			"make a new plan: seawall plan --out "+path)
 	}
 	return saved, nil
@@ -100,7 +101,7 @@ func fromSaved(t *cli.Terminal, args []string, o *setup.Options) (func(setup.Set
 
 // expecting lets an order do only what was saved. base is the platform that is
 // about to be asked.
-func expecting(order once.Order, saved diff.Saved, base string) (once.Order, error) {
+func expecting(order once.Order, saved planfile.Saved, base string) (once.Order, error) {
 	if len(order.Zones)+len(order.Tokens) > 0 {
 		return order, cli.Usage("--only cannot be used with a saved plan; the plan keeps its own scope")
 	}
@@ -125,7 +126,7 @@ func expecting(order once.Order, saved diff.Saved, base string) (once.Order, err
 	return order, nil
 }
 
-// linesTold bounds how many differences are told.
+// linesTold bounds how many differences are reported.
 const linesTold = 20
 
 func told(lines []string) []string {
@@ -139,35 +140,35 @@ func told(lines []string) []string {
 }
 
 // savedFrom notes what flags and environment say of where a plan comes from.
-func savedFrom(o setup.Options) *diff.SavedFrom {
-	from := &diff.SavedFrom{Dir: savedPath(o.Dir), BaseURL: o.BaseURL != ""}
+func savedFrom(o setup.Options) *planfile.SavedFrom {
+	from := &planfile.SavedFrom{Dir: savedPath(o.Dir), BaseURL: o.BaseURL != ""}
 	from.Config = savedPath(o.ConfigFile())
 	return from
 }
 
-func savedPath(given string) diff.SavedPath {
+func savedPath(given string) planfile.SavedPath {
 	if given == "" {
-		return diff.SavedPath{}
+		return planfile.SavedPath{}
 	}
 	absolute, err := filepath.Abs(given)
 	if err != nil { // the current folder is gone
 		absolute = given
 	}
-	return diff.SavedPath{Given: given, Absolute: absolute}
+	return planfile.SavedPath{Given: given, Absolute: absolute}
 }
 
 // samePath reports whether a flag names what a plan was made from. The same relative
 // path counts too: a job that applies has another working copy than the one that plans.
-func samePath(flag string, saved diff.SavedPath) bool {
+func samePath(flag string, saved planfile.SavedPath) bool {
 	return flag == saved.Given || savedPath(flag).Absolute == saved.Absolute
 }
 
 // contradicts reports a flag that says otherwise than what a plan was made from.
-func contradicts(o *setup.Options, from diff.SavedFrom) error {
+func contradicts(o *setup.Options, from planfile.SavedFrom) error {
 	const hint = "leave out the flag, the saved plan records it; or make a new plan"
 	for _, path := range []struct {
 		flag, given string
-		saved       diff.SavedPath
+		saved       planfile.SavedPath
 		none        string
 	}{
 		{"--dir", o.Dir, from.Dir, "from git"},
@@ -186,7 +187,7 @@ func contradicts(o *setup.Options, from diff.SavedFrom) error {
 
 // fill takes what the command line leaves out from what a plan was made from, and says
 // what it took, as flags. What the command line says otherwise is an error.
-func fill(o *setup.Options, from diff.SavedFrom, platform string) (taken []string, err error) {
+func fill(o *setup.Options, from planfile.SavedFrom, platform string) (taken []string, err error) {
 	if err := contradicts(o, from); err != nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func fill(o *setup.Options, from diff.SavedFrom, platform string) (taken []strin
 
 // fillFromSaved has options say what a saved plan was made from. The credential is sent
 // to the platform that the file names, so a file that others may write to is refused.
-func fillFromSaved(t *cli.Terminal, o *setup.Options, path string, saved diff.Saved) error {
+func fillFromSaved(t *cli.Terminal, o *setup.Options, path string, saved planfile.Saved) error {
 	if saved.From == nil {
 		return nil
 	}

@@ -11,12 +11,12 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // jsonSchemas are those of what is printed as JSON.
-var jsonSchemas = map[string][]byte{"plan": diff.Schema, "status": inspect.StatusSchema, "zone": inspect.ZoneSchema}
+var jsonSchemas = map[string][]byte{"plan": render.Schema, "status": inspect.StatusSchema, "zone": inspect.ZoneSchema}
 
 func newSchema(t *cli.Terminal) *cobra.Command {
 	var export string

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -32,9 +34,10 @@ func newSim(t *cli.Terminal) *cobra.Command {
 		Short: "Serve a simulated Edge Platform",
 		Long: `Serve the platform's API from memory, with the behaviour its reference documents:
 accounts, zones, managed rulesets, entry points, envelopes, errors, paging and
-rate limits. You can test any client of the platform against it. The profile
-extended adds calls on tokens that the reference does not document: list, read,
-replace, roll, delete, verify, and the list of permission groups.
+rate limits. You can test any client of the platform against it. --profile selects
+the calls: documented has those of the reference; extended adds the calls that
+Seawall can use beyond it, on tokens, zones and deployments; vendor adds those of
+the vendor's own API, is as strict as the vendor, and answers 501 to other calls.
 
 The first line on standard output is JSON: {"base_url","rulesets_token","tokens_token"}.
 The simulator follows the deprecation calendar by its own clock: a call is answered
@@ -45,6 +48,7 @@ transcript of all requests and the state, make drift, set quirks and the clock.`
 		Example: `  seawall sim --listen 127.0.0.1:8787
   seawall sim --quirk patch=merge --quirk throttle=10
   seawall sim --at 2025-06-15 --quirk deprecation-headers
+  seawall sim --profile vendor --vendor cloudflare
   seawall sim --print-seed > seed.json && seawall sim --seed seed.json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return simulate(t, cmd, f) },
@@ -52,8 +56,8 @@ transcript of all requests and the state, make drift, set quirks and the clock.`
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 picks a free port")
 	flags.StringVar(&f.basePath, "base-path", sim.DefaultBasePath, "prefix of the paths of the API")
-	flags.StringVar(&f.seed, "seed", "", "JSON `FILE` with accounts and zones; default: one account, three zones")
-	flags.StringVar(&f.profile, "profile", mem.Documented, "documented, or extended with undocumented calls on tokens")
+	flags.StringVar(&f.seed, "seed", "", "JSON `FILE` with accounts and zones; default: a few zones, see --print-seed")
+	flags.StringVar(&f.profile, "profile", mem.Documented, "which calls: documented, extended or vendor")
 	flags.StringVar(&f.vendor, "vendor", "vendor", "vendor segment of resource identifiers")
 	flags.StringVar(&f.at, "at", "", "`DATE` at which the simulated clock starts, as 2027-01-31 or RFC 3339")
 	flags.StringArrayVar(&f.quirks, "quirk", nil, "`NAME[=VALUE]` of a misbehaviour to imitate (repeatable)")
@@ -69,7 +73,10 @@ func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 	if f.listQuirks {
 		return listQuirks(t)
 	}
-	seed, err := readSeed(f.seed)
+	if !slices.Contains(mem.Profiles(), f.profile) {
+		return cli.Usage("--profile %q is not one of %s", f.profile, strings.Join(mem.Profiles(), ", "))
+	}
+	seed, err := readSeed(f.seed, f.profile)
 	if err != nil {
 		return err
 	}
@@ -111,9 +118,9 @@ func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 // maxSeed bounds the file of a seed, in bytes: some 100,000 zones.
 const maxSeed = 256 << 20
 
-func readSeed(path string) (mem.Seed, error) {
+func readSeed(path, profile string) (mem.Seed, error) {
 	if path == "" {
-		return mem.DefaultSeed(), nil
+		return mem.SeedFor(profile), nil
 	}
 	data, err := setup.ReadSmall(path, maxSeed)
 	if err != nil {

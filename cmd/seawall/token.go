@@ -54,7 +54,7 @@ func (i *inquiry) addTo(cmd *cobra.Command) {
 }
 
 // ask reads the desired state and makes the question of the flags. Flags that
-// cannot be meant are told before anything is read.
+// cannot be meant are reported before anything is read.
 func (i inquiry) ask(cmd *cobra.Command, t *cli.Terminal) (desired.State, permission.Query, error) {
 	q, err := i.limits(time.Now)
 	if err == nil {

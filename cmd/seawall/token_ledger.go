@@ -15,7 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
-// These commands are a person's word to the ledger, about what only a person can
+// These commands record in the ledger what only a person can
 // know: the reference shows no way to list or read tokens.
 
 func newTokenInit(t *cli.Terminal) *cobra.Command {

@@ -75,7 +75,7 @@ func Folder(ctx context.Context, dir string, progress func(done, total int)) (de
 
 // compile lists a tree's folders and evaluates those that are not known. A folder
 // that trips a bound is a problem of its own; the others are evaluated all the
-// same, so that all mistakes are told at once.
+// same, so that all mistakes are reported at once.
 func (e Evaluator) compile(ctx context.Context, t tree) (desired.State, []desired.Problem, error) {
 	list, err := e.list(ctx, t)
 	if err != nil {

@@ -21,7 +21,7 @@ type Heads struct {
 	refs      string // how the names of the refs begin under which the forge itself shows heads; others may be pushed
 	evaluator Evaluator
 
-	// refused are the commits over the bound, and what is told of each: what they
+	// refused are the commits over the bound, and what is reported for each: what they
 	// are made of does not change, so they are not sent for again.
 	refused map[string]string
 }
@@ -76,14 +76,14 @@ func (h Heads) Compile(ctx context.Context, commit string) (desired.State, []des
 	return state, problems, err
 }
 
-// reviewBounds leave less time than the followed branch has: what somebody pushes
+// reviewBounds leave less time than the followed branch has: what someone pushes
 // to a pull request must not keep all others from being reviewed. It is ten times what
 // a fleet of 50,000 zones takes.
 var reviewBounds = worker.Limits{Output: evaluationBounds.Output, Total: time.Minute}
 
 // compileHead takes it for a mistake of the head where evaluating it trips a bound
 // as a whole: as an error it would be tried again with every round, and told to
-// nobody.
+// no one.
 func compileHead(ctx context.Context, t tree, e Evaluator) (desired.State, []desired.Problem, error) {
 	state, problems, err := e.compile(ctx, t)
 	var bound *worker.BoundError

@@ -19,7 +19,7 @@ type Subject struct {
 }
 
 // Target finds what a question is about, among what is declared. An id that
-// nobody declares is taken as it is; of a zone, its account must then be said.
+// no one declares is taken as it is; of a zone, its account must then be said.
 func (w Subject) Target(state desired.State) (access.Target, string, error) {
 	if w.User {
 		return access.OfUser(""), "the calling user", nil
@@ -80,6 +80,7 @@ func (w Subject) findZone(state desired.State, within edge.AccountID) (access.Ta
 	return access.OfZone(within, edge.ZoneID(w.Zone)), nil
 }
 
+// FindToken returns the token that is declared with a key. The error names similar keys.
 func FindToken(state desired.State, key string) (desired.Token, error) {
 	var keys []string
 	for _, token := range state.Tokens {

@@ -191,6 +191,7 @@ func names(p desired.Policy, group string) bool {
 // JSONVersion is the version of the JSON form of these answers.
 const JSONVersion = 1
 
+// QueryJSON is the form of a [Query] that scripts read.
 type QueryJSON struct {
 	Group   string `json:"group"`
 	Type    string `json:"type"` // account, zone or user
@@ -200,6 +201,7 @@ type QueryJSON struct {
 	At      string `json:"at,omitempty"`
 }
 
+// VerdictJSON is the form of a [Verdict] that scripts read.
 type VerdictJSON struct {
 	Token    string         `json:"token"`
 	Allowed  bool           `json:"allowed"`
@@ -212,6 +214,7 @@ type VerdictJSON struct {
 	Only     []string       `json:"only,omitempty"`
 }
 
+// JSON returns the form for scripts.
 func (q Query) JSON() QueryJSON {
 	out := QueryJSON{
 		Group: q.Group, Account: string(q.Target.Account), Zone: string(q.Target.Zone),
@@ -226,6 +229,7 @@ func (q Query) JSON() QueryJSON {
 	return out
 }
 
+// JSON returns the form for scripts.
 func (v Verdict) JSON() VerdictJSON {
 	out := VerdictJSON{
 		Token: v.Token.Key, Allowed: v.Allowed, Because: v.Because, Text: v.Answer.Text,

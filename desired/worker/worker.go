@@ -80,7 +80,7 @@ func Main(jobs map[string]Job) {
 	}
 	out := &Output{w: pipe}
 	if err := serve(jobs, os.Stdin, out); err != nil {
-		_ = out.send(frameError, []byte(err.Error())) // nobody left to tell
+		_ = out.send(frameError, []byte(err.Error())) // no one left to tell
 		os.Exit(1)
 	}
 	if out.send(frameDone, nil) != nil {

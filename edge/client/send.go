@@ -85,7 +85,7 @@ func (c *Client) admit(ctx context.Context, d *deadline) error {
 	return nil
 }
 
-// throttledEvery is how often it is told at most that the platform throttles.
+// throttledEvery is how often at most it is reported that the platform throttles.
 const throttledEvery = 10 * time.Minute
 
 // since reports whether something was told so long ago that it may be told again, and
@@ -166,7 +166,7 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 	return answer, max(seen.sent(false), 1), err
 }
 
-func (c *Client) address(call call) string { return c.base + call.path + query(call) }
+func (c *Client) address(call call) string { return c.url + call.path + query(call) }
 
 func query(call call) string {
 	if len(call.query) == 0 {

@@ -122,6 +122,12 @@ func unknownMembersSurvive(t tester) {
 	}
 	entry := t.entryPoint(t.Zone)
 	body := t.body(entry)
+	if t.Strict {
+		body.Extra = extra("rule")
+		_, err := t.tryUpdate(t.Zone, entry, t.deployment(entry).ID, body)
+		t.wantIs(err, edge.ErrInvalid, edge.ErrOutcomeUnknown)
+		return
+	}
 	body.Extra = extra("rule")
 	body.ActionParameters.Extra = extra("parameters")
 	body.ActionParameters.Overrides = &edge.Overrides{

@@ -58,6 +58,7 @@ func (p *Platform) bumpOnRead(r *edge.Ruleset) {
 		return
 	}
 	if p.managedReads++; p.managedReads%p.behaviour.bumpEvery == 0 {
+		p.remember(*r)
 		r.Version, r.LastUpdated = nextVersion(r.Version), p.timestamp()
 	}
 }

@@ -6,8 +6,10 @@
 //	platform, err := mem.New(mem.Config{}) // the seed of DefaultSeed
 //	entry, err := platform.EntryPoint(ctx, mem.ShopZone)
 //
-// With the profile "extended" it is an [edge.TokenPlatform] as well; without, it
-// says of every such call that the platform does not offer it.
+// With the profile "extended" it is an [edge.ExtendedPlatform] and an
+// [edge.TokenPlatform] as well; without, it says of every such call that the
+// platform does not offer it. With the profile "vendor" it refuses what the real
+// service has been seen to refuse.
 //
 // A platform begins as a [Seed], which is plain data with a JSON form, and can
 // be turned back into one at any time with [Platform.State]. What a person does
@@ -23,7 +25,10 @@
 package mem
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,21 +41,29 @@ type Config struct {
 	Seed   Seed             // zero: DefaultSeed()
 	Quirks []string         // NAME or NAME=VALUE of [Quirks]; nil: none
 	Now    func() time.Time // what last_updated is taken from; nil: the year 2025, a second later at every look
-	// Profile says which calls are offered: [Documented] (also when empty), or
-	// [Extended], those on tokens that are known beyond the reference too.
+	// Profile says which calls are offered, and how strict the platform is:
+	// [Documented] (also when empty), [Extended] or [Vendor].
 	Profile string
 }
 
 // The profiles.
 const (
-	Documented = "documented"
-	Extended   = "extended"
+	Documented = "documented" // the calls of the reference
+	Extended   = "extended"   // the calls of the contract that are known beyond it too
+	Vendor     = "vendor"     // the same calls and more, as strict as the real service
 )
+
+// Profiles lists the profiles.
+func Profiles() []string { return []string{Documented, Extended, Vendor} }
 
 // Platform is the platform in memory. Make one with [New].
 type Platform struct {
+	TokenCalls // of the calling user
+
 	now      func() time.Time
-	extended bool
+	profile  string
+	extended bool // the profile has more than the reference
+	checks   checks
 
 	mu           sync.Mutex
 	state        Seed
@@ -76,10 +89,12 @@ func New(config Config) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	if config.Profile != "" && config.Profile != Documented && config.Profile != Extended {
-		return nil, fmt.Errorf("profile %q is neither documented nor extended", config.Profile)
+	profile := cmp.Or(config.Profile, Documented)
+	if !slices.Contains(Profiles(), profile) {
+		return nil, fmt.Errorf("profile %q is not one of %s", profile, strings.Join(Profiles(), ", "))
 	}
-	p := &Platform{now: config.Now, extended: config.Profile == Extended, behaviour: b}
+	p := &Platform{now: config.Now, profile: profile, extended: profile != Documented, behaviour: b}
+	p.checks, p.TokenCalls = checks{p}, TokenCalls{p: p}
 	if p.now == nil {
 		p.now = steps()
 	}
@@ -105,6 +120,9 @@ func (p *Platform) load(seed Seed) {
 		p.zoneAt[zone.ID] = i
 		if zone.EntryPoint != nil {
 			complete(zone.EntryPoint, edge.KindZone, now)
+		}
+		for j := range zone.Rulesets {
+			complete(&zone.Rulesets[j], edge.KindZone, now)
 		}
 	}
 }

@@ -127,6 +127,14 @@ func (z SeedZone) check(accounts map[edge.AccountID]bool) error {
 	if !accounts[z.AccountID] {
 		return fmt.Errorf("account_id %q is no account of the seed", z.AccountID)
 	}
+	for _, r := range z.Rulesets {
+		if err := checkRuleset(r); err != nil {
+			return err
+		}
+		if r.Phase == "" || r.Phase == edge.PhaseFirewallManaged {
+			return fmt.Errorf("ruleset %s: the ruleset of the phase %s is the entrypoint", r.ID, edge.PhaseFirewallManaged)
+		}
+	}
 	if z.EntryPoint == nil {
 		return nil
 	}

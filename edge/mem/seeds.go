@@ -83,22 +83,25 @@ func emptySeed() Seed {
 // every token may.
 func endpointPermissions() map[string]string {
 	return map[string]string{
-		"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": RulesGroup,
-		"POST /user/tokens":                  TokensGroup,
-		"GET /user/tokens":                   TokensGroup,
-		"GET /user/tokens/permission_groups": TokensGroup,
-		"GET /user/tokens/{token_id}":        TokensGroup,
-		"PUT /user/tokens/{token_id}":        TokensGroup,
-		"DELETE /user/tokens/{token_id}":     TokensGroup,
-		"PUT /user/tokens/{token_id}/value":  TokensGroup,
+		"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}":  RulesGroup,
+		"DELETE /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": RulesGroup,
+		"POST /zones/{zone_id}/rulesets/{ruleset_id}/rules":             RulesGroup,
+		"POST /zones/{zone_id}/rulesets":                                RulesGroup,
+		"POST /user/tokens":                                             TokensGroup,
+		"GET /user/tokens":                                              TokensGroup,
+		"GET /user/tokens/permission_groups":                            TokensGroup,
+		"GET /user/tokens/{token_id}":                                   TokensGroup,
+		"PUT /user/tokens/{token_id}":                                   TokensGroup,
+		"DELETE /user/tokens/{token_id}":                                TokensGroup,
+		"PUT /user/tokens/{token_id}/value":                             TokensGroup,
 	}
 }
 
-// DefaultTokens are the two tokens of [DefaultSeed]: one for rulesets, one that
-// may create tokens. Their values are made up and say so.
+// DefaultTokens are the two tokens of [DefaultSeed]: one for rulesets, which may
+// not create tokens, and one that may do everything. Their values are made up and say so.
 func DefaultTokens() []SeedToken {
 	return []SeedToken{
-		{ID: "70ce0000000000000000000000000001", Name: RulesetsTokenName, Value: "sim-rulesets-token-0000000000000000000001", Status: "active", IssuedOn: seededAt},
+		{ID: "70ce0000000000000000000000000001", Name: RulesetsTokenName, Value: "sim-rulesets-token-0000000000000000000001", Status: "active", IssuedOn: seededAt, Policies: rulesPolicy()},
 		{ID: "70ce0000000000000000000000000002", Name: TokensTokenName, Value: "sim-tokens-token-000000000000000000000001", Status: "active", IssuedOn: seededAt},
 	}
 }

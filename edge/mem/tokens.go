@@ -12,15 +12,38 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// MaxTokens is how many tokens a user can have, without the quirk quota.
-const MaxTokens = 50
+// MaxTokens is how many tokens a user can have, without the quirk quota, and
+// MaxAccountTokens how many an account can have.
+const (
+	MaxTokens        = 50
+	MaxAccountTokens = 500
+)
 
 // SecretPrefix begins the value of every token that a platform in memory made.
 const SecretPrefix = "sim-token-"
 
-// CreateToken is [Platform.CreateTokenJSON] with the encoding of spec, after what
+// TokenCalls are the calls on the tokens of the calling user, which a [Platform]
+// has itself, or on those of an account; see [Platform.AccountTokens]. They are an
+// [edge.TokenPlatform].
+type TokenCalls struct {
+	p       *Platform
+	account edge.AccountID // empty: the user
+}
+
+// AccountTokens returns the calls on the tokens of an account.
+func (p *Platform) AccountTokens(account edge.AccountID) TokenCalls { return TokenCalls{p, account} }
+
+// path is the path of the list of tokens.
+func (t TokenCalls) path() string {
+	if t.account == "" {
+		return edge.TokensPath()
+	}
+	return edge.AccountTokensPath(t.account)
+}
+
+// CreateToken is [TokenCalls.CreateTokenJSON] with the encoding of spec, after what
 // [edge.BeforeSend] put into the context.
-func (p *Platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
+func (t TokenCalls) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
 	data, err := json.Marshal(spec)
 	if err != nil {
 		return edge.CreatedToken{}, fmt.Errorf("encoding the token: %w", err)
@@ -31,7 +54,7 @@ func (p *Platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.C
 	if err := edge.Sending(ctx); err != nil {
 		return edge.CreatedToken{}, err
 	}
-	return p.CreateTokenJSON(ctx, data)
+	return t.CreateTokenJSON(ctx, data)
 }
 
 // CreateTokenJSON creates a token from a request body as it came over the wire,
@@ -43,16 +66,15 @@ func (p *Platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.C
 // times, groups in the order of their ids with the names that the seed knows,
 // and policies with ids of their own, in the order of those. The next creation
 // with the same body makes another token.
-func (p *Platform) CreateTokenJSON(ctx context.Context, body []byte) (edge.CreatedToken, error) {
-	if err := ctx.Err(); err != nil {
+func (t TokenCalls) CreateTokenJSON(ctx context.Context, body []byte) (edge.CreatedToken, error) {
+	p, call := t.p, "POST "+t.path()
+	if err := t.open(ctx, call, t.account != ""); err != nil {
 		return edge.CreatedToken{}, err
 	}
-	p.mu.Lock()
 	defer p.mu.Unlock()
-	call := "POST " + edge.TokensPath()
-	request, details := readTokenRequest(body, p.state.User)
-	if most := p.behaviour.quota; len(details) == 0 && len(p.state.Tokens) >= most {
-		details = []edge.ErrorDetail{problem(0, "", "the user has %d tokens already, the most there can be is %d", len(p.state.Tokens), most)}
+	request, details := t.read(body)
+	if most := t.quota(); len(details) == 0 && t.count() >= most {
+		details = []edge.ErrorDetail{problem(0, "", "the %s has %d tokens already, the most there can be is %d", t.kind(), t.count(), most)}
 	}
 	if len(details) > 0 {
 		return edge.CreatedToken{}, invalid(call, details)
@@ -61,12 +83,50 @@ func (p *Platform) CreateTokenJSON(ctx context.Context, body []byte) (edge.Creat
 	if err != nil {
 		return edge.CreatedToken{}, err
 	}
+	token.Account = t.account
 	p.state.Tokens = append(p.state.Tokens, token)
 	if p.state.TokensMade > 0 {
 		p.state.TokensMade++
 	}
 	answer, err := p.answerToken(token)
 	return edge.CreatedToken{Token: answer, Value: edge.NewSecret(token.Value)}, err
+}
+
+// read reads the body of a token, or says everything that is wrong with it.
+func (t TokenCalls) read(body []byte) (tokenRequest, []edge.ErrorDetail) {
+	request, details := readTokenRequest(body, t.p.state.User)
+	if len(details) == 0 {
+		details = t.p.checks.token(request.TokenSpec, t.account)
+	}
+	return request, details
+}
+
+// owns reports whether a token is one of these.
+func (t TokenCalls) owns(token SeedToken) bool { return token.Account == t.account }
+
+func (t TokenCalls) count() int {
+	n := 0
+	for _, token := range t.p.state.Tokens {
+		if t.owns(token) {
+			n++
+		}
+	}
+	return n
+}
+
+// kind names the owner for people.
+func (t TokenCalls) kind() string {
+	if t.account != "" {
+		return "account"
+	}
+	return "user"
+}
+
+func (t TokenCalls) quota() int {
+	if t.account != "" {
+		return MaxAccountTokens
+	}
+	return t.p.behaviour.quota
 }
 
 // tokensMade is how many tokens there ever were. The state says it itself once

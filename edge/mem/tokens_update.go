@@ -10,36 +10,36 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// UpdateToken is [Platform.UpdateTokenJSON] with the encoding of body.
-func (p *Platform) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
+// UpdateToken is [TokenCalls.UpdateTokenJSON] with the encoding of body.
+func (t TokenCalls) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return edge.Token{}, fmt.Errorf("encoding the token: %w", err)
 	}
-	return p.UpdateTokenJSON(ctx, id, data)
+	return t.UpdateTokenJSON(ctx, id, data)
 }
 
 // UpdateTokenJSON replaces a token by a request body as it came over the wire,
 // resource keys with the segment "vendor". It is checked like a creation; what it
 // leaves out is dropped, but for the status, which is kept. Policies get new ids.
 // Of members nobody here knows, those stay that the token had and the body says.
-func (p *Platform) UpdateTokenJSON(ctx context.Context, id edge.TokenID, body []byte) (edge.Token, error) {
-	call := "PUT " + edge.TokenPath(id)
-	t, err := p.enterToken(ctx, call, id)
+func (t TokenCalls) UpdateTokenJSON(ctx context.Context, id edge.TokenID, body []byte) (edge.Token, error) {
+	call := "PUT " + t.path() + "/" + string(id)
+	token, err := t.openToken(ctx, call, id)
 	if err != nil {
 		return edge.Token{}, err
 	}
-	defer p.mu.Unlock()
-	request, details := readTokenRequest(body, p.state.User)
-	if details = append(details, checkStatus(body, *t)...); len(details) > 0 {
+	defer t.p.mu.Unlock()
+	request, details := t.read(body)
+	if details = append(details, checkStatus(body, *token)...); len(details) > 0 {
 		return edge.Token{}, invalid(call, details)
 	}
-	next, err := p.replaceToken(*t, request, body)
+	next, err := t.p.replaceToken(*token, request, body)
 	if err != nil {
 		return edge.Token{}, err
 	}
-	*t = next
-	return p.answerToken(next)
+	*token = next
+	return t.p.answerToken(next)
 }
 
 func (p *Platform) replaceToken(t SeedToken, r tokenRequest, body []byte) (SeedToken, error) {
@@ -71,25 +71,25 @@ func (p *Platform) replaceToken(t SeedToken, r tokenRequest, body []byte) (SeedT
 }
 
 // DeleteToken ends a token; its secret is dead at once.
-func (p *Platform) DeleteToken(ctx context.Context, id edge.TokenID) error {
-	if _, err := p.enterToken(ctx, "DELETE "+edge.TokenPath(id), id); err != nil {
+func (t TokenCalls) DeleteToken(ctx context.Context, id edge.TokenID) error {
+	if _, err := t.openToken(ctx, "DELETE "+t.path()+"/"+string(id), id); err != nil {
 		return err
 	}
-	defer p.mu.Unlock()
-	p.state.TokensMade = p.tokensMade()
-	p.state.Tokens = slices.DeleteFunc(p.state.Tokens, func(t SeedToken) bool { return t.ID == string(id) })
+	defer t.p.mu.Unlock()
+	t.p.state.TokensMade = t.p.tokensMade()
+	t.p.state.Tokens = slices.DeleteFunc(t.p.state.Tokens, func(token SeedToken) bool { return token.ID == string(id) })
 	return nil
 }
 
 // RollToken gives a token another secret; the old one is dead at once.
-func (p *Platform) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret, error) {
-	t, err := p.enterToken(ctx, "PUT "+edge.TokenValuePath(id), id)
+func (t TokenCalls) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret, error) {
+	token, err := t.openToken(ctx, "PUT "+t.path()+"/"+string(id)+"/value", id)
 	if err != nil {
 		return edge.Secret{}, err
 	}
-	defer p.mu.Unlock()
+	defer t.p.mu.Unlock()
 	// The secret that there was is in the seed of the next, so none returns.
-	t.Value = tokenValue(t.ID + " after " + t.Value)
-	t.ModifiedOn = p.now().UTC().Format(tokenTime)
-	return edge.NewSecret(t.Value), nil
+	token.Value = tokenValue(token.ID + " after " + token.Value)
+	token.ModifiedOn = t.p.now().UTC().Format(tokenTime)
+	return edge.NewSecret(token.Value), nil
 }

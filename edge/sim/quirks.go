@@ -29,6 +29,8 @@ const (
 	QuirkZoneSlow      = "zone-slow"
 	QuirkZoneForbidden = "zone-forbidden"
 	QuirkZoneHang      = "zone-hang"
+
+	QuirkZoneUnauthorized = "zone-unauthorized"
 )
 
 // Quirks returns the table of everything in which this server can be made to
@@ -87,6 +89,11 @@ var quirks = []mem.Quirk{
 		Name: QuirkZoneForbidden, Argument: mem.Zones, Matches: "requests about these zones, ids with commas between them",
 		Does:     "403 with code 10000; nothing happens",
 		Imitates: "a permission that is missing for one zone: the service answers as if the credential were bad, and reads the zones beside it",
+	},
+	{
+		Name: QuirkZoneUnauthorized, Argument: mem.Zones, Matches: "requests about these zones, ids with commas between them",
+		Does:     "403 without a code (in the profile documented every error has one); nothing happens",
+		Imitates: "the rulesets of the service, which say of a missing permission only that the request is not authorized",
 	},
 	{
 		Name: QuirkZoneHang, Argument: mem.Zones, Matches: "requests about these zones, ids with commas between them",

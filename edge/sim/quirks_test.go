@@ -41,6 +41,8 @@ var observations = map[string]func(t *testing.T){
 	"zone-forbidden":   observeZoneForbidden,
 	"zone-hang":        observeZoneHang,
 
+	"zone-unauthorized": observeZoneUnauthorized,
+
 	"srv-end-of-life":     observeSRVEnd,
 	"deprecation-headers": observeAnnounce,
 }
@@ -287,6 +289,15 @@ func observeZoneForbidden(t *testing.T) {
 	control(t, r, "PUT", "/quirks", `["zone-forbidden=`+string(mem.BlogZone)+`"]`)
 	wantStatuses(t, statuses(t, r, 1, "GET", shopPath, ""), 200)
 	wantStatuses(t, statuses(t, r, 1, "GET", blogPath, ""), 403)
+}
+
+// Only the documented profile has a code for every error.
+func observeZoneUnauthorized(t *testing.T) {
+	for profile, want := range map[string]string{mem.Documented: `{"code":10000,"message":`, mem.Vendor: `{"message":`} {
+		r := start(t, sim.Config{Profile: profile, Quirks: []string{"zone-unauthorized=" + string(mem.ShopZone)}})
+		call(t, r, "GET", shopPath, "").want(t, 403, `{"result":null,"success":false,"errors":[`+want+`"request is not authorized"}],"messages":[]}`)
+		wantStatuses(t, statuses(t, r, 1, "GET", blogPath, ""), 200)
+	}
 }
 
 // A request that hangs ends with its client, and with the server.

@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/mem"
 )
 
 // Rules of the calendar that change what this server answers, beside those whose
@@ -95,6 +96,9 @@ func (s *Server) route(method, path string) (wire.Route, error) {
 		return route, failed(http.StatusNotImplemented, 0, "not implemented by this simulator: of the operations on DNS records the reference names five, and "+
 			method+" is none of them here")
 	}
+	if s.config.Profile == mem.Vendor {
+		return route, failed(http.StatusNotImplemented, 0, fmt.Sprintf("not implemented by this simulator: %s %s", method, path))
+	}
 	return route, err
 }
 
@@ -164,13 +168,4 @@ func withQuery(path, query string) string {
 		return path
 	}
 	return path + "?" + query
-}
-
-// pattern is the pattern of any call that this server has.
-func (s *Server) pattern(call wire.Call) wire.Pattern {
-	i := slices.IndexFunc(s.offered, func(p wire.Pattern) bool { return p.Call == call })
-	if i < 0 {
-		return wire.Pattern{}
-	}
-	return s.offered[i]
 }

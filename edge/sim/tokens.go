@@ -56,22 +56,37 @@ func (s *Server) works(c caller, from netip.Addr) error {
 	return nil
 }
 
-// permitted sees whether a caller's policies allow a call. A token without any
-// is one that was made outside of the API and may do everything; a call of which
-// the seed does not say what it needs is open to every token.
-func (s *Server) permitted(c caller, route wire.Route) error {
-	if len(c.spec.Policies) == 0 {
+// permitted sees whether a caller's policies allow a call. A list of zones or
+// accounts has what the caller may see, so everyone may ask for it. A token of an
+// account is no user, and cannot see the user's tokens.
+func (s *Server) permitted(c caller, route wire.Route, path string) error {
+	if c.token.Account != "" && strings.HasPrefix(path, edge.TokensPath()) {
+		return notPermitted("valid user-level authentication not found")
+	}
+	if route.Call == wire.Zones || route.Call == wire.Accounts {
 		return nil
 	}
-	group := s.Platform.Permission(s.pattern(route.Call).String())
-	if group == "" {
-		return nil
-	}
-	a := access.Decide(c.spec, access.Question{Group: group, Target: s.target(route)})
-	if !a.Allowed {
+	if a := s.allows(c, route.Pattern, s.target(route)); !a.Allowed {
 		return notPermitted(a.Text)
 	}
 	return nil
+}
+
+// allows decides whether a caller may make a call on a target. A token without
+// policies is one that was made outside of the API and may do everything; a call
+// of which the seed does not say what it needs is open to every token. The seed
+// may name several groups, of which one is enough.
+func (s *Server) allows(c caller, endpoint string, target access.Target) (a access.Answer) {
+	groups := s.Platform.Permission(endpoint)
+	if len(c.spec.Policies) == 0 || groups == "" {
+		return access.Answer{Allowed: true}
+	}
+	for group := range strings.SplitSeq(groups, "|") {
+		if a = access.Decide(c.spec, access.Question{Group: group, Target: target}); a.Allowed {
+			return a
+		}
+	}
+	return a
 }
 
 // target is what a call is about: the zone of its path, else the account, else
@@ -107,7 +122,7 @@ func (s *Server) createToken(ctx context.Context, r request) (json.RawMessage, e
 	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
 		return nil, err
 	}
-	created, err := s.Platform.CreateTokenJSON(ctx, s.dialect.Translate(raw))
+	created, err := s.tokensOf(r.route).CreateTokenJSON(ctx, s.dialect.Translate(raw))
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ const (
 	outageEnded = "outage ended"
 )
 
-// read is a line of the log, false where nobody needs to read it.
+// read is a line of the log, false where no one needs to read it.
 func readLine(data []byte) (logLine, bool) {
 	var l logLine
 	if json.Unmarshal(data, &l) != nil || l.Level != "WARN" && l.Level != "ERROR" && l.Msg != outageEnded {

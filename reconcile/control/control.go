@@ -98,7 +98,7 @@ func (c *Control) InForce() (desired.State, bool) {
 }
 
 // restore takes everything on record, and what was in force there. It returns the zones
-// that must be looked at before any of its commit work is written.
+// that must be read before any of its commit work is written.
 func (c *Control) restore(ctx context.Context) (look []edge.ZoneID, err error) {
 	record, err := c.Records.Restore(ctx)
 	if err != nil {

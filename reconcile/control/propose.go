@@ -17,7 +17,7 @@ type Decision struct {
 	Held *reconcile.Held
 	// Accepted is the new generation, nil where nothing has changed.
 	Accepted *Generation
-	// Due are the zones to be worked on because of it; Look those that must be looked at
+	// Due are the zones to be worked on because of it; Look those that must be read
 	// before any of these is written.
 	Due, Look []edge.ZoneID
 	// Gone are the zones that are no longer declared.

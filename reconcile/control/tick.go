@@ -80,15 +80,15 @@ func (s *state) release(approved bool) []edge.ZoneID {
 	wave, _ := open(s.rollout.have, s.guards.Waves, now)
 	return s.waiting.release(func(id edge.ZoneID, reason waitReason) bool {
 		switch reason.guard {
-		case guardHold:
+		case diff.GuardHold:
 			at := g.places[id]
 			_, held := diff.HoldOn(holds, g.State.Accounts[at.account].Zones[at.zone].Key, id)
 			return !held
-		case guardFreeze:
+		case diff.GuardFreeze:
 			return !now.Before(reason.until)
-		case guardWave:
+		case diff.GuardWave:
 			return !s.rollout.delays(id, s.guards.Waves, wave)
-		case guardOvertaken:
+		case diff.GuardOvertaken:
 			return s.overtaken == ""
 		}
 		return approved

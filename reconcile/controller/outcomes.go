@@ -125,7 +125,7 @@ func (n *notable) differed() (time.Time, bool) {
 func decide(l *look) (decisions []inspect.Decision, differs bool) {
 	if l.counting {
 		return []inspect.Decision{{
-			Stage: inspect.StageGuard, Outcome: inspect.Pending, Guard: "limit",
+			Stage: inspect.StageGuard, Outcome: inspect.Pending, Guard: diff.GuardLimit,
 			Reason: "Seawall reads and counts all zones of the commit before it writes any",
 		}}, len(l.plan.Changes) > 0
 	}
@@ -202,11 +202,11 @@ func ofRefusal(d inspect.Decision, r diff.Refusal) inspect.Decision {
 	d.Stage, d.Guard, d.Reason, d.Release = inspect.StageGuard, r.Guard, bounded(r.Reason), bounded(r.Release)
 	d.Approve, d.Until, d.Outcome = r.Digest, r.Until, inspect.Refused
 	switch {
-	case r.Guard == "non_convergent":
+	case r.Guard == diff.GuardNonConvergent:
 		d.Outcome = inspect.NonConvergent
 	case r.Observed():
 		d.Outcome = inspect.Observed
-	case r.Guard == "overtaken", r.WaitsForTime():
+	case r.Guard == diff.GuardOvertaken, r.WaitsForTime():
 		d.Outcome = inspect.Waiting
 	}
 	return d
@@ -232,7 +232,7 @@ func bounded(text string) string {
 	return string(runes[:mostText]) + "…"
 }
 
-// of returns what is kept of a zone, with its times; false where it was not looked at.
+// of returns what is kept of a zone, with its times; false where it was not read.
 func (o *outcomes) of(id edge.ZoneID) (lastLook, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -276,7 +276,7 @@ func (o *outcomes) decided(p reconcile.Proposal, d control.Decision, now time.Ti
 	}
 }
 
-// expiringWithin is how long before its end a token is told of that nothing follows.
+// expiringWithin is how long before its end a token without a successor is reported.
 const expiringWithin = 30 * 24 * time.Hour
 
 // worked keeps what work on tokens has come to.
@@ -295,8 +295,8 @@ func (o *outcomes) worked(w token.Outcome, now time.Time) {
 		case c.Refused != nil:
 			d := ofRefusal(inspect.Decision{}, *c.Refused)
 			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: d.Outcome, Reason: d.Reason})
-		case c.Request != nil:
-			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: inspect.Pending, Reason: string(c.Action) + " is not done"})
+		case c.Sends():
+			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: inspect.Pending, Reason: string(c.Action()) + " is not done"})
 		}
 	}
 	report := reconcile.Report{Plan: w.Plan, Results: w.Results, Finished: now}

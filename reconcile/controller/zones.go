@@ -59,7 +59,7 @@ type look struct {
 	task       zone.Task
 	began      time.Time
 	commit     bool // the declaration was not proved yet: not drift
-	counting   bool // looked at only to count what the commit changes
+	counting   bool // read only to count what the commit changes
 	sight      zone.Sight
 	plan       diff.Plan
 	results    []reconcile.Result
@@ -205,7 +205,7 @@ func (w *zoneWork) apply(ctx context.Context, l *look) error {
 		}
 	}
 	if len(l.plan.Problems) > 0 || ctx.Err() != nil {
-		return nil // what is settled beside them is looked at again
+		return nil // what is settled beside them is read again
 	}
 	ctx, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
@@ -233,7 +233,7 @@ func (l *look) refuseLate() {
 // grace is how long records may be written after everything was told to stop.
 const grace = 20 * time.Second
 
-// counted notes that a zone was looked at only to count what its commit changes.
+// counted notes that a zone was read only to count what its commit changes.
 func (w *zoneWork) counted(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
 	due, err := w.control.Looked(ctx, l.item.Key)
 	w.reports.state(ctx, "looked", err)

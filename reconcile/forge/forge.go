@@ -33,6 +33,7 @@ import (
 // Kind is a kind of forge.
 type Kind string
 
+// The kinds of forges.
 const (
 	GitHub  Kind = "github"
 	GitLab  Kind = "gitlab"

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
@@ -123,7 +124,7 @@ func fill(t testing.TB, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(l.Prove(t.Context(), "c1", nil, fleet(200)), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1", Size: diff.Size{Zones: 200}}), l.Close()); err != nil {
+	if err := errors.Join(l.Prove(t.Context(), "c1", nil, fleet(200)), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 200}}), l.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -55,7 +56,7 @@ func TestWritesOnlyWhatDiffers(t *testing.T) {
 	write := func(commit string, owned ...diff.Member) {
 		t.Helper()
 		err := errors.Join(l.Prove(ctx, commit, nil, append(settled(deployment(1), owned...), settled(deployment(2), "x")...)),
-			l.NonConvergent(ctx, deployment(3), "f"), l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: diff.Size{Zones: 2}}))
+			l.NonConvergent(ctx, deployment(3), "f"), l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 2}}))
 		if err != nil {
 			t.Fatal(err)
 		}

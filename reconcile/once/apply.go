@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -116,7 +117,7 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) []reconcil
 	defer stop()
 	gate.stop = stop
 	worker := &zone.Worker{
-		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: gate, Indexes: &diff.Indexes{}, Now: r.Now,
+		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: gate, Indexes: &deployment.Indexes{}, Now: r.Now,
 	}
 	zones := byZone(p.plan)
 	total := 0
@@ -186,7 +187,7 @@ func tokensOf(p diff.Plan) diff.Plan {
 	part := p
 	part.Changes, part.Problems = nil, nil
 	for _, c := range p.Changes {
-		if c.Kind == diff.KindToken {
+		if c.Kind() == diff.KindToken {
 			part.Changes = append(part.Changes, c)
 		}
 	}
@@ -257,7 +258,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 
 // forget drops what is remembered of deployments that the accepted state no longer
 // declares. One that comes back later begins anew: what is live by then may be
-// somebody's hand work and must not pass for "once ours".
+// someone's hand work and must not pass for "once ours".
 func (r *Run) forget(ctx context.Context, p *planned) error {
 	if p.facts.Shrunk() {
 		return nil

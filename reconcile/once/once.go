@@ -22,6 +22,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -62,7 +64,7 @@ type Order struct {
 	// AllowShrink accepts a commit that declares far less than the last one.
 	AllowShrink bool
 	// Approve are digests that whoever gives the order agrees to; see
-	// [diff.Facts.Approved].
+	// [guard.Facts.Approved].
 	Approve []string
 	// DuringFreeze is why freezes that allow that are overridden; empty keeps them.
 	DuringFreeze string
@@ -133,7 +135,7 @@ type planned struct {
 	author  string            // of its commit
 	scope   desired.State     // the part that is asked for
 	tokens  bool              // all tokens are
-	facts   diff.Facts
+	facts   guard.Facts
 	rollout reconcile.Rollout
 	seen    zone.All
 	words   []reconcile.Approval // that the commit carries
@@ -182,7 +184,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
 		return nil, tokensErr
 	}
-	p.plan = diff.Guard(diff.Make(r.input(p)), p.facts)
+	p.plan = guard.Check(planner.Make(r.input(p)), p.facts)
 	if report.Full && r.Deprecations != nil {
 		p.plan.Deprecations = append(p.plan.Deprecations, r.Deprecations(p.state, p.facts.Now)...)
 	}
@@ -259,8 +261,8 @@ func withoutMark(err error) error {
 }
 
 // input is what a plan is made from.
-func (r *Run) input(p *planned) diff.Input {
-	in := diff.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Part: !p.tokens, Now: p.facts.Now}
+func (r *Run) input(p *planned) planner.Input {
+	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Part: !p.tokens, Now: p.facts.Now}
 	if r.Tokens != nil {
 		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
 	}

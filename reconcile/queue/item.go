@@ -13,7 +13,7 @@ const (
 	Bulk                     // the zones of a large commit
 	Released                 // released by a hold, freeze, wave or approval
 	Retry                    // failed before
-	Sweep                    // looked at without a reason
+	Sweep                    // read without a reason
 )
 
 const priorities = int(Sweep) + 1

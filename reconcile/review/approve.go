@@ -13,7 +13,7 @@ import (
 func approvable(plan diff.Plan) []string {
 	digests := []string{plan.ApprovalDigest()}
 	for _, c := range plan.Changes {
-		if c.Request != nil {
+		if c.Sends() {
 			digests = append(digests, c.ApprovalDigest())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -39,16 +40,16 @@ func (v verdict) comment(pull reconcile.PullRequest) string {
 		v.mistakes(&b)
 		return b.String()
 	}
-	_ = v.plan.Markdown(&b) // a buffer takes everything
+	_ = render.Markdown(&b, *v.plan) // a buffer takes everything
 	fmt.Fprintf(&b, "\nThis plan covers only the zones that this pull request changes: %d of %s.\n", v.plan.Summary.Zones, plural(v.zones, "zone", "zones"))
-	fmt.Fprintf(&b, "\nDigest for approval: %s\n", diff.Code(v.plan.ApprovalDigest()))
+	fmt.Fprintf(&b, "\nDigest for approval: %s\n", render.Code(v.plan.ApprovalDigest()))
 	if b.Len() > mostApproved {
-		fmt.Fprintf(&b, "\nThe plan is too long to show in full, so a review cannot approve it. Use %s instead.\n", diff.Code("seawall apply --approve DIGEST"))
+		fmt.Fprintf(&b, "\nThe plan is too long to show in full, so a review cannot approve it. Use %s instead.\n", render.Code("seawall apply --approve DIGEST"))
 	}
 	if pull.Fork {
 		b.WriteString("\nThis pull request comes from a fork. Seawall evaluated only its declarations, and sent only reads.\n")
 	}
-	fmt.Fprintf(&b, "\n<sub>head %s, compared with %s, the commit in force</sub>\n", diff.Code(short(v.head)), diff.Code(short(v.base)))
+	fmt.Fprintf(&b, "\n<sub>head %s, compared with %s, the commit in force</sub>\n", render.Code(short(v.head)), render.Code(short(v.base)))
 	return b.String()
 }
 
@@ -57,19 +58,19 @@ func (v verdict) mistakes(b *bytes.Buffer) {
 	fmt.Fprintf(b, "### Seawall: the desired state does not compile\n\nA merge would have no effect: the current commit stays in force. %s:\n\n", plural(len(errors), "mistake", "mistakes"))
 	for i, p := range errors {
 		if i == mistakesTold {
-			fmt.Fprintf(b, "- … and %d more: %s shows all of them\n", len(errors)-i, diff.Code("seawall validate"))
+			fmt.Fprintf(b, "- … and %d more: %s shows all of them\n", len(errors)-i, render.Code("seawall validate"))
 			break
 		}
-		fmt.Fprintf(b, "- %s", diff.Code(p.String()))
+		fmt.Fprintf(b, "- %s", render.Code(p.String()))
 		if p.Hint != "" {
-			fmt.Fprintf(b, "; %s", diff.Code(p.Hint))
+			fmt.Fprintf(b, "; %s", render.Code(p.Hint))
 		}
 		b.WriteByte('\n')
 	}
 }
 
 func refusedComment(err error) string {
-	return "### Seawall: this pull request cannot be read\n\n" + diff.Code(err.Error()) + "\n"
+	return "### Seawall: this pull request cannot be read\n\n" + render.Code(err.Error()) + "\n"
 }
 
 // status is the commit status of the head.
@@ -93,4 +94,4 @@ func plural(n int, one, many string) string {
 }
 
 // oneLineOf keeps a description on one line.
-func oneLineOf(s string) string { return strings.Join(strings.Fields(diff.Printable(s)), " ") }
+func oneLineOf(s string) string { return strings.Join(strings.Fields(render.Printable(s)), " ") }

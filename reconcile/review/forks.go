@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -198,7 +198,7 @@ func (f Forks) waitsFor(code func(string) string) string {
 }
 
 func waitingComment(f Forks) string {
-	return "### Seawall: no plan yet\n\nThis pull request comes from a fork of an author without write access. Its plan " + f.waitsFor(diff.Code) + ".\n"
+	return "### Seawall: no plan yet\n\nThis pull request comes from a fork of an author without write access. Its plan " + f.waitsFor(render.Code) + ".\n"
 }
 
 // errTooMany says that an author has used up the plans of an hour.

@@ -14,7 +14,7 @@ import (
 
 // Merges sets the status of commits of the followed branch: pending while one is applied,
 // then success or failure, once, when all its zones are done. A failure because
-// nobody had approved becomes a success when somebody has. It is a [reconcile.Reporter]; a
+// no one had approved becomes a success when someone has. It is a [reconcile.Reporter]; a
 // forge that is down holds nothing up. Make it with [NewMerges].
 type Merges struct {
 	send    func(ctx context.Context, commit string, m reconcile.CommitStatus) error
@@ -53,7 +53,7 @@ func (m *Merges) Begin(commit string) {
 	if commit == "" || commit == m.pending {
 		return
 	}
-	if m.pending != "" && m.pending != m.settled { // nobody will finish it
+	if m.pending != "" && m.pending != m.settled { // no one will finish it
 		m.push(m.pending, applyStatus(reconcile.StatusFailure, "superseded by "+short(commit)+" before all zones were done"))
 	}
 	if m.pending = commit; commit == m.settled {
@@ -144,7 +144,7 @@ func (m *Merges) push(commit string, status reconcile.CommitStatus) {
 const retryStatus = 30 * time.Second
 
 // Run sends statuses until ctx ends, those of one commit in order. One that the forge
-// does not take is tried again after those of other commits, and is told once.
+// does not take is tried again after those of other commits, and is reported once.
 func (m *Merges) Run(ctx context.Context) {
 	for {
 		next, ok := m.next()

@@ -98,9 +98,9 @@ func TestMergesAreNotHeldUpByOne(t *testing.T) {
 
 func TestMergesOfSeveralRuns(t *testing.T) {
 	change := func(n int, refused bool) diff.Change {
-		c := diff.Change{Kind: diff.KindDeployment, Zone: fmt.Sprint("zone-", n), Request: &diff.Request{}}
+		c := diff.Change{Zone: fmt.Sprint("zone-", n), Operation: diff.DeploymentUpdate{}}
 		if refused {
-			c.Refused = &diff.Refusal{Guard: "approval"}
+			c.Refused = &diff.Refusal{Guard: diff.GuardApproval}
 		}
 		return c
 	}

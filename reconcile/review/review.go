@@ -11,7 +11,7 @@
 //
 // Nothing is written to the platform, and nothing of a pull request is run but CUE in
 // a bounded worker. Of the platform those zones are read that the commit in force
-// declares, and no others: a pull request that names somebody else's zone would have
+// declares, and no others: a pull request that names someone else's zone would have
 // its state posted.
 //
 // What fails, takes long or hangs about one pull request costs the others
@@ -46,14 +46,14 @@ type Config struct {
 	Records Records
 	// Tokens looks at tokens and nothing more. It has the NameSuffix and the
 	// CreatesTokens of the worker that applies: with others a review would promise
-	// tokens that are refused. Nobody else may use it. Nil: tokens are unknown.
+	// tokens that are refused. No one else may use it. Nil: tokens are unknown.
 	Tokens *token.Worker
 	Guards reconcile.Guards
 
 	Trust Trust
 	// Comments says whether plans are shown in a comment; without, by the commit status alone.
 	Comments bool
-	// Deprecations says what leans on what goes away; nil says nothing.
+	// Deprecations says what uses what is deprecated; nil says nothing.
 	Deprecations reconcile.Deprecations
 
 	Budget   diff.Budget  // of what applies; zero is not known
@@ -119,7 +119,7 @@ const planAgain = time.Hour
 // mostReviewed bounds how many pull requests are planned in one round.
 const mostReviewed = 50
 
-// New returns reviews that have looked at nothing yet.
+// New returns reviews that have read nothing yet.
 func New(c Config) *Reviews {
 	c = c.withDefaults()
 	return &Reviews{
@@ -169,7 +169,7 @@ func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, wake <-chan s
 	}
 }
 
-// Round looks at all open pull requests once. A failure stays in its pull
+// Round reads all open pull requests once. A failure stays in its pull
 // request; err is for what kept it from looking at any.
 func (r *Reviews) Round(ctx context.Context) error {
 	base, ok := r.Base()
@@ -300,7 +300,7 @@ func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (
 var errTooLong = errors.New("it took longer")
 
 // forget drops what was said of pull requests that are closed, once it is known
-// whether somebody approved of it: who approves and merges at once is no longer
+// whether someone approved of it: who approves and merges at once is no longer
 // seen among the open ones. A forge that does not say is asked again, for a while.
 func (r *Reviews) forget(ctx context.Context, open []int) {
 	gone := func(number int) bool { return !slices.Contains(open, number) }

@@ -155,7 +155,7 @@ const (
 )
 
 // Run looks at once, then on the schedule and when woken, until ctx ends. It waits by
-// the monotonic clock: a wall clock that is set back keeps nobody from looking. propose
+// the monotonic clock: a wall clock that is set back keeps no one from looking. propose
 // says which commit is in force then.
 func (s *Source) Run(ctx context.Context, inForce func() string, propose func(context.Context, reconcile.Proposal)) {
 	for ctx.Err() == nil {

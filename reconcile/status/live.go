@@ -169,7 +169,7 @@ func (s *Status) PlatformError(err error) {
 }
 
 // ReviewFailed counts a pull request that could not be reviewed, or a round in which none
-// could be looked at.
+// could be read.
 func (s *Status) ReviewFailed(round bool) {
 	what := reviewPullRequest
 	if round {

@@ -17,7 +17,7 @@ var errDeclined = errors.New("not confirmed")
 
 // Confirm asks a person, on a terminal, whether to go on. It returns nil for "yes" and
 // for yes, which stands for --yes. Where standard input or standard error is no
-// terminal there is nobody to ask, and it returns nil as well: a script that calls the
+// terminal there is no one to ask, and it returns nil as well: a script that calls the
 // command has decided. Any other answer, and the end of the input, is an error; so is
 // the end of the context, at once.
 func Confirm(ctx context.Context, t *Terminal, question string, yes bool) error {

@@ -44,6 +44,7 @@ type Quota struct {
 	Meter Meter
 }
 
+// Meter counts the requests of a budget.
 type Meter interface {
 	Room(urgent int) int
 	Forecast() client.Forecast

@@ -23,10 +23,12 @@ import (
 //   - The result goes to standard output. Progress, logs and what went wrong go
 //     to standard error.
 //   - Colour is for terminals, and never with NO_COLOR set or TERM=dumb.
-//   - What went wrong is told as one problem, where it stands, and hints on what
+//   - What went wrong is reported as one problem, where it stands, and hints on what
 //     to try; never as a stack of wrapped errors with a usage page.
 //   - Progress is one line that is wiped; it shows on a terminal that can wipe. Logs
 //     are written above it.
+//   - Nothing is written with a secret in it, whoever put it there: both streams pass
+//     [edge.RedactWriter].
 //   - A question is for terminals. A script is never asked.
 //   - 0 is success and 1 is any failure to do the job; the other codes are in
 //     the help of the command that uses them.
@@ -42,6 +44,7 @@ type Terminal struct {
 	ColourErr      bool
 }
 
+// NewTerminal returns the terminal of a process, with what each stream is and may show.
 func NewTerminal(in, out, err *os.File) *Terminal {
 	t := &Terminal{
 		In: in, Out: edge.RedactWriter(out), Err: edge.RedactWriter(err),
@@ -105,7 +108,7 @@ type ExitStatus int
 
 func (e ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// exitCode maps an error to an exit code, and tells it if nobody has.
+// exitCode maps an error to an exit code, and tells it if no one has.
 func (t *Terminal) exitCode(err error) int {
 	var status ExitStatus
 	switch {
@@ -118,6 +121,7 @@ func (t *Terminal) exitCode(err error) int {
 	return 1
 }
 
+// ShowError writes an error, with its problems in files and its hints, to standard error.
 func (t *Terminal) ShowError(err error) {
 	var m *BadFile
 	if errors.As(err, &m) {
@@ -135,13 +139,17 @@ func (t *Terminal) ShowError(err error) {
 	}
 }
 
+// Hint writes a hint to standard error; an empty one writes nothing.
 func (t *Terminal) Hint(text string) {
 	if text != "" {
 		fmt.Fprintf(t.Err, "%s %s\n", t.Dim("hint:"), OneLine(text))
 	}
 }
 
+// Red is for what needs attention; without colour the text stays as it is.
 func (t *Terminal) Red(s string) string { return t.paint("31", s) }
+
+// Dim is for labels of less importance.
 func (t *Terminal) Dim(s string) string { return t.paint("2", s) }
 
 func (t *Terminal) paint(code, s string) string {
@@ -226,6 +234,7 @@ func OneOf(flag, value string, words ...string) error {
 	return Fail(fmt.Errorf("%s %q is not one of %s", flag, value, strings.Join(words, ", ")))
 }
 
+// Plural is a number with its noun: "1 zone", "2 zones".
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

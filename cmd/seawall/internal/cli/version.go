@@ -15,6 +15,7 @@ type Version struct {
 	Platform string `json:"platform"`
 }
 
+// ThisVersion returns the version of this program.
 func ThisVersion() Version {
 	v := Version{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

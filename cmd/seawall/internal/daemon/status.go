@@ -118,7 +118,7 @@ func (d *Daemon) pages(health *status.Status) http.Handler {
 }
 
 // serveSocket serves the status on the socket in the state folder, until done is called.
-// The daemon works without it, so what keeps it from being opened is told, and no more.
+// The daemon works without it, so what keeps it from being opened is reported, and no more.
 func (d *Daemon) serveSocket(ctx context.Context, health *status.Status) (done func()) {
 	if d.settings.Dir != "" {
 		return func() {} // a folder has no state folder

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -172,7 +173,7 @@ func (d *demo) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := report.Plan.Text(d.Out, d.ColourOut); err != nil {
+	if err := render.Text(d.Out, report.Plan, d.ColourOut); err != nil {
 		return err
 	}
 	return expect(writes == 0 && len(report.Plan.Changes) == 1, "a plan has one change and writes nothing")

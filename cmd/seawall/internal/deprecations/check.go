@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/scan"
 )
 
+// Formats lists the names of the formats that --format takes.
 func Formats() (names []string) {
 	for _, f := range scan.Formats {
 		names = append(names, string(f))

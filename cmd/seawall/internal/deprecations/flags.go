@@ -20,6 +20,7 @@ type Flags struct {
 	Outputs         []string
 }
 
+// AddTo adds the flags to a command; outputs are the forms that --output takes.
 func (a *Flags) AddTo(cmd *cobra.Command, outputs ...string) {
 	a.Outputs = outputs
 	flags := cmd.Flags()
@@ -29,6 +30,7 @@ func (a *Flags) AddTo(cmd *cobra.Command, outputs ...string) {
 	Complete(cmd, "output", outputs)
 }
 
+// Complete completes a flag with words.
 func Complete(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -58,7 +60,7 @@ func (a Flags) Day(now func() time.Time) (time.Time, error) {
 }
 
 // CalendarOf is the calendar in force: the reference's, with what a folder of
-// desired state corrects in it. Mistakes in the folder are told, and end the
+// desired state corrects in it. Mistakes in the folder are reported, and end the
 // command.
 func CalendarOf(ctx context.Context, t *cli.Terminal, dir string) (deprecation.Calendar, []deprecation.Correction, desired.State, error) {
 	published, err := schema.Calendar()

@@ -133,7 +133,7 @@ func (c *Check) literals(dir string) (report.Input, error) {
 	return in, c.judge(in, err)
 }
 
-// ofLiteral is what a path leans on, whatever the method. Where a rule is about a
+// ofLiteral is what a path uses, whatever the method. Where a rule is about a
 // query, that decides which of its days counts and how to rewrite it.
 func (c *Check) ofLiteral(text string) (notices []deprecation.Notice) {
 	for _, rule := range c.matcher.MatchPath(text) {

@@ -141,7 +141,7 @@ func (a *Assembly) onGit(s Settings, why Purpose) error {
 		return err
 	}
 	if why == ToServe {
-		memory.User = "" // nobody gives the order: a commit does
+		memory.User = "" // no one gives the order: a commit does
 	}
 	a.Records, a.TokenMemory = memory, memory
 	giveBack := a.Close

@@ -60,7 +60,7 @@ func UserState() (string, error) {
 }
 
 // sharedBudget is one that all processes with this credential and state folder
-// share. A plan where there is no such folder has nobody to share with, and must
+// share. A plan where there is no such folder has no one to share with, and must
 // not make one. Without a configuration the folder is the user's own: the platform
 // counts what two plans in a row send, whoever configured them.
 func (s Settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *client.Budget {

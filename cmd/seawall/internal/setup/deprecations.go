@@ -10,7 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
 )
 
-// sunset finds who leans on what goes away: the integrations that a repository
+// sunset finds who uses what is deprecated: the integrations that a repository
 // declares, by the calendar with the repository's corrections, and Seawall's own
 // requests, by the published one.
 type sunset struct {

@@ -6,17 +6,17 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/cue/schema"
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // guards translates what the configuration says of guards.
 func guards(config schema.Guards) (reconcile.Guards, error) {
-	g := reconcile.Guards{Shrink: diff.Shrink(config.Shrink), ApprovalsExpire: config.ApprovalsExpire}
+	g := reconcile.Guards{Shrink: guard.Shrink(config.Shrink), ApprovalsExpire: config.ApprovalsExpire}
 	for _, rule := range config.Rules {
-		g.Rules = append(g.Rules, diff.Rule{
-			Name: rule.Name, Labels: rule.Labels, Approve: diff.Approve(rule.Approve),
-			Changes: (*diff.Limit)(rule.Changes), Weakening: (*diff.Limit)(rule.Weakening),
+		g.Rules = append(g.Rules, guard.Rule{
+			Name: rule.Name, Labels: rule.Labels, Approve: guard.Approve(rule.Approve),
+			Changes: (*guard.Limit)(rule.Changes), Weakening: (*guard.Limit)(rule.Weakening),
 		})
 	}
 	for _, f := range config.Freezes {
@@ -36,10 +36,10 @@ func guards(config schema.Guards) (reconcile.Guards, error) {
 		})
 	}
 	for _, o := range config.Observe {
-		g.Observe = append(g.Observe, diff.Observe{Account: o.Account, Labels: o.Labels})
+		g.Observe = append(g.Observe, guard.Observe{Account: o.Account, Labels: o.Labels})
 	}
 	if config.Observing {
-		g.Observe = []diff.Observe{{}}
+		g.Observe = []guard.Observe{{}}
 	}
 	return g, nil
 }

@@ -20,6 +20,7 @@ type Options struct {
 // DefaultConfig is where a service looks for its configuration.
 const DefaultConfig = "/etc/seawall/config.cue"
 
+// AddTo adds the flags that each run has.
 func (o *Options) AddTo(cmd *cobra.Command) {
 	o.AddSource(cmd)
 	AddLogFlags(cmd, &o.LogFormat, &o.LogLevel)
@@ -35,22 +36,25 @@ func (o *Options) AddSource(cmd *cobra.Command) {
 	_ = cmd.MarkFlagFilename("config", "cue")
 }
 
+// AddOutput adds --output.
 func (o *Options) AddOutput(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text, json or markdown")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "markdown"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// AddOnly adds --only.
 func (o *Options) AddOnly(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.only, "only", nil, "limit to `zone=NAME` or token=KEY (repeatable)")
 }
 
+// AddLogFlags adds --log-format and --log-level.
 func AddLogFlags(cmd *cobra.Command, format, level *string) {
 	cmd.Flags().StringVar(format, "log-format", "auto", "auto, text or json; auto is text on a terminal")
 	cmd.Flags().StringVar(level, "log-level", "info", "debug, info, warn or error")
 }
 
 // ConfigFile returns the configuration to read. It is empty where flags and
-// environment say everything: --dir and --base-url, and nobody named a file.
+// environment say everything: --dir and --base-url, and no one named a file.
 func (o *Options) ConfigFile() string {
 	if o.Config != "" {
 		return o.Config
@@ -80,6 +84,7 @@ func (o *Options) Scope() (zones, tokens []string, err error) {
 	return zones, tokens, nil
 }
 
+// AddConfig adds --config alone.
 func AddConfig(cmd *cobra.Command, o *Options) {
 	cmd.Flags().StringVar(&o.Config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+DefaultConfig+")")
 	_ = cmd.MarkFlagFilename("config", "cue")

@@ -17,7 +17,7 @@ func OwnerOf(info fs.FileInfo) (uid, gid int, links uint64, ok bool) {
 	return int(stat.Uid), int(stat.Gid), uint64(stat.Nlink), true
 }
 
-// OthersWrite reports whether somebody other than this user and root may write to a
+// OthersWrite reports whether someone other than this user and root may write to a
 // file.
 func OthersWrite(info fs.FileInfo) bool {
 	uid, _, _, ok := OwnerOf(info)

@@ -27,7 +27,7 @@ type Settings struct {
 	// keepsState says that the state folder will be there, if it is not yet.
 	keepsState bool
 
-	// observe is shown requests and answers; nil shows nobody.
+	// observe is shown requests and answers; nil shows no one.
 	observe func(deprecation.Request, deprecation.Response)
 	// failed is called with each request that fails; nil calls nothing.
 	Failed func(error)
@@ -67,6 +67,8 @@ func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 // maxConfig bounds the configuration file, in bytes.
 const maxConfig = 1 << 20
 
+// LoadConfig reads the configuration from a file. Warnings go to standard error; mistakes are a
+// [cli.BadFile].
 func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
 	data, err := ReadSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == DefaultConfig {
@@ -85,7 +87,7 @@ func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
 	return config, nil
 }
 
-// checkCredentials reads the credentials once, so that a missing one is told at
+// checkCredentials reads the credentials once, so that a missing one is reported at
 // the start, and warns when one value serves both purposes.
 func (s Settings) checkCredentials(t *cli.Terminal) error {
 	rulesets, err := ReadToken(s.Credentials.Rulesets)

@@ -23,6 +23,7 @@ type Folder struct {
 	Progress func(done, total int) // nil shows none
 }
 
+// NewFolder returns desired state in the folder dir.
 func NewFolder(dir string) Folder { return Folder{dir: dir} }
 
 // Fetch returns the empty commit: a folder has none.
@@ -104,7 +105,7 @@ func sshAuth(s schema.SSH) (*gitrepo.SSH, error) {
 }
 
 // LoadState reads the desired state, from a folder or from the configured
-// repository. Mistakes in it are told, and end the command.
+// repository. Mistakes in it are reported, and end the command.
 func LoadState(ctx context.Context, t *cli.Terminal, o Options) (desired.State, error) {
 	state, problems, err := compileState(ctx, t, o)
 	if err != nil {

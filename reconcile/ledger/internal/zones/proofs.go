@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
@@ -46,7 +47,7 @@ const rememberProof = `
 	WHERE (fingerprint, labels) <> (excluded.fingerprint, excluded.labels)`
 
 func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late bool) error {
-	labels := diff.Labels{}
+	labels := guard.Labels{}
 	maps.Copy(labels, p.Labels) // {}, never null
 	text, err := json.Marshal(labels)
 	if err != nil {
