@@ -188,7 +188,9 @@ type TokenWriter interface {
 	RollToken(ctx context.Context, id TokenID) (Secret, error)
 }
 
-// TokenPlatform is everything about tokens that the profile "extended" has.
+// TokenPlatform is everything about tokens that the profile "extended" has: about
+// those of the calling user, or those that an account owns, where "user" is to be
+// read as "account".
 type TokenPlatform interface {
 	TokenCreator
 	TokenReader

@@ -97,6 +97,7 @@ type Config struct {
 // Client is an [edge.ExtendedPlatform] and an [edge.TokenPlatform] over HTTP, safe
 // for concurrent use. Make one with [New].
 type Client struct {
+	beyondCalls
 	tokenCalls // of the calling user
 
 	config   Config
@@ -151,7 +152,7 @@ func New(config Config) (*Client, error) {
 		slots:   make(chan struct{}, config.Concurrency),
 		retries: newRetryPolicy(config),
 	}
-	c.tokenCalls = tokenCalls{c, edge.TokensPath()}
+	c.beyondCalls, c.tokenCalls = beyondCalls{c}, tokenCalls{c, edge.TokensPath()}
 	return c, nil
 }
 

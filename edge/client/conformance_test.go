@@ -175,3 +175,34 @@ func (c *leapClock) Sleep(ctx context.Context, d time.Duration) error {
 	c.ahead += d
 	return ctx.Err()
 }
+
+// The calls on the tokens of an account are those on the tokens of a user.
+func TestConformanceOfAccountTokens(t *testing.T) {
+	edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
+		seed := mem.DefaultSeed()
+		seed.Tokens = append(seed.Tokens, mem.SeedToken{ID: "account", Name: "tokens", Value: "of-the-account", Account: mem.Account})
+		running, err := sim.Start(sim.Config{Seed: seed, Vendor: testVendor, Profile: mem.Extended})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { running.Close() })
+		signIn := func(secret edge.Secret) accountClient {
+			c := overSocket(t, running, secret)
+			return accountClient{c, c.AccountTokens(mem.Account)}
+		}
+		own := signIn(edge.NewSecret("of-the-account"))
+		return edgetest.Fixture{
+			Platform: own.ExtendedPlatform, Beyond: own.ExtendedPlatform, Extended: own.TokenPlatform, Tokens: own.TokenPlatform,
+			TokenCount: func() int { return len(running.Platform.Tokens()) - userTokens(running.Platform) },
+			SignIn:     func(secret edge.Secret) edge.Platform { return signIn(secret) },
+			Denied:     signIn(edge.NewSecret("not-a-token")),
+			Account:    mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
+		}
+	})
+}
+
+// accountClient is a client whose tokens are those of an account.
+type accountClient struct {
+	edge.ExtendedPlatform
+	edge.TokenPlatform
+}

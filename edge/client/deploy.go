@@ -14,56 +14,60 @@ import (
 
 var _ edge.ExtendedPlatform = (*Client)(nil)
 
+// beyondCalls are the calls on rulesets and zones that are known beyond the
+// reference, which a [Client] has itself.
+type beyondCalls struct{ client *Client }
+
 // ZoneRulesets lists the rulesets of a zone, following the cursor through all
 // pages.
-func (c *Client) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge.Ruleset, error) {
+func (b beyondCalls) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge.Ruleset, error) {
 	if err := checkIDs("zone", zone); err != nil {
 		return nil, err
 	}
-	return c.rulesets(ctx, edge.ZoneRulesetsPath(zone))
+	return b.client.rulesets(ctx, edge.ZoneRulesetsPath(zone))
 }
 
 // ZoneRuleset returns one of them with its rules.
-func (c *Client) ZoneRuleset(ctx context.Context, zone edge.ZoneID, id edge.RulesetID) (edge.Ruleset, error) {
+func (b beyondCalls) ZoneRuleset(ctx context.Context, zone edge.ZoneID, id edge.RulesetID) (edge.Ruleset, error) {
 	if err := checkIDs("zone", zone, "ruleset", id); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return c.ruleset(ctx, edge.ZoneRulesetPath(zone, id))
+	return b.client.ruleset(ctx, edge.ZoneRulesetPath(zone, id))
 }
 
 // AccountRulesetVersion returns a ruleset of an account as it was at a version.
-func (c *Client) AccountRulesetVersion(ctx context.Context, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error) {
+func (b beyondCalls) AccountRulesetVersion(ctx context.Context, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error) {
 	if err := checkIDs("account", account, "ruleset", id); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return c.ruleset(ctx, edge.VersionPath(edge.AccountRulesetPath(account, id), version))
+	return b.client.ruleset(ctx, edge.VersionPath(edge.AccountRulesetPath(account, id), version))
 }
 
 // ZoneRulesetVersion does the same by way of a zone.
-func (c *Client) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, version string) (edge.Ruleset, error) {
+func (b beyondCalls) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, version string) (edge.Ruleset, error) {
 	if err := checkIDs("zone", zone, "ruleset", id); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return c.ruleset(ctx, edge.VersionPath(edge.ZoneRulesetPath(zone, id), version))
+	return b.client.ruleset(ctx, edge.VersionPath(edge.ZoneRulesetPath(zone, id), version))
 }
 
 // CreateEntryPoint sends one POST of a ruleset, which the platform refuses where
 // the zone has an entry point.
-func (c *Client) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
+func (b beyondCalls) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
 	post, err := createEntryPoint(zone, rules)
 	if err != nil {
 		return nil, err
 	}
-	return c.write(ctx, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == edge.KindZone })
+	return b.client.write(ctx, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == edge.KindZone })
 }
 
 // TryCreateEntryPoint sends it as a dry run.
-func (c *Client) TryCreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) error {
+func (b beyondCalls) TryCreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) error {
 	post, err := createEntryPoint(zone, rules)
 	if err != nil {
 		return err
 	}
-	return c.dryRun(ctx, post)
+	return b.client.dryRun(ctx, post)
 }
 
 func createEntryPoint(zone edge.ZoneID, rules []edge.Rule) (call, error) {
@@ -74,21 +78,21 @@ func createEntryPoint(zone edge.ZoneID, rules []edge.Rule) (call, error) {
 }
 
 // AddRule sends one POST of a rule.
-func (c *Client) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+func (b beyondCalls) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
 	post, err := addRule(zone, entryPoint, body)
 	if err != nil {
 		return nil, err
 	}
-	return c.write(ctx, post, is(entryPoint))
+	return b.client.write(ctx, post, is(entryPoint))
 }
 
 // TryAddRule sends it as a dry run.
-func (c *Client) TryAddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) error {
+func (b beyondCalls) TryAddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) error {
 	post, err := addRule(zone, entryPoint, body)
 	if err != nil {
 		return err
 	}
-	return c.dryRun(ctx, post)
+	return b.client.dryRun(ctx, post)
 }
 
 func addRule(zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (call, error) {
@@ -99,20 +103,20 @@ func addRule(zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (call,
 }
 
 // TryUpdateRule sends the PATCH of UpdateRule as a dry run.
-func (c *Client) TryUpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
+func (b beyondCalls) TryUpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
 	patch, err := updateRule(zone, entryPoint, rule, body)
 	if err != nil {
 		return err
 	}
-	return c.dryRun(ctx, patch)
+	return b.client.dryRun(ctx, patch)
 }
 
 // DeleteRule sends one DELETE of a rule.
-func (c *Client) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+func (b beyondCalls) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
 	if err := checkIDs("zone", zone, "ruleset", entryPoint, "rule", rule); err != nil {
 		return nil, err
 	}
-	return c.write(ctx, call{class: remove, method: http.MethodDelete, path: edge.RulePath(zone, entryPoint, rule), tells: true}, is(entryPoint))
+	return b.client.write(ctx, call{class: remove, method: http.MethodDelete, path: edge.RulePath(zone, entryPoint, rule), tells: true}, is(entryPoint))
 }
 
 // with gives a call a body.

@@ -10,7 +10,7 @@ import (
 )
 
 // Zones lists the zones that pass the filter, page by page.
-func (c *Client) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
+func (b beyondCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
 	query := url.Values{}
 	if filter.Name != "" {
 		query.Set("name", filter.Name)
@@ -23,20 +23,20 @@ func (c *Client) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone
 	}
 	list := listing[edge.Zone]{
 		call: call{class: read, method: http.MethodGet, path: edge.ZonesPath(), query: query}, pageSize: pageSize,
-		page: numbered(c, func(z edge.Zone) bool { return edge.ValidID(string(z.ID)) && z.Name != "" }),
+		page: numbered(b.client, func(z edge.Zone) bool { return edge.ValidID(string(z.ID)) && z.Name != "" }),
 		id:   func(z edge.Zone) string { return string(z.ID) },
 	}
 	return list.all(ctx)
 }
 
 // Zone returns one zone.
-func (c *Client) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
+func (b beyondCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
 	if err := checkIDs("zone", id); err != nil {
 		return edge.Zone{}, err
 	}
 	get := call{class: read, method: http.MethodGet, path: edge.ZonePath(id)}
 	var found edge.Zone
-	err := c.do(ctx, get, func(r wire.Response) error {
+	err := b.client.do(ctx, get, func(r wire.Response) error {
 		found = edge.Zone{}
 		if _, err := r.Decode(&found); err != nil {
 			return err
@@ -53,10 +53,10 @@ func (c *Client) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
 }
 
 // Accounts lists the accounts, page by page.
-func (c *Client) Accounts(ctx context.Context) ([]edge.Account, error) {
+func (b beyondCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
 	list := listing[edge.Account]{
 		call: call{class: read, method: http.MethodGet, path: edge.AccountsPath()}, pageSize: pageSize,
-		page: numbered(c, func(a edge.Account) bool { return edge.ValidID(string(a.ID)) }),
+		page: numbered(b.client, func(a edge.Account) bool { return edge.ValidID(string(a.ID)) }),
 		id:   func(a edge.Account) string { return string(a.ID) },
 	}
 	return list.all(ctx)

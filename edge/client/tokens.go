@@ -12,8 +12,8 @@ import (
 // tokenCalls are the calls on the tokens of the calling user, which a [Client] has
 // itself, or on those of an account; see [Client.AccountTokens].
 type tokenCalls struct {
-	client *Client
-	base   string // the path of the list
+	c    *Client
+	base string // the path of the list
 }
 
 // AccountTokens returns the calls on the tokens that an account owns.
@@ -33,7 +33,7 @@ func (t tokenCalls) holdsID() bool { return t.base != edge.TokensPath() }
 // so do those that an error points at. No error quotes the answer: the secret
 // may be in it.
 func (t tokenCalls) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
-	c := t.client
+	c := t.c
 	post := call{class: create, method: http.MethodPost, path: t.base, tells: true}
 	body, err := c.dialect.EncodeSpec(spec)
 	if err != nil {

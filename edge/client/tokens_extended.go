@@ -21,12 +21,12 @@ func (t tokenCalls) UserToken(ctx context.Context, id edge.TokenID) (edge.Token,
 	if err := checkTokenID(id); err != nil {
 		return edge.Token{}, err
 	}
-	return t.client.token(ctx, call{class: read, method: http.MethodGet, path: t.path(id)}, id)
+	return t.c.token(ctx, call{class: read, method: http.MethodGet, path: t.path(id)}, id)
 }
 
 // VerifyToken asks what the platform says of the credential.
 func (t tokenCalls) VerifyToken(ctx context.Context) (edge.Token, error) {
-	verified, err := t.client.token(ctx, call{class: read, method: http.MethodGet, path: t.base + "/verify"}, "")
+	verified, err := t.c.token(ctx, call{class: read, method: http.MethodGet, path: t.base + "/verify"}, "")
 	if !t.holdsID() {
 		err = withoutID(err)
 	}
@@ -40,12 +40,12 @@ func (t tokenCalls) UpdateToken(ctx context.Context, id edge.TokenID, body edge.
 		return edge.Token{}, err
 	}
 	put := call{class: update, method: http.MethodPut, path: t.path(id)}
-	data, err := t.client.dialect.EncodeToken(body.Update(body.TokenSpec))
+	data, err := t.c.dialect.EncodeToken(body.Update(body.TokenSpec))
 	if err != nil {
 		return edge.Token{}, fmt.Errorf("%s: %w", put, err)
 	}
 	put.body = data
-	return t.client.token(ctx, put, id)
+	return t.c.token(ctx, put, id)
 }
 
 // token makes a call that answers with a token; id is which, where that is known.
@@ -71,7 +71,7 @@ func (t tokenCalls) DeleteToken(ctx context.Context, id edge.TokenID) error {
 		return err
 	}
 	gone := call{class: remove, method: http.MethodDelete, path: t.path(id)}
-	return t.client.do(ctx, gone, func(r wire.Response) error {
+	return t.c.do(ctx, gone, func(r wire.Response) error {
 		var ignored any
 		return r.DecodeOptional(&ignored)
 	})
@@ -85,7 +85,7 @@ func (t tokenCalls) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret
 	}
 	put := call{class: roll, method: http.MethodPut, path: t.path(id) + "/value", body: struct{}{}}
 	var secret edge.Secret
-	err := t.client.do(ctx, put, func(r wire.Response) (err error) {
+	err := t.c.do(ctx, put, func(r wire.Response) (err error) {
 		secret, err = wire.DecodeSecret(r)
 		return err
 	})

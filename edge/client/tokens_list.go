@@ -23,7 +23,7 @@ const maxListings = 3
 func (t tokenCalls) UserTokens(ctx context.Context) ([]edge.Token, error) {
 	list := listing[edge.Token]{
 		call:     call{class: read, method: http.MethodGet, path: t.base},
-		pageSize: pageSize, page: t.client.tokenPage,
+		pageSize: pageSize, page: t.c.tokenPage,
 		id: func(t edge.Token) string { return string(t.ID) }, holdsID: t.holdsID(),
 	}
 	return list.all(ctx)
@@ -42,7 +42,7 @@ func (c *Client) tokenPage(ctx context.Context, list call) (page []edge.Token, i
 func (t tokenCalls) PermissionGroups(ctx context.Context) ([]edge.PermissionGroup, error) {
 	list := listing[edge.PermissionGroup]{
 		call: call{class: read, method: http.MethodGet, path: t.base + "/permission_groups"},
-		page: t.client.groupPage,
+		page: t.c.groupPage,
 		id:   func(g edge.PermissionGroup) string { return g.ID }, holdsID: t.holdsID(),
 	}
 	return list.all(ctx)

@@ -24,7 +24,7 @@ func beyond(run func(tester)) func(tester) {
 		}
 		t.Beyond = offers
 		entry := t.entryPoint(t.Zone)
-		for name, call := range t.beyondCalls(entry) {
+		for name, call := range beyondCalls(t, entry) {
 			err := patient(call)
 			t.Logf("%s", name)
 			t.wantIs(err, edge.ErrNotOffered, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrUnreadable, edge.ErrInvalid)
@@ -45,7 +45,7 @@ func patient(call func() error) (err error) {
 
 // beyondCalls are all calls beyond the reference, about Zone, whose entry point
 // this is.
-func (t tester) beyondCalls(entry edge.Ruleset) map[string]func() error {
+func beyondCalls(t tester, entry edge.Ruleset) map[string]func() error {
 	p, rule := t.Beyond, t.body(entry)
 	id := t.deployment(entry).ID
 	return map[string]func() error{
@@ -113,7 +113,7 @@ func (t tester) deleteRule(zone edge.ZoneID, entry edge.Ruleset, id edge.RuleID)
 }
 
 // another is a managed ruleset that Zone does not deploy.
-func (t tester) another() edge.RulesetID {
+func another(t tester) edge.RulesetID {
 	t.Helper()
 	list, err := t.Platform.AccountRulesets(t.Context(), t.Account)
 	t.must(err)
@@ -141,7 +141,7 @@ func bareZoneGetsEntryPoint(t tester) {
 func entryPointIsNotOverwritten(t tester) {
 	before := t.entryPoint(t.Zone)
 	for range 2 {
-		err := t.createEntryPoint(t.Zone, execute(t.another()))
+		err := t.createEntryPoint(t.Zone, execute(another(t)))
 		t.wantIs(err, edge.ErrEntryPointExists, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown)
 		t.same("the entry point", before, t.entryPoint(t.Zone))
 	}
@@ -149,7 +149,7 @@ func entryPointIsNotOverwritten(t tester) {
 
 func ruleIsAdded(t tester) {
 	before := t.entryPoint(t.Zone)
-	other := t.another()
+	other := another(t)
 	answer, err := t.addRule(t.Zone, before, execute(other))
 	t.must(err)
 	after := t.entryPoint(t.Zone)
@@ -168,7 +168,7 @@ func ruleIsAdded(t tester) {
 
 func ruleIsDeleted(t tester) {
 	before := t.entryPoint(t.Zone)
-	_, err := t.addRule(t.Zone, before, execute(t.another()))
+	_, err := t.addRule(t.Zone, before, execute(another(t)))
 	t.must(err)
 	both := t.entryPoint(t.Zone)
 	added := both.Rules[len(both.Rules)-1]
@@ -199,7 +199,7 @@ func invalidRules(t tester) {
 		t.Run(s.name, func(sub *testing.T) {
 			t := tester{t.Fixture, sub}
 			before := t.entryPoint(t.Zone)
-			rule := execute(t.another())
+			rule := execute(another(t))
 			s.spoil(&rule)
 			_, addErr := t.addRule(t.Zone, before, rule)
 			createErr := t.createEntryPoint(t.Bare, rule)
@@ -215,8 +215,8 @@ func invalidRules(t tester) {
 
 func deploysElsewhere(t tester) {
 	here, there := t.entryPoint(t.Zone), t.entryPoint(t.Other)
-	_, addErr := t.addRule(t.Zone, there, execute(t.another()))
-	_, bareErr := t.addRule(t.Bare, here, execute(t.another()))
+	_, addErr := t.addRule(t.Zone, there, execute(another(t)))
+	_, bareErr := t.addRule(t.Bare, here, execute(another(t)))
 	for _, err := range []error{addErr, bareErr, t.deleteRule(t.Zone, there, there.Rules[0].ID), t.deleteRule(t.Zone, here, there.Rules[0].ID)} {
 		t.wantIs(err, edge.ErrNotFound, edge.ErrInvalid, edge.ErrNotOffered)
 	}
@@ -233,7 +233,7 @@ func dryRunWritesNothing(t tester) {
 		"update": func() error {
 			return t.Beyond.TryUpdateRule(t.Context(), t.Zone, before.ID, t.deployment(before).ID, body)
 		},
-		"add": func() error { return t.Beyond.TryAddRule(t.Context(), t.Zone, before.ID, execute(t.another())) },
+		"add": func() error { return t.Beyond.TryAddRule(t.Context(), t.Zone, before.ID, execute(another(t))) },
 		"create": func() error {
 			return t.Beyond.TryCreateEntryPoint(t.Context(), t.Bare, []edge.Rule{execute(t.Core)})
 		},

@@ -130,7 +130,7 @@ func beyondCallsEndWithContext(t tester) {
 // A write that the caller holds back is not sent.
 func deploymentHeldBack(t tester) {
 	before, mine := t.entryPoint(t.Zone), errors.New("the record could not be written")
-	rule, id := execute(t.another()), t.deployment(before).ID
+	rule, id := execute(another(t)), t.deployment(before).ID
 	ctx := edge.BeforeSend(t.Context(), func() error { return mine })
 	_, create := t.Beyond.CreateEntryPoint(ctx, t.Bare, []edge.Rule{rule})
 	_, add := t.Beyond.AddRule(ctx, t.Zone, before.ID, rule)
@@ -151,7 +151,7 @@ func wrongCredentialDeploysNothing(t tester) {
 	before := t.entryPoint(t.Zone)
 	refused := t
 	refused.Beyond = denied
-	for name, call := range refused.beyondCalls(before) {
+	for name, call := range beyondCalls(refused, before) {
 		t.Logf("%s", name)
 		t.wantIs(patient(call), edge.ErrUnauthenticated, edge.ErrNotFound, edge.ErrNotOffered, edge.ErrOutcomeUnknown)
 	}

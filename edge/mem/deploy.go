@@ -8,19 +8,23 @@ import (
 
 var _ edge.ExtendedPlatform = (*Platform)(nil)
 
+// BeyondCalls are the calls on rulesets and zones that are known beyond the
+// reference, which a [Platform] has itself.
+type BeyondCalls struct{ p *Platform }
+
 // offered is the calls on an owner's rulesets that are known beyond the
 // reference.
-func (p *Platform) offered(ctx context.Context, call string, owner Owner, dry bool) (Rulesets, error) {
-	if err := p.enter(ctx, call); err != nil {
+func (b BeyondCalls) offered(ctx context.Context, call string, owner Owner, dry bool) (Rulesets, error) {
+	if err := b.p.enter(ctx, call); err != nil {
 		return Rulesets{}, err
 	}
-	p.mu.Unlock()
-	return p.Rulesets(owner, dry), nil
+	b.p.mu.Unlock()
+	return b.p.Rulesets(owner, dry), nil
 }
 
 // ZoneRulesets lists the rulesets of a zone, and the managed ones of its account.
-func (p *Platform) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge.Ruleset, error) {
-	r, err := p.offered(ctx, "GET "+edge.ZoneRulesetsPath(zone), Owner{Zone: zone}, false)
+func (b BeyondCalls) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge.Ruleset, error) {
+	r, err := b.offered(ctx, "GET "+edge.ZoneRulesetsPath(zone), Owner{Zone: zone}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -28,8 +32,8 @@ func (p *Platform) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge.R
 }
 
 // ZoneRuleset returns one of them with its rules.
-func (p *Platform) ZoneRuleset(ctx context.Context, zone edge.ZoneID, id edge.RulesetID) (edge.Ruleset, error) {
-	r, err := p.offered(ctx, "GET "+edge.ZoneRulesetPath(zone, id), Owner{Zone: zone}, false)
+func (b BeyondCalls) ZoneRuleset(ctx context.Context, zone edge.ZoneID, id edge.RulesetID) (edge.Ruleset, error) {
+	r, err := b.offered(ctx, "GET "+edge.ZoneRulesetPath(zone, id), Owner{Zone: zone}, false)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}
@@ -37,9 +41,9 @@ func (p *Platform) ZoneRuleset(ctx context.Context, zone edge.ZoneID, id edge.Ru
 }
 
 // AccountRulesetVersion returns a ruleset of an account as it was at a version.
-func (p *Platform) AccountRulesetVersion(ctx context.Context, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error) {
+func (b BeyondCalls) AccountRulesetVersion(ctx context.Context, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error) {
 	call := "GET " + edge.VersionPath(edge.AccountRulesetPath(account, id), version)
-	r, err := p.offered(ctx, call, Owner{Account: account}, false)
+	r, err := b.offered(ctx, call, Owner{Account: account}, false)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}
@@ -47,8 +51,8 @@ func (p *Platform) AccountRulesetVersion(ctx context.Context, account edge.Accou
 }
 
 // ZoneRulesetVersion does the same by way of a zone.
-func (p *Platform) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	r, err := p.offered(ctx, "GET "+edge.VersionPath(edge.ZoneRulesetPath(zone, id), version), Owner{Zone: zone}, false)
+func (b BeyondCalls) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	r, err := b.offered(ctx, "GET "+edge.VersionPath(edge.ZoneRulesetPath(zone, id), version), Owner{Zone: zone}, false)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}
@@ -57,8 +61,8 @@ func (p *Platform) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, id 
 
 // zoneWrite begins a write in a zone: it encodes the body, and calls what
 // [edge.BeforeSend] put into the context unless the run is dry.
-func (p *Platform) zoneWrite(ctx context.Context, call string, zone edge.ZoneID, body any, dry bool) (Rulesets, []byte, error) {
-	r, err := p.offered(ctx, call, Owner{Zone: zone}, dry)
+func (b BeyondCalls) zoneWrite(ctx context.Context, call string, zone edge.ZoneID, body any, dry bool) (Rulesets, []byte, error) {
+	r, err := b.offered(ctx, call, Owner{Zone: zone}, dry)
 	if err != nil {
 		return r, nil, err
 	}
@@ -70,18 +74,18 @@ func (p *Platform) zoneWrite(ctx context.Context, call string, zone edge.ZoneID,
 }
 
 // CreateEntryPoint is [Rulesets.Create] with the body of an entry point.
-func (p *Platform) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
-	return p.createEntryPoint(ctx, zone, rules, false)
+func (b BeyondCalls) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
+	return b.createEntryPoint(ctx, zone, rules, false)
 }
 
 // TryCreateEntryPoint is the dry run of CreateEntryPoint.
-func (p *Platform) TryCreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) error {
-	_, err := p.createEntryPoint(ctx, zone, rules, true)
+func (b BeyondCalls) TryCreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) error {
+	_, err := b.createEntryPoint(ctx, zone, rules, true)
 	return err
 }
 
-func (p *Platform) createEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule, dry bool) (*edge.Ruleset, error) {
-	r, body, err := p.zoneWrite(ctx, "POST "+edge.ZoneRulesetsPath(zone), zone, edge.EntryPointBody(rules), dry)
+func (b BeyondCalls) createEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule, dry bool) (*edge.Ruleset, error) {
+	r, body, err := b.zoneWrite(ctx, "POST "+edge.ZoneRulesetsPath(zone), zone, edge.EntryPointBody(rules), dry)
 	if err != nil {
 		return nil, err
 	}
@@ -89,18 +93,18 @@ func (p *Platform) createEntryPoint(ctx context.Context, zone edge.ZoneID, rules
 }
 
 // AddRule is [Rulesets.AddRule] with the encoding of body.
-func (p *Platform) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
-	return p.addRule(ctx, zone, entryPoint, body, false)
+func (b BeyondCalls) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+	return b.addRule(ctx, zone, entryPoint, body, false)
 }
 
 // TryAddRule is the dry run of AddRule.
-func (p *Platform) TryAddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) error {
-	_, err := p.addRule(ctx, zone, entryPoint, body, true)
+func (b BeyondCalls) TryAddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) error {
+	_, err := b.addRule(ctx, zone, entryPoint, body, true)
 	return err
 }
 
-func (p *Platform) addRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule, dry bool) (*edge.Ruleset, error) {
-	r, data, err := p.zoneWrite(ctx, "POST "+edge.RulesPath(zone, entryPoint), zone, body.Update(), dry)
+func (b BeyondCalls) addRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule, dry bool) (*edge.Ruleset, error) {
+	r, data, err := b.zoneWrite(ctx, "POST "+edge.RulesPath(zone, entryPoint), zone, body.Update(), dry)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +112,8 @@ func (p *Platform) addRule(ctx context.Context, zone edge.ZoneID, entryPoint edg
 }
 
 // TryUpdateRule is the dry run of UpdateRule.
-func (p *Platform) TryUpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
-	r, data, err := p.zoneWrite(ctx, "PATCH "+edge.RulePath(zone, entryPoint, rule), zone, body, true)
+func (b BeyondCalls) TryUpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
+	r, data, err := b.zoneWrite(ctx, "PATCH "+edge.RulePath(zone, entryPoint, rule), zone, body, true)
 	if err == nil {
 		_, err = r.UpdateRule(ctx, entryPoint, rule, data)
 	}
@@ -117,8 +121,8 @@ func (p *Platform) TryUpdateRule(ctx context.Context, zone edge.ZoneID, entryPoi
 }
 
 // DeleteRule deletes one rule.
-func (p *Platform) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	r, _, err := p.zoneWrite(ctx, "DELETE "+edge.RulePath(zone, entryPoint, rule), zone, nil, false)
+func (b BeyondCalls) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+	r, _, err := b.zoneWrite(ctx, "DELETE "+edge.RulePath(zone, entryPoint, rule), zone, nil, false)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ import (
 // Config says how a platform begins. The zero value is a platform with
 // [DefaultSeed], no quirks and a clock that is the same in every run.
 type Config struct {
-	Seed   Seed             // zero: DefaultSeed()
+	Seed   Seed             // zero: SeedFor(Profile)
 	Quirks []string         // NAME or NAME=VALUE of [Quirks]; nil: none
 	Now    func() time.Time // what last_updated is taken from; nil: the year 2025, a second later at every look
 	// Profile says which calls are offered, and how strict the platform is:
@@ -58,6 +58,7 @@ func Profiles() []string { return []string{Documented, Extended, Vendor} }
 
 // Platform is the platform in memory. Make one with [New].
 type Platform struct {
+	BeyondCalls
 	TokenCalls // of the calling user
 
 	now      func() time.Time
@@ -78,9 +79,13 @@ var _ edge.Platform = (*Platform)(nil)
 // New returns a platform in the state of the seed. It fails on a seed that is
 // not consistent ([Seed.Check]) and on an unknown quirk or profile.
 func New(config Config) (*Platform, error) {
+	profile := cmp.Or(config.Profile, Documented)
+	if !slices.Contains(Profiles(), profile) {
+		return nil, fmt.Errorf("profile %q is not one of %s", profile, strings.Join(Profiles(), ", "))
+	}
 	seed := config.Seed
 	if seed.IsZero() {
-		seed = DefaultSeed()
+		seed = SeedFor(profile)
 	}
 	if err := seed.Check(); err != nil {
 		return nil, fmt.Errorf("reading the seed: %w", err)
@@ -89,12 +94,8 @@ func New(config Config) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	profile := cmp.Or(config.Profile, Documented)
-	if !slices.Contains(Profiles(), profile) {
-		return nil, fmt.Errorf("profile %q is not one of %s", profile, strings.Join(Profiles(), ", "))
-	}
 	p := &Platform{now: config.Now, profile: profile, extended: profile != Documented, behaviour: b}
-	p.checks, p.TokenCalls = checks{p}, TokenCalls{p: p}
+	p.checks, p.BeyondCalls, p.TokenCalls = checks{p}, BeyondCalls{p}, TokenCalls{p: p}
 	if p.now == nil {
 		p.now = steps()
 	}

@@ -82,19 +82,21 @@ func emptySeed() Seed {
 // that it needs a permission, and of none which. Who may verify is not in it, so
 // every token may.
 func endpointPermissions() map[string]string {
-	return map[string]string{
+	permissions := map[string]string{
 		"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}":  RulesGroup,
 		"DELETE /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": RulesGroup,
 		"POST /zones/{zone_id}/rulesets/{ruleset_id}/rules":             RulesGroup,
 		"POST /zones/{zone_id}/rulesets":                                RulesGroup,
-		"POST /user/tokens":                                             TokensGroup,
-		"GET /user/tokens":                                              TokensGroup,
-		"GET /user/tokens/permission_groups":                            TokensGroup,
-		"GET /user/tokens/{token_id}":                                   TokensGroup,
-		"PUT /user/tokens/{token_id}":                                   TokensGroup,
-		"DELETE /user/tokens/{token_id}":                                TokensGroup,
-		"PUT /user/tokens/{token_id}/value":                             TokensGroup,
 	}
+	for _, base := range []string{"/user/tokens", "/accounts/{account_id}/tokens"} {
+		for _, call := range []string{
+			"POST " + base, "GET " + base, "GET " + base + "/permission_groups", "GET " + base + "/{token_id}", "PUT " + base + "/{token_id}",
+			"DELETE " + base + "/{token_id}", "PUT " + base + "/{token_id}/value",
+		} {
+			permissions[call] = TokensGroup
+		}
+	}
+	return permissions
 }
 
 // DefaultTokens are the two tokens of [DefaultSeed]: one for rulesets, which may

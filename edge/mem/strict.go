@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem/internal/expression"
 )
 
 // checks are what one profile refuses, beside what every platform refuses. In
@@ -91,8 +92,8 @@ func (c checks) rule(members map[string]any, h holder) []edge.ErrorDetail {
 		problems = append(problems, c.members(at, parameters, takes)...)
 	}
 	problems = append(problems, c.overrides(at+"/overrides", overrides)...)
-	if expression, ok := members["expression"].(string); ok {
-		if err := checkExpression(expression); err != nil {
+	if text, ok := members["expression"].(string); ok {
+		if err := expression.Check(text); err != nil {
 			problems = append(problems, problem(codeExpression, "/expression", "the expression is not valid: %v", err))
 		}
 	}

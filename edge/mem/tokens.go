@@ -79,7 +79,7 @@ func (t TokenCalls) CreateTokenJSON(ctx context.Context, body []byte) (edge.Crea
 	if len(details) > 0 {
 		return edge.CreatedToken{}, invalid(call, details)
 	}
-	token, err := p.newToken(request)
+	token, err := t.newToken(request)
 	if err != nil {
 		return edge.CreatedToken{}, err
 	}
@@ -88,7 +88,7 @@ func (t TokenCalls) CreateTokenJSON(ctx context.Context, body []byte) (edge.Crea
 	if p.state.TokensMade > 0 {
 		p.state.TokensMade++
 	}
-	answer, err := p.answerToken(token)
+	answer, err := t.answerToken(token)
 	return edge.CreatedToken{Token: answer, Value: edge.NewSecret(token.Value)}, err
 }
 
@@ -131,32 +131,32 @@ func (t TokenCalls) quota() int {
 
 // tokensMade is how many tokens there ever were. The state says it itself once
 // one is gone.
-func (p *Platform) tokensMade() int { return max(p.state.TokensMade, len(p.state.Tokens)) }
+func (t TokenCalls) tokensMade() int { return max(t.p.state.TokensMade, len(t.p.state.Tokens)) }
 
 // newToken makes the record of a token. Ids and secrets are the same in every
 // run: they follow from how many tokens there were.
-func (p *Platform) newToken(r tokenRequest) (SeedToken, error) {
-	seed := fmt.Sprint("token ", p.tokensMade(), " ", r.Name)
-	for p.hasToken(tokenID(seed), tokenValue(seed)) {
+func (t TokenCalls) newToken(r tokenRequest) (SeedToken, error) {
+	seed := fmt.Sprint("token ", t.tokensMade(), " ", r.Name)
+	for t.hasToken(tokenID(seed), tokenValue(seed)) {
 		seed += "'"
 	}
 	token := SeedToken{
 		ID: tokenID(seed), Name: r.Name, Value: tokenValue(seed), Status: "active",
 		NotBefore: r.NotBefore, ExpiresOn: r.ExpiresOn, Condition: r.Condition,
 	}
-	token.IssuedOn = p.now().UTC().Format(tokenTime)
+	token.IssuedOn = t.p.now().UTC().Format(tokenTime)
 	token.ModifiedOn = token.IssuedOn
 	var err error
-	token.Policies, err = p.keepPolicies(r.Policies, token.ID)
+	token.Policies, err = t.keepPolicies(r.Policies, token.ID)
 	return token, err
 }
 
 // keepPolicies returns policies as the platform keeps them: with ids of their
 // own, which follow from seed, in the order of those.
-func (p *Platform) keepPolicies(policies []edge.Policy, seed ...string) (json.RawMessage, error) {
+func (t TokenCalls) keepPolicies(policies []edge.Policy, seed ...string) (json.RawMessage, error) {
 	for i := range policies {
 		policies[i].ID = derivedID[string](append(slices.Clone(seed), fmt.Sprint("policy ", i))...)
-		p.fillGroups(policies[i].PermissionGroups)
+		t.fillGroups(policies[i].PermissionGroups)
 	}
 	slices.SortFunc(policies, func(a, b edge.Policy) int { return strings.Compare(a.ID, b.ID) })
 	return json.Marshal(policies)
@@ -165,15 +165,15 @@ func (p *Platform) keepPolicies(policies []edge.Policy, seed ...string) (json.Ra
 func tokenID(seed string) string    { return derivedID[string](seed, "id") }
 func tokenValue(seed string) string { return SecretPrefix + derivedID[string](seed, "value") }
 
-func (p *Platform) hasToken(id, value string) bool {
-	return slices.ContainsFunc(p.state.Tokens, func(t SeedToken) bool { return t.ID == id || t.Value == value })
+func (t TokenCalls) hasToken(id, value string) bool {
+	return slices.ContainsFunc(t.p.state.Tokens, func(token SeedToken) bool { return token.ID == id || token.Value == value })
 }
 
 // fillGroups sorts groups and tells of each what the seed knows.
-func (p *Platform) fillGroups(groups []edge.PermissionGroup) {
+func (t TokenCalls) fillGroups(groups []edge.PermissionGroup) {
 	slices.SortFunc(groups, func(a, b edge.PermissionGroup) int { return strings.Compare(a.ID, b.ID) })
 	for i := range groups {
-		for _, known := range p.state.PermissionGroups {
+		for _, known := range t.p.state.PermissionGroups {
 			if known.ID == groups[i].ID {
 				groups[i].Name, groups[i].Scopes, groups[i].Meta = known.Name, slices.Clone(known.Scopes), bytes.Clone(known.Meta)
 			}

@@ -1,7 +1,10 @@
 package mem
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,7 +28,7 @@ func (t TokenCalls) UserTokens(ctx context.Context) ([]edge.Token, error) {
 		if !t.owns(token) {
 			continue
 		}
-		answer, err := t.p.answerToken(token)
+		answer, err := t.answerToken(token)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +47,7 @@ func (t TokenCalls) UserToken(ctx context.Context, id edge.TokenID) (edge.Token,
 		return edge.Token{}, err
 	}
 	defer t.p.mu.Unlock()
-	return t.p.answerToken(*token)
+	return t.answerToken(*token)
 }
 
 // VerifyToken is [TokenCalls.VerifyTokenOf] the token that a server greets with
@@ -137,26 +140,26 @@ func (t TokenCalls) openToken(ctx context.Context, call string, id edge.TokenID)
 }
 
 // answerToken is a token as the server tells it, with the quirks.
-func (p *Platform) answerToken(t SeedToken) (edge.Token, error) {
-	spec, err := t.Spec()
+func (t TokenCalls) answerToken(token SeedToken) (edge.Token, error) {
+	spec, err := token.Spec()
 	if err != nil {
 		return edge.Token{}, err
 	}
 	for _, policy := range spec.Policies {
-		p.fillGroups(policy.PermissionGroups)
-		if p.behaviour.reorder {
+		t.fillGroups(policy.PermissionGroups)
+		if t.p.behaviour.reorder {
 			slices.Reverse(policy.PermissionGroups)
 		}
 	}
-	if p.behaviour.reorder {
+	if t.p.behaviour.reorder {
 		slices.Reverse(spec.Policies)
 	}
 	if spec.Policies == nil {
 		spec.Policies = []edge.Policy{} // of a token that was made outside of the API: never null
 	}
 	return edge.Token{
-		ID: edge.TokenID(t.ID), TokenSpec: spec, Status: t.statusAt(p.now()),
-		IssuedOn: t.IssuedOn, ModifiedOn: t.ModifiedOn, LastUsedOn: t.LastUsedOn, Extra: cloneExtra(t.Extra),
+		ID: edge.TokenID(token.ID), TokenSpec: spec, Status: token.statusAt(t.p.now()),
+		IssuedOn: token.IssuedOn, ModifiedOn: token.ModifiedOn, LastUsedOn: token.LastUsedOn, Extra: cloneExtra(token.Extra),
 	}, nil
 }
 
@@ -175,4 +178,88 @@ func (t SeedToken) statusAt(now time.Time) string {
 		return statusExpired
 	}
 	return statusActive
+}
+
+// UpdateToken is [TokenCalls.UpdateTokenJSON] with the encoding of body.
+func (t TokenCalls) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return edge.Token{}, fmt.Errorf("encoding the token: %w", err)
+	}
+	return t.UpdateTokenJSON(ctx, id, data)
+}
+
+// UpdateTokenJSON replaces a token by a request body as it came over the wire,
+// resource keys with the segment "vendor". It is checked like a creation; what it
+// leaves out is dropped, but for the status, which is kept. Policies get new ids.
+// Of members nobody here knows, those stay that the token had and the body says.
+func (t TokenCalls) UpdateTokenJSON(ctx context.Context, id edge.TokenID, body []byte) (edge.Token, error) {
+	call := "PUT " + t.path() + "/" + string(id)
+	token, err := t.openToken(ctx, call, id)
+	if err != nil {
+		return edge.Token{}, err
+	}
+	defer t.p.mu.Unlock()
+	request, details := t.read(body)
+	if details = append(details, checkStatus(body, *token)...); len(details) > 0 {
+		return edge.Token{}, invalid(call, details)
+	}
+	next, err := t.replaceToken(*token, request, body)
+	if err != nil {
+		return edge.Token{}, err
+	}
+	*token = next
+	return t.answerToken(next)
+}
+
+func (t TokenCalls) replaceToken(token SeedToken, r tokenRequest, body []byte) (SeedToken, error) {
+	var sent map[string]json.RawMessage
+	if err := json.Unmarshal(body, &sent); err != nil {
+		return token, err
+	}
+	kept := cloneExtra(token.Extra)
+	for name := range token.Extra {
+		if value, ok := sent[name]; ok {
+			kept[name] = bytes.Clone(value)
+		} else {
+			delete(kept, name)
+		}
+	}
+	var status string
+	if err := json.Unmarshal(sent["status"], &status); err == nil && status != "" && status != statusExpired {
+		token.Status = status
+	}
+	// The ids that there were are in the seed of those that come, so none returns.
+	policies, err := t.keepPolicies(r.Policies, token.ID, string(token.Policies))
+	if err != nil {
+		return token, err
+	}
+	token.Policies, token.Name, token.NotBefore, token.ExpiresOn, token.Condition = policies, r.Name, r.NotBefore, r.ExpiresOn, r.Condition
+	token.Extra = kept
+	token.ModifiedOn = t.p.now().UTC().Format(tokenTime)
+	return token, nil
+}
+
+// DeleteToken ends a token; its secret is dead at once.
+func (t TokenCalls) DeleteToken(ctx context.Context, id edge.TokenID) error {
+	if _, err := t.openToken(ctx, "DELETE "+t.path()+"/"+string(id), id); err != nil {
+		return err
+	}
+	defer t.p.mu.Unlock()
+	t.p.state.TokensMade = t.tokensMade()
+	t.p.state.Tokens = slices.DeleteFunc(t.p.state.Tokens, func(token SeedToken) bool { return token.ID == string(id) })
+	return nil
+}
+
+// RollToken gives a token another secret; the old one is dead at once.
+func (t TokenCalls) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret, error) {
+	token, err := t.openToken(ctx, "PUT "+t.path()+"/"+string(id)+"/value", id)
+	if err != nil {
+		return edge.Secret{}, err
+	}
+	defer t.p.mu.Unlock()
+	// The secret that there was is in the seed of the next, so none returns.
+	token.Value = tokenValue(token.ID + " after " + token.Value)
+	token.ModifiedOn = t.p.now().UTC().Format(tokenTime)
+	return edge.NewSecret(token.Value), nil
 }

@@ -195,19 +195,19 @@ func (s *Server) call(r request) answer {
 func (s *Server) otherCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
 	switch r.route.Call {
 	case wire.CreateToken:
-		result, err = s.createToken(ctx, r)
+		result, err = tokenServer{s}.createToken(ctx, r)
 	case callRecords, callCreateRecord, callRecord, callUpdateRecord, callReplaceRecord, callFlattening, callSetFlattening:
 		return s.dnsCall(r)
 	case wire.Zones:
-		return s.zones(ctx, r)
+		return directory{s}.zones(ctx, r)
 	case wire.Zone:
 		result, err = s.Platform.Zone(ctx, r.route.Zone)
 	case wire.Accounts:
-		return s.accounts(ctx, r)
+		return directory{s}.accounts(ctx, r)
 	case callGetAccount:
-		result, err = s.account(ctx, r.route.Account)
+		result, err = directory{s}.account(ctx, r.route.Account)
 	default:
-		return s.tokenCall(ctx, r)
+		return tokenServer{s}.tokenCall(ctx, r)
 	}
 	return result, nil, err
 }

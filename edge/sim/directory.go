@@ -17,7 +17,7 @@ import (
 const callGetAccount wire.Call = "GetAccount"
 
 // vendorPatterns are the calls of the profile vendor: the vendor's calls on
-// rulesets, then those of the contract, then the tokens of accounts.
+// rulesets, then those of the profile extended.
 var vendorPatterns = slices.Concat(
 	vendorRulesets("/zones/{zone_id}"), vendorRulesets("/accounts/{account_id}"),
 	wire.Extended,
@@ -63,21 +63,20 @@ func numbered[T any](list []T, query url.Values) ([]T, *wire.Info, error) {
 	}, nil
 }
 
+// directory answers the calls that find zones and accounts.
+type directory struct{ *Server }
+
 // zones is one page of the zones that the caller may read and that pass the
 // filters: name and account.name with an operator before a colon, account.id and
 // status; all of them, or any with match=any.
-func (s *Server) zones(ctx context.Context, r request) (any, *wire.Info, error) {
+func (s directory) zones(ctx context.Context, r request) (any, *wire.Info, error) {
 	query := r.URL.Query()
 	for name, allowed := range map[string][]string{"match": {"all", "any"}, "direction": {"asc", "desc"}, "order": {"name", "status", "account.id", "account.name", "plan.id"}} {
 		if said := query.Get(name); said != "" && !slices.Contains(allowed, said) {
 			return nil, nil, failed(http.StatusBadRequest, 0, name+" must be one of "+strings.Join(allowed, ", "))
 		}
 	}
-	all, err := s.Platform.Zones(ctx, edge.ZoneFilter{})
-	if err != nil {
-		return nil, nil, err
-	}
-	all = slices.DeleteFunc(all, func(z edge.Zone) bool {
+	all := slices.DeleteFunc(s.Platform.ZoneSummaries(), func(z edge.Zone) bool {
 		return !passes(z, query) || !s.allows(r.who, "GET "+edge.ZonePath("{zone_id}"), access.OfZone(z.Account.ID, z.ID)).Allowed
 	})
 	if key := zoneKeys[query.Get("order")]; key != nil {
@@ -86,7 +85,11 @@ func (s *Server) zones(ctx context.Context, r request) (any, *wire.Info, error) 
 	if query.Get("direction") == "desc" {
 		slices.Reverse(all)
 	}
-	return numbered(all, query)
+	page, info, err := numbered(all, query)
+	for i := 0; i < len(page) && err == nil; i++ {
+		page[i], err = s.Platform.Zone(ctx, page[i].ID)
+	}
+	return page, info, err
 }
 
 // zoneKeys are the members that zones are ordered and filtered by.
@@ -133,7 +136,7 @@ func holds(value, filter string) bool {
 }
 
 // accounts is one page of the accounts that the caller may read.
-func (s *Server) accounts(ctx context.Context, r request) (any, *wire.Info, error) {
+func (s directory) accounts(ctx context.Context, r request) (any, *wire.Info, error) {
 	all, err := s.Platform.Accounts(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +148,7 @@ func (s *Server) accounts(ctx context.Context, r request) (any, *wire.Info, erro
 	return numbered(all, r.URL.Query())
 }
 
-func (s *Server) account(ctx context.Context, id edge.AccountID) (edge.Account, error) {
+func (s directory) account(ctx context.Context, id edge.AccountID) (edge.Account, error) {
 	all, err := s.Platform.Accounts(ctx)
 	i := slices.IndexFunc(all, func(a edge.Account) bool { return a.ID == id })
 	if err == nil && i < 0 {
@@ -158,7 +161,7 @@ func (s *Server) account(ctx context.Context, id edge.AccountID) (edge.Account, 
 }
 
 // tokensOf are the calls on the tokens that an address is about.
-func (s *Server) tokensOf(route wire.Route) mem.TokenCalls {
+func (s tokenServer) tokensOf(route wire.Route) mem.TokenCalls {
 	if route.Account != "" {
 		return s.Platform.AccountTokens(route.Account)
 	}

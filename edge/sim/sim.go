@@ -111,7 +111,7 @@ func New(config Config) (*Server, error) {
 	}
 	switch config.Profile {
 	case mem.Extended:
-		s.offered = slices.Concat(wire.Extended, dnsPatterns)
+		s.offered = slices.Concat(wire.Extended, accountTokens(), dnsPatterns)
 	case mem.Vendor:
 		s.offered = slices.Concat(vendorPatterns, dnsPatterns)
 	}
@@ -125,7 +125,7 @@ func New(config Config) (*Server, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle(controlPrefix, s.control())
+	mux.Handle(controlPrefix, control{s}.handler())
 	mux.HandleFunc("/", s.serveAPI)
 	s.handler = mux
 	return s, nil

@@ -117,7 +117,7 @@ func remoteAddr(r *http.Request) netip.Addr {
 }
 
 // createToken answers with a secret, as nothing but rollToken does.
-func (s *Server) createToken(ctx context.Context, r request) (json.RawMessage, error) {
+func (s tokenServer) createToken(ctx context.Context, r request) (json.RawMessage, error) {
 	var raw json.RawMessage
 	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (s *Server) createToken(ctx context.Context, r request) (json.RawMessage, e
 
 // spelling is how answers are spelt. Both spellings of a condition's key are
 // read, so requests need none.
-func (s *Server) spelling() wire.Dialect {
+func (s tokenServer) spelling() wire.Dialect {
 	d := s.dialect
 	if s.faults.isSet(QuirkRequestIP) {
 		d.ConditionKey = wire.ConditionNewer

@@ -13,9 +13,12 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
+// tokenServer answers the calls on tokens.
+type tokenServer struct{ *Server }
+
 // tokenCall makes the platform do one of the calls that are known beyond the
 // reference.
-func (s *Server) tokenCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
+func (s tokenServer) tokenCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
 	switch r.route.Call {
 	case wire.UserTokens:
 		return s.userTokens(ctx, r)
@@ -37,7 +40,7 @@ func (s *Server) tokenCall(ctx context.Context, r request) (result any, info *wi
 	return result, nil, err
 }
 
-func (s *Server) answerToken(token edge.Token, err error) (json.RawMessage, error) {
+func (s tokenServer) answerToken(token edge.Token, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +48,7 @@ func (s *Server) answerToken(token edge.Token, err error) (json.RawMessage, erro
 }
 
 // userTokens is one page of the list.
-func (s *Server) userTokens(ctx context.Context, r request) (any, *wire.Info, error) {
+func (s tokenServer) userTokens(ctx context.Context, r request) (any, *wire.Info, error) {
 	tokens, err := s.tokensOf(r.route).UserTokens(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -72,7 +75,7 @@ func queryNumber(query url.Values, name string, missing, least, most int) (int, 
 }
 
 // verifyToken tells of the token that asks: no more than that it works.
-func (s *Server) verifyToken(ctx context.Context, r request) (any, error) {
+func (s tokenServer) verifyToken(ctx context.Context, r request) (any, error) {
 	token, err := s.tokensOf(r.route).VerifyTokenOf(ctx, func(t mem.SeedToken) bool { return t.ID == r.who.token.ID })
 	return verified{token.ID, token.Status, token.NotBefore, token.ExpiresOn}, err
 }
@@ -86,7 +89,7 @@ type verified struct {
 
 // permissionGroups lists the groups that pass the filters name and scope, which
 // the profile vendor has.
-func (s *Server) permissionGroups(ctx context.Context, r request) (json.RawMessage, error) {
+func (s tokenServer) permissionGroups(ctx context.Context, r request) (json.RawMessage, error) {
 	groups, err := s.tokensOf(r.route).PermissionGroups(ctx)
 	if err != nil {
 		return nil, err
@@ -100,7 +103,7 @@ func (s *Server) permissionGroups(ctx context.Context, r request) (json.RawMessa
 	return s.dialect.EncodeGroups(groups)
 }
 
-func (s *Server) updateToken(ctx context.Context, r request) (json.RawMessage, error) {
+func (s tokenServer) updateToken(ctx context.Context, r request) (json.RawMessage, error) {
 	var raw json.RawMessage
 	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
 		return nil, err
@@ -109,7 +112,7 @@ func (s *Server) updateToken(ctx context.Context, r request) (json.RawMessage, e
 }
 
 // rollToken takes a body or none: nothing in it counts.
-func (s *Server) rollToken(ctx context.Context, r request) (json.RawMessage, error) {
+func (s tokenServer) rollToken(ctx context.Context, r request) (json.RawMessage, error) {
 	if len(r.body) > 0 {
 		var ignored map[string]any
 		if err := wire.DecodeBody(r.Header, r.body, &ignored); err != nil {

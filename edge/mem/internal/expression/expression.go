@@ -1,4 +1,7 @@
-package mem
+// Package expression finds filter expressions that cannot be one. It knows no
+// fields and no functions, so what it takes may still be refused by the real
+// service.
+package expression
 
 import (
 	"errors"
@@ -6,10 +9,10 @@ import (
 	"strings"
 )
 
-// checkExpression finds what makes a filter expression none at a glance: text
+// Check finds what makes a filter expression none at a glance: text
 // that is not closed, brackets that do not match, and operators without an
-// operand. It knows no fields and no functions.
-func checkExpression(text string) error {
+// operand.
+func Check(text string) error {
 	var open []byte
 	rest := text
 	for rest != "" {
