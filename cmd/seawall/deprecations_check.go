@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
@@ -23,12 +25,19 @@ func newDeprecationsCheck(t *terminal) *cobra.Command {
 
   FILE        a HAR capture, an access log (common, combined, JSON lines), a script
               with curl, wget or HTTPie, an OpenAPI description, a Terraform plan or
-              state as JSON, or lines METHOD PATH-or-URL [JSON body]. The format is
-              recognised; gzip and bzip2 are unpacked; logs are read in constant memory.
+              state as JSON, a Terraform configuration (.tf, .tf.json), requests of a
+              REST client (.http), a collection, recorded interactions, a playbook, a
+              pipeline, a notebook, Markdown, source code, or lines
+              METHOD PATH-or-URL [JSON body]. The format is recognised; gzip and bzip2
+              are unpacked; logs are read in constant memory.
   -           the same, from standard input
-  DIR         a source tree in any language: string literals that are such paths
+  DIR         a folder: each file as above, and other texts for string literals that
+              are such paths
   --dir DIR   a repository of desired state: what it declares under integration:,
               with its corrections of the calendar
+
+Calls count if they go to a host of the platform, below its base path on any
+host, or if the host is not known. --host adds hosts, --any-host counts all.
 
 Each rule is reported once, the most severe first, with the places where it
 matches and its replacement. Where the reference gives the new request, that is
@@ -46,7 +55,8 @@ match nothing.
 
 Exit codes, the highest that applies, without suppressed calls: 0 none or announced,
 2 deprecated, 3 past its end, 4 past its end without replacement. 1 failure, or
-an input could not be read.`,
+an input could not be read; with --strict also if a file or a line of one could
+not be read.`,
 		Example: `  seawall deprecations check access.log
   zstdcat access.log.zst | seawall deprecations check -
   seawall deprecations check src scripts/*.sh --suppress known.txt
@@ -58,6 +68,9 @@ an input could not be read.`,
 	cmd.Flags().StringVar(&c.dir, "dir", "", "check the integrations that the desired state in `DIR` declares, with its calendar")
 	cmd.Flags().StringVar(&c.format, "format", "", "read files as `FORMAT` instead of recognising it: "+wordsOf(formats()))
 	cmd.Flags().StringVar(&c.suppress, "suppress", "", "`FILE` of suppressions, each with a reason and an expiry")
+	cmd.Flags().StringArrayVar(&c.addHosts, "host", nil, "count calls to `HOST` too, such as gateway.example.com or *.example.com (repeatable)")
+	cmd.Flags().BoolVar(&c.anyHost, "any-host", false, "count calls to any host")
+	cmd.Flags().BoolVar(&c.strict, "strict", false, "exit with 1 if a file, or a line of one, could not be read as what it is")
 	_ = cmd.MarkFlagFilename("suppress")
 	complete(cmd, "format", formats())
 	c.addTo(cmd, "text", "json", "markdown", "sarif", "junit")
@@ -76,9 +89,12 @@ type checking struct {
 	*terminal
 	almanac
 	format, suppress string
+	addHosts         []string
+	anyHost, strict  bool
 
 	day       time.Time
 	matcher   *deprecation.Matcher
+	clients   deprecation.Clients
 	collector *report.Collector
 	inputs    []report.Input
 	failed    []error
@@ -141,7 +157,10 @@ func (c *checking) prepare(cmd *cobra.Command) (desired.State, []deprecation.Cor
 		return state, nil, err
 	}
 	c.collector = report.NewCollector(c.day, suppressions)
-	c.matcher, err = deprecation.NewMatcher(calendar)
+	if c.matcher, err = deprecation.NewMatcher(calendar); err != nil {
+		return state, made, err
+	}
+	c.clients, err = schema.Clients()
 	return state, made, err
 }
 
@@ -201,7 +220,7 @@ func (c *checking) conclude(r report.Report) error {
 	for _, err := range c.failed {
 		c.tell(err)
 	}
-	if len(c.failed) > 0 {
+	if len(c.failed) > 0 || c.strict && r.Counts().Skipped > 0 {
 		return exitStatus(1)
 	}
 	return exitWith(r.ExitCode())
@@ -224,15 +243,21 @@ func (c *checking) show(r report.Report) error {
 // tellSkipped says what of an input was not understood: a person who reads
 // "nothing" must know of what.
 func (c *checking) tellSkipped(in report.Input) {
+	if in.OtherHosts > 0 {
+		fmt.Fprintf(c.err, "%s: %s to other hosts not counted (--host adds a host, --any-host counts all)\n", oneLine(in.Name), plural(in.OtherHosts, "call", "calls"))
+	}
 	if in.Skipped == 0 {
 		return
 	}
 	fmt.Fprintf(c.err, "%s %s: %s could not be read and %s skipped\n", c.red("warning:"), oneLine(in.Name),
 		plural(in.Skipped, "place", "places"), map[bool]string{true: "was", false: "were"}[in.Skipped == 1])
+	for _, u := range in.Unread {
+		fmt.Fprintf(c.err, "    %s: %s could not be read as that; the strings were searched\n", u.As, plural(u.Files, "file", "files"))
+	}
 	for _, s := range in.Skips[:min(len(in.Skips), 3)] {
 		at := in.Name
 		if s.File != "" {
-			at = join(in.Name, s.File)
+			at = path.Join(in.Name, s.File)
 		}
 		if s.Line > 0 {
 			at += fmt.Sprintf(":%d", s.Line)
