@@ -43,7 +43,7 @@ func (p *parser) built(path string, recv *value, args []argument) *value {
 	case formats[name] && first != nil && first.is == text:
 		return formatted(first, values(args[1:]), args[1:]...)
 	case encoders[name] || name == "stringify" && strings.Contains(strings.ToLower(path), "q"):
-		return encoded(recv, first)
+		return encoded(recv, first, args)
 	case recv.is == text && paths[name] && first != nil:
 		return appended(recv, args)
 	case adds[name] && (recv.is == text || recv.is == object):
@@ -174,8 +174,14 @@ func argumentFor(name string, args []*value, named []argument, next int) (v *val
 }
 
 // encoded is an object as the text of a query.
-func encoded(recv, first *value) *value {
+func encoded(recv, first *value, args []argument) *value {
 	of := recv
+	if len(args) > 0 && args[0].name != "" {
+		first = &value{is: object, line: first.line}
+		for _, a := range args {
+			first.set(a.name, a.value)
+		}
+	}
 	if first != nil && first.is != open && first.is != word && recv.is == open {
 		of = first
 	}

@@ -19,6 +19,8 @@ func (p *parser) postfix(v *value, path string) *value {
 		case t.kind == mark && t.text == "[" && !t.spaced:
 			p.at++
 			v, path = p.index(v, path)
+		case t.kind == name && !t.spaced && strings.HasPrefix(path, "map."):
+			return p.operand() // map[string]any{…}
 		case t.kind == mark && t.text == "{" && path != "" && composite(path):
 			p.at++
 			v = p.compose(path, p.collection(t, "}"))
@@ -75,7 +77,7 @@ func (p *parser) member(v *value, path string) (*value, string) {
 	if item := v.get(plainName(t.text)); item != nil {
 		return item, full
 	}
-	if transparent[plainName(t.text)] && v.is != open {
+	if v.is != open && (transparent[plainName(t.text)] || same[plainName(t.text)] || jsons[plainName(t.text)]) {
 		return v, full
 	}
 	out := atom(full, t.line)
@@ -87,7 +89,7 @@ func (p *parser) member(v *value, path string) (*value, string) {
 const longestPath = 512
 
 // transparent are members that are the value in another form.
-var transparent = map[string]bool{"href": true, "text": true, "absoluteuri": true, "body": true, "url": true, "uri": true, "value": true}
+var transparent = map[string]bool{"href": true, "text": true, "absoluteuri": true, "body": true, "url": true, "uri": true, "value": true, "searchparams": true, "queryparams": true}
 
 // index goes to an element of a value.
 func (p *parser) index(v *value, path string) (*value, string) {
@@ -121,6 +123,9 @@ func composite(path string) bool {
 func (p *parser) compose(path string, v *value) *value {
 	if strings.Contains(plainName(path), "request") || strings.Contains(plainName(path), "options") {
 		return p.invoke(path, atom(path, v.line), []argument{{"", v}}, v.line)
+	}
+	if v.is == list && len(v.items) == 0 {
+		return &value{is: object, line: v.line} // url.Values{}
 	}
 	return v
 }
@@ -257,7 +262,7 @@ func (p *parser) attach(of *value, member string, v *value) bool {
 	name := plainName(member)
 	switch {
 	case of.req != nil:
-		return of.req.setMember(p, name, v)
+		return of.req.setMember(member, v)
 	case of.is == text && (name == "rawquery" || name == "query" || name == "search"):
 		of.query = append(of.query, strings.TrimPrefix(v.piece(), "?"))
 		return true

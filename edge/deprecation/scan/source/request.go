@@ -268,7 +268,7 @@ func (p *parser) goOn(path string, recv *value, args []argument, line int) *valu
 		p.bodyOf(r, args)
 	case adds[name] && len(args) == 2 && name != "set" && name != "add" && name != "append" && name != "setparameter":
 		r.query = append(r.query, args[0].piece()+"="+escaped(args[1].value))
-	case len(args) == 2 && first.is == text && strings.Contains(name, "header") || name == "set" && len(args) == 2:
+	case len(args) == 2 && first.is == text && strings.Contains(strings.ToLower(path), "header") || name == "set" && len(args) == 2:
 		r.header(first, args[1].value)
 	case first != nil && setsPart[name] != "":
 		r.named(setsPart[name], first)
@@ -298,14 +298,21 @@ var setsPart = map[string]string{
 }
 
 // setMember sets a part of a request that a variable holds: req.body = ….
-func (r *request) setMember(_ *parser, name string, v *value) bool {
+func (r *request) setMember(member string, v *value) bool {
+	name := plainName(member)
 	switch name {
 	case "rawquery", "search":
 		name = "query"
 	case "requestmethod":
 		name = "method"
 	}
-	return r.named(name, v)
+	if r.named(name, v) {
+		return true
+	}
+	if v.is == text || v.is == word { // req["Name"] = "value"
+		r.header(&value{text: member}, v)
+	}
+	return true
 }
 
 // calls are the requests of the file; of those that are made of the same strings

@@ -77,7 +77,7 @@ func sdkRequest(c string, args []argument, line int) *request {
 		switch {
 		case plainName(a.name) == "settingid" && a.is == text, a.name == "" && a.is == text && strings.HasSuffix(target.text, setting):
 			target.text = strings.Replace(target.text, setting, a.text, 1)
-		case a.is == object && r.body == nil:
+		case a.name == "" && a.is == object && r.body == nil:
 			r.body = bodyWithin(a.value)
 		}
 	}
@@ -94,7 +94,7 @@ func bodyWithin(v *value) *value {
 	if body := v.get("body"); body != nil && body.is == object {
 		return body
 	}
-	return v
+	return namedBody(zipped(v.keys, v.items))
 }
 
 // namedBody makes a body of named arguments; the ids of the path are none of it.

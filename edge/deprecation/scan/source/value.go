@@ -126,15 +126,13 @@ func (v *value) form() string {
 			key = v.keys[i]
 		}
 		switch {
+		case v.is == list && item.is == list && len(item.items) == 2: // [("name", "value")]
+			pairs = append(pairs, item.items[0].piece()+"="+escaped(item.items[1]))
 		case item.is == list:
 			for _, one := range item.items {
 				pairs = append(pairs, key+"="+escaped(one))
 			}
-		case v.is == list && item.is == list && len(item.items) == 2, key == "":
-			if len(item.items) == 2 { // [("name", "value")]
-				pairs = append(pairs, item.items[0].piece()+"="+escaped(item.items[1]))
-			}
-		default:
+		case key != "":
 			pairs = append(pairs, key+"="+escaped(item))
 		}
 	}
@@ -154,11 +152,10 @@ func escaped(v *value) string {
 func (v *value) json() []byte {
 	switch v.is {
 	case text:
-		body := strings.ReplaceAll(v.text, hole, call.Open) // {} in a string, an empty object outside
-		if t := strings.TrimSpace(body); t == "" || t[0] != '{' && t[0] != '[' {
+		if t := strings.TrimSpace(v.text); t == "" || t[0] != '{' && t[0] != '[' {
 			return nil
 		}
-		return []byte(body)
+		return []byte(strings.ReplaceAll(v.text, hole, call.Open)) // {} in a string, an empty object outside
 	case object, list:
 		body, err := json.Marshal(v.plain(0))
 		if err != nil {
