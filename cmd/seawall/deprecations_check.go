@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -17,7 +18,7 @@ import (
 )
 
 func newDeprecationsCheck(t *terminal) *cobra.Command {
-	c := checking{terminal: t}
+	c := checking{terminal: t, fixable: map[string]bool{}}
 	cmd := &cobra.Command{
 		Use:   "check [FILE|DIR|-]...",
 		Short: "Find calls to deprecated API features",
@@ -71,6 +72,8 @@ not be read.`,
 	cmd.Flags().StringArrayVar(&c.addHosts, "host", nil, "count calls to `HOST` too, such as gateway.example.com or *.example.com (repeatable)")
 	cmd.Flags().BoolVar(&c.anyHost, "any-host", false, "count calls to any host")
 	cmd.Flags().BoolVar(&c.strict, "strict", false, "exit with 1 if a file, or a line of one, could not be read as what it is")
+	cmd.Flags().BoolVar(&c.fixes, "fix", false, "show as a diff what can be rewritten mechanically in curl commands, .http and .tf files, and ask before it is written")
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "with --fix, write without asking")
 	_ = cmd.MarkFlagFilename("suppress")
 	complete(cmd, "format", formats())
 	c.addTo(cmd, "text", "json", "markdown", "sarif", "junit")
@@ -91,10 +94,12 @@ type checking struct {
 	format, suppress string
 	addHosts         []string
 	anyHost, strict  bool
+	fixes, yes       bool
 
 	day       time.Time
 	matcher   *deprecation.Matcher
 	clients   deprecation.Clients
+	fixable   map[string]bool // files in which something may be rewritten
 	collector *report.Collector
 	inputs    []report.Input
 	failed    []error
@@ -119,7 +124,7 @@ func (c *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	r := c.collector.Report(c.matcher.Calendar())
 	r.Inputs, r.Corrections = c.inputs, made
-	return c.conclude(r)
+	return c.conclude(cmd.Context(), r)
 }
 
 func (c *checking) checkUsage(args []string) error {
@@ -132,6 +137,10 @@ func (c *checking) checkUsage(args []string) error {
 		}
 	}
 	switch i := slices.Index(args, "-"); {
+	case c.fixes && c.output != "text":
+		return fail(errors.New("--fix shows a diff, which -o "+c.output+" has no place for"), "run it once for the report and once with --fix")
+	case c.yes && !c.fixes:
+		return fail(errors.New("--yes is for --fix"))
 	case len(args) == 0 && c.dir == "":
 		return fail(errors.New("there is nothing to check"),
 			"name files, folders of source code, or - for standard input",
@@ -210,7 +219,7 @@ func (c *checking) integrations(state desired.State) {
 
 // conclude writes the report, tells what could not be read, and finds the exit
 // code.
-func (c *checking) conclude(r report.Report) error {
+func (c *checking) conclude(ctx context.Context, r report.Report) error {
 	if err := c.show(r); err != nil {
 		return err
 	}
@@ -219,6 +228,11 @@ func (c *checking) conclude(r report.Report) error {
 	}
 	for _, err := range c.failed {
 		c.tell(err)
+	}
+	if c.fixes {
+		if err := c.fix(ctx); err != nil {
+			return err
+		}
 	}
 	if len(c.failed) > 0 || c.strict && r.Counts().Skipped > 0 {
 		return exitStatus(1)

@@ -10,10 +10,13 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/edge/deprecation/fix"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan"
 	"github.com/seawall-dev/seawall/edge/deprecation/search"
@@ -94,7 +97,14 @@ const maxNamed = 1 << 20
 
 // search is what is looked for in each input.
 func (c *checking) search() search.Search {
-	return search.Search{Matcher: c.matcher, Day: c.day, Hosts: c.hosts(), Collector: c.collector, SDKs: c.clients.SDKs}
+	return search.Search{
+		Matcher: c.matcher, Day: c.day, Hosts: c.hosts(), Collector: c.collector, SDKs: c.clients.SDKs,
+		Found: func(file string, _ scan.Call, notices []deprecation.Notice) {
+			if c.fixes && file != "-" && fix.Possible(notices) {
+				c.fixable[file] = true
+			}
+		},
+	}
 }
 
 // hosts are those to which calls count.
@@ -107,7 +117,8 @@ func (c *checking) judge(name string, err error) error {
 	const hint = "set the format with --format; seawall deprecations check --help lists the formats"
 	switch {
 	case errors.Is(err, search.ErrNothing):
-		return fail(fmt.Errorf("%s: %w", name, err), hint)
+		reason := strings.TrimPrefix(err.Error(), search.ErrNothing.Error()+": ")
+		return fail(fmt.Errorf("nothing in %s could be read: %s", name, reason), hint)
 	case errors.Is(err, scan.ErrUnrecognised):
 		return fail(err, hint, "to search the strings of source code, use --format source or name its folder")
 	case err != nil:

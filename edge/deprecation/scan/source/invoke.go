@@ -41,14 +41,14 @@ func (p *parser) postfix(v *value, path string) *value {
 // chains reports whether a member follows, on this line or on the next.
 func (p *parser) chains() bool {
 	at := p.at
-	for p.tokens[at].kind == newline || p.tokens[at].kind == comment {
+	for p.token(at).kind == newline || p.token(at).kind == comment {
 		at++
 	}
-	t := p.tokens[at]
+	t := p.token(at)
 	if t.kind != mark || !isDot(t.text) || t.text == "." && p.lang.dots {
 		return false
 	}
-	next := p.tokens[min(at+1, len(p.tokens)-1)]
+	next := p.token(at + 1)
 	if next.kind != name && !(next.kind == mark && next.text == "(") || next.spaced && next.kind == mark {
 		return false
 	}

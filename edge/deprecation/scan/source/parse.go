@@ -22,11 +22,14 @@ type parser struct {
 	sdks     []sdk
 }
 
-func (p *parser) now() token  { return p.tokens[p.at] }
-func (p *parser) peek() token { return p.tokens[min(p.at+1, len(p.tokens)-1)] }
+func (p *parser) now() token  { return p.token(p.at) }
+func (p *parser) peek() token { return p.token(p.at + 1) }
+
+// token is the one at a position; behind the last there is the end.
+func (p *parser) token(at int) token { return p.tokens[min(at, len(p.tokens)-1)] }
 
 func (p *parser) step() token {
-	t := p.tokens[p.at]
+	t := p.now()
 	if t.kind != end {
 		p.at++
 	}
@@ -155,11 +158,11 @@ func (p *parser) targets(statement bool) (names []string) {
 		return nil
 	}
 	at := p.at
-	for p.tokens[at].kind == name && p.tokens[at+1].kind == mark && p.tokens[at+1].text == "," && len(names) < 8 {
-		names = append(names, p.tokens[at].text)
+	for p.token(at).kind == name && p.token(at + 1).kind == mark && p.token(at + 1).text == "," && len(names) < 8 {
+		names = append(names, p.token(at).text)
 		at += 2
 	}
-	if len(names) > 0 && p.tokens[at].kind == name && p.tokens[at+1].kind == mark && (p.tokens[at+1].text == ":=" || p.tokens[at+1].text == "=") {
+	if len(names) > 0 && p.token(at).kind == name && p.token(at + 1).kind == mark && (p.token(at + 1).text == ":=" || p.token(at + 1).text == "=") {
 		p.at = at
 		return names
 	}
@@ -175,20 +178,21 @@ func (p *parser) endsHere() bool {
 // keyOf is the name that an expression from a position on can be: a string, or
 // names joined by dots.
 func (p *parser) keyOf(from int, v *value) string {
-	first := p.tokens[from]
+	from = min(from, len(p.tokens))
+	first := p.token(from)
 	switch {
 	case first.kind == str && p.at == from+1:
 		return first.text
 	case v.is == open && v.text != "":
 		return v.text
 	case first.kind == name && v.req == nil:
-		return pathOf(p.tokens[from:p.at])
+		return pathOf(p.tokens[from:min(p.at, len(p.tokens))])
 	case first.kind == mark && first.text == "[" && p.at == from+3: // [key]: of Lua and TypeScript
-		return p.tokens[from+1].text
+		return p.token(from + 1).text
 	case first.kind == mark && first.text == ":" && p.at == from+2:
-		return p.tokens[from+1].text
+		return p.token(from + 1).text
 	}
-	return pathOf(p.tokens[from:p.at])
+	return pathOf(p.tokens[from:min(p.at, len(p.tokens))])
 }
 
 // pathOf is "a.b.c" of tokens that are just that.
@@ -277,10 +281,10 @@ func arguments(v *value) []*value {
 // may stand on the next line if that can begin no statement.
 func (p *parser) operator(left *value) string {
 	at := p.at
-	for p.tokens[at].kind == newline || p.tokens[at].kind == comment {
+	for p.token(at).kind == newline || p.token(at).kind == comment {
 		at++
 	}
-	t := p.tokens[at]
+	t := p.token(at)
 	if t.text == "|" && p.lang.script {
 		return ""
 	}
