@@ -1,12 +1,11 @@
-# `make` lists the targets. CI runs `make check race plain`, see .ci/run.
+# `make` lists the targets. CI runs `make tools check race plain`, see .ci/run.
 
 GO ?= go
 SHELL := bash
 
 # Tools run at a fixed version without a trace in go.mod.
-GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-DEADCODE    := golang.org/x/tools/cmd/deadcode@v0.52.0
+GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
+DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 export GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 # golangci-lint takes minutes to build, so `make tools` keeps it outside the tree.
@@ -16,14 +15,14 @@ GOLANGCI_LINT ?= $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
 # Packages whose tests take -update, the tests in them that compare with a
 # committed file, and where those files are.
-GOLDEN_PACKAGES := ./cmd/seawall ./cue/schema ./diff ./reconcile/status ./desired/compile
+GOLDEN_PACKAGES := ./cmd/seawall ./cue/schema ./diff/render ./reconcile/status ./desired/compile
 GOLDEN_TESTS    := TestScript|TestMistakes|Golden|Generated
 GOLDEN_FILES    := '*.golden' '*.txtar' '*/calendar.json' docs examples
 
 # Where goroutines meet: the packages that run under the race detector. A test
 # compares this with the packages that start goroutines.
 RACE := ./reconcile/... ./edge/client ./edge/mem ./edge/sim ./edge/edgetest \
-	./desired/gitrepo/... ./desired/unitcache ./desired/worker
+	./desired/gitrepo/... ./desired/unitcache ./desired/worker ./cmd/seawall/internal/...
 
 # It bounds what hangs. A package takes a minute or two; on a machine that does
 # much else, longer.
@@ -31,6 +30,7 @@ TEST_TIMEOUT ?= 30m
 BENCH        ?= .
 ZONES        ?= 100,1000
 LATENCY      ?= 0,20ms
+RECORD       ?= integration/bench/record.json
 ROWS         ?=
 SOAK         ?= 30m
 CHECKS       ?= 1000
@@ -70,9 +70,17 @@ plain: ## run the tests of the other packages; with "make race" that is go test 
 	@all=$$($(GO) list ./...) && race=$$($(GO) list $(RACE)) || exit 1; \
 	$(GO) test -timeout $(TEST_TIMEOUT) $$(grep -Fxv "$$race" <<<"$$all")
 
+.PHONY: real
+real: build ## let the vendor's own Go SDK use the simulator (a module of its own)
+	cd integration/vendorsdk && SEAWALL='$(CURDIR)/seawall' $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./...
+
 .PHONY: bench
-bench: build ## measure the program beside a bare client; ZONES=10000 for a large fleet
-	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY)
+bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet
+	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -record '$(RECORD)'
+
+.PHONY: bench-compare
+bench-compare: build ## measure the same, and fail where it is worse than the committed RECORD
+	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -compare '$(RECORD)'
 
 .PHONY: faults
 faults: build ## what Seawall does when what it depends on misbehaves; ROWS=git runs some rows
@@ -98,7 +106,7 @@ bench-parts: ## run the Go benchmarks of the parts; BENCH=Plan picks some
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: check
-check: fmt vet staticcheck vulncheck deadcode ## what a change must pass beside the tests
+check: fmt lint deadcode layering vulncheck ## what a change must pass beside the tests (needs "make tools" once)
 
 .PHONY: fmt
 fmt: ## fail on files that gofumpt would change
@@ -109,20 +117,12 @@ fmt: ## fail on files that gofumpt would change
 format: ## let gofumpt rewrite the files
 	$(GO) run $(GOFUMPT) -l -w */
 
-.PHONY: vet
-vet: ## go vet
-	$(GO) vet ./...
-
-.PHONY: staticcheck
-staticcheck: ## staticcheck
-	$(GO) run $(STATICCHECK) ./...
-
 .PHONY: vulncheck
-vulncheck: ## known vulnerabilities that the code can reach
+vulncheck: ## known vulnerabilities that the code can reach; GOVULNDB=file:///srv/vulndb uses that database
 	@.ci/vulncheck ./...
 
 .PHONY: lint
-lint: ## golangci-lint, as .golangci.yml says; "make tools" installs it
+lint: ## golangci-lint with go vet, staticcheck and others, as .golangci.yml says; "make tools" installs it
 	@if [ ! -x '$(GOLANGCI_LINT)' ]; then \
 	echo 'lint: $(GOLANGCI_LINT) is missing; run "make tools"' >&2; exit 1; fi
 	$(GOLANGCI_LINT) run
@@ -138,8 +138,8 @@ tools: ## install golangci-lint into TOOLS, where it is not there yet (takes min
 	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION); fi
 
 .PHONY: layering
-layering: ## of the tests: who may import what, dependencies explained, deploy/ sound
-	$(GO) test ./integration -run 'Layering|Dependencies|Deploy|CI'
+layering: ## which package may import which, and who may read the clock
+	$(GO) test ./integration -run Layering
 
 .PHONY: golden-update
 golden-update: ## rewrite golden files from what the code does now
@@ -150,7 +150,7 @@ golden: ## of the tests, the other way round: fail when updating would change a 
 	@.ci/golden $(GOLDEN_FILES)
 
 .PHONY: release
-release: ## build the binaries of a release and their checksums into dist/; VERSION=v1.2.3 checks the version in them
+release: ## build the binaries of a release, their SBOMs and checksums into dist/; VERSION=v1.2.3 checks the version in them
 	@.ci/release '$(VERSION)' $(PLATFORMS)
 
 .PHONY: publish

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/seawall-dev/seawall/diff/internal/words"
 )
 
 // Budget is how many requests may be sent in any span of a length. The zero value
@@ -70,7 +72,7 @@ func (b Budget) Overload(zones int, requests int64, interval time.Duration) *Ove
 // String says it for a person, with the interval that would hold.
 func (o Overload) String() string {
 	return fmt.Sprintf("the sweep schedule is too short: a sweep of %s needs %s, and one starts every %s; the budget of %s, less a tenth for new commits, allows a sweep every %s",
-		plural(o.Zones, "zone", "zones"), plural(int(o.Requests), "request", "requests"), brief(time.Duration(o.Interval)), o.Budget, brief(time.Duration(o.Holds)))
+		words.Count(o.Zones, "zone", "zones"), words.Count(int(o.Requests), "request", "requests"), brief(time.Duration(o.Interval)), o.Budget, brief(time.Duration(o.Holds)))
 }
 
 // Hint is what to do about it.
@@ -94,4 +96,27 @@ func brief(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+// Requests counts HTTP requests: those used so far, and those applying would need.
+type Requests struct {
+	Used    int64 `json:"used"`
+	ToApply int64 `json:"to_apply"`
+	// Cost is what ToApply takes of the budget; nil where that is nothing or not
+	// known.
+	Cost *Cost `json:"cost,omitempty"`
+	// Overload is set where the sweep schedule asks for more than the budget has.
+	Overload *Overload `json:"overload,omitempty"`
+}
+
+// String is the line of all renderers.
+func (r Requests) String() string {
+	text := words.Count(int(r.Used), "request", "requests") + " used"
+	if r.ToApply > 0 {
+		text += fmt.Sprintf(", %d to apply", r.ToApply)
+	}
+	if r.Cost != nil {
+		text += ": " + r.Cost.String()
+	}
+	return text
 }

@@ -1,9 +1,6 @@
 package diff
 
 import (
-	"bytes"
-	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -60,25 +57,4 @@ func TestOverloadNamesAnIntervalThatHolds(t *testing.T) {
 			t.Fatalf("%d requests fit into %v by %v, and %v was named", n, less, b, holds)
 		}
 	})
-}
-
-func TestOverloadIsSaid(t *testing.T) {
-	plan := Plan{Requests: Requests{Used: 3, Overload: Budget{1200, 5 * time.Minute}.Overload(10_000, 10_001, 30*time.Minute)}}.seal()
-	const text = "the sweep schedule is too short: a sweep of 10000 zones needs 10001 requests, and one starts every 30m; the budget of 1200 in 5m, less a tenth for new commits, allows a sweep every 47m"
-	for name, write := range map[string]func(*bytes.Buffer) error{
-		"text":     func(b *bytes.Buffer) error { return plan.Text(b, false) },
-		"markdown": func(b *bytes.Buffer) error { return plan.Markdown(b) },
-	} {
-		var b bytes.Buffer
-		if err := write(&b); err != nil || !strings.Contains(b.String(), text) || !strings.Contains(b.String(), "sweep every 47m or less often") {
-			t.Errorf("%s: %v\n%s", name, err, &b)
-		}
-	}
-	data, err := json.Marshal(plan.Requests)
-	if want := `{"used":3,"to_apply":0,"overload":{"zones":10000,"requests":10001,"interval_seconds":1800,"holds_seconds":2820}}`; err != nil || string(data) != want {
-		t.Errorf("got %s, %v, want %s", data, err, want)
-	}
-	if silent := (Plan{}).seal(); plan.Digest != silent.Digest {
-		t.Error("the schedule is in the digest")
-	}
 }

@@ -1,4 +1,4 @@
-package diff
+package diff_test
 
 import (
 	"maps"
@@ -6,14 +6,16 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/edge"
 )
 
 func TestChangedZones(t *testing.T) {
 	const second edge.ZoneID = "000000000000000000000000000000a2"
 	state := func(change func(*desired.Account)) desired.State {
-		s := testState(deployment(paranoia(2), disabledRule(0)))
-		zone := testState(deployment(threshold(40, "block"))).Accounts[0].Zones[0]
+		s := difftest.State(difftest.Deployment(difftest.Paranoia(2), difftest.DisabledRule(0)))
+		zone := difftest.State(difftest.Deployment(difftest.Threshold(40, "block"))).Accounts[0].Zones[0]
 		zone.Key, zone.ID = "other.example", second
 		s.Accounts[0].Zones = append(s.Accounts[0].Zones, zone)
 		change(&s.Accounts[0])
@@ -26,25 +28,25 @@ func TestChangedZones(t *testing.T) {
 	}{
 		"nothing": {func(*desired.Account) {}, nil},
 		"only places": {func(a *desired.Account) {
-			a.Origin, a.Zones[0].Origin, a.Zones[0].Deployments[0].Origin = at(40), at(41), at(42)
-			a.Zones[0].Deployments[0].Paranoia.Origin = at(43)
-			a.Zones[0].Deployments[0].Disable.Rules[0].Origin = at(44)
+			a.Origin, a.Zones[0].Origin, a.Zones[0].Deployments[0].Origin = difftest.At(40), difftest.At(41), difftest.At(42)
+			a.Zones[0].Deployments[0].Paranoia.Origin = difftest.At(43)
+			a.Zones[0].Deployments[0].Disable.Rules[0].Origin = difftest.At(44)
 		}, nil},
-		"a level":           {func(a *desired.Account) { a.Zones[0].Deployments[0].Paranoia.Value = 3 }, []edge.ZoneID{testZone}},
-		"a level no longer": {func(a *desired.Account) { a.Zones[0].Deployments[0].Paranoia = nil }, []edge.ZoneID{testZone}},
+		"a level":           {func(a *desired.Account) { a.Zones[0].Deployments[0].Paranoia.Value = 3 }, []edge.ZoneID{difftest.Zone}},
+		"a level no longer": {func(a *desired.Account) { a.Zones[0].Deployments[0].Paranoia = nil }, []edge.ZoneID{difftest.Zone}},
 		"a score":           {func(a *desired.Account) { a.Zones[1].Deployments[0].Threshold.Score.Value = 41 }, []edge.ZoneID{second}},
 		"no deployment":     {func(a *desired.Account) { a.Zones[1].Deployments = nil }, []edge.ZoneID{second}},
 		"an id":             {func(a *desired.Account) { a.Zones[1].ID = "new" }, []edge.ZoneID{"new"}},
 		"a zone gone":       {func(a *desired.Account) { a.Zones = a.Zones[:1] }, nil},
-		"another ruleset":   {func(a *desired.Account) { a.Rulesets[0].Name = "Other" }, []edge.ZoneID{testZone, second}},
-		"another account":   {func(a *desired.Account) { a.ID = "new" }, []edge.ZoneID{testZone, second}},
+		"another ruleset":   {func(a *desired.Account) { a.Rulesets[0].Name = "Other" }, []edge.ZoneID{difftest.Zone, second}},
+		"another account":   {func(a *desired.Account) { a.ID = "new" }, []edge.ZoneID{difftest.Zone, second}},
 	} {
-		got := slices.Sorted(maps.Keys(ChangedZones(before, state(test.change))))
+		got := slices.Sorted(maps.Keys(diff.ChangedZones(before, state(test.change))))
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
 	}
-	if got := ChangedZones(desired.State{}, before); len(got) != 2 {
+	if got := diff.ChangedZones(desired.State{}, before); len(got) != 2 {
 		t.Errorf("at first: got %v", got)
 	}
 }

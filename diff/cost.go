@@ -46,15 +46,3 @@ func percent(share float64) string {
 		return fmt.Sprintf("%.0f%%", p)
 	}
 }
-
-// String is the line of all renderers.
-func (r Requests) String() string {
-	text := plural(int(r.Used), "request", "requests") + " used"
-	if r.ToApply > 0 {
-		text += fmt.Sprintf(", %d to apply", r.ToApply)
-	}
-	if r.Cost != nil {
-		text += ": " + r.Cost.String()
-	}
-	return text
-}

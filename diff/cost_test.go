@@ -1,9 +1,6 @@
 package diff
 
 import (
-	"bytes"
-	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 )
@@ -31,30 +28,5 @@ func TestCost(t *testing.T) {
 	}
 	if cost := small.Cost(0); cost != nil {
 		t.Errorf("nothing costs %v", cost)
-	}
-}
-
-// All three forms say the cost, and the digest does not know of it.
-func TestCostIsSaid(t *testing.T) {
-	plan := planOf(changesTo(1, 1)...).seal()
-	before := plan.Digest
-	plan.Requests.Cost = Budget{1, 90 * time.Second}.Cost(plan.Requests.ToApply)
-	var text, markdown bytes.Buffer
-	if err := plan.Text(&text, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := plan.Markdown(&markdown); err != nil {
-		t.Fatal(err)
-	}
-	line := plan.Requests.String()
-	if !strings.Contains(line, "in no less than 1m30s") || !strings.Contains(text.String(), line+"\n") || !strings.Contains(markdown.String(), line+". Digest") {
-		t.Errorf("%s\n%s\n%s", line, &text, &markdown)
-	}
-	data, err := json.Marshal(plan.Requests)
-	if want := `{"used":0,"to_apply":2,"cost":{"budget_requests":1,"budget_seconds":90,"share":2,"least_seconds":90}}`; err != nil || string(data) != want {
-		t.Errorf("got %s, %v", data, err)
-	}
-	if plan.seal().Digest != before {
-		t.Error("the budget is in the digest")
 	}
 }

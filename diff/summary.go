@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
@@ -31,24 +34,28 @@ type Summary struct {
 	TokensToDelete int `json:"tokens_to_delete"`
 }
 
-// seal counts and digests: the last step after guards have spoken.
-func (p Plan) seal() Plan {
-	p = p.count()
+// Sealed returns the plan counted and with its digest: the last step.
+func (p Plan) Sealed() Plan {
+	p = p.Counted()
 	p.Digest = p.digest()
 	return p
 }
 
-// count sums up what the changes and problems come to.
-func (p Plan) count() Plan {
+// WithChanges is the plan with other changes, counted anew.
+func (p Plan) WithChanges(changes []Change) Plan {
+	p.Changes = changes
+	return p.Sealed()
+}
+
+// Counted returns the plan with its summary and its requests counted. It leaves out
+// the digest, which takes longer than the rest of a plan of one zone that is not
+// shown.
+func (p Plan) Counted() Plan {
 	p.Summary = p.summarise()
 	p.Requests.ToApply = 0
 	for _, c := range p.Changes {
-		switch {
-		case !c.Applies():
-		case c.Creation != nil, c.Deletion != nil:
-			p.Requests.ToApply++ // nothing is read back
-		default:
-			p.Requests.ToApply += requestsPerChange
+		if c.Applies() {
+			p.Requests.ToApply += requestsOf(c.Operation)
 		}
 	}
 	return p
@@ -63,7 +70,7 @@ func (p Plan) digest() string {
 	changes := p.Changes
 	p.Changes = []Change{}
 	const none = `"changes":[]`
-	head, tail, _ := bytes.Cut(encoded(p), []byte(none))
+	head, tail, _ := bytes.Cut(digest.JSON(p), []byte(none))
 	sum := sha256.New()
 	sum.Write(head)
 	sum.Write([]byte(none[:len(none)-1]))
@@ -71,79 +78,132 @@ func (p Plan) digest() string {
 		if i > 0 {
 			sum.Write([]byte(","))
 		}
-		sum.Write(encoded(c))
+		sum.Write(digest.JSON(c))
 	}
 	sum.Write([]byte("]"))
 	sum.Write(tail)
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// requestsPerChange is one write and the read that proves it.
-const requestsPerChange = 2
+// requestsOf is how many requests an operation takes: the write, and the read that
+// proves it where something can be read back.
+func requestsOf(o Operation) int64 {
+	switch o.(type) {
+	case Creation, Deletion:
+		return 1
+	}
+	return 2
+}
+
+// The rows of a summary that count zones, beside those of [ProblemState].
+const (
+	rowChanged   = "changed"
+	rowWeakening = "weakening"
+	rowRefused   = "refused"
+	rowObserved  = "observed"
+	rowNotInSync = "not in sync"
+)
+
+// zonesByRow has the zones of each row of a summary: a zone counts once in a row.
+type zonesByRow map[string]map[edge.ZoneID]bool
+
+func (z zonesByRow) mark(zone edge.ZoneID, rows ...string) {
+	for _, row := range append(rows, rowNotInSync) {
+		if z[row] == nil {
+			z[row] = map[edge.ZoneID]bool{}
+		}
+		z[row][zone] = true
+	}
+}
+
+func (z zonesByRow) count(row string) int { return len(z[row]) }
+
+// rowsOf are the rows in which a change of a deployment counts.
+func rowsOf(c Change) []string {
+	switch {
+	case c.Refused.Observed():
+		return []string{rowObserved}
+	case c.Refused != nil:
+		return []string{rowRefused}
+	case c.Direction == Weakens:
+		return []string{rowChanged, rowWeakening}
+	}
+	return []string{rowChanged}
+}
 
 func (p Plan) summarise() Summary {
-	const changed, weakening, refused, observed, notInSync = "changed", "weakening", "refused", "observed", "not in sync"
-	zones := map[string]map[edge.ZoneID]bool{}
-	mark := func(zone edge.ZoneID, rows ...string) {
-		for _, row := range append(rows, notInSync) {
-			if zones[row] == nil {
-				zones[row] = map[edge.ZoneID]bool{}
-			}
-			zones[row][zone] = true
-		}
-	}
-	create, update, remove := 0, 0, 0
+	zones := zonesByRow{}
+	tokens := map[Action]int{} // to create, update and delete
 	for _, c := range p.Changes {
 		switch {
-		case c.Creation != nil && c.Applies():
-			create++
-		case c.Amendment != nil && c.Applies():
-			update++
-		case c.Deletion != nil && c.Applies():
-			remove++
-		case c.Kind == KindToken:
-		case c.Refused.Observed():
-			mark(c.ZoneID, observed)
-		case c.Refused != nil:
-			mark(c.ZoneID, refused)
-		case c.Direction == Weakens:
-			mark(c.ZoneID, changed, weakening)
-		default:
-			mark(c.ZoneID, changed)
+		case c.Kind() != KindToken:
+			zones.mark(c.ZoneID, rowsOf(c)...)
+		case c.Applies():
+			tokens[callOf(c.Operation)]++
 		}
 	}
 	for _, problem := range p.Problems {
 		if problem.ZoneID != "" {
-			mark(problem.ZoneID, string(problem.State))
+			zones.mark(problem.ZoneID, string(problem.State))
 		}
 	}
 	return Summary{
 		Zones:       p.Summary.Zones,
-		InSync:      p.Summary.Zones - len(zones[notInSync]),
-		Changed:     len(zones[changed]),
-		Weakening:   len(zones[weakening]),
-		Refused:     len(zones[refused]),
-		Observed:    len(zones[observed]),
-		Blocked:     len(zones[string(Blocked)]),
-		NotDeployed: len(zones[string(NotDeployed)]),
-		Unknown:     len(zones[string(Unknown)]),
-		Forbidden:   len(zones[string(Forbidden)]),
+		InSync:      p.Summary.Zones - zones.count(rowNotInSync),
+		Changed:     zones.count(rowChanged),
+		Weakening:   zones.count(rowWeakening),
+		Refused:     zones.count(rowRefused),
+		Observed:    zones.count(rowObserved),
+		Blocked:     zones.count(string(Blocked)),
+		NotDeployed: zones.count(string(NotDeployed)),
+		Unknown:     zones.count(string(Unknown)),
+		Forbidden:   zones.count(string(Forbidden)),
 
 		Tokens:         p.Summary.Tokens,
-		TokensToCreate: create, TokensToUpdate: update, TokensToDelete: remove,
+		TokensToCreate: tokens[ActionCreate], TokensToUpdate: tokens[ActionUpdate], TokensToDelete: tokens[ActionDelete],
 	}
 }
 
-func fingerprint(v any) string {
-	sum := sha256.Sum256(encoded(v))
-	return hex.EncodeToString(sum[:])
+// callOf is the call that an operation on a token makes: a token that replaces
+// another is created.
+func callOf(o Operation) Action {
+	if _, creates := o.(Creation); creates {
+		return ActionCreate
+	}
+	return o.action()
 }
 
-func encoded(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		// Every value here came from JSON or is plain; this cannot happen to user input.
-		panic("diff: encoding a plan: " + err.Error())
+// String is the summary in one line, rows that are zero left out.
+func (s Summary) String() string {
+	parts := []string{}
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
 	}
-	return data
+	add(s.InSync, "in sync")
+	add(s.Changed, "to change")
+	add(s.Weakening, "of them weakening")
+	add(s.Refused, "refused")
+	add(s.Observed, "observed only")
+	add(s.Blocked, "blocked")
+	add(s.NotDeployed, "not deployed")
+	add(s.Unknown, "unknown")
+	add(s.Forbidden, "forbidden")
+	text := words.Count(s.Zones, "zone", "zones")
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	if s.Tokens > 0 {
+		text += "; " + words.Count(s.Tokens, "token", "tokens")
+	}
+	for _, row := range []struct {
+		n    int
+		what string
+	}{{s.TokensToCreate, "create"}, {s.TokensToUpdate, "update"}, {s.TokensToDelete, "delete"}} {
+		if row.n > 0 {
+			text += fmt.Sprintf(", %d to %s", row.n, row.what)
+		}
+	}
+	return text
 }

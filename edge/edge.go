@@ -6,8 +6,9 @@
 //
 //   - the nouns ([Ruleset], [Rule], [Overrides], …), which keep every JSON member
 //     they do not know, so that what was read can be sent back unharmed;
-//   - the contract ([Reader], [Writer], [Platform]): every call Seawall may make, with
-//     the errors each may return;
+//   - the contract ([Reader], [Writer], [Platform], and [ExtendedPlatform] with what
+//     is known beyond the reference): every call Seawall may make, with the errors
+//     each may return;
 //   - two views of a contract: [ReadOnly], a type that has no method that
 //     writes, and [Record], which remembers the calls that went through it.
 //
@@ -39,10 +40,12 @@ const PhaseFirewallManaged Phase = "http_request_firewall_managed"
 // Kind tells an account's managed ruleset from a zone's entry point.
 type Kind string
 
-// The kinds the reference shows.
+// The kinds the reference shows, and two that are known beyond it.
 const (
 	KindManaged Kind = "managed"
 	KindZone    Kind = "zone"
+	KindRoot    Kind = "root"   // an account's entry point
+	KindCustom  Kind = "custom" // an account's own rules, to be executed
 )
 
 // Action is what a rule does when it matches. The set is open: the platform

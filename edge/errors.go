@@ -27,11 +27,20 @@ var (
 	ErrEntryPointNotFound = errors.New("the zone has no entry point ruleset")
 	// ErrInvalid: the platform refused the request body (400).
 	ErrInvalid = errors.New("the platform refused the request")
-	// ErrNotOffered: this platform has no such call (405, or 404 with code 7003).
+	// ErrEntryPointExists: the zone has an entry point ruleset already (400 with code
+	// 20217).
+	ErrEntryPointExists = errors.New("the zone has an entry point ruleset already")
+	// ErrNotEntitled: the plan of the zone or account does not include this (400 with
+	// code 50002). It is [ErrInvalid] too.
+	ErrNotEntitled = errors.New("the plan does not include this")
+	// ErrNotDry: the platform answered a dry run as if it had written. Read what is
+	// there, and make no further dry run.
+	ErrNotDry = errors.New("the platform may have written what it was only to validate")
+	// ErrNotOffered: this platform has no such call (405, 501, or 404 with code 7003).
 	ErrNotOffered = errors.New("this platform does not offer the call")
 	// ErrThrottled: too many requests (429); [Error.RetryAfter] says how long to wait.
 	ErrThrottled = errors.New("the platform throttles this credential")
-	// ErrUnavailable: the platform failed (5xx) or could not be reached.
+	// ErrUnavailable: the platform failed (5xx except 501) or could not be reached.
 	ErrUnavailable = errors.New("the platform is unavailable")
 	// ErrUnreadable: an answer arrived that could not be understood: cut short, or
 	// not JSON. It never means "empty".
@@ -53,6 +62,8 @@ const (
 	CodeThrottled          = 971
 	CodeActionParameters   = 20106
 	CodeExpressionBlank    = 20125
+	CodeEntryPointExists   = 20217
+	CodeNotEntitled        = 50002
 )
 
 // Error is a failure the platform described (reference, "Errors").
@@ -126,23 +137,32 @@ func (d ErrorDetail) String() string {
 
 // Is reports whether the failure is the outcome target stands for.
 func (e *Error) Is(target error) bool {
-	switch target {
-	case ErrUnauthenticated:
-		return e.Status == http.StatusUnauthorized
-	case ErrForbidden:
-		return e.Status == http.StatusForbidden
-	case ErrEntryPointNotFound:
-		return e.Status == http.StatusNotFound && e.hasCode(CodeEntryPointNotFound)
-	case ErrNotOffered:
-		return e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotFound && e.hasCode(CodeNoRoute)
-	case ErrNotFound:
-		return e.Status == http.StatusNotFound && !e.hasCode(CodeNoRoute)
-	case ErrInvalid:
-		return e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity
-	case ErrThrottled:
-		return e.Status == http.StatusTooManyRequests
-	case ErrUnavailable:
-		return e.Status >= 500
+	for _, o := range outcomes {
+		if o.outcome == target {
+			return o.is(e)
+		}
 	}
 	return false
+}
+
+// outcomes says by status and code which failure is which.
+var outcomes = []struct {
+	outcome error
+	is      func(*Error) bool
+}{
+	{ErrUnauthenticated, func(e *Error) bool { return e.Status == http.StatusUnauthorized }},
+	{ErrForbidden, func(e *Error) bool { return e.Status == http.StatusForbidden }},
+	{ErrEntryPointNotFound, func(e *Error) bool { return e.Status == http.StatusNotFound && e.hasCode(CodeEntryPointNotFound) }},
+	{ErrNotFound, func(e *Error) bool { return e.Status == http.StatusNotFound && !e.hasCode(CodeNoRoute) }},
+	{ErrNotOffered, func(e *Error) bool {
+		return e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented ||
+			e.Status == http.StatusNotFound && e.hasCode(CodeNoRoute)
+	}},
+	{ErrEntryPointExists, func(e *Error) bool { return e.Status == http.StatusBadRequest && e.hasCode(CodeEntryPointExists) }},
+	{ErrNotEntitled, func(e *Error) bool { return e.Status == http.StatusBadRequest && e.hasCode(CodeNotEntitled) }},
+	{ErrInvalid, func(e *Error) bool {
+		return e.Status == http.StatusBadRequest && !e.hasCode(CodeEntryPointExists) || e.Status == http.StatusUnprocessableEntity
+	}},
+	{ErrThrottled, func(e *Error) bool { return e.Status == http.StatusTooManyRequests }},
+	{ErrUnavailable, func(e *Error) bool { return e.Status >= 500 && e.Status != http.StatusNotImplemented }},
 }

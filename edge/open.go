@@ -12,7 +12,7 @@ import (
 
 // An open object is a JSON object of which we know some members and keep the
 // rest: the platform grows fields faster than any client, and an update that
-// drops one it did not know has changed something nobody asked for.
+// drops one it did not know has changed something no one asked for.
 
 // decodeOpen decodes data into known and puts every member known has no field
 // for into extra, which it leaves nil when there is none. Member names are
@@ -51,7 +51,7 @@ func decodeOpen(data []byte, known any, extra *map[string]json.RawMessage) error
 // onlyMembers reports whether valid JSON is an object whose members all have one
 // of the names. It looks at the object's own names only and allocates nothing,
 // because nearly every object passes here. A name with an escape counts as
-// another, and is then looked at with care.
+// another, and is then read with care.
 func onlyMembers(data []byte, names map[string]bool) bool {
 	depth, isName := 0, false
 	for i := 0; i < len(data); i++ {

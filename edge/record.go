@@ -12,8 +12,9 @@ import (
 type Recorder struct {
 	platform Platform
 
-	mu    sync.Mutex
-	calls []string
+	mu     sync.Mutex
+	calls  []string
+	parent *Recorder // that has the list; nil for this one
 }
 
 // Record returns a recorder in front of p.
@@ -34,26 +35,34 @@ func (r *Recorder) Reset() {
 }
 
 func (r *Recorder) note(call string) {
+	if r.parent != nil {
+		r.parent.note(call)
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls = append(r.calls, call)
 }
 
+// AccountRulesets notes the call and passes it on.
 func (r *Recorder) AccountRulesets(ctx context.Context, account AccountID) ([]Ruleset, error) {
 	r.note("GET " + AccountRulesetsPath(account))
 	return r.platform.AccountRulesets(ctx, account)
 }
 
+// AccountRuleset notes the call and passes it on.
 func (r *Recorder) AccountRuleset(ctx context.Context, account AccountID, id RulesetID) (Ruleset, error) {
 	r.note("GET " + AccountRulesetPath(account, id))
 	return r.platform.AccountRuleset(ctx, account, id)
 }
 
+// EntryPoint notes the call and passes it on.
 func (r *Recorder) EntryPoint(ctx context.Context, zone ZoneID) (Ruleset, error) {
 	r.note("GET " + EntryPointPath(zone))
 	return r.platform.EntryPoint(ctx, zone)
 }
 
+// UpdateRule notes the call and passes it on.
 func (r *Recorder) UpdateRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, rule RuleID, body Rule) (*Ruleset, error) {
 	r.note("PATCH " + RulePath(zone, entryPoint, rule))
 	return r.platform.UpdateRule(ctx, zone, entryPoint, rule, body)

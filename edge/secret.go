@@ -2,17 +2,44 @@ package edge
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
+
+	"github.com/seawall-dev/seawall/edge/redact"
 )
 
 // Secret is text that refuses to be printed: by fmt, slog and encoding/json
-// alike. [Secret.Reveal] is the only way to the value.
+// alike. [Secret.Reveal] is the only way to the value, and [Redact] finds the value in
+// text that others wrote.
 type Secret struct{ value string }
 
-const concealed = "[secret]"
+const concealed = redact.Mark
 
-// NewSecret wraps a value.
-func NewSecret(value string) Secret { return Secret{value} }
+// held are the secrets of this process. There is one set for all: a part of the program
+// that is not told of a secret prints it, when a server echoes it.
+var held = redact.New(mostHeld)
+
+// mostHeld is more than a configuration has; the rest are secrets of tokens that were
+// just created.
+const mostHeld = 500
+
+// NewSecret wraps a value, which [Redact] takes out of all text from then on. A value of
+// fewer than [redact.Shortest] bytes is too common a word for that.
+func NewSecret(value string) Secret {
+	held.Add(value)
+	return Secret{value}
+}
+
+// Redact returns text without any piece of [redact.Piece] characters of a secret that this
+// process has made with [NewSecret], however it is written; see package redact. Whatever
+// leaves the process, or is stored, and holds text of others, passes it.
+func Redact(text string) string { return held.String(text) }
+
+// RedactBytes is [Redact] for bytes. It does not change text.
+func RedactBytes(text []byte) []byte { return held.Bytes(text) }
+
+// RedactWriter returns a writer that does so with each call of Write.
+func RedactWriter(w io.Writer) io.Writer { return held.Writer(w) }
 
 // Reveal returns the value.
 func (s Secret) Reveal() string { return s.value }
@@ -23,8 +50,17 @@ func (s Secret) IsZero() bool { return s.value == "" }
 // Equal reports whether two secrets hold the same value.
 func (s Secret) Equal(other Secret) bool { return s.value == other.value }
 
-func (s Secret) String() string               { return concealed }
-func (s Secret) GoString() string             { return concealed }
-func (s Secret) Format(f fmt.State, _ rune)   { fmt.Fprint(f, concealed) }
-func (s Secret) LogValue() slog.Value         { return slog.StringValue(concealed) }
+// String conceals the value.
+func (s Secret) String() string { return concealed }
+
+// GoString conceals the value.
+func (s Secret) GoString() string { return concealed }
+
+// Format conceals the value, whatever the verb.
+func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, concealed) }
+
+// LogValue conceals the value in logs.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(concealed) }
+
+// MarshalText conceals the value in JSON and other encodings.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(concealed), nil }

@@ -121,7 +121,7 @@ type Condition struct {
 
 // AddressFilter holds ranges in CIDR notation, IPv4 and IPv6.
 type AddressFilter struct {
-	In    []string `json:"in,omitzero"` // nil is not said; empty admits nobody, and is not the same
+	In    []string `json:"in,omitzero"` // nil is not said; empty admits no one, and is not the same
 	NotIn []string `json:"not_in,omitzero"`
 }
 
@@ -149,7 +149,7 @@ type TokenCreator interface {
 	//
 	// Beside the errors of [Reader] it returns [ErrInvalid] when the platform
 	// refuses the body, and [ErrOutcomeUnknown] when a token may exist whose
-	// secret nobody has: a timeout or cut after sending, a 5xx, or an answer that
+	// secret no one has: a timeout or cut after sending, a 5xx, or an answer that
 	// cannot be read. Any other error means that no token was created.
 	CreateToken(ctx context.Context, spec TokenSpec) (CreatedToken, error)
 }
@@ -184,11 +184,13 @@ type TokenWriter interface {
 	// [ErrOutcomeUnknown] that it may be: a second call does no harm.
 	DeleteToken(ctx context.Context, id TokenID) error
 	// RollToken gives a token a new secret; the old one is dead at once. After
-	// [ErrOutcomeUnknown] nobody has the secret that works: roll again.
+	// [ErrOutcomeUnknown] no one has the secret that works: roll again.
 	RollToken(ctx context.Context, id TokenID) (Secret, error)
 }
 
-// TokenPlatform is everything about tokens that the profile "extended" has.
+// TokenPlatform is everything about tokens that the profile "extended" has: about
+// those of the calling user, or those that an account owns, where "user" is to be
+// read as "account".
 type TokenPlatform interface {
 	TokenCreator
 	TokenReader
@@ -220,6 +222,9 @@ func (t Token) Update(spec TokenSpec) Token {
 // TokensPath is the path of the calling user's tokens.
 func TokensPath() string { return "/user/tokens" }
 
+// AccountTokensPath is the path of the tokens that an account owns.
+func AccountTokensPath(account AccountID) string { return "/accounts/" + string(account) + "/tokens" }
+
 // TokenPath is the path of one token.
 func TokenPath(id TokenID) string { return TokensPath() + "/" + url.PathEscape(string(id)) }
 
@@ -249,6 +254,7 @@ type tokenMembers struct {
 	Value      *string    `json:"value,omitempty"` // known only so that it is never kept
 }
 
+// UnmarshalJSON keeps unknown members; see open.go.
 func (t *Token) UnmarshalJSON(data []byte) error {
 	var m tokenMembers
 	if err := decodeOpen(data, &m, &t.Extra); err != nil {
@@ -259,6 +265,7 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// MarshalJSON writes unknown members, too.
 func (t Token) MarshalJSON() ([]byte, error) {
 	return encodeOpen(tokenMembers{
 		ID: t.ID, Name: t.Name, Policies: t.Policies, NotBefore: t.NotBefore, ExpiresOn: t.ExpiresOn, Condition: t.Condition,

@@ -26,16 +26,21 @@ type rule struct {
 // needs it. Only cmd puts them together.
 var leaves = []string{
 	"./edge/client", "./edge/mem", "./edge/sim", "./edge/edgetest",
-	"./desired/compile", "./desired/gitrepo", "./desired/unitcache", "./desired/worker",
+	"./desired/compile", "./desired/evaluate", "./desired/gitrepo", "./desired/unitcache", "./desired/worker",
 	"./reconcile/ledger", "./reconcile/sink", "./reconcile/forge", "./reconcile/status",
 	"./cue/schema/...",
 }
 
 var rules = []rule{
 	{
-		from: []string{"./edge"}, forbid: []string{"./...", "outside"},
+		from: []string{"./edge"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge/redact"},
 		reason: "the platform's nouns and its contract rest on the standard library alone",
 		caught: [2]string{"./edge", "github.com/google/go-cmp/cmp"},
+	},
+	{
+		from: []string{"./edge/redact"}, forbid: []string{"./...", "outside", "context", "log/...", "net", "net/http/...", "os/..."},
+		reason: "the redactor knows text and nothing of what it is about",
+		caught: [2]string{"./edge/redact", "net/http"},
 	},
 	{
 		from: []string{"./desired"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge", "./edge/deprecation"},
@@ -68,7 +73,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "./cmd/seawall"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/compile/compiletest", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./integration/faults"}, forbid: leaves,
+		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/compile/compiletest", "./desired/evaluate", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./integration/faults"}, forbid: leaves,
 		reason: "a leaf is put in its place by cmd and by nobody else; consumers declare the small interface they need",
 		caught: [2]string{"./reconcile", "./edge/client"},
 	},
@@ -81,6 +86,38 @@ var rules = []rule{
 		from: []string{"./desired/compile"}, forbid: leaves, allow: []string{"./cue/schema/..."},
 		reason: "compile evaluates a tree against the schema; where the tree came from is not its business",
 		caught: [2]string{"./desired/compile", "./desired/gitrepo"},
+	},
+	{
+		from: []string{"./desired/evaluate"}, forbid: leaves,
+		allow:  []string{"./desired/compile", "./desired/gitrepo", "./desired/unitcache", "./desired/worker"},
+		reason: "evaluate brings git, CUE, the cache and the workers together; the configuration and the platform are cmd's",
+		caught: [2]string{"./desired/evaluate", "./cue/schema"},
+	},
+	{
+		from: []string{"./cmd/seawall/internal/cli"}, forbid: []string{"./cmd/..."},
+		reason: "the terminal knows no command",
+		caught: [2]string{"./cmd/seawall/internal/cli", "./cmd/seawall/internal/setup"},
+	},
+	{
+		from: []string{"./cmd/seawall/internal/..."}, but: []string{"./cmd/seawall/internal/cli"}, forbid: []string{"./cmd/..."},
+		allow:  []string{"./cmd/seawall/internal/cli", "./cmd/seawall/internal/setup"},
+		reason: "what a command does uses the terminal and the setup, and no other command; package main connects them",
+		caught: [2]string{"./cmd/seawall/internal/demo", "./cmd/seawall/internal/daemon"},
+	},
+	{
+		from: []string{"./desired/failure"}, forbid: []string{"./...", "outside"},
+		reason: "the shape of an error is for every package to use",
+		caught: [2]string{"./desired/failure", "./desired"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./desired/worker/sandbox"}, forbid: []string{"github.com/landlock-lsm/...", "github.com/elastic/..."},
+		reason: "how a process is restricted is one package's, so that each job says only what it needs",
+		caught: [2]string{"./desired/worker", "github.com/landlock-lsm/go-landlock/landlock"},
+	},
+	{
+		from: []string{"./desired/gitrepo/signature"}, forbid: []string{"./...", "github.com/go-git/...", "net", "net/http/..."}, allow: []string{"./desired/failure"},
+		reason: "whether a signature counts follows from the bytes and the keys: no repository, no network",
+		caught: [2]string{"./desired/gitrepo/signature", "./desired/gitrepo"},
 	},
 	{
 		from: []string{"./desired/unitcache"}, forbid: leaves, allow: []string{"./desired/compile"},
@@ -110,6 +147,13 @@ var rules = []rule{
 		caught: [2]string{"./edge/access", "./desired"},
 	},
 	{
+		from: []string{"./desired/permission"}, forbid: []string{
+			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
+		}, allow: []string{"./edge", "./edge/access", "./edge/nearest", "./desired"},
+		reason: "whether a declared token has a permission follows from the declaration alone: no call, no clock, no file",
+		caught: [2]string{"./desired/permission", "./desired/evaluate"},
+	},
+	{
 		from: []string{"./edge/deprecation", "./edge/deprecation/report"}, forbid: []string{
 			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
 		}, allow: []string{"./edge", "./edge/deprecation"},
@@ -129,6 +173,26 @@ var rules = []rule{
 		caught: [2]string{"./diff", "log/slog"},
 	},
 	{
+		from: []string{"./diff"}, forbid: []string{"./diff/..."}, allow: []string{"./diff/internal/..."},
+		reason: "the types of a plan know nothing of who makes, guards or shows plans",
+		caught: [2]string{"./diff", "./diff/deployment"},
+	},
+	{
+		from: []string{"./diff/deployment", "./diff/token", "./diff/guard", "./diff/render"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/..."},
+		reason: "making, guarding and showing a plan are separate: each has the plan alone",
+		caught: [2]string{"./diff/guard", "./diff/deployment"},
+	},
+	{
+		from: []string{"./diff/planner"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/deployment", "./diff/token"},
+		reason: "a plan does not depend on what is done with it",
+		caught: [2]string{"./diff/planner", "./diff/guard"},
+	},
+	{
+		from: []string{"./diff/planfile"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/...", "./diff/render"},
+		reason: "a saved plan is compared by what it says, and not by how it was made",
+		caught: [2]string{"./diff/planfile", "./diff/planner"},
+	},
+	{
 		from: []string{"./..."}, but: []string{"./desired/compile", "./cue/schema/..."}, forbid: []string{"cuelang.org/..."},
 		reason: "CUE stays at the door: a cue.Value never leaves compile and the schema",
 		caught: [2]string{"./cmd/seawall", "cuelang.org/go/cue/load"},
@@ -139,12 +203,12 @@ var rules = []rule{
 		caught: [2]string{"./desired/compile", "github.com/go-git/go-git/v5"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/ledger", "./reconcile/ledger/history"}, forbid: []string{"modernc.org/...", "database/sql/..."},
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/..."}, forbid: []string{"modernc.org/...", "database/sql/..."},
 		reason: "the database is the ledger's",
 		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/ledger"}, forbid: []string{"filippo.io/..."},
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/internal/seal"}, forbid: []string{"filippo.io/..."},
 		reason: "secrets are sealed where they wait, and nowhere else",
 		caught: [2]string{"./reconcile/sink", "filippo.io/age"},
 	},
@@ -159,7 +223,7 @@ var rules = []rule{
 		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest"}, forbid: []string{
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest"}, forbid: []string{
 			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript",
 		},
 		reason: "what is for tests stays out of the binary",

@@ -157,7 +157,7 @@ func long(n int) string {
 
 // survivable are those that this machine bounds: a bounded address space is
 // Linux's, and the race detector cannot live in one. One of the bombs takes as long as
-// all the others, so only a soak has it; desired/compile and cmd/seawall have it, too.
+// all the others, so only a soak has it; desired/compile and desired/evaluate have it, too.
 func survivable() []hostile {
 	return slices.DeleteFunc(slices.Clone(hostiles), func(h hostile) bool {
 		return h.name == "a bomb" && !soak || h.name == "memory" && (runtime.GOOS != "linux" || len(buildFlags) > 0)

@@ -2,19 +2,25 @@ package reconcile
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 )
 
 // Guards is what the configuration says of guards. The zero value guards against
-// nothing that the zero [diff.Facts] do not.
+// nothing that the zero [guard.Facts] do not.
 type Guards struct {
-	Rules   []diff.Rule // in the order of their names
-	Shrink  diff.Shrink
+	Rules   []guard.Rule // in the order of their names
+	Shrink  guard.Shrink
 	Freezes []Freeze
 	Waves   []Wave
-	Observe []diff.Observe // what is never written
+	Observe []guard.Observe // what is never written
+	// ApprovalsExpire is how long an approval counts before a rollout begins on it; zero is
+	// for good.
+	ApprovalsExpire time.Duration
 }
 
 // Control is what people said, and how far waves have come; reconcile/ledger keeps
@@ -25,18 +31,50 @@ type Control interface {
 	Approve(ctx context.Context, approvals []Approval) error
 	// Spend ends approvals of these digests: what they were about is done.
 	Spend(ctx context.Context, digests []string) error
-	// Roll changes the record of the waves in one step that nobody else can come
+	// Use notes that a rollout has begun on approvals of these digests: they do not expire.
+	Use(ctx context.Context, digests []string) error
+	// Withdraw ends approvals of these digests: whoever gave them has taken them back, or
+	// they were not used in time. The reason goes on record.
+	Withdraw(ctx context.Context, digests []string, reason string) error
+	// Roll changes the record of the waves in one step that no one else can come
 	// between. It writes nothing where nothing differs.
 	Roll(ctx context.Context, change func(Rollout) Rollout) error
 }
 
-// Approval is a person's word for a digest; see [diff.Facts].
+// Approval is a person's word for a digest; see [guard.Facts].
 type Approval struct {
 	Digest string
 	Kind   ApprovalKind
 	Who    string
-	Reason string // where somebody gave one
+	Reason string // where someone gave one
 	At     time.Time
+	Used   bool // a rollout has begun on it
+}
+
+// Expired reports whether too much time has passed since an approval was given, without a
+// rollout that has begun on it. Zero allows any time.
+func (a Approval) Expired(now time.Time, after time.Duration) bool {
+	return after > 0 && !a.Used && !a.At.IsZero() && now.Sub(a.At) >= after
+}
+
+// Current returns the approvals that are not expired.
+func (g Guards) Current(list []Approval, now time.Time) []Approval {
+	return slices.DeleteFunc(slices.Clone(list), func(a Approval) bool { return a.Expired(now, g.ApprovalsExpire) })
+}
+
+const reviewOf = "review of pull request "
+
+// ReasonOfReview is the reason of an approval that a review of a pull request gave.
+func ReasonOfReview(number int) string { return reviewOf + strconv.Itoa(number) }
+
+// OfReview returns the pull request whose review gave an approval; false for none.
+func (a Approval) OfReview() (number int, ok bool) {
+	text, ok := strings.CutPrefix(a.Reason, reviewOf)
+	if !ok {
+		return 0, false
+	}
+	number, err := strconv.Atoi(text)
+	return number, err == nil
 }
 
 // ApprovalKind is what a person's word is about.

@@ -10,7 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
-// Deprecations says what leans, on a day, on what goes away: the integrations that
+// Deprecations says what uses, on a day, something deprecated: the integrations that
 // a state declares, and what Seawall itself has sent.
 type Deprecations func(state desired.State, at time.Time) []deprecation.Notice
 

@@ -5,13 +5,13 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 )
 
 // Freeze is a window that comes again and again, in which nothing may change.
 type Freeze struct {
 	Name   string
-	Labels diff.Labels // none: every zone, and tokens too
+	Labels guard.Labels // none: every zone, and tokens too
 	// Schedule says when windows begin, and For how long each of them is, by the
 	// clock on the wall in Zone: from Friday 18:00 for 62 hours is until Monday 08:00
 	// also where the clock is put forward or back in between.
@@ -98,7 +98,7 @@ func instants(wall time.Time, zone *time.Location) (first, last time.Time) {
 
 // FreezesAt returns the freezes that a time is in, and the names of those that are
 // passed where a person overrides those that allow it.
-func FreezesAt(freezes []Freeze, now time.Time, override bool) (inForce []diff.Freeze, overridden []string) {
+func FreezesAt(freezes []Freeze, now time.Time, override bool) (inForce []guard.Freeze, overridden []string) {
 	for _, f := range freezes {
 		until, in := f.At(now)
 		switch {
@@ -106,7 +106,7 @@ func FreezesAt(freezes []Freeze, now time.Time, override bool) (inForce []diff.F
 		case f.Override && override:
 			overridden = append(overridden, f.Name)
 		default:
-			inForce = append(inForce, diff.Freeze{
+			inForce = append(inForce, guard.Freeze{
 				Name: f.Name, Labels: f.Labels, Until: until, Strengthening: f.Strengthening, Override: f.Override,
 			})
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/robfig/cron/v3"
 	"pgregory.net/rapid"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 )
 
 func berlin(t testing.TB) *time.Location {
@@ -125,7 +125,7 @@ func TestAFreezeEndsWhenItSays(t *testing.T) {
 // they allow it.
 func TestFreezesAt(t *testing.T) {
 	closed, open := window(t, "0 6 * * *", 2*time.Hour, time.UTC), window(t, "0 6 * * *", time.Hour, time.UTC)
-	closed.Name, closed.Strengthening, closed.Labels = "closed", true, diff.Labels{"tier": "gold"}
+	closed.Name, closed.Strengthening, closed.Labels = "closed", true, guard.Labels{"tier": "gold"}
 	open.Name, open.Override = "open", true
 	at := time.Date(2026, 1, 1, 6, 30, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -149,8 +149,8 @@ func TestFreezesAt(t *testing.T) {
 		}
 	}
 	inForce, _ := FreezesAt([]Freeze{closed}, at, false)
-	want := diff.Freeze{Name: "closed", Until: at.Add(90 * time.Minute), Strengthening: true, Labels: diff.Labels{"tier": "gold"}}
-	if d := cmp.Diff([]diff.Freeze{want}, inForce); d != "" {
+	want := guard.Freeze{Name: "closed", Until: at.Add(90 * time.Minute), Strengthening: true, Labels: guard.Labels{"tier": "gold"}}
+	if d := cmp.Diff([]guard.Freeze{want}, inForce); d != "" {
 		t.Errorf("in force (-want +got):\n%s", d)
 	}
 }

@@ -64,6 +64,7 @@ const (
 	ActionRelease    = "release"
 	ActionApprove    = "approve"
 	ActionOverride   = "override"
+	ActionWithdraw   = "withdraw" // of an approval
 	ActionResume     = "resume"
 	ActionRevert     = "revert"
 	ActionInit       = "init"
@@ -156,7 +157,7 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 		mine[member] = true
 	}
 	e := Entry{
-		Kind: EntryWrite, Action: string(c.Action), Trigger: trigger, Asked: asked, Subject: SubjectOf(c), Direction: c.Direction,
+		Kind: EntryWrite, Action: string(c.Action()), Trigger: trigger, Asked: asked, Subject: SubjectOf(c), Direction: c.Direction,
 		Declaration: declaration, Members: make([]MemberChange, len(c.Fields)),
 	}
 	for i, f := range c.Fields {
@@ -168,7 +169,7 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 // SubjectOf is what a change is about.
 func SubjectOf(c diff.Change) Subject {
 	return Subject{
-		Account: c.Account, Zone: c.Zone, ZoneID: c.ZoneID, Deployment: c.Deployment, Ruleset: c.Target.Ruleset, Token: c.Token,
+		Account: c.Account, Zone: c.Zone, ZoneID: c.ZoneID, Deployment: c.Deployment, Ruleset: c.Target().Ruleset, Token: c.Token,
 	}
 }
 

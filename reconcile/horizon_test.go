@@ -125,15 +125,15 @@ func TestHorizonIsNoFlood(t *testing.T) {
 func TestExpiringLeavesOutWhatWasReplaced(t *testing.T) {
 	w := newWatch(t)
 	r := w.full(w.inUse("replaced", time.Hour), w.inUse("failed", time.Hour), w.inUse("delivered", time.Hour), w.inUse("zone", time.Hour), w.inUse("tidied", time.Hour))
-	call := func(kind diff.Kind, token string) diff.Change {
-		return diff.Change{Kind: kind, Token: token, Request: &diff.Request{}}
+	call := func(operation diff.Operation, token string) diff.Change {
+		return diff.Change{Token: token, Operation: operation}
 	}
 	r.Results = []Result{
-		{Change: call(diff.KindToken, "replaced"), Outcome: Converged},
-		{Change: call(diff.KindToken, "failed"), Outcome: Failed},
-		{Change: diff.Change{Kind: diff.KindToken, Token: "delivered"}, Outcome: Converged},
-		{Change: call(diff.KindDeployment, "zone"), Outcome: Converged},
-		{Change: diff.Change{Kind: diff.KindToken, Token: "tidied", Request: &diff.Request{Method: "DELETE"}}, Outcome: Converged},
+		{Change: call(diff.Creation{}, "replaced"), Outcome: Converged},
+		{Change: call(diff.Creation{}, "failed"), Outcome: Failed},
+		{Change: call(diff.Delivery{}, "delivered"), Outcome: Converged},
+		{Change: call(diff.DeploymentUpdate{}, "zone"), Outcome: Converged},
+		{Change: call(diff.Deletion{}, "tidied"), Outcome: Converged},
 	}
 	var got []string
 	for _, e := range r.Expiring(24 * time.Hour) {

@@ -150,7 +150,7 @@ func (l *Logger) results(ctx context.Context, r Report, news func(kind, what str
 // refusalOf and failureOf are the same for what is no news. A change that was not kept is
 // held back by a guard from then on: the write that was not kept has said so.
 func refusalOf(c diff.Change) string {
-	if c.Refused.Guard == string(NonConvergent) {
+	if c.Refused.Guard == diff.GuardNonConvergent {
 		return "not kept " + c.Deployment
 	}
 	return fmt.Sprint(c.Deployment, c.Token, c.Refused.Guard, withoutNumbers(c.Refused.Reason))
@@ -233,13 +233,13 @@ func (l *Logger) refused(ctx context.Context, c diff.Change) {
 		return
 	}
 	l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
-		"guard", c.Refused.Guard, "reason", c.Refused.Reason, "release", c.Refused.Release, "changes", members(c.Fields))
+		"guard", string(c.Refused.Guard), "reason", c.Refused.Reason, "release", c.Refused.Release, "changes", members(c.Fields))
 }
 
 // wrote writes of a change that was sent and proved.
 func (l *Logger) wrote(ctx context.Context, r Report, result Result) {
 	attrs := l.change(r, result)
-	if result.Change.Kind == diff.KindToken {
+	if result.Change.Kind() == diff.KindToken {
 		l.Log.InfoContext(ctx, "token written", append(attrs, "done", result.achieved())...)
 	} else {
 		l.Log.InfoContext(ctx, "change applied and proved", attrs...)
@@ -254,7 +254,7 @@ func (l *Logger) failed(ctx context.Context, r Report, result Result) {
 	attrs := l.change(r, result)
 	switch {
 	case result.Outcome == Quarantined:
-		l.Log.ErrorContext(ctx, "a token may exist whose secret nobody has; see seawall token resolve", attrs...)
+		l.Log.ErrorContext(ctx, "a token may exist and its secret is lost; see seawall token resolve", attrs...)
 	case result.Outcome == NonConvergent:
 		level := slog.LevelError
 		if result.Again {
@@ -280,7 +280,7 @@ func (l *Logger) change(r Report, result Result) []any {
 	}
 	trigger := "drift"
 	switch {
-	case c.Kind == diff.KindToken:
+	case c.Kind() == diff.KindToken:
 		trigger = "tokens"
 	case r.Trigger == TriggerSync:
 		trigger = "commit"
@@ -358,7 +358,7 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 		l.Log.InfoContext(ctx, "commit accepted", "commit", r.Commit, "zones", r.Declared, "changed", r.Begun.Zones)
 		return
 	case r.Slice:
-		l.Log.DebugContext(ctx, "some zones looked at", "zones", s.Zones, "in_sync", s.InSync, "requests", r.Requests,
+		l.Log.DebugContext(ctx, "some zones were read", "zones", s.Zones, "in_sync", s.InSync, "requests", r.Requests,
 			"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String())
 		return
 	case r.Trigger == TriggerSync && s.Zones == 0:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -81,7 +82,7 @@ func TestLoggerIsNoFlood(t *testing.T) {
 	var lines []string
 	const n = 500
 	for i := range n {
-		c := diff.Change{Zone: zoneKey(i), Fields: []diff.Field{{Path: "enabled"}}, Refused: &diff.Refusal{Guard: "unmanaged"}}
+		c := diff.Change{Zone: zoneKey(i), Fields: []diff.Field{{Path: "enabled"}}, Refused: &diff.Refusal{Guard: diff.GuardUnmanaged}}
 		lines = append(lines, l.report(look(i, []diff.Problem{{Zone: zoneKey(i), State: diff.NotDeployed}}, []diff.Change{c},
 			Result{Change: c, Outcome: Failed, Err: errors.New("no")}, Result{Change: c, Outcome: NotStarted}))...)
 	}
@@ -122,7 +123,7 @@ func TestLoggerTellsOnceOfWhatIsNotKept(t *testing.T) {
 	l := newLogs(t)
 	c := diff.Change{Zone: "shop.example", Deployment: "core"}
 	held := c
-	held.Refused = &diff.Refusal{Guard: string(NonConvergent)}
+	held.Refused = &diff.Refusal{Guard: diff.GuardNonConvergent}
 	if lines := l.report(look(1, nil, []diff.Change{c}, Result{Change: c, Outcome: NonConvergent, Concurrent: true})); len(lines) != 1 {
 		t.Errorf("lines %q", lines)
 	}
@@ -172,7 +173,7 @@ func TestLoggerNamesEveryWrite(t *testing.T) {
 		fields = append(fields, diff.Field{Path: diff.Member(fmt.Sprint("m", i)), Old: "on"})
 	}
 	c := diff.Change{
-		Kind: diff.KindDeployment, Account: "prod", Zone: "shop.example", Deployment: "core", Direction: diff.Strengthens, Fields: fields,
+		Account: "prod", Zone: "shop.example", Deployment: "core", Operation: diff.DeploymentUpdate{}, Direction: diff.Strengthens, Fields: fields,
 		Origin: desired.Origin{Commit: "c7", File: "shop.cue", Line: 4, Column: 2},
 	}
 	for i := range 100 {
@@ -218,7 +219,7 @@ func TestLoggerTellsOfAHeldCommit(t *testing.T) {
 // Waves that are halted are told of once.
 func TestLoggerTellsOnceOfWaves(t *testing.T) {
 	l := newLogs(t)
-	halted := Report{Trigger: TriggerSync, Rollout: &diff.Rollout{Halted: "a zone failed"}}
+	halted := Report{Trigger: TriggerSync, Rollout: &guard.Rollout{Halted: "a zone failed"}}
 	if lines := l.report(halted); len(lines) != 1 {
 		t.Errorf("lines %q", lines)
 	}
@@ -229,7 +230,10 @@ func TestLoggerTellsOnceOfWaves(t *testing.T) {
 
 // madeOf is a report of one change and what became of it.
 func madeOf(slice bool, result Result) Report {
-	result.Change.Kind, result.Change.Zone, result.Change.Deployment = diff.KindDeployment, "shop.example", "core"
+	result.Change.Zone, result.Change.Deployment = "shop.example", "core"
+	if result.Change.Operation == nil {
+		result.Change.Operation = diff.DeploymentUpdate{}
+	}
 	return Report{Trigger: TriggerSync, Commit: "c1", Scope: Scope{Slice: slice}, Results: []Result{result}}
 }
 
@@ -241,15 +245,15 @@ func TestLoggerLevels(t *testing.T) {
 		"nothing new":   {Report{Trigger: TriggerSync}, "DEBUG nothing new"},
 		"accepted":      {Report{Trigger: TriggerSync, Scope: Scope{Begun: &Begun{Zones: 1}}}, "INFO commit accepted"},
 		"in sync":       {Report{Trigger: TriggerSweep, Scope: Scope{Sum: true}, Plan: diff.Plan{Summary: diff.Summary{Zones: 1, InSync: 1}}}, "INFO run finished"},
-		"a look":        {Report{Trigger: TriggerSweep, Scope: Scope{Slice: true}}, "DEBUG some zones looked at"},
+		"a look":        {Report{Trigger: TriggerSweep, Scope: Scope{Slice: true}}, "DEBUG some zones were read"},
 		"stopped":       {Report{Trigger: TriggerSweep, Err: context.Canceled}, "INFO run stopped"},
 		"failed":        {Report{Trigger: TriggerSync, Err: errors.New("no")}, "ERROR run failed"},
-		"applied":       {madeOf(true, Result{Outcome: Converged}), "INFO change applied and proved, DEBUG some zones looked at"},
-		"not applied":   {madeOf(true, Result{Outcome: Failed, Err: errors.New("no")}), "ERROR change not applied, DEBUG some zones looked at"},
-		"not come to":   {madeOf(true, Result{Outcome: NotStarted}), "DEBUG some zones looked at"},
-		"not kept":      {madeOf(true, Result{Outcome: NonConvergent}), "ERROR the platform did not keep a change; it is tried again later, DEBUG some zones looked at"},
-		"still not":     {madeOf(true, Result{Outcome: NonConvergent, Again: true}), "DEBUG the platform did not keep a change; it is tried again later, DEBUG some zones looked at"},
-		"another wrote": {madeOf(true, Result{Outcome: Converged, Concurrent: true}), "INFO change applied and proved, WARN another client wrote to the entry point at the same time, DEBUG some zones looked at"},
+		"applied":       {madeOf(true, Result{Outcome: Converged}), "INFO change applied and proved, DEBUG some zones were read"},
+		"not applied":   {madeOf(true, Result{Outcome: Failed, Err: errors.New("no")}), "ERROR change not applied, DEBUG some zones were read"},
+		"not come to":   {madeOf(true, Result{Outcome: NotStarted}), "DEBUG some zones were read"},
+		"not kept":      {madeOf(true, Result{Outcome: NonConvergent}), "ERROR the platform did not keep a change; it is tried again later, DEBUG some zones were read"},
+		"still not":     {madeOf(true, Result{Outcome: NonConvergent, Again: true}), "DEBUG the platform did not keep a change; it is tried again later, DEBUG some zones were read"},
+		"another wrote": {madeOf(true, Result{Outcome: Converged, Concurrent: true}), "INFO change applied and proved, WARN another client wrote to the entry point at the same time, DEBUG some zones were read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if lines, text := logged(t, c.report); strings.Join(lines, ", ") != c.want {
@@ -273,7 +277,7 @@ func TestLoggerShowsNoSecret(t *testing.T) {
 	err := fmt.Errorf("%w: sent with %v %#v", edge.ErrUnavailable, edge.NewSecret(secret), edge.NewSecret(secret))
 	result := Result{Outcome: Failed, Err: err}
 	result.Change.Fields = []diff.Field{{Path: "expression", Old: "http.host eq 1", New: "http.host eq 2"}}
-	result.Change.Request = &diff.Request{Body: edge.Rule{Expression: "http.host eq 2"}}
+	result.Change.Operation = diff.DeploymentUpdate{Body: edge.Rule{Expression: "http.host eq 2"}}
 	_, text := logged(t, madeOf(true, result))
 	if !strings.Contains(text, "[secret]") || strings.Contains(text, secret) || strings.Contains(text, "http.host") {
 		t.Errorf("log:\n%s", text)

@@ -83,6 +83,22 @@ func (f *Forgetful) Spend(_ context.Context, digests []string) error {
 	return nil
 }
 
+// Use implements [Control].
+func (f *Forgetful) Use(_ context.Context, digests []string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.has.Approvals = slices.Clone(f.has.Approvals)
+	for i, a := range f.has.Approvals {
+		f.has.Approvals[i].Used = a.Used || slices.Contains(digests, a.Digest)
+	}
+	return nil
+}
+
+// Withdraw implements [Control].
+func (f *Forgetful) Withdraw(ctx context.Context, digests []string, _ string) error {
+	return f.Spend(ctx, digests)
+}
+
 // Roll implements [Control].
 func (f *Forgetful) Roll(_ context.Context, change func(Rollout) Rollout) error {
 	f.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -68,7 +69,7 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	return nil
 }
 
-func (f *Forgetful) accept(commit string, size diff.Size, state []byte) {
+func (f *Forgetful) accept(commit string, size guard.Size, state []byte) {
 	if state == nil && f.accepted && f.has.Accepted.Commit == commit {
 		state = f.has.Accepted.State
 	}
@@ -140,6 +141,9 @@ func (f *Forgetful) Widen(ctx context.Context, owned []diff.Settled) error {
 func (f *Forgetful) RecordWrite(ctx context.Context, _ Entry, owned []diff.Settled) (int64, error) {
 	return 0, f.Widen(ctx, owned)
 }
+
+// Unfinished implements [Records]. It keeps no history.
+func (f *Forgetful) Unfinished(context.Context) ([]Entry, error) { return nil, nil }
 
 // Record implements [Records]. It keeps no history.
 func (f *Forgetful) Record(context.Context, ...Entry) error { return nil }

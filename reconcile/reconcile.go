@@ -20,7 +20,7 @@ import (
 type Source interface {
 	// Fetch returns the commit the configured ref points at now. A folder that
 	// is not git has the empty commit. A commit that must not be acted on, since
-	// nobody trusted has signed it, is returned beside the error.
+	// no one trusted has signed it, is returned beside the error.
 	Fetch(ctx context.Context) (commit string, err error)
 }
 
@@ -36,7 +36,7 @@ type GoodCommit interface {
 	SetGood(ctx context.Context, commit string) error
 }
 
-// Reporter is told of every finished run.
+// Reporter is called with every finished run.
 type Reporter interface {
 	Report(ctx context.Context, report Report)
 }

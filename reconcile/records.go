@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -19,7 +20,7 @@ type Records interface {
 	// What cannot be read fails the whole: it is never empty.
 	Restore(ctx context.Context) (Record, error)
 	// Standing returns what other processes and people may have said since, as of one
-	// moment. It costs next to nothing while nobody has written, and never reads what
+	// moment. It costs next to nothing while no one has written, and never reads what
 	// there is one of for each zone.
 	Standing(ctx context.Context) (Standing, error)
 	// AcceptCommit records an accepted commit with all that goes with it.
@@ -43,6 +44,11 @@ type Records interface {
 	// as by Widen, what its deployment is about to own, in one step. It returns the number
 	// of the entry; 0 where no history is kept.
 	RecordWrite(ctx context.Context, write Entry, owned []diff.Settled) (number int64, err error)
+	// Unfinished returns the writes to zones in the history that have no result, for a
+	// process that begins: of each deployment the last write alone, and none that a revert
+	// made. It does not look further back than a bound, and returns none where no history
+	// is kept.
+	Unfinished(ctx context.Context) ([]Entry, error)
 	// Record adds entries to the history.
 	Record(ctx context.Context, entries ...Entry) error
 	// NonConvergent records the fingerprint of a change the platform did not keep, in the
@@ -54,23 +60,23 @@ type Records interface {
 	// Drifted records drifts, before they are healed, and drops those from before a time.
 	// The same zone at the same time is one drift, so that a call may be repeated.
 	Drifted(ctx context.Context, drifts []Drift, before time.Time) error
-	// Swept records that each zone whose turn came before a time was looked at.
+	// Swept records that each zone whose turn came before a time was read.
 	Swept(ctx context.Context, until time.Time) error
 }
 
 // Proof says which declaration of a zone was last proved to be live.
 type Proof struct {
 	Zone        edge.ZoneID
-	Fingerprint string      // of the declaration
-	Labels      diff.Labels // of the zone; none and empty are the same
-	Commit      string      // the one under which this declaration, with these labels, was first proved
+	Fingerprint string       // of the declaration
+	Labels      guard.Labels // of the zone; none and empty are the same
+	Commit      string       // the one under which this declaration, with these labels, was first proved
 }
 
 // Acceptance is an accepted commit.
 type Acceptance struct {
 	Commit string
 	Author string // of the commit, as it says itself; empty where that is not known
-	Size   diff.Size
+	Size   guard.Size
 	// State is what the commit declares, in the caller's encoding. Nil keeps what is there
 	// if the commit is the same, and is none if it is another.
 	State []byte
@@ -122,6 +128,6 @@ type Record struct {
 type Accepted struct {
 	Commit string
 	Author string // as in [Acceptance]
-	Size   diff.Size
+	Size   guard.Size
 	State  []byte // nil: none on record
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -17,7 +18,7 @@ const ReportVersion = 1
 // Text writes a report for a person at a terminal: the plan, and what became
 // of it.
 func (r Report) Text(w io.Writer, colour bool) error {
-	if err := r.done().Text(w, colour); err != nil {
+	if err := render.Text(w, r.done(), colour); err != nil {
 		return err
 	}
 	if len(r.Results) > 0 {
@@ -64,7 +65,7 @@ func (r Result) line(colour bool) string {
 	if r.Concurrent {
 		line += "; another client wrote to the entry point at the same time"
 	}
-	return diff.Printable(line)
+	return render.Printable(line)
 }
 
 // words is the outcome as people say it. What was created or deleted is not read
@@ -85,21 +86,28 @@ func (r Result) words() string {
 		return "not started"
 	case Quarantined:
 		return "outcome unknown; quarantined until seawall token resolve " + r.Change.Token
+	default:
+		return string(r.Outcome)
 	}
-	return string(r.Outcome)
 }
 
 func (r Result) achieved() string {
-	switch {
-	case r.Change.Kind != diff.KindToken, r.Change.Amendment != nil:
-		return "applied and proved"
-	case r.Change.Deletion != nil:
-		return "deleted"
-	case r.Change.Creation == nil:
+	switch o := r.Change.Operation.(type) {
+	case diff.Delivery:
 		return "secret delivered"
-	case r.Change.Action == diff.ActionCreate, r.Change.Field("id") != nil: // nothing was before it, or nothing is left of that
+	case diff.Deletion:
+		return "deleted"
+	case diff.Creation:
+		return r.created(o)
+	}
+	return "applied and proved"
+}
+
+func (r Result) created(c diff.Creation) string {
+	switch {
+	case c.As == diff.ActionCreate, r.Change.Field("id") != nil: // nothing was before it, or nothing is left of that
 		return "created, secret delivered"
-	case r.Change.Action == diff.ActionRotate && r.Change.Field("expires_on").Old != nil:
+	case c.As == diff.ActionRotate && r.Change.Field("expires_on").Old != nil:
 		return "created, secret delivered; the old token works until it expires"
 	}
 	return "created, secret delivered; the old token still exists, and seawall plan lists it"
@@ -109,7 +117,7 @@ func (r Result) achieved() string {
 func (r Report) Verdict() string {
 	switch {
 	case r.Err != nil:
-		return "stopped: " + diff.Printable(r.Err.Error()) + r.sofar()
+		return "stopped: " + render.Printable(r.Err.Error()) + r.sofar()
 	case r.Converged() && len(r.Results) == 0:
 		return "in sync: nothing to apply"
 	case r.Converged():
@@ -146,16 +154,18 @@ func (r Report) sofar() string {
 func (r Report) achieved() []string {
 	proved, created, delivered, deleted := 0, 0, 0, 0
 	for _, result := range r.Results {
-		switch {
-		case result.Outcome != Converged:
-		case result.Change.Kind != diff.KindToken, result.Change.Amendment != nil:
-			proved++
-		case result.Change.Deletion != nil:
+		if result.Outcome != Converged {
+			continue
+		}
+		switch result.Change.Operation.(type) {
+		case diff.Deletion:
 			deleted++
-		case result.Change.Creation != nil:
+		case diff.Creation:
 			created++
-		default:
+		case diff.Delivery:
 			delivered++
+		default:
+			proved++
 		}
 	}
 	var parts []string
@@ -182,7 +192,7 @@ func (r Report) counts() []string {
 	attention, waiting := len(r.Plan.Problems), 0
 	for _, c := range r.Plan.Changes {
 		switch {
-		case c.Applies(), c.Action == diff.ActionOrphan:
+		case c.Applies(), c.Action() == diff.ActionOrphan:
 		case c.Refused != nil && c.Refused.WaitsForTime():
 			waiting++
 		default:
@@ -243,15 +253,15 @@ func errorText(err error) string {
 
 // Markdown writes a report for a job summary.
 func (r Report) Markdown(w io.Writer) error {
-	if err := r.done().Markdown(w); err != nil {
+	if err := render.Markdown(w, r.done()); err != nil {
 		return err
 	}
 	for _, result := range r.Results {
-		if _, err := fmt.Fprintf(w, "- %s\n", diff.Code(result.line(false))); err != nil {
+		if _, err := fmt.Fprintf(w, "- %s\n", render.Code(result.line(false))); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", diff.Code(r.Verdict()))
+	_, err := fmt.Fprintf(w, "\n%s\n", render.Code(r.Verdict()))
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -31,7 +32,7 @@ type Report struct {
 
 	// Rollout is how far the waves had come when the run began; nil where there is
 	// none. Overridden are the freezes that the run passed because a person said so.
-	Rollout    *diff.Rollout
+	Rollout    *guard.Rollout
 	Overridden []string
 
 	// Err is why the run as a whole failed or stopped early. Told says that the log has it
@@ -96,7 +97,7 @@ const (
 	Failed        Outcome = "failed"         // the write was refused, or could not be proved or remembered
 	NonConvergent Outcome = "non_convergent" // written, read back, and not as sent
 	NotStarted    Outcome = "not_started"    // the run stopped before; Report.Err says why
-	Quarantined   Outcome = "quarantined"    // a token may exist whose secret nobody has
+	Quarantined   Outcome = "quarantined"    // a token may exist whose secret no one has
 )
 
 // Result is the outcome of one change that was to be applied.
@@ -116,7 +117,7 @@ type Result struct {
 	// Unproved says of a change that failed that it was sent, and that the platform did
 	// not refuse it, but that it could not be read back.
 	Unproved bool
-	// Concurrent says that somebody else wrote to the entry point meanwhile.
+	// Concurrent says that someone else wrote to the entry point meanwhile.
 	Concurrent bool
 	// NoEffect says that a change that failed has certainly changed nothing.
 	NoEffect bool
@@ -125,7 +126,7 @@ type Result struct {
 // ErrInvalid: the commit's declarations contain mistakes; see [Report.Problems].
 var ErrInvalid = errors.New("the desired state is invalid")
 
-// ErrShrunk: the commit declares far less than the one before, and nobody has
+// ErrShrunk: the commit declares far less than the one before, and no one has
 // said that it may.
 var ErrShrunk = errors.New("the desired state has shrunk")
 

@@ -71,7 +71,7 @@ func intervalAround(schedule cron.Schedule, now time.Time) Interval {
 	return Interval{}
 }
 
-// Ticks turns a cron expression into ticks until ctx ends. A tick nobody has
+// Ticks turns a cron expression into ticks until ctx ends. A tick no one has
 // taken yet stands for all that come after it. A nil zone is UTC.
 func Ticks(ctx context.Context, expression string, zone *time.Location) (<-chan time.Time, error) {
 	schedule, err := ParseSchedule(expression, zone)

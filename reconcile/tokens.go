@@ -12,7 +12,7 @@ import (
 // Every method is durable when it returns. reconcile/ledger implements it.
 type TokenMemory interface {
 	// Tokens returns what is known of tokens. An attempt that is still intended
-	// when nobody is creating (the process died between sending and recording)
+	// when no one is creating (the process died between sending and recording)
 	// is returned as it is; the caller quarantines it.
 	Tokens(ctx context.Context) (diff.TokensLive, error)
 	// Intend records an attempt before anything is sent.

@@ -5,14 +5,14 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 )
 
 // Wave is one step in which a commit reaches the fleet. Zones that no wave takes
 // are the last step.
 type Wave struct {
-	Labels diff.Labels // none: any zone that no wave before it has taken
+	Labels guard.Labels // none: any zone that no wave before it has taken
 	// At most one of Count and Percent is set: how many zones it takes, or which
 	// share of those that the commit changed, of which it takes one at least. Without
 	// either it takes all of its labels.

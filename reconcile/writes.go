@@ -6,8 +6,8 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 )
 
-// Writes are the writes of a process that were recorded in the history and whose result
-// was not. The zero value has none. It is safe for concurrent use, and holds at most one
+// Writes are the writes that were recorded in the history and whose result was not: of this
+// process, and those that an earlier one has left. The zero value has none. It is safe for concurrent use, and holds at most one
 // for each deployment.
 type Writes struct {
 	mu   sync.Mutex
@@ -24,6 +24,14 @@ func (w *Writes) Sent(number int64, e Entry) {
 	}
 	e.Number = number
 	w.open[e.Subject.ID()] = e
+}
+
+// Resume notes writes of earlier processes, as [Records.Unfinished] returns them. Call it
+// before the first write of this process, and before the zones are read that may prove them.
+func (w *Writes) Resume(unfinished []Entry) {
+	for _, e := range unfinished {
+		w.Sent(e.Number, e)
+	}
 }
 
 // Proved returns the results of writes that were made for a declaration, given by its
@@ -57,7 +65,7 @@ func (w *Writes) Ended(id diff.DeploymentID, outcome Outcome, reason string) (En
 // One whose outcome is unknown stays open: the next look at its zone may prove it.
 func (w *Writes) Failed(results []Result) (failed []Entry) {
 	for _, r := range results {
-		if r.Outcome != Failed || !r.NoEffect || r.Change.Kind != diff.KindDeployment {
+		if r.Outcome != Failed || !r.NoEffect || r.Change.Kind() != diff.KindDeployment {
 			continue
 		}
 		reason := ""

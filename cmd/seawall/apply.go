@@ -7,15 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
-func newApply(t *terminal) *cobra.Command {
-	var o options
+func newApply(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	var yes bool
-	order := once.Order{Who: whoami()}
+	order := once.Order{Who: setup.Whoami()}
 	cmd := &cobra.Command{
 		Use:   "apply [FILE]",
 		Short: "Plan, send the changes, and read back to prove them",
@@ -53,11 +56,11 @@ SIGTERM.`,
   seawall apply --only zone=shop.example
   seawall apply change.plan`,
 		Args: atMostOneFile,
-		RunE: func(cmd *cobra.Command, args []string) error { return t.apply(cmd, args, o, order, yes) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runApply(t, cmd, args, o, order, yes) },
 	}
-	o.addTo(cmd)
-	o.addOutput(cmd)
-	o.addOnly(cmd)
+	o.AddTo(cmd)
+	o.AddOutput(cmd)
+	o.AddOnly(cmd)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before writing")
 	cmd.Flags().BoolVar(&order.AllowShrink, "allow-shrink", false, "accept a commit that declares half or less of what the last one declared")
 	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release the change that the plan shows with this `DIGEST` (repeatable)")
@@ -65,65 +68,65 @@ SIGTERM.`,
 	return cmd
 }
 
-// apply makes the run. yes stands for a person's answer.
-func (t *terminal) apply(cmd *cobra.Command, args []string, o options, order once.Order, yes bool) error {
+// runApply makes the run. yes stands for a person's answer.
+func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Options, order once.Order, yes bool) error {
 	adjust, err := fromSaved(t, args, &o)
 	if err != nil {
 		return err
 	}
 	asked := false
-	if len(args) == 0 && !yes && t.interactive() {
+	if len(args) == 0 && !yes && t.Interactive() {
 		order.Confirm = func(p diff.Plan) (err error) {
-			asked, err = confirmPlan(cmd.Context(), t, p, o.output)
+			asked, err = confirmPlan(cmd.Context(), t, p, o.Output)
 			return err
 		}
 	}
-	report, err := t.runOnce(cmd, o, toApply, order, adjust)
+	report, err := runOnce(t, cmd, o, setup.ToApply, order, adjust)
 	if err != nil {
 		return err
 	}
-	if err := t.showReport(report, o.output, asked); err != nil {
+	if err := showReport(t, report, o.Output, asked); err != nil {
 		return err
 	}
-	t.tellUnused(order.Approve, report.Plan.Granted)
+	warnUnused(t, order.Approve, report.Plan.Granted)
 	switch {
 	case report.Err != nil:
-		return explain(report.Err)
+		return setup.Explain(report.Err)
 	case !report.Converged():
-		return exitStatus(exitAttention)
+		return cli.ExitError(exitAttention)
 	}
 	return nil
 }
 
-// tellUnused warns of approvals that nothing was released by: what they were about
+// warnUnused warns of approvals that nothing was released by: what they were about
 // is not what this run would do.
-func (t *terminal) tellUnused(approved, granted []string) {
+func warnUnused(t *cli.Terminal, approved, granted []string) {
 	for _, digest := range approved {
 		if !slices.Contains(granted, digest) {
-			fmt.Fprintln(t.err, t.red("warning:"), "no change in this run has the digest", oneLine(digest))
-			t.hint("seawall plan shows the current changes and their digests")
+			fmt.Fprintln(t.Err, t.Red("warning:"), "no change in this run has the digest", cli.OneLine(digest))
+			t.Hint("seawall plan shows the current changes and their digests")
 		}
 	}
 }
 
 // showReport shows what a run has found and done. planned says that the plan was shown
 // already.
-func (t *terminal) showReport(r reconcile.Report, output string, planned bool) error {
+func showReport(t *cli.Terminal, r reconcile.Report, output string, planned bool) error {
 	switch {
 	case output == "json":
-		return r.JSON(t.out)
+		return r.JSON(t.Out)
 	case output == "markdown":
-		return r.Markdown(t.out)
+		return r.Markdown(t.Out)
 	case planned:
-		fmt.Fprintln(t.out)
-		return r.TextOfResults(t.out, t.colourOut)
+		fmt.Fprintln(t.Out)
+		return r.TextOfResults(t.Out, t.ColourOut)
 	}
-	return r.Text(t.out, t.colourOut)
+	return r.Text(t.Out, t.ColourOut)
 }
 
 // confirmPlan shows a plan and asks whether to apply it. It does not ask where there is
 // nothing to write. shown says that the plan is on standard output.
-func confirmPlan(ctx context.Context, t *terminal, p diff.Plan, output string) (shown bool, err error) {
+func confirmPlan(ctx context.Context, t *cli.Terminal, p diff.Plan, output string) (shown bool, err error) {
 	changes, weaken := 0, 0
 	for _, c := range p.Changes {
 		if c.Applies() {
@@ -137,18 +140,18 @@ func confirmPlan(ctx context.Context, t *terminal, p diff.Plan, output string) (
 		return false, nil
 	}
 	if shown = output == "text"; shown {
-		err = p.Text(t.out, t.colourOut)
+		err = render.Text(t.Out, p, t.ColourOut)
 	} else {
-		err = p.Text(t.err, t.colourErr)
+		err = render.Text(t.Err, p, t.ColourErr)
 	}
 	if err != nil {
 		return shown, err
 	}
-	question := "Apply " + plural(changes, "change", "changes")
+	question := "Apply " + cli.Plural(changes, "change", "changes")
 	if weaken > 0 {
 		question += fmt.Sprintf(", %d of which %s", weaken, verb(weaken, "weakens", "weaken"))
 	}
-	return shown, confirm(ctx, t, question+"?", false)
+	return shown, cli.Confirm(ctx, t, question+"?", false)
 }
 
 func verb(n int, one, many string) string {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 )
 
 // What a command says to words it does not take. Cobra's own answers count
@@ -32,7 +34,7 @@ func oneWord(cmd *cobra.Command, args []string) error {
 	case 0:
 		return nil
 	case 1:
-		return oneOf(cmd.CommandPath(), args[0], cmd.ValidArgs...)
+		return cli.OneOf(cmd.CommandPath(), args[0], cmd.ValidArgs...)
 	}
 	return surplus(cmd, "takes one word", args[1])
 }
@@ -41,22 +43,22 @@ func oneWord(cmd *cobra.Command, args []string) error {
 func oneToken(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return fail(fmt.Errorf("%s needs the key of a token", cmd.CommandPath()), "the key is the name under token: in the desired state")
+		return cli.Fail(fmt.Errorf("%s needs the key of a token", cmd.CommandPath()), "the key is the name under token: in the desired state")
 	case 1:
 		return nil
 	}
-	return fail(fmt.Errorf("%s takes one token; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
+	return cli.Fail(fmt.Errorf("%s takes one token; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
 }
 
 // oneZone takes the name of a zone.
 func oneZone(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return fail(fmt.Errorf("%s needs the name of a zone", cmd.CommandPath()), "the name is the one under zone: in the desired state")
+		return cli.Fail(fmt.Errorf("%s needs the name of a zone", cmd.CommandPath()), "the name is the one under zone: in the desired state")
 	case 1:
 		return nil
 	}
-	return fail(fmt.Errorf("%s takes one zone; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
+	return cli.Fail(fmt.Errorf("%s takes one zone; %q is one too many", cmd.CommandPath(), args[1]), cmd.CommandPath()+" --help shows how it is used")
 }
 
 // keyAndID takes the key of a token and its id on the platform.
@@ -64,7 +66,7 @@ func keyAndID(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 {
 		return nil
 	}
-	return fail(fmt.Errorf("%s needs the key of a token and its id", cmd.CommandPath()),
+	return cli.Fail(fmt.Errorf("%s needs the key of a token and its id", cmd.CommandPath()),
 		"the key is the name under token: in the desired state; the dashboard shows the id")
 }
 
@@ -81,15 +83,15 @@ func oneID(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return fail(fmt.Errorf("%s needs the id of one token", cmd.CommandPath()), "seawall token list and seawall plan show ids")
+	return cli.Fail(fmt.Errorf("%s needs the id of one token", cmd.CommandPath()), "seawall token list and seawall plan show ids")
 }
 
 func surplus(cmd *cobra.Command, takes, word string) error {
 	err := fmt.Errorf("%s %s; %q is one too many", cmd.CommandPath(), takes, word)
 	if cmd.Flags().Lookup("dir") != nil {
-		return fail(err, "a folder of desired state is named with --dir")
+		return cli.Fail(err, "a folder of desired state is named with --dir")
 	}
-	return fail(err, cmd.CommandPath()+" --help shows how it is used")
+	return cli.Fail(err, cmd.CommandPath()+" --help shows how it is used")
 }
 
 // ownWords makes the commands that cobra adds fail on words they do not know,
@@ -119,6 +121,6 @@ func completionWords(c *cobra.Command) {
 	}
 	c.Args = oneWord
 	c.RunE = func(*cobra.Command, []string) error {
-		return fail(errors.New("seawall completion needs the name of a shell"), "seawall completion --help shows how it is used")
+		return cli.Fail(errors.New("seawall completion needs the name of a shell"), "seawall completion --help shows how it is used")
 	}
 }

@@ -2,16 +2,19 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seawall-dev/seawall/cue/schema"
-	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/deprecations"
+	"github.com/seawall-dev/seawall/edge/deprecation/report"
 )
 
-func newDeprecations(t *terminal) *cobra.Command {
+func newDeprecations(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deprecations",
 		Short: "List deprecated API features and find who still uses them",
@@ -33,64 +36,74 @@ Exit codes, the highest that applies: 0 none, 2 deprecated, 3 past its end,
 	return cmd
 }
 
-// almanac is what list and check share: the day and whose calendar.
-type almanac struct {
-	at, dir, output string
-	outputs         []string
+func newDeprecationsList(t *cli.Terminal) *cobra.Command {
+	var a deprecations.Flags
+	var within string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Show the deprecation calendar",
+		Long: `Show every rule of the deprecation calendar, the latest first: what ends, when,
+its state on the day, and its replacement. With --dir the corrections of a
+repository of desired state are applied and shown.
+
+Exit codes, the highest of the rules that are listed: 0 none or announced,
+2 deprecated, 3 past its end, 4 past its end without replacement; 1 failure.
+The whole calendar contains rules that are long past, so the code is mostly 4
+without --within. With --within it covers only what ends in that time.`,
+		Example: `  seawall deprecations list
+  seawall deprecations list --within 90d
+  seawall deprecations list --at 2025-03-01 --within 90d
+  seawall deprecations list --dir . -o json | jq .corrections`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.OneOf("--output", a.Output, a.Outputs...); err != nil {
+				return err
+			}
+			at, err := a.Day(time.Now)
+			if err != nil {
+				return err
+			}
+			days, err := parseDays(within)
+			if err != nil {
+				return err
+			}
+			calendar, corrections, _, err := deprecations.CalendarOf(cmd.Context(), t, a.Dir)
+			if err != nil {
+				return err
+			}
+			s := report.NewSchedule(calendar, corrections, at, days)
+			if err := showSchedule(t, s, a.Output); err != nil {
+				return err
+			}
+			return cli.ExitWith(s.ExitCode())
+		},
+	}
+	cmd.Flags().StringVar(&a.Dir, "dir", "", "apply the corrections of the desired state in `DIR`")
+	cmd.Flags().StringVar(&within, "within", "", "only what ends within `TIME` of the day, such as 90d or 12w")
+	a.AddTo(cmd, "text", "json", "markdown")
+	return cmd
 }
 
-func (a *almanac) addTo(cmd *cobra.Command, outputs ...string) {
-	a.outputs = outputs
-	flags := cmd.Flags()
-	flags.StringVar(&a.at, "at", "", "use the state of the calendar at `DATE`, such as 2027-01-01 (default today, in UTC)")
-	flags.StringVarP(&a.output, "output", "o", "text", wordsOf(outputs))
-	_ = cmd.MarkFlagDirname("dir")
-	complete(cmd, "output", outputs)
+func showSchedule(t *cli.Terminal, s report.Schedule, output string) error {
+	switch output {
+	case "json":
+		return s.JSON(t.Out)
+	case "markdown":
+		return s.Markdown(t.Out)
+	}
+	return s.Text(t.Out, t.ColourOut)
 }
 
-func complete(cmd *cobra.Command, flag string, words []string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// wordsOf is "text, json or markdown".
-func wordsOf(words []string) string {
-	text := words[0]
-	for _, w := range words[1 : len(words)-1] {
-		text += ", " + w
+// parseDays reads 90d or 12w; -1 where nothing is said.
+func parseDays(text string) (int, error) {
+	if text == "" {
+		return -1, nil
 	}
-	return text + " or " + words[len(words)-1]
-}
-
-// day reads --at. A time of day is accepted; only its day in UTC counts.
-func (a almanac) day(now func() time.Time) (time.Time, error) {
-	if a.at == "" || a.at == "now" {
-		return deprecation.DateOf(now()).Time(), nil
+	for unit, days := range map[string]int{"d": 1, "w": 7} {
+		number, ok := strings.CutSuffix(text, unit)
+		if n, err := strconv.Atoi(number); ok && err == nil && n >= 0 && n <= math.MaxInt32/7 {
+			return n * days, nil
+		}
 	}
-	if at, err := time.Parse(time.RFC3339, a.at); err == nil {
-		return deprecation.DateOf(at).Time(), nil
-	}
-	date, err := deprecation.ParseDate(a.at)
-	if err != nil {
-		return time.Time{}, fail(fmt.Errorf("--at: %w", err), "write an existing day in UTC, such as 2027-01-01")
-	}
-	return date.Time(), nil
-}
-
-// calendar is the calendar in force: the reference's, with what a folder of
-// desired state corrects in it. Mistakes in the folder are told, and end the
-// command.
-func (t *terminal) calendar(cmd *cobra.Command, dir string) (deprecation.Calendar, []deprecation.Correction, desired.State, error) {
-	published, err := schema.Calendar()
-	if err != nil || dir == "" {
-		return published, nil, desired.State{}, err
-	}
-	state, err := t.declared(cmd, options{dir: dir})
-	if err != nil {
-		return published, nil, state, err
-	}
-	calendar, corrections, err := published.With(state.CalendarAdditions())
-	if err != nil {
-		return published, nil, state, fail(err, "the calendar: field of the desired state corrects the deprecation calendar")
-	}
-	return calendar, corrections, state, nil
+	return 0, cli.Fail(fmt.Errorf("--within %q is no number of days or weeks", text), "write it as 90d or 12w")
 }

@@ -22,7 +22,7 @@ func deprecationDoc(t *testing.T) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Data as of %s: %s.\n\n", c.DataAsOf, c.Basis)
-	b.WriteString("| date | rule | what goes away | replacement |\n|---|---|---|---|\n")
+	b.WriteString("| date | rule | what ends | replacement |\n|---|---|---|---|\n")
 	for _, r := range c.Rules {
 		cells := []string{ruleDates(r), "`" + r.ID + "`", ruleScope(r), ruleReplacement(r)}
 		for i, cell := range cells {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
@@ -33,12 +34,12 @@ func TestGeneratedDocs(t *testing.T) {
 		}
 		want := generatedPart.ReplaceAllFunc(have, func(part []byte) []byte {
 			name := string(generatedPart.FindSubmatch(part)[1])
-			make, ok := generators[name]
+			generate, ok := generators[name]
 			if !ok {
 				t.Fatalf("%s: nothing generates %q", file, name)
 			}
 			used[name] = true
-			return fmt.Appendf(nil, "<!-- generated: %s -->\n%s<!-- end -->", name, make(t))
+			return fmt.Appendf(nil, "<!-- generated: %s -->\n%s<!-- end -->", name, generate(t))
 		})
 		if bytes.Equal(have, want) {
 			continue
@@ -99,7 +100,7 @@ func quirksDoc(*testing.T) string {
 
 func cliDoc(*testing.T) string {
 	var b strings.Builder
-	commandDocs(&b, newRoot(&terminal{out: io.Discard, err: io.Discard}), "##")
+	commandDocs(&b, newRoot(&cli.Terminal{Out: io.Discard, Err: io.Discard}), "##")
 	return b.String()
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
@@ -21,8 +23,8 @@ import (
 // historyLast is how many entries are shown as text unless --last says otherwise.
 const historyLast = 100
 
-func newHistory(t *terminal) *cobra.Command {
-	var o options
+func newHistory(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:   "history",
@@ -43,30 +45,30 @@ seawall history verify checks that no entry was changed or removed.`,
   seawall history verify`,
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("--output", o.output, "text", "json"); err != nil {
+			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
 				return err
 			}
 			filter, err := f.filter(time.Now())
 			if err != nil {
 				return err
 			}
-			if o.output == "text" && !cmd.Flags().Changed("last") {
+			if o.Output == "text" && !cmd.Flags().Changed("last") {
 				filter.Last = historyLast
 			}
-			return t.readingLedger(o, func(memory *ledger.Ledger) error {
-				if o.output == "json" {
-					return t.historyJSON(cmd.Context(), memory, filter)
+			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+				if o.Output == "json" {
+					return historyJSON(cmd.Context(), t, memory, filter)
 				}
-				return t.historyText(cmd.Context(), memory, filter)
+				return historyText(cmd.Context(), t, memory, filter)
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	f.addTo(cmd)
 	cmd.Flags().StringVar(&f.zone, "zone", "", "only entries about the zone of this `NAME`")
 	cmd.Flags().StringVar(&f.token, "token", "", "only entries about the token of this `KEY`")
 	cmd.Flags().IntVar(&f.last, "last", 0, "show at most the last `N` that match; 0 is all")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.AddCommand(newHistoryVerify(t))
 	return cmd
@@ -89,10 +91,10 @@ var commitForm = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 func (f *historyFlags) filter(now time.Time) (reconcile.HistoryFilter, error) {
 	filter := reconcile.HistoryFilter{Zone: f.zone, Token: f.token, Commit: strings.ToLower(f.commit), Last: f.last}
 	if f.last < 0 {
-		return filter, usage("--last %d is below zero", f.last)
+		return filter, cli.Usage("--last %d is below zero", f.last)
 	}
 	if f.commit != "" && !commitForm.MatchString(filter.Commit) {
-		return filter, fail(fmt.Errorf("--commit %q is not a commit", f.commit), "give the commit in full, or at least its first 7 digits; git log --oneline shows them")
+		return filter, cli.Fail(fmt.Errorf("--commit %q is not a commit", f.commit), "give the commit in full, or at least its first 7 digits; git log --oneline shows them")
 	}
 	var err error
 	if f.since != "" {
@@ -111,11 +113,11 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, fail(fmt.Errorf("--since %q is not a time", text), "write it as 2026-03-01T12:00:00Z, 2026-03-01 or 24h")
+	return time.Time{}, cli.Fail(fmt.Errorf("--since %q is not a time", text), "write it as 2026-03-01T12:00:00Z, 2026-03-01 or 24h")
 }
 
-func (t *terminal) historyJSON(ctx context.Context, memory reconcile.History, f reconcile.HistoryFilter) error {
-	w := bufio.NewWriter(t.out)
+func historyJSON(ctx context.Context, t *cli.Terminal, memory reconcile.History, f reconcile.HistoryFilter) error {
+	w := bufio.NewWriter(t.Out)
 	fmt.Fprint(w, `{"version":1,"entries":[`)
 	separator := "\n"
 	var data bytes.Buffer
@@ -137,8 +139,8 @@ func (t *terminal) historyJSON(ctx context.Context, memory reconcile.History, f 
 	return w.Flush()
 }
 
-func (t *terminal) historyText(ctx context.Context, memory reconcile.History, f reconcile.HistoryFilter) error {
-	w := bufio.NewWriter(t.out)
+func historyText(ctx context.Context, t *cli.Terminal, memory reconcile.History, f reconcile.HistoryFilter) error {
+	w := bufio.NewWriter(t.Out)
 	shown := 0
 	earlier, err := memory.History(ctx, f, func(e reconcile.Entry) error {
 		shown++
@@ -151,10 +153,10 @@ func (t *terminal) historyText(ctx context.Context, memory reconcile.History, f 
 		return err
 	}
 	if earlier > 0 {
-		fmt.Fprintf(t.err, "%d earlier entries are not shown; --last 0 shows all\n", earlier)
+		fmt.Fprintf(t.Err, "%d earlier entries are not shown; --last 0 shows all\n", earlier)
 	}
 	if shown == 0 {
-		fmt.Fprintln(t.err, "no entry matches")
+		fmt.Fprintln(t.Err, "no entry matches")
 	}
 	return nil
 }
@@ -169,18 +171,18 @@ func writeEntry(w io.Writer, e reconcile.Entry) error {
 	if outcome := outcomeText(e); outcome != "" {
 		head += ": " + outcome
 	}
-	lines := []string{oneLine(head)}
+	lines := []string{cli.OneLine(head)}
 	if asked := askedText(e); asked != "" {
-		lines = append(lines, "    "+oneLine(asked))
+		lines = append(lines, "    "+cli.OneLine(asked))
 	}
 	if e.Reason != "" {
-		lines = append(lines, "    "+oneLine(e.Reason))
+		lines = append(lines, "    "+cli.OneLine(e.Reason))
 	}
 	if c := e.Checkpoint; c != nil {
 		lines = append(lines, fmt.Sprintf("    entries up to #%d were dropped", c.Number))
 	}
 	for _, m := range e.Members {
-		lines = append(lines, fmt.Sprintf("    %s  %s → %s", oneLine(string(m.Path)), valueText(m.Old), valueText(m.New)))
+		lines = append(lines, fmt.Sprintf("    %s  %s → %s", cli.OneLine(string(m.Path)), valueText(m.Old), valueText(m.New)))
 	}
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err
@@ -265,13 +267,13 @@ func valueText(v json.RawMessage) string {
 	}
 	var text string
 	if json.Unmarshal(v, &text) == nil {
-		return oneLine(text)
+		return cli.OneLine(text)
 	}
-	return oneLine(string(v))
+	return cli.OneLine(string(v))
 }
 
-func newHistoryVerify(t *terminal) *cobra.Command {
-	var o options
+func newHistoryVerify(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	var noted string
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -290,36 +292,36 @@ Exit codes: 0 the history is whole; 1 it is not, or could not be read.`,
   seawall history verify -o json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("--output", o.output, "text", "json"); err != nil {
+			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
 				return err
 			}
 			var heads []history.Head
 			if noted != "" {
 				head, err := history.ParseHead(noted)
 				if err != nil {
-					return fail(fmt.Errorf("--head: %w", err), "pass the head that seawall history verify printed")
+					return cli.Fail(fmt.Errorf("--head: %w", err), "pass the head that seawall history verify printed")
 				}
 				heads = append(heads, head)
 			}
-			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				report, err := memory.VerifyHistory(cmd.Context(), heads...)
 				if err != nil {
 					return err
 				}
-				return t.tellVerified(report, o.output)
+				return showVerified(t, report, o.Output)
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	cmd.Flags().StringVar(&noted, "head", "", "the head that an earlier run printed, `NUMBER:HASH`")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
+	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
 	return cmd
 }
 
-func (t *terminal) tellVerified(r history.Report, output string) error {
+func showVerified(t *cli.Terminal, r history.Report, output string) error {
 	whole := len(r.Findings) == 0
 	if output == "json" {
-		if err := json.NewEncoder(t.out).Encode(struct {
+		if err := json.NewEncoder(t.Out).Encode(struct {
 			Version int  `json:"version"`
 			Valid   bool `json:"valid"`
 			history.Report
@@ -327,35 +329,30 @@ func (t *terminal) tellVerified(r history.Report, output string) error {
 			return err
 		}
 	} else {
-		t.verifiedText(r)
+		verifiedText(t, r)
 	}
 	if !whole {
-		return exitStatus(1)
+		return cli.ExitError(1)
 	}
 	return nil
 }
 
-func (t *terminal) verifiedText(r history.Report) {
+func verifiedText(t *cli.Terminal, r history.Report) {
 	for _, f := range r.Findings {
-		fmt.Fprintf(t.out, "%s: %s\n", strings.ReplaceAll(string(f.Kind), "_", " "), oneLine(f.Text))
+		fmt.Fprintf(t.Out, "%s: %s\n", strings.ReplaceAll(string(f.Kind), "_", " "), cli.OneLine(f.Text))
 	}
 	if r.More > 0 {
-		fmt.Fprintf(t.out, "and %d more\n", r.More)
+		fmt.Fprintf(t.Out, "and %d more\n", r.More)
 	}
 	switch {
 	case r.Rows == 0 && len(r.Findings) == 0:
-		fmt.Fprintln(t.out, "the history is empty")
+		fmt.Fprintln(t.Out, "the history is empty")
 		return
 	case len(r.Findings) == 0:
-		fmt.Fprintf(t.out, "the history is whole: %s, #%d to #%d, since %s\n",
-			plural(int(r.Rows), "entry", "entries"), r.First, r.Last, r.From.UTC().Format(time.RFC3339))
+		fmt.Fprintf(t.Out, "the history is whole: %s, #%d to #%d, since %s\n",
+			cli.Plural(int(r.Rows), "entry", "entries"), r.First, r.Last, r.From.UTC().Format(time.RFC3339))
 	default:
-		fmt.Fprintf(t.out, "the history is not whole: %s\n", plural(len(r.Findings)+r.More, "finding", "findings"))
+		fmt.Fprintf(t.Out, "the history is not whole: %s\n", cli.Plural(len(r.Findings)+r.More, "finding", "findings"))
 	}
-	fmt.Fprintf(t.out, "head %s\n", r.Head)
-}
-
-// historyBounds are those of the configuration.
-func (s settings) historyBounds() history.Bounds {
-	return history.Bounds{Keep: s.History.Keep, Bytes: s.History.Bytes}
+	fmt.Fprintf(t.Out, "head %s\n", r.Head)
 }

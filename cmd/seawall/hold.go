@@ -4,22 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"os"
-	"os/user"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/nearest"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
-func newHold(t *terminal) *cobra.Command {
+func newHold(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hold",
 		Short: "Pause changes to a zone",
@@ -35,8 +33,8 @@ the hold.`,
 	return cmd
 }
 
-func newHoldZone(t *terminal) *cobra.Command {
-	var o options
+func newHoldZone(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	var length time.Duration
 	var reason string
 	cmd := &cobra.Command{
@@ -50,20 +48,20 @@ change the end or the reason, hold it again.`,
 			if err := checkHold(length, reason); err != nil {
 				return err
 			}
-			return t.besideDaemon(o, func(s settings, memory *ledger.Ledger) error {
-				if err := t.checkZone(cmd.Context(), s, args[0]); err != nil {
+			return setup.WriteLedger(t, o, func(s setup.Settings, memory *ledger.Ledger) error {
+				if err := checkZone(cmd.Context(), t, s, args[0]); err != nil {
 					return err
 				}
 				hold := diff.Hold{Zone: args[0], Until: time.Now().Add(length).Truncate(time.Second), Reason: reason}
-				if err := memory.Hold(cmd.Context(), hold, whoami()); err != nil {
+				if err := memory.Hold(cmd.Context(), hold, setup.Whoami()); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(t.out, "%s is %s\n", oneLine(hold.Zone), oneLine(hold.String()))
+				_, err := fmt.Fprintf(t.Out, "%s is %s\n", cli.OneLine(hold.Zone), cli.OneLine(hold.String()))
 				return err
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	cmd.Flags().DurationVar(&length, "for", 0, "how long, such as 2h or 45m")
 	cmd.Flags().StringVar(&reason, "reason", "", "the reason, which plans and status show")
 	return cmd
@@ -75,46 +73,46 @@ const maxHold = 30 * 24 * time.Hour
 func checkHold(length time.Duration, reason string) error {
 	switch {
 	case length <= 0:
-		return fail(errors.New("--for is missing"), "give the length of the hold, such as --for 2h")
+		return cli.Fail(errors.New("--for is missing"), "give the length of the hold, such as --for 2h")
 	case length > maxHold:
-		return fail(fmt.Errorf("--for %s is longer than %s", length, maxHold), "a lasting state belongs in the repository")
+		return cli.Fail(fmt.Errorf("--for %s is longer than %s", length, maxHold), "a lasting state belongs in the repository")
 	case strings.TrimSpace(reason) == "":
-		return fail(errors.New("--reason is missing"), "give the reason, such as --reason INC-1")
+		return cli.Fail(errors.New("--reason is missing"), "give the reason, such as --reason INC-1")
 	}
 	return nil
 }
 
-func newHoldList(t *terminal) *cobra.Command {
-	var o options
+func newHoldList(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show which zones are held",
 		Example: "  seawall hold list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				standing, err := memory.Standing(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return t.listHolds(diff.Active(standing.Holds, time.Now(), nil))
+				return listHolds(t, diff.Active(standing.Holds, time.Now(), nil))
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	return cmd
 }
 
-func (t *terminal) listHolds(holds []diff.Hold) error {
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+func listHolds(t *cli.Terminal, holds []diff.Hold) error {
+	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ZONE\tUNTIL\tREASON")
 	for _, h := range holds {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(h.Zone), h.End(), oneLine(h.Reason))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", cli.OneLine(h.Zone), h.End(), cli.OneLine(h.Reason))
 	}
 	return w.Flush()
 }
 
-func newHoldRelease(t *terminal) *cobra.Command {
+func newHoldRelease(t *cli.Terminal) *cobra.Command {
 	release := &cobra.Command{
 		Use:     "release",
 		Short:   "End a hold",
@@ -122,7 +120,7 @@ func newHoldRelease(t *terminal) *cobra.Command {
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	var o options
+	var o setup.Options
 	zone := &cobra.Command{
 		Use:     "zone NAME",
 		Short:   "End the hold on a zone",
@@ -130,60 +128,28 @@ func newHoldRelease(t *terminal) *cobra.Command {
 		Example: "  seawall hold release zone shop.example",
 		Args:    oneZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.besideDaemon(o, func(_ settings, memory *ledger.Ledger) error {
+			return setup.WriteLedger(t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				held, err := memory.Release(cmd.Context(), args[0], time.Now())
 				if err == nil && !held {
-					err = fail(fmt.Errorf("no zone %q is held", args[0]), "seawall hold list shows the held zones")
+					err = cli.Fail(fmt.Errorf("no zone %q is held", args[0]), "seawall hold list shows the held zones")
 				}
 				return err
 			})
 		},
 	}
-	addConfig(zone, &o)
+	setup.AddConfig(zone, &o)
 	release.AddCommand(zone)
 	return release
-}
-
-// besideDaemon opens the configured ledger for a word that needs no lock: a
-// daemon may have it open as well.
-func (t *terminal) besideDaemon(o options, do func(settings, *ledger.Ledger) error) error {
-	config, err := t.loadConfig(o.configFile())
-	if err != nil {
-		return err
-	}
-	s := settings{Config: config}
-	owner, err := ownerOfState(s.StateDir)
-	if err != nil {
-		return err
-	}
-	memory, err := s.ledger(ledger.Open)
-	if err != nil {
-		return err
-	}
-	return explain(errors.Join(do(s, memory), memory.Close(), owner.giveBack()))
-}
-
-// readingLedger opens the configured ledger to look into it.
-func (t *terminal) readingLedger(o options, do func(*ledger.Ledger) error) error {
-	config, err := t.loadConfig(o.configFile())
-	if err != nil {
-		return err
-	}
-	memory, err := settings{Config: config}.ledger(ledger.OpenReadOnly)
-	if err != nil {
-		return err
-	}
-	return explain(errors.Join(do(memory), memory.Close()))
 }
 
 // checkZone refuses a name that the commit in force does not declare: a hold that
 // holds nothing is found out too late. It asks the copy on disk and not the
 // server, which may be away in the hour in which holds are needed; where there is
 // no commit yet, the name is taken as it is, with a warning.
-func (t *terminal) checkZone(ctx context.Context, s settings, name string) error {
-	state, err := lastGood(ctx, s)
+func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name string) error {
+	state, err := setup.LastGood(ctx, s)
 	if err != nil {
-		fmt.Fprintln(t.err, t.red("warning:"), "could not check whether the zone exists:", oneLine(err.Error()))
+		fmt.Fprintln(t.Err, t.Red("warning:"), "could not check whether the zone exists:", cli.OneLine(err.Error()))
 		return nil
 	}
 	var names []string
@@ -199,37 +165,5 @@ func (t *terminal) checkZone(ctx context.Context, s settings, name string) error
 	if near := nearest.Word(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return fail(fmt.Errorf("no zone %q is declared", name), hint)
-}
-
-// lastGood is what the last accepted commit declares.
-func lastGood(ctx context.Context, s settings) (desired.State, error) {
-	repository, err := newRepository(s.Config, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return desired.State{}, err
-	}
-	commit, ok, err := repository.Good(ctx)
-	if err == nil && !ok {
-		err = errors.New("no commit was accepted yet")
-	}
-	if err != nil {
-		return desired.State{}, err
-	}
-	state, problems, err := repository.Compile(ctx, commit)
-	if err == nil && len(desired.Errors(problems)) > 0 {
-		err = fmt.Errorf("the last accepted commit no longer compiles: %s", desired.Errors(problems)[0])
-	}
-	return state, err
-}
-
-// whoami names the person at the terminal, for the record. It proves nothing.
-func whoami() string {
-	name := "unknown"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	if host, err := os.Hostname(); err == nil {
-		name += "@" + host
-	}
-	return name
+	return cli.Fail(fmt.Errorf("no zone %q is declared", name), hint)
 }

@@ -10,10 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/examples"
 )
 
-func newInit(t *terminal) *cobra.Command {
+func newInit(t *cli.Terminal) *cobra.Command {
 	var module string
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
@@ -31,7 +32,7 @@ Existing files are never overwritten, but the schema's own folder is updated.`,
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			return t.initialise(dir, module)
+			return initialise(t, dir, module)
 		},
 	}
 	cmd.Flags().StringVar(&module, "module", "edge.example/desired", "`PATH` of the CUE module")
@@ -40,12 +41,12 @@ Existing files are never overwritten, but the schema's own folder is updated.`,
 
 var modulePath = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\.[a-z]+(/[A-Za-z0-9_.-]+)*$`)
 
-func (t *terminal) initialise(dir, module string) error {
+func initialise(t *cli.Terminal, dir, module string) error {
 	if !modulePath.MatchString(module) {
-		return fail(fmt.Errorf("--module %q is not a CUE module path", module), "such a path starts with a domain, for example example.com/edge")
+		return cli.Fail(fmt.Errorf("--module %q is not a CUE module path", module), "such a path starts with a domain, for example example.com/edge")
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fail(fmt.Errorf("%s is not a folder", dir), "name the folder for the new repository")
+		return cli.Fail(fmt.Errorf("%s is not a folder", dir), "name the folder for the new repository")
 	}
 	for _, file := range examples.Starter(module) {
 		path := filepath.Join(dir, filepath.FromSlash(file.Name))
@@ -54,18 +55,18 @@ func (t *terminal) initialise(dir, module string) error {
 		}
 		switch err := writeNew(path, file.Content); {
 		case errors.Is(err, fs.ErrExist):
-			fmt.Fprintf(t.err, "kept     %s\n", path)
+			fmt.Fprintf(t.Err, "kept     %s\n", path)
 		case err != nil:
 			return err
 		default:
-			fmt.Fprintf(t.err, "written  %s\n", path)
+			fmt.Fprintf(t.Err, "written  %s\n", path)
 		}
 	}
 	schemaDir := filepath.Join(dir, "seawall")
 	if err := exportSchema(schemaDir); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.err, "written  %s\n", schemaDir)
-	_, err := fmt.Fprintf(t.out, "Next: edit %s, then run: seawall validate %s\n", filepath.Join(dir, "edge.cue"), dir)
+	fmt.Fprintf(t.Err, "written  %s\n", schemaDir)
+	_, err := fmt.Fprintf(t.Out, "Next: edit %s, then run: seawall validate %s\n", filepath.Join(dir, "edge.cue"), dir)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
@@ -16,10 +17,10 @@ var update = flag.Bool("update", false, "rewrite golden files and the outputs in
 var soak = os.Getenv("SEAWALL_TEST_SOAK") != ""
 
 func TestMain(m *testing.M) {
-	worker.Main(jobs)
+	worker.Main(evaluate.Jobs)
 	testscript.Main(m, map[string]func(){
 		"seawall": func() {
-			worker.Main(jobs)
+			worker.Main(evaluate.Jobs)
 			os.Exit(Main())
 		},
 	})

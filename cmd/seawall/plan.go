@@ -1,15 +1,15 @@
 package main
 
 import (
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
@@ -20,8 +20,8 @@ const (
 	exitAttention = 4
 )
 
-func newPlan(t *terminal) *cobra.Command {
-	var o options
+func newPlan(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	var detailed bool
 	var out string
 	var valid time.Duration
@@ -47,11 +47,11 @@ sync, 2 changes, 3 some of them weaken, 4 as above.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if valid <= 0 {
-				return usage("--valid %s is not a duration above zero", valid)
+				return cli.Usage("--valid %s is not a duration above zero", valid)
 			}
-			var made settings
+			var made setup.Settings
 			order := once.Order{}
-			report, err := t.runOnce(cmd, o, toPlan, order, func(s settings, o once.Order) (once.Order, error) {
+			report, err := runOnce(t, cmd, o, setup.ToPlan, order, func(s setup.Settings, o once.Order) (once.Order, error) {
 				made, order = s, o
 				return o, nil
 			})
@@ -63,15 +63,15 @@ sync, 2 changes, 3 some of them weaken, 4 as above.`,
 					return err
 				}
 			}
-			if err := t.showPlan(report.Plan, o.output); err != nil {
+			if err := showPlan(t, report.Plan, o.Output); err != nil {
 				return err
 			}
 			return exitOfPlan(report.Plan, detailed)
 		},
 	}
-	o.addTo(cmd)
-	o.addOutput(cmd)
-	o.addOnly(cmd)
+	o.AddTo(cmd)
+	o.AddOutput(cmd)
+	o.AddOnly(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "save the plan to `FILE`, for seawall apply FILE")
 	cmd.Flags().DurationVar(&valid, "valid", savedFor, "how long the saved plan may be applied")
 	_ = cmd.MarkFlagFilename("out", "plan")
@@ -79,26 +79,26 @@ sync, 2 changes, 3 some of them weaken, 4 as above.`,
 	return cmd
 }
 
-func (t *terminal) showPlan(p diff.Plan, output string) error {
+func showPlan(t *cli.Terminal, p diff.Plan, output string) error {
 	switch output {
 	case "json":
-		return p.JSON(t.out)
+		return render.JSON(t.Out, p)
 	case "markdown":
-		return p.Markdown(t.out)
+		return render.Markdown(t.Out, p)
 	}
-	return p.Text(t.out, t.colourOut)
+	return render.Text(t.Out, p, t.ColourOut)
 }
 
 func exitOfPlan(p diff.Plan, detailed bool) error {
 	if p.Attention() {
-		return exitStatus(exitAttention)
+		return cli.ExitError(exitAttention)
 	}
 	code := 0
 	for _, c := range p.Changes {
 		switch {
 		case !detailed || !c.Applies() && !c.Refused.Observed(): // an orphan is for a person, in his own time
 		case c.Direction == diff.Weakens:
-			return exitStatus(exitWeakens)
+			return cli.ExitError(exitWeakens)
 		default:
 			code = exitChanges
 		}
@@ -106,31 +106,31 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 	if code == 0 {
 		return nil
 	}
-	return exitStatus(code)
+	return cli.ExitError(code)
 }
 
 // runOnce makes one run for plan or apply. A run that failed before it had a
 // plan is an error; mistakes in the desired state were told by then.
 // adjust, where it is not nil, has the last word on the order.
-func (t *terminal) runOnce(
-	cmd *cobra.Command, o options, why purpose, order once.Order, adjust func(settings, once.Order) (once.Order, error),
+func runOnce(t *cli.Terminal,
+	cmd *cobra.Command, o setup.Options, why setup.Purpose, order once.Order, adjust func(setup.Settings, once.Order) (once.Order, error),
 ) (reconcile.Report, error) {
-	if err := oneOf("--output", o.output, "text", "json", "markdown"); err != nil {
+	if err := cli.OneOf("--output", o.Output, "text", "json", "markdown"); err != nil {
 		return reconcile.Report{}, err
 	}
-	log, err := t.logger(o.logFormat, o.logLevel)
+	log, err := t.Logger(o.LogFormat, o.LogLevel)
 	if err != nil {
 		return reconcile.Report{}, err
 	}
-	if order.Zones, order.Tokens, err = o.scope(); err != nil {
+	if order.Zones, order.Tokens, err = o.Scope(); err != nil {
 		return reconcile.Report{}, err
 	}
-	s, err := t.settings(o)
+	s, err := setup.ReadSettings(t, o)
 	if err != nil {
 		return reconcile.Report{}, err
 	}
-	if why == toApply {
-		if err := s.mayWrite(o); err != nil {
+	if why == setup.ToApply {
+		if err := s.MayWrite(o); err != nil {
 			return reconcile.Report{}, err
 		}
 	}
@@ -139,46 +139,31 @@ func (t *terminal) runOnce(
 			return reconcile.Report{}, err
 		}
 	}
-	giveBack, err := keepOwner(t, s.StateDir)
+	giveBack, err := setup.KeepOwner(t, s.StateDir)
 	if err != nil {
 		return reconcile.Report{}, err
 	}
 	defer giveBack()
-	a, err := assemble(cmd.Context(), s, why, log)
+	a, err := setup.Assemble(cmd.Context(), s, why, log)
 	if err != nil {
 		return reconcile.Report{}, err
 	}
-	defer a.close()
-	if why == toApply {
-		defer sayInterrupted(cmd.Context(), t)()
+	defer a.Close()
+	if why == setup.ToApply {
+		defer cli.ExplainInterrupt(cmd.Context(), t)()
 	}
-	show, wipe := t.follow(a.quota)
-	run := a.once(show)
+	show, wipe := t.Follow(a.Quota)
+	run := a.Once(show)
 	var report reconcile.Report
-	if why == toPlan {
+	if why == setup.ToPlan {
 		report = run.Plan(cmd.Context(), order)
 	} else {
 		report = run.Apply(cmd.Context(), order)
 	}
 	wipe()
-	t.problems(t.err, report.Problems)
+	t.ShowProblems(t.Err, report.Problems)
 	if report.Err != nil && len(report.Results) == 0 {
-		return report, explain(report.Err)
+		return report, setup.Explain(report.Err)
 	}
 	return report, nil
-}
-
-// explain adds what to try to an error of a run.
-func explain(err error) error {
-	var git *gitrepo.Error
-	var memory *ledger.Error
-	switch {
-	case errors.As(err, &git) && git.Hint != "":
-		return fail(err, git.Hint)
-	case errors.As(err, &memory) && memory.Hint != "":
-		return fail(err, memory.Hint)
-	case errors.Is(err, reconcile.ErrInvalid):
-		return fail(err, "nothing was sent; seawall validate checks a folder without a network")
-	}
-	return err
 }

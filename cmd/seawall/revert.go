@@ -9,16 +9,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/revert"
 )
 
-func newRevert(t *terminal) *cobra.Command {
-	var o options
+func newRevert(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	var f historyFlags
 	var yes bool
-	order := revert.Order{Who: whoami()}
+	order := revert.Order{Who: setup.Whoami()}
 	cmd := &cobra.Command{
 		Use:   "revert",
 		Short: "Undo writes, and hold the zones until git changes",
@@ -47,14 +50,14 @@ partial: zones were left as they are, refused, or could not be written or proved
 				return err
 			}
 			if filter.Commit == "" && filter.Since.IsZero() {
-				return fail(errors.New("--commit or --since is missing"), "give --commit COMMIT or --since TIME; seawall history shows what was written")
+				return cli.Fail(errors.New("--commit or --since is missing"), "give --commit COMMIT or --since TIME; seawall history shows what was written")
 			}
 			order.Filter = filter
-			return t.revert(cmd.Context(), o, order, yes)
+			return runRevert(cmd.Context(), t, o, order, yes)
 		},
 	}
-	addConfig(cmd, &o)
-	addLogFlags(cmd, &o.logFormat, &o.logLevel)
+	setup.AddConfig(cmd, &o)
+	setup.AddLogFlags(cmd, &o.LogFormat, &o.LogLevel)
 	f.addTo(cmd)
 	cmd.Flags().StringVar(&f.zone, "zone", "", "only the zone of this `NAME`")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
@@ -63,106 +66,106 @@ partial: zones were left as they are, refused, or could not be written or proved
 	return cmd
 }
 
-func (t *terminal) revert(ctx context.Context, o options, order revert.Order, yes bool) error {
-	log, err := t.logger(o.logFormat, o.logLevel)
+func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order revert.Order, yes bool) error {
+	log, err := t.Logger(o.LogFormat, o.LogLevel)
 	if err != nil {
 		return err
 	}
-	s, err := t.settings(o)
+	s, err := setup.ReadSettings(t, o)
 	if err != nil {
 		return err
 	}
-	if err := s.mayWrite(o); err != nil {
+	if err := s.MayWrite(o); err != nil {
 		return err
 	}
-	a, err := assemble(ctx, s, toApply, log)
+	a, err := setup.Assemble(ctx, s, setup.ToApply, log)
 	if err != nil {
 		return err
 	}
-	defer a.close()
-	show, wipe := t.progress()
-	run, err := a.revert(show)
+	defer a.Close()
+	show, wipe := t.Progress()
+	run, err := newRevertRun(a, show)
 	if err != nil {
 		return err
 	}
 	planned, err := run.Plan(ctx, order)
 	wipe()
 	if err != nil {
-		return explain(err)
+		return setup.Explain(err)
 	}
-	if err := t.showRevertPlan(planned); err != nil {
+	if err := showRevertPlan(t, planned); err != nil {
 		return err
 	}
-	t.tellUnused(order.Approve, planned.Plan.Granted)
+	warnUnused(t, order.Approve, planned.Plan.Granted)
 	if planned.Zones() == 0 {
 		return exitOfRevert(reconcile.Report{Plan: planned.Plan})
 	}
-	if err := t.confirmRevert(ctx, planned, yes); err != nil {
+	if err := confirmRevert(ctx, t, planned, yes); err != nil {
 		return err
 	}
 	report := run.Apply(ctx, planned)
 	wipe()
-	return t.showReverted(report)
+	return showReverted(t, report)
 }
 
 // showRevertPlan shows what would be put back, and what not.
-func (t *terminal) showRevertPlan(planned *revert.Planned) error {
+func showRevertPlan(t *cli.Terminal, planned *revert.Planned) error {
 	if planned.Writes == 0 {
-		return fail(errors.New("the history has no matching write to a zone"), "seawall history shows what was written")
+		return cli.Fail(errors.New("the history has no matching write to a zone"), "seawall history shows what was written")
 	}
-	if err := planned.Plan.Text(t.out, t.colourOut); err != nil {
+	if err := render.Text(t.Out, planned.Plan, t.ColourOut); err != nil {
 		return err
 	}
 	if left := planned.Left(); len(left) > 0 {
-		fmt.Fprintf(t.out, "\nnot put back: %s: %s\n", plural(len(left), "zone", "zones"), oneLine(strings.Join(left, ", ")))
+		fmt.Fprintf(t.Out, "\nnot put back: %s: %s\n", cli.Plural(len(left), "zone", "zones"), cli.OneLine(strings.Join(left, ", ")))
 	}
 	return nil
 }
 
 // confirmRevert asks whether to put zones back, unless yes is the answer already.
-func (t *terminal) confirmRevert(ctx context.Context, planned *revert.Planned, yes bool) error {
+func confirmRevert(ctx context.Context, t *cli.Terminal, planned *revert.Planned, yes bool) error {
 	zones := planned.Zones()
 	question := fmt.Sprintf("Put %s back, and hold %s until git differs from commit %s?",
-		plural(zones, "zone", "zones"), map[bool]string{true: "it", false: "them"}[zones == 1], short(planned.Plan.Commit))
-	if !yes && !t.interactive() {
-		return fail(errors.New("nothing was sent: there is no terminal for the question"), "check the plan, then run the command again with --yes")
+		cli.Plural(zones, "zone", "zones"), map[bool]string{true: "it", false: "them"}[zones == 1], cli.ShortCommit(planned.Plan.Commit))
+	if !yes && !t.Interactive() {
+		return cli.Fail(errors.New("nothing was sent: there is no terminal for the question"), "check the plan, then run the command again with --yes")
 	}
-	return confirm(ctx, t, question, yes)
+	return cli.Confirm(ctx, t, question, yes)
 }
 
 // showReverted shows what was put back.
-func (t *terminal) showReverted(report reconcile.Report) error {
-	fmt.Fprintln(t.out)
-	if err := report.TextOfResults(t.out, t.colourOut); err != nil {
+func showReverted(t *cli.Terminal, report reconcile.Report) error {
+	fmt.Fprintln(t.Out)
+	if err := report.TextOfResults(t.Out, t.ColourOut); err != nil {
 		return err
 	}
 	if report.Count(reconcile.Converged) > 0 {
-		fmt.Fprintln(t.out, "the zones are held until git changes them; seawall hold list shows them")
+		fmt.Fprintln(t.Out, "the zones are held until git changes them; seawall hold list shows them")
 	}
 	if report.Err != nil {
-		return explain(report.Err)
+		return setup.Explain(report.Err)
 	}
 	return exitOfRevert(report)
 }
 
 func exitOfRevert(r reconcile.Report) error {
 	if !r.Converged() {
-		return exitStatus(exitAttention)
+		return cli.ExitError(exitAttention)
 	}
 	return nil
 }
 
-// revert is one revert. It needs the history, so a repository.
-func (a *assembly) revert(show reconcile.Progress) (*revert.Run, error) {
-	records, ok := a.records.(revert.Records)
+// newRevertRun is one revert. It needs the history, so a repository.
+func newRevertRun(a *setup.Assembly, show reconcile.Progress) (*revert.Run, error) {
+	records, ok := a.Records.(revert.Records)
 	if !ok {
 		return nil, errors.New("there is no ledger, so there is no history to revert")
 	}
 	return &revert.Run{
-		Records: records, Guards: a.guards, Reader: a.reader, Writer: a.writer, Concurrency: a.concurrency,
-		Budget: a.quota.Budget, Requests: a.requests, Progress: show, Now: time.Now, Log: a.log,
+		Records: records, Guards: a.Guards, Reader: a.Reader, Writer: a.Writer, Concurrency: a.Concurrency,
+		Budget: a.Quota.Budget, Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
 		Compile: func(ctx context.Context, commit string) (desired.State, error) {
-			state, problems, err := a.compiler.Compile(ctx, commit)
+			state, problems, err := a.Declared.Compiler.Compile(ctx, commit)
 			if err == nil && len(desired.Errors(problems)) > 0 {
 				err = fmt.Errorf("%w: %s", reconcile.ErrInvalid, desired.Errors(problems)[0])
 			}

@@ -5,9 +5,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 )
 
-func newRoot(t *terminal) *cobra.Command {
+func newRoot(t *cli.Terminal) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "seawall",
 		Short: "Keep an Edge Platform in sync with git",
@@ -21,16 +23,16 @@ Check one, without any network:        seawall validate my-edge
 
 Exit codes: 0 success, 1 any failure; plan, apply and status have more, see their help.`,
 		Args:          knownCommand,
-		Version:       thisVersion().Version,
+		Version:       cli.ThisVersion().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetVersionTemplate(thisVersion().line())
-	root.SetOut(t.out)
-	root.SetErr(t.err)
+	root.SetVersionTemplate(cli.ThisVersion().Line())
+	root.SetOut(t.Out)
+	root.SetErr(t.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fail(err, cmd.CommandPath()+" --help lists its flags")
+		return cli.Fail(err, cmd.CommandPath()+" --help lists its flags")
 	})
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Everyday commands:"},
@@ -63,5 +65,5 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return fail(fmt.Errorf("there is no command %q", args[0]), hint)
+	return cli.Fail(fmt.Errorf("there is no command %q", args[0]), hint)
 }

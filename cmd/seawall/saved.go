@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planfile"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
@@ -22,8 +27,8 @@ const maxSaved = 256 << 20
 
 // savePlan writes a plan to a file that only its owner can read: it says what
 // protects whom.
-func savePlan(path string, plan diff.Plan, s settings, o options, order once.Order, valid time.Duration) error {
-	saved, err := diff.Save(plan, time.Now(), valid)
+func savePlan(path string, plan diff.Plan, s setup.Settings, o setup.Options, order once.Order, valid time.Duration) error {
+	saved, err := planfile.Save(plan, time.Now(), valid)
 	if err != nil {
 		return err
 	}
@@ -53,24 +58,24 @@ func writePrivate(path string, data []byte) error {
 }
 
 // savedPlan reads a plan that is to be applied as it is.
-func savedPlan(path string, now time.Time) (diff.Saved, error) {
+func savedPlan(path string, now time.Time) (planfile.Saved, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return diff.Saved{}, fail(err, "seawall plan --out "+path+" saves a plan; without a file apply makes its own plan")
+		return planfile.Saved{}, cli.Fail(err, "seawall plan --out "+path+" saves a plan; without a file apply makes its own plan")
 	}
 	if err != nil {
-		return diff.Saved{}, err
+		return planfile.Saved{}, err
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.Size() > maxSaved {
-		return diff.Saved{}, fmt.Errorf("%s: %w: it has more than %d MiB", path, diff.ErrNotSaved, maxSaved>>20)
+		return planfile.Saved{}, fmt.Errorf("%s: %w: it has more than %d MiB", path, planfile.ErrNotSaved, maxSaved>>20)
 	}
-	saved, err := diff.ReadSaved(file)
+	saved, err := planfile.ReadSaved(file)
 	if err != nil {
-		return diff.Saved{}, fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves a plan")
+		return planfile.Saved{}, cli.Fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves a plan")
 	}
 	if !now.Before(saved.ExpiresAt) {
-		return diff.Saved{}, fail(fmt.Errorf("%s: the plan has expired: it was valid until %s", path, saved.ExpiresAt.Format(time.RFC3339)),
+		return planfile.Saved{}, cli.Fail(fmt.Errorf("%s: the plan has expired: it was valid until %s", path, saved.ExpiresAt.Format(time.RFC3339)),
 			"make a new plan: seawall plan --out "+path)
 	}
 	return saved, nil
@@ -78,7 +83,7 @@ func savedPlan(path string, now time.Time) (diff.Saved, error) {
 
 // fromSaved is how apply adjusts its order to a saved plan, nil without one. It has the
 // options say what the plan was made from.
-func fromSaved(t *terminal, args []string, o *options) (func(settings, once.Order) (once.Order, error), error) {
+func fromSaved(t *cli.Terminal, args []string, o *setup.Options) (func(setup.Settings, once.Order) (once.Order, error), error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
@@ -89,19 +94,19 @@ func fromSaved(t *terminal, args []string, o *options) (func(settings, once.Orde
 	if err := fillFromSaved(t, o, args[0], saved); err != nil {
 		return nil, err
 	}
-	return func(s settings, order once.Order) (once.Order, error) {
+	return func(s setup.Settings, order once.Order) (once.Order, error) {
 		return expecting(order, saved, s.Platform.BaseURL)
 	}, nil
 }
 
 // expecting lets an order do only what was saved. base is the platform that is
 // about to be asked.
-func expecting(order once.Order, saved diff.Saved, base string) (once.Order, error) {
+func expecting(order once.Order, saved planfile.Saved, base string) (once.Order, error) {
 	if len(order.Zones)+len(order.Tokens) > 0 {
-		return order, usage("--only cannot be used with a saved plan; the plan keeps its own scope")
+		return order, cli.Usage("--only cannot be used with a saved plan; the plan keeps its own scope")
 	}
 	if saved.Platform != base {
-		return order, fail(fmt.Errorf("the plan is for the platform %s, but the configured one is %s", saved.Platform, base), "nothing was sent")
+		return order, cli.Fail(fmt.Errorf("the plan is for the platform %s, but the configured one is %s", saved.Platform, base), "nothing was sent")
 	}
 	order.Zones, order.Tokens = saved.Zones, saved.Tokens
 	order.Expect = func(now diff.Plan) error {
@@ -112,16 +117,16 @@ func expecting(order once.Order, saved diff.Saved, base string) (once.Order, err
 			if len(lines) == 0 {
 				lines = []string{"it would make the same changes"}
 			}
-			return failLines(fmt.Errorf("the plan is for commit %s, but the repository is at %s", short(saved.Commit), short(now.Commit)), told(lines), hint)
+			return cli.FailLines(fmt.Errorf("the plan is for commit %s, but the repository is at %s", cli.ShortCommit(saved.Commit), cli.ShortCommit(now.Commit)), told(lines), hint)
 		case len(lines) > 0:
-			return failLines(errors.New("the changes would differ from the plan"), told(lines), hint)
+			return cli.FailLines(errors.New("the changes would differ from the plan"), told(lines), hint)
 		}
 		return nil
 	}
 	return order, nil
 }
 
-// linesTold bounds how many differences are told.
+// linesTold bounds how many differences are reported.
 const linesTold = 20
 
 func told(lines []string) []string {
@@ -129,14 +134,96 @@ func told(lines []string) []string {
 		lines = append(lines[:linesTold:linesTold], fmt.Sprintf("and %d more", more))
 	}
 	for i := range lines {
-		lines[i] = oneLine(lines[i])
+		lines[i] = cli.OneLine(lines[i])
 	}
 	return lines
 }
 
-func short(commit string) string {
-	if commit == "" {
-		return "none (a folder)"
+// savedFrom notes what flags and environment say of where a plan comes from.
+func savedFrom(o setup.Options) *planfile.SavedFrom {
+	from := &planfile.SavedFrom{Dir: savedPath(o.Dir), BaseURL: o.BaseURL != ""}
+	from.Config = savedPath(o.ConfigFile())
+	return from
+}
+
+func savedPath(given string) planfile.SavedPath {
+	if given == "" {
+		return planfile.SavedPath{}
 	}
-	return commit[:min(len(commit), 12)]
+	absolute, err := filepath.Abs(given)
+	if err != nil { // the current folder is gone
+		absolute = given
+	}
+	return planfile.SavedPath{Given: given, Absolute: absolute}
+}
+
+// samePath reports whether a flag names what a plan was made from. The same relative
+// path counts too: a job that applies has another working copy than the one that plans.
+func samePath(flag string, saved planfile.SavedPath) bool {
+	return flag == saved.Given || savedPath(flag).Absolute == saved.Absolute
+}
+
+// contradicts reports a flag that says otherwise than what a plan was made from.
+func contradicts(o *setup.Options, from planfile.SavedFrom) error {
+	const hint = "leave out the flag, the saved plan records it; or make a new plan"
+	for _, path := range []struct {
+		flag, given string
+		saved       planfile.SavedPath
+		none        string
+	}{
+		{"--dir", o.Dir, from.Dir, "from git"},
+		{"--config", o.Config, from.Config, "without a configuration"},
+	} {
+		switch {
+		case path.given == "", samePath(path.given, path.saved):
+		case path.saved.Given == "":
+			return cli.Fail(fmt.Errorf("%s %s contradicts the plan, which was made %s", path.flag, path.given, path.none), hint)
+		default:
+			return cli.Fail(fmt.Errorf("%s %s contradicts the plan, which was made with %s", path.flag, path.given, path.saved.Absolute), hint)
+		}
+	}
+	return nil
+}
+
+// fill takes what the command line leaves out from what a plan was made from, and says
+// what it took, as flags. What the command line says otherwise is an error.
+func fill(o *setup.Options, from planfile.SavedFrom, platform string) (taken []string, err error) {
+	if err := contradicts(o, from); err != nil {
+		return nil, err
+	}
+	if o.Dir == "" && from.Dir.Given != "" {
+		o.Dir = from.Dir.Absolute
+		taken = append(taken, "--dir "+o.Dir)
+	}
+	if o.Config == "" && from.Config.Given != "" && os.Getenv("SEAWALL_CONFIG") == "" && from.Config.Absolute != setup.DefaultConfig {
+		o.Config = from.Config.Absolute
+		taken = append(taken, "--config "+o.Config)
+	}
+	if o.BaseURL == "" && from.BaseURL {
+		o.BaseURL = platform
+		taken = append(taken, "--base-url "+o.BaseURL)
+	}
+	return taken, nil
+}
+
+// fillFromSaved has options say what a saved plan was made from. The credential is sent
+// to the platform that the file names, so a file that others may write to is refused.
+func fillFromSaved(t *cli.Terminal, o *setup.Options, path string, saved planfile.Saved) error {
+	if saved.From == nil {
+		return nil
+	}
+	taken, err := fill(o, *saved.From, saved.Platform)
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if setup.OthersWrite(info) {
+		return cli.Fail(fmt.Errorf("%s: others may write to it (mode %04o), so it cannot be trusted to say where the credential is sent", path, info.Mode().Perm()),
+			"chmod go-w "+path+", if you trust its content", "or give the flags that it was made with: "+strings.Join(taken, " "))
+	}
+	fmt.Fprintln(t.Err, t.Dim("the saved plan was made with"), cli.OneLine(strings.Join(taken, " ")))
+	return nil
 }

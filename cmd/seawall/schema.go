@@ -9,15 +9,16 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // jsonSchemas are those of what is printed as JSON.
-var jsonSchemas = map[string][]byte{"plan": diff.Schema, "status": inspect.StatusSchema, "zone": inspect.ZoneSchema}
+var jsonSchemas = map[string][]byte{"plan": render.Schema, "status": inspect.StatusSchema, "zone": inspect.ZoneSchema}
 
-func newSchema(t *terminal) *cobra.Command {
+func newSchema(t *cli.Terminal) *cobra.Command {
 	var export string
 	cmd := &cobra.Command{
 		Use:   "schema [cue|plan|status|zone]",
@@ -34,12 +35,12 @@ written to a folder as a package, for editors and for its helpers.`,
 			case export != "":
 				return exportSchema(export)
 			case len(args) == 1 && jsonSchemas[args[0]] != nil:
-				_, err := t.out.Write(jsonSchemas[args[0]])
+				_, err := t.Out.Write(jsonSchemas[args[0]])
 				return err
 			}
 			files := schema.Export()
 			for _, name := range slices.Sorted(maps.Keys(files)) {
-				if _, err := t.out.Write(append([]byte("// "+name+"\n\n"), files[name]...)); err != nil {
+				if _, err := t.Out.Write(append([]byte("// "+name+"\n\n"), files[name]...)); err != nil {
 					return err
 				}
 			}

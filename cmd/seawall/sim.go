@@ -2,13 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
@@ -23,16 +28,17 @@ type simFlags struct {
 	logFormat, logLevel                         string
 }
 
-func newSim(t *terminal) *cobra.Command {
+func newSim(t *cli.Terminal) *cobra.Command {
 	var f simFlags
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Serve a simulated Edge Platform",
 		Long: `Serve the platform's API from memory, with the behaviour its reference documents:
 accounts, zones, managed rulesets, entry points, envelopes, errors, paging and
-rate limits. You can test any client of the platform against it. The profile
-extended adds calls on tokens that the reference does not document: list, read,
-replace, roll, delete, verify, and the list of permission groups.
+rate limits. You can test any client of the platform against it. --profile selects
+the calls: documented has those of the reference; extended adds the calls that
+Seawall can use beyond it, on tokens, zones and deployments; vendor adds those of
+the vendor's own API, is as strict as the vendor, and answers 501 to other calls.
 
 The first line on standard output is JSON: {"base_url","rulesets_token","tokens_token"}.
 The simulator follows the deprecation calendar by its own clock: a call is answered
@@ -43,15 +49,16 @@ transcript of all requests and the state, make drift, set quirks and the clock.`
 		Example: `  seawall sim --listen 127.0.0.1:8787
   seawall sim --quirk patch=merge --quirk throttle=10
   seawall sim --at 2025-06-15 --quirk deprecation-headers
+  seawall sim --profile vendor --vendor cloudflare
   seawall sim --print-seed > seed.json && seawall sim --seed seed.json`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return t.simulate(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return simulate(t, cmd, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 picks a free port")
 	flags.StringVar(&f.basePath, "base-path", sim.DefaultBasePath, "prefix of the paths of the API")
-	flags.StringVar(&f.seed, "seed", "", "JSON `FILE` with accounts and zones; default: one account, three zones")
-	flags.StringVar(&f.profile, "profile", mem.Documented, "documented, or extended with undocumented calls on tokens")
+	flags.StringVar(&f.seed, "seed", "", "JSON `FILE` with accounts and zones; default: a few zones, see --print-seed")
+	flags.StringVar(&f.profile, "profile", mem.Documented, "which calls: documented, extended or vendor")
 	flags.StringVar(&f.vendor, "vendor", "vendor", "vendor segment of resource identifiers")
 	flags.StringVar(&f.at, "at", "", "`DATE` at which the simulated clock starts, as 2027-01-31 or RFC 3339")
 	flags.StringArrayVar(&f.quirks, "quirk", nil, "`NAME[=VALUE]` of a misbehaviour to imitate (repeatable)")
@@ -59,22 +66,25 @@ transcript of all requests and the state, make drift, set quirks and the clock.`
 	flags.BoolVar(&f.printSeed, "print-seed", false, "print the seed as JSON and exit")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen on addresses that other machines can reach; they can control the simulator")
 	flags.BoolVar(&f.noLimit, "no-rate-limit", false, "do not limit the request rate")
-	addLogFlags(cmd, &f.logFormat, &f.logLevel)
+	setup.AddLogFlags(cmd, &f.logFormat, &f.logLevel)
 	return cmd
 }
 
-func (t *terminal) simulate(cmd *cobra.Command, f simFlags) error {
+func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 	if f.listQuirks {
-		return t.listQuirks()
+		return listQuirks(t)
 	}
-	seed, err := readSeed(f.seed)
+	if !slices.Contains(mem.Profiles(), f.profile) {
+		return cli.Usage("--profile %q is not one of %s", f.profile, strings.Join(mem.Profiles(), ", "))
+	}
+	seed, err := readSeed(f.seed, f.profile)
 	if err != nil {
 		return err
 	}
 	if f.printSeed {
-		return mem.WriteSeed(t.out, seed)
+		return mem.WriteSeed(t.Out, seed)
 	}
-	log, err := t.logger(f.logFormat, f.logLevel)
+	log, err := t.Logger(f.logFormat, f.logLevel)
 	if err != nil {
 		return err
 	}
@@ -87,7 +97,7 @@ func (t *terminal) simulate(cmd *cobra.Command, f simFlags) error {
 		RateLimit: sim.RateLimit{Off: f.noLimit}, AllowRemoteControl: f.allowRemote, Calendar: calendar,
 	})
 	if err != nil {
-		return fail(err, "seawall sim --list-quirks lists the quirks, --print-seed prints a seed")
+		return cli.Fail(err, "seawall sim --list-quirks lists the quirks, --print-seed prints a seed")
 	}
 	if f.at != "" {
 		at, err := parseDate(f.at)
@@ -96,11 +106,11 @@ func (t *terminal) simulate(cmd *cobra.Command, f simFlags) error {
 		}
 		server.SetClock(at)
 	}
-	listener, err := listen(f.listen, f.allowRemote)
+	listener, err := listen(cmd.Context(), f.listen, f.allowRemote)
 	if err != nil {
 		return err
 	}
-	if err := server.Greeting(listener.Addr()).Write(t.out); err != nil {
+	if err := server.Greeting(listener.Addr()).Write(t.Out); err != nil {
 		return err
 	}
 	return server.Serve(cmd.Context(), listener)
@@ -109,34 +119,34 @@ func (t *terminal) simulate(cmd *cobra.Command, f simFlags) error {
 // maxSeed bounds the file of a seed, in bytes: some 100,000 zones.
 const maxSeed = 256 << 20
 
-func readSeed(path string) (mem.Seed, error) {
+func readSeed(path, profile string) (mem.Seed, error) {
 	if path == "" {
-		return mem.DefaultSeed(), nil
+		return mem.SeedFor(profile), nil
 	}
-	data, err := readSmall(path, maxSeed)
+	data, err := setup.ReadSmall(path, maxSeed)
 	if err != nil {
-		return mem.Seed{}, fail(fmt.Errorf("--seed: %w", err), "seawall sim --print-seed prints an example")
+		return mem.Seed{}, cli.Fail(fmt.Errorf("--seed: %w", err), "seawall sim --print-seed prints an example")
 	}
 	seed, err := mem.ReadSeed(bytes.NewReader(data))
 	if err != nil {
-		return mem.Seed{}, fail(fmt.Errorf("%s: %w", path, err), "seawall sim --print-seed prints an example")
+		return mem.Seed{}, cli.Fail(fmt.Errorf("%s: %w", path, err), "seawall sim --print-seed prints an example")
 	}
 	return seed, nil
 }
 
 // listen refuses addresses that other machines can reach unless that is wanted.
-func listen(address string, remote bool) (net.Listener, error) {
+func listen(ctx context.Context, address string, remote bool) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, usage("--listen %q is not an address like 127.0.0.1:8787", address)
+		return nil, cli.Usage("--listen %q is not an address like 127.0.0.1:8787", address)
 	}
 	if ip := net.ParseIP(host); !remote && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fail(fmt.Errorf("--listen %s is reachable from other machines", address),
+		return nil, cli.Fail(fmt.Errorf("--listen %s is reachable from other machines", address),
 			"the simulator's tokens are public: add --allow-remote if that is what you want")
 	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fail(fmt.Errorf("--listen %s: %w", address, cause(err)), "use port 0 to pick a free port")
+		return nil, cli.Fail(fmt.Errorf("--listen %s: %w", address, cli.NetworkCause(err)), "use port 0 to pick a free port")
 	}
 	return listener, nil
 }
@@ -147,11 +157,11 @@ func parseDate(s string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, usage("--at %q is neither a date like 2027-01-31 nor RFC 3339", s)
+	return time.Time{}, cli.Usage("--at %q is neither a date like 2027-01-31 nor RFC 3339", s)
 }
 
-func (t *terminal) listQuirks() error {
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+func listQuirks(t *cli.Terminal) error {
+	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
 	for _, q := range sim.Quirks() {
 		fmt.Fprintf(w, "%s\t%s\n\timitates: %s\n", q.Usage(), q.Does, q.Imitates)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
 
@@ -17,7 +18,7 @@ func TestSimAtADay(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	done := make(chan error, 1)
-	root := newRoot(&terminal{out: in, err: io.Discard})
+	root := newRoot(&cli.Terminal{Out: in, Err: io.Discard})
 	root.SetArgs([]string{"sim", "--at", "2025-06-14"})
 	go func() { done <- root.ExecuteContext(ctx) }()
 	defer func() {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 )
 
 // Users of these tests: whom the daemon runs as, and another one. They need no name.
@@ -29,7 +31,7 @@ func newOwnedState(t *testing.T) ownedState {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a folder to another user")
 	}
-	dir, err := os.MkdirTemp("", "seawall-owner-")
+	dir, err := os.MkdirTemp("", "seawall-owner-") //nolint:usetesting // another user must reach it; folders of t belong to root
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,7 @@ func (o ownedState) strangers(t *testing.T) (list []string) {
 		if err != nil {
 			return err
 		}
-		if uid, gid, _, _ := ownerOf(info); uid != daemonUser || gid != daemonUser {
+		if uid, gid, _, _ := setup.OwnerOf(info); uid != daemonUser || gid != daemonUser {
 			list = append(list, path)
 		}
 		return nil
@@ -159,14 +161,18 @@ func TestGivingBackStaysInTheFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := (stateOwner{o.state, daemonUser, daemonUser}).giveBack(); err != nil {
+	owner, err := setup.OwnerOfState(o.state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := owner.GiveBack(); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(outside)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if uid, _, _, _ := ownerOf(info); uid != 0 {
+	if uid, _, _, _ := setup.OwnerOf(info); uid != 0 {
 		t.Errorf("a file outside was given to %d", uid)
 	}
 	if list := o.strangers(t); len(list) != 1 || !bytes.HasSuffix([]byte(list[0]), []byte("hard")) {

@@ -10,23 +10,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // asking says which daemon is asked, and how its answer is printed.
 type asking struct {
-	options
+	setup.Options
 	address string
 }
 
 func (a *asking) addTo(cmd *cobra.Command) {
-	addConfig(cmd, &a.options)
+	setup.AddConfig(cmd, &a.Options)
 	cmd.Flags().StringVar(&a.address, "address", "", "ask the daemon at `URL`, such as http://127.0.0.1:8710, instead of its socket")
-	cmd.Flags().StringVarP(&a.output, "output", "o", "text", "text or json")
+	cmd.Flags().StringVarP(&a.Output, "output", "o", "text", "text or json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func newStatus(t *terminal) *cobra.Command {
+func newStatus(t *cli.Terminal) *cobra.Command {
 	var a asking
 	cmd := &cobra.Command{
 		Use:   "status [ZONE]",
@@ -59,7 +61,7 @@ an outage lasts, 1 the daemon does not answer or does not know the zone.`,
 	return cmd
 }
 
-func newWhy(t *terminal) *cobra.Command {
+func newWhy(t *cli.Terminal) *cobra.Command {
 	var a asking
 	cmd := &cobra.Command{
 		Use:   "why ZONE",
@@ -89,7 +91,7 @@ func perhapsZone(cmd *cobra.Command, args []string) error {
 }
 
 // showStatus prints how the daemon is.
-func (a *asking) showStatus(ctx context.Context, t *terminal) error {
+func (a *asking) showStatus(ctx context.Context, t *cli.Terminal) error {
 	client, where, err := a.daemon(t)
 	if err != nil {
 		return err
@@ -98,10 +100,10 @@ func (a *asking) showStatus(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return unanswered(err, where)
 	}
-	if a.output == "json" {
-		err = inspect.JSON(t.out, s)
+	if a.Output == "json" {
+		err = inspect.JSON(t.Out, s)
 	} else {
-		err = s.Text(t.out)
+		err = s.Text(t.Out)
 	}
 	if err != nil {
 		return err
@@ -110,7 +112,7 @@ func (a *asking) showStatus(ctx context.Context, t *terminal) error {
 }
 
 // askZones prints zones, as JSON or as text does it.
-func (a *asking) askZones(ctx context.Context, t *terminal, word string, text func(inspect.ZoneList, io.Writer) error) (list inspect.ZoneList, err error) {
+func (a *asking) askZones(ctx context.Context, t *cli.Terminal, word string, text func(inspect.ZoneList, io.Writer) error) (list inspect.ZoneList, err error) {
 	client, where, err := a.daemon(t)
 	if err != nil {
 		return list, err
@@ -118,25 +120,25 @@ func (a *asking) askZones(ctx context.Context, t *terminal, word string, text fu
 	if list, err = client.Zones(ctx, word); err != nil {
 		return list, unanswered(err, where)
 	}
-	if a.output == "json" {
-		return list, inspect.JSON(t.out, list)
+	if a.Output == "json" {
+		return list, inspect.JSON(t.Out, list)
 	}
-	return list, text(list, t.out)
+	return list, text(list, t.Out)
 }
 
 // daemon is the one of --address, or else of the configured state folder.
-func (a *asking) daemon(t *terminal) (client inspect.Client, where string, err error) {
-	if err := oneOf("--output", a.output, "text", "json"); err != nil {
+func (a *asking) daemon(t *cli.Terminal) (client inspect.Client, where string, err error) {
+	if err := cli.OneOf("--output", a.Output, "text", "json"); err != nil {
 		return client, "", err
 	}
 	if a.address != "" {
 		client, err := inspect.At(a.address)
 		if err != nil {
-			return client, "", usage("--address %s", err)
+			return client, "", cli.Usage("--address %s", err)
 		}
 		return client, a.address, nil
 	}
-	config, err := t.loadConfig(a.configFile())
+	config, err := setup.LoadConfig(t, a.ConfigFile())
 	if err != nil {
 		return client, "", err
 	}
@@ -148,24 +150,25 @@ func unanswered(err error, where string) error {
 	var none *inspect.NoZoneError
 	switch {
 	case errors.As(err, &none) && none.Near != "":
-		return fail(err, fmt.Sprintf("did you mean %q?", none.Near))
+		return cli.Fail(err, fmt.Sprintf("did you mean %q?", none.Near))
 	case errors.As(err, &none):
-		return fail(err, "seawall plan lists the zones; seawall status shows whether a commit is in force yet")
+		return cli.Fail(err, "seawall plan lists the zones; seawall status shows whether a commit is in force yet")
 	case errors.Is(err, fs.ErrPermission):
-		return fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cause(err)), "only the daemon's own user and root may use the socket: use sudo, or --address")
+		return cli.Fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cli.NetworkCause(err)), "only the daemon's own user and root may use the socket: use sudo, or --address")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cause(err)), "check that seawall run is running with this configuration")
+		return cli.Fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cli.NetworkCause(err)), "check that seawall run is running with this configuration")
 	}
-	return fail(fmt.Errorf("%s: %w", where, err), "listen serves /status if it is a loopback address or health.status is true")
+	return cli.Fail(fmt.Errorf("%s: %w", where, err), "listen serves /status if it is a loopback address or health.status is true")
 }
 
 // exitOf is the exit code of a verdict.
 func exitOf(v inspect.Verdict) error {
 	switch v {
 	case inspect.Working:
-		return exitStatus(exitChanges)
+		return cli.ExitError(exitChanges)
 	case inspect.Attention:
-		return exitStatus(exitAttention)
+		return cli.ExitError(exitAttention)
+	default:
+		return nil
 	}
-	return nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -21,8 +23,8 @@ import (
 	tokens "github.com/seawall-dev/seawall/reconcile/token"
 )
 
-func newTokenAdopt(t *terminal) *cobra.Command {
-	var o options
+func newTokenAdopt(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	var expiresOn string
 	cmd := &cobra.Command{
 		Use:   "adopt KEY ID",
@@ -35,7 +37,7 @@ end with --expires-on: Seawall creates the successor before that time.`,
 		Example: "  seawall token adopt ci-dns ed17574386854bf78a67040be0a770b0",
 		Args:    keyAndID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			token, err := t.declaredToken(cmd, o, args[0])
+			token, err := declaredToken(cmd.Context(), t, o, args[0])
 			if err != nil {
 				return err
 			}
@@ -46,15 +48,15 @@ end with --expires-on: Seawall creates the successor before that time.`,
 			if err != nil {
 				return err
 			}
-			return t.onLedger(o, func(s settings, memory *ledger.Ledger) error {
-				if err := s.look(cmd.Context(), &record); err != nil {
+			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
+				if err := findToken(cmd.Context(), s, &record); err != nil {
 					return err
 				}
 				return memory.Adopt(cmd.Context(), record)
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	cmd.Flags().StringVar(&expiresOn, "expires-on", "", "for a token that rotates: the `TIME` when it expires, 2027-01-01T00:00:00Z")
 	return cmd
 }
@@ -64,7 +66,7 @@ var tokenIDForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,32}$`)
 // tokenID reads an id of the platform: at most 32 characters.
 func tokenID(text string) (edge.TokenID, error) {
 	if !tokenIDForm.MatchString(text) {
-		return "", fail(fmt.Errorf("%q is not the id of a token", text), "an id has at most 32 letters and digits; the dashboard shows it")
+		return "", cli.Fail(fmt.Errorf("%q is not the id of a token", text), "an id has at most 32 letters and digits; the dashboard shows it")
 	}
 	return edge.TokenID(text), nil
 }
@@ -81,21 +83,21 @@ func adopted(token desired.Token, expiresOn string) (diff.TokenRecord, error) {
 	end, err := time.Parse("2006-01-02T15:04:05Z", expiresOn)
 	switch {
 	case err != nil:
-		return record, fail(fmt.Errorf("--expires-on %q is not a time in UTC", expiresOn), "write it as 2027-01-01T00:00:00Z")
+		return record, cli.Fail(fmt.Errorf("--expires-on %q is not a time in UTC", expiresOn), "write it as 2027-01-01T00:00:00Z")
 	case token.Rotate == nil:
-		return record, fail(fmt.Errorf("--expires-on is for a token that rotates, and %q does not", token.Key), "its declaration sets the end: expires_on")
+		return record, cli.Fail(fmt.Errorf("--expires-on is for a token that rotates, and %q does not", token.Key), "its declaration sets the end: expires_on")
 	}
 	record.Spec.ExpiresOn = end.Format(time.RFC3339)
 	return record, nil
 }
 
-// look asks a platform that can tell whether it has a token that is to be adopted,
+// findToken asks a platform that can tell whether it has a token that is to be adopted,
 // and when that ends. A typing mistake would make another one in its place.
-func (s settings) look(ctx context.Context, record *diff.TokenRecord) error {
+func findToken(ctx context.Context, s setup.Settings, record *diff.TokenRecord) error {
 	if !s.Platform.Extended() || s.Credentials.Tokens == nil {
 		return nil
 	}
-	platform, err := client.New(s.client(*s.Credentials.Tokens, slog.New(slog.DiscardHandler)))
+	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return err
 	}
@@ -104,7 +106,7 @@ func (s settings) look(ctx context.Context, record *diff.TokenRecord) error {
 	case errors.Is(err, edge.ErrNotOffered):
 		return nil
 	case errors.Is(err, edge.ErrNotFound):
-		return fail(fmt.Errorf("the platform has no token %s", record.ID), "copy the id from the dashboard; nothing was recorded")
+		return cli.Fail(fmt.Errorf("the platform has no token %s", record.ID), "copy the id from the dashboard; nothing was recorded")
 	case err != nil:
 		return fmt.Errorf("looking for token %s: %w", record.ID, err)
 	}
@@ -112,14 +114,14 @@ func (s settings) look(ctx context.Context, record *diff.TokenRecord) error {
 	return nil
 }
 
-func (t *terminal) declaredToken(cmd *cobra.Command, o options, key string) (desired.Token, error) {
-	state, err := t.declared(cmd, o)
+func declaredToken(ctx context.Context, t *cli.Terminal, o setup.Options, key string) (desired.Token, error) {
+	state, err := setup.LoadState(ctx, t, o)
 	if err != nil {
 		return desired.Token{}, err
 	}
 	i := slices.IndexFunc(state.Tokens, func(token desired.Token) bool { return token.Key == key })
 	if i < 0 {
-		return desired.Token{}, fail(fmt.Errorf("no token %q is declared", key), "declare it first, exactly as it is on the platform")
+		return desired.Token{}, cli.Fail(fmt.Errorf("no token %q is declared", key), "declare it first, exactly as it is on the platform")
 	}
 	return state.Tokens[i], nil
 }

@@ -1,15 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired/permission"
 )
 
 // exitDenied is the exit code of token explain for an answer of no.
 const exitDenied = 2
 
-func newTokenExplain(t *terminal) *cobra.Command {
+func newTokenExplain(t *cli.Terminal) *cobra.Command {
 	var i inquiry
 	cmd := &cobra.Command{
 		Use:   "explain KEY",
@@ -33,22 +40,22 @@ Exit codes: 0 allowed, 2 denied, 1 no answer.`,
 			if err != nil {
 				return err
 			}
-			token, err := findToken(state, args[0])
+			token, err := permission.FindToken(state, args[0])
 			if err != nil {
-				return err
+				return setup.Explain(err)
 			}
-			t.hint(unheardOf(q.Group, state))
-			v := judge(token, q)
-			if err := v.undecided(); err != nil {
-				return err
+			t.Hint(permission.UnknownGroup(q.Group, state))
+			v := permission.Judge(token, q)
+			if err := v.Undecided(); err != nil {
+				return setup.Explain(err)
 			}
-			if i.output == "json" {
-				err = t.json(explainedJSON{tokenAnswerVersion, q.json(), v.json()})
+			if i.Output == "json" {
+				err = t.JSON(explainedJSON{permission.JSONVersion, q.JSON(), v.JSON()})
 			} else {
-				err = t.explained(v)
+				err = explainText(t, v)
 			}
 			if err == nil && !v.Allowed {
-				return exitStatus(exitDenied)
+				return cli.ExitError(exitDenied)
 			}
 			return err
 		},
@@ -58,35 +65,103 @@ Exit codes: 0 allowed, 2 denied, 1 no answer.`,
 }
 
 type explainedJSON struct {
-	Version  int          `json:"version"`
-	Question questionJSON `json:"question"`
-	Answer   verdictJSON  `json:"answer"`
+	Version  int                    `json:"version"`
+	Question permission.QueryJSON   `json:"question"`
+	Answer   permission.VerdictJSON `json:"answer"`
 }
 
-// explained tells a verdict, the answer first.
-func (t *terminal) explained(v verdict) error {
+// explainText tells a verdict, the answer first.
+func explainText(t *cli.Terminal, v permission.Verdict) error {
 	answer := "denied"
 	if v.Allowed {
 		answer = "allowed"
 	}
 	lines := [][2]string{
-		{"token", fmt.Sprintf("%s, %s", v.token.Key, v.token.Origin)},
-		{"asked", v.asked()},
-		{"because", v.why()},
+		{"token", fmt.Sprintf("%s, %s", v.Token.Key, v.Token.Origin)},
+		{"asked", v.Describe()},
+		{"because", v.Why()},
 	}
-	for _, limit := range v.notAsked() {
+	for _, limit := range v.Conditions() {
 		lines = append(lines, [2]string{"only", limit})
 	}
-	for _, near := range v.nearMisses() {
+	for _, near := range v.NearMisses() {
 		lines = append(lines, [2]string{"but", near})
 	}
-	if _, err := fmt.Fprintln(t.out, answer); err != nil {
+	if _, err := fmt.Fprintln(t.Out, answer); err != nil {
 		return err
 	}
 	for _, line := range lines {
-		if _, err := fmt.Fprintf(t.out, "  %-8s %s\n", line[0], oneLine(line[1])); err != nil {
+		if _, err := fmt.Fprintf(t.Out, "  %-8s %s\n", line[0], cli.OneLine(line[1])); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func newTokenWhoCan(t *cli.Terminal) *cobra.Command {
+	var i inquiry
+	cmd := &cobra.Command{
+		Use:   "who-can",
+		Short: "List the declared tokens that have a permission",
+		Long: `List the declared tokens that have a permission group on a zone, an account or
+the calling user, each with the line of the policy that allows it. The flags and
+the rules are those of seawall token explain.
+
+Exit codes: 0, also if no token has the permission; 1 no answer.`,
+		Example: `  seawall token who-can --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .
+  seawall token who-can --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --ip 192.0.2.7 --at now
+  seawall token who-can --group 4755a26eedb94da69e1066d98aa820be --account prod -o json | jq -r .tokens[].token`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			state, q, err := i.ask(cmd, t)
+			if err != nil {
+				return err
+			}
+			t.Hint(permission.UnknownGroup(q.Group, state))
+			able := []permission.Verdict{}
+			var undecided error
+			for _, token := range state.Tokens {
+				v := permission.Judge(token, q)
+				if err := v.Undecided(); err != nil {
+					undecided = setup.Explain(err)
+				} else if v.Allowed {
+					able = append(able, v)
+				}
+			}
+			if i.Output == "json" {
+				return cmp.Or(whoCanJSON(t, q, able), undecided)
+			}
+			return cmp.Or(whoCanText(t, q, able, len(state.Tokens)), undecided)
+		},
+	}
+	i.addTo(cmd)
+	return cmd
+}
+
+func whoCanText(t *cli.Terminal, q permission.Query, able []permission.Verdict, of int) error {
+	if len(able) == 0 {
+		_, err := fmt.Fprintf(t.Out, "none of %s may: %s\n", cli.Plural(of, "declared token", "declared tokens"), q.Describe())
+		return err
+	}
+	table := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	for _, v := range able {
+		only := ""
+		if limits := v.Conditions(); len(limits) > 0 {
+			only = "only " + strings.Join(limits, "; ")
+		}
+		fmt.Fprintln(table, strings.TrimRight(cli.OneLine(v.Token.Key)+"\t"+cli.OneLine(v.Why())+"\t"+cli.OneLine(only), "\t"))
+	}
+	return table.Flush()
+}
+
+func whoCanJSON(t *cli.Terminal, q permission.Query, able []permission.Verdict) error {
+	tokens := make([]permission.VerdictJSON, len(able))
+	for n, v := range able {
+		tokens[n] = v.JSON()
+	}
+	return t.JSON(struct {
+		Version  int                      `json:"version"`
+		Question permission.QueryJSON     `json:"question"`
+		Tokens   []permission.VerdictJSON `json:"tokens"`
+	}{permission.JSONVersion, q.JSON(), tokens})
 }

@@ -2,64 +2,24 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
-	tokens "github.com/seawall-dev/seawall/reconcile/token"
 )
 
-// These commands are a person's word to the ledger, about what only a person can
+// These commands record in the ledger what only a person can
 // know: the reference shows no way to list or read tokens.
 
-// onLedger opens the configured ledger, alone, for one command.
-func (t *terminal) onLedger(o options, do func(settings, *ledger.Ledger) error) error {
-	config, err := t.loadConfig(o.configFile())
-	if err != nil {
-		return err
-	}
-	s := settings{Config: config}
-	err = s.holdingLedger(func(memory *ledger.Ledger) error { return do(s, memory) })
-	if errors.Is(err, ledger.ErrHeld) {
-		return fail(err, "stop the daemon first: systemctl stop seawall; start it again afterwards")
-	}
-	return explain(err)
-}
-
-// holdingLedger opens the ledger and takes the lock of its tokens for as long as
-// do works.
-func (s settings) holdingLedger(do func(*ledger.Ledger) error) error {
-	owner, err := ownerOfState(s.StateDir)
-	if err != nil {
-		return err
-	}
-	memory, err := s.ledger(ledger.Open)
-	if err != nil {
-		return err
-	}
-	if err = memory.LockTokens(); err == nil {
-		err = tokens.QuarantineUnfinished(context.Background(), memory)
-	}
-	if err == nil {
-		err = do(memory)
-	}
-	return errors.Join(err, memory.Close(), owner.giveBack())
-}
-
-func addConfig(cmd *cobra.Command, o *options) {
-	cmd.Flags().StringVar(&o.config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+defaultConfig+")")
-	_ = cmd.MarkFlagFilename("config", "cue")
-}
-
-func newTokenInit(t *terminal) *cobra.Command {
-	var o options
+func newTokenInit(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Confirm that the ledger has all existing tokens",
@@ -71,21 +31,21 @@ Check the dashboard first. Record existing tokens with seawall token adopt.`,
 		Example: "  seawall token init",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.onLedger(o, func(s settings, memory *ledger.Ledger) error {
+			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
 				if err := memory.Init(cmd.Context(), memory.Binding); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(t.out, "tokens declared in %s may now be created on %s\n", s.Source.URL, s.Platform.BaseURL)
+				_, err := fmt.Fprintf(t.Out, "tokens declared in %s may now be created on %s\n", s.Source.URL, s.Platform.BaseURL)
 				return err
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	return cmd
 }
 
-func newTokenResolve(t *terminal) *cobra.Command {
-	var o options
+func newTokenResolve(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	var adopt string
 	var abandon, retry bool
 	cmd := &cobra.Command{
@@ -106,12 +66,12 @@ After --abandon or --retry the next run creates the token, if it is still declar
 			if err != nil {
 				return err
 			}
-			return t.onLedger(o, func(_ settings, memory *ledger.Ledger) error {
+			return setup.LockedLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				return memory.Resolve(cmd.Context(), args[0], word)
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	cmd.Flags().StringVar(&adopt, "adopt", "", "the token exists and has this `ID`")
 	cmd.Flags().BoolVar(&abandon, "abandon", false, "it existed, and you revoked it")
 	cmd.Flags().BoolVar(&retry, "retry", false, "nothing was created")
@@ -127,7 +87,7 @@ func resolution(adopt string, abandon, retry bool) (ledger.Resolution, error) {
 	}
 	switch {
 	case said != 1:
-		return ledger.Resolution{}, usage("give exactly one of --adopt ID, --abandon and --retry")
+		return ledger.Resolution{}, cli.Usage("give exactly one of --adopt ID, --abandon and --retry")
 	case abandon:
 		return ledger.Resolution{How: ledger.ByAbandoning}, nil
 	case retry:
@@ -137,8 +97,8 @@ func resolution(adopt string, abandon, retry bool) (ledger.Resolution, error) {
 	return ledger.Resolution{How: ledger.ByAdopting, ID: id}, err
 }
 
-func newTokenRevoked(t *terminal) *cobra.Command {
-	var o options
+func newTokenRevoked(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	cmd := &cobra.Command{
 		Use:     "revoked ID",
 		Short:   "Record that a token no longer exists",
@@ -146,17 +106,17 @@ func newTokenRevoked(t *terminal) *cobra.Command {
 		Example: "  seawall token revoked ed17574386854bf78a67040be0a770b0",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.onLedger(o, func(_ settings, memory *ledger.Ledger) error {
+			return setup.LockedLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				return memory.Revoked(cmd.Context(), edge.TokenID(args[0]))
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	return cmd
 }
 
-func newTokenList(t *terminal) *cobra.Command {
-	var o options
+func newTokenList(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show the tokens in the ledger",
@@ -164,25 +124,25 @@ func newTokenList(t *terminal) *cobra.Command {
 		Example: "  seawall token list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				live, err := memory.Tokens(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return t.listTokens(live)
+				return listTokens(t, live)
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	return cmd
 }
 
-func (t *terminal) listTokens(live diff.TokensLive) error {
+func listTokens(t *cli.Terminal, live diff.TokensLive) error {
 	if live.Unknown != "" {
-		fmt.Fprintf(t.err, "%s %s\n", t.red("warning:"), oneLine(live.Unknown))
-		t.hint(live.Hint)
+		fmt.Fprintf(t.Err, "%s %s\n", t.Red("warning:"), cli.OneLine(live.Unknown))
+		t.Hint(live.Hint)
 	}
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES")
 	for _, r := range live.Records {
 		secret := "-"
@@ -196,8 +156,8 @@ func (t *terminal) listTokens(live diff.TokensLive) error {
 		if id == "" {
 			id = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
-			cmp.Or(oneLine(r.Spec.ExpiresOn), "never"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", cli.OneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
+			cmp.Or(cli.OneLine(r.Spec.ExpiresOn), "never"))
 	}
 	return w.Flush()
 }

@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
 )
 
-func newValidate(t *terminal) *cobra.Command {
+func newValidate(t *cli.Terminal) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "validate [DIR]",
@@ -22,17 +24,17 @@ Exit codes: 0 valid, 1 not.`,
 		Example: "  seawall validate\n  seawall validate examples/fleet\n  seawall validate -o json . | jq .problems",
 		Args:    oneFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("--output", output, "text", "json"); err != nil {
+			if err := cli.OneOf("--output", output, "text", "json"); err != nil {
 				return err
 			}
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			folder := newFolder(dir)
-			show, wipe := t.progress()
+			folder := setup.NewFolder(dir)
+			show, wipe := t.Progress()
 			if show != nil {
-				folder.progress = func(done, total int) { show("evaluating folders", done, total) }
+				folder.Progress = func(done, total int) { show("evaluating folders", done, total) }
 			}
 			state, problems, err := folder.Compile(cmd.Context(), "")
 			wipe()
@@ -41,12 +43,12 @@ Exit codes: 0 valid, 1 not.`,
 			}
 			valid := len(desired.Errors(problems)) == 0
 			if output == "json" {
-				err = t.validationJSON(valid, problems)
+				err = validationJSON(t, valid, problems)
 			} else {
-				err = t.validationText(valid, problems, state)
+				err = validationText(t, valid, problems, state)
 			}
 			if err == nil && !valid {
-				return exitStatus(1)
+				return cli.ExitError(1)
 			}
 			return err
 		},
@@ -55,19 +57,19 @@ Exit codes: 0 valid, 1 not.`,
 	return cmd
 }
 
-func (t *terminal) validationText(valid bool, problems []desired.Problem, state desired.State) error {
-	t.problems(t.out, problems)
+func validationText(t *cli.Terminal, valid bool, problems []desired.Problem, state desired.State) error {
+	t.ShowProblems(t.Out, problems)
 	errs := len(desired.Errors(problems))
 	warnings := ""
 	if n := len(problems) - errs; n > 0 {
-		warnings = ", " + plural(n, "warning", "warnings")
+		warnings = ", " + cli.Plural(n, "warning", "warnings")
 	}
 	var err error
 	if valid {
-		_, err = fmt.Fprintf(t.out, "valid: %s, %s, %s%s\n", plural(state.Zones(), "zone", "zones"),
-			plural(state.Deployments(), "deployment", "deployments"), plural(len(state.Tokens), "token", "tokens"), warnings)
+		_, err = fmt.Fprintf(t.Out, "valid: %s, %s, %s%s\n", cli.Plural(state.Zones(), "zone", "zones"),
+			cli.Plural(state.Deployments(), "deployment", "deployments"), cli.Plural(len(state.Tokens), "token", "tokens"), warnings)
 	} else {
-		_, err = fmt.Fprintf(t.out, "not valid: %s%s\n", plural(errs, "error", "errors"), warnings)
+		_, err = fmt.Fprintf(t.Out, "not valid: %s%s\n", cli.Plural(errs, "error", "errors"), warnings)
 	}
 	return err
 }
@@ -75,7 +77,7 @@ func (t *terminal) validationText(valid bool, problems []desired.Problem, state 
 // validationVersion is the version of the JSON form of a validation.
 const validationVersion = 1
 
-func (t *terminal) validationJSON(valid bool, problems []desired.Problem) error {
+func validationJSON(t *cli.Terminal, valid bool, problems []desired.Problem) error {
 	type problem struct {
 		File    string `json:"file"`
 		Line    int    `json:"line"`
@@ -89,7 +91,7 @@ func (t *terminal) validationJSON(valid bool, problems []desired.Problem) error 
 	for i, p := range problems {
 		list[i] = problem{p.Origin.File, p.Origin.Line, p.Origin.Column, p.Path, p.Message, p.Hint, p.Warning}
 	}
-	encoder := json.NewEncoder(t.out)
+	encoder := json.NewEncoder(t.Out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(struct {

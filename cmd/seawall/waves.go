@@ -9,11 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
-func newWaves(t *terminal) *cobra.Command {
+func newWaves(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "waves",
 		Short: "Show the progress of a rollout, and resume it",
@@ -28,38 +30,38 @@ may be running.`,
 	return cmd
 }
 
-func newWavesShow(t *terminal) *cobra.Command {
-	var o options
+func newWavesShow(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	cmd := &cobra.Command{
 		Use:     "show",
 		Short:   "Show the progress of the current commit",
 		Example: "  seawall waves show",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.readingLedger(o, func(memory *ledger.Ledger) error {
+			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				record, err := memory.Restore(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return t.showWaves(record.Rollout)
+				return showWaves(t, record.Rollout)
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	return cmd
 }
 
-func (t *terminal) showWaves(o reconcile.Rollout) error {
+func showWaves(t *cli.Terminal, o reconcile.Rollout) error {
 	if len(o.Zones) == 0 {
-		_, err := fmt.Fprintln(t.out, "no rollout is in progress")
+		_, err := fmt.Fprintln(t.Out, "no rollout is in progress")
 		return err
 	}
-	fmt.Fprintf(t.out, "commit %s, wave %d open\n", oneLine(o.Commit[:min(len(o.Commit), 12)]), o.Wave)
+	fmt.Fprintf(t.Out, "commit %s, wave %d open\n", cli.OneLine(o.Commit[:min(len(o.Commit), 12)]), o.Wave)
 	if !o.Since.IsZero() {
-		fmt.Fprintf(t.out, "applied, and soaking since %s\n", o.Since.UTC().Format(time.RFC3339))
+		fmt.Fprintf(t.Out, "applied, and soaking since %s\n", o.Since.UTC().Format(time.RFC3339))
 	}
 	if o.Halted != "" {
-		fmt.Fprintf(t.out, "%s %s\n", t.red("halted:"), oneLine(o.Halted))
+		fmt.Fprintf(t.Out, "%s %s\n", t.Red("halted:"), cli.OneLine(o.Halted))
 	}
 	waves := map[int]map[reconcile.ZoneOutcome]int{}
 	for _, z := range o.Zones {
@@ -68,7 +70,7 @@ func (t *terminal) showWaves(o reconcile.Rollout) error {
 		}
 		waves[z.Wave][z.Outcome]++
 	}
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "WAVE\tWAITING\tDONE\tSKIPPED\tFAILED\tNOT KEPT\tACCEPTED")
 	for _, n := range slices.Sorted(maps.Keys(waves)) {
 		c := waves[n]
@@ -78,8 +80,8 @@ func (t *terminal) showWaves(o reconcile.Rollout) error {
 	return w.Flush()
 }
 
-func newWavesResume(t *terminal) *cobra.Command {
-	var o options
+func newWavesResume(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
 	cmd := &cobra.Command{
 		Use:   "resume",
 		Short: "Resume a halted rollout",
@@ -88,15 +90,15 @@ the next wave starts when the current one is done and its soak time is over.`,
 		Example: "  seawall waves resume",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.besideDaemon(o, func(_ settings, memory *ledger.Ledger) error {
+			return setup.WriteLedger(t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				halted, err := memory.Resume(cmd.Context())
 				if err == nil && !halted {
-					err = fail(fmt.Errorf("no rollout is halted"), "seawall waves show prints the progress")
+					err = cli.Fail(fmt.Errorf("no rollout is halted"), "seawall waves show prints the progress")
 				}
 				return err
 			})
 		},
 	}
-	addConfig(cmd, &o)
+	setup.AddConfig(cmd, &o)
 	return cmd
 }

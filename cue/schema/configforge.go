@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"cuelang.org/go/cue"
 )
@@ -16,7 +17,23 @@ type Forge struct {
 	Token     SecretRef
 	CAFile    string // absolute; empty for the system's authorities
 	Comment   bool
-	Approvers []string
+	Timeout   time.Duration // of the fetch of one pull request
+	Limits    FetchLimits   // of one pull request; Store is that of all
+	Approvers []Approver
+	Forks     Forks
+}
+
+// Approver is an account on a forge.
+type Approver struct {
+	Name string
+	ID   int64 // zero: not stated
+}
+
+// Forks says which pull requests from forks get a plan.
+type Forks struct {
+	Plans   string // auto, known or all
+	Label   string
+	PerHour int // plans for each author without write access
 }
 
 // Hook is a webhook.
@@ -25,7 +42,7 @@ type Hook struct {
 	Secret SecretRef
 }
 
-func (c *configReader) forge(v cue.Value) *Forge {
+func forge(v cue.Value) *Forge {
 	if !at(v, "forge").Exists() {
 		return nil
 	}
@@ -34,15 +51,32 @@ func (c *configReader) forge(v cue.Value) *Forge {
 		Kind:      text(v, "forge.kind"),
 		URL:       text(v, "forge.url"),
 		Project:   text(v, "forge.project"),
-		Token:     c.secret(v, "forge.token"),
+		Token:     secret(v, "forge.token"),
 		CAFile:    text(v, "forge.ca_file"),
 		Comment:   comment,
-		Approvers: texts(v, "forge.approvers"),
+		Timeout:   duration(v, "forge.timeout"),
+		Limits:    fetchLimits(v, "forge.limits"),
+		Approvers: approvers(v),
+		Forks:     Forks{text(v, "forge.forks.plans"), text(v, "forge.forks.label"), number(v, "forge.forks.per_hour")},
 	}
 }
 
+// approvers reads names, and accounts with an id.
+func approvers(v cue.Value) (list []Approver) {
+	elements, err := at(v, "forge.approvers").List()
+	for err == nil && elements.Next() {
+		element := elements.Value()
+		if name, err := element.String(); err == nil {
+			list = append(list, Approver{Name: name})
+			continue
+		}
+		list = append(list, Approver{text(element, "name"), int64(number(element, "id"))})
+	}
+	return list
+}
+
 // hooks reads the webhooks; nil where there is none.
-func (c *configReader) hooks(v cue.Value) map[string]Hook {
+func hooks(v cue.Value) map[string]Hook {
 	var hooks map[string]Hook
 	fields, _ := at(v, "hooks").Fields() // validated: a struct
 	for fields.Next() {
@@ -50,7 +84,7 @@ func (c *configReader) hooks(v cue.Value) map[string]Hook {
 			hooks = map[string]Hook{}
 		}
 		path := "hooks." + fields.Selector().String()
-		hooks[fields.Selector().Unquoted()] = Hook{text(v, path+".kind"), c.secret(v, path+".secret")}
+		hooks[fields.Selector().Unquoted()] = Hook{text(v, path+".kind"), secret(v, path+".secret")}
 	}
 	return hooks
 }
@@ -75,9 +109,9 @@ func (c *configReader) checkForge(config *Config) {
 	if !strings.HasPrefix(config.Source.Ref, "refs/heads/") {
 		c.problem("source.ref", fmt.Sprintf("%q is not a branch, but pull requests need a branch", config.Source.Ref), "follow a branch, or leave out forge")
 	}
-	for i, name := range f.Approvers {
-		if strings.HasPrefix(name, "@") {
-			c.problem(fmt.Sprintf("forge.approvers[%d]", i), fmt.Sprintf("%q is not the name of an account", name), "leave out the @; teams are not supported")
+	for i, approver := range f.Approvers {
+		if strings.HasPrefix(approver.Name, "@") {
+			c.problem(fmt.Sprintf("forge.approvers[%d]", i), fmt.Sprintf("%q is not the name of an account", approver.Name), "leave out the @; teams are not supported")
 		}
 	}
 }

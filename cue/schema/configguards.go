@@ -20,6 +20,8 @@ type Guards struct {
 	// Observe selects what is never written. Observing says that this is everything.
 	Observe   []Observe
 	Observing bool
+	// ApprovalsExpire is how long an approval counts that no rollout has begun on.
+	ApprovalsExpire time.Duration
 }
 
 // Observe selects the zones of an account, or of all, that have all of the labels.
@@ -68,15 +70,17 @@ type Wave struct {
 	FailedPercent  int
 }
 
-func (c *configReader) guards(v cue.Value) Guards {
-	g := Guards{Shrink: Shrink{number(v, "shrink.floor"), percent(v, "shrink.share")}}
-	c.each(v, "guards", func(name, path string) {
+func guards(v cue.Value) Guards {
+	g := Guards{
+		Shrink: Shrink{number(v, "shrink.floor"), percent(v, "shrink.share")}, ApprovalsExpire: duration(v, "approvals.expire"),
+	}
+	each(v, "guards", func(name, path string) {
 		g.Rules = append(g.Rules, Guard{
 			Name: name, Labels: labels(v, path), Approve: text(v, path+".approve"),
 			Changes: limit(v, path+".changes"), Weakening: limit(v, path+".weakening"),
 		})
 	})
-	c.each(v, "freezes", func(name, path string) {
+	each(v, "freezes", func(name, path string) {
 		override, _ := at(v, path+".override").Bool() // validated: a boolean
 		g.Freezes = append(g.Freezes, Freeze{
 			Name: name, Cron: text(v, path+".cron"), For: duration(v, path+`."for"`), Labels: labels(v, path),
@@ -96,7 +100,7 @@ func (c *configReader) guards(v cue.Value) Guards {
 }
 
 // each calls do for each member of a struct, in the order of their names.
-func (c *configReader) each(v cue.Value, path string, do func(name, path string)) {
+func each(v cue.Value, path string, do func(name, path string)) {
 	var names []string
 	fields, _ := at(v, path).Fields() // validated: a struct
 	for fields.Next() {

@@ -13,6 +13,7 @@ import (
 func TestGuards(t *testing.T) {
 	got, problems := schema.LoadConfig("c.cue", []byte(least+`
 schedule: timezone: "Europe/Berlin"
+approvals: expire: "36h"
 guards: {
 	"the fleet": {changes: {count: 100, share: "10%"}, weakening: {count: 0, floor: 2}}
 	gold: {labels: {tier: "gold", region: "eu"}, approve: "weakening", changes: share: "100%"}
@@ -30,6 +31,7 @@ waves: [{labels: tier: "canary", soak: "1h"}, {size: 5, soak: "30m", halt: {non_
 		t.Fatal(err)
 	}
 	want := schema.Guards{
+		ApprovalsExpire: 36 * time.Hour,
 		Rules: []schema.Guard{
 			{Name: "gold", Labels: map[string]string{"tier": "gold", "region": "eu"}, Approve: "weakening", Changes: &schema.Limit{Percent: new(100), Floor: 5}},
 			{Name: "the fleet", Changes: &schema.Limit{Count: new(100), Percent: new(10), Floor: 5}, Weakening: &schema.Limit{Count: new(0), Floor: 2}},

@@ -19,21 +19,23 @@ type configReader struct {
 func (c *configReader) read(v, plain cue.Value) Config {
 	c.plain = plain
 	config := Config{
-		Source:      c.source(v),
-		Platform:    c.platform(v),
-		Credentials: Credentials{Rulesets: c.secret(v, "credentials.rulesets"), Tokens: c.optionalSecret(v, "credentials.tokens")},
-		Tokens:      c.tokens(v),
+		Source:      source(v),
+		Platform:    platform(v),
+		Credentials: Credentials{Rulesets: secret(v, "credentials.rulesets"), Tokens: optionalSecret(v, "credentials.tokens")},
+		Tokens:      tokens(v, plain),
 		Schedule:    Schedule{Sync: text(v, "schedule.sync"), Sweep: text(v, "schedule.sweep")},
 		Budget:      Budget{Requests: number(v, "budget.requests"), Concurrency: number(v, "budget.concurrency")},
 		StateDir:    text(v, "state.dir"),
 		Seal:        Seal{text(v, "state.seal.key_file"), text(v, "state.seal.recipient")},
-		Sinks:       c.sinks(v),
-		Forge:       c.forge(v),
-		Hooks:       c.hooks(v),
+		Sinks:       sinks(v),
+		Forge:       forge(v),
+		Hooks:       hooks(v),
 		Listen:      text(v, "listen"),
-		Health:      c.health(v),
+		Web:         Web{texts(v, "web.hosts"), optionalSecret(v, "web.metrics_token")},
+		Health:      health(v),
 		Log:         Log{text(v, "log.format"), text(v, "log.level")},
-		Guards:      c.guards(v),
+		Guards:      guards(v),
+		Workers:     Workers{Sandbox: text(v, "workers.sandbox"), Memory: int64(number(v, "workers.memory"))},
 	}
 	config.History.Bytes = int64(number(v, "history.max_mib")) << 20
 	config.History.Keep, _ = time.ParseDuration(text(v, "history.keep"))
@@ -42,7 +44,7 @@ func (c *configReader) read(v, plain cue.Value) Config {
 	return config
 }
 
-func (c *configReader) platform(v cue.Value) Platform {
+func platform(v cue.Value) Platform {
 	return Platform{
 		BaseURL: text(v, "platform.base_url"), Vendor: text(v, "platform.vendor"), Profile: text(v, "platform.profile"),
 		ConditionKey: text(v, "platform.condition_key"),
@@ -52,46 +54,53 @@ func (c *configReader) platform(v cue.Value) Platform {
 // suffixToFind is the suffix by which a platform that lists its tokens is searched.
 const suffixToFind = " [{intent}]"
 
-func (c *configReader) tokens(v cue.Value) Tokens {
+func tokens(v, plain cue.Value) Tokens {
 	tokens := Tokens{NameSuffix: text(v, "tokens.name_suffix"), CreatingGroups: texts(v, "tokens.creating_groups")}
-	if !at(c.plain, "tokens.name_suffix").Exists() && c.platform(v).Extended() {
+	if !at(plain, "tokens.name_suffix").Exists() && platform(v).Extended() {
 		tokens.NameSuffix = suffixToFind
 	}
 	return tokens
 }
 
-func (c *configReader) source(v cue.Value) Source {
+func source(v cue.Value) Source {
 	shallow, _ := at(v, "source.shallow").Bool() // validated: concrete and boolean
 	return Source{
 		URL:     text(v, "source.url"),
 		Ref:     text(v, "source.ref"),
 		Path:    text(v, "source.path"),
-		Auth:    c.auth(v),
+		Auth:    auth(v),
 		Shallow: shallow,
-		Verify:  c.verify(v),
+		Verify:  verify(v),
 
 		IdleTimeout: duration(v, "source.idle_timeout"),
 		Timeout:     duration(v, "source.timeout"),
+		Limits:      fetchLimits(v, "source.limits"),
+		FastForward: text(v, "source.fast_forward"),
 	}
 }
 
-func (c *configReader) auth(v cue.Value) Auth {
-	auth := Auth{Token: c.optionalSecret(v, "source.auth.token")}
+func fetchLimits(v cue.Value, path string) FetchLimits {
+	bytes := func(name string) int64 { return int64(number(v, path+"."+name)) }
+	return FetchLimits{Pack: bytes("pack"), Object: bytes("object"), Objects: bytes("objects"), Unpacked: bytes("unpacked"), Store: bytes("store")}
+}
+
+func auth(v cue.Value) Auth {
+	auth := Auth{Token: optionalSecret(v, "source.auth.token")}
 	if at(v, "source.auth.basic").Exists() {
-		auth.Basic = &Basic{text(v, "source.auth.basic.username"), c.secret(v, "source.auth.basic.password")}
+		auth.Basic = &Basic{text(v, "source.auth.basic.username"), secret(v, "source.auth.basic.password")}
 	}
 	if at(v, "source.auth.ssh").Exists() {
 		auth.SSH = &SSH{
 			User:       text(v, "source.auth.ssh.user"),
-			Key:        c.secret(v, "source.auth.ssh.key"),
-			Passphrase: c.optionalSecret(v, "source.auth.ssh.passphrase"),
+			Key:        secret(v, "source.auth.ssh.key"),
+			Passphrase: optionalSecret(v, "source.auth.ssh.passphrase"),
 			KnownHosts: text(v, "source.auth.ssh.known_hosts"),
 		}
 	}
 	return auth
 }
 
-func (c *configReader) health(v cue.Value) Health {
+func health(v cue.Value) Health {
 	h := Health{SourceStale: duration(v, "health.source_stale"), Status: loopback("http://" + text(v, "listen"))}
 	if said := at(v, "health.status"); said.Exists() {
 		h.Status, _ = said.Bool() // validated: concrete and boolean
@@ -100,20 +109,18 @@ func (c *configReader) health(v cue.Value) Health {
 }
 
 // secret reads a reference; a plain path is one to a file.
-func (c *configReader) secret(v cue.Value, path string) SecretRef {
+func secret(v cue.Value, path string) SecretRef {
 	if at(v, path).IncompleteKind() == cue.StringKind {
 		return SecretRef{File: text(v, path)}
 	}
-	ref := SecretRef{File: text(v, path+".file"), Env: text(v, path+".env"), Systemd: text(v, path+".systemd")}
-	c.exactlyOne(path, []string{"file", "env", "systemd"}, []bool{ref.File != "", ref.Env != "", ref.Systemd != ""})
-	return ref
+	return SecretRef{File: text(v, path+".file"), Env: text(v, path+".env"), Systemd: text(v, path+".systemd")}
 }
 
-func (c *configReader) optionalSecret(v cue.Value, path string) *SecretRef {
+func optionalSecret(v cue.Value, path string) *SecretRef {
 	if !at(v, path).Exists() {
 		return nil
 	}
-	ref := c.secret(v, path)
+	ref := secret(v, path)
 	return &ref
 }
 

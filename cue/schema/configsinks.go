@@ -13,19 +13,19 @@ import (
 )
 
 // sinks reads the sinks; nil where there is none.
-func (c *configReader) sinks(v cue.Value) map[string]Sink {
+func sinks(v cue.Value) map[string]Sink {
 	var sinks map[string]Sink
 	fields, _ := at(v, "sinks").Fields() // validated: a struct
 	for fields.Next() {
 		if sinks == nil {
 			sinks = map[string]Sink{}
 		}
-		sinks[fields.Selector().Unquoted()] = c.sink(v, "sinks."+fields.Selector().String())
+		sinks[fields.Selector().Unquoted()] = sink(v, "sinks."+fields.Selector().String())
 	}
 	return sinks
 }
 
-func (c *configReader) sink(v cue.Value, path string) (s Sink) {
+func sink(v cue.Value, path string) (s Sink) {
 	if at(v, path+".file").Exists() {
 		s.File = &FileSink{text(v, path+".file.root")}
 	}
@@ -34,7 +34,7 @@ func (c *configReader) sink(v cue.Value, path string) (s Sink) {
 		_ = at(v, path+".exec.argv").Decode(&s.Exec.Argv) // validated: a list of texts
 	}
 	if path := path + ".vault"; at(v, path).Exists() {
-		s.Vault = c.vault(v, path)
+		s.Vault = vault(v, path)
 	}
 	if path := path + ".kubernetes"; at(v, path).Exists() {
 		s.Kubernetes = &KubernetesSink{
@@ -47,7 +47,7 @@ func (c *configReader) sink(v cue.Value, path string) (s Sink) {
 	return s
 }
 
-func (c *configReader) vault(v cue.Value, path string) *VaultSink {
+func vault(v cue.Value, path string) *VaultSink {
 	s := &VaultSink{
 		Address:   text(v, path+".address"),
 		Mount:     text(v, path+".mount"),
@@ -58,9 +58,9 @@ func (c *configReader) vault(v cue.Value, path string) *VaultSink {
 		Timeout:   duration(v, path+".timeout"),
 	}
 	path += ".auth"
-	s.Auth.Token = c.optionalSecret(v, path+".token")
+	s.Auth.Token = optionalSecret(v, path+".token")
 	if path := path + ".approle"; at(v, path).Exists() {
-		s.Auth.AppRole = &AppRole{text(v, path+".role_id"), c.secret(v, path+".secret_id"), text(v, path+".mount")}
+		s.Auth.AppRole = &AppRole{text(v, path+".role_id"), secret(v, path+".secret_id"), text(v, path+".mount")}
 	}
 	if path := path + ".kubernetes"; at(v, path).Exists() {
 		s.Auth.Kubernetes = &VaultKubernetes{text(v, path+".role"), text(v, path+".mount"), text(v, path+".jwt_file")}
@@ -73,13 +73,10 @@ func duration(v cue.Value, path string) time.Duration {
 	return d
 }
 
-// checkSinks: CUE does not compare paths and durations, and matchN names none of
-// the fields it counts.
+// checkSinks: CUE does not compare paths and durations.
 func (c *configReader) checkSinks(config *Config) {
 	for _, name := range slices.Sorted(maps.Keys(config.Sinks)) {
 		path, sink := cue.MakePath(cue.Str("sinks"), cue.Str(name)).String(), config.Sinks[name]
-		c.exactlyOne(path, []string{"file", "exec", "vault", "kubernetes"},
-			[]bool{sink.File != nil, sink.Exec != nil, sink.Vault != nil, sink.Kubernetes != nil})
 		if sink.File != nil {
 			c.checkRoot(path+".file.root", sink.File.Root, config)
 		}
@@ -108,8 +105,6 @@ func (c *configReader) checkVault(path string, s VaultSink) {
 	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		c.problem(path+".address", "must have neither user, query nor fragment", "")
 	}
-	a := s.Auth
-	c.exactlyOne(path+".auth", []string{"token", "approle", "kubernetes"}, []bool{a.Token != nil, a.AppRole != nil, a.Kubernetes != nil})
 }
 
 func (c *configReader) checkKubernetes(path string, s KubernetesSink) {

@@ -5,11 +5,7 @@ import "strings"
 // checkSeal: a message about a text that does not fit #Seal would repeat it, and
 // what stands there by mistake may be a secret key.
 func (c *configReader) checkSeal(config *Config) {
-	if !at(c.plain, "state.seal").Exists() {
-		return
-	}
 	seal := config.Seal
-	c.exactlyOne("state.seal", []string{"key_file", "recipient"}, []bool{seal.KeyFile != "", seal.Recipient != ""})
 	switch {
 	case strings.HasPrefix(strings.ToUpper(seal.Recipient), "AGE-SECRET-KEY-"):
 		c.problem("state.seal.recipient", "this is a secret key, not a recipient", "put it into a file of mode 0600, set key_file to that file, and make sure that this file was not read by others")

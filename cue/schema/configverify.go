@@ -10,14 +10,10 @@ type Verify struct {
 	Require string // head, tag or both
 }
 
-func (c *configReader) verify(v cue.Value) *Verify {
+func verify(v cue.Value) *Verify {
 	const path = "source.verify"
 	if !at(v, path).Exists() {
 		return nil
 	}
-	verify := &Verify{text(v, path+".openpgp"), text(v, path+".ssh"), text(v, path+".require")}
-	if verify.OpenPGP == "" && verify.SSH == "" {
-		c.problem(path, "names no keys, so every commit would be rejected", "set openpgp, ssh, or both to a file")
-	}
-	return verify
+	return &Verify{text(v, path+".openpgp"), text(v, path+".ssh"), text(v, path+".require")}
 }

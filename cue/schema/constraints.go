@@ -5,6 +5,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ import (
 // This file holds what #Config cannot say, each with the reason.
 
 func (c *configReader) check(config *Config, v cue.Value) {
+	for _, choice := range choices {
+		c.exactlyOne(c.plain, choice.place, choice.of)
+	}
 	c.checkSchedule(config)
 	c.checkBudget(config, v)
 	c.checkSource(config)
@@ -74,10 +78,10 @@ func (c *configReader) checkSource(config *Config) {
 	case scheme == "":
 		c.problem("source.url", fmt.Sprintf("%q is not a repository URL that Seawall supports", config.Source.URL), "https://…, ssh://… or user@host:path")
 	}
-	a := config.Source.Auth
-	if at(c.plain, "source.auth").Exists() {
-		c.exactlyOne("source.auth", []string{"token", "basic", "ssh"}, []bool{a.Token != nil, a.Basic != nil, a.SSH != nil})
+	if v := config.Source.Verify; v != nil && v.OpenPGP == "" && v.SSH == "" {
+		c.problem("source.verify", "names no keys, so every commit would be rejected", "set openpgp, ssh, or both to a file")
 	}
+	a := config.Source.Auth
 	switch {
 	case scheme == "ssh" && a.SSH == nil:
 		c.problem("source.url", "an SSH address needs source.auth.ssh", "give it a key and known_hosts")
@@ -133,20 +137,49 @@ func (c *configReader) checkAddresses(config *Config) {
 	}
 }
 
+// choices are the structs of which exactly one member is set, where they exist.
+// A place has * for any member.
+var choices = []struct{ place, of []string }{
+	{[]string{"source", "auth"}, []string{"token", "basic", "ssh"}},
+	{[]string{"state", "seal"}, []string{"key_file", "recipient"}},
+	{[]string{"sinks", "*"}, []string{"file", "exec", "vault", "kubernetes"}},
+	{[]string{"sinks", "*", "vault", "auth"}, []string{"token", "approle", "kubernetes"}},
+	{[]string{"credentials", "*"}, secretSources},
+	{[]string{"source", "auth", "token"}, secretSources},
+	{[]string{"source", "auth", "basic", "password"}, secretSources},
+	{[]string{"source", "auth", "ssh", "key"}, secretSources},
+	{[]string{"source", "auth", "ssh", "passphrase"}, secretSources},
+	{[]string{"forge", "token"}, secretSources},
+	{[]string{"hooks", "*", "secret"}, secretSources},
+	{[]string{"sinks", "*", "vault", "auth", "token"}, secretSources},
+	{[]string{"sinks", "*", "vault", "auth", "approle", "secret_id"}, secretSources},
+}
+
+var secretSources = []string{"file", "env", "systemd"}
+
 // exactlyOne: matchN of CUE names none of the fields it counts, and a
 // disjunction hides what is wrong inside one.
-func (c *configReader) exactlyOne(path string, names []string, set []bool) {
+func (c *configReader) exactlyOne(v cue.Value, place, of []string) {
+	fields, err := v.Fields() // of a text, which may stand for a file: an error
+	if err != nil {
+		return
+	}
 	n := 0
-	for _, s := range set {
-		if s {
+	for fields.Next() {
+		name := fields.Selector().Unquoted()
+		switch {
+		case len(place) > 0 && (place[0] == "*" || place[0] == name):
+			c.exactlyOne(fields.Value(), place[1:], of)
+		case len(place) == 0 && slices.Contains(of, name):
 			n++
 		}
 	}
-	list := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	list := strings.Join(of[:len(of)-1], ", ") + " and " + of[len(of)-1]
 	switch {
+	case len(place) > 0 || n == 1:
 	case n == 0:
-		c.problem(path, "needs one of "+list, "")
-	case n > 1:
-		c.problem(path, fmt.Sprintf("has %d of %s", n, list), "keep one of them")
+		c.problem(v.Path().String(), "needs one of "+list, "")
+	default:
+		c.problem(v.Path().String(), fmt.Sprintf("has %d of %s", n, list), "keep one of them")
 	}
 }

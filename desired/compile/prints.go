@@ -73,7 +73,7 @@ func field(sum io.Writer, texts ...string) {
 // what is sure to count before anything is read: the program that evaluates, the
 // folder's name and files, and those of the folders above with their cue.mod. What a
 // folder imports is not in it; so a unit that is found there holds only if
-// what it looked at is as it was, which [Prints.Agree] tells.
+// what it read is as it was, which [Prints.Agree] tells.
 func (p Prints) Address(program, dir string) string {
 	sum := sha256.New()
 	field(sum, program, path.Clean(dir))
@@ -98,8 +98,8 @@ func (p Prints) Of(folders []string) Prints {
 // Agree reports whether the folders of looked are in p as they are there, those
 // that are missing too.
 func (p Prints) Agree(looked Prints) bool {
-	for folder, print := range looked {
-		if p[folder] != print {
+	for folder, fingerprint := range looked {
+		if p[folder] != fingerprint {
 			return false
 		}
 	}

@@ -11,7 +11,7 @@ import (
 const maxTold = 50
 
 // told prepares problems for a person. Folders inherit files, and many zones
-// share a template: one mistake is told once, with the number of further
+// share a template: one mistake is reported once, with the number of further
 // places it shows in. What is beyond the bound is counted.
 func told(problems []desired.Problem) []desired.Problem {
 	type mistake struct {

@@ -3,8 +3,10 @@ package gitrepo
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
+
+	"github.com/seawall-dev/seawall/desired/failure"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 )
 
 // Kind is what went wrong, as far as a program acts on it. A Kind is an error
@@ -26,9 +28,9 @@ const (
 	ErrTooLarge     Kind = "it is over a bound"
 	ErrStore        Kind = "the local store failed"
 	ErrFull         Kind = "the disk is full"
-	ErrUnsigned     Kind = "it is not signed"
-	ErrUntrusted    Kind = "its signature is not accepted"
-	ErrTrust        Kind = "the keys to trust cannot be used"
+	ErrUnsigned          = Kind(signature.ErrUnsigned)
+	ErrUntrusted         = Kind(signature.ErrUntrusted)
+	ErrTrust             = Kind(signature.ErrTrust)
 )
 
 func (k Kind) Error() string { return string(k) }
@@ -38,41 +40,8 @@ func (k Kind) Is(target error) bool {
 	return k == ErrFull && (target == syscall.ENOSPC || target == ErrStore)
 }
 
-// Error is a failure told for a person. All exported fields are plain text
-// without credentials, so an Error survives the way through a pipe as JSON and
-// still answers [errors.Is] for its Kind. Where a context ended, it answers
-// for the context's error too, on the near side of a pipe.
-type Error struct {
-	Kind   Kind   `json:"kind"`
-	Doing  string `json:"doing"`            // "fetching https://git.example/edge.git main"
-	Reason string `json:"reason,omitempty"` // what the other side said
-	Hint   string `json:"hint,omitempty"`   // what to try
-
-	cause error
-}
-
-// Error is one line, without the hint.
-func (e *Error) Error() string {
-	parts := make([]string, 0, 3)
-	for _, s := range []string{e.Doing, string(e.Kind), e.Reason} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, ": ")
-}
-
-// Unwrap returns the kind and, where there is one, the context's error or the
-// store's.
-func (e *Error) Unwrap() []error {
-	if e.cause != nil {
-		return []error{e.Kind, e.cause}
-	}
-	return []error{e.Kind}
-}
-
-// Cause is the same text for the same cause, for logs: the kind.
-func (e *Error) Cause() string { return string(e.Kind) }
+// Error is a failure of this package. Its texts hold no credential.
+type Error = failure.Error[Kind]
 
 func storeError(doing string, err error) error {
 	var known *Error

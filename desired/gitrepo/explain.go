@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"context"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,15 +21,16 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/packbound"
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/transfer"
+	"github.com/seawall-dev/seawall/edge"
 )
 
-// overTime is a fetch that took longer than its source allows.
-type overTime struct{ bound time.Duration }
+// timeoutError is a fetch that took longer than its source allows.
+type timeoutError struct{ bound time.Duration }
 
-func (e *overTime) Error() string { return fmt.Sprintf("it took longer than %s", e.bound) }
+func (e *timeoutError) Error() string { return fmt.Sprintf("it took longer than %s", e.bound) }
 
 // Is makes it a deadline's error.
-func (e *overTime) Is(target error) bool { return target == context.DeadlineExceeded }
+func (e *timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // errSilent is a server that sent nothing for too long.
 var errSilent = errors.New("the server is silent")
@@ -40,20 +40,19 @@ func (s Source) bounded(ctx context.Context) (context.Context, context.CancelFun
 	if s.Timeout == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, s.Timeout, &overTime{s.Timeout})
+	return context.WithTimeoutCause(ctx, s.Timeout, &timeoutError{s.Timeout})
 }
 
 // explain turns go-git's error into one that a person can act on. What the
 // server said is quoted without the credential, which some servers echo.
 func (f *fetch) explain(ctx context.Context, err error) error {
 	var known *Error
-	if errors.As(err, &known) {
+	if err = opened(err); errors.As(err, &known) {
 		return err
 	}
 	if ctx.Err() != nil {
-		err = context.Cause(ctx) // whatever it looks like from where it struck
+		err = opened(context.Cause(ctx)) // whatever it looks like from where it struck
 	}
-	err = opened(err)
 	if isLocal(err) {
 		return storeError("writing", err)
 	}
@@ -63,7 +62,7 @@ func (f *fetch) explain(ctx context.Context, err error) error {
 		e.Reason = firstLine(f.scrub(err.Error())) // cutting first could leave half a secret
 	}
 	if isContext(err) {
-		e.cause = err
+		e.From = err
 	}
 	return e
 }
@@ -94,16 +93,16 @@ func isContext(err error) bool {
 }
 
 func (f *fetch) classify(err error) *Error {
-	var over *overTime
+	var over *timeoutError
 	var silence *transfer.SilenceError
 	var bound *packbound.Error
 	switch {
 	case errors.As(err, &over):
 		return &Error{Kind: ErrFetch, Reason: over.Error(), Hint: "raise source.timeout for a large repository or a slow connection"}
 	case errors.As(err, &silence):
-		return &Error{Kind: ErrUnreachable, cause: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that answers slowly"}
+		return &Error{Kind: ErrUnreachable, From: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that answers slowly"}
 	case errors.As(err, &bound):
-		return tooLarge(bound)
+		return f.limits.tooLarge(bound)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Kind: ErrUnreachable, Reason: "it did not answer in time", Hint: "check the host, the port and the network"}
 	case errors.Is(err, context.Canceled):
@@ -171,31 +170,9 @@ func classifyNetwork(err error) *Error {
 	return &Error{Kind: ErrFetch, Hint: "try git fetch with the same URL by hand"}
 }
 
-// scrub removes the credential from text, in the forms in which it travels.
+// scrub removes credentials from text, and what the address may hold of one.
 func (f *fetch) scrub(text string) string {
-	for _, secret := range f.source.Auth.traces() {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "[secret]")
-		}
-	}
-	return strings.ReplaceAll(text, f.source.URL, f.address.display)
-}
-
-func (a Auth) traces() []string {
-	var out []string
-	pair := func(user, password string) {
-		if password != "" {
-			out = append(out, base64.StdEncoding.EncodeToString([]byte(user+":"+password)), password)
-		}
-	}
-	pair(tokenUser, a.Token.Reveal())
-	if a.Basic != nil {
-		pair(a.Basic.Username, a.Basic.Password.Reveal())
-	}
-	if a.SSH != nil {
-		out = append(out, a.SSH.Key.Reveal(), a.SSH.Passphrase.Reveal())
-	}
-	return out
+	return edge.Redact(strings.ReplaceAll(text, f.source.URL, f.address.display))
 }
 
 // firstLine cuts what may be a whole page of HTML.

@@ -30,6 +30,7 @@
 package gitrepo
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,6 +45,8 @@ import (
 
 	git "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
 )
 
 // The references of the store. What they reach survives compaction.
@@ -90,6 +93,10 @@ func Open(dir string) (*Repo, error) {
 	return r, r.prepare()
 }
 
+// Reader returns the store in dir for reading alone: it makes nothing, and writes no file
+// but [Suspects]. Where there is no store, each method fails.
+func Reader(dir string) *Repo { return &Repo{dir} }
+
 // prepare makes the store where there is none. It holds the lock, so that two
 // processes starting at once do not both write it.
 func (r *Repo) prepare() error {
@@ -98,17 +105,17 @@ func (r *Repo) prepare() error {
 	}
 	_, err := git.Open(openStorage(r.dir), nil)
 	if err == nil {
-		err = r.checkHead()
+		err = checkHead(r.dir)
 	}
 	if err == nil {
 		return nil
 	}
-	if _, ok := damageOr(err).(*Error); ok {
+	if damaged := (*Error)(nil); errors.As(damageOr(err), &damaged) {
 		return storeError("opening", err)
 	}
 	// A crash between creation and HEAD leaves parts of a store behind; anything
 	// else is someone's data.
-	name, err := r.foreign()
+	name, err := foreign(r.dir)
 	switch {
 	case err != nil:
 		return storeError("opening", err)
@@ -124,10 +131,10 @@ func (r *Repo) prepare() error {
 
 // checkHead: the library takes any text in HEAD for a commit's, other tools for
 // the sign that this is no repository at all.
-func (r *Repo) checkHead() error {
-	text, err := os.ReadFile(filepath.Join(r.dir, "HEAD"))
+func checkHead(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, "HEAD"))
 	if err == nil && !strings.HasPrefix(string(text), "ref: refs/") {
-		err = damaged("HEAD cannot be read")
+		err = integrity.Damaged("HEAD cannot be read")
 	}
 	return err
 }
@@ -140,7 +147,7 @@ func (r *Repo) init() error {
 			return storeError("creating", err)
 		}
 	}
-	if _, err := git.Init(openStorage(r.dir), nil); err != nil && err != git.ErrRepositoryAlreadyExists {
+	if _, err := git.Init(openStorage(r.dir), nil); err != nil && !errors.Is(err, git.ErrRepositoryAlreadyExists) {
 		return storeError("creating", err)
 	}
 	return nil

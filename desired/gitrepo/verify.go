@@ -1,22 +1,19 @@
 package gitrepo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-)
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 
-// Trust names the files of keys whose signatures count. They are read at each
-// verification, so a key is added or taken back by writing a file. At least one
-// is given.
-type Trust struct {
-	// OpenPGP is a file of armored public keys, one block or several.
-	OpenPGP string `json:"openpgp,omitempty"`
-	// SSH is a file of allowed signers, in the form of ssh-keygen(1).
-	SSH string `json:"ssh,omitempty"`
-}
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+)
 
 // Require says which signatures a commit needs.
 type Require string
@@ -30,7 +27,7 @@ const (
 
 // Policy is what a commit must show before it is acted on.
 type Policy struct {
-	Trust
+	signature.Trust
 	Require Require `json:"require,omitempty"` // zero is RequireHead
 	// Ref is the ref that is followed. Where it is a tag (refs/tags/…), that tag
 	// alone counts, under its own name; otherwise any tag of the commit does.
@@ -40,128 +37,142 @@ type Policy struct {
 // Tags reports whether the policy needs [Source.Tags].
 func (p Policy) Tags() bool { return p.Require == RequireTag || p.Require == RequireBoth }
 
-// SignatureKind is how something was signed.
-type SignatureKind string
-
-// The kinds of signatures that are understood.
-const (
-	SignedOpenPGP SignatureKind = "openpgp"
-	SignedSSH     SignatureKind = "ssh"
-)
-
-// Signer is who signed, as the trusted keys tell it: nothing of it is taken
-// from the repository.
-type Signer struct {
-	Kind SignatureKind `json:"kind"`
-	// Fingerprint is that of the OpenPGP primary key in capital hexadecimal
-	// digits, or of the SSH key in OpenSSH's form, SHA256:….
-	Fingerprint string `json:"fingerprint"`
-	// Principal is the primary user id of an OpenPGP key, or the list of
-	// principals of an SSH key as its line has it, which may hold patterns.
-	Principal string `json:"principal,omitempty"`
+// Accept is [Source.Accept] for commits that this policy wants to be signed; nil where
+// only tags count, which come after the commit. The files of keys are read when a commit
+// is judged. Its errors are those of [Repo.Verify], which is to be asked all the same.
+func (p Policy) Accept(now time.Time) func(raw []byte) error {
+	if p.Require == RequireTag {
+		return nil
+	}
+	return func(raw []byte) error {
+		keys, err := p.Read()
+		if err != nil {
+			return refused("", err)
+		}
+		signed, err := signature.ReadCommit(raw)
+		if err == nil {
+			_, err = keys.Verify(signed, now)
+		}
+		if err != nil {
+			return refused(fmt.Sprintf("verifying commit %.12s", plumbing.ComputeHash(plumbing.CommitObject, raw)), err)
+		}
+		return nil
+	}
 }
 
 // Verify checks a commit against a policy. Keys must be valid at now, whatever
-// time a signature claims: whoever has stolen an expired key can claim any.
+// time a signature claims.
 //
 // It returns [ErrUnsigned] and [ErrUntrusted] for what the commit lacks,
 // [ErrTrust] where the files of keys cannot be used, whatever the commit shows,
 // and [ErrNoCommit].
 func (r *Repo) Verify(commit string, p Policy, now time.Time) error {
-	keys, err := p.read()
+	keys, err := p.Read()
 	if err != nil {
-		return err
+		return refused("", err)
 	}
+	st := openStorage(r.dir)
 	if p.Require != RequireTag {
-		if _, err := r.signer(commit, keys, now); err != nil {
+		if _, err := signer(st, commit, keys, now); err != nil {
 			return err
 		}
 	}
 	if p.Tags() {
-		return r.verifyTags(commit, p.Ref, keys, now)
+		return verifyTags(st, commit, p.Ref, keys, now)
 	}
 	return nil
 }
 
 // Signer returns who signed a commit, by a key that is trusted and valid as for
 // [Repo.Verify], with the errors of that.
-func (r *Repo) Signer(commit string, trust Trust, now time.Time) (Signer, error) {
-	keys, err := trust.read()
+func (r *Repo) Signer(commit string, trust signature.Trust, now time.Time) (signature.Signer, error) {
+	keys, err := trust.Read()
 	if err != nil {
-		return Signer{}, err
+		return signature.Signer{}, refused("", err)
 	}
-	return r.signer(commit, keys, now)
+	return signer(openStorage(r.dir), commit, keys, now)
 }
 
-func (r *Repo) signer(commit string, keys trusted, now time.Time) (Signer, error) {
-	st := openStorage(r.dir)
+func signer(st *filesystem.Storage, commit string, keys signature.Keys, now time.Time) (signature.Signer, error) {
 	found, err := findCommit(st, commit)
 	if err != nil {
-		return Signer{}, err
+		return signature.Signer{}, err
 	}
-	doing := fmt.Sprintf("verifying commit %.12s", commit)
-	raw, err := rawObject(st, plumbing.CommitObject, found.Hash)
+	who, err := signerOf(st, found, keys, now)
 	if err != nil {
-		return Signer{}, refused(doing, err)
-	}
-	object, err := splitCommit(raw)
-	if err == nil {
-		err = object.agrees(found)
-	}
-	if err != nil {
-		return Signer{}, refused(doing, err)
-	}
-	who, err := keys.verify(object, now)
-	if err != nil {
-		return Signer{}, refused(doing, err)
+		return signature.Signer{}, refused(fmt.Sprintf("verifying commit %.12s", commit), err)
 	}
 	return who, nil
 }
 
-// refusal says why a signature does not count, for [refused].
-type refusal struct {
-	kind         Kind
-	reason, hint string
+func signerOf(st *filesystem.Storage, commit *object.Commit, keys signature.Keys, now time.Time) (who signature.Signer, err error) {
+	raw, err := rawObject(st, plumbing.CommitObject, commit.Hash)
+	if err != nil {
+		return who, err
+	}
+	signed, err := signature.ReadCommit(raw)
+	if err == nil {
+		err = agrees(signed, commit)
+	}
+	if err != nil {
+		return who, err
+	}
+	return keys.Verify(signed, now)
 }
 
-func (r *refusal) Error() string { return r.reason }
+// agrees makes sure that the commit that is compiled is the one that is verified.
+func agrees(signed signature.Object, c *object.Commit) error {
+	parents := make([]string, len(c.ParentHashes))
+	for i, p := range c.ParentHashes {
+		parents[i] = p.String()
+	}
+	if c.TreeHash.String() != signed.Target || !slices.Equal(parents, signed.Parents) {
+		return untrusted("it was not created by git, or was changed afterwards: find out why, and sign it again", "its headers can be read in two ways")
+	}
+	return nil
+}
+
+// maxSigned bounds an object that is verified, in bytes.
+const maxSigned = 4 << 20
+
+// rawObject returns an object as it is stored, and makes sure that it is the
+// one that the hash names.
+func rawObject(st *filesystem.Storage, kind plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
+	o, err := st.EncodedObject(kind, hash)
+	if err != nil {
+		return nil, err
+	}
+	if o.Size() > maxSigned {
+		return nil, untrusted("", "it is %s, over the bound of %s", size(o.Size()), size(maxSigned))
+	}
+	in, err := o.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	raw, err := io.ReadAll(io.LimitReader(in, maxSigned+1))
+	if err != nil {
+		return nil, err
+	}
+	if plumbing.ComputeHash(kind, raw) != hash {
+		return nil, errors.New("an object is not what its hash says")
+	}
+	return raw, nil
+}
 
 func untrusted(hint, format string, args ...any) error {
-	return &refusal{ErrUntrusted, fmt.Sprintf(format, args...), hint}
+	return &Error{Kind: ErrUntrusted, Reason: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// refused is the error for a person of what was found.
+// refused is the error for people of what was found.
 func refused(doing string, err error) error {
-	var why *refusal
-	if errors.As(err, &why) {
-		return &Error{Kind: why.kind, Doing: doing, Reason: why.reason, Hint: why.hint}
+	var why *signature.Error
+	var own *Error
+	switch {
+	case errors.As(err, &why):
+		return &Error{Kind: Kind(why.Kind), Doing: cmp.Or(why.Doing, doing), Reason: why.Reason, Hint: why.Hint}
+	case errors.As(err, &own) && own.Doing == "":
+		return &Error{Kind: own.Kind, Doing: doing, Reason: own.Reason, Hint: own.Hint}
 	}
 	return storeError(doing+" in", err)
-}
-
-const (
-	signHint    = "sign it with a trusted key (git commit --amend -S), or push a signed commit on top"
-	trustHint   = "sign it with a trusted key, or add the key to the file after you have compared its fingerprint"
-	expiredHint = "push a commit signed with a valid key on top, or update the file of keys"
-	brokenHint  = "it was not created by git, or was changed afterwards: find out why, and sign it again"
-)
-
-// clockSkew is how far the clock of who signs may be ahead.
-const clockSkew = 10 * time.Minute
-
-// verify checks one object's signature.
-func (k trusted) verify(o signedObject, now time.Time) (Signer, error) {
-	if o.when.After(now.Add(clockSkew)) {
-		return Signer{}, untrusted("check the clocks", "it claims a time in the future, %s", o.when.UTC().Format(time.RFC3339))
-	}
-	switch kindOf(o.signature) {
-	case SignedOpenPGP:
-		return k.verifyOpenPGP(o, now)
-	case SignedSSH:
-		return k.verifySSH(o, now)
-	}
-	if len(o.signature) == 0 {
-		return Signer{}, &refusal{ErrUnsigned, "", signHint}
-	}
-	return Signer{}, untrusted("sign with OpenPGP or SSH", "its signature has an unknown format")
 }

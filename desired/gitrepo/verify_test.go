@@ -18,6 +18,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 )
 
 // today is when the tests of this file take place.
@@ -131,7 +132,7 @@ func TestVerifyCommits(t *testing.T) {
 	u.Commit("a.cue", "a: 1\n")
 	ada, eve := pgpKey(t, "ada"), pgpKey(t, "eve")
 	adaSSH, eveSSH, bobSSH, annSSH := sshKey(t), sshKey(t), sshKey(t), sshKey(t)
-	trust := gitrepo.Trust{
+	trust := signature.Trust{
 		OpenPGP: file(t, public(t, pgpKey(t, "bob"), ada)),
 		SSH: file(t, "# people\n\nada@example.com "+authorized(adaSSH)+" of Ada\n"+
 			`bob valid-after="202606011130Z",valid-before="20260701Z" `+authorized(bobSSH)+"\n"+
@@ -208,13 +209,13 @@ func TestSigner(t *testing.T) {
 	u.Commit("a.cue", "a: 1\n")
 	plain := payload(u, "By Mallory <mallory@example.com>\n")
 	ada, adaSSH := pgpKey(t, "ada"), sshKey(t)
-	trust := gitrepo.Trust{OpenPGP: file(t, public(t, ada)), SSH: file(t, "ada@example.com,ada "+authorized(adaSSH))}
+	trust := signature.Trust{OpenPGP: file(t, public(t, ada)), SSH: file(t, "ada@example.com,ada "+authorized(adaSSH))}
 	for _, test := range []struct {
 		by   signer
-		want gitrepo.Signer
+		want signature.Signer
 	}{
-		{byPGP(t, ada), gitrepo.Signer{Kind: "openpgp", Fingerprint: fmt.Sprintf("%X", ada.PrimaryKey.Fingerprint), Principal: "ada <ada@example.com>"}},
-		{bySSH(t, adaSSH, "git", "sha512"), gitrepo.Signer{Kind: "ssh", Fingerprint: ssh.FingerprintSHA256(adaSSH.PublicKey()), Principal: "ada@example.com,ada"}},
+		{byPGP(t, ada), signature.Signer{Form: "openpgp", Fingerprint: fmt.Sprintf("%X", ada.PrimaryKey.Fingerprint), Principal: "ada <ada@example.com>"}},
+		{bySSH(t, adaSSH, "git", "sha512"), signature.Signer{Form: "ssh", Fingerprint: ssh.FingerprintSHA256(adaSSH.PublicKey()), Principal: "ada@example.com,ada"}},
 	} {
 		commit := stored(t, u, "commit", signed(plain, test.by))
 		got, err := bring(t, u, commit).Signer(commit, trust, today)
@@ -244,7 +245,7 @@ func TestVerifyKeysOverTime(t *testing.T) {
 	stolen := byPGP(t, revoked)(plain)
 	revoke(t, revoked, packet.KeyCompromised)
 	revoke(t, retired, packet.KeyRetired)
-	trust := gitrepo.Trust{OpenPGP: file(t, public(t, expired, ending, young, revoked, retired, weak, short))}
+	trust := signature.Trust{OpenPGP: file(t, public(t, expired, ending, young, revoked, retired, weak, short))}
 	brief := func(c *packet.Config) { c.SigLifetimeSecs = 60 }
 	for _, test := range []struct {
 		name, signature, say string
@@ -299,22 +300,22 @@ func TestVerifyNeedsItsFiles(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name  string
-		trust gitrepo.Trust
+		trust signature.Trust
 		say   string
 	}{
-		{"no file named", gitrepo.Trust{}, "names no file"},
-		{"missing", gitrepo.Trust{OpenPGP: "/nowhere/keys.asc"}, "reading /nowhere/keys.asc: the keys to trust cannot be used: no such file"},
-		{"missing, of the other kind", gitrepo.Trust{OpenPGP: file(t, keys), SSH: "/nowhere/signers"}, "no such file"},
-		{"a folder", gitrepo.Trust{OpenPGP: t.TempDir()}, "directory"},
-		{"empty", gitrepo.Trust{OpenPGP: file(t, "")}, "it holds no key"},
-		{"only words", gitrepo.Trust{OpenPGP: file(t, "keys will follow\n")}, "it holds no key"},
-		{"cut off", gitrepo.Trust{OpenPGP: file(t, keys+keys[:len(keys)/2])}, "block 2"},
-		{"private", gitrepo.Trust{OpenPGP: file(t, armored(t, openpgp.PrivateKeyType, private.Bytes()))}, "PRIVATE"},
-		{"private in disguise", gitrepo.Trust{OpenPGP: file(t, armored(t, openpgp.PublicKeyType, private.Bytes()))}, "private key"},
-		{"empty signers", gitrepo.Trust{OpenPGP: file(t, keys), SSH: file(t, "\n# nobody\n")}, "it holds no key"},
-		{"bad line", gitrepo.Trust{OpenPGP: file(t, keys), SSH: file(t, signers+"\nada nonsense\n")}, "line 2"},
-		{"too large", gitrepo.Trust{OpenPGP: file(t, keys+strings.Repeat(" ", 5<<20))}, "over the bound"},
-		{"the other kind alone", gitrepo.Trust{SSH: file(t, signers)}, "no keys are trusted"},
+		{"no file named", signature.Trust{}, "names no file"},
+		{"missing", signature.Trust{OpenPGP: "/nowhere/keys.asc"}, "reading /nowhere/keys.asc: the keys to trust cannot be used: no such file"},
+		{"missing, of the other kind", signature.Trust{OpenPGP: file(t, keys), SSH: "/nowhere/signers"}, "no such file"},
+		{"a folder", signature.Trust{OpenPGP: t.TempDir()}, "directory"},
+		{"empty", signature.Trust{OpenPGP: file(t, "")}, "it holds no key"},
+		{"only words", signature.Trust{OpenPGP: file(t, "keys will follow\n")}, "it holds no key"},
+		{"cut off", signature.Trust{OpenPGP: file(t, keys+keys[:len(keys)/2])}, "block 2"},
+		{"private", signature.Trust{OpenPGP: file(t, armored(t, openpgp.PrivateKeyType, private.Bytes()))}, "PRIVATE"},
+		{"private in disguise", signature.Trust{OpenPGP: file(t, armored(t, openpgp.PublicKeyType, private.Bytes()))}, "private key"},
+		{"empty signers", signature.Trust{OpenPGP: file(t, keys), SSH: file(t, "\n# nobody\n")}, "it holds no key"},
+		{"bad line", signature.Trust{OpenPGP: file(t, keys), SSH: file(t, signers+"\nada nonsense\n")}, "line 2"},
+		{"too large", signature.Trust{OpenPGP: file(t, keys+strings.Repeat(" ", 5<<20))}, "over the bound"},
+		{"the other kind alone", signature.Trust{SSH: file(t, signers)}, "no keys are trusted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := r.Verify(commit, gitrepo.Policy{Trust: test.trust}, today)
@@ -327,7 +328,7 @@ func TestVerifyNeedsItsFiles(t *testing.T) {
 	}
 	// The file is read each time.
 	rotated := file(t, public(t, pgpKey(t, "bob")))
-	policy := gitrepo.Policy{Trust: gitrepo.Trust{OpenPGP: rotated}}
+	policy := gitrepo.Policy{Trust: signature.Trust{OpenPGP: rotated}}
 	wantError(t, r.Verify(commit, policy, today), gitrepo.ErrUntrusted, "not trusted")
 	if err := os.WriteFile(rotated, []byte(keys), 0o600); err != nil {
 		t.Fatal(err)

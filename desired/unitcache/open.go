@@ -14,8 +14,8 @@ const private fs.FileMode = 0o700
 
 // Open opens the cache below a state folder, at cache/units, and makes that where
 // it is missing. The Cache it returns works in any case: the error says why it
-// keeps nothing on disk. That is so where the folder is somebody else's or a
-// symbolic link, or where the state folder is somebody else's, who
+// keeps nothing on disk. That is so where the folder is someone else's or a
+// symbolic link, or where the state folder is someone else's, who
 // could then not use what is made there. A folder of our own that others may
 // write to is closed to them and emptied.
 func Open(state string) (*Cache, error) {

@@ -18,7 +18,7 @@ import (
 // holds three lines:
 //
 //	seawall unit 1 CHECKSUM     SHA-256 of the address and of all that follows
-//	{"teams/a":"5d2c…",…}       the fingerprints of the folders that were looked at
+//	{"teams/a":"5d2c…",…}       the fingerprints of the folders that were read
 //	{"Dir":"teams/a",…}         the unit
 //
 // The checksum tells damage, and files under another's name; it does not keep

@@ -13,7 +13,7 @@ import (
 const (
 	usedAgain = 24 * time.Hour      // a use within it is not noted again
 	unused    = 30 * 24 * time.Hour // after it, a unit is dropped
-	abandoned = time.Hour           // after it, nobody is still writing a file
+	abandoned = time.Hour           // after it, no one is still writing a file
 	mostBytes = 256 << 20           // of all files; the longest unused are dropped first
 )
 

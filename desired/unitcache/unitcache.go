@@ -5,14 +5,14 @@
 //	units, count, err := cache.Units(order, evaluate)
 //
 // A unit is found by an address, [compile.Prints.Address], and taken only if
-// every folder that its evaluation looked at is as it was then: the folder
+// every folder that its evaluation read is as it was then: the folder
 // itself, those above it, what it imports, and what was looked for in vain. So
 // the cache knows nothing of CUE, and what CUE may come to look at needs no change
 // here. The address holds the program's own identity: another build, and with
 // it another schema or another CUE, finds nothing.
 //
 // In memory are the units of the last commit. On disk, each in a file of its
-// own, are those of many commits, of branches and pull requests alike: nobody can
+// own, are those of many commits, of branches and pull requests alike: no one can
 // put a wrong one there by pushing, since what an address and its fingerprints
 // stand for is evaluated alike whoever pushed it. Files come and go whole, bear a
 // checksum, and may be lost at any time; whatever is wrong with one, its folder is
@@ -52,7 +52,7 @@ type Order struct {
 	Folders []string       // the units wanted, as [compile.Folders] lists them
 	Now     time.Time
 	Most    int64 // bound of all units together, in bytes of JSON; 0 for none
-	// Beside leaves the memory as it is: what is looked at in passing does not
+	// Beside leaves the memory as it is: what is read in passing does not
 	// drive out the units of the branch.
 	Beside bool
 }

@@ -21,14 +21,14 @@
 //
 //   - A permission group counts only for targets of a resource type that it is
 //     scoped for. Scopes are known where the platform filled them in; a group
-//     whose scopes nobody knows counts for every type.
+//     whose scopes no one knows counts for every type.
 //   - The reference lists "one account" and "all zones in one account" as two
 //     forms of the same key, and zone as a type of its own. So "*" on an account,
 //     or on all accounts, is the account itself and none of its zones, and the
 //     nested form is the zones and not the account. It holds for both effects.
 //   - What only the platform can read (a value or a key outside the six forms, an
 //     effect that is neither of the two, a range that is none, a zone whose
-//     account nobody told) never allows, and denies whatever it might be meant
+//     account no one told) never allows, and denies whatever it might be meant
 //     for.
 package access
 

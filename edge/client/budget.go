@@ -46,7 +46,7 @@ type Budget struct {
 	strikes  int       // pauses in a row for which no length was said
 	told     told
 	waited   time.Duration // by all calls together
-	share    *sharing      // nil: with nobody
+	share    *sharing      // nil: with no one
 }
 
 // told is what the platform said is left, and until when that holds.

@@ -24,8 +24,9 @@
 // [edge.ErrOutcomeUnknown] and reads before it writes again. The creation of a
 // token is never repeated at all.
 //
-// Calls on tokens beyond the reference are sent to every platform; one that has
-// no such address is [edge.ErrNotOffered].
+// Calls beyond the reference are sent to every platform; one that has no such
+// address is [edge.ErrNotOffered]. Only a platform that is known to have it may
+// be sent a dry run.
 package client
 
 import (
@@ -82,9 +83,9 @@ type Config struct {
 	ConditionKey string
 
 	// Observe is shown every request that was answered, and its answer; nil is
-	// nobody. A body that may hold a secret is not shown, nor is the credential.
+	// no one. A body that may hold a secret is not shown, nor is the credential.
 	Observe func(deprecation.Request, deprecation.Response)
-	// Failed is told of every try that failed, and why; nil is nobody. It must return at
+	// Failed is called with every try that failed, and why; nil calls nothing. It must return at
 	// once.
 	Failed func(error)
 
@@ -93,11 +94,14 @@ type Config struct {
 	Log       *slog.Logger      // nil is silent
 }
 
-// Client is an [edge.Platform] and an [edge.TokenPlatform] over HTTP, safe for
-// concurrent use. Make one with [New].
+// Client is an [edge.ExtendedPlatform] and an [edge.TokenPlatform] over HTTP, safe
+// for concurrent use. Make one with [New].
 type Client struct {
+	beyondCalls
+	tokenCalls // of the calling user
+
 	config   Config
-	base     string // without a slash at the end
+	url      string // without a slash at the end
 	host     string // for errors
 	dialect  wire.Dialect
 	creator  http.RoundTripper // for what answers with a secret
@@ -139,15 +143,17 @@ func New(config Config) (*Client, error) {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Client{
+	c := &Client{
 		config:  config,
-		base:    strings.TrimRight(base.String(), "/"),
+		url:     strings.TrimRight(base.String(), "/"),
 		host:    base.Host,
 		dialect: dialect,
 		creator: creationTransport(config.Transport),
 		slots:   make(chan struct{}, config.Concurrency),
 		retries: newRetryPolicy(config),
-	}, nil
+	}
+	c.beyondCalls, c.tokenCalls = beyondCalls{c}, tokenCalls{c, edge.TokensPath()}
+	return c, nil
 }
 
 // Requests counts the HTTP requests sent so far, repetitions included. An
@@ -161,7 +167,7 @@ func setDefault[T comparable](value *T, fallback T) {
 	}
 }
 
-// parseBase reads a base address. No error repeats the address: somebody may
+// parseBase reads a base address. No error repeats the address: someone may
 // have put a password into it.
 func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
 	u, err := url.Parse(raw)

@@ -24,9 +24,9 @@ var quirkValues = map[string][]string{
 	mem.QuirkOmitEmptyRules: {""},
 	mem.QuirkRulesetBump:    {"1"},
 	mem.QuirkQuota:          {"20"},
-	mem.QuirkSRVEnd:         {"2024-01-01"},
 	sim.QuirkRequestIP:      {""},
 	sim.QuirkAnnounce:       {""},
+	sim.QuirkSRVEnd:         {"2024-01-01"},
 	sim.QuirkMessagesNull:   {""},
 	sim.QuirkThrottle:       {"3"},
 	sim.QuirkErrorBefore:    {"2"},
@@ -39,6 +39,8 @@ var quirkValues = map[string][]string{
 	sim.QuirkZoneSlow:      {string(mem.BlogZone) + ":2ms"},
 	sim.QuirkZoneForbidden: {elsewhere},
 	sim.QuirkZoneHang:      {elsewhere},
+
+	sim.QuirkZoneUnauthorized: {elsewhere},
 }
 
 // elsewhere is a zone of which the suite knows nothing. (Under patch=ignored it
@@ -58,6 +60,8 @@ func TestConformance(t *testing.T) {
 			conform(t, quirk(q.Name, value), quirk(q.Name, value))
 		}
 	}
+	conformProfile(t, "vendor", mem.Vendor)
+	conformProfile(t, "vendor, on a bad day", mem.Vendor, "messages-null", "throttle=7", "error-after=3", "truncate=3", "html=11", "patch=merge", "defaults")
 	conformProfile(t, "documented", mem.Documented)
 	conformProfile(t, "documented, on a bad day", mem.Documented, "messages-null", "throttle=7", "error-after=3", "truncate=3", "html=11")
 	conform(t, "a bad day", "patch=merge", "reorder", "defaults", "messages-null", "throttle=7", "error-after=3", "truncate=3", "html=11", "request-ip")
@@ -87,23 +91,27 @@ func conformProfile(t *testing.T, name, profile string, quirks ...string) {
 func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture {
 	seed := mem.DefaultSeed()
 	seed.User = "me"
+	if profile == mem.Vendor {
+		seed = withGroups(mem.VendorSeed())
+	}
 	running, err := sim.Start(sim.Config{Seed: seed, Quirks: quirks, Vendor: testVendor, Profile: profile})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { running.Close() })
-	tokens := overSocket(t, running, running.TokensToken)
+	tokens, platform := overSocket(t, running, running.TokensToken), overSocket(t, running, running.RulesetsToken)
 	var all edge.TokenPlatform
-	if profile == mem.Extended {
-		all = tokens
+	var beyond edge.ExtendedPlatform
+	if profile != mem.Documented {
+		all, beyond = tokens, platform
 	}
 	return edgetest.Fixture{
-		Extended: all,
-		Platform: overSocket(t, running, running.RulesetsToken),
+		Extended: all, Beyond: beyond, Strict: profile == mem.Vendor,
+		Platform: platform,
 		Denied:   overSocket(t, running, edge.NewSecret("not-a-token")),
 		Account:  mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		Merges: slices.Contains(quirks, "patch=merge"),
-		Tokens: tokens, TokenCount: func() int { return len(running.Platform.Tokens()) },
+		Tokens: tokens, TokenCount: func() int { return userTokens(running.Platform) },
 		Forbid: func(zone edge.ZoneID) error {
 			others := slices.DeleteFunc(slices.Clone(quirks), func(q string) bool { return strings.HasPrefix(q, sim.QuirkZoneForbidden) })
 			return running.SetQuirks(append(others, quirk(sim.QuirkZoneForbidden, string(zone))))
@@ -111,6 +119,26 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 		SignIn: func(secret edge.Secret) edge.Platform { return overSocket(t, running, secret) }, User: seed.User,
 		Mute: slices.Contains(quirks, "error-after=1") || slices.Contains(quirks, "cut-after=1"),
 	}
+}
+
+// withGroups adds the permission groups that the suite names.
+func withGroups(seed mem.Seed) mem.Seed {
+	for _, id := range []string{"f00d", "beef"} {
+		seed.PermissionGroups = append(seed.PermissionGroups, mem.SeedPermissionGroup{
+			ID: id, Name: "Suite " + id, Scopes: []string{"com.vendor.api.account", "com.vendor.api.account.zone", "com.vendor.api.user"},
+		})
+	}
+	return seed
+}
+
+func userTokens(p *mem.Platform) int {
+	n := 0
+	for _, token := range p.Tokens() {
+		if token.Account == "" {
+			n++
+		}
+	}
+	return n
 }
 
 func overSocket(t testing.TB, running *sim.Running, token edge.Secret) *Client {
@@ -146,4 +174,35 @@ func (c *leapClock) Sleep(ctx context.Context, d time.Duration) error {
 	defer c.mu.Unlock()
 	c.ahead += d
 	return ctx.Err()
+}
+
+// The calls on the tokens of an account are those on the tokens of a user.
+func TestConformanceOfAccountTokens(t *testing.T) {
+	edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
+		seed := mem.DefaultSeed()
+		seed.Tokens = append(seed.Tokens, mem.SeedToken{ID: "account", Name: "tokens", Value: "of-the-account", Account: mem.Account})
+		running, err := sim.Start(sim.Config{Seed: seed, Vendor: testVendor, Profile: mem.Extended})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { running.Close() })
+		signIn := func(secret edge.Secret) accountClient {
+			c := overSocket(t, running, secret)
+			return accountClient{c, c.AccountTokens(mem.Account)}
+		}
+		own := signIn(edge.NewSecret("of-the-account"))
+		return edgetest.Fixture{
+			Platform: own.ExtendedPlatform, Beyond: own.ExtendedPlatform, Extended: own.TokenPlatform, Tokens: own.TokenPlatform,
+			TokenCount: func() int { return len(running.Platform.Tokens()) - userTokens(running.Platform) },
+			SignIn:     func(secret edge.Secret) edge.Platform { return signIn(secret) },
+			Denied:     signIn(edge.NewSecret("not-a-token")),
+			Account:    mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
+		}
+	})
+}
+
+// accountClient is a client whose tokens are those of an account.
+type accountClient struct {
+	edge.ExtendedPlatform
+	edge.TokenPlatform
 }

@@ -21,7 +21,7 @@ import (
 
 // CountFile is a [Store] in a file that processes lock in turn. The file holds
 // the windows of all credentials that are in use: two lines, a checksum and JSON.
-// A credential is in it as a keyed hash, whose key is made with the file: nobody
+// A credential is in it as a keyed hash, whose key is made with the file: no one
 // who reads it can tell whether a guess is right without the key, and the key is
 // of no use anywhere else.
 //

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,52 +8,46 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
-const concealed = "[secret]"
-
-// decodeConcealed decodes an answer. A failure is decoded a second time with
-// the credential blacked out, because a server may echo the request's header.
-func decodeConcealed(answer wire.Response, token edge.Secret, decode func(wire.Response) error) error {
-	err := decode(answer)
+// redacted returns an error without the secrets that a server has put into its text. What
+// it is stays.
+func redacted(err error) error {
 	if err == nil {
 		return nil
 	}
-	body := blackOut(answer.Body, []byte(token.Reveal()))
-	if bytes.Equal(body, answer.Body) {
-		return err
+	if e, ok := err.(*edge.Error); ok {
+		clean := *e
+		clean.Body, clean.Details = edge.Redact(e.Body), redactedDetails(e.Details)
+		return &clean
 	}
-	answer.Body = body
-	if err := decode(answer); err != nil {
-		return err
+	if text := edge.Redact(err.Error()); text != err.Error() {
+		return &otherText{text, err}
 	}
-	return fmt.Errorf("%s: %w", answer.Call, edge.ErrUnreadable)
+	return err
 }
 
-// shortestBeginning is how much of a credential at the end of a body is taken
-// for one that was cut off.
-const shortestBeginning = 8
-
-// blackOut returns body without the credential, and without the beginning of
-// one at its end.
-func blackOut(body, token []byte) []byte {
-	body = bytes.ReplaceAll(body, token, []byte(concealed))
-	for n := len(token) - 1; n >= shortestBeginning; n-- {
-		if rest, found := bytes.CutSuffix(body, token[:n]); found {
-			return append(bytes.Clone(rest), concealed...)
-		}
+func redactedDetails(details []edge.ErrorDetail) (clean []edge.ErrorDetail) {
+	for _, d := range details {
+		d.Message, d.Pointer, d.DocumentationURL = edge.Redact(d.Message), edge.Redact(d.Pointer), edge.Redact(d.DocumentationURL)
+		d.Chain = redactedDetails(d.Chain)
+		clean = append(clean, d)
 	}
-	return body
+	return clean
 }
 
-func conceal(text string, token edge.Secret) string {
-	return strings.ReplaceAll(text, token.Reveal(), concealed)
+// otherText is an error with another text. It has no Unwrap, which would give the old one
+// away.
+type otherText struct {
+	text string
+	err  error
 }
+
+func (o *otherText) Error() string        { return o.text }
+func (o *otherText) Is(target error) bool { return errors.Is(o.err, target) }
 
 // reason says in few words what a transport's error is about. Addresses appear
 // as host and port only, never as a URL.

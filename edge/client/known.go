@@ -17,7 +17,7 @@ const maxKnown = 20_000
 // before to the letter, and decoding is most of what it costs. It decides about
 // decoding only: the question is asked all the same.
 //
-// What is handed out again is the same value: nobody may write to it.
+// What is handed out again is the same value: no one may write to it.
 type known struct {
 	mu      sync.Mutex
 	answers map[string]knownAnswer // by path

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -21,7 +22,8 @@ type class string
 
 const (
 	read   class = "read"   // GET: nothing
-	update class = "update" // PATCH, PUT of a token: overwrites, so a repetition by mistake undoes what another writer did in between
+	update class = "update" // PATCH, PUT of a token: overwrites, so a repetition by mistake undoes what another writer did in between. POST of a ruleset or rule: adds
+	trial  class = "trial"  // a dry run: nothing, where the platform does what it was asked
 	remove class = "remove" // DELETE: the second one finds nothing, and could not tell who was first
 	create class = "create" // POST of a token: each one that arrives makes another token
 	roll   class = "roll"   // PUT of a token's value: each one that arrives ends the secret that the one before gave
@@ -65,20 +67,22 @@ const (
 // creation is never repeated, and its outcome is known where the platform
 // certainly created nothing, or answered with a secret; a person has to look
 // after all others. A roll is repeated as an update is, and what is known of it
-// is what is known of a creation: it has happened when there is a secret.
+// is what is known of a creation: it has happened when there is a secret. A trial is
+// repeated where it certainly did not arrive: should the platform not honour
+// dry_run, one write is enough.
 var verdicts = map[outcome]map[class]verdict{
-	succeeded:    {read: final, update: final, remove: final, create: final, roll: final},
-	throttled:    {read: again, update: again, remove: again, create: final, roll: again},
-	conflicted:   {read: again, update: again, remove: again, create: final, roll: again},
-	withheld:     {create: final, update: final}, // no other class has such a step
-	notSent:      {read: again, update: again, remove: again, create: final, roll: again},
-	cut:          {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
-	failed:       {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
-	garbled:      {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown},
-	mumbled:      {read: again, update: unknown, remove: unknown, create: final, roll: final},
-	redirected:   {read: final, update: final, remove: final, create: final, roll: final},
-	contradicted: {read: again, update: final, remove: final, create: unknown, roll: unknown},
-	refused:      {read: final, update: final, remove: final, create: final, roll: final},
+	succeeded:    {read: final, update: final, remove: final, create: final, roll: final, trial: final},
+	throttled:    {read: again, update: again, remove: again, create: final, roll: again, trial: again},
+	conflicted:   {read: again, update: again, remove: again, create: final, roll: again, trial: again},
+	withheld:     {create: final, update: final, remove: final}, // no other class has such a step
+	notSent:      {read: again, update: again, remove: again, create: final, roll: again, trial: again},
+	cut:          {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown, trial: final},
+	failed:       {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown, trial: final},
+	garbled:      {read: again, update: unknown, remove: unknown, create: unknown, roll: unknown, trial: final},
+	mumbled:      {read: again, update: unknown, remove: unknown, create: final, roll: final, trial: final},
+	redirected:   {read: final, update: final, remove: final, create: final, roll: final, trial: final},
+	contradicted: {read: again, update: final, remove: final, create: unknown, roll: unknown, trial: final},
+	refused:      {read: final, update: final, remove: final, create: final, roll: final, trial: final},
 }
 
 // attempt is one request and what came of it. err is nil only for succeeded.
@@ -97,7 +101,7 @@ func outcomeOf(status int) outcome {
 		return throttled
 	case status == http.StatusConflict:
 		return conflicted
-	case status >= 500:
+	case status >= 500 && status != http.StatusNotImplemented:
 		return failed
 	case status >= 400:
 		return refused
@@ -173,7 +177,7 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 		return fmt.Errorf("%s: %w", call, ctx.Err())
 	case last.outcome == succeeded:
 		return nil
-	case context.Cause(timed) == errOverdue && last.verdict() == again:
+	case errors.Is(context.Cause(timed), errOverdue) && last.verdict() == again:
 		return c.overdue(call, tries, heard)
 	case last.verdict() == unknown:
 		return fmt.Errorf("%w: %w", edge.ErrOutcomeUnknown, last.err)

@@ -15,8 +15,8 @@ import (
 )
 
 // happening is how a server brings an outcome about, and what the classes of
-// requests must make of it. A creation is sent once, whatever happens; a removal
-// and a roll are sent as often as an update.
+// requests must make of it. A creation is sent once, whatever happens; a removal,
+// a roll and a trial are sent as often as an update.
 type happening struct {
 	handler  http.HandlerFunc // nil: nobody listens
 	sentinel error
@@ -77,13 +77,14 @@ var happenings = map[outcome][]happening{
 		{handler: answer(403, failure(10000, "Authentication error")), sentinel: edge.ErrForbidden, reads: 1, updates: 1},
 		{handler: answer(404, failure(10003, "none")), sentinel: edge.ErrEntryPointNotFound, reads: 1, updates: 1},
 		{handler: answer(405, ""), sentinel: edge.ErrNotOffered, reads: 1, updates: 1},
+		{handler: answer(501, ""), sentinel: edge.ErrNotOffered, reads: 1, updates: 1},
 	},
 }
 
 // stall reads the request and never answers.
 func stall(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-var senders = map[class]func(*Client) error{read: get, update: patch, remove: del, create: post, roll: rollToken}
+var senders = map[class]func(*Client) error{read: get, update: patch, remove: del, create: post, roll: rollToken, trial: try}
 
 // Every cell of the table in retry.go, as a server brings it about.
 func TestRetryTable(t *testing.T) {
@@ -108,7 +109,7 @@ func (h happening) check(t *testing.T, cl class) {
 	s := serve(t, h.handler)
 	s.refuse = h.handler == nil
 	c := s.client(t, nil)
-	attempts := map[class]int{read: h.reads, update: h.updates, remove: h.updates, create: 1, roll: h.updates}[cl]
+	attempts := map[class]int{read: h.reads, update: h.updates, remove: h.updates, create: 1, roll: h.updates, trial: h.updates}[cl]
 	err := senders[cl](c)
 	if got := s.attempts(); got != attempts {
 		t.Errorf("%d attempts, want %d", got, attempts)

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -22,7 +21,12 @@ func (c *Client) AccountRulesets(ctx context.Context, account edge.AccountID) ([
 	if err := checkIDs("account", account); err != nil {
 		return nil, err
 	}
-	list := call{class: read, method: http.MethodGet, path: edge.AccountRulesetsPath(account)}
+	return c.rulesets(ctx, edge.AccountRulesetsPath(account))
+}
+
+// rulesets lists the rulesets at a path.
+func (c *Client) rulesets(ctx context.Context, path string) ([]edge.Ruleset, error) {
+	list := call{class: read, method: http.MethodGet, path: path}
 	var all []edge.Ruleset
 	seen := map[string]bool{"": true}
 	for cursor := ""; len(seen) <= maxPages; seen[cursor] = true {
@@ -91,24 +95,18 @@ func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error)
 // UpdateRule sends one PATCH. The reference does not show the answer: what is
 // not the entry point with its new version is nil, and the caller reads.
 func (c *Client) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	if err := checkIDs("zone", zone, "ruleset", entryPoint, "rule", rule); err != nil {
-		return nil, err
-	}
-	patch := call{class: update, method: http.MethodPatch, path: edge.RulePath(zone, entryPoint, rule), tells: true}
-	data, err := json.Marshal(body)
+	patch, err := updateRule(zone, entryPoint, rule, body)
 	if err != nil {
-		return nil, fmt.Errorf("%s: encoding the rule: %w", patch, err)
-	}
-	patch.body = json.RawMessage(data)
-	var answer edge.Ruleset
-	err = c.do(ctx, patch, func(r wire.Response) error {
-		answer = edge.Ruleset{}
-		return r.DecodeOptional(&answer)
-	})
-	if err != nil || answer.ID != entryPoint {
 		return nil, err
 	}
-	return &answer, nil
+	return c.write(ctx, patch, is(entryPoint))
+}
+
+func updateRule(zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (call, error) {
+	if err := checkIDs("zone", zone, "ruleset", entryPoint, "rule", rule); err != nil {
+		return call{}, err
+	}
+	return call{class: update, method: http.MethodPatch, path: edge.RulePath(zone, entryPoint, rule), tells: true}.with(body)
 }
 
 // checkRuleset refuses what cannot be a ruleset: an object of something else

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -33,6 +34,18 @@ func TestListFollowsCursors(t *testing.T) {
 			if a.uri != base+want[i] {
 				t.Errorf("request %d was %s, want %s", i, a.uri, base+want[i])
 			}
+		}
+	})
+}
+
+// The vendor's own SDK reads the cursor from another place than its reference says.
+func TestListReadsEitherCursor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := strings.Replace(page("x", "1"), `"cursors":{"after":"x"}`, `"cursor":"next"`, 1)
+		s := serve(t, inTurn(answer(200, first), answer(200, page("", "2"))))
+		list, err := s.client(t, nil).AccountRulesets(t.Context(), testAccount)
+		if err != nil || len(list) != 2 || !strings.Contains(s.arrivals()[1].uri, "cursor=next") {
+			t.Errorf("got %v, %v", list, err)
 		}
 	})
 }

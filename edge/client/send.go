@@ -54,15 +54,15 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 	o := outcomeOfFailure(answer.Status, sent)
 	switch {
 	case err == nil:
-		return judge(call, token, answer, decode)
+		return judge(call, answer, decode)
 	case ctx.Err() != nil:
 		err = fmt.Errorf("%s: %w", call, ctx.Err())
 	case answer.Status == 0:
-		err = fmt.Errorf("%s: %w: %s", call, edge.ErrUnavailable, conceal(c.reason(err), token))
+		err = fmt.Errorf("%s: %w: %s", call, edge.ErrUnavailable, edge.Redact(c.reason(err)))
 	case o == garbled || o == mumbled:
-		err = call.unreadable(conceal(c.reason(err), token))
+		err = call.unreadable(edge.Redact(c.reason(err)))
 	default: // the status says enough
-		return judge(call, token, answer, decode)
+		return judge(call, answer, decode)
 	}
 	return &attempt{call.class, o, err}
 }
@@ -85,7 +85,7 @@ func (c *Client) admit(ctx context.Context, d *deadline) error {
 	return nil
 }
 
-// throttledEvery is how often it is told at most that the platform throttles.
+// throttledEvery is how often at most it is reported that the platform throttles.
 const throttledEvery = 10 * time.Minute
 
 // since reports whether something was told so long ago that it may be told again, and
@@ -120,8 +120,8 @@ func (c *Client) observe(call call, answer wire.Response) {
 }
 
 // judge looks into an answer that was read to its end.
-func judge(call call, token edge.Secret, answer wire.Response, decode func(wire.Response) error) *attempt {
-	err := decodeConcealed(answer, token, decode)
+func judge(call call, answer wire.Response, decode func(wire.Response) error) *attempt {
+	err := redacted(decode(answer))
 	o := outcomeOf(answer.Status)
 	if o == succeeded && err != nil {
 		o = contradicted
@@ -166,7 +166,7 @@ func (c *Client) send(ctx context.Context, call call, token edge.Secret) (answer
 	return answer, max(seen.sent(false), 1), err
 }
 
-func (c *Client) address(call call) string { return c.base + call.path + query(call) }
+func (c *Client) address(call call) string { return c.url + call.path + query(call) }
 
 func query(call call) string {
 	if len(call.query) == 0 {

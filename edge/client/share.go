@@ -26,9 +26,9 @@ var ErrCountLost = errors.New("the shared count of requests could not be read; h
 type Sharing struct {
 	Store Store
 	Quota int // of all that share it; zero: that of the budget
-	// Tell is told, once each time it begins, of a count that was lost, as
+	// Tell is called, once each time it begins, with a count that was lost, as
 	// [ErrCountLost], or that cannot be shared: this process alone then takes half
-	// of its budget. Nil tells nobody.
+	// of its budget. Nil calls nothing.
 	Tell func(error)
 }
 

@@ -9,6 +9,21 @@ import (
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
+// tokenCalls are the calls on the tokens of the calling user, which a [Client] has
+// itself, or on those of an account; see [Client.AccountTokens].
+type tokenCalls struct {
+	c    *Client
+	base string // the path of the list
+}
+
+// AccountTokens returns the calls on the tokens that an account owns.
+func (c *Client) AccountTokens(account edge.AccountID) edge.TokenPlatform {
+	return tokenCalls{c, edge.AccountTokensPath(account)}
+}
+
+// holdsID reports whether the addresses name an account.
+func (t tokenCalls) holdsID() bool { return t.base != edge.TokensPath() }
+
 // CreateToken sends one POST, on a connection of its own, and never a second
 // one: not after a 429 either, where the caller gets [edge.ErrThrottled] and
 // decides. It waits for the budget like every call, and calls what
@@ -17,8 +32,9 @@ import (
 // Resource keys go out and come back with the configured vendor's segment, and
 // so do those that an error points at. No error quotes the answer: the secret
 // may be in it.
-func (c *Client) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
-	post := call{class: create, method: http.MethodPost, path: edge.TokensPath(), tells: true}
+func (t tokenCalls) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
+	c := t.c
+	post := call{class: create, method: http.MethodPost, path: t.base, tells: true}
 	body, err := c.dialect.EncodeSpec(spec)
 	if err != nil {
 		return edge.CreatedToken{}, fmt.Errorf("%s: %w", post, err)
@@ -36,7 +52,7 @@ func (c *Client) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.Cre
 }
 
 // creationTransport sends creations and rolls. A connection that was kept open may be
-// closed by the other side in the very moment it is used again, and then nobody
+// closed by the other side in the very moment it is used again, and then no one
 // knows whether the token, or its new secret, exists: a new one costs a handshake and leaves no such
 // doubt. It also keeps the rest of an answer that is longer than it announced
 // out of net/http's own log.

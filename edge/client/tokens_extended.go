@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -13,33 +14,38 @@ import (
 
 var _ edge.TokenPlatform = (*Client)(nil)
 
+func (t tokenCalls) path(id edge.TokenID) string { return t.base + "/" + url.PathEscape(string(id)) }
+
 // UserToken returns one token.
-func (c *Client) UserToken(ctx context.Context, id edge.TokenID) (edge.Token, error) {
+func (t tokenCalls) UserToken(ctx context.Context, id edge.TokenID) (edge.Token, error) {
 	if err := checkTokenID(id); err != nil {
 		return edge.Token{}, err
 	}
-	return c.token(ctx, call{class: read, method: http.MethodGet, path: edge.TokenPath(id)}, id)
+	return t.c.token(ctx, call{class: read, method: http.MethodGet, path: t.path(id)}, id)
 }
 
 // VerifyToken asks what the platform says of the credential.
-func (c *Client) VerifyToken(ctx context.Context) (edge.Token, error) {
-	verified, err := c.token(ctx, call{class: read, method: http.MethodGet, path: edge.VerifyTokenPath()}, "")
-	return verified, withoutID(err)
+func (t tokenCalls) VerifyToken(ctx context.Context) (edge.Token, error) {
+	verified, err := t.c.token(ctx, call{class: read, method: http.MethodGet, path: t.base + "/verify"}, "")
+	if !t.holdsID() {
+		err = withoutID(err)
+	}
+	return verified, err
 }
 
 // UpdateToken sends one PUT with the whole of body, but for what the platform
 // writes itself.
-func (c *Client) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
+func (t tokenCalls) UpdateToken(ctx context.Context, id edge.TokenID, body edge.Token) (edge.Token, error) {
 	if err := checkTokenID(id); err != nil {
 		return edge.Token{}, err
 	}
-	put := call{class: update, method: http.MethodPut, path: edge.TokenPath(id)}
-	data, err := c.dialect.EncodeToken(body.Update(body.TokenSpec))
+	put := call{class: update, method: http.MethodPut, path: t.path(id)}
+	data, err := t.c.dialect.EncodeToken(body.Update(body.TokenSpec))
 	if err != nil {
 		return edge.Token{}, fmt.Errorf("%s: %w", put, err)
 	}
 	put.body = data
-	return c.token(ctx, put, id)
+	return t.c.token(ctx, put, id)
 }
 
 // token makes a call that answers with a token; id is which, where that is known.
@@ -60,12 +66,12 @@ func (c *Client) token(ctx context.Context, call call, id edge.TokenID) (edge.To
 }
 
 // DeleteToken sends one DELETE. An answer without a body is fine.
-func (c *Client) DeleteToken(ctx context.Context, id edge.TokenID) error {
+func (t tokenCalls) DeleteToken(ctx context.Context, id edge.TokenID) error {
 	if err := checkTokenID(id); err != nil {
 		return err
 	}
-	gone := call{class: remove, method: http.MethodDelete, path: edge.TokenPath(id)}
-	return c.do(ctx, gone, func(r wire.Response) error {
+	gone := call{class: remove, method: http.MethodDelete, path: t.path(id)}
+	return t.c.do(ctx, gone, func(r wire.Response) error {
 		var ignored any
 		return r.DecodeOptional(&ignored)
 	})
@@ -73,13 +79,13 @@ func (c *Client) DeleteToken(ctx context.Context, id edge.TokenID) error {
 
 // RollToken sends one PUT, on a connection of its own. No error quotes the
 // answer: the secret may be in it.
-func (c *Client) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret, error) {
+func (t tokenCalls) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret, error) {
 	if err := checkTokenID(id); err != nil {
 		return edge.Secret{}, err
 	}
-	put := call{class: roll, method: http.MethodPut, path: edge.TokenValuePath(id), body: struct{}{}}
+	put := call{class: roll, method: http.MethodPut, path: t.path(id) + "/value", body: struct{}{}}
 	var secret edge.Secret
-	err := c.do(ctx, put, func(r wire.Response) (err error) {
+	err := t.c.do(ctx, put, func(r wire.Response) (err error) {
 		secret, err = wire.DecodeSecret(r)
 		return err
 	})
@@ -94,7 +100,7 @@ var tokenIDForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,32}$`)
 // checkTokenID refuses what would be another address than a token's: nothing, a
 // path, and the two names that stand where an id could.
 func checkTokenID(id edge.TokenID) error {
-	if !tokenIDForm.MatchString(string(id)) || edge.TokenPath(id) == edge.VerifyTokenPath() || edge.TokenPath(id) == edge.PermissionGroupsPath() {
+	if !tokenIDForm.MatchString(string(id)) || id == "verify" || id == "permission_groups" {
 		return fmt.Errorf("token %q: %w: an id is 1 to 32 letters and digits", id, edge.ErrNotFound)
 	}
 	return nil
@@ -105,22 +111,22 @@ func checkTokenID(id edge.TokenID) error {
 func withoutID(err error) error {
 	var e *edge.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
-		return absentCall{err, e}
+		return absentCallError{err, e}
 	}
 	return err
 }
 
-// absentCall is [edge.ErrNotOffered] and nothing else that a 404 could mean.
-type absentCall struct {
+// absentCallError is [edge.ErrNotOffered] and nothing else that a 404 could mean.
+type absentCallError struct {
 	err     error
 	failure *edge.Error
 }
 
-func (a absentCall) Error() string        { return a.err.Error() }
-func (a absentCall) Is(target error) bool { return target == edge.ErrNotOffered }
+func (a absentCallError) Error() string        { return a.err.Error() }
+func (a absentCallError) Is(target error) bool { return target == edge.ErrNotOffered }
 
 // As keeps the failure at hand: there is no Unwrap, which would make it not found.
-func (a absentCall) As(target any) bool {
+func (a absentCallError) As(target any) bool {
 	failure, ok := target.(**edge.Error)
 	if ok {
 		*failure = a.failure

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -13,17 +14,17 @@ import (
 // maxListings bounds how often a list is begun that gets shorter while it is read.
 const maxListings = 3
 
-// UserTokens lists the user's tokens, page by page.
+// UserTokens lists the tokens, page by page.
 //
 // A page that follows another can bring a token once more, which is dropped. But
 // where the list got shorter in between, everything after the gap has moved up
 // and one may be on no page at all: the list is then read again from its
 // beginning.
-func (c *Client) UserTokens(ctx context.Context) ([]edge.Token, error) {
+func (t tokenCalls) UserTokens(ctx context.Context) ([]edge.Token, error) {
 	list := listing[edge.Token]{
-		call:     call{class: read, method: http.MethodGet, path: edge.TokensPath()},
-		pageSize: pageSize, page: c.tokenPage,
-		id: func(t edge.Token) string { return string(t.ID) },
+		call:     call{class: read, method: http.MethodGet, path: t.base},
+		pageSize: pageSize, page: t.c.tokenPage,
+		id: func(t edge.Token) string { return string(t.ID) }, holdsID: t.holdsID(),
 	}
 	return list.all(ctx)
 }
@@ -38,11 +39,11 @@ func (c *Client) tokenPage(ctx context.Context, list call) (page []edge.Token, i
 
 // PermissionGroups lists all permission groups. The platform is known to give
 // them on one page; should it say that there are more, they are read.
-func (c *Client) PermissionGroups(ctx context.Context) ([]edge.PermissionGroup, error) {
+func (t tokenCalls) PermissionGroups(ctx context.Context) ([]edge.PermissionGroup, error) {
 	list := listing[edge.PermissionGroup]{
-		call: call{class: read, method: http.MethodGet, path: edge.PermissionGroupsPath()},
-		page: c.groupPage,
-		id:   func(g edge.PermissionGroup) string { return g.ID },
+		call: call{class: read, method: http.MethodGet, path: t.base + "/permission_groups"},
+		page: t.c.groupPage,
+		id:   func(g edge.PermissionGroup) string { return g.ID }, holdsID: t.holdsID(),
 	}
 	return list.all(ctx)
 }
@@ -61,14 +62,18 @@ type listing[T any] struct {
 	pageSize int // what is asked for; zero: nothing is, and one page is all unless the answer says that there are more
 	page     func(context.Context, call) ([]T, wire.Info, error)
 	id       func(T) string
+	holdsID  bool // the address has an id in it, which may be what is not found
 }
 
 // all reads the whole list. A list without anything in it is not nil.
 func (l listing[T]) all(ctx context.Context) ([]T, error) {
 	for range maxListings {
 		all, whole, err := l.read(ctx)
+		if err != nil && !l.holdsID {
+			err = withoutID(err)
+		}
 		if err != nil {
-			return nil, withoutID(err)
+			return nil, err
 		}
 		if whole {
 			return all, nil
@@ -112,6 +117,7 @@ func (l listing[T]) read(ctx context.Context) (all []T, whole bool, err error) {
 func (l listing[T]) at(number int) call {
 	at := l.call
 	at.query = url.Values{}
+	maps.Copy(at.query, l.call.query)
 	if l.pageSize > 0 {
 		at.query.Set("per_page", fmt.Sprint(l.pageSize))
 	}

@@ -51,12 +51,32 @@ func TestCreateOnTheWire(t *testing.T) {
 func TestRefusalSpeaksOfTheCallersKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, answer(400, `{"success":false,"errors":[{"message":"no com.acme.api.account.x","source":{"pointer":"/policies/0/resources/com.acme.api.account.x"}}]}`))
-		err := post(s.client(t, func(config *Config) { config.Vendor = "acme" }))
+		c := s.client(t, func(config *Config) { config.Vendor = "acme" })
+		_, err := c.UpdateToken(t.Context(), edge.TokenID(testEntry), edge.Token{TokenSpec: testSpec()})
 		var e *edge.Error
 		if !errors.As(err, &e) || !errors.Is(err, edge.ErrInvalid) || e.Details[0].Pointer != "/policies/0/resources/com.vendor.api.account.x" {
 			t.Errorf("got %v", err)
 		}
 		wantText(t, err, "no com.vendor.api.account.x")
+	})
+}
+
+// An answer to a creation is not quoted, whatever it is: codes are left, and where in the
+// request the mistake is.
+func TestRefusedCreationIsNotQuoted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, answer(400, `{"success":false,"errors":[{"code":1001,"message":"made `+testSecret+`","documentation_url":"https://`+testSecret+
+			`","source":{"pointer":"/policies/0/resources/`+testSecret+`"},"error_chain":[{"code":7,"message":"`+testSecret+`"}]}]}`))
+		err := post(s.client(t, nil))
+		want := "POST /user/tokens: 400 Bad Request: the text of the answer is not shown, because it may contain the new secret (code 1001) at /policies/0/resources: " +
+			"the text of the answer is not shown, because it may contain the new secret (code 7)"
+		if !errors.Is(err, edge.ErrInvalid) || err.Error() != want {
+			t.Errorf("got %v", err)
+		}
+		var e *edge.Error
+		if !errors.As(err, &e) || strings.Contains(fmt.Sprintf("%+v", *e), testSecret) {
+			t.Errorf("the parts of the error hold the secret: %+v", e)
+		}
 	})
 }
 

@@ -14,7 +14,7 @@ type Window struct {
 	// Held is what each process may have under way, or may still send without asking
 	// again. A process that is killed gives nothing back; its count ends by itself.
 	Held   map[string]Count `json:"held,omitempty"`
-	Resume int64            `json:"resume,omitempty"` // after a 429 nobody sends before
+	Resume int64            `json:"resume,omitempty"` // after a 429 no one sends before
 	// Lost says that the count was there and could not be read. Half of the budget
 	// is then taken to be used up: less would risk minutes of refusals, and more
 	// would stop a fleet because of one damaged file.
@@ -86,7 +86,7 @@ func (w *Window) trade(v visit) bargain {
 	case v.now.Before(got.resume):
 		got.next = got.resume
 	case free > 0:
-		// Not more than half of what is free, so that nobody sits on the last of it.
+		// Not more than half of what is free, so that no one sits on the last of it.
 		got.granted = min(v.want, max(1, free/2))
 		w.hold(v, got.granted)
 		got.free -= got.granted

@@ -1,5 +1,5 @@
-// Package deprecation knows the platform's published schedule of what goes away
-// (reference, "Deprecation schedule") and finds who still leans on it.
+// Package deprecation knows the platform's published schedule of what is deprecated
+// (reference, "Deprecation schedule") and finds who still uses it.
 //
 // A [Calendar] is data: a [Rule] for every row of the schedule. A [Matcher] is
 // an index of one calendar. It is asked about requests, about answers, or about
@@ -27,11 +27,11 @@ type Calendar struct {
 	Rules []Rule `json:"rules"`
 }
 
-// Rule is one row of the schedule: what goes away on a day, and what takes its
+// Rule is one row of the schedule: what is deprecated on a day, and what takes its
 // place. The lists say by what a dependence shows; a rule may have several.
 type Rule struct {
 	ID    string `json:"id"`    // a slug that stays, whatever happens to the dates
-	Title string `json:"title"` // what goes away, in a few words
+	Title string `json:"title"` // what is deprecated, in a few words
 	Date  Date   `json:"date"`  // from 00:00 UTC of this day on
 	// Extended is a later day that the schedule gives to some forms of the
 	// rule: to the query forms marked so, or to all of the rule where none is.
@@ -65,7 +65,7 @@ type Moved struct {
 	Source string `json:"source"`
 }
 
-// Replacement is what takes the place of what goes away.
+// Replacement is what takes the place of what is deprecated.
 type Replacement struct {
 	Text  string   `json:"text"`           // in the schedule's words
 	None  bool     `json:"none,omitempty"` // the schedule says that there is none
@@ -110,18 +110,18 @@ const (
 	FormList       Form = "list"        // name=one,two
 )
 
-// Query is a form of a query parameter that goes away.
+// Query is a form of a query parameter that ends.
 type Query struct {
 	On    []Endpoint `json:"on"`
 	Param string     `json:"param"`
 	Form  Form       `json:"form"`
 	// To is the parameter that takes the bare value; of a list it is Param.
 	To string `json:"to"`
-	// Extended: the form goes away on the rule's extended day.
+	// Extended: the form ends on the rule's extended day.
 	Extended bool `json:"extended,omitempty"`
 }
 
-// Member is a member of a JSON body that goes away. Paths are names joined by
+// Member is a member of a JSON body that ends. Paths are names joined by
 // dots; lists on the way are looked through, element by element.
 type Member struct {
 	On   []Endpoint `json:"on"`           // empty: wherever the body is

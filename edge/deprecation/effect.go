@@ -44,7 +44,7 @@ func (c Calendar) FormOver(id, param string, form Form, at time.Time) bool {
 // without a prefix is a list.
 func FormOf(value string) (Form, string) { return formOf(value) }
 
-// Endpoint returns the rule by which a call goes away as a whole, nil where
+// Endpoint returns the rule by which a call ends as a whole, nil where
 // none does. The path has no base before it and may have a query behind it.
 func (m *Matcher) Endpoint(method, path string) *Rule {
 	for _, h := range ofRole(m.call(Request{Method: method, URL: path}).hits, goesAway) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Match says what a request leans on, in the calendar's order. A rule that the
+// Match says what a request uses, in the calendar's order. A rule that the
 // request meets in several ways makes one notice, except where a part of it has
 // an extended date of its own. Methods that the schedule does not list never
 // match.
@@ -87,7 +87,7 @@ func ofRole(hits []hit, r role) []hit {
 	return out
 }
 
-// notices is what one rule has to say of the call. A call that goes away says
+// notices is what one rule has to say of the call. A call that ends says
 // it all; one that is merely affected counts where nothing else was met.
 func (c *call) notices(r *Rule, hits []hit, at time.Time) []Notice {
 	if gone := ofRole(hits, goesAway); len(gone) > 0 {

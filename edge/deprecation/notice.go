@@ -18,7 +18,7 @@ const (
 	PastEnd    State = "past_end"
 )
 
-// Notice says that something leans on what a rule is about.
+// Notice says that something uses what a rule is about.
 type Notice struct {
 	Rule      string `json:"rule"`
 	Title     string `json:"title"`
@@ -37,7 +37,7 @@ type Notice struct {
 	Detail        string `json:"detail,omitempty"`
 	Replacement   string `json:"replacement"`
 	NoReplacement bool   `json:"no_replacement"`
-	// Rewrite is the request without what goes away, where the reference says
+	// Rewrite is the request without what is deprecated, where the reference says
 	// what becomes of it. Where it takes several requests it is nil and Rewrites
 	// has them all.
 	Rewrite  *Rewrite  `json:"rewrite"`
@@ -124,7 +124,7 @@ func (n Notice) ExitCode() int {
 	return 3
 }
 
-// Notice says how a rule stands at an instant, whoever may lean on it. The
+// Notice says how a rule stands at an instant, whoever may use it. The
 // rule's extended date counts only where it holds for all of the rule.
 func (r *Rule) Notice(at time.Time) Notice { return r.notice(at, r.extendedForAll()) }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Observer collects what a program's own requests and their answers lean on: for
+// Observer collects what a program's own requests and their answers use: for
 // each rule the newest notice. It is safe for concurrent use.
 type Observer struct {
 	matcher *Matcher

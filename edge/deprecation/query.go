@@ -56,7 +56,7 @@ func formOf(value string) (Form, string) {
 	return "", value
 }
 
-// met is a parameter of the call in a form that goes away.
+// met is a parameter of the call in a form that ends.
 type met struct {
 	*Query
 	at   int // index in the call's query

@@ -18,7 +18,7 @@ var unfiltering = []string{"match", "page", "per_page", "order", "direction"}
 // when the parameter that takes over is there already.
 func (c *call) rewrittenQueries(forms []met) []Rewrite {
 	if len(forms) > maxRewrites {
-		return nil // nobody's filter; and what follows compares each with each
+		return nil // no one's filter; and what follows compares each with each
 	}
 	pairs, lists, ok := renamed(c.query(), forms)
 	if !ok {

@@ -115,6 +115,7 @@ const brokenEnv = "EDGETEST_BROKEN"
 // A failing suite needs a process of its own.
 func TestFindsMistakes(t *testing.T) {
 	maps.Copy(broken, brokenTokens)
+	maps.Copy(broken, brokenDeployments)
 	if name := os.Getenv(brokenEnv); name != "" {
 		edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
 			return fixture(broken[name].platform(newMem(t)), false)

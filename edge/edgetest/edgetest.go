@@ -39,7 +39,7 @@ type Fixture struct {
 
 	Forbid     func(edge.ZoneID) error         // takes the credential's permissions for one zone away; nil where there are none
 	Tokens     edge.TokenCreator               // creates tokens on the same platform
-	TokenCount func() int                      // how many there are; nil where nobody can look
+	TokenCount func() int                      // how many there are; nil where no one can look
 	SignIn     func(edge.Secret) edge.Platform // the same platform with another credential; nil where there are none
 	User       string                          // tag of the user of Tokens; empty where it is not known
 	Mute       bool                            // no write is ever answered, though it takes effect
@@ -47,6 +47,12 @@ type Fixture struct {
 	// Extended is what Tokens is where the platform offers the calls that are known
 	// beyond the reference. Nil where it does not: then Tokens has to say so.
 	Extended edge.TokenPlatform
+
+	// Beyond is what Platform is where the platform offers the calls on rulesets and
+	// zones that are known beyond the reference. Nil where it does not: then Platform
+	// has to say so, if it has these methods.
+	Beyond edge.ExtendedPlatform
+	Strict bool // it refuses members that it does not know, and tokens that are over
 }
 
 // tester is what most cases want: the fixture, and the deployment in Zone.
@@ -85,6 +91,23 @@ var cases = []struct {
 	{"an update of what does not exist is refused", updateUnknown},
 	{"a wrong credential is refused", wrongCredential},
 	{"what is forbidden for a zone is no matter of the credential", forbiddenZone},
+	// Rulesets and zones beyond the reference.
+	{"a zone lists its rulesets", beyond(zoneListsRulesets)},
+	{"versions of the past are readable", beyond(pastVersionsAreReadable)},
+	{"zones are found by name", beyond(zonesAreFound)},
+	{"accounts are found", beyond(accountsAreFound)},
+	{"a bare zone gets an entry point", beyond(bareZoneGetsEntryPoint)},
+	{"an entry point is not overwritten", beyond(entryPointIsNotOverwritten)},
+	{"a rule is added and the others stay", beyond(ruleIsAdded)},
+	{"a rule is deleted and the others stay", beyond(ruleIsDeleted)},
+	{"the last rule leaves an entry point", beyond(lastRuleLeavesEntryPoint)},
+	{"a rule that is not one is not added", beyond(invalidRules)},
+	{"a rule is not added elsewhere", beyond(deploysElsewhere)},
+	{"a dry run writes nothing", beyond(dryRunWritesNothing)},
+	{"a dry run refuses what the write would", beyond(dryRunRefuses)},
+	{"a deployment ends with its context", beyond(beyondCallsEndWithContext)},
+	{"a deployment that is held back is not sent", beyond(deploymentHeldBack)},
+	{"a wrong credential deploys nothing", beyond(wrongCredentialDeploysNothing)},
 	// Tokens.
 	{"a creation answers with id and secret", creationAnswers},
 	{"a creation keeps the policies", creationKeepsPolicies},

@@ -170,15 +170,8 @@ func createdSecretWorks(t tester) {
 	if !ok {
 		return
 	}
-	before := t.entryPoint(t.Zone)
-	granted := t
-	granted.Platform = t.SignIn(created.Value)
-	entry, err := granted.patiently(t.Zone)
-	t.must(err)
-	t.same("the entry point", before, entry)
-	granted.Platform = t.SignIn(edge.NewSecret(created.Value.Reveal() + "x"))
-	_, err = granted.patiently(t.Zone)
-	t.wantIs(err, edge.ErrUnauthenticated)
+	t.wantSignIn(created.Value, true)
+	t.wantSignIn(edge.NewSecret(created.Value.Reveal()+"x"), false)
 }
 
 func creationEndsWithContext(t tester) {

@@ -86,7 +86,7 @@ func (t tester) deleteToken(id edge.TokenID) {
 	t.Fatalf("no deletion of token %s came through in %d attempts", id, maxUpdates)
 }
 
-// roll gives a token another secret, as often as it takes; nobody knows it where
+// roll gives a token another secret, as often as it takes; no one knows it where
 // no write is answered.
 func (t tester) roll(id edge.TokenID) edge.Secret {
 	t.Helper()
@@ -109,7 +109,7 @@ func (t tester) roll(id edge.TokenID) edge.Secret {
 	return edge.Secret{}
 }
 
-// wantSignIn holds a secret to whether it works. Where nobody signs in, or nobody
+// wantSignIn holds a secret to whether it works. Where no one signs in, or no one
 // knows the secret, there is nothing to say.
 func (t tester) wantSignIn(secret edge.Secret, works bool) {
 	t.Helper()
@@ -120,7 +120,9 @@ func (t tester) wantSignIn(secret edge.Secret, works bool) {
 	signedIn.Platform = t.SignIn(secret)
 	_, err := signedIn.patiently(t.Zone)
 	if works {
-		t.must(err)
+		if !t.Strict || !errors.Is(err, edge.ErrForbidden) { // a token of the suite may do next to nothing there
+			t.must(err)
+		}
 		return
 	}
 	t.wantIs(err, edge.ErrUnauthenticated)

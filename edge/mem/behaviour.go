@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
 // behaviour is the quirks of a platform, parsed. The zero value has none.
@@ -18,7 +17,6 @@ type behaviour struct {
 	omitEmptyRules bool
 	bumpEvery      int // zero: never
 	quota          int // tokens a user can have
-	srvEnd         deprecation.Date
 }
 
 func parseBehaviour(list []string) (behaviour, error) {
@@ -37,7 +35,6 @@ func parseBehaviour(list []string) (behaviour, error) {
 		omitEmptyRules: has(QuirkOmitEmptyRules),
 		bumpEvery:      every,
 		quota:          cmp.Or(quota, MaxTokens),
-		srvEnd:         deprecation.Date(values[QuirkSRVEnd]),
 	}, nil
 }
 
@@ -61,6 +58,7 @@ func (p *Platform) bumpOnRead(r *edge.Ruleset) {
 		return
 	}
 	if p.managedReads++; p.managedReads%p.behaviour.bumpEvery == 0 {
+		p.remember(*r)
 		r.Version, r.LastUpdated = nextVersion(r.Version), p.timestamp()
 	}
 }

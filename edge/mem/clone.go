@@ -99,7 +99,7 @@ func cloneSeed(s Seed) Seed {
 			entry := cloneRuleset(*z.EntryPoint)
 			z.EntryPoint = &entry
 		}
-		z.DNSSettings = clonePointer(z.DNSSettings)
+		z.Rulesets = cloneEach(z.Rulesets, cloneRuleset)
 		return z
 	})
 	s.PermissionGroups = cloneEach(s.PermissionGroups, func(g SeedPermissionGroup) SeedPermissionGroup {
@@ -108,7 +108,10 @@ func cloneSeed(s Seed) Seed {
 	})
 	s.Tokens = cloneEach(s.Tokens, cloneToken)
 	s.EndpointPermissions = maps.Clone(s.EndpointPermissions)
-	s.DNSRecords = cloneEach(s.DNSRecords, cloneRecord)
+	s.RulesetVersions = maps.Clone(s.RulesetVersions)
+	for id, versions := range s.RulesetVersions {
+		s.RulesetVersions[id] = cloneEach(versions, cloneRuleset)
+	}
 	return s
 }
 

@@ -27,7 +27,7 @@ func full(v reflect.Value) {
 		value := reflect.New(v.Type().Elem()).Elem()
 		full(value)
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf("key"), value)
+		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), value)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			full(v.Field(i))

@@ -19,8 +19,6 @@ func TestConformance(t *testing.T) {
 			switch quirk.Argument {
 			case mem.Number:
 				value = "20" // enough for every case
-			case mem.Date:
-				value = "2024-01-01" // before the clock of every case
 			}
 			if value == "ignored" {
 				continue // nothing that is written is there afterwards
@@ -37,8 +35,8 @@ func TestConformance(t *testing.T) {
 			edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
 				p := extended(t, quirks...)
 				return edgetest.Fixture{
-					Extended: p,
-					Tokens:   p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
+					Extended: p, Beyond: p,
+					Tokens: p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
 					Platform: p, Account: mem.Account, Core: mem.CoreRuleset,
 					Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone, Merges: slices.Contains(quirks, "patch=merge"),
 				}
@@ -56,4 +54,40 @@ func TestConformanceOfTheDocumentedProfile(t *testing.T) {
 			Platform: p, Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		}
 	})
+}
+
+// A platform that is as strict as the vendor is one all the same.
+func TestConformanceOfTheVendorProfile(t *testing.T) {
+	edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
+		seed := withGroups(mem.VendorSeed())
+		p, err := mem.New(mem.Config{Seed: seed, Profile: mem.Vendor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return edgetest.Fixture{
+			Extended: p, Beyond: p, Strict: true,
+			Tokens: p, TokenCount: func() int { return userTokens(p) }, User: p.User(),
+			Platform: p, Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
+		}
+	})
+}
+
+// withGroups adds the permission groups that the suite names.
+func withGroups(seed mem.Seed) mem.Seed {
+	for _, id := range []string{"f00d", "beef"} {
+		seed.PermissionGroups = append(seed.PermissionGroups, mem.SeedPermissionGroup{
+			ID: id, Name: "Suite " + id, Scopes: []string{"com.vendor.api.account", "com.vendor.api.account.zone", "com.vendor.api.user"},
+		})
+	}
+	return seed
+}
+
+func userTokens(p *mem.Platform) int {
+	n := 0
+	for _, token := range p.Tokens() {
+		if token.Account == "" {
+			n++
+		}
+	}
+	return n
 }

@@ -35,6 +35,9 @@ func (p *Platform) SetEntryPoint(zone edge.ZoneID, ruleset edge.Ruleset) error {
 	if err := p.succeed(z.EntryPoint, &ruleset); err != nil {
 		return fmt.Errorf("setting the entry point of zone %s: %w", zone, err)
 	}
+	if z.EntryPoint != nil {
+		p.remember(*z.EntryPoint)
+	}
 	z.EntryPoint = &ruleset
 	return nil
 }
@@ -78,6 +81,7 @@ func (p *Platform) SetRuleset(account edge.AccountID, ruleset edge.Ruleset) erro
 		a.Rulesets = append(a.Rulesets, ruleset)
 		return nil
 	}
+	p.remember(*live)
 	*live = ruleset
 	return nil
 }

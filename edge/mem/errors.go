@@ -12,8 +12,13 @@ import (
 // HTTP. Statuses and codes are those seen on the service; the reference leaves
 // them open ("Errors", 5 and 6).
 
-// codePolicyID: a policy was sent with an id on creation.
-const codePolicyID = 1001
+// Codes of refusals. The reference has none; those of edge and the first here
+// have been seen on the service.
+const (
+	codePolicyID         = 1001  // a policy was sent with an id on creation
+	codeExpression       = 20127 // the expression does not parse
+	codeSecondDeployment = 20238 // two rules of a zone execute one ruleset
+)
 
 func notFound(call, what, id string) error {
 	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
@@ -21,10 +26,16 @@ func notFound(call, what, id string) error {
 	}}}
 }
 
-func entryPointNotFound(call string) error {
+func entryPointNotFound(call string, phase edge.Phase) error {
 	return &edge.Error{Call: call, Status: http.StatusNotFound, Details: []edge.ErrorDetail{{
 		Code:    edge.CodeEntryPointNotFound,
-		Message: fmt.Sprintf("could not find entrypoint ruleset in the %q phase", edge.PhaseFirewallManaged),
+		Message: fmt.Sprintf("could not find entrypoint ruleset in the %q phase", phase),
+	}}}
+}
+
+func entryPointExists(call string, phase edge.Phase) error {
+	return &edge.Error{Call: call, Status: http.StatusBadRequest, Details: []edge.ErrorDetail{{
+		Code: edge.CodeEntryPointExists, Message: fmt.Sprintf("there is an entrypoint ruleset in the %q phase already", phase), Pointer: "/phase",
 	}}}
 }
 

@@ -6,8 +6,10 @@
 //	platform, err := mem.New(mem.Config{}) // the seed of DefaultSeed
 //	entry, err := platform.EntryPoint(ctx, mem.ShopZone)
 //
-// With the profile "extended" it is an [edge.TokenPlatform] as well; without, it
-// says of every such call that the platform does not offer it.
+// With the profile "extended" it is an [edge.ExtendedPlatform] and an
+// [edge.TokenPlatform] as well; without, it says of every such call that the
+// platform does not offer it. With the profile "vendor" it refuses what the real
+// service has been seen to refuse.
 //
 // A platform begins as a [Seed], which is plain data with a JSON form, and can
 // be turned back into one at any time with [Platform.State]. What a person does
@@ -18,48 +20,51 @@
 // every point. Such behaviours are quirks, each with a name ([Quirks]): a
 // program is right when it works under every one of them.
 //
-// Beside the contract there are the DNS records and settings of which the
-// reference's schedule of deprecations speaks: they change with the clock, on the
-// days of a calendar.
-//
 // Every value that goes in or out is a deep copy. A Platform is safe for
 // concurrent use; all calls are serialised, so writes to one ruleset are too.
 package mem
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
 // Config says how a platform begins. The zero value is a platform with
 // [DefaultSeed], no quirks and a clock that is the same in every run.
 type Config struct {
-	Seed   Seed             // zero: DefaultSeed()
+	Seed   Seed             // zero: SeedFor(Profile)
 	Quirks []string         // NAME or NAME=VALUE of [Quirks]; nil: none
 	Now    func() time.Time // what last_updated is taken from; nil: the year 2025, a second later at every look
-	// Calendar has the days on which what it answers changes; without one, every
-	// change that has a day has happened.
-	Calendar deprecation.Calendar
-	// Profile says which calls are offered: [Documented] (also when empty), or
-	// [Extended], those on tokens that are known beyond the reference too.
+	// Profile says which calls are offered, and how strict the platform is:
+	// [Documented] (also when empty), [Extended] or [Vendor].
 	Profile string
 }
 
 // The profiles.
 const (
-	Documented = "documented"
-	Extended   = "extended"
+	Documented = "documented" // the calls of the reference
+	Extended   = "extended"   // the calls of the contract that are known beyond it too
+	Vendor     = "vendor"     // the same calls and more, as strict as the real service
 )
+
+// Profiles lists the profiles.
+func Profiles() []string { return []string{Documented, Extended, Vendor} }
 
 // Platform is the platform in memory. Make one with [New].
 type Platform struct {
+	BeyondCalls
+	TokenCalls // of the calling user
+
 	now      func() time.Time
-	extended bool
-	calendar deprecation.Calendar
+	profile  string
+	extended bool // the profile has more than the reference
+	checks   checks
 
 	mu           sync.Mutex
 	state        Seed
@@ -74,9 +79,13 @@ var _ edge.Platform = (*Platform)(nil)
 // New returns a platform in the state of the seed. It fails on a seed that is
 // not consistent ([Seed.Check]) and on an unknown quirk or profile.
 func New(config Config) (*Platform, error) {
+	profile := cmp.Or(config.Profile, Documented)
+	if !slices.Contains(Profiles(), profile) {
+		return nil, fmt.Errorf("profile %q is not one of %s", profile, strings.Join(Profiles(), ", "))
+	}
 	seed := config.Seed
 	if seed.IsZero() {
-		seed = DefaultSeed()
+		seed = SeedFor(profile)
 	}
 	if err := seed.Check(); err != nil {
 		return nil, fmt.Errorf("reading the seed: %w", err)
@@ -85,10 +94,8 @@ func New(config Config) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	if config.Profile != "" && config.Profile != Documented && config.Profile != Extended {
-		return nil, fmt.Errorf("profile %q is neither documented nor extended", config.Profile)
-	}
-	p := &Platform{now: config.Now, extended: config.Profile == Extended, calendar: config.Calendar, behaviour: b}
+	p := &Platform{now: config.Now, profile: profile, extended: profile != Documented, behaviour: b}
+	p.checks, p.BeyondCalls, p.TokenCalls = checks{p}, BeyondCalls{p}, TokenCalls{p: p}
 	if p.now == nil {
 		p.now = steps()
 	}
@@ -115,9 +122,9 @@ func (p *Platform) load(seed Seed) {
 		if zone.EntryPoint != nil {
 			complete(zone.EntryPoint, edge.KindZone, now)
 		}
-	}
-	for _, r := range p.state.DNSRecords {
-		folded("", r.Members, nil, false) // checked with the seed
+		for j := range zone.Rulesets {
+			complete(&zone.Rulesets[j], edge.KindZone, now)
+		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
@@ -50,8 +49,9 @@ func (q Quirk) Usage() string {
 		return q.Name
 	case Number:
 		return q.Name + "=N"
+	default:
+		return q.Name + "=" + string(q.Argument)
 	}
-	return q.Name + "=" + string(q.Argument)
 }
 
 // Names of the quirks of this package.
@@ -62,55 +62,48 @@ const (
 	QuirkOmitEmptyRules = "omit-empty-rules"
 	QuirkRulesetBump    = "ruleset-bump"
 	QuirkQuota          = "quota"
-	QuirkSRVEnd         = "srv-end-of-life"
 )
 
 // Quirks returns the table of the quirks of this package, in the order in which
 // they are best read.
-func Quirks() []Quirk {
-	return []Quirk{
-		{
-			Name: QuirkPatch, Argument: Style, Matches: "updates of a rule",
-			Does: "replace (what happens without the quirk): the body is the rule's new definition and what it leaves out is lost; " +
-				"merge: absent members keep, objects merge, arrays replace as a whole, a null says nothing; " +
-				"ignored: a valid body is accepted, versions and last_updated are new, and the rule stays as it was",
-			Imitates: "the service has been seen to replace; the reference does not say, and its two procedures read as if it merged; " +
-				"servers that accept a write and do not keep it",
-		},
-		{
-			Name: QuirkReorder, Matches: "answers with rules, with tokens, and with permission groups",
-			Does: "overrides.rules, lists of tokens and of permission groups, the policies of a token and the groups of a policy come " +
-				"in the opposite order; categories never do, their order has meaning",
-			Imitates: "servers that keep rule overrides and policies as sets, and lists in no order",
-		},
-		{
-			Name: QuirkDefaults, Matches: "answers with rules",
-			Does: "what a rule leaves out is filled in: enabled true, description empty, ref the rule's id, and for an execute rule " +
-				"action_parameters.version latest; nothing inside overrides, where a filled-in member would change the effect",
-			Imitates: "servers that answer with more than they were sent",
-		},
-		{
-			Name: QuirkOmitEmptyRules, Matches: "answers with a ruleset that has no rules",
-			Does:     "the member rules is missing instead of an empty array",
-			Imitates: "the service leaves rules out of an empty ruleset at times",
-		},
-		{
-			Name: QuirkRulesetBump, Argument: Count, Matches: "reads of one managed ruleset",
-			Does:     "before the answer the ruleset gets version + 1 and a new last_updated; its rules stay",
-			Imitates: "managed rulesets are published anew about every week, in the middle of anything",
-		},
-		{
-			Name: QuirkQuota, Argument: Number, Matches: "creations of a token",
-			Does:     "a user has at most N tokens, where it is 50 without the quirk; one more is refused with 400",
-			Imitates: "the quota that a user's tokens have, used up by others",
-		},
-		{
-			Name: QuirkSRVEnd, Argument: Date, Matches: "DNS records of type SRV",
-			Does: "from that day on data.service, data.proto and data.name are not in answers, and refused with 400 in bodies; " +
-				"without the quirk they are in answers, and accepted, at any time",
-			Imitates: "the end of life that the reference announces for these fields and gives no day to",
-		},
-	}
+func Quirks() []Quirk { return slices.Clone(quirks) }
+
+var quirks = []Quirk{
+	{
+		Name: QuirkPatch, Argument: Style, Matches: "updates of a rule",
+		Does: "replace (what happens without the quirk): the body is the rule's new definition and what it leaves out is lost; " +
+			"merge: absent members keep, objects merge, arrays replace as a whole, a null says nothing; " +
+			"ignored: a valid body is accepted, versions and last_updated are new, and the rule stays as it was",
+		Imitates: "the service has been seen to replace; the reference does not say, and its two procedures read as if it merged; " +
+			"servers that accept a write and do not keep it",
+	},
+	{
+		Name: QuirkReorder, Matches: "answers with rules, with tokens, and with permission groups",
+		Does: "overrides.rules, lists of tokens and of permission groups, the policies of a token and the groups of a policy come " +
+			"in the opposite order; categories never do, their order has meaning",
+		Imitates: "servers that keep rule overrides and policies as sets, and lists in no order",
+	},
+	{
+		Name: QuirkDefaults, Matches: "answers with rules",
+		Does: "what a rule leaves out is filled in: enabled true, description empty, ref the rule's id, and for an execute rule " +
+			"action_parameters.version latest; nothing inside overrides, where a filled-in member would change the effect",
+		Imitates: "servers that answer with more than they were sent",
+	},
+	{
+		Name: QuirkOmitEmptyRules, Matches: "answers with a ruleset that has no rules",
+		Does:     "the member rules is missing instead of an empty array",
+		Imitates: "the service leaves rules out of an empty ruleset at times",
+	},
+	{
+		Name: QuirkRulesetBump, Argument: Count, Matches: "reads of one managed ruleset",
+		Does:     "before the answer the ruleset gets version + 1 and a new last_updated; its rules stay",
+		Imitates: "managed rulesets are published anew about every week, in the middle of anything",
+	},
+	{
+		Name: QuirkQuota, Argument: Number, Matches: "creations of a token",
+		Does:     "a user has at most N tokens, where it is 50 without the quirk; one more is refused with 400",
+		Imitates: "the quota that a user's tokens have, used up by others",
+	},
 }
 
 // ParseQuirks reads a list of NAME or NAME=VALUE against a table and returns
@@ -136,36 +129,50 @@ func ParseQuirks(table []Quirk, list []string) (map[string]string, error) {
 }
 
 func (a Argument) check(value string) error {
-	switch a {
-	case None:
+	if check, ok := argumentChecks[a]; ok {
+		return check(value)
+	}
+	if !slices.Contains(strings.Split(string(a), "|"), value) {
+		return fmt.Errorf("%q is neither of them", value)
+	}
+	return nil
+}
+
+var argumentChecks = map[Argument]func(string) error{
+	None: func(value string) error {
 		if value != "" {
 			return errors.New("it takes no value")
 		}
-	case Count:
-		if n, err := strconv.Atoi(value); err != nil || n < 1 {
-			return errors.New("the count is a whole number from 1, every Nth matching request")
-		}
-	case Number:
-		if n, err := strconv.Atoi(value); err != nil || n < 1 {
-			return errors.New("it takes a whole number from 1")
-		}
-	case Duration:
-		if d, err := time.ParseDuration(value); err != nil || d < 0 {
-			return errors.New("a duration is written such as 250ms")
-		}
-	case Zones:
-		return checkZones(value)
-	case ZonesFor:
-		zones, after, _ := strings.Cut(value, ":")
-		return errors.Join(checkZones(zones), Duration.check(after))
-	case Date:
-		if _, err := deprecation.ParseDate(value); err != nil {
+		return nil
+	},
+	Count: func(value string) error {
+		return checkNumber(value, "the count is a whole number from 1, every Nth matching request")
+	},
+	Number:   func(value string) error { return checkNumber(value, "it takes a whole number from 1") },
+	Duration: checkDuration,
+	Date: func(value string) error {
+		if _, err := time.Parse(time.DateOnly, value); err != nil {
 			return errors.New("a day is written such as 2027-01-31")
 		}
-	default:
-		if !slices.Contains(strings.Split(string(a), "|"), value) {
-			return fmt.Errorf("%q is neither of them", value)
-		}
+		return nil
+	},
+	Zones: checkZones,
+	ZonesFor: func(value string) error {
+		zones, after, _ := strings.Cut(value, ":")
+		return errors.Join(checkZones(zones), checkDuration(after))
+	},
+}
+
+func checkNumber(value, want string) error {
+	if n, err := strconv.Atoi(value); err != nil || n < 1 {
+		return errors.New(want)
+	}
+	return nil
+}
+
+func checkDuration(value string) error {
+	if d, err := time.ParseDuration(value); err != nil || d < 0 {
+		return errors.New("a duration is written such as 250ms")
 	}
 	return nil
 }

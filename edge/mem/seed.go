@@ -15,14 +15,15 @@ import (
 // Seed is the state of a platform as data. Its JSON form uses the names of the
 // reference:
 //
-//	{"accounts": [{"id", "rulesets": [ruleset…]}],
-//	 "zones": [{"id", "account_id", "name", "entrypoint": ruleset or null, "dns_settings", "cname_flattening"}],
+//	{"accounts": [{"id", "name", "rulesets": [ruleset…]}],
+//	 "zones": [{"id", "account_id", "name", "status", "plan", "entrypoint": ruleset or null, "rulesets": [those of other phases]}],
 //	 "permission_groups": [{"id", "name", "scopes", "meta"}],
 //	 "user": "tag of the user whose tokens these are",
 //	 "tokens": [{"id", "name", "value", "policies", …}],
 //	 "tokens_made": how many there ever were, where some are gone,
-//	 "endpoint_permissions": {"METHOD /path/{id}": "group id"},
-//	 "dns_records": [{"id", "zone_id", "name", "type", "content", …}]}
+//	 "endpoint_permissions": {"METHOD /path/{id}": "group id|group id"},
+//	 "ruleset_versions": {"ruleset id": [versions of the past, oldest first]},
+//	 "rulesets_made": how many were created by a call}
 //
 // What a ruleset leaves out of id, kind, phase, version and last_updated the
 // platform fills in. Which permission an endpoint
@@ -36,12 +37,15 @@ type Seed struct {
 	Tokens              []SeedToken           `json:"tokens"`
 	TokensMade          int                   `json:"tokens_made,omitempty"`
 	EndpointPermissions map[string]string     `json:"endpoint_permissions"`
-	DNSRecords          []SeedRecord          `json:"dns_records"`
+
+	RulesetVersions map[edge.RulesetID][]edge.Ruleset `json:"ruleset_versions,omitempty"`
+	RulesetsMade    int                               `json:"rulesets_made,omitempty"`
 }
 
 // SeedAccount is an account with its rulesets, in the order of the list call.
 type SeedAccount struct {
 	ID       edge.AccountID `json:"id"`
+	Name     string         `json:"name,omitempty"`
 	Rulesets []edge.Ruleset `json:"rulesets"`
 }
 
@@ -50,12 +54,10 @@ type SeedZone struct {
 	ID         edge.ZoneID    `json:"id"`
 	AccountID  edge.AccountID `json:"account_id"`
 	Name       string         `json:"name"`
+	Status     string         `json:"status,omitempty"` // empty: active
+	Plan       string         `json:"plan,omitempty"`   // empty: enterprise; [PlanFree] may not deploy managed rulesets in the profile vendor
 	EntryPoint *edge.Ruleset  `json:"entrypoint"`
-
-	DNSSettings *DNSSettings `json:"dns_settings,omitempty"` // nil: those of a new zone
-	// CNAMEFlattening is what the older setting says, which knows a value more than
-	// flatten_all_cnames; empty: what the latter maps to.
-	CNAMEFlattening string `json:"cname_flattening,omitempty"`
+	Rulesets   []edge.Ruleset `json:"rulesets,omitempty"` // entry points of other phases
 }
 
 // SeedPermissionGroup is a permission group with the resource types it is for.
@@ -88,12 +90,14 @@ type SeedToken struct {
 	LastUsedOn string `json:"last_used_on,omitempty"`
 
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
+
+	Account edge.AccountID `json:"account_id,omitempty"` // that owns it; empty: the user
 }
 
 // IsZero reports whether the seed holds nothing at all.
 func (s Seed) IsZero() bool {
 	return s.Accounts == nil && s.Zones == nil && s.PermissionGroups == nil && s.User == "" && s.Tokens == nil && s.TokensMade == 0 &&
-		s.EndpointPermissions == nil && s.DNSRecords == nil
+		s.EndpointPermissions == nil && s.RulesetVersions == nil && s.RulesetsMade == 0
 }
 
 // ReadSeed reads the JSON form of a seed and checks it. Errors say the line and
@@ -188,7 +192,7 @@ func fill[T ~string](value *T, fallback T) {
 func derivedID[T ~string](parts ...string) T {
 	sum := sha256.New()
 	for _, part := range parts {
-		io.WriteString(sum, part+"\n")
+		_, _ = io.WriteString(sum, part+"\n") // a hash takes everything
 	}
 	return T(hex.EncodeToString(sum.Sum(nil)[:16]))
 }

@@ -12,8 +12,7 @@ import (
 
 // Check reports everything that makes a seed not a platform: ids that are not
 // 32 lower-case hexadecimal digits or given twice, zones of accounts that are
-// not there, versions that are not numbers, tokens without an id, DNS records of
-// no zone.
+// not there, versions that are not numbers, tokens without an id.
 func (s Seed) Check() error {
 	var problems []error
 	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -44,26 +43,7 @@ func (s Seed) Check() error {
 			add("zone %q (%s): %w", z.ID, z.Name, err)
 		}
 	}
-	return errors.Join(slices.Concat(problems, s.checkTokens(), s.checkRecords())...)
-}
-
-func (s Seed) checkRecords() []error {
-	var problems []error
-	zones, ids := map[edge.ZoneID]bool{}, map[string]bool{}
-	for _, z := range s.Zones {
-		zones[z.ID] = true
-	}
-	for _, r := range s.DNSRecords {
-		err := r.check(zones)
-		if ids[r.ID] {
-			err = errors.New("it is there twice")
-		}
-		if err != nil {
-			problems = append(problems, fmt.Errorf("DNS record %q: %w", r.ID, err))
-		}
-		ids[r.ID] = true
-	}
-	return problems
+	return errors.Join(slices.Concat(problems, s.checkTokens())...)
 }
 
 func (s Seed) checkTokens() []error {
@@ -147,8 +127,13 @@ func (z SeedZone) check(accounts map[edge.AccountID]bool) error {
 	if !accounts[z.AccountID] {
 		return fmt.Errorf("account_id %q is no account of the seed", z.AccountID)
 	}
-	if err := z.checkDNS(); err != nil {
-		return err
+	for _, r := range z.Rulesets {
+		if err := checkRuleset(r); err != nil {
+			return err
+		}
+		if r.Phase == "" || r.Phase == edge.PhaseFirewallManaged {
+			return fmt.Errorf("ruleset %s: the ruleset of the phase %s is the entrypoint", r.ID, edge.PhaseFirewallManaged)
+		}
 	}
 	if z.EntryPoint == nil {
 		return nil

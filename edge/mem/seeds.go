@@ -45,29 +45,7 @@ func DefaultSeed() Seed {
 		deployedZone(BlogZone, "blog.example", tune),
 		{ID: NewZone, AccountID: Account, Name: "new.example"},
 	}
-	seed.DNSRecords = defaultRecords()
 	return seed
-}
-
-// SRVRecord is the id of the SRV record of [DefaultSeed], in the shop's zone.
-const SRVRecord = "d5000000000000000000000000000003"
-
-func defaultRecords() []SeedRecord {
-	record := func(id string, zone edge.ZoneID, members map[string]json.RawMessage) SeedRecord {
-		return SeedRecord{ID: id, ZoneID: zone, Members: members}
-	}
-	plain := func(name, kind, content string) map[string]json.RawMessage {
-		return map[string]json.RawMessage{"name": quote(name), "type": quote(kind), "content": quote(content)}
-	}
-	return []SeedRecord{
-		record("d5000000000000000000000000000001", ShopZone, plain("www.shop.example", "A", "192.0.2.10")),
-		record("d5000000000000000000000000000002", ShopZone, plain("shop.example", "TXT", "made up for a simulator")),
-		record(SRVRecord, ShopZone, map[string]json.RawMessage{
-			"name": quote("_sip._tcp.shop.example"), "type": quote(typeSRV),
-			"data": json.RawMessage(`{"port":5060,"priority":10,"target":"sip.shop.example","weight":5}`),
-		}),
-		record("d5000000000000000000000000000004", BlogZone, plain("blog.example", "CNAME", "www.shop.example")),
-	}
 }
 
 // Fleet is the platform of [DefaultSeed] with n other zones, zone-00001.example
@@ -97,7 +75,6 @@ func emptySeed() Seed {
 		},
 		Tokens:              DefaultTokens(),
 		EndpointPermissions: endpointPermissions(),
-		DNSRecords:          []SeedRecord{},
 	}
 }
 
@@ -105,23 +82,28 @@ func emptySeed() Seed {
 // that it needs a permission, and of none which. Who may verify is not in it, so
 // every token may.
 func endpointPermissions() map[string]string {
-	return map[string]string{
-		"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": RulesGroup,
-		"POST /user/tokens":                  TokensGroup,
-		"GET /user/tokens":                   TokensGroup,
-		"GET /user/tokens/permission_groups": TokensGroup,
-		"GET /user/tokens/{token_id}":        TokensGroup,
-		"PUT /user/tokens/{token_id}":        TokensGroup,
-		"DELETE /user/tokens/{token_id}":     TokensGroup,
-		"PUT /user/tokens/{token_id}/value":  TokensGroup,
+	permissions := map[string]string{
+		"PATCH /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}":  RulesGroup,
+		"DELETE /zones/{zone_id}/rulesets/{ruleset_id}/rules/{rule_id}": RulesGroup,
+		"POST /zones/{zone_id}/rulesets/{ruleset_id}/rules":             RulesGroup,
+		"POST /zones/{zone_id}/rulesets":                                RulesGroup,
 	}
+	for _, base := range []string{"/user/tokens", "/accounts/{account_id}/tokens"} {
+		for _, call := range []string{
+			"POST " + base, "GET " + base, "GET " + base + "/permission_groups", "GET " + base + "/{token_id}", "PUT " + base + "/{token_id}",
+			"DELETE " + base + "/{token_id}", "PUT " + base + "/{token_id}/value",
+		} {
+			permissions[call] = TokensGroup
+		}
+	}
+	return permissions
 }
 
-// DefaultTokens are the two tokens of [DefaultSeed]: one for rulesets, one that
-// may create tokens. Their values are made up and say so.
+// DefaultTokens are the two tokens of [DefaultSeed]: one for rulesets, which may
+// not create tokens, and one that may do everything. Their values are made up and say so.
 func DefaultTokens() []SeedToken {
 	return []SeedToken{
-		{ID: "70ce0000000000000000000000000001", Name: RulesetsTokenName, Value: "sim-rulesets-token-0000000000000000000001", Status: "active", IssuedOn: seededAt},
+		{ID: "70ce0000000000000000000000000001", Name: RulesetsTokenName, Value: "sim-rulesets-token-0000000000000000000001", Status: "active", IssuedOn: seededAt, Policies: rulesPolicy()},
 		{ID: "70ce0000000000000000000000000002", Name: TokensTokenName, Value: "sim-tokens-token-000000000000000000000001", Status: "active", IssuedOn: seededAt},
 	}
 }

@@ -12,15 +12,38 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// MaxTokens is how many tokens a user can have, without the quirk quota.
-const MaxTokens = 50
+// MaxTokens is how many tokens a user can have, without the quirk quota, and
+// MaxAccountTokens how many an account can have.
+const (
+	MaxTokens        = 50
+	MaxAccountTokens = 500
+)
 
 // SecretPrefix begins the value of every token that a platform in memory made.
 const SecretPrefix = "sim-token-"
 
-// CreateToken is [Platform.CreateTokenJSON] with the encoding of spec, after what
+// TokenCalls are the calls on the tokens of the calling user, which a [Platform]
+// has itself, or on those of an account; see [Platform.AccountTokens]. They are an
+// [edge.TokenPlatform].
+type TokenCalls struct {
+	p       *Platform
+	account edge.AccountID // empty: the user
+}
+
+// AccountTokens returns the calls on the tokens of an account.
+func (p *Platform) AccountTokens(account edge.AccountID) TokenCalls { return TokenCalls{p, account} }
+
+// path is the path of the list of tokens.
+func (t TokenCalls) path() string {
+	if t.account == "" {
+		return edge.TokensPath()
+	}
+	return edge.AccountTokensPath(t.account)
+}
+
+// CreateToken is [TokenCalls.CreateTokenJSON] with the encoding of spec, after what
 // [edge.BeforeSend] put into the context.
-func (p *Platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
+func (t TokenCalls) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
 	data, err := json.Marshal(spec)
 	if err != nil {
 		return edge.CreatedToken{}, fmt.Errorf("encoding the token: %w", err)
@@ -31,7 +54,7 @@ func (p *Platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.C
 	if err := edge.Sending(ctx); err != nil {
 		return edge.CreatedToken{}, err
 	}
-	return p.CreateTokenJSON(ctx, data)
+	return t.CreateTokenJSON(ctx, data)
 }
 
 // CreateTokenJSON creates a token from a request body as it came over the wire,
@@ -43,60 +66,97 @@ func (p *Platform) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.C
 // times, groups in the order of their ids with the names that the seed knows,
 // and policies with ids of their own, in the order of those. The next creation
 // with the same body makes another token.
-func (p *Platform) CreateTokenJSON(ctx context.Context, body []byte) (edge.CreatedToken, error) {
-	if err := ctx.Err(); err != nil {
+func (t TokenCalls) CreateTokenJSON(ctx context.Context, body []byte) (edge.CreatedToken, error) {
+	p, call := t.p, "POST "+t.path()
+	if err := t.open(ctx, call, t.account != ""); err != nil {
 		return edge.CreatedToken{}, err
 	}
-	p.mu.Lock()
 	defer p.mu.Unlock()
-	call := "POST " + edge.TokensPath()
-	request, details := readTokenRequest(body, p.state.User)
-	if most := p.behaviour.quota; len(details) == 0 && len(p.state.Tokens) >= most {
-		details = []edge.ErrorDetail{problem(0, "", "the user has %d tokens already, the most there can be is %d", len(p.state.Tokens), most)}
+	request, details := t.read(body)
+	if most := t.quota(); len(details) == 0 && t.count() >= most {
+		details = []edge.ErrorDetail{problem(0, "", "the %s has %d tokens already, the most there can be is %d", t.kind(), t.count(), most)}
 	}
 	if len(details) > 0 {
 		return edge.CreatedToken{}, invalid(call, details)
 	}
-	token, err := p.newToken(request)
+	token, err := t.newToken(request)
 	if err != nil {
 		return edge.CreatedToken{}, err
 	}
+	token.Account = t.account
 	p.state.Tokens = append(p.state.Tokens, token)
 	if p.state.TokensMade > 0 {
 		p.state.TokensMade++
 	}
-	answer, err := p.answerToken(token)
+	answer, err := t.answerToken(token)
 	return edge.CreatedToken{Token: answer, Value: edge.NewSecret(token.Value)}, err
+}
+
+// read reads the body of a token, or says everything that is wrong with it.
+func (t TokenCalls) read(body []byte) (tokenRequest, []edge.ErrorDetail) {
+	request, details := readTokenRequest(body, t.p.state.User)
+	if len(details) == 0 {
+		details = t.p.checks.token(request.TokenSpec, t.account)
+	}
+	return request, details
+}
+
+// owns reports whether a token is one of these.
+func (t TokenCalls) owns(token SeedToken) bool { return token.Account == t.account }
+
+func (t TokenCalls) count() int {
+	n := 0
+	for _, token := range t.p.state.Tokens {
+		if t.owns(token) {
+			n++
+		}
+	}
+	return n
+}
+
+// kind names the owner for people.
+func (t TokenCalls) kind() string {
+	if t.account != "" {
+		return "account"
+	}
+	return "user"
+}
+
+func (t TokenCalls) quota() int {
+	if t.account != "" {
+		return MaxAccountTokens
+	}
+	return t.p.behaviour.quota
 }
 
 // tokensMade is how many tokens there ever were. The state says it itself once
 // one is gone.
-func (p *Platform) tokensMade() int { return max(p.state.TokensMade, len(p.state.Tokens)) }
+func (t TokenCalls) tokensMade() int { return max(t.p.state.TokensMade, len(t.p.state.Tokens)) }
 
 // newToken makes the record of a token. Ids and secrets are the same in every
 // run: they follow from how many tokens there were.
-func (p *Platform) newToken(r tokenRequest) (SeedToken, error) {
-	seed := fmt.Sprint("token ", p.tokensMade(), " ", r.Name)
-	for p.hasToken(tokenID(seed), tokenValue(seed)) {
+func (t TokenCalls) newToken(r tokenRequest) (SeedToken, error) {
+	seed := fmt.Sprint("token ", t.tokensMade(), " ", r.Name)
+	for t.hasToken(tokenID(seed), tokenValue(seed)) {
 		seed += "'"
 	}
 	token := SeedToken{
 		ID: tokenID(seed), Name: r.Name, Value: tokenValue(seed), Status: "active",
 		NotBefore: r.NotBefore, ExpiresOn: r.ExpiresOn, Condition: r.Condition,
 	}
-	token.IssuedOn = p.now().UTC().Format(tokenTime)
+	token.IssuedOn = t.p.now().UTC().Format(tokenTime)
 	token.ModifiedOn = token.IssuedOn
 	var err error
-	token.Policies, err = p.keepPolicies(r.Policies, token.ID)
+	token.Policies, err = t.keepPolicies(r.Policies, token.ID)
 	return token, err
 }
 
 // keepPolicies returns policies as the platform keeps them: with ids of their
 // own, which follow from seed, in the order of those.
-func (p *Platform) keepPolicies(policies []edge.Policy, seed ...string) (json.RawMessage, error) {
+func (t TokenCalls) keepPolicies(policies []edge.Policy, seed ...string) (json.RawMessage, error) {
 	for i := range policies {
 		policies[i].ID = derivedID[string](append(slices.Clone(seed), fmt.Sprint("policy ", i))...)
-		p.fillGroups(policies[i].PermissionGroups)
+		t.fillGroups(policies[i].PermissionGroups)
 	}
 	slices.SortFunc(policies, func(a, b edge.Policy) int { return strings.Compare(a.ID, b.ID) })
 	return json.Marshal(policies)
@@ -105,15 +165,15 @@ func (p *Platform) keepPolicies(policies []edge.Policy, seed ...string) (json.Ra
 func tokenID(seed string) string    { return derivedID[string](seed, "id") }
 func tokenValue(seed string) string { return SecretPrefix + derivedID[string](seed, "value") }
 
-func (p *Platform) hasToken(id, value string) bool {
-	return slices.ContainsFunc(p.state.Tokens, func(t SeedToken) bool { return t.ID == id || t.Value == value })
+func (t TokenCalls) hasToken(id, value string) bool {
+	return slices.ContainsFunc(t.p.state.Tokens, func(token SeedToken) bool { return token.ID == id || token.Value == value })
 }
 
 // fillGroups sorts groups and tells of each what the seed knows.
-func (p *Platform) fillGroups(groups []edge.PermissionGroup) {
+func (t TokenCalls) fillGroups(groups []edge.PermissionGroup) {
 	slices.SortFunc(groups, func(a, b edge.PermissionGroup) int { return strings.Compare(a.ID, b.ID) })
 	for i := range groups {
-		for _, known := range p.state.PermissionGroups {
+		for _, known := range t.p.state.PermissionGroups {
 			if known.ID == groups[i].ID {
 				groups[i].Name, groups[i].Scopes, groups[i].Meta = known.Name, slices.Clone(known.Scopes), bytes.Clone(known.Meta)
 			}
@@ -186,12 +246,14 @@ func (p *Platform) User() string {
 	return p.state.User
 }
 
-// AccountOf returns the account of a zone, empty for an unknown one.
-func (p *Platform) AccountOf(zone edge.ZoneID) edge.AccountID {
+// SeedZone returns a zone as the seed has it, without its entry point, and
+// whether there is one.
+func (p *Platform) SeedZone(id edge.ZoneID) (SeedZone, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if z := p.zone(zone); z != nil {
-		return z.AccountID
+	z := p.zone(id)
+	if z == nil {
+		return SeedZone{}, false
 	}
-	return ""
+	return SeedZone{ID: z.ID, AccountID: z.AccountID, Name: z.Name}, true
 }

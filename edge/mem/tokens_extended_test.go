@@ -26,7 +26,7 @@ func must[T any](t testing.TB) func(T, error) T {
 }
 
 func TestProfileIsChecked(t *testing.T) {
-	if _, err := mem.New(mem.Config{Profile: "premium"}); err == nil || !strings.Contains(err.Error(), `"premium" is neither documented nor extended`) {
+	if _, err := mem.New(mem.Config{Profile: "premium"}); err == nil || !strings.Contains(err.Error(), `"premium" is not one of documented, extended, vendor`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package nearest finds the word that somebody meant who wrote another one, for
+// Package nearest finds the word that someone meant who wrote another one, for
 // hints of the kind "did you mean". It is pure and knows nothing of what the
 // words are about.
 package nearest

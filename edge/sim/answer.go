@@ -3,11 +3,13 @@ package sim
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/mem"
 )
 
 // answer is what a request is answered with, before it is written: faults can
@@ -44,6 +46,9 @@ func (s *Server) failure(err error) answer {
 	if !errors.As(s.dialect.TranslateError(err), &e) {
 		e = failed(http.StatusInternalServerError, 0, err.Error())
 	}
+	if s.config.Profile == mem.Documented {
+		e = withCodes(e)
+	}
 	envelope := wire.EncodeError(e)
 	if s.faults.isSet(QuirkMessagesNull) {
 		envelope.Messages = nil
@@ -57,6 +62,32 @@ func (s *Server) failure(err error) answer {
 		a.header.Set(wire.HeaderRetryAfter, wire.FormatRetryAfter(e.RetryAfter))
 	}
 	return a
+}
+
+// withCodes gives a code to every error that has none: in the reference each has
+// one ("Errors", 1), and it shows hardly any. These are our own.
+func withCodes(e *edge.Error) *edge.Error {
+	code := map[int]int{
+		http.StatusForbidden: edge.CodeAuthentication, http.StatusNotFound: edge.CodeRulesetNotFound, http.StatusBadRequest: codeBadRequest,
+	}[e.Status]
+	fallback(&code, codeOther)
+	copied := *e
+	copied.Details = coded(e.Details, code)
+	return &copied
+}
+
+const (
+	codeBadRequest = 10014
+	codeOther      = 10020
+)
+
+func coded(details []edge.ErrorDetail, code int) []edge.ErrorDetail {
+	out := slices.Clone(details)
+	for i := range out {
+		fallback(&out[i].Code, code)
+		out[i].Chain = coded(out[i].Chain, code)
+	}
+	return out
 }
 
 func failed(status, code int, message string, chain ...edge.ErrorDetail) *edge.Error {
@@ -96,5 +127,5 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(a.length))
 	w.WriteHeader(a.status)
-	w.Write(a.body) // a client that has gone away is no failure of ours
+	_, _ = w.Write(a.body) // a client that has gone away is no failure of ours
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -56,7 +55,14 @@ func isRead(method string) bool { return method == http.MethodGet }
 // not as cheaply. That of an update is a copy of what is read, and that of a
 // deletion says nothing; the other PUT answers with a token's new secret.
 func canTruncate(method, path string) bool {
-	return isRead(method) || method == http.MethodPost || method == http.MethodPut && strings.HasSuffix(path, "/value")
+	return isRead(method) || method == http.MethodPost && isTokens(path) || method == http.MethodPut && strings.HasSuffix(path, "/value")
+}
+
+// isTokens reports whether an address is about tokens, of the user or of an
+// account.
+func isTokens(path string) bool {
+	parts := strings.Split(path, "/")
+	return strings.HasPrefix(path, edge.TokensPath()) || len(parts) > 3 && parts[1] == "accounts" && parts[3] == "tokens"
 }
 
 func (s *Server) unreadable(err error) answer {
@@ -123,22 +129,24 @@ func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) a
 	}
 	route, err := s.route(r.Method, path)
 	if err == nil {
-		err = s.permitted(who.caller, route)
+		err = s.permitted(who.caller, route, path)
 	}
 	switch {
 	case err != nil:
 		return s.failure(err)
 	case s.faults.hitsZone(QuirkZoneForbidden, route.Zone):
 		return s.failure(failed(http.StatusForbidden, edge.CodeAuthentication, "Authentication error"))
+	case s.faults.hitsZone(QuirkZoneUnauthorized, route.Zone):
+		return s.failure(failed(http.StatusForbidden, 0, "request is not authorized"))
 	case s.faults.hitsZone(QuirkZoneHang, route.Zone):
 		<-r.Context().Done() // the client has gone, or the server stops
 		return answer{header: http.Header{}}
 	}
 	request := request{r, route, body, who.caller}
 	if isRead(r.Method) {
-		return s.call(request)
+		return s.call(request) //nolint:contextcheck // the request has its context
 	}
-	return s.write(request)
+	return s.write(request) //nolint:contextcheck // the request has its context
 }
 
 // request is one that nothing keeps from the platform any more.
@@ -155,7 +163,7 @@ func (s *Server) write(r request) answer {
 		return s.failure(failed(http.StatusInternalServerError, 0, "internal error"))
 	}
 	a := s.call(r)
-	if a.status != http.StatusOK {
+	if a.status != http.StatusOK && a.status != http.StatusNoContent {
 		return a
 	}
 	if s.faults.hit(QuirkErrorAfter) > 0 {
@@ -171,35 +179,35 @@ func (s *Server) write(r request) answer {
 // a request that arrived is carried out.
 func (s *Server) call(r request) answer {
 	ctx := context.WithoutCancel(r.Context())
-	var result any
-	var info *wire.Info
-	var err error
-	switch r.route.Call {
-	case wire.AccountRulesets:
-		result, info, err = s.accountRulesets(ctx, r.route, r.URL.Query())
-	case wire.AccountRuleset:
-		result, err = s.Platform.AccountRuleset(ctx, r.route.Account, r.route.Ruleset)
-	case wire.EntryPoint:
-		result, err = s.Platform.EntryPoint(ctx, r.route.Zone)
-	case wire.UpdateRule:
-		result, err = s.updateRule(ctx, r)
-	case wire.CreateToken:
-		result, err = s.createToken(ctx, r)
-	case callRecords, callCreateRecord, callRecord, callUpdateRecord, callReplaceRecord, callFlattening, callSetFlattening:
-		result, info, err = s.dnsCall(ctx, r)
-	default:
-		result, info, err = s.tokenCall(ctx, r)
+	result, info, err, ok := s.rulesetCall(ctx, r)
+	if !ok {
+		result, info, err = s.otherCall(ctx, r)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return s.failure(err)
+	case result == noContent{}:
+		return answer{status: http.StatusNoContent, header: http.Header{}}
 	}
 	return success(result, info)
 }
 
-func (s *Server) updateRule(ctx context.Context, r request) (*edge.Ruleset, error) {
-	var raw json.RawMessage
-	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
-		return nil, err
+func (s *Server) otherCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
+	switch r.route.Call {
+	case wire.CreateToken:
+		result, err = tokenServer{s}.createToken(ctx, r)
+	case callRecords, callCreateRecord, callRecord, callUpdateRecord, callReplaceRecord, callFlattening, callSetFlattening:
+		return s.dnsCall(r)
+	case wire.Zones:
+		return directory{s}.zones(ctx, r)
+	case wire.Zone:
+		result, err = s.Platform.Zone(ctx, r.route.Zone)
+	case wire.Accounts:
+		return directory{s}.accounts(ctx, r)
+	case callGetAccount:
+		result, err = directory{s}.account(ctx, r.route.Account)
+	default:
+		return tokenServer{s}.tokenCall(ctx, r)
 	}
-	return s.Platform.UpdateRuleJSON(ctx, r.route.Zone, r.route.Ruleset, r.route.Rule, raw)
+	return result, nil, err
 }

@@ -36,7 +36,7 @@ func TestFailuresByteForByte(t *testing.T) {
 		{"GET " + newPath, 404, `{"code":10003,"message":"could not find entrypoint ruleset in the \"http_request_firewall_managed\" phase"}`},
 		{update(nowhere, shop.ID, shop.Rules[0].ID), 404, `{"code":10001,"message":"could not find zone ` + nowhere + `"}`},
 		{update(mem.ShopZone, nowhere, shop.Rules[0].ID), 404, `{"code":10001,"message":"could not find ruleset ` + nowhere + `"}`},
-		{update(mem.ShopZone, shop.ID, nowhere), 404, `{"message":"could not find rule ` + nowhere + `"}`},
+		{update(mem.ShopZone, shop.ID, nowhere), 404, `{"code":10001,"message":"could not find rule ` + nowhere + `"}`},
 		{"GET /zones", 404, `{"code":7003,"message":"could not route to this path"}`},
 		{"GET " + edge.TokensPath(), 405, `{"code":7003,"message":"method not allowed"}`},
 		{"DELETE " + shopPath, 405, `{"code":7003,"message":"method not allowed"}`},
@@ -151,7 +151,7 @@ func TestUpdateRefused(t *testing.T) {
 func TestTooLargeABody(t *testing.T) {
 	r := start(t, sim.Config{})
 	got := call(t, r, "PATCH", rulePath(t, r, mem.ShopZone), `"`+strings.Repeat("x", 16<<20)+`"`)
-	got.want(t, 413, `{"result":null,"success":false,"errors":[{"message":"the request body is too large"}],"messages":[]}`)
+	got.want(t, 413, `{"result":null,"success":false,"errors":[{"code":10020,"message":"the request body is too large"}],"messages":[]}`)
 }
 
 func TestPaging(t *testing.T) {

@@ -40,9 +40,12 @@ func refuse(problem error, hint string) error {
 	return &controlError{http.StatusBadRequest, problem, hint}
 }
 
+// control is a server's control.
+type control struct{ *Server }
+
 type controlFunc func(r *http.Request, body []byte) (any, error)
 
-func (s *Server) controlRoutes() map[string]controlFunc {
+func (s control) controlRoutes() map[string]controlFunc {
 	return map[string]controlFunc{
 		"GET /__sim/transcript":                               s.getTranscript,
 		"DELETE /__sim/transcript":                            s.deleteTranscript,
@@ -52,13 +55,11 @@ func (s *Server) controlRoutes() map[string]controlFunc {
 		"PUT /__sim/quirks":                                   s.putQuirks,
 		"PUT /__sim/clock":                                    s.putClock,
 		"PUT /__sim/zones/{zone}/entrypoint":                  s.putEntryPoint,
-		"GET /__sim/zones/{zone}/dns_settings":                s.getDNSSettings,
-		"PUT /__sim/zones/{zone}/dns_settings":                s.putDNSSettings,
 		"PUT /__sim/accounts/{account}/rulesets/{ruleset_id}": s.putRuleset,
 	}
 }
 
-func (s *Server) control() http.Handler {
+func (s control) handler() http.Handler {
 	mux := http.NewServeMux()
 	routes := s.controlRoutes()
 	for pattern, serve := range routes {
@@ -80,7 +81,7 @@ func (s *Server) control() http.Handler {
 }
 
 // localOnly keeps other machines out.
-func (s *Server) localOnly(next http.Handler) http.Handler {
+func (s control) localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.config.AllowRemoteControl && !isLoopback(r.RemoteAddr) {
 			writeControl(w, nil, &controlError{
@@ -116,18 +117,18 @@ func writeControl(w http.ResponseWriter, result any, err error) {
 	}
 	w.Header().Set("Content-Type", contentTypeJSON)
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(result) // a client that has gone away is no failure of ours
+	_ = json.NewEncoder(w).Encode(result) // a client that has gone away is no failure of ours
 }
 
-func (s *Server) getTranscript(*http.Request, []byte) (any, error) { return s.Transcript(), nil }
+func (s control) getTranscript(*http.Request, []byte) (any, error) { return s.Transcript(), nil }
 
-func (s *Server) deleteTranscript(*http.Request, []byte) (any, error) {
+func (s control) deleteTranscript(*http.Request, []byte) (any, error) {
 	s.ClearTranscript()
 	return []Entry{}, nil
 }
 
 // getState is a seed, without the values of tokens.
-func (s *Server) getState(*http.Request, []byte) (any, error) {
+func (s control) getState(*http.Request, []byte) (any, error) {
 	state := s.Platform.State()
 	for i := range state.Tokens {
 		state.Tokens[i].Value = ""
@@ -135,13 +136,13 @@ func (s *Server) getState(*http.Request, []byte) (any, error) {
 	return state, nil
 }
 
-func (s *Server) getTokens(*http.Request, []byte) (any, error) {
+func (s control) getTokens(*http.Request, []byte) (any, error) {
 	return slices.Concat([]mem.SeedToken{}, s.Platform.Tokens()), nil
 }
 
-func (s *Server) getQuirks(*http.Request, []byte) (any, error) { return s.faults.list(), nil }
+func (s control) getQuirks(*http.Request, []byte) (any, error) { return s.faults.list(), nil }
 
-func (s *Server) putQuirks(_ *http.Request, body []byte) (any, error) {
+func (s control) putQuirks(_ *http.Request, body []byte) (any, error) {
 	var list []string
 	if err := json.Unmarshal(body, &list); err != nil {
 		return nil, refuse(err, `send a list such as ["reorder", "throttle=3"]; [] takes all away`)
@@ -157,7 +158,7 @@ type clockSetting struct {
 }
 
 // putClock takes an instant, or a day for its first moment in UTC.
-func (s *Server) putClock(_ *http.Request, body []byte) (any, error) {
+func (s control) putClock(_ *http.Request, body []byte) (any, error) {
 	var setting struct {
 		At string `json:"at"`
 	}
@@ -172,7 +173,7 @@ func (s *Server) putClock(_ *http.Request, body []byte) (any, error) {
 }
 
 // putEntryPoint plants drift; null takes the entry point away.
-func (s *Server) putEntryPoint(r *http.Request, body []byte) (any, error) {
+func (s control) putEntryPoint(r *http.Request, body []byte) (any, error) {
 	zone := edge.ZoneID(r.PathValue("zone"))
 	const hint = "send a ruleset such as GET /__sim/state shows it under entrypoint, or null to take it away"
 	var ruleset *edge.Ruleset
@@ -197,7 +198,7 @@ func (s *Server) putEntryPoint(r *http.Request, body []byte) (any, error) {
 }
 
 // putRuleset publishes a ruleset of an account, as the vendor does weekly.
-func (s *Server) putRuleset(r *http.Request, body []byte) (any, error) {
+func (s control) putRuleset(r *http.Request, body []byte) (any, error) {
 	account, id := edge.AccountID(r.PathValue("account")), edge.RulesetID(r.PathValue("ruleset_id"))
 	const hint = "send a ruleset such as GET /__sim/state shows it under accounts"
 	var ruleset edge.Ruleset

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
-	"github.com/seawall-dev/seawall/edge/mem"
 )
 
 // Effect is what a rule of the calendar does to this server.
@@ -59,35 +58,33 @@ const (
 // stated are the effects that the reference states and that are more than calls
 // that go away, and the rules that have none to imitate.
 var stated = map[string]Effect{
-	mem.RuleFlattening: {
-		Before: "`GET`, `PATCH …/settings/cname_flattening` answer `{id, value}` with off, apex or on; " +
-			"in step with `flatten_all_cnames`, which is under `/__sim/zones/{id}/dns_settings`",
-		From: "404 with code 7003; `flatten_all_cnames` goes on", Imitated: true,
+	RuleFlattening: {
+		Before: "`GET …/settings/cname_flattening` answers `{id, value}` with off; `PATCH` answers the value that it was sent",
+		From:   "404 with code 7003", Imitated: true,
 	},
 	"account-nameserver-settings": {
 		Before: "not imitated: neither the calls nor what the values map to are shown. The calls that carry the fields: 501",
 	},
-	mem.RuleFilters: {
-		Before: "the older syntaxes filter",
-		From:   "their text is compared as it stands, so that hardly any record is found", Imitated: true,
+	RuleFilters: {
+		Before: "a list with a filter in an older syntax has the records",
+		From:   "it is empty", Imitated: true,
 	},
-	mem.RuleZoneFields: {
+	RuleZoneFields: {
 		Before: "DNS records in answers have `zone_id` and `zone_name`; in bodies both are ignored",
 		From:   "they do not; still ignored", Imitated: true,
 	},
-	mem.RuleErrorChain: {
+	RuleErrorChain: {
 		Before: "an invalid DNS record: code 1004, `DNS Validation Error`, the root causes in `error_chain`",
 		From:   "the root causes are the errors", Imitated: true,
 	},
-	mem.RuleLocked: {
+	RuleLocked: {
 		Before: "DNS records in answers have `locked`, which is false; in bodies it is ignored",
 		From:   "they do not; still ignored", Imitated: true,
 	},
-	mem.RuleSRV: {
-		Day: "not dated; the quirk `srv-end-of-life=DATE`, or a calendar that has a day",
-		Before: "answers have `service`, `proto` and `name` in `data`, made of the outer name; in bodies they make the outer name, " +
-			"or must agree with it",
-		From: "answers do not have them; a body with one of them: 400", Imitated: true,
+	RuleSRV: {
+		Day:    "not dated; the quirk `srv-end-of-life=DATE`, or a calendar that has a day",
+		Before: "answers have `service`, `proto` and `name` in `data`, made of the outer name; in bodies they make the outer name",
+		From:   "answers do not have them; a body with one of them: 400", Imitated: true,
 	},
 	ruleLengths: {
 		Before: "a request with both `Transfer-Encoding` and `Content-Length` is answered as if it had one",

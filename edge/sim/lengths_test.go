@@ -105,7 +105,7 @@ func chunks(body string, n int) string {
 // the platform refuses it, for that reason and no other.
 const lookAlike = "\r\n\r\nPATCH /x HTTP/1.1\r\nHost: sim\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"
 
-const declined = `{"result":null,"success":false,"errors":[{"message":"a request must not have both Transfer-Encoding and Content-Length"}],"messages":[]}`
+const declined = `{"result":null,"success":false,"errors":[{"code":10014,"message":"a request must not have both Transfer-Encoding and Content-Length"}],"messages":[]}`
 
 func TestBothLengthsAreDeclined(t *testing.T) {
 	r := start(t, sim.Config{})

@@ -11,23 +11,32 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-const maxPerPage = 1000
+// maxPerPage is the most rulesets on a page; the real service has vendorPerPage.
+const (
+	maxPerPage    = 1000
+	vendorPerPage = 50
+)
 
-// accountRulesets is one page of the list. A cursor stands for the ruleset that
+// rulesetPage is one page of the list. A cursor stands for the ruleset that
 // the page before ended with; to clients it is opaque. The query members are
 // per_page and cursor. result_info is there only when another page follows: the
 // reference's envelope knows nothing of it.
-func (s *Server) accountRulesets(ctx context.Context, route wire.Route, query url.Values) ([]edge.Ruleset, *wire.Info, error) {
-	list, err := s.Platform.AccountRulesets(ctx, route.Account)
+func (s *Server) rulesetPage(ctx context.Context, m mem.Rulesets, query url.Values) ([]edge.Ruleset, *wire.Info, error) {
+	list, err := m.List(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	perPage := s.config.PageSize
 	if text := query.Get("per_page"); text != "" {
-		if perPage, err = strconv.Atoi(text); err != nil || perPage < 1 || perPage > maxPerPage {
-			return nil, nil, failed(http.StatusBadRequest, 0, "per_page must be a number from 1 to "+strconv.Itoa(maxPerPage))
+		most := maxPerPage
+		if s.config.Profile == mem.Vendor {
+			most = vendorPerPage
+		}
+		if perPage, err = strconv.Atoi(text); err != nil || perPage < 1 || perPage > most {
+			return nil, nil, failed(http.StatusBadRequest, 0, "per_page must be a number from 1 to "+strconv.Itoa(most))
 		}
 	}
 	if cursor := query.Get("cursor"); cursor != "" {
@@ -41,9 +50,12 @@ func (s *Server) accountRulesets(ctx context.Context, route wire.Route, query ur
 		return list, nil, nil
 	}
 	page := list[:perPage]
-	return page, &wire.Info{
-		Count: new(len(page)), PerPage: new(perPage), Cursors: &wire.Cursors{After: newCursor(page[perPage-1].ID)},
-	}, nil
+	after := newCursor(page[perPage-1].ID)
+	info := &wire.Info{Count: new(len(page)), PerPage: new(perPage), Cursors: &wire.Cursors{After: after}}
+	if s.config.Profile == mem.Vendor {
+		info.Cursor = after
+	}
+	return page, info, nil
 }
 
 const cursorPrefix = "after:"

@@ -41,6 +41,8 @@ var observations = map[string]func(t *testing.T){
 	"zone-forbidden":   observeZoneForbidden,
 	"zone-hang":        observeZoneHang,
 
+	"zone-unauthorized": observeZoneUnauthorized,
+
 	"srv-end-of-life":     observeSRVEnd,
 	"deprecation-headers": observeAnnounce,
 }
@@ -289,6 +291,15 @@ func observeZoneForbidden(t *testing.T) {
 	wantStatuses(t, statuses(t, r, 1, "GET", blogPath, ""), 403)
 }
 
+// Only the documented profile has a code for every error.
+func observeZoneUnauthorized(t *testing.T) {
+	for profile, want := range map[string]string{mem.Documented: `{"code":10000,"message":`, mem.Vendor: `{"message":`} {
+		r := start(t, sim.Config{Profile: profile, Quirks: []string{"zone-unauthorized=" + string(mem.ShopZone)}})
+		call(t, r, "GET", shopPath, "").want(t, 403, `{"result":null,"success":false,"errors":[`+want+`"request is not authorized"}],"messages":[]}`)
+		wantStatuses(t, statuses(t, r, 1, "GET", blogPath, ""), 200)
+	}
+}
+
 // A request that hangs ends with its client, and with the server.
 func observeZoneHang(t *testing.T) {
 	r := quirky(t, "zone-hang="+string(mem.ShopZone))
@@ -389,8 +400,8 @@ func TestQuirksTogether(t *testing.T) {
 
 func observeSRVEnd(t *testing.T) {
 	r := travelling(t, srvEnd, "srv-end-of-life="+string(srvEnd))
-	for _, e := range effects[mem.RuleSRV] {
-		e.observe(t, r, mem.RuleSRV, srvEnd)
+	for _, e := range effects[sim.RuleSRV] {
+		e.observe(t, r, sim.RuleSRV, srvEnd)
 	}
 	for _, bad := range []string{"srv-end-of-life", "srv-end-of-life=soon", "srv-end-of-life=2027-02-30"} {
 		if err := r.SetQuirks([]string{bad}); err == nil {

@@ -12,8 +12,18 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-// ruleLengths declines requests with both body lengths (reference, "Errors", 4).
-const ruleLengths = "draft-ciphers-and-two-lengths"
+// Rules of the calendar that change what this server answers, beside those whose
+// calls are removed as a whole (reference, "Deprecation schedule").
+const (
+	RuleFlattening = "cname-flattening-setting"
+	RuleFilters    = "dns-record-filter-syntax"
+	RuleZoneFields = "dns-record-zone-fields"
+	RuleErrorChain = "dns-record-error-chain"
+	RuleLocked     = "dns-record-locked"
+	RuleSRV        = "srv-data-name-fields"
+
+	ruleLengths = "draft-ciphers-and-two-lengths" // requests with both body lengths (reference, "Errors", 4)
+)
 
 // schedule is the calendar, and indexes of the calls it names.
 type schedule struct {
@@ -69,7 +79,7 @@ func (s *Server) route(method, path string) (wire.Route, error) {
 		return wire.Route{}, failed(http.StatusNotFound, edge.CodeNoRoute, "could not route to this path")
 	}
 	offered := s.offered
-	if s.schedule.Over(mem.RuleFlattening, now) {
+	if s.schedule.Over(RuleFlattening, now) {
 		offered = slices.DeleteFunc(slices.Clone(offered), func(p wire.Pattern) bool { return isFlattening(p.Call) })
 	}
 	route, err := wire.Match(offered, method, path)
@@ -85,6 +95,9 @@ func (s *Server) route(method, path string) (wire.Route, error) {
 	if isDNS(path) {
 		return route, failed(http.StatusNotImplemented, 0, "not implemented by this simulator: of the operations on DNS records the reference names five, and "+
 			method+" is none of them here")
+	}
+	if s.config.Profile == mem.Vendor {
+		return route, failed(http.StatusNotImplemented, 0, fmt.Sprintf("not implemented by this simulator: %s %s", method, path))
 	}
 	return route, err
 }

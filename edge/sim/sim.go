@@ -50,9 +50,9 @@ import (
 // Config says how a simulator begins. The zero value simulates the platform of
 // [mem.DefaultSeed] with the documented limits and no quirks.
 type Config struct {
-	Seed     mem.Seed         // zero: mem.DefaultSeed(); without any token value, mem.DefaultTokens() are added
+	Seed     mem.Seed         // zero: mem.SeedFor(Profile); without any token value, mem.DefaultTokens() are added
 	BasePath string           // what precedes the reference's paths; empty: "/client/v4", "/": nothing
-	Profile  string           // which calls are offered: mem.Documented (also when empty), or mem.Extended, those on tokens that are known beyond the reference too
+	Profile  string           // which calls are offered, and how strict the platform is: mem.Documented (also when empty), mem.Extended or mem.Vendor
 	Vendor   string           // the vendor segment of resource keys on the wire; empty: "vendor"; seed and control say "vendor" always
 	Quirks   []string         // NAME or NAME=VALUE of Quirks(); nil: none
 	Now      func() time.Time // nil: time.Now
@@ -109,20 +109,23 @@ func New(config Config) (*Server, error) {
 		limiter: &limiter{limit: config.RateLimit},
 		faults:  &faults{},
 	}
-	if config.Profile == mem.Extended {
-		s.offered = slices.Concat(wire.Extended, dnsPatterns)
+	switch config.Profile {
+	case mem.Extended:
+		s.offered = slices.Concat(wire.Extended, accountTokens(), dnsPatterns)
+	case mem.Vendor:
+		s.offered = slices.Concat(vendorPatterns, dnsPatterns)
 	}
 	if s.schedule, err = newSchedule(config.Calendar); err != nil {
 		return nil, fmt.Errorf("reading the calendar: %w", err)
 	}
-	if s.Platform, err = mem.New(mem.Config{Seed: config.Seed, Now: s.clock.Now, Profile: config.Profile, Calendar: config.Calendar}); err != nil {
+	if s.Platform, err = mem.New(mem.Config{Seed: config.Seed, Now: s.clock.Now, Profile: config.Profile}); err != nil {
 		return nil, err
 	}
 	if err := s.SetQuirks(config.Quirks); err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle(controlPrefix, s.control())
+	mux.Handle(controlPrefix, control{s}.handler())
 	mux.HandleFunc("/", s.serveAPI)
 	s.handler = mux
 	return s, nil
@@ -130,14 +133,14 @@ func New(config Config) (*Server, error) {
 
 // complete puts the defaults into a configuration and checks it.
 func (c Config) complete() (Config, error) {
+	fallback(&c.Profile, mem.Documented)
 	if c.Seed.IsZero() {
-		c.Seed = mem.DefaultSeed()
+		c.Seed = mem.SeedFor(c.Profile)
 	}
 	if !slices.ContainsFunc(c.Seed.Tokens, func(t mem.SeedToken) bool { return t.Value != "" }) {
 		c.Seed.Tokens = slices.Concat(c.Seed.Tokens, mem.DefaultTokens())
 	}
 	fallback(&c.BasePath, DefaultBasePath)
-	fallback(&c.Profile, mem.Documented)
 	fallback(&c.Vendor, "vendor")
 	fallback(&c.RetryAfter, time.Second)
 	fallback(&c.PageSize, 50)

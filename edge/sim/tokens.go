@@ -52,26 +52,42 @@ func (s *Server) works(c caller, from netip.Addr) error {
 		return failed(http.StatusUnauthorized, edge.CodeInvalidToken, a.Text)
 	case access.Address:
 		return notPermitted(a.Text)
+	default: // what it may do is another question
+		return nil
+	}
+}
+
+// permitted sees whether a caller's policies allow a call. A list of zones or
+// accounts has what the caller may see, so everyone may ask for it. A token of an
+// account is no user, and cannot see the user's tokens.
+func (s *Server) permitted(c caller, route wire.Route, path string) error {
+	if c.token.Account != "" && strings.HasPrefix(path, edge.TokensPath()) {
+		return notPermitted("valid user-level authentication not found")
+	}
+	if route.Call == wire.Zones || route.Call == wire.Accounts {
+		return nil
+	}
+	if a := s.allows(c, route.Pattern, s.target(route)); !a.Allowed {
+		return notPermitted(a.Text)
 	}
 	return nil
 }
 
-// permitted sees whether a caller's policies allow a call. A token without any
-// is one that was made outside of the API and may do everything; a call of which
-// the seed does not say what it needs is open to every token.
-func (s *Server) permitted(c caller, route wire.Route) error {
-	if len(c.spec.Policies) == 0 {
-		return nil
+// allows decides whether a caller may make a call on a target. A token without
+// policies is one that was made outside of the API and may do everything; a call
+// of which the seed does not say what it needs is open to every token. The seed
+// may name several groups, of which one is enough.
+func (s *Server) allows(c caller, endpoint string, target access.Target) (a access.Answer) {
+	groups := s.Platform.Permission(endpoint)
+	if len(c.spec.Policies) == 0 || groups == "" {
+		return access.Answer{Allowed: true}
 	}
-	group := s.Platform.Permission(s.pattern(route.Call).String())
-	if group == "" {
-		return nil
+	for group := range strings.SplitSeq(groups, "|") {
+		if a = access.Decide(c.spec, access.Question{Group: group, Target: target}); a.Allowed {
+			return a
+		}
 	}
-	a := access.Decide(c.spec, access.Question{Group: group, Target: s.target(route)})
-	if !a.Allowed {
-		return notPermitted(a.Text)
-	}
-	return nil
+	return a
 }
 
 // target is what a call is about: the zone of its path, else the account, else
@@ -79,7 +95,8 @@ func (s *Server) permitted(c caller, route wire.Route) error {
 func (s *Server) target(route wire.Route) access.Target {
 	switch {
 	case route.Zone != "":
-		return access.OfZone(s.Platform.AccountOf(route.Zone), route.Zone)
+		zone, _ := s.Platform.SeedZone(route.Zone) // unknown: of no account
+		return access.OfZone(zone.AccountID, route.Zone)
 	case route.Account != "":
 		return access.OfAccount(route.Account)
 	}
@@ -101,12 +118,12 @@ func remoteAddr(r *http.Request) netip.Addr {
 }
 
 // createToken answers with a secret, as nothing but rollToken does.
-func (s *Server) createToken(ctx context.Context, r request) (json.RawMessage, error) {
+func (s tokenServer) createToken(ctx context.Context, r request) (json.RawMessage, error) {
 	var raw json.RawMessage
 	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
 		return nil, err
 	}
-	created, err := s.Platform.CreateTokenJSON(ctx, s.dialect.Translate(raw))
+	created, err := s.tokensOf(r.route).CreateTokenJSON(ctx, s.dialect.Translate(raw))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +132,7 @@ func (s *Server) createToken(ctx context.Context, r request) (json.RawMessage, e
 
 // spelling is how answers are spelt. Both spellings of a condition's key are
 // read, so requests need none.
-func (s *Server) spelling() wire.Dialect {
+func (s tokenServer) spelling() wire.Dialect {
 	d := s.dialect
 	if s.faults.isSet(QuirkRequestIP) {
 		d.ConditionKey = wire.ConditionNewer

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -12,22 +13,25 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
+// tokenServer answers the calls on tokens.
+type tokenServer struct{ *Server }
+
 // tokenCall makes the platform do one of the calls that are known beyond the
 // reference.
-func (s *Server) tokenCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
+func (s tokenServer) tokenCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
 	switch r.route.Call {
 	case wire.UserTokens:
-		return s.userTokens(ctx, r.URL.Query())
+		return s.userTokens(ctx, r)
 	case wire.UserToken:
-		result, err = s.answerToken(s.Platform.UserToken(ctx, r.route.Token))
+		result, err = s.answerToken(s.tokensOf(r.route).UserToken(ctx, r.route.Token))
 	case wire.VerifyToken:
-		result, err = s.verifyToken(ctx, r.who)
+		result, err = s.verifyToken(ctx, r)
 	case wire.PermissionGroups:
-		result, err = s.permissionGroups(ctx)
+		result, err = s.permissionGroups(ctx, r)
 	case wire.UpdateToken:
 		result, err = s.updateToken(ctx, r)
 	case wire.DeleteToken:
-		result, err = map[string]edge.TokenID{"id": r.route.Token}, s.Platform.DeleteToken(ctx, r.route.Token)
+		result, err = map[string]edge.TokenID{"id": r.route.Token}, s.tokensOf(r.route).DeleteToken(ctx, r.route.Token)
 	case wire.RollToken:
 		result, err = s.rollToken(ctx, r)
 	default:
@@ -36,42 +40,25 @@ func (s *Server) tokenCall(ctx context.Context, r request) (result any, info *wi
 	return result, nil, err
 }
 
-func (s *Server) answerToken(token edge.Token, err error) (json.RawMessage, error) {
+func (s tokenServer) answerToken(token edge.Token, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
 	return s.spelling().EncodeToken(token)
 }
 
-// Sizes of a page of tokens, as known beyond the reference.
-const (
-	leastTokens   = 5
-	defaultTokens = 20
-	mostTokens    = 50
-)
-
-// userTokens is one page of the list. The query members are page, counted from
-// 1, and per_page; a page beyond the last is empty.
-func (s *Server) userTokens(ctx context.Context, query url.Values) (any, *wire.Info, error) {
-	page, err := queryNumber(query, "page", 1, 1, 1<<20)
+// userTokens is one page of the list.
+func (s tokenServer) userTokens(ctx context.Context, r request) (any, *wire.Info, error) {
+	tokens, err := s.tokensOf(r.route).UserTokens(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	perPage, err := queryNumber(query, "per_page", defaultTokens, leastTokens, mostTokens)
+	tokens, info, err := numbered(tokens, r.URL.Query())
 	if err != nil {
 		return nil, nil, err
 	}
-	tokens, err := s.Platform.UserTokens(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	total := len(tokens)
-	tokens = tokens[min((page-1)*perPage, total):min(page*perPage, total)]
 	result, err := s.spelling().EncodeTokens(tokens)
-	return result, &wire.Info{
-		Page: new(page), PerPage: new(perPage), Count: new(len(tokens)),
-		TotalCount: new(total), TotalPages: new((total + perPage - 1) / perPage),
-	}, err
+	return result, info, err
 }
 
 // queryNumber reads a number between two others, which may be missing.
@@ -88,8 +75,8 @@ func queryNumber(query url.Values, name string, missing, least, most int) (int, 
 }
 
 // verifyToken tells of the token that asks: no more than that it works.
-func (s *Server) verifyToken(ctx context.Context, who caller) (any, error) {
-	token, err := s.Platform.VerifyTokenOf(ctx, func(t mem.SeedToken) bool { return t.ID == who.token.ID })
+func (s tokenServer) verifyToken(ctx context.Context, r request) (any, error) {
+	token, err := s.tokensOf(r.route).VerifyTokenOf(ctx, func(t mem.SeedToken) bool { return t.ID == r.who.token.ID })
 	return verified{token.ID, token.Status, token.NotBefore, token.ExpiresOn}, err
 }
 
@@ -100,31 +87,39 @@ type verified struct {
 	ExpiresOn string       `json:"expires_on,omitempty"`
 }
 
-func (s *Server) permissionGroups(ctx context.Context) (json.RawMessage, error) {
-	groups, err := s.Platform.PermissionGroups(ctx)
+// permissionGroups lists the groups that pass the filters name and scope, which
+// the profile vendor has.
+func (s tokenServer) permissionGroups(ctx context.Context, r request) (json.RawMessage, error) {
+	groups, err := s.tokensOf(r.route).PermissionGroups(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if query := r.URL.Query(); s.config.Profile == mem.Vendor {
+		name, scope := query.Get("name"), s.dialect.SwapKey(query.Get("scope"))
+		groups = slices.DeleteFunc(groups, func(g edge.PermissionGroup) bool {
+			return name != "" && g.Name != name || scope != "" && !slices.Contains(g.Scopes, scope)
+		})
 	}
 	return s.dialect.EncodeGroups(groups)
 }
 
-func (s *Server) updateToken(ctx context.Context, r request) (json.RawMessage, error) {
+func (s tokenServer) updateToken(ctx context.Context, r request) (json.RawMessage, error) {
 	var raw json.RawMessage
 	if err := wire.DecodeBody(r.Header, r.body, &raw); err != nil {
 		return nil, err
 	}
-	return s.answerToken(s.Platform.UpdateTokenJSON(ctx, r.route.Token, s.dialect.Translate(raw)))
+	return s.answerToken(s.tokensOf(r.route).UpdateTokenJSON(ctx, r.route.Token, s.dialect.Translate(raw)))
 }
 
 // rollToken takes a body or none: nothing in it counts.
-func (s *Server) rollToken(ctx context.Context, r request) (json.RawMessage, error) {
+func (s tokenServer) rollToken(ctx context.Context, r request) (json.RawMessage, error) {
 	if len(r.body) > 0 {
 		var ignored map[string]any
 		if err := wire.DecodeBody(r.Header, r.body, &ignored); err != nil {
 			return nil, err
 		}
 	}
-	secret, err := s.Platform.RollToken(ctx, r.route.Token)
+	secret, err := s.tokensOf(r.route).RollToken(ctx, r.route.Token)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func TestCreationRefused(t *testing.T) {
 	r := start(t, sim.Config{Vendor: "acme"})
 	const path = "/policies/0/resources/com.acme.api.account.x"
 	as(t, r, r.TokensToken, "POST", edge.TokensPath(), token("", policy("allow", "g", "com.acme.api.account.x"))).want(t, 400,
-		`{"result":null,"success":false,"errors":[{"message":"\"com.acme.api.account.x\" is not the key of a resource","source":{"pointer":"`+path+`"}}],"messages":[]}`)
+		`{"result":null,"success":false,"errors":[{"code":10014,"message":"\"com.acme.api.account.x\" is not the key of a resource","source":{"pointer":"`+path+`"}}],"messages":[]}`)
 	if got := as(t, r, r.TokensToken, "POST", edge.TokensPath(), zonesToken); got.status != 400 {
 		t.Errorf("another vendor's keys: %d %s", got.status, got.body)
 	}

@@ -3,11 +3,8 @@ package sim
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/seawall-dev/seawall/edge"
 )
 
 // Entry is one request to the platform, as a test or a demonstration looks at
@@ -117,7 +114,7 @@ const concealed = `"[redacted]"`
 // answered would have it written here. Answers are not recorded at all.
 func withoutValue(path string, body json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
-	if !strings.HasPrefix(path, edge.TokensPath()) || json.Unmarshal(body, &members) != nil || members["value"] == nil {
+	if !isTokens(path) || json.Unmarshal(body, &members) != nil || members["value"] == nil {
 		return body
 	}
 	members["value"] = json.RawMessage(concealed)

@@ -143,7 +143,6 @@ func (f fleet) writeSeed(ctx context.Context, binary string) (account string, er
 	if seed["zones"], err = json.Marshal(zones); err != nil {
 		return "", err
 	}
-	seed["dns_records"] = json.RawMessage("[]")
 	data, err := json.Marshal(seed)
 	if err != nil {
 		return "", err

@@ -3,6 +3,8 @@
 // Command bench measures Seawall beside the least that could do the same work.
 //
 //	go run ./integration/bench -binary ./seawall -zones 100,1000 -latency 0,20ms
+//	go run ./integration/bench -binary ./seawall -record integration/bench/record.json
+//	go run ./integration/bench -binary ./seawall -compare integration/bench/record.json
 //
 // For each size and latency it starts a simulated platform in a process of its
 // own, and lets the real binary plan, heal, sweep and prove a push. The floor is
@@ -35,6 +37,8 @@ type options struct {
 	latencies   []time.Duration
 	concurrency int
 	repeat      int
+	record      string // file to write; empty writes none
+	compare     string // record to compare with; empty compares with none
 }
 
 func main() {
@@ -65,6 +69,8 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&latencies, "latency", "0,20ms", "how long the platform takes for each answer")
 	flags.IntVar(&o.concurrency, "concurrency", 50, "requests in flight")
 	flags.IntVar(&o.repeat, "repeat", 3, "how often each is measured; the median is shown")
+	flags.StringVar(&o.record, "record", "", "write the ratios to this file, as JSON")
+	flags.StringVar(&o.compare, "compare", "", "fail where the run is worse than the record in this file")
 	_ = flags.Parse(args) // it exits by itself
 	for word := range strings.SplitSeq(zones, ",") {
 		n, err := strconv.Atoi(word)
@@ -89,18 +95,44 @@ func parse(args []string) (options, error) {
 }
 
 func (o options) run(ctx context.Context) error {
+	var kept record
+	if o.compare != "" {
+		var err error
+		if kept, err = readRecord(o.compare); err != nil {
+			return err
+		}
+	}
+	tables, err := o.measureAll(ctx)
+	if err != nil {
+		return err
+	}
+	now := newRecord(tables, time.Now())
+	if o.record != "" {
+		if err := now.write(o.record); err != nil {
+			return fmt.Errorf("writing the record: %w", err)
+		}
+	}
+	if o.compare != "" {
+		return kept.report(os.Stdout, now)
+	}
+	return nil
+}
+
+// measureAll fills and prints a table for each size and latency.
+func (o options) measureAll(ctx context.Context) (tables []table, err error) {
 	for _, zones := range o.zones {
 		for _, latency := range o.latencies {
 			table, err := o.measure(ctx, zones, latency)
 			if err != nil {
-				return fmt.Errorf("%d zones at %s: %w", zones, latency, err)
+				return nil, fmt.Errorf("%d zones at %s: %w", zones, latency, err)
 			}
 			if err := table.write(os.Stdout); err != nil {
-				return err
+				return nil, err
 			}
+			tables = append(tables, table)
 		}
 	}
-	return nil
+	return tables, nil
 }
 
 // measure fills one table, in a folder that is gone afterwards.

@@ -134,7 +134,7 @@ func (s scene) proveAll(ctx context.Context, d *daemon) (cost, error) {
 	return c, err
 }
 
-// into is how long a sweep has been under way when somebody pushes.
+// into is how long a sweep has been under way when someone pushes.
 const into = 20 * time.Millisecond
 
 // pushesBesideSweeps measures the same while the daemon sweeps as fast as it can;

@@ -136,5 +136,5 @@ func (f *fixture) await(ctx context.Context, patience time.Duration, ok func() b
 	return time.Since(begin), true
 }
 
-// glance is how often a zone is looked at that should change.
+// glance is how often a zone is read that should change.
 const glance = 50 * time.Millisecond

@@ -34,7 +34,7 @@ const (
 	outageEnded = "outage ended"
 )
 
-// read is a line of the log, false where nobody needs to read it.
+// read is a line of the log, false where no one needs to read it.
 func readLine(data []byte) (logLine, bool) {
 	var l logLine
 	if json.Unmarshal(data, &l) != nil || l.Level != "WARN" && l.Level != "ERROR" && l.Msg != outageEnded {
@@ -161,7 +161,7 @@ func (r row) linesBlock() string {
 	if len(r.lines) == 0 {
 		text += "(no line)\n"
 	}
-	return text + "```\n\n"
+	return text + "```\n\n" + r.sign.block(r.calm)
 }
 
 func linesTitle(name string) string { return "#### " + name + "\n\n" }

@@ -16,6 +16,7 @@ type row struct {
 	notWaited   bool      // for its recovery, which takes too long
 	writes      int       // without a reason
 	lines       []logLine // from the beginning of the fault on
+	calm, sign  signs     // before the fault, and while it lasts
 	unended     bool      // the log does not say that each outage has ended
 	restarted   bool      // the daemon had ended, so that it needs a restart
 	err         error
@@ -37,10 +38,19 @@ func (o options) measure(ctx context.Context, s scenario, dir string) (r row) {
 		return r
 	}
 	read := f.daemon.log.count()
-	for _, stage := range []func(context.Context, *fixture) error{r.during, r.after} {
-		if r.err = stage(ctx, f); r.err != nil {
+	if r.calm, r.err = f.signs(ctx, o.binary); r.err != nil {
+		return r
+	}
+	if r.err = r.during(ctx, f); r.err != nil {
+		return r
+	}
+	if f.daemon.running() {
+		if r.sign, r.err = f.signs(ctx, o.binary); r.err != nil {
 			return r
 		}
+	}
+	if r.err = r.after(ctx, f); r.err != nil {
+		return r
 	}
 	if r.notWaited = r.slow != "" && !o.long; !r.notWaited {
 		r.err = r.recover(ctx, f)

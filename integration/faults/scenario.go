@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// scenario is one row of the table: a fault, and what is to be looked at while it
+// scenario is one row of the table: a fault, and what is to be read while it
 // is on. Zero fields take what is said beside them.
 type scenario struct {
 	name  string // for -only

@@ -30,7 +30,7 @@ var quirkValues = map[string][]string{
 
 // quirksOfZones are those of single zones, which zoneScenarios brings about by
 // itself: there the fault begins and ends while a request is under way.
-var quirksOfZones = []string{"zone-slow", "zone-forbidden", "zone-hang"}
+var quirksOfZones = []string{"zone-slow", "zone-forbidden", "zone-unauthorized", "zone-hang"}
 
 var quirksElsewhere = []string{"quota=1", "srv-end-of-life=2020-01-01", "request-ip"}
 

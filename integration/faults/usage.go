@@ -2,9 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -48,16 +48,11 @@ func (d *daemon) use(ctx context.Context) (usage, error) {
 
 // metric reads one value that has no labels.
 func (d *daemon) metric(ctx context.Context, name string) (float64, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.address+"/metrics", http.NoBody)
+	_, page, err := d.get(ctx, "/metrics")
 	if err != nil {
 		return 0, err
 	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
-	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+	for lines := bufio.NewScanner(bytes.NewReader(page)); lines.Scan(); {
 		if value, found := strings.CutPrefix(lines.Text(), name+" "); found {
 			return strconv.ParseFloat(value, 64)
 		}

@@ -16,6 +16,8 @@ type approvals struct {
 	digests map[string]bool // of the list, and of divided
 	changed bool            // others than when waiting zones were released last
 	divided divided
+	used    []string // digests that a rollout has begun on; to be put on record
+	expired []string // digests that are not counted any more; to be put on record
 }
 
 // divided are approvals of single changes that stand for one of several changes, and the
@@ -49,6 +51,16 @@ func (a *approvals) replace(list []reconcile.Approval) {
 	}
 }
 
+// expire notes which of the approvals on record do not count any more.
+func (a *approvals) expire(recorded, current []reconcile.Approval) {
+	counts := digests(current)
+	for _, approval := range recorded {
+		if !counts[approval.Digest] && !slices.Contains(a.expired, approval.Digest) {
+			a.expired = append(a.expired, approval.Digest)
+		}
+	}
+}
+
 // accept adds approvals that came with a commit.
 func (a *approvals) accept(list []reconcile.Approval) {
 	for _, approval := range list {
@@ -78,9 +90,9 @@ func (a *approvals) spend(digests []string) {
 // divide has an approval of several changes of a plan count for each of them: planned
 // zone by zone, and with some of them done, its digest would be of nothing.
 func (a *approvals) divide(plan diff.Plan, now time.Time) {
-	known, who := map[string]bool{}, ""
+	known, used, who := map[string]bool{}, map[string]bool{}, ""
 	for _, approval := range slices.Concat(a.list, a.divided.single) {
-		known[approval.Digest] = true
+		known[approval.Digest], used[approval.Digest] = true, approval.Used
 		if slices.Contains(plan.Granted, approval.Digest) {
 			who = approval.Who
 		}
@@ -92,10 +104,13 @@ func (a *approvals) divide(plan diff.Plan, now time.Time) {
 			continue
 		}
 		a.digests[digest] = true
+		if known[digest] && !used[digest] && !slices.Contains(a.used, digest) {
+			a.used = append(a.used, digest)
+		}
 		if !known[digest] {
 			known[digest] = true
 			a.divided.single = append(a.divided.single, reconcile.Approval{
-				Digest: digest, Kind: reconcile.Approved, Who: who, Reason: change.Name(), At: now,
+				Digest: digest, Kind: reconcile.Approved, Who: who, Reason: change.Name(), At: now, Used: true,
 			})
 		}
 	}
@@ -150,6 +165,44 @@ func (c *Control) recordDivided(ctx context.Context) error {
 		c.state.approvals.keepDivided(d)
 	}
 	return err
+}
+
+// recordUse puts on record which approvals a rollout has begun on, and which have expired.
+// What cannot be recorded is kept for the next time.
+func (c *Control) recordUse(ctx context.Context) error {
+	c.mu.Lock()
+	used, expired := c.state.approvals.used, c.state.approvals.expired
+	c.mu.Unlock()
+	if len(used) > 0 {
+		if err := c.Records.Use(ctx, used); err != nil {
+			return fmt.Errorf("recording that approvals are used: %w", err)
+		}
+	}
+	if len(expired) > 0 {
+		reason := "not used within " + c.Guards.ApprovalsExpire.String()
+		if err := c.Records.Withdraw(ctx, expired, reason); err != nil {
+			return fmt.Errorf("recording that approvals have expired: %w", err)
+		}
+		c.Log.WarnContext(ctx, "approvals have expired: no rollout has begun on them in time", "digests", expired, "after", c.Guards.ApprovalsExpire)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.recordedUse(used, expired)
+	return nil
+}
+
+func (s *state) recordedUse(used, expired []string) {
+	if len(used)+len(expired) == 0 {
+		return
+	}
+	s.recorded++
+	done := func(digest string) bool { return slices.Contains(used, digest) || slices.Contains(expired, digest) }
+	s.approvals.used = slices.DeleteFunc(slices.Clone(s.approvals.used), done)
+	s.approvals.expired = slices.DeleteFunc(slices.Clone(s.approvals.expired), done)
+	s.approvals.list = slices.Clone(s.approvals.list)
+	for i, approval := range s.approvals.list {
+		s.approvals.list[i].Used = approval.Used || slices.Contains(used, approval.Digest)
+	}
 }
 
 func (s *state) recordedApprovals(list []reconcile.Approval) {

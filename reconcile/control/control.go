@@ -3,9 +3,9 @@
 //
 //	decision, err := c.Propose(ctx, proposal)   // a commit is accepted, or held
 //	generation := c.Current()                   // what workers act on
-//	plan, err := c.Guard(generation, zone, plan)
+//	plan, verdict := c.Guard(generation, zone, plan)
 //	next, err := c.Note(ctx, outcome)           // what became of a zone
-//	released, err := c.Tick(ctx)                // holds, freezes, waves, other processes
+//	ticked, err := c.Tick(ctx)                  // holds, freezes, waves, other processes
 //
 // What comes in are evaluated commits, outcomes, and the records of
 // [reconcile.Records]; what goes out are generations, guarded plans, and which zones
@@ -77,6 +77,9 @@ func New(ctx context.Context, config Config) (*Control, error) {
 	}
 	c := &Control{Config: config, history: writeHistory{records: config.Records}}
 	c.state.init(config)
+	if err := c.history.resume(ctx); err != nil {
+		return c, err
+	}
 	_, err := c.restore(ctx)
 	return c, err
 }
@@ -95,7 +98,7 @@ func (c *Control) InForce() (desired.State, bool) {
 }
 
 // restore takes everything on record, and what was in force there. It returns the zones
-// that must be looked at before any of its commit work is written.
+// that must be read before any of its commit work is written.
 func (c *Control) restore(ctx context.Context) (look []edge.ZoneID, err error) {
 	record, err := c.Records.Restore(ctx)
 	if err != nil {

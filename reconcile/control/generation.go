@@ -5,6 +5,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
@@ -15,7 +16,7 @@ type Generation struct {
 	State desired.State
 
 	places map[edge.ZoneID]place
-	labels map[edge.ZoneID]diff.Labels
+	labels map[edge.ZoneID]guard.Labels
 	prints map[edge.ZoneID]string
 }
 
@@ -28,25 +29,25 @@ func newGeneration(state desired.State, before *Generation) *Generation {
 	n := state.Zones()
 	g := &Generation{
 		State: state, places: make(map[edge.ZoneID]place, n),
-		labels: make(map[edge.ZoneID]diff.Labels, n), prints: make(map[edge.ZoneID]string, n),
+		labels: make(map[edge.ZoneID]guard.Labels, n), prints: make(map[edge.ZoneID]string, n),
 	}
 	known := map[edge.ZoneID]string{}
 	if before != nil {
 		changed := diff.ChangedZones(before.State, state)
-		for id, print := range before.prints {
+		for id, fingerprint := range before.prints {
 			if !changed[id] {
-				known[id] = print
+				known[id] = fingerprint
 			}
 		}
 	}
 	for i, account := range state.Accounts {
 		for j, z := range account.Zones {
 			g.places[z.ID], g.labels[z.ID] = place{i, j}, z.Labels
-			print, ok := known[z.ID]
+			fingerprint, ok := known[z.ID]
 			if !ok {
-				print = z.Fingerprint(account)
+				fingerprint = z.Fingerprint(account)
 			}
-			g.prints[z.ID] = print
+			g.prints[z.ID] = fingerprint
 		}
 	}
 	return g
@@ -84,8 +85,8 @@ func (g *Generation) Zones() iter.Seq[edge.ZoneID] {
 }
 
 // size is how much it declares.
-func (g *Generation) size() diff.Size { return sizeOf(g.State) }
+func (g *Generation) size() guard.Size { return sizeOf(g.State) }
 
-func sizeOf(s desired.State) diff.Size {
-	return diff.Size{Zones: s.Zones(), Deployments: s.Deployments(), Tokens: len(s.Tokens)}
+func sizeOf(s desired.State) guard.Size {
+	return guard.Size{Zones: s.Zones(), Deployments: s.Deployments(), Tokens: len(s.Tokens)}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -31,7 +32,7 @@ func (c *Control) Guard(g *Generation, id edge.ZoneID, plan diff.Plan) (diff.Pla
 	if c.state.limits.counting() && c.state.zones.unproved(g, id) {
 		return plan, Counting
 	}
-	plan = diff.Guard(plan, c.state.zoneFacts(c.Current(), id))
+	plan = guard.Check(plan, c.state.zoneFacts(c.Current(), id))
 	c.state.approvals.divide(plan, c.Now())
 	return plan, Act
 }
@@ -43,7 +44,7 @@ func (c *Control) GuardTokens(g *Generation, plan diff.Plan, unkept map[edge.Tok
 	defer c.mu.Unlock()
 	f := c.state.facts(g)
 	f.NonConvergentTokens = unkept
-	return diff.Guard(plan, f)
+	return guard.Check(plan, f)
 }
 
 // Permit implements [zone.Gate]: the change passes the guards as they are at this
@@ -92,9 +93,9 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 		return permit{}, reconcile.ErrSuperseded
 	}
 	if s.overtaken != "" {
-		return permit{refused: &diff.Refusal{Guard: guardOvertaken, Reason: "another process has accepted commit " + s.overtaken}}, nil
+		return permit{refused: &diff.Refusal{Guard: diff.GuardOvertaken, Reason: "another process has accepted commit " + s.overtaken}}, nil
 	}
-	guarded := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, s.zoneFacts(g, id)).Changes[0]
+	guarded := guard.Check(diff.Plan{Changes: []diff.Change{now}}, s.zoneFacts(g, id)).Changes[0]
 	if guarded.Refused != nil {
 		return permit{refused: guarded.Refused}, nil
 	}
@@ -157,7 +158,7 @@ func (c *Control) forget(ctx context.Context, z *zoneRecord, gone []diff.Deploym
 // NotKept implements [zone.Gate].
 func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
 	c.mu.Lock()
-	news = c.state.zones.of(t.Zone().ID).noteUnkept(left.Target.Ruleset, left.Fingerprint(), c.Now())
+	news = c.state.zones.of(t.Zone().ID).noteUnkept(left.Target().Ruleset, left.Fingerprint(), c.Now())
 	c.mu.Unlock()
 	return news, errors.Join(c.history.notKept(ctx, left), c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()))
 }

@@ -18,6 +18,17 @@ type writeHistory struct {
 	writes  reconcile.Writes
 }
 
+// resume takes the writes of which an earlier process recorded no result. A read of their
+// zones that finds them as declared proves them.
+func (h *writeHistory) resume(ctx context.Context) error {
+	unfinished, err := h.records.Unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("loading writes without a result: %w", err)
+	}
+	h.writes.Resume(unfinished)
+	return nil
+}
+
 // sent records a write that is about to be sent, and what its deployment owns from then
 // on.
 func (h *writeHistory) sent(ctx context.Context, entry reconcile.Entry, widened []diff.Settled) error {

@@ -5,16 +5,17 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 )
 
 // A commit is counted once, before any of it is written: how many zones it changes
 // and weakens, and which of its changes people have agreed to as a whole. That needs
-// no request where its zones were seen before; those that were not are looked at
+// no request where its zones were seen before; those that were not are read
 // first.
 
 // judge counts a generation's commit work from what was last seen. It returns the
-// zones that must be looked at before that can be done.
+// zones that must be read before that can be done.
 func (s *state) judge(g *Generation) (unseen []edge.ZoneID) {
 	if !s.limits.on {
 		return nil
@@ -53,7 +54,7 @@ func (s *state) weighAgain() {
 
 // guarded passes changes that were foreseen through the guards, as one plan.
 func (s *state) guarded(g *Generation, changes []diff.Change) diff.Plan {
-	return diff.Guard(diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil), s.facts(g))
+	return guard.Check(diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil), s.facts(g))
 }
 
 // driftsThatWait are the zones whose drift a limit or an approval holds back.
@@ -79,7 +80,7 @@ func (s *state) foreseen(g *Generation, ids []edge.ZoneID) (changes []diff.Chang
 	return changes, unseen
 }
 
-// Looked tells that a zone was looked at, whatever came of it. It returns the zones
+// Looked tells that a zone was read, whatever came of it. It returns the zones
 // of the commit once all of them were, so that it could be counted: they are due.
 func (c *Control) Looked(ctx context.Context, id edge.ZoneID) (due []edge.ZoneID, err error) {
 	c.mu.Lock()

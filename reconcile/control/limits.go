@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -13,19 +14,19 @@ import (
 // and of drift within a while. Without rules nothing is counted.
 type limits struct {
 	on     bool
-	commit *diff.Tally
-	unseen map[edge.ZoneID]bool // zones of the commit that must be looked at before it is counted
-	drift  *diff.Tally
+	commit *guard.Tally
+	unseen map[edge.ZoneID]bool // zones of the commit that must be read before it is counted
+	drift  *guard.Tally
 	drifts []reconcile.Drift // that count, in the order of time
 	lasts  time.Duration
 }
 
-func newLimits(facts diff.Facts, drifts []reconcile.Drift, since time.Time) limits {
+func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time) limits {
 	if len(facts.Rules) == 0 {
 		return limits{}
 	}
 	l := limits{
-		on: true, commit: diff.NewTally("this commit", facts), drift: diff.NewTally("this sweep", facts),
+		on: true, commit: guard.NewTally("this commit", facts), drift: guard.NewTally("this sweep", facts),
 		unseen: map[edge.ZoneID]bool{}, lasts: facts.Now.Sub(since),
 	}
 	for _, d := range drifts {
@@ -37,12 +38,12 @@ func newLimits(facts diff.Facts, drifts []reconcile.Drift, since time.Time) limi
 	return l
 }
 
-// counting reports whether zones are still to be looked at before the commit is
+// counting reports whether zones are still to be read before the commit is
 // counted.
 func (l *limits) counting() bool { return len(l.unseen) > 0 }
 
 // tally is what counts beside a zone of the commit, or beside a drift.
-func (l *limits) tally(commit bool, now time.Time) *diff.Tally {
+func (l *limits) tally(commit bool, now time.Time) *guard.Tally {
 	if !l.on || commit {
 		return l.commit
 	}
@@ -84,8 +85,8 @@ func (l *limits) countCommit(plan diff.Plan) {
 
 // countsThough reports whether a change that a guard refuses counts for limits all
 // the same: waiting must not make a large commit look small.
-func countsThough(guard string) bool {
-	return slices.Contains([]string{guardLimit, guardApproval, guardFreeze, guardWave}, guard)
+func countsThough(guard diff.Guard) bool {
+	return slices.Contains([]diff.Guard{diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave}, guard)
 }
 
 // forget drops drifts of long ago.

@@ -21,7 +21,7 @@ type Outcome struct {
 	Results     []reconcile.Result
 }
 
-// Next says when a zone is to be looked at again, beside its turn in the sweep.
+// Next says when a zone is to be read again, beside its turn in the sweep.
 type Next struct {
 	At    time.Time // zero: not before its turn
 	Waits bool      // for a guard, and not because anything failed
@@ -40,13 +40,13 @@ func (c *Control) Note(ctx context.Context, o Outcome) (Next, error) {
 // hold or a wave is about zones.
 func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
 	c.mu.Lock()
-	c.state.waiting.tokens = len(reasonsOf(o, guardLimit, guardApproval, guardFreeze)) > 0
+	c.state.waiting.tokens = len(reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze)) > 0
 	c.mu.Unlock()
 	return c.spend(ctx, spentBy(o))
 }
 
 func (s *state) note(o Outcome) Next {
-	reasons := reasonsOf(o, guardLimit, guardApproval, guardHold, guardFreeze, guardWave, guardOvertaken)
+	reasons := reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardHold, diff.GuardFreeze, diff.GuardWave, diff.GuardOvertaken)
 	s.waiting.set(o.Zone, reasons)
 	if g := s.current.Load(); g != nil && g.prints[o.Zone] == o.Fingerprint {
 		s.rollout.note(o.Zone, zoneOutcome(o))
@@ -59,7 +59,7 @@ func (s *state) note(o Outcome) Next {
 }
 
 // reasonsOf are the refusals of an outcome by some guards.
-func reasonsOf(o Outcome, guards ...string) (reasons waitReasons) {
+func reasonsOf(o Outcome, guards ...diff.Guard) (reasons waitReasons) {
 	for _, change := range refusedChanges(o) {
 		if slices.Contains(guards, change.Refused.Guard) {
 			reasons = append(reasons, waitReason{change.Refused.Guard, change.Refused.Until})
@@ -119,7 +119,7 @@ func zoneOutcome(o Outcome) reconcile.ZoneOutcome {
 func ofChange(c diff.Change, outcome reconcile.Outcome) reconcile.ZoneOutcome {
 	if c.Refused != nil {
 		switch c.Refused.Guard {
-		case guardLimit, guardApproval, guardFreeze, guardWave:
+		case diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave:
 			return reconcile.ZonePending
 		}
 		return reconcile.ZoneSkipped
@@ -131,6 +131,7 @@ func ofChange(c diff.Change, outcome reconcile.Outcome) reconcile.ZoneOutcome {
 		return reconcile.ZoneFailed
 	case reconcile.NonConvergent:
 		return reconcile.ZoneNonConvergent
+	default:
+		return reconcile.ZonePending
 	}
-	return reconcile.ZonePending
 }

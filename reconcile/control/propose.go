@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -16,7 +17,7 @@ type Decision struct {
 	Held *reconcile.Held
 	// Accepted is the new generation, nil where nothing has changed.
 	Accepted *Generation
-	// Due are the zones to be worked on because of it; Look those that must be looked at
+	// Due are the zones to be worked on because of it; Look those that must be read
 	// before any of these is written.
 	Due, Look []edge.ZoneID
 	// Gone are the zones that are no longer declared.
@@ -77,7 +78,7 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 		d.Due = append(d.Due, c.state.release(true)...)
 	}
 	c.mu.Unlock()
-	if err := c.recordDivided(ctx); err != nil {
+	if err := errors.Join(c.recordDivided(ctx), c.recordUse(ctx)); err != nil {
 		c.Log.WarnContext(ctx, "approvals of single changes cannot be put on record yet", "error", err.Error())
 	}
 	return d, nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -26,7 +26,7 @@ func newRollouts(have reconcile.Rollout) rollout {
 
 // of tells guards how far it is for one zone at a time; nil where the zone does not
 // wait for it.
-func (o *rollout) of(id edge.ZoneID, waves []reconcile.Wave, now time.Time) *diff.Rollout {
+func (o *rollout) of(id edge.ZoneID, waves []reconcile.Wave, now time.Time) *guard.Rollout {
 	if len(waves) == 0 || !waits(o.have, id) {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (o *rollout) of(id edge.ZoneID, waves []reconcile.Wave, now time.Time) *dif
 	if !o.delays(id, waves, wave) {
 		return nil
 	}
-	return &diff.Rollout{
+	return &guard.Rollout{
 		Wave: map[edge.ZoneID]int{id: o.have.Zones[id].Wave}, Waves: len(waves) + 1, Open: wave, Next: next, Halted: o.have.Halted,
 	}
 }
@@ -169,14 +169,14 @@ func (c *Control) readRollout(ctx context.Context) error {
 }
 
 // Rollout says how far the waves have come, nil where there are none on their way.
-func (c *Control) Rollout() *diff.Rollout {
+func (c *Control) Rollout() *guard.Rollout {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.state.rollout.have
 	if len(c.Guards.Waves) == 0 || len(o.Zones) == 0 {
 		return nil
 	}
-	f := &diff.Rollout{Waves: len(c.Guards.Waves) + 1, Halted: o.Halted}
+	f := &guard.Rollout{Waves: len(c.Guards.Waves) + 1, Halted: o.Halted}
 	f.Open, f.Next = open(o, c.Guards.Waves, c.Now())
 	return f
 }
@@ -289,6 +289,7 @@ func judgeWave(o reconcile.Rollout, h reconcile.Halt) (pending int, why string) 
 			failed++
 		case reconcile.ZoneNonConvergent:
 			unkept++
+		default: // nothing that halts
 		}
 	}
 	switch {

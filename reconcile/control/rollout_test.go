@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -25,7 +25,7 @@ func TestWavesCoverEveryZoneOnce(t *testing.T) {
 		}
 		var waves []reconcile.Wave
 		for range rapid.IntRange(1, 4).Draw(t, "waves") {
-			w := reconcile.Wave{Labels: rapid.SampledFrom([]diff.Labels{nil, {"tier": "canary"}, {"tier": "gold"}, {"tier": "none"}}).Draw(t, "labels")}
+			w := reconcile.Wave{Labels: rapid.SampledFrom([]guard.Labels{nil, {"tier": "canary"}, {"tier": "gold"}, {"tier": "none"}}).Draw(t, "labels")}
 			switch rapid.IntRange(0, 2).Draw(t, "size") {
 			case 1:
 				w.Count = rapid.IntRange(1, 9).Draw(t, "count")
@@ -82,7 +82,7 @@ func TestARolloutEnds(t *testing.T) {
 		}
 		waves := []reconcile.Wave{
 			{Count: rapid.IntRange(1, 5).Draw(t, "count"), Soak: time.Hour, Halt: careful},
-			{Labels: diff.Labels{"none": ""}},
+			{Labels: guard.Labels{"none": ""}},
 			{Percent: 30, Soak: time.Minute, Halt: reconcile.Halt{FailedPercent: 60}},
 		}
 		o := newRollout(waves, reconcile.Rollout{}, "c", fleet)

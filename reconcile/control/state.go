@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -47,7 +48,7 @@ func (s *state) restore(record reconcile.Record) {
 	s.accepted, s.swept = record.Accepted, record.Swept
 	s.accepted.State = nil
 	s.zones = zonesOf(record, s.now(), s.zones.labels)
-	s.approvals.restore(record.Approvals)
+	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
 	s.holds.all = record.Holds
 	s.overtaken = s.foreign(record.Accepted.Commit)
 	s.rollout = newRollouts(record.Rollout)
@@ -79,7 +80,9 @@ func (s *state) accept(a reconcile.Acceptance) {
 // update takes in what people and other processes have put on record.
 func (s *state) update(standing reconcile.Standing) {
 	s.holds.all = standing.Holds
-	s.approvals.replace(standing.Approvals)
+	current := s.guards.Current(standing.Approvals, s.now())
+	s.approvals.replace(current)
+	s.approvals.expire(standing.Approvals, current)
 	s.overtaken = s.foreign(standing.Commit)
 	s.rollout.compare(standing)
 }
@@ -97,9 +100,9 @@ func (s *state) foreign(accepted string) string {
 func (s *state) activeHolds() []diff.Hold { return s.holds.active(s.current.Load(), s.now()) }
 
 // facts are what guards need to know of anything.
-func (s *state) facts(g *Generation) diff.Facts {
+func (s *state) facts(g *Generation) guard.Facts {
 	now, size := s.now(), g.size()
-	return diff.Facts{
+	return guard.Facts{
 		Before: size, After: size, Shrink: s.guards.Shrink, // a commit that shrank too much is not in force
 		Now: now, CheckSink: s.checkSink, Zones: g.labels, LabelsBefore: s.zones.labels,
 		Rules: s.guards.Rules, Observe: s.guards.Observe, Approved: s.approvals.digests, Holds: s.holds.active(g, now),
@@ -108,7 +111,7 @@ func (s *state) facts(g *Generation) diff.Facts {
 }
 
 // zoneFacts are what guards need to know of one zone.
-func (s *state) zoneFacts(g *Generation, id edge.ZoneID) diff.Facts {
+func (s *state) zoneFacts(g *Generation, id edge.ZoneID) guard.Facts {
 	f := s.facts(g)
 	f.NonConvergent = s.zones.of(id).nonConvergent(id, f.Now)
 	f.Rollout = s.rollout.of(id, s.guards.Waves, f.Now)
@@ -117,14 +120,14 @@ func (s *state) zoneFacts(g *Generation, id edge.ZoneID) diff.Facts {
 }
 
 // freezes are those that a time is in.
-func (s *state) freezes(now time.Time) []diff.Freeze {
+func (s *state) freezes(now time.Time) []guard.Freeze {
 	inForce, _ := reconcile.FreezesAt(s.guards.Freezes, now, false)
 	return inForce
 }
 
 // shrunk says why a commit is held, nil where it does not shrink too much.
 func (s *state) shrunk(declared desired.State) *reconcile.Held {
-	f := diff.Facts{Before: s.accepted.Size, After: sizeOf(declared), Shrink: s.guards.Shrink}
+	f := guard.Facts{Before: s.accepted.Size, After: sizeOf(declared), Shrink: s.guards.Shrink}
 	if !f.Shrunk() {
 		return nil
 	}

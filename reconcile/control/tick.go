@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -50,7 +51,7 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 		c.state.weighAgain()
 		c.mu.Unlock()
 	}
-	err = c.recordDivided(ctx)
+	err = errors.Join(c.recordDivided(ctx), c.recordUse(ctx))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state.tick(&t, approved)
@@ -79,15 +80,15 @@ func (s *state) release(approved bool) []edge.ZoneID {
 	wave, _ := open(s.rollout.have, s.guards.Waves, now)
 	return s.waiting.release(func(id edge.ZoneID, reason waitReason) bool {
 		switch reason.guard {
-		case guardHold:
+		case diff.GuardHold:
 			at := g.places[id]
 			_, held := diff.HoldOn(holds, g.State.Accounts[at.account].Zones[at.zone].Key, id)
 			return !held
-		case guardFreeze:
+		case diff.GuardFreeze:
 			return !now.Before(reason.until)
-		case guardWave:
+		case diff.GuardWave:
 			return !s.rollout.delays(id, s.guards.Waves, wave)
-		case guardOvertaken:
+		case diff.GuardOvertaken:
 			return s.overtaken == ""
 		}
 		return approved

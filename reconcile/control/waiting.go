@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -17,12 +18,12 @@ type waiting struct {
 
 // waitReason is a guard that a zone waits for.
 type waitReason struct {
-	guard string
+	guard diff.Guard
 	until time.Time // when it ends by itself; zero where it does not, or that is not known
 }
 
 // person reports whether a person has to decide; else it ends with time.
-func (w waitReason) person() bool { return w.guard == guardLimit || w.guard == guardApproval }
+func (w waitReason) person() bool { return w.guard == diff.GuardLimit || w.guard == diff.GuardApproval }
 
 func (w waitReason) timely() bool { return !w.person() }
 
@@ -73,17 +74,6 @@ func (w *waiting) releaseTokens(approved, frozen bool) bool {
 	w.frozen = frozen
 	return w.tokens && (approved || thawed)
 }
-
-// The guards that a zone waits for, as diff calls them.
-const (
-	guardLimit    = "limit"
-	guardApproval = "approval"
-	guardHold     = "hold"
-	guardFreeze   = "freeze"
-	guardWave     = "wave"
-
-	guardOvertaken = "overtaken" // of this package: another process has accepted a commit
-)
 
 // Waiting counts the zones that a guard holds back, and those of them that wait for a
 // time, and not for a person.

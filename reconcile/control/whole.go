@@ -8,6 +8,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -18,11 +20,11 @@ import (
 // WholeFacts are what guards need to know of a whole state at a time, as it is on
 // record. The caller adds what it alone knows: what a person has said to it, where
 // secrets go, and how far the waves have come.
-func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.State, now time.Time) diff.Facts {
-	f := diff.Facts{
+func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.State, now time.Time) guard.Facts {
+	f := guard.Facts{
 		Before: record.Accepted.Size, After: sizeOf(state), Shrink: guards.Shrink,
-		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(record.Approvals),
-		Zones: map[edge.ZoneID]diff.Labels{}, LabelsBefore: map[edge.ZoneID]diff.Labels{},
+		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(guards.Current(record.Approvals, now)),
+		Zones: map[edge.ZoneID]guard.Labels{}, LabelsBefore: map[edge.ZoneID]guard.Labels{},
 	}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
@@ -91,11 +93,11 @@ func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.St
 }
 
 // RolloutFacts tells guards how far a rollout is at a time; nil where there is none.
-func RolloutFacts(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) *diff.Rollout {
+func RolloutFacts(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) *guard.Rollout {
 	if len(waves) == 0 || len(o.Zones) == 0 {
 		return nil
 	}
-	f := &diff.Rollout{Wave: map[edge.ZoneID]int{}, Waves: len(waves) + 1, Halted: o.Halted}
+	f := &guard.Rollout{Wave: map[edge.ZoneID]int{}, Waves: len(waves) + 1, Halted: o.Halted}
 	for id, z := range o.Zones {
 		if waits(o, id) {
 			f.Wave[id] = z.Wave
@@ -187,7 +189,7 @@ func declarations(state desired.State, live diff.Live) (declared map[diff.Deploy
 		ids := map[string]edge.RulesetID{}
 		listed := live.Accounts[account.ID].Listed
 		for _, ref := range account.Rulesets {
-			if found, err := diff.FindRuleset(ref, listed.Value); listed.Err == nil && err == nil {
+			if found, err := deployment.FindRuleset(ref, listed.Value); listed.Err == nil && err == nil {
 				ids[ref.Key] = found.ID
 			}
 		}

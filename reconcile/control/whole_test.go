@@ -76,7 +76,7 @@ func TestRolloutOf(t *testing.T) {
 
 // A zone is as far as the worst of its deployments.
 func TestZoneOutcomes(t *testing.T) {
-	refused := func(guard string) diff.Change { return diff.Change{Refused: &diff.Refusal{Guard: guard}} }
+	refused := func(guard diff.Guard) diff.Change { return diff.Change{Refused: &diff.Refusal{Guard: guard}} }
 	of := func(deployment string, outcome reconcile.Outcome) reconcile.Result {
 		return reconcile.Result{Change: diff.Change{Deployment: deployment}, Outcome: outcome}
 	}
@@ -86,7 +86,7 @@ func TestZoneOutcomes(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		problems []diff.ProblemState
-		refused  []string
+		refused  []diff.Guard
 		results  []reconcile.Result
 		want     reconcile.ZoneOutcome
 	}{
@@ -95,24 +95,24 @@ func TestZoneOutcomes(t *testing.T) {
 		"forbidden":     {[]diff.ProblemState{diff.Forbidden}, nil, nil, failed},
 		"not deployed":  {[]diff.ProblemState{diff.NotDeployed}, nil, nil, skipped},
 		"blocked":       {[]diff.ProblemState{diff.Blocked}, nil, nil, skipped},
-		"undecided":     {nil, []string{"unmanaged"}, nil, skipped},
-		"held":          {nil, []string{"hold"}, nil, skipped},
-		"not kept once": {nil, []string{"non_convergent"}, nil, skipped},
-		"over a limit":  {nil, []string{"limit"}, nil, pending},
-		"not approved":  {nil, []string{"approval"}, nil, pending},
-		"frozen":        {nil, []string{"freeze"}, nil, pending},
-		"its wave":      {nil, []string{"wave"}, nil, pending},
+		"undecided":     {nil, []diff.Guard{diff.GuardUnmanaged}, nil, skipped},
+		"held":          {nil, []diff.Guard{diff.GuardHold}, nil, skipped},
+		"not kept once": {nil, []diff.Guard{diff.GuardNonConvergent}, nil, skipped},
+		"over a limit":  {nil, []diff.Guard{diff.GuardLimit}, nil, pending},
+		"not approved":  {nil, []diff.Guard{diff.GuardApproval}, nil, pending},
+		"frozen":        {nil, []diff.Guard{diff.GuardFreeze}, nil, pending},
+		"its wave":      {nil, []diff.Guard{diff.GuardWave}, nil, pending},
 		"written":       {nil, nil, []reconcile.Result{of("core", reconcile.Converged)}, done},
 		"failed":        {nil, nil, []reconcile.Result{of("core", reconcile.Failed)}, failed},
 		"not started":   {nil, nil, []reconcile.Result{of("core", reconcile.NotStarted)}, pending},
 		"not kept":      {nil, nil, []reconcile.Result{of("core", reconcile.NonConvergent)}, unkept},
 		"the worst counts": {
 			[]diff.ProblemState{diff.Blocked},
-			[]string{"freeze"},
+			[]diff.Guard{diff.GuardFreeze},
 			[]reconcile.Result{of("core", reconcile.Converged), of("other", reconcile.Failed)},
 			failed,
 		},
-		"waiting is not done": {[]diff.ProblemState{diff.Blocked}, []string{"freeze"}, []reconcile.Result{of("core", reconcile.Converged)}, pending},
+		"waiting is not done": {[]diff.ProblemState{diff.Blocked}, []diff.Guard{diff.GuardFreeze}, []reconcile.Result{of("core", reconcile.Converged)}, pending},
 	} {
 		var plan diff.Plan
 		for _, state := range c.problems {

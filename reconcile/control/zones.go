@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -24,11 +25,11 @@ type zoneRecord struct {
 // zones is what is on record of each zone.
 type zones struct {
 	records map[edge.ZoneID]*zoneRecord
-	labels  map[edge.ZoneID]diff.Labels // last proved, of zones that are declared with others
+	labels  map[edge.ZoneID]guard.Labels // last proved, of zones that are declared with others
 }
 
 // zonesOf sorts a record by zone.
-func zonesOf(record reconcile.Record, now time.Time, labels map[edge.ZoneID]diff.Labels) zones {
+func zonesOf(record reconcile.Record, now time.Time, labels map[edge.ZoneID]guard.Labels) zones {
 	zones := zones{records: map[edge.ZoneID]*zoneRecord{}, labels: labels}
 	for id, proof := range record.Proofs {
 		zones.of(id).proof = proof
@@ -97,7 +98,7 @@ func (zs *zones) forget(ids []edge.ZoneID) {
 // compareLabels notes which zones a generation declares with other labels than were
 // proved.
 func (zs *zones) compareLabels(g *Generation) {
-	zs.labels = map[edge.ZoneID]diff.Labels{}
+	zs.labels = map[edge.ZoneID]guard.Labels{}
 	for id, z := range zs.records {
 		if labels, declared := g.labels[id]; declared && z.proof.Fingerprint != "" && !maps.Equal(labels, z.proof.Labels) {
 			zs.labels[id] = z.proof.Labels
@@ -165,7 +166,7 @@ func (z *zoneRecord) again(now time.Time) (at time.Time) {
 // before and what will be; none where that is on record.
 func wider(have []diff.Member, now diff.Change) []diff.Settled {
 	union := slices.Clone(have)
-	for _, member := range now.Target.Owned {
+	for _, member := range now.Target().Owned {
 		if !slices.Contains(union, member) {
 			union = append(union, member)
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -30,7 +30,7 @@ const (
 // request. cpu-s/op is the processor time of the process.
 func BenchmarkPlanCommit5000Of10000(b *testing.B) {
 	f := newBenchFleet(b)
-	f.Guards.Rules = []diff.Rule{{Name: "all", Changes: &diff.Limit{Count: new(benchZones)}}}
+	f.Guards.Rules = []guard.Rule{{Name: "all", Changes: &guard.Limit{Count: new(benchZones)}}}
 	f.open(b)
 	f.prove(b)
 	b.ReportAllocs()

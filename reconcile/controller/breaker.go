@@ -32,7 +32,7 @@ type breaker struct {
 
 func newBreaker(limit int) *breaker { return &breaker{limit: limit} }
 
-// allow reports whether a zone may be looked at now, and if not how long to wait.
+// allow reports whether a zone may be read now, and if not how long to wait.
 func (b *breaker) allow(now time.Time) (bool, time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,7 +22,7 @@ func urgency(zones int, revert bool) queue.Priority {
 	return queue.Bulk
 }
 
-// itemsOf are zones to be looked at now.
+// itemsOf are zones to be read now.
 func itemsOf(ids []edge.ZoneID, p queue.Priority, reason string) []queue.Item[edge.ZoneID] {
 	items := make([]queue.Item[edge.ZoneID], len(ids))
 	for i, id := range ids {
@@ -31,7 +31,7 @@ func itemsOf(ids []edge.ZoneID, p queue.Priority, reason string) []queue.Item[ed
 	return items
 }
 
-// startWhole is the part of the budget up to which a fleet is looked at as a whole at
+// startWhole is the part of the budget up to which a fleet is read as a whole at
 // the start.
 const startWhole = 4
 
@@ -119,7 +119,7 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 	}
 }
 
-// accept has the zones of a new generation looked at, and forgets those that left.
+// accept has the zones of a new generation read, and forgets those that left.
 func (c *Controller) accept(d control.Decision) {
 	g := d.Accepted
 	noteDeclared(c.Outages, g)
@@ -237,7 +237,7 @@ func (c *Controller) reload(ctx context.Context) {
 	c.accept(d)
 }
 
-// lookNow has every zone looked at when that is asked for.
+// lookNow has every zone read when that is asked for.
 func (c *Controller) lookNow(ctx context.Context) {
 	for {
 		select {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -46,11 +47,11 @@ type Config struct {
 
 	Reader edge.Reader
 	Writer edge.Writer
-	Tokens TokenWork // nil: tokens are not looked at
+	Tokens TokenWork // nil: tokens are not read
 
 	// Concurrency bounds how many zones are worked on at once; zero is 16.
 	Concurrency int
-	// Sweep says how often each zone is looked at without a reason; nil never.
+	// Sweep says how often each zone is read without a reason; nil never.
 	Sweep cron.Schedule
 	// Budget is what requests are held to, and Interval the shortest between two sweeps;
 	// zero is not known. Room returns how many requests may be sent at once so that some
@@ -70,7 +71,7 @@ type Config struct {
 // Telling is where a [Controller] tells what happens, beside its reports.
 type Telling struct {
 	Log     *slog.Logger    // nil discards
-	Outages *outage.Tracker // notes what fails, and what does not; nil: one that nobody reads
+	Outages *outage.Tracker // notes what fails, and what does not; nil: one that no one reads
 }
 
 // TokenWork is the work on the tokens of a credential: a [*token.Worker], or a
@@ -114,7 +115,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c.reports = newReports(c)
 	c.zoneWork = &zoneWork{
 		worker: &zone.Worker{
-			Reader: config.Reader, Writer: config.Writer, Accounts: zone.NewAccounts(config.Reader, time.Now), Indexes: &diff.Indexes{}, Now: time.Now,
+			Reader: config.Reader, Writer: config.Writer, Accounts: zone.NewAccounts(config.Reader, time.Now), Indexes: &deployment.Indexes{}, Now: time.Now,
 		},
 		seen: &seen.Cache{}, queue: c.zones, sweep: c.sweep, admission: c.admission, retries: newRetries(),
 		reports: c.reports, outcomes: c.outcomes, outages: config.Outages,

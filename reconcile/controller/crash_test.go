@@ -20,6 +20,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/mem"
@@ -210,7 +211,7 @@ func newCrashes(s crashScript, path string) *crashes {
 func (s crashScript) guards() (g reconcile.Guards) {
 	if s.Waves {
 		g.Waves = []reconcile.Wave{
-			{Labels: diff.Labels{"ring": "canary"}, Soak: 2 * time.Minute, Halt: careful}, {Count: 2, Soak: time.Minute, Halt: careful},
+			{Labels: guard.Labels{"ring": "canary"}, Soak: 2 * time.Minute, Halt: careful}, {Count: 2, Soak: time.Minute, Halt: careful},
 		}
 	}
 	if s.Freeze {
@@ -221,10 +222,10 @@ func (s crashScript) guards() (g reconcile.Guards) {
 		g.Freezes = []reconcile.Freeze{{Name: "tea", Schedule: schedule, For: 4 * time.Minute, Zone: time.UTC}}
 	}
 	if s.Limit > 0 {
-		g.Rules = append(g.Rules, diff.Rule{Name: "fleet", Changes: &diff.Limit{Count: &s.Limit}})
+		g.Rules = append(g.Rules, guard.Rule{Name: "fleet", Changes: &guard.Limit{Count: &s.Limit}})
 	}
 	if s.Approv {
-		g.Rules = append(g.Rules, diff.Rule{Name: "gold", Labels: diff.Labels{"tier": "gold"}, Approve: diff.ApproveWeakening})
+		g.Rules = append(g.Rules, guard.Rule{Name: "gold", Labels: guard.Labels{"tier": "gold"}, Approve: guard.ApproveWeakening})
 	}
 	return g
 }
@@ -435,7 +436,7 @@ func (w *crashes) approve() {
 	w.laws.blurred = true
 	for _, report := range w.life.journal.take() {
 		for _, change := range report.Plan.Changes {
-			if change.Refused == nil || change.Refused.Guard != "limit" && change.Refused.Guard != "approval" {
+			if change.Refused == nil || change.Refused.Guard != diff.GuardLimit && change.Refused.Guard != diff.GuardApproval {
 				continue
 			}
 			w.laws.zones[change.ZoneID].approved = true

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -19,11 +20,11 @@ import (
 // What people said and the clock hold back, and how it goes on.
 
 func atMost(n int) reconcile.Guards {
-	return reconcile.Guards{Rules: []diff.Rule{{Name: "fleet", Changes: &diff.Limit{Count: &n}}}}
+	return reconcile.Guards{Rules: []guard.Rule{{Name: "fleet", Changes: &guard.Limit{Count: &n}}}}
 }
 
-func approving(what diff.Approve) reconcile.Guards {
-	return reconcile.Guards{Rules: []diff.Rule{{Name: "calm", Approve: what}}}
+func approving(what guard.Approve) reconcile.Guards {
+	return reconcile.Guards{Rules: []guard.Rule{{Name: "calm", Approve: what}}}
 }
 
 // approve puts a person's word on record, as another process does.
@@ -52,13 +53,13 @@ func (f *fixture) planned() diff.Plan {
 		changes = append(changes, f.zoneWork.worker.Plan(task, sight).Changes...)
 	}
 	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
-	facts := diff.Facts{Now: time.Now(), Rules: f.Guards.Rules, Zones: map[edge.ZoneID]diff.Labels{}}
+	facts := guard.Facts{Now: time.Now(), Rules: f.Guards.Rules, Zones: map[edge.ZoneID]guard.Labels{}}
 	for _, account := range g.State.Accounts {
 		for _, z := range account.Zones {
 			facts.Zones[z.ID] = z.Labels
 		}
 	}
-	return diff.Guard(plan, facts)
+	return guard.Check(plan, facts)
 }
 
 func TestAHeldZone(t *testing.T) {
@@ -123,10 +124,25 @@ func TestAHoldTakenRightBeforeAWrite(t *testing.T) {
 		if got := only(f.calls.take(), "write"); len(got) > 0 {
 			t.Errorf("%v", got)
 		}
+		if refusedBy(f.journal.take(), "hold") == 0 {
+			t.Error("the refusal is not reported")
+		}
 		f.calls.set(nil)
 		f.pass(time.Hour)
 		f.want(1, "rce")
 	})
+}
+
+// refusedBy counts the reports in which a guard refuses a change.
+func refusedBy(reports []reconcile.Report, guard diff.Guard) (n int) {
+	for _, r := range reports {
+		for _, c := range r.Plan.Changes {
+			if c.Refused != nil && c.Refused.Guard == guard && r.Plan.Summary.Refused == 1 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Words that cannot be read let nothing pass.
@@ -200,7 +216,7 @@ func TestAZoneThatWaitsForTwoThings(t *testing.T) {
 			t.Fatalf("off are %q", got)
 		}
 		f.stop()
-		f.Guards = approving(diff.ApproveWeakening)
+		f.Guards = approving(guard.ApproveWeakening)
 		f.Guards.Freezes = []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}
 		f.Sweep = nil // nothing looks again by chance
 		f.start()
@@ -413,7 +429,7 @@ func TestDriftKeepsToItsLimit(t *testing.T) {
 // Who approves of all drift that a rule holds back has it healed, though it is looked
 // at zone by zone.
 func TestAnApprovalOfAllDrift(t *testing.T) {
-	for name, guards := range map[string]reconcile.Guards{"approval": approving(diff.ApproveAll), "limit": atMost(0)} {
+	for name, guards := range map[string]reconcile.Guards{"approval": approving(guard.ApproveAll), "limit": atMost(0)} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 20
@@ -451,7 +467,7 @@ func TestAnApprovalOfAZoneWithTwoDeployments(t *testing.T) {
 			f.start()
 			defer func() { f.stop() }()
 			f.stop()
-			f.Guards = approving(diff.ApproveAll)
+			f.Guards = approving(guard.ApproveAll)
 			f.start()
 			want := "xss xss"
 			if drift {
@@ -495,7 +511,7 @@ func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 				f.start()
 				defer func() { f.stop() }()
 				f.stop()
-				f.Guards = approving(diff.ApproveAll)
+				f.Guards = approving(guard.ApproveAll)
 				f.start()
 				f.lookNow()
 				f.push("c2", fleet(n, "rce")...)
@@ -530,7 +546,7 @@ func TestACommitThatCarriesItsApproval(t *testing.T) {
 		f.start()
 		defer func() { f.stop() }()
 		f.stop()
-		f.Guards = approving(diff.ApproveAll)
+		f.Guards = approving(guard.ApproveAll)
 		f.start()
 		f.push("c2", fleet(n, "rce")...)
 		plan := f.planned()
@@ -558,7 +574,7 @@ func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 		f.start()
 		defer func() { f.stop() }()
 		f.stop()
-		f.Guards = reconcile.Guards{Rules: []diff.Rule{{Name: "gold", Labels: diff.Labels{"tier": "gold"}, Approve: diff.ApproveAll}}}
+		f.Guards = reconcile.Guards{Rules: []guard.Rule{{Name: "gold", Labels: guard.Labels{"tier": "gold"}, Approve: guard.ApproveAll}}}
 		f.start()
 		f.push("c2", fleet(n, "rce")...)
 		f.want(n, "xss")

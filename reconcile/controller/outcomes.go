@@ -125,7 +125,7 @@ func (n *notable) differed() (time.Time, bool) {
 func decide(l *look) (decisions []inspect.Decision, differs bool) {
 	if l.counting {
 		return []inspect.Decision{{
-			Stage: inspect.StageGuard, Outcome: inspect.Pending, Guard: "limit",
+			Stage: inspect.StageGuard, Outcome: inspect.Pending, Guard: diff.GuardLimit,
 			Reason: "Seawall reads and counts all zones of the commit before it writes any",
 		}}, len(l.plan.Changes) > 0
 	}
@@ -169,6 +169,7 @@ func ofProblem(p diff.Problem) inspect.Decision {
 		d.Outcome = inspect.NotDeployed
 	case diff.Refused:
 		d.Stage, d.Outcome = inspect.StageGuard, inspect.Refused
+	default: // blocked
 	}
 	return d
 }
@@ -176,13 +177,9 @@ func ofProblem(p diff.Problem) inspect.Decision {
 // ofChange is what was decided about a change that was not made, or not proved.
 func ofChange(c diff.Change, result reconcile.Result, sent bool) inspect.Decision {
 	d := inspect.Decision{Deployment: c.Deployment, Stage: inspect.StageWrite, Outcome: inspect.Pending}
-	refused := c.Refused
-	if sent && result.Change.Refused != nil {
-		refused = result.Change.Refused // at the last moment
-	}
 	switch {
-	case refused != nil:
-		return ofRefusal(d, *refused)
+	case c.Refused != nil:
+		return ofRefusal(d, *c.Refused)
 	case !sent:
 		d.Reason = "the change was planned but not sent"
 	case result.Outcome == reconcile.NonConvergent:
@@ -206,11 +203,11 @@ func ofRefusal(d inspect.Decision, r diff.Refusal) inspect.Decision {
 	d.Stage, d.Guard, d.Reason, d.Release = inspect.StageGuard, r.Guard, bounded(r.Reason), bounded(r.Release)
 	d.Approve, d.Until, d.Outcome = r.Digest, r.Until, inspect.Refused
 	switch {
-	case r.Guard == "non_convergent":
+	case r.Guard == diff.GuardNonConvergent:
 		d.Outcome = inspect.NonConvergent
 	case r.Observed():
 		d.Outcome = inspect.Observed
-	case r.Guard == "overtaken", r.WaitsForTime():
+	case r.Guard == diff.GuardOvertaken, r.WaitsForTime():
 		d.Outcome = inspect.Waiting
 	}
 	return d
@@ -236,7 +233,7 @@ func bounded(text string) string {
 	return string(runes[:mostText]) + "…"
 }
 
-// of returns what is kept of a zone, with its times; false where it was not looked at.
+// of returns what is kept of a zone, with its times; false where it was not read.
 func (o *outcomes) of(id edge.ZoneID) (lastLook, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -280,7 +277,7 @@ func (o *outcomes) decided(p reconcile.Proposal, d control.Decision, now time.Ti
 	}
 }
 
-// expiringWithin is how long before its end a token is told of that nothing follows.
+// expiringWithin is how long before its end a token without a successor is reported.
 const expiringWithin = 30 * 24 * time.Hour
 
 // worked keeps what work on tokens has come to.
@@ -299,8 +296,8 @@ func (o *outcomes) worked(w token.Outcome, now time.Time) {
 		case c.Refused != nil:
 			d := ofRefusal(inspect.Decision{}, *c.Refused)
 			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: d.Outcome, Reason: d.Reason})
-		case c.Request != nil:
-			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: inspect.Pending, Reason: string(c.Action) + " is not done"})
+		case c.Sends():
+			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: inspect.Pending, Reason: string(c.Action()) + " is not done"})
 		}
 	}
 	report := reconcile.Report{Plan: w.Plan, Results: w.Results, Finished: now}
@@ -320,8 +317,9 @@ func ofToken(s diff.ProblemState) inspect.Outcome {
 		return inspect.Forbidden
 	case diff.Undelivered:
 		return inspect.Failed
+	default: // quarantined, blocked: a person decides
+		return inspect.Refused
 	}
-	return inspect.Refused // quarantined, blocked: a person decides
 }
 
 // waited counts for how long zones that were due were not admitted, because of the

@@ -16,7 +16,7 @@ import (
 )
 
 // reports tells reporters what happens: each look at a zone when it is over; a commit
-// once each zone that it declares otherwise was looked at; and the sweep, once it has
+// once each zone that it declares otherwise was read; and the sweep, once it has
 // come to every zone. What it keeps of a zone is what stands out, and nothing of one
 // that agrees.
 type reports struct {
@@ -52,14 +52,15 @@ func light(plan diff.Plan, results []reconcile.Result) found {
 	return f
 }
 
-// someRequest stands for a request that is not kept.
-var someRequest = &diff.Request{Method: "PATCH"}
-
 func lightChange(c diff.Change) diff.Change {
-	if c.Request != nil {
-		c.Request = someRequest
+	c.Fields = nil
+	target := diff.Target{Ruleset: c.Target().Ruleset}
+	switch o := c.Operation.(type) {
+	case diff.DeploymentUpdate:
+		c.Operation = diff.DeploymentUpdate{Target: target, Unmanaged: o.Unmanaged}
+	case diff.DeploymentUndecided:
+		c.Operation = diff.DeploymentUndecided{Target: target, Unmanaged: o.Unmanaged}
 	}
-	c.Fields, c.Target = nil, diff.Target{Ruleset: c.Target.Ruleset}
 	return c
 }
 
@@ -70,13 +71,13 @@ type tokensFound struct {
 	unfinished int
 }
 
-// group is a number of zones that are told of together, once each was looked at.
+// group is a number of zones that are told of together, once each was read.
 type group struct {
 	commit  string
 	left    map[edge.ZoneID]bool
 	all     []edge.ZoneID
 	whole   bool // all zones that are declared
-	tokens  bool // the tokens are still to be looked at
+	tokens  bool // the tokens are still to be read
 	told    bool
 	began   time.Time
 	busy    time.Duration
@@ -129,7 +130,7 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 }
 
 // unfinished counts what is not done yet, or is tried again; not what waits for
-// somebody's word. The caller holds the lock.
+// someone's word. The caller holds the lock.
 func (r *reports) unfinished() int {
 	_, timely := r.c.control.Waiting()
 	n := timely + r.c.zoneWork.retries.len() + r.tokens.unfinished
@@ -162,7 +163,7 @@ func (r *reports) zone(ctx context.Context, l *look) {
 	r.note(ctx, id, now.Sub(l.began))
 }
 
-// note notes that a zone was looked at, and tells of what is complete with it.
+// note notes that a zone was read, and tells of what is complete with it.
 func (r *reports) note(ctx context.Context, id edge.ZoneID, took time.Duration) {
 	for _, g := range []*group{&r.commit, &r.turn} {
 		if g.left[id] {
@@ -297,7 +298,7 @@ func (g group) over(next *control.Generation) group {
 	return g
 }
 
-// round begins the turn anew: somebody has asked for a look at every zone.
+// round begins the turn anew: someone has asked for a look at every zone.
 func (r *reports) round(ids []edge.ZoneID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -87,7 +87,7 @@ func (s *shares) may(c class, need int, now time.Time) bool {
 	case c == work:
 		s.wanted, share = now, all-share
 	case now.Sub(s.wanted) >= wantedFor:
-		return true // nobody else wants it
+		return true // no one else wants it
 	}
 	used, part := 0, s.part(now)
 	for i, n := range s.used[c] {

@@ -134,7 +134,7 @@ func (v view) zones() inspect.Zones {
 }
 
 // outcome is that of a zone. One that a commit declares otherwise than was proved, and
-// that was not looked at since, is pending.
+// that was not read since, is pending.
 func (v view) outcome(id edge.ZoneID, last lastLook, looked bool) inspect.Outcome {
 	switch {
 	case last.notable != nil:
@@ -261,7 +261,7 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 }
 
 // undecided is what is to be said of a zone that a commit declares otherwise, and that
-// was not looked at since.
+// was not read since.
 func (v view) undecided(id edge.ZoneID) inspect.Decision {
 	d := inspect.Decision{
 		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit changes it, and it was not checked since",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -46,7 +47,7 @@ func (f *fixture) seenAs(i int) inspect.Zone {
 }
 
 // wantDecision fails where the first decision about a zone is another one.
-func (f *fixture) wantDecision(i int, stage inspect.Stage, outcome inspect.Outcome, guard string, since time.Time) {
+func (f *fixture) wantDecision(i int, stage inspect.Stage, outcome inspect.Outcome, guard diff.Guard, since time.Time) {
 	f.t.Helper()
 	z := f.seenAs(i)
 	if len(z.Decisions) == 0 {
@@ -428,7 +429,7 @@ func TestNotableZones(t *testing.T) {
 func TestStatusOfAnObservedZone(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 2)
-		f.Guards = reconcile.Guards{Observe: []diff.Observe{{}}}
+		f.Guards = reconcile.Guards{Observe: []guard.Observe{{}}}
 		f.repo.push("c1", fleet(2, "xss")...)
 		f.start()
 		defer func() { f.stop() }()

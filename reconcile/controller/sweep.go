@@ -17,7 +17,7 @@ import (
 // for what delays it: no zone is to go unseen for longer than an interval.
 const ahead = 0.9
 
-// turns says when each zone is looked at without a reason: once in a turn, at a time
+// turns says when each zone is read without a reason: once in a turn, at a time
 // that hangs on its id alone. A fleet is spread evenly however it is named, zones that
 // come and go move no other, and of the sweep only a time is remembered over a restart.
 type turns struct {
@@ -38,11 +38,11 @@ func (s *turns) turn(now time.Time) time.Duration {
 	return time.Duration(ahead * float64(s.interval.At(s.schedule, now)))
 }
 
-// justNow is the part of a turn before its place in which a zone that is looked at
+// justNow is the part of a turn before its place in which a zone that is read
 // has had its turn.
 const justNow = 0.01
 
-// next is when a zone is to be looked at that was looked at a moment ago; false for
+// next is when a zone is to be read that was read a moment ago; false for
 // never.
 func (s *turns) next(id edge.ZoneID, now time.Time) (time.Time, bool) {
 	return s.after(id, now, justNow)

@@ -26,7 +26,7 @@ type tokenLoop struct {
 	outages      *outage.Tracker
 	deprecations reconcile.Deprecations
 
-	last     time.Time // when the tokens were looked at; zero for never
+	last     time.Time // when the tokens were read; zero for never
 	failures int       // in a row
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -214,7 +215,7 @@ func TestTokensHoldNoZoneBack(t *testing.T) {
 func TestTokensThatWait(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f, w := withTokens(t, 1)
-		f.Guards = approving(diff.ApproveAll)
+		f.Guards = approving(guard.ApproveAll)
 		f.Sweep = nil
 		f.pushTokens("c1", nil, "ci-dns")
 		f.start()
@@ -260,7 +261,7 @@ func TestTokensThatWait(t *testing.T) {
 func TestAnApprovalOfATokenIsSpentOnTheWayOut(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f, w := withTokens(t, 1)
-		f.Guards = approving(diff.ApproveAll)
+		f.Guards = approving(guard.ApproveAll)
 		f.pushTokens("c1", nil, "ci-dns")
 		f.start()
 		f.pass(time.Minute)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -206,7 +207,7 @@ func TestAnApplyBeside(t *testing.T) {
 				f.calls.take()
 				// The other process writes half of it before this one comes to look at git.
 				state := stateOf("c2", fleet(n, "rce")...)
-				accepted := reconcile.Acceptance{Commit: "c2", Size: diff.Size{Zones: state.Zones(), Deployments: state.Deployments()}}
+				accepted := reconcile.Acceptance{Commit: "c2", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}}
 				if known {
 					data, err := control.EncodeState(state)
 					if err != nil {
@@ -270,7 +271,7 @@ func TestAnApplyBesideWithLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.repo.commit("c3", commit{state: state})
-		if err := f.records.Forgetful.AcceptCommit(context.Background(), reconcile.Acceptance{Commit: "c3", Size: diff.Size{Zones: state.Zones(), Deployments: state.Deployments()}, State: data}); err != nil {
+		if err := f.records.Forgetful.AcceptCommit(context.Background(), reconcile.Acceptance{Commit: "c3", Size: guard.Size{Zones: state.Zones(), Deployments: state.Deployments()}, State: data}); err != nil {
 			t.Fatal(err)
 		}
 		f.pass(soon)

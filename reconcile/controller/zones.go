@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +59,7 @@ type look struct {
 	task       zone.Task
 	began      time.Time
 	commit     bool // the declaration was not proved yet: not drift
-	counting   bool // looked at only to count what the commit changes
+	counting   bool // read only to count what the commit changes
 	sight      zone.Sight
 	plan       diff.Plan
 	results    []reconcile.Result
@@ -198,22 +199,41 @@ func (w *zoneWork) apply(ctx context.Context, l *look) error {
 			w.seen.Drop(l.item.Key) // before it is sent
 			l.results, l.sight = w.worker.Apply(ctx, l.task, l.sight, l.plan)
 			w.admission.use(l.item.Priority, (requestsPerZone-1)*len(l.results), time.Now())
+			l.refuseLate()
 			w.keep(l)
 			break
 		}
 	}
 	if len(l.plan.Problems) > 0 || ctx.Err() != nil {
-		return nil // what is settled beside them is looked at again
+		return nil // what is settled beside them is read again
 	}
 	ctx, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
 	return w.control.Proved(ctx, l.task, l.plan.Settled)
 }
 
+// refuseLate moves what a guard has refused since the plan, just before it was sent, from
+// the results into the plan. Nothing was sent, so it is reported as any refusal is.
+func (l *look) refuseLate() {
+	changes := slices.Clone(l.plan.Changes)
+	l.results = slices.DeleteFunc(l.results, func(result reconcile.Result) bool {
+		if result.Outcome != reconcile.NotStarted || result.Change.Refused == nil {
+			return false
+		}
+		for i := range changes {
+			if changes[i].ID() == result.Change.ID() {
+				changes[i].Refused = result.Change.Refused
+			}
+		}
+		return true
+	})
+	l.plan = l.plan.WithChanges(changes)
+}
+
 // grace is how long records may be written after everything was told to stop.
 const grace = 20 * time.Second
 
-// counted notes that a zone was looked at only to count what its commit changes.
+// counted notes that a zone was read only to count what its commit changes.
 func (w *zoneWork) counted(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
 	due, err := w.control.Looked(ctx, l.item.Key)
 	w.reports.state(ctx, "looked", err)

@@ -1,21 +1,37 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// Approvals lists who approves of a pull request with this head: the names of
-// accounts, sorted, as the forge spells them (forges take upper and lower case
-// for the same in a name, so compare with [strings.EqualFold]). It counts the
+// Standing returns what became of a pull request, and who approves of it, whichever head
+// they saw: an approval of an earlier head that was not dismissed is among them. The
+// author's own is not.
+func (f *Forge) Standing(ctx context.Context, pr int) (s reconcile.PullStanding, err error) {
+	doing := fmt.Sprintf("reading the reviews of pull request %d", pr)
+	err = f.do(ctx, doing, func(ctx context.Context) error {
+		r, err := f.driver.reviewed(ctx, pr)
+		if err == nil {
+			s = reconcile.PullStanding{State: r.state, Approvers: r.last(func(each review) bool { return each.stands })}
+		}
+		return err
+	})
+	return s, err
+}
+
+// Approvals lists who approves of a pull request with this head, sorted by name. It counts the
 // last word of each reviewer, if that was a yes to this very commit, given at a
 // time or later, and nobody dismissed it. The time is by the forge's clock, which
 // knows whole seconds; zero is any. The author's own does not count. Where the
 // pull request has another head by now it is [ErrMoved].
-func (f *Forge) Approvals(ctx context.Context, pr int, head string, since time.Time) (names []string, err error) {
+func (f *Forge) Approvals(ctx context.Context, pr int, head string, since time.Time) (accounts []reconcile.Account, err error) {
 	doing := fmt.Sprintf("reading the approvals of pull request %d", pr)
 	err = f.do(ctx, doing, func(ctx context.Context) error {
 		r, err := f.driver.reviewed(ctx, pr)
@@ -23,23 +39,25 @@ func (f *Forge) Approvals(ctx context.Context, pr int, head string, since time.T
 			err = fmt.Errorf("%w from %.12s to %.12s", ErrMoved, head, r.head)
 		}
 		if err == nil {
-			names = r.approvers(since.Truncate(time.Second))
+			since = since.Truncate(time.Second)
+			accounts = r.last(func(each review) bool { return each.approves && each.commit == r.head && !each.at.Before(since) })
 		}
 		return err
 	})
-	return names, err
+	return accounts, err
 }
 
-func (r reviewed) approvers(since time.Time) (names []string) {
-	last := map[string]review{}
+// last are the accounts whose last review is one that says yes, the author's aside.
+func (r reviewed) last(yes func(review) bool) (accounts []reconcile.Account) {
+	last := map[reconcile.Account]review{}
 	for _, each := range r.reviews {
-		last[strings.ToLower(each.user)] = each
+		last[reconcile.Account{ID: each.user.ID, Name: strings.ToLower(each.user.Name)}] = each
 	}
-	for name, each := range last {
-		if name != "" && each.approves && each.commit == r.head && !each.at.Before(since) && name != strings.ToLower(r.author) {
-			names = append(names, each.user)
+	for key, each := range last {
+		if key.Name != "" && yes(each) && key.Name != strings.ToLower(r.author) {
+			accounts = append(accounts, each.user)
 		}
 	}
-	slices.Sort(names)
-	return names
+	slices.SortFunc(accounts, func(a, b reconcile.Account) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	return accounts
 }

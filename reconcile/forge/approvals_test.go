@@ -31,7 +31,11 @@ func TestApprovals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{"bob", "faithful", "zoe"}, got); diff != "" {
+		var names []string
+		for _, a := range got {
+			names = append(names, a.Name)
+		}
+		if diff := cmp.Diff([]string{"bob", "faithful", "zoe"}, names); diff != "" {
 			t.Errorf("approvals (-want +got):\n%s", diff)
 		}
 	})

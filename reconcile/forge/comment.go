@@ -27,7 +27,7 @@ func (f *Forge) Comment(ctx context.Context, pr int, marker, body string) error 
 		}
 		f.commenting.Lock()
 		defer f.commenting.Unlock()
-		return f.comment(ctx, pr, marker, fit(marker+"\n"+body, maxBody))
+		return f.comment(ctx, pr, marker, fit(marker+"\n"+edge.Redact(body), maxBody))
 	})
 }
 

@@ -7,27 +7,36 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // driver is what differs between the forges.
 type driver interface {
 	// user is the id of the account that the token belongs to.
 	user(ctx context.Context) (int64, error)
-	pullRequests(ctx context.Context, branch string) ([]PullRequest, error)
+	pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error)
 
 	// comments lists the comments of a pull request, oldest first.
 	comments(ctx context.Context, pr int) ([]comment, error)
 	create(ctx context.Context, pr int, body string) error
 	update(ctx context.Context, pr int, id int64, body string) error
 
-	status(ctx context.Context, commit string, s Status) error
+	status(ctx context.Context, commit string, s reconcile.CommitStatus) error
 	reviewed(ctx context.Context, pr int) (reviewed, error)
+
+	// account looks up an account by its name; one that there is not is [reconcile.ErrNoAccount].
+	account(ctx context.Context, name string) (reconcile.Account, error)
+	// access says what an account may do; a refusal is one for lack of rights.
+	access(ctx context.Context, a reconcile.Account) (reconcile.Access, error)
+	private(ctx context.Context) (bool, error)
 }
 
 // comment is one on a pull request.
 type comment struct {
 	id     int64
 	author int64
+	name   string // of the author
 	body   string
 }
 
@@ -35,13 +44,15 @@ type comment struct {
 type reviewed struct {
 	head    string
 	author  string
+	state   reconcile.PullState
 	reviews []review // in the order in which they were given
 }
 
 // review is one that says yes, or takes that back.
 type review struct {
-	user     string
-	approves bool
+	user     reconcile.Account
+	approves bool   // of commit
+	stands   bool   // it says yes to some head, and was not taken back
 	commit   string // that was looked at
 	at       time.Time
 }
@@ -70,8 +81,9 @@ func newDriver(kind Kind, base *url.URL, p project, client *http.Client) (driver
 		return newGitLab(base, p, client)
 	case Gitea:
 		return newGitea(base, p, client), nil
+	default:
+		return nil, fmt.Errorf("no kind of forge is called %q", kind)
 	}
-	return nil, fmt.Errorf("no kind of forge is called %q", kind)
 }
 
 // page is some of a list; next is the number of the following one, zero at the

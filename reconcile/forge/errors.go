@@ -14,6 +14,8 @@ import (
 	"unicode"
 
 	"github.com/google/go-github/v90/github"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 var (
@@ -58,7 +60,7 @@ func (f *failure) Unwrap() []error { return f.is }
 // what to try. The errors of the clients are not wrapped: some repeat requests.
 func (f *Forge) explain(ctx context.Context, doing string, seen *refusal, err error) error {
 	text, is := f.reason(ctx, seen, err)
-	return &failure{doing + ": " + f.redact(text), is}
+	return &failure{doing + ": " + edge.Redact(text), is}
 }
 
 func (f *Forge) reason(ctx context.Context, seen *refusal, err error) (string, []error) {
@@ -124,18 +126,6 @@ func (f *Forge) rights(status int) string {
 		return "check that the project is called " + f.project + "; " + needs[f.kind]
 	}
 	return needs[f.kind]
-}
-
-// redact takes the token out of a text, whoever put it there.
-func (f *Forge) redact(text string) string {
-	token, err := f.token()
-	if err != nil || token.IsZero() {
-		return text
-	}
-	for _, form := range []string{token.Reveal(), url.QueryEscape(token.Reveal()), url.PathEscape(token.Reveal())} {
-		text = strings.ReplaceAll(text, form, "[secret]")
-	}
-	return text
 }
 
 // longestMessage is how much of what a forge says is repeated, in bytes.

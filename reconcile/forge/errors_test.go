@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
 )
@@ -55,7 +56,7 @@ func calls(t *testing.T, f *forge.Forge) map[string]error {
 		"listing the pull requests of acme/edge":           list,
 		"reading the approvals of pull request 1 of acme/": who,
 		"commenting on pull request 1 of acme/edge":        f.Comment(t.Context(), 1, marker, "text"),
-		"setting the status c of acme/edge":                f.Status(t.Context(), headA, forge.Status{Context: "c", State: forge.Success}),
+		"setting the status c of acme/edge":                f.Status(t.Context(), headA, reconcile.CommitStatus{Context: "c", State: reconcile.StatusSuccess}),
 	}
 }
 

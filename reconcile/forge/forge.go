@@ -27,11 +27,13 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // Kind is a kind of forge.
 type Kind string
 
+// The kinds of forges.
 const (
 	GitHub  Kind = "github"
 	GitLab  Kind = "gitlab"
@@ -45,6 +47,15 @@ func (k Kind) String() string {
 		return name
 	}
 	return string(k)
+}
+
+// HeadRefs is how the names of the refs begin under which a forge shows the heads of pull
+// requests. Anybody who may push can create refs of other names.
+func (k Kind) HeadRefs() string {
+	if k == GitLab {
+		return "refs/merge-requests/"
+	}
+	return "refs/pull/"
 }
 
 // Config says which project on which forge. Kind, Project, Branch and Token are
@@ -121,25 +132,13 @@ func open(c Config) (*Forge, error) {
 	}
 	return &Forge{
 		driver: driver, kind: c.Kind, project: c.Project, branch: branch, token: c.Token, timeout: c.Timeout,
-		sent: sent{last: map[string]Status{}},
+		sent: sent{last: map[string]reconcile.CommitStatus{}},
 	}, nil
-}
-
-// PullRequest is an open pull request, in GitLab's words a merge request.
-type PullRequest struct {
-	Number int
-	Head   string // the commit that it ends in
-	// Base is the commit of the followed branch as the forge has it, which may lag
-	// behind git. What a decision rests on is read from git.
-	Base   string
-	Title  string // a stranger's text, as it is
-	Author string // the name by which the forge knows the author; empty for a deleted account
-	Fork   bool   // the head is in another project, or that project is gone
 }
 
 // PullRequests lists the open pull requests against the followed branch, at most
 // a thousand; more are an error, not a shorter list.
-func (f *Forge) PullRequests(ctx context.Context) (list []PullRequest, err error) {
+func (f *Forge) PullRequests(ctx context.Context) (list []reconcile.PullRequest, err error) {
 	err = f.do(ctx, "listing the pull requests", func(ctx context.Context) error {
 		list, err = f.driver.pullRequests(ctx, f.branch)
 		if err == nil {
@@ -155,7 +154,7 @@ func (f *Forge) PullRequests(ctx context.Context) (list []PullRequest, err error
 
 // sound leaves out pull requests that have no head: GitLab lists some before it
 // has looked at them. Whatever else is not as it should be is an error.
-func sound(list []PullRequest) (rest []PullRequest, err error) {
+func sound(list []reconcile.PullRequest) (rest []reconcile.PullRequest, err error) {
 	for _, p := range list {
 		switch {
 		case p.Number <= 0:

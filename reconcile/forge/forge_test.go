@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
 )
@@ -56,11 +58,11 @@ func TestPullRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		base := strings.Repeat("b", 40)
-		want := []forge.PullRequest{
-			{Number: 1, Head: headA, Base: base, Title: "raise <b>paranoia</b>", Author: "ana"},
-			{Number: 2, Head: headC, Base: base, Title: "from afar", Author: "mallory", Fork: true},
+		want := []reconcile.PullRequest{
+			{Number: 1, Head: headA, Base: base, Title: "raise <b>paranoia</b>", Author: "ana", AuthorID: s.ID("ana")},
+			{Number: 2, Head: headC, Base: base, Title: "from afar", Author: "mallory", AuthorID: s.ID("mallory"), Fork: true},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("pull requests (-want +got):\n%s", diff)
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"code.gitea.io/sdk/gitea"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // tea is Gitea or Forgejo.
@@ -74,40 +76,48 @@ func (t *tea) user(ctx context.Context) (int64, error) {
 	return me.ID, nil
 }
 
-func (t *tea) pullRequests(ctx context.Context, branch string) ([]PullRequest, error) {
+func (t *tea) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
 	client, err := t.with(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return teaList("open pull requests", func(o gitea.ListOptions) ([]*gitea.PullRequest, *gitea.Response, error) {
 		return client.ListRepoPullRequests(t.owner, t.name, gitea.ListPullRequestsOptions{ListOptions: o, State: gitea.StateOpen, Sort: "oldest"})
-	}, func(p *gitea.PullRequest) []PullRequest {
+	}, func(p *gitea.PullRequest) []reconcile.PullRequest {
 		switch {
 		case p.Head == nil || p.Base == nil:
-			return []PullRequest{{}} // refused as unsound
+			return []reconcile.PullRequest{{}} // refused as unsound
 		case p.Base.Ref != branch:
 			return nil
 		}
-		return []PullRequest{fromGitea(p)}
+		return []reconcile.PullRequest{fromGitea(p)}
 	})
 }
 
-func fromGitea(p *gitea.PullRequest) PullRequest {
-	return PullRequest{
+func fromGitea(p *gitea.PullRequest) reconcile.PullRequest {
+	return reconcile.PullRequest{
 		Number: int(p.Index),
 		Head:   p.Head.Sha,
 		Base:   p.Base.Sha,
 		Title:  p.Title,
-		Author: teaName(p.Poster),
+		Author: teaAccount(p.Poster).Name, AuthorID: teaAccount(p.Poster).ID,
+		Labels: teaLabels(p.Labels),
 		Fork:   p.Head.RepoID != p.Base.RepoID || p.Head.RepoID == 0,
 	}
 }
 
-func teaName(u *gitea.User) string {
+func teaAccount(u *gitea.User) reconcile.Account {
 	if u == nil {
-		return ""
+		return reconcile.Account{}
 	}
-	return u.UserName
+	return reconcile.Account{ID: u.ID, Name: u.UserName}
+}
+
+func teaLabels(labels []*gitea.Label) (names []string) {
+	for _, label := range labels {
+		names = append(names, label.Name)
+	}
+	return names
 }
 
 // comments: servers give all of them at once and do not know pages here.
@@ -119,7 +129,7 @@ func (t *tea) comments(ctx context.Context, pr int) (list []comment, err error) 
 	all, _, err := client.ListIssueComments(t.owner, t.name, int64(pr), gitea.ListIssueCommentOptions{ListOptions: gitea.ListOptions{Page: -1}})
 	for _, each := range all {
 		if each.Poster != nil {
-			list = append(list, comment{each.ID, each.Poster.ID, each.Body})
+			list = append(list, comment{each.ID, each.Poster.ID, each.Poster.UserName, each.Body})
 		}
 	}
 	return list, err
@@ -141,7 +151,7 @@ func (t *tea) update(ctx context.Context, _ int, id int64, body string) error {
 	return err
 }
 
-func (t *tea) status(ctx context.Context, commit string, s Status) error {
+func (t *tea) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
 	client, err := t.with(ctx)
 	if err == nil {
 		_, _, err = client.CreateStatus(t.owner, t.name, commit, gitea.CreateStatusOption{
@@ -167,7 +177,13 @@ func (t *tea) reviewed(ctx context.Context, pr int) (reviewed, error) {
 		return reviewed{}, err
 	}
 	slices.SortStableFunc(given, func(a, b *gitea.PullReview) int { return cmp.Compare(a.ID, b.ID) })
-	r := reviewed{author: teaName(request.Poster)}
+	r := reviewed{author: teaAccount(request.Poster).Name, state: reconcile.PullOpen}
+	switch {
+	case request.HasMerged:
+		r.state = reconcile.PullMerged
+	case request.State == gitea.StateClosed:
+		r.state = reconcile.PullClosed
+	}
 	if request.Head != nil {
 		r.head = request.Head.Sha
 	}
@@ -178,9 +194,51 @@ func (t *tea) reviewed(ctx context.Context, pr int) (reviewed, error) {
 }
 
 func teaOpinions(r *gitea.PullReview) []review {
-	list := opinions(teaName(r.Reviewer), string(r.State), r.CommitID, r.Submitted)
+	list := opinions(teaAccount(r.Reviewer), string(r.State), r.CommitID, r.Submitted)
 	for i := range list {
-		list[i].approves = list[i].approves && !r.Dismissed && !r.Stale
+		list[i].stands = list[i].stands && !r.Dismissed
+		list[i].approves = list[i].stands && !r.Stale
 	}
 	return list
+}
+
+func (t *tea) account(ctx context.Context, name string) (reconcile.Account, error) {
+	client, err := t.with(ctx)
+	if err != nil {
+		return reconcile.Account{}, err
+	}
+	user, answer, err := client.GetUserInfo(name)
+	if answer != nil && answer.StatusCode == http.StatusNotFound {
+		return reconcile.Account{}, reconcile.ErrNoAccount
+	}
+	return teaAccount(user), err
+}
+
+// access: Gitea tells only a token whose user may manage the project.
+func (t *tea) access(ctx context.Context, a reconcile.Account) (reconcile.Access, error) {
+	client, err := t.with(ctx)
+	if err != nil {
+		return reconcile.AccessUnknown, err
+	}
+	level, answer, err := client.CollaboratorPermission(t.owner, t.name, a.Name)
+	if answer != nil && answer.StatusCode == http.StatusNotFound {
+		return reconcile.AccessRead, nil
+	}
+	if err != nil || level == nil {
+		return reconcile.AccessUnknown, err
+	}
+	write := level.Permission == gitea.AccessModeWrite || level.Permission == gitea.AccessModeAdmin || level.Permission == gitea.AccessModeOwner
+	return accessOf(write && teaAccount(level.User).ID == a.ID), nil
+}
+
+func (t *tea) private(ctx context.Context) (bool, error) {
+	client, err := t.with(ctx)
+	if err != nil {
+		return false, err
+	}
+	repository, _, err := client.GetRepo(t.owner, t.name)
+	if err != nil {
+		return false, err
+	}
+	return repository.Private || repository.Internal, nil
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v90/github"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // hub is GitHub. The client refuses by itself to send what a known rate limit
@@ -33,8 +35,8 @@ func (h *hub) user(ctx context.Context) (int64, error) {
 	return me.GetID(), err
 }
 
-func (h *hub) pullRequests(ctx context.Context, branch string) ([]PullRequest, error) {
-	return pages("open pull requests", func(number int) (p page[PullRequest], err error) {
+func (h *hub) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
+	return pages("open pull requests", func(number int) (p page[reconcile.PullRequest], err error) {
 		list, answer, err := h.client.PullRequests.List(ctx, h.owner, h.name, &github.PullRequestListOptions{
 			State: "open", Base: branch, Sort: "created", Direction: "asc",
 			ListOptions: github.ListOptions{Page: number, PerPage: perPage},
@@ -50,14 +52,15 @@ func (h *hub) pullRequests(ctx context.Context, branch string) ([]PullRequest, e
 	})
 }
 
-func fromGitHub(p *github.PullRequest) PullRequest {
+func fromGitHub(p *github.PullRequest) reconcile.PullRequest {
 	head, base := p.GetHead().GetRepo(), p.GetBase().GetRepo()
-	return PullRequest{
+	return reconcile.PullRequest{
 		Number: p.GetNumber(),
 		Head:   p.GetHead().GetSHA(),
 		Base:   p.GetBase().GetSHA(),
 		Title:  p.GetTitle(),
-		Author: p.GetUser().GetLogin(),
+		Author: p.GetUser().GetLogin(), AuthorID: p.GetUser().GetID(),
+		Labels: hubLabels(p.Labels),
 		Fork:   head == nil || base == nil || head.GetID() != base.GetID(),
 	}
 }
@@ -71,7 +74,7 @@ func (h *hub) comments(ctx context.Context, pr int) ([]comment, error) {
 			return p, err
 		}
 		for _, each := range list {
-			p.items = append(p.items, comment{each.GetID(), each.GetUser().GetID(), each.GetBody()})
+			p.items = append(p.items, comment{each.GetID(), each.GetUser().GetID(), each.GetUser().GetLogin(), each.GetBody()})
 		}
 		p.next = answer.NextPage
 		return p, nil
@@ -88,7 +91,7 @@ func (h *hub) update(ctx context.Context, _ int, id int64, body string) error {
 	return err
 }
 
-func (h *hub) status(ctx context.Context, commit string, s Status) error {
+func (h *hub) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
 	state := string(s.State)
 	status := github.RepoStatus{State: &state, Context: &s.Context, Description: &s.Description}
 	if s.URL != "" {
@@ -109,22 +112,62 @@ func (h *hub) reviewed(ctx context.Context, pr int) (reviewed, error) {
 			return p, err
 		}
 		for _, each := range list {
-			p.items = append(p.items, opinions(each.GetUser().GetLogin(), each.GetState(), each.GetCommitID(), each.GetSubmittedAt().Time)...)
+			p.items = append(p.items, opinions(reconcile.Account{ID: each.GetUser().GetID(), Name: each.GetUser().GetLogin()}, each.GetState(), each.GetCommitID(), each.GetSubmittedAt().Time)...)
 		}
 		p.next = answer.NextPage
 		return p, nil
 	})
-	return reviewed{request.GetHead().GetSHA(), request.GetUser().GetLogin(), reviews}, err
+	state := reconcile.PullOpen
+	switch {
+	case request.GetMerged() || request.MergedAt != nil:
+		state = reconcile.PullMerged
+	case request.GetState() == "closed":
+		state = reconcile.PullClosed
+	}
+	return reviewed{request.GetHead().GetSHA(), request.GetUser().GetLogin(), state, reviews}, err
+}
+
+func hubLabels(labels []*github.Label) (names []string) {
+	for _, label := range labels {
+		names = append(names, label.GetName())
+	}
+	return names
+}
+
+func (h *hub) account(ctx context.Context, name string) (reconcile.Account, error) {
+	user, answer, err := h.client.Users.Get(ctx, name)
+	if answer != nil && answer.StatusCode == http.StatusNotFound {
+		return reconcile.Account{}, reconcile.ErrNoAccount
+	}
+	return reconcile.Account{ID: user.GetID(), Name: user.GetLogin()}, err
+}
+
+// access: GitHub answers by name; by then it may be that of another account.
+func (h *hub) access(ctx context.Context, a reconcile.Account) (reconcile.Access, error) {
+	level, answer, err := h.client.Repositories.GetPermissionLevel(ctx, h.owner, h.name, a.Name)
+	if answer != nil && answer.StatusCode == http.StatusNotFound {
+		return reconcile.AccessRead, nil
+	}
+	if err != nil {
+		return reconcile.AccessUnknown, err
+	}
+	write := level.GetPermission() == "admin" || level.GetPermission() == "write"
+	return accessOf(write && level.GetUser().GetID() == a.ID), nil
+}
+
+func (h *hub) private(ctx context.Context) (bool, error) {
+	repository, _, err := h.client.Repositories.Get(ctx, h.owner, h.name)
+	return repository.GetPrivate(), err
 }
 
 // opinions is a review that says something about the whole: none for a remark, or
 // one that is still being written.
-func opinions(user, state, commit string, at time.Time) []review {
+func opinions(user reconcile.Account, state, commit string, at time.Time) []review {
 	switch state {
 	case "APPROVED":
-		return []review{{user, true, commit, at}}
+		return []review{{user, true, true, commit, at}}
 	case "CHANGES_REQUESTED", "REQUEST_CHANGES", "DISMISSED":
-		return []review{{user, false, commit, at}}
+		return []review{{user, false, false, commit, at}}
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
+
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // lab is GitLab. Its client repeats reads that failed, and waits where GitLab
@@ -42,8 +44,8 @@ func (l *lab) user(ctx context.Context) (int64, error) {
 	return me.ID, nil
 }
 
-func (l *lab) pullRequests(ctx context.Context, branch string) ([]PullRequest, error) {
-	list, err := pages("open merge requests", func(number int) (p page[PullRequest], err error) {
+func (l *lab) pullRequests(ctx context.Context, branch string) ([]reconcile.PullRequest, error) {
+	list, err := pages("open merge requests", func(number int) (p page[reconcile.PullRequest], err error) {
 		list, answer, err := l.client.MergeRequests.ListProjectMergeRequests(l.path, &gitlab.ListProjectMergeRequestsOptions{
 			ListOptions:  gitlab.ListOptions{Page: int64(number), PerPage: perPage},
 			State:        gitlab.Ptr("opened"),
@@ -67,7 +69,7 @@ func (l *lab) pullRequests(ctx context.Context, branch string) ([]PullRequest, e
 }
 
 // bases: a list of merge requests does not say what they are based on.
-func (l *lab) bases(ctx context.Context, branch string, list []PullRequest) error {
+func (l *lab) bases(ctx context.Context, branch string, list []reconcile.PullRequest) error {
 	target, _, err := l.client.Branches.GetBranch(l.path, branch, gitlab.WithContext(ctx))
 	if err != nil {
 		return fmt.Errorf("reading the branch %s: %w", branch, err)
@@ -80,21 +82,22 @@ func (l *lab) bases(ctx context.Context, branch string, list []PullRequest) erro
 	return nil
 }
 
-func fromGitLab(m *gitlab.BasicMergeRequest) PullRequest {
-	return PullRequest{
+func fromGitLab(m *gitlab.BasicMergeRequest) reconcile.PullRequest {
+	return reconcile.PullRequest{
 		Number: int(m.IID),
 		Head:   m.SHA,
 		Title:  m.Title,
-		Author: labName(m.Author),
+		Author: labAccount(m.Author).Name, AuthorID: labAccount(m.Author).ID,
+		Labels: m.Labels,
 		Fork:   m.SourceProjectID != m.TargetProjectID || m.SourceProjectID == 0,
 	}
 }
 
-func labName(u *gitlab.BasicUser) string {
+func labAccount(u *gitlab.BasicUser) reconcile.Account {
 	if u == nil {
-		return ""
+		return reconcile.Account{}
 	}
-	return u.Username
+	return reconcile.Account{ID: u.ID, Name: u.Username}
 }
 
 func (l *lab) comments(ctx context.Context, pr int) ([]comment, error) {
@@ -109,7 +112,7 @@ func (l *lab) comments(ctx context.Context, pr int) ([]comment, error) {
 		}
 		for _, each := range list {
 			if !each.System {
-				p.items = append(p.items, comment{each.ID, each.Author.ID, each.Body})
+				p.items = append(p.items, comment{each.ID, each.Author.ID, each.Author.Username, each.Body})
 			}
 		}
 		p.next = int(answer.NextPage)
@@ -133,7 +136,7 @@ var quickAction = regexp.MustCompile(`(?m)^/`)
 // the rights of the token: "/merge" at the beginning of a line.
 func inert(body string) string { return quickAction.ReplaceAllString(body, " /") }
 
-func (l *lab) status(ctx context.Context, commit string, s Status) error {
+func (l *lab) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
 	options := &gitlab.SetCommitStatusOptions{State: labState(s.State), Name: &s.Context, Description: &s.Description}
 	if s.URL != "" {
 		options.TargetURL = &s.URL
@@ -142,20 +145,21 @@ func (l *lab) status(ctx context.Context, commit string, s Status) error {
 		options.Ref = &s.Ref
 	}
 	_, _, err := l.client.Commits.SetCommitStatus(l.path, commit, options, gitlab.WithContext(ctx))
-	if err != nil && s.State == Pending && strings.Contains(err.Error(), "Cannot transition status via :enqueue from :pending") {
+	if err != nil && s.State == reconcile.StatusPending && strings.Contains(err.Error(), "Cannot transition status via :enqueue from :pending") {
 		return nil // it is pending already; GitLab takes that for a mistake
 	}
 	return err
 }
 
-func labState(s State) gitlab.BuildStateValue {
+func labState(s reconcile.CommitState) gitlab.BuildStateValue {
 	switch s {
-	case Pending:
+	case reconcile.StatusPending:
 		return gitlab.Pending
-	case Success:
+	case reconcile.StatusSuccess:
 		return gitlab.Success
+	default:
+		return gitlab.Failed
 	}
-	return gitlab.Failed
 }
 
 // reviewed: GitLab keeps when somebody approved, and not of what. What there was
@@ -174,13 +178,13 @@ func (l *lab) reviewed(ctx context.Context, pr int) (r reviewed, err error) {
 	if err != nil {
 		return r, err
 	}
-	r = reviewed{head: request.SHA, author: labName(request.Author)}
+	r = reviewed{head: request.SHA, author: labAccount(request.Author).Name, state: labPullState(request.State)}
 	for _, each := range approvals.ApprovedBy {
 		switch {
 		case each.ApprovedAt == nil:
-			return r, fmt.Errorf("this GitLab version does not report when %s approved, so the approved commit is unknown; update GitLab", labName(each.User))
-		case each.ApprovedAt.After(since):
-			r.reviews = append(r.reviews, review{labName(each.User), true, request.SHA, *each.ApprovedAt})
+			return r, fmt.Errorf("this GitLab version does not report when %s approved, so the approved commit is unknown; update GitLab", labAccount(each.User).Name)
+		default:
+			r.reviews = append(r.reviews, review{labAccount(each.User), each.ApprovedAt.After(since), true, request.SHA, *each.ApprovedAt})
 		}
 	}
 	return r, nil
@@ -202,4 +206,47 @@ func (l *lab) since(ctx context.Context, pr int, head string) (time.Time, error)
 		return time.Time{}, fmt.Errorf("%w: GitLab has not yet processed %.12s", ErrMoved, head)
 	}
 	return *latest.CreatedAt, nil
+}
+
+func labPullState(state string) reconcile.PullState {
+	switch state {
+	case "merged":
+		return reconcile.PullMerged
+	case "closed":
+		return reconcile.PullClosed
+	}
+	return reconcile.PullOpen // "locked" is one that is about to be merged
+}
+
+func (l *lab) account(ctx context.Context, name string) (reconcile.Account, error) {
+	users, _, err := l.client.Users.ListUsers(&gitlab.ListUsersOptions{Username: &name}, gitlab.WithContext(ctx))
+	if err != nil {
+		return reconcile.Account{}, err
+	}
+	for _, user := range users {
+		if strings.EqualFold(user.Username, name) {
+			return reconcile.Account{ID: user.ID, Name: user.Username}, nil
+		}
+	}
+	return reconcile.Account{}, reconcile.ErrNoAccount
+}
+
+// access counts members of the groups above the project too.
+func (l *lab) access(ctx context.Context, a reconcile.Account) (reconcile.Access, error) {
+	member, answer, err := l.client.ProjectMembers.GetInheritedProjectMember(l.path, a.ID, gitlab.WithContext(ctx))
+	if answer != nil && answer.StatusCode == http.StatusNotFound {
+		return reconcile.AccessRead, nil
+	}
+	if err != nil {
+		return reconcile.AccessUnknown, err
+	}
+	return accessOf(member.AccessLevel >= gitlab.DeveloperPermissions && member.State != "blocked"), nil
+}
+
+func (l *lab) private(ctx context.Context) (bool, error) {
+	project, _, err := l.client.Projects.GetProject(l.path, nil, gitlab.WithContext(ctx))
+	if err != nil {
+		return false, err
+	}
+	return project.Visibility == gitlab.PrivateVisibility, nil
 }

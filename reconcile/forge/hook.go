@@ -24,6 +24,7 @@ type Hook struct {
 // can count them.
 type Outcome string
 
+// The outcomes of a webhook.
 const (
 	Woke       Outcome = "woke"
 	Ignored    Outcome = "ignored"    // genuine, about something else

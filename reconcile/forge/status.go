@@ -8,29 +8,10 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
-
-// State is what a commit status says.
-type State string
-
-const (
-	Pending State = "pending"
-	Success State = "success"
-	Failure State = "failure" // the change is at fault
-	Error   State = "error"   // something else is; GitLab shows both as failed
-)
-
-// Status is one mark at a commit.
-type Status struct {
-	Context     string // whose mark it is: "seawall/plan", "seawall/apply"
-	State       State
-	Description string // cut to 140 characters on one line
-	URL         string // where there is more to read; may be empty
-	// Ref is where the commit can be found. GitLab asks for it where no branch of
-	// the project has the commit, as in a merge request from a fork; the others do
-	// not look at it.
-	Ref string
-}
 
 // maxDescription is what GitHub takes, in characters.
 const maxDescription = 140
@@ -39,8 +20,8 @@ var commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // Status sets a mark at a commit. The same mark is not sent twice in a row by the
 // same process.
-func (f *Forge) Status(ctx context.Context, commit string, s Status) error {
-	s.Description = short(s.Description)
+func (f *Forge) Status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
+	s.Description = short(edge.Redact(s.Description))
 	return f.do(ctx, "setting the status "+s.Context, func(ctx context.Context) error {
 		if err := checkStatus(commit, s); err != nil {
 			return err
@@ -56,9 +37,9 @@ func (f *Forge) Status(ctx context.Context, commit string, s Status) error {
 	})
 }
 
-func checkStatus(commit string, s Status) error {
+func checkStatus(commit string, s reconcile.CommitStatus) error {
 	switch s.State {
-	case Pending, Success, Failure, Error:
+	case reconcile.StatusPending, reconcile.StatusSuccess, reconcile.StatusFailure, reconcile.StatusError:
 	default:
 		return fmt.Errorf("%q is not a commit status", s.State)
 	}
@@ -82,20 +63,20 @@ func short(text string) string {
 // sent is what the forge was told last, by commit and context.
 type sent struct {
 	mu   sync.Mutex
-	last map[string]Status
+	last map[string]reconcile.CommitStatus
 }
 
 // maxSent bounds the memory. To forget costs a request, and nothing else.
 const maxSent = 4096
 
-func (s *sent) is(commit string, status Status) bool {
+func (s *sent) is(commit string, status reconcile.CommitStatus) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, ok := s.last[commit+" "+status.Context]
 	return ok && last == status
 }
 
-func (s *sent) put(commit string, status Status) {
+func (s *sent) put(commit string, status reconcile.CommitStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.last) >= maxSent {

@@ -7,15 +7,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
 )
 
 func TestStatus(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
-		states := []forge.State{forge.Pending, forge.Pending, forge.Success, forge.Success, forge.Failure, forge.Error}
+		states := []reconcile.CommitState{reconcile.StatusPending, reconcile.StatusPending, reconcile.StatusSuccess, reconcile.StatusSuccess, reconcile.StatusFailure, reconcile.StatusError}
 		for _, state := range states {
-			if err := f.Status(t.Context(), headA, forge.Status{Context: "seawall/apply", State: state, Description: "3 of 7 zones", URL: "https://edge.example/", Ref: "refs/x"}); err != nil {
+			if err := f.Status(t.Context(), headA, reconcile.CommitStatus{Context: "seawall/apply", State: state, Description: "3 of 7 zones", URL: "https://edge.example/", Ref: "refs/x"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -36,7 +37,7 @@ func TestStatus(t *testing.T) {
 // After a restart the forge has a status that the process knows nothing of.
 func TestStatusAfterRestart(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
-		pending := forge.Status{Context: "seawall/plan", State: forge.Pending}
+		pending := reconcile.CommitStatus{Context: "seawall/plan", State: reconcile.StatusPending}
 		for _, f := range []*forge.Forge{f, client(t, s.Config())} {
 			if err := f.Status(t.Context(), headA, pending); err != nil {
 				t.Errorf("pending: %v", err)
@@ -48,16 +49,16 @@ func TestStatusAfterRestart(t *testing.T) {
 // Whatever differs is sent: commit, context, text, address.
 func TestStatusesApart(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
-		plain := forge.Status{Context: "seawall/plan", State: forge.Success, Description: "a"}
+		plain := reconcile.CommitStatus{Context: "seawall/plan", State: reconcile.StatusSuccess, Description: "a"}
 		for _, each := range []struct {
 			commit string
-			change func(*forge.Status)
+			change func(*reconcile.CommitStatus)
 		}{
-			{headA, func(*forge.Status) {}},
-			{headC, func(*forge.Status) {}},
-			{headA, func(s *forge.Status) { s.Context = "seawall/apply" }},
-			{headA, func(s *forge.Status) { s.Description = "b" }},
-			{headA, func(s *forge.Status) { s.URL = "https://edge.example" }},
+			{headA, func(*reconcile.CommitStatus) {}},
+			{headC, func(*reconcile.CommitStatus) {}},
+			{headA, func(s *reconcile.CommitStatus) { s.Context = "seawall/apply" }},
+			{headA, func(s *reconcile.CommitStatus) { s.Description = "b" }},
+			{headA, func(s *reconcile.CommitStatus) { s.URL = "https://edge.example" }},
 		} {
 			status := plain
 			each.change(&status)
@@ -73,7 +74,7 @@ func TestStatusesApart(t *testing.T) {
 
 func TestStatusIsShort(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
-		if err := f.Status(t.Context(), headA, forge.Status{Context: "c", State: forge.Success, Description: strings.Repeat("é\n", 200)}); err != nil {
+		if err := f.Status(t.Context(), headA, reconcile.CommitStatus{Context: "c", State: reconcile.StatusSuccess, Description: strings.Repeat("é\n", 200)}); err != nil {
 			t.Fatal(err)
 		}
 		got := s.Statuses(headA)[0].Description
@@ -87,11 +88,11 @@ func TestStatusMistakes(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
 		for want, test := range map[string]struct {
 			commit string
-			status forge.Status
+			status reconcile.CommitStatus
 		}{
-			"is not a commit":                      {"../../issues", forge.Status{Context: "c", State: forge.Success}},
-			"is not a commit status":               {headA, forge.Status{Context: "c", State: "great"}},
-			"the context of the status is missing": {headA, forge.Status{State: forge.Success}},
+			"is not a commit":                      {"../../issues", reconcile.CommitStatus{Context: "c", State: reconcile.StatusSuccess}},
+			"is not a commit status":               {headA, reconcile.CommitStatus{Context: "c", State: "great"}},
+			"the context of the status is missing": {headA, reconcile.CommitStatus{State: reconcile.StatusSuccess}},
 		} {
 			if err := f.Status(t.Context(), test.commit, test.status); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
@@ -106,7 +107,7 @@ func TestStatusMistakes(t *testing.T) {
 // A status that the forge refused is sent again.
 func TestStatusAgain(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, f *forge.Forge) {
-		status := forge.Status{Context: "c", State: forge.Success}
+		status := reconcile.CommitStatus{Context: "c", State: reconcile.StatusSuccess}
 		s.Break(answer(422, nil, `{"message":"No commit found for SHA"}`))
 		if err := f.Status(t.Context(), headA, status); err == nil || !strings.Contains(err.Error(), "No commit found") {
 			t.Errorf("got %v", err)

@@ -27,7 +27,7 @@ func (e *NoZoneError) Error() string { return fmt.Sprintf("no zone %q is declare
 // Is makes it an [ErrNoZone].
 func (e *NoZoneError) Is(target error) bool { return target == ErrNoZone }
 
-// Client asks a daemon. The zero value asks nobody.
+// Client asks a daemon. The zero value asks no one.
 type Client struct {
 	HTTP *http.Client
 	Base string // without a slash at its end

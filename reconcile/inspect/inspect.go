@@ -173,10 +173,10 @@ type Outcome string
 
 // The outcomes. A zone whose deployments differ in theirs has the most severe.
 const (
-	InSync        Outcome = "in_sync"  // as declared, when it was looked at last
+	InSync        Outcome = "in_sync"  // as declared, when it was read last
 	NotRead       Outcome = "not_read" // not since the start; an earlier process has proved it
 	Observed      Outcome = "observed" // differs, and the configuration allows no write there
-	Pending       Outcome = "pending"  // is to be written, or looked at because of a commit
+	Pending       Outcome = "pending"  // is to be written, or read because of a commit
 	Waiting       Outcome = "waiting"  // a guard holds it back, and that ends by itself
 	Unknown       Outcome = "unknown"  // could not be read
 	Failed        Outcome = "failed"   // could not be written, or not be proved

@@ -135,7 +135,7 @@ func someZones() ZoneList {
 		Zone: "shop.example", ZoneID: "a01", Account: "prod", Origin: desired.Origin{File: "edge.cue", Line: 6, Column: 8}, Commit: "1234567890abcdef",
 		Outcome: Waiting, LookedAt: noon.Add(-time.Minute), WrittenAt: noon.Add(-26 * time.Hour), Drift: true, Differs: noon.Add(-time.Hour),
 		Decisions: []Decision{{
-			Deployment: "core", Stage: StageGuard, Outcome: Waiting, Guard: "hold", Reason: "the zone is held", Release: "seawall hold release zone shop.example",
+			Deployment: "core", Stage: StageGuard, Outcome: Waiting, Guard: diff.GuardHold, Reason: "the zone is held", Release: "seawall hold release zone shop.example",
 			Approve: "sha256:1", Until: noon.Add(time.Hour), Since: noon.Add(-time.Hour),
 		}},
 		Fields: []Field{{"core", "enabled", true, false, diff.Weakens}, {"core", "expression", nil, "a <b>", diff.Neutral}}, Unread: "it was not read",

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -51,7 +51,7 @@ func (l ZoneList) Why(w io.Writer) error {
 			t.WriteByte('\n')
 		}
 		for _, line := range z.Why {
-			fmt.Fprintln(&t, diff.Printable(line))
+			fmt.Fprintln(&t, render.Printable(line))
 		}
 	}
 	_, err := w.Write(t.Bytes())
@@ -73,7 +73,7 @@ const labelWidth = 9
 
 // line writes a line with its label; an empty label goes on with the one before.
 func (t *textWriter) line(label, format string, args ...any) {
-	fmt.Fprintf(t, "%-*s  %s\n", labelWidth, label, diff.Printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(t, "%-*s  %s\n", labelWidth, label, render.Printable(fmt.Sprintf(format, args...)))
 }
 
 func (t *textWriter) verdict(s Status) {
@@ -236,7 +236,7 @@ func (t *textWriter) notable(s Status) {
 		}
 	}
 	for _, z := range s.Zones.Notable {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", diff.Printable(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), cut(diff.Printable(z.Reason)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", render.Printable(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), cut(render.Printable(z.Reason)))
 	}
 	_ = table.Flush() // to memory
 	if more := all - len(s.Zones.Notable); more > 0 {
@@ -259,7 +259,7 @@ func (t *textWriter) zone(z Zone, now time.Time) {
 	t.fields(z)
 }
 
-// looks writes when the zone was looked at and will be.
+// looks writes when the zone was read and will be.
 func (t *textWriter) looks(z Zone, now time.Time) {
 	if z.LookedAt.IsZero() {
 		t.line("last read", "not since the daemon started")
@@ -305,7 +305,7 @@ func (t *textWriter) fields(z Zone) {
 func (d Decision) text(now time.Time) string {
 	where := string(d.Stage)
 	if d.Guard != "" {
-		where += " (" + d.Guard + ")"
+		where += " (" + string(d.Guard) + ")"
 	}
 	if d.Deployment != "" {
 		where = d.Deployment + ": " + where

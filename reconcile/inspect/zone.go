@@ -9,7 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Zones that a name can mean: the same name may be declared in several accounts.
+// ZoneList has the zones that a name can mean: the same name may be declared in several accounts.
 type ZoneList struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`
@@ -49,13 +49,13 @@ type Zone struct {
 
 // Decision is what was decided about a deployment, or about a zone as a whole.
 type Decision struct {
-	Deployment string  `json:"deployment,omitempty"` // empty: the zone as a whole
-	Stage      Stage   `json:"stage"`
-	Outcome    Outcome `json:"outcome"`
-	Guard      string  `json:"guard,omitempty"` // which one, where the stage is guard
-	Reason     string  `json:"reason"`
-	Release    string  `json:"release,omitempty"` // what changes it
-	Approve    string  `json:"approve,omitempty"` // the digest that a person may approve
+	Deployment string     `json:"deployment,omitempty"` // empty: the zone as a whole
+	Stage      Stage      `json:"stage"`
+	Outcome    Outcome    `json:"outcome"`
+	Guard      diff.Guard `json:"guard,omitempty"` // which one, where the stage is guard
+	Reason     string     `json:"reason"`
+	Release    string     `json:"release,omitempty"` // what changes it
+	Approve    string     `json:"approve,omitempty"` // the digest that a person may approve
 	// Until is when it ends by itself; zero: it does not, or that is not known.
 	Until time.Time `json:"until,omitzero"`
 	Since time.Time `json:"since"` // when it was decided so first
@@ -66,7 +66,7 @@ type Stage string
 
 // The stages of a look at a zone.
 const (
-	StageQueue Stage = "queue" // it was not looked at yet
+	StageQueue Stage = "queue" // it was not read yet
 	StageRead  Stage = "read"
 	StagePlan  Stage = "plan"
 	StageGuard Stage = "guard"
@@ -91,7 +91,7 @@ type AtWork struct {
 	Reason   string    `json:"reason"`
 }
 
-// Next is when a zone is to be looked at next.
+// Next is when a zone is to be read next.
 type Next struct {
 	Due      time.Time `json:"due"`
 	Seconds  float64   `json:"seconds"` // until then; negative: since then
@@ -119,7 +119,7 @@ func Worst(decisions []Decision) Outcome {
 	return worst
 }
 
-// Sentences says what was decided about a zone, since when, and when it is looked at
+// Sentences says what was decided about a zone, since when, and when it is read
 // next, as of a moment.
 func (z Zone) Sentences(now time.Time) []string {
 	lines := []string{z.headline()}
@@ -176,7 +176,7 @@ func (z Zone) headline() string {
 func (d Decision) sentences(now time.Time) []string {
 	where := "Stage " + string(d.Stage)
 	if d.Guard != "" {
-		where += ", guard " + d.Guard
+		where += ", guard " + string(d.Guard)
 	}
 	if d.Deployment != "" {
 		where += ", deployment " + d.Deployment
@@ -191,7 +191,7 @@ func (d Decision) sentences(now time.Time) []string {
 	return lines
 }
 
-// sentence says when and why the zone is looked at next.
+// sentence says when and why the zone is read next.
 func (n *Next) sentence() string {
 	switch {
 	case n == nil:

@@ -9,35 +9,33 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
 )
 
 // AcceptCommit implements [reconcile.Records].
 func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error {
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := l.enterAccept(ctx, tx, a); err != nil {
 			return err
 		}
 		if err := l.accept(ctx, tx, a); err != nil {
 			return err
 		}
-		if err := l.endReverted(ctx, tx, a); err != nil {
+		if err := l.EndReverted(ctx, tx, a); err != nil {
 			return err
 		}
-		if err := l.approve(ctx, tx, a.Approvals); err != nil {
+		if err := l.Agree(ctx, tx, a.Approvals); err != nil {
 			return err
 		}
 		if a.Rollout != nil {
-			have, err := recallRollout(ctx, tx)
-			if err != nil {
-				return err
-			}
-			if err := writeRollout(ctx, tx, have, *a.Rollout); err != nil {
+			if err := decisions.PutRollout(ctx, tx, *a.Rollout); err != nil {
 				return err
 			}
 		}
-		return forgetZones(ctx, tx, a.Gone)
+		return zones.ForgetZones(ctx, tx, a.Gone)
 	})
 }
 
@@ -56,7 +54,7 @@ func (l *Ledger) enterAccept(ctx context.Context, tx *sql.Tx, a reconcile.Accept
 	if a.User != "" {
 		e.Trigger = reconcile.TriggerManual
 	}
-	_, err = l.enter(ctx, tx, e)
+	_, err = l.file.Enter(ctx, tx, e)
 	return err
 }
 
@@ -75,7 +73,7 @@ func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance)
 		WHERE ("commit", zones, deployments, tokens) <>
 				(excluded."commit", excluded.zones, excluded.deployments, excluded.tokens)
 			OR excluded.state IS NOT NULL AND state IS NOT excluded.state`,
-		a.Commit, a.Size.Zones, a.Size.Deployments, a.Size.Tokens, l.stamp(), packed, a.Author)
+		a.Commit, a.Size.Zones, a.Size.Deployments, a.Size.Tokens, l.file.Stamp(), packed, a.Author)
 	return err
 }
 
@@ -85,21 +83,10 @@ func (l *Ledger) SaveState(ctx context.Context, commit string, state []byte) err
 	if err != nil {
 		return err
 	}
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE accepted SET state = ?1 WHERE "commit" = ?2 AND state IS NOT ?1`, packed, commit)
 		return err
 	})
-}
-
-func forgetZones(ctx context.Context, tx *sql.Tx, zones []edge.ZoneID) error {
-	for _, zone := range zones {
-		for _, table := range []string{"applied", "nonconvergent", "proved"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err error) {
@@ -112,7 +99,7 @@ func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err 
 		return a, err
 	}
 	if a.State, err = unpack(packed); err != nil {
-		return a, fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", a.Commit, err))
+		return a, store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", a.Commit, err))
 	}
 	return a, nil
 }

@@ -11,6 +11,8 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/tokens"
 )
 
 // TestDoubt goes through all that makes a ledger no witness, and each time sees
@@ -56,7 +58,7 @@ func TestCopiedFolder(t *testing.T) {
 	elsewhere := t.TempDir()
 	must(t, os.CopyFS(elsewhere, os.DirFS(filepath.Dir(path))))
 	must(t, os.Chmod(filepath.Join(elsewhere, "ledger.db-key"), 0o600)) // CopyFS heeds the umask alone
-	if born, err := bornAt(path); err != nil || born == "" {
+	if born, err := tokens.BornAt(path); err != nil || born == "" {
 		must(t, err) // the file system of this test does not tell: the limit that Init speaks of
 		reopen(t, filepath.Join(elsewhere, "ledger.db"), binding)
 		return
@@ -71,15 +73,15 @@ func TestPruningIsCounted(t *testing.T) {
 	l, ctx, intent := ready(t), t.Context(), []string{record(1).Intent}
 	must(t, l.Adopt(ctx, adopted(record(1), "id-1")))
 	must(t, l.Prunable(ctx, intent, true))
-	folder := filepath.Dir(l.path)
-	_, err := l.db.Exec(`VACUUM INTO ?`, filepath.Join(folder, "old"))
+	folder := filepath.Dir(l.file.Path)
+	_, err := l.file.DB.Exec(`VACUUM INTO ?`, filepath.Join(folder, "old"))
 	must(t, err)
 	must(t, l.Prunable(ctx, intent, true))
 	must(t, l.Prunable(ctx, nil, false))
 	must(t, l.Prunable(ctx, intent, false))
 	must(t, l.Close())
 	refill(t, folder)
-	l = reopen(t, l.path, binding)
+	l = reopen(t, l.file.Path, binding)
 	wantUnknown(t, l, "restored from a backup: it is at step 3, but step 4 was already reached")
 	must(t, l.Prunable(ctx, intent, false))
 	must(t, l.Prunable(ctx, intent, true))
@@ -113,15 +115,15 @@ func TestAdoptingIsNoWord(t *testing.T) {
 // between the two. That is no backup, and it does not add up.
 func TestKilledBeforeTheMark(t *testing.T) {
 	l := ready(t)
-	path := l.path
+	path := l.file.Path
 	must(t, l.Close())
 	for n := range 3 {
 		l := reopen(t, path, binding)
 		var old []byte
-		inTheMidst(t, l, func() (err error) { old, err = os.ReadFile(markPath(path)); return err })
+		inTheMidst(t, l, func() (err error) { old, err = os.ReadFile(store.MarkPath(path)); return err })
 		must(t, l.Intend(t.Context(), record(n)))
 		must(t, l.Close())
-		must(t, os.WriteFile(markPath(path), old, 0o600))
+		must(t, os.WriteFile(store.MarkPath(path), old, 0o600))
 		reader, err := OpenReadOnly(path)
 		must(t, err)
 		reader.Binding = binding
@@ -136,7 +138,7 @@ func TestKilledBeforeTheMark(t *testing.T) {
 // often that is tried, and leaves the ledger as sure of itself as it was.
 func TestMarkFails(t *testing.T) {
 	l := ready(t)
-	name := markPath(l.path)
+	name := store.MarkPath(l.file.Path)
 	var old []byte
 	inTheMidst(t, l, func() (err error) {
 		old, err = os.ReadFile(name)
@@ -155,7 +157,7 @@ func TestMarkFails(t *testing.T) {
 // inTheMidst calls do inside every transaction that adds a token.
 func inTheMidst(t *testing.T, l *Ledger, do func() error) {
 	t.Helper()
-	_, err := l.db.Exec(`CREATE TEMP TRIGGER midst AFTER INSERT ON main.token BEGIN SELECT in_the_midst(); END`)
+	_, err := l.file.DB.Exec(`CREATE TEMP TRIGGER midst AFTER INSERT ON main.token BEGIN SELECT in_the_midst(); END`)
 	must(t, err)
 	inMidst = do
 }
@@ -173,7 +175,7 @@ func init() {
 func withHistory(t *testing.T) string {
 	t.Helper()
 	l := ready(t)
-	folder := filepath.Dir(l.path)
+	folder := filepath.Dir(l.file.Path)
 	keep := func(from, to string) {
 		data, err := os.ReadFile(filepath.Join(folder, from))
 		must(t, err)
@@ -181,11 +183,11 @@ func withHistory(t *testing.T) string {
 	}
 	keep("ledger.db-mark", "older-mark")
 	must(t, l.Intend(t.Context(), record(1)))
-	_, err := l.db.Exec(`VACUUM INTO ?`, filepath.Join(folder, "old"))
+	_, err := l.file.DB.Exec(`VACUUM INTO ?`, filepath.Join(folder, "old"))
 	must(t, err)
 	must(t, l.Intend(t.Context(), record(2)))
 	must(t, l.Close())
-	return l.path
+	return l.file.Path
 }
 
 func reopen(t *testing.T, path string, b Binding) *Ledger {

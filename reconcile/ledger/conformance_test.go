@@ -29,8 +29,8 @@ func fixture(t *testing.T, l *Ledger) ledgertest.Fixture {
 		Hold: func(ctx context.Context, h diff.Hold) error { return l.Hold(ctx, h, "kim") },
 		Reopen: func(t *testing.T) ledgertest.Fixture {
 			must(t, l.Close())
-			return fixture(t, reopen(t, l.path, binding))
+			return fixture(t, reopen(t, l.file.Path, binding))
 		},
-		Beside: func(t *testing.T) ledgertest.Store { return mustOpen(t, l.path) },
+		Beside: func(t *testing.T) ledgertest.Store { return mustOpen(t, l.file.Path) },
 	}
 }

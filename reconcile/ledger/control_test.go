@@ -131,7 +131,7 @@ func TestDamagedControl(t *testing.T) {
 		`INSERT INTO rollout VALUES (1, 'c', 1, 'then', '')`,
 	} {
 		l := mustOpen(t, newPath(t))
-		if _, err := l.db.Exec(spoil); err != nil {
+		if _, err := l.file.DB.Exec(spoil); err != nil {
 			t.Fatal(err)
 		}
 		_, err := l.Restore(t.Context())

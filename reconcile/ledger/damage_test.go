@@ -12,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // TestUnreadableIsNeverEmpty: whatever is wrong with the file, it is told with
@@ -28,7 +30,7 @@ func TestUnreadableIsNeverEmpty(t *testing.T) {
 		"no content":  {overwrite(""), ErrDamaged, "it has no content", false},
 		"folder":      {asFolder, ErrForeign, "not a regular file", false},
 		"another's":   {asForeign, ErrForeign, "of another program", false},
-		"newer":       {statement(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program supports up to 7", false},
+		"newer":       {statement(`PRAGMA user_version = 99`), ErrNewer, "version 99, this program supports up to 8", false},
 		"no version":  {statement(`PRAGMA user_version = 0`), ErrDamaged, "lost the version", false},
 		"cut short":   {cutShort, ErrDamaged, "", false},
 		"bad page":    {badPage, ErrDamaged, "", false},
@@ -74,7 +76,7 @@ func TestNoFolder(t *testing.T) {
 func TestCreatingTwice(t *testing.T) {
 	path := newPath(t)
 	fill(t, path)
-	if err := create(path); err != nil {
+	if err := store.Create(path); err != nil {
 		t.Fatal(err)
 	}
 	if got := texts(t, mustOpen(t, path), `SELECT zone_id FROM applied`); len(got) != 200 {
@@ -89,7 +91,7 @@ func TestCopyWithoutLog(t *testing.T) {
 	fill(t, path)
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	l := mustOpen(t, path)
-	if _, err := l.db.Exec(`VACUUM INTO ?`, backup); err != nil {
+	if _, err := l.file.DB.Exec(`VACUUM INTO ?`, backup); err != nil {
 		t.Fatal(err)
 	}
 	restored := mustOpen(t, backup)
@@ -122,7 +124,7 @@ func fill(t testing.TB, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(l.Prove(t.Context(), "c1", nil, fleet(200)), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1", Size: diff.Size{Zones: 200}}), l.Close()); err != nil {
+	if err := errors.Join(l.Prove(t.Context(), "c1", nil, fleet(200)), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 200}}), l.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -236,7 +238,7 @@ func TestDamagedRecords(t *testing.T) {
 			l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", State: []byte("state of the commit"), Rollout: &rolling}),
 			l.Prove(ctx, "c1", []reconcile.Proof{{Zone: "zone-1"}}, settled(deployment(1), "a")),
 			l.Drifted(ctx, []reconcile.Drift{{Zone: "zone-1", At: noon}}, noon)))
-		if _, err := l.db.Exec(spoil); err != nil {
+		if _, err := l.file.DB.Exec(spoil); err != nil {
 			t.Fatal(err)
 		}
 		got, err := l.Restore(ctx)

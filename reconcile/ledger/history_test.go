@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // wrote is the entry of a write to a zone.
@@ -162,7 +163,7 @@ func TestCutTailIsOnRecordLater(t *testing.T) {
 // A head that was noted elsewhere shows what no file on the host can.
 func TestNotedHead(t *testing.T) {
 	path := chronicled(t, 5)
-	file, err := os.ReadFile(headPath(path))
+	file, err := os.ReadFile(store.HeadPath(path))
 	must(t, err)
 	noted, err := history.ParseHead(strings.TrimSpace(string(file)))
 	must(t, err)
@@ -180,11 +181,11 @@ func TestNotedHead(t *testing.T) {
 		}
 	}
 	for harm, want := range map[string]string{"missing": "head_file 5", "incomplete": "head_file 5"} {
-		if err := os.Remove(headPath(path)); err != nil && harm == "missing" {
+		if err := os.Remove(store.HeadPath(path)); err != nil && harm == "missing" {
 			t.Fatal(err)
 		}
 		if harm == "incomplete" {
-			must(t, os.WriteFile(headPath(path), file[:10], 0o600))
+			must(t, os.WriteFile(store.HeadPath(path), file[:10], 0o600))
 		}
 		if got := findings(t, path); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: found %v", harm, got)
@@ -197,7 +198,7 @@ func TestNotedHead(t *testing.T) {
 func TestBoundedHistoryIsWhole(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(folder, "")
+		dir, err := os.MkdirTemp(folder, "") //nolint:usetesting // one for each check of rapid
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -229,10 +230,10 @@ func TestBoundedHistoryIsWhole(t *testing.T) {
 			rt.Fatalf("found %+v, %v", report.Findings, err)
 		}
 		var bytes, kept int64
-		if err := l.db.QueryRow(`SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM history`).Scan(&kept); err != nil {
+		if err := l.file.DB.QueryRow(`SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM history`).Scan(&kept); err != nil {
 			rt.Fatal(err)
 		}
-		if err := l.db.QueryRow(`SELECT bytes FROM history_ends`).Scan(&bytes); err != nil || bytes != kept {
+		if err := l.file.DB.QueryRow(`SELECT bytes FROM history_ends`).Scan(&bytes); err != nil || bytes != kept {
 			rt.Fatalf("%d bytes are counted, %d are there: %v", bytes, kept, err)
 		}
 		const aFew = 2500 // a transaction's own entries and a checkpoint stay
@@ -301,17 +302,17 @@ func TestHistoryIsSelected(t *testing.T) {
 func TestMigrationFromVersion6(t *testing.T) {
 	path := newPath(t)
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	known, version := migrations, schemaVersion
-	migrations, schemaVersion = known[:1], firstVersion
-	err := create(path)
-	migrations, schemaVersion = known, version
+	known, version := store.Migrations, store.SchemaVersion
+	store.Migrations, store.SchemaVersion = known[:1], store.FirstVersion
+	err := store.Create(path)
+	store.Migrations, store.SchemaVersion = known, version
 	must(t, err)
 	tampered(t, path,
 		`INSERT INTO accepted (one, "commit", zones, deployments, tokens) VALUES (1, 'c1', 3, 4, 5)`,
 		`INSERT INTO applied VALUES ('z1', 'r', '["a"]', 'c1')`,
 		`INSERT INTO hold VALUES ('z1', 'by hand', '2026-03-01T13:00:00Z', 'kim', NULL)`)
 	_, err = OpenReadOnly(path)
-	wantFault(t, err, ErrOlder, "its schema is version 6, this program reads version 7")
+	wantFault(t, err, ErrOlder, "its schema is version 6, this program reads version 8")
 	l := mustOpen(t, path)
 	record, err := l.Restore(t.Context())
 	must(t, err)

@@ -62,7 +62,7 @@ func live(path string, steps int, within bool) error {
 	}
 	for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
 		for _, table := range []string{"token", "sealed"} {
-			if _, err := l.db.Exec(`CREATE TEMP TRIGGER ` + table + event + ` AFTER ` + event + ` ON main.` + table + ` BEGIN SELECT in_the_midst(); END`); err != nil {
+			if _, err := l.file.DB.Exec(`CREATE TEMP TRIGGER ` + table + event + ` AFTER ` + event + ` ON main.` + table + ` BEGIN SELECT in_the_midst(); END`); err != nil {
 				return err
 			}
 		}
@@ -92,8 +92,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 				t.Parallel()
 				l := ready(t)
 				must(t, l.Close())
-				wantKilled(t, "life", l.path, strconv.Itoa(steps), strconv.FormatBool(within))
-				l = reopen(t, l.path, binding)
+				wantKilled(t, "life", l.file.Path, strconv.Itoa(steps), strconv.FormatBool(within))
+				l = reopen(t, l.file.Path, binding)
 				if d := want[steps].holds(t.Context(), l); d != "" {
 					t.Error(d)
 				}

@@ -8,10 +8,28 @@
 //	memory.Now = time.Now
 //	record, err := memory.Restore(ctx)
 //
-// A [Ledger] is [reconcile.Records] and a [reconcile.Control]. The schema stands in schema.go, with what each column means. What a method writes is on the
-// disk as a whole when it returns, or none of it: a process that is killed leaves the state
-// before or after a call, never half. Calls that come at the same time share the wait for
-// the disk (group.go).
+// A [Ledger] is [reconcile.Records] and a [reconcile.Control]. What a method writes is on
+// the disk as a whole when it returns, or none of it: a process that is killed leaves the
+// state before or after a call, never half. Calls that come at the same time share the wait
+// for the disk.
+//
+// # Parts
+//
+// A ledger is put together from parts that share the file. Each keeps its own tables:
+//
+//	internal/store      the file: opening, permissions, damage, schema, shared transactions
+//	internal/zones      proofs, ownership, changes the platform did not keep, drift, sweep
+//	internal/decisions  holds, approvals, waves
+//	internal/tokens     attempts, secrets that wait, for which platform the record is complete
+//	internal/seal       the keys that seal secrets
+//	internal/lockfile   the lock of a state folder, and that of the tokens
+//	history             the history, a chain of hashes
+//
+// This package has what concerns several of them: the accepted commit (accept.go), and what
+// a process reads when it begins (records.go). The schema of all tables stands in
+// internal/store/schema.go, with what each column means.
+//
+// # The file
 //
 // A ledger is created whole or not at all, and only where there is none. One
 // that is damaged, cut short, newer than this program or somebody else's is an
@@ -40,211 +58,74 @@
 //	err = memory.Gone(ctx, record.Intent)                  // after a deletion
 //
 // Secrets are sealed with age; [Seal] says for whom. What destroying is worth,
-// and what a restored backup looks like, stand at [Ledger.Delivered] and
-// [Ledger.Init].
+// and what a restored backup looks like, stand at Delivered and Init in internal/tokens.
 package ledger
 
 import (
-	"context"
-	"database/sql"
 	"errors"
-	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
-	"sync"
-	"time"
-
-	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/tokens"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
 )
 
 // Ledger is one open file. It is safe for concurrent use.
 type Ledger struct {
-	// Now stamps rows, for a person who looks into the file; nil leaves them
-	// without a time. Set it before the first write.
-	Now func() time.Time
-	// Binding says what the tokens in the ledger are tokens of. Set it before the
-	// first use of tokens; without it all of them are unknown.
-	Binding Binding
-	// Seal says for whom secrets are sealed; the zero value is a key file beside
-	// the ledger. Set it before the first use of tokens.
-	Seal Seal
+	*store.Settings
+	*zones.Zones
+	*decisions.Decisions
+	*tokens.Memory
 
-	// Keep bounds the history. Set it before the first write; the zero value keeps all.
-	Keep history.Bounds
-	// User is who runs the command that the ledger is opened for, USER@HOST, for the
-	// history; empty for a daemon. Set it before the first write.
-	User string
-
-	db       *sql.DB // nil: there is no file, and none may be created
-	log      *entryLog
-	group    grouping
-	path     string
-	readOnly bool
-
-	standing cached[reconcile.Standing]
-
-	growing sync.Mutex // held while ledger and mark are to be written one after the other
-	mu      sync.Mutex // guards what follows
-	lock    *os.File   // the token lock, while it is held
-	sealing *keys      // once they were needed
+	file     *store.File
+	standing store.Cached[reconcile.Standing]
 }
 
 // Open opens the ledger at path for reading and writing. Where there is none it
 // creates one with mode 0600, in a folder that it creates with mode 0700 if
 // need be. Errors answer [errors.As] for [*Error].
 func Open(path string) (*Ledger, error) {
-	there, err := exists(path)
-	if err != nil {
-		return nil, explain("opening", path, err)
-	}
-	if !there {
-		if err := create(path); err != nil {
-			return nil, explain("creating", path, err)
-		}
-	}
-	l, err := open(path, "rw")
-	if err != nil {
-		return nil, err
-	}
-	if err = l.prepare(); err == nil {
-		err = l.openLog()
-	}
-	if err != nil {
-		return nil, errors.Join(explain("opening", path, err), l.Close())
-	}
-	return l, nil
+	return assemble(store.Open(path, zones.Frequent...))
 }
 
 // OpenReadOnly opens the ledger at path beside whoever writes to it. Where there
 // is none it recalls nothing and creates nothing. Methods that write return
 // [ErrReadOnly]. Errors answer [errors.As] for [*Error].
-func OpenReadOnly(path string) (*Ledger, error) {
-	there, err := exists(path)
-	if err != nil {
-		return nil, explain("opening", path, err)
-	}
-	if !there {
-		return &Ledger{path: path, readOnly: true}, nil
-	}
-	l, err := open(path, "ro")
+func OpenReadOnly(path string) (*Ledger, error) { return assemble(store.OpenReadOnly(path)) }
+
+func assemble(file *store.File, err error) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.readOnly = true
-	if err := l.check(exactly(schemaVersion)); err != nil {
-		return nil, errors.Join(explain("opening", path, err), l.Close())
-	}
-	return l, nil
+	z := zones.In(file)
+	return &Ledger{Settings: file.Settings, Zones: z, Decisions: decisions.In(file, z), Memory: tokens.In(file), file: file}, nil
 }
 
 // Close closes the file and gives the token lock back. What was written is on
 // the disk already.
 func (l *Ledger) Close() error {
-	if l.db == nil {
-		return nil
-	}
-	l.standing.close()
-	err := errors.Join(l.log.close(), l.db.Close())
-	return explain("closing", l.path, errors.Join(err, l.unlock()))
+	l.standing.Close()
+	err := l.file.Close()
+	return errors.Join(err, store.Explain("closing", l.file.Path, l.UnlockTokens()))
 }
 
-// open makes the handle; it looks at nothing yet.
-func open(path, mode string) (*Ledger, error) {
-	name, err := dsn(path, mode)
-	if err != nil {
-		return nil, explain("opening", path, err)
-	}
-	db, err := sql.Open("sqlite", name)
-	if err != nil {
-		return nil, explain("opening", path, err)
-	}
-	// Writers would only wait for each other, and fail where one of them started
-	// as a reader.
-	db.SetMaxOpenConns(1)
-	return &Ledger{db: db, path: path}, nil
-}
+// Binding is what the tokens of a ledger are tokens of.
+type Binding = tokens.Binding
 
-// dsn names a file to the driver. Every connection of the pool gets the same
-// pragmas. Transactions that write say so at their start (immediate): one that
-// turns from reader to writer fails at once where another process wrote between.
-func dsn(path, mode string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	pragmas := url.Values{
-		"mode":          {mode},
-		"_txlock":       {"immediate"},
-		"_busy_timeout": {"10000"}, // milliseconds
-		"_synchronous":  {"FULL"},  // a commit survives a loss of power
-		"_foreign_keys": {"on"},
-		"_defensive":    {"1"},
-		"_dqs":          {"0"}, // "x" is a column or a mistake, never a string
-		"_error_rc":     {"1"}, // no text of another operation in errors
-		"_pragma":       {"secure_delete(ON)"},
-	}
-	file := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: pragmas.Encode()}
-	return file.String(), nil
-}
+// Seal says for whom the secrets of tokens are sealed while they wait for their sink.
+type Seal = seal.Seal
 
-// exists reports whether there is a ledger at path that nobody else may write to. A
-// file of no length is none of ours: [create] never shows one.
-func exists(path string) (bool, error) {
-	if err := guarded(filepath.Dir(path), path, path+"-wal", path+"-shm", path+"-lock", markPath(path), headPath(path)); err != nil {
-		return false, err
-	}
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, orphaned(path)
-	}
-	if err != nil {
-		return false, err
-	}
-	if !info.Mode().IsRegular() {
-		return false, fault(ErrForeign, "it is not a regular file")
-	}
-	if info.Size() == 0 {
-		return false, fault(ErrDamaged, "it has no content")
-	}
-	return true, nil
-}
+// Resolution is a person's word on an attempt to create a token whose outcome is unknown.
+type Resolution = tokens.Resolution
 
-// orphaned refuses to begin anew beside the write-ahead log of a ledger that is
-// gone: it holds what was written last, and SQLite would play it into the new
-// file.
-func orphaned(path string) error {
-	log, err := os.Stat(path + "-wal")
-	if errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	// Another process may have created both since.
-	if _, err := os.Stat(path); err == nil {
-		return nil
-	}
-	return fault(ErrDamaged, "it is missing, but "+filepath.Base(path)+"-wal with its latest writes exists")
-}
+// How an attempt is resolved.
+type How = tokens.How
 
-// prepare refuses what is not a ledger of ours before anything is written, then
-// brings an older one up to date.
-func (l *Ledger) prepare() error {
-	if err := l.check(upTo(schemaVersion)); err != nil {
-		return err
-	}
-	ctx := context.Background()
-	// A copy made with VACUUM INTO comes without write-ahead log.
-	var mode string
-	if err := l.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
-		return err
-	}
-	if mode != "wal" {
-		return fault(ErrFailed, "the file system does not support a write-ahead log")
-	}
-	return migrate(ctx, l.db)
-}
+// The ways to resolve an attempt.
+const (
+	ByAdopting   = tokens.ByAdopting
+	ByAbandoning = tokens.ByAbandoning
+	ByRetrying   = tokens.ByRetrying
+)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -24,7 +25,7 @@ func TestModes(t *testing.T) {
 	if err := l.Prove(t.Context(), "c1", nil, settled(deployment(1), "a")); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]os.FileMode{"ledger.db": 0o600, "ledger.db-wal": 0o600, "ledger.db-shm": 0o600}
+	want := map[string]os.FileMode{"ledger.db": 0o600, "ledger.db-checked": 0o600, "ledger.db-wal": 0o600, "ledger.db-shm": 0o600}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +56,7 @@ func TestWritesOnlyWhatDiffers(t *testing.T) {
 	write := func(commit string, owned ...diff.Member) {
 		t.Helper()
 		err := errors.Join(l.Prove(ctx, commit, nil, append(settled(deployment(1), owned...), settled(deployment(2), "x")...)),
-			l.NonConvergent(ctx, deployment(3), "f"), l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: diff.Size{Zones: 2}}))
+			l.NonConvergent(ctx, deployment(3), "f"), l.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 2}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,7 @@ func TestWritesAreWhole(t *testing.T) {
 	if err := l.Prove(ctx, "c1", nil, settled(deployment(1), "a")); err == nil {
 		t.Error("settling with a context that has ended succeeded")
 	}
-	if _, err := l.db.Exec(`CREATE TRIGGER t BEFORE INSERT ON applied WHEN NEW.zone_id = 'zone-2' BEGIN SELECT RAISE(FAIL, 'no'); END`); err != nil {
+	if _, err := l.file.DB.Exec(`CREATE TRIGGER t BEFORE INSERT ON applied WHEN NEW.zone_id = 'zone-2' BEGIN SELECT RAISE(FAIL, 'no'); END`); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Prove(t.Context(), "c1", nil, append(settled(deployment(1), "a"), settled(deployment(2), "a")...)); err == nil {
@@ -133,7 +134,7 @@ func wantRecord(t *testing.T, m reconcile.Records, want reconcile.Record) {
 // texts returns the first column of a query.
 func texts(t *testing.T, l *Ledger, query string) []string {
 	t.Helper()
-	rows, err := l.db.Query(query)
+	rows, err := l.file.DB.Query(query)
 	if err != nil {
 		t.Fatal(err)
 	}

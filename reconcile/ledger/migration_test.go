@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
 // TestMigration takes a file of this version one step further, as a program
@@ -16,15 +18,15 @@ import (
 func TestMigration(t *testing.T) {
 	path := newPath(t)
 	fill(t, path)
-	known, version := migrations, schemaVersion
-	t.Cleanup(func() { migrations, schemaVersion = known, version })
+	known, version := store.Migrations, store.SchemaVersion
+	t.Cleanup(func() { store.Migrations, store.SchemaVersion = known, version })
 	next := version + 1
-	migrations, schemaVersion = append(known[:len(known):len(known)], `CREATE TABLE later (x TEXT) STRICT; nonsense`), next
+	store.Migrations, store.SchemaVersion = append(known[:len(known):len(known)], `CREATE TABLE later (x TEXT) STRICT; nonsense`), next
 	_, err := OpenReadOnly(path)
 	wantFault(t, err, ErrOlder, fmt.Sprintf("version %d, this program reads version %d", version, next))
 	_, err = Open(path)
 	wantFault(t, err, ErrDamaged, fmt.Sprintf("taking the schema to version %d", next))
-	migrations[len(known)] = `CREATE TABLE later (x TEXT) STRICT` // the failed step has left nothing
+	store.Migrations[len(known)] = `CREATE TABLE later (x TEXT) STRICT` // the failed step has left nothing
 	l := mustOpen(t, path)
 	if got := texts(t, l, `SELECT x FROM later UNION ALL SELECT zone_id FROM applied`); len(got) != 200 {
 		t.Errorf("%d rows after the migration, want 200", len(got))
@@ -32,7 +34,7 @@ func TestMigration(t *testing.T) {
 	if _, err := Open(newPath(t)); err != nil {
 		t.Errorf("a new file takes all steps: %v", err)
 	}
-	migrations, schemaVersion = known, version
+	store.Migrations, store.SchemaVersion = known, version
 	_, err = Open(path)
 	wantFault(t, err, ErrNewer, fmt.Sprintf("version %d, this program supports up to %d", next, version))
 }
@@ -40,7 +42,7 @@ func TestMigration(t *testing.T) {
 // TestDevelopmentVersions: files from before the first release are refused, and whoever
 // has one is told what to do.
 func TestDevelopmentVersions(t *testing.T) {
-	for version := 1; version < firstVersion; version++ {
+	for version := 1; version < store.FirstVersion; version++ {
 		path := newPath(t)
 		fill(t, path)
 		statement(fmt.Sprintf(`PRAGMA user_version = %d`, version))(t, path)
@@ -58,7 +60,7 @@ func TestDevelopmentVersions(t *testing.T) {
 // no ledger, and the next one makes it.
 func TestKilledCreating(t *testing.T) {
 	t.Parallel()
-	for after := 1; after <= len(statements(version6)); after++ {
+	for after := 1; after <= len(statements(store.Version6)); after++ {
 		t.Run(strconv.Itoa(after), func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "ledger.db")
@@ -74,8 +76,8 @@ func TestKilledCreating(t *testing.T) {
 // createHalf opens a ledger that is not there and kills the process after so many
 // statements of the schema.
 func createHalf(path string, after int) error {
-	lines := statements(version6)
-	migrations[0] = strings.Join(lines[:after], ";\n") + ";\nSELECT in_the_midst();\n" + strings.Join(lines[after:], ";\n")
+	lines := statements(store.Version6)
+	store.Migrations[0] = strings.Join(lines[:after], ";\n") + ";\nSELECT in_the_midst();\n" + strings.Join(lines[after:], ";\n")
 	inMidst = func() error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) }
 	_, err := Open(path)
 	return err

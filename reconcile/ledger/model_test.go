@@ -213,7 +213,7 @@ func TestTokenLaws(t *testing.T) {
 // and returns which step of its history they show.
 func cutAnywhere(outer *testing.T, t *rapid.T, l *Ledger, history []model) int {
 	folder := outer.TempDir()
-	for name, text := range snapshot(outer, filepath.Dir(l.path)) {
+	for name, text := range snapshot(outer, filepath.Dir(l.file.Path)) {
 		if filepath.Ext(name) == ".db-wal" {
 			text = text[:rapid.IntRange(0, len(text)).Draw(t, "cut")]
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -59,7 +60,7 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 				t.Errorf("%d rows (%v), want %d", len(got.Applied), err, want)
 			}
 			wantFaults(t, l)
-			if _, err := l.db.Exec(`DELETE FROM applied`); err == nil {
+			if _, err := l.file.DB.Exec(`DELETE FROM applied`); err == nil {
 				t.Error("even SQLite lets it write")
 			}
 			if err := l.Close(); err != nil {
@@ -80,7 +81,7 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 func wantFaults(t *testing.T, l *Ledger) {
 	t.Helper()
 	for _, err := range []error{
-		l.Prove(t.Context(), "c", nil, fleet(1)), l.NonConvergent(t.Context(), deployment(1), "f"), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c", Size: diff.Size{}}),
+		l.Prove(t.Context(), "c", nil, fleet(1)), l.NonConvergent(t.Context(), deployment(1), "f"), l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c", Size: guard.Size{}}),
 		l.Forget(t.Context(), []diff.DeploymentID{deployment(1)}), l.AcceptCommit(t.Context(), reconcile.Acceptance{}),
 		l.Prove(t.Context(), "c", nil, nil), l.Widen(t.Context(), nil), l.Drifted(t.Context(), nil, noon),
 	} {

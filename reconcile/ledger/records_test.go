@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -27,7 +28,7 @@ import (
 var recordLife = []func(context.Context, reconcile.Records) error{
 	func(ctx context.Context, r reconcile.Records) error {
 		return r.AcceptCommit(ctx, reconcile.Acceptance{
-			Commit: "c1", Size: diff.Size{Zones: 2}, State: []byte("state 1"), Rollout: &rolling,
+			Commit: "c1", Size: guard.Size{Zones: 2}, State: []byte("state 1"), Rollout: &rolling,
 			Approvals: []reconcile.Approval{{Digest: "d1", Kind: reconcile.Approved}, {Digest: "d2", Kind: reconcile.Approved}},
 		})
 	},
@@ -46,7 +47,7 @@ var recordLife = []func(context.Context, reconcile.Records) error{
 	},
 	func(ctx context.Context, r reconcile.Records) error {
 		return r.AcceptCommit(ctx, reconcile.Acceptance{
-			Commit: "c2", Size: diff.Size{Zones: 1}, State: []byte("state 2"), Gone: []edge.ZoneID{"zone-1", "zone-9"},
+			Commit: "c2", Size: guard.Size{Zones: 1}, State: []byte("state 2"), Gone: []edge.ZoneID{"zone-1", "zone-9"},
 			Rollout:   &reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{"z1": {Wave: 1}}},
 			Approvals: []reconcile.Approval{{Digest: "d3", Kind: reconcile.Approved}},
 		})
@@ -106,7 +107,7 @@ func recordHalf(path string, calls, changes int) error {
 	}
 	for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
 		for _, table := range []string{"accepted", "applied", "nonconvergent", "proved", "drift", "approval", "rollout", "wave"} {
-			if _, err := l.db.Exec(`CREATE TEMP TRIGGER ` + table + event + ` AFTER ` + event + ` ON main.` + table + ` BEGIN SELECT in_the_midst(); END`); err != nil {
+			if _, err := l.file.DB.Exec(`CREATE TEMP TRIGGER ` + table + event + ` AFTER ` + event + ` ON main.` + table + ` BEGIN SELECT in_the_midst(); END`); err != nil {
 				return err
 			}
 		}
@@ -176,7 +177,7 @@ func TestCutRecords(t *testing.T) {
 	for _, do := range recordLife {
 		must(t, do(t.Context(), l))
 	}
-	files := snapshot(t, filepath.Dir(l.path))
+	files := snapshot(t, filepath.Dir(l.file.Path))
 	log := files["ledger.db-wal"]
 	at, seen := 0, map[int]bool{}
 	for cut := 0; cut <= len(log); cut += 1030 { // a page and its head are 4120 bytes

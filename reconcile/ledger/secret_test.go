@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"filippo.io/age"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/seal"
 )
 
 // TestSecretsAreNeverInTheClear greps all files of the state folder after every
@@ -26,7 +28,7 @@ func TestSecretsAreNeverInTheClear(t *testing.T) {
 	}
 	for n := range 50 {
 		var sealed []byte
-		must(t, l.db.QueryRow(`SELECT copy FROM sealed WHERE intent = ?`, record(n).Intent).Scan(&sealed))
+		must(t, l.file.DB.QueryRow(`SELECT copy FROM sealed WHERE intent = ?`, record(n).Intent).Scan(&sealed))
 		_, err := l.Sealed(ctx, record(n).Intent)
 		must(t, err)
 		must(t, l.Delivered(ctx, record(n).Intent))
@@ -50,14 +52,14 @@ func TestGoneTakesTheSecretAlong(t *testing.T) {
 	must(t, l.Intend(ctx, record(1)))
 	must(t, l.Confirm(ctx, record(1).Intent, "id", secret(1)))
 	var sealed []byte
-	must(t, l.db.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
+	must(t, l.file.DB.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
 	must(t, l.Gone(ctx, record(1).Intent))
 	wantNowhere(t, l, "the sealed copy", sealed[60:90])
 }
 
 func wantNowhere(t *testing.T, l *Ledger, what string, text []byte) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Dir(l.path), func(name string, entry os.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Dir(l.file.Path), func(name string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -77,21 +79,21 @@ func TestReaderKeepsTheLog(t *testing.T) {
 	must(t, l.Intend(ctx, record(1)))
 	must(t, l.Confirm(ctx, record(1).Intent, "id", secret(1)))
 	var sealed []byte
-	must(t, l.db.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
+	must(t, l.file.DB.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
 	must(t, l.Close())
-	l = mustOpen(t, l.path)
+	l = mustOpen(t, l.file.Path)
 	mustLock(t, l)
-	_, err := l.db.Exec(`PRAGMA busy_timeout = 1`)
+	_, err := l.file.DB.Exec(`PRAGMA busy_timeout = 1`)
 	must(t, err)
-	reader, err := OpenReadOnly(l.path)
+	reader, err := OpenReadOnly(l.file.Path)
 	must(t, err)
-	rows, err := reader.db.QueryContext(context.Background(), `SELECT 1 FROM token`)
+	rows, err := reader.file.DB.QueryContext(context.Background(), `SELECT 1 FROM token`)
 	must(t, err)
 	if !rows.Next() {
 		t.Fatal(rows.Err())
 	}
 	must(t, l.Delivered(ctx, record(1).Intent))
-	must(t, errors.Join(rows.Close(), reader.Close(), l.unlock()))
+	must(t, errors.Join(rows.Close(), reader.Close(), l.UnlockTokens()))
 	mustLock(t, l)
 	wantNowhere(t, l, "the sealed copy", sealed[60:90])
 }
@@ -100,7 +102,7 @@ func TestReaderKeepsTheLog(t *testing.T) {
 // is there is used.
 func TestKeyFile(t *testing.T) {
 	l := ready(t)
-	path := l.path + "-key"
+	path := l.file.Path + "-key"
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("a key before the first need: %v", err)
 	}
@@ -113,7 +115,7 @@ func TestKeyFile(t *testing.T) {
 	made, err := os.ReadFile(path)
 	must(t, err)
 	must(t, l.Close())
-	must(t, createKeyFile(path)) // as another process that is late
+	must(t, seal.CreateKeyFile(path)) // as another process that is late
 	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(made, again) {
 		t.Errorf("the key was replaced: %v", err)
 	}
@@ -131,10 +133,11 @@ func TestKeysOfSeveralKinds(t *testing.T) {
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "keys")
 	l := ready(t)
-	l.Seal = Seal{KeyFile: path}
 	for i, text := range []string{old.String(), next.String() + "\n# before: \n" + old.String()} {
 		must(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
-		l.sealing = nil
+		must(t, l.Close())
+		l = reopen(t, l.file.Path, binding)
+		l.Seal = Seal{KeyFile: path}
 		must(t, l.Intend(t.Context(), record(i)))
 		must(t, l.Confirm(t.Context(), record(i).Intent, "id", secret(i)))
 	}
@@ -197,13 +200,14 @@ func TestRecipient(t *testing.T) {
 	_, err = l.Sealed(t.Context(), r.Intent)
 	wantFault(t, err, ErrSeal, "sealed for a recipient")
 	var sealed []byte
-	must(t, l.db.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
-	opened, err := (&keys{identities: []age.Identity{identity}}).open(r.Intent, sealed)
-	if err != nil || !opened.Equal(secret(1)) {
+	must(t, l.file.DB.QueryRow(`SELECT copy FROM sealed`).Scan(&sealed))
+	plain, err := age.Decrypt(bytes.NewReader(sealed), identity)
+	must(t, err)
+	if opened, err := io.ReadAll(plain); err != nil || string(opened) != r.Intent+"\n"+secret(1).Reveal() {
 		t.Errorf("the recipient cannot open it: %v", err)
 	}
 	must(t, l.Delivered(t.Context(), r.Intent)) // by hand
-	if _, err := os.Stat(l.path + "-key"); !os.IsNotExist(err) {
+	if _, err := os.Stat(l.file.Path + "-key"); !os.IsNotExist(err) {
 		t.Errorf("a key was made: %v", err)
 	}
 }
@@ -231,7 +235,7 @@ func TestSecretsThatDoNotOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := sealedTwo(t)
-			_, err := l.db.Exec(test.query)
+			_, err := l.file.DB.Exec(test.query)
 			must(t, err)
 			_, err = l.Sealed(t.Context(), first.Intent)
 			wantFault(t, err, test.kind, test.reason)
@@ -239,15 +243,18 @@ func TestSecretsThatDoNotOpen(t *testing.T) {
 	}
 	t.Run("another key", func(t *testing.T) {
 		l := sealedTwo(t)
-		l.sealing, l.Seal.KeyFile = nil, filepath.Join(t.TempDir(), "key")
-		must(t, createKeyFile(l.Seal.KeyFile))
+		must(t, l.Close())
+		l = reopen(t, l.file.Path, binding)
+		l.Seal.KeyFile = filepath.Join(t.TempDir(), "key")
+		must(t, seal.CreateKeyFile(l.Seal.KeyFile))
 		_, err := l.Sealed(t.Context(), first.Intent)
 		wantFault(t, err, ErrSeal, "it was sealed with another key")
 	})
 	t.Run("no key", func(t *testing.T) {
 		l := sealedTwo(t)
-		l.sealing = nil
-		must(t, os.Remove(l.path+"-key"))
+		must(t, l.Close())
+		l = reopen(t, l.file.Path, binding)
+		must(t, os.Remove(l.file.Path+"-key"))
 		_, err := l.Sealed(t.Context(), first.Intent)
 		wantFault(t, err, ErrSeal, "is missing, but 2 secrets in the ledger need it")
 		wantFault(t, l.Intend(t.Context(), record(3)), ErrSeal, "is missing")

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/tokens"
 )
 
 // TestTokenAfterItsLife: updated in place, released for deletion, and gone with
@@ -147,7 +148,7 @@ func TestWordsOfAPerson(t *testing.T) {
 			if d := cmp.Diff(want, got.Records, ignore); d != "" {
 				t.Errorf("tokens (-want +got):\n%s", d)
 			}
-			_, err = l.db.Exec(`DELETE FROM token WHERE key = ?`, two.Key)
+			_, err = l.file.DB.Exec(`DELETE FROM token WHERE key = ?`, two.Key)
 			must(t, err)
 		})
 	}
@@ -258,8 +259,8 @@ func wantUnknown(t testing.TB, l *Ledger, reason string) {
 	if !strings.Contains(got.Unknown, reason) {
 		t.Errorf("unknown: %q, want one with %q", got.Unknown, reason)
 	}
-	if got.Unknown == otherPlatform {
-		if got.Hint != otherPlatformHint { // init would refuse
+	if got.Unknown == tokens.OtherPlatform {
+		if got.Hint != tokens.OtherPlatformHint { // init would refuse
 			t.Errorf("hint: %q", got.Hint)
 		}
 		return

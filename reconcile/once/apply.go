@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -116,7 +117,7 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) []reconcil
 	defer stop()
 	gate.stop = stop
 	worker := &zone.Worker{
-		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: gate, Indexes: &diff.Indexes{}, Now: r.Now,
+		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: gate, Indexes: &deployment.Indexes{}, Now: r.Now,
 	}
 	zones := byZone(p.plan)
 	total := 0
@@ -186,7 +187,7 @@ func tokensOf(p diff.Plan) diff.Plan {
 	part := p
 	part.Changes, part.Problems = nil, nil
 	for _, c := range p.Changes {
-		if c.Kind == diff.KindToken {
+		if c.Kind() == diff.KindToken {
 			part.Changes = append(part.Changes, c)
 		}
 	}
@@ -224,15 +225,21 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 		return nil
 	}
 	settled := map[edge.ZoneID]int{}
+	inSync := map[edge.ZoneID][]diff.Settled{}
 	for _, s := range p.plan.Settled {
 		settled[s.ID.Zone]++
+		inSync[s.ID.Zone] = append(inSync[s.ID.Zone], s)
 	}
 	for id, n := range gate.converged() {
 		settled[id] += n
 	}
 	var proofs []reconcile.Proof
+	var results []reconcile.Entry
 	for _, account := range p.scope.Accounts {
 		for _, z := range account.Zones {
+			if known := inSync[z.ID]; known != nil {
+				results = append(results, gate.writes.Proved(z.Fingerprint(account), known)...)
+			}
 			if settled[z.ID] == len(z.Deployments) && p.seen.Live.EntryPoints[z.ID].Err == nil {
 				proofs = append(proofs, reconcile.Proof{
 					Zone: z.ID, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit,
@@ -243,7 +250,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 	if len(proofs)+len(p.plan.Settled) == 0 {
 		return nil
 	}
-	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled); err != nil {
+	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled, results...); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	return nil
@@ -251,7 +258,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 
 // forget drops what is remembered of deployments that the accepted state no longer
 // declares. One that comes back later begins anew: what is live by then may be
-// somebody's hand work and must not pass for "once ours".
+// someone's hand work and must not pass for "once ours".
 func (r *Run) forget(ctx context.Context, p *planned) error {
 	if p.facts.Shrunk() {
 		return nil

@@ -10,15 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 func atMost(n int) reconcile.Guards {
-	return reconcile.Guards{Rules: []diff.Rule{{Name: "fleet", Changes: &diff.Limit{Count: &n}}}}
+	return reconcile.Guards{Rules: []guard.Rule{{Name: "fleet", Changes: &guard.Limit{Count: &n}}}}
 }
 
-var calm = reconcile.Guards{Rules: []diff.Rule{{Name: "calm", Approve: diff.ApproveWeakening}}}
+var calm = reconcile.Guards{Rules: []guard.Rule{{Name: "calm", Approve: guard.ApproveWeakening}}}
 
 func approving(digest string) Order { return Order{Approve: []string{digest}, Who: "kim"} }
 
@@ -184,7 +185,7 @@ func TestLabelsThatWereProvedCount(t *testing.T) {
 	}
 	push("c1", "gold", "xss")
 	f.converge(Order{})
-	f.guards = reconcile.Guards{Rules: []diff.Rule{{Name: "gold", Labels: diff.Labels{"tier": "gold"}, Approve: diff.ApproveAll}}}
+	f.guards = reconcile.Guards{Rules: []guard.Rule{{Name: "gold", Labels: guard.Labels{"tier": "gold"}, Approve: guard.ApproveAll}}}
 	push("c2", "free", "php")
 	report, _ := f.apply(Order{})
 	f.wantRefused(report, "approval")
@@ -291,7 +292,7 @@ func TestSaidMeanwhile(t *testing.T) {
 				t.Errorf("calls %v", calls)
 			}
 			second := report.Results[1]
-			if got := second.Change.Refused; (got == nil) != (c.guard == "") || got != nil && got.Guard != c.guard {
+			if got := second.Change.Refused; (got == nil) != (c.guard == "") || got != nil && string(got.Guard) != c.guard {
 				t.Errorf("refused %+v", got)
 			}
 			if !errors.Is(second.Err, c.err) {
@@ -318,7 +319,7 @@ func TestFrozenMeanwhileByTheLabelsProved(t *testing.T) {
 	f.repo.push("c2", declareAll(2, removing(core("php")))...)
 	f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
 		f.guards.Freezes[0] = window(t, "0 * * * *", time.Hour)
-		f.guards.Freezes[0].Labels = diff.Labels{"tier": "gold"}
+		f.guards.Freezes[0].Labels = guard.Labels{"tier": "gold"}
 		return send()
 	}
 	report, _ := f.apply(Order{})
@@ -353,7 +354,7 @@ func TestOvertakenWhileReading(t *testing.T) {
 			f.repo.push("c2", declare(1, removing(core("php"))))
 			f.tamper.read = func(edge.ZoneID) error {
 				f.tamper.read = nil
-				return f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: by, Size: diff.Size{Zones: 1, Deployments: 1}})
+				return f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: by, Size: guard.Size{Zones: 1, Deployments: 1}})
 			}
 			report, calls := f.apply(Order{})
 			if !errors.Is(report.Err, want) || (writes(calls) == 0) != (want != nil) || f.recall().Accepted.Commit != by {

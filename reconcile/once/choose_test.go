@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -134,7 +135,7 @@ func TestShrunkCommitIsAccepted(t *testing.T) {
 	f := shrunk(t)
 	report, _ := f.converge(Order{AllowShrink: true})
 	f.wantOutcomes(report, "1 converged")
-	if got := f.recall(); f.good.commit != "c2" || got.Accepted.Size != (diff.Size{Zones: 1, Deployments: 1}) || len(got.Applied) != 1 || len(got.Proofs) != 1 {
+	if got := f.recall(); f.good.commit != "c2" || got.Accepted.Size != (guard.Size{Zones: 1, Deployments: 1}) || len(got.Applied) != 1 || len(got.Proofs) != 1 {
 		t.Errorf("good %q, on record %+v", f.good.commit, got)
 	}
 	f.converge(Order{})
@@ -143,7 +144,7 @@ func TestShrunkCommitIsAccepted(t *testing.T) {
 // How much a commit may shrink is of the configuration.
 func TestShrinkIsConfigured(t *testing.T) {
 	f := shrunk(t)
-	f.guards.Shrink = diff.Shrink{Percent: 90}
+	f.guards.Shrink = guard.Shrink{Percent: 90}
 	f.converge(Order{})
 }
 

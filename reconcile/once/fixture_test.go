@@ -557,7 +557,7 @@ func number(key string) string {
 func refusals(r reconcile.Report) (guards []string) {
 	for _, c := range r.Plan.Changes {
 		if c.Refused != nil {
-			guards = append(guards, c.Refused.Guard)
+			guards = append(guards, string(c.Refused.Guard))
 		}
 	}
 	return guards

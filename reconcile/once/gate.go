@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -35,7 +36,9 @@ type gate struct {
 }
 
 func newGate(r *Run, p *planned) *gate {
-	return &gate{run: r, plan: p, stop: func() {}, declared: control.Declarations(p.state), proved: map[edge.ZoneID]int{}}
+	g := &gate{run: r, plan: p, stop: func() {}, declared: control.Declarations(p.state), proved: map[edge.ZoneID]int{}}
+	g.writes.Resume(p.open)
+	return g
 }
 
 // heardFor is for how long what was said need not be asked for again.
@@ -54,11 +57,11 @@ func (g *gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change
 	case standing.Commit != g.plan.state.Commit:
 		return nil, reconcile.ErrSuperseded
 	}
-	facts := diff.Facts{
+	facts := guard.Facts{
 		Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore, Holds: diff.Active(standing.Holds, at, g.declared),
 	}
 	facts.Freezes, _ = g.run.freezes(g.plan.order)
-	if refusal := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused; refusal != nil {
+	if refusal := guard.Check(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused; refusal != nil {
 		g.run.log().WarnContext(ctx, "a change waits, though it was about to be made", "change", now.Name(), "reason", refusal.Reason)
 		return refusal, nil
 	}
@@ -74,9 +77,9 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 	}
 	have := g.plan.record.Applied[now.ID()]
 	var widened []diff.Settled
-	for _, member := range now.Target.Owned {
+	for _, member := range now.Target().Owned {
 		if !slices.Contains(have, member) {
-			widened = []diff.Settled{{ID: now.ID(), Owned: now.Target.Owned}}
+			widened = []diff.Settled{{ID: now.ID(), Owned: now.Target().Owned}}
 			break
 		}
 	}

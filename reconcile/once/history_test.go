@@ -13,6 +13,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -123,15 +125,15 @@ func TestHistoryReplaysToWhatIsLive(t *testing.T) {
 				f.converge(Order{Who: "kim"})
 			}
 		}
-		last := map[diff.DeploymentID]*diff.Restoration{}
+		last := map[diff.DeploymentID]*deployment.Restoration{}
 		for _, e := range written(f, memory) {
 			r := last[e.Subject.ID()]
 			if r == nil {
-				r = &diff.Restoration{ZoneID: e.Subject.ZoneID, Ruleset: e.Subject.Ruleset, AccountID: f.state().Accounts[0].ID}
+				r = &deployment.Restoration{ZoneID: e.Subject.ZoneID, Ruleset: e.Subject.Ruleset, AccountID: f.state().Accounts[0].ID}
 				last[e.Subject.ID()] = r
 			}
 			for _, m := range e.Members {
-				r.Members = append(r.Members, diff.Restored{Path: m.Path, Before: m.New, Written: m.New})
+				r.Members = append(r.Members, deployment.Restored{Path: m.Path, Before: m.New, Written: m.New})
 			}
 			if e.Result == nil || e.Result.Outcome != reconcile.Converged || e.Asked.User != "kim" || e.Asked.Commit == "" {
 				rt.Fatalf("a write is on record as %+v with result %+v", e, e.Result)
@@ -139,11 +141,11 @@ func TestHistoryReplaysToWhatIsLive(t *testing.T) {
 		}
 		seen, err := zone.Many{Reader: edge.ReadOnly(f.platform), Now: f.Now, Concurrency: 1}.Read(rt.Context(), f.state())
 		f.must(err)
-		var all []diff.Restoration
+		var all []deployment.Restoration
 		for _, r := range last {
 			all = append(all, *r)
 		}
-		if p := diff.Restore(all, seen.Live); len(p.Changes)+len(p.Problems) > 0 {
+		if p := deployment.Restore(all, seen.Live); len(p.Changes)+len(p.Problems) > 0 {
 			rt.Fatalf("replayed, it is not what is live: changes %+v, problems %+v", p.Changes, p.Problems)
 		}
 	})
@@ -241,7 +243,7 @@ func TestRevertIsGuarded(t *testing.T) {
 	f.wantRefused(report, "hold")
 	_, err := memory.Release(t.Context(), zoneKey(1), f.Now())
 	f.must(err)
-	f.guards.Rules = []diff.Rule{{Name: "all", Approve: diff.ApproveAll}}
+	f.guards.Rules = []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}
 	report, planned := apply(order)
 	f.wantRefused(report, "approval")
 	if record, err := memory.Restore(t.Context()); err != nil || len(record.Holds) != 0 {
@@ -290,6 +292,11 @@ func TestWriteThatWasNotProved(t *testing.T) {
 	want := reconcile.MemberChange{Path: `overrides.categories["xss"].enabled`, New: json.RawMessage("false")}
 	if got := writes[0].Members; len(got) != 1 || got[0].Path != want.Path || string(got[0].New) != "false" || got[0].Old != nil {
 		t.Errorf("members %+v, want %+v", got, want)
+	}
+	f.tamper.read = nil
+	f.apply(Order{Who: "kim"}) // the next process finds the zone as declared
+	if writes = written(f, memory); len(writes) != 1 || writes[0].Result == nil || writes[0].Result.Outcome != reconcile.Converged {
+		t.Errorf("after the next run: %+v", writes)
 	}
 	wantWhole(f, memory)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -192,7 +193,7 @@ func TestRefusedCommitProvesNothing(t *testing.T) {
 	before := f.recall()
 	f.repo.push("c2", declare(1, keeping(core("php"))), declare(2, keeping(core("xss"))))
 	f.click(1, switchedOff("php"))
-	f.guards.Shrink = diff.Shrink{Percent: 10}
+	f.guards.Shrink = guard.Shrink{Percent: 10}
 	f.apply(Order{})
 	if got := f.recall(); fmt.Sprint(got.Proofs) != fmt.Sprint(before.Proofs) || fmt.Sprint(got.Applied) != fmt.Sprint(before.Applied) {
 		t.Errorf("on record %+v, before %+v", got, before)
@@ -217,7 +218,7 @@ func TestProofIsOfTheWholeZone(t *testing.T) {
 	f.tamper.write = nil
 	f.converge(Order{})
 	want := reconcile.Proof{
-		Zone: mem.FleetZone(1), Commit: "c1", Labels: diff.Labels{"tier": "gold"},
+		Zone: mem.FleetZone(1), Commit: "c1", Labels: guard.Labels{"tier": "gold"},
 		Fingerprint: labelled.Fingerprint(f.repo.commits["c1"].state.Accounts[0]),
 	}
 	if got := f.recall().Proofs[mem.FleetZone(1)]; fmt.Sprint(got) != fmt.Sprint(want) {

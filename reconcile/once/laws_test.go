@@ -12,6 +12,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planfile"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -269,7 +270,7 @@ func TestSavedPlanLeavesOutWhatWasNotKept(t *testing.T) {
 	f.apply(Order{})
 	f.repo.push("c2", declare(1, removing(core("xss"))), declare(2, core("php")))
 	planned, _ := f.plan(Order{})
-	saved, err := diff.Save(planned.Plan, f.Now(), time.Hour)
+	saved, err := planfile.Save(planned.Plan, f.Now(), time.Hour)
 	f.must(err)
 	report, calls := f.apply(Order{Expect: func(now diff.Plan) error {
 		if lines := saved.Differences(now); len(lines) > 0 {

@@ -22,6 +22,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -62,7 +64,7 @@ type Order struct {
 	// AllowShrink accepts a commit that declares far less than the last one.
 	AllowShrink bool
 	// Approve are digests that whoever gives the order agrees to; see
-	// [diff.Facts.Approved].
+	// [guard.Facts.Approved].
 	Approve []string
 	// DuringFreeze is why freezes that allow that are overridden; empty keeps them.
 	DuringFreeze string
@@ -128,11 +130,12 @@ func (r *Run) report(_ context.Context, do func(*reconcile.Report) error) reconc
 type planned struct {
 	order   Order
 	record  reconcile.Record
-	state   desired.State // all that is declared
-	author  string        // of its commit
-	scope   desired.State // the part that is asked for
-	tokens  bool          // all tokens are
-	facts   diff.Facts
+	open    []reconcile.Entry // writes of earlier processes without a result
+	state   desired.State     // all that is declared
+	author  string            // of its commit
+	scope   desired.State     // the part that is asked for
+	tokens  bool              // all tokens are
+	facts   guard.Facts
 	rollout reconcile.Rollout
 	seen    zone.All
 	words   []reconcile.Approval // that the commit carries
@@ -149,6 +152,11 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
 	p := &planned{order: order, record: record}
+	if writes { // before the zones are read
+		if p.open, err = r.Records.Unfinished(ctx); err != nil {
+			return nil, fmt.Errorf("recalling writes without a result: %w", err)
+		}
+	}
 	if err := r.choose(ctx, p, report); err != nil {
 		return nil, err
 	}
@@ -176,7 +184,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
 		return nil, tokensErr
 	}
-	p.plan = diff.Guard(diff.Make(r.input(p)), p.facts)
+	p.plan = guard.Check(planner.Make(r.input(p)), p.facts)
 	if report.Full && r.Deprecations != nil {
 		p.plan.Deprecations = append(p.plan.Deprecations, r.Deprecations(p.state, p.facts.Now)...)
 	}
@@ -245,7 +253,7 @@ func withoutMark(err error) error {
 	}
 	var others []error
 	for _, e := range joined.Unwrap() {
-		if e = withoutMark(e); e != errTokens {
+		if e = withoutMark(e); !errors.Is(e, errTokens) {
 			others = append(others, e)
 		}
 	}
@@ -253,8 +261,8 @@ func withoutMark(err error) error {
 }
 
 // input is what a plan is made from.
-func (r *Run) input(p *planned) diff.Input {
-	in := diff.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Part: !p.tokens, Now: p.facts.Now}
+func (r *Run) input(p *planned) planner.Input {
+	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Part: !p.tokens, Now: p.facts.Now}
 	if r.Tokens != nil {
 		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
 	}

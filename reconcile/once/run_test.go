@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/mem"
@@ -30,7 +31,7 @@ func TestApplySendsTheLeast(t *testing.T) {
 	if len(report.Plan.Changes) != 0 || report.Plan.Summary.InSync != 5 {
 		t.Errorf("a second plan has %d changes, %d zones in sync", len(report.Plan.Changes), report.Plan.Summary.InSync)
 	}
-	if got := f.recall(); got.Accepted.Commit != "c1" || got.Accepted.Size != (diff.Size{Zones: 5, Deployments: 5}) || len(got.Proofs) != 5 || f.good.commit != "c1" {
+	if got := f.recall(); got.Accepted.Commit != "c1" || got.Accepted.Size != (guard.Size{Zones: 5, Deployments: 5}) || len(got.Proofs) != 5 || f.good.commit != "c1" {
 		t.Errorf("on record %+v, good %q", got, f.good.commit)
 	}
 }
@@ -155,7 +156,7 @@ func TestOutage(t *testing.T) {
 func TestPlanWritesAndRemembersNothing(t *testing.T) {
 	f := newFixture(t, 2)
 	f.repo.push("c1", declareAll(2, core("xss"))...)
-	f.guards = reconcile.Guards{Waves: []reconcile.Wave{{Count: 1}}, Rules: []diff.Rule{{Name: "calm", Approve: diff.ApproveAll}}}
+	f.guards = reconcile.Guards{Waves: []reconcile.Wave{{Count: 1}}, Rules: []guard.Rule{{Name: "calm", Approve: guard.ApproveAll}}}
 	order := Order{Approve: []string{"x"}, DuringFreeze: "INC-1", Who: "kim"}
 	f.agreed = commitSays(reconcile.Approval{Digest: "y", Kind: reconcile.Approved})
 	report, calls := f.plan(order)

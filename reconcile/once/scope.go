@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 )
@@ -65,7 +65,7 @@ func withZones(state desired.State, pass func(desired.Zone) bool) desired.State 
 
 // facts are what the guards need to know of the whole, and the freezes that the order
 // overrides.
-func (r *Run) facts(p *planned) (f diff.Facts, overridden []string) {
+func (r *Run) facts(p *planned) (f guard.Facts, overridden []string) {
 	now := r.Now()
 	f = control.WholeFacts(p.record, r.Guards, p.state, now)
 	f.AllowShrink, f.Rollout = p.order.AllowShrink, control.RolloutFacts(p.rollout, r.Guards.Waves, now)
@@ -83,6 +83,6 @@ func (r *Run) facts(p *planned) (f diff.Facts, overridden []string) {
 }
 
 // freezes returns those in force, and the names of those that the order overrides.
-func (r *Run) freezes(order Order) (inForce []diff.Freeze, overridden []string) {
+func (r *Run) freezes(order Order) (inForce []guard.Freeze, overridden []string) {
 	return reconcile.FreezesAt(r.Guards.Freezes, r.Now(), order.DuringFreeze != "")
 }

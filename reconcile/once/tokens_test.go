@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -183,7 +184,7 @@ func TestZonesAndTokensInOneRun(t *testing.T) {
 		t.Errorf("calls %v", calls)
 	}
 	record, err := f.ledger.Restore(t.Context())
-	if f.must(err); len(record.Proofs) != 1 || record.Accepted.Size != (diff.Size{Zones: 1, Deployments: 1, Tokens: 2}) {
+	if f.must(err); len(record.Proofs) != 1 || record.Accepted.Size != (guard.Size{Zones: 1, Deployments: 1, Tokens: 2}) {
 		t.Errorf("on record %+v", record)
 	}
 	report, calls = f.converge(Order{})
@@ -400,7 +401,7 @@ func TestCommitThatLosesTokensIsRefused(t *testing.T) {
 	report, _ = f.converge(Order{AllowShrink: true})
 	orphans := 0
 	for _, c := range report.Plan.Changes {
-		if c.Action == diff.ActionOrphan {
+		if c.Action() == diff.ActionOrphan {
 			orphans++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -44,7 +45,7 @@ func (f *fixture) wantWaves(r reconcile.Report, want ...string) {
 	got := []string{}
 	for _, c := range r.Plan.Changes {
 		if c.Refused != nil {
-			if c.Refused.Guard != "wave" {
+			if c.Refused.Guard != diff.GuardWave {
 				f.t.Errorf("%s is refused by %s", c.Zone, c.Refused.Guard)
 			}
 			got = append(got, number(c.Zone)+": "+c.Refused.Reason)
@@ -278,7 +279,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		"frozen":       {func(f *fixture) { f.guards.Freezes = []reconcile.Freeze{window(t, "0 0 * * *", 30*24*time.Hour)} }, false},
 		"unreadable":   {func(f *fixture) { f.tamper.read = failZone(1, errDown) }, false},
 		"forbidden":    {func(f *fixture) { f.tamper.read = failZone(1, errForbidden) }, false},
-		"not approved": {func(f *fixture) { f.guards.Rules = []diff.Rule{{Name: "a", Approve: diff.ApproveAll}} }, false},
+		"not approved": {func(f *fixture) { f.guards.Rules = []guard.Rule{{Name: "a", Approve: guard.ApproveAll}} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 5)

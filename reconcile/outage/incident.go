@@ -124,7 +124,7 @@ func (i *incident) takeIn(other *incident) {
 	}
 }
 
-// outage is it as it is told.
+// outage is it as it is reported.
 func (i *incident) outage() reconcile.Outage {
 	o := reconcile.Outage{
 		Subject: i.subject, Name: i.name, Cause: i.cause.text, Since: i.since, Zones: len(i.affected), Tries: i.tries,

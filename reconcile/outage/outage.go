@@ -63,7 +63,7 @@ type Config struct {
 	Tell func(Event)
 }
 
-// Zone is a zone that was looked at.
+// Zone is a zone that was read.
 type Zone struct {
 	ID      edge.ZoneID
 	Name    string // as it is declared

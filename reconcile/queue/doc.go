@@ -2,7 +2,7 @@
 // why, and how urgent that is.
 //
 // It holds one item for each key, such as the entry point of a zone. Items are
-// level-triggered: an item says that its key is to be looked at, not what changed, and
+// level-triggered: an item says that its key is to be read, not what changed, and
 // the worker that gets it acts on what is desired then. So an item that is set again
 // before it was handed out is still one item, and the queue can be thrown away and
 // filled again from the desired state.
@@ -10,7 +10,7 @@
 //	q := queue.New[Key](queue.Config[Key]{Workers: 16, Admit: budget.Admits})
 //
 // What comes in: [Queue.Set] when something is due, now or at a later time;
-// [Queue.Sooner] when a key should be looked at by some time at the latest, whatever is
+// [Queue.Sooner] when a key should be read by some time at the latest, whatever is
 // planned for it already; [Queue.Remove] when a key is gone; [Queue.Wake] when the
 // request budget has room again. What goes out: each worker runs
 //

@@ -8,12 +8,13 @@ import (
 // Priority says how urgent an item is; the lowest value is the most urgent.
 type Priority int
 
+// The priorities, the most urgent first.
 const (
 	Push     Priority = iota // small pushes and reverts
 	Bulk                     // the zones of a large commit
 	Released                 // released by a hold, freeze, wave or approval
 	Retry                    // failed before
-	Sweep                    // looked at without a reason
+	Sweep                    // read without a reason
 )
 
 const priorities = int(Sweep) + 1

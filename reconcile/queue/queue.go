@@ -34,7 +34,7 @@ type Queue[K comparable] struct {
 	entries map[K]*entry[K] // all that wait or are at work
 	seq     uint64          // counts what was set
 	handed  uint64          // counts what was handed out
-	future  entryHeap[K]    // those that were not due when last looked at
+	future  entryHeap[K]    // those that were not due when last read
 	lanes   [lanes]lane[K]  // those that were
 	waiting [priorities]int // how many are in future and lanes
 	working [priorities]int // how many are at work

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -58,7 +60,7 @@ func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) e
 	return errors.Join(err, r.Records.Record(lingering, g.writes.Failed(report.Results)...), g.dropHolds(lingering, report.Results))
 }
 
-// recordOrder puts on record that somebody reverts, and what of guards was overridden.
+// recordOrder puts on record that someone reverts, and what of guards was overridden.
 func (r *Run) recordOrder(ctx context.Context, p *Planned, zones int) error {
 	what := "writes since " + p.Order.Filter.Since.UTC().Format(time.RFC3339)
 	if c := p.Order.Filter.Commit; c != "" {
@@ -87,7 +89,7 @@ func (r *Run) recordOrder(ctx context.Context, p *Planned, zones int) error {
 
 func (r *Run) applyZones(ctx context.Context, p *Planned, g *gate, zones []diff.Plan) []reconcile.Result {
 	worker := &zone.Worker{
-		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: g, Indexes: &diff.Indexes{}, Now: r.Now,
+		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: g, Indexes: &deployment.Indexes{}, Now: r.Now,
 	}
 	done := 0
 	return worker.ApplyAll(ctx, r.concurrency(), p.seen, zones, r.tasks(p, g), func(made []reconcile.Result) {
@@ -112,7 +114,7 @@ func (r *Run) tasks(p *Planned, g *gate) map[edge.ZoneID]zone.Task {
 			tasks[z.ID] = zone.Task{
 				State: zone.Of(p.state, i, j), Fingerprint: g.prints(z.ID), Applied: p.record.Applied,
 				Planned: func(s zone.Sight) diff.Plan {
-					return diff.Restore(restorations, diff.Live{
+					return deployment.Restore(restorations, diff.Live{
 						Accounts:    map[edge.AccountID]diff.AccountLive{account.ID: s.Account},
 						EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{z.ID: s.EntryPoint},
 					})
@@ -148,10 +150,10 @@ func (g *gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change
 	if err != nil {
 		return nil, fmt.Errorf("asking whether the zone is held: %w", err)
 	}
-	facts := diff.Facts{Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore}
+	facts := guard.Facts{Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore}
 	facts.Holds = slices.DeleteFunc(diff.Active(standing.Holds, at, nil), diff.Hold.Reverted)
 	facts.Freezes, _ = reconcile.FreezesAt(g.run.Guards.Freezes, at, g.plan.Order.DuringFreeze != "")
-	if refusal := diff.Guard(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused; refusal != nil {
+	if refusal := guard.Check(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused; refusal != nil {
 		return refusal, nil
 	}
 	return nil, g.record(ctx, t, planned, now)
@@ -175,8 +177,8 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 		Reason: fmt.Sprintf("%s %s", order.Who, entry.Reason),
 	}
 	var widened []diff.Settled
-	if len(now.Target.Owned) > 0 {
-		widened = []diff.Settled{{ID: now.ID(), Owned: now.Target.Owned}}
+	if len(now.Target().Owned) > 0 {
+		widened = []diff.Settled{{ID: now.ID(), Owned: now.Target().Owned}}
 	}
 	number, err := g.run.Records.RecordRevert(ctx, hold, entry, widened)
 	if err != nil {

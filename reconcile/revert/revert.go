@@ -24,6 +24,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -76,9 +78,9 @@ type Planned struct {
 
 	record       reconcile.Record
 	state        desired.State
-	facts        diff.Facts
+	facts        guard.Facts
 	overridden   []string
-	restorations map[edge.ZoneID][]diff.Restoration
+	restorations map[edge.ZoneID][]deployment.Restoration
 	seen         zone.All
 	began        time.Time
 	requests     int64
@@ -125,7 +127,7 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 	}
 	p.Writes = len(writes)
 	targets, problems := targetsOf(writes, p.state)
-	p.restorations = map[edge.ZoneID][]diff.Restoration{}
+	p.restorations = map[edge.ZoneID][]deployment.Restoration{}
 	for _, t := range targets {
 		p.restorations[t.ZoneID] = append(p.restorations[t.ZoneID], t)
 	}
@@ -136,10 +138,10 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 	if p.seen, err = many.Read(ctx, scopeOf(p.state, p.restorations)); err != nil {
 		return nil, err
 	}
-	plan := diff.Restore(targets, p.seen.Live)
+	plan := deployment.Restore(targets, p.seen.Live)
 	plan = diff.Gather(p.state.Commit, len(p.restorations), 0, plan.Changes, append(plan.Problems, problems...))
 	p.facts, p.overridden = r.facts(p)
-	plan = diff.Guard(plan, p.facts)
+	plan = guard.Check(plan, p.facts)
 	plan.GeneratedAt = r.Now().UTC()
 	plan.Requests.Used = r.requests() - p.requests
 	plan.Requests.Cost = r.Budget.Cost(plan.Requests.ToApply)
@@ -188,10 +190,10 @@ func (r *Run) writes(ctx context.Context, order Order) (writes []reconcile.Entry
 
 // facts are what guards need to know, and the freezes that the order overrides. Holds that
 // an earlier revert has set are not in it: they keep others away.
-func (r *Run) facts(p *Planned) (f diff.Facts, overridden []string) {
+func (r *Run) facts(p *Planned) (f guard.Facts, overridden []string) {
 	now := r.Now()
 	f = control.WholeFacts(p.record, r.Guards, p.state, now)
-	f.Before, f.After = diff.Size{}, diff.Size{} // no commit is accepted
+	f.Before, f.After = guard.Size{}, guard.Size{} // no commit is accepted
 	f.Holds = slices.DeleteFunc(f.Holds, diff.Hold.Reverted)
 	for _, digest := range p.Order.Approve {
 		f.Approved[digest] = true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -37,7 +38,7 @@ func ofCommit(writes []reconcile.Entry) []reconcile.Entry {
 
 // targetsOf puts the writes of each deployment together: what was there before the first,
 // and what the last has written. Zones that are not declared any more are problems.
-func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Restoration, problems []diff.Problem) {
+func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deployment.Restoration, problems []diff.Problem) {
 	accounts := map[edge.ZoneID]edge.AccountID{}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
@@ -50,7 +51,7 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Re
 		if !known {
 			i = len(targets)
 			at[e.Subject.ID()] = i
-			targets = append(targets, diff.Restoration{
+			targets = append(targets, deployment.Restoration{
 				Account: e.Subject.Account, AccountID: accounts[e.Subject.ZoneID], Zone: e.Subject.Zone, ZoneID: e.Subject.ZoneID,
 				Deployment: e.Subject.Deployment, Ruleset: e.Subject.Ruleset,
 			})
@@ -61,7 +62,7 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Re
 	}
 	declared := targets[:0]
 	for _, t := range targets {
-		t.Members = slices.DeleteFunc(t.Members, func(m diff.Restored) bool { return bytes.Equal(m.Before, m.Written) })
+		t.Members = slices.DeleteFunc(t.Members, func(m deployment.Restored) bool { return bytes.Equal(m.Before, m.Written) })
 		switch _, is := accounts[t.ZoneID]; {
 		case !is:
 			problems = append(problems, diff.Problem{
@@ -76,10 +77,10 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []diff.Re
 }
 
 // compose adds a later write of a member to those before it.
-func compose(members []diff.Restored, m reconcile.MemberChange) []diff.Restored {
-	i := slices.IndexFunc(members, func(r diff.Restored) bool { return r.Path == m.Path })
+func compose(members []deployment.Restored, m reconcile.MemberChange) []deployment.Restored {
+	i := slices.IndexFunc(members, func(r deployment.Restored) bool { return r.Path == m.Path })
 	if i < 0 {
-		return append(members, diff.Restored{Path: m.Path, Before: m.Old, Written: m.New, Owned: m.Owned})
+		return append(members, deployment.Restored{Path: m.Path, Before: m.Old, Written: m.New, Owned: m.Owned})
 	}
 	members[i].Written = m.New
 	return members

@@ -3,46 +3,43 @@ package review
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// approvable are the digests of what a reviewer agrees to by approving of a plan:
-// of all of it, and of each change that would be sent or is held back.
-func approvable(plan diff.Plan) []string {
-	digests := []string{plan.ApprovalDigest()}
-	for _, c := range plan.Changes {
-		if c.Request != nil {
-			digests = append(digests, c.ApprovalDigest())
+// firstThatCounts is the name of the first account whose review counts; empty for none.
+func (r *Reviews) firstThatCounts(ctx context.Context, accounts []reconcile.Account) (string, error) {
+	for _, account := range accounts {
+		counts, err := r.counts(ctx, account)
+		if err != nil {
+			return "", fmt.Errorf("finding out whose review that is: %w", err)
+		}
+		if counts {
+			return account.Name, nil
 		}
 	}
-	return digests
+	return "", nil
 }
 
 // agree records the approving reviews of what was shown. Only those count that were
 // given after it was shown: an earlier one is of another plan, and would renew
 // itself whenever the plan is made anew.
 func (r *Reviews) agree(ctx context.Context, number int, said shown) error {
-	if said.approved || len(r.Approvers) == 0 || len(said.approvable) == 0 {
+	if said.approved || len(r.Trust.Approvers) == 0 || len(said.approvable) == 0 {
 		return nil
 	}
-	names, err := r.Forge.Approvals(ctx, number, said.head, said.at)
+	accounts, err := r.Forge.Approvals(ctx, number, said.head, said.at)
 	if err != nil {
 		return fmt.Errorf("reading the approvals: %w", err)
 	}
-	i := slices.IndexFunc(names, func(name string) bool {
-		return slices.ContainsFunc(r.Approvers, func(approver string) bool { return strings.EqualFold(name, approver) })
-	})
-	if i < 0 {
-		return nil
+	by, err := r.firstThatCounts(ctx, accounts)
+	if err != nil || by == "" {
+		return err
 	}
 	approvals := make([]reconcile.Approval, len(said.approvable))
 	for n, digest := range said.approvable {
 		approvals[n] = reconcile.Approval{
-			Digest: digest, Kind: reconcile.Approved, Who: names[i], Reason: fmt.Sprintf("review of pull request %d", number), At: r.Now(),
+			Digest: digest, Kind: reconcile.Approved, Who: by, Reason: reconcile.ReasonOfReview(number), At: r.Now(),
 		}
 	}
 	if err := r.Records.Approve(ctx, approvals); err != nil {
@@ -50,6 +47,6 @@ func (r *Reviews) agree(ctx context.Context, number int, said shown) error {
 	}
 	said.approved = true
 	r.shown[number] = said
-	r.Log.InfoContext(ctx, "a plan was approved by a review", "number", number, "who", names[i], "head", said.head)
+	r.Log.InfoContext(ctx, "a plan was approved by a review", "number", number, "who", by, "head", said.head)
 	return nil
 }

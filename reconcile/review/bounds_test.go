@@ -114,7 +114,8 @@ func TestManyThatHang(t *testing.T) {
 func TestClosedPullRequestThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, 1)
-		f.Now, f.Approvers = time.Now, []string{"alice"}
+		f.Now = time.Now
+		f.approvedBy("alice")
 		f.Forge = silent{f.forge}
 		f.converge("c1", fleetZone(1, core("xss")))
 		f.open(1, "p1", fleetZone(1, core("sqli")))
@@ -131,7 +132,7 @@ func TestClosedPullRequestThatHangs(t *testing.T) {
 // silent never says who approves.
 type silent struct{ *board }
 
-func (silent) Approvals(ctx context.Context, _ int, _ string, _ time.Time) ([]string, error) {
+func (silent) Approvals(ctx context.Context, _ int, _ string, _ time.Time) ([]reconcile.Account, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

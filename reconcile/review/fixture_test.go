@@ -50,7 +50,9 @@ func newFixture(t *testing.T, n int) *fixture {
 	f := &fixture{
 		t: t, platform: platform, tamper: &tamper{Platform: platform}, records: &records{}, log: &strings.Builder{},
 		clock: &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-		forge: &board{comments: map[int]string{}, approvals: map[string][]string{}, approvedAt: map[string]time.Time{}},
+		forge: &board{comments: map[int]string{}, approvals: map[string][]string{}, approvedAt: map[string]time.Time{}, people: people{
+			ids: map[string]int64{}, remarks: map[int][]reconcile.Remark{}, states: map[int]reconcile.PullState{},
+		}},
 		heads: &heads{commits: map[string]commit{}, compiled: map[string]int{}, at: map[int]string{}, failed: map[int]error{}},
 	}
 	f.calls = edge.Record(f.tamper)
@@ -93,8 +95,8 @@ func (f *fixture) open(number int, name string, zones ...desired.Zone) {
 }
 
 func (f *fixture) openState(number int, state desired.State) {
-	if !slices.ContainsFunc(f.forge.pulls, func(p PullRequest) bool { return p.Number == number }) {
-		f.forge.pulls = append(f.forge.pulls, PullRequest{Number: number, Author: "dev"})
+	if !slices.ContainsFunc(f.forge.pulls, func(p reconcile.PullRequest) bool { return p.Number == number }) {
+		f.forge.pulls = append(f.forge.pulls, reconcile.PullRequest{Number: number, Author: "dev", AuthorID: 7})
 	}
 	f.heads.at[number] = state.Commit
 	f.heads.commits[state.Commit] = commit{state: state}
@@ -169,7 +171,7 @@ func (r *records) Approve(ctx context.Context, a []reconcile.Approval) error {
 
 // board is a forge in memory.
 type board struct {
-	pulls      []PullRequest
+	pulls      []reconcile.PullRequest
 	comments   map[int]string
 	marks      []string // "head context state"
 	approvals  map[string][]string
@@ -179,9 +181,20 @@ type board struct {
 	away       error            // from questions about approvals alone
 	told       func(number int) // before each comment; nil is not
 	stuck      map[int]bool     // comments on these pull requests are never taken
+	people
 }
 
-func (b *board) PullRequests(context.Context) ([]PullRequest, error) {
+// people are the accounts of a forge.
+type people struct {
+	ids                map[string]int64 // by name
+	last               int64            // id
+	unknown, readers   []string
+	secretive, private bool
+	remarks            map[int][]reconcile.Remark
+	states             map[int]reconcile.PullState
+}
+
+func (b *board) PullRequests(context.Context) ([]reconcile.PullRequest, error) {
 	return slices.Clone(b.pulls), b.down
 }
 
@@ -202,17 +215,75 @@ func (b *board) Comment(ctx context.Context, number int, marker, body string) er
 	return b.down
 }
 
-func (b *board) Mark(_ context.Context, commit string, m Mark) error {
+func (b *board) Status(_ context.Context, commit string, m reconcile.CommitStatus) error {
 	b.marks = append(b.marks, commit+" "+m.String())
 	return b.down
 }
 
-func (b *board) Approvals(_ context.Context, number int, head string, since time.Time) (names []string, err error) {
+func (b *board) Approvals(_ context.Context, number int, head string, since time.Time) (accounts []reconcile.Account, err error) {
 	key := fmt.Sprint(number, " ", head)
 	if !b.approvedAt[key].Before(since) {
-		names = b.approvals[key]
+		for _, name := range b.approvals[key] {
+			accounts = append(accounts, b.account(name))
+		}
 	}
-	return names, errors.Join(b.down, b.away)
+	return accounts, errors.Join(b.down, b.away)
+}
+
+// account is the one that has a name; the first time a name is used, that of a new one.
+func (b *board) account(name string) reconcile.Account {
+	key := strings.ToLower(name)
+	if b.ids[key] == 0 {
+		b.last++
+		b.ids[key] = b.last
+	}
+	return reconcile.Account{ID: b.ids[key], Name: name}
+}
+
+// rename frees a name.
+func (b *board) rename(from, to string) {
+	b.ids[strings.ToLower(to)] = b.account(from).ID
+	delete(b.ids, strings.ToLower(from))
+}
+
+func (b *board) Account(_ context.Context, name string) (reconcile.Account, error) {
+	if slices.Contains(b.unknown, name) {
+		return reconcile.Account{}, reconcile.ErrNoAccount
+	}
+	return b.account(name), b.down
+}
+
+func (b *board) Access(_ context.Context, a reconcile.Account) (reconcile.Access, error) {
+	switch {
+	case b.secretive:
+		return reconcile.AccessUnknown, b.down
+	case slices.Contains(b.readers, a.Name):
+		return reconcile.AccessRead, b.down
+	}
+	return reconcile.AccessWrite, b.down
+}
+
+func (b *board) Private(context.Context) (bool, error) { return b.private, b.down }
+
+func (b *board) Remarks(_ context.Context, number int) ([]reconcile.Remark, error) {
+	return b.remarks[number], b.down
+}
+
+// Standing: all who approve of some head, of pull requests that are open; and what the
+// test says of others.
+func (b *board) Standing(_ context.Context, number int) (s reconcile.PullStanding, err error) {
+	s.State = b.states[number]
+	if s.State == "" {
+		s.State = reconcile.PullOpen
+	}
+	for key, names := range b.approvals {
+		if strings.HasPrefix(key, fmt.Sprint(number, " ")) {
+			for _, name := range names {
+				s.Approvers = append(s.Approvers, b.account(name))
+			}
+		}
+	}
+	return s, errors.Join(b.down, b.away)
 }
 
 // approve is a review of a head by some people at a time, in place of any before.
@@ -356,4 +427,13 @@ func core(tags ...string) desired.Deployment {
 		d.Disable.Tags = append(d.Disable.Tags, desired.Declared[string]{Value: tag})
 	}
 	return d
+}
+
+// approvedBy makes accounts the approvers.
+func (f *fixture) approvedBy(names ...string) {
+	var configured []reconcile.Account
+	for _, name := range names {
+		configured = append(configured, reconcile.Account{Name: name})
+	}
+	f.Trust.Approvers, f.approvers = configured, newApprovers(configured)
 }

@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
@@ -11,20 +10,24 @@ import (
 // Forge is where pull requests are reviewed; reconcile/forge speaks with one.
 type Forge interface {
 	// PullRequests lists the open ones against the followed branch.
-	PullRequests(ctx context.Context) ([]PullRequest, error)
+	PullRequests(ctx context.Context) ([]reconcile.PullRequest, error)
 	// Comment makes the one comment that begins with marker say body.
 	Comment(ctx context.Context, number int, marker, body string) error
-	// Mark sets a mark at a commit.
-	Mark(ctx context.Context, commit string, mark Mark) error
+	// Status sets a status of a commit.
+	Status(ctx context.Context, commit string, s reconcile.CommitStatus) error
 	// Approvals returns who approves of this very head and said so at a time or later.
-	Approvals(ctx context.Context, number int, head string, since time.Time) ([]string, error)
-}
+	Approvals(ctx context.Context, number int, head string, since time.Time) ([]reconcile.Account, error)
+	// Standing returns what became of a pull request, and who approves of it by now.
+	Standing(ctx context.Context, number int) (reconcile.PullStanding, error)
+	// Remarks returns what people have written on a pull request.
+	Remarks(ctx context.Context, number int) ([]reconcile.Remark, error)
 
-// PullRequest is an open pull request. All of it is a stranger's word.
-type PullRequest struct {
-	Number int
-	Author string
-	Fork   bool
+	// Account looks up an account; one that there is not is [reconcile.ErrNoAccount].
+	Account(ctx context.Context, name string) (reconcile.Account, error)
+	// Access returns what an account may do in the project.
+	Access(ctx context.Context, account reconcile.Account) (reconcile.Access, error)
+	// Private reports whether only members see the project.
+	Private(ctx context.Context) (bool, error)
 }
 
 // Heads are the heads of pull requests, as git has them: anybody may have made
@@ -40,25 +43,7 @@ type Heads interface {
 // [reconcile.Control].
 type Records interface {
 	Restore(ctx context.Context) (reconcile.Record, error)
+	Standing(ctx context.Context) (reconcile.Standing, error)
 	Approve(ctx context.Context, approvals []reconcile.Approval) error
+	Withdraw(ctx context.Context, digests []string, reason string) error
 }
-
-// Mark is a commit status on a forge.
-type Mark struct {
-	Context     string // whose: "seawall/plan", "seawall/apply"
-	State       MarkState
-	Description string
-}
-
-// MarkState is what a mark says.
-type MarkState string
-
-// The states of marks.
-const (
-	MarkPending MarkState = "pending"
-	MarkSuccess MarkState = "success"
-	MarkFailure MarkState = "failure"
-)
-
-// String is for logs and tests.
-func (m Mark) String() string { return fmt.Sprintf("%s %s: %s", m.Context, m.State, m.Description) }

@@ -12,37 +12,37 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/outage"
 )
 
-// Merges marks commits of the followed branch: pending while one is being applied,
+// Merges sets the status of commits of the followed branch: pending while one is applied,
 // then success or failure, once, when all its zones are done. A failure because
-// nobody had approved becomes a success when somebody has. It is a [reconcile.Reporter]; a
+// no one had approved becomes a success when someone has. It is a [reconcile.Reporter]; a
 // forge that is down holds nothing up. Make it with [NewMerges].
 type Merges struct {
-	send    func(ctx context.Context, commit string, m Mark) error
+	send    func(ctx context.Context, commit string, m reconcile.CommitStatus) error
 	log     *slog.Logger
 	outages *outage.Tracker
 	wake    chan struct{}
 
 	mu      sync.Mutex
 	queue   []merged
-	pending string // the commit that is marked as pending
-	settled string // the commit whose mark is final
+	pending string // the commit whose status is pending
+	settled string // the commit whose status is final
 
 	// trouble are the changes of the commit that the latest word about is a refusal,
 	// or that the platform did not keep: a commit may take several runs.
 	trouble  map[string]bool
-	mendable bool // the mark is a failure because of trouble alone
+	mendable bool // the status is a failure because of trouble alone
 }
 
 type merged struct {
 	commit string
-	mark   Mark
+	status reconcile.CommitStatus
 }
 
-// mostMarks bounds how many marks wait for a forge that is down; the oldest go.
-const mostMarks = 100
+// mostStatuses bounds how many statuses wait for a forge that is down; the oldest go.
+const mostStatuses = 100
 
-// NewMerges returns a reporter that sends marks; see [Merges.Run].
-func NewMerges(send func(ctx context.Context, commit string, m Mark) error, log *slog.Logger, outages *outage.Tracker) *Merges {
+// NewMerges returns a reporter that sends statuses; see [Merges.Run].
+func NewMerges(send func(ctx context.Context, commit string, m reconcile.CommitStatus) error, log *slog.Logger, outages *outage.Tracker) *Merges {
 	return &Merges{send: send, log: log, outages: outages, wake: make(chan struct{}, 1)}
 }
 
@@ -53,14 +53,14 @@ func (m *Merges) Begin(commit string) {
 	if commit == "" || commit == m.pending {
 		return
 	}
-	if m.pending != "" && m.pending != m.settled { // nobody will finish it
-		m.push(m.pending, Mark{"seawall/apply", MarkFailure, "superseded by " + short(commit) + " before all zones were done"})
+	if m.pending != "" && m.pending != m.settled { // no one will finish it
+		m.push(m.pending, applyStatus(reconcile.StatusFailure, "superseded by "+short(commit)+" before all zones were done"))
 	}
 	if m.pending = commit; commit == m.settled {
 		return
 	}
 	m.trouble, m.mendable = nil, false
-	m.push(commit, Mark{"seawall/apply", MarkPending, "applying"})
+	m.push(commit, applyStatus(reconcile.StatusPending, "applying"))
 }
 
 // Report implements [reconcile.Reporter].
@@ -68,7 +68,7 @@ func (m *Merges) Report(_ context.Context, r reconcile.Report) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r.Held != nil && !r.Held.Again && r.Held.Commit != "" {
-		m.push(r.Held.Commit, Mark{"seawall/apply", MarkFailure, "held: " + r.Held.Reason})
+		m.push(r.Held.Commit, applyStatus(reconcile.StatusFailure, "held: "+r.Held.Reason))
 	}
 	if !m.concerns(r) {
 		return
@@ -81,7 +81,7 @@ func (m *Merges) Report(_ context.Context, r reconcile.Report) {
 }
 
 // concerns reports whether a report is about the commit that is being applied, or about
-// the one whose mark is final; the caller holds the lock.
+// the one whose status is final; the caller holds the lock.
 func (m *Merges) concerns(r reconcile.Report) bool {
 	switch {
 	case r.Commit == "":
@@ -94,7 +94,7 @@ func (m *Merges) concerns(r reconcile.Report) bool {
 }
 
 // concludes reports whether a report ends what is said of its commit: all of it is done,
-// or the trouble is over because of which its mark is a failure. The caller holds the lock.
+// or the trouble is over because of which its status is a failure. The caller holds the lock.
 func (m *Merges) concludes(r reconcile.Report) bool {
 	if r.Unfinished > 0 || r.Err != nil {
 		return false
@@ -119,32 +119,32 @@ func (m *Merges) remember(r reconcile.Report) {
 	}
 }
 
-func (m *Merges) verdictOf(r reconcile.Report) Mark {
-	mark := Mark{"seawall/apply", MarkSuccess, r.Verdict()}
+func (m *Merges) verdictOf(r reconcile.Report) reconcile.CommitStatus {
+	status := applyStatus(reconcile.StatusSuccess, r.Verdict())
 	if !r.Converged() {
-		mark.State = MarkFailure
+		status.State = reconcile.StatusFailure
 	} else if n := len(m.trouble); n > 0 {
-		mark.State, mark.Description = MarkFailure, fmt.Sprintf("not converged: %s not made", plural(n, "change was", "changes were"))
+		status.State, status.Description = reconcile.StatusFailure, fmt.Sprintf("not converged: %s not made", plural(n, "change was", "changes were"))
 	}
-	return mark
+	return status
 }
 
 // push adds to the queue; the caller holds the lock.
-func (m *Merges) push(commit string, mark Mark) {
-	mark.Description = oneLineOf(mark.Description)
-	m.queue = append(m.queue, merged{commit, mark})
-	m.queue = m.queue[max(0, len(m.queue)-mostMarks):]
+func (m *Merges) push(commit string, status reconcile.CommitStatus) {
+	status.Description = oneLineOf(status.Description)
+	m.queue = append(m.queue, merged{commit, status})
+	m.queue = m.queue[max(0, len(m.queue)-mostStatuses):]
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
-// retryMarks is how long a forge that did not take a mark is left alone.
-const retryMarks = 30 * time.Second
+// retryStatus is how long a forge that did not accept a status is left alone.
+const retryStatus = 30 * time.Second
 
-// Run sends marks until ctx ends, those of one commit in order. One that the forge
-// does not take is tried again after those of other commits, and is told once.
+// Run sends statuses until ctx ends, those of one commit in order. One that the forge
+// does not take is tried again after those of other commits, and is reported once.
 func (m *Merges) Run(ctx context.Context) {
 	for {
 		next, ok := m.next()
@@ -156,21 +156,21 @@ func (m *Merges) Run(ctx context.Context) {
 			}
 			continue
 		}
-		if err := m.send(ctx, next.commit, next.mark); err != nil {
+		if err := m.send(ctx, next.commit, next.status); err != nil {
 			if ctx.Err() != nil {
 				return
 			}
-			m.log.DebugContext(ctx, "the forge did not take a mark; it is tried again", "commit", next.commit, "state", string(next.mark.State), "error", err.Error())
-			m.outages.Failed(reconcile.OutageForge, "", "marks", err)
+			m.log.DebugContext(ctx, "a commit status could not be set; Seawall tries again", "commit", next.commit, "state", string(next.status.State), "error", err.Error())
+			m.outages.Failed(reconcile.OutageForge, "", "statuses", err)
 			m.postpone(next.commit)
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(retryMarks):
+			case <-time.After(retryStatus):
 			}
 			continue
 		}
-		m.outages.Worked(reconcile.OutageForge, "", "marks")
+		m.outages.Worked(reconcile.OutageForge, "", "statuses")
 		m.done(next)
 	}
 }
@@ -209,3 +209,8 @@ func (m *Merges) done(sent merged) {
 }
 
 var _ reconcile.Reporter = (*Merges)(nil)
+
+// applyStatus is the status of an apply.
+func applyStatus(state reconcile.CommitState, description string) reconcile.CommitStatus {
+	return reconcile.CommitStatus{Context: "seawall/apply", State: state, Description: description}
+}

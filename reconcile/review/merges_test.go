@@ -18,7 +18,7 @@ import (
 func TestMergesSettleOnce(t *testing.T) {
 	sent := make(chan string, 10)
 	fail := true
-	m := NewMerges(func(_ context.Context, commit string, mark Mark) error {
+	m := NewMerges(func(_ context.Context, commit string, mark reconcile.CommitStatus) error {
 		if fail {
 			fail = false
 			return errors.New("503")
@@ -40,14 +40,14 @@ func TestMergesSettleOnce(t *testing.T) {
 		t.Fatalf("queued %+v", m.queue)
 	}
 	for i, q := range m.queue {
-		if got := q.commit + " " + q.mark.String(); got != want[i] {
+		if got := q.commit + " " + q.status.String(); got != want[i] {
 			t.Errorf("queued %q, want %q", got, want[i])
 		}
 	}
 	for range 200 {
-		m.push("c", Mark{})
+		m.push("c", reconcile.CommitStatus{})
 	}
-	if len(m.queue) != mostMarks {
+	if len(m.queue) != mostStatuses {
 		t.Errorf("%d wait for a forge that is down", len(m.queue))
 	}
 }
@@ -63,7 +63,7 @@ func TestMergesSettleWhatIsReplaced(t *testing.T) {
 	m.Report(t.Context(), reconcile.Report{Commit: "c1"})
 	var got []string
 	for _, q := range m.queue {
-		got = append(got, q.commit+" "+string(q.mark.State))
+		got = append(got, q.commit+" "+string(q.status.State))
 	}
 	want := []string{"c1 pending", "c1 success", "c2 pending", "c2 failure", "c3 pending", "c3 failure"}
 	if !slices.Equal(got, want) {
@@ -74,7 +74,7 @@ func TestMergesSettleWhatIsReplaced(t *testing.T) {
 func TestMergesAreNotHeldUpByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent []string
-		m := NewMerges(func(_ context.Context, commit string, mark Mark) error {
+		m := NewMerges(func(_ context.Context, commit string, mark reconcile.CommitStatus) error {
 			if commit == "gone" {
 				return errors.New("422: no commit found")
 			}
@@ -87,7 +87,7 @@ func TestMergesAreNotHeldUpByOne(t *testing.T) {
 		m.Report(t.Context(), reconcile.Report{Commit: "c2"})
 		ctx, cancel := context.WithCancel(t.Context())
 		go m.Run(ctx)
-		time.Sleep(5 * retryMarks)
+		time.Sleep(5 * retryStatus)
 		synctest.Wait()
 		cancel()
 		if !slices.Equal(sent, []string{"c2 pending", "c2 success"}) || len(m.queue) != 2 {
@@ -98,9 +98,9 @@ func TestMergesAreNotHeldUpByOne(t *testing.T) {
 
 func TestMergesOfSeveralRuns(t *testing.T) {
 	change := func(n int, refused bool) diff.Change {
-		c := diff.Change{Kind: diff.KindDeployment, Zone: fmt.Sprint("zone-", n), Request: &diff.Request{}}
+		c := diff.Change{Zone: fmt.Sprint("zone-", n), Operation: diff.DeploymentUpdate{}}
 		if refused {
-			c.Refused = &diff.Refusal{Guard: "approval"}
+			c.Refused = &diff.Refusal{Guard: diff.GuardApproval}
 		}
 		return c
 	}
@@ -108,7 +108,7 @@ func TestMergesOfSeveralRuns(t *testing.T) {
 		return reconcile.Report{Commit: "c1", Fleet: reconcile.Fleet{Unfinished: unfinished}, Results: results, Plan: diff.Plan{Changes: changes}}
 	}
 	m := NewMerges(nil, slog.New(slog.DiscardHandler), outage.New(outage.Config{Now: time.Now}))
-	last := func() string { return m.queue[len(m.queue)-1].mark.String() }
+	last := func() string { return m.queue[len(m.queue)-1].status.String() }
 	m.Begin("c1")
 	m.Report(t.Context(), run(1, []reconcile.Result{{Change: change(2, false), Outcome: reconcile.Failed}}, change(1, true), change(2, false)))
 	if len(m.queue) != 1 {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/token"
@@ -29,13 +31,13 @@ func (r *Reviews) plan(ctx context.Context, number int, commit string, head, bas
 	}
 	facts := control.WholeFacts(record, r.Guards, head, r.Now())
 	facts.NonConvergent = record.NonConvergent
-	plan := diff.Make(diff.Input{
+	plan := planner.Make(planner.Input{
 		State: reading, Live: live, Applied: record.Applied, Now: facts.Now,
 		NameSuffix: r.Tokens.NameSuffix, Creates: r.Tokens.CreatesTokens,
 	})
 	plan.Problems = append(plan.Problems, unread...)
 	plan.GeneratedAt = facts.Now
-	plan = diff.Guard(plan, facts)
+	plan = guard.Check(plan, facts)
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}

@@ -8,19 +8,20 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // A review says what each guard will say after the merge, as far as that is known.
 func TestReviewIsGuarded(t *testing.T) {
-	gold := diff.Labels{"tier": "gold"}
+	gold := guard.Labels{"tier": "gold"}
 	for name, test := range map[string]struct {
 		prepare func(*fixture)
 		says    string
 	}{
 		"nothing": {func(*fixture) {}, "1 to change, 1 of them weakening"},
-		"a limit": {func(f *fixture) { f.Guards.Rules = []diff.Rule{{Name: "few", Changes: &diff.Limit{Count: new(int)}}} }, "guards.few"},
+		"a limit": {func(f *fixture) { f.Guards.Rules = []guard.Rule{{Name: "few", Changes: &guard.Limit{Count: new(int)}}} }, "guards.few"},
 		"a commit that shrinks": {func(f *fixture) {
 			f.converge("c2", zones(10, core("xss"))...)
 		}, "shrink"},
@@ -37,11 +38,11 @@ func TestReviewIsGuarded(t *testing.T) {
 			f.clock.advance(planAgain)
 		}, "did not keep"},
 		"a label that the head takes away": {func(f *fixture) {
-			f.Guards.Rules = []diff.Rule{{Name: "gold", Labels: gold, Approve: diff.ApproveAll}}
+			f.Guards.Rules = []guard.Rule{{Name: "gold", Labels: gold, Approve: guard.ApproveAll}}
 		}, "guards.gold"},
 		"an approval on record": {func(f *fixture) {
-			f.Guards.Rules = []diff.Rule{{Name: "all", Approve: diff.ApproveAll}}
-			f.Approvers = []string{"alice"}
+			f.Guards.Rules = []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}
+			f.approvedBy("alice")
 			f.round()
 			f.forge.approve(1, "p1", f.clock.Now(), "alice")
 			f.round()

@@ -1,17 +1,17 @@
 // Package review tells the reviewers of pull requests what a merge would do.
 //
-//	list → fetch → evaluate → read → plan → guard → comment, mark → record approvals
+//	list → fetch → evaluate → read → plan → guard → comment, status → record approvals
 //
 //	reviews := review.New(review.Config{Forge: forge, Heads: heads, Base: control.InForce, …})
 //	go reviews.Run(ctx, ticks, wake)
 //
-// Each open pull request has one comment, updated in place, and a mark at its head.
+// Each open pull request has one comment, updated in place, and a commit status at its head.
 // An approving review by one of the configured accounts approves of what the comment
-// shows. [Merges] marks the commits of the followed branch.
+// shows. [Merges] sets the statuses of commits of the followed branch.
 //
 // Nothing is written to the platform, and nothing of a pull request is run but CUE in
 // a bounded worker. Of the platform those zones are read that the commit in force
-// declares, and no others: a pull request that names somebody else's zone would have
+// declares, and no others: a pull request that names someone else's zone would have
 // its state posted.
 //
 // What fails, takes long or hangs about one pull request costs the others
@@ -46,16 +46,14 @@ type Config struct {
 	Records Records
 	// Tokens looks at tokens and nothing more. It has the NameSuffix and the
 	// CreatesTokens of the worker that applies: with others a review would promise
-	// tokens that are refused. Nobody else may use it. Nil: tokens are unknown.
+	// tokens that are refused. No one else may use it. Nil: tokens are unknown.
 	Tokens *token.Worker
 	Guards reconcile.Guards
 
-	// Approvers are the accounts whose approving review counts as approval of what
-	// the comment says; without them none does.
-	Approvers []string
-	// Comments says whether plans are shown in a comment; without, by the mark alone.
+	Trust Trust
+	// Comments says whether plans are shown in a comment; without, by the commit status alone.
 	Comments bool
-	// Deprecations says what leans on what goes away; nil says nothing.
+	// Deprecations says what uses what is deprecated; nil says nothing.
 	Deprecations reconcile.Deprecations
 
 	Budget   diff.Budget  // of what applies; zero is not known
@@ -67,6 +65,16 @@ type Config struct {
 	Timeout     time.Duration // of one pull request in one round; zero is 2 minutes
 	Now         func() time.Time
 	Diagnostics
+}
+
+// Trust says whose word counts.
+type Trust struct {
+	// Approvers are the accounts whose approving review counts as approval of what the
+	// comment says; without them none does. One without an id is the account that has the
+	// name when it is first looked up.
+	Approvers []reconcile.Account
+	Accounts  Accounts // remembers whom that was; nil: nothing
+	Forks     Forks
 }
 
 // Diagnostics is where [Reviews] say how they go.
@@ -85,12 +93,15 @@ const (
 // [New].
 type Reviews struct {
 	Config
-	shown   map[int]shown
-	parts   map[int]part // that are not read through yet
-	kept    kept
-	failing map[int]string // why a pull request was not reviewed in the last round
-	late    map[int]int    // the round in which a pull request took too long, or was not read through
-	rounds  int
+	shown     map[int]shown
+	parts     map[int]part // that are not read through yet
+	kept      kept
+	gate      gate
+	merged    map[int]bool // pull requests with approvals on record that are merged
+	approvers approvers
+	failing   map[int]string // why a pull request was not reviewed in the last round
+	late      map[int]int    // the round in which a pull request took too long, or was not read through
+	rounds    int
 }
 
 // shown is what was last shown on a pull request.
@@ -108,12 +119,12 @@ const planAgain = time.Hour
 // mostReviewed bounds how many pull requests are planned in one round.
 const mostReviewed = 50
 
-// New returns reviews that have looked at nothing yet.
+// New returns reviews that have read nothing yet.
 func New(c Config) *Reviews {
 	c = c.withDefaults()
 	return &Reviews{
 		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
-		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now},
+		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now}, gate: newGate(), merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
 	}
 }
 
@@ -123,6 +134,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Trust.Accounts == nil {
+		c.Trust.Accounts = forgottenAccounts{}
 	}
 	if c.Failed == nil {
 		c.Failed = func(bool) {}
@@ -150,12 +164,12 @@ func (r *Reviews) Run(ctx context.Context, ticks <-chan time.Time, wake <-chan s
 		}
 		if err := r.Round(ctx); err != nil && ctx.Err() == nil {
 			r.Failed(true)
-			r.Log.DebugContext(ctx, "pull requests were not looked at", "error", err.Error()) // it is an outage
+			r.Log.DebugContext(ctx, "pull requests were not reviewed", "error", err.Error()) // it is an outage
 		}
 	}
 }
 
-// Round looks at all open pull requests once. A failure stays in its pull
+// Round reads all open pull requests once. A failure stays in its pull
 // request; err is for what kept it from looking at any.
 func (r *Reviews) Round(ctx context.Context) error {
 	base, ok := r.Base()
@@ -169,7 +183,9 @@ func (r *Reviews) Round(ctx context.Context) error {
 		return err
 	}
 	r.Outages.Worked(reconcile.OutageForge, "", "list")
+	r.people(ctx)
 	slices.SortFunc(open, byTrust)
+	open = r.pass(ctx, open)
 	open = open[:min(len(open), mostReviewed)]
 	numbers := make([]int, len(open))
 	for i, pull := range open {
@@ -204,6 +220,19 @@ func (r *Reviews) Round(ctx context.Context) error {
 	return nil
 }
 
+// people finds out who the approvers are, and which approvals were taken back. What fails
+// is tried again in the next round: until then the reviews of accounts that are not known
+// do not count, and the approvals stay.
+func (r *Reviews) people(ctx context.Context) {
+	for doing, do := range map[string]func(context.Context) error{
+		"looking up approvers": r.bindApprovers, "looking for approvals that were taken back": r.withdraw,
+	} {
+		if err := r.bounded(ctx, do); err != nil && ctx.Err() == nil {
+			r.Log.WarnContext(ctx, "the forge does not say enough about approvals; it is asked again", "doing", doing, "error", err.Error())
+		}
+	}
+}
+
 // logFailure logs why a pull request was not reviewed, once for each cause.
 func (r *Reviews) logFailure(ctx context.Context, number int, err error) {
 	if err == nil || errors.Is(err, errInParts) {
@@ -220,7 +249,9 @@ func (r *Reviews) logFailure(ctx context.Context, number int, err error) {
 
 // lateLast puts pull requests whose time was over, or that are read in parts, after
 // the others, and of them those first that have waited longest.
-func (r *Reviews) lateLast(a, b PullRequest) int { return r.late[a.Number] - r.late[b.Number] }
+func (r *Reviews) lateLast(a, b reconcile.PullRequest) int {
+	return r.late[a.Number] - r.late[b.Number]
+}
 
 // noteLate notes whether a pull request was done in its time, and reports whether it
 // has taken all of its time once more.
@@ -237,7 +268,7 @@ func (r *Reviews) noteLate(number int, err error) (again bool) {
 
 // byTrust puts those that come from the project itself before those of forks, which
 // anybody can open by the hundred, and new ones before old ones.
-func byTrust(a, b PullRequest) int {
+func byTrust(a, b reconcile.PullRequest) int {
 	if a.Fork != b.Fork {
 		if b.Fork {
 			return -1
@@ -269,7 +300,7 @@ func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (
 var errTooLong = errors.New("it took longer")
 
 // forget drops what was said of pull requests that are closed, once it is known
-// whether somebody approved of it: who approves and merges at once is no longer
+// whether someone approved of it: who approves and merges at once is no longer
 // seen among the open ones. A forge that does not say is asked again, for a while.
 func (r *Reviews) forget(ctx context.Context, open []int) {
 	gone := func(number int) bool { return !slices.Contains(open, number) }
@@ -285,7 +316,7 @@ func (r *Reviews) forget(ctx context.Context, open []int) {
 			if r.Now().Sub(said.at) < planAgain {
 				continue
 			}
-			r.Log.WarnContext(ctx, "nobody knows who approved of a pull request that is closed", "number", number, "error", err.Error())
+			r.Log.WarnContext(ctx, "it is not known who approved a closed pull request", "number", number, "error", err.Error())
 		}
 		delete(r.shown, number)
 	}
@@ -293,7 +324,7 @@ func (r *Reviews) forget(ctx context.Context, open []int) {
 
 // review looks at one pull request: it shows what is new of it, and records who
 // approves of what was shown before.
-func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, failed error, base desired.State) error {
+func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head string, failed error, base desired.State) error {
 	if head == "" {
 		if failed == nil {
 			return errors.New("git does not have it yet")
@@ -308,40 +339,44 @@ func (r *Reviews) review(ctx context.Context, pull PullRequest, head string, fai
 			return err
 		}
 	}
+	if !known || before.head != head { // the same head anew is not the author's doing
+		if err := r.mayPlan(ctx, pull); err != nil {
+			return err
+		}
+	}
 	said, now, err := r.look(ctx, pull.Number, head, base)
 	if err != nil {
 		return err
 	}
-	complete, err := r.publish(ctx, pull, said)
-	if err != nil {
+	if now.approvable, err = r.publish(ctx, pull, said); err != nil {
 		return err
-	}
-	if !complete {
-		now.approvable = nil
 	}
 	now.at = r.Now()
 	r.shown[pull.Number] = now
 	return nil
 }
 
-// publish comments on a pull request and marks its head. It reports whether reviewers can
-// see all of the plan: only then can they approve of it.
-func (r *Reviews) publish(ctx context.Context, pull PullRequest, said verdict) (complete bool, err error) {
-	text := said.comment(pull)
+// publish comments on a pull request and sets the status of its head. It returns the
+// digests of what reviewers can see in full: only that can they approve of.
+func (r *Reviews) publish(ctx context.Context, pull reconcile.PullRequest, said verdict) (approvable []string, err error) {
+	text, approvable := said.comment(pull)
 	if r.Comments {
 		if err := r.Forge.Comment(ctx, pull.Number, marker, text); err != nil {
-			return false, fmt.Errorf("commenting: %w", err)
+			return nil, fmt.Errorf("commenting: %w", err)
 		}
 	}
-	if err := r.Forge.Mark(ctx, said.head, said.mark()); err != nil {
-		return false, fmt.Errorf("setting the commit status: %w", err)
+	if err := r.Forge.Status(ctx, said.head, said.status()); err != nil {
+		return nil, fmt.Errorf("setting the commit status: %w", err)
 	}
-	return r.Comments && len(text) <= mostApproved, nil
+	if !r.Comments {
+		return nil, nil
+	}
+	return approvable, nil
 }
 
 // unread tells that a head cannot be read. What was shown before is over with it: a
 // head that comes back is shown anew.
-func (r *Reviews) unread(ctx context.Context, pull PullRequest, failed error) error {
+func (r *Reviews) unread(ctx context.Context, pull reconcile.PullRequest, failed error) error {
 	delete(r.shown, pull.Number)
 	if !r.Comments {
 		return failed
@@ -366,6 +401,5 @@ func (r *Reviews) look(ctx context.Context, number int, head string, base desire
 	if err != nil {
 		return verdict{}, now, err
 	}
-	now.approvable = approvable(plan)
 	return verdict{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan}, now, nil
 }

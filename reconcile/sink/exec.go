@@ -63,7 +63,7 @@ func (c command) deliver(ctx context.Context, key string, secret edge.Secret) er
 	case errors.Is(err, exec.ErrWaitDelay):
 		return nil // status 0; something it left behind still holds its output
 	}
-	if text := said.redacted(secret); text != "" {
+	if text := said.redacted(); text != "" {
 		return fmt.Errorf("running %s: %w; it said %q", c.argv[0], err, text)
 	}
 	return fmt.Errorf("running %s: %w", c.argv[0], err)

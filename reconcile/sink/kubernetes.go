@@ -100,7 +100,7 @@ func (c cluster) deliver(ctx context.Context, key string, secret edge.Secret) er
 	if err != nil {
 		return err
 	}
-	caller, err := newCaller(access, secret)
+	caller, err := newCaller(access)
 	if err != nil {
 		return err
 	}

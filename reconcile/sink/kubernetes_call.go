@@ -26,10 +26,9 @@ type access struct {
 type caller struct {
 	server *url.URL
 	client *http.Client
-	hidden []edge.Secret // what no error may repeat
 }
 
-func newCaller(a access, secret edge.Secret) (*caller, error) {
+func newCaller(a access) (*caller, error) {
 	server, err := soundAddress(a.server)
 	if err != nil {
 		return nil, fmt.Errorf("the API server: %w", err)
@@ -39,13 +38,10 @@ func newCaller(a access, secret edge.Secret) (*caller, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the API server: %w", err)
 	}
-	hidden := []edge.Secret{secret}
-	for _, credential := range []string{a.how.BearerToken, a.how.Password} {
-		if credential != "" {
-			hidden = append(hidden, edge.NewSecret(credential))
-		}
+	for _, credential := range []string{a.how.BearerToken, a.how.Password, string(a.how.TLS.KeyData)} {
+		_ = edge.NewSecret(credential) // no error repeats it from now on
 	}
-	return &caller{server, &http.Client{Transport: carrier, CheckRedirect: stay}, hidden}, nil
+	return &caller{server, &http.Client{Transport: carrier, CheckRedirect: stay}}, nil
 }
 
 // call sends one request. An answer of any status is no error.
@@ -78,5 +74,5 @@ func (c *caller) failed(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	}
-	return errors.New(doing + ": " + hushed(err.Error(), c.hidden...))
+	return errors.New(doing + ": " + redacted(err.Error()))
 }

@@ -109,5 +109,5 @@ func (s *secretEntry) refused(doing string, status int, answer []byte) error {
 	case http.StatusNotFound:
 		hint = "check that the namespace " + s.namespace + " exists"
 	}
-	return fmt.Errorf("%s: Kubernetes answered %d and said %q; %s", doing, status, hushed(said.Message, s.hidden...), hint)
+	return fmt.Errorf("%s: Kubernetes answered %d and said %q; %s", doing, status, redacted(said.Message), hint)
 }

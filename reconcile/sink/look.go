@@ -31,7 +31,7 @@ func (s *Sinks) Look(ctx context.Context, where desired.Sink) error {
 func (v vault) look(ctx context.Context, key string) error {
 	ctx, cancel := within(ctx, v.Timeout)
 	defer cancel()
-	visit, err := v.visit(key, edge.Secret{})
+	visit, err := v.visit(key)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (c cluster) look(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	caller, err := newCaller(access, edge.Secret{})
+	caller, err := newCaller(access)
 	if err != nil {
 		return err
 	}

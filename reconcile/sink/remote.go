@@ -19,7 +19,7 @@ import (
 const (
 	maxAnswer = 4 << 20  // bytes of an answer that are read; a Secret has 1 MiB at most
 	maxFile   = 64 << 10 // bytes of a file with a certificate, a token or a kubeconfig
-	attempts  = 2        // of a write that somebody else got ahead of
+	attempts  = 2        // of a write that someone else got ahead of
 )
 
 // errConflict: what was read has changed before it was written.

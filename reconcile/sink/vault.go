@@ -125,7 +125,7 @@ func (v vault) deliver(ctx context.Context, key string, secret edge.Secret) erro
 	}
 	ctx, cancel := within(ctx, v.Timeout)
 	defer cancel()
-	visit, err := v.visit(key, secret)
+	visit, err := v.visit(key)
 	if err != nil {
 		return err
 	}

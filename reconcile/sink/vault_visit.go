@@ -21,16 +21,15 @@ type visit struct {
 	client *api.Client
 	path   string        // below the mount
 	found  *api.KVSecret // what holds has read; nil where nothing ever was
-	hidden []edge.Secret // what no error may repeat
 	mine   bool          // the token was made by a login, for this visit
 }
 
-func (v vault) visit(key string, secret edge.Secret) (*visit, error) {
+func (v vault) visit(key string) (*visit, error) {
 	client, err := v.client()
 	if err != nil {
-		return nil, errors.New(hushed(err.Error(), secret))
+		return nil, errors.New(redacted(err.Error()))
 	}
-	return &visit{vault: v, client: client, path: v.Prefix + "/" + key, hidden: []edge.Secret{secret}}, nil
+	return &visit{vault: v, client: client, path: v.Prefix + "/" + key}, nil
 }
 
 // login gives the client a token.
@@ -49,13 +48,12 @@ func (v *visit) login(ctx context.Context) error {
 	return err
 }
 
-// credential reads a credential, and remembers to keep it out of errors.
+// credential reads a credential.
 func (v *visit) credential(read func() (edge.Secret, error)) (edge.Secret, error) {
 	secret, err := read()
 	if err != nil {
 		return secret, fmt.Errorf("the credential for Vault: %w", err)
 	}
-	v.hidden = append(v.hidden, secret)
 	return secret, nil
 }
 
@@ -72,7 +70,7 @@ func (v *visit) loginWith(ctx context.Context, mount, roleField, role, proofFiel
 	if answer == nil || answer.Auth == nil || answer.Auth.ClientToken == "" {
 		return errors.New(doing + ": the answer holds no token; a login with several factors is not supported")
 	}
-	v.hidden = append(v.hidden, edge.NewSecret(answer.Auth.ClientToken))
+	_ = edge.NewSecret(answer.Auth.ClientToken) // no error repeats it from now on
 	v.client.SetToken(answer.Auth.ClientToken)
 	v.mine = true
 	return nil
@@ -119,7 +117,8 @@ func (v *visit) holds(ctx context.Context, secret edge.Secret) (bool, error) {
 // write names the version it replaces, so that nothing which others have written
 // since is lost.
 func (v *visit) write(ctx context.Context, secret edge.Secret) error {
-	field, err := map[string]any{v.Field: secret.Reveal()}, error(nil)
+	field := map[string]any{v.Field: secret.Reveal()}
+	var err error
 	if v.found != nil && v.found.Data != nil {
 		_, err = v.client.KVv2(v.Mount).Patch(ctx, v.path, field, api.WithCheckAndSet(v.found.VersionMetadata.Version))
 		if mayNotPatch(err) {
@@ -182,7 +181,7 @@ func (v *visit) told(ctx context.Context, doing string, err error, hint string) 
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	case errors.As(err, &trouble):
-		return fmt.Errorf("%s: %s", doing, hushed(trouble.Error(), v.hidden...))
+		return fmt.Errorf("%s: %s", doing, redacted(trouble.Error()))
 	case !errors.As(err, &answer): // the library's words may quote what else is kept there
 		return fmt.Errorf("%s: the answer cannot be read; check that this is Vault and that %s is an engine of type KV, version 2", doing, v.Mount)
 	case answer.StatusCode == http.StatusServiceUnavailable:
@@ -190,6 +189,6 @@ func (v *visit) told(ctx context.Context, doing string, err error, hint string) 
 	case answer.StatusCode/100 == 5:
 		hint = "the next run tries again"
 	}
-	said := hushed(strings.Join(answer.Errors, "; "), v.hidden...)
+	said := redacted(strings.Join(answer.Errors, "; "))
 	return fmt.Errorf("%s: Vault answered %d and said %q; %s", doing, answer.StatusCode, said, hint)
 }

@@ -7,7 +7,7 @@ import (
 
 var deprecationStates = []string{string(deprecation.Announced), string(deprecation.Deprecated), string(deprecation.PastEnd)}
 
-// showDeprecations counts the calls that lean on what goes away. Those that stay
+// showDeprecations counts the calls that use what is deprecated. Those that stay
 // and may change are none.
 func (m *metrics) showDeprecations(r reconcile.Report) {
 	counts := map[string]int{}

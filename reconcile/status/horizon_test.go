@@ -55,7 +55,7 @@ func TestTokensExpiring(t *testing.T) {
 		ends("later", 31*day, true, false),
 	}
 	r.Results = []reconcile.Result{{
-		Change:  diff.Change{Kind: diff.KindToken, Token: "replaced", Request: &diff.Request{Method: "POST"}},
+		Change:  diff.Change{Token: "replaced", Operation: diff.Creation{}},
 		Outcome: reconcile.Converged,
 	}}
 	s.Report(t.Context(), r)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -51,7 +52,7 @@ func wantMetric(t *testing.T, s *Status, series string, want float64) {
 func change(n int) diff.Change {
 	return diff.Change{
 		ZoneID: edge.ZoneID(fmt.Sprint("zone-", n)), Direction: diff.Strengthens,
-		Request: &diff.Request{Method: "PATCH"}, Target: diff.Target{Ruleset: "ruleset"},
+		Operation: diff.DeploymentUpdate{Target: diff.Target{Ruleset: "ruleset"}},
 	}
 }
 
@@ -69,7 +70,7 @@ func TestMetricsBeforeTheFirstRun(t *testing.T) {
 	want := []string{
 		`seawall_build_info{version="v1.2.3"} 1`, "seawall_changes_total", "seawall_platform_errors_total", "seawall_ready",
 		"seawall_requests_total", "seawall_review_failures_total", "seawall_run_duration_seconds_count", "seawall_run_duration_seconds_sum",
-		"seawall_runs_total", "seawall_writes_total",
+		"seawall_runs_total", "seawall_webhooks_total", "seawall_writes_total",
 	}
 	slices.Sort(got)
 	if d := cmp.Diff(want, slices.Compact(got)); d != "" {
@@ -223,7 +224,7 @@ func TestNonConvergentDeployments(t *testing.T) {
 	})
 	wantMetric(t, s, name, 3)
 	report(true, func(r *reconcile.Report) { // not sent again, and still not as it should be
-		r.Plan = diff.Guard(diff.Plan{Changes: []diff.Change{change(2), change(6)}}, diff.Facts{
+		r.Plan = guard.Check(diff.Plan{Changes: []diff.Change{change(2), change(6)}}, guard.Facts{
 			NonConvergent: map[diff.DeploymentID]string{change(2).ID(): change(2).Fingerprint()},
 		})
 	})
@@ -303,7 +304,7 @@ func TestControlMetrics(t *testing.T) {
 	wantSeries(t, s, map[string]float64{"seawall_held_zones": -1, "seawall_waves_halted": -1})
 	r := full(c)
 	r.Plan.Holds = []diff.Hold{{Zone: "a"}, {Zone: "b"}}
-	r.Rollout = &diff.Rollout{Halted: "no"}
+	r.Rollout = &guard.Rollout{Halted: "no"}
 	s.Report(t.Context(), r)
 	want := map[string]float64{"seawall_held_zones": 2, "seawall_waves_halted": 1}
 	wantSeries(t, s, want)
@@ -312,7 +313,7 @@ func TestControlMetrics(t *testing.T) {
 	s.Report(t.Context(), failed)
 	wantSeries(t, s, want)
 	part := full(c)
-	part.Full, part.Rollout = false, &diff.Rollout{}
+	part.Full, part.Rollout = false, &guard.Rollout{}
 	s.Report(t.Context(), part)
 	wantSeries(t, s, map[string]float64{"seawall_held_zones": 0, "seawall_waves_halted": 0})
 }

@@ -107,7 +107,7 @@ func (s *Status) followStuck(r reconcile.Report) {
 		delete(s.stuck, settled.ID)
 	}
 	for _, c := range r.Plan.Changes {
-		if c.Refused != nil && c.Refused.Guard == guardNonConvergent {
+		if c.Refused != nil && c.Refused.Guard == diff.GuardNonConvergent {
 			s.stuck[c.ID()] = true
 		}
 	}
@@ -117,13 +117,10 @@ func (s *Status) followStuck(r reconcile.Report) {
 			s.stuck[result.Change.ID()] = true
 		case reconcile.Converged:
 			delete(s.stuck, result.Change.ID())
+		default: // it says nothing about what the platform keeps
 		}
 	}
 }
-
-// guardNonConvergent is what diff calls the guard that keeps a change from being
-// sent again that was not kept before.
-const guardNonConvergent = "non_convergent"
 
 // NotReady returns the reasons why a daemon cannot be relied on that is as a look says,
 // none if it can.
@@ -183,7 +180,7 @@ func (s *Status) Handler() http.Handler {
 	return mux
 }
 
-// answer writes lines of text that nobody may keep.
+// answer writes lines of text that no one may keep.
 func answer(w http.ResponseWriter, code int, lines ...string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -31,8 +31,8 @@ func tokenCounts(r reconcile.Report) map[string]int {
 	planned := map[string]bool{}
 	for _, c := range r.Plan.Changes {
 		switch {
-		case c.Kind != diff.KindToken:
-		case c.Action == diff.ActionOrphan:
+		case c.Kind() != diff.KindToken:
+		case c.Action() == diff.ActionOrphan:
 			counts[tokenOrphan]++
 		case c.Refused != nil:
 			counts[tokenRefused]++
@@ -43,7 +43,7 @@ func tokenCounts(r reconcile.Report) map[string]int {
 		}
 	}
 	for _, result := range r.Results {
-		if result.Change.Kind != diff.KindToken || !planned[result.Change.Token] {
+		if result.Change.Kind() != diff.KindToken || !planned[result.Change.Token] {
 			continue
 		}
 		switch result.Outcome {
@@ -53,6 +53,7 @@ func tokenCounts(r reconcile.Report) map[string]int {
 			counts[tokenToCreate]--
 			counts[string(diff.Quarantined)]++
 			attention++
+		default: // it is still to be created
 		}
 	}
 	counts[tokenInSync] = r.Plan.Summary.Tokens - attention - counts[tokenToCreate]

@@ -10,7 +10,7 @@ import (
 
 func TestTokenCounts(t *testing.T) {
 	create := func(key string) diff.Change {
-		return diff.Change{Kind: diff.KindToken, Token: key, Action: diff.ActionCreate, Request: &diff.Request{}}
+		return diff.Change{Token: key, Operation: diff.Creation{As: diff.ActionCreate}}
 	}
 	refused := create("refused")
 	refused.Refused = &diff.Refusal{}
@@ -19,8 +19,8 @@ func TestTokenCounts(t *testing.T) {
 			Summary: diff.Summary{Tokens: 9},
 			Changes: []diff.Change{
 				create("created"), create("lost"), create("failed"), refused,
-				{Kind: diff.KindToken, Token: "gone", Action: diff.ActionOrphan},
-				{Kind: diff.KindDeployment},
+				{Token: "gone", Operation: diff.Orphan{}},
+				{Operation: diff.DeploymentUpdate{}},
 			},
 			Problems: []diff.Problem{
 				{Token: "a", State: diff.Quarantined},
@@ -34,7 +34,7 @@ func TestTokenCounts(t *testing.T) {
 			{Change: create("lost"), Outcome: reconcile.Quarantined},
 			{Change: create("failed"), Outcome: reconcile.Failed},
 			{Change: create("delivered late"), Outcome: reconcile.Converged},
-			{Change: diff.Change{Kind: diff.KindDeployment}, Outcome: reconcile.Converged},
+			{Change: diff.Change{Operation: diff.DeploymentUpdate{}}, Outcome: reconcile.Converged},
 		},
 	}
 	want := map[string]int{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
+	difftoken "github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -13,10 +14,9 @@ import (
 // amend updates a token in place and reads it back. An update whose outcome is
 // unknown is judged by what is read. Where it had no effect it has failed, and the
 // next work sends it again: that would do the same.
-func (w *Worker) amend(ctx context.Context, c diff.Change) reconcile.Result {
+func (w *Worker) amend(ctx context.Context, c diff.Change, a diff.Amendment) reconcile.Result {
 	ctx, cancel := lingering(ctx)
 	defer cancel()
-	a := c.Amendment
 	_, lost := w.Writer.UpdateToken(ctx, a.ID, a.Body)
 	if lost != nil && !errors.Is(lost, edge.ErrOutcomeUnknown) {
 		return failed(c, "updating the token", lost)
@@ -25,7 +25,7 @@ func (w *Worker) amend(ctx context.Context, c diff.Change) reconcile.Result {
 	if err != nil {
 		return failed(c, "reading the token back", errors.Join(lost, err))
 	}
-	left := a.Remaining(live)
+	left := difftoken.Remaining(a, live)
 	switch {
 	case len(left) > 0 && lost != nil:
 		return failed(c, "updating the token", lost)

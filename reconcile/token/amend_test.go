@@ -33,7 +33,7 @@ func TestTokenDriftIsHealed(t *testing.T) {
 		}
 		c := f.converge().Plan.Changes
 		f.wantTaken("list", "put", "get", "amend")
-		if len(c) != 1 || c[0].Action != diff.ActionUpdate || c[0].Direction != diff.Strengthens {
+		if len(c) != 1 || c[0].Action() != diff.ActionUpdate || c[0].Direction != diff.Strengthens {
 			t.Errorf("changes %+v", c)
 		}
 		f.converge()

@@ -17,13 +17,13 @@ import (
 func (w *Worker) Apply(ctx context.Context, live diff.TokensLive, plan diff.Plan) Outcome {
 	a := applier{Worker: w, outcome: Outcome{Plan: plan}, empty: map[desired.Sink]bool{}}
 	a.deliver(ctx, waiting(live))
-	a.send(ctx, func(c diff.Change) bool { return c.Creation != nil }, w.create)
-	a.send(ctx, func(c diff.Change) bool { return c.Amendment != nil }, w.amend)
-	a.send(ctx, func(c diff.Change) bool { return c.Deletion != nil }, func(ctx context.Context, c diff.Change) reconcile.Result {
-		if a.inUse(c.Deletion.Sink) {
+	send(ctx, &a, w.create)
+	send(ctx, &a, w.amend)
+	send(ctx, &a, func(ctx context.Context, c diff.Change, d diff.Deletion) reconcile.Result {
+		if a.inUse(d.Sink) {
 			return reconcile.Result{Change: c, Outcome: reconcile.NotStarted, Err: errStillInUse}
 		}
-		return w.delete(ctx, c)
+		return w.delete(ctx, c, d)
 	})
 	a.outcome.Err = errors.Join(a.stopped, w.record(ctx, live, plan.SettledTokens))
 	return a.outcome
@@ -39,15 +39,16 @@ type applier struct {
 	stopped error                 // why nothing more is sent
 }
 
-// send makes the changes of one kind.
-func (a *applier) send(ctx context.Context, of func(diff.Change) bool, do func(context.Context, diff.Change) reconcile.Result) {
+// send makes the changes of one kind of operation.
+func send[O diff.Operation](ctx context.Context, a *applier, do func(context.Context, diff.Change, O) reconcile.Result) {
 	for _, c := range a.outcome.Plan.Changes {
-		if !of(c) || !c.Applies() {
+		operation, ok := c.Operation.(O)
+		if !ok || !c.Applies() {
 			continue
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
 		if a.stopped == nil && ctx.Err() == nil {
-			result = do(ctx, c)
+			result = do(ctx, c, operation)
 		}
 		switch {
 		case rejected(result.Err):
@@ -94,10 +95,12 @@ func (a *applier) inUse(place *desired.Sink) bool {
 	}
 	filled := map[string]bool{}
 	for _, result := range a.outcome.Results {
-		filled[result.Change.Token] = filled[result.Change.Token] || result.Change.Creation != nil && result.Outcome == reconcile.Converged
+		_, created := result.Change.Operation.(diff.Creation)
+		filled[result.Change.Token] = filled[result.Change.Token] || created && result.Outcome == reconcile.Converged
 	}
 	return slices.ContainsFunc(a.outcome.Plan.Changes, func(c diff.Change) bool {
-		return c.Creation != nil && c.Creation.Sink != nil && *c.Creation.Sink == *place && !filled[c.Token]
+		creation, creates := c.Operation.(diff.Creation)
+		return creates && creation.Sink != nil && *creation.Sink == *place && !filled[c.Token]
 	})
 }
 

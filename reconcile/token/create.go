@@ -22,19 +22,19 @@ import (
 //	delivered  the sealed copy is destroyed
 //
 // Wherever a crash falls, what is on record says which of these may have
-// happened. Between intend and confirm nobody can know: such an attempt is
+// happened. Between intend and confirm no one can know: such an attempt is
 // quarantined and never sent again. A person says what became of it, or a platform
 // that lists its tokens does (lost.go).
 
 // create makes one attempt, from intent to delivery. Once something was sent it is
 // finished even when the work is told to stop.
-func (w *Worker) create(stopped context.Context, c diff.Change) reconcile.Result {
+func (w *Worker) create(stopped context.Context, c diff.Change, creation diff.Creation) reconcile.Result {
 	ctx, sending, cancel := untilSent(stopped)
 	defer cancel()
 	intent := NewIntent()
 	record := diff.TokenRecord{
-		Intent: intent, Key: c.Token, State: diff.TokenIntended, Spec: c.Creation.Body(intent, w.Now()), Hash: c.Creation.Hash,
-		Sink: c.Creation.Sink, Prune: c.Creation.Prune,
+		Intent: intent, Key: c.Token, State: diff.TokenIntended, Spec: creation.Body(intent, w.Now()), Hash: creation.Hash,
+		Sink: creation.Sink, Prune: creation.Prune,
 	}
 	created, sent, err := w.post(ctx, record, sending)
 	switch {
@@ -81,7 +81,7 @@ func (w *Worker) post(ctx context.Context, record diff.TokenRecord, sending func
 	return created, sent, err
 }
 
-// doubt quarantines an attempt that may have made a token whose secret nobody has.
+// doubt quarantines an attempt that may have made a token whose secret no one has.
 func (w *Worker) doubt(ctx context.Context, c diff.Change, record diff.TokenRecord, cause error) reconcile.Result {
 	return reconcile.Result{
 		Change: c, Outcome: reconcile.Quarantined,

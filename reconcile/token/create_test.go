@@ -201,7 +201,7 @@ func TestReplacementAndOrphans(t *testing.T) {
 	f.push(declare("ci-dns", zoneA))
 	f.converge()
 	f.push(declare("ci-dns", zoneB))
-	if c := f.plan().Changes; len(c) != 1 || c[0].Action != diff.ActionReplace || c[0].Direction != diff.Weakens {
+	if c := f.plan().Changes; len(c) != 1 || c[0].Action() != diff.ActionReplace || c[0].Direction != diff.Weakens {
 		t.Fatalf("changes %+v", c)
 	}
 	f.converge()
@@ -209,7 +209,7 @@ func TestReplacementAndOrphans(t *testing.T) {
 		t.Helper()
 		var got []edge.TokenID
 		for _, c := range o.Plan.Changes {
-			if c.Action == diff.ActionOrphan {
+			if c.Action() == diff.ActionOrphan {
 				got = append(got, edge.TokenID(c.Fields[0].Old.(string)))
 			}
 		}

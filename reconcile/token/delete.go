@@ -11,19 +11,19 @@ import (
 
 // delete ends a token that Seawall made or adopted. One that is gone already is
 // as good as deleted.
-func (w *Worker) delete(ctx context.Context, c diff.Change) reconcile.Result {
+func (w *Worker) delete(ctx context.Context, c diff.Change, d diff.Deletion) reconcile.Result {
 	ctx, cancel := lingering(ctx)
 	defer cancel()
-	err := w.Writer.DeleteToken(ctx, c.Deletion.ID)
+	err := w.Writer.DeleteToken(ctx, d.ID)
 	if errors.Is(err, edge.ErrOutcomeUnknown) {
-		if _, readErr := w.Reader.UserToken(ctx, c.Deletion.ID); readErr != nil {
+		if _, readErr := w.Reader.UserToken(ctx, d.ID); readErr != nil {
 			err = readErr
 		}
 	}
 	if err != nil && !errors.Is(err, edge.ErrNotFound) {
 		return failed(c, "deleting the token", err)
 	}
-	if err := w.Memory.Gone(ctx, c.Deletion.Intent); err != nil {
+	if err := w.Memory.Gone(ctx, d.Intent); err != nil {
 		return failed(c, "recording the deletion", err)
 	}
 	return reconcile.Result{Change: c, Outcome: reconcile.Converged}

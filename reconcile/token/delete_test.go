@@ -16,7 +16,7 @@ func TestPruneDeletes(t *testing.T) {
 	f.push()
 	c := f.converge().Plan.Changes
 	f.wantTaken("list", "delete", "gone")
-	if len(c) != 2 || c[0].Action != diff.ActionOrphan || c[1].Action != diff.ActionDelete || c[1].Direction != diff.Strengthens {
+	if len(c) != 2 || c[0].Action() != diff.ActionOrphan || c[1].Action() != diff.ActionDelete || c[1].Direction != diff.Strengthens {
 		t.Errorf("changes %+v", c)
 	}
 	f.wantMade("kept")

@@ -35,7 +35,7 @@ func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 // redeliver tries again to deliver a sealed secret.
 func (w *Worker) redeliver(ctx context.Context, record diff.TokenRecord) reconcile.Result {
 	result := reconcile.Result{
-		Change:  diff.Change{Kind: diff.KindToken, Token: record.Key, Action: diff.ActionCreate, Direction: diff.Neutral},
+		Change:  diff.Change{Token: record.Key, Operation: diff.Delivery{}, Direction: diff.Neutral},
 		Outcome: reconcile.Converged,
 	}
 	secret, err := w.Memory.Sealed(ctx, record.Intent)

@@ -193,7 +193,7 @@ func TestPlacesAreSwapped(t *testing.T) {
 	orphans := 0
 	for _, c := range f.converge().Plan.Changes {
 		for _, place := range []string{"x", "y"} {
-			if holder, _ := f.holder(place); c.Action == diff.ActionOrphan && c.Fields[0].Old == holder.ID {
+			if holder, _ := f.holder(place); c.Action() == diff.ActionOrphan && c.Fields[0].Old == holder.ID {
 				t.Errorf("token %s is to be revoked and its secret is in use", holder.ID)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
+	difftoken "github.com/seawall-dev/seawall/diff/token"
 )
 
 // Due returns the keys of declared tokens that need work although nothing was
@@ -20,5 +20,5 @@ func (w *Worker) Due(ctx context.Context, declared []desired.Token) (map[string]
 	if err != nil || live.Unknown != "" {
 		return nil, err
 	}
-	return diff.Due(declared, live, w.Reader != nil, w.Now()), nil
+	return difftoken.Due(declared, live, w.Reader != nil, w.Now()), nil
 }

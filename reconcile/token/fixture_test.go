@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -96,11 +97,11 @@ func (f *fixture) push(tokens ...desired.Token) {
 
 // guard is that of a daemon with no rules.
 func (f *fixture) guard(_ context.Context, plan diff.Plan) (diff.Plan, error) {
-	facts := diff.Facts{Now: f.now, CheckSink: f.sinks.Check, NonConvergentTokens: f.Unkept()}
+	facts := guard.Facts{Now: f.now, CheckSink: f.sinks.Check, NonConvergentTokens: f.Unkept()}
 	if f.retry {
 		facts.NonConvergentTokens = nil
 	}
-	return diff.Guard(plan, facts), nil
+	return guard.Check(plan, facts), nil
 }
 
 // work does the whole item, with a journal of its own.
@@ -190,7 +191,7 @@ func results(o Outcome) []string {
 func refusals(o Outcome) (guards []string) {
 	for _, c := range o.Plan.Changes {
 		if c.Refused != nil {
-			guards = append(guards, c.Refused.Guard)
+			guards = append(guards, string(c.Refused.Guard))
 		}
 	}
 	return guards

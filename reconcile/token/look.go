@@ -99,7 +99,7 @@ const youngFor = 5 * time.Minute
 
 // confirmGone asks once more for each token on record that the list does not
 // have: a list may be older than a token. A list that has none of them is of
-// another user, or of a platform that has lost them all; nobody but a person
+// another user, or of a platform that has lost them all; no one but a person
 // may say which.
 func (w *Worker) confirmGone(ctx context.Context, live diff.TokensLive) (diff.TokensLive, error) {
 	known, missing, now := 0, 0, w.Now()

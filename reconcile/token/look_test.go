@@ -32,7 +32,7 @@ func TestTokenRevokedElsewhere(t *testing.T) {
 	o := f.converge()
 	f.wantCalls("list", "get", "create")
 	c := o.Plan.Changes
-	if len(c) != 1 || c[0].Action != diff.ActionReplace || c[0].Fields[len(c[0].Fields)-1].Note != "the platform no longer has it" {
+	if len(c) != 1 || c[0].Action() != diff.ActionReplace || c[0].Fields[len(c[0].Fields)-1].Note != "the platform no longer has it" {
 		t.Errorf("changes %+v", c)
 	}
 	f.wantMade("a", "b")
@@ -194,7 +194,7 @@ func TestPartForgetsNothingElse(t *testing.T) {
 	f.advance(youngFor)
 	f.revoke(2)
 	f.converged(f.workOn(Scope{Commit: f.scope.Commit, Tokens: []desired.Token{a}, Part: true}))
-	if c := f.converge().Plan.Changes; len(c) != 1 || c[0].Action != diff.ActionReplace {
+	if c := f.converge().Plan.Changes; len(c) != 1 || c[0].Action() != diff.ActionReplace {
 		t.Errorf("changes %+v", c)
 	}
 }

@@ -15,7 +15,7 @@ const lateAfter = 30 * time.Minute
 
 // findLost looks for creations whose outcome is unknown by the attempt in the
 // token's name, and returns what is known afterwards. A token that is there gets
-// another secret, since nobody has the first; an attempt that left none is over.
+// another secret, since no one has the first; an attempt that left none is over.
 func (w *Worker) findLost(ctx context.Context, live diff.TokensLive) (diff.TokensLive, error) {
 	known := make([]diff.TokenRecord, 0, len(live.Records))
 	for _, record := range live.Records {

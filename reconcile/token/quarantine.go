@@ -22,7 +22,7 @@ func (w *Worker) quarantineUnfinished(ctx context.Context) error {
 }
 
 // QuarantineUnfinished settles what a process left behind that died between
-// sending and recording. Nobody else may be creating meanwhile; a memory that
+// sending and recording. No one else may be creating meanwhile; a memory that
 // another process has open for that says so by being unknown, without records.
 func QuarantineUnfinished(ctx context.Context, memory reconcile.TokenMemory) error {
 	_, err := quarantineUnfinished(ctx, memory)
@@ -45,7 +45,7 @@ func quarantineUnfinished(ctx context.Context, memory reconcile.TokenMemory) (di
 }
 
 // noted passes on whether it could be recorded how an attempt ended. Where not, it
-// is still intended on record, and is quarantined before tokens are looked at
+// is still intended on record, and is quarantined before tokens are read
 // again.
 func (w *Worker) noted(err error) error {
 	if err != nil {

@@ -18,7 +18,7 @@ func TestAYearOfRotation(t *testing.T) {
 		f.advance(6 * time.Hour)
 		f.wantWorking("ci-dns")
 		for _, c := range f.converged(f.sync()).Plan.Changes {
-			if c.Action != diff.ActionRotate {
+			if c.Action() != diff.ActionRotate {
 				t.Fatalf("changes %+v", c)
 			}
 		}

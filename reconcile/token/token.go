@@ -32,6 +32,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -165,14 +166,14 @@ func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) Outcome {
 // Plan compares what is declared with what is known of tokens. It has passed no
 // guard yet.
 func (w *Worker) Plan(scope Scope, live diff.TokensLive) diff.Plan {
-	return diff.Make(diff.Input{
+	return planner.Make(planner.Input{
 		State: desired.State{Commit: scope.Commit, Tokens: scope.Tokens}, Live: diff.Live{Tokens: live}, Part: scope.Part,
 		Now: w.Now(), NameSuffix: w.NameSuffix, Creates: w.CreatesTokens,
 	})
 }
 
 // Unkept returns the updates that the platform did not keep, as fingerprints: the
-// NonConvergentTokens of [diff.Facts]. Whoever wants them tried again leaves
+// NonConvergentTokens of [guard.Facts]. Whoever wants them tried again leaves
 // them out there.
 func (w *Worker) Unkept() map[edge.TokenID]string { return maps.Clone(w.unkept) }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -39,10 +40,10 @@ type Accounts struct {
 // account is what was read of one. Who reads the platform holds its turn; its mutex
 // is held for moments.
 type account struct {
-	turn chan struct{} // holds a value while nobody has it
+	turn chan struct{} // holds a value while no one has it
 
 	mu      sync.Mutex
-	taken   time.Time // when somebody took the turn; zero while nobody has it
+	taken   time.Time // when someone took the turn; zero while no one has it
 	listed  []edge.Ruleset
 	at      time.Time // when the list was asked for; zero for never
 	managed map[edge.RulesetID]edge.Ruleset
@@ -79,7 +80,7 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 		return live, at, nil
 	}
 	for _, ref := range deployed(of) {
-		found, err := diff.FindRuleset(ref, listed)
+		found, err := deployment.FindRuleset(ref, listed)
 		if err != nil {
 			continue // the plan says so for each zone
 		}
@@ -136,7 +137,7 @@ func (a *Accounts) Last(of desired.Account) (diff.AccountLive, bool) {
 		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{},
 	}
 	for _, ref := range deployed(of) {
-		if found, err := diff.FindRuleset(ref, known.listed); err == nil {
+		if found, err := deployment.FindRuleset(ref, known.listed); err == nil {
 			full, ok := known.managed[found.ID]
 			if !ok {
 				return diff.AccountLive{}, false

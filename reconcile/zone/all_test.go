@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
@@ -96,7 +97,7 @@ func TestManagedRulesetThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.wantCalls(f.calls(), "list", "managed core", "read 1")
-	if plan := diff.Make(diff.Input{State: state, Live: all.Live}); plan.Summary.Unknown != 1 || len(plan.Changes) != 0 {
+	if plan := planner.Make(planner.Input{State: state, Live: all.Live}); plan.Summary.Unknown != 1 || len(plan.Changes) != 0 {
 		t.Errorf("summary %+v", plan.Summary)
 	}
 }
@@ -120,7 +121,7 @@ func TestFailureIsOfItsZone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan := diff.Make(diff.Input{State: state, Live: all.Live})
+			plan := planner.Make(planner.Input{State: state, Live: all.Live})
 			if p := plan.Problems; len(plan.Changes) != 2 || len(p) != 1 || p[0].State != c.state || p[0].ZoneID != mem.FleetZone(2) {
 				t.Errorf("%d changes, problems %+v", len(plan.Changes), p)
 			}

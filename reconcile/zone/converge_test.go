@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -120,7 +121,7 @@ func TestWorkConverges(t *testing.T) {
 			switch all := slices.ContainsFunc(first.results, func(r reconcile.Result) bool { return r.Outcome != converged }); {
 			case !all && !first.plan.Attention() && len(again.plan.Changes) == 0 && !again.plan.Attention():
 			case len(first.results) == 1 && first.results[0].Outcome == reconcile.NonConvergent && merging &&
-				unsayable(live, first.results[0].Change.Request.Body) && slices.Equal(refusals(again.plan), []string{"non_convergent"}):
+				unsayable(live, first.results[0].Change.Operation.(diff.DeploymentUpdate).Body) && slices.Equal(refusals(again.plan), []string{"non_convergent"}):
 				return
 			default:
 				rt.Fatalf("under %v: %v, then %v, refused %v, problems %+v", quirks, outcomes(first), again.plan.Changes, refusals(again.plan), again.plan.Problems)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -61,7 +63,7 @@ func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 	f.recorder = edge.Record(f.tamper)
 	f.Worker = &Worker{
 		Reader: f.recorder, Writer: f.recorder, Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
-		Indexes: &diff.Indexes{}, Now: f.clock.Now,
+		Indexes: &deployment.Indexes{}, Now: f.clock.Now,
 	}
 	return f
 }
@@ -82,7 +84,7 @@ func (f *fixture) plan(ctx context.Context, t Task) (Sight, diff.Plan) {
 	if err != nil {
 		f.t.Fatalf("%v", err)
 	}
-	return s, diff.Guard(f.Plan(t, s), diff.Facts{NonConvergent: f.gate.unkept})
+	return s, guard.Check(f.Plan(t, s), guard.Facts{NonConvergent: f.gate.unkept})
 }
 
 // done is what became of a zone.
@@ -201,7 +203,7 @@ func outcomes(d done) (list []string) {
 func refusals(p diff.Plan) (guards []string) {
 	for _, c := range p.Changes {
 		if c.Refused != nil {
-			guards = append(guards, c.Refused.Guard)
+			guards = append(guards, string(c.Refused.Guard))
 		}
 	}
 	return guards

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -92,7 +93,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 			return result
 		}
 		interfered := v.interfered(c, answer, unknown)
-		concurrent = concurrent || interfered || answer != nil && answer.Version != next(c.Target.Version)
+		concurrent = concurrent || interfered || answer != nil && answer.Version != next(c.Target().Version)
 		result.Concurrent = concurrent
 		left, proved := v.replan(c)
 		switch {
@@ -119,14 +120,14 @@ func (v *visit) interfered(c diff.Change, answer *edge.Ruleset, unknown bool) bo
 	case answer != nil:
 		return now != answer.Version
 	case unknown:
-		return now != c.Target.Version && now != next(c.Target.Version)
+		return now != c.Target().Version && now != next(c.Target().Version)
 	default:
-		return now != next(c.Target.Version)
+		return now != next(c.Target().Version)
 	}
 }
 
 // notKept is the result of a write after which something is left to change. It is
-// remembered, so that it is not sent again at once, unless somebody else may be the
+// remembered, so that it is not sent again at once, unless someone else may be the
 // reason.
 func (v *visit) notKept(ctx context.Context, result reconcile.Result, left diff.Change, interfered bool) reconcile.Result {
 	if interfered {
@@ -150,7 +151,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 	}
 	c := result.Change
 	result.Version = v.sight.EntryPoint.Value.Version
-	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target.Owned, Version: result.Version}}); err != nil {
+	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target().Owned, Version: result.Version}}); err != nil {
 		result.Outcome, result.Err = reconcile.Failed, err
 	}
 	return result
@@ -171,7 +172,7 @@ func (v *visit) read(ctx context.Context) error {
 // change that is to be made now or, where there is none, the result that says
 // why: there is nothing left to change, or something stands in the way.
 func (v *visit) replan(c diff.Change) (diff.Change, *reconcile.Result) {
-	plan := diff.Guard(v.Plan(v.Task, v.sight), diff.Facts{})
+	plan := guard.Check(v.Plan(v.Task, v.sight), guard.Facts{})
 	for _, now := range plan.Changes {
 		switch {
 		case now.Deployment != c.Deployment:

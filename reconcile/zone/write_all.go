@@ -18,7 +18,7 @@ import (
 func ByZone(p diff.Plan) (zones []diff.Plan) {
 	index := map[edge.ZoneID]int{}
 	for _, c := range p.Changes {
-		if !c.Applies() || c.Kind != diff.KindDeployment {
+		if !c.Applies() || c.Kind() != diff.KindDeployment {
 			continue
 		}
 		i, ok := index[c.ZoneID]

@@ -346,7 +346,7 @@ func TestGateIsAskedFirst(t *testing.T) {
 		outcome reconcile.Outcome
 	}{
 		"it agrees":                 {nil, nil, converged},
-		"it refuses":                {&diff.Refusal{Guard: "hold", Reason: "INC-1"}, nil, notStarted},
+		"it refuses":                {&diff.Refusal{Guard: diff.GuardHold, Reason: "INC-1"}, nil, notStarted},
 		"it fails":                  {nil, errAway, failedNow},
 		"a newer commit changes it": {nil, reconcile.ErrSuperseded, notStarted},
 	} {
@@ -354,8 +354,8 @@ func TestGateIsAskedFirst(t *testing.T) {
 			f := newFixture(t, 1)
 			asked := 0
 			f.gate.permit = func(planned, now diff.Change) (*diff.Refusal, error) {
-				if asked++; planned.Target.Version == now.Target.Version || len(f.calls()) != 1 {
-					t.Errorf("asked about versions %s and %s, after %v", planned.Target.Version, now.Target.Version, f.calls())
+				if asked++; planned.Target().Version == now.Target().Version || len(f.calls()) != 1 {
+					t.Errorf("asked about versions %s and %s, after %v", planned.Target().Version, now.Target().Version, f.calls())
 				}
 				return c.refusal, c.err
 			}

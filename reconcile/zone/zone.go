@@ -5,7 +5,7 @@
 //
 //	sight, err := worker.Read(ctx, task)      // the account's rulesets, the entry point
 //	plan := worker.Plan(task, sight)          // pure
-//	plan = diff.Guard(plan, facts)            // what may be sent is not decided here
+//	plan = guard.Check(plan, facts)            // what may be sent is not decided here
 //	results, sight := worker.Apply(ctx, task, sight, plan)
 //
 // What comes in is a [Task]: one zone as it is declared, and what of it is owned. What
@@ -22,6 +22,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -36,7 +38,7 @@ type Task struct {
 	Applied diff.Applied
 	// Memory spares planning where nothing differs from the last time; nil spares
 	// nothing.
-	Memory *diff.Memory
+	Memory *deployment.Memory
 	// Planned plans the zone in the place of State; nil plans what State declares.
 	Planned func(Sight) diff.Plan
 	// ListAge is how old the account's list of rulesets may be; a list that changes
@@ -78,7 +80,7 @@ type Worker struct {
 	Writer   edge.Writer
 	Accounts *Accounts
 	Gate     Gate
-	Indexes  *diff.Indexes
+	Indexes  *deployment.Indexes
 	Now      func() time.Time
 }
 
@@ -107,7 +109,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	}
 	if s.Account.Listed.Err != nil {
 		s.EntryPoint.Err, s.At = s.Account.Listed.Err, w.Now()
-		return s, nil
+		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
 	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().ID)
 	if err != nil && ctx.Err() != nil {
@@ -143,11 +145,11 @@ func (w *Worker) Refresh(ctx context.Context, t Task, s *Sight, plan diff.Plan) 
 func (w *Worker) Plan(t Task, s Sight) diff.Plan { return Plan(t, s, w.Indexes) }
 
 // Plan is the plan of one zone from what was seen of it; nil indexes anew.
-func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
+func Plan(t Task, s Sight, indexes *deployment.Indexes) diff.Plan {
 	if t.Planned != nil {
 		return t.Planned(s)
 	}
-	return diff.Make(diff.Input{
+	return planner.Make(planner.Input{
 		State: t.State, Applied: t.Applied, Memory: t.Memory, Indexes: indexes, Part: true, Undigested: true,
 		Live: diff.Live{
 			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
@@ -165,7 +167,7 @@ func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (re
 	v := &visit{Worker: w, Task: t, sight: s}
 	rejected := false
 	for _, c := range plan.Changes {
-		if !c.Applies() || c.Kind != diff.KindDeployment {
+		if !c.Applies() || c.Kind() != diff.KindDeployment {
 			continue
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}

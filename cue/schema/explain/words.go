@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
 	"cuelang.org/go/cue/errors"
 
 	"github.com/seawall-dev/seawall/edge/nearest"
@@ -52,35 +54,50 @@ func inWords(err error, v, schema cue.Value) (message, hint string) {
 	if words, ok := ownWords(schema); ok && v.Validate(cue.Concrete(true)) == nil {
 		return said(words, v)
 	}
-	var unfit, conflict, want []string
+	var best verdictOn
 	for _, e := range errors.Errors(err) {
-		format, args := e.Msg()
-		switch {
-		case format == "%s" && len(args) == 1:
-			return said(fmt.Sprint(args[0]), v)
-		case strings.HasPrefix(format, "incomplete value"):
-			return "has no value yet, only " + short(fmt.Sprint(v)), "give it a concrete value"
-		case strings.HasPrefix(format, "invalid value") && len(args) >= 2:
-			words, hint := bound(fmt.Sprint(args[1]), v)
-			if hint != "" {
-				return words, hint
-			}
-			unfit = append(unfit, words)
-		case strings.HasPrefix(format, "conflicting values") && strings.Contains(format, "mismatched") && len(args) == 4:
-			want = append(want, otherKind(v, fmt.Sprint(args[2]), fmt.Sprint(args[3])))
-		case strings.HasPrefix(format, "conflicting values"):
-			conflict = append(conflict, "is not allowed here")
+		found := judge(e, v)
+		if found.final {
+			return found.message, found.hint
+		}
+		if found.rank > best.rank {
+			best = found
 		}
 	}
-	for _, found := range [][]string{unfit, want, conflict} {
-		if len(found) > 0 {
-			return verdict(v, found[0]), ""
-		}
-	}
-	if !v.IsConcrete() && v.Validate() == nil {
+	switch {
+	case best.rank > 0:
+		return verdict(v, best.message), ""
+	case !v.IsConcrete() && v.Validate() == nil:
 		return "has no value yet, only " + short(fmt.Sprint(v)), "give it a concrete value"
 	}
 	return verdict(v, "does not fit here"), ""
+}
+
+// verdictOn is what one of CUE's errors says of a value. Of several the one of
+// the highest rank counts, unless one is final.
+type verdictOn struct {
+	message, hint string
+	final         bool
+	rank          int // 0: nothing
+}
+
+func judge(e errors.Error, v cue.Value) verdictOn {
+	format, args := e.Msg()
+	switch {
+	case format == "%s" && len(args) == 1:
+		message, hint := said(fmt.Sprint(args[0]), v)
+		return verdictOn{message: message, hint: hint, final: true}
+	case strings.HasPrefix(format, "incomplete value"):
+		return verdictOn{message: "has no value yet, only " + short(fmt.Sprint(v)), hint: "give it a concrete value", final: true}
+	case strings.HasPrefix(format, "invalid value") && len(args) >= 2:
+		words, hint := bound(fmt.Sprint(args[1]), v)
+		return verdictOn{message: words, hint: hint, final: hint != "", rank: 3}
+	case strings.HasPrefix(format, "conflicting values") && strings.Contains(format, "mismatched") && len(args) == 4:
+		return verdictOn{message: otherKind(v, fmt.Sprint(args[2]), fmt.Sprint(args[3])), rank: 2}
+	case strings.HasPrefix(format, "conflicting values"):
+		return verdictOn{message: "is not allowed here", rank: 1}
+	}
+	return verdictOn{}
 }
 
 // ownWords returns what a disjunction of the schema says when nothing of it
@@ -176,11 +193,27 @@ func boundWords(v cue.Value) (string, bool) {
 func otherKind(v cue.Value, kinds ...string) string {
 	own := strings.TrimPrefix(strings.TrimPrefix(kindName(v), "a "), "an ")
 	for _, kind := range kinds {
+		if kind == "int" && strings.ContainsAny(numeral(v), "eE") && !strings.HasPrefix(numeral(v), "0x") {
+			return "has an exponent; want a whole number, written with digits only"
+		}
 		if kind != own && kind != v.IncompleteKind().String() {
 			return "is " + kindName(v) + "; want " + article(kind)
 		}
 	}
 	return "is not allowed here"
+}
+
+// numeral is a number as it stands in a file; empty for what is no number there. CUE
+// itself prints 1e999999 as 1.0.
+func numeral(v cue.Value) string {
+	source := v.Source()
+	if field, ok := source.(*ast.Field); ok {
+		source = field.Value
+	}
+	if literal, ok := source.(*ast.BasicLit); ok && (literal.Kind == token.INT || literal.Kind == token.FLOAT) {
+		return literal.Value
+	}
+	return ""
 }
 
 func kindName(v cue.Value) string { return article(v.IncompleteKind().String()) }
@@ -219,6 +252,9 @@ func verdict(v cue.Value, words string) string {
 // shown is the value as a person wrote it.
 func shown(v cue.Value) string {
 	v, _ = v.Default()
+	if literal := numeral(v); literal != "" {
+		return short(literal)
+	}
 	return short(fmt.Sprint(v))
 }
 

@@ -74,7 +74,7 @@ func NewCollector(at time.Time, suppressions []Suppression) *Collector {
 }
 
 // Add takes the notices of one call. What the notices say of their place is
-// not looked at.
+// not read.
 func (c *Collector) Add(notices []deprecation.Notice, seen Seen) {
 	for _, n := range notices {
 		g := c.group(n)

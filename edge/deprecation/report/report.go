@@ -1,4 +1,4 @@
-// Package report groups what was found to lean on the deprecation calendar, and
+// Package report groups what was found to use the deprecation calendar, and
 // writes it: for a person, for a pull request, and for the programs that read
 // SARIF and JUnit.
 //
@@ -32,12 +32,12 @@ type Report struct {
 	// Calendar is what was looked for.
 	Calendar    deprecation.Calendar
 	Corrections []deprecation.Correction // of the calendar, by a repository
-	Inputs      []Input                  // what was looked at
+	Inputs      []Input                  // what was read
 	Expired     []Suppression            // that would have suppressed something
 	Unused      []Suppression
 }
 
-// Group is one rule and who leans on it. A rule has a second group where some
+// Group is one rule and who uses it. A rule has a second group where some
 // of its forms have a date of their own, and where some calls are merely affected.
 type Group struct {
 	// Notice says how the rule stands; it has no place, detail or rewrite.
@@ -68,7 +68,7 @@ type Place struct {
 	Suppressed *Suppression // nil: it counts
 }
 
-// Input is something that was looked at.
+// Input is something that was read.
 type Input struct {
 	Name    string `json:"name"`
 	Format  string `json:"format,omitempty"` // empty for a folder

@@ -122,7 +122,7 @@ func (t *textWriter) orphans(s Schedule) {
 	t.corrections(rest)
 }
 
-// entryJSON is a notice about nobody, with what the rule is about.
+// entryJSON is a notice about no one, with what the rule is about.
 type entryJSON struct {
 	deprecation.Notice
 	Endpoints   []deprecation.Endpoint   `json:"endpoints"`

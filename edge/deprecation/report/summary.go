@@ -7,7 +7,7 @@ import (
 
 // Counts are the numbers of a report.
 type Counts struct {
-	Rules       int `json:"rules"` // that something counts for leans on
+	Rules       int `json:"rules"` // that something counts for uses
 	Calls       int `json:"calls"` // those, information apart
 	Info        int `json:"info"`
 	Suppressed  int `json:"suppressed"`

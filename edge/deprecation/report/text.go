@@ -97,7 +97,7 @@ func (t *textWriter) cluster(c cluster) {
 	}
 }
 
-// at is "file:1,7" with who leans on it, as a person looks for it.
+// at is "file:1,7" with who uses it, as a person looks for it.
 func (p Place) at() string {
 	at := printable(p.Where.File)
 	for i, line := range p.Lines {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -18,7 +19,8 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	// Confidential says that the body may hold a secret: no error quotes it.
+	// Confidential says that the body may hold a new secret: no error quotes it. Of what
+	// the platform says is wrong, codes are left, and where in the request it is.
 	Confidential bool
 }
 
@@ -107,10 +109,27 @@ func (r Response) failure() error {
 	err := DecodeError(r.Call, r.Status, r.Header, r.Body)
 	var e *edge.Error
 	if r.Confidential && errors.As(err, &e) {
-		e.Body = ""
+		e.Body, e.Details = "", unquoted(e.Details)
 	}
 	return err
 }
+
+// notQuoted stands for what the platform said of the request.
+const notQuoted = "the text of the answer is not shown, because it may contain the new secret"
+
+// unquoted leaves the codes of details, and the beginning of each pointer that is made of
+// our own words.
+func unquoted(details []edge.ErrorDetail) (kept []edge.ErrorDetail) {
+	for _, d := range details {
+		kept = append(kept, edge.ErrorDetail{
+			Code: d.Code, Message: notQuoted, Pointer: ownPointer.FindString(d.Pointer), Chain: unquoted(d.Chain),
+		})
+	}
+	return kept
+}
+
+// ownPointer is a JSON pointer into the body of a creation, or how one begins.
+var ownPointer = regexp.MustCompile(`^(/(name|policies|permission_groups|resources|effect|id|condition|request[._]ip|in|not_in|not_before|expires_on|[0-9]{1,3})\b)+`)
 
 func (r Response) unreadable(reason string) error {
 	if r.Status >= 300 || len(r.Body) == 0 || r.Confidential {

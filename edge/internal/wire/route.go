@@ -12,13 +12,25 @@ import (
 // Call names a call of the contract.
 type Call string
 
-// The calls, named like the methods of [edge.Platform] and [edge.TokenPlatform].
+// The calls, named like the methods of [edge.ExtendedPlatform] and
+// [edge.TokenPlatform].
 const (
 	AccountRulesets Call = "AccountRulesets"
 	AccountRuleset  Call = "AccountRuleset"
 	EntryPoint      Call = "EntryPoint"
 	UpdateRule      Call = "UpdateRule"
 	CreateToken     Call = "CreateToken"
+
+	ZoneRulesets          Call = "ZoneRulesets"
+	ZoneRuleset           Call = "ZoneRuleset"
+	AccountRulesetVersion Call = "AccountRulesetVersion"
+	ZoneRulesetVersion    Call = "ZoneRulesetVersion"
+	CreateEntryPoint      Call = "CreateEntryPoint"
+	AddRule               Call = "AddRule"
+	DeleteRule            Call = "DeleteRule"
+	Zones                 Call = "Zones"
+	Zone                  Call = "Zone"
+	Accounts              Call = "Accounts"
 
 	UserTokens       Call = "UserTokens"
 	UserToken        Call = "UserToken"
@@ -56,6 +68,16 @@ var Extended = slices.Concat(Patterns, []Pattern{
 	{UpdateToken, http.MethodPut, edge.TokensPath() + "/{token_id}"},
 	{DeleteToken, http.MethodDelete, edge.TokensPath() + "/{token_id}"},
 	{RollToken, http.MethodPut, edge.TokensPath() + "/{token_id}/value"},
+	{ZoneRulesets, http.MethodGet, edge.ZoneRulesetsPath("{zone_id}")},
+	{CreateEntryPoint, http.MethodPost, edge.ZoneRulesetsPath("{zone_id}")},
+	{ZoneRuleset, http.MethodGet, edge.ZoneRulesetPath("{zone_id}", "{ruleset_id}")},
+	{AddRule, http.MethodPost, edge.RulesPath("{zone_id}", "{ruleset_id}")},
+	{DeleteRule, http.MethodDelete, edge.RulePath("{zone_id}", "{ruleset_id}", "{rule_id}")},
+	{AccountRulesetVersion, http.MethodGet, edge.AccountRulesetPath("{account_id}", "{ruleset_id}") + "/versions/{version}"},
+	{ZoneRulesetVersion, http.MethodGet, edge.ZoneRulesetPath("{zone_id}", "{ruleset_id}") + "/versions/{version}"},
+	{Zones, http.MethodGet, edge.ZonesPath()},
+	{Zone, http.MethodGet, edge.ZonePath("{zone_id}")},
+	{Accounts, http.MethodGet, edge.AccountsPath()},
 })
 
 // String is method and path template, "PATCH /zones/{zone_id}/…".
@@ -65,16 +87,19 @@ func (p Pattern) String() string { return p.Method + " " + p.Path }
 // have are empty.
 type Route struct {
 	Call    Call
+	Pattern string // method and path template of the call
 	Account edge.AccountID
 	Zone    edge.ZoneID
 	Ruleset edge.RulesetID
 	Rule    edge.RuleID
 	Token   edge.TokenID
-	Record  string // of the patterns that a platform has beside the contract's
+	Version string
+	Phase   edge.Phase // of the patterns that a platform has beside the contract's, and so is Record
+	Record  string
 }
 
-// Match finds the call a request is for among those a platform offers, which
-// are [Patterns] or [Extended]. The path is relative to the base address,
+// Match finds the call a request is for among those a platform offers, such as
+// [Patterns] or [Extended]. The path is relative to the base address,
 // without a query. What is no call is an [*edge.Error]: 405 for a known path
 // with another method, else 404 with [edge.CodeNoRoute].
 func Match(offered []Pattern, method, path string) (Route, error) {
@@ -86,7 +111,7 @@ func Match(offered []Pattern, method, path string) (Route, error) {
 		}
 		known = true
 		if p.Method == method {
-			return newRoute(p.Call, params), nil
+			return newRoute(p, params), nil
 		}
 	}
 	if known {
@@ -102,14 +127,17 @@ func noRoute(method, path string, status int, message string) *edge.Error {
 	}
 }
 
-func newRoute(call Call, params map[string]string) Route {
+func newRoute(p Pattern, params map[string]string) Route {
 	return Route{
-		Call:    call,
+		Call:    p.Call,
+		Pattern: p.String(),
 		Account: edge.AccountID(params["account_id"]),
 		Zone:    edge.ZoneID(params["zone_id"]),
 		Ruleset: edge.RulesetID(params["ruleset_id"]),
 		Rule:    edge.RuleID(params["rule_id"]),
 		Token:   edge.TokenID(unescaped(params["token_id"])),
+		Version: unescaped(params["version"]),
+		Phase:   edge.Phase(params["phase"]),
 		Record:  params["record_id"],
 	}
 }

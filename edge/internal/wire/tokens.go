@@ -102,6 +102,7 @@ func (d Dialect) DecodeCreated(r Response) (edge.CreatedToken, error) {
 	r.Confidential = true
 	var members map[string]json.RawMessage
 	if _, err := r.Decode(&members); err != nil {
+		rememberSecrets(r.Body)
 		return edge.CreatedToken{}, err
 	}
 	id, value := text(members["id"]), text(members["value"])
@@ -112,7 +113,7 @@ func (d Dialect) DecodeCreated(r Response) (edge.CreatedToken, error) {
 	delete(members, "value")
 	record, err := json.Marshal(members)
 	if err != nil {
-		return created, nil
+		return created, nil //nolint:nilerr // the token was created: id and value are what counts
 	}
 	var token edge.Token
 	if json.Unmarshal(d.Translate(record), &token) == nil {
@@ -120,6 +121,21 @@ func (d Dialect) DecodeCreated(r Response) (edge.CreatedToken, error) {
 	}
 	return created, nil
 }
+
+// secretForm finds what may be the secret of a token in an answer that is cut short, or
+// says that it is a failure.
+var secretForm = regexp.MustCompile(`"(?:value|result)"\s*:\s*"([^"\\]{20,200})`)
+
+// rememberSecrets has what may be a new secret redacted from now on, though it is lost: the
+// platform may repeat it in another answer.
+func rememberSecrets(body []byte) {
+	for _, found := range secretForm.FindAllSubmatch(body, mostSecrets) {
+		_ = edge.NewSecret(string(found[1]))
+	}
+}
+
+// mostSecrets bounds how many an answer may have remembered.
+const mostSecrets = 4
 
 // text is a JSON string, empty for anything else.
 func text(raw json.RawMessage) string {

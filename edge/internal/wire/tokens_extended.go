@@ -101,6 +101,7 @@ func DecodeSecret(r Response) (edge.Secret, error) {
 	r.Confidential = true
 	var raw json.RawMessage
 	if _, err := r.Decode(&raw); err != nil {
+		rememberSecrets(r.Body)
 		return edge.Secret{}, err
 	}
 	if value := text(raw); strings.TrimSpace(value) != "" {

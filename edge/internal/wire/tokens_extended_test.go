@@ -144,7 +144,7 @@ func TestMatchExtended(t *testing.T) {
 		{"DELETE", edge.TokenPath("a"), Route{Call: DeleteToken, Token: "a"}},
 		{"PUT", edge.TokenValuePath("a"), Route{Call: RollToken, Token: "a"}},
 	} {
-		if got, err := Match(Extended, c.method, c.path); err != nil || got != c.want {
+		if got, err := Match(Extended, c.method, c.path); err != nil || got.Pattern == "" || withoutPattern(got) != c.want {
 			t.Errorf("%s %s: got %+v, %v", c.method, c.path, got, err)
 		}
 		if _, err := Match(Patterns, c.method, c.path); !errors.Is(err, edge.ErrNotOffered) || errors.Is(err, edge.ErrNotFound) {

@@ -17,6 +17,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -40,6 +41,7 @@ type Info struct {
 	TotalCount *int     `json:"total_count,omitempty"`
 	TotalPages *int     `json:"total_pages,omitempty"`
 	Cursors    *Cursors `json:"cursors,omitempty"`
+	Cursor     string   `json:"cursor,omitempty"` // of the next page, where the vendor's own SDK looks for it
 }
 
 // Cursors point at neighbouring pages; an empty After means the last page.
@@ -64,10 +66,13 @@ type Source struct {
 
 // After returns the cursor of the next page, empty on the last one.
 func (e Envelope) After() string {
-	if e.Info == nil || e.Info.Cursors == nil {
+	switch {
+	case e.Info == nil:
 		return ""
+	case e.Info.Cursors == nil:
+		return e.Info.Cursor
 	}
-	return e.Info.Cursors.After
+	return cmp.Or(e.Info.Cursors.After, e.Info.Cursor)
 }
 
 // Bytes encodes the envelope.

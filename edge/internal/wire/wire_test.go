@@ -150,6 +150,11 @@ func TestDecodeBody(t *testing.T) {
 	}
 }
 
+func withoutPattern(r Route) Route {
+	r.Pattern = ""
+	return r
+}
+
 func TestMatch(t *testing.T) {
 	id := strings.Repeat("0123456789abcdef", 2)
 	for _, c := range []struct {
@@ -163,12 +168,12 @@ func TestMatch(t *testing.T) {
 		{"POST", edge.TokensPath(), Route{Call: CreateToken}},
 	} {
 		for _, offered := range [][]Pattern{Patterns, Extended} {
-			if got, err := Match(offered, c.method, c.path); err != nil || got != c.want {
+			if got, err := Match(offered, c.method, c.path); err != nil || got.Pattern == "" || withoutPattern(got) != c.want {
 				t.Errorf("%s %s: got %+v, %v", c.method, c.path, got, err)
 			}
 		}
 	}
-	for _, path := range []string{"", "/", "/zones", "/accounts//rulesets", "/accounts/a/rulesets/", "/zones/z/rulesets/phases/other/entrypoint"} {
+	for _, path := range []string{"", "/", "/zones/", "/accounts//rulesets", "/accounts/a/rulesets/", "/zones/z/rulesets/phases/other/entrypoint"} {
 		if _, err := Match(Extended, "GET", path); !errors.Is(err, edge.ErrNotOffered) || errors.Is(err, edge.ErrNotFound) {
 			t.Errorf("%q: got %v", path, err)
 		}

@@ -26,6 +26,23 @@ func (g gitea) handler() http.Handler {
 	mux.HandleFunc("POST "+at+"/issues/{number}/comments", g.pull(g.create(checkBlank, g.comment)))
 	mux.HandleFunc("PATCH "+at+"/issues/comments/{id}", g.edit(checkBlank, g.comment))
 	mux.HandleFunc("POST "+at+"/statuses/{commit}", g.setStatus)
+	mux.HandleFunc("GET /api/v1/users/{name}", func(w http.ResponseWriter, r *http.Request) {
+		if name := r.PathValue("name"); g.known(name) {
+			reply(w, 200, g.user(name))
+			return
+		}
+		g.refuse(w, http.StatusNotFound, "user redirect does not exist")
+	})
+	mux.HandleFunc("GET "+at, func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, 200, g.shape("repository").with("private", g.private))
+	})
+	mux.HandleFunc("GET "+at+"/collaborators/{name}/permission", g.guarded(func(w http.ResponseWriter, r *http.Request) {
+		name, level := r.PathValue("name"), "read"
+		if g.mayWrite(name) {
+			level = "write"
+		}
+		reply(w, 200, g.shape("permission").with("permission", level).with("user.login", name).with("user.username", name).with("user.id", g.accounts.id(name)))
+	}))
 	mux.HandleFunc("/", g.nothing)
 	return mux
 }
@@ -44,6 +61,11 @@ func (g gitea) pullRequest(p *Pull) object {
 	if p.Fork {
 		o.with("head.repo_id", 4711)
 	}
+	labels := []object{}
+	for _, name := range p.Labels {
+		labels = append(labels, object{"id": 1, "name": name, "color": "00aabb", "exclusive": false})
+	}
+	o.with("labels", labels)
 	return o
 }
 

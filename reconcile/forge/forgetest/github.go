@@ -30,6 +30,23 @@ func (g github) handler() http.Handler {
 	mux.HandleFunc("POST "+at+"/issues/{number}/comments", g.pull(g.create(checkGitHubBody, g.comment)))
 	mux.HandleFunc("PATCH "+at+"/issues/comments/{id}", g.edit(checkGitHubBody, g.comment))
 	mux.HandleFunc("POST "+at+"/statuses/{commit}", g.setStatus)
+	mux.HandleFunc("GET /api/v3/users/{name}", func(w http.ResponseWriter, r *http.Request) {
+		if name := r.PathValue("name"); g.known(name) {
+			reply(w, 200, g.user(name))
+			return
+		}
+		g.refuse(w, http.StatusNotFound, "Not Found")
+	})
+	mux.HandleFunc("GET "+at, func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, 200, g.shape("repository").with("private", g.private))
+	})
+	mux.HandleFunc("GET "+at+"/collaborators/{name}/permission", g.guarded(func(w http.ResponseWriter, r *http.Request) {
+		name, level := r.PathValue("name"), "read"
+		if g.mayWrite(name) {
+			level = "write"
+		}
+		reply(w, 200, g.shape("permission").with("permission", level).with("user", g.user(name)))
+	}))
 	mux.HandleFunc("/", g.nothing)
 	return mux
 }
@@ -48,6 +65,14 @@ func (g github) pullRequest(p *Pull) object {
 	if p.Fork {
 		o.with("head.repo.id", 4711)
 	}
+	if p.State == "merged" {
+		o.with("merged_at", stamp(g.now))
+	}
+	labels := []object{}
+	for _, name := range p.Labels {
+		labels = append(labels, object{"id": 208045946, "name": name, "color": "f29513", "default": false})
+	}
+	o.with("labels", labels)
 	return o
 }
 

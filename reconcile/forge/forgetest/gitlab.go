@@ -37,6 +37,28 @@ func (g gitlab) handler() http.Handler {
 		reply(w, 200, g.shape("branch").with("name", name).with("commit.id", g.git.branch(name)))
 	})
 	handle("POST", "/statuses/{commit}", g.setStatus)
+	mux.HandleFunc("GET /api/v4/users", func(w http.ResponseWriter, r *http.Request) {
+		list := []object{}
+		if name := r.URL.Query().Get("username"); g.known(name) {
+			list = append(list, g.user(name))
+		}
+		reply(w, 200, list)
+	})
+	handle("GET", "", func(w http.ResponseWriter, _ *http.Request) {
+		visibility := "public"
+		if g.private {
+			visibility = "private"
+		}
+		reply(w, 200, g.shape("project").with("visibility", visibility))
+	})
+	handle("GET", "/members/all/{id}", g.guarded(func(w http.ResponseWriter, r *http.Request) {
+		name := g.accounts.name(number(r.PathValue("id")))
+		if !g.mayWrite(name) {
+			g.refuse(w, http.StatusNotFound, "404 Not found")
+			return
+		}
+		reply(w, 200, g.shape("member").with("id", g.accounts.id(name)).with("username", name))
+	}))
 	mux.HandleFunc("/", g.nothing)
 	return mux
 }
@@ -69,6 +91,7 @@ func (g gitlab) pullRequest(p *Pull) object {
 	if p.Fork {
 		o.with("source_project_id", 4711)
 	}
+	o.with("labels", append([]string{}, p.Labels...))
 	return o
 }
 

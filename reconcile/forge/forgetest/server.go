@@ -14,7 +14,6 @@ package forgetest
 import (
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -47,6 +46,9 @@ type Server struct {
 	requests []string
 	commands []string
 	accounts accounts
+
+	readers, missing   []string // accounts that may not write, and names of none
+	secretive, private bool
 }
 
 // Pull is a pull request. Head is read from the repository where it is empty.
@@ -58,6 +60,7 @@ type Pull struct {
 	Head   string
 	Fork   bool
 	State  string // open, also when empty; closed, merged
+	Labels []string
 
 	versions []version
 }
@@ -175,19 +178,6 @@ func (s *Server) tick() time.Time {
 		s.now = now
 	}
 	return s.now
-}
-
-// accounts are the names of all accounts that were spoken of.
-type accounts []string
-
-// id is the id of an account, the same for the same name.
-func (a *accounts) id(name string) int64 {
-	i := slices.Index(*a, name)
-	if i < 0 {
-		i = len(*a)
-		*a = append(*a, name)
-	}
-	return int64(1000 + i)
 }
 
 func (s *Server) find(number int) *Pull {

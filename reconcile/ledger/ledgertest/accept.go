@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // acceptSteps are about [reconcile.Records.AcceptCommit] but for zones that are gone.
 func acceptSteps() []step {
-	size := diff.Size{Zones: 3, Deployments: 4, Tokens: 5}
+	size := guard.Size{Zones: 3, Deployments: 4, Tokens: 5}
 	accept := func(all ...reconcile.Acceptance) func(context.Context, Store) error {
 		return func(ctx context.Context, s Store) (err error) {
 			for _, a := range all {
@@ -121,7 +122,7 @@ func testStates(t *testing.T, open func(t *testing.T) Fixture) {
 			f := open(t)
 			must(t, f.Store.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c1", State: test.now}))
 			if test.then != "" {
-				must(t, f.Store.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: test.then, Size: diff.Size{Zones: 1}}))
+				must(t, f.Store.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: test.then, Size: guard.Size{Zones: 1}}))
 			}
 			if f.Reopen != nil {
 				f = f.Reopen(t)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -50,7 +51,7 @@ func draw(t *rapid.T, name string) func(context.Context, Store) error {
 	switch name {
 	case "accept":
 		a := reconcile.Acceptance{
-			Commit: d.of("commit", "c1", "c2"), Size: diff.Size{Zones: d.number()}, Gone: d.zones(),
+			Commit: d.of("commit", "c1", "c2"), Size: guard.Size{Zones: d.number()}, Gone: d.zones(),
 			Approvals: d.approvals(), Rollout: d.rollout(),
 		}
 		if d.number() > 0 {
@@ -125,7 +126,7 @@ func (d drawing) settled() (all []diff.Settled) {
 
 func (d drawing) proofs() (all []reconcile.Proof) {
 	for range d.number() {
-		all = append(all, proof(d.zone(), d.of("fingerprint", "f1", "f2"), fmt.Sprint("p", d.number()), diff.Labels{"l": d.of("label", "1", "2")}))
+		all = append(all, proof(d.zone(), d.of("fingerprint", "f1", "f2"), fmt.Sprint("p", d.number()), guard.Labels{"l": d.of("label", "1", "2")}))
 	}
 	return all
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -152,7 +153,7 @@ var (
 	first, second = diff.DeploymentID{Zone: "z1", Ruleset: "r"}, diff.DeploymentID{Zone: "z2", Ruleset: "r"}
 	sibling       = diff.DeploymentID{Zone: "z1", Ruleset: "another"} // in the zone of first
 
-	gold, plain = diff.Labels{"tier": "gold", "": "ü \"<&\u2028"}, diff.Labels{}
+	gold, plain = guard.Labels{"tier": "gold", "": "ü \"<&\u2028"}, guard.Labels{}
 
 	nasty = []diff.Member{`overrides.categories["paranoia-level-3"].enabled`, `<&>'"\`, "ü\u2028\n", ""}
 
@@ -175,7 +176,7 @@ func said(digest, who string) reconcile.Approval {
 	return reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: who, Reason: "because", At: noon}
 }
 
-func proof(zone edge.ZoneID, fingerprint, commit string, labels diff.Labels) reconcile.Proof {
+func proof(zone edge.ZoneID, fingerprint, commit string, labels guard.Labels) reconcile.Proof {
 	return reconcile.Proof{Zone: zone, Fingerprint: fingerprint, Commit: commit, Labels: labels}
 }
 

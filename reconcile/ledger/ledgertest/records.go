@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // proveSteps are about [reconcile.Records.Prove].
 func proveSteps() []step {
-	one := func(fingerprint, commit string, labels diff.Labels) []reconcile.Proof {
+	one := func(fingerprint, commit string, labels guard.Labels) []reconcile.Proof {
 		return []reconcile.Proof{proof("z1", fingerprint, commit, labels)}
 	}
 	return []step{
@@ -168,7 +169,7 @@ func testEnded(t *testing.T, f Fixture) {
 // he likes.
 func testCopies(t *testing.T, f Fixture) {
 	ctx, s := t.Context(), f.Store
-	state, labels, members := []byte("state"), diff.Labels{"tier": "gold"}, []diff.Member{"a", "b"}
+	state, labels, members := []byte("state"), guard.Labels{"tier": "gold"}, []diff.Member{"a", "b"}
 	rollout := reconcile.Rollout{Commit: "c1", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{"z1": {Wave: 1}}}
 	approvals := []reconcile.Approval{said("d", "kim")}
 	must(t, s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", State: state, Rollout: &rollout, Approvals: approvals}))

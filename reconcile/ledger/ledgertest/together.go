@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -68,7 +69,7 @@ func testWhole(t *testing.T, f Fixture) {
 	for n := 1; n <= 60; n++ {
 		commit := strconv.Itoa(n)
 		must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{
-			Commit: commit, Size: diff.Size{Zones: n}, State: []byte(commit), Rollout: &reconcile.Rollout{Commit: commit, Wave: n},
+			Commit: commit, Size: guard.Size{Zones: n}, State: []byte(commit), Rollout: &reconcile.Rollout{Commit: commit, Wave: n},
 			Approvals: []reconcile.Approval{said(commit, "kim")}, Gone: []edge.ZoneID{zone(n - 1)},
 		}))
 		// The zone of the number is what only this commit has.

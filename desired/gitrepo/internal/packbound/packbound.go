@@ -8,11 +8,12 @@
 // plain object in its header, that of a difference at its beginning. A [Writer]
 // reads these as the pack passes by, and adds them up:
 //
-//	w := packbound.NewWriter(pack, packbound.Limits{ObjectBytes: 256 << 20, InflatedBytes: 16 << 30})
+//	w := packbound.NewWriter(pack, packbound.Limits{ObjectBytes: 256 << 20, InflatedBytes: 16 << 30}, nil)
 //	_, err := io.Copy(w, sent)
 //	err = errors.Join(err, w.Close()) // *Error when it was over a bound
 //
-// It inflates what is plain, within the bounds, and makes no difference whole.
+// It inflates what is plain, within the bounds, and makes no difference whole, but for
+// that of a commit on the way to its [Tip].
 package packbound
 
 import (
@@ -30,7 +31,11 @@ type Limits struct {
 	Objects       int64
 	ObjectBytes   int64 // of one object when it is whole
 	InflatedBytes int64 // of all objects when they are whole
+	DiskBytes     int64 // of the pack with its index
 }
+
+// indexBytes is what an index takes for one object: its name, checksum and place.
+const indexBytes = 20 + 4 + 4 + 8
 
 // Bound names what a pack was over.
 type Bound string
@@ -41,6 +46,7 @@ const (
 	Objects       Bound = "objects"
 	ObjectBytes   Bound = "object bytes"
 	InflatedBytes Bound = "inflated bytes"
+	DiskBytes     Bound = "bytes on disk"
 )
 
 // Error is a pack over a bound.
@@ -68,18 +74,19 @@ type Writer struct {
 	to      io.WriteCloser
 	limits  Limits
 	written int64
+	index   int64  // what the index will take, in bytes
 	head    []byte // the first bytes, until there are as many as a header has
 	held    []byte // the last bytes so far, at most as long as the trailer
 	scan    *io.PipeWriter
 	verdict chan error
 }
 
-// NewWriter bounds what is written to w.
-func NewWriter(w io.WriteCloser, limits Limits) *Writer {
+// NewWriter bounds what is written to w, and has the tip judged; nil: there is none.
+func NewWriter(w io.WriteCloser, limits Limits, tip *Tip) *Writer {
 	from, to := io.Pipe()
 	b := &Writer{to: w, limits: limits, scan: to, verdict: make(chan error, 1)}
 	go func() {
-		err := scan(from, limits)
+		err := scan(from, limits, newFinder(tip))
 		from.CloseWithError(err) // nil ends in io.ErrClosedPipe, for bytes after the last
 		b.verdict <- err
 	}()
@@ -88,8 +95,9 @@ func NewWriter(w io.WriteCloser, limits Limits) *Writer {
 
 // Write implements io.Writer.
 func (b *Writer) Write(p []byte) (int, error) {
-	if b.written += int64(len(p)); b.limits.PackBytes > 0 && b.written > b.limits.PackBytes {
-		return 0, &Error{PackBytes, b.limits.PackBytes, b.written}
+	b.written += int64(len(p))
+	if err := b.limits.sent(b.written, b.index); err != nil {
+		return 0, err
 	}
 	if _, err := b.scan.Write(p); err != nil {
 		return 0, err
@@ -101,7 +109,12 @@ func (b *Writer) Write(p []byte) (int, error) {
 		if len(b.head) < header {
 			return n, nil
 		}
-		if err := b.limits.count(binary.BigEndian.Uint32(b.head[8:])); err != nil {
+		objects := binary.BigEndian.Uint32(b.head[8:])
+		if err := b.limits.count(objects); err != nil {
+			return 0, err
+		}
+		b.index = int64(objects) * indexBytes
+		if err := b.limits.sent(b.written, b.index); err != nil {
 			return 0, err
 		}
 		p = b.head
@@ -115,6 +128,16 @@ func (b *Writer) Write(p []byte) (int, error) {
 func (l Limits) count(objects uint32) error {
 	if l.Objects > 0 && int64(objects) > l.Objects {
 		return &Error{Objects, l.Objects, int64(objects)}
+	}
+	return nil
+}
+
+func (l Limits) sent(pack, index int64) error {
+	if l.PackBytes > 0 && pack > l.PackBytes {
+		return &Error{PackBytes, l.PackBytes, pack}
+	}
+	if l.DiskBytes > 0 && pack+index > l.DiskBytes {
+		return &Error{DiskBytes, l.DiskBytes, pack + index}
 	}
 	return nil
 }
@@ -138,7 +161,7 @@ func (b *Writer) forward(p []byte) error {
 
 // Close implements io.Closer. The pack is whole, or was over a bound.
 func (b *Writer) Close() error {
-	b.scan.Close()
+	_ = b.scan.Close() // a pipe, whose end the scanner reads
 	err := <-b.verdict
 	if b.written == 0 {
 		err = nil // nothing was sent, which is for others to judge
@@ -157,7 +180,7 @@ func (b *Writer) Close() error {
 
 // scan reads a pack and ends with it, with what is wrong with it, or with the
 // bound that it is over.
-func scan(r io.Reader, limits Limits) error {
+func scan(r io.Reader, limits Limits, tip *finder) error {
 	s := packfile.NewScanner(r)
 	_, count, err := s.Header()
 	if err != nil {
@@ -166,7 +189,7 @@ func scan(r io.Reader, limits Limits) error {
 	if err := limits.count(count); err != nil {
 		return err
 	}
-	sum := tally{limits: limits}
+	sum := tally{limits: limits, tip: tip}
 	for range count {
 		if err := sum.next(s); err != nil {
 			return err
@@ -179,6 +202,7 @@ func scan(r io.Reader, limits Limits) error {
 // tally adds up what objects become.
 type tally struct {
 	limits Limits
+	tip    *finder
 	total  int64
 }
 
@@ -194,18 +218,37 @@ func (t *tally) next(s *packfile.Scanner) error {
 		if err := t.add(object.Length); err != nil {
 			return err
 		}
-		_, _, err := s.NextObject(io.Discard)
-		return err
+		return t.inflate(s, object, io.Discard, func() (int64, error) { return object.Length, nil })
 	}
 	var begin start
-	if _, _, err := s.NextObject(&begin); err != nil {
+	return t.inflate(s, object, &begin, func() (int64, error) {
+		whole, err := begin.target()
+		if err == nil {
+			err = t.add(whole)
+		}
+		return whole, err
+	})
+}
+
+// inflate reads an object's content to w, and shows it to who looks for the tip. Whole
+// is called after it, and returns the object's size when it is whole.
+func (t *tally) inflate(s *packfile.Scanner, object *packfile.ObjectHeader, w io.Writer, whole func() (int64, error)) error {
+	if !t.tip.wants(object) {
+		if _, _, err := s.NextObject(w); err != nil {
+			return err
+		}
+		_, err := whole()
 		return err
 	}
-	whole, err := begin.target()
+	text, err := content(s, w)
 	if err != nil {
 		return err
 	}
-	return t.add(whole)
+	size, err := whole()
+	if err != nil {
+		return err
+	}
+	return t.tip.found(object, text, size)
 }
 
 func (t *tally) one(size int64) error {

@@ -30,20 +30,31 @@ type position struct {
 
 // run goes through a script once, as far as it takes to find its calls.
 type run struct {
-	vars    map[string]variable
-	args    []string        // of the function we are in; nil outside
-	used    map[string]bool // variables that something is made of
-	funcs   map[string]*function
-	order   []*function
-	at      position
-	depth   int
-	steps   int
-	grown   int
-	parsed  int // bytes that may still be parsed again
-	quiet   bool
-	open    func(name string) ([]byte, error)
+	env
+	findings
+	funcs  map[string]*function
+	order  []*function
+	at     position
+	depth  int
+	steps  int
+	parsed int // bytes that may still be parsed again
+	open   func(name string) ([]byte, error)
+}
+
+// env is what a script has set.
+type env struct {
+	vars  map[string]variable
+	used  map[string]bool // variables that something is made of
+	args  []string        // of the function we are in; nil outside
+	grown int             // by what variables have added
+}
+
+// findings are the calls of a script, and what could not be read of it.
+type findings struct {
 	found   []found
 	skipped []call.Skip
+	quiet   bool // what cannot be read is no news
+	inside  bool // a function that is invoked with arguments
 }
 
 // variable is what a script sets: one value, or those of an array.
@@ -60,14 +71,14 @@ type function struct {
 }
 
 func newRun(s Script, o call.Options) *run {
-	r := &run{vars: map[string]variable{}, used: map[string]bool{}, funcs: map[string]*function{}, open: o.Open, parsed: 8*len(s.Text) + 1<<16}
+	r := &run{env: env{vars: map[string]variable{}, used: map[string]bool{}}, funcs: map[string]*function{}, open: o.Open, parsed: 8*len(s.Text) + 1<<16}
 	for name, value := range s.Vars {
 		r.set(name, value)
 	}
 	return r
 }
 
-func (r *run) skip(line int, reason string) {
+func (r *findings) skip(line int, reason string) {
 	if !r.quiet {
 		r.skipped = append(r.skipped, call.Skip{Line: line, Reason: reason})
 	}
@@ -90,12 +101,12 @@ func (r *run) invoke(f *function, args []string) {
 		return
 	}
 	f.called = true
-	before, at := r.args, r.at
-	r.args, r.at = args, f.at
+	before, at, inside := r.args, r.at, r.inside
+	r.args, r.at, r.inside = args, f.at, args != nil
 	r.depth++
 	r.stmt(f.body)
 	r.depth--
-	r.args, r.at = before, at
+	r.args, r.at, r.inside = before, at, inside
 }
 
 // stmts reads statements in their order.
@@ -251,9 +262,9 @@ func (v variable) with(more variable) variable {
 	return variable{values: []string{v.values[0] + strings.Join(more.values, " ")}}
 }
 
-func (r *run) set(name, value string) { r.store(name, variable{values: []string{value}}) }
+func (r *env) set(name, value string) { r.store(name, variable{values: []string{value}}) }
 
-func (r *run) store(name string, v variable) {
+func (r *env) store(name string, v variable) {
 	long := 0
 	for _, value := range v.values {
 		long += len(value)

@@ -80,8 +80,8 @@ func (r *run) execute(c command) {
 
 // add takes a call. In a function that is invoked with other arguments an open
 // address is no news.
-func (r *run) add(f found) {
-	if f.URL == "" && (r.quiet || r.args != nil) {
+func (r *findings) add(f found) {
+	if f.URL == "" && (r.quiet || r.inside) {
 		return
 	}
 	r.found = append(r.found, f)
@@ -131,7 +131,7 @@ func (r *run) script(text string, line int) {
 
 // unknown takes the addresses among the arguments of a command that is not known:
 // a function of another script, mostly. A method beside them is theirs.
-func (r *run) unknown(c command) {
+func (r *findings) unknown(c command) {
 	method := ""
 	for _, w := range c.words[1:] {
 		if call.IsCommonMethod(w) {
@@ -144,12 +144,12 @@ func (r *run) unknown(c command) {
 }
 
 // literal takes a value that a script sets, where it is an address.
-func (r *run) literal(line int, variable, text string) {
+func (r *findings) literal(line int, variable, text string) {
 	r.address(call.Call{Line: line}, variable, text)
 }
 
 // address takes a word as an address, if it is one.
-func (r *run) address(c call.Call, variable, word string) {
+func (r *findings) address(c call.Call, variable, word string) {
 	if strings.IndexByte(word, '/') < 0 || strings.ContainsAny(word, " \n\t{\"") && !strings.Contains(word, call.Open) || len(word) > longestVar {
 		return
 	}
@@ -236,19 +236,19 @@ func (r *run) output(s *syntax.Stmt) (string, bool) {
 	}
 	in := r.input(s)
 	if name == "cat" {
-		return r.concatenated(args, in)
+		return concatenated(r.open, args, in)
 	}
 	return written(name, args), true
 }
 
 // concatenated is what cat writes.
-func (r *run) concatenated(args []string, in *input) (string, bool) {
+func concatenated(open opener, args []string, in *input) (string, bool) {
 	var text strings.Builder
 	for _, arg := range args {
 		if arg == "-" {
 			continue
 		}
-		content, known := opener(r.open).file(arg)
+		content, known := open.file(arg)
 		if !known {
 			return "", false
 		}

@@ -41,7 +41,7 @@ func (r *run) word(w *syntax.Word) *word {
 }
 
 // list is what "${name[@]}" or "$@" stands for, where that is known.
-func (r *run) list(w *syntax.Word) ([]string, bool) {
+func (r *env) list(w *syntax.Word) ([]string, bool) {
 	if len(w.Parts) != 1 {
 		return nil, false
 	}
@@ -103,7 +103,7 @@ func (r *run) substitute(w *word, c *syntax.CmdSubst, quoted bool) {
 	w.WriteString(call.Open)
 }
 
-func (r *run) fill(w *word, value string, quoted bool) {
+func (r *env) fill(w *word, value string, quoted bool) {
 	if r.grown += len(value); r.grown > mostGrowth {
 		value = call.Open
 	}
@@ -144,7 +144,7 @@ func orOpen(text string) string {
 }
 
 // lookup is the value of a variable or of an argument; open where it is not known.
-func (r *run) lookup(p *syntax.ParamExp) (string, bool) {
+func (r *env) lookup(p *syntax.ParamExp) (string, bool) {
 	name := p.Param.Value
 	if n, err := strconv.Atoi(name); err == nil {
 		if n > 0 && n <= len(r.args) {
@@ -163,7 +163,7 @@ func (r *run) lookup(p *syntax.ParamExp) (string, bool) {
 	return v.values[0], true
 }
 
-func (r *run) element(v variable, index syntax.ArithmExpr) (string, bool) {
+func (r *env) element(v variable, index syntax.ArithmExpr) (string, bool) {
 	w, ok := index.(*syntax.Word)
 	if !ok {
 		return call.Open, false

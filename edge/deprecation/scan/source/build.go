@@ -32,7 +32,7 @@ var (
 
 // built is what a function or a method makes of texts and objects; nil where it is
 // none of those.
-func (p *parser) built(path string, recv *value, args []argument) *value {
+func built(path string, recv *value, args []argument) *value {
 	name := plainName(path)
 	first := argAt(args, 0)
 	switch {
@@ -44,17 +44,24 @@ func (p *parser) built(path string, recv *value, args []argument) *value {
 		return formatted(first, values(args[1:]), args[1:]...)
 	case encoders[name] || name == "stringify" && strings.Contains(strings.ToLower(path), "q"):
 		return encoded(recv, first, args)
+	case adds[name] && (recv.is == text || recv.is == object):
+		return added(recv, name, args)
 	case recv.is == text && paths[name] && first != nil:
 		return appended(recv, args)
-	case adds[name] && (recv.is == text || recv.is == object):
-		return p.added(recv, name, args)
+	}
+	return handedOn(name, recv, args)
+}
+
+// handedOn is what a method makes of the value it belongs to.
+func handedOn(name string, recv *value, args []argument) *value {
+	switch {
 	case recv.is == text && name == "replace":
 		return recv
 	case recv.is == text && name == "concat":
 		return concatenated(recv, args)
 	case recv.is != open && (same[name] || len(args) == 0):
 		return recv
-	case name == "query" && len(args) == 0, name == "values" && len(args) == 0, name == "stringbuilder" && len(args) == 0:
+	case len(args) == 0 && (name == "query" || name == "values" || name == "stringbuilder"):
 		return &value{is: object, line: recv.line}
 	}
 	return nil
@@ -217,7 +224,7 @@ func appended(recv *value, args []argument) *value {
 }
 
 // added adds to the query of an address, or to an object, in place.
-func (p *parser) added(recv *value, name string, args []argument) *value {
+func added(recv *value, name string, args []argument) *value {
 	key, v := argAt(args, 0), argAt(args, 1)
 	if key == nil || name == "append" && v == nil && recv.is == text {
 		return recv

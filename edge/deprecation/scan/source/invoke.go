@@ -5,41 +5,56 @@ import "strings"
 // postfix goes on with a value: its members, indices and calls. path is what it is
 // called, "" where it has no name.
 func (p *parser) postfix(v *value, path string) *value {
-	for range mostItems {
-		t := p.now()
-		switch {
-		case p.chains():
-			v, path = p.member(v, path)
-		case t.kind == mark && t.text == "(" && (path != "" || v.req != nil):
-			p.at++
-			v = p.invoke(path, v, p.arguments(")"), t.line)
-			path = path[:min(len(path), longestPath)] + "()"
-		case t.kind == mark && t.text == "!" && p.peek().kind == mark && p.peek().text == "(" && !t.spaced: // format!(…)
-			p.at++
-		case t.kind == mark && t.text == "[" && !t.spaced:
-			p.at++
-			v, path = p.index(v, path)
-		case t.kind == name && !t.spaced && strings.HasPrefix(path, "map."):
-			return p.operand() // map[string]any{…}
-		case t.kind == mark && t.text == "{" && path != "" && composite(path):
-			p.at++
-			v = p.compose(path, p.collection(t, "}"))
-			path = ""
-		case t.kind == str && path != "" && v.is == open && (p.lang.script && t.spaced || !t.spaced && p.lang.backs):
-			v = p.invoke(path, v, p.bare(), t.line) // get "/path", key: value
-			path += "()"
-		case t.kind == name && p.lang.script && path != "" && v.is == open && t.spaced && verbIn(path) != "":
-			v = p.invoke(path, v, p.bare(), t.line)
-			path += "()"
-		default:
-			return v
-		}
+	for more, n := true, 0; more && n < mostItems; n++ {
+		v, path, more = p.follow(v, path)
 	}
 	return v
 }
 
+// follow goes one step on, and reports whether there may be another.
+func (p *parser) follow(v *value, path string) (*value, string, bool) {
+	if p.chains() {
+		v, path = p.member(v, path)
+		return v, path, true
+	}
+	t := p.now()
+	callable := path != "" && v.is == open
+	switch {
+	case t.kind == mark:
+		return p.bracket(t, v, path)
+	case t.kind == name && !t.spaced && strings.HasPrefix(path, "map."):
+		return p.operand(), "", false // map[string]any{…}
+	case t.kind == str && callable && (p.lang.script && t.spaced || !t.spaced && p.lang.backs),
+		t.kind == name && callable && p.lang.script && t.spaced && verbIn(path) != "": // get "/path", key: value
+		return p.invoke(path, v, p.bare(), t.line), path + "()", true
+	}
+	return v, path, false
+}
+
+// bracket goes on with what a sign begins: arguments, an index, the members of a
+// composite.
+func (p *parser) bracket(t token, v *value, path string) (*value, string, bool) {
+	switch {
+	case t.text == "(" && (path != "" || v.req != nil):
+		p.at++
+		v = p.invoke(path, v, p.arguments(")"), t.line)
+		return v, path[:min(len(path), longestPath)] + "()", true
+	case t.text == "!" && p.peek().kind == mark && p.peek().text == "(" && !t.spaced: // format!(…)
+		p.at++
+		return v, path, true
+	case t.text == "[" && !t.spaced:
+		p.at++
+		v, path = p.index(v, path)
+		return v, path, true
+	case t.text == "{" && path != "" && composite(path):
+		p.at++
+		return p.compose(path, p.collection(t, "}")), "", true
+	}
+	return v, path, false
+}
+
 // chains reports whether a member follows, on this line or on the next.
-func (p *parser) chains() bool {
+func (p *cursor) chains() bool {
 	at := p.at
 	for p.token(at).kind == newline || p.token(at).kind == comment {
 		at++
@@ -203,7 +218,7 @@ func (p *parser) cmdlet(t token) *value {
 	return out
 }
 
-func (p *parser) cmdletRest() []argument {
+func (p *cursor) cmdletRest() []argument {
 	for p.now().kind != newline && p.now().kind != end && !p.is("|", ")", "}", ";") {
 		p.at++
 	}
@@ -222,7 +237,7 @@ func (p *parser) cmdletValue() *value {
 }
 
 // assign sets a variable, or what a member of one means for it.
-func (p *parser) assign(path string, v *value) {
+func (p *scope) assign(path string, v *value) {
 	if owner, member, dotted := cutLast(path); dotted {
 		if of := p.lookup(owner); of != nil && p.attach(of, member, v) {
 			return
@@ -240,7 +255,7 @@ func (p *parser) assign(path string, v *value) {
 const mostVars = 1 << 15
 
 // deepOwner is the request or address that a path such as req.URL belongs to.
-func (p *parser) deepOwner(path string) *value {
+func (p *scope) deepOwner(path string) *value {
 	for owner, _, dotted := cutLast(path); dotted; owner, _, dotted = cutLast(owner) {
 		if of := p.lookup(owner); of != nil {
 			return of
@@ -258,7 +273,7 @@ func cutLast(path string) (owner, member string, dotted bool) {
 }
 
 // attach sets a member of a request, of an address or of an object.
-func (p *parser) attach(of *value, member string, v *value) bool {
+func (p *scope) attach(of *value, member string, v *value) bool {
 	name := plainName(member)
 	switch {
 	case of.req != nil:

@@ -75,18 +75,25 @@ func (l *lexer) next() {
 		l.add(newline, "", l.at+1)
 	case c == ' ' || c == '\t' || c == '\r':
 		l.at++
-	case c == '\\' && !l.lang.power && strings.HasPrefix(l.text[l.at+1:], "\n"), c == '`' && l.lang.power:
+	case l.takesBack(c):
 		l.skipBreak()
-	case l.comment():
-	case l.string():
-	case l.pattern():
-	case call.IsLetter(c) || c >= 0x80 || (c == '$' || c == '@') && l.at+1 < len(l.text) && call.IsLetter(l.text[l.at+1]):
+	case l.comment() || l.string() || l.pattern():
+	case l.beginsName(c):
 		l.name()
 	case c >= '0' && c <= '9':
 		l.number()
 	default:
 		l.mark()
 	}
+}
+
+// takesBack reports whether a character takes the end of the line back.
+func (l *lexer) takesBack(c byte) bool {
+	return c == '\\' && !l.lang.power && strings.HasPrefix(l.text[l.at+1:], "\n") || c == '`' && l.lang.power
+}
+
+func (l *lexer) beginsName(c byte) bool {
+	return call.IsLetter(c) || c >= 0x80 || (c == '$' || c == '@') && l.at+1 < len(l.text) && call.IsLetter(l.text[l.at+1])
 }
 
 // skipBreak passes over a line end that a character before it takes back.

@@ -11,24 +11,32 @@ import (
 // grammar of one language, and the brackets, calls, members and operators that
 // most have in common; what it cannot make sense of is open.
 type parser struct {
-	lang     language
-	tokens   []token
-	at       int
+	cursor
+	scope
 	depth    int
-	vars     map[string]*value
 	requests []*request
 	noted    []*value     // texts that may be addresses
 	used     map[int]bool // strings that a request is made of
 	sdks     []sdk
 }
 
-func (p *parser) now() token  { return p.token(p.at) }
-func (p *parser) peek() token { return p.token(p.at + 1) }
+// cursor is where in the tokens of a file the parser is.
+type cursor struct {
+	lang   language
+	tokens []token
+	at     int
+}
+
+// scope is what the names of a file are set to.
+type scope struct{ vars map[string]*value }
+
+func (p *cursor) now() token  { return p.token(p.at) }
+func (p *cursor) peek() token { return p.token(p.at + 1) }
 
 // token is the one at a position; behind the last there is the end.
-func (p *parser) token(at int) token { return p.tokens[min(at, len(p.tokens)-1)] }
+func (p *cursor) token(at int) token { return p.tokens[min(at, len(p.tokens)-1)] }
 
-func (p *parser) step() token {
+func (p *cursor) step() token {
 	t := p.now()
 	if t.kind != end {
 		p.at++
@@ -36,13 +44,13 @@ func (p *parser) step() token {
 	return t
 }
 
-func (p *parser) is(marks ...string) bool {
+func (p *cursor) is(marks ...string) bool {
 	t := p.now()
 	return t.kind == mark && slices.Contains(marks, t.text)
 }
 
 // breaks passes over line ends and comments.
-func (p *parser) breaks() {
+func (p *cursor) breaks() {
 	for p.now().kind == newline || p.now().kind == comment {
 		p.at++
 	}
@@ -138,7 +146,7 @@ func (p *parser) item(statement bool) (string, *value) {
 }
 
 // passOver passes over the words before a name, and the parameters of a block.
-func (p *parser) passOver() {
+func (p *cursor) passOver() {
 	for t := p.now(); t.kind == name && silent[t.text] && p.startsOperand(p.peek()); t = p.now() {
 		p.at++
 	}
@@ -153,16 +161,16 @@ func (p *parser) passOver() {
 }
 
 // targets are the names before the last one in "a, b := …".
-func (p *parser) targets(statement bool) (names []string) {
+func (p *cursor) targets(statement bool) (names []string) {
 	if !statement {
 		return nil
 	}
 	at := p.at
-	for p.token(at).kind == name && p.token(at + 1).kind == mark && p.token(at + 1).text == "," && len(names) < 8 {
+	for p.token(at).kind == name && p.token(at+1).kind == mark && p.token(at+1).text == "," && len(names) < 8 {
 		names = append(names, p.token(at).text)
 		at += 2
 	}
-	if len(names) > 0 && p.token(at).kind == name && p.token(at + 1).kind == mark && (p.token(at + 1).text == ":=" || p.token(at + 1).text == "=") {
+	if len(names) > 0 && p.token(at).kind == name && p.token(at+1).kind == mark && (p.token(at+1).text == ":=" || p.token(at+1).text == "=") {
 		p.at = at
 		return names
 	}
@@ -170,14 +178,14 @@ func (p *parser) targets(statement bool) (names []string) {
 }
 
 // endsHere reports whether a colon ends a line, as behind Python's if.
-func (p *parser) endsHere() bool {
+func (p *cursor) endsHere() bool {
 	k := p.peek().kind
 	return k == newline || k == end || k == comment
 }
 
 // keyOf is the name that an expression from a position on can be: a string, or
 // names joined by dots.
-func (p *parser) keyOf(from int, v *value) string {
+func (p *cursor) keyOf(from int, v *value) string {
 	from = min(from, len(p.tokens))
 	first := p.token(from)
 	switch {
@@ -279,34 +287,33 @@ func arguments(v *value) []*value {
 
 // operator takes one that goes on with an expression; empty where none does. It
 // may stand on the next line if that can begin no statement.
-func (p *parser) operator(left *value) string {
+func (p *cursor) operator(left *value) string {
 	at := p.at
 	for p.token(at).kind == newline || p.token(at).kind == comment {
 		at++
 	}
 	t := p.token(at)
-	if t.text == "|" && p.lang.script {
-		return ""
-	}
-	if t.kind == name && at == p.at && (t.text == "or" || t.text == "and") {
-		p.at++
-		return t.text
-	}
-	if t.kind != mark {
-		return ""
-	}
-	joins := slices.Contains(joinOps, t.text)
 	switch {
-	case at != p.at && !(joins && t.text != "&" && t.text != "~" || t.text == "||" || t.text == "??"):
-		return ""
-	case joins, t.text == "||", t.text == "??", t.text == "%", t.text == "/" && left.is == text, slices.Contains(otherOps, t.text):
+	case t.kind == name && at == p.at && (t.text == "or" || t.text == "and"), t.kind == mark && t.text == "?" && at == p.at,
+		t.kind == mark && joinsTexts(t.text, left, p.lang) && (at == p.at || crossesLines(t.text)):
 		p.at = at + 1
-		return t.text
-	case t.text == "?" && at == p.at:
-		p.at++
 		return t.text
 	}
 	return ""
+}
+
+// joinsTexts reports whether a sign goes on with an expression.
+func joinsTexts(op string, left *value, lang language) bool {
+	if op == "|" && lang.script || op == "/" && left.is != text {
+		return false
+	}
+	return op == "||" || op == "??" || op == "%" || op == "/" || slices.Contains(joinOps, op) || slices.Contains(otherOps, op)
+}
+
+// crossesLines reports whether a sign at the beginning of a line can only go on with
+// the line before.
+func crossesLines(op string) bool {
+	return op == "||" || op == "??" || op != "&" && op != "~" && slices.Contains(joinOps, op)
 }
 
 // choice reads the rest of "c ? a : b": the first that is known.
@@ -365,7 +372,7 @@ func (p *parser) operand() *value {
 
 // startsOperand reports whether a token can begin one, so that the word before it
 // is no name.
-func (p *parser) startsOperand(t token) bool {
+func (p *cursor) startsOperand(t token) bool {
 	return t.kind == name || t.kind == str || t.kind == mark && (t.text == "[" || t.text == "!")
 }
 
@@ -382,7 +389,7 @@ func (p *parser) named(t token) *value {
 }
 
 // variable is what a name is set to, or what is open under it.
-func (p *parser) variable(path string, line int) *value {
+func (p *scope) variable(path string, line int) *value {
 	if v := p.lookup(path); v != nil {
 		return v
 	}
@@ -391,7 +398,7 @@ func (p *parser) variable(path string, line int) *value {
 
 // lookup finds a variable by its name, with or without what stands before it:
 // self.base is what base is set to in the class.
-func (p *parser) lookup(path string) *value {
+func (p *scope) lookup(path string) *value {
 	if v := p.vars[path]; v != nil {
 		return v
 	}
@@ -470,7 +477,7 @@ func (p *parser) collection(t token, closing string) *value {
 }
 
 // skipNested passes over what is nested too deep, up to the end of its bracket.
-func (p *parser) skipNested() {
+func (p *cursor) skipNested() {
 	depth := 0
 	for ; p.now().kind != end; p.at++ {
 		switch {
@@ -519,7 +526,7 @@ func (p *parser) literal() *value {
 }
 
 // known is the text that is filled into a string; nil where it is open.
-func (p *parser) known(fills []string, i int) *value {
+func (p *scope) known(fills []string, i int) *value {
 	if i >= len(fills) || fills[i] == "" {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (p *parser) invoke(path string, recv *value, args []argument, line int) *va
 	if p.sdkCall(path, args, line) {
 		return atom("", line)
 	}
-	if v := p.built(path, recv, args); v != nil {
+	if v := built(path, recv, args); v != nil {
 		return v
 	}
 	if r := p.requestOf(path, recv, args, line); r != nil {
@@ -258,25 +258,43 @@ func (p *parser) goOn(path string, recv *value, args []argument, line int) *valu
 		}
 		return recv
 	}
-	first := argAt(args, 0)
-	switch verb := verbIn(path); {
-	case name == "method" && first != nil && methodOf(first) != "":
-		r.method = methodOf(first)
-		p.bodyOf(r, args[1:])
-	case verb != "" && call.IsCommonMethod(verb) && (len(args) <= 1) && !isAddress(first):
-		r.method = verb
-		p.bodyOf(r, args)
-	case adds[name] && len(args) == 2 && name != "set" && name != "add" && name != "append" && name != "setparameter":
-		r.query = append(r.query, args[0].piece()+"="+escaped(args[1].value))
-	case len(args) == 2 && first.is == text && strings.Contains(strings.ToLower(path), "header") || name == "set" && len(args) == 2:
-		r.header(first, args[1].value)
-	case first != nil && setsPart[name] != "":
-		r.named(setsPart[name], first)
-	}
+	r.extend(path, name, args)
 	return recv
 }
 
-func (p *parser) bodyOf(r *request, args []argument) {
+// extend adds what a method of a builder or a message says.
+func (r *request) extend(path, name string, args []argument) {
+	first, second := argAt(args, 0), argAt(args, 1)
+	verb := verbIn(path)
+	switch {
+	case first == nil:
+		if call.IsCommonMethod(verb) {
+			r.method = verb
+		}
+	case name == "method" && methodOf(first) != "":
+		r.method = methodOf(first)
+		bodyOf(r, args[1:])
+	case second == nil && call.IsCommonMethod(verb) && !isAddress(first):
+		r.method = verb
+		bodyOf(r, args)
+	case second != nil && first.is == text && len(args) == 2:
+		r.pair(path, name, first, second)
+	case setsPart[name] != "":
+		r.named(setsPart[name], first)
+	}
+}
+
+// pair adds a name with its value: to the header, or to the query.
+func (r *request) pair(path, name string, first, second *value) {
+	switch {
+	case name == "set", strings.Contains(strings.ToLower(path), "header"):
+		r.header(first, second)
+	case adds[name] && name != "add" && name != "append" && name != "setparameter":
+		r.query = append(r.query, first.piece()+"="+escaped(second))
+	}
+}
+
+func bodyOf(r *request, args []argument) {
 	for _, a := range args {
 		if a.is == object || a.is == list || a.is == text {
 			r.body = a.value

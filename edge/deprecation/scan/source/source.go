@@ -48,7 +48,7 @@ func Text(c Code, out *call.Sink) error {
 	if lang.bare {
 		return bareWords(c, out)
 	}
-	p := &parser{lang: lang, tokens: lex(c.Text, lang), vars: map[string]*value{}, used: map[int]bool{}, sdks: imported(c.Text, out.SDKs)}
+	p := &parser{cursor: cursor{lang: lang, tokens: lex(c.Text, lang)}, scope: scope{vars: map[string]*value{}}, used: map[int]bool{}, sdks: imported(c.Text, out.SDKs)}
 	p.constants()
 	p.file()
 	found := p.calls()
@@ -105,7 +105,7 @@ func (p *parser) literals() []call.Call {
 	slices.SortStableFunc(p.noted, func(a, b *value) int { return cmp.Compare(len(b.tokens), len(a.tokens)) })
 	var out []call.Call
 	for _, v := range p.noted {
-		if p.anyNew(v.tokens) {
+		if slices.ContainsFunc(v.tokens, func(t int) bool { return !p.used[t] }) {
 			out = append(out, p.words(v)...)
 			for _, t := range v.tokens {
 				p.used[t] = true
@@ -123,13 +123,9 @@ func (p *parser) literals() []call.Call {
 	return out
 }
 
-func (p *parser) anyNew(tokens []int) bool {
-	return slices.ContainsFunc(tokens, func(t int) bool { return !p.used[t] })
-}
-
 // words are the addresses in a text, each on its line where the text stands over
 // several.
-func (p *parser) words(v *value) []call.Call {
+func (p *cursor) words(v *value) []call.Call {
 	var out []call.Call
 	spread := len(v.tokens) == 1 && p.tokens[v.tokens[0]].raw
 	written := strings.ReplaceAll(v.text, hole, call.Open)
@@ -190,7 +186,7 @@ func (p *parser) commands(c Code, out *call.Sink) error {
 }
 
 // texts are the variables that are texts without anything open.
-func (p *parser) texts() map[string]string {
+func (p *scope) texts() map[string]string {
 	vars := map[string]string{}
 	for name, v := range p.vars {
 		if v.is == text && !strings.Contains(v.text, hole) {

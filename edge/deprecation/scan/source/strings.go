@@ -58,32 +58,47 @@ func (l *lexer) closes(s *literal) bool {
 		s.close = s.open + n
 		return n > 0 && n < longestString
 	}
-	over := len(s.quote) == 3 || s.quote == "`" && l.lang.backs || l.lang.power || l.lang.hash || s.quote == `"` && strings.HasPrefix(s.prefix, "@")
-	raw := strings.Contains(s.prefix, "r") && s.prefix != "" || s.quote == "`" && !l.lang.inBack || strings.Contains(s.prefix, "@")
-	s.escapes = !raw
-	from := s.open + len(s.quote)
-	for i, depth := from, 0; i < len(l.text); i++ {
+	over := l.spreads(s)
+	depth, from := 0, s.open+len(s.quote)
+	for i := from; i < len(l.text); i++ {
 		c := l.text[i]
 		switch {
-		case c == '\n' && (!over || i-s.open > longestString || l.patience < 0):
+		case c == '\n' && (!over || i-s.open > longestString):
 			l.unclosed[s.quote] = i
 			return false
-		case c == '\\' && !raw && !l.lang.power:
-			i++
-			if i < len(l.text) && l.text[i] == '\n' && !over {
+		case c == '\\' && s.escapes && !l.lang.power:
+			if i++; i < len(l.text) && l.text[i] == '\n' && !over {
 				return false
 			}
-		case s.quote == "`" && l.lang.inBack && strings.HasPrefix(l.text[i:], "${"):
-			depth++
-		case depth > 0 && c == '}':
-			depth--
 		case depth == 0 && strings.HasPrefix(l.text[i:], s.quote):
 			s.close = i
 			return !l.lang.chars || s.quote != "'" || i-from <= 10
+		default:
+			depth = l.nested(*s, i, depth)
 		}
 	}
 	l.unclosed[s.quote] = len(l.text)
 	return false
+}
+
+// spreads reports whether a string may go over several lines, and notes whether
+// backslashes escape in it.
+func (l *lexer) spreads(s *literal) bool {
+	verbatim := strings.HasPrefix(s.prefix, "@")
+	s.escapes = !strings.Contains(s.prefix, "r") && !strings.Contains(s.prefix, "@") && !(s.quote == "`" && !l.lang.inBack)
+	return len(s.quote) == 3 || s.quote == "`" && l.lang.backs || l.lang.power || l.lang.hash || s.quote == `"` && verbatim
+}
+
+// nested is how deep we are in the expressions of a template.
+func (l *lexer) nested(s literal, i, depth int) int {
+	switch {
+	case s.quote != "`" || !l.lang.inBack:
+	case strings.HasPrefix(l.text[i:], "${"):
+		return depth + 1
+	case depth > 0 && l.text[i] == '}':
+		return depth - 1
+	}
+	return depth
 }
 
 // longestString bounds a string over several lines, in bytes.

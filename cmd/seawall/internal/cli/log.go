@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/lmittmann/tint"
+
+	"github.com/seawall-dev/seawall/reconcile/outage"
+)
+
+// Logger writes to standard error: coloured lines on a terminal, JSON
+// elsewhere, unless --log-format says otherwise.
+func (t *Terminal) Logger(format, level string) (*slog.Logger, error) {
+	var lowest slog.Level
+	if err := lowest.UnmarshalText([]byte(level)); err != nil {
+		return nil, Usage("--log-level %q is not one of debug, info, warn, error", level)
+	}
+	switch format {
+	case "auto", "":
+		if t.errTTY {
+			return slog.New(t.textLog(lowest)), nil
+		}
+		return slog.New(t.jsonLog(lowest)), nil
+	case "text":
+		return slog.New(t.textLog(lowest)), nil
+	case "json":
+		return slog.New(t.jsonLog(lowest)), nil
+	}
+	return nil, Usage("--log-format %q is not one of auto, text, json", format)
+}
+
+func (t *Terminal) textLog(level slog.Level) slog.Handler {
+	return tint.NewTextHandler(t.Err, &tint.Options{Level: level, NoColor: !t.ColourErr, TimeFormat: time.DateTime, ReplaceAttr: readableText})
+}
+
+func (t *Terminal) jsonLog(level slog.Level) slog.Handler {
+	return slog.NewJSONHandler(t.Err, &slog.HandlerOptions{Level: level, ReplaceAttr: readable})
+}
+
+// readable makes an attribute what a person can read in both formats: a duration as text,
+// an error on one line without the page of HTML that a gateway has answered with, and no
+// attribute that is empty.
+func readable(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey || a.Key == slog.MessageKey) {
+		return a
+	}
+	a.Value = a.Value.Resolve()
+	switch value := a.Value.Any().(type) {
+	case nil:
+		return slog.Attr{}
+	case time.Duration:
+		return slog.String(a.Key, value.Round(time.Millisecond).String())
+	case error:
+		a.Value = slog.StringValue(outage.Line(value.Error()))
+	case string:
+		if a.Key == "error" || a.Key == "reason" {
+			a.Value = slog.StringValue(outage.Line(value))
+		}
+	case []string:
+		if len(value) == 0 {
+			return slog.Attr{}
+		}
+	}
+	if a.Value.Kind() == slog.KindString && a.Value.String() == "" {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// readableText does the same for the coloured lines, in which a list is one text.
+func readableText(groups []string, a slog.Attr) slog.Attr {
+	a = readable(groups, a)
+	if list, ok := a.Value.Any().([]string); ok {
+		a.Value = slog.StringValue(strings.Join(list, "; "))
+	}
+	return a
+}

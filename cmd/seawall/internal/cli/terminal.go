@@ -1,0 +1,251 @@
+// Package cli is what all commands do at the terminal: show results, errors with hints,
+// problems in files, progress and questions; log; and stop on a signal. It knows no command.
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// The rules of the terminal, which every command keeps:
+//
+//   - The result goes to standard output. Progress, logs and what went wrong go
+//     to standard error.
+//   - Colour is for terminals, and never with NO_COLOR set or TERM=dumb.
+//   - What went wrong is reported as one problem, where it stands, and hints on what
+//     to try; never as a stack of wrapped errors with a usage page.
+//   - Progress is one line that is wiped; it shows on a terminal that can wipe. Logs
+//     are written above it.
+//   - Nothing is written with a secret in it, whoever put it there: both streams pass
+//     [edge.RedactWriter].
+//   - A question is for terminals. A script is never asked.
+//   - 0 is success and 1 is any failure to do the job; the other codes are in
+//     the help of the command that uses them.
+
+// Terminal is where a command writes.
+type Terminal struct {
+	In             io.Reader
+	Out, Err       io.Writer
+	screen         *screen // what err writes to where that is a terminal; else nil
+	inTTY          bool
+	outTTY, errTTY bool
+	ColourOut      bool
+	ColourErr      bool
+}
+
+// NewTerminal returns the terminal of a process, with what each stream is and may show.
+func NewTerminal(in, out, err *os.File) *Terminal {
+	t := &Terminal{
+		In: in, Out: edge.RedactWriter(out), Err: edge.RedactWriter(err),
+		inTTY:  term.IsTerminal(int(in.Fd())),
+		outTTY: term.IsTerminal(int(out.Fd())),
+		errTTY: term.IsTerminal(int(err.Fd())),
+	}
+	if t.errTTY {
+		t.screen = &screen{out: t.Err, width: func() int { width, _, _ := term.GetSize(int(err.Fd())); return width }}
+		t.Err = t.screen
+		if t.outTTY {
+			t.Out = aside{t.screen, t.Out}
+		}
+	}
+	colour := os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	t.ColourOut, t.ColourErr = colour && t.outTTY, colour && t.errTTY
+	return t
+}
+
+// HintError is an error told to a person: one problem and what to try.
+type HintError struct {
+	problem string
+	lines   []string // that say more, each shown on its own
+	Hints   []string
+	cause   error
+}
+
+func (f *HintError) Error() string { return f.problem }
+func (f *HintError) Unwrap() error { return f.cause }
+
+// Fail makes a failure of err with hints, in front of those it has already.
+func Fail(err error, hints ...string) error {
+	var inner *HintError
+	if errors.As(err, &inner) {
+		hints = append(slices.Clone(hints), inner.Hints...)
+	}
+	return &HintError{problem: err.Error(), Hints: hints, cause: err}
+}
+
+// FailLines makes a failure that takes several lines to say.
+func FailLines(err error, lines []string, hints ...string) error {
+	return &HintError{err.Error(), lines, hints, err}
+}
+
+// FileError is a file with problems, to be told line by line.
+type FileError struct {
+	Summary  string
+	Problems []desired.Problem
+}
+
+func (m *FileError) Error() string { return m.Summary }
+
+// Usage is a failure of the command line itself.
+func Usage(format string, args ...any) error {
+	return Fail(fmt.Errorf(format, args...), "seawall --help lists the commands, and --help after a command its flags")
+}
+
+// ExitError ends the program with a code and without another word: everything
+// was said already.
+type ExitError int
+
+func (e ExitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// exitCode maps an error to an exit code, and tells it if no one has.
+func (t *Terminal) exitCode(err error) int {
+	var status ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
+		return int(status)
+	}
+	t.ShowError(err)
+	return 1
+}
+
+// ShowError writes an error, with its problems in files and its hints, to standard error.
+func (t *Terminal) ShowError(err error) {
+	var m *FileError
+	if errors.As(err, &m) {
+		t.ShowProblems(t.Err, m.Problems)
+	}
+	fmt.Fprintf(t.Err, "%s %s\n", t.Red("seawall: error:"), OneLine(err.Error()))
+	var f *HintError
+	if errors.As(err, &f) {
+		for _, line := range f.lines {
+			fmt.Fprintln(t.Err, "    "+OneLine(line))
+		}
+		for _, hint := range f.Hints {
+			t.Hint(hint)
+		}
+	}
+}
+
+// Hint writes a hint to standard error; an empty one writes nothing.
+func (t *Terminal) Hint(text string) {
+	if text != "" {
+		fmt.Fprintf(t.Err, "%s %s\n", t.Dim("hint:"), OneLine(text))
+	}
+}
+
+// Red is for what needs attention; without colour the text stays as it is.
+func (t *Terminal) Red(s string) string { return t.paint("31", s) }
+
+// Dim is for labels of less importance.
+func (t *Terminal) Dim(s string) string { return t.paint("2", s) }
+
+func (t *Terminal) paint(code, s string) string {
+	if !t.ColourErr {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// ShowProblems tells mistakes in files, one line each with its hint below.
+func (t *Terminal) ShowProblems(w io.Writer, problems []desired.Problem) {
+	for _, p := range problems {
+		kind := ""
+		if p.Warning {
+			kind = "warning: "
+		}
+		at := p.Origin.String()
+		if at != "" {
+			at += ": "
+		}
+		rest := p.Message
+		if p.Path != "" {
+			rest = p.Path + ": " + rest
+		}
+		fmt.Fprintln(w, OneLine(at+kind+rest))
+		if p.Hint != "" {
+			fmt.Fprintln(w, "    hint: "+OneLine(p.Hint))
+		}
+	}
+}
+
+// OneLine keeps text from files and servers on its line and away from the
+// terminal's control sequences.
+func OneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' || r == '\t' {
+			return ' '
+		}
+		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// NetworkCause strips an error of the net package of the words around its cause.
+func NetworkCause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		return call.Err
+	}
+	return err
+}
+
+// JSON writes a result as JSON.
+func (t *Terminal) JSON(value any) error {
+	encoder := json.NewEncoder(t.Out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// ExitWith ends a command that has said everything; 0 is success.
+func ExitWith(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return ExitError(code)
+}
+
+// OneOf checks a flag that takes one of a few words.
+func OneOf(flag, value string, words ...string) error {
+	for _, w := range words {
+		if value == w {
+			return nil
+		}
+	}
+	return Fail(fmt.Errorf("%s %q is not one of %s", flag, value, strings.Join(words, ", ")))
+}
+
+// Plural is a number with its noun: "1 zone", "2 zones".
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// ShortCommit is the first digits of a commit, as git log shows them.
+func ShortCommit(commit string) string {
+	if commit == "" {
+		return "none (a folder)"
+	}
+	return commit[:min(len(commit), 12)]
+}

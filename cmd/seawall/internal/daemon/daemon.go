@@ -1,0 +1,322 @@
+// Package daemon is seawall run: the controller with its web server, socket, reviews of pull
+// requests, lock and signals. A reload replaces one daemon by the next.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	gosync "sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/outage"
+	"github.com/seawall-dev/seawall/reconcile/review"
+	"github.com/seawall-dev/seawall/reconcile/source"
+	"github.com/seawall-dev/seawall/reconcile/status"
+)
+
+// Serve runs daemons one after the other: each reload ends one and begins the
+// next.
+func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
+	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
+	signal.Notify(heard.reload, syscall.SIGHUP)
+	signal.Notify(heard.look, syscall.SIGUSR1)
+	defer signal.Stop(heard.reload)
+	defer signal.Stop(heard.look)
+
+	d, err := newDaemon(ctx, t, o, nil)
+	if err != nil {
+		return err
+	}
+	bounded, stop := context.WithCancel(ctx)
+	defer stop()
+	go boundHeap(bounded)
+	for d != nil {
+		if d, err = runUntilReload(ctx, t, d, o, heard); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signals are those to a daemon that do not end it.
+type signals struct{ reload, look chan os.Signal }
+
+// Daemon is one generation of the service: a configuration and what it needs.
+type Daemon struct {
+	settings setup.Settings
+	assembly *setup.Assembly
+	log      *slog.Logger
+	failures *failureCount
+	listener net.Listener // nil until it listens
+	reviews  *review.Service
+	outages  *outage.Tracker
+	lock     *stateLock
+	heart    atomic.Pointer[controller.Controller] // nil until it runs
+}
+
+// stateLock keeps other daemons away from a state folder.
+type stateLock struct {
+	dir     string
+	release func()
+}
+
+// lockState takes the lock of the configured state folder, unless it is the one that
+// is held already.
+func lockState(s setup.Settings, held *stateLock) (*stateLock, error) {
+	if s.Dir != "" {
+		return &stateLock{release: func() {}}, nil
+	}
+	if held != nil && held.dir == s.StateDir {
+		return held, nil
+	}
+	release, err := ledger.LockState(s.StateDir)
+	if err != nil {
+		return nil, setup.Explain(err)
+	}
+	return &stateLock{s.StateDir, release}, nil
+}
+
+// newDaemon puts a daemon together. before is the lock that the one before it holds;
+// nil where there is none.
+func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *stateLock) (_ *Daemon, err error) {
+	s, err := setup.ReadSettings(t, o)
+	if err != nil {
+		return nil, err
+	}
+	fillForFolder(&s)
+	failures := &failureCount{}
+	s.Failed = failures.note
+	format, level := o.LogFormat, o.LogLevel
+	if format == "auto" && s.Log.Format != "" {
+		format = s.Log.Format
+	}
+	if level == "info" && s.Log.Level != "" {
+		level = s.Log.Level
+	}
+	log, err := t.Logger(format, level)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockState(s, before)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil && lock != before {
+			lock.release()
+		}
+	}()
+	a, err := setup.Assemble(ctx, s, s.Serving(), log)
+	if err != nil {
+		return nil, err
+	}
+	d := &Daemon{
+		settings: s, assembly: a, log: log, failures: failures, lock: lock,
+		outages: outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}), //nolint:contextcheck // the end of an outage is logged whatever has ended
+	}
+	if d.reviews, err = d.newReviews(); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// ServeAssembly runs a daemon over an assembly until ctx ends, without reviews of pull
+// requests.
+func ServeAssembly(ctx context.Context, s setup.Settings, a *setup.Assembly) error {
+	d := &Daemon{
+		settings: s, assembly: a, log: a.Log, failures: &failureCount{}, reviews: &review.Service{}, outages: outage.New(outage.Config{}),
+	}
+	return d.run(ctx, nil)
+}
+
+// inForce returns the state in force, false while there is none.
+func (d *Daemon) inForce() (desired.State, bool) {
+	heart := d.heart.Load()
+	if heart == nil {
+		return desired.State{}, false
+	}
+	return heart.InForce()
+}
+
+// listen opens the configured address, unless it is open.
+func (d *Daemon) listen(ctx context.Context) error {
+	if d.listener != nil {
+		return nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", d.settings.Listen)
+	if err != nil {
+		return cli.Fail(err, "listen in the configuration sets the address of /healthz, /readyz and /metrics")
+	}
+	d.listener = listener
+	return nil
+}
+
+// reload makes the next daemon. An address of its own is opened at once, so
+// that one that cannot be has the old daemon stay; the old one's comes free
+// only when that ends.
+func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*Daemon, error) {
+	next, err := newDaemon(ctx, t, o, d.lock)
+	if err != nil || next.settings.Listen == d.settings.Listen {
+		return next, err
+	}
+	if err := next.listen(ctx); err != nil {
+		next.assembly.Close()
+		if next.lock != d.lock {
+			next.lock.release()
+		}
+		return nil, err
+	}
+	return next, nil
+}
+
+// fillForFolder gives a daemon without a configuration file its schedule.
+func fillForFolder(s *setup.Settings) {
+	if s.Schedule.Sync == "" {
+		s.Schedule.Sync, s.Schedule.Sweep, s.Schedule.Timezone = "@every 1m", "@every 2h", time.UTC
+	}
+	if s.Listen == "" {
+		s.Listen = "127.0.0.1:8710"
+		s.Health.Status = true
+	}
+	if s.Health.SourceStale == 0 {
+		s.Health.SourceStale = 15 * time.Minute
+	}
+}
+
+// runUntilReload runs a daemon until ctx ends, which returns nil, or until a reload
+// succeeds, which returns the next one.
+func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options, heard signals) (*Daemon, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- d.run(ctx, heard.look) }()
+	defer d.assembly.Close()
+	for {
+		select {
+		case err := <-done:
+			cancel()
+			d.lock.release()
+			return nil, err
+		case <-heard.reload:
+			next, err := reload(ctx, t, d, o)
+			if err != nil {
+				d.tellReload(err)
+				continue
+			}
+			d.log.Info("the configuration is reloaded")
+			cancel()
+			err = <-done
+			if next.lock != d.lock {
+				d.lock.release()
+			}
+			return next, err
+		}
+	}
+}
+
+// tellReload logs why a reload failed, each mistake with its place.
+func (d *Daemon) tellReload(err error) {
+	var m *cli.FileError
+	if errors.As(err, &m) {
+		for _, p := range m.Problems {
+			d.log.Error("a mistake in the configuration", "problem", p.String(), "hint", p.Hint)
+		}
+	}
+	attrs := []any{"error", err.Error()}
+	var f *cli.HintError
+	if errors.As(err, &f) && len(f.Hints) > 0 {
+		attrs = append(attrs, "hint", f.Hints[0])
+	}
+	d.log.Error("the configuration was not reloaded; the old one stays", attrs...)
+}
+
+// schedules are the configured ones, parsed.
+type schedules struct {
+	reviews     <-chan time.Time // when pull requests are reviewed
+	sync, sweep cron.Schedule
+}
+
+func (d *Daemon) schedules(ctx context.Context) (s schedules, err error) {
+	if s.reviews, err = reconcile.Ticks(ctx, d.settings.Schedule.Sync, d.settings.Schedule.Timezone); err != nil {
+		return s, err
+	}
+	if s.sync, err = reconcile.ParseSchedule(d.settings.Schedule.Sync, d.settings.Schedule.Timezone); err != nil {
+		return s, err
+	}
+	s.sweep, err = reconcile.ParseSchedule(d.settings.Schedule.Sweep, d.settings.Schedule.Timezone)
+	return s, err
+}
+
+// run is the service, until ctx ends. A signal to look has it look at every zone.
+func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
+	s, err := d.schedules(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.listen(ctx); err != nil {
+		return err
+	}
+	health := d.newHealth(s.sync, s.sweep)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	git := d.assembly.Look(s.sync)
+	pages, err := withHooks(d.pages(health), d.settings.Hooks, func() { d.reviews.Wake(); git.Poke() }, health.Webhook, d.log)
+	if err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	go func() {
+		served <- status.Serve(ctx, d.listener, pages)
+		stop()
+	}()
+	closeSocket := d.serveSocket(ctx, health)
+	defer closeSocket()
+	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
+	setup.LogSandbox(d.settings.Workers, sandbox.Here(), d.log)
+	if d.settings.Guards.Observing {
+		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
+	}
+	d.log.Info("serving", "address", d.listener.Addr().String(), "sync", d.settings.Schedule.Sync, "sweep", d.settings.Schedule.Sweep)
+	heart, err := d.controller(ctx, git, s.sweep, health, look)
+	if err != nil {
+		stop()
+		return errors.Join(setup.Explain(err), <-served)
+	}
+	d.heart.Store(heart)
+	var beside gosync.WaitGroup
+	beside.Go(func() { d.reviews.Run(ctx, s.reviews) })
+	heart.Run(ctx)
+	stop()
+	beside.Wait()
+	d.log.Info("stopped")
+	return <-served
+}
+
+// controller makes the controller of the daemon, which reports to the log, to health and to
+// the forge.
+func (d *Daemon) controller(ctx context.Context, git *source.Source, sweep cron.Schedule, health *status.Status, look <-chan os.Signal) (*controller.Controller, error) {
+	reporters := []reconcile.Reporter{
+		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health, d.reviews,
+	}
+	return controller.New(ctx, controller.Config{
+		Source: git, Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Reader: d.assembly.Reader, Writer: d.assembly.Writer,
+		Tokens: d.assembly.TokenWork(d.settings.Serving()), Concurrency: d.assembly.Concurrency, Sweep: sweep, Budget: d.assembly.Quota.Budget, Interval: d.assembly.Interval,
+		Room: d.assembly.Quota.Meter.Room, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look,
+		Telling: controller.Telling{Log: d.log, Outages: d.outages},
+	})
+}

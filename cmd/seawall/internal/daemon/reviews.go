@@ -1,0 +1,127 @@
+package daemon
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/forge"
+	"github.com/seawall-dev/seawall/reconcile/review"
+	"github.com/seawall-dev/seawall/reconcile/token"
+)
+
+// newReviews makes the reviews of pull requests. Without a forge they do nothing.
+func (d *Daemon) newReviews() (*review.Service, error) {
+	if d.settings.Forge == nil {
+		return &review.Service{}, nil
+	}
+	forgeClient, err := setup.NewForge(*d.settings.Forge, d.settings.Source.Ref)
+	if err != nil {
+		return nil, err
+	}
+	share := d.settings
+	share.Budget, _ = setup.ReviewBudget(d.settings.Budget)
+	share.TotalRequests = d.settings.Budget.Requests
+	config := share.ClientConfig(d.settings.Credentials.Rulesets, d.log)
+	platform, err := client.New(config)
+	if err != nil {
+		return nil, err
+	}
+	heads := evaluate.NewHeads(d.settings.StateDir, setup.RemoteOf(d.settings.Config), evaluate.HeadsConfig{
+		Refs: forge.Kind(d.settings.Forge.Kind).HeadRefs(), Limits: setup.FetchLimits(d.settings.Forge.Limits, "forge.limits"),
+		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.failures.heads,
+	}, d.assembly.Declared.Evaluator)
+	return review.NewService(review.Config{
+		Forge: forgeClient, Heads: heads, Base: d.inForce, Reader: platform, Records: d.assembly.Records,
+		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
+		Deprecations: d.assembly.Deprecations, Budget: d.settings.RequestBudget(), Requests: platform.Requests,
+		Room:        func() int { return config.Budget.Room(share.Budget.Requests / forOtherReviews) },
+		Concurrency: d.settings.Budget.Concurrency, Now: time.Now,
+		Diagnostics: review.Diagnostics{Failed: d.failures.review, Log: d.log, Outages: d.outages},
+	}), nil
+}
+
+// trust says whose word counts on the forge.
+func (d *Daemon) trust() review.Trust {
+	f := d.settings.Forge
+	trust := review.Trust{
+		Accounts: review.AccountFile(filepath.Join(d.settings.StateDir, "approvers.json")),
+		Forks:    review.Forks{Plans: review.ForkPlans(f.Forks.Plans), Label: f.Forks.Label, PerHour: f.Forks.PerHour},
+	}
+	for _, approver := range f.Approvers {
+		trust.Approvers = append(trust.Approvers, reconcile.Account{ID: approver.ID, Name: approver.Name})
+	}
+	return trust
+}
+
+// forOtherReviews is the part of the reviews' budget, one in so many requests, that a
+// pull request of many zones leaves to the others.
+const forOtherReviews = 4
+
+// tokensOnRecord reads tokens from the ledger, which whoever creates them has open
+// beside. It asks the platform nothing: a pull request must not have credentials.tokens
+// used.
+func (d *Daemon) tokensOnRecord() *token.Worker {
+	return token.New(token.Config{
+		Memory: d.assembly.TokenMemory, NameSuffix: d.assembly.Tokens.NameSuffix, CreatesTokens: d.assembly.Tokens.CreatesTokens, Now: time.Now, Log: d.log,
+	})
+}
+
+// withHooks puts the webhooks of forges beside the health pages. Each request goes to count.
+func withHooks(pages http.Handler, configured map[string]schema.Hook, wake func(), count func(outcome string), log *slog.Logger) (http.Handler, error) {
+	if len(configured) == 0 {
+		return pages, nil
+	}
+	var hooks []forge.Hook
+	for _, h := range configured {
+		hooks = append(hooks, forge.Hook{Kind: forge.Kind(h.Kind), Secret: func() (edge.Secret, error) { return setup.ReadSecret(h.Secret) }})
+	}
+	if err := forge.CheckHooks(hooks); err != nil {
+		return nil, cli.Fail(fmt.Errorf("hooks: %w", err), "see hooks in the configuration")
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", pages)
+	refusals := refusedHooks{log: log, now: time.Now, told: map[forge.Outcome]time.Time{}}
+	mux.Handle("/hook/git", forge.Handler(hooks, wake, func(o forge.Outcome) {
+		log.Debug("webhook", "outcome", string(o))
+		count(string(o))
+		refusals.note(o)
+	}))
+	return mux, nil
+}
+
+// refusedHooks logs that webhooks are refused, each outcome once in a while: who sends them
+// sees an answer without text, and often nobody looks at it.
+type refusedHooks struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu   sync.Mutex
+	told map[forge.Outcome]time.Time
+}
+
+// refusedEvery is how often one outcome is logged at most.
+const refusedEvery = 10 * time.Minute
+
+func (r *refusedHooks) note(o forge.Outcome) {
+	if o == forge.Woke || o == forge.Ignored {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at, ok := r.told[o]; ok && r.now().Sub(at) < refusedEvery {
+		return
+	}
+	r.told[o] = r.now()
+	r.log.Warn("a webhook was refused", "outcome", string(o))
+}

@@ -1,0 +1,147 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/status"
+)
+
+// failureCount passes what fails on to the metrics, once there are any.
+type failureCount struct{ to atomic.Pointer[status.Status] }
+
+// note counts a request that failed.
+func (f *failureCount) note(err error) {
+	if f == nil {
+		return
+	}
+	if health := f.to.Load(); health != nil {
+		health.PlatformError(err)
+	}
+}
+
+// review counts a review that failed.
+func (f *failureCount) review(round bool) {
+	if health := f.to.Load(); health != nil {
+		health.ReviewFailed(round)
+	}
+}
+
+// heads tells how many heads of pull requests are refused.
+func (f *failureCount) heads(refused int) {
+	if health := f.to.Load(); health != nil {
+		health.HeadsRefused(refused)
+	}
+}
+
+// newHealth is what tells other programs how the daemon is.
+func (d *Daemon) newHealth(sync, sweep cron.Schedule) *status.Status {
+	health := status.New(status.Config{
+		Now: time.Now, Sweep: sweep, Sync: sync, Version: cli.ThisVersion().Version, Look: d.lookInside, Bounds: d.bounds(),
+	})
+	d.failures.to.Store(health)
+	return health
+}
+
+// The longest that work may take, beside the bounds of what it does: by far longer than
+// anything was seen to take.
+const (
+	lookSlack = time.Hour
+	gitSlack  = 30 * time.Minute
+	// mostWaits is how often the work on one zone can wait for a whole window of the budget.
+	mostWaits = 12
+)
+
+// bounds say when the daemon is not ready, or stuck.
+func (d *Daemon) bounds() status.Bounds {
+	return status.Bounds{
+		SourceStale: d.settings.Health.SourceStale,
+		SourceStuck: 2*evaluate.FetchLimits(d.settings.Source.Timeout).Total + gitSlack,
+		WorkStuck:   mostWaits*d.assembly.Quota.Per + lookSlack,
+	}
+}
+
+// lookInside says how the daemon is; it has no time until the controller runs.
+func (d *Daemon) lookInside() inspect.Status {
+	heart := d.heart.Load()
+	if heart == nil {
+		return inspect.Status{}
+	}
+	s := heart.Status()
+	s.Program = cli.ThisVersion().Version
+	window := d.assembly.Quota.Meter.State()
+	s.Budget.Used, s.Budget.Left = window.Used, window.Left
+	s.Budget.PausedSeconds, s.Budget.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
+	s.Outages = append([]reconcile.Outage{}, d.outages.Outages()...)
+	return s
+}
+
+// daemonView is the daemon as people and scripts ask it.
+type daemonView struct {
+	*Daemon
+	health *status.Status
+}
+
+// Status implements [inspect.Daemon].
+func (t daemonView) Status() inspect.Status {
+	s := t.lookInside()
+	s.NotReady = t.health.NotReady(s)
+	return s.Judged()
+}
+
+// Zones implements [inspect.Daemon].
+func (t daemonView) Zones(word string) (inspect.ZoneList, string) {
+	heart := t.heart.Load()
+	if heart == nil {
+		return inspect.ZoneList{Version: inspect.Version, At: time.Now(), Zones: []inspect.Zone{}}, ""
+	}
+	return heart.Zones(word)
+}
+
+// pages are what the configured address serves, without webhooks.
+func (d *Daemon) pages(health *status.Status) http.Handler {
+	access := status.Access{Hosts: d.settings.Web.Hosts}
+	if ref := d.settings.Web.MetricsToken; ref != nil {
+		access.MetricsToken = func() (edge.Secret, error) { return setup.ReadSecret(*ref) }
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", health.Handler())
+	if d.settings.Health.Status {
+		mux.Handle("/status", inspect.Handler(daemonView{d, health}))
+		mux.Handle("/status/", inspect.Handler(daemonView{d, health}))
+	}
+	return access.Guard(mux)
+}
+
+// serveSocket serves the status on the socket in the state folder, until done is called.
+// The daemon works without it, so what keeps it from being opened is reported, and no more.
+func (d *Daemon) serveSocket(ctx context.Context, health *status.Status) (done func()) {
+	if d.settings.Dir != "" {
+		return func() {} // a folder has no state folder
+	}
+	listener, err := inspect.Listen(d.settings.StateDir)
+	if err != nil {
+		d.log.Warn("the socket for seawall status cannot be opened", "error", err.Error(), "hint", "seawall status --address asks over listen")
+		return func() {}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- status.Serve(ctx, listener, inspect.Handler(daemonView{d, health})) }()
+	return func() {
+		stop()
+		if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
+			d.log.Warn("the socket for seawall status has failed", "error", err.Error())
+		}
+	}
+}

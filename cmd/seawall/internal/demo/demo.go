@@ -1,0 +1,335 @@
+// Package demo shows Seawall against its simulator, step by step, and checks that each step
+// did what it says.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/render"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/once"
+)
+
+// demo is a simulator, a repository, and what the commands use.
+type demo struct {
+	*cli.Terminal
+	Commands
+	dir        string
+	platform   *sim.Running
+	repository *demoRepository
+	assembly   *setup.Assembly
+	settings   setup.Settings
+	act        int
+}
+
+// Commands are commands that the demo runs.
+type Commands struct {
+	// Serve runs a daemon until ctx ends.
+	Serve func(ctx context.Context, s setup.Settings, a *setup.Assembly) error
+	// Check reports which calls that a folder of desired state declares are deprecated on
+	// a day, and fails as the command does.
+	Check func(ctx context.Context, dir, day string) error
+}
+
+// Run shows the demo in a temporary folder; serve has it go on as a daemon.
+func Run(ctx context.Context, t *cli.Terminal, commands Commands, serve bool) error {
+	dir, err := os.MkdirTemp("", "seawall-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	d := demo{Terminal: t, Commands: commands, dir: dir}
+	err = d.show(ctx)
+	if err == nil && serve {
+		err = d.serveOn(ctx)
+	}
+	return errors.Join(err, d.end())
+}
+
+// show plays the acts in turn. Each checks that what it tells is true.
+func (d *demo) show(ctx context.Context) error {
+	for _, act := range []func(context.Context) error{
+		d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack, d.createToken, d.crash, d.deprecations, d.travel,
+	} {
+		if err := act(ctx); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(d.Out, "\n%s\n", d.bold("End of the demo. Git defines the desired state, and reviewers read the plan."))
+	fmt.Fprintln(d.Out, "Next: seawall init my-edge && seawall validate my-edge")
+	return nil
+}
+
+func (d *demo) title(format string, args ...any) {
+	d.act++
+	fmt.Fprintf(d.Out, "\n%s\n\n", d.bold(fmt.Sprintf("%d. ", d.act)+fmt.Sprintf(format, args...)))
+}
+
+func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.Out, format+"\n", args...) }
+
+func (d *demo) bold(s string) string {
+	if !d.ColourOut {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+func (d *demo) raiseCurtain(ctx context.Context) error {
+	d.title("A simulated platform and a real git repository")
+	var err error
+	if d.platform, err = sim.Start(sim.Config{}); err != nil { //nolint:contextcheck // it runs until it is closed
+		return err
+	}
+	d.say("platform    %s", d.platform.BaseURL)
+	if d.repository, err = newDemoRepository(ctx, filepath.Join(d.dir, "repository"), "single-zone"); err != nil {
+		return err
+	}
+	d.say("repository  %s, commit %.7s", d.repository.dir, d.repository.head)
+	d.say("\n%s:", demoFile)
+	d.say("%s", indent(d.repository.read(demoFile)))
+
+	return d.configure(ctx, "")
+}
+
+// configure writes the configuration of the demo, with more to it, and puts
+// together what it asks for, as the daemon would.
+func (d *demo) configure(ctx context.Context, more string) error {
+	if d.assembly != nil {
+		d.assembly.Close()
+	}
+	secrets := map[string]string{
+		"rulesets-token": d.platform.RulesetsToken.Reveal(),
+		"tokens-token":   d.platform.TokensToken.Reveal(),
+	}
+	for name, value := range secrets {
+		if err := os.WriteFile(filepath.Join(d.dir, name), []byte(value), 0o600); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf(demoConfig, "file://"+d.repository.dir, d.platform.BaseURL, d.path("rulesets-token"), d.path("state")) + more
+	if err := os.WriteFile(d.path("config.cue"), []byte(text), 0o600); err != nil {
+		return err
+	}
+	config, err := setup.LoadConfig(d.Terminal, d.path("config.cue"))
+	if err != nil {
+		return err
+	}
+	d.settings = setup.Settings{Config: config}
+	d.assembly, err = setup.Assemble(ctx, d.settings, setup.ToServe, slog.New(slog.DiscardHandler))
+	return err
+}
+
+const demoConfig = `source: url: %q
+platform: base_url: %q
+credentials: rulesets: file: %q
+state: dir: %q
+schedule: {sync: "@every 2s", sweep: "@every 10s"}
+listen: "127.0.0.1:0"
+`
+
+func (d *demo) path(name string) string { return filepath.Join(d.dir, name) }
+
+func (d *demo) run(ctx context.Context) (reconcile.Report, int, error) {
+	d.platform.ClearTranscript()
+	report := d.assembly.Once(nil).Apply(ctx, once.Order{})
+	return d.counted(report)
+}
+
+// counted adds how many writes a report took.
+func (d *demo) counted(report reconcile.Report) (reconcile.Report, int, error) {
+	writes := 0
+	for _, entry := range d.platform.Transcript() {
+		if entry.Method != http.MethodGet {
+			writes++
+		}
+	}
+	return report, writes, report.Err
+}
+
+// expect turns a show that went differently into an error.
+func expect(ok bool, what string) error {
+	if !ok {
+		return fmt.Errorf("the demo did not do what it should: %s", what)
+	}
+	return nil
+}
+
+func (d *demo) plan(ctx context.Context) error {
+	d.title("seawall plan: what would change, and which line declares it")
+	report, writes, err := d.counted(d.assembly.Once(nil).Plan(ctx, once.Order{}))
+	if err != nil {
+		return err
+	}
+	if err := render.Text(d.Out, report.Plan, d.ColourOut); err != nil {
+		return err
+	}
+	return expect(writes == 0 && len(report.Plan.Changes) == 1, "a plan has one change and writes nothing")
+}
+
+func (d *demo) apply(ctx context.Context) error {
+	d.title("seawall apply: one PATCH, read back to prove it")
+	report, writes, err := d.run(ctx)
+	if err != nil {
+		return err
+	}
+	d.transcript()
+	d.result(report)
+	return expect(writes == 1 && report.Converged(), "an apply sends one PATCH and converges")
+}
+
+func (d *demo) applyAgain(ctx context.Context) error {
+	d.title("Again: nothing to do, so no write is sent")
+	report, writes, err := d.run(ctx)
+	if err != nil {
+		return err
+	}
+	d.transcript()
+	d.result(report)
+	return expect(writes == 0 && report.Converged(), "a second run sends no write")
+}
+
+// demoZone is the zone of the example.
+const demoZone edge.ZoneID = "00000000000000000000000000000a01"
+
+func (d *demo) heal(ctx context.Context) error {
+	d.title("A manual change weakens the zone; the next sweep corrects it")
+	if err := d.plantDrift(ctx); err != nil {
+		return err
+	}
+	d.say("In the dashboard, the execute rule was disabled and the threshold set to 1000.\n")
+	report, writes, err := d.run(ctx)
+	if err != nil {
+		return err
+	}
+	if err := report.Text(d.Out, d.ColourOut); err != nil {
+		return err
+	}
+	return expect(writes == 1 && report.Converged(), "one PATCH heals the drift")
+}
+
+func (d *demo) plantDrift(ctx context.Context) error {
+	entryPoint, err := d.platform.Platform.EntryPoint(ctx, demoZone)
+	if err != nil {
+		return err
+	}
+	off, loose := false, 1000
+	for i := range entryPoint.Rules {
+		rule := &entryPoint.Rules[i]
+		rule.Enabled = &off
+		for j := range rule.ActionParameters.Overrides.Rules {
+			rule.ActionParameters.Overrides.Rules[j].ScoreThreshold = &loose
+		}
+	}
+	return d.platform.Platform.SetEntryPoint(demoZone, entryPoint)
+}
+
+func (d *demo) holdBack(ctx context.Context) error {
+	d.title("A bad commit is rejected; the last good one stays in force")
+	good := d.repository.head
+	bad := strings.Replace(d.repository.read(demoFile), `"managed_challenge"`, `"manage_challenge"`, 1)
+	if err := d.repository.commit(ctx, demoFile, bad, "Typo"); err != nil {
+		return err
+	}
+	d.say("commit %.7s misspells an action.\n", d.repository.head)
+	if err := d.plantDrift(ctx); err != nil {
+		return err
+	}
+	held, healed, err := d.serveUntilHealed(ctx)
+	if err != nil {
+		return err
+	}
+	d.problemsOf(held.Problems)
+	d.say("\nheld      %.7s: %s", held.Commit, held.Reason)
+	d.say("in force  %.7s: drift in the meantime was corrected with %s", healed.Commit, cli.Plural(len(healed.Results), "PATCH", "PATCHes"))
+	return expect(healed.Commit == good, "the good commit goes on healing")
+}
+
+// serveUntilHealed runs the daemon until it has held a commit and healed a drift.
+func (d *demo) serveUntilHealed(ctx context.Context) (held *reconcile.Held, healed reconcile.Report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	watch := reporting(func(r reconcile.Report) {
+		if r.Held != nil {
+			held = r.Held
+		}
+		if r.Slice && r.Count(reconcile.Converged) > 0 {
+			healed = r
+		}
+		if held != nil && healed.Commit != "" {
+			cancel()
+		}
+	})
+	heart, err := controller.New(ctx, controller.Config{
+		Source: d.assembly.Look(nil), Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards,
+		Reader: d.assembly.Reader, Writer: d.assembly.Writer, Budget: d.assembly.Quota.Budget, Reporters: []reconcile.Reporter{watch},
+	})
+	if err != nil {
+		return nil, healed, err
+	}
+	heart.Run(ctx)
+	return held, healed, expect(held != nil && healed.Commit != "", "the bad commit is held, and the drift is healed")
+}
+
+// reporting is a [reconcile.Reporter].
+type reporting func(reconcile.Report)
+
+// Report implements [reconcile.Reporter].
+func (f reporting) Report(_ context.Context, r reconcile.Report) { f(r) }
+
+func (d *demo) problemsOf(problems []desired.Problem) { d.ShowProblems(d.Out, problems) }
+
+func (d *demo) transcript() {
+	for _, entry := range d.platform.Transcript() {
+		d.say("  %d  %s %s", entry.Status, entry.Method, entry.Path)
+	}
+	d.say("")
+}
+
+func (d *demo) result(report reconcile.Report) {
+	for _, result := range report.Results {
+		d.say("%s: %s", result.Change.Zone, result.Outcome)
+	}
+	d.say("%s, %s", report.Plan.Summary, cli.Plural(int(report.Requests), "request", "requests"))
+}
+
+// serveOn goes on as a daemon over the same stage.
+func (d *demo) serveOn(ctx context.Context) error {
+	d.title("Serving until interrupted")
+	d.say("Commit to      %s", d.repository.dir)
+	d.say("Plant drift    curl -X PUT %s/zones/%s/entrypoint -d @ruleset.json", d.platform.ControlURL(), demoZone)
+	d.say("Look           curl %s/transcript", d.platform.ControlURL())
+	log, err := d.Logger("auto", "info")
+	if err != nil {
+		return err
+	}
+	d.assembly.Log = log
+	return d.Serve(ctx, d.settings, d.assembly)
+}
+
+func (d *demo) end() error {
+	if d.assembly != nil {
+		d.assembly.Close()
+	}
+	if d.platform != nil {
+		return d.platform.Close()
+	}
+	return nil
+}
+
+func indent(s string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
+}

@@ -1,0 +1,79 @@
+package deprecations
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge/deprecation"
+)
+
+// Flags are the flags that list and check share.
+type Flags struct {
+	at, Dir, Output string
+	Outputs         []string
+}
+
+// AddTo adds the flags to a command; outputs are the forms that --output takes.
+func (a *Flags) AddTo(cmd *cobra.Command, outputs ...string) {
+	a.Outputs = outputs
+	flags := cmd.Flags()
+	flags.StringVar(&a.at, "at", "", "use the state of the calendar at `DATE`, such as 2027-01-01 (default today, in UTC)")
+	flags.StringVarP(&a.Output, "output", "o", "text", WordsOf(outputs))
+	_ = cmd.MarkFlagDirname("dir")
+	Complete(cmd, "output", outputs)
+}
+
+// Complete completes a flag with words.
+func Complete(cmd *cobra.Command, flag string, words []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// WordsOf is "text, json or markdown".
+func WordsOf(words []string) string {
+	text := words[0]
+	for _, w := range words[1 : len(words)-1] {
+		text += ", " + w
+	}
+	return text + " or " + words[len(words)-1]
+}
+
+// Day reads --at. A time of day is accepted; only its day in UTC counts.
+func (a Flags) Day(now func() time.Time) (time.Time, error) {
+	if a.at == "" || a.at == "now" {
+		return deprecation.DateOf(now()).Time(), nil
+	}
+	if at, err := time.Parse(time.RFC3339, a.at); err == nil {
+		return deprecation.DateOf(at).Time(), nil
+	}
+	date, err := deprecation.ParseDate(a.at)
+	if err != nil {
+		return time.Time{}, cli.Fail(fmt.Errorf("--at: %w", err), "write an existing day in UTC, such as 2027-01-01")
+	}
+	return date.Time(), nil
+}
+
+// CalendarOf is the calendar in force: the reference's, with what a folder of
+// desired state corrects in it. Mistakes in the folder are reported, and end the
+// command.
+func CalendarOf(ctx context.Context, t *cli.Terminal, dir string) (deprecation.Calendar, []deprecation.Correction, desired.State, error) {
+	published, err := schema.Calendar()
+	if err != nil || dir == "" {
+		return published, nil, desired.State{}, err
+	}
+	state, err := setup.LoadState(ctx, t, setup.Options{Dir: dir})
+	if err != nil {
+		return published, nil, state, err
+	}
+	calendar, corrections, err := published.With(state.CalendarAdditions())
+	if err != nil {
+		return published, nil, state, cli.Fail(err, "the calendar: field of the desired state corrects the deprecation calendar")
+	}
+	return calendar, corrections, state, nil
+}

@@ -1,0 +1,185 @@
+package deprecations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/edge/deprecation/fix"
+	"github.com/seawall-dev/seawall/edge/deprecation/report"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan"
+	"github.com/seawall-dev/seawall/edge/deprecation/search"
+)
+
+// input looks at one argument. What is wrong with it is kept for the end; an
+// error ends the command.
+func (c *Check) input(ctx context.Context, name string) error {
+	in := report.Input{Name: filepath.ToSlash(name)}
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		in, err = c.read(name)
+		done <- err
+	}()
+	// A read of a pipe or a terminal cannot be interrupted, so it is left behind.
+	select {
+	case <-ctx.Done():
+		return cli.Fail(fmt.Errorf("reading %s was interrupted: %w", name, context.Cause(ctx)), "nothing was reported")
+	case err := <-done:
+		if err != nil {
+			in.Error = err.Error()
+			c.failed = append(c.failed, err)
+		}
+		c.inputs = append(c.inputs, in)
+		return nil
+	}
+}
+
+func (c *Check) read(name string) (report.Input, error) {
+	if name == "-" {
+		return c.calls(c.In, name, 0)
+	}
+	in := report.Input{Name: filepath.ToSlash(name)}
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return in, cli.Fail(fmt.Errorf("there is no file or folder %q", name), "name files, folders of source code, or - for standard input")
+	}
+	if err != nil {
+		return in, cli.Fail(err)
+	}
+	if info.IsDir() {
+		return c.tree(name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return in, cli.Fail(err)
+	}
+	defer f.Close()
+	return c.calls(f, in.Name, info.Size())
+}
+
+// calls searches a file.
+func (c *Check) calls(r io.Reader, name string, size int64) (report.Input, error) {
+	follow := c.follow(r, name, size)
+	defer follow.wipe()
+	one := c.search()
+	one.Format = scan.Format(c.Format)
+	if name != "-" {
+		one.Open = beside(name)
+	}
+	in, err := one.Reader(follow, name)
+	return in, c.judge(name, err)
+}
+
+// beside reads files that a file names, relative to it or to where we are.
+func beside(file string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if text, err := setup.ReadSmall(filepath.Join(filepath.Dir(file), name), maxNamed); err == nil {
+			return text, nil
+		}
+		return setup.ReadSmall(name, maxNamed)
+	}
+}
+
+// maxNamed bounds a file that another one names, in bytes.
+const maxNamed = 1 << 20
+
+// search is what is looked for in each input.
+func (c *Check) search() search.Search {
+	return search.Search{
+		Matcher: c.matcher, Day: c.day, Hosts: c.hosts(), Collector: c.collector, SDKs: c.clients.SDKs,
+		Found: func(file string, _ scan.Call, notices []deprecation.Notice) {
+			if c.Fix && file != "-" && fix.Possible(notices) {
+				c.fixable[file] = true
+			}
+		},
+	}
+}
+
+// hosts are those to which calls count.
+func (c *Check) hosts() search.Hosts {
+	return search.Hosts{Any: c.AnyHost, Names: slices.Concat(c.clients.Hosts, c.Hosts), Base: c.clients.Base}
+}
+
+// judge says what to try where an input could not be read.
+func (c *Check) judge(name string, err error) error {
+	const hint = "set the format with --format; seawall deprecations check --help lists the formats"
+	switch {
+	case errors.Is(err, search.ErrNothing):
+		reason := strings.TrimPrefix(err.Error(), search.ErrNothing.Error()+": ")
+		return cli.Fail(fmt.Errorf("nothing in %s could be read: %s", name, reason), hint)
+	case errors.Is(err, scan.ErrUnrecognised):
+		return cli.Fail(err, hint, "to search the strings of source code, use --format source or name its folder")
+	case err != nil:
+		return cli.Fail(err)
+	}
+	return nil
+}
+
+// tree searches the files of a folder.
+func (c *Check) tree(dir string) (report.Input, error) {
+	name := filepath.ToSlash(dir)
+	show, wipe := c.Terminal.Progress()
+	defer wipe()
+	began, last := time.Now(), time.Now()
+	one := c.search()
+	one.Progress = func(file string, files int, bytes int64) {
+		if now := time.Now(); show != nil && now.Sub(began) > quiet && now.Sub(last) > quiet/5 {
+			last = now
+			show(cli.OneLine(fmt.Sprintf("reading %s: %d files, %d MB", path.Join(name, path.Dir(file)), files, bytes/1_000_000)), 0, 0)
+		}
+	}
+	in, err := one.Tree(os.DirFS(dir), name)
+	return in, c.judge(name, err)
+}
+
+// quiet is how long a command works without a word.
+const quiet = time.Second
+
+// follower shows how far the reading of a long input is, on a terminal.
+type follower struct {
+	io.Reader
+	show        func(stage string, done, total int)
+	wipe        func()
+	name        string
+	read, size  int64
+	began, last time.Time
+}
+
+func (c *Check) follow(r io.Reader, name string, size int64) *follower {
+	show, wipe := c.Terminal.Progress()
+	now := time.Now()
+	return &follower{Reader: r, show: show, wipe: wipe, name: cli.OneLine(name), size: size, began: now, last: now}
+}
+
+func (f *follower) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	f.read += int64(n)
+	if f.show == nil {
+		return n, err
+	}
+	if now := time.Now(); now.Sub(f.began) > quiet && now.Sub(f.last) > quiet/5 {
+		f.last = now
+		f.show(f.progress(), 0, 0)
+	}
+	return n, err
+}
+
+func (f *follower) progress() string {
+	text := fmt.Sprintf("reading %s: %d MB", f.name, f.read/1_000_000)
+	if f.size > 0 {
+		text += fmt.Sprintf(" of %d, %d %%", f.size/1_000_000, 100*f.read/f.size)
+	}
+	return text
+}

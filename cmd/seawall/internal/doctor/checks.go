@@ -1,0 +1,183 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// diagnosis is what the doctor looks at.
+type diagnosis struct {
+	setup.Settings
+	known bool                          // there is a configuration to go by
+	first []finding                     // about the configuration
+	state atomic.Pointer[desired.State] // nil until it was read
+}
+
+func newDiagnosis(t *cli.Terminal, o setup.Options) *diagnosis {
+	var d diagnosis
+	var f findings
+	s, err := setup.ReadConfigured(t, o)
+	var mistakes *cli.FileError
+	switch {
+	case errors.As(err, &mistakes):
+		for _, problem := range mistakes.Problems {
+			f.fail("configuration", errors.New(problem.String()), slices.DeleteFunc([]string{problem.Hint}, func(h string) bool { return h == "" })...)
+		}
+	case err != nil:
+		f.fail("configuration", err)
+	case o.ConfigFile() == "":
+		f.ok("configuration", "none; --dir, --base-url and %s are used", setup.EnvRulesetsToken)
+	default:
+		f.ok("configuration", "%s", o.ConfigFile())
+	}
+	d.Settings, d.known, d.first = s, err == nil, f.list
+	if err != nil {
+		f.list[len(f.list)-1].Hints = append(f.list[len(f.list)-1].Hints, "the other checks need the configuration")
+	}
+	return &d
+}
+
+func (d *diagnosis) checks() []check {
+	if !d.known {
+		return nil
+	}
+	list := []check{{"state folder", d.stateFolder}, {"sandbox", d.sandbox}, {"desired state", d.desired}, {"credentials.rulesets", d.rulesets}}
+	if d.Credentials.Tokens != nil {
+		list = append(list, check{"credentials.tokens", d.tokens})
+	}
+	list = append(list, check{"clock", d.clock})
+	for name := range d.Sinks {
+		list = append(list, check{"sink " + name, func(ctx context.Context, f *findings) { d.sink(ctx, name, f) }})
+	}
+	slices.SortStableFunc(list, func(a, b check) int {
+		if !strings.HasPrefix(a.name, "sink ") || !strings.HasPrefix(b.name, "sink ") {
+			return 0
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	if d.Forge != nil {
+		list = append(list, check{"forge", d.forge})
+	}
+	return list
+}
+
+// desired fetches git into a folder of its own, verifies and evaluates it.
+func (d *diagnosis) desired(ctx context.Context, f *findings) {
+	if d.Dir != "" {
+		state, problems, err := setup.NewFolder(d.Dir).Compile(ctx, "")
+		d.evaluated(state, problems, err, f)
+		return
+	}
+	dir, err := os.MkdirTemp("", "seawall-doctor-")
+	if err != nil {
+		f.fail("git", err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	config := d.Config
+	config.StateDir, config.Source.Shallow = dir, true
+	repository, err := setup.OpenRepository(config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		f.fail("git", err)
+		return
+	}
+	defer repository.Close()
+	commit, err := repository.Fetch(ctx)
+	at := config.Source.URL + " " + config.Source.Ref
+	switch {
+	case err != nil && ctx.Err() != nil:
+		f.fail("git", fmt.Errorf("%s: %w", at, context.Cause(ctx)), "check the host, the port and the network")
+		return
+	case err != nil && commit != "":
+		f.fail("git", fmt.Errorf("%s is at %s, which is not accepted: %w", at, cli.ShortCommit(commit), err))
+		return
+	case err != nil:
+		f.fail("git", err)
+		return
+	case config.Source.Verify != nil:
+		f.ok("git", "%s is at %s, signed by a trusted key", at, cli.ShortCommit(commit))
+	default:
+		f.ok("git", "%s is at %s", at, cli.ShortCommit(commit))
+	}
+	state, problems, err := repository.Compile(ctx, commit)
+	d.evaluated(state, problems, err, f)
+}
+
+func (d *diagnosis) evaluated(state desired.State, problems []desired.Problem, err error, f *findings) {
+	mistakes := desired.Errors(problems)
+	switch {
+	case err != nil:
+		f.fail("desired state", err)
+	case len(mistakes) > 0:
+		f.fail("desired state", fmt.Errorf("%s, the first: %s", cli.Plural(len(mistakes), "mistake", "mistakes"), mistakes[0]), "seawall validate names all of them")
+	default:
+		d.state.Store(&state)
+		f.ok("desired state", "valid: %s, %s", cli.Plural(state.Zones(), "zone", "zones"), cli.Plural(len(state.Tokens), "token", "tokens"))
+	}
+}
+
+// probeKey is what is asked for in a sink that no token uses.
+const probeKey = "seawall-doctor"
+
+// mostKeys bounds how many keys of a sink are asked for.
+const mostKeys = 5
+
+func (d *diagnosis) sink(ctx context.Context, name string, f *findings) {
+	check := "sink " + name
+	sinks, err := setup.NewSinks(map[string]schema.Sink{name: d.Sinks[name]})
+	if err != nil {
+		f.fail(check, err)
+		return
+	}
+	keys := d.keysOf(name)
+	if len(keys) == 0 {
+		keys = []string{probeKey}
+	}
+	for _, key := range keys[:min(len(keys), mostKeys)] {
+		if err := sinks.Look(ctx, desired.Sink{Name: name, Key: key}); err != nil {
+			f.fail(check, err, "no token with this sink is created or delivered until this is fixed")
+			return
+		}
+	}
+	f.ok(check, "can be reached; nothing was written")
+}
+
+// keysOf lists the keys that declared tokens use in a sink.
+func (d *diagnosis) keysOf(name string) (keys []string) {
+	state := d.state.Load()
+	if state == nil {
+		return nil
+	}
+	for _, token := range state.Tokens {
+		if token.Sink != nil && token.Sink.Name == name {
+			keys = append(keys, token.Sink.Key)
+		}
+	}
+	return keys
+}
+
+func (d *diagnosis) forge(ctx context.Context, f *findings) {
+	client, err := setup.NewForge(*d.Forge, d.Source.Ref)
+	if err != nil {
+		f.fail("forge", err)
+		return
+	}
+	list, err := client.PullRequests(ctx)
+	if err != nil {
+		f.fail("forge", err, "check forge in the configuration, and that its token may read pull requests of the project")
+		return
+	}
+	f.ok("forge", "%s of %s can be listed; whether comments may be written shows with the first one", cli.Plural(len(list), "open pull request", "open pull requests"), filepath.ToSlash(d.Forge.Project))
+}

@@ -1,0 +1,184 @@
+package setup
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/once"
+	"github.com/seawall-dev/seawall/reconcile/source"
+	"github.com/seawall-dev/seawall/reconcile/token"
+)
+
+// Assembly is what plan, apply and the daemon stand on.
+type Assembly struct {
+	Declared StateSource
+
+	Reader   edge.Reader
+	Writer   edge.Writer // nil for a plan
+	Requests func() int64
+	Quota    cli.Quota
+
+	Records     control.Records
+	TokenMemory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
+	Tokens      token.Config
+
+	Guards       reconcile.Guards
+	Interval     time.Duration
+	Concurrency  int
+	Deprecations reconcile.Deprecations
+	Log          *slog.Logger
+
+	Close func()
+}
+
+// StateSource is where desired state comes from: a folder, or commits in git.
+type StateSource struct {
+	source    reconcile.Source
+	Compiler  reconcile.Compiler
+	Good      reconcile.GoodCommit // nil for a folder
+	approvals func(ctx context.Context, commit string) ([]reconcile.Approval, error)
+	author    func(ctx context.Context, commit string) (string, error)
+	moved     func(ctx context.Context, from, to string) (source.Move, error)
+	forward   bool               // a commit that does not contain the one in force is held
+	Evaluator evaluate.Evaluator // of commits
+}
+
+// Look is the source of desired state, which looks on a schedule; nil only when asked.
+func (a *Assembly) Look(schedule cron.Schedule) *source.Source {
+	return source.New(source.Config{
+		Source: a.Declared.source, Compiler: a.Declared.Compiler, Agreed: a.Declared.approvals, Author: a.Declared.author,
+		Moved: a.Declared.moved, FastForward: a.Declared.forward, Schedule: schedule, Now: time.Now, Log: a.Log,
+	})
+}
+
+// tokenWorker does the work on tokens, nil where there is no ledger.
+func (a *Assembly) tokenWorker() *token.Worker {
+	if a.Tokens.Memory == nil {
+		return nil
+	}
+	return token.New(a.Tokens)
+}
+
+// TokenWork is the token work of a daemon; nil where there is none.
+func (a *Assembly) TokenWork(why Purpose) controller.TokenWork {
+	worker := a.tokenWorker()
+	switch {
+	case worker == nil:
+		return nil
+	case why == toObserve:
+		return token.Observer{Worker: worker}
+	}
+	return worker
+}
+
+// Once is one plan or apply.
+func (a *Assembly) Once(show reconcile.Progress) *once.Run {
+	return &once.Run{
+		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Reader: a.Reader, Writer: a.Writer,
+		Tokens: a.tokenWorker(), Concurrency: a.Concurrency, Deprecations: a.Deprecations, Budget: a.Quota.Budget, Interval: a.Interval,
+		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
+	}
+}
+
+// Assemble puts it together.
+func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*Assembly, error) {
+	budget, interval := s.RequestBudget(), s.interval(time.Now())
+	s.TotalRequests, s.keepsState = s.Budget.Requests, why != ToPlan && s.Dir == ""
+	if why.serves() && s.Forge != nil {
+		_, s.Budget = ReviewBudget(s.Budget) // the rest is for reviews of pull requests
+	}
+	sunset, err := newSunset()
+	if err != nil {
+		return nil, err
+	}
+	s.observe = sunset.observe
+	config := s.ClientConfig(s.Credentials.Rulesets, log)
+	platform, err := client.New(config)
+	if err != nil {
+		return nil, cli.Fail(err, "see platform.base_url in the configuration, or --base-url")
+	}
+	a := &Assembly{
+		Reader: edge.ReadOnly(platform), Writer: edge.NoWriter{}, Requests: platform.Requests, Records: &reconcile.Forgetful{},
+		Quota: cli.Quota{Budget: budget, Meter: config.Budget}, Interval: interval, Concurrency: s.Budget.Concurrency, Deprecations: sunset.notices, Log: log,
+		Close: config.Budget.Close,
+	}
+	if why.writes() {
+		a.Reader, a.Writer = platform, platform
+	}
+	if a.Guards, err = guards(s.Guards); err != nil {
+		return nil, err
+	}
+	if s.Dir != "" {
+		folder := NewFolder(s.Dir)
+		a.Declared.source, a.Declared.Compiler = folder, folder
+		return a, nil
+	}
+	return a, a.onGit(s, why)
+}
+
+// onGit adds the repository, the ledger, and what creating tokens takes.
+func (a *Assembly) onGit(s Settings, why Purpose) error {
+	repository, err := OpenRepository(s.Config, a.Log)
+	if err != nil {
+		return err
+	}
+	a.Declared = StateSource{
+		repository, repository, repository, approvals(repository), repository.Author, moved(repository),
+		s.Source.FastForward == fastForwardRequired, repository.Evaluator,
+	}
+	open := ledger.Open
+	if why == ToPlan {
+		open = ledger.OpenReadOnly
+	}
+	memory, err := s.OpenLedger(open)
+	if err != nil {
+		return err
+	}
+	if why == ToServe {
+		memory.User = "" // no one gives the order: a commit does
+	}
+	a.Records, a.TokenMemory = memory, memory
+	giveBack := a.Close
+	a.Close = func() { giveBack(); _ = memory.Close(); repository.Close() }
+	if err := a.withTokens(s, memory, why); err != nil || !why.serves() {
+		return err // one run has nothing to be ahead of
+	}
+	closeSpares, closeRest := repository.KeepSpares(), a.Close
+	a.Close = func() { closeSpares(); closeRest() }
+	return nil
+}
+
+// fastForwardRequired is the value of source.fast_forward that holds other commits.
+const fastForwardRequired = "require"
+
+// moved says how the followed ref came from one commit to another.
+func moved(r *evaluate.Repository) func(context.Context, string, string) (source.Move, error) {
+	return func(_ context.Context, from, to string) (source.Move, error) {
+		move, err := r.Moved(from, to)
+		return source.Move(move), err
+	}
+}
+
+// approvals reads the approvals in the trailers of a signed commit.
+func approvals(r *evaluate.Repository) func(ctx context.Context, commit string) ([]reconcile.Approval, error) {
+	return func(ctx context.Context, commit string) (list []reconcile.Approval, err error) {
+		who, digests, err := r.Trailers(ctx, commit)
+		for _, digest := range digests {
+			list = append(list, reconcile.Approval{
+				Digest: digest, Kind: reconcile.Approved, Who: who, Reason: "trailer of commit " + commit, At: time.Now(),
+			})
+		}
+		return list, err
+	}
+}

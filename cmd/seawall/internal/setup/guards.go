@@ -1,0 +1,45 @@
+package setup
+
+import (
+	"fmt"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// guards translates what the configuration says of guards.
+func guards(config schema.Guards) (reconcile.Guards, error) {
+	g := reconcile.Guards{Shrink: guard.Shrink(config.Shrink), ApprovalsExpire: config.ApprovalsExpire}
+	for _, rule := range config.Rules {
+		g.Rules = append(g.Rules, guard.Rule{
+			Name: rule.Name, Labels: rule.Labels, Approve: guard.Approve(rule.Approve),
+			Changes: (*guard.Limit)(rule.Changes), Weakening: (*guard.Limit)(rule.Weakening),
+		})
+	}
+	for _, f := range config.Freezes {
+		schedule, err := cron.ParseStandard(f.Cron)
+		if err != nil {
+			return g, fmt.Errorf("reading freezes.%s.cron: %w", f.Name, err)
+		}
+		g.Freezes = append(g.Freezes, reconcile.Freeze{
+			Name: f.Name, Labels: f.Labels, Schedule: schedule, For: f.For, Zone: f.Timezone,
+			Strengthening: f.Strengthening, Override: f.Override,
+		})
+	}
+	for _, w := range config.Waves {
+		g.Waves = append(g.Waves, reconcile.Wave{
+			Labels: w.Labels, Count: w.Count, Percent: w.Percent, Soak: w.Soak,
+			Halt: reconcile.Halt{NonConvergent: w.NonConvergent, FailedPercent: w.FailedPercent},
+		})
+	}
+	for _, o := range config.Observe {
+		g.Observe = append(g.Observe, guard.Observe{Account: o.Account, Labels: o.Labels})
+	}
+	if config.Observing {
+		g.Observe = []guard.Observe{{}}
+	}
+	return g, nil
+}

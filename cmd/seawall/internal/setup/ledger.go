@@ -1,0 +1,110 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+	"github.com/seawall-dev/seawall/reconcile/token"
+)
+
+// OpenLedger opens the ledger of the configuration's state folder.
+func (s Settings) OpenLedger(open func(string) (*ledger.Ledger, error)) (*ledger.Ledger, error) {
+	memory, err := open(filepath.Join(s.StateDir, "ledger.db"))
+	if err != nil {
+		return nil, Explain(err)
+	}
+	memory.Now, memory.User, memory.Keep = time.Now, Whoami(), s.historyBounds()
+	memory.Binding = ledger.Binding{Platform: s.Platform.BaseURL, Repository: s.Source.URL}
+	memory.Seal = ledger.Seal{KeyFile: s.Seal.KeyFile, Recipient: s.Seal.Recipient}
+	return memory, nil
+}
+
+// historyBounds are those of the configuration.
+func (s Settings) historyBounds() history.Bounds {
+	return history.Bounds{Keep: s.History.Keep, Bytes: s.History.Bytes}
+}
+
+// LockedLedger opens the configured ledger, alone, for one command.
+func LockedLedger(ctx context.Context, t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) error) error {
+	config, err := LoadConfig(t, o.ConfigFile())
+	if err != nil {
+		return err
+	}
+	s := Settings{Config: config}
+	err = s.WithLockedLedger(ctx, func(memory *ledger.Ledger) error { return do(s, memory) })
+	if errors.Is(err, ledger.ErrHeld) {
+		return cli.Fail(err, "stop the daemon first: systemctl stop seawall; start it again afterwards")
+	}
+	return Explain(err)
+}
+
+// WithLockedLedger opens the ledger and takes the lock of its tokens for as long as
+// do works.
+func (s Settings) WithLockedLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
+	owner, err := OwnerOfState(s.StateDir)
+	if err != nil {
+		return err
+	}
+	memory, err := s.OpenLedger(ledger.Open)
+	if err != nil {
+		return err
+	}
+	if err = memory.LockTokens(); err == nil {
+		err = token.QuarantineUnfinished(context.WithoutCancel(ctx), memory)
+	}
+	if err == nil {
+		err = do(memory)
+	}
+	return errors.Join(err, memory.Close(), owner.GiveBack())
+}
+
+// WriteLedger opens the configured ledger for a word that needs no lock: a
+// daemon may have it open as well.
+func WriteLedger(t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) error) error {
+	config, err := LoadConfig(t, o.ConfigFile())
+	if err != nil {
+		return err
+	}
+	s := Settings{Config: config}
+	owner, err := OwnerOfState(s.StateDir)
+	if err != nil {
+		return err
+	}
+	memory, err := s.OpenLedger(ledger.Open)
+	if err != nil {
+		return err
+	}
+	return Explain(errors.Join(do(s, memory), memory.Close(), owner.GiveBack()))
+}
+
+// ReadLedger opens the configured ledger to look into it.
+func ReadLedger(t *cli.Terminal, o Options, do func(*ledger.Ledger) error) error {
+	config, err := LoadConfig(t, o.ConfigFile())
+	if err != nil {
+		return err
+	}
+	memory, err := Settings{Config: config}.OpenLedger(ledger.OpenReadOnly)
+	if err != nil {
+		return err
+	}
+	return Explain(errors.Join(do(memory), memory.Close()))
+}
+
+// Whoami names the person at the terminal, for the record. It proves nothing.
+func Whoami() string {
+	name := "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
+}

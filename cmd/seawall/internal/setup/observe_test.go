@@ -1,0 +1,109 @@
+package setup
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// TestObserveHoldsNoWriter: whatever an assembly for mode "observe" holds in a field
+// through which something could be written to the platform or to a sink, is a stand-in
+// that sends nothing. With mode "apply" the same walk finds the real ones, so it does
+// look.
+func TestObserveHoldsNoWriter(t *testing.T) {
+	if got := writersIn(t, "apply"); len(got) < 3 {
+		t.Errorf("with mode apply it finds only %v", got)
+	}
+	if got := writersIn(t, "observe"); len(got) > 0 {
+		t.Errorf("with mode observe it holds %v", got)
+	}
+}
+
+// writersIn are the fields of an assembly for a daemon that can write.
+func writersIn(t *testing.T, mode string) (found []string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"rulesets", "tokens"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("secret-"+name+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := `source: url: "file://` + dir + `"
+platform: {base_url: "http://127.0.0.1:1/client/v4", profile: "extended"}
+credentials: {rulesets: file: "` + filepath.Join(dir, "rulesets") + `", tokens: file: "` + filepath.Join(dir, "tokens") + `"}
+state: dir: "` + filepath.Join(dir, "state") + `"
+sinks: ci: file: root: "` + dir + `/secrets"
+mode: "` + mode + `"
+`
+	path := filepath.Join(dir, "config.cue")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ReadSettings((&cli.Terminal{}), Options{Config: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Assemble(t.Context(), s, s.Serving(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	w := writerWalk{seen: map[uintptr]bool{}}
+	w.walk("reader", reflect.ValueOf(a.Reader))
+	w.walk("writer", reflect.ValueOf(&a.Writer).Elem())
+	w.walk("tokens", reflect.ValueOf(&a.Tokens))
+	work := a.TokenWork(s.Serving())
+	w.walk("tokenWork", reflect.ValueOf(&work).Elem())
+	return w.found
+}
+
+// writerWalk looks at all that a value holds.
+type writerWalk struct {
+	seen  map[uintptr]bool
+	found []string
+}
+
+var writerTypes = []reflect.Type{
+	reflect.TypeFor[edge.Writer](), reflect.TypeFor[edge.TokenCreator](), reflect.TypeFor[edge.TokenWriter](), reflect.TypeFor[reconcile.Sinks](),
+}
+
+// harmless are the stand-ins. Views that only read hide what they look through.
+var harmless = map[string]bool{
+	"edge.NoWriter": true, "edge.readOnly": true, "edge.readOnlyTokens": true, "token.noCredential": true, "setup.checkedSinks": true,
+}
+
+func (w *writerWalk) walk(path string, v reflect.Value) {
+	if !v.IsValid() || harmless[v.Type().String()] {
+		return
+	}
+	if v.Kind() == reflect.Interface {
+		if !v.IsNil() {
+			w.walk(path, v.Elem())
+		}
+		return
+	}
+	for _, writes := range writerTypes {
+		if v.Type().Implements(writes) && !(v.Kind() == reflect.Pointer && v.IsNil()) {
+			w.found = append(w.found, path+" ("+v.Type().String()+")")
+			return
+		}
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || w.seen[v.Pointer()] {
+			return
+		}
+		w.seen[v.Pointer()] = true
+		w.walk(path, v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			w.walk(path+"."+v.Type().Field(i).Name, v.Field(i))
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package setup
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+)
+
+// Options are the flags that plan, apply and run share.
+type Options struct {
+	Config, Dir, BaseURL string
+	only                 []string
+	Output               string
+	LogFormat, LogLevel  string
+}
+
+// DefaultConfig is where a service looks for its configuration.
+const DefaultConfig = "/etc/seawall/config.cue"
+
+// AddTo adds the flags that each run has.
+func (o *Options) AddTo(cmd *cobra.Command) {
+	o.AddSource(cmd)
+	AddLogFlags(cmd, &o.LogFormat, &o.LogLevel)
+}
+
+// AddSource adds the flags that say what is desired, and of which platform.
+func (o *Options) AddSource(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.Config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+DefaultConfig+")")
+	flags.StringVar(&o.Dir, "dir", "", "read desired state from `DIR` instead of git")
+	flags.StringVar(&o.BaseURL, "base-url", "", "base URL of the platform's API, instead of the configured one")
+	_ = cmd.MarkFlagDirname("dir")
+	_ = cmd.MarkFlagFilename("config", "cue")
+}
+
+// AddOutput adds --output.
+func (o *Options) AddOutput(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text, json or markdown")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "markdown"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// AddOnly adds --only.
+func (o *Options) AddOnly(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&o.only, "only", nil, "limit to `zone=NAME` or token=KEY (repeatable)")
+}
+
+// AddLogFlags adds --log-format and --log-level.
+func AddLogFlags(cmd *cobra.Command, format, level *string) {
+	cmd.Flags().StringVar(format, "log-format", "auto", "auto, text or json; auto is text on a terminal")
+	cmd.Flags().StringVar(level, "log-level", "info", "debug, info, warn or error")
+}
+
+// ConfigFile returns the configuration to read. It is empty where flags and
+// environment say everything: --dir and --base-url, and no one named a file.
+func (o *Options) ConfigFile() string {
+	if o.Config != "" {
+		return o.Config
+	}
+	if env := os.Getenv("SEAWALL_CONFIG"); env != "" {
+		return env
+	}
+	if o.Dir != "" && o.BaseURL != "" {
+		return ""
+	}
+	return DefaultConfig
+}
+
+// Scope splits --only into zones and tokens; both are nil without the flag.
+func (o *Options) Scope() (zones, tokens []string, err error) {
+	for _, only := range o.only {
+		kind, name, ok := strings.Cut(only, "=")
+		switch {
+		case ok && kind == "zone" && name != "":
+			zones = append(zones, name)
+		case ok && kind == "token" && name != "":
+			tokens = append(tokens, name)
+		default:
+			return nil, nil, cli.Usage("--only %q is neither zone=NAME nor token=KEY", only)
+		}
+	}
+	return zones, tokens, nil
+}
+
+// AddConfig adds --config alone.
+func AddConfig(cmd *cobra.Command, o *Options) {
+	cmd.Flags().StringVar(&o.Config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+DefaultConfig+")")
+	_ = cmd.MarkFlagFilename("config", "cue")
+}

@@ -1,0 +1,114 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// The variables that stand in for configured credentials.
+const (
+	EnvRulesetsToken = "SEAWALL_RULESETS_TOKEN"
+	envTokensToken   = "SEAWALL_TOKENS_TOKEN"
+)
+
+// ReadSecret reads a secret from where the configuration says it is, anew each
+// time, so that a rotated one is picked up. One newline at its end is not part
+// of it.
+func ReadSecret(ref schema.SecretRef) (edge.Secret, error) {
+	switch {
+	case ref.Env != "":
+		value := os.Getenv(ref.Env)
+		if value == "" {
+			return edge.Secret{}, fmt.Errorf("environment variable %s is not set", ref.Env)
+		}
+		return edge.NewSecret(value), nil
+	case ref.Systemd != "":
+		dir := os.Getenv("CREDENTIALS_DIRECTORY")
+		if dir == "" {
+			return edge.Secret{}, cli.Fail(errors.New("systemd credential "+ref.Systemd+": CREDENTIALS_DIRECTORY is not set"),
+				"add LoadCredential="+ref.Systemd+":/path/of/the/secret to the unit")
+		}
+		return secretFile(filepath.Join(dir, ref.Systemd))
+	}
+	return secretFile(ref.File)
+}
+
+// ReadToken reads a token of the platform. One that cannot stand in a header is
+// refused here, before a run takes it for the trouble of every single zone.
+func ReadToken(ref schema.SecretRef) (edge.Secret, error) {
+	token, err := ReadSecret(ref)
+	if err != nil {
+		return edge.Secret{}, err
+	}
+	for _, b := range []byte(token.Reveal()) {
+		if b <= ' ' || b > '~' {
+			return edge.Secret{}, cli.Fail(errors.New("it contains white space or other characters that a token cannot contain"), "write only the token, on one line")
+		}
+	}
+	return token, nil
+}
+
+// recentFor is for how long a secret that was read need not be read again.
+const recentFor = time.Second
+
+// recently reads a secret at most once in a while, for who asks with each request. A
+// failure is not kept.
+func recently(read func() (edge.Secret, error)) func() (edge.Secret, error) {
+	var mu sync.Mutex
+	var kept edge.Secret
+	var at time.Time
+	return func() (edge.Secret, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !at.IsZero() && time.Since(at) < recentFor {
+			return kept, nil
+		}
+		secret, err := read()
+		if err != nil {
+			kept, at = edge.Secret{}, time.Time{}
+			return secret, err
+		}
+		kept, at = secret, time.Now()
+		return kept, nil
+	}
+}
+
+// maxSecret bounds the file of a secret, in bytes; the largest are private keys.
+const maxSecret = 64 << 10
+
+// ReadSmall reads a file of at most so many bytes: a path that leads to a device
+// or a disk image must not eat the machine's memory.
+func ReadSmall(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s is larger than %d KiB", path, most>>10)
+	}
+	return data, err
+}
+
+func secretFile(path string) (edge.Secret, error) {
+	data, err := ReadSmall(path, maxSecret)
+	if err != nil {
+		return edge.Secret{}, fmt.Errorf("reading a secret: %w", err)
+	}
+	value := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	if value == "" {
+		return edge.Secret{}, fmt.Errorf("reading a secret: %s is empty", path)
+	}
+	return edge.NewSecret(value), nil
+}

@@ -1,0 +1,156 @@
+// Package setup makes what commands need of configuration, flags and environment: clients,
+// ledger, repository, sinks, guards and the budget. [ReadSettings] reads and checks;
+// [Assemble] connects the parts for a [Purpose], and gives a plan nothing that can write.
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/edge/deprecation"
+)
+
+// Settings are configuration, flags and environment, put together.
+type Settings struct {
+	schema.Config
+	Dir string // desired state from a folder; empty means from git
+
+	// quota is that of all lanes of the budget together; zero where there is one.
+	TotalRequests int
+	// keepsState says that the state folder will be there, if it is not yet.
+	keepsState bool
+
+	// observe is shown requests and answers; nil shows no one.
+	observe func(deprecation.Request, deprecation.Response)
+	// failed is called with each request that fails; nil calls nothing.
+	Failed func(error)
+}
+
+// ReadSettings reads the configuration, if one is needed, and lays flags and
+// environment over it.
+func ReadSettings(t *cli.Terminal, o Options) (Settings, error) {
+	s, err := ReadConfigured(t, o)
+	if err != nil {
+		return Settings{}, err
+	}
+	if s.Platform.Extended() && s.Credentials.Tokens == nil {
+		fmt.Fprintln(t.Err, t.Red("warning:"), `platform.profile is "extended" without credentials.tokens: Seawall does not read the platform's tokens`)
+	}
+	return s, s.checkCredentials(t)
+}
+
+// ReadConfigured is that before the credentials are read.
+func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
+	s := Settings{Dir: o.Dir}
+	if path := o.ConfigFile(); path != "" {
+		config, err := LoadConfig(t, path)
+		if err != nil {
+			return Settings{}, err
+		}
+		s.Config = config
+	} else {
+		s.Credentials.Rulesets = schema.SecretRef{Env: EnvRulesetsToken}
+	}
+	if o.BaseURL != "" {
+		s.Platform.BaseURL = o.BaseURL
+	}
+	return s, nil
+}
+
+// maxConfig bounds the configuration file, in bytes.
+const maxConfig = 1 << 20
+
+// LoadConfig reads the configuration from a file. Warnings go to standard error; mistakes are a
+// [cli.FileError].
+func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
+	data, err := ReadSmall(path, maxConfig)
+	if errors.Is(err, os.ErrNotExist) && path == DefaultConfig {
+		return schema.Config{}, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
+			"name one with --config or SEAWALL_CONFIG",
+			"or use no configuration: --dir DIR --base-url URL, with the credential in "+EnvRulesetsToken)
+	}
+	if err != nil {
+		return schema.Config{}, fmt.Errorf("reading the configuration: %w", err)
+	}
+	config, problems := schema.LoadConfig(path, data)
+	if n := len(desired.Errors(problems)); n > 0 {
+		return schema.Config{}, &cli.FileError{Summary: fmt.Sprintf("%s: %s in the configuration", path, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
+	}
+	t.ShowProblems(t.Err, problems)
+	return config, nil
+}
+
+// checkCredentials reads the credentials once, so that a missing one is reported at
+// the start, and warns when one value serves both purposes.
+func (s Settings) checkCredentials(t *cli.Terminal) error {
+	rulesets, err := ReadToken(s.Credentials.Rulesets)
+	if err != nil {
+		return cli.Fail(fmt.Errorf("credentials.rulesets: %w", err))
+	}
+	if s.Credentials.Tokens == nil {
+		return nil
+	}
+	tokens, err := ReadToken(*s.Credentials.Tokens)
+	if err != nil {
+		return cli.Fail(fmt.Errorf("credentials.tokens: %w", err))
+	}
+	if rulesets.Equal(tokens) {
+		fmt.Fprintln(t.Err, t.Red("warning:"), "credentials.rulesets and credentials.tokens are the same;",
+			"a token that may create tokens can grant itself anything and should hold no other permission")
+	}
+	return nil
+}
+
+// Purpose says what an assembly is for.
+type Purpose int
+
+const (
+	ToPlan    Purpose = iota // nothing is written but the shared count of requests
+	ToApply                  // one run
+	ToServe                  // the daemon
+	toObserve                // the daemon with mode "observe": it writes to its state alone
+)
+
+// writes reports whether anything may be written to the platform or to a sink.
+func (p Purpose) writes() bool { return p == ToApply || p == ToServe }
+
+// serves reports whether it is for the daemon.
+func (p Purpose) serves() bool { return p == ToServe || p == toObserve }
+
+// MayWrite fails where the configuration says that nothing is written.
+func (s Settings) MayWrite(o Options) error {
+	if s.Serving() != toObserve {
+		return nil
+	}
+	return cli.Fail(errors.New(`the configuration says mode: "observe": nothing is written`),
+		`set mode: "apply" in `+o.ConfigFile()+", or see the changes with seawall plan")
+}
+
+// Serving is the purpose of a daemon with this configuration.
+func (s Settings) Serving() Purpose {
+	if s.Guards.Observing {
+		return toObserve
+	}
+	return ToServe
+}
+
+// ClientConfig says how to reach the platform with one credential; each has a budget
+// of its own, which it shares with the other processes on this host.
+func (s Settings) ClientConfig(credential schema.SecretRef, log *slog.Logger) client.Config {
+	return client.Config{
+		BaseURL:     s.Platform.BaseURL,
+		Token:       recently(func() (edge.Secret, error) { return ReadToken(credential) }),
+		Budget:      s.sharedBudget(credential, log),
+		Concurrency: s.Budget.Concurrency,
+		UserAgent:   "seawall/" + cli.ThisVersion().Version,
+		Vendor:      s.Platform.Vendor, ConditionKey: s.Platform.ConditionKey, Observe: s.observe, Failed: s.Failed,
+		Log: log,
+	}
+}

@@ -1,0 +1,177 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
+)
+
+// Folder is desired state in a folder that is not git. It implements
+// reconcile.Source and reconcile.Compiler.
+type Folder struct {
+	dir      string
+	Progress func(done, total int) // nil shows none
+}
+
+// NewFolder returns desired state in the folder dir.
+func NewFolder(dir string) Folder { return Folder{dir: dir} }
+
+// Fetch returns the empty commit: a folder has none.
+func (f Folder) Fetch(context.Context) (string, error) { return "", nil }
+
+// Compile evaluates the folder as it is now.
+func (f Folder) Compile(ctx context.Context, _ string) (desired.State, []desired.Problem, error) {
+	const hint = "name the folder that holds the CUE files"
+	if info, err := os.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
+		return desired.State{}, nil, cli.Fail(fmt.Errorf("there is no folder %q", f.dir), hint)
+	} else if err != nil {
+		return desired.State{}, nil, cli.Fail(err, hint)
+	} else if !info.IsDir() {
+		return desired.State{}, nil, cli.Fail(fmt.Errorf("%s is not a folder", f.dir), hint)
+	}
+	return evaluate.Folder(ctx, f.dir, f.Progress)
+}
+
+// OpenRepository opens the local store of the configured repository.
+func OpenRepository(config schema.Config, log *slog.Logger) (*evaluate.Repository, error) {
+	if err := CheckSandbox(config.Workers, sandbox.Here()); err != nil {
+		return nil, err
+	}
+	r, err := evaluate.OpenRepository(config.StateDir, RemoteOf(config), log)
+	if err != nil {
+		return nil, Explain(err)
+	}
+	return r, nil
+}
+
+// RemoteOf translates what the configuration says of git.
+func RemoteOf(config schema.Config) evaluate.Remote {
+	s := config.Source
+	return evaluate.Remote{
+		Workers: evaluate.Workers{NoSandbox: config.Workers.Sandbox == sandboxOff, Memory: config.Workers.Memory},
+		Source:  func() (gitrepo.Source, error) { return gitSource(s) },
+		Policy:  policyOf(s), Path: s.Path, Timeout: s.Timeout,
+	}
+}
+
+// gitSource reads the secrets a source needs, anew for each fetch.
+func gitSource(s schema.Source) (gitrepo.Source, error) {
+	source := gitrepo.Source{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Idle: s.IdleTimeout, Timeout: s.Timeout, Limits: FetchLimits(s.Limits, "source.limits")}
+	if policy := policyOf(s); policy != nil {
+		source.Tags = policy.Tags()
+	}
+	var err error
+	switch {
+	case s.Auth.Token != nil:
+		source.Auth.Token, err = ReadSecret(*s.Auth.Token)
+	case s.Auth.Basic != nil:
+		source.Auth.Basic = &gitrepo.Basic{Username: s.Auth.Basic.Username}
+		source.Auth.Basic.Password, err = ReadSecret(s.Auth.Basic.Password)
+	case s.Auth.SSH != nil:
+		source.Auth.SSH, err = sshAuth(*s.Auth.SSH)
+	}
+	if err != nil {
+		return gitrepo.Source{}, fmt.Errorf("source.auth: %w", err)
+	}
+	return source, nil
+}
+
+// FetchLimits translates the limits of a fetch, which a configuration has at setting.
+func FetchLimits(l schema.FetchLimits, setting string) gitrepo.FetchLimits {
+	return gitrepo.FetchLimits{
+		Objects: l.Objects, ObjectBytes: l.Object, UnpackedBytes: l.Unpacked, PackBytes: l.Pack, StoreBytes: l.Store, Setting: setting,
+	}
+}
+
+// policyOf says what a commit must show; nil for nothing.
+func policyOf(s schema.Source) *gitrepo.Policy {
+	if s.Verify == nil {
+		return nil
+	}
+	return &gitrepo.Policy{
+		Trust:   signature.Trust{OpenPGP: s.Verify.OpenPGP, SSH: s.Verify.SSH},
+		Require: gitrepo.Require(s.Verify.Require), Ref: s.Ref,
+	}
+}
+
+func sshAuth(s schema.SSH) (*gitrepo.SSH, error) {
+	auth := &gitrepo.SSH{User: s.User, KnownHostsFile: s.KnownHosts}
+	var err error
+	if auth.Key, err = ReadSecret(s.Key); err != nil {
+		return nil, err
+	}
+	if s.Passphrase != nil {
+		auth.Passphrase, err = ReadSecret(*s.Passphrase)
+	}
+	return auth, err
+}
+
+// LoadState reads the desired state, from a folder or from the configured
+// repository. Mistakes in it are reported, and end the command.
+func LoadState(ctx context.Context, t *cli.Terminal, o Options) (desired.State, error) {
+	state, problems, err := compileState(ctx, t, o)
+	if err != nil {
+		return desired.State{}, Explain(err)
+	}
+	t.ShowProblems(t.Err, problems)
+	if n := len(desired.Errors(problems)); n > 0 {
+		return desired.State{}, cli.Fail(fmt.Errorf("the desired state has %s", cli.Plural(n, "mistake", "mistakes")),
+			"seawall validate checks a folder without a network")
+	}
+	return state, nil
+}
+
+func compileState(ctx context.Context, t *cli.Terminal, o Options) (desired.State, []desired.Problem, error) {
+	if o.Dir != "" {
+		return NewFolder(o.Dir).Compile(ctx, "")
+	}
+	path := o.ConfigFile()
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && path == DefaultConfig {
+		return desired.State{}, nil, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
+			"name a folder of desired state with --dir, or a configuration with --config or SEAWALL_CONFIG")
+	}
+	config, err := LoadConfig(t, path)
+	if err != nil {
+		return desired.State{}, nil, err
+	}
+	repository, err := OpenRepository(config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return desired.State{}, nil, err
+	}
+	commit, err := repository.Fetch(ctx)
+	if err != nil {
+		return desired.State{}, nil, err
+	}
+	return repository.Compile(ctx, commit)
+}
+
+// LastGood is what the last accepted commit declares.
+func LastGood(ctx context.Context, s Settings) (desired.State, error) {
+	repository, err := OpenRepository(s.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return desired.State{}, err
+	}
+	commit, ok, err := repository.Good(ctx)
+	if err == nil && !ok {
+		err = errors.New("no commit was accepted yet")
+	}
+	if err != nil {
+		return desired.State{}, err
+	}
+	state, problems, err := repository.Compile(ctx, commit)
+	if err == nil && len(desired.Errors(problems)) > 0 {
+		err = fmt.Errorf("the last accepted commit no longer compiles: %s", desired.Errors(problems)[0])
+	}
+	return state, err
+}

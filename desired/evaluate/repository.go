@@ -1,0 +1,220 @@
+package evaluate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/worker"
+)
+
+// Remote says where commits come from, and what a commit must show.
+type Remote struct {
+	// Source returns the server, the ref and the secrets. It is called for each fetch, so
+	// that rotated secrets are picked up.
+	Source  func() (gitrepo.Source, error)
+	Policy  *gitrepo.Policy // nil accepts each commit
+	Path    string          // the folder in which desired state begins
+	Timeout time.Duration   // of a fetch; zero is 5 minutes
+	Workers Workers
+}
+
+// Repository is desired state in git. It implements reconcile.Source, Compiler
+// and GoodCommit. Fetch, Compile and Trailers are for one goroutine at a time.
+type Repository struct {
+	Evaluator Evaluator
+
+	store  string
+	remote Remote
+	repo   *gitrepo.Repo
+	log    *slog.Logger
+	spare  *worker.Spare // a process that fetches, started ahead; nil for none
+	ahead  ahead
+	move   moved  // of the fetch before
+	moveTo string // the commit of that fetch
+}
+
+// ahead is what the worker that fetched a commit has read of it besides. Each answer
+// is used once: whoever asks again may have a reason to.
+type ahead struct {
+	commit   string // the newest that was read
+	list     *listing
+	trailers *trailersRead
+}
+
+// OpenRepository opens the store in a state folder, and creates it if it is missing.
+func OpenRepository(state string, remote Remote, log *slog.Logger) (*Repository, error) {
+	store := filepath.Join(state, "git")
+	repo, err := gitrepo.Open(store)
+	if err != nil {
+		return nil, err
+	}
+	return &Repository{store: store, remote: remote, repo: repo, log: log, Evaluator: New(state, log, remote.Workers)}, nil
+}
+
+// Close releases the cache.
+func (r *Repository) Close() { _ = r.Evaluator.cache.Close() }
+
+// FetchLimits are those of a worker that fetches: a little more than the fetch
+// gives itself, so that the fetch reports why it ended.
+func FetchLimits(timeout time.Duration) worker.Limits {
+	const spare = 10 * time.Second
+	timeout = cmp.Or(timeout, 5*time.Minute)
+	return worker.Limits{PerStep: timeout + spare, Total: timeout + 2*spare}
+}
+
+// fetchEnv is what a fetch needs; times in a file of allowed signers are of the
+// local zone.
+var fetchEnv = append(slices.Clone(worker.NetworkEnv), "TZ")
+
+// KeepSpares has a process to fetch and one to evaluate started ahead of each push,
+// until closed.
+func (r *Repository) KeepSpares() (closeAll func()) {
+	r.spare = &worker.Spare{Limits: FetchLimits(r.remote.Timeout)}
+	r.Evaluator.spare = &worker.Spare{Limits: r.Evaluator.bounds, Ahead: jobWarmUp}
+	r.spare.Prepare()
+	r.Evaluator.spare.Prepare()
+	return func() { r.spare.Close(); r.Evaluator.spare.Close() }
+}
+
+// Fetch brings the configured ref into the store, and verifies it. A commit that
+// is not signed as the configuration asks is returned beside the error.
+func (r *Repository) Fetch(ctx context.Context) (string, error) {
+	source, err := r.remote.Source()
+	if err != nil {
+		return "", err
+	}
+	order := fetching{r.store, source.Wire(), r.remote.Policy, r.remote.Path, r.ahead.commit}
+	answer, err := r.fetch(ctx, order)
+	if err != nil {
+		return "", err
+	}
+	if answer.Rebuilt {
+		r.log.WarnContext(ctx, "the local git store was damaged and has been rebuilt", "store", r.store)
+	}
+	r.move, r.moveTo = answer.Moved, answer.Commit
+	if answer.Git != nil {
+		return answer.Commit, answer.Git
+	}
+	return answer.Commit, nil
+}
+
+// Moved says how the ref came from one commit to another.
+func (r *Repository) Moved(from, to string) (gitrepo.Move, error) {
+	if r.move.From == from && r.moveTo == to {
+		if r.move.Git != nil {
+			return "", r.move.Git
+		}
+		return r.move.How, nil
+	}
+	return r.repo.Move(from, to) // the one in force is not the one that was accepted last
+}
+
+// trust are the files of keys.
+func (r *Repository) trust() []string {
+	if r.remote.Policy == nil {
+		return nil
+	}
+	return []string{r.remote.Policy.OpenPGP, r.remote.Policy.SSH}
+}
+
+// readAheadFor bounds what a worker does after it has fetched. It is as long as each
+// of that may take in a worker of its own.
+const readAheadFor = 20 * time.Second
+
+// fetch runs the worker. What fails after the fetch itself is read again, and its error
+// returned, when it is needed.
+func (r *Repository) fetch(ctx context.Context, order fetching) (answer fetched, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := os.MkdirAll(r.store, 0o700); err != nil { // a worker may write below it, not beside it
+		return answer, err
+	}
+	var read ahead
+	done := false
+	runner := worker.Runner{Limits: FetchLimits(r.remote.Timeout), Env: fetchEnv, Sandbox: r.Evaluator.confine.fetch(r.store, order.Source.Source(), r.trust()...), Room: r.Evaluator.rooms.branch, Spare: r.spare}
+	err = runner.Run(ctx, jobFetch, order, func(step string, out json.RawMessage) error {
+		switch step {
+		case stepListing:
+			return json.Unmarshal(out, &read.list)
+		case stepTrailers:
+			return json.Unmarshal(out, &read.trailers)
+		}
+		if err := json.Unmarshal(out, &answer); err != nil {
+			return err
+		}
+		done = true
+		time.AfterFunc(readAheadFor, func() { cancel(errors.New("reading the commit takes too long")) })
+		return nil
+	})
+	if !done || err == nil && (answer.Git != nil || answer.Commit == order.Known) {
+		return answer, err
+	}
+	if err != nil {
+		r.log.DebugContext(ctx, "what was fetched is read again", "commit", answer.Commit, "error", err.Error())
+	}
+	r.ahead = read
+	r.ahead.commit = answer.Commit
+	return answer, nil
+}
+
+// Compile evaluates a commit straight from the store.
+func (r *Repository) Compile(ctx context.Context, commit string) (desired.State, []desired.Problem, error) {
+	t := tree{Store: r.store, Commit: commit, Path: r.remote.Path}
+	if list := r.ahead.list; list != nil && r.ahead.commit == commit {
+		r.ahead.list = nil
+		return r.Evaluator.compileListed(ctx, t, *list)
+	}
+	return r.Evaluator.compile(ctx, t)
+}
+
+// Trailers returns the digests that a commit's trailers approve of, sorted, and who
+// signed the commit. It returns none where the policy asks for no signature: anybody
+// could write a trailer then.
+func (r *Repository) Trailers(ctx context.Context, commit string) (who string, digests []string, err error) {
+	read := r.ahead.trailers
+	if read == nil || r.ahead.commit != commit {
+		read, err = r.readTrailers(ctx, commit)
+		if err != nil {
+			return "", nil, err
+		}
+	} else {
+		r.ahead.trailers = nil
+	}
+	if read.Git != nil {
+		return "", nil, read.Git
+	}
+	return read.Who, slices.Compact(read.Digests), nil
+}
+
+// readTrailers reads the trailers of a commit in a worker.
+func (r *Repository) readTrailers(ctx context.Context, commit string) (*trailersRead, error) {
+	read := &trailersRead{}
+	if r.remote.Policy == nil {
+		return read, nil
+	}
+	order := readingTrailers{r.store, commit, r.remote.Policy.Trust}
+	runner := worker.Runner{Env: fetchEnv, Sandbox: r.Evaluator.confine.trailers(order), Room: r.Evaluator.rooms.branch}
+	err := runner.Run(ctx, jobTrailers, order, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, read) })
+	return read, err
+}
+
+// Author returns who wrote a commit, as the commit says.
+func (r *Repository) Author(_ context.Context, commit string) (string, error) {
+	info, err := r.repo.Commit(commit)
+	return info.Author, err
+}
+
+// Good returns the last accepted commit.
+func (r *Repository) Good(context.Context) (string, bool, error) { return r.repo.Good() }
+
+// SetGood remembers the last accepted commit.
+func (r *Repository) SetGood(_ context.Context, commit string) error { return r.repo.SetGood(commit) }

@@ -1,0 +1,30 @@
+package evaluate
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+)
+
+// Without a policy anybody could write a trailer, so none is read.
+func TestTrailersOfUnverifiedSources(t *testing.T) {
+	p := newPulled(t)
+	p.Git("commit", "-q", "--allow-empty", "-m", "Weaker", "-m", "Seawall-Approve: sha256:00")
+	r, err := OpenRepository(t.TempDir(), p.heads.remote, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit, err := r.Fetch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, digests, err := r.Trailers(t.Context(), commit); err != nil || len(digests) > 0 {
+		t.Errorf("approved %v, %v", digests, err)
+	}
+	r.remote.Policy = &gitrepo.Policy{Trust: signature.Trust{SSH: "/nowhere/signers"}}
+	if _, digests, err := r.Trailers(t.Context(), commit); err == nil || len(digests) > 0 {
+		t.Errorf("without keys: approved %v, %v", digests, err)
+	}
+}

@@ -1,0 +1,157 @@
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/compile"
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/examples"
+)
+
+// Jobs are what a worker process of this binary can do.
+var Jobs = map[string]worker.Job{
+	jobFetch:    fetchJob,
+	jobFolders:  foldersJob,
+	jobEvaluate: evaluateJob,
+	jobWarmUp:   warmUpJob,
+	jobPulls:    pullsJob,
+	jobPull:     pullJob,
+	jobTrailers: trailersJob,
+}
+
+const (
+	jobFetch    = "fetch"
+	jobFolders  = "folders"
+	jobEvaluate = "evaluate"
+	jobWarmUp   = "warm up"
+)
+
+// tree names a tree of desired state: a folder on disk, or a commit in a store.
+type tree struct {
+	Dir string `json:"dir,omitempty"`
+
+	Store  string `json:"store,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	Path   string `json:"path,omitempty"`
+}
+
+// open returns the tree's files and the folder to begin at.
+func (t tree) open() (fs.FS, string, error) {
+	if t.Store == "" {
+		files, err := compile.Dir(t.Dir)
+		return files, ".", err
+	}
+	files, err := gitrepo.Reader(t.Store).Tree(t.Commit, t.Path, gitrepo.Limits{})
+	if err != nil {
+		return nil, "", err
+	}
+	return files, t.Path, nil
+}
+
+// listing is what the folders job answers.
+type listing struct {
+	Folders  []string
+	Prints   compile.Prints // of a commit's tree; a folder on disk may change at any time
+	Problems []desired.Problem
+	Git      *gitrepo.Error
+}
+
+func foldersJob(_ context.Context, in []byte, out *worker.Output) error {
+	var t tree
+	if err := json.Unmarshal(in, &t); err != nil {
+		return err
+	}
+	return step(out, stepListing, func() any { return t.list() })
+}
+
+// step runs one step of a job and emits its result.
+func step(out *worker.Output, name string, do func() any) error {
+	if err := out.Begin(name); err != nil {
+		return err
+	}
+	return out.Emit(do())
+}
+
+func (t tree) list() listing {
+	files, root, err := t.open()
+	var refused *gitrepo.TreeError
+	var gitError *gitrepo.Error
+	switch {
+	case errors.As(err, &refused):
+		return listing{Problems: refused.Problems}
+	case errors.As(err, &gitError):
+		return listing{Git: gitError}
+	case err != nil:
+		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
+	}
+	folders, err := compile.Folders(files, root)
+	if err != nil {
+		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
+	}
+	if t.Store == "" {
+		return listing{Folders: folders}
+	}
+	prints, err := compile.PrintsOf(files)
+	if err != nil {
+		return listing{Problems: []desired.Problem{compile.AsProblem(err)}}
+	}
+	return listing{Folders: folders, Prints: prints}
+}
+
+// evaluation asks for folders of a tree. The units that answer say nothing of the
+// commit, so that they can be kept for others; merging adds it.
+type evaluation struct {
+	Tree    tree
+	Folders []string
+}
+
+func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
+	var e evaluation
+	if err := json.Unmarshal(in, &e); err != nil {
+		return err
+	}
+	files, _, err := e.Tree.open()
+	if err != nil {
+		return err
+	}
+	for _, folder := range e.Folders {
+		if err := out.Begin(folder); err != nil {
+			return err
+		}
+		unit := compile.Folder(files, folder, "")
+		if err := unreadable(files); err != nil {
+			return err // and no mistake of the folder, to be kept as one
+		}
+		if err := out.Emit(unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warmUpJob evaluates an example, so that schema and evaluator are loaded before a
+// commit is there.
+func warmUpJob(context.Context, []byte, *worker.Output) error {
+	files, err := fs.Sub(examples.Files, warmUpExample)
+	if err != nil {
+		return err
+	}
+	compile.Folder(files, ".", "")
+	return nil
+}
+
+// warmUpExample declares a zone in its only folder.
+const warmUpExample = "single-zone"
+
+// unreadable is what the store of a commit's files failed with.
+func unreadable(files fs.FS) error {
+	if t, ok := files.(*gitrepo.Tree); ok {
+		return t.Failed()
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package signature
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+)
+
+// Trust names the files of keys whose signatures count. At least one is given.
+type Trust struct {
+	// OpenPGP is a file of armored public keys, one block or several.
+	OpenPGP string `json:"openpgp,omitempty"`
+	// SSH is a file of allowed signers, in the form of ssh-keygen(1).
+	SSH string `json:"ssh,omitempty"`
+}
+
+// Keys are the keys of a [Trust], read. A member is nil where no file was
+// named, and never empty otherwise.
+type Keys struct {
+	openpgp openpgp.EntityList
+	ssh     []allowedSigner
+}
+
+// maxTrust bounds a file of keys, in bytes.
+const maxTrust = 4 << 20
+
+// Read reads the files, and returns [ErrTrust] where one cannot be used. Files are read
+// at each verification, so that a key is added or withdrawn by writing a file.
+func (t Trust) Read() (keys Keys, err error) {
+	if t.OpenPGP == "" && t.SSH == "" {
+		return keys, badTrust("source.verify", errors.New("it names no file of keys"))
+	}
+	if t.OpenPGP != "" {
+		data, err := readTrust(t.OpenPGP)
+		if err == nil {
+			keys.openpgp, err = readKeyring(data)
+		}
+		if err != nil {
+			return keys, badTrust(t.OpenPGP, err)
+		}
+	}
+	if t.SSH != "" {
+		data, err := readTrust(t.SSH)
+		if err == nil {
+			keys.ssh, err = readAllowedSigners(string(data), time.Local)
+		}
+		if err != nil {
+			return keys, badTrust(t.SSH, err)
+		}
+	}
+	return keys, nil
+}
+
+func readTrust(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err == nil && info.Size() > maxTrust {
+		err = fmt.Errorf("it has %d bytes, over the bound of %d", info.Size(), maxTrust)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
+
+func badTrust(name string, err error) error {
+	reason := err.Error()
+	var at *os.PathError
+	if errors.As(err, &at) {
+		reason = at.Err.Error()
+	}
+	return &Error{
+		Kind: ErrTrust, Doing: "reading " + name, Reason: reason,
+		Hint: "no commit is accepted until the file is fixed; the last good commit stays in force",
+	}
+}

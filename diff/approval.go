@@ -1,0 +1,77 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// ApprovalDigest is what people approve: it stands for all that a plan would do
+// and for what it has seen. Unlike Digest it does not depend on what is refused,
+// nor on the clock; and it leaves out which commit asks, and on which line, so
+// that an approval can itself be a commit, and one made on a pull request holds
+// for the merge. The versions of the entry points are in it: after a write by
+// somebody else it is another one.
+func (p Plan) ApprovalDigest() string {
+	type seen struct {
+		Zone    edge.ZoneID
+		Version string
+	}
+	versions := []seen{}
+	for _, c := range p.Changes {
+		if c.Sends() && c.Kind() == KindDeployment {
+			versions = append(versions, seen{c.ZoneID, c.Target().Version})
+		}
+	}
+	slices.SortFunc(versions, func(a, b seen) int { return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Version, b.Version)) })
+	return "sha256:" + digest.Of(struct {
+		Changes string
+		Seen    []seen
+	}{ApprovalDigest(p.Changes), slices.Compact(versions)})
+}
+
+// ApprovalDigest stands for one change: what it is about, what it would send, and
+// what that alters. It is what an approval of more than one change comes down to
+// once some of them are applied.
+func (c Change) ApprovalDigest() string { return ApprovalDigest([]Change{c}) }
+
+// ApprovalDigest stands for changes together, in any order.
+func ApprovalDigest(changes []Change) string {
+	type operation struct {
+		ID    ChangeID
+		Print string
+		Sink  *desired.Sink `json:",omitempty"` // of a creation: to whom the secret goes is what is agreed to
+	}
+	operations := []operation{}
+	for _, c := range changes {
+		if c.Sends() {
+			o := operation{ID: c.Key(), Print: c.Fingerprint()}
+			if creation, ok := c.Operation.(Creation); ok {
+				o.Sink = creation.Sink
+			}
+			operations = append(operations, o)
+		}
+	}
+	slices.SortFunc(operations, func(a, b operation) int { return cmp.Compare(a.Print, b.Print) })
+	return "sha256:" + digest.Of(operations)
+}
+
+// ChangeID tells the changes of one plan apart.
+type ChangeID struct {
+	Kind       Kind
+	Account    string
+	ZoneID     edge.ZoneID
+	Deployment string
+	Token      string
+	Action     Action
+	Path       string
+}
+
+// Key tells a change from the others of its plan.
+func (c Change) Key() ChangeID {
+	r, _ := c.Request()
+	return ChangeID{c.Kind(), c.Account, c.ZoneID, c.Deployment, c.Token, c.Action(), r.Path}
+}

@@ -1,0 +1,190 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Change is one write the plan would make: all of what is to change in one
+// deployment, or one call about a token. Refused changes stay in the plan.
+type Change struct {
+	// What it is about: a deployment in a zone of an account, by their keys, or a token.
+	Account    string
+	Zone       string
+	ZoneID     edge.ZoneID
+	Deployment string
+	Token      string
+
+	// Operation is what it does.
+	Operation Operation
+	Direction Direction
+	Origin    desired.Origin
+	Fields    []Field
+	// Rights are what a token may do more or less once the change is made.
+	Rights []Right
+
+	// Refused is why it is not sent; nil where nothing refuses it.
+	Refused *Refusal
+	// Approved says that a person has agreed to it; see diff/guard.
+	Approved bool
+}
+
+// Kind is what a change is about.
+type Kind string
+
+// The kinds of changes.
+const (
+	KindDeployment Kind = "deployment"
+	KindToken      Kind = "token"
+)
+
+// Kind is that of the operation, empty for none.
+func (c Change) Kind() Kind {
+	if c.Operation == nil {
+		return ""
+	}
+	return c.Operation.kind()
+}
+
+// Action is that of the operation, empty for none.
+func (c Change) Action() Action {
+	if c.Operation == nil {
+		return ""
+	}
+	return c.Operation.action()
+}
+
+// Target is the execute rule that a change of a deployment is about; zero for others.
+func (c Change) Target() Target {
+	switch o := c.Operation.(type) {
+	case DeploymentUpdate:
+		return o.Target
+	case DeploymentUndecided:
+		return o.Target
+	}
+	return Target{}
+}
+
+// Unmanaged are live members that no declaration owns and that are neither kept
+// nor removed by decision; none for tokens.
+func (c Change) Unmanaged() []Leftover {
+	switch o := c.Operation.(type) {
+	case DeploymentUpdate:
+		return o.Unmanaged
+	case DeploymentUndecided:
+		return o.Unmanaged
+	}
+	return nil
+}
+
+// Request is what the change would send; false where it sends nothing.
+func (c Change) Request() (Request, bool) {
+	if o, sends := c.Operation.(sender); sends {
+		return o.request(c.ZoneID), true
+	}
+	return Request{}, false
+}
+
+// Sends reports whether the change would send something if nothing refused it.
+func (c Change) Sends() bool {
+	_, sends := c.Operation.(sender)
+	return sends
+}
+
+// Applies reports whether the change would be sent.
+func (c Change) Applies() bool { return c.Refused == nil && c.Sends() }
+
+// Renews reports whether a change, once made, leaves its token with another end
+// than the one on record: a new token, or the same one changed. Deleting one that
+// is superseded does not.
+func (c Change) Renews() bool {
+	switch c.Operation.(type) {
+	case Creation, Amendment:
+		return true
+	}
+	return false
+}
+
+// Name says what a change is about: account, zone and deployment, or a token.
+func (c Change) Name() string {
+	return NameOf(c.Account, c.Zone, c.Deployment, c.Token)
+}
+
+// Field returns the field of a path, nil where the change has none.
+func (c Change) Field(path Member) *Field {
+	if i := slices.IndexFunc(c.Fields, func(f Field) bool { return f.Path == path }); i >= 0 {
+		return &c.Fields[i]
+	}
+	return nil
+}
+
+// ID names the deployment a change is about.
+func (c Change) ID() DeploymentID { return DeploymentID{c.ZoneID, c.Target().Ruleset} }
+
+// Fingerprint tells whether two changes would do the same to the same live
+// state, whichever commit asks for it.
+func (c Change) Fingerprint() string {
+	fields := slices.Clone(c.Fields)
+	for i := range fields {
+		fields[i].Origin = nil
+	}
+	return digest.Of(struct {
+		Request *Request
+		Fields  []Field
+	}{c.requestOrNil(), fields})
+}
+
+// MarshalJSON writes the form that the schema of plans describes.
+func (c Change) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // that is for the caller's encoder to decide
+	err := e.Encode(struct {
+		Kind       Kind           `json:"kind"`
+		Account    string         `json:"account"`
+		Zone       string         `json:"zone"`
+		ZoneID     edge.ZoneID    `json:"zone_id"`
+		Deployment string         `json:"deployment"`
+		Token      string         `json:"token,omitempty"`
+		Action     Action         `json:"action"`
+		Direction  Direction      `json:"direction"`
+		Origin     desired.Origin `json:"origin"`
+		Fields     []Field        `json:"fields"`
+		Unmanaged  []Leftover     `json:"unmanaged,omitempty"`
+		Rights     []Right        `json:"rights,omitempty"`
+		Request    *Request       `json:"request"`
+		Refused    *Refusal       `json:"refused"`
+	}{
+		c.Kind(), c.Account, c.Zone, c.ZoneID, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
+		c.Fields, c.Unmanaged(), c.Rights, c.requestOrNil(), c.Refused,
+	})
+	return b.Bytes(), err
+}
+
+func (c Change) requestOrNil() *Request {
+	if r, sends := c.Request(); sends {
+		return &r
+	}
+	return nil
+}
+
+// NameOf names a deployment by the keys of its account, its zone and itself, or a
+// token by its key. Keys that are empty are left out.
+func NameOf(account, zone, deployment, token string) string {
+	if token != "" {
+		return "token " + token
+	}
+	said := []string{}
+	for _, key := range []string{account, zone, deployment} {
+		if key != "" {
+			said = append(said, key)
+		}
+	}
+	return strings.Join(said, " / ")
+}

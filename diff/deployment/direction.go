@@ -1,0 +1,138 @@
+package deployment
+
+import (
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// direct fills in the direction of every field, over effective values: how the
+// managed rules a field reaches behave before and after.
+func direct(fields []diff.Field, live, want edge.Rule, m *managed) {
+	before, after := m.effects(overridesOf(live)), m.effects(overridesOf(want))
+	for i := range fields {
+		f := &fields[i]
+		switch f.Path {
+		case "enabled":
+			f.Direction = onOff(want.IsEnabled())
+		case "expression":
+			f.Direction = scope(want.Expression)
+		default:
+			f.Direction = m.overrideDirection(f, before, after)
+		}
+	}
+}
+
+func onOff(on bool) diff.Direction {
+	if on {
+		return diff.Strengthens
+	}
+	return diff.Weakens
+}
+
+// scope compares filter expressions. "true" matches everything; of two others
+// nobody can tell which is the wider, so the change counts as weakening.
+func scope(want string) diff.Direction {
+	if want == "true" {
+		return diff.Strengthens
+	}
+	return diff.Weakens
+}
+
+// overrideDirection compares the rules one override member reaches.
+func (m *managed) overrideDirection(f *diff.Field, before, after []effect) diff.Direction {
+	reached := m.reached(f.Path)
+	if len(reached) == 0 {
+		return m.blindDirection(f)
+	}
+	_, _, member := f.Path.Override()
+	directions := make([]diff.Direction, 0, len(reached))
+	for _, i := range reached {
+		directions = append(directions, effectDirection(member, before[i], after[i]))
+	}
+	return diff.Combine(directions...)
+}
+
+// blindDirection judges a tag whose rules the platform does not show, by the
+// member alone. An entry for a rule or tag that no longer exists does nothing.
+func (m *managed) blindDirection(f *diff.Field) diff.Direction {
+	list, _, member := f.Path.Override()
+	if len(m.byTag) > 0 || list != "categories" {
+		return diff.Neutral
+	}
+	if member == "enabled" {
+		return onOff(f.New == true || f.New == nil && f.Old == false)
+	}
+	return diff.Weakens
+}
+
+// reached returns the places of the managed rules an override path speaks of.
+func (m *managed) reached(path diff.Member) []int {
+	list, key, _ := path.Override()
+	switch list {
+	case "categories":
+		return m.byTag[key]
+	case "rules":
+		if i, ok := m.byID[edge.RuleID(key)]; ok {
+			return []int{i}
+		}
+		return nil
+	}
+	all := make([]int, len(m.Rules))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func effectDirection(member string, before, after effect) diff.Direction {
+	switch member {
+	case "enabled":
+		if before.enabled == after.enabled {
+			return diff.Neutral
+		}
+		return onOff(after.enabled)
+	case "action":
+		return actionDirection(before.action, after.action)
+	case "score_threshold":
+		switch {
+		case before == after || before.scored == after.scored && before.score == after.score:
+			return diff.Neutral
+		case after.scored && (!before.scored || after.score < before.score):
+			return diff.Strengthens
+		}
+		return diff.Weakens
+	case "sensitivity_level":
+		return rankDirection(sensitivityRank, before.sensitivity, after.sensitivity)
+	case "categories": // only their order
+		return diff.Combine(effectDirection("enabled", before, after), effectDirection("action", before, after),
+			effectDirection("sensitivity_level", before, after))
+	}
+	return diff.Weakens // a member nobody here knows
+}
+
+// actionRank orders actions by how much they stop. The two challenges that
+// need a visitor's browser are of one rank.
+var actionRank = map[string]int{
+	string(edge.ActionBlock): 4, string(edge.ActionManagedChallenge): 3,
+	string(edge.ActionJSChallenge): 2, string(edge.ActionChallenge): 2, string(edge.ActionLog): 1,
+}
+
+var sensitivityRank = map[string]int{"": 4, "default": 4, "medium": 3, "low": 2, "eoff": 1}
+
+func actionDirection(before, after edge.Action) diff.Direction {
+	return rankDirection(actionRank, string(before), string(after))
+}
+
+func rankDirection(rank map[string]int, before, after string) diff.Direction {
+	old, knowsOld := rank[before]
+	now, knowsNow := rank[after]
+	switch {
+	case before == after:
+		return diff.Neutral
+	case !knowsOld || !knowsNow || now < old:
+		return diff.Weakens
+	case now > old:
+		return diff.Strengthens
+	}
+	return diff.Neutral
+}

@@ -1,0 +1,73 @@
+package deployment
+
+import (
+	"slices"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// effect is how one managed rule behaves once overrides are on top of its
+// defaults.
+type effect struct {
+	enabled     bool
+	action      edge.Action
+	score       int // meaningful where scored
+	scored      bool
+	sensitivity string
+}
+
+// effects computes how every rule of the managed ruleset behaves under
+// overrides, in the ruleset's order. Precedence is rule over category over
+// ruleset-wide members; of two categories that hit one rule the last listed
+// wins. A ruleset-wide action does not reach the last rule: the outcome of a
+// scoring ruleset is set there and nowhere else.
+func (m *managed) effects(o *edge.Overrides) []effect {
+	all := make([]effect, len(m.Rules))
+	for i, rule := range m.Rules {
+		all[i] = effect{enabled: rule.IsEnabled(), action: rule.Action}
+		if rule.ScoreThreshold != nil {
+			all[i].score, all[i].scored = *rule.ScoreThreshold, true
+		}
+	}
+	if o == nil {
+		return all
+	}
+	for i := range all {
+		action := o.Action
+		if i == len(all)-1 && all[i].scored {
+			action = nil
+		}
+		all[i].override(entry{Action: action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel})
+	}
+	for _, c := range o.Categories {
+		for _, i := range m.byTag[c.Category] {
+			all[i].override(categoryEntry(c))
+		}
+	}
+	for _, r := range o.Rules {
+		if i, ok := m.byID[r.ID]; ok {
+			all[i].override(ruleEntry(r))
+		}
+	}
+	return all
+}
+
+func (e *effect) override(by entry) {
+	if by.Enabled != nil {
+		e.enabled = *by.Enabled
+	}
+	if by.Action != nil {
+		e.action = *by.Action
+	}
+	if by.ScoreThreshold != nil {
+		e.score, e.scored = *by.ScoreThreshold, true
+	}
+	if by.SensitivityLevel != nil {
+		e.sensitivity = *by.SensitivityLevel
+	}
+}
+
+// sameEffects reports whether two sets of overrides make every rule behave alike.
+func (m *managed) sameEffects(a, b *edge.Overrides) bool {
+	return slices.Equal(m.effects(a), m.effects(b))
+}

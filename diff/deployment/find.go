@@ -1,0 +1,161 @@
+package deployment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// rulesetKey names a declared managed ruleset. Accounts are told apart even
+// where the platform gives their managed rulesets the same id: each was read,
+// or could not be, on its own.
+type rulesetKey struct {
+	account string
+	ruleset string
+}
+
+// lookup is what a declared managed ruleset turned out to be: it, or why there
+// is none.
+type lookup struct {
+	managed *managed
+	problem *diff.Problem
+}
+
+// findManaged returns the managed ruleset a deployment names, or reports why
+// there is none.
+func (p *planner) findManaged(at place) (*managed, bool) {
+	found := p.lookUp(at.account, at.d.Ruleset)
+	if found.problem != nil {
+		problem := *found.problem
+		if problem.Origin.IsZero() {
+			problem.Origin = at.d.Origin
+		}
+		p.problem(at, problem)
+		return nil, false
+	}
+	if twin, ok := p.twin(at, found.managed.ID); ok {
+		p.problem(at, diff.Problem{
+			State: diff.Blocked, Origin: at.d.Origin,
+			Reason: fmt.Sprintf("deployments %q and %q of the zone both run managed ruleset %q", at.d.Ruleset, twin, found.managed.Name),
+			Hint:   "declare the managed ruleset once per zone; two declarations of one execute rule would overwrite each other",
+		})
+		return nil, false
+	}
+	return found.managed, true
+}
+
+// twin returns another deployment of the zone that runs the same managed
+// ruleset. Only the platform's list shows it: one may go by name, one by id.
+func (p *planner) twin(at place, id edge.RulesetID) (string, bool) {
+	for _, d := range at.zone.Deployments {
+		if d.Ruleset == at.d.Ruleset {
+			continue
+		}
+		if other := p.lookUp(at.account, d.Ruleset); other.managed != nil && other.managed.ID == id {
+			return d.Ruleset, true
+		}
+	}
+	return "", false
+}
+
+// lookUp finds each declared managed ruleset once.
+func (p *planner) lookUp(account desired.Account, ruleset string) lookup {
+	key := rulesetKey{account.Key, ruleset}
+	found, known := p.managed[key]
+	if !known {
+		found = p.seek(account, ruleset)
+		p.managed[key] = found
+	}
+	return found
+}
+
+func (p *planner) seek(account desired.Account, ruleset string) lookup {
+	unknown := func(err error) lookup {
+		problem := unread(err, hintForbiddenAccount, account.Origin)
+		return lookup{problem: &problem}
+	}
+	i := slices.IndexFunc(account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == ruleset })
+	if i < 0 {
+		return lookup{problem: &diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("account %q declares no ruleset %q", account.Key, ruleset)}}
+	}
+	ref := account.Rulesets[i]
+	live, read := p.in.Live.Accounts[account.ID]
+	if !read {
+		return unknown(fmt.Errorf("the rulesets of account %q were not read", account.Key))
+	}
+	if live.Listed.Err != nil {
+		return unknown(live.Listed.Err)
+	}
+	listed, err := FindRuleset(ref, live.Listed.Value)
+	if notThere := (*RulesetError)(nil); errors.As(err, &notThere) {
+		return lookup{problem: &diff.Problem{State: diff.Blocked, Reason: notThere.Message, Hint: notThere.Hint, Origin: ref.Origin}}
+	}
+	full, read := live.Managed[listed.ID]
+	if !read {
+		return unknown(fmt.Errorf("managed ruleset %q was not read", listed.Name))
+	}
+	if full.Err != nil {
+		return unknown(full.Err)
+	}
+	return lookup{managed: p.in.Indexes.of(full.Value)}
+}
+
+// FindRuleset finds the managed ruleset a reference names among those listed:
+// by kind, phase and name or id, never by its place in the list.
+func FindRuleset(ref desired.RulesetRef, listed []edge.Ruleset) (edge.Ruleset, error) {
+	var found []edge.Ruleset
+	var names []string
+	for _, r := range listed {
+		if r.Kind != edge.KindManaged || r.Phase != edge.PhaseFirewallManaged {
+			continue
+		}
+		names = append(names, r.Name)
+		if ref.ID != "" && r.ID == ref.ID || ref.ID == "" && r.Name == ref.Name {
+			found = append(found, r)
+		}
+	}
+	what := fmt.Sprintf("named %q", ref.Name)
+	if ref.ID != "" {
+		what = "with id " + string(ref.ID)
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return edge.Ruleset{}, &RulesetError{fmt.Sprintf("the account has no managed ruleset %s", what), hintOf(ref, names)}
+	default:
+		ids := make([]string, len(found))
+		for i, r := range found {
+			ids[i] = string(r.ID)
+		}
+		slices.Sort(ids)
+		return edge.Ruleset{}, &RulesetError{
+			fmt.Sprintf("the account has %d managed rulesets %s", len(found), what),
+			"declare it by id; candidates: " + strings.Join(ids, ", "),
+		}
+	}
+}
+
+// hintOf says which managed rulesets there are instead.
+func hintOf(ref desired.RulesetRef, names []string) string {
+	if len(names) == 0 {
+		return "the account has no visible managed ruleset of this phase"
+	}
+	slices.Sort(names)
+	near := ""
+	if ref.ID == "" {
+		near = didYouMean(ref.Name, names)
+	}
+	return cmp.Or(near, "it has: "+strings.Join(names, ", "))
+}
+
+// RulesetError says that a declared managed ruleset is not there, or not alone.
+type RulesetError struct{ Message, Hint string }
+
+func (e *RulesetError) Error() string { return e.Message }

@@ -1,0 +1,262 @@
+package deployment
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// replaced is the live rule after the platform took body as the whole truth.
+func replaced(live edge.Rule, body edge.Rule) edge.Rule {
+	body.ID, body.Version, body.LastUpdated = live.ID, live.Version+"1", live.LastUpdated
+	return body
+}
+
+// merged is the live rule after a platform that merges objects, replaces lists
+// and keeps what is left out took body.
+func merged(t *rapid.T, live edge.Rule, body edge.Rule) edge.Rule {
+	var a, b any
+	decode := func(r edge.Rule, into *any) {
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decode(live, &a)
+	decode(body, &b)
+	data, err := json.Marshal(mergeJSON(a, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out edge.Rule
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func mergeJSON(a, b any) any {
+	left, okA := a.(map[string]any)
+	right, okB := b.(map[string]any)
+	if !okA || !okB {
+		return b
+	}
+	out := maps.Clone(left)
+	for k, v := range right {
+		out[k] = mergeJSON(left[k], v)
+	}
+	return out
+}
+
+func genDecided(t *rapid.T) desired.Deployment {
+	d := difftest.GenDeployment(t)
+	d.Unmanaged = difftest.Declared(11, rapid.SampledFrom([]desired.Unmanaged{desired.Keep, desired.Remove}).Draw(t, "decision"))
+	return d
+}
+
+func genApplied(t *rapid.T) diff.Applied {
+	if rapid.Bool().Draw(t, "nothing applied before") {
+		return nil
+	}
+	c, errs := resolve(difftest.GenDeployment(t), index(difftest.Managed()))
+	if len(errs) > 0 {
+		return nil
+	}
+	return diff.Applied{{Zone: difftest.Zone, Ruleset: difftest.Core}: owned(c, nil)}
+}
+
+// apply(plan(d, l), l) agrees with d, and a second plan finds nothing to do.
+func TestApplyingAPlanConverges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDecided(t)
+		live := difftest.Execute(difftest.GenOverrides(t))
+		live.Enabled = rapid.Ptr(rapid.Bool(), true).Draw(t, "live enabled")
+		applied := genApplied(t)
+		first := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live), Applied: applied})
+		if len(first.Changes) == 0 {
+			return
+		}
+		c := first.Changes[0]
+		after := replaced(live, difftest.UpdateOf(c).Body)
+		assertIntent(t, d, after)
+		for name, before := range map[string]diff.Applied{
+			"told what was applied": {c.ID(): c.Target().Owned},
+			"not documented":        nil,
+			"told what was before":  applied, // as the proof after a write is
+		} {
+			if again := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(after), Applied: before}); !again.IsEmpty() {
+				t.Fatalf("%s: a second plan is not empty: %+v\nafter %+v", name, again.Changes, overridesOf(after))
+			}
+		}
+	})
+}
+
+// assertIntent checks a rule against the declaration itself, not through the
+// code under test.
+func assertIntent(t *rapid.T, d desired.Deployment, rule edge.Rule) {
+	o := overridesOf(rule)
+	if o == nil {
+		o = &edge.Overrides{}
+	}
+	enabled := map[string]*bool{}
+	for _, c := range o.Categories {
+		enabled[c.Category] = c.Enabled
+	}
+	isOff := func(tag string) bool { return enabled[tag] != nil && !*enabled[tag] }
+	if d.Paranoia != nil {
+		for level := 1; level <= 4; level++ {
+			tag := edge.ParanoiaTag(level)
+			if want := level > d.Paranoia.Value; isOff(tag) != want {
+				t.Fatalf("paranoia %d: %s off is %v", d.Paranoia.Value, tag, !want)
+			}
+		}
+	}
+	for _, tag := range d.Disable.Tags {
+		if !isOff(tag.Value) {
+			t.Fatalf("tag %s is not off", tag.Value)
+		}
+	}
+	find := func(id edge.RuleID) edge.RuleOverride {
+		for _, r := range o.Rules {
+			if r.ID == id {
+				return r
+			}
+		}
+		return edge.RuleOverride{}
+	}
+	for _, ref := range d.Disable.Rules {
+		if r := find(ref.Value.ID); r.Enabled == nil || *r.Enabled {
+			t.Fatalf("rule %s is not off", ref.Value.ID)
+		}
+	}
+	if d.Threshold != nil {
+		r := find(difftest.RuleID(8))
+		if r.ScoreThreshold == nil || *r.ScoreThreshold != d.Threshold.Score.Value || r.Action == nil || *r.Action != d.Threshold.Action.Value {
+			t.Fatalf("threshold is %+v", r)
+		}
+	}
+	if rule.IsEnabled() != d.Enabled.Value {
+		t.Fatal("enabled is not as declared")
+	}
+	if d.Expression != nil && rule.Expression != d.Expression.Value {
+		t.Fatal("expression is not as declared")
+	}
+}
+
+// A merging platform converges too, except where a removal cannot be said: a
+// ruleset-wide member, or the last entry of a list without a neutral form.
+func TestAMergingPlatformConverges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDecided(t)
+		overrides := difftest.GenOverrides(t)
+		if overrides != nil {
+			overrides.Action, overrides.Enabled = nil, nil
+		}
+		live := difftest.Execute(overrides)
+		first := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live), Applied: genApplied(t)})
+		if len(first.Changes) == 0 {
+			return
+		}
+		body := difftest.UpdateOf(first.Changes[0]).Body
+		unsayable := overrides != nil && (len(overrides.Categories) > 0 && (overridesOf(body) == nil || len(overridesOf(body).Categories) == 0) ||
+			len(overrides.Rules) > 0 && (overridesOf(body) == nil || len(overridesOf(body).Rules) == 0))
+		after := merged(t, live, body)
+		again := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(after)})
+		if len(again.Changes) > 0 && !unsayable {
+			t.Fatalf("not converged: %+v", again.Changes)
+		}
+	})
+}
+
+// Under "keep", with nothing of ours to take back, what nobody declares stays
+// member for member.
+func TestUnmanagedSurvivesKeep(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := difftest.GenDeployment(t)
+		d.Unmanaged = difftest.Declared(11, desired.Keep)
+		live := difftest.Execute(difftest.GenOverrides(t))
+		plan := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live)})
+		if len(plan.Changes) == 0 {
+			return
+		}
+		body := difftest.UpdateOf(plan.Changes[0]).Body
+		c, _ := resolve(d, index(difftest.Managed()))
+		before, after := canonicalise(live), canonicalise(body)
+		claimed := func(key string) bool {
+			_, isTag := c.tags[key]
+			_, isRule := c.rules[edge.RuleID(key)]
+			return isTag || isRule
+		}
+		for _, pair := range [][2]map[string]canonicalEntry{
+			{before.Overrides.Categories, after.Overrides.Categories},
+			{before.Overrides.Rules, after.Overrides.Rules},
+		} {
+			for key, entry := range pair[0] {
+				if !claimed(key) && !reflect.DeepEqual(entry, pair[1][key]) {
+					t.Fatalf("%s was %+v and became %+v", key, entry, pair[1][key])
+				}
+				if claimed(key) && !reflect.DeepEqual(entry.Extra, pair[1][key].Extra) && pair[1][key].Extra != nil {
+					t.Fatalf("%s lost unknown members", key)
+				}
+			}
+		}
+		if !reflect.DeepEqual(live.Extra, body.Extra) || !reflect.DeepEqual(live.ActionParameters.Extra, body.ActionParameters.Extra) ||
+			body.Ref != live.Ref || body.Description != live.Description {
+			t.Fatal("members outside of overrides changed")
+		}
+	})
+}
+
+// Canonical form is blind to the order of rules and categories, and to saying
+// "enabled: true" or nothing on the execute rule.
+func TestCanonicalFormIsBlindToOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := difftest.GenOverrides(t)
+		if o == nil {
+			o = &edge.Overrides{}
+		}
+		unique := *o
+		unique.Categories = nil
+		for _, s := range categorySlots(o) {
+			unique.Categories = append(unique.Categories, s.live.category(s.key))
+		}
+		shuffled := unique
+		shuffled.Categories = rapid.Permutation(unique.Categories).Draw(t, "categories")
+		shuffled.Rules = rapid.Permutation(unique.Rules).Draw(t, "rules")
+		a, b := canonicalise(difftest.Execute(o)), canonicalise(difftest.Execute(&shuffled))
+		if !reflect.DeepEqual(a, b) {
+			t.Fatalf("%+v\n%+v", a, b)
+		}
+	})
+}
+
+// plan(d, d) is empty: a live rule made from nothing but the declaration.
+func TestPlanOfWhatIsDeclaredIsEmpty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDecided(t)
+		m := index(difftest.Managed())
+		c, errs := resolve(d, m)
+		if len(errs) > 0 {
+			t.Fatalf("resolving: %+v", errs)
+		}
+		live := difftest.Execute((&merger{managed: m}).merge(nil, c))
+		live.Enabled = &d.Enabled.Value
+		if d.Expression != nil {
+			live.Expression = d.Expression.Value
+		}
+		if plan := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live)}); !plan.IsEmpty() {
+			t.Fatalf("not empty: %+v", plan.Changes)
+		}
+	})
+}

@@ -1,0 +1,152 @@
+package deployment
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// merger makes the overrides a deployment should have out of those it has and
+// the claims on them. What nobody claims is kept, removed, or kept and named
+// in leftovers, as the decision says.
+type merger struct {
+	managed   *managed
+	decision  desired.Unmanaged    // empty: nobody has decided
+	before    map[diff.Member]bool // what the last applied commit owned
+	leftovers []diff.Leftover
+	standIns  []diff.Member // entries of ours that say nothing; see neutral.go
+}
+
+// merge returns the overrides that honour the claims, nil where none remain.
+// Categories keep their live order, claimed ones after the rest and sorted;
+// rules, whose order means nothing, are sorted.
+func (mg *merger) merge(live *edge.Overrides, c claims) *edge.Overrides {
+	if live == nil {
+		live = &edge.Overrides{}
+	}
+	want := mg.mergeWide(live)
+	categories := mg.slots("categories", categorySlots(live), c.tags)
+	rules := mg.slots("rules", ruleSlots(live), ruleClaims(c))
+	mg.judge(want, categories, rules)
+	assemble(&want, categories, rules)
+	if len(live.Categories) > 0 && len(want.Categories) == 0 {
+		mg.standIn(&want, "categories", categories, withCategory)
+	}
+	if len(live.Rules) > 0 && len(want.Rules) == 0 {
+		mg.standIn(&want, "rules", rules, withRule)
+	}
+	slices.SortFunc(mg.leftovers, func(a, b diff.Leftover) int { return cmp.Compare(a.Path, b.Path) })
+	return nonEmpty(want)
+}
+
+// mergeWide settles the ruleset-wide members, which no declaration can claim.
+// Where all managed rules are on by default, "enabled: true" says nothing: it
+// stays, and it stands in for a value that goes, because a merging server keeps
+// what is left out.
+func (mg *merger) mergeWide(live *edge.Overrides) edge.Overrides {
+	said := entry{Action: live.Action, Enabled: live.Enabled, SensitivityLevel: live.SensitivityLevel}
+	neutral := live.Enabled != nil && mg.managed.allOn
+	if neutral && *live.Enabled {
+		said.Enabled = nil
+	}
+	e := mg.settle(said, claim{}, func(member string) diff.Member { return diff.Member("overrides." + member) })
+	if neutral && e.Enabled == nil {
+		e.Enabled = &on
+	}
+	return edge.Overrides{Action: e.Action, Enabled: e.Enabled, SensitivityLevel: e.SensitivityLevel, Extra: live.Extra}
+}
+
+// slots settles every entry of one list, live and claimed.
+func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slot {
+	seen := make(map[string]bool, len(live))
+	for i := range live {
+		s := &live[i]
+		seen[s.key] = true
+		c, claimed := claims[s.key]
+		path := func(member string) diff.Member { return entryMember(list, s.key, member) }
+		said := s.live
+		if said.enables() && c.enabled == nil && (!c.on || mg.before[path("")]) {
+			s.open, said.Enabled = true, nil
+		}
+		s.want = mg.settle(said, c, path)
+		if !claimed {
+			mg.settleExtra(s, path)
+		}
+		switch {
+		case s.want.isEmpty():
+			s.role = dropped
+		case c.writes():
+			s.role = ours
+		default:
+			s.role = kept
+		}
+	}
+	for _, key := range sortedKeys(claims) {
+		if c := claims[key]; !seen[key] && c.writes() {
+			live = append(live, slot{key: key, want: mg.settle(entry{}, c, nil), role: ours})
+		}
+	}
+	return live
+}
+
+// settle decides member by member: claimed ones get their value, the rest goes
+// by the decision.
+func (mg *merger) settle(live entry, c claim, path func(string) diff.Member) entry {
+	want := entry{
+		Action:           settleMember(mg, "action", live.Action, c.action, path),
+		ScoreThreshold:   settleMember(mg, "score_threshold", live.ScoreThreshold, c.score, path),
+		SensitivityLevel: settleMember(mg, "sensitivity_level", live.SensitivityLevel, nil, path),
+		Extra:            live.Extra,
+	}
+	switch {
+	case !c.on:
+		want.Enabled = settleMember(mg, "enabled", live.Enabled, c.enabled, path)
+	case live.Enabled != nil && *live.Enabled:
+		want.Enabled = live.Enabled
+	}
+	return want
+}
+
+func settleMember[T any](mg *merger, name string, live, claimed *T, path func(string) diff.Member) *T {
+	switch {
+	case claimed != nil:
+		return claimed
+	case live == nil || mg.before[path(name)]:
+		return nil
+	}
+	mg.leftovers = append(mg.leftovers, diff.Leftover{Path: path(name), Value: *live})
+	if mg.decision == desired.Remove {
+		return nil
+	}
+	return live
+}
+
+// settleExtra decides on the unknown members of an entry nobody claims: they go
+// with the entry. Claimed entries keep theirs.
+func (mg *merger) settleExtra(s *slot, path func(string) diff.Member) {
+	for _, name := range sortedKeys(s.live.Extra) {
+		mg.leftovers = append(mg.leftovers, diff.Leftover{Path: path(name), Value: s.live.Extra[name]})
+	}
+	if mg.decision == desired.Remove {
+		s.want.Extra = nil
+	}
+}
+
+func ruleClaims(c claims) map[string]claim {
+	byKey := make(map[string]claim, len(c.rules))
+	for id, claim := range c.rules {
+		byKey[string(id)] = claim
+	}
+	return byKey
+}
+
+func nonEmpty(o edge.Overrides) *edge.Overrides {
+	if o.Action == nil && o.Enabled == nil && o.SensitivityLevel == nil &&
+		len(o.Categories) == 0 && len(o.Rules) == 0 && len(o.Extra) == 0 {
+		return nil
+	}
+	return &o
+}

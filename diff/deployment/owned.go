@@ -1,0 +1,99 @@
+package deployment
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// owned lists the override members a declaration writes, and the entries that
+// stand in for some it removed, sorted. Remembered once applied, it tells a
+// later commit what to take back under "keep". A paranoia tag that a level only
+// forbids to be off is not among them: what is there was put by somebody else.
+func owned(c claims, standIns []diff.Member) []diff.Member {
+	members := slices.Clone(standIns)
+	for member := range c.origins() {
+		if _, key, _ := member.Override(); !c.tags[key].on {
+			members = append(members, member)
+		}
+	}
+	slices.Sort(members)
+	return members
+}
+
+// origins maps each claimed member to the line that claims it.
+func (c claims) origins() map[diff.Member]desired.Origin {
+	origins := map[diff.Member]desired.Origin{}
+	for tag, claim := range c.tags {
+		origins[categoryMember(tag, "enabled")] = claim.enabledFrom
+	}
+	for id, claim := range c.rules {
+		if claim.enabled != nil {
+			origins[ruleMember(id, "enabled")] = claim.enabledFrom
+		}
+		if claim.score != nil {
+			origins[ruleMember(id, "score_threshold")] = claim.scoreFrom
+		}
+		if claim.action != nil {
+			origins[ruleMember(id, "action")] = claim.actionFrom
+		}
+	}
+	return origins
+}
+
+// annotate fills in where each field was asked for, and what rule it is about.
+// A field nobody claims changes because a person said "remove", or because it is
+// no longer declared.
+func annotate(fields []diff.Field, d desired.Deployment, c claims, m *managed) {
+	origins := c.origins()
+	origins["enabled"] = d.Enabled.Origin
+	if d.Expression != nil {
+		origins["expression"] = d.Expression.Origin
+	}
+	for i := range fields {
+		f := &fields[i]
+		origin, claimed := origins[f.Path]
+		if !claimed && d.Unmanaged != nil && d.Unmanaged.Value == desired.Remove {
+			origin = d.Unmanaged.Origin
+		}
+		if origin.IsZero() {
+			origin = d.Origin
+		}
+		f.Origin = &origin
+		if f.Note == "" {
+			f.Note = m.describe(f.Path, f.Old == nil)
+		}
+	}
+}
+
+// describe says in words which rule a path with a rule's id is about, and what
+// holds by default where live overrides nothing.
+func (m *managed) describe(path diff.Member, unset bool) string {
+	list, key, member := path.Override()
+	if list != "rules" {
+		return ""
+	}
+	i, ok := m.byID[edge.RuleID(key)]
+	if !ok {
+		return "a rule that the managed ruleset no longer has"
+	}
+	rule := m.Rules[i]
+	text := rule.Ref
+	if rule.Description != nil && *rule.Description != "" {
+		text = *rule.Description
+	}
+	if rule.ID == m.last && rule.ScoreThreshold != nil {
+		text = "last rule: " + text
+	}
+	switch {
+	case !unset:
+	case member == "score_threshold" && rule.ScoreThreshold != nil:
+		text = fmt.Sprintf("default %d; %s", *rule.ScoreThreshold, text)
+	case member == "action" && rule.Action != "":
+		text = fmt.Sprintf("default %s; %s", rule.Action, text)
+	}
+	return text
+}

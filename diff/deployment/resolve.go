@@ -1,0 +1,238 @@
+package deployment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// managed is a managed ruleset with the look-ups that resolving needs. It is
+// built once per ruleset and shared by all zones that deploy it.
+type managed struct {
+	edge.Ruleset
+	byID  map[edge.RuleID]int
+	byRef map[string][]edge.RuleID
+	byTag map[string][]int
+	last  edge.RuleID
+	allOn bool // every rule is on by default
+	found map[desired.RuleRef]finding
+}
+
+func index(r edge.Ruleset) *managed {
+	m := &managed{
+		Ruleset: r,
+		byID:    make(map[edge.RuleID]int, len(r.Rules)),
+		byRef:   make(map[string][]edge.RuleID, len(r.Rules)),
+		byTag:   map[string][]int{},
+		allOn:   true,
+		found:   map[desired.RuleRef]finding{},
+	}
+	for i, rule := range r.Rules {
+		m.byID[rule.ID] = i
+		if rule.Ref != "" {
+			m.byRef[rule.Ref] = append(m.byRef[rule.Ref], rule.ID)
+		}
+		for _, tag := range rule.Categories {
+			m.byTag[tag] = append(m.byTag[tag], i)
+		}
+		m.last = rule.ID
+		m.allOn = m.allOn && rule.IsEnabled()
+	}
+	return m
+}
+
+// claim is what an intent says about one override entry. Members it leaves nil
+// belong to somebody else.
+type claim struct {
+	enabled *bool // the value "enabled" must have
+	on      bool  // "enabled" must not be false: a paranoia tag at or below the level
+	score   *int
+	action  *edge.Action
+
+	enabledFrom, scoreFrom, actionFrom desired.Origin
+}
+
+// writes reports whether a claim puts something there, and does not only
+// forbid something.
+func (c claim) writes() bool { return c.enabled != nil || c.score != nil || c.action != nil }
+
+// claims is a deployment's intent, resolved against the managed ruleset.
+type claims struct {
+	tags  map[string]claim
+	rules map[edge.RuleID]claim
+}
+
+// resolveError is a declaration that the managed ruleset cannot honour.
+type resolveError struct {
+	origin  desired.Origin
+	message string
+	hint    string
+}
+
+// resolve turns an intent into claims (reference, "Procedure: set paranoia
+// level" and "Procedure: set score threshold and action"). It reports every
+// mistake it finds, not only the first.
+func resolve(d desired.Deployment, m *managed) (claims, []resolveError) {
+	c := claims{tags: map[string]claim{}, rules: map[edge.RuleID]claim{}}
+	var errs []resolveError
+	errs = append(errs, c.claimParanoia(d.Paranoia, m)...)
+	errs = append(errs, c.claimThreshold(d.Threshold, m)...)
+	errs = append(errs, c.claimTags(d.Disable.Tags, m)...)
+	errs = append(errs, c.claimRules(d.Disable.Rules, d.Threshold != nil, m)...)
+	return c, errs
+}
+
+var on, off = true, false
+
+// claimParanoia owns all paranoia tags: those above the level must be
+// disabled, those at or below it must not.
+func (c claims) claimParanoia(paranoia *desired.Declared[int], m *managed) []resolveError {
+	if paranoia == nil {
+		return nil
+	}
+	const hint = "leave out paranoia for a ruleset without paranoia levels"
+	if !m.hasParanoia() {
+		return []resolveError{{paranoia.Origin, fmt.Sprintf("paranoia: managed ruleset %q has no rules tagged with a paranoia level", m.Name), hint}}
+	}
+	var errs []resolveError
+	for level := 1; level <= edge.MaxParanoia; level++ {
+		tag := edge.ParanoiaTag(level)
+		if level <= paranoia.Value {
+			c.tags[tag] = claim{on: true, enabledFrom: paranoia.Origin}
+			continue
+		}
+		if !m.knowsTag(tag) {
+			errs = append(errs, resolveError{
+				paranoia.Origin,
+				fmt.Sprintf("paranoia: managed ruleset %q has no rules tagged %s", m.Name, tag),
+				hint,
+			})
+		}
+		c.tags[tag] = claim{enabled: &off, enabledFrom: paranoia.Origin}
+	}
+	return errs
+}
+
+func (c claims) claimThreshold(t *desired.Threshold, m *managed) []resolveError {
+	if t == nil {
+		return nil
+	}
+	last, ok := m.Last()
+	if !ok || last.ScoreThreshold == nil {
+		return []resolveError{{
+			t.Score.Origin,
+			fmt.Sprintf("threshold: the last rule of managed ruleset %q carries no score_threshold", m.Name),
+			"leave out threshold for a ruleset that does not score requests",
+		}}
+	}
+	c.rules[m.last] = claim{
+		score: &t.Score.Value, scoreFrom: t.Score.Origin,
+		action: &t.Action.Value, actionFrom: t.Action.Origin,
+	}
+	return nil
+}
+
+func (c claims) claimTags(tags []desired.Declared[string], m *managed) []resolveError {
+	var errs []resolveError
+	for _, tag := range tags {
+		if !m.knowsTag(tag.Value) {
+			errs = append(errs, resolveError{
+				tag.Origin,
+				fmt.Sprintf("disable.tags: managed ruleset %q has no tag %q", m.Name, tag.Value),
+				didYouMean(tag.Value, sortedKeys(m.byTag)),
+			})
+			continue
+		}
+		c.tags[tag.Value] = claim{enabled: &off, enabledFrom: tag.Origin}
+	}
+	return errs
+}
+
+func (c claims) claimRules(refs []desired.Declared[desired.RuleRef], threshold bool, m *managed) []resolveError {
+	var errs []resolveError
+	for _, ref := range refs {
+		f := m.find(ref.Value)
+		if f.message == "" && threshold && f.id == m.last {
+			f.message = fmt.Sprintf("%s is the last rule of %q, whose threshold is declared too", ref.Value, m.Name)
+			f.hint = "disable the rule or set its threshold, not both"
+		}
+		if f.message != "" {
+			errs = append(errs, resolveError{ref.Origin, "disable.rules: " + f.message, f.hint})
+			continue
+		}
+		c.rules[f.id] = claim{enabled: &off, enabledFrom: ref.Origin}
+	}
+	return errs
+}
+
+// knowsTag reports whether a tag exists. Where the platform shows no tags at
+// all, as the reference's rule table does not, every tag passes.
+func (m *managed) knowsTag(tag string) bool {
+	return len(m.byTag) == 0 || len(m.byTag[tag]) > 0
+}
+
+// hasParanoia reports whether any paranoia tag exists.
+func (m *managed) hasParanoia() bool {
+	for level := 1; level <= edge.MaxParanoia; level++ {
+		if m.knowsTag(edge.ParanoiaTag(level)) {
+			return true
+		}
+	}
+	return false
+}
+
+// finding is the rule a reference names, or what is wrong with the reference.
+type finding struct {
+	id            edge.RuleID
+	message, hint string
+}
+
+// find looks each reference up once: zones of a fleet share most of theirs, and
+// looking for what a wrong one may have meant takes time.
+func (m *managed) find(ref desired.RuleRef) finding {
+	f, known := m.found[ref]
+	if !known {
+		if ref.Ref != "" {
+			f = m.findRef(ref.Ref)
+		} else {
+			f = m.findID(ref.ID)
+		}
+		m.found[ref] = f
+	}
+	return f
+}
+
+func (m *managed) findID(id edge.RuleID) finding {
+	if _, ok := m.byID[id]; ok {
+		return finding{id: id}
+	}
+	ids := make([]string, 0, len(m.byID))
+	for id := range m.byID {
+		ids = append(ids, string(id))
+	}
+	slices.Sort(ids)
+	return finding{
+		message: fmt.Sprintf("managed ruleset %q has no rule %s (version %s)", m.Name, id, m.Version),
+		hint:    cmp.Or(didYouMean(string(id), ids), "versions of the managed ruleset add and remove rules; a ref is more stable than an id"),
+	}
+}
+
+func (m *managed) findRef(ref string) finding {
+	switch ids := m.byRef[ref]; len(ids) {
+	case 1:
+		return finding{id: ids[0]}
+	case 0:
+		return finding{
+			message: fmt.Sprintf("managed ruleset %q has no rule with ref %q (version %s)", m.Name, ref, m.Version),
+			hint:    didYouMean(ref, sortedKeys(m.byRef)),
+		}
+	default:
+		return finding{
+			message: fmt.Sprintf("managed ruleset %q has %d rules with ref %q", m.Name, len(ids), ref),
+			hint:    "name the rule by id",
+		}
+	}
+}

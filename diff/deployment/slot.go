@@ -1,0 +1,119 @@
+package deployment
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// slot is one override entry on its way from live to wanted.
+type slot struct {
+	key  string
+	live entry
+	want entry
+	role role
+	open bool // live says "enabled: true", nobody claims it, and it is not judged yet
+}
+
+type role int
+
+const (
+	dropped role = iota // leaves
+	kept                // stays where it is
+	ours                // claimed: written after the kept ones
+)
+
+// opened returns the slot as it would be with its "enabled: true".
+func (s slot) opened() slot {
+	s.open, s.want.Enabled = false, &on
+	if s.role == dropped {
+		s.role = kept
+	}
+	return s
+}
+
+func categorySlots(o *edge.Overrides) []slot {
+	return uniqueSlots(len(o.Categories), func(i int) (string, entry) {
+		return o.Categories[i].Category, categoryEntry(o.Categories[i])
+	})
+}
+
+func ruleSlots(o *edge.Overrides) []slot {
+	return uniqueSlots(len(o.Rules), func(i int) (string, entry) {
+		return string(o.Rules[i].ID), ruleEntry(o.Rules[i])
+	})
+}
+
+// uniqueSlots reads n entries. One that is listed twice counts once, where it
+// stands last, later members winning.
+func uniqueSlots(n int, at func(int) (string, entry)) []slot {
+	last := make(map[string]int, n)
+	for i := range n {
+		key, _ := at(i)
+		last[key] = i
+	}
+	slots := make([]slot, 0, n)
+	early := map[string]entry{}
+	for i := range n {
+		key, e := at(i)
+		if lower, ok := early[key]; ok {
+			e = lower.under(e)
+		}
+		if last[key] != i {
+			early[key] = e
+			continue
+		}
+		slots = append(slots, slot{key: key, live: e})
+	}
+	return slots
+}
+
+// under returns e with the members of top laid over it.
+func (e entry) under(top entry) entry {
+	extra := maps.Clone(e.Extra)
+	if extra == nil {
+		extra = map[string]json.RawMessage{}
+	}
+	maps.Copy(extra, top.Extra)
+	return entry{
+		Action:           cmp.Or(top.Action, e.Action),
+		Enabled:          cmp.Or(top.Enabled, e.Enabled),
+		ScoreThreshold:   cmp.Or(top.ScoreThreshold, e.ScoreThreshold),
+		SensitivityLevel: cmp.Or(top.SensitivityLevel, e.SensitivityLevel),
+		Extra:            extra,
+	}
+}
+
+// assemble writes the slots that stay into want.
+func assemble(want *edge.Overrides, categories, rules []slot) {
+	want.Categories, want.Rules = categoriesOf(categories), nil
+	for _, s := range inOrder(rules) {
+		want.Rules = append(want.Rules, s.want.rule(edge.RuleID(s.key)))
+	}
+	slices.SortFunc(want.Rules, func(a, b edge.RuleOverride) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func categoriesOf(slots []slot) (categories []edge.CategoryOverride) {
+	for _, s := range inOrder(slots) {
+		categories = append(categories, s.want.category(s.key))
+	}
+	return categories
+}
+
+// inOrder returns the slots that stay, in the order in which they are written.
+func inOrder(slots []slot) []slot {
+	var stay, claimed []slot
+	for _, s := range slots {
+		switch s.role {
+		case kept:
+			stay = append(stay, s)
+		case ours:
+			claimed = append(claimed, s)
+		}
+	}
+	slices.SortFunc(claimed, func(a, b slot) int { return cmp.Compare(a.key, b.key) })
+	return append(stay, claimed...)
+}

@@ -1,0 +1,28 @@
+package deployment
+
+import (
+	"errors"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// What permissions the platform asks for is not in the reference; these are the
+// vendor's names for them.
+const (
+	hintForbiddenZone = "give the rulesets token the permission Zone WAF (edit) for this zone; " +
+		"where it has that, check from which addresses the token may be used"
+	hintForbiddenAccount = "give the rulesets token the permission Account WAF or Account Rulesets (read) for this account; " +
+		"permissions for its zones do not cover the account's list of rulesets"
+)
+
+// unread is the problem of what could not be read; forbidden is what to do where
+// the credential may not.
+func unread(err error, forbidden string, origin desired.Origin) diff.Problem {
+	p := diff.Problem{State: diff.Unknown, Reason: err.Error(), Hint: diff.HintFor(err), Err: err, Origin: origin}
+	if errors.Is(err, edge.ErrForbidden) {
+		p.State, p.Hint = diff.Forbidden, forbidden
+	}
+	return p
+}

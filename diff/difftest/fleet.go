@@ -1,0 +1,51 @@
+package difftest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Noon is a time for guards that depend on one.
+var Noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// FleetZone is the id of a zone of a fleet.
+func FleetZone(i int) edge.ZoneID { return edge.ZoneID(fmt.Sprintf("%032d", i)) }
+
+// FleetChange is a change to the one deployment of a zone of a fleet.
+func FleetChange(i int, d diff.Direction) diff.Change {
+	return diff.Change{
+		Account: "prod", Zone: fmt.Sprintf("z%d", i), ZoneID: FleetZone(i), Deployment: "core",
+		Operation: diff.DeploymentUpdate{Target: diff.Target{Version: "7"}},
+		Direction: d, Fields: []diff.Field{{Path: "enabled", Old: false, New: true, Direction: d}},
+	}
+}
+
+// TokenChange creates a token.
+func TokenChange(key string, action diff.Action, d diff.Direction) diff.Change {
+	return diff.Change{
+		Token: key, Direction: d, Fields: []diff.Field{},
+		Operation: diff.Creation{As: action, Key: key, Spec: edge.TokenSpec{Name: key}, Sink: &desired.Sink{Name: "vault", Key: key}},
+	}
+}
+
+// PlanOf is a plan that has some changes.
+func PlanOf(changes ...diff.Change) diff.Plan {
+	return diff.Plan{Version: diff.PlanVersion, Commit: "c0ffee", Changes: changes, Problems: []diff.Problem{}}.Sealed()
+}
+
+// ChangesTo returns changes to zones 1 to n, of which the first few weaken.
+func ChangesTo(n, weakening int) []diff.Change {
+	var changes []diff.Change
+	for i := 1; i <= n; i++ {
+		d := diff.Strengthens
+		if i <= weakening {
+			d = diff.Weakens
+		}
+		changes = append(changes, FleetChange(i, d))
+	}
+	return changes
+}

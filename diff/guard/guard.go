@@ -1,0 +1,141 @@
+// Package guard holds changes back: a plan and [Facts] go in, the same plan with
+// refusals comes out ([Check]). Each guard has a file. Guards read no clock and no
+// configuration: the time, the limits, the holds and the freezes are facts.
+//
+// The laws: guards only refuse, they add, drop and alter nothing; to check twice is
+// to check once; and an approval releases what it names and nothing else. It must
+// not import diff/deployment, diff/token or diff/planner: how a plan was made does
+// not count.
+package guard
+
+import (
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Check passes a plan through every guard. Guards are functions from plan to
+// plan: a refused change stays where it is, with the reason and with what would
+// release it. The first refusal counts. The digest of a plan that has one is taken
+// anew.
+//
+// Their order: what makes a change senseless whoever agrees to it (shrink,
+// unmanaged, tokens, non_convergent); what people withdrew (observe, hold);
+// what needs somebody's agreement (limit, approval); and what only has to wait
+// (freeze, wave). Limits stand before the guards that wait so that waiting never
+// makes a large commit look small.
+func Check(plan diff.Plan, facts Facts) diff.Plan {
+	plan.Changes = append([]diff.Change{}, plan.Changes...)
+	plan.Problems = refuseCommit(plan.Problems, facts)
+	plan.Holds = facts.Holds
+	refuse := func(guard func(diff.Change) *diff.Refusal) {
+		for i := range plan.Changes {
+			if plan.Changes[i].Refused == nil {
+				plan.Changes[i].Refused = guard(plan.Changes[i])
+			}
+		}
+	}
+	refuse(func(diff.Change) *diff.Refusal { return refuseShrunk(facts) })
+	refuse(refuseUndecided)
+	refuse(func(c diff.Change) *diff.Refusal { return refuseToken(c, facts) })
+	refuse(func(c diff.Change) *diff.Refusal { return refuseNonConvergent(c, facts) })
+	refuse(func(c diff.Change) *diff.Refusal { return refuseObserved(c, facts) })
+	refuse(func(c diff.Change) *diff.Refusal { return refuseHeld(c, facts) })
+	granted, by := facts.granted(plan)
+	plan.Granted = by
+	for i := range plan.Changes {
+		plan.Changes[i].Approved = granted[plan.Changes[i].Key()]
+	}
+	refuse(heldBackBy(facts.asked(plan, granted)))
+	refuse(func(c diff.Change) *diff.Refusal { return refuseFrozen(c, facts) })
+	refuse(func(c diff.Change) *diff.Refusal { return refuseEarly(c, facts) })
+	if plan.Digest == "" {
+		return plan.Counted()
+	}
+	return plan.Sealed()
+}
+
+// Facts are what guards need to know beside the plan. The zero Facts refuse
+// nothing that depends on history, on the clock or on the configuration.
+type Facts struct {
+	Before, After Size   // what the last accepted commit declared, and what this one does
+	AllowShrink   bool   // a person has agreed that After may be much smaller
+	Shrink        Shrink // how much smaller that is
+
+	// Now decides what is expired.
+	Now time.Time
+	// CheckSink reports why a sink could not take a secret; nil takes any.
+	CheckSink func(desired.Sink) error
+
+	// NonConvergent holds, for each deployment, the fingerprint of a change that
+	// was written and not kept by the platform.
+	NonConvergent map[diff.DeploymentID]string
+	// NonConvergentTokens is the same for updates of tokens.
+	NonConvergentTokens map[edge.TokenID]string
+
+	// Zones are the labels of every declared zone, whether this plan looks at it or
+	// not: shares are shares of these.
+	Zones map[edge.ZoneID]Labels
+	// Observe selects what is observed only.
+	Observe []Observe
+	// Rules are the configured limits and approvals, in the order of their names.
+	Rules []Rule
+	// Approved are the digests that people have agreed to: of a whole plan
+	// ([diff.Plan.ApprovalDigest]), of the changes that one rule holds back
+	// ([diff.Refusal.Digest]), or of a single change ([diff.Change.ApprovalDigest]).
+	Approved map[string]bool
+	// Holds are those in force now, by the key of their zone.
+	Holds []diff.Hold
+	// Freezes are the windows that Now is in, and that nobody has overridden.
+	Freezes []Freeze
+	// LabelsBefore are those that zones had when they were last proved; nil: not known.
+	// A label that a commit takes away must not take its own guard away.
+	LabelsBefore map[edge.ZoneID]Labels
+	// Tally counts for limits beside the plan; nil counts Touched.
+	Tally *Tally
+	// Touched are the zones that the sweep of which this plan is a part has changed
+	// before, or that a limit holds back from it, and whether that weakens. They
+	// count for limits beside those of the plan: a sweep is judged as one.
+	Touched map[edge.ZoneID]bool
+	// Rollout says how far the waves of the newest commit have come; nil where there
+	// is none going on.
+	Rollout *Rollout
+}
+
+// Labels are those of a zone.
+type Labels map[string]string
+
+// Selects reports whether a zone has all of these labels; none selects any zone.
+func (l Labels) Selects(zone Labels) bool {
+	for key, value := range l {
+		if have, ok := zone[key]; !ok || have != value {
+			return false
+		}
+	}
+	return true
+}
+
+// selects reports whether labels select what a change is about. A token has no
+// labels: only a selector without any selects it.
+func (f Facts) selects(l Labels, c diff.Change) bool {
+	if c.Kind() == diff.KindToken {
+		return len(l) == 0
+	}
+	return f.selectsZone(l, c.ZoneID)
+}
+
+// selectsZone reports whether labels select a zone: as it is declared, or as it was
+// when it was last proved.
+func (f Facts) selectsZone(l Labels, zone edge.ZoneID) bool {
+	if l.Selects(f.Zones[zone]) {
+		return true
+	}
+	before, proved := f.LabelsBefore[zone]
+	return proved && l.Selects(before)
+}
+
+// timely reports whether a change comes with time alone: a rotation was agreed to
+// with the declaration, and one that is late ends in a token without successor.
+func timely(c diff.Change) bool { return c.Action() == diff.ActionRotate }

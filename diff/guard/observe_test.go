@@ -1,0 +1,48 @@
+package guard_test
+
+import (
+	"testing"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// TestObserveSelects: an entry selects by account and labels, as declared or as last
+// proved; a token is observed where everything is.
+func TestObserveSelects(t *testing.T) {
+	zone := diff.Change{Operation: diff.DeploymentUpdate{}, Account: "prod", Zone: "a.example", ZoneID: "1", Deployment: "core"}
+	token := diff.Change{Operation: diff.Orphan{}, Token: "ci"}
+	facts := guard.Facts{
+		Zones:        map[edge.ZoneID]guard.Labels{"1": {"tier": "gold"}},
+		LabelsBefore: map[edge.ZoneID]guard.Labels{"1": {"tier": "silver"}},
+		Holds:        []diff.Hold{{Zone: "a.example"}},
+	}
+	for name, test := range map[string]struct {
+		observe     []guard.Observe
+		zone, token bool
+	}{
+		"nothing":            {nil, false, false},
+		"everything":         {[]guard.Observe{{}}, true, true},
+		"account":            {[]guard.Observe{{Account: "prod"}}, true, false},
+		"other account":      {[]guard.Observe{{Account: "test"}}, false, false},
+		"label":              {[]guard.Observe{{Labels: guard.Labels{"tier": "gold"}}}, true, false},
+		"label before":       {[]guard.Observe{{Labels: guard.Labels{"tier": "silver"}}}, true, false},
+		"account, no label":  {[]guard.Observe{{Account: "prod", Labels: guard.Labels{"tier": "tin"}}}, false, false},
+		"one of two entries": {[]guard.Observe{{Account: "test"}, {Account: "prod"}}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts.Observe = test.observe
+			plan := guard.Check(diff.Plan{Changes: []diff.Change{zone, token}}, facts)
+			if got := plan.Changes[0].Refused.Observed(); got != test.zone {
+				t.Errorf("zone: observed %t, want %t", got, test.zone)
+			}
+			if got := plan.Changes[1].Refused.Observed(); got != test.token {
+				t.Errorf("token: observed %t, want %t", got, test.token)
+			}
+			if got := plan.Observed(); got != (test.zone || test.token) {
+				t.Errorf("plan: observed %t", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/internal/words"
+)
+
+// Size is how much a commit declares.
+type Size struct {
+	Zones       int
+	Deployments int
+	Tokens      int // zero also where it is not known: an earlier version did not remember it
+}
+
+func (s Size) String() string {
+	text := words.Count(s.Zones, "zone", "zones") + " with " + words.Count(s.Deployments, "deployment", "deployments")
+	if s.Tokens > 0 {
+		text += " and " + words.Count(s.Tokens, "token", "tokens")
+	}
+	return text
+}
+
+// Shrink says which commits shrink too much. The zero value is its default.
+type Shrink struct {
+	// Floor is the number of zones (or deployments, or tokens) below which a repository
+	// may shrink as it likes, to nothing excepted; 0 is 4: halving two zones is
+	// everyday work.
+	Floor int
+	// Percent is the share that may not go at once; 0 is 50.
+	Percent int
+}
+
+const (
+	shrinkFloor   = 4
+	shrinkPercent = 50
+)
+
+// Shrunk reports whether a commit suddenly declares nothing, or lacks half or more
+// of what the last accepted one did; see [Shrink].
+func (f Facts) Shrunk() bool {
+	return !f.AllowShrink && (f.Shrink.emptied(f.Before.Zones, f.After.Zones) ||
+		f.Shrink.emptied(f.Before.Deployments, f.After.Deployments) || f.Shrink.much(f.Before.Tokens, f.After.Tokens))
+}
+
+func (s Shrink) emptied(before, after int) bool {
+	return before > 0 && after == 0 || s.much(before, after)
+}
+
+func (s Shrink) much(before, after int) bool {
+	floor, percent := cmp.Or(s.Floor, shrinkFloor), cmp.Or(s.Percent, shrinkPercent)
+	return before >= floor && (before-after)*100 >= before*percent
+}
+
+func refuseShrunk(f Facts) *diff.Refusal {
+	if !f.Shrunk() {
+		return nil
+	}
+	return &diff.Refusal{
+		Guard:   diff.GuardShrink,
+		Reason:  f.ShrinkReason(),
+		Release: "seawall apply --allow-shrink, or a commit that declares them again",
+	}
+}
+
+// refuseCommit adds, to a plan of a commit that shrinks too much, the problem
+// that says so: what vanished from it has no change that could be refused.
+func refuseCommit(problems []diff.Problem, f Facts) []diff.Problem {
+	refusal := refuseShrunk(f)
+	if refusal == nil {
+		return problems
+	}
+	problem := diff.Problem{State: diff.Refused, Reason: refusal.Reason, Hint: "released by: " + refusal.Release}
+	if slices.Contains(problems, problem) {
+		return problems
+	}
+	return append([]diff.Problem{problem}, problems...)
+}
+
+// ShrinkReason tells a person what [Facts.Shrunk] saw.
+func (f Facts) ShrinkReason() string {
+	return fmt.Sprintf("this commit declares %s, but the last accepted commit declared %s", f.After, f.Before)
+}

@@ -1,0 +1,69 @@
+package diff
+
+import (
+	"slices"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff/internal/words"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Hold keeps what differs in a zone from being written; it is shown. There are two kinds.
+// One that a person set ends at a time. One that a revert set has no time: it ends when
+// git declares the zone otherwise.
+type Hold struct {
+	Zone   string    `json:"zone"` // its key, in any account
+	Until  time.Time `json:"until,omitzero"`
+	Reason string    `json:"reason"`
+
+	// Of a hold that a revert set: the zone, the fingerprint of the declaration on which
+	// it depends, and the commit that declares it so.
+	ZoneID      edge.ZoneID `json:"zone_id,omitempty"`
+	Declaration string      `json:"-"`
+	Commit      string      `json:"until_git_differs_from,omitempty"`
+}
+
+// Reverted reports whether a revert set the hold.
+func (h Hold) Reverted() bool { return h.Declaration != "" || h.Commit != "" }
+
+// String tells a hold to a person.
+func (h Hold) String() string { return "held until " + h.End() + ": " + h.Reason }
+
+// End says when a hold ends.
+func (h Hold) End() string {
+	if !h.Reverted() {
+		return words.Instant(h.Until)
+	}
+	if h.Commit == "" {
+		return "the declaration of the zone changes"
+	}
+	return "git differs from commit " + h.Commit[:min(len(h.Commit), 12)]
+}
+
+// is reports whether a hold is about a zone.
+func (h Hold) is(key string, id edge.ZoneID) bool {
+	if h.Reverted() {
+		return h.ZoneID == id
+	}
+	return h.Zone == key
+}
+
+// Active returns the holds that are not over. declared returns the fingerprint of a zone's
+// declaration, empty for none; nil takes each to be the one that a hold depends on.
+func Active(holds []Hold, now time.Time, declared func(edge.ZoneID) string) []Hold {
+	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool {
+		if h.Reverted() {
+			return declared != nil && declared(h.ZoneID) != h.Declaration
+		}
+		return !now.Before(h.Until)
+	})
+}
+
+// HoldOn returns the first of some holds that is about a zone.
+func HoldOn(holds []Hold, key string, id edge.ZoneID) (Hold, bool) {
+	i := slices.IndexFunc(holds, func(h Hold) bool { return h.is(key, id) })
+	if i < 0 {
+		return Hold{}, false
+	}
+	return holds[i], true
+}

@@ -1,0 +1,29 @@
+// Package words writes numbers, times and places as all texts of plans write
+// them. Plain values go in, text comes out.
+package words
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// Count is a number of things: "1 zone", "3 zones".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Instant is a time in UTC.
+func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Sink is the place of a secret.
+func Sink(sink *desired.Sink) string {
+	if sink == nil {
+		return "a sink"
+	}
+	return fmt.Sprintf("sink %s, key %s", sink.Name, sink.Key)
+}

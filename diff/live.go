@@ -1,0 +1,65 @@
+package diff
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Live is what one observation of the platform found. Zones and accounts that
+// are not in it were not read.
+type Live struct {
+	Accounts    map[edge.AccountID]AccountLive
+	EntryPoints map[edge.ZoneID]Observed[edge.Ruleset]
+	Tokens      TokensLive
+}
+
+// AccountLive is an account's list of rulesets, and those its zones deploy in full.
+type AccountLive struct {
+	Listed  Observed[[]edge.Ruleset]
+	Managed map[edge.RulesetID]Observed[edge.Ruleset]
+}
+
+// Observed is a value that was read, or the reason why it could not be. A
+// value that could not be read is unknown, never empty.
+type Observed[T any] struct {
+	Value T
+	Err   error
+}
+
+// DeploymentID names a deployment on the platform: a managed ruleset in a zone.
+type DeploymentID struct {
+	Zone    edge.ZoneID
+	Ruleset edge.RulesetID
+}
+
+// Applied has, for each deployment, the members that the last applied commit
+// declared, and the entries Seawall left in the place of some it removed
+// ([Target.Owned]). It tells what was ours and is no longer declared from what
+// others put there.
+type Applied map[DeploymentID][]Member
+
+// Member is the path of one member of a deployment, such as
+// `overrides.categories["paranoia-level-3"].enabled`, or of a whole override
+// entry, `overrides.rules["…"]`. Keys are quoted as Go quotes strings.
+type Member string
+
+// Override splits `overrides.rules["id"].action` into "rules", "id" and
+// "action"; a ruleset-wide member has neither list nor key.
+func (m Member) Override() (list, key, member string) {
+	rest, ok := strings.CutPrefix(string(m), "overrides.")
+	if !ok {
+		return "", "", rest
+	}
+	list, quoted, ok := strings.Cut(rest, "[")
+	if !ok {
+		return "", "", rest
+	}
+	prefix, err := strconv.QuotedPrefix(quoted)
+	if err != nil {
+		return "", "", rest
+	}
+	key, _ = strconv.Unquote(prefix) // what QuotedPrefix accepts, Unquote does too
+	return list, key, strings.TrimPrefix(strings.TrimPrefix(quoted[len(prefix):], "]"), ".")
+}

@@ -1,0 +1,176 @@
+package diff
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Operation is what a change does, and all that doing it needs. It is one of
+// [DeploymentUpdate], [DeploymentUndecided], [Creation], [Amendment], [Deletion],
+// [Orphan] and [Delivery].
+type Operation interface {
+	kind() Kind
+	action() Action
+}
+
+// sender is an operation that sends a request.
+type sender interface {
+	Operation
+	request(zone edge.ZoneID) Request
+}
+
+// Action is what a change does, as users read it.
+type Action string
+
+// The actions. The reference shows no call that changes or deletes a token: there
+// one whose declaration changed is replaced by a new one, and an orphan is only
+// named, for a person to revoke. Where a platform has these calls a token is
+// updated in place, and deleted where its declaration allowed that.
+const (
+	ActionUpdate  Action = "update"
+	ActionCreate  Action = "create"
+	ActionReplace Action = "replace"
+	ActionRotate  Action = "rotate"
+	ActionDelete  Action = "delete"
+	ActionOrphan  Action = "orphan"
+)
+
+// Request is one call: "Update a zone ruleset rule" or "Create token" of the
+// reference, or a call on a token that is known beyond it.
+type Request struct {
+	Method string
+	Path   string
+	Body   any // an edge.Rule, edge.TokenSpec or edge.Token; nil for none
+}
+
+// MarshalJSON writes method, path and body.
+func (r Request) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Method string `json:"method"`
+		Path   string `json:"path"`
+		Body   any    `json:"body"`
+	}{r.Method, r.Path, r.Body})
+}
+
+// Target addresses the execute rule of a deployment, as observed.
+type Target struct {
+	Ruleset    edge.RulesetID // the managed ruleset
+	EntryPoint edge.RulesetID
+	Version    string // of the entry point when it was read
+	Rule       edge.RuleID
+	Owned      []Member // what the declaration owns, to remember once applied
+}
+
+// DeploymentUpdate writes the execute rule of a deployment.
+type DeploymentUpdate struct {
+	Target    Target
+	Body      edge.Rule  // the complete rule
+	Unmanaged []Leftover // see [Change.Unmanaged]
+}
+
+func (DeploymentUpdate) kind() Kind     { return KindDeployment }
+func (DeploymentUpdate) action() Action { return ActionUpdate }
+
+func (u DeploymentUpdate) request(zone edge.ZoneID) Request {
+	return Request{"PATCH", edge.RulePath(zone, u.Target.EntryPoint, u.Target.Rule), u.Body}
+}
+
+// DeploymentUndecided is a deployment that differs only in members that no
+// declaration owns: nothing can be sent before the declaration says what is to
+// become of them.
+type DeploymentUndecided struct {
+	Target    Target
+	Unmanaged []Leftover
+}
+
+func (DeploymentUndecided) kind() Kind     { return KindDeployment }
+func (DeploymentUndecided) action() Action { return ActionUpdate }
+
+// Creation creates a token and takes its secret to its place.
+type Creation struct {
+	As       Action // ActionCreate; or ActionReplace or ActionRotate, which leave a token behind
+	Key      string
+	Spec     edge.TokenSpec // as declared, permission groups by their ids
+	Hash     string         // of Spec
+	Sink     *desired.Sink  // nil: the declaration names none
+	Lifetime time.Duration  // of a token that rotates; zero: its window is the declared one
+	Suffix   NameSuffix
+	Prune    bool // the token may be deleted once nothing declares it
+}
+
+func (Creation) kind() Kind       { return KindToken }
+func (c Creation) action() Action { return c.As }
+
+func (c Creation) request(edge.ZoneID) Request {
+	return Request{"POST", edge.TokensPath(), c.Spec}
+}
+
+// Body is what an attempt sends: the declared specification, the suffix behind
+// its name, and for a token that rotates the end of its life. Its beginning is
+// left out: the platform's clock may be behind.
+func (c Creation) Body(intent string, now time.Time) edge.TokenSpec {
+	body := c.Spec
+	body.Name = c.Suffix.Behind(body.Name, intent)
+	if c.Lifetime > 0 {
+		body.ExpiresOn = now.Add(c.Lifetime).UTC().Truncate(time.Second).Format(time.RFC3339)
+	}
+	return body
+}
+
+// NameSuffix goes behind the name of a token. In it {intent} stands for the
+// attempt that makes the token, so that one which was lost can be found by its name.
+type NameSuffix string
+
+// Behind returns a name with the suffix behind it, as an attempt sends it.
+func (s NameSuffix) Behind(name, intent string) string {
+	return name + strings.ReplaceAll(string(s), "{intent}", intent)
+}
+
+// Amendment updates a token in place.
+type Amendment struct {
+	Intent string
+	ID     edge.TokenID
+	Spec   edge.TokenSpec // what the token shall be
+	Hash   string         // of what is declared
+	Prune  bool
+	Body   edge.Token // Spec, with what else the platform knows of the token
+}
+
+func (Amendment) kind() Kind     { return KindToken }
+func (Amendment) action() Action { return ActionUpdate }
+
+func (a Amendment) request(edge.ZoneID) Request {
+	return Request{"PUT", edge.TokenPath(a.ID), a.Body}
+}
+
+// Deletion deletes a token.
+type Deletion struct {
+	Intent string
+	ID     edge.TokenID
+	Sink   *desired.Sink // where its secret is; nil where another has taken the place
+}
+
+func (Deletion) kind() Kind     { return KindToken }
+func (Deletion) action() Action { return ActionDelete }
+
+func (d Deletion) request(edge.ZoneID) Request {
+	return Request{"DELETE", edge.TokenPath(d.ID), nil}
+}
+
+// Orphan is a token that works and that nothing declares any more. Nothing is
+// sent: a person has to revoke it.
+type Orphan struct{}
+
+func (Orphan) kind() Kind     { return KindToken }
+func (Orphan) action() Action { return ActionOrphan }
+
+// Delivery takes the secret of a token that exists already to its place. No plan
+// has it: it is what a run did beside its plan.
+type Delivery struct{}
+
+func (Delivery) kind() Kind     { return KindToken }
+func (Delivery) action() Action { return ActionCreate }

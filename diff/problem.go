@@ -1,0 +1,71 @@
+package diff
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Problem is a zone, deployment or token about which no change can be planned.
+type Problem struct {
+	Account    string         `json:"account,omitempty"`
+	Zone       string         `json:"zone,omitempty"`
+	ZoneID     edge.ZoneID    `json:"zone_id,omitempty"`
+	Deployment string         `json:"deployment,omitempty"`
+	Token      string         `json:"token,omitempty"`
+	State      ProblemState   `json:"state"`
+	Reason     string         `json:"reason"`
+	Hint       string         `json:"hint,omitempty"`
+	Origin     desired.Origin `json:"origin"`
+
+	// Err is why something is unknown or forbidden, nil otherwise.
+	Err error `json:"-"`
+}
+
+// ProblemState is the reason class of a [Problem].
+type ProblemState string
+
+// The states of a problem.
+const (
+	Unknown     ProblemState = "unknown"      // could not be read
+	Forbidden   ProblemState = "forbidden"    // the credential may not read it: this zone, or its account
+	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset
+	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
+	Refused     ProblemState = "refused"      // a guard holds the whole plan back
+	Quarantined ProblemState = "quarantined"  // a token may exist whose secret was lost
+	NotRead     ProblemState = "not_read"     // a pull request names a zone that may not be read for it
+	Undelivered ProblemState = "undelivered"  // a token exists and its secret waits for its sink
+	// ChangedSince: what a revert would put back is not what was written any more.
+	ChangedSince ProblemState = "changed_since"
+)
+
+// Words is the state as people say it.
+func (s ProblemState) Words() string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// Unread reports whether what is live could not be read. Nothing may be concluded
+// then, and another try may help: Seawall does not learn when a permission is given.
+func (s ProblemState) Unread() bool { return s == Unknown || s == Forbidden }
+
+// Unread reports whether it says that something could not be read.
+func (p Problem) Unread() bool { return p.State.Unread() }
+
+// About says what a problem is about.
+func (p Problem) About() string {
+	return cmp.Or(NameOf(p.Account, p.Zone, p.Deployment, p.Token), "this commit")
+}
+
+// HintFor is what a person can do about a platform that did not answer.
+func HintFor(err error) string {
+	switch {
+	case errors.Is(err, edge.ErrNotOffered):
+		return "check platform.base_url, or --base-url: it is the part of the URL before the paths of the API"
+	case errors.Is(err, edge.ErrForbidden):
+		return "check what the credential may do, and from which addresses"
+	case errors.Is(err, edge.ErrNotFound):
+		return "check the id, and that the credential may see it"
+	}
+	return ""
+}

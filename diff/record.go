@@ -1,0 +1,105 @@
+package diff
+
+import (
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// TokenRecord is what the ledger has of one attempt to create a token.
+// The reference shows no way to read tokens: where the platform has none beyond
+// it, these records are all that is known of them.
+type TokenRecord struct {
+	Intent string // identifies the attempt: 16 hex digits
+	Key    string // of the declaration
+	State  TokenState
+	ID     edge.TokenID   // once created
+	Spec   edge.TokenSpec // the body that was sent
+	// Hash is of the specification as declared. A window that was computed and a
+	// suffix of the name are in Spec and not in Hash.
+	Hash      string
+	Sink      *desired.Sink
+	Delivered bool // the secret reached its sink, or a person's hands
+	// Prune says that the declaration, when last seen, allowed Seawall to delete
+	// the token once nothing declares it.
+	Prune  bool
+	Reason string
+	At     time.Time // when the attempt began
+}
+
+// TokenState is how far an attempt came.
+type TokenState string
+
+// The states of an attempt. An attempt begins as intended, before anything is
+// sent. It ends confirmed when the platform answered with the token; a refusal
+// that is certain removes it. Whatever else happened, it is quarantined: a token
+// may exist whose secret nobody has. A person resolves that, or a platform that
+// lists its tokens.
+const (
+	TokenIntended    TokenState = "intended"
+	TokenConfirmed   TokenState = "confirmed"
+	TokenQuarantined TokenState = "quarantined"
+)
+
+// TokensLive is what is known of tokens.
+type TokensLive struct {
+	// Records are all attempts, oldest first.
+	Records []TokenRecord
+	// Unknown says why nothing may be concluded from Records: there is no ledger,
+	// or nobody has said yet that it is complete. Empty: they are complete.
+	Unknown string
+	Hint    string
+	// Platform is what the platform says of tokens; nil where it has no call that
+	// would tell, which is all the reference shows, or where nobody asked.
+	Platform *TokensListed
+}
+
+// TokensListed is what a platform says that lists tokens.
+type TokensListed struct {
+	Tokens map[edge.TokenID]edge.Token // all of the calling user's
+	Groups Observed[[]edge.PermissionGroup]
+	// Credential is the token that the platform was asked with; zero where it does
+	// not say.
+	Credential edge.Token
+}
+
+// Has reports whether a token still exists, as far as anybody knows.
+func (l TokensLive) Has(r TokenRecord) bool {
+	if l.Platform == nil {
+		return true
+	}
+	_, listed := l.Platform.Tokens[r.ID]
+	return listed
+}
+
+// End is when a token ends: as the platform says, where it lists its tokens, or
+// else as it was created; false where it has no end.
+func (l TokensLive) End(r TokenRecord) (time.Time, bool) {
+	said := r.Spec.ExpiresOn
+	if l.Platform != nil {
+		if listed, ok := l.Platform.Tokens[r.ID]; ok {
+			said = listed.ExpiresOn
+		}
+	}
+	end, err := time.Parse(time.RFC3339Nano, said)
+	return end, err == nil
+}
+
+// Over reports whether a token's window has ended. At the zero time none has.
+func (l TokensLive) Over(r TokenRecord, now time.Time) bool {
+	end, ends := l.End(r)
+	return ends && !now.IsZero() && !now.Before(end)
+}
+
+// Named reports whether the name that was sent carries the attempt.
+func (r TokenRecord) Named() bool { return r.Intent != "" && strings.Contains(r.Spec.Name, r.Intent) }
+
+// SettledToken is a token that is as declared, to be remembered as such.
+type SettledToken struct {
+	Intent string
+	Spec   edge.TokenSpec
+	Hash   string
+	Prune  bool
+}

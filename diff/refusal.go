@@ -1,0 +1,51 @@
+package diff
+
+import "time"
+
+// Guard names what held a change back.
+type Guard string
+
+// The guards of a plan; see diff/guard.
+const (
+	GuardShrink        Guard = "shrink"
+	GuardUnmanaged     Guard = "unmanaged"
+	GuardName          Guard = "name"
+	GuardExpired       Guard = "expired"
+	GuardSink          Guard = "sink"
+	GuardNonConvergent Guard = "non_convergent"
+	GuardObserve       Guard = "observe"
+	GuardHold          Guard = "hold"
+	GuardLimit         Guard = "limit"
+	GuardApproval      Guard = "approval"
+	GuardFreeze        Guard = "freeze"
+	GuardWave          Guard = "wave"
+
+	// GuardOvertaken is none of a plan: immediately before a write reconcile/control
+	// found that another process has accepted a commit.
+	GuardOvertaken Guard = "overtaken"
+)
+
+// Refusal says which guard held a change back, why, and what would release it.
+type Refusal struct {
+	Guard   Guard  `json:"guard"`
+	Reason  string `json:"reason"`
+	Release string `json:"release"`
+	// Until is when it ends by itself; zero where it does not, or that is not known.
+	Until time.Time `json:"until,omitzero"`
+	// Digest is what a person approves to release this change and all others that
+	// are held back with it; empty where an approval releases nothing.
+	Digest string `json:"approve,omitempty"`
+}
+
+// ReleaseHalted is what lets a halted rollout go on.
+const ReleaseHalted = "seawall waves resume"
+
+// WaitsForTime reports whether it ends without a person: a hold and a freeze end,
+// and the waves before a wave are applied, unless they are halted.
+func (r Refusal) WaitsForTime() bool {
+	return !r.Until.IsZero() || r.Guard == GuardWave && r.Release != ReleaseHalted
+}
+
+// Observed reports whether a refusal only says that nothing may be written there: no
+// person is needed for it.
+func (r *Refusal) Observed() bool { return r != nil && r.Guard == GuardObserve }

@@ -1,0 +1,231 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/internal/words"
+)
+
+// markdownLimit is where a pull-request comment stops listing things, in bytes:
+// the forges refuse comments of more than 65,536 characters. Between it and
+// them there is room for one more line, each value cut at codeLimit, and the end.
+const (
+	markdownLimit = 50_000
+	codeLimit     = 1_000
+)
+
+// Markdown writes a plan for a pull request. Changes that weaken come first.
+// Everything that came from a repository or a server stands in code spans, so
+// that a name can be neither markup nor a mention.
+func Markdown(w io.Writer, p diff.Plan) error {
+	_, err := MarkdownCut(w, p)
+	return err
+}
+
+// MarkdownCut is Markdown, and returns which changes it does not show in full, by their
+// index in the plan, sorted: those that are left out, that have a value which is cut, or one
+// with characters that cannot be seen.
+func MarkdownCut(w io.Writer, p diff.Plan) (cut []int, err error) {
+	var b page
+	fmt.Fprintf(&b, "### Seawall plan%s\n\n%s\n", ofCommit(p.Commit), p.Summary)
+	cut = markdownChanges(&b, p)
+	markdownProblems(&b.Buffer, p)
+	for i, h := range p.Holds {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(&b, "- … and %d more held zones\n", len(p.Holds)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n⏸️ %s is %s\n", Code(h.Zone), Code(h.String()))
+	}
+	markdownRemarks(&b.Buffer, p)
+	fmt.Fprintf(&b, "\n%s. Digest %s\n", p.Requests, Code(p.Digest))
+	if o := p.Requests.Overload; o != nil {
+		fmt.Fprintf(&b, "\nNote: %s; %s.\n", o, o.Hint())
+	}
+	_, err = w.Write(b.Bytes())
+	return cut, err
+}
+
+// page is what is written, and notes whether something of it is not shown in full.
+type page struct {
+	bytes.Buffer
+	cut bool
+}
+
+// code is Code of a text that must be shown in full.
+func (p *page) code(s string) string {
+	p.cut = p.cut || Printable(s) != s || utf8.RuneCountInString(s) > codeLimit
+	return Code(s)
+}
+
+// value is Code of a value that must be shown in full.
+func (p *page) value(v any) string { return p.code(plainValue(v)) }
+
+func ofCommit(commit string) string {
+	if commit == "" {
+		return ""
+	}
+	return " for " + Code(commit[:min(len(commit), 12)])
+}
+
+func markdownChanges(b *page, p diff.Plan) (cut []int) {
+	order := make([]int, len(p.Changes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(urgency(p.Changes[i]), urgency(p.Changes[j])) })
+	for n, i := range order {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "\n… and %s. `seawall plan` shows all of them.\n", words.Count(len(order)-n, "more change", "more changes"))
+			cut = append(cut, order[n:]...)
+			break
+		}
+		b.cut = false
+		markdownChange(b, p.Changes[i])
+		if b.cut {
+			fmt.Fprint(b, "\n✂️ This change is not shown in full. `seawall plan -o json` shows all of it.\n")
+			cut = append(cut, i)
+		}
+	}
+	slices.Sort(cut)
+	return cut
+}
+
+// urgency puts what a reviewer must see first.
+func urgency(c diff.Change) int {
+	switch {
+	case (c.Refused == nil || c.Refused.Observed()) && c.Direction == diff.Weakens:
+		return 0
+	case c.Refused != nil:
+		return 1
+	}
+	return 2
+}
+
+func markdownChange(b *page, c diff.Change) {
+	title := string(c.Direction)
+	if c.Direction == diff.Weakens {
+		title = "⚠️ **weakens**"
+	}
+	switch {
+	case c.Refused.Observed():
+		title += ", observed only"
+	case c.Refused != nil:
+		title = "⛔ **refused**, " + title
+	}
+	fmt.Fprintf(b, "\n#### %s: %s\n", b.code(c.Name()), verbOf(c, title))
+	if c.Origin.IsZero() {
+		b.WriteByte('\n')
+	} else {
+		fmt.Fprintf(b, "declared at %s\n\n", b.code(c.Origin.String()))
+	}
+	if len(c.Fields) > 0 {
+		b.WriteString("| member | live | desired | | declared at |\n|---|---|---|---|---|\n")
+		for i, f := range c.Fields {
+			if b.Len() > markdownLimit {
+				fmt.Fprintf(b, "| … and %d more | | | | |\n", len(c.Fields)-i)
+				b.cut = true
+				break
+			}
+			markdownField(b, f)
+		}
+	}
+	for _, r := range c.Rights {
+		fmt.Fprintf(b, "- %s: %s\n", r.Direction, b.code(r.Text))
+	}
+	if to := secretTo(c); to != "" {
+		fmt.Fprintf(b, "- %s\n", b.code(to))
+	}
+	unmanaged := c.Unmanaged()
+	for i, l := range unmanaged {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "- … and %d more\n", len(unmanaged)-i)
+			b.cut = true
+			break
+		}
+		fmt.Fprintf(b, "- not declared: %s = %s\n", b.code(string(l.Path)), b.value(l.Value))
+	}
+	if c.Refused != nil && !c.Refused.Observed() {
+		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", b.code(c.Refused.Reason), b.code(c.Refused.Release))
+	}
+}
+
+func markdownField(b *page, f diff.Field) {
+	direction := string(f.Direction)
+	if f.Direction == diff.Weakens {
+		direction = "⚠️ weakens"
+	}
+	origin := ""
+	if f.Origin != nil {
+		origin = b.code(f.Origin.String())
+	}
+	path := b.code(string(f.Path))
+	if f.Note != "" {
+		path += "<br>" + b.code(f.Note)
+	}
+	cells := []string{path, b.value(f.Old), b.value(f.New), direction, origin}
+	for i, c := range cells {
+		cells[i] = inCell.Replace(c)
+	}
+	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+}
+
+// inCell escapes what would end a cell of a table. A backslash before a bar is
+// set apart from it, because forges do not agree on what it then escapes.
+var inCell = strings.NewReplacer(`\|`, `\ \|`, "|", `\|`)
+
+func markdownProblems(b *bytes.Buffer, p diff.Plan) {
+	if len(p.Problems) == 0 {
+		return
+	}
+	b.WriteString("\n#### Needs attention\n\n")
+	groups := grouped(p.Problems)
+	for i, g := range groups {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "- … and %d more\n", len(groups)-i)
+			return
+		}
+		first := g[0]
+		fmt.Fprintf(b, "- %s **%s**: %s", g.names(Code), first.State.Words(), Code(first.Reason))
+		if !first.Origin.IsZero() {
+			fmt.Fprintf(b, " at %s", Code(first.Origin.String()))
+		}
+		if first.Hint != "" {
+			fmt.Fprintf(b, "; %s", Code(first.Hint))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// Code puts text into a code span that the text cannot end, cut where it is
+// longer than anybody reads.
+func Code(s string) string {
+	s = strings.TrimSpace(Printable(s))
+	if runes := []rune(s); len(runes) > codeLimit {
+		s = string(runes[:codeLimit]) + "…"
+	}
+	if s == "" {
+		return ""
+	}
+	longest, run := 0, 0
+	for _, r := range s {
+		if r == '`' {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	fence := strings.Repeat("`", longest+1)
+	if longest > 0 {
+		return fence + " " + s + " " + fence
+	}
+	return fence + s + fence
+}

@@ -1,0 +1,215 @@
+// Package render writes plans: a [diff.Plan] goes in, text for a terminal ([Text]),
+// Markdown for a pull request ([Markdown]) or versioned JSON ([JSON], [Schema]) comes
+// out. Text from a repository or a server can neither control the terminal
+// ([Printable]) nor be markup ([Code]). It must not import the packages that make or
+// guard plans.
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/internal/words"
+)
+
+// Text writes a plan for a person at a terminal: changes first, what stands in
+// the way next, then what is unwise about tokens, counts last. Colour is for
+// terminals only.
+func Text(w io.Writer, p diff.Plan, colour bool) error {
+	t := textWriter{colour: colour}
+	for _, c := range p.Changes {
+		t.change(c)
+	}
+	for _, g := range grouped(p.Problems) {
+		t.problem(g)
+	}
+	for _, h := range p.Holds {
+		t.hold(h)
+	}
+	for _, r := range remarks(p) {
+		t.remark(r)
+	}
+	t.summary(p)
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+type textWriter struct {
+	bytes.Buffer
+	colour bool
+}
+
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	bold   = "1"
+	dim    = "2"
+)
+
+func (t *textWriter) paint(code, s string) string {
+	if !t.colour || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func (t *textWriter) direction(d diff.Direction) string {
+	switch d {
+	case diff.Weakens:
+		return t.paint(red, string(d))
+	case diff.Strengthens:
+		return t.paint(green, string(d))
+	}
+	return string(d)
+}
+
+func (t *textWriter) change(c diff.Change) {
+	mark, verb := t.paint(yellow, "~"), t.direction(c.Direction)
+	switch {
+	case c.Refused.Observed():
+		verb += "  " + t.paint(yellow, "observed only")
+	case c.Refused != nil:
+		mark, verb = t.paint(red, "!"), t.paint(red, "refused")
+	}
+	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, Printable(c.Name())), verbOf(c, verb), t.declaredAt(c.Origin))
+	width := 0
+	for _, f := range c.Fields {
+		width = max(width, utf8.RuneCountInString(Subject(f.Path)))
+	}
+	for _, f := range c.Fields {
+		t.field(f, width, c)
+	}
+	for _, r := range c.Rights {
+		fmt.Fprintf(t, "    > %s  %s\n", Printable(r.Text), t.direction(r.Direction))
+	}
+	if to := secretTo(c); to != "" {
+		fmt.Fprintf(t, "    > %s\n", Printable(to))
+	}
+	for _, l := range c.Unmanaged() {
+		fmt.Fprintf(t, "    ? %s = %s  %s\n", Subject(l.Path), Value(l.Value), t.paint(dim, "not declared"))
+	}
+	if c.Refused != nil && !c.Refused.Observed() {
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), Printable(c.Refused.Reason))
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), Printable(c.Refused.Release))
+	}
+	t.WriteByte('\n')
+}
+
+// secretTo says where the secret of a token to be created goes; empty for what
+// creates none.
+func secretTo(c diff.Change) string {
+	creation, ok := c.Operation.(diff.Creation)
+	if !ok || creation.Sink == nil || c.Refused != nil {
+		return ""
+	}
+	return "the secret goes to " + words.Sink(creation.Sink)
+}
+
+// verb puts what a change of a token does before its direction.
+func verbOf(c diff.Change, direction string) string {
+	switch {
+	case c.Kind() != diff.KindToken:
+		return direction
+	case c.Action() == diff.ActionOrphan:
+		return string(c.Action()) // nothing is sent, so it has no direction
+	}
+	return string(c.Action()) + "  " + direction
+}
+
+func (t *textWriter) field(f diff.Field, width int, c diff.Change) {
+	fmt.Fprintf(t, "    %-*s  %s → %s", width, Subject(f.Path), Value(f.Old), Value(f.New))
+	if f.Direction != diff.Neutral {
+		t.WriteString("  " + t.direction(f.Direction))
+	}
+	if f.Note != "" {
+		t.WriteString("  " + t.paint(dim, "("+Printable(f.Note)+")"))
+	}
+	if f.Origin != nil && *f.Origin != c.Origin {
+		t.WriteString("  " + t.paint(dim, Printable(f.Origin.String())))
+	}
+	t.WriteByte('\n')
+}
+
+// declaredAt is the place of a declaration, behind what was said of it; empty for none.
+func (t *textWriter) declaredAt(origin desired.Origin) string {
+	if origin.IsZero() {
+		return ""
+	}
+	return "  " + t.paint(dim, Printable(origin.String()))
+}
+
+func (t *textWriter) problem(g alike) {
+	first := g[0]
+	fmt.Fprintf(t, "%s %s  %s%s\n    %s\n", t.paint(red, "!"),
+		g.names(func(what string) string { return t.paint(bold, Printable(what)) }),
+		t.paint(red, first.State.Words()), t.declaredAt(first.Origin), Printable(first.Reason))
+	if first.Hint != "" {
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), Printable(first.Hint))
+	}
+	t.WriteByte('\n')
+}
+
+func (t *textWriter) hold(h diff.Hold) {
+	fmt.Fprintf(t, "%s %s  %s\n\n", t.paint(red, "!"), t.paint(bold, Printable(h.Zone)), t.paint(red, Printable(h.String())))
+}
+
+func (t *textWriter) summary(p diff.Plan) {
+	commit := ""
+	if p.Commit != "" {
+		commit = "commit " + Printable(p.Commit[:min(len(p.Commit), 12)]) + ", "
+	}
+	fmt.Fprintf(t, "%s\n", t.paint(bold, commit+p.Summary.String()))
+	fmt.Fprintln(t, p.Requests)
+	if o := p.Requests.Overload; o != nil {
+		fmt.Fprintf(t, "%s %s\n    %s %s\n", t.paint(yellow, "note:"), o, t.paint(bold, "hint:"), o.Hint())
+	}
+}
+
+// Subject says a path in fewer words: `tag sqli enabled`, `rule 1f… action`.
+func Subject(path diff.Member) string {
+	list, key, member := path.Override()
+	switch list {
+	case "categories":
+		return fmt.Sprintf("tag %s %s", Printable(key), Printable(member))
+	case "rules":
+		return fmt.Sprintf("rule %s %s", Printable(key), Printable(member))
+	}
+	return Printable(string(path))
+}
+
+// Value writes a field's value as JSON that a terminal can show; a member that
+// is not there is "unset".
+func Value(v any) string { return Printable(plainValue(v)) }
+
+// plainValue is that before what cannot be printed is taken out.
+func plainValue(v any) string {
+	if v == nil {
+		return "unset"
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Printable keeps text from a repository or a server from writing to the
+// terminal itself: control characters become spaces.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

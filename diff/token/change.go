@@ -1,0 +1,204 @@
+package token
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/internal/words"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/access"
+)
+
+func (p *planner) createToken(token desired.Token, creation diff.Creation, records []diff.TokenRecord) {
+	if len(records) == 0 {
+		p.newToken(token, creation, diff.ActionCreate, diff.TokenRecord{})
+		return
+	}
+	p.newToken(token, creation, diff.ActionReplace, records[len(records)-1])
+}
+
+func (p *planner) rotateToken(token desired.Token, creation diff.Creation, predecessor diff.TokenRecord) {
+	p.newToken(token, creation, diff.ActionRotate, predecessor)
+}
+
+// newToken plans a creation. before is the token whose place it takes, zero for
+// none.
+func (p *planner) newToken(token desired.Token, creation diff.Creation, action diff.Action, before diff.TokenRecord) {
+	creation.As = action
+	c := diff.Change{Token: token.Key, Origin: token.Origin, Operation: creation}
+	was, shall := p.was(before), creation.Spec
+	if before.Named() && strings.HasPrefix(before.Spec.Name, shall.Name) {
+		was.Name = shall.Name // told apart by their attempts alone
+	}
+	c.Fields = tokenFields(was, shall, token.Origin)
+	if creation.Lifetime > 0 {
+		c.Fields = withEnd(c.Fields, before, creation, token.Origin)
+		was.NotBefore, was.ExpiresOn = "", ""
+	}
+	if action != diff.ActionCreate && creation.Sink != nil && !sameSink(before.Sink, creation.Sink) {
+		place := diff.Field{Path: "sink", New: words.Sink(creation.Sink), Direction: diff.Neutral, Origin: &token.Origin}
+		if before.Sink != nil {
+			place.Old = words.Sink(before.Sink)
+		}
+		c.Fields = append(c.Fields, place)
+	}
+	if before.ID != "" && !p.in.Live.Has(before) {
+		c.Fields = append(c.Fields, diff.Field{
+			Path: "id", Old: string(before.ID), Direction: diff.Neutral, Note: "the platform no longer has it", Origin: &token.Origin,
+		})
+	}
+	p.out.Changes = append(p.out.Changes, p.withRights(c, was, shall))
+}
+
+// was is what a token on record may do: as the platform says, where it lists its
+// tokens, or else as it was created.
+func (p *planner) was(r diff.TokenRecord) edge.TokenSpec {
+	if platform := p.in.Live.Platform; platform != nil {
+		if live, listed := platform.Tokens[r.ID]; listed {
+			return instants(live.TokenSpec)
+		}
+	}
+	return r.Spec
+}
+
+// withEnd says when a token that rotates ends. It is counted from a creation that
+// is yet to come, so the plan holds a length of time.
+func withEnd(fields []diff.Field, before diff.TokenRecord, creation diff.Creation, origin desired.Origin) []diff.Field {
+	end := diff.Field{Path: "expires_on", New: lifetimeText(creation.Lifetime), Direction: diff.Neutral, Origin: &origin}
+	if before.Spec.ExpiresOn != "" {
+		end.Old = before.Spec.ExpiresOn
+	}
+	kept := make([]diff.Field, 0, len(fields)+1)
+	for _, f := range fields {
+		if f.Path != "expires_on" {
+			kept = append(kept, f)
+		}
+	}
+	return append(kept, end)
+}
+
+// withRights compares what a token may do before and after a change.
+func (p *planner) withRights(c diff.Change, before, after edge.TokenSpec) diff.Change {
+	c.Direction = diff.Neutral
+	for _, change := range access.Diff(before, after) {
+		right := diff.Right{Text: p.named(change), Direction: diff.Direction(change.Direction)}
+		c.Rights = append(c.Rights, right)
+		c.Direction = diff.Combine(c.Direction, right.Direction)
+		for i := range c.Fields {
+			if c.Fields[i].Path == memberOfRight[change.Kind] {
+				c.Fields[i].Direction = diff.Combine(c.Fields[i].Direction, right.Direction)
+			}
+		}
+	}
+	return c
+}
+
+// named tells a difference in rights with the name of its permission group, where
+// the repository or the platform says one.
+func (p *planner) named(change access.Change) string {
+	text := change.String()
+	if name := p.groups[change.Group]; name != "" && change.Group != "" {
+		text = strings.Replace(text, "group "+change.Group, fmt.Sprintf("group %q (%s)", name, change.Group), 1)
+	}
+	return text
+}
+
+// groupNames are the names of permission groups by their ids. The platform's
+// word counts more than a comment in the repository.
+func groupNames(in Input) map[string]string {
+	names := map[string]string{}
+	for _, token := range in.Tokens {
+		for _, policy := range token.Policies {
+			for _, g := range policy.PermissionGroups {
+				if g.ID != "" && g.Name != "" {
+					names[g.ID] = g.Name
+				}
+			}
+		}
+	}
+	if platform := in.Live.Platform; platform != nil {
+		for _, g := range platform.Groups.Value {
+			names[g.ID] = g.Name
+		}
+	}
+	return names
+}
+
+// orphan names a token that lives and that nothing declares any more. Nothing
+// is sent: the reference shows no call that revokes one, or its declaration did
+// not allow it.
+func (p *planner) orphan(r diff.TokenRecord, origin desired.Origin, why string) {
+	note := why + "; revoke it in the dashboard"
+	if p.in.Live.Platform == nil {
+		note += ", then: seawall token revoked " + string(r.ID)
+	}
+	p.out.Changes = append(p.out.Changes, diff.Change{
+		Token: r.Key, Operation: diff.Orphan{}, Direction: diff.Neutral, Origin: origin,
+		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: note}},
+	})
+}
+
+func (p *planner) deleteToken(r diff.TokenRecord, origin desired.Origin, why string) {
+	p.out.Changes = append(p.out.Changes, p.withRights(diff.Change{
+		Token: r.Key, Operation: diff.Deletion{Intent: r.Intent, ID: r.ID, Sink: p.place(r)}, Origin: origin,
+		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: why + ", and prune is declared"}},
+	}, p.was(r), edge.TokenSpec{}))
+}
+
+// place is where a token's secret still is: nowhere once another was delivered
+// there.
+func (p *planner) place(r diff.TokenRecord) *desired.Sink {
+	for _, later := range slices.Backward(p.in.Live.Records) {
+		switch {
+		case later.Intent == r.Intent:
+			return r.Sink
+		case later.Delivered && sameSink(later.Sink, r.Sink):
+			return nil
+		}
+	}
+	return r.Sink
+}
+
+// memberOfRight says which member of a token a difference in rights comes from.
+var memberOfRight = map[access.Kind]diff.Member{
+	access.KindRight: "policies", access.KindNotBefore: "not_before",
+	access.KindExpiresOn: "expires_on", access.KindAddresses: "condition",
+}
+
+// tokenFields lists the members in which two specifications differ, in
+// canonical form.
+func tokenFields(before, after edge.TokenSpec, origin desired.Origin) []diff.Field {
+	a, b := tokenMembers(access.Canonical(before)), tokenMembers(access.Canonical(after))
+	fields := []diff.Field{}
+	for _, path := range []diff.Member{"name", "policies", "not_before", "expires_on", "condition"} {
+		if old, now := a[path], b[path]; !sameJSON(old, now) {
+			fields = append(fields, diff.Field{Path: path, Old: old, New: now, Direction: diff.Neutral, Origin: &origin})
+		}
+	}
+	return fields
+}
+
+func tokenMembers(s edge.TokenSpec) map[diff.Member]any {
+	members := map[diff.Member]any{}
+	put := func(path diff.Member, said bool, v any) {
+		if said {
+			members[path] = v
+		}
+	}
+	put("name", s.Name != "", s.Name)
+	put("policies", len(s.Policies) > 0, s.Policies)
+	put("not_before", s.NotBefore != "", s.NotBefore)
+	put("expires_on", s.ExpiresOn != "", s.ExpiresOn)
+	put("condition", s.Condition != nil, s.Condition)
+	return members
+}
+
+func sameJSON(a, b any) bool {
+	left, err := json.Marshal(a)
+	right, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && string(left) == string(right)
+}

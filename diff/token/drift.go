@@ -1,0 +1,74 @@
+package token
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/access"
+)
+
+// keepToken holds a token that is to stay against its declaration: it agrees, or
+// is updated in place.
+func (p *planner) keepToken(token desired.Token, want diff.Creation, r diff.TokenRecord) {
+	if p.in.Live.Platform == nil {
+		p.settleToken(token, want, r.Intent, r.Spec)
+		return
+	}
+	live := p.in.Live.Platform.Tokens[r.ID]
+	shall := wantedSpec(want, r, live)
+	p.disabled(token, live.Status)
+	if c := p.amend(token, want, r, live, shall); len(c.Fields) > 0 {
+		p.out.Changes = append(p.out.Changes, c)
+		return
+	}
+	p.settleToken(token, want, r.Intent, shall)
+}
+
+func (p *planner) settleToken(token desired.Token, want diff.Creation, intent string, spec edge.TokenSpec) {
+	p.out.Settled = append(p.out.Settled, diff.SettledToken{Intent: intent, Spec: spec, Hash: want.Hash, Prune: token.Prune})
+}
+
+// wantedSpec is what a token shall be that exists already: as declared, but under
+// the name with the attempt that it was made with, and while it rotates with the
+// end that was computed for it. Of one that was adopted and rotates the end is the
+// platform's to know.
+func wantedSpec(want diff.Creation, r diff.TokenRecord, live edge.Token) edge.TokenSpec {
+	spec := want.Spec
+	if r.Named() {
+		spec.Name = want.Suffix.Behind(spec.Name, r.Intent)
+	}
+	if want.Lifetime > 0 {
+		spec.NotBefore, spec.ExpiresOn = cmp.Or(r.Spec.NotBefore, live.NotBefore), cmp.Or(r.Spec.ExpiresOn, live.ExpiresOn)
+	}
+	return spec
+}
+
+// amend compares a token with what it shall be. The change has no fields where
+// they agree.
+func (p *planner) amend(token desired.Token, want diff.Creation, r diff.TokenRecord, live edge.Token, shall edge.TokenSpec) diff.Change {
+	have := instants(live.TokenSpec)
+	return p.withRights(diff.Change{
+		Token: token.Key, Origin: token.Origin, Fields: tokenFields(have, instants(shall), token.Origin),
+		Operation: diff.Amendment{Intent: r.Intent, ID: r.ID, Spec: shall, Hash: want.Hash, Prune: token.Prune, Body: live.Update(shall)},
+	}, have, shall)
+}
+
+// Remaining lists the members in which a token that was written is still not
+// what was asked for.
+func Remaining(a diff.Amendment, live edge.Token) []diff.Field {
+	return tokenFields(instants(live.TokenSpec), instants(a.Spec), desired.Origin{})
+}
+
+// instants writes the ends of a window in the documented form. A platform that
+// answers with fractions of a second means the same instant.
+func instants(spec edge.TokenSpec) edge.TokenSpec {
+	for _, at := range []*string{&spec.NotBefore, &spec.ExpiresOn} {
+		if t, err := time.Parse(time.RFC3339Nano, *at); err == nil {
+			*at = t.UTC().Truncate(time.Second).Format(time.RFC3339)
+		}
+	}
+	return access.Canonical(spec)
+}

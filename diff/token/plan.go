@@ -1,0 +1,230 @@
+// Package token plans the tokens: what is declared, what is on record and what the
+// platform lists go in ([Input]); changes, problems, recommendations and the ends of
+// tokens come out ([Outcome]). The reference has a call that creates tokens, and none
+// that reads, changes or deletes them: see [diff.TokenRecord].
+//
+//	plan        which token counts for a declaration   (plan.go)
+//	groups      names of permission groups → ids       (groups.go)
+//	change      creation, deletion, orphan             (change.go)
+//	drift       what the platform has → update         (drift.go)
+//	rotate      when a successor is due                (rotate.go)
+//	findings    recommendations                        (findings.go)
+//	expiries    when tokens end                        (expiries.go)
+//
+// The laws: a token that was created as planned is planned no more, an order of
+// policies or records changes no plan, and a rotation's plan holds no point in time.
+// It must not import diff/deployment, nor what is done with plans.
+package token
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/internal/words"
+)
+
+// Input is all that the changes of tokens are made from.
+type Input struct {
+	Tokens []desired.Token
+	Live   diff.TokensLive
+	// Part says that Tokens are only a part of those that are declared: none is an
+	// orphan for not being in it.
+	Part bool
+	// Now decides which tokens are due for a successor, and which are over. With
+	// the zero time none is.
+	Now time.Time
+	// NameSuffix goes behind the names of tokens that are created.
+	NameSuffix diff.NameSuffix
+	// Creates says which permission groups have the right to create tokens; nil is
+	// CreatesTokens(nil).
+	Creates func(desired.PermissionGroup) bool
+}
+
+// Outcome is what became of the declared tokens and of those on record.
+type Outcome struct {
+	Changes  []diff.Change
+	Problems []diff.Problem
+	Settled  []diff.SettledToken
+	Findings []diff.Finding
+	Expiries []diff.Expiry
+}
+
+// Plan compares declared tokens with the attempts on record and, where the
+// platform lists its tokens, with those.
+func Plan(in Input) Outcome {
+	p := planner{in: in, groups: groupNames(in), takers: takersOf(in.Live)}
+	p.planAll()
+	p.out.Findings = sortFindings(append(p.out.Findings, Findings(withGroupNames(in.Tokens, p.groups), in.Creates)...))
+	p.out.Expiries = Expiries(in.Live, in.Tokens)
+	return p.out
+}
+
+type planner struct {
+	in     Input
+	out    Outcome
+	groups map[string]string       // names of permission groups, by id
+	takers map[desired.Sink]string // see takersOf
+}
+
+func (p *planner) planAll() {
+	byKey := map[string][]diff.TokenRecord{}
+	for _, r := range p.in.Live.Records {
+		byKey[r.Key] = append(byKey[r.Key], r)
+	}
+	declared := map[string]bool{}
+	for _, token := range p.in.Tokens {
+		declared[token.Key] = true
+		p.planToken(token, byKey[token.Key])
+	}
+	if p.in.Part {
+		return // what is not in this part may be declared all the same
+	}
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		if !declared[key] {
+			for _, r := range byKey[key] {
+				p.leave(r, desired.Origin{}, "no longer declared")
+			}
+		}
+	}
+}
+
+func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
+	if live := p.in.Live; live.Unknown != "" {
+		p.tokenProblem(token, diff.Unknown, live.Unknown, live.Hint)
+		return
+	}
+	if i := slices.IndexFunc(records, func(r diff.TokenRecord) bool { return r.State != diff.TokenConfirmed }); i >= 0 {
+		p.quarantined(token, records[i])
+		return
+	}
+	spec, problems := p.resolveGroups(token)
+	if len(problems) > 0 {
+		p.out.Problems = append(p.out.Problems, problems...)
+		return
+	}
+	want := creationOf(token, spec, p.in.NameSuffix)
+	newest := current(p.in.Live, records, want, p.takers)
+	switch {
+	case newest == nil:
+		p.createToken(token, want, records)
+		return
+	case !newest.Delivered && !p.in.Live.Over(*newest, p.in.Now):
+		p.tokenProblem(token, diff.Undelivered, "the token exists; its sealed secret waits for delivery to "+words.Sink(newest.Sink),
+			"the next run tries again; seawall apply shows why the sink did not accept it")
+		if p.in.Live.Platform != nil {
+			p.keepToken(token, want, *newest) // a token that is to be narrowed does not wait for a sink
+		}
+	case due(p.in.Live, token.Rotate, *newest, p.in.Now):
+		p.rotateToken(token, want, *newest)
+	default:
+		p.keepToken(token, want, *newest)
+	}
+	p.planOthers(token, records, *newest)
+}
+
+// planOthers says what becomes of a declaration's earlier tokens. While the secret
+// of the one that counts is still on its way they are in use, and nothing is said
+// of them.
+func (p *planner) planOthers(token desired.Token, records []diff.TokenRecord, current diff.TokenRecord) {
+	for _, r := range records {
+		if r.Intent == current.Intent || !p.in.Live.Has(r) {
+			continue
+		}
+		// By itself, after the overlap; one without an end is left alone for as long.
+		runsOut := token.Rotate != nil && !p.in.Live.Over(r, p.in.Now) &&
+			(p.runsOut(r) || p.in.Now.Before(current.At.Add(token.Rotate.Overlap)))
+		if r.Prune != token.Prune && (runsOut || r.Prune) {
+			p.out.Settled = append(p.out.Settled, diff.SettledToken{Intent: r.Intent, Spec: r.Spec, Hash: r.Hash, Prune: token.Prune})
+		}
+		if !runsOut && current.Delivered {
+			r.Prune = token.Prune
+			p.leave(r, token.Origin, "superseded by "+string(current.ID))
+		}
+	}
+}
+
+// runsOut reports whether a token of a rotation ends when it was to end. One whose
+// end somebody moved does not.
+func (p *planner) runsOut(r diff.TokenRecord) bool {
+	end, ends := p.in.Live.End(r)
+	meant, said := expiry(r)
+	return ends && said && !end.After(meant)
+}
+
+func (p *planner) quarantined(token desired.Token, r diff.TokenRecord) {
+	reason := fmt.Sprintf("the outcome of a creation is unknown (attempt %s): %s", r.Intent, orElse(r.Reason, "it was interrupted"))
+	hint := fmt.Sprintf("search for a token named %q in the dashboard, then: seawall token resolve %s --adopt ID | --abandon | --retry", r.Spec.Name, token.Key)
+	if p.in.Live.Platform != nil && r.Named() {
+		hint = "the next run searches for it by the attempt in its name; or " + hint
+	}
+	p.tokenProblem(token, diff.Quarantined, reason, hint)
+}
+
+// current returns the newest token on record that the declaration is about, and
+// whose secret is, or will be, where it wants it. Where tokens cannot be updated
+// it must be as declared; one that returns to an earlier form reuses the token
+// of that form while it lives. But none is current where a later one's secret
+// has taken its place, of this declaration or another, or the place is another
+// one: the secret is not kept, so only a new token can fill it.
+func current(live diff.TokensLive, records []diff.TokenRecord, want diff.Creation, takers map[desired.Sink]string) *diff.TokenRecord {
+	for i := len(records) - 1; i >= 0; i-- {
+		r := &records[i]
+		switch {
+		case !live.Has(*r), live.Platform == nil && !made(want, *r):
+		case want.Sink == nil:
+			return r
+		case r.Sink != nil && takers[*r.Sink] == r.Intent && (!r.Delivered || sameSink(r.Sink, want.Sink)):
+			return r
+		}
+	}
+	return nil
+}
+
+// leave says what becomes of a token that nothing declares any more. Where the
+// reference's calls are all there is, a person has to revoke it.
+func (p *planner) leave(r diff.TokenRecord, origin desired.Origin, why string) {
+	live := p.in.Live
+	switch {
+	case live.Unknown != "":
+	case r.State != diff.TokenConfirmed:
+		p.quarantined(desired.Token{Key: r.Key}, r)
+	case !live.Has(r):
+	case live.Platform != nil && r.Prune:
+		p.deleteToken(r, origin, why)
+	case live.Over(r, p.in.Now): // it works for nobody
+	default:
+		p.orphan(r, origin, why)
+	}
+}
+
+func (p *planner) tokenProblem(token desired.Token, state diff.ProblemState, reason, hint string) {
+	p.out.Problems = append(p.out.Problems, diff.Problem{
+		Token: token.Key, State: state, Reason: reason, Hint: hint, Origin: token.Origin,
+	})
+}
+
+// takersOf says of each place which attempt's secret was the last to be sent there,
+// whichever declaration asked for it.
+func takersOf(live diff.TokensLive) map[desired.Sink]string {
+	takers := map[desired.Sink]string{}
+	for _, r := range live.Records {
+		if r.State == diff.TokenConfirmed && r.Sink != nil {
+			takers[*r.Sink] = r.Intent
+		}
+	}
+	return takers
+}
+
+func sameSink(a, b *desired.Sink) bool { return a != nil && b != nil && *a == *b }
+
+func orElse(s, other string) string {
+	if strings.TrimSpace(s) == "" {
+		return other
+	}
+	return s
+}

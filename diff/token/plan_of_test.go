@@ -1,0 +1,24 @@
+package token
+
+import (
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+)
+
+// planOfTokens is a plan of tokens alone.
+func planOfTokens(in Input) diff.Plan {
+	out := Plan(in)
+	p := diff.Gather("", 0, len(in.Tokens), out.Changes, out.Problems)
+	p.SettledTokens, p.Findings, p.Expiries = out.Settled, out.Findings, out.Expiries
+	return p.Sealed()
+}
+
+func planAt(now time.Time, live diff.TokensLive, tokens ...desired.Token) diff.Plan {
+	return planOfTokens(Input{Tokens: tokens, Live: live, Now: now})
+}
+
+func tokenPlan(live diff.TokensLive, tokens ...desired.Token) diff.Plan {
+	return planAt(time.Time{}, live, tokens...)
+}

@@ -1,0 +1,162 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/internal/wire"
+)
+
+var _ edge.ExtendedPlatform = (*Client)(nil)
+
+// beyondCalls are the calls on rulesets and zones that are known beyond the
+// reference, which a [Client] has itself.
+type beyondCalls struct{ client *Client }
+
+// ZoneRulesets lists the rulesets of a zone, following the cursor through all
+// pages.
+func (b beyondCalls) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge.Ruleset, error) {
+	if err := checkIDs("zone", zone); err != nil {
+		return nil, err
+	}
+	return b.client.rulesets(ctx, edge.ZoneRulesetsPath(zone))
+}
+
+// ZoneRuleset returns one of them with its rules.
+func (b beyondCalls) ZoneRuleset(ctx context.Context, zone edge.ZoneID, id edge.RulesetID) (edge.Ruleset, error) {
+	if err := checkIDs("zone", zone, "ruleset", id); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return b.client.ruleset(ctx, edge.ZoneRulesetPath(zone, id))
+}
+
+// AccountRulesetVersion returns a ruleset of an account as it was at a version.
+func (b beyondCalls) AccountRulesetVersion(ctx context.Context, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	if err := checkIDs("account", account, "ruleset", id); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return b.client.ruleset(ctx, edge.VersionPath(edge.AccountRulesetPath(account, id), version))
+}
+
+// ZoneRulesetVersion does the same by way of a zone.
+func (b beyondCalls) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	if err := checkIDs("zone", zone, "ruleset", id); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return b.client.ruleset(ctx, edge.VersionPath(edge.ZoneRulesetPath(zone, id), version))
+}
+
+// CreateEntryPoint sends one POST of a ruleset, which the platform refuses where
+// the zone has an entry point.
+func (b beyondCalls) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
+	post, err := createEntryPoint(zone, rules)
+	if err != nil {
+		return nil, err
+	}
+	return b.client.write(ctx, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == edge.KindZone })
+}
+
+// TryCreateEntryPoint sends it as a dry run.
+func (b beyondCalls) TryCreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) error {
+	post, err := createEntryPoint(zone, rules)
+	if err != nil {
+		return err
+	}
+	return b.client.dryRun(ctx, post)
+}
+
+func createEntryPoint(zone edge.ZoneID, rules []edge.Rule) (call, error) {
+	if err := checkIDs("zone", zone); err != nil {
+		return call{}, err
+	}
+	return call{class: update, method: http.MethodPost, path: edge.ZoneRulesetsPath(zone), tells: true}.with(edge.EntryPointBody(rules))
+}
+
+// AddRule sends one POST of a rule.
+func (b beyondCalls) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+	post, err := addRule(zone, entryPoint, body)
+	if err != nil {
+		return nil, err
+	}
+	return b.client.write(ctx, post, is(entryPoint))
+}
+
+// TryAddRule sends it as a dry run.
+func (b beyondCalls) TryAddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) error {
+	post, err := addRule(zone, entryPoint, body)
+	if err != nil {
+		return err
+	}
+	return b.client.dryRun(ctx, post)
+}
+
+func addRule(zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (call, error) {
+	if err := checkIDs("zone", zone, "ruleset", entryPoint); err != nil {
+		return call{}, err
+	}
+	return call{class: update, method: http.MethodPost, path: edge.RulesPath(zone, entryPoint), tells: true}.with(body.Update())
+}
+
+// TryUpdateRule sends the PATCH of UpdateRule as a dry run.
+func (b beyondCalls) TryUpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
+	patch, err := updateRule(zone, entryPoint, rule, body)
+	if err != nil {
+		return err
+	}
+	return b.client.dryRun(ctx, patch)
+}
+
+// DeleteRule sends one DELETE of a rule.
+func (b beyondCalls) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+	if err := checkIDs("zone", zone, "ruleset", entryPoint, "rule", rule); err != nil {
+		return nil, err
+	}
+	return b.client.write(ctx, call{class: remove, method: http.MethodDelete, path: edge.RulePath(zone, entryPoint, rule), tells: true}, is(entryPoint))
+}
+
+// with gives a call a body.
+func (c call) with(body any) (call, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return c, fmt.Errorf("%s: encoding the body: %w", c, err)
+	}
+	c.body = json.RawMessage(data)
+	return c, nil
+}
+
+func is(id edge.RulesetID) func(edge.Ruleset) bool {
+	return func(answer edge.Ruleset) bool { return answer.ID == id }
+}
+
+// write sends a write of a ruleset. An answer that is not the ruleset after the
+// write is nil, and the caller reads.
+func (c *Client) write(ctx context.Context, write call, expected func(edge.Ruleset) bool) (*edge.Ruleset, error) {
+	var answer edge.Ruleset
+	err := c.do(ctx, write, func(r wire.Response) error {
+		answer = edge.Ruleset{}
+		return r.DecodeOptional(&answer)
+	})
+	if err != nil || !expected(answer) {
+		return nil, err
+	}
+	return &answer, nil
+}
+
+// dryRun sends a write that the platform validates and does not make: it then
+// answers without a result. It counts for the budget like any other request.
+func (c *Client) dryRun(ctx context.Context, write call) error {
+	write.class, write.tells, write.query = trial, false, url.Values{"dry_run": {"true"}}
+	return c.do(ctx, write, func(r wire.Response) error {
+		var result json.RawMessage
+		err := r.DecodeOptional(&result)
+		if err == nil && (len(result) > 0 || len(bytes.TrimSpace(r.Body)) == 0) {
+			err = fmt.Errorf("%s: %w", write, edge.ErrNotDry)
+		}
+		return err
+	})
+}

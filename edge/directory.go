@@ -1,0 +1,73 @@
+package edge
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Account is an account that the credential can see (profile "extended").
+type Account struct {
+	ID   AccountID `json:"id"`
+	Name string    `json:"name"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Zone is a zone that the credential can see (profile "extended"). Names are
+// unique within an account only.
+type Zone struct {
+	ID      ZoneID  `json:"id"`
+	Name    string  `json:"name"`
+	Status  string  `json:"status,omitempty"` // active, pending, initializing, moved, and others
+	Account Account `json:"account"`
+
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// ZoneFilter selects zones; empty members select all.
+type ZoneFilter struct {
+	Name    string // the exact name
+	Account AccountID
+}
+
+// Directory finds zones and accounts by name. Every call may return
+// [ErrNotOffered] beside the errors of [Reader]. Lists have what the credential
+// may see: an empty one says nothing of what exists.
+type Directory interface {
+	// Zones lists the zones that pass the filter, all pages of them, in the
+	// platform's order.
+	Zones(ctx context.Context, filter ZoneFilter) ([]Zone, error)
+	// Zone returns one zone. It returns [ErrNotFound] for an unknown one.
+	Zone(ctx context.Context, id ZoneID) (Zone, error)
+	// Accounts lists the accounts, all pages of them.
+	Accounts(ctx context.Context) ([]Account, error)
+}
+
+// ZonesPath is the path that lists zones.
+func ZonesPath() string { return "/zones" }
+
+// ZonePath is the path of one zone.
+func ZonePath(id ZoneID) string { return ZonesPath() + "/" + string(id) }
+
+// AccountsPath is the path that lists accounts.
+func AccountsPath() string { return "/accounts" }
+
+func (a *Account) UnmarshalJSON(data []byte) error {
+	type known Account
+	return decodeOpen(data, (*known)(a), &a.Extra)
+}
+
+func (a Account) MarshalJSON() ([]byte, error) {
+	type known Account
+	return encodeOpen(known(a), a.Extra)
+}
+
+func (z *Zone) UnmarshalJSON(data []byte) error {
+	type known Zone
+	return decodeOpen(data, (*known)(z), &z.Extra)
+}
+
+func (z Zone) MarshalJSON() ([]byte, error) {
+	type known Zone
+	return encodeOpen(known(z), z.Extra)
+}

@@ -1,0 +1,259 @@
+package edgetest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// beyond is a case for platforms that offer more of rulesets and zones than the
+// reference shows. Another platform must say of each call that it does not offer
+// it, and nothing else.
+func beyond(run func(tester)) func(tester) {
+	return func(t tester) {
+		if t.Beyond != nil {
+			run(t)
+			return
+		}
+		offers, ok := t.Platform.(edge.ExtendedPlatform)
+		if !ok {
+			t.Log("this platform has no such methods")
+			return
+		}
+		t.Beyond = offers
+		entry := t.entryPoint(t.Zone)
+		for name, call := range beyondCalls(t, entry) {
+			err := patient(call)
+			t.Logf("%s", name)
+			t.wantIs(err, edge.ErrNotOffered, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrUnreadable, edge.ErrInvalid)
+		}
+		t.same("the entry point", entry, t.entryPoint(t.Zone))
+	}
+}
+
+// patient makes a call until it fails for a reason that does not pass, or works.
+func patient(call func() error) (err error) {
+	for range maxUpdates {
+		if err = call(); err == nil || errors.Is(err, edge.ErrNotOffered) || !passes(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// beyondCalls are all calls beyond the reference, about Zone, whose entry point
+// this is.
+func beyondCalls(t tester, entry edge.Ruleset) map[string]func() error {
+	p, rule := t.Beyond, t.body(entry)
+	id := t.deployment(entry).ID
+	return map[string]func() error{
+		"rulesets of a zone":  func() error { _, err := p.ZoneRulesets(t.Context(), t.Zone); return err },
+		"a zone's ruleset":    func() error { _, err := p.ZoneRuleset(t.Context(), t.Zone, t.Core); return err },
+		"version, by account": func() error { _, err := p.AccountRulesetVersion(t.Context(), t.Account, t.Core, "1"); return err },
+		"version, by zone":    func() error { _, err := p.ZoneRulesetVersion(t.Context(), t.Zone, t.Core, "1"); return err },
+		"create":              func() error { _, err := p.CreateEntryPoint(t.Context(), t.Zone, []edge.Rule{rule}); return err },
+		"add":                 func() error { _, err := p.AddRule(t.Context(), t.Zone, entry.ID, rule); return err },
+		"delete":              func() error { _, err := p.DeleteRule(t.Context(), t.Zone, entry.ID, id); return err },
+		"try to create":       func() error { return p.TryCreateEntryPoint(t.Context(), t.Zone, []edge.Rule{rule}) },
+		"try to add":          func() error { return p.TryAddRule(t.Context(), t.Zone, entry.ID, rule) },
+		"try to update":       func() error { return p.TryUpdateRule(t.Context(), t.Zone, entry.ID, id, rule) },
+		"zones":               func() error { _, err := p.Zones(t.Context(), edge.ZoneFilter{}); return err },
+		"zone":                func() error { _, err := p.Zone(t.Context(), t.Zone); return err },
+		"accounts":            func() error { _, err := p.Accounts(t.Context()); return err },
+	}
+}
+
+// execute is a rule that deploys a ruleset.
+func execute(id edge.RulesetID) edge.Rule {
+	return edge.Rule{
+		Action: edge.ActionExecute, ActionParameters: &edge.ActionParameters{ID: id, Version: "latest"}, Expression: "true",
+		Description: new("made by the suite"), Enabled: new(true),
+	}
+}
+
+// change makes a write in a zone as a caller has to: where the outcome is unknown
+// it reads, and tries again only where nothing changed.
+func (t tester) change(zone edge.ZoneID, write func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
+	t.Helper()
+	before, beforeErr := t.patiently(zone)
+	for range maxUpdates {
+		answer, err := write()
+		switch {
+		case errors.Is(err, edge.ErrThrottled):
+			continue
+		case !errors.Is(err, edge.ErrOutcomeUnknown):
+			return answer, err
+		}
+		now, err := t.patiently(zone)
+		if (err == nil) != (beforeErr == nil) || err == nil && now.Version != before.Version {
+			return nil, nil
+		}
+	}
+	t.Fatalf("no write in zone %s came through in %d attempts", zone, maxUpdates)
+	return nil, nil
+}
+
+func (t tester) createEntryPoint(zone edge.ZoneID, rules ...edge.Rule) error {
+	t.Helper()
+	_, err := t.change(zone, func() (*edge.Ruleset, error) { return t.Beyond.CreateEntryPoint(t.Context(), zone, rules) })
+	return err
+}
+
+func (t tester) addRule(zone edge.ZoneID, entry edge.Ruleset, rule edge.Rule) (*edge.Ruleset, error) {
+	t.Helper()
+	return t.change(zone, func() (*edge.Ruleset, error) { return t.Beyond.AddRule(t.Context(), zone, entry.ID, rule) })
+}
+
+func (t tester) deleteRule(zone edge.ZoneID, entry edge.Ruleset, id edge.RuleID) error {
+	t.Helper()
+	_, err := t.change(zone, func() (*edge.Ruleset, error) { return t.Beyond.DeleteRule(t.Context(), zone, entry.ID, id) })
+	return err
+}
+
+// another is a managed ruleset that Zone does not deploy.
+func another(t tester) edge.RulesetID {
+	t.Helper()
+	list, err := t.Platform.AccountRulesets(t.Context(), t.Account)
+	t.must(err)
+	i := slices.IndexFunc(list, func(r edge.Ruleset) bool { return r.Kind == edge.KindManaged && r.ID != t.Core })
+	if i < 0 {
+		t.Fatal("the account has one managed ruleset only")
+	}
+	return list[i].ID
+}
+
+func bareZoneGetsEntryPoint(t tester) {
+	t.must(t.createEntryPoint(t.Bare, execute(t.Core)))
+	entry := t.entryPoint(t.Bare)
+	if entry.Kind != edge.KindZone || entry.Phase != edge.PhaseFirewallManaged || len(entry.Rules) != 1 || !edge.ValidID(string(entry.ID)) {
+		t.Fatalf("got %+v", entry)
+	}
+	rule := t.deployment(entry)
+	if rule.Expression != "true" || !rule.IsEnabled() || !edge.ValidID(string(rule.ID)) {
+		t.Errorf("got %+v", rule)
+	}
+	version(t, entry.Version)
+}
+
+// To create never means to overwrite.
+func entryPointIsNotOverwritten(t tester) {
+	before := t.entryPoint(t.Zone)
+	for range 2 {
+		err := t.createEntryPoint(t.Zone, execute(another(t)))
+		t.wantIs(err, edge.ErrEntryPointExists, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown)
+		t.same("the entry point", before, t.entryPoint(t.Zone))
+	}
+}
+
+func ruleIsAdded(t tester) {
+	before := t.entryPoint(t.Zone)
+	other := another(t)
+	answer, err := t.addRule(t.Zone, before, execute(other))
+	t.must(err)
+	after := t.entryPoint(t.Zone)
+	if len(after.Rules) != len(before.Rules)+1 || version(t, after.Version) != version(t, before.Version)+1 {
+		t.Fatalf("%d rules of version %s became %d of %s", len(before.Rules), before.Version, len(after.Rules), after.Version)
+	}
+	t.same("the rules that there were", before.Rules, after.Rules[:len(before.Rules)])
+	added := after.Rules[len(before.Rules)]
+	if !added.Executes(other) || !edge.ValidID(string(added.ID)) || added.Expression != "true" {
+		t.Errorf("got %+v", added)
+	}
+	if answer != nil {
+		t.same("the answer", after, *answer)
+	}
+}
+
+func ruleIsDeleted(t tester) {
+	before := t.entryPoint(t.Zone)
+	_, err := t.addRule(t.Zone, before, execute(another(t)))
+	t.must(err)
+	both := t.entryPoint(t.Zone)
+	added := both.Rules[len(both.Rules)-1]
+	t.must(t.deleteRule(t.Zone, both, added.ID))
+	after := t.entryPoint(t.Zone)
+	t.same("the rules", before.Rules, after.Rules)
+	t.wantIs(t.deleteRule(t.Zone, after, added.ID), edge.ErrNotFound, edge.ErrNotOffered, edge.ErrEntryPointNotFound)
+	t.same("the entry point", after, t.entryPoint(t.Zone))
+}
+
+func lastRuleLeavesEntryPoint(t tester) {
+	entry := t.entryPoint(t.Zone)
+	for _, rule := range entry.Rules {
+		t.must(t.deleteRule(t.Zone, t.entryPoint(t.Zone), rule.ID))
+	}
+	if after := t.entryPoint(t.Zone); len(after.Rules) != 0 || after.ID != entry.ID {
+		t.Errorf("got %+v", after)
+	}
+	_, err := t.addRule(t.Zone, entry, execute(t.Core))
+	t.must(err)
+	t.deployment(t.entryPoint(t.Zone))
+}
+
+// invalidRules are spoiled as the bodies of updates are, and a merging server has
+// nothing to take what is left out from.
+func invalidRules(t tester) {
+	for _, s := range spoiled {
+		t.Run(s.name, func(sub *testing.T) {
+			t := tester{t.Fixture, sub}
+			before := t.entryPoint(t.Zone)
+			rule := execute(another(t))
+			s.spoil(&rule)
+			_, addErr := t.addRule(t.Zone, before, rule)
+			createErr := t.createEntryPoint(t.Bare, rule)
+			tryErr := patient(func() error { return t.Beyond.TryAddRule(t.Context(), t.Zone, before.ID, rule) })
+			for _, err := range []error{addErr, createErr, tryErr} {
+				t.wantIs(err, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrEntryPointExists)
+			}
+			t.same("the entry point", before, t.entryPoint(t.Zone))
+			bareZone(t)
+		})
+	}
+}
+
+func deploysElsewhere(t tester) {
+	here, there := t.entryPoint(t.Zone), t.entryPoint(t.Other)
+	_, addErr := t.addRule(t.Zone, there, execute(another(t)))
+	_, bareErr := t.addRule(t.Bare, here, execute(another(t)))
+	for _, err := range []error{addErr, bareErr, t.deleteRule(t.Zone, there, there.Rules[0].ID), t.deleteRule(t.Zone, here, there.Rules[0].ID)} {
+		t.wantIs(err, edge.ErrNotFound, edge.ErrInvalid, edge.ErrNotOffered)
+	}
+	t.wantIs(t.createEntryPoint(nowhere, execute(t.Core)), edge.ErrNotFound, edge.ErrNotOffered)
+	t.same("the entry point", here, t.entryPoint(t.Zone))
+	t.same("the entry point of the other zone", there, t.entryPoint(t.Other))
+}
+
+func dryRunWritesNothing(t tester) {
+	before := t.entryPoint(t.Zone)
+	body := t.body(before)
+	body.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
+	for name, call := range map[string]func() error{
+		"update": func() error {
+			return t.Beyond.TryUpdateRule(t.Context(), t.Zone, before.ID, t.deployment(before).ID, body)
+		},
+		"add": func() error { return t.Beyond.TryAddRule(t.Context(), t.Zone, before.ID, execute(another(t))) },
+		"create": func() error {
+			return t.Beyond.TryCreateEntryPoint(t.Context(), t.Bare, []edge.Rule{execute(t.Core)})
+		},
+	} {
+		if err := patient(call); err != nil && !passes(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.same("the entry point", before, t.entryPoint(t.Zone))
+	bareZone(t)
+}
+
+func dryRunRefuses(t tester) {
+	before := t.entryPoint(t.Zone)
+	blank := t.body(before)
+	blank.Expression = " "
+	id := t.deployment(before).ID
+	t.wantIs(patient(func() error { return t.Beyond.TryUpdateRule(t.Context(), t.Zone, before.ID, id, blank) }), edge.ErrInvalid, edge.ErrNotDry)
+	t.wantIs(patient(func() error { return t.Beyond.TryUpdateRule(t.Context(), t.Zone, before.ID, nowhere, t.body(before)) }), edge.ErrNotFound)
+	t.wantIs(patient(func() error { return t.Beyond.TryCreateEntryPoint(t.Context(), t.Zone, nil) }), edge.ErrEntryPointExists, edge.ErrInvalid)
+	t.wantIs(patient(func() error { return t.Beyond.TryCreateEntryPoint(t.Context(), nowhere, nil) }), edge.ErrNotFound)
+	t.same("the entry point", before, t.entryPoint(t.Zone))
+}

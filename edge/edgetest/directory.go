@@ -1,0 +1,159 @@
+package edgetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+func zoneListsRulesets(t tester) {
+	list, err := t.Beyond.ZoneRulesets(t.Context(), t.Zone)
+	t.must(err)
+	entry := t.entryPoint(t.Zone)
+	found := map[edge.RulesetID]edge.Kind{}
+	for _, r := range list {
+		found[r.ID] = r.Kind
+		if r.Rules != nil {
+			t.Errorf("ruleset %s comes with rules", r.ID)
+		}
+	}
+	if found[entry.ID] != edge.KindZone || found[t.Core] != edge.KindManaged {
+		t.Errorf("the list has %v", found)
+	}
+	other := t.entryPoint(t.Other)
+	if _, ok := found[other.ID]; ok {
+		t.Error("the list has the entry point of another zone")
+	}
+	for id, want := range map[edge.RulesetID][]edge.Rule{t.Core: t.core().Rules, entry.ID: entry.Rules} {
+		got, err := t.Beyond.ZoneRuleset(t.Context(), t.Zone, id)
+		t.must(err)
+		t.same("the rules", want, got.Rules)
+	}
+	for _, id := range []edge.RulesetID{nowhere, other.ID} {
+		_, err = t.Beyond.ZoneRuleset(t.Context(), t.Zone, id)
+		t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
+	}
+	_, err = t.Beyond.ZoneRulesets(t.Context(), nowhere)
+	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
+}
+
+// What an execute rule with a pinned version runs can be read.
+func pastVersionsAreReadable(t tester) {
+	core := t.core()
+	for name, read := range map[string]func() (edge.Ruleset, error){
+		"by account": func() (edge.Ruleset, error) {
+			return t.Beyond.AccountRulesetVersion(t.Context(), t.Account, t.Core, core.Version)
+		},
+		"by zone": func() (edge.Ruleset, error) {
+			return t.Beyond.ZoneRulesetVersion(t.Context(), t.Zone, t.Core, core.Version)
+		},
+	} {
+		got, err := read()
+		t.must(err)
+		t.same("the version "+name, core, got)
+	}
+	before := t.entryPoint(t.Zone)
+	body := t.body(before)
+	body.ActionParameters.Overrides = &edge.Overrides{Categories: paranoia(2)}
+	t.update(before, body)
+	got, err := t.Beyond.ZoneRulesetVersion(t.Context(), t.Zone, before.ID, before.Version)
+	t.must(err)
+	t.same("the version before", before, got)
+	_, err = t.Beyond.AccountRulesetVersion(t.Context(), t.Account, t.Core, "4096")
+	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
+	_, err = t.Beyond.AccountRulesetVersion(t.Context(), t.Account, nowhere, "1")
+	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
+}
+
+func zonesAreFound(t tester) {
+	all, err := t.Beyond.Zones(t.Context(), edge.ZoneFilter{})
+	t.must(err)
+	for _, id := range []edge.ZoneID{t.Zone, t.Other, t.Bare} {
+		i := slices.IndexFunc(all, func(z edge.Zone) bool { return z.ID == id })
+		if i < 0 {
+			t.Fatalf("the list has no zone %s", id)
+		}
+		z := all[i]
+		if z.Name == "" || z.Status == "" || z.Account.ID != t.Account {
+			t.Errorf("got %+v", z)
+		}
+		one, err := t.Beyond.Zone(t.Context(), id)
+		t.must(err)
+		t.same("the zone", z, one)
+		named, err := t.Beyond.Zones(t.Context(), edge.ZoneFilter{Name: z.Name, Account: t.Account})
+		t.must(err)
+		t.same("the zones of that name", []edge.Zone{z}, named)
+	}
+	for _, filter := range []edge.ZoneFilter{{Name: "nothing.example"}, {Account: nowhere}, {Name: all[0].Name, Account: nowhere}} {
+		none, err := t.Beyond.Zones(t.Context(), filter)
+		t.must(err)
+		if none == nil || len(none) > 0 {
+			t.Errorf("%+v: got %v", filter, none)
+		}
+	}
+	_, err = t.Beyond.Zone(t.Context(), nowhere)
+	t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered)
+}
+
+func accountsAreFound(t tester) {
+	all, err := t.Beyond.Accounts(t.Context())
+	t.must(err)
+	if !slices.ContainsFunc(all, func(a edge.Account) bool { return a.ID == t.Account }) {
+		t.Errorf("the list has no account %s: %v", t.Account, all)
+	}
+}
+
+func beyondCallsEndWithContext(t tester) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p, before := t.Beyond, t.entryPoint(t.Zone)
+	rule, id := t.body(before), t.deployment(before).ID
+	_, list := p.ZoneRulesets(ctx, t.Zone)
+	_, read := p.ZoneRuleset(ctx, t.Zone, t.Core)
+	_, past := p.AccountRulesetVersion(ctx, t.Account, t.Core, "1")
+	_, create := p.CreateEntryPoint(ctx, t.Bare, []edge.Rule{rule})
+	_, add := p.AddRule(ctx, t.Zone, before.ID, rule)
+	_, remove := p.DeleteRule(ctx, t.Zone, before.ID, id)
+	try := p.TryAddRule(ctx, t.Zone, before.ID, rule)
+	_, zones := p.Zones(ctx, edge.ZoneFilter{})
+	_, zone := p.Zone(ctx, t.Zone)
+	_, accounts := p.Accounts(ctx)
+	for _, err := range []error{list, read, past, create, add, remove, try, zones, zone, accounts} {
+		t.wantIs(err, context.Canceled, edge.ErrOutcomeUnknown)
+	}
+	t.same("the entry point", before, t.entryPoint(t.Zone))
+	bareZone(t)
+}
+
+// A write that the caller holds back is not sent.
+func deploymentHeldBack(t tester) {
+	before, mine := t.entryPoint(t.Zone), errors.New("the record could not be written")
+	rule, id := execute(another(t)), t.deployment(before).ID
+	ctx := edge.BeforeSend(t.Context(), func() error { return mine })
+	_, create := t.Beyond.CreateEntryPoint(ctx, t.Bare, []edge.Rule{rule})
+	_, add := t.Beyond.AddRule(ctx, t.Zone, before.ID, rule)
+	_, remove := t.Beyond.DeleteRule(ctx, t.Zone, before.ID, id)
+	for _, err := range []error{create, add, remove} {
+		t.wantIs(err, mine, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrThrottled)
+	}
+	t.same("the entry point", before, t.entryPoint(t.Zone))
+	bareZone(t)
+}
+
+func wrongCredentialDeploysNothing(t tester) {
+	denied, ok := t.Denied.(edge.ExtendedPlatform)
+	if !ok {
+		t.Log("this platform has no credentials")
+		return
+	}
+	before := t.entryPoint(t.Zone)
+	refused := t
+	refused.Beyond = denied
+	for name, call := range beyondCalls(refused, before) {
+		t.Logf("%s", name)
+		t.wantIs(patient(call), edge.ErrUnauthenticated, edge.ErrNotFound, edge.ErrNotOffered, edge.ErrOutcomeUnknown)
+	}
+	t.same("the entry point", before, t.entryPoint(t.Zone))
+}

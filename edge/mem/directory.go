@@ -1,0 +1,103 @@
+package mem
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Zones lists the zones that pass the filter, in the order of the seed.
+func (b BeyondCalls) Zones(ctx context.Context, filter edge.ZoneFilter) ([]edge.Zone, error) {
+	if err := b.p.enter(ctx, "GET "+edge.ZonesPath()); err != nil {
+		return nil, err
+	}
+	defer b.p.mu.Unlock()
+	list := []edge.Zone{}
+	for _, z := range b.p.state.Zones {
+		if (filter.Name == "" || filter.Name == z.Name) && (filter.Account == "" || filter.Account == z.AccountID) {
+			list = append(list, b.p.describeZone(z))
+		}
+	}
+	return list, nil
+}
+
+// Zone returns one zone.
+func (b BeyondCalls) Zone(ctx context.Context, id edge.ZoneID) (edge.Zone, error) {
+	call := "GET " + edge.ZonePath(id)
+	if err := b.p.enter(ctx, call); err != nil {
+		return edge.Zone{}, err
+	}
+	defer b.p.mu.Unlock()
+	z := b.p.zone(id)
+	if z == nil {
+		return edge.Zone{}, notFound(call, "zone", string(id))
+	}
+	return b.p.describeZone(*z), nil
+}
+
+// Accounts lists all accounts, in the order of the seed.
+func (b BeyondCalls) Accounts(ctx context.Context) ([]edge.Account, error) {
+	if err := b.p.enter(ctx, "GET "+edge.AccountsPath()); err != nil {
+		return nil, err
+	}
+	defer b.p.mu.Unlock()
+	list := []edge.Account{}
+	for _, a := range b.p.state.Accounts {
+		list = append(list, describeAccount(a))
+	}
+	return list, nil
+}
+
+// ZoneSummaries lists all zones, in the order of the seed, without what only
+// [BeyondCalls.Zone] has.
+func (b BeyondCalls) ZoneSummaries() []edge.Zone {
+	b.p.mu.Lock()
+	defer b.p.mu.Unlock()
+	list := make([]edge.Zone, len(b.p.state.Zones))
+	for i, z := range b.p.state.Zones {
+		list[i] = b.p.summariseZone(z)
+	}
+	return list
+}
+
+func (p *Platform) summariseZone(z SeedZone) edge.Zone {
+	summary := edge.Zone{ID: z.ID, Name: z.Name, Status: z.Status}
+	fill(&summary.Status, "active")
+	if a := p.account(z.AccountID); a != nil {
+		summary.Account = edge.Account{ID: a.ID, Name: a.Name}
+	}
+	return summary
+}
+
+// describeZone is a zone as the vendor answers it. What the seed does not say is
+// the same for all zones.
+func (p *Platform) describeZone(z SeedZone) edge.Zone {
+	described, plan := p.summariseZone(z), z.Plan
+	fill(&plan, "enterprise")
+	described.Extra = map[string]json.RawMessage{
+		"type": json.RawMessage(`"full"`), "paused": json.RawMessage("false"), "development_mode": json.RawMessage("0"),
+		"plan":         mustEncode(map[string]string{"id": derivedID[string]("plan", plan), "name": plan, "legacy_id": plan}),
+		"name_servers": json.RawMessage(`["ns1.vendor.example","ns2.vendor.example"]`), "meta": json.RawMessage("{}"),
+		"owner": json.RawMessage(`{"id":null,"type":"user","email":null}`), "permissions": json.RawMessage("[]"),
+		"original_name_servers": json.RawMessage("null"), "original_registrar": json.RawMessage("null"), "original_dnshost": json.RawMessage("null"),
+		"created_on": mustEncode(seededAt), "modified_on": mustEncode(seededAt), "activated_on": mustEncode(seededAt),
+	}
+	return described
+}
+
+func describeAccount(a SeedAccount) edge.Account {
+	return edge.Account{ID: a.ID, Name: a.Name, Extra: map[string]json.RawMessage{
+		"type": json.RawMessage(`"standard"`), "created_on": mustEncode(seededAt),
+		"settings": json.RawMessage(`{"enforce_twofactor":false}`),
+	}}
+}
+
+// mustEncode encodes what always has a JSON form.
+func mustEncode(value any) json.RawMessage {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}

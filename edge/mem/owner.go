@@ -1,0 +1,362 @@
+package mem
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Owner is a zone or an account: exactly one member is set.
+type Owner struct {
+	Account edge.AccountID
+	Zone    edge.ZoneID
+}
+
+// path is the path of the owner's rulesets.
+func (o Owner) path() string {
+	if o.Zone != "" {
+		return edge.ZoneRulesetsPath(o.Zone)
+	}
+	return edge.AccountRulesetsPath(o.Account)
+}
+
+// Rulesets are the calls on the rulesets of one zone or account. Make it with
+// [Platform.Rulesets]. Bodies are JSON as it came over the wire, because an
+// empty array and a missing one are different requests. Of a dry run the answer
+// is nil, and nothing changes.
+type Rulesets struct {
+	p     *Platform
+	owner Owner
+	dry   bool
+}
+
+// Rulesets returns the calls on an owner's rulesets; a write of a dry run is
+// only validated.
+func (p *Platform) Rulesets(owner Owner, dry bool) Rulesets { return Rulesets{p, owner, dry} }
+
+// holder is an owner that exists. The caller holds the lock.
+type holder struct {
+	zone    *SeedZone
+	account *SeedAccount // of the zone, or itself
+}
+
+// open begins a call: it locks, and finds the owner. Where it fails, nothing
+// stays locked.
+func (r Rulesets) open(ctx context.Context, call string) (holder, error) {
+	if err := ctx.Err(); err != nil {
+		return holder{}, err
+	}
+	r.p.mu.Lock()
+	h := holder{account: r.p.account(r.owner.Account)}
+	if r.owner.Zone == "" {
+		if h.account != nil {
+			return h, nil
+		}
+		r.p.mu.Unlock()
+		return h, notFound(call, "account", string(r.owner.Account))
+	}
+	if h.zone = r.p.zone(r.owner.Zone); h.zone == nil {
+		r.p.mu.Unlock()
+		return h, notFound(call, "zone", string(r.owner.Zone))
+	}
+	h.account = r.p.account(h.zone.AccountID)
+	return h, nil
+}
+
+// own are the owner's rulesets.
+func (h holder) own() []*edge.Ruleset {
+	var list []*edge.Ruleset
+	if h.zone == nil {
+		for i := range h.account.Rulesets {
+			list = append(list, &h.account.Rulesets[i])
+		}
+		return list
+	}
+	if h.zone.EntryPoint != nil {
+		list = append(list, h.zone.EntryPoint)
+	}
+	for i := range h.zone.Rulesets {
+		list = append(list, &h.zone.Rulesets[i])
+	}
+	return list
+}
+
+// visible are the owner's rulesets, and those that can be deployed there.
+func (h holder) visible() []*edge.Ruleset {
+	list := h.own()
+	for i := range h.account.Rulesets {
+		if h.zone != nil && h.account.Rulesets[i].Kind == edge.KindManaged {
+			list = append(list, &h.account.Rulesets[i])
+		}
+	}
+	return list
+}
+
+func withID(list []*edge.Ruleset, id edge.RulesetID) *edge.Ruleset {
+	i := slices.IndexFunc(list, func(r *edge.Ruleset) bool { return r.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+// entryKind is the kind of the owner's entry points.
+func (h holder) entryKind() edge.Kind {
+	if h.zone != nil {
+		return edge.KindZone
+	}
+	return edge.KindRoot
+}
+
+// entryPoint is the owner's entry point of a phase, nil where there is none.
+func (h holder) entryPoint(phase edge.Phase) *edge.Ruleset {
+	list := h.own()
+	i := slices.IndexFunc(list, func(r *edge.Ruleset) bool { return r.Kind == h.entryKind() && r.Phase == phase })
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+// put adds a ruleset to the owner.
+func (h holder) put(r edge.Ruleset) {
+	switch {
+	case h.zone == nil:
+		h.account.Rulesets = append(h.account.Rulesets, r)
+	case r.Phase == edge.PhaseFirewallManaged:
+		h.zone.EntryPoint = &r
+	default:
+		h.zone.Rulesets = append(h.zone.Rulesets, r)
+	}
+}
+
+// drop takes a ruleset away from the owner.
+func (h holder) drop(id edge.RulesetID) {
+	is := func(r edge.Ruleset) bool { return r.ID == id }
+	switch {
+	case h.zone == nil:
+		h.account.Rulesets = slices.DeleteFunc(h.account.Rulesets, is)
+	case h.zone.EntryPoint != nil && h.zone.EntryPoint.ID == id:
+		h.zone.EntryPoint = nil
+	default:
+		h.zone.Rulesets = slices.DeleteFunc(h.zone.Rulesets, is)
+	}
+}
+
+// List lists the rulesets in the order of the seed, without their rules. A zone
+// lists the managed rulesets of its account too.
+func (r Rulesets) List(ctx context.Context) ([]edge.Ruleset, error) {
+	h, err := r.open(ctx, "GET "+r.owner.path())
+	if err != nil {
+		return nil, err
+	}
+	defer r.p.mu.Unlock()
+	list := []edge.Ruleset{}
+	for _, ruleset := range h.visible() {
+		list = append(list, summary(*ruleset))
+	}
+	return list, nil
+}
+
+func summary(r edge.Ruleset) edge.Ruleset {
+	r.Rules = nil
+	return cloneRuleset(r)
+}
+
+// Get returns one ruleset with its rules. Under the quirk ruleset-bump a read of
+// a managed one may find a newer version.
+func (r Rulesets) Get(ctx context.Context, id edge.RulesetID) (edge.Ruleset, error) {
+	call := fmt.Sprintf("GET %s/%s", r.owner.path(), id)
+	h, err := r.open(ctx, call)
+	if err != nil {
+		return edge.Ruleset{}, err
+	}
+	defer r.p.mu.Unlock()
+	found := withID(h.visible(), id)
+	if found == nil {
+		return edge.Ruleset{}, notFound(call, "ruleset", string(id))
+	}
+	r.p.bumpOnRead(found)
+	return r.p.behaviour.answer(*found), nil
+}
+
+// EntryPoint returns the entry point of a phase. An owner without one and an
+// owner that does not exist are different errors.
+func (r Rulesets) EntryPoint(ctx context.Context, phase edge.Phase) (edge.Ruleset, error) {
+	call := fmt.Sprintf("GET %s/phases/%s/entrypoint", r.owner.path(), phase)
+	h, err := r.open(ctx, call)
+	if err != nil {
+		return edge.Ruleset{}, err
+	}
+	defer r.p.mu.Unlock()
+	found := h.entryPoint(phase)
+	if found == nil {
+		return edge.Ruleset{}, entryPointNotFound(call, phase)
+	}
+	return r.p.behaviour.answer(*found), nil
+}
+
+// UpdateRule updates a rule of a ruleset of the owner.
+//
+// Without quirks the body replaces the rule's definition; the members that only
+// the platform writes (id, version, last_updated) are ignored in it. The
+// versions of rule and ruleset grow by 1 and both get a new last_updated, also
+// when the body says nothing new. A body that has nothing but a position moves
+// the rule.
+func (r Rulesets) UpdateRule(ctx context.Context, id edge.RulesetID, rule edge.RuleID, body []byte) (*edge.Ruleset, error) {
+	call := fmt.Sprintf("PATCH %s/%s/rules/%s", r.owner.path(), id, rule)
+	return r.change(ctx, call, id, func(w write) error {
+		i := slices.IndexFunc(w.next.Rules, func(live edge.Rule) bool { return live.ID == rule })
+		if i < 0 {
+			return ruleNotFound(call, rule)
+		}
+		body, at, details := w.position(body)
+		if len(details) > 0 {
+			return invalid(call, details)
+		}
+		live := w.next.Rules[i]
+		if body != nil {
+			next, details := w.rule(live, body)
+			if len(details) > 0 {
+				return invalid(call, details)
+			}
+			next.ID, next.Version, next.LastUpdated = live.ID, nextVersion(live.Version), w.now
+			w.next.Rules[i] = next
+		}
+		return at.move(call, w.next, i)
+	})
+}
+
+// write is a change of one ruleset on its way.
+type write struct {
+	p         *Platform
+	behaviour behaviour
+	next      *edge.Ruleset // to be changed
+	h         holder
+	now       string
+}
+
+// rule is the rule that live becomes by a body; live is zero for a new one.
+func (w write) rule(live edge.Rule, body []byte) (edge.Rule, []edge.ErrorDetail) {
+	next, details := w.behaviour.update(live, body)
+	if members, err := object(body); err == nil {
+		details = append(details, w.p.checks.rule(members, w.h)...)
+	}
+	return next, details
+}
+
+// change does something to a copy of a ruleset, and keeps it when all is well:
+// with the version and time of a write.
+func (r Rulesets) change(ctx context.Context, call string, id edge.RulesetID, do func(write) error) (*edge.Ruleset, error) {
+	h, err := r.open(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	defer r.p.mu.Unlock()
+	live := withID(h.own(), id)
+	if live == nil || live.Kind == edge.KindManaged {
+		return nil, notFound(call, "ruleset", string(id))
+	}
+	next := cloneRuleset(*live)
+	w := write{r.p, r.p.behaviour, &next, h, r.p.timestamp()}
+	if err := do(w); err != nil {
+		return nil, err
+	}
+	if details := r.p.checks.ruleset(next, h); len(details) > 0 {
+		return nil, invalid(call, details)
+	}
+	if r.dry {
+		return nil, nil
+	}
+	r.p.remember(*live)
+	next.Version, next.LastUpdated = nextVersion(live.Version), w.now
+	*live = next
+	answer := r.p.behaviour.answer(next)
+	return &answer, nil
+}
+
+// position is where a rule is to be placed (known beyond the reference); nil is
+// where it is.
+type position struct {
+	Before *edge.RuleID `json:"before"`
+	After  *edge.RuleID `json:"after"`
+	Index  *int         `json:"index"` // counted from 1
+}
+
+// position takes the position out of a body, where the platform knows of such.
+// The body is nil where it has nothing else.
+func (w write) position(body []byte) ([]byte, *position, []edge.ErrorDetail) {
+	var members map[string]json.RawMessage
+	if !w.p.extended || json.Unmarshal(body, &members) != nil || members["position"] == nil {
+		return body, nil, nil
+	}
+	at, err := decodePosition(members["position"])
+	if err != nil {
+		return body, nil, []edge.ErrorDetail{problem(0, "/position", "position must have exactly one of before, after and index: %v", err)}
+	}
+	if delete(members, "position"); len(members) == 0 {
+		return nil, at, nil
+	}
+	rest, err := json.Marshal(members)
+	if err != nil {
+		return body, nil, []edge.ErrorDetail{{Message: err.Error()}}
+	}
+	return rest, at, nil
+}
+
+func decodePosition(raw []byte) (*position, error) {
+	at := &position{}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(at); err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, said := range []bool{at.Before != nil, at.After != nil, at.Index != nil} {
+		if said {
+			n++
+		}
+	}
+	if n != 1 {
+		return nil, fmt.Errorf("it has %d", n)
+	}
+	return at, nil
+}
+
+// move places the rule i of a ruleset.
+func (at *position) move(call string, r *edge.Ruleset, i int) error {
+	if at == nil {
+		return nil
+	}
+	rule := r.Rules[i]
+	r.Rules = slices.Delete(r.Rules, i, i+1)
+	to, ok := at.in(r.Rules)
+	if !ok {
+		return invalid(call, []edge.ErrorDetail{problem(0, "/position", "the ruleset has no such place")})
+	}
+	r.Rules = slices.Insert(r.Rules, to, rule)
+	return nil
+}
+
+// in is the index of the position among other rules. An empty id is the top or
+// the bottom.
+func (at *position) in(rules []edge.Rule) (int, bool) {
+	find := func(id edge.RuleID) int { return slices.IndexFunc(rules, func(r edge.Rule) bool { return r.ID == id }) }
+	switch {
+	case at.Index != nil:
+		return *at.Index - 1, *at.Index >= 1 && *at.Index <= len(rules)+1
+	case at.Before != nil && *at.Before == "":
+		return 0, true
+	case at.Before != nil:
+		i := find(*at.Before)
+		return i, i >= 0
+	case *at.After == "":
+		return len(rules), true
+	}
+	i := find(*at.After)
+	return i + 1, i >= 0
+}

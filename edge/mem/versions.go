@@ -1,0 +1,91 @@
+package mem
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// maxVersions bounds the versions of the past that a ruleset has.
+const maxVersions = 20
+
+// remember keeps what a ruleset was before a write, where the platform offers
+// versions. The caller holds the lock.
+func (p *Platform) remember(r edge.Ruleset) {
+	if !p.extended {
+		return
+	}
+	if p.state.RulesetVersions == nil {
+		p.state.RulesetVersions = map[edge.RulesetID][]edge.Ruleset{}
+	}
+	list := append(p.state.RulesetVersions[r.ID], cloneRuleset(r))
+	p.state.RulesetVersions[r.ID] = list[max(0, len(list)-maxVersions):]
+}
+
+// versions are all versions of a ruleset, oldest first.
+func (p *Platform) versions(live edge.Ruleset) []edge.Ruleset {
+	return append(slices.Clone(p.state.RulesetVersions[live.ID]), live)
+}
+
+// Versions lists the versions of a ruleset without their rules, oldest first.
+func (r Rulesets) Versions(ctx context.Context, id edge.RulesetID) ([]edge.Ruleset, error) {
+	call := fmt.Sprintf("GET %s/%s/versions", r.owner.path(), id)
+	h, err := r.open(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	defer r.p.mu.Unlock()
+	live := withID(h.visible(), id)
+	if live == nil {
+		return nil, notFound(call, "ruleset", string(id))
+	}
+	return cloneEach(r.p.versions(*live), summary), nil
+}
+
+// Version returns one version of a ruleset with its rules.
+func (r Rulesets) Version(ctx context.Context, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	call := fmt.Sprintf("GET %s/%s/versions/%s", r.owner.path(), id, version)
+	h, err := r.open(ctx, call)
+	if err != nil {
+		return edge.Ruleset{}, err
+	}
+	defer r.p.mu.Unlock()
+	live := withID(h.visible(), id)
+	if live == nil {
+		return edge.Ruleset{}, notFound(call, "ruleset", string(id))
+	}
+	all := r.p.versions(*live)
+	i := slices.IndexFunc(all, func(r edge.Ruleset) bool { return r.Version == version })
+	if i < 0 {
+		return edge.Ruleset{}, notFound(call, "version", version)
+	}
+	return r.p.behaviour.answer(all[i]), nil
+}
+
+// DeleteVersion deletes a version of the past.
+func (r Rulesets) DeleteVersion(ctx context.Context, id edge.RulesetID, version string) error {
+	call := fmt.Sprintf("DELETE %s/%s/versions/%s", r.owner.path(), id, version)
+	h, err := r.open(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer r.p.mu.Unlock()
+	live := withID(h.own(), id)
+	if live == nil || live.Kind == edge.KindManaged {
+		return notFound(call, "ruleset", string(id))
+	}
+	if live.Version == version {
+		return invalid(call, []edge.ErrorDetail{problem(0, "", "the latest version cannot be deleted")})
+	}
+	past := r.p.state.RulesetVersions[id]
+	i := slices.IndexFunc(past, func(r edge.Ruleset) bool { return r.Version == version })
+	if i < 0 {
+		return notFound(call, "version", version)
+	}
+	if !r.dry {
+		r.p.state.RulesetVersions[id] = slices.Delete(slices.Clone(past), i, i+1)
+	}
+	return nil
+}

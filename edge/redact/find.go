@@ -1,0 +1,127 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+// span is a part of a text, from the first byte to the one behind the last.
+type span struct{ from, to int }
+
+// deepest is how many escapes stand one inside the other, as in "%2541", that are taken
+// off.
+const deepest = 3
+
+// find returns the parts of a text that are pieces of secrets, in order and apart.
+func find[T string | []byte](r *Redactor, text T) []span {
+	if len(text) < Shortest {
+		return nil
+	}
+	r.read()
+	defer r.mu.RUnlock()
+	if len(r.known) == 0 {
+		return nil
+	}
+	b := buffers.Get().(*buffer)
+	defer buffers.Put(b)
+	b.view = append(b.view[:0], text...)
+	found := r.scan(b, nil, nil)
+	var at []int32
+	for range deepest {
+		var changed bool
+		if b.view, at, changed = unescape(b.view, at); !changed {
+			break
+		}
+		found = r.scan(b, at, found)
+	}
+	return joined(found)
+}
+
+// buffer is what a search writes to.
+type buffer struct {
+	view   []byte // the text, with escapes taken off
+	folded []byte
+	places []int32 // of the folded bytes in view
+}
+
+var buffers = sync.Pool{New: func() any { return &buffer{} }}
+
+// fold fills folded and places from view, and returns how many bytes that are.
+func (b *buffer) fold() (n int) {
+	b.folded = slices.Grow(b.folded[:0], len(b.view)+padding)[:len(b.view)+padding]
+	b.places = slices.Grow(b.places[:0], len(b.view)+1)[:len(b.view)+1]
+	for i, c := range b.view {
+		f := folded[c]
+		b.folded[n], b.places[n] = f, int32(i)
+		if f != 0 {
+			n++
+		}
+	}
+	clear(b.folded[n:])
+	return n
+}
+
+// scan adds the pieces in b.view, as parts of the text that it was made of. at is where
+// each byte of the view stands in the text, and its end; nil where it is the text.
+func (r *Redactor) scan(b *buffer, at []int32, found []span) []span {
+	n := b.fold()
+	for width := range r.tables {
+		r.tables[width].scan(b.folded, n, func(i int) {
+			hit := span{int(b.places[i]), int(b.places[i+width-1]) + 1}
+			if at != nil {
+				hit = span{int(at[hit.from]), int(at[hit.to])}
+			}
+			if last := len(found) - 1; last >= 0 && found[last].from <= hit.from && hit.from <= found[last].to {
+				found[last].to = max(found[last].to, hit.to)
+				return
+			}
+			found = append(found, hit)
+		})
+	}
+	return found
+}
+
+// joined sorts spans and makes one of those that touch.
+func joined(found []span) []span {
+	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	apart := found[:0]
+	for _, s := range found {
+		if last := len(apart) - 1; last >= 0 && s.from <= apart[last].to {
+			apart[last].to = max(apart[last].to, s.to)
+			continue
+		}
+		apart = append(apart, s)
+	}
+	return apart
+}
+
+// replace puts the mark in place of each span.
+func replace(text []byte, found []span) []byte {
+	out := make([]byte, 0, len(text))
+	end := 0
+	for _, s := range found {
+		s = whole(text, s)
+		out = append(append(out, text[end:max(end, s.from)]...), Mark...)
+		end = max(end, s.to)
+	}
+	return append(out, text[end:]...)
+}
+
+// whole makes a span larger, so that no half of a character or of an escape with a
+// backslash is left.
+func whole(text []byte, s span) span {
+	for s.from > 0 && !utf8.RuneStart(text[s.from]) {
+		s.from--
+	}
+	for s.to < len(text) && !utf8.RuneStart(text[s.to]) {
+		s.to++
+	}
+	before := text[:s.from]
+	if (len(before)-len(bytes.TrimRight(before, `\`)))%2 == 1 {
+		s.from--
+	}
+	return s
+}

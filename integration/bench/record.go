@@ -1,0 +1,169 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// record is what is kept of a run. Times are ratios to the floor of the same run, because
+// seconds say more about a machine than about a program.
+type record struct {
+	Version  int           `json:"version"`
+	Date     string        `json:"date"` // of the run, in UTC
+	Go       string        `json:"go"`
+	Platform string        `json:"platform"`
+	CPUs     int           `json:"cpus"`
+	Tables   []recordTable `json:"tables"`
+}
+
+type recordTable struct {
+	Zones       int         `json:"zones"`
+	Latency     string      `json:"latency"`
+	Concurrency int         `json:"concurrency"`
+	Rows        []recordRow `json:"rows"`
+}
+
+type recordRow struct {
+	Name     string  `json:"name"`
+	Wall     float64 `json:"wall"`               // floors
+	CPU      float64 `json:"cpu"`                // floors
+	PeakMiB  int64   `json:"peak_mib,omitempty"` // zero where it was not measured
+	Requests int     `json:"requests"`
+}
+
+const recordVersion = 1
+
+func newRecord(tables []table, now time.Time) record {
+	r := record{
+		Version: recordVersion, Date: now.UTC().Format(time.DateOnly), Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
+	}
+	for _, t := range tables {
+		kept := recordTable{Zones: t.zones, Latency: t.latency.String(), Concurrency: t.concurrency}
+		for _, row := range t.rows {
+			kept.Rows = append(kept.Rows, recordRow{
+				Name: row.name, Wall: floors(row.cost.wall, t.floor.wall), CPU: floors(row.cost.cpu, t.floor.cpu),
+				PeakMiB: row.cost.peak >> 20, Requests: row.cost.requests,
+			})
+		}
+		r.Tables = append(r.Tables, kept)
+	}
+	return r
+}
+
+// floors is a ratio to two digits; zero where the floor is not known.
+func floors(a, floor time.Duration) float64 {
+	if floor <= 0 {
+		return 0
+	}
+	return math.Round(100*float64(a)/float64(floor)) / 100
+}
+
+func (r record) write(path string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, append(data, '\n'), 0o644)
+}
+
+func readRecord(path string) (record, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return record{}, fmt.Errorf("reading the record: %w; make bench writes one", err)
+	}
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return record{}, fmt.Errorf("reading the record %s: %w", path, err)
+	}
+	if r.Version != recordVersion {
+		return record{}, fmt.Errorf("the record %s has version %d, not %d; make bench writes it again", path, r.Version, recordVersion)
+	}
+	return r, nil
+}
+
+// How much worse a run may be than the record: measurements of the same program differ by
+// this much on a machine that does other work. Requests are exact and have no tolerance.
+const (
+	worseTimes = 1.5 // times the ratio of record
+	worseAdded = 0.5 // floors on top of that, for rows that take less than a floor
+	worsePeak  = 1.25
+)
+
+// finding is a cell that is worse than the record allows.
+type finding struct {
+	where, row, cell string
+	was, is, most    float64
+}
+
+// compare holds a run to the record. Rows that only one of them has are left out, but at
+// least one must be in both.
+func (r record) compare(now record) (findings []finding, compared int) {
+	for _, t := range now.Tables {
+		for _, row := range t.Rows {
+			was, ok := r.find(t, row.Name)
+			if !ok {
+				continue
+			}
+			compared++
+			for _, c := range []finding{
+				{cell: "wall", was: was.Wall, is: row.Wall, most: was.Wall*worseTimes + worseAdded},
+				{cell: "CPU", was: was.CPU, is: row.CPU, most: was.CPU*worseTimes + worseAdded},
+				{cell: "peak MiB", was: float64(was.PeakMiB), is: float64(row.PeakMiB), most: float64(was.PeakMiB) * worsePeak},
+				{cell: "requests", was: float64(was.Requests), is: float64(row.Requests), most: float64(was.Requests)},
+			} {
+				if c.is > c.most {
+					c.where, c.row = fmt.Sprintf("%d zones, %s", t.Zones, t.Latency), row.Name
+					findings = append(findings, c)
+				}
+			}
+		}
+	}
+	return findings, compared
+}
+
+func (r record) find(of recordTable, name string) (recordRow, bool) {
+	for _, t := range r.Tables {
+		if t.Zones != of.Zones || t.Latency != of.Latency || t.Concurrency != of.Concurrency {
+			continue
+		}
+		for _, row := range t.Rows {
+			if row.Name == name {
+				return row, true
+			}
+		}
+	}
+	return recordRow{}, false
+}
+
+// report writes what is worse than the record. The error says that something is.
+func (r record) report(w io.Writer, now record) error {
+	findings, compared := r.compare(now)
+	if compared == 0 {
+		return errors.New("the record has none of the measured sizes and latencies; make bench writes it again")
+	}
+	if len(findings) == 0 {
+		_, err := fmt.Fprintf(w, "\n%d rows are no worse than the record of %s\n", compared, r.Date)
+		return err
+	}
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(columns, "\nworse than the record of %s:\n\t\t\trecord\tnow\tat most\n", r.Date)
+	for _, f := range findings {
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%.2f\t%.2f\t%.2f\n", f.where, f.row, f.cell, f.was, f.is, f.most)
+	}
+	if err := columns.Flush(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%d cells are worse than the record", len(findings))
+}

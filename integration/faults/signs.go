@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// signs are what an operator sees of a daemon at one time, beside its log.
+type signs struct {
+	metrics map[string]float64 // by name and labels, of signMetrics
+	ready   string             // status and first line of /readyz
+	status  []string           // `seawall status`: its verdict with the reasons, and its exit code
+}
+
+// signMetrics are those by which an alert finds a fault.
+var signMetrics = []string{
+	"seawall_outages", "seawall_ready", "seawall_commit_held", "seawall_platform_errors_total",
+	"seawall_nonconvergent_deployments", "seawall_waves_halted",
+	`seawall_zone_outcomes{outcome="unknown"`, `seawall_zone_outcomes{outcome="forbidden"`, `seawall_zone_outcomes{outcome="failed"`,
+	`seawall_zone_outcomes{outcome="non_convergent"`,
+}
+
+// signs asks the daemon, as an operator would.
+func (f *fixture) signs(ctx context.Context, binary string) (s signs, err error) {
+	code, page, err := f.daemon.get(ctx, "/metrics")
+	if err != nil || code != http.StatusOK {
+		return s, fmt.Errorf("/metrics answered %d: %w", code, err)
+	}
+	s.metrics = signsIn(page)
+	code, page, err = f.daemon.get(ctx, "/readyz")
+	if err != nil {
+		return s, err
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(string(page)), "\n")
+	s.ready = fmt.Sprintf("%d %s", code, first)
+	cmd := exec.CommandContext(ctx, binary, "status", "--config", filepath.Join(f.dir, "config.cue"))
+	text, _ := cmd.Output() // the exit code is shown
+	s.status = append(verdictOf(string(text)), fmt.Sprintf("exit code %d", cmd.ProcessState.ExitCode()))
+	return s, nil
+}
+
+func (d *daemon) get(ctx context.Context, path string) (code int, body []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.address+path, http.NoBody)
+	if err != nil {
+		return 0, nil, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	body, err = io.ReadAll(res.Body)
+	return res.StatusCode, body, err
+}
+
+// signsIn are the values of signMetrics on a page of metrics.
+func signsIn(page []byte) map[string]float64 {
+	values := map[string]float64{}
+	for lines := bufio.NewScanner(bytes.NewReader(page)); lines.Scan(); {
+		name, text, ok := strings.Cut(lines.Text(), " ")
+		if !ok || !slices.ContainsFunc(signMetrics, func(sign string) bool { return strings.HasPrefix(name, sign) }) {
+			continue
+		}
+		if value, err := strconv.ParseFloat(text, 64); err == nil {
+			values[name] = value
+		}
+	}
+	return values
+}
+
+// changing are times and counts in a verdict, which differ from run to run.
+var changing = regexp.MustCompile(`, as of .*$`)
+
+// verdictOf is the first part of a status: the verdict and its reasons.
+func verdictOf(text string) (lines []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, "status ") || len(lines) > 0 && strings.HasPrefix(line, " ") {
+			lines = append(lines, changing.ReplaceAllString(line, ""))
+		} else if len(lines) > 0 {
+			break
+		}
+	}
+	return lines
+}
+
+// moved are the metrics that differ from what they were before.
+func (s signs) moved(before signs) (lines []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.metrics)) {
+		switch was, is := before.metrics[name], s.metrics[name]; {
+		case was == is:
+		case strings.Contains(name, "_total"):
+			lines = append(lines, fmt.Sprintf("%s +%g", name, is-was))
+		default:
+			lines = append(lines, fmt.Sprintf("%s %g → %g", name, was, is))
+		}
+	}
+	return lines
+}
+
+// block is what the page shows of them.
+func (s signs) block(before signs) string {
+	if s.metrics == nil {
+		return ""
+	}
+	lines := slices.Concat(s.moved(before), []string{"/readyz: " + s.ready}, s.status)
+	return "While it lasts:\n\n```\n" + strings.Join(lines, "\n") + "\n```\n\n"
+}

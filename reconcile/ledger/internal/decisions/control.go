@@ -1,0 +1,263 @@
+// Package decisions keeps, in the ledger's file, what people decided and how far a rollout
+// is: holds (table hold), holds that a revert sets (reverted), approvals (approval), and the
+// waves of a commit (rollout, wave).
+package decisions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
+)
+
+var _ interface {
+	reconcile.Control
+	reconcile.Reverts
+} = (*Decisions)(nil)
+
+// Decisions are the records of decisions. They are safe for concurrent use.
+type Decisions struct {
+	file  *store.File
+	zones *zones.Zones
+}
+
+// In returns the records of decisions in a ledger's file.
+func In(file *store.File, owned *zones.Zones) *Decisions { return &Decisions{file, owned} }
+
+// Approve implements [reconcile.Control]. An override is on record and spent.
+func (d *Decisions) Approve(ctx context.Context, approvals []reconcile.Approval) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return d.Agree(ctx, tx, approvals) })
+}
+
+// Agree is Approve in a change of the caller's.
+func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile.Approval) error {
+	for _, a := range approvals {
+		a.Who, a.Reason = edge.Redact(a.Who), edge.Redact(a.Reason)
+		counts := a.Kind == reconcile.Approved
+		done, err := tx.ExecContext(ctx, `
+			INSERT INTO approval (digest, kind, who, reason, at, counts, used) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (digest) WHERE counts DO NOTHING`,
+			a.Digest, a.Kind, a.Who, a.Reason, store.OptionalTime(a.At), counts, a.Used)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		e := reconcile.Entry{
+			Kind: reconcile.EntryDecision, Action: reconcile.ActionApprove,
+			Asked: reconcile.Asked{User: a.Who}, Digest: a.Digest, Reason: a.Reason,
+		}
+		if a.Kind == reconcile.Overridden {
+			e.Action = reconcile.ActionOverride
+		}
+		if _, err := d.file.Enter(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Spend implements [reconcile.Control]. A digest that is not on record is no
+// error.
+func (d *Decisions) Spend(ctx context.Context, digests []string) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, digest := range digests {
+			if _, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, d.file.Stamp(), digest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Withdraw implements [reconcile.Control]. A digest that is not on record is no error.
+func (d *Decisions) Withdraw(ctx context.Context, digests []string, reason string) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, digest := range digests {
+			done, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, d.file.Stamp(), digest)
+			if err != nil {
+				return err
+			}
+			if n, err := done.RowsAffected(); err != nil || n == 0 {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			e := reconcile.Entry{Kind: reconcile.EntryDecision, Action: reconcile.ActionWithdraw, Digest: digest, Reason: reason}
+			if _, err := d.file.Enter(ctx, tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Use implements [reconcile.Control]. A digest that is not on record is no error.
+func (d *Decisions) Use(ctx context.Context, digests []string) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, digest := range digests {
+			if _, err := tx.ExecContext(ctx, `UPDATE approval SET used = 1 WHERE digest = ? AND counts`, digest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// RecallApprovals reads the approvals that are not spent.
+func RecallApprovals(ctx context.Context, tx *sql.Tx) (approvals []reconcile.Approval, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT digest, kind, who, reason, at, used FROM approval WHERE counts ORDER BY seq`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var a reconcile.Approval
+		var at sql.NullString
+		if err := rows.Scan(&a.Digest, &a.Kind, &a.Who, &a.Reason, &at, &a.Used); err != nil {
+			return nil, err
+		}
+		if a.At, err = store.ParseOptional(at); err != nil {
+			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the time of the approval of %s: %v", a.Digest, err))
+		}
+		approvals = append(approvals, a)
+	}
+	return approvals, rows.Err()
+}
+
+// Roll implements [reconcile.Control]: it reads, changes and writes in one
+// transaction, so that a daemon and a person who resumes the waves never undo
+// each other's word. Rows of zones that stay the same are not written.
+func (d *Decisions) Roll(ctx context.Context, change func(reconcile.Rollout) reconcile.Rollout) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		have, err := recallRollout(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return writeRollout(ctx, tx, have, change(have))
+	})
+}
+
+// Resume lets a halted rollout go on, and reports whether one was halted.
+func (d *Decisions) Resume(ctx context.Context) (halted bool, err error) {
+	err = d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		have, err := recallRollout(ctx, tx)
+		if halted = have.Halted != ""; err != nil || !halted {
+			return err
+		}
+		e := d.file.Decided(reconcile.ActionResume, reconcile.Subject{})
+		e.Asked.Commit, e.Reason = have.Commit, have.Halted
+		if _, err := d.file.Enter(ctx, tx, e); err != nil {
+			return err
+		}
+		return writeRollout(ctx, tx, have, have.Resumed())
+	})
+	return halted, err
+}
+
+// PutRollout records a rollout in the place of the one on record.
+func PutRollout(ctx context.Context, tx *sql.Tx, next reconcile.Rollout) error {
+	have, err := recallRollout(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return writeRollout(ctx, tx, have, next)
+}
+
+func writeRollout(ctx context.Context, tx *sql.Tx, have, next reconcile.Rollout) error {
+	next.Halted = edge.Redact(next.Halted)
+	if next.Equal(have) {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO rollout (one, "commit", wave, since, halted) VALUES (1, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", wave = excluded.wave, since = excluded.since, halted = excluded.halted`,
+		next.Commit, next.Wave, store.OptionalTime(next.Since), next.Halted)
+	if err != nil {
+		return err
+	}
+	return writeWaves(ctx, tx, have.Zones, next.Zones)
+}
+
+func writeWaves(ctx context.Context, tx *sql.Tx, have, next map[edge.ZoneID]reconcile.RolloutZone) error {
+	for id := range have {
+		if _, stays := next[id]; stays {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM wave WHERE zone_id = ?`, id); err != nil {
+			return err
+		}
+	}
+	for id, zone := range next {
+		if known, ok := have[id]; ok && known == zone {
+			continue
+		}
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO wave (zone_id, wave, outcome) VALUES (?, ?, ?)
+			ON CONFLICT DO UPDATE SET wave = excluded.wave, outcome = excluded.outcome`, id, zone.Wave, zone.Outcome)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RecallRolling reads a rollout without its zones.
+func RecallRolling(ctx context.Context, tx *sql.Tx) (o reconcile.Rollout, found bool, err error) {
+	var since sql.NullString
+	row := tx.QueryRowContext(ctx, `SELECT "commit", wave, since, halted FROM rollout`)
+	switch err := row.Scan(&o.Commit, &o.Wave, &since, &o.Halted); {
+	case errors.Is(err, sql.ErrNoRows):
+		return o, false, nil
+	case err != nil:
+		return o, false, err
+	}
+	if o.Since, err = store.ParseOptional(since); err != nil {
+		return o, false, store.Fault(store.ErrDamaged, fmt.Sprintf("the time since which wave %d soaks: %v", o.Wave, err))
+	}
+	return o, true, nil
+}
+
+func recallRollout(ctx context.Context, tx *sql.Tx) (reconcile.Rollout, error) {
+	o, found, err := RecallRolling(ctx, tx)
+	if err != nil || !found {
+		return o, err
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, wave, outcome FROM wave`)
+	if err != nil {
+		return o, err
+	}
+	defer func() { _ = rows.Close() }()
+	o.Zones = map[edge.ZoneID]reconcile.RolloutZone{}
+	for rows.Next() {
+		var id edge.ZoneID
+		var zone reconcile.RolloutZone
+		if err := rows.Scan(&id, &zone.Wave, &zone.Outcome); err != nil {
+			return o, err
+		}
+		o.Zones[id] = zone
+	}
+	return o, rows.Err()
+}
+
+// Recall reads all of it into a record.
+func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
+	if r.Holds, err = RecallHolds(ctx, tx); err != nil {
+		return err
+	}
+	if r.Approvals, err = RecallApprovals(ctx, tx); err != nil {
+		return err
+	}
+	r.Rollout, err = recallRollout(ctx, tx)
+	return err
+}

@@ -1,0 +1,182 @@
+package decisions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// Hold records that a person holds a zone, in the place of any such hold on it before.
+// A daemon beside it sees that with its next run: no lock is needed.
+func (d *Decisions) Hold(ctx context.Context, hold diff.Hold, who string) error {
+	hold.Reason, who = edge.Redact(hold.Reason), edge.Redact(who)
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO hold (zone, reason, until, who, at) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET reason = excluded.reason, until = excluded.until, who = excluded.who, at = excluded.at`,
+			hold.Zone, hold.Reason, store.RowTime(hold.Until), who, d.file.Stamp())
+		if err != nil {
+			return err
+		}
+		e := d.file.Decided(reconcile.ActionHold, reconcile.Subject{Zone: hold.Zone})
+		e.Asked.User, e.Until, e.Reason = who, hold.Until.UTC(), hold.Reason
+		_, err = d.file.Enter(ctx, tx, e)
+		return err
+	})
+}
+
+// Release ends the holds on a zone, of both kinds, and reports whether there was one.
+// Those whose time is over by now go as well.
+func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (held bool, err error) {
+	err = d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		holds, err := RecallHolds(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, h := range holds {
+			over := !h.Reverted() && !now.Before(h.Until)
+			if h.Zone != zone && !over {
+				continue
+			}
+			if h.Reverted() {
+				_, err = tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.ZoneID)
+			} else {
+				_, err = tx.ExecContext(ctx, `DELETE FROM hold WHERE zone = ?`, h.Zone)
+			}
+			if err != nil {
+				return err
+			}
+			if h.Zone != zone || over {
+				continue
+			}
+			held = true
+			e := d.file.Decided(reconcile.ActionRelease, reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID})
+			e.Reason = h.Reason
+			if _, err := d.file.Enter(ctx, tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return held, err
+}
+
+// RecordRevert implements [reconcile.Reverts].
+func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
+	err = d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var accepted string
+		if err := tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if accepted != hold.Commit {
+			return fmt.Errorf("commit %s was accepted meanwhile: %w", accepted, reconcile.ErrSuperseded)
+		}
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
+				reason = excluded.reason, who = excluded.who, at = excluded.at`,
+			hold.ZoneID, hold.Zone, hold.Declaration, hold.Commit, edge.Redact(hold.Reason), write.Asked.User, d.file.Stamp())
+		if err != nil {
+			return err
+		}
+		if err := d.zones.Own(ctx, tx, owned); err != nil {
+			return err
+		}
+		numbers, err := d.file.Enter(ctx, tx, write)
+		if err == nil {
+			number = numbers[0]
+		}
+		return err
+	})
+	return number, err
+}
+
+// DropRevert implements [reconcile.Reverts].
+func (d *Decisions) DropRevert(ctx context.Context, zones []edge.ZoneID) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, zone := range zones {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, zone); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// EndReverted ends the holds of a revert on zones that an accepted commit declares
+// otherwise than they were then.
+func (d *Decisions) EndReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
+	if a.Declared == nil {
+		return nil
+	}
+	holds, err := recallReverted(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, h := range holds {
+		if a.Declared(h.ZoneID) == h.Declaration {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM reverted WHERE zone_id = ?`, h.ZoneID); err != nil {
+			return err
+		}
+		e := reconcile.Entry{
+			Kind: reconcile.EntryDecision, Action: reconcile.ActionRelease, Trigger: reconcile.TriggerSync,
+			Asked:   reconcile.Asked{Commit: a.Commit, Author: a.Author, User: a.User},
+			Subject: reconcile.Subject{Zone: h.Zone, ZoneID: h.ZoneID}, Reason: "git has changed the zone: " + h.Reason,
+		}
+		if _, err := d.file.Enter(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RecallHolds reads the holds of both kinds.
+func RecallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT zone, reason, until FROM hold ORDER BY zone`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var h diff.Hold
+		var until string
+		if err := rows.Scan(&h.Zone, &h.Reason, &until); err != nil {
+			return nil, err
+		}
+		if h.Until, err = time.Parse(time.RFC3339, until); err != nil {
+			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the end of the hold on %q: %v", h.Zone, err))
+		}
+		holds = append(holds, h)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	reverted, err := recallReverted(ctx, tx)
+	return append(holds, reverted...), err
+}
+
+// recallReverted reads the holds that reverts have set.
+func recallReverted(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, zone, declaration, "commit", reason FROM reverted ORDER BY zone, zone_id`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var h diff.Hold
+		if err := rows.Scan(&h.ZoneID, &h.Zone, &h.Declaration, &h.Commit, &h.Reason); err != nil {
+			return nil, err
+		}
+		holds = append(holds, h)
+	}
+	return holds, rows.Err()
+}

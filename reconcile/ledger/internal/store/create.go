@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Create makes an empty ledger at path. It is made whole in a folder of its own
+// and then linked to its place: a process that is killed leaves none, and of two
+// that create at once the second takes the ledger of the first.
+func Create(path string) (err error) {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	workshop, err := os.MkdirTemp(folder, ".ledger-*.new") // mode 0700
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(workshop)) }()
+	made := filepath.Join(workshop, "ledger.db")
+	if err := build(made); err != nil {
+		return err
+	}
+	if err := os.Link(made, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return SyncFolder(folder)
+}
+
+// build writes the file. SQLite gives its companions the mode of the file.
+func build(path string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	name, err := dsn(path, "rw")
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(lay(db), db.Close())
+}
+
+// lay gives an empty file its journal and its tables. Closing the last
+// connection moves all of it from the log into the file.
+func lay(db *sql.DB) error {
+	ctx := context.Background()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	return migrate(ctx, db)
+}
+
+// SyncFolder makes the new name in a folder last through a loss of power.
+func SyncFolder(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/seawall-dev/seawall/desired/failure"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Kind is what is wrong with a ledger, as far as a program acts on it. A Kind is
+// an error itself: errors.Is(err, ledger.ErrNewer).
+type Kind string
+
+// The kinds of [Error].
+const (
+	ErrDamaged  Kind = "the ledger is damaged"
+	ErrForeign  Kind = "the file is not a ledger"
+	ErrNewer    Kind = "the ledger was written by a newer version of Seawall"
+	ErrOlder    Kind = "the ledger was written by an older version of Seawall"
+	ErrBusy     Kind = "another process has locked the ledger"
+	ErrReadOnly Kind = "the ledger is open for reading only"
+	ErrDenied   Kind = "the ledger may not be opened"
+	ErrExposed  Kind = "other users may write to the ledger"
+	ErrRunning  Kind = "another daemon uses this state folder"
+	ErrFailed   Kind = "the ledger failed"
+	ErrFull     Kind = "the disk is full"
+
+	ErrUnknown  Kind = "the ledger may not know all tokens"
+	ErrState    Kind = "the state of the token does not allow this"
+	ErrSeal     Kind = "the secret cannot be sealed or opened"
+	ErrHeld     Kind = "another process has locked the tokens of the ledger"
+	ErrUnlocked Kind = "the tokens of the ledger are not locked"
+)
+
+func (k Kind) Error() string { return string(k) }
+
+// Is makes ErrFull the operating system's error for it, and what says something of the
+// state folder, not of a token, a [reconcile.ErrState].
+func (k Kind) Is(target error) bool {
+	switch k {
+	case ErrUnknown, ErrState, ErrSeal, ErrHeld, ErrUnlocked:
+		return false
+	case ErrFull:
+		return target == syscall.ENOSPC || target == reconcile.ErrState
+	default:
+		return target == reconcile.ErrState
+	}
+}
+
+var hints = map[Kind]string{
+	ErrDamaged: "restore a backup; without one, move the file away and start with an empty ledger: " +
+		"earlier overrides of Seawall that are no longer declared then count as unmanaged, and tokens are unknown",
+	ErrForeign:  "set state.dir to another folder",
+	ErrNewer:    "run the newer version, or restore the backup from before the upgrade",
+	ErrOlder:    "start the daemon or run apply with this version to upgrade it",
+	ErrBusy:     "look for a second daemon with the same folder, or for an open transaction in sqlite3",
+	ErrReadOnly: "a plan does not write to the ledger; the daemon and apply do",
+	ErrDenied:   "run as the owner of the state folder; the folder must be writable, also for readers",
+	ErrRunning:  "stop the other daemon, or set another state.dir in the configuration",
+	ErrFull:     "free space on the disk that holds the state folder",
+	ErrFailed:   "check the space and the file system of the state folder; it must be a local one",
+
+	ErrUnknown: "check that the platform has no other tokens of this repository than the ledger, then run: seawall token init; " +
+		"for an existing token: seawall token adopt KEY ID",
+	ErrState: "seawall plan shows the state of each token",
+	ErrSeal:  "state.seal in the configuration names the key; restore the right one",
+	ErrHeld:  "wait until it is done, or stop the daemon for this time",
+	// A mistake of the program that uses this package, not of a person.
+	ErrUnlocked: "please report this bug: tokens must be locked before they are written",
+}
+
+// Hint says what to try.
+func (k Kind) Hint() string { return hints[k] }
+
+// Error is a failure of the ledger.
+type Error = failure.Error[Kind]
+
+// Fault is a failure this package found itself; [Explain] says where.
+func Fault(kind Kind, reason string) error {
+	return &Error{Kind: kind, Reason: reason, Hint: hints[kind]}
+}
+
+// Explain says what was being done to which file, and sorts what SQLite and the
+// file system say into kinds. The end of a context is not the ledger's failure
+// and is told as it is. It returns nil for nil.
+func Explain(doing, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		told := *known
+		told.Doing = doing + " " + path
+		return &told
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s %s: %w", doing, path, err)
+	}
+	kind := kindOf(err)
+	return &Error{Kind: kind, Doing: doing + " " + path, Reason: err.Error(), Hint: hints[kind], From: err}
+}
+
+func kindOf(err error) Kind {
+	var s *sqlite.Error
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return ErrDenied
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return ErrFull
+	case !errors.As(err, &s):
+		return ErrFailed
+	}
+	switch s.Code() & 0xff { // the rest of an extended code says where
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR: // our statements fit our schema: something is missing
+		return ErrDamaged
+	case sqlite3.SQLITE_NOTADB:
+		return ErrForeign
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return ErrBusy
+	case sqlite3.SQLITE_FULL:
+		return ErrFull
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
+		return ErrDenied
+	}
+	return ErrFailed
+}

@@ -1,0 +1,216 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Change is what one call writes. Its context never ends: SQLite rolls the whole
+// transaction back where a statement is interrupted, and that is not the call's alone. It
+// may run twice, and counts once.
+type Change func(ctx context.Context, tx *sql.Tx) error
+
+// grouping has the writes of one process that come at the same time share a transaction,
+// because what takes the time is its end: the wait for the disk. Each runs in a savepoint
+// of its own, on the goroutine of its caller. Whoever finds nobody waiting behind him ends
+// the transaction, for all that are in it.
+type grouping struct {
+	waiting  atomic.Int64 // callers that want the turn
+	turn     sync.Mutex   // held by whoever writes, and guards what follows
+	open     *group       // nil: no transaction is under way
+	texts    []string     // of the statements that are prepared
+	prepared frequent     // nil until the first write
+	// ending is called with each transaction before it ends, and what it returns once it
+	// has ended well; nil: nothing is.
+	ending func(*sql.Tx) (ended func(), err error)
+}
+
+// frequent are the statements that are made for each zone of a commit, by their text. To
+// prepare one takes longer than to run it.
+type frequent map[string]*sql.Stmt
+
+const (
+	savepoint = `SAVEPOINT change`
+	release   = `RELEASE change`
+	rollback  = `ROLLBACK TO change`
+)
+
+// prepare prepares them, for as long as the database is open.
+func prepare(ctx context.Context, db *sql.DB, texts []string) (frequent, error) {
+	all := make(frequent, len(texts))
+	for _, text := range append([]string{savepoint, release, rollback}, texts...) {
+		statement, err := db.PrepareContext(ctx, text)
+		if err != nil {
+			return nil, errors.Join(err, all.close())
+		}
+		all[text] = statement
+	}
+	return all, nil
+}
+
+func (s frequent) close() (err error) {
+	for _, statement := range s {
+		err = errors.Join(err, statement.Close())
+	}
+	return err
+}
+
+// exec runs one of them in a transaction.
+func (s frequent) exec(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
+	_, err := tx.StmtContext(ctx, s[text]).ExecContext(ctx, args...)
+	return err
+}
+
+// row runs one of them that has one row at the most.
+func (s frequent) row(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
+	return tx.StmtContext(ctx, s[text]).QueryRowContext(ctx, args...)
+}
+
+// group is one transaction. Whoever has the turn may use all but done and err.
+type group struct {
+	tx     *sql.Tx
+	often  frequent
+	size   int   // how many changes are in it
+	broken error // SQLite has given up the transaction, or may have
+
+	done chan struct{} // closed when it has ended
+	err  error         // nil: all that is in it is on the disk. Read it after done
+}
+
+// Often runs a statement that is prepared, in a change.
+func (f *File) Often(ctx context.Context, tx *sql.Tx, text string, args ...any) error {
+	return f.group.prepared.exec(ctx, tx, text, args...)
+}
+
+// OftenRow runs one that has one row at the most.
+func (f *File) OftenRow(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
+	return f.group.prepared.row(ctx, tx, text, args...)
+}
+
+// Write runs do in a transaction, with other writes or alone. When it returns without an
+// error the change is on the disk; with one, nothing of it is.
+func (f *File) Write(ctx context.Context, do Change) error {
+	if f.ReadOnly {
+		return Explain("writing", f.Path, Fault(ErrReadOnly, ""))
+	}
+	g, err := f.group.join(ctx, f.DB, do)
+	if err == nil {
+		<-g.done
+		err = g.err
+		if err != nil && g.size > 1 { // whoever it was that spoiled it: he shall be alone
+			err = f.group.alone(ctx, f.DB, do)
+		}
+	}
+	return Explain("writing", f.Path, f.checks.noted(err))
+}
+
+// join runs do in the group that is open, and opens one where none is.
+func (p *grouping) join(ctx context.Context, db *sql.DB, do Change) (*group, error) {
+	p.waiting.Add(1)
+	p.turn.Lock()
+	p.waiting.Add(-1)
+	defer p.pass()
+	return p.add(ctx, db, do)
+}
+
+// pass gives the turn to the next, who is in the same group then; or ends the group.
+func (p *grouping) pass() {
+	if p.open != nil && (p.waiting.Load() == 0 || p.open.broken != nil) {
+		p.end()
+	}
+	p.turn.Unlock()
+}
+
+// alone runs do in a group of its own.
+func (p *grouping) alone(ctx context.Context, db *sql.DB, do Change) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	p.end()
+	defer p.end() // should do not return
+	g, err := p.add(ctx, db, do)
+	if err != nil {
+		return err
+	}
+	p.end()
+	return g.err
+}
+
+func (p *grouping) add(ctx context.Context, db *sql.DB, do Change) (*group, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if p.open == nil {
+		if err := p.begin(ctx, db); err != nil {
+			return nil, err
+		}
+	}
+	g := p.open
+	return g, g.run(ctx, do)
+}
+
+func (p *grouping) begin(ctx context.Context, db *sql.DB) (err error) {
+	if p.prepared == nil { // before the transaction, which takes the only connection
+		if p.prepared, err = prepare(ctx, db, p.texts); err != nil {
+			return err
+		}
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	p.open = &group{tx: tx, often: p.prepared, done: make(chan struct{})}
+	return nil
+}
+
+// end makes what is in the open group last, and says so to all who wait for it.
+func (p *grouping) end() {
+	g := p.open
+	if g == nil {
+		return
+	}
+	p.open = nil
+	ended := func() {}
+	if g.err = g.broken; g.err == nil && p.ending != nil {
+		ended, g.err = p.ending(g.tx)
+	}
+	if g.err == nil {
+		g.err = g.tx.Commit()
+	}
+	if g.err != nil {
+		_ = g.tx.Rollback()
+	} else {
+		ended()
+	}
+	close(g.done)
+}
+
+// run makes one change, all or nothing of it, whichever way do ends.
+func (g *group) run(ctx context.Context, do Change) (err error) {
+	g.size++
+	if err := g.often.exec(ctx, g.tx, savepoint); err != nil {
+		g.broken = err
+		return err
+	}
+	whole := false
+	defer func() {
+		var fails error
+		if !whole {
+			fails = g.often.exec(ctx, g.tx, rollback)
+		}
+		if fails == nil {
+			fails = g.often.exec(ctx, g.tx, release)
+		}
+		if fails != nil {
+			g.broken = fmt.Errorf("ending a change: %w", fails)
+			err = errors.Join(err, g.broken)
+		}
+	}()
+	err = do(ctx, g.tx)
+	whole = err == nil
+	return err
+}

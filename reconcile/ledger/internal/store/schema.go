@@ -1,0 +1,267 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+)
+
+// applicationID marks a SQLite file as a ledger: "SWLL" (PRAGMA application_id).
+const applicationID = 0x53574c4c
+
+// Migrations are the steps to this version of the schema (PRAGMA user_version). The
+// first lays out an empty file, as version [FirstVersion]; each that follows takes a file
+// one version further. A step that was released is never changed; a change is another
+// step.
+var Migrations = []string{Version6, Version7, Version8}
+
+// FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
+// while Seawall was developed.
+const FirstVersion = 6
+
+// SchemaVersion is the version this program reads and writes.
+var SchemaVersion = FirstVersion + len(Migrations) - 1
+
+// Version6 is the schema. Three kinds of things are in it: what a daemon must know of
+// earlier runs, what people said to it, and what is known of tokens. The reference shows no
+// way to read these, so a token that is not in here may still be on the platform: that is
+// what completeness is about.
+//
+// Times are RFC 3339 in UTC, NULL where the ledger had no clock. Those of rows that have
+// a commit beside them, and these commits but for the accepted one, are for people: no
+// decision rests on them.
+const Version6 = `
+-- What a declaration owned in a deployment when both were last proved to agree.
+-- A member that is in here and no longer declared was ours, and may be removed.
+CREATE TABLE applied (
+	zone_id    TEXT NOT NULL,
+	ruleset_id TEXT NOT NULL,  -- the managed ruleset
+	members    TEXT NOT NULL,  -- JSON: an array of the paths of members, as in diff.Member
+	"commit"   TEXT NOT NULL,  -- the commit that first owned exactly these; empty: a write is under way
+	PRIMARY KEY (zone_id, ruleset_id)
+) STRICT, WITHOUT ROWID;
+
+-- Changes that were written and that the platform did not keep. They are not
+-- sent again while declaration and live state stay the same.
+CREATE TABLE nonconvergent (
+	zone_id     TEXT NOT NULL,
+	ruleset_id  TEXT NOT NULL,
+	fingerprint TEXT NOT NULL, -- of the change, as in diff.Change.Fingerprint
+	since       TEXT,          -- when this change was first not kept
+	PRIMARY KEY (zone_id, ruleset_id)
+) STRICT, WITHOUT ROWID;
+
+-- The declaration of a zone that was last proved to be live. Another fingerprint
+-- is the work of a commit, an equal one is drift.
+CREATE TABLE proved (
+	zone_id     TEXT PRIMARY KEY,
+	fingerprint TEXT NOT NULL, -- of the declaration, as in reconcile.Proof
+	labels      TEXT NOT NULL, -- JSON: an object of strings
+	"commit"    TEXT NOT NULL, -- the commit under which it was first proved
+	at          TEXT           -- and when
+) STRICT, WITHOUT ROWID;
+
+-- Changes made without a new commit, for as long as they count for limits.
+CREATE TABLE drift (
+	zone_id TEXT NOT NULL,
+	at      TEXT NOT NULL,    -- to the nanosecond, so that text sorts as time does
+	weakens INTEGER NOT NULL CHECK (weakens IN (0, 1)),
+	PRIMARY KEY (at, zone_id)
+) STRICT, WITHOUT ROWID;
+
+-- The accepted commit: one row, or none before the first.
+CREATE TABLE accepted (
+	one         INTEGER PRIMARY KEY CHECK (one = 1),
+	"commit"    TEXT NOT NULL,    -- empty for a folder that is not git
+	zones       INTEGER NOT NULL, -- how many zones it declares
+	deployments INTEGER NOT NULL, -- and how many deployments
+	tokens      INTEGER NOT NULL, -- and how many tokens
+	at          TEXT,             -- when it was accepted
+	state       BLOB              -- what it declares, as the caller has encoded it, compressed with gzip; NULL: not on record
+) STRICT;
+
+-- Zones that a person holds. A row whose time is over counts for nothing.
+CREATE TABLE hold (
+	zone   TEXT PRIMARY KEY,  -- the key of the zone in the repository
+	reason TEXT NOT NULL,
+	until  TEXT NOT NULL,
+	who    TEXT NOT NULL,
+	at     TEXT               -- when it was said
+) STRICT, WITHOUT ROWID;
+
+-- What people agreed to. Rows are kept after they were spent: who let what pass,
+-- and when.
+CREATE TABLE approval (
+	seq    INTEGER PRIMARY KEY AUTOINCREMENT,
+	digest TEXT NOT NULL CHECK (digest <> ''), -- as in diff.Facts.Approved; or what was overridden
+	kind   TEXT NOT NULL CHECK (kind IN ('approval', 'override')),
+	who    TEXT NOT NULL,
+	reason TEXT NOT NULL,
+	at     TEXT,              -- when it was said
+	counts INTEGER NOT NULL CHECK (counts IN (0, 1)), -- 0: spent
+	spent  TEXT               -- when it was
+) STRICT;
+
+CREATE UNIQUE INDEX approval_counts ON approval (digest) WHERE counts;
+
+-- The commit that goes through the waves, or went through them last: one row, or
+-- none before the first.
+CREATE TABLE rollout (
+	one      INTEGER PRIMARY KEY CHECK (one = 1),
+	"commit" TEXT NOT NULL,
+	wave     INTEGER NOT NULL, -- the one that is open; 0 once the commit is through
+	since    TEXT,             -- when all of its zones were done
+	halted   TEXT NOT NULL     -- why nothing goes on; empty where it does
+) STRICT;
+
+-- Its zones.
+CREATE TABLE wave (
+	zone_id TEXT PRIMARY KEY,
+	wave    INTEGER NOT NULL CHECK (wave > 0),
+	outcome TEXT NOT NULL CHECK (outcome IN ('', 'done', 'skipped', 'failed', 'nonconvergent', 'accepted'))
+) STRICT, WITHOUT ROWID;
+
+-- How far the sweep has come: one row, or none before the first.
+CREATE TABLE sweep (
+	one INTEGER PRIMARY KEY CHECK (one = 1),
+	at  TEXT NOT NULL -- each zone whose turn came before was looked at
+) STRICT;
+
+-- Attempts to create a token. There is one row for each POST that was sent or
+-- was about to be; a refusal that is certain removes it.
+CREATE TABLE token (
+	seq       INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which attempts began
+	intent    TEXT NOT NULL UNIQUE CHECK (intent <> ''),
+	key       TEXT NOT NULL,    -- of the declaration; a replaced token has the key of its successor
+	state     TEXT NOT NULL CHECK (state IN ('intended', 'confirmed', 'quarantined')),
+	id        TEXT CHECK (id <> ''), -- the platform's
+	spec      TEXT NOT NULL,    -- JSON: the body that was sent, as edge.TokenSpec: with a computed window and a suffix of the name; it holds no secret
+	hash      TEXT NOT NULL,    -- of the specification as declared, as in diff.TokenRecord
+	sink_name TEXT,             -- where the secret goes; both or neither
+	sink_key  TEXT,
+	delivered INTEGER NOT NULL CHECK (delivered IN (0, 1)),
+	prune     INTEGER NOT NULL CHECK (prune IN (0, 1)), -- 1: the declaration, when last seen, allows the token to be deleted once nothing declares it
+	reason    TEXT NOT NULL DEFAULT '', -- why the outcome is, or was, unknown
+	at        TEXT,             -- when the attempt began
+	CHECK ((state = 'confirmed') = (id IS NOT NULL)),
+	CHECK (state = 'confirmed' OR NOT delivered),
+	CHECK ((sink_name IS NULL) = (sink_key IS NULL))
+) STRICT;
+
+CREATE INDEX token_key ON token (key);
+
+-- Secrets of confirmed tokens that are not delivered yet.
+CREATE TABLE sealed (
+	intent TEXT PRIMARY KEY REFERENCES token (intent) ON DELETE CASCADE,
+	copy   BLOB NOT NULL        -- an age file; inside it the intent, a line feed, the secret
+) STRICT;
+
+-- A person's word that the rows of token are all there are: one row, or none
+-- before the first. It speaks of one platform and one repository.
+CREATE TABLE completeness (
+	one        INTEGER PRIMARY KEY CHECK (one = 1),
+	platform   TEXT NOT NULL,    -- SHA-256 of its base URL, hexadecimal
+	repository TEXT NOT NULL,    -- SHA-256 of its URL, hexadecimal
+	serial     TEXT NOT NULL,    -- random; another with each word that is given
+	generation INTEGER NOT NULL, -- grows with each row that token gets; the mark beside the ledger knows it too
+	at         TEXT              -- when the word was given
+) STRICT;
+`
+
+// Version7 adds the history, who wrote the accepted commit, and holds that a revert sets.
+const Version7 = history.Schema + `
+ALTER TABLE accepted ADD COLUMN author TEXT NOT NULL DEFAULT ''; -- of the commit, as it says itself; empty: not known
+
+-- Zones that a revert has put back. A row counts while the zone is declared as its
+-- fingerprint says, and goes with the commit that declares it otherwise.
+CREATE TABLE reverted (
+	zone_id     TEXT PRIMARY KEY,
+	zone        TEXT NOT NULL,  -- its key in the repository
+	declaration TEXT NOT NULL CHECK (declaration <> ''), -- the fingerprint, as in reconcile.Proof
+	"commit"    TEXT NOT NULL,  -- that was in force, and declares it so
+	reason      TEXT NOT NULL,
+	who         TEXT NOT NULL,
+	at          TEXT
+) STRICT, WITHOUT ROWID;
+`
+
+// Version8 says of approvals whether a rollout has begun on them.
+const Version8 = `
+ALTER TABLE approval ADD COLUMN used INTEGER NOT NULL DEFAULT 0 CHECK (used IN (0, 1)); -- 1: a commit that needs it was accepted, so it does not expire
+`
+
+// migrate takes all missing steps in one transaction.
+func migrate(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	var have int
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+		return err
+	}
+	if have == SchemaVersion {
+		return nil
+	}
+	for next := max(have+1, FirstVersion); next <= SchemaVersion; next++ {
+		if _, err := tx.ExecContext(ctx, Migrations[next-FirstVersion]); err != nil {
+			return fmt.Errorf("taking the schema to version %d: %w", next, err)
+		}
+	}
+	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, SchemaVersion)
+	if _, err := tx.ExecContext(ctx, mark); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+const developmentHint = "move ledger.db and all files whose names begin with it out of the state folder, and start with an empty ledger: " +
+	"earlier overrides of Seawall that are no longer declared then count as unmanaged, and tokens are unknown until seawall token init"
+
+// versions is a range of schema versions.
+type versions struct{ from, to int }
+
+func exactly(v int) versions { return versions{v, v} }
+func upTo(v int) versions    { return versions{FirstVersion, v} }
+
+// check reads enough to tell a sound ledger of a fitting version from anything
+// else. It writes nothing to the ledger.
+func (f *File) check(want versions) error {
+	ctx := context.Background()
+	var id, have int
+	if err := f.DB.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+		return err
+	}
+	if id != applicationID {
+		return Fault(ErrForeign, "it is a SQLite file of another program")
+	}
+	if err := f.DB.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+		return err
+	}
+	if have < 1 {
+		return Fault(ErrDamaged, "it has lost the version of its schema")
+	}
+	if have > want.to {
+		return Fault(ErrNewer, fmt.Sprintf("its schema has version %d, this program supports up to %d", have, want.to))
+	}
+	if have < FirstVersion {
+		return &Error{
+			Kind: ErrOlder, Reason: fmt.Sprintf("it was made by a development version: its schema is version %d, the first release has %d", have, FirstVersion),
+			Hint: developmentHint,
+		}
+	}
+	if have < want.from {
+		return Fault(ErrOlder, fmt.Sprintf("its schema is version %d, this program reads version %d", have, want.from))
+	}
+	whole := f.checks.begin(f.Path, !f.ReadOnly)
+	if err := f.sound(ctx, whole); err != nil {
+		return err
+	}
+	if whole {
+		f.checks.passed()
+	}
+	return nil
+}

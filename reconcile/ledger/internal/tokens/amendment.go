@@ -1,0 +1,84 @@
+package tokens
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// Amend implements [reconcile.TokenMemory]. It is done even where ctx has ended:
+// the platform has the new form. An attempt that is not confirmed, or not on
+// record, is [store.ErrState].
+func (t *Memory) Amend(ctx context.Context, intent string, spec edge.TokenSpec, hash string) error {
+	body, err := json.Marshal(spec)
+	if err != nil {
+		return store.Explain("writing", t.file.Path, err)
+	}
+	return t.advance(ctx, intent, states{diff.TokenConfirmed}, func(ctx context.Context, tx *sql.Tx) error {
+		record, err := tokenRow(ctx, tx, `intent = ?`, intent)
+		if err != nil {
+			return err
+		}
+		if err := t.enterToken(ctx, tx, diff.ActionUpdate, record, &record.Spec, &spec); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE token SET spec = ?, hash = ? WHERE intent = ?`, string(body), hash, intent)
+		return err
+	})
+}
+
+// Prunable implements [reconcile.TokenMemory]: of all attempts or, where one is
+// not on record ([store.ErrState]), of none. It writes only rows that differ.
+//
+// A deletion cannot be taken back, so a ledger that was put back from a backup
+// must not act on a permission that was withdrawn since. A change therefore
+// counts as an attempt does: such a ledger is behind its mark (see [Memory.Init]).
+// One that is in doubt stays so, and Prunable works all the same.
+func (t *Memory) Prunable(ctx context.Context, intents []string, prune bool) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	t.growing.Lock()
+	defer t.growing.Unlock()
+	doubt := t.certain(ctx)
+	if doubt != nil && !errors.Is(doubt, store.ErrUnknown) {
+		return store.Explain("reading", t.file.Path, doubt)
+	}
+	changed := false
+	err := t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		if changed, err = setPrune(ctx, tx, intents, prune); err != nil || !changed || doubt != nil {
+			return err
+		}
+		return grow(ctx, tx)
+	})
+	if err != nil || !changed || doubt != nil {
+		return err
+	}
+	return store.Explain("writing", store.MarkPath(t.file.Path), t.putMark(context.WithoutCancel(ctx)))
+}
+
+func setPrune(ctx context.Context, tx *sql.Tx, intents []string, prune bool) (changed bool, err error) {
+	for _, intent := range intents {
+		var have bool
+		err := tx.QueryRowContext(ctx, `SELECT prune FROM token WHERE intent = ?`, intent).Scan(&have)
+		if errors.Is(err, sql.ErrNoRows) {
+			return false, noAttempt(intent)
+		}
+		if err != nil {
+			return false, err
+		}
+		if have == prune {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE token SET prune = ? WHERE intent = ?`, prune, intent); err != nil {
+			return false, err
+		}
+		changed = true
+	}
+	return changed, nil
+}

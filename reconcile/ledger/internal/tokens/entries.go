@@ -1,0 +1,58 @@
+package tokens
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
+)
+
+// enterToken enters a write that concerns a token. One that is recorded only once it was
+// made is entered with its result. The accepted commit is the one that asks for it.
+func (t *Memory) enterToken(ctx context.Context, tx *sql.Tx, action diff.Action, r diff.TokenRecord, before, after *edge.TokenSpec) error {
+	e := reconcile.Entry{
+		Kind: reconcile.EntryWrite, Action: string(action), Trigger: reconcile.TriggerSync,
+		Subject: reconcile.Subject{Token: r.Key, TokenID: r.ID, Attempt: r.Intent},
+	}
+	if e.Asked.User = t.file.User; t.file.User != "" {
+		e.Trigger = reconcile.TriggerManual
+	}
+	if action != diff.ActionCreate {
+		e.Result = &reconcile.WriteResult{Outcome: reconcile.Converged}
+	}
+	if action == reconcile.ActionDeliver && r.Sink != nil {
+		e.Reason = "to sink " + r.Sink.Name + ", key " + r.Sink.Key
+	}
+	var err error
+	if e.Members, err = reconcile.SpecChanges(before, after); err != nil {
+		return err
+	}
+	err = tx.QueryRowContext(ctx, `SELECT "commit", author FROM accepted`).Scan(&e.Asked.Commit, &e.Asked.Author)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	_, err = t.file.Enter(ctx, tx, e)
+	return err
+}
+
+// tokenResult enters what became of an attempt to create a token.
+func (t *Memory) tokenResult(ctx context.Context, tx *sql.Tx, intent string, outcome reconcile.Outcome, reason string) error {
+	var key string
+	var id edge.TokenID
+	if err := tx.QueryRowContext(ctx, `SELECT key, coalesce(id, '') FROM token WHERE intent = ?`, intent).Scan(&key, &id); err != nil {
+		return err
+	}
+	number, err := history.Attempt(ctx, tx, key, intent)
+	if err != nil {
+		return err
+	}
+	_, err = t.file.Enter(ctx, tx, reconcile.Entry{
+		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: reconcile.Subject{Token: key, TokenID: id, Attempt: intent},
+		Result: &reconcile.WriteResult{Write: number, Outcome: outcome, Reason: reason},
+	})
+	return err
+}

@@ -1,0 +1,98 @@
+package tokens
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// mark is the file beside the ledger by which an old ledger gives itself away;
+// see [Memory.Init]. It is written after the ledger and before the act the
+// write is about, so that at any time it is as far as the ledger or one behind.
+type mark struct {
+	Serial     string `json:"serial"`
+	Generation int64  `json:"generation"`
+	Born       string `json:"born,omitempty"` // of the ledger's file; empty where the file system does not tell
+}
+
+// readMark returns the zero mark where there is none that can be understood:
+// either way the ledger is in doubt.
+func (t *Memory) readMark() (m mark, err error) {
+	data, err := os.ReadFile(store.MarkPath(t.file.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return mark{}, nil
+	}
+	if err != nil {
+		return mark{}, err
+	}
+	if json.Unmarshal(data, &m) != nil {
+		return mark{}, nil //nolint:nilerr // a damaged mark confirms nothing, as none does
+	}
+	return m, nil
+}
+
+// putMark writes what the ledger says now.
+func (t *Memory) putMark(ctx context.Context) error {
+	c, err := t.completeness(ctx)
+	if err != nil {
+		return err
+	}
+	born, err := BornAt(t.file.Path)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(mark{c.serial, c.generation, born})
+	if err != nil {
+		return err
+	}
+	// A rename that a loss of power undoes leaves the mark one behind, and two
+	// could be undone: the name is made to last.
+	folder := filepath.Dir(t.file.Path)
+	err = renameio.WriteFile(store.MarkPath(t.file.Path), append(data, '\n'), 0o600, renameio.WithTempDir(folder))
+	if err != nil {
+		return err
+	}
+	return store.SyncFolder(folder)
+}
+
+func (t *Memory) completeness(ctx context.Context) (completeness, error) {
+	tx, err := t.file.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return completeness{}, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	return recallCompleteness(ctx, tx)
+}
+
+// certain refuses an attempt while the ledger is in doubt, and brings a mark
+// that is one behind up to date: a second failure to write it must not look
+// like a backup.
+func (t *Memory) certain(ctx context.Context) error {
+	m, err := t.readMark()
+	if err != nil {
+		return err
+	}
+	c, err := t.completeness(ctx)
+	if err != nil {
+		return err
+	}
+	born, err := BornAt(t.file.Path)
+	if err != nil {
+		return err
+	}
+	if doubt := c.doubt(t.Binding, m, born); doubt != "" {
+		return store.Fault(store.ErrUnknown, doubt)
+	}
+	if m.Generation != c.generation {
+		return t.putMark(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package tokens
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// Tokens implements [reconcile.TokenMemory], all of it as of one moment.
+func (t *Memory) Tokens(ctx context.Context) (diff.TokensLive, error) {
+	if t.file.DB == nil {
+		return diff.TokensLive{Unknown: "there is no ledger yet", Hint: store.ErrUnknown.Hint()}, nil
+	}
+	m, err := t.readMark()
+	if err != nil {
+		return diff.TokensLive{}, store.Explain("reading", t.file.Path, err)
+	}
+	live, err := t.tokensAfter(ctx, m)
+	if err != nil {
+		return diff.TokensLive{}, store.Explain("reading", t.file.Path, err)
+	}
+	return live, nil
+}
+
+// tokensAfter reads the ledger after the mark, and in doubt the mark once more:
+// where a daemon has gone on meanwhile, the doubt means nothing.
+func (t *Memory) tokensAfter(ctx context.Context, m mark) (diff.TokensLive, error) {
+	for {
+		live, err := t.tokensBeside(ctx, m)
+		if err != nil || live.Unknown == "" {
+			return live, err
+		}
+		now, err := t.readMark()
+		if err != nil || now == m {
+			return live, err
+		}
+		m = now
+	}
+}
+
+func (t *Memory) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive, err error) {
+	born, err := BornAt(t.file.Path)
+	if err != nil {
+		return live, err
+	}
+	tx, err := t.file.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return live, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	c, err := recallCompleteness(ctx, tx)
+	if err != nil {
+		return live, err
+	}
+	if live.Unknown = c.doubt(t.Binding, m, born); live.Unknown != "" {
+		live.Hint = store.ErrUnknown.Hint()
+		if live.Unknown == OtherPlatform {
+			live.Hint = OtherPlatformHint
+		}
+	}
+	live.Records, err = recallTokens(ctx, tx)
+	return live, err
+}
+
+const selectToken = `SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, prune, reason, at FROM token `
+
+// tokenRow returns the attempt that a condition selects; sql.ErrNoRows for none.
+func tokenRow(ctx context.Context, tx *sql.Tx, where string, arg any) (diff.TokenRecord, error) {
+	return scanToken(tx.QueryRowContext(ctx, selectToken+`WHERE `+where, arg))
+}
+
+func recallTokens(ctx context.Context, tx *sql.Tx) (records []diff.TokenRecord, err error) {
+	rows, err := tx.QueryContext(ctx, selectToken+`ORDER BY seq`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		record, err := scanToken(rows)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, record)
+	}
+	return records, rows.Err()
+}
+
+func scanToken(rows interface{ Scan(...any) error }) (r diff.TokenRecord, err error) {
+	var spec string
+	var sinkName, sinkKey, at sql.NullString
+	err = rows.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Prune, &r.Reason, &at)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal([]byte(spec), &r.Spec); err != nil {
+		return r, store.Fault(store.ErrDamaged, fmt.Sprintf("the body of attempt %s: %v", r.Intent, err))
+	}
+	if sinkName.Valid {
+		r.Sink = &desired.Sink{Name: sinkName.String, Key: sinkKey.String}
+	}
+	if at.Valid {
+		if r.At, err = time.Parse(time.RFC3339, at.String); err != nil {
+			return r, store.Fault(store.ErrDamaged, fmt.Sprintf("the time of attempt %s: %v", r.Intent, err))
+		}
+	}
+	return r, nil
+}
+
+var intentForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
+// insertToken adds a row. Where the ledger is not in doubt, grow goes with it.
+func (t *Memory) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord) error {
+	if !intentForm.MatchString(r.Intent) || r.Key == "" {
+		return store.Fault(store.ErrState, fmt.Sprintf("attempt %q for token %q: it must have 16 hexadecimal digits and a token", r.Intent, r.Key))
+	}
+	var taken bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM token WHERE intent = ?)`, r.Intent).Scan(&taken); err != nil {
+		return err
+	}
+	if taken {
+		return store.Fault(store.ErrState, "there is already an attempt "+r.Intent)
+	}
+	spec, err := json.Marshal(r.Spec)
+	if err != nil {
+		return err
+	}
+	id := sql.NullString{String: string(r.ID), Valid: r.ID != ""}
+	var sinkName, sinkKey sql.NullString
+	if r.Sink != nil {
+		sinkName, sinkKey = sql.NullString{String: r.Sink.Name, Valid: true}, sql.NullString{String: r.Sink.Key, Valid: true}
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO token (intent, key, state, id, spec, hash, sink_name, sink_key, delivered, prune, reason, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, r.Delivered, r.Prune, r.Reason, t.began(r.At))
+	return err
+}
+
+// grow counts a row, or a word on deletion. A ledger in doubt must not: one that was put back from a
+// backup would catch up with its mark.
+func grow(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `UPDATE completeness SET generation = generation + 1`)
+	return err
+}
+
+// began is when an attempt began, as its row holds it: to the second.
+func (t *Memory) began(at time.Time) sql.NullString {
+	if at.IsZero() {
+		return t.file.Stamp()
+	}
+	return sql.NullString{String: at.UTC().Format(time.RFC3339), Valid: true}
+}

@@ -1,0 +1,76 @@
+package zones
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// driftTime is the form of the time of a drift: text that sorts as time does.
+const driftTime = "2006-01-02T15:04:05.000000000Z"
+
+// Drifted implements [reconcile.Records].
+func (z *Zones) Drifted(ctx context.Context, drifts []reconcile.Drift, before time.Time) error {
+	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, d := range drifts {
+			_, err := tx.ExecContext(ctx, `
+				INSERT INTO drift (zone_id, at, weakens) VALUES (?, ?, ?)
+				ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`,
+				d.Zone, d.At.UTC().Format(driftTime), d.Weakens)
+			if err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM drift WHERE at < ?`, before.UTC().Format(driftTime))
+		return err
+	})
+}
+
+func recallDrifts(ctx context.Context, tx *sql.Tx) (drifts []reconcile.Drift, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, at, weakens FROM drift ORDER BY at, zone_id`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var d reconcile.Drift
+		var at string
+		if err := rows.Scan(&d.Zone, &at, &d.Weakens); err != nil {
+			return nil, err
+		}
+		if d.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
+			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the time of a drift in zone %s: %v", d.Zone, err))
+		}
+		drifts = append(drifts, d)
+	}
+	return drifts, rows.Err()
+}
+
+// Swept implements [reconcile.Records].
+func (z *Zones) Swept(ctx context.Context, until time.Time) error {
+	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO sweep (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at`,
+			until.UTC().Format(time.RFC3339Nano))
+		return err
+	})
+}
+
+func recallSwept(ctx context.Context, tx *sql.Tx) (until time.Time, err error) {
+	var at string
+	switch err := tx.QueryRowContext(ctx, `SELECT at FROM sweep`).Scan(&at); {
+	case errors.Is(err, sql.ErrNoRows):
+		return until, nil
+	case err != nil:
+		return until, err
+	}
+	if until, err = time.Parse(time.RFC3339Nano, at); err != nil {
+		return until, store.Fault(store.ErrDamaged, fmt.Sprintf("the time of the sweep: %v", err))
+	}
+	return until, nil
+}

@@ -1,0 +1,174 @@
+package zones
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+const isLate = `SELECT "commit" <> ? FROM accepted`
+
+// Prove implements [reconcile.Records].
+func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
+	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		late := false
+		err := z.file.OftenRow(ctx, tx, isLate, commit).Scan(&late)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if err := z.settle(ctx, tx, commit, late, settled); err != nil {
+			return err
+		}
+		for _, p := range proofs {
+			if err := z.prove(ctx, tx, p, late); err != nil {
+				return err
+			}
+		}
+		_, err = z.file.Enter(ctx, tx, results...)
+		return err
+	})
+}
+
+const rememberProof = `
+	INSERT INTO proved (zone_id, fingerprint, labels, "commit", at) SELECT ?1, ?2, ?3, ?4, ?5
+	WHERE NOT ?6 OR EXISTS (SELECT 1 FROM proved WHERE zone_id = ?1)
+	ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, labels = excluded.labels,
+		"commit" = excluded."commit", at = excluded.at
+	WHERE (fingerprint, labels) <> (excluded.fingerprint, excluded.labels)`
+
+func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late bool) error {
+	labels := guard.Labels{}
+	maps.Copy(labels, p.Labels) // {}, never null
+	text, err := json.Marshal(labels)
+	if err != nil {
+		return err
+	}
+	return z.file.Often(ctx, tx, rememberProof, p.Zone, p.Fingerprint, string(text), p.Commit, z.file.Stamp(), late)
+}
+
+func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID]reconcile.Proof, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, fingerprint, labels, "commit" FROM proved`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	proofs := map[edge.ZoneID]reconcile.Proof{}
+	for rows.Next() {
+		var p reconcile.Proof
+		var labels string
+		if err := rows.Scan(&p.Zone, &p.Fingerprint, &labels, &p.Commit); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(labels), &p.Labels); err != nil {
+			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the labels of zone %s: %v", p.Zone, err))
+		}
+		proofs[p.Zone] = p
+	}
+	return proofs, rows.Err()
+}
+
+// Widen implements [reconcile.Records]. What is stored keeps its order.
+func (z *Zones) Widen(ctx context.Context, owned []diff.Settled) error {
+	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return z.Own(ctx, tx, owned)
+	})
+}
+
+// Own is Widen in a change of the caller's.
+func (z *Zones) Own(ctx context.Context, tx *sql.Tx, owned []diff.Settled) error {
+	for _, s := range owned {
+		if err := z.widen(ctx, tx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	ownedMembers = `SELECT members FROM applied WHERE zone_id = ? AND ruleset_id = ?`
+	widenOwned   = `
+		INSERT INTO applied (zone_id, ruleset_id, members, "commit") VALUES (?, ?, ?, '')
+		ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = ''`
+)
+
+func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
+	var text string
+	var union []diff.Member
+	row := z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Zone, s.ID.Ruleset)
+	err := row.Scan(&text)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if known := err == nil; known {
+		if union, err = parseMembers(s.ID, text); err != nil {
+			return err
+		}
+	}
+	for _, member := range s.Owned {
+		if !slices.Contains(union, member) {
+			union = append(union, member)
+		}
+	}
+	wider, err := membersText(union)
+	if err != nil || wider == text {
+		return err
+	}
+	return z.file.Often(ctx, tx, widenOwned, s.ID.Zone, s.ID.Ruleset, wider)
+}
+
+const rememberOwned = `
+	INSERT INTO applied (zone_id, ruleset_id, members, "commit") SELECT ?1, ?2, ?3, ?4
+	WHERE NOT ?5 OR EXISTS (SELECT 1 FROM applied WHERE zone_id = ?1 AND ruleset_id = ?2)
+	ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit"
+	WHERE members <> excluded.members OR "commit" = '' AND excluded."commit" <> ''`
+
+const forgetNonConvergent = `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`
+
+// settle writes what deployments own, and only rows that differ. A late record adds no
+// row.
+func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool, settled []diff.Settled) error {
+	for _, s := range settled {
+		members, err := membersText(s.Owned)
+		if err != nil {
+			return err
+		}
+		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Zone, s.ID.Ruleset, members, commit, late); err != nil {
+			return err
+		}
+		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Zone, s.ID.Ruleset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// membersText is a list of members as a row holds it: [], never null.
+func membersText(members []diff.Member) (string, error) {
+	text, err := json.Marshal(append([]diff.Member{}, members...))
+	return string(text), err
+}
+
+// RecordWrite implements [reconcile.Records].
+func (z *Zones) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
+	err = z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := z.Own(ctx, tx, owned); err != nil {
+			return err
+		}
+		numbers, err := z.file.Enter(ctx, tx, write)
+		if err == nil {
+			number = numbers[0]
+		}
+		return err
+	})
+	return number, err
+}

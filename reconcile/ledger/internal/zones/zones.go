@@ -1,0 +1,135 @@
+// Package zones keeps, in the ledger's file, what is known of zones: which declaration was
+// proved last (table proved), what it owns (applied), changes that the platform did not keep
+// (nonconvergent), drifts that count for limits (drift), and how far the sweep is (sweep).
+package zones
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// Zones are the records of zones. They are safe for concurrent use.
+type Zones struct{ file *store.File }
+
+// In returns the records of zones in a ledger's file.
+func In(file *store.File) *Zones { return &Zones{file} }
+
+// Frequent are the statements that are run for each zone of a commit, for [store.Open].
+var Frequent = []string{isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned}
+
+// Recall reads all of it into a record.
+func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
+	if r.Applied, err = recallApplied(ctx, tx); err != nil {
+		return err
+	}
+	if r.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
+		return err
+	}
+	if r.Proofs, err = recallProofs(ctx, tx); err != nil {
+		return err
+	}
+	if r.Drifts, err = recallDrifts(ctx, tx); err != nil {
+		return err
+	}
+	r.Swept, err = recallSwept(ctx, tx)
+	return err
+}
+
+func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
+	applied, known := diff.Applied{}, map[string][]diff.Member{} // most zones of a fleet are alike
+	err := each(ctx, tx, `SELECT zone_id, ruleset_id, members FROM applied`, func(id diff.DeploymentID, text string) error {
+		members, ok := known[text]
+		if !ok {
+			var err error
+			if members, err = parseMembers(id, text); err != nil {
+				return err
+			}
+			known[text] = members
+		}
+		applied[id] = members
+		return nil
+	})
+	return applied, err
+}
+
+func parseMembers(id diff.DeploymentID, text string) (members []diff.Member, err error) {
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", id.Ruleset, id.Zone, err))
+	}
+	return members, nil
+}
+
+func recallNonConvergent(ctx context.Context, tx *sql.Tx) (map[diff.DeploymentID]string, error) {
+	prints := map[diff.DeploymentID]string{}
+	err := each(ctx, tx, `SELECT zone_id, ruleset_id, fingerprint FROM nonconvergent`, func(id diff.DeploymentID, fingerprint string) error {
+		prints[id] = fingerprint
+		return nil
+	})
+	return prints, err
+}
+
+// each calls take with every row of a query for a deployment and a text.
+func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.DeploymentID, string) error) error {
+	rows, err := tx.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id diff.DeploymentID
+		var text string
+		if err := rows.Scan(&id.Zone, &id.Ruleset, &text); err != nil {
+			return err
+		}
+		if err := take(id, text); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// NonConvergent implements [reconcile.Records]. A fingerprint that is known
+// already keeps its time.
+func (z *Zones) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {
+	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
+			WHERE fingerprint <> excluded.fingerprint`,
+			id.Zone, id.Ruleset, fingerprint, z.file.Stamp())
+		return err
+	})
+}
+
+// Forget implements [reconcile.Records].
+func (z *Zones) Forget(ctx context.Context, ids []diff.DeploymentID) error {
+	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, id := range ids {
+			for _, table := range []string{"applied", "nonconvergent"} {
+				if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, id.Ruleset); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// ForgetZones drops all that is on record of zones that no commit declares any more.
+func ForgetZones(ctx context.Context, tx *sql.Tx, zones []edge.ZoneID) error {
+	for _, zone := range zones {
+		for _, table := range []string{"applied", "nonconvergent", "proved"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package review
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Service is what a daemon runs for reviewers: [Reviews] of pull requests, and [Merges] for
+// the commits of the followed branch. It is a [reconcile.Reporter]. The zero value is for a
+// daemon without a forge: it does nothing.
+type Service struct {
+	reviews *Reviews
+	merges  *Merges
+	wake    chan struct{}
+}
+
+// NewService makes a service; both parts use the forge, the log and the outages of c.
+func NewService(c Config) *Service {
+	reviews := New(c)
+	return &Service{reviews, NewMerges(c.Forge.Status, reviews.Log, reviews.Outages), make(chan struct{}, 1)}
+}
+
+// Begin reports that a commit is about to be applied.
+func (s *Service) Begin(commit string) {
+	if s.merges != nil {
+		s.merges.Begin(commit)
+	}
+}
+
+// Report implements [reconcile.Reporter].
+func (s *Service) Report(ctx context.Context, r reconcile.Report) {
+	if s.merges != nil {
+		s.merges.Report(ctx, r)
+	}
+}
+
+// Wake starts a round of reviews soon. It does not wait.
+func (s *Service) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run reviews pull requests at each tick and when woken, and sends commit statuses, until
+// ctx ends.
+func (s *Service) Run(ctx context.Context, ticks <-chan time.Time) {
+	if s.reviews == nil {
+		<-ctx.Done()
+		return
+	}
+	var merges sync.WaitGroup
+	merges.Go(func() { s.merges.Run(ctx) })
+	defer merges.Wait()
+	s.reviews.Run(ctx, ticks, s.wake)
+}
