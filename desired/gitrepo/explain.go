@@ -47,13 +47,12 @@ func (s Source) bounded(ctx context.Context) (context.Context, context.CancelFun
 // server said is quoted without the credential, which some servers echo.
 func (f *fetch) explain(ctx context.Context, err error) error {
 	var known *Error
-	if errors.As(err, &known) {
+	if err = opened(err); errors.As(err, &known) {
 		return err
 	}
 	if ctx.Err() != nil {
-		err = context.Cause(ctx) // whatever it looks like from where it struck
+		err = opened(context.Cause(ctx)) // whatever it looks like from where it struck
 	}
-	err = opened(err)
 	if isLocal(err) {
 		return storeError("writing", err)
 	}
@@ -103,7 +102,7 @@ func (f *fetch) classify(err error) *Error {
 	case errors.As(err, &silence):
 		return &Error{Kind: ErrUnreachable, From: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that answers slowly"}
 	case errors.As(err, &bound):
-		return tooLarge(bound)
+		return f.limits.tooLarge(bound)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Kind: ErrUnreachable, Reason: "it did not answer in time", Hint: "check the host, the port and the network"}
 	case errors.Is(err, context.Canceled):

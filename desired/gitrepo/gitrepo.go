@@ -93,6 +93,10 @@ func Open(dir string) (*Repo, error) {
 	return r, r.prepare()
 }
 
+// Reader returns the store in dir for reading alone: it makes nothing, and writes no file
+// but [Suspects]. Where there is no store, each method fails.
+func Reader(dir string) *Repo { return &Repo{dir} }
+
 // prepare makes the store where there is none. It holds the lock, so that two
 // processes starting at once do not both write it.
 func (r *Repo) prepare() error {

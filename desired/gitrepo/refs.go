@@ -4,8 +4,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/google/renameio/v2"
 )
 
@@ -47,4 +49,19 @@ func removeEmptyRefs(dir string) {
 		}
 		return nil
 	})
+}
+
+// refsBelow lists the store's refs of one kind.
+func refsBelow(st *filesystem.Storage, prefix string) (below []*plumbing.Reference, err error) {
+	refs, err := st.IterReferences()
+	if err != nil {
+		return nil, storeError("reading", err)
+	}
+	err = refs.ForEach(func(ref *plumbing.Reference) error {
+		if strings.HasPrefix(ref.Name().String(), prefix) {
+			below = append(below, ref)
+		}
+		return nil
+	})
+	return below, err
 }

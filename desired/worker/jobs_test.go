@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	worker.Main(map[string]worker.Job{
 		"double": double, "steps": steps, "env": environment, "fail": fail, "parent": parent,
-		"pid": pid, "spared": spared, "did": did, "exit": func(context.Context, []byte, *worker.Output) error { os.Exit(3); return nil },
+		"pid": pid, "spared": spared, "reach": reach, "did": did, "exit": func(context.Context, []byte, *worker.Output) error { os.Exit(3); return nil },
 	})
 	if os.Getenv("SEAWALL_TEST_MAIN") != "" {
 		fmt.Print("the program itself")
@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// reach is a job of tests that are for one system alone.
+var reach worker.Job
 
 var times int // that this process has done it
 

@@ -179,7 +179,7 @@ func (s *session) markReaped() {
 // that was started ahead may have been killed meanwhile, which is not the job's fault.
 func (s *session) stillborn(err error) bool {
 	var bound *BoundError
-	return !s.heard && errors.As(err, &bound) && (bound.Bound == BoundCrash || bound.Bound == BoundMemory)
+	return !s.heard && errors.As(err, &bound) && (bound.Bound == BoundCrash || bound.Bound == BoundMemory || bound.Bound == BoundKilled)
 }
 
 // outcome says why the child is gone.

@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -274,7 +275,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	git := d.assembly.Look(s.sync)
-	pages, err := withHooks(d.pages(health), d.settings.Hooks, func() { d.reviews.Wake(); git.Poke() }, d.log)
+	pages, err := withHooks(d.pages(health), d.settings.Hooks, func() { d.reviews.Wake(); git.Poke() }, health.Webhook, d.log)
 	if err != nil {
 		return err
 	}
@@ -286,6 +287,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	closeSocket := d.serveSocket(ctx, health)
 	defer closeSocket()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
+	setup.LogSandbox(d.settings.Workers, sandbox.Here(), d.log)
 	if d.settings.Guards.Observing {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}

@@ -53,7 +53,7 @@ func (d *diagnosis) checks() []check {
 	if !d.known {
 		return nil
 	}
-	list := []check{{"state folder", d.stateFolder}, {"desired state", d.desired}, {"credentials.rulesets", d.rulesets}}
+	list := []check{{"state folder", d.stateFolder}, {"sandbox", d.sandbox}, {"desired state", d.desired}, {"credentials.rulesets", d.rulesets}}
 	if d.Credentials.Tokens != nil {
 		list = append(list, check{"credentials.tokens", d.tokens})
 	}
