@@ -61,7 +61,7 @@ func OpenRepository(state string, remote Remote, log *slog.Logger) (*Repository,
 }
 
 // Close releases the cache.
-func (r *Repository) Close() { r.Evaluator.cache.Close() }
+func (r *Repository) Close() { _ = r.Evaluator.cache.Close() }
 
 // FetchLimits are those of a worker that fetches: a little more than the fetch
 // gives itself, so that the fetch reports why it ended.

@@ -24,13 +24,13 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// overTime is a fetch that took longer than its source allows.
-type overTime struct{ bound time.Duration }
+// timeoutError is a fetch that took longer than its source allows.
+type timeoutError struct{ bound time.Duration }
 
-func (e *overTime) Error() string { return fmt.Sprintf("it took longer than %s", e.bound) }
+func (e *timeoutError) Error() string { return fmt.Sprintf("it took longer than %s", e.bound) }
 
 // Is makes it a deadline's error.
-func (e *overTime) Is(target error) bool { return target == context.DeadlineExceeded }
+func (e *timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // errSilent is a server that sent nothing for too long.
 var errSilent = errors.New("the server is silent")
@@ -40,7 +40,7 @@ func (s Source) bounded(ctx context.Context) (context.Context, context.CancelFun
 	if s.Timeout == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, s.Timeout, &overTime{s.Timeout})
+	return context.WithTimeoutCause(ctx, s.Timeout, &timeoutError{s.Timeout})
 }
 
 // explain turns go-git's error into one that a person can act on. What the
@@ -93,7 +93,7 @@ func isContext(err error) bool {
 }
 
 func (f *fetch) classify(err error) *Error {
-	var over *overTime
+	var over *timeoutError
 	var silence *transfer.SilenceError
 	var bound *packbound.Error
 	switch {

@@ -313,7 +313,7 @@ func (f *fetch) transferTip(ctx context.Context, st *filesystem.Storage, depth i
 func (f *fetch) transferWith(ctx context.Context, st *filesystem.Storage, depth int, o transfer.Options, tip func() *packbound.Tip, specs []config.RefSpec) error {
 	o.Refs = sources(specs)
 	limits := f.limits.ofPack(f.limits.room(f.repo.dir))
-	return f.talk(ctx, o, func(t *transfer.Transfer) error {
+	return f.talk(ctx, o, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
 		err := f.remote(&boundedStorage{st, limits, tip, t.Refuse}).FetchContext(t.Context(), &git.FetchOptions{
 			RefSpecs: specs, Depth: depth, Auth: t, Tags: git.NoTags, Force: true,
 			Prune: strings.Contains(string(specs[0]), "*"),
@@ -359,7 +359,7 @@ func (f *fetch) remote(st storage.Storer) *git.Remote {
 // list returns the refs that the source has; those named NAME^{} are what
 // annotated tags stand for.
 func (f *fetch) list(ctx context.Context) (refs []*plumbing.Reference, err error) {
-	err = f.talk(ctx, transfer.Options{}, func(t *transfer.Transfer) error {
+	err = f.talk(ctx, transfer.Options{}, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
 		refs, err = f.remote(f.storage).ListContext(t.Context(), &git.ListOptions{Auth: t, PeelingOption: git.AppendPeeled})
 		return err
 	})

@@ -30,6 +30,7 @@
 package gitrepo
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -109,7 +110,7 @@ func (r *Repo) prepare() error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := damageOr(err).(*Error); ok {
+	if damaged := (*Error)(nil); errors.As(damageOr(err), &damaged) {
 		return storeError("opening", err)
 	}
 	// A crash between creation and HEAD leaves parts of a store behind; anything
@@ -146,7 +147,7 @@ func (r *Repo) init() error {
 			return storeError("creating", err)
 		}
 	}
-	if _, err := git.Init(openStorage(r.dir), nil); err != nil && err != git.ErrRepositoryAlreadyExists {
+	if _, err := git.Init(openStorage(r.dir), nil); err != nil && !errors.Is(err, git.ErrRepositoryAlreadyExists) {
 		return storeError("creating", err)
 	}
 	return nil

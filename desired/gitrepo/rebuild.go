@@ -99,7 +99,7 @@ func (f *fetch) keepGood(ctx context.Context, from *Repo) error {
 	text, err := os.ReadFile(filepath.Join(from.dir, filepath.FromSlash(refGood.String())))
 	good := firstLine(string(text))
 	if err != nil || !plumbing.IsHash(good) {
-		return nil // there is none, or nobody can say which
+		return nil //nolint:nilerr // there is none, or it cannot be read: then the next accepted commit is one
 	}
 	hash, st := plumbing.NewHash(good), openStorage(f.repo.dir)
 	if !complete(st, hash) {

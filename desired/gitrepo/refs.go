@@ -42,7 +42,7 @@ func removeEmptyRefs(dir string) {
 	root := filepath.Join(dir, "refs")
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || path == filepath.Join(dir, filepath.FromSlash(refGood.String())) {
-			return nil // what cannot be looked at is told by the fetch
+			return nil //nolint:nilerr // the fetch reports what cannot be read
 		}
 		if info, err := entry.Info(); err == nil && info.Size() == 0 {
 			_ = os.Remove(path)

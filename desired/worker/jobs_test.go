@@ -122,7 +122,7 @@ var evil = map[string]func(*worker.Output){
 	"cut":     func(*worker.Output) { _, _ = os.NewFile(1, "stdout").Write([]byte{'r', 0, 0, 1, 0, '"'}); os.Exit(0) },
 	"huge":    func(out *worker.Output) { _ = out.Emit(strings.Repeat("x", 2<<20)) },
 	"many": func(out *worker.Output) {
-		for out.Emit(strings.Repeat("x", 100<<10)) == nil { //nolint:revive // until the pipe breaks
+		for out.Emit(strings.Repeat("x", 100<<10)) == nil { // until the pipe breaks
 		}
 	},
 	"chatty": func(*worker.Output) {

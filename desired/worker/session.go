@@ -85,8 +85,9 @@ func (s *session) handle(kind frameKind, payload []byte) (ended bool, err error)
 		return true, &JobError{Step: s.step, Message: string(payload[:min(len(payload), maxMessage)])}
 	case frameDone:
 		return true, nil
+	default:
+		return false, s.tripped(BoundCrash, "it answered with something else than frames")
 	}
-	return false, s.tripped(BoundCrash, "it answered with something else than frames")
 }
 
 func (s *session) begin(step string) {

@@ -29,7 +29,7 @@ func newDiagnosis(t *cli.Terminal, o setup.Options) *diagnosis {
 	var d diagnosis
 	var f findings
 	s, err := setup.ReadConfigured(t, o)
-	var mistakes *cli.BadFile
+	var mistakes *cli.FileError
 	switch {
 	case errors.As(err, &mistakes):
 		for _, problem := range mistakes.Problems {

@@ -79,7 +79,7 @@ func New(ctx context.Context, o Options) *Transfer {
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	t.timer = time.AfterFunc(time.Hour, t.timeout)
 	t.timer.Stop()
-	context.AfterFunc(t.ctx, t.hangUp)
+	context.AfterFunc(t.ctx, t.hangUp) //nolint:contextcheck // t.ctx is made from ctx
 	t.register()
 	return t
 }
