@@ -210,6 +210,10 @@ var (
 		[]label{{"what", []string{reviewRound, reviewPullRequest}}},
 		"Failed reviews of pull requests: whole rounds, and single pull requests.",
 	}
+	headsRefused = metric{
+		"seawall_pull_request_heads_refused", "gauge", nil,
+		"Open pull requests whose head is not fetched, because it is over a limit of forge.limits or ended its worker.",
+	}
 	webhooks = metric{
 		"seawall_webhooks_total", "counter",
 		[]label{{"outcome", WebhookOutcomes}},
@@ -242,7 +246,7 @@ func catalogue() []metric {
 	return append([]metric{
 		buildInfo, readiness, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
 		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
-		writesTotal, platformErrors, reviewFailures, webhooks,
+		writesTotal, platformErrors, reviewFailures, headsRefused, webhooks,
 	}, liveMetrics()...)
 }
 

@@ -28,6 +28,7 @@ type metrics struct {
 	declared, zones, nonConvergent    gauge
 	deprecations                      gauge
 	heldZones, wavesHalted            gauge
+	headsRefused                      gauge
 	tokens                            tokenMetrics
 	commit                            commitMetrics
 }
@@ -50,6 +51,7 @@ func newMetrics(version string, ready func() bool, look func() inspect.Status) *
 	m.tokens = tokenMetrics{m.gauge(tokens), m.gauge(tokenFindings), m.gauge(tokensExpiring), m.gauge(nextExpiry)}
 	m.heldZones, m.wavesHalted = m.gauge(heldZones), m.gauge(wavesHalted)
 	m.deprecations = m.gauge(deprecations)
+	m.headsRefused = m.gauge(headsRefused)
 	m.commit = commitMetrics{held: m.gauge(commitHeld), problems: m.gauge(commitProblems)}
 	m.gauge(buildInfo).set(1, version)
 	m.registry.MustRegister(

@@ -37,7 +37,10 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	heads := evaluate.NewHeads(d.settings.StateDir, setup.RemoteOf(d.settings.Source), forge.Kind(d.settings.Forge.Kind).HeadRefs(), d.assembly.Declared.Evaluator)
+	heads := evaluate.NewHeads(d.settings.StateDir, setup.RemoteOf(d.settings.Config), evaluate.HeadsConfig{
+		Refs: forge.Kind(d.settings.Forge.Kind).HeadRefs(), Limits: setup.FetchLimits(d.settings.Forge.Limits, "forge.limits"),
+		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.failures.heads,
+	}, d.assembly.Declared.Evaluator)
 	return review.NewService(review.Config{
 		Forge: forgeClient, Heads: heads, Base: d.inForce, Reader: platform, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,

@@ -38,6 +38,13 @@ func (f *failureCount) review(round bool) {
 	}
 }
 
+// heads tells how many heads of pull requests are refused.
+func (f *failureCount) heads(refused int) {
+	if health := f.to.Load(); health != nil {
+		health.HeadsRefused(refused)
+	}
+}
+
 // newHealth is what tells other programs how the daemon is.
 func (d *Daemon) newHealth(sync, sweep cron.Schedule) *status.Status {
 	health := status.New(status.Config{

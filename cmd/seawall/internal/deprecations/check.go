@@ -93,7 +93,7 @@ func (c *Check) checkUsage(args []string) error {
 // prepare reads everything but the inputs.
 func (c *Check) prepare(ctx context.Context) (desired.State, []deprecation.Correction, error) {
 	var err error
-	if c.day, err = c.Flags.Day(time.Now); err != nil {
+	if c.day, err = c.Day(time.Now); err != nil {
 		return desired.State{}, nil, err
 	}
 	calendar, made, state, err := CalendarOf(ctx, c.Terminal, c.Dir)
@@ -134,7 +134,7 @@ func readSuppressions(file string, calendar deprecation.Calendar) ([]report.Supp
 			Origin: desired.Origin{File: file, Line: m.Line, Column: m.Column}, Message: m.Message, Hint: m.Hint,
 		})
 	}
-	return nil, &cli.BadFile{Summary: fmt.Sprintf("%s: %s in the suppressions", file, cli.Plural(len(mistakes), "mistake", "mistakes")), Problems: problems}
+	return nil, &cli.FileError{Summary: fmt.Sprintf("%s: %s in the suppressions", file, cli.Plural(len(mistakes), "mistake", "mistakes")), Problems: problems}
 }
 
 // integrations looks at what a repository declares.
@@ -166,7 +166,7 @@ func (c *Check) conclude(r report.Report) error {
 		c.ShowError(err)
 	}
 	if len(c.failed) > 0 {
-		return cli.ExitStatus(1)
+		return cli.ExitError(1)
 	}
 	return cli.ExitWith(r.ExitCode())
 }
