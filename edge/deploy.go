@@ -73,15 +73,27 @@ type DryRunner interface {
 	TryAddRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, body Rule) error
 }
 
+// ExtendedReader is the part of [ExtendedPlatform] that changes nothing.
+type ExtendedReader interface {
+	Reader
+	RulesetReader
+	Directory
+}
+
 // ExtendedPlatform is everything about zones and rulesets that the profile
 // "extended" has.
 type ExtendedPlatform interface {
-	Platform
-	RulesetReader
+	ExtendedReader
+	Writer
 	Deployer
 	DryRunner
-	Directory
 }
+
+// ReadOnlyExtended returns a view of r that can neither write nor try to, not
+// even after a type assertion.
+func ReadOnlyExtended(r ExtendedReader) ExtendedReader { return readOnlyExtended{r} }
+
+type readOnlyExtended struct{ ExtendedReader }
 
 // CreateEntryPoint fails with [ErrReadOnly].
 func (NoWriter) CreateEntryPoint(context.Context, ZoneID, []Rule) (*Ruleset, error) {

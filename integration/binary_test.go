@@ -54,7 +54,7 @@ var built struct {
 func seawall(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "seawall-integration-"); built.err != nil {
+		if built.dir, built.err = os.MkdirTemp("", "seawall-integration-"); built.err != nil { //nolint:usetesting // the binary is for all tests
 			return
 		}
 		args := append(buildFlags, "-o", filepath.Join(built.dir, "seawall"), "./cmd/seawall")

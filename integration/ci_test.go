@@ -96,14 +96,14 @@ for arg; do case $arg in ./*|`+module+`*) packages="$packages $arg" ;; esac; don
 			t.Fatal(err)
 		}
 	}
-	real, err := exec.LookPath("go")
+	realGo, err := exec.LookPath("go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	command := exec.Command("make", "--no-print-directory", target,
 		"GO="+filepath.Join(folder, "go"), "GOLANGCI_LINT="+filepath.Join(folder, "golangci-lint"))
 	command.Dir = root
-	command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "REAL_GO="+real, "LIST="+list)
+	command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "REAL_GO="+realGo, "LIST="+list)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("make %s: %v\n%s", target, err, out)
 	}

@@ -110,6 +110,11 @@ var rules = []rule{
 		caught: [2]string{"./desired/failure", "./desired"},
 	},
 	{
+		from: []string{"./..."}, but: []string{"./desired/worker/sandbox"}, forbid: []string{"github.com/landlock-lsm/...", "github.com/elastic/..."},
+		reason: "how a process is restricted is one package's, so that each job says only what it needs",
+		caught: [2]string{"./desired/worker", "github.com/landlock-lsm/go-landlock/landlock"},
+	},
+	{
 		from: []string{"./desired/gitrepo/signature"}, forbid: []string{"./...", "github.com/go-git/...", "net", "net/http/..."}, allow: []string{"./desired/failure"},
 		reason: "whether a signature counts follows from the bytes and the keys: no repository, no network",
 		caught: [2]string{"./desired/gitrepo/signature", "./desired/gitrepo"},

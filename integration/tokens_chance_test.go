@@ -23,7 +23,7 @@ func TestTokensByChance(t *testing.T) {
 			t.Parallel()
 			died := 0
 			rapid.Check(t, func(t *rapid.T) {
-				folder, err := os.MkdirTemp("", "seawall-chance-")
+				folder, err := os.MkdirTemp("", "seawall-chance-") //nolint:usetesting // one for each check of rapid, removed at its end
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -28,19 +28,19 @@ func (f *tokenForge) wantDoubt(texts ...string) {
 // what there is.
 func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 	t.Parallel()
-	for name, put := range map[string]func(path string, copy []byte) error{
-		"in place": func(path string, copy []byte) error { return os.WriteFile(path, copy, 0o600) },
-		"moved over": func(path string, copy []byte) error {
-			if err := os.WriteFile(path+".restored", copy, 0o600); err != nil {
+	for name, put := range map[string]func(path string, backup []byte) error{
+		"in place": func(path string, backup []byte) error { return os.WriteFile(path, backup, 0o600) },
+		"moved over": func(path string, backup []byte) error {
+			if err := os.WriteFile(path+".restored", backup, 0o600); err != nil {
 				return err
 			}
 			return os.Rename(path+".restored", path)
 		},
-		"for one that was lost": func(path string, copy []byte) error {
+		"for one that was lost": func(path string, backup []byte) error {
 			if err := os.Remove(path); err != nil {
 				return err
 			}
-			return os.WriteFile(path, copy, 0o600)
+			return os.WriteFile(path, backup, 0o600)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

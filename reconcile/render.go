@@ -86,8 +86,9 @@ func (r Result) words() string {
 		return "not started"
 	case Quarantined:
 		return "outcome unknown; quarantined until seawall token resolve " + r.Change.Token
+	default:
+		return string(r.Outcome)
 	}
-	return string(r.Outcome)
 }
 
 func (r Result) achieved() string {

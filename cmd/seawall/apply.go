@@ -93,7 +93,7 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 	case report.Err != nil:
 		return setup.Explain(report.Err)
 	case !report.Converged():
-		return cli.ExitStatus(exitAttention)
+		return cli.ExitError(exitAttention)
 	}
 	return nil
 }

@@ -34,12 +34,12 @@ func TestGeneratedDocs(t *testing.T) {
 		}
 		want := generatedPart.ReplaceAllFunc(have, func(part []byte) []byte {
 			name := string(generatedPart.FindSubmatch(part)[1])
-			make, ok := generators[name]
+			generate, ok := generators[name]
 			if !ok {
 				t.Fatalf("%s: nothing generates %q", file, name)
 			}
 			used[name] = true
-			return fmt.Appendf(nil, "<!-- generated: %s -->\n%s<!-- end -->", name, make(t))
+			return fmt.Appendf(nil, "<!-- generated: %s -->\n%s<!-- end -->", name, generate(t))
 		})
 		if bytes.Equal(have, want) {
 			continue

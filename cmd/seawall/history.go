@@ -332,7 +332,7 @@ func showVerified(t *cli.Terminal, r history.Report, output string) error {
 		verifiedText(t, r)
 	}
 	if !whole {
-		return cli.ExitStatus(1)
+		return cli.ExitError(1)
 	}
 	return nil
 }

@@ -91,14 +91,14 @@ func showPlan(t *cli.Terminal, p diff.Plan, output string) error {
 
 func exitOfPlan(p diff.Plan, detailed bool) error {
 	if p.Attention() {
-		return cli.ExitStatus(exitAttention)
+		return cli.ExitError(exitAttention)
 	}
 	code := 0
 	for _, c := range p.Changes {
 		switch {
 		case !detailed || !c.Applies() && !c.Refused.Observed(): // an orphan is for a person, in his own time
 		case c.Direction == diff.Weakens:
-			return cli.ExitStatus(exitWeakens)
+			return cli.ExitError(exitWeakens)
 		default:
 			code = exitChanges
 		}
@@ -106,7 +106,7 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 	if code == 0 {
 		return nil
 	}
-	return cli.ExitStatus(code)
+	return cli.ExitError(code)
 }
 
 // runOnce makes one run for plan or apply. A run that failed before it had a

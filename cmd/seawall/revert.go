@@ -150,7 +150,7 @@ func showReverted(t *cli.Terminal, report reconcile.Report) error {
 
 func exitOfRevert(r reconcile.Report) error {
 	if !r.Converged() {
-		return cli.ExitStatus(exitAttention)
+		return cli.ExitError(exitAttention)
 	}
 	return nil
 }

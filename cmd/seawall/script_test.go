@@ -192,12 +192,12 @@ func commit(ts *testscript.TestScript, neg bool, args []string) {
 
 func replace(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 3, 3, "replace OLD NEW FILE")
-	old, new := unescape(ts, args[0]), unescape(ts, args[1])
+	old, with := unescape(ts, args[0]), unescape(ts, args[1])
 	text := ts.ReadFile(args[2])
 	if !strings.Contains(text, old) {
 		ts.Fatalf("%s does not contain %q", args[2], old)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.ReplaceAll(text, old, new)), 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.ReplaceAll(text, old, with)), 0o644))
 }
 
 func capture(ts *testscript.TestScript, neg bool, args []string) {

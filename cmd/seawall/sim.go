@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"slices"
@@ -105,7 +106,7 @@ func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 		}
 		server.SetClock(at)
 	}
-	listener, err := listen(f.listen, f.allowRemote)
+	listener, err := listen(cmd.Context(), f.listen, f.allowRemote)
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func readSeed(path, profile string) (mem.Seed, error) {
 }
 
 // listen refuses addresses that other machines can reach unless that is wanted.
-func listen(address string, remote bool) (net.Listener, error) {
+func listen(ctx context.Context, address string, remote bool) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, cli.Usage("--listen %q is not an address like 127.0.0.1:8787", address)
@@ -143,7 +144,7 @@ func listen(address string, remote bool) (net.Listener, error) {
 		return nil, cli.Fail(fmt.Errorf("--listen %s is reachable from other machines", address),
 			"the simulator's tokens are public: add --allow-remote if that is what you want")
 	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, cli.Fail(fmt.Errorf("--listen %s: %w", address, cli.NetworkCause(err)), "use port 0 to pick a free port")
 	}

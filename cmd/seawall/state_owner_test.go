@@ -31,7 +31,7 @@ func newOwnedState(t *testing.T) ownedState {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a folder to another user")
 	}
-	dir, err := os.MkdirTemp("", "seawall-owner-")
+	dir, err := os.MkdirTemp("", "seawall-owner-") //nolint:usetesting // another user must reach it; folders of t belong to root
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,9 +165,10 @@ func unanswered(err error, where string) error {
 func exitOf(v inspect.Verdict) error {
 	switch v {
 	case inspect.Working:
-		return cli.ExitStatus(exitChanges)
+		return cli.ExitError(exitChanges)
 	case inspect.Attention:
-		return cli.ExitStatus(exitAttention)
+		return cli.ExitError(exitAttention)
+	default:
+		return nil
 	}
-	return nil
 }

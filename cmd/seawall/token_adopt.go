@@ -48,7 +48,7 @@ end with --expires-on: Seawall creates the successor before that time.`,
 			if err != nil {
 				return err
 			}
-			return setup.LockedLedger(t, o, func(s setup.Settings, memory *ledger.Ledger) error {
+			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
 				if err := findToken(cmd.Context(), s, &record); err != nil {
 					return err
 				}

@@ -55,7 +55,7 @@ Exit codes: 0 allowed, 2 denied, 1 no answer.`,
 				err = explainText(t, v)
 			}
 			if err == nil && !v.Allowed {
-				return cli.ExitStatus(exitDenied)
+				return cli.ExitError(exitDenied)
 			}
 			return err
 		},

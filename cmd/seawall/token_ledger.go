@@ -31,7 +31,7 @@ Check the dashboard first. Record existing tokens with seawall token adopt.`,
 		Example: "  seawall token init",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return setup.LockedLedger(t, o, func(s setup.Settings, memory *ledger.Ledger) error {
+			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
 				if err := memory.Init(cmd.Context(), memory.Binding); err != nil {
 					return err
 				}
@@ -66,7 +66,7 @@ After --abandon or --retry the next run creates the token, if it is still declar
 			if err != nil {
 				return err
 			}
-			return setup.LockedLedger(t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
+			return setup.LockedLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				return memory.Resolve(cmd.Context(), args[0], word)
 			})
 		},
@@ -106,7 +106,7 @@ func newTokenRevoked(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall token revoked ed17574386854bf78a67040be0a770b0",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return setup.LockedLedger(t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
+			return setup.LockedLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				return memory.Revoked(cmd.Context(), edge.TokenID(args[0]))
 			})
 		},

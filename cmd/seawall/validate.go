@@ -48,7 +48,7 @@ Exit codes: 0 valid, 1 not.`,
 				err = validationText(t, valid, problems, state)
 			}
 			if err == nil && !valid {
-				return cli.ExitStatus(1)
+				return cli.ExitError(1)
 			}
 			return err
 		},

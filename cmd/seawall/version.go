@@ -3,14 +3,17 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
 func newVersion(t *cli.Terminal) *cobra.Command {
 	var output string
+	var verbose bool
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
@@ -21,6 +24,9 @@ func newVersion(t *cli.Terminal) *cobra.Command {
 				return err
 			}
 			v := cli.ThisVersion()
+			if verbose {
+				v.Sandbox = sandboxLine(sandbox.Here())
+			}
 			if output == "json" {
 				return json.NewEncoder(t.Out).Encode(v)
 			}
@@ -29,5 +35,14 @@ func newVersion(t *cli.Terminal) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the sandbox that this machine offers to workers")
 	return cmd
+}
+
+// sandboxLine is what there is for a sandbox, and what is missing.
+func sandboxLine(here sandbox.Support) string {
+	if missing := here.Missing(); len(missing) > 0 {
+		return here.String() + "; missing: " + strings.Join(missing, ", ")
+	}
+	return here.String()
 }

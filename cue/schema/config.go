@@ -31,9 +31,17 @@ type Config struct {
 	Forge       *Forge // nil for none
 	Hooks       map[string]Hook
 	Listen      string // host:port
+	Web         Web
 	Health      Health
 	Log         Log
 	Guards      Guards
+	Workers     Workers
+}
+
+// Workers says how the processes run that fetch and evaluate.
+type Workers struct {
+	Sandbox string // auto, required or off
+	Memory  int64  // bytes of all of them together; zero is what the machine allows
 }
 
 // Source is the repository of desired state.
@@ -47,6 +55,17 @@ type Source struct {
 
 	IdleTimeout time.Duration // for how long the server may send nothing; above zero
 	Timeout     time.Duration // of a fetch; at least IdleTimeout
+	Limits      FetchLimits
+	FastForward string // report or require
+}
+
+// FetchLimits bound what a fetch brings. All are above zero.
+type FetchLimits struct {
+	Pack     int64 // bytes as they are sent; zero for no limit, where the source has none
+	Object   int64 // bytes of one object, unpacked
+	Objects  int64
+	Unpacked int64 // bytes of all objects, unpacked
+	Store    int64 // bytes on disk
 }
 
 // Auth is at most one way to reach the repository.
@@ -185,6 +204,12 @@ type KubernetesSink struct {
 	Kubeconfig string // absolute; empty for the service account of the pod
 	Context    string // in Kubeconfig; empty for the current one
 	Timeout    time.Duration
+}
+
+// Web protects what Listen serves.
+type Web struct {
+	Hosts        []string   // names under which clients reach it, beside addresses and localhost
+	MetricsToken *SecretRef // of /metrics; nil: none is needed
 }
 
 // Health says when the daemon is not ready, and who may ask how it is.

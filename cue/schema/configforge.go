@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"cuelang.org/go/cue"
 )
@@ -16,6 +17,8 @@ type Forge struct {
 	Token     SecretRef
 	CAFile    string // absolute; empty for the system's authorities
 	Comment   bool
+	Timeout   time.Duration // of the fetch of one pull request
+	Limits    FetchLimits   // of one pull request; Store is that of all
 	Approvers []Approver
 	Forks     Forks
 }
@@ -51,6 +54,8 @@ func forge(v cue.Value) *Forge {
 		Token:     secret(v, "forge.token"),
 		CAFile:    text(v, "forge.ca_file"),
 		Comment:   comment,
+		Timeout:   duration(v, "forge.timeout"),
+		Limits:    fetchLimits(v, "forge.limits"),
 		Approvers: approvers(v),
 		Forks:     Forks{text(v, "forge.forks.plans"), text(v, "forge.forks.label"), number(v, "forge.forks.per_hour")},
 	}

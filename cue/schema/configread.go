@@ -31,9 +31,11 @@ func (c *configReader) read(v, plain cue.Value) Config {
 		Forge:       forge(v),
 		Hooks:       hooks(v),
 		Listen:      text(v, "listen"),
+		Web:         Web{texts(v, "web.hosts"), optionalSecret(v, "web.metrics_token")},
 		Health:      health(v),
 		Log:         Log{text(v, "log.format"), text(v, "log.level")},
 		Guards:      guards(v),
+		Workers:     Workers{Sandbox: text(v, "workers.sandbox"), Memory: int64(number(v, "workers.memory"))},
 	}
 	config.History.Bytes = int64(number(v, "history.max_mib")) << 20
 	config.History.Keep, _ = time.ParseDuration(text(v, "history.keep"))
@@ -72,7 +74,14 @@ func source(v cue.Value) Source {
 
 		IdleTimeout: duration(v, "source.idle_timeout"),
 		Timeout:     duration(v, "source.timeout"),
+		Limits:      fetchLimits(v, "source.limits"),
+		FastForward: text(v, "source.fast_forward"),
 	}
+}
+
+func fetchLimits(v cue.Value, path string) FetchLimits {
+	bytes := func(name string) int64 { return int64(number(v, path+"."+name)) }
+	return FetchLimits{Pack: bytes("pack"), Object: bytes("object"), Objects: bytes("objects"), Unpacked: bytes("unpacked"), Store: bytes("store")}
 }
 
 func auth(v cue.Value) Auth {

@@ -16,7 +16,7 @@ import (
 // person believes to be declared must not be left out unsaid. A link that is none of
 // the desired state's is named with a leading "_" or ".".
 //
-// Errors are [Refused], with the file relative to the folder.
+// Errors are [RefusedError], with the file relative to the folder.
 func Dir(name string) (fs.FS, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {

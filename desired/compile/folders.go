@@ -12,14 +12,14 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 )
 
-// Refused is a problem of a whole tree, as an error.
-type Refused struct{ desired.Problem }
+// RefusedError is a problem of a whole tree, as an error.
+type RefusedError struct{ desired.Problem }
 
-func (r *Refused) Error() string { return r.String() }
+func (r *RefusedError) Error() string { return r.String() }
 
 // AsProblem makes a problem of an error of this package, or of any other.
 func AsProblem(err error) desired.Problem {
-	var refused *Refused
+	var refused *RefusedError
 	if errors.As(err, &refused) {
 		return refused.Problem
 	}
@@ -27,7 +27,7 @@ func AsProblem(err error) desired.Problem {
 }
 
 func refuse(file, message, hint string) error {
-	return &Refused{desired.Problem{Origin: desired.Origin{File: file}, Message: message, Hint: hint}}
+	return &RefusedError{desired.Problem{Origin: desired.Origin{File: file}, Message: message, Hint: hint}}
 }
 
 // Folders lists the evaluation units at or below root, sorted: every folder

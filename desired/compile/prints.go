@@ -98,8 +98,8 @@ func (p Prints) Of(folders []string) Prints {
 // Agree reports whether the folders of looked are in p as they are there, those
 // that are missing too.
 func (p Prints) Agree(looked Prints) bool {
-	for folder, print := range looked {
-		if p[folder] != print {
+	for folder, fingerprint := range looked {
+		if p[folder] != fingerprint {
 			return false
 		}
 	}

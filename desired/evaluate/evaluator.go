@@ -36,28 +36,31 @@ import (
 
 // Evaluator makes state of trees, folder by folder, in workers.
 type Evaluator struct {
-	bounds worker.Limits    // of each worker; Output is that of all folders together
-	cache  *unitcache.Cache // nil for a folder on disk, which may change while it is read
-	spare  *worker.Spare    // a process started ahead; nil for none
-	beside bool             // what is compiled is not the branch
-	log    *slog.Logger     // nil says nothing
+	bounds  worker.Limits    // of each worker; Output is that of all folders together
+	cache   *unitcache.Cache // nil for a folder on disk, which may change while it is read
+	spare   *worker.Spare    // a process started ahead; nil for none
+	beside  bool             // what is compiled is not the branch
+	confine confinement
+	rooms   rooms
+	log     *slog.Logger // nil says nothing
 
 	progress func(done, total int) // of folders that are evaluated; nil shows none. One call at a time
 }
 
 // evaluationBounds are those of an evaluation. What it may hand over is some
-// 100,000 zones' worth.
-var evaluationBounds = worker.Limits{Output: 512 << 20}
+// 100,000 zones' worth. Its heap ends at 1 GiB, and with it what it may take of the machine
+// a little above.
+var evaluationBounds = worker.Limits{Output: 512 << 20, AddressSpace: 2304 << 20}
 
 // New evaluates commits, and keeps what folders come to in the state
 // folder. Where it cannot, it evaluates more often, and says so.
-func New(state string, log *slog.Logger) Evaluator {
+func New(state string, log *slog.Logger, w Workers) Evaluator {
 	cache, err := unitcache.Open(state)
 	if err != nil {
 		log.Warn("evaluated folders are not kept on disk", "error", err.Error(),
 			"hint", "after each start all are evaluated; make the state folder, and cache/units in it, this user's own")
 	}
-	return Evaluator{bounds: evaluationBounds, cache: cache, log: log}
+	return Evaluator{bounds: evaluationBounds, cache: cache, log: log, confine: confinement{off: w.NoSandbox}, rooms: newRooms(w.Memory)}
 }
 
 // besides is the evaluator for what is not the branch. It shares what is kept, and
@@ -65,6 +68,14 @@ func New(state string, log *slog.Logger) Evaluator {
 func (e Evaluator) besides() Evaluator {
 	e.beside, e.spare = true, nil
 	return e
+}
+
+// room is what the workers of this evaluator share with others.
+func (e Evaluator) room() *worker.Room {
+	if e.beside {
+		return e.rooms.reviews
+	}
+	return e.rooms.branch
 }
 
 // Folder evaluates a folder on disk, which may change while it is read: nothing is
@@ -111,7 +122,7 @@ func (e Evaluator) compileListed(ctx context.Context, t tree, list listing) (des
 }
 
 func (e Evaluator) list(ctx context.Context, t tree) (list listing, err error) {
-	runner := worker.Runner{Limits: e.bounds}
+	runner := worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t), Room: e.room()}
 	err = runner.Run(ctx, jobFolders, t, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, &list) })
 	return list, err
 }
@@ -132,7 +143,7 @@ const (
 
 // evaluate shares folders out among workers.
 func (e Evaluator) evaluate(ctx context.Context, t tree, folders []string, room int64) ([]unitcache.Result, error) {
-	n := min(runtime.GOMAXPROCS(0), mostWorkers, (len(folders)+worthOneProcess-1)/worthOneProcess)
+	n := min(runtime.GOMAXPROCS(0), mostWorkers, e.room().Workers(e.bounds), (len(folders)+worthOneProcess-1)/worthOneProcess)
 	shares := make([][]string, n)
 	for i, folder := range folders {
 		shares[i%n] = append(shares[i%n], folder)
@@ -147,7 +158,7 @@ func (e Evaluator) evaluate(ctx context.Context, t tree, folders []string, room 
 }
 
 func (e Evaluator) evaluateShare(ctx context.Context, t tree, folders []string, all *gathered) error {
-	tripped, err := worker.Runner{Limits: e.bounds, Spare: e.spare}.RunSteps(ctx, jobEvaluate, folders,
+	tripped, err := worker.Runner{Limits: e.bounds, Sandbox: e.confine.tree(t), Room: e.room(), Spare: e.spare}.RunSteps(ctx, jobEvaluate, folders,
 		func(remaining []string) any { return evaluation{t, remaining} },
 		func(_ string, out json.RawMessage) error { return all.add(out) })
 	for _, bound := range tripped {
@@ -206,6 +217,9 @@ func (g *gathered) addTripped(b *worker.BoundError) {
 
 // trippedOver says which bound ended an evaluation.
 func trippedOver(b *worker.BoundError) string {
+	if b.Bound == worker.BoundKilled {
+		return "was ended by the kernel: " + b.Limit
+	}
 	if b.Bound == worker.BoundCrash {
 		return "crashed the evaluator: " + b.Limit
 	}

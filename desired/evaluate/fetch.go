@@ -36,6 +36,14 @@ type fetched struct {
 	Commit  string
 	Rebuilt bool // the store was damaged, and was fetched anew
 	Git     *gitrepo.Error
+	Moved   moved
+}
+
+// moved is how the ref came from the commit that was accepted last.
+type moved struct {
+	From string // empty: none was accepted yet, or it is the same
+	How  gitrepo.Move
+	Git  *gitrepo.Error // why that is not known
 }
 
 func fetchJob(ctx context.Context, in []byte, out *worker.Output) error {
@@ -65,14 +73,30 @@ func (f fetching) fetch(ctx context.Context) fetched {
 	if err != nil {
 		return fetched{Git: asGitError("fetching", err)}
 	}
-	got, err := repo.Fetch(ctx, f.Source.Source())
+	source := f.Source.Source()
+	if f.Policy != nil {
+		source.Accept = f.Policy.Accept(time.Now())
+	}
+	got, err := repo.Fetch(ctx, source)
 	if err == nil && f.Policy != nil {
 		err = repo.Verify(got.Commit, *f.Policy, time.Now())
 	}
 	if err != nil {
-		return fetched{got.Commit, got.Rebuilt, asGitError("fetching", err)}
+		return fetched{Commit: got.Commit, Rebuilt: got.Rebuilt, Git: asGitError("fetching", err)}
 	}
-	return fetched{Commit: got.Commit, Rebuilt: got.Rebuilt}
+	return fetched{Commit: got.Commit, Rebuilt: got.Rebuilt, Moved: movedTo(repo, got.Commit)}
+}
+
+func movedTo(repo *gitrepo.Repo, commit string) (m moved) {
+	good, ok, err := repo.Good()
+	if err != nil || !ok || good == commit {
+		return moved{}
+	}
+	m.From = good
+	if m.How, err = repo.Move(good, commit); err != nil {
+		m.Git = asGitError("comparing commits", err)
+	}
+	return m
 }
 
 func asGitError(doing string, err error) *gitrepo.Error {

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
@@ -32,7 +34,13 @@ func newPulled(t *testing.T) *pulled {
 	t.Helper()
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
-	p := &pulled{gittest.New(t), t, Heads{store: filepath.Join(t.TempDir(), "pulls"), refs: "refs/pull/", refused: map[string]string{}}, gitrepo.Source{Ref: "refs/heads/main"}}
+	p := &pulled{gittest.New(t), t, Heads{
+		HeadsConfig: HeadsConfig{
+			Refs: "refs/pull/", Timeout: time.Minute, Log: slog.New(slog.DiscardHandler), Observed: func(int) {},
+			Limits: gitrepo.FetchLimits{PackBytes: 64 << 20, ObjectBytes: 128 << 20, Objects: 1_000_000, UnpackedBytes: 1 << 30, StoreBytes: 2 << 30},
+		},
+		store: filepath.Join(t.TempDir(), "pulls"), refused: newRefusedHeads(),
+	}, gitrepo.Source{Ref: "refs/heads/main"}}
 	p.Commit("live/edge.cue", "package edge\n")
 	p.source.URL = p.HTTP("", "")
 	p.heads.remote = Remote{Source: func() (gitrepo.Source, error) { return p.source, nil }, Path: "live"}
@@ -84,7 +92,7 @@ func TestHeadsAreThoseOfTheForge(t *testing.T) {
 		"refs/merge-requests/": {"refs/merge-requests/%d/head", "refs/pull/%d/head"},
 	} {
 		p := newPulled(t)
-		p.heads.refs = prefix
+		p.heads.Refs = prefix
 		want := map[int]string{}
 		for number := range 2 {
 			number++

@@ -11,75 +11,105 @@ import (
 	"github.com/seawall-dev/seawall/desired/worker"
 )
 
-// jobPulls fetches heads of pull requests.
-const jobPulls = "pulls"
+// The jobs about heads of pull requests: which there are, and to fetch one.
+const (
+	jobPulls = "pulls"
+	jobPull  = "pull"
+)
 
-// fetchingPulls asks for the heads of pull requests. Like fetching it carries
-// secrets and only ever goes over the pipe to a worker.
+// fetchingPulls asks which heads of pull requests there are, and drops those that are
+// not among them. Like fetching it carries secrets and only ever goes over the pipe to a
+// worker.
 type fetchingPulls struct {
 	Store   string
 	Source  gitrepo.Wire
 	Numbers []int
-	Refs    string            // how the names of the refs begin
-	Refused map[string]string // commits that were over the bound, and what was told of each
+	Refs    string // how the names of the refs begin
 }
 
 type fetchedPulls struct {
-	Heads   map[int]string
-	Failed  map[int]string
-	Refused map[string]string // those among Failed that are over the bound, by commit
-	Git     *gitrepo.Error
+	Heads     []listedPull
+	UsedBytes int64 // by the heads that are here
+	Git       *gitrepo.Error
+}
+
+// listedPull is a head that the server shows.
+type listedPull struct {
+	Pull    gitrepo.Pull
+	Here    bool
+	Refused *gitrepo.Error // why it was refused before; nil where it was not
 }
 
 func pullsJob(ctx context.Context, in []byte, out *worker.Output) error {
 	var f fetchingPulls
 	if err := json.Unmarshal(in, &f); err != nil {
-		return errors.New("reading the order to fetch pull requests") // never the data: it holds a credential
+		return errors.New("reading the order to list pull requests") // never the data: it holds a credential
 	}
-	return step(out, "fetching pull requests", func() any { return f.fetch(ctx) })
+	return step(out, "listing pull requests", func() any { return f.list(ctx) })
 }
 
-func (f fetchingPulls) fetch(ctx context.Context) fetchedPulls {
-	answer := fetchedPulls{Heads: map[int]string{}, Failed: map[int]string{}, Refused: map[string]string{}}
-	here, failed, err := f.fetchOpen(ctx, &answer)
-	if err != nil {
-		answer.Git = asGitError("fetching pull requests", err)
-		return answer
-	}
-	for _, pull := range here {
-		answer.Heads[pull.Number] = pull.Commit
-	}
-	for _, e := range failed {
-		answer.Failed[e.Pull.Number] = e.Err.Error()
-		if e.Err.Kind == gitrepo.ErrTooLarge {
-			answer.Refused[e.Pull.Commit] = e.Err.Error()
-		}
-	}
-	return answer
-}
-
-func (f fetchingPulls) fetchOpen(ctx context.Context, answer *fetchedPulls) ([]gitrepo.Pull, []gitrepo.PullError, error) {
+func (f fetchingPulls) list(ctx context.Context) (answer fetchedPulls) {
+	fail := func(err error) fetchedPulls { return fetchedPulls{Git: asGitError("listing pull requests", err)} }
 	pulls, err := gitrepo.OpenPulls(f.Store)
 	if err != nil {
-		return nil, nil, err
+		return fail(err)
 	}
 	source := f.Source.Source()
 	// The forge says which are open; a server may keep the refs of many closed ones.
-	listed, err := pulls.List(ctx, source, gitrepo.PullLimits{Newest: 1 << 20})
+	listed, err := pulls.List(ctx, source)
 	if err != nil {
-		return nil, nil, err
+		return fail(err)
 	}
-	open := slices.DeleteFunc(listed, func(p gitrepo.Pull) bool {
-		return !strings.HasPrefix(p.Ref, f.Refs) || !slices.Contains(f.Numbers, p.Number) || f.knows(p, answer)
-	})
-	return pulls.Fetch(ctx, source, open, gitrepo.PullLimits{Newest: len(f.Numbers)})
+	var commits []string
+	for _, p := range listed {
+		if !strings.HasPrefix(p.Ref, f.Refs) || !slices.Contains(f.Numbers, p.Number) {
+			continue
+		}
+		commits = append(commits, p.Commit)
+		here, refused := pulls.Known(p, source.Limits)
+		head := listedPull{Pull: p, Here: here}
+		if refused != nil {
+			head.Refused = asGitError("", refused)
+		}
+		answer.Heads = append(answer.Heads, head)
+	}
+	if err := pulls.KeepOnly(commits); err != nil {
+		return fail(err)
+	}
+	answer.UsedBytes = pulls.UsedBytes()
+	return answer
 }
 
-// knows reports whether a head was over the bound before, and says so again.
-func (f fetchingPulls) knows(p gitrepo.Pull, answer *fetchedPulls) bool {
-	reason, ok := f.Refused[p.Commit]
-	if ok {
-		answer.Failed[p.Number], answer.Refused[p.Commit] = reason, reason
+// fetchingPull asks for one head.
+type fetchingPull struct {
+	Store  string
+	Source gitrepo.Wire
+	Pull   gitrepo.Pull
+}
+
+type fetchedPull struct {
+	Pull      gitrepo.Pull // with the commit that it was by then
+	UsedBytes int64
+	Git       *gitrepo.Error
+	Later     bool // with Git: it may do better another time, not soon
+}
+
+func pullJob(ctx context.Context, in []byte, out *worker.Output) error {
+	var f fetchingPull
+	if err := json.Unmarshal(in, &f); err != nil {
+		return errors.New("reading the order to fetch a pull request") // never the data: it holds a credential
 	}
-	return ok
+	return step(out, "fetching a pull request", func() any { return f.fetch(ctx) })
+}
+
+func (f fetchingPull) fetch(ctx context.Context) fetchedPull {
+	pulls, err := gitrepo.OpenPulls(f.Store)
+	if err != nil {
+		return fetchedPull{Git: asGitError("fetching a pull request", err)}
+	}
+	got, err := pulls.Fetch(ctx, f.Source.Source(), f.Pull)
+	if err != nil {
+		return fetchedPull{Git: asGitError("fetching a pull request", err), Later: gitrepo.Later(err)}
+	}
+	return fetchedPull{Pull: got, UsedBytes: pulls.Used(got.Commit)}
 }

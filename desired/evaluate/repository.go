@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -23,6 +24,7 @@ type Remote struct {
 	Policy  *gitrepo.Policy // nil accepts each commit
 	Path    string          // the folder in which desired state begins
 	Timeout time.Duration   // of a fetch; zero is 5 minutes
+	Workers Workers
 }
 
 // Repository is desired state in git. It implements reconcile.Source, Compiler
@@ -36,6 +38,8 @@ type Repository struct {
 	log    *slog.Logger
 	spare  *worker.Spare // a process that fetches, started ahead; nil for none
 	ahead  ahead
+	move   moved  // of the fetch before
+	moveTo string // the commit of that fetch
 }
 
 // ahead is what the worker that fetched a commit has read of it besides. Each answer
@@ -53,11 +57,11 @@ func OpenRepository(state string, remote Remote, log *slog.Logger) (*Repository,
 	if err != nil {
 		return nil, err
 	}
-	return &Repository{store: store, remote: remote, repo: repo, log: log, Evaluator: New(state, log)}, nil
+	return &Repository{store: store, remote: remote, repo: repo, log: log, Evaluator: New(state, log, remote.Workers)}, nil
 }
 
 // Close releases the cache.
-func (r *Repository) Close() { r.Evaluator.cache.Close() }
+func (r *Repository) Close() { _ = r.Evaluator.cache.Close() }
 
 // FetchLimits are those of a worker that fetches: a little more than the fetch
 // gives itself, so that the fetch reports why it ended.
@@ -96,10 +100,30 @@ func (r *Repository) Fetch(ctx context.Context) (string, error) {
 	if answer.Rebuilt {
 		r.log.WarnContext(ctx, "the local git store was damaged and has been rebuilt", "store", r.store)
 	}
+	r.move, r.moveTo = answer.Moved, answer.Commit
 	if answer.Git != nil {
 		return answer.Commit, answer.Git
 	}
 	return answer.Commit, nil
+}
+
+// Moved says how the ref came from one commit to another.
+func (r *Repository) Moved(from, to string) (gitrepo.Move, error) {
+	if r.move.From == from && r.moveTo == to {
+		if r.move.Git != nil {
+			return "", r.move.Git
+		}
+		return r.move.How, nil
+	}
+	return r.repo.Move(from, to) // the one in force is not the one that was accepted last
+}
+
+// trust are the files of keys.
+func (r *Repository) trust() []string {
+	if r.remote.Policy == nil {
+		return nil
+	}
+	return []string{r.remote.Policy.OpenPGP, r.remote.Policy.SSH}
 }
 
 // readAheadFor bounds what a worker does after it has fetched. It is as long as each
@@ -111,9 +135,12 @@ const readAheadFor = 20 * time.Second
 func (r *Repository) fetch(ctx context.Context, order fetching) (answer fetched, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	if err := os.MkdirAll(r.store, 0o700); err != nil { // a worker may write below it, not beside it
+		return answer, err
+	}
 	var read ahead
 	done := false
-	runner := worker.Runner{Limits: FetchLimits(r.remote.Timeout), Env: fetchEnv, Spare: r.spare}
+	runner := worker.Runner{Limits: FetchLimits(r.remote.Timeout), Env: fetchEnv, Sandbox: r.Evaluator.confine.fetch(r.store, order.Source.Source(), r.trust()...), Room: r.Evaluator.rooms.branch, Spare: r.spare}
 	err = runner.Run(ctx, jobFetch, order, func(step string, out json.RawMessage) error {
 		switch step {
 		case stepListing:
@@ -174,8 +201,8 @@ func (r *Repository) readTrailers(ctx context.Context, commit string) (*trailers
 	if r.remote.Policy == nil {
 		return read, nil
 	}
-	runner := worker.Runner{Env: fetchEnv}
 	order := readingTrailers{r.store, commit, r.remote.Policy.Trust}
+	runner := worker.Runner{Env: fetchEnv, Sandbox: r.Evaluator.confine.trailers(order), Room: r.Evaluator.rooms.branch}
 	err := runner.Run(ctx, jobTrailers, order, func(_ string, out json.RawMessage) error { return json.Unmarshal(out, read) })
 	return read, err
 }

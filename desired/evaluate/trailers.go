@@ -40,10 +40,7 @@ func trailersJob(_ context.Context, in []byte, out *worker.Output) error {
 }
 
 func (r readingTrailers) read() trailersRead {
-	repo, err := gitrepo.Open(r.Store)
-	if err != nil {
-		return trailersRead{Git: asGitError("reading trailers", err)}
-	}
+	repo := gitrepo.Reader(r.Store)
 	found, err := repo.Trailers(r.Commit)
 	if err != nil || len(found[approvalTrailer]) == 0 {
 		return trailersRead{Git: gitErrorOrNone(err)}

@@ -20,6 +20,7 @@ var Jobs = map[string]worker.Job{
 	jobEvaluate: evaluateJob,
 	jobWarmUp:   warmUpJob,
 	jobPulls:    pullsJob,
+	jobPull:     pullJob,
 	jobTrailers: trailersJob,
 }
 
@@ -45,11 +46,7 @@ func (t tree) open() (fs.FS, string, error) {
 		files, err := compile.Dir(t.Dir)
 		return files, ".", err
 	}
-	repo, err := gitrepo.Open(t.Store)
-	if err != nil {
-		return nil, "", err
-	}
-	files, err := repo.Tree(t.Commit, t.Path, gitrepo.Limits{})
+	files, err := gitrepo.Reader(t.Store).Tree(t.Commit, t.Path, gitrepo.Limits{})
 	if err != nil {
 		return nil, "", err
 	}

@@ -20,7 +20,7 @@ const tokenUser = "x-access-token"
 // deadline; see [Repo.Fetch].
 const dialTimeout = 30 * time.Second
 
-func init() {
+func init() { //nolint:gochecknoinits // the setting is a variable of the library, before any connection
 	// Left alone, go-git lets ~/.ssh/config send a host name elsewhere.
 	gitssh.DefaultSSHConfig = nil
 }

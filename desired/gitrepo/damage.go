@@ -54,9 +54,12 @@ func (r *Repo) stamp() error {
 	return r.replace(stampFile, now)
 }
 
-// suspect has the next fetch look at contents: somebody could not read one, or
-// files are about to change.
-func (r *Repo) suspect() { _ = os.Remove(filepath.Join(r.dir, stampFile)) } // gone is fine
+// suspect has the next fetch look at contents: one could not be read, or files are about
+// to change. It writes to a file that is there, and needs no right to the folder.
+func (r *Repo) suspect() { _ = os.Truncate(Suspects(r.dir), 0) } // gone is fine
+
+// Suspects is the file of a store that its readers write to, when they find damage.
+func Suspects(dir string) string { return filepath.Join(dir, stampFile) }
 
 // inspect reads all of the store, and returns errDamaged for what is not as it
 // was written: git's files end in their own checksums. It says nothing of

@@ -24,13 +24,13 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// overTime is a fetch that took longer than its source allows.
-type overTime struct{ bound time.Duration }
+// timeoutError is a fetch that took longer than its source allows.
+type timeoutError struct{ bound time.Duration }
 
-func (e *overTime) Error() string { return fmt.Sprintf("it took longer than %s", e.bound) }
+func (e *timeoutError) Error() string { return fmt.Sprintf("it took longer than %s", e.bound) }
 
 // Is makes it a deadline's error.
-func (e *overTime) Is(target error) bool { return target == context.DeadlineExceeded }
+func (e *timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // errSilent is a server that sent nothing for too long.
 var errSilent = errors.New("the server is silent")
@@ -40,20 +40,19 @@ func (s Source) bounded(ctx context.Context) (context.Context, context.CancelFun
 	if s.Timeout == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, s.Timeout, &overTime{s.Timeout})
+	return context.WithTimeoutCause(ctx, s.Timeout, &timeoutError{s.Timeout})
 }
 
 // explain turns go-git's error into one that a person can act on. What the
 // server said is quoted without the credential, which some servers echo.
 func (f *fetch) explain(ctx context.Context, err error) error {
 	var known *Error
-	if errors.As(err, &known) {
+	if err = opened(err); errors.As(err, &known) {
 		return err
 	}
 	if ctx.Err() != nil {
-		err = context.Cause(ctx) // whatever it looks like from where it struck
+		err = opened(context.Cause(ctx)) // whatever it looks like from where it struck
 	}
-	err = opened(err)
 	if isLocal(err) {
 		return storeError("writing", err)
 	}
@@ -94,7 +93,7 @@ func isContext(err error) bool {
 }
 
 func (f *fetch) classify(err error) *Error {
-	var over *overTime
+	var over *timeoutError
 	var silence *transfer.SilenceError
 	var bound *packbound.Error
 	switch {
@@ -103,7 +102,7 @@ func (f *fetch) classify(err error) *Error {
 	case errors.As(err, &silence):
 		return &Error{Kind: ErrUnreachable, From: errSilent, Reason: silence.Error(), Hint: "check the host, the port and the network; raise source.idle_timeout for a server that answers slowly"}
 	case errors.As(err, &bound):
-		return tooLarge(bound)
+		return f.limits.tooLarge(bound)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Kind: ErrUnreachable, Reason: "it did not answer in time", Hint: "check the host, the port and the network"}
 	case errors.Is(err, context.Canceled):

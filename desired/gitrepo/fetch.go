@@ -69,8 +69,12 @@ type fetch struct {
 	source  Source
 	address address
 	method  transport.AuthMethod
-	limits  packbound.Limits
+	limits  FetchLimits
 	storage *filesystem.Storage
+	tip     plumbing.Hash // the commit that the server's ref stands for; zero until it is known
+	raw     []byte        // of a tip that was refused
+	// memory is the folder in which it is remembered that a commit was refused.
+	memory func(commit plumbing.Hash) string
 }
 
 func (r *Repo) newFetch(s Source) (*fetch, error) {
@@ -85,7 +89,7 @@ func (r *Repo) newFetch(s Source) (*fetch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fetch{repo: r, source: s, address: a, method: m, limits: followedPack}, nil
+	return &fetch{repo: r, source: s, address: a, method: m, limits: s.Limits.withDefaults(), memory: func(plumbing.Hash) string { return r.dir }}, nil
 }
 
 // run fetches into a store that is sound, and makes one that is not anew.
@@ -101,7 +105,11 @@ func (f *fetch) run(ctx context.Context) (Fetched, error) {
 	if err = f.repo.sound(); err == nil {
 		commit, failed := f.fill(ctx)
 		if failed == nil {
+			forget(f.repo.dir)
 			return Fetched{Commit: commit.String()}, f.repo.stamp()
+		}
+		if refused := f.refuse(failed); refused {
+			return Fetched{Commit: f.tip.String()}, failed
 		}
 		if err = failed; f.mayBeDamage(ctx, failed) {
 			err = cmp.Or(onlyDamage(f.repo.inspect()), failed)
@@ -111,6 +119,60 @@ func (f *fetch) run(ctx context.Context) (Fetched, error) {
 		return Fetched{}, err
 	}
 	return f.rebuild(ctx, err)
+}
+
+// refuse reports whether a fetch has failed for what its tip is, and notes that the tip
+// is not to be asked for again. Where that cannot be noted, it is asked for again.
+func (f *fetch) refuse(failed error) bool {
+	var why *Error
+	if !errors.As(failed, &why) || f.tip.IsZero() {
+		return false
+	}
+	switch {
+	case Later(failed):
+		return true
+	case why.Kind == ErrTooLarge, why.Kind == ErrUnsigned, why.Kind == ErrUntrusted:
+		_ = remember(f.memory(f.tip), refusal{f.tip.String(), f.limits, *why, f.raw})
+		return true
+	}
+	return why.Kind == ErrTrust
+}
+
+// advertised notes what commit a name of the server stands for, and refuses one that was
+// refused before.
+func (f *fetch) advertised(name string) func(refs, peeled map[string]plumbing.Hash) error {
+	return func(refs, peeled map[string]plumbing.Hash) error {
+		f.tip = refs[name]
+		if commit, ok := peeled[name]; ok {
+			f.tip = commit
+		}
+		if f.pinned() {
+			f.tip = plumbing.NewHash(f.source.Ref)
+		}
+		return recall(f.memory(f.tip), f.tip, f.limits, f.accept())
+	}
+}
+
+// accept judges a tip, and keeps what it was of one that is refused.
+func (f *fetch) accept() func(raw []byte) error {
+	if f.source.Accept == nil {
+		return nil
+	}
+	return func(raw []byte) error {
+		err := f.source.Accept(raw)
+		if err != nil {
+			f.raw = raw
+		}
+		return err
+	}
+}
+
+// judged is the tip for who reads the pack; nil where there is nothing to judge.
+func (f *fetch) judged() *packbound.Tip {
+	if f.source.Accept == nil || f.tip.IsZero() {
+		return nil
+	}
+	return &packbound.Tip{Commit: f.tip, Accept: f.accept()}
 }
 
 // mayBeDamage reports whether a fetch failed in a way that a damaged store could
@@ -140,6 +202,7 @@ func (f *fetch) fill(ctx context.Context) (plumbing.Hash, error) {
 	if err != nil {
 		return plumbing.ZeroHash, f.explain(ctx, err)
 	}
+	f.tip = plumbing.ZeroHash // it is here: whatever fails from now on is not its fault
 	if err := f.bringTags(ctx, commit); err != nil {
 		return plumbing.ZeroHash, f.explain(ctx, err)
 	}
@@ -148,7 +211,7 @@ func (f *fetch) fill(ctx context.Context) (plumbing.Hash, error) {
 	if err := f.repo.writeRef(refFetched, commit); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	return commit, f.repo.compactIfFull()
+	return commit, f.repo.compactIfFull(f.limits.StoreBytes)
 }
 
 // bring returns the commit after all of it has arrived.
@@ -196,8 +259,7 @@ func (f *fetch) pinned() bool { return plumbing.IsHash(f.source.Ref) && len(f.so
 func (f *fetch) pull(ctx context.Context, st *filesystem.Storage, depth int) (plumbing.Hash, error) {
 	var err error
 	for _, name := range candidates(f.source.Ref) {
-		spec := config.RefSpec("+" + name + ":" + string(refFetched))
-		if err = f.transfer(ctx, st, depth, spec); !errors.Is(err, git.NoMatchingRefSpecError{}) {
+		if err = f.transferTip(ctx, st, depth, refSpec(name, refFetched)); !errors.Is(err, git.NoMatchingRefSpecError{}) {
 			break
 		}
 	}
@@ -217,7 +279,7 @@ func (f *fetch) pull(ctx context.Context, st *filesystem.Storage, depth int) (pl
 // search fetches every branch and tag, for a server that does not hand out
 // commits by hash, and looks for the commit among them.
 func (f *fetch) search(ctx context.Context, st *filesystem.Storage) (plumbing.Hash, error) {
-	err := f.transfer(ctx, st, 0, "+refs/heads/*:refs/seawall/heads/*", "+refs/tags/*:refs/seawall/tags/*")
+	err := f.transferTip(ctx, st, 0, "+refs/heads/*:refs/seawall/heads/*", "+refs/tags/*:refs/seawall/tags/*")
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
@@ -240,8 +302,19 @@ func (f *fetch) commit(st *filesystem.Storage, hash plumbing.Hash) (plumbing.Has
 
 // transfer fetches refs into st, each from exactly the name it is asked for by.
 func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
-	return f.talk(ctx, sources(specs), func(t *transfer.Transfer) error {
-		err := f.remote(&boundedStorage{st, f.limits}).FetchContext(t.Context(), &git.FetchOptions{
+	return f.transferWith(ctx, st, depth, transfer.Options{}, func() *packbound.Tip { return nil }, specs)
+}
+
+// transferTip fetches what the source follows, and has its commit judged.
+func (f *fetch) transferTip(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
+	return f.transferWith(ctx, st, depth, transfer.Options{Advertised: f.advertised(specs[0].Src())}, f.judged, specs)
+}
+
+func (f *fetch) transferWith(ctx context.Context, st *filesystem.Storage, depth int, o transfer.Options, tip func() *packbound.Tip, specs []config.RefSpec) error {
+	o.Refs = sources(specs)
+	limits := f.limits.ofPack(f.limits.room(f.repo.dir))
+	return f.talk(ctx, o, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
+		err := f.remote(&boundedStorage{st, limits, tip, t.Refuse}).FetchContext(t.Context(), &git.FetchOptions{
 			RefSpecs: specs, Depth: depth, Auth: t, Tags: git.NoTags, Force: true,
 			Prune: strings.Contains(string(specs[0]), "*"),
 		})
@@ -266,9 +339,10 @@ func sources(specs []config.RefSpec) (names []string) {
 }
 
 // talk speaks with the source's server, and gives up where that falls silent.
-func (f *fetch) talk(ctx context.Context, refs []string, do func(*transfer.Transfer) error) error {
+func (f *fetch) talk(ctx context.Context, o transfer.Options, do func(*transfer.Transfer) error) error {
+	o.Auth, o.Idle, o.Peer = f.method, f.source.Idle, f.address.peer()
 	return untilHeard(func() error {
-		t := transfer.New(ctx, transfer.Options{Auth: f.method, Idle: f.source.Idle, Peer: f.address.peer(), Refs: refs})
+		t := transfer.New(ctx, o)
 		defer t.Close()
 		err := do(t)
 		if silence := t.Silence(); silence != nil && err != nil {
@@ -285,7 +359,7 @@ func (f *fetch) remote(st storage.Storer) *git.Remote {
 // list returns the refs that the source has; those named NAME^{} are what
 // annotated tags stand for.
 func (f *fetch) list(ctx context.Context) (refs []*plumbing.Reference, err error) {
-	err = f.talk(ctx, nil, func(t *transfer.Transfer) error {
+	err = f.talk(ctx, transfer.Options{}, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
 		refs, err = f.remote(f.storage).ListContext(t.Context(), &git.ListOptions{Auth: t, PeelingOption: git.AppendPeeled})
 		return err
 	})

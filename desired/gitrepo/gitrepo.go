@@ -30,6 +30,7 @@
 package gitrepo
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,6 +93,10 @@ func Open(dir string) (*Repo, error) {
 	return r, r.prepare()
 }
 
+// Reader returns the store in dir for reading alone: it makes nothing, and writes no file
+// but [Suspects]. Where there is no store, each method fails.
+func Reader(dir string) *Repo { return &Repo{dir} }
+
 // prepare makes the store where there is none. It holds the lock, so that two
 // processes starting at once do not both write it.
 func (r *Repo) prepare() error {
@@ -105,7 +110,7 @@ func (r *Repo) prepare() error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := damageOr(err).(*Error); ok {
+	if damaged := (*Error)(nil); errors.As(damageOr(err), &damaged) {
 		return storeError("opening", err)
 	}
 	// A crash between creation and HEAD leaves parts of a store behind; anything
@@ -142,7 +147,7 @@ func (r *Repo) init() error {
 			return storeError("creating", err)
 		}
 	}
-	if _, err := git.Init(openStorage(r.dir), nil); err != nil && err != git.ErrRepositoryAlreadyExists {
+	if _, err := git.Init(openStorage(r.dir), nil); err != nil && !errors.Is(err, git.ErrRepositoryAlreadyExists) {
 		return storeError("creating", err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -20,22 +21,25 @@ import (
 // through all of them.
 const (
 	fullPacks    = 50  // above this many packs the store is compacted
+	manyPacks    = 10  // above this many, if it takes a third of what it may
 	tooManyPacks = 500 // above this many, failing to do so fails the fetch
 	deltaWindow  = 10  // git's own default
 )
 
-// compactIfFull merges the packs of a store that has too many. A store that
-// cannot be compacted still serves; the next fetch tries again.
-func (r *Repo) compactIfFull() error {
+// compactIfFull merges the packs of a store that has too many, or that has many and takes
+// a third of what it may, quota: what was pushed over is gone then. A store that cannot be
+// compacted still serves; the next fetch tries again.
+func (r *Repo) compactIfFull(quota int64) error {
 	st := openStorage(r.dir)
 	packs, err := st.ObjectPacks()
 	if err != nil {
 		return storeError("reading", err)
 	}
-	if len(packs) <= fullPacks {
+	used := usedBytes(r.dir)
+	if len(packs) <= fullPacks && (len(packs) <= manyPacks || used <= quota/3) {
 		return nil
 	}
-	err = r.compact(st, packs)
+	err = r.compact(st, packs, quota-used)
 	switch {
 	case err == nil || len(packs) <= tooManyPacks:
 		return nil
@@ -48,8 +52,8 @@ func (r *Repo) compactIfFull() error {
 // compact writes one pack of all that the store's refs reach and deletes the
 // packs it replaces. (go-git has such a method, which fails for repositories
 // with submodules and for cut histories.) Readers that lose a pack under
-// their hands look again; see [Tree].
-func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash) error {
+// their hands look again; see [Tree]. The new pack takes at most room, in bytes.
+func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash, room int64) error {
 	r.suspect()
 	cut, err := isShallow(st)
 	if err != nil {
@@ -75,7 +79,7 @@ func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash) error {
 			return err
 		}
 	}
-	pack, err := writePack(st, hashes)
+	pack, err := writePack(st, hashes, room)
 	if err != nil {
 		return err
 	}
@@ -90,13 +94,26 @@ func (r *Repo) compact(st *filesystem.Storage, old []plumbing.Hash) error {
 	return nil
 }
 
-func writePack(st *filesystem.Storage, hashes []plumbing.Hash) (pack plumbing.Hash, err error) {
+func writePack(st *filesystem.Storage, hashes []plumbing.Hash, room int64) (pack plumbing.Hash, err error) {
 	w, err := st.PackfileWriter()
 	if err != nil {
 		return pack, err
 	}
-	pack, err = packfile.NewEncoder(w, st, false).Encode(hashes, deltaWindow)
+	pack, err = packfile.NewEncoder(&roomWriter{w, room}, st, false).Encode(hashes, deltaWindow)
 	return pack, errors.Join(err, w.Close())
+}
+
+// roomWriter fails when it is full.
+type roomWriter struct {
+	w    io.Writer
+	room int64
+}
+
+func (r *roomWriter) Write(p []byte) (int, error) {
+	if r.room -= int64(len(p)); r.room < 0 {
+		return 0, errors.New("the store has no room for a compaction")
+	}
+	return r.w.Write(p)
 }
 
 // tips lists the commits that the store's refs name.

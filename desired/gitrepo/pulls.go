@@ -5,32 +5,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 
-	"github.com/seawall-dev/seawall/desired/gitrepo/internal/packbound"
+	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
 )
 
-// Pulls keeps the heads of pull requests, which anybody may have made, in a
-// store of their own: they are fetched without history, which would cut that of
-// a store that follows a ref, and their objects never stand beside the
-// ones that are acted on. [Open] with the same folder hands out their trees.
-type Pulls struct{ repo *Repo }
+// Pulls keeps the heads of pull requests, which anybody may have made: each by itself,
+// without its history, in a store of its own that [Open] opens. Nothing that one of
+// them holds can be in the way of another, or of the ref that is followed. What is known
+// of a head goes by its commit: a head that was refused stays so until it moves.
+//
+//	pulls/0123…/  a store of one commit, or no more than why it was refused
+type Pulls struct{ dir string }
 
-// OpenPulls returns the store in dir, as [Open] does.
+// OpenPulls keeps heads below dir, which it creates if there is none. The folder is
+// readable by its owner only.
 func OpenPulls(dir string) (*Pulls, error) {
-	repo, err := Open(dir)
-	if err != nil {
-		return nil, err
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
 	}
-	return &Pulls{repo}, nil
+	if err == nil {
+		err = os.Chmod(dir, 0o700)
+	}
+	if err != nil {
+		return nil, storeError("creating", err)
+	}
+	return &Pulls{dir}, nil
 }
 
 // Pull is the head of a pull or merge request.
@@ -40,45 +48,22 @@ type Pull struct {
 	Commit string `json:"commit"`
 }
 
-// PullLimits bound what is fetched. A zero field takes its default.
-type PullLimits struct {
-	Newest    int   // pull requests, those of the highest numbers; 50
-	PackBytes int64 // sent for one of them, compressed; 64 MiB
-	// What one of them unpacks to: objects, bytes of one object, and bytes of all
-	// of them together; 1,000,000, 128 MiB and 1 GiB.
-	Objects       int64
-	ObjectBytes   int64
-	InflatedBytes int64
-}
-
-func (l PullLimits) withDefaults() PullLimits {
-	return PullLimits{
-		Newest: cmp.Or(l.Newest, 50), PackBytes: cmp.Or(l.PackBytes, 64<<20),
-		Objects: cmp.Or(l.Objects, 1_000_000), ObjectBytes: cmp.Or(l.ObjectBytes, 128<<20), InflatedBytes: cmp.Or(l.InflatedBytes, 1<<30),
-	}
-}
-
-func (l PullLimits) ofPack() packbound.Limits {
-	return packbound.Limits{PackBytes: l.PackBytes, Objects: l.Objects, ObjectBytes: l.ObjectBytes, InflatedBytes: l.InflatedBytes}
-}
-
-// List returns the newest pull requests of a repository, highest number first,
-// and fetches nothing. Many servers keep the refs of closed ones; which are
-// open is for the forge to say. Errors are those of [Repo.Fetch].
-func (p *Pulls) List(ctx context.Context, s Source, limits PullLimits) ([]Pull, error) {
-	job, err := p.repo.newFetch(s)
+// List returns the pull requests that a repository shows, highest number first, and
+// fetches nothing. Many servers keep the refs of closed ones; which are open is for the
+// forge to say. Errors are those of [Repo.Fetch].
+func (p *Pulls) List(ctx context.Context, s Source) ([]Pull, error) {
+	job, err := (&Repo{p.dir}).newFetch(s)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	job.storage = openStorage(p.repo.dir)
+	job.storage = openStorage(p.dir)
 	refs, err := job.list(ctx)
 	if err != nil {
 		return nil, job.explain(ctx, err)
 	}
-	pulls := pullsAmong(refs)
-	return pulls[:min(len(pulls), limits.withDefaults().Newest)], nil
+	return pullsAmong(refs), nil
 }
 
 // The names under which GitHub, Gitea and Forgejo, and GitLab show heads.
@@ -100,190 +85,123 @@ func pullsAmong(refs []*plumbing.Reference) []Pull {
 	return pulls
 }
 
-// PullError is a pull request that was not fetched; the others were.
-type PullError struct {
-	Pull Pull   `json:"pull"`
-	Err  *Error `json:"error"`
-}
+// Store is the folder of the store of a head, for [Open].
+func (p *Pulls) Store(commit string) string { return filepath.Join(p.dir, filepath.Base(commit)) }
 
-// Fetch makes these pull requests the ones that are kept: it brings the commits
-// that are not here yet, each by itself, and forgets all others. It returns
-// those that are here, at the commit that the server has by now, and
-// those that could not be brought: one that is over a limit, or gone, stops
-// none of the others; a server that falls silent stops all of them. A store that
-// is damaged is emptied and filled anew.
-func (p *Pulls) Fetch(ctx context.Context, s Source, pulls []Pull, limits PullLimits) (here []Pull, failed []PullError, err error) {
-	limits = limits.withDefaults()
-	if len(pulls) > limits.Newest {
-		return nil, nil, badSource(fmt.Sprintf("%d pull requests are more than the bound of %d", len(pulls), limits.Newest), "")
+// Known reports whether a head is here, or why it was refused, with the same limits. It
+// reads names, lengths and times of files, and nothing that a stranger made.
+func (p *Pulls) Known(pull Pull, limits FetchLimits) (here bool, refused error) {
+	if !plumbing.IsHash(pull.Commit) {
+		return false, nil
 	}
-	unlock, err := p.repo.lock()
+	store := p.Store(pull.Commit)
+	if refused := recall(store, plumbing.NewHash(pull.Commit), limits.withDefaults(), nil); refused != nil {
+		return false, refused
+	}
+	stamp, err := os.ReadFile(filepath.Join(store, stampFile))
 	if err != nil {
-		return nil, nil, err
+		return false, nil //nolint:nilerr // it is fetched anew
 	}
-	defer unlock()
-	removeLeftovers(p.repo.dir)
-	removeEmptyRefs(p.repo.dir)
-	if err := p.mend(); err != nil {
-		return nil, nil, err
-	}
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	here, failed, err = p.fetchAll(ctx, s, pulls, limits)
-	if err == nil && slices.ContainsFunc(failed, func(e PullError) bool { return mayBeDamage(e.Err) }) {
-		if damage := onlyDamage(p.repo.inspectFiles()); damage != nil {
-			if err := p.repo.reset(damage); err != nil {
-				return nil, nil, err
-			}
-			here, failed, err = p.fetchAll(ctx, s, pulls, limits)
-		}
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := p.tidy(limits); err != nil {
-		p.repo.suspect()
-		return here, failed, err
-	}
-	return here, failed, p.repo.stamp()
+	now, err := integrity.Listing(store)
+	return err == nil && string(stamp) == now, nil
 }
 
-// fetchAll fetches into a store that is sound.
-func (p *Pulls) fetchAll(ctx context.Context, s Source, pulls []Pull, limits PullLimits) (here []Pull, failed []PullError, err error) {
-	if err := p.keepOnly(pulls); err != nil {
-		return nil, nil, err
-	}
-	for _, pull := range pulls {
-		got, err := p.fetch(ctx, s, pull, limits)
-		if ctx.Err() != nil || errors.Is(err, errSilent) || errors.Is(err, ErrFull) {
-			return nil, nil, err
-		}
-		if err != nil {
-			removeLeftovers(p.repo.dir) // the part of a pack that came before its bound
-			failed = append(failed, PullError{pull, asError(err)})
-			continue
-		}
-		here = append(here, got)
-	}
-	return here, failed, nil
-}
-
-// mend empties a store that is damaged.
-func (p *Pulls) mend() error {
-	err := p.repo.sound()
-	if errors.Is(err, errDamaged) {
-		return p.repo.reset(err)
-	}
-	return err
-}
-
-// tidy drops what no kept pull request needs once it has become much: anybody
-// may open pull requests, and push to them again and again.
-func (p *Pulls) tidy(limits PullLimits) error {
-	files, err := filepath.Glob(filepath.Join(p.repo.dir, "objects", "pack", "*.pack"))
-	if err != nil {
-		return storeError("tidying", err)
-	}
-	var used int64
-	for _, name := range files {
-		info, err := os.Stat(name)
-		if err != nil {
-			return storeError("tidying", err)
-		}
-		used += info.Size()
-	}
-	if used <= keptPacks*limits.PackBytes {
-		return p.repo.compactIfFull()
-	}
-	st := openStorage(p.repo.dir)
-	packs, err := st.ObjectPacks()
-	if err == nil {
-		err = p.repo.compact(st, packs)
-	}
-	if err != nil {
-		return storeError("tidying", err)
-	}
-	return nil
-}
-
-// keptPacks is how many packs of the largest allowed size may lie about.
-const keptPacks = 4
-
-// fetch brings one pull request's head, without its history.
-func (p *Pulls) fetch(ctx context.Context, s Source, pull Pull, limits PullLimits) (Pull, error) {
-	s.Ref = pull.Ref
+// Fetch brings the head of one pull request, at the commit that the server has by now,
+// which it returns. A head over a limit is remembered, for [Pulls.Known]. Errors are
+// those of [Repo.Fetch].
+func (p *Pulls) Fetch(ctx context.Context, s Source, pull Pull) (Pull, error) {
 	if !pullRef.MatchString(pull.Ref) {
 		return pull, badSource(fmt.Sprintf("%q is not the ref of a pull request", pull.Ref), "")
 	}
-	job, err := p.repo.newFetch(s)
+	s.Ref = pull.Ref
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	dir, err := os.MkdirTemp(p.dir, freshGlob)
 	if err != nil {
-		return pull, err
+		return pull, storeError("preparing", err)
 	}
-	job.storage, job.limits = openStorage(p.repo.dir), limits.ofPack()
-	if plumbing.IsHash(pull.Commit) && complete(job.storage, plumbing.NewHash(pull.Commit)) {
-		return pull, p.repo.writeRef(keptPull(pull), plumbing.NewHash(pull.Commit))
-	}
-	if err := job.transfer(ctx, job.storage, 1, refSpec(pull.Ref, keptPull(pull))); err != nil {
-		return pull, job.explain(ctx, err)
-	}
-	ref, err := job.storage.Reference(keptPull(pull))
-	if err != nil {
-		return pull, storeError("reading", err)
-	}
-	commit, err := job.commit(job.storage, ref.Hash())
+	defer os.RemoveAll(dir)
+	commit, err := p.fetchTo(ctx, dir, s)
 	if err != nil {
 		return pull, err
 	}
 	pull.Commit = commit.String()
+	if err := p.keep(dir, pull.Commit); err != nil {
+		return pull, storeError("filling", err)
+	}
 	return pull, nil
 }
 
-func asError(err error) *Error {
-	var e *Error
-	if !errors.As(err, &e) {
-		e = &Error{Kind: ErrFetch, Doing: "fetching a pull request", Reason: err.Error()}
-	}
-	return e
-}
-
-// refPulls are the store's refs of pull requests.
-const refPulls = "refs/seawall/pulls/"
-
-// keptPull is our own ref for a pull request: pull-7, merge-requests-7.
-func keptPull(p Pull) plumbing.ReferenceName {
-	name := strings.TrimSuffix(strings.TrimPrefix(p.Ref, "refs/"), "/head")
-	return plumbing.ReferenceName(refPulls + strings.ReplaceAll(name, "/", "-"))
-}
-
-// keepOnly forgets pull requests that are not among these.
-func (p *Pulls) keepOnly(pulls []Pull) error {
-	st := openStorage(p.repo.dir)
-	known, err := refsBelow(st, refPulls)
+// fetchTo fetches into a new store, and returns the commit.
+func (p *Pulls) fetchTo(ctx context.Context, dir string, s Source) (plumbing.Hash, error) {
+	repo, err := Open(dir)
 	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	job, err := repo.newFetch(s)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	job.storage = openStorage(dir)
+	job.memory = func(commit plumbing.Hash) string { return p.Store(commit.String()) }
+	if err := job.transferTip(ctx, job.storage, 1, refSpec(s.Ref, refFetched)); err != nil {
+		err = job.explain(ctx, err)
+		job.refuse(err)
+		return plumbing.ZeroHash, err
+	}
+	ref, err := job.storage.Reference(refFetched)
+	if err != nil {
+		return plumbing.ZeroHash, storeError("reading", err)
+	}
+	commit, err := job.commit(job.storage, ref.Hash())
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return commit, repo.stamp()
+}
+
+// keep puts a new store in the place of a commit's.
+func (p *Pulls) keep(dir, commit string) error {
+	if err := os.RemoveAll(p.Store(commit)); err != nil {
 		return err
 	}
-	for _, ref := range known {
-		if slices.ContainsFunc(pulls, func(pull Pull) bool { return keptPull(pull) == ref.Name() }) {
+	return os.Rename(dir, p.Store(commit))
+}
+
+// freshGlob is the folder of a head while it is fetched.
+const freshGlob = "new-*"
+
+// KeepOnly removes the stores of all other commits, and what an earlier process has left
+// behind. It removes nothing else: that is not Seawall's.
+func (p *Pulls) KeepOnly(commits []string) error {
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		return storeError("tidying", err)
+	}
+	for _, e := range entries {
+		if !isHeads(e.Name()) || slices.Contains(commits, e.Name()) {
 			continue
 		}
-		if err := st.RemoveReference(ref.Name()); err != nil {
+		if err := os.RemoveAll(filepath.Join(p.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return storeError("tidying", err)
 		}
 	}
 	return nil
 }
 
-// refsBelow lists the store's refs of one kind.
-func refsBelow(st *filesystem.Storage, prefix string) (below []*plumbing.Reference, err error) {
-	refs, err := st.IterReferences()
-	if err != nil {
-		return nil, storeError("reading", err)
+// isHeads reports whether a name in the folder is one that this package gives. Earlier
+// versions kept all heads in one store there.
+func isHeads(name string) bool {
+	match := func(glob string) bool {
+		ok, _ := filepath.Match(glob, name) // the globs are well formed
+		return ok
 	}
-	err = refs.ForEach(func(ref *plumbing.Reference) error {
-		if strings.HasPrefix(ref.Name().String(), prefix) {
-			below = append(below, ref)
-		}
-		return nil
-	})
-	return below, err
+	return plumbing.IsHash(name) || match(freshGlob) || slices.ContainsFunc(leftovers, match) ||
+		slices.Contains(storeFiles, name) || name == lockFile
 }
+
+// Used is what the head of one commit takes on disk, in bytes.
+func (p *Pulls) Used(commit string) int64 { return usedBytes(p.Store(commit)) }
+
+// UsedBytes is what all heads take on disk.
+func (p *Pulls) UsedBytes() int64 { return usedBytes(p.dir) }

@@ -3,6 +3,7 @@ package gitrepo_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,18 +55,14 @@ func TestListPulls(t *testing.T) {
 	}
 	p, _ := openPulls(t)
 	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "main"}
-	got, err := p.List(context.Background(), source, gitrepo.PullLimits{})
+	got, err := p.List(t.Context(), source)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pull requests (-want +got):\n%s", diff)
 	}
-	got, err = p.List(context.Background(), source, gitrepo.PullLimits{Newest: 2})
-	if diff := cmp.Diff(want[:2], got); diff != "" || err != nil {
-		t.Errorf("the newest two (-want +got):\n%s%v", diff, err)
-	}
-	_, err = p.List(context.Background(), gitrepo.Source{URL: u.Dir + "x"}, gitrepo.PullLimits{})
+	_, err = p.List(t.Context(), gitrepo.Source{URL: u.Dir + "x"})
 	wantError(t, err, gitrepo.ErrNotFound, "edge.gitx")
 }
 
@@ -77,32 +74,39 @@ func TestFetchPulls(t *testing.T) {
 	fetch(t, main, source)
 	one, two := pull(u, "refs/pull/1/head", "a: 1\n"), pull(u, "refs/merge-requests/2/head", "a: 2\n")
 	p, dir := openPulls(t)
-	store, err := gitrepo.Open(dir)
+	bringPull(t, p, source, one, one)
+	bringPull(t, p, source, two, two)
+	store, err := gitrepo.Open(p.Store(two.Commit))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bringPulls(t, p, source, []gitrepo.Pull{one, two}, one, two)
 	if got := content(t, store, two.Commit, "a.cue"); got != "a: 2\n" {
 		t.Errorf("a.cue is %q", got)
 	}
-	if _, err := store.Commit(base); err == nil {
-		t.Error("the history came along")
+	for _, other := range []string{base, one.Commit} {
+		if _, err := store.Commit(other); err == nil {
+			t.Errorf("%s came along", other)
+		}
 	}
 	if _, err := main.Commit(one.Commit); err == nil {
 		t.Error("a pull request's commit is in the store that is acted on")
 	}
-	// Nothing new asks nobody: the server is gone.
-	bringPulls(t, p, gitrepo.Source{URL: "http://127.0.0.1:1/edge.git"}, []gitrepo.Pull{two, one}, two, one)
+	if here, refused := p.Known(one, source.Limits); !here || refused != nil {
+		t.Errorf("a head that was fetched: here %v, %v", here, refused)
+	}
 
 	// Pushed again, by force; and one that is closed.
 	again := pull(u, "refs/pull/1/head", "a: 11\n")
-	bringPulls(t, p, source, []gitrepo.Pull{again}, again)
-	if got := content(t, store, again.Commit, "a.cue"); got != "a: 11\n" {
-		t.Errorf("a.cue is %q", got)
+	bringPull(t, p, source, again, again)
+	if err := p.KeepOnly([]string{again.Commit}); err != nil {
+		t.Fatal(err)
 	}
-	refs, err := filepath.Glob(filepath.Join(dir, "refs", "seawall", "pulls", "*"))
-	if err != nil || len(refs) != 1 || filepath.Base(refs[0]) != "pull-1" {
-		t.Errorf("refs %v, %v", refs, err)
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != again.Commit {
+		t.Errorf("kept %v, %v", entries, err)
+	}
+	if used, all := p.Used(again.Commit), p.UsedBytes(); used == 0 || used != all {
+		t.Errorf("a head takes %d bytes of %d", used, all)
 	}
 	// The ref that is followed goes on as before, with its history.
 	second := u.Commit("b.cue", "b: 1\n")
@@ -119,112 +123,127 @@ func TestFetchPullThatMoved(t *testing.T) {
 	old := pull(u, "refs/pull/1/head", "a: 1\n")
 	moved := pull(u, "refs/pull/1/head", "a: 2\n")
 	p, _ := openPulls(t)
-	bringPulls(t, p, gitrepo.Source{URL: u.Dir}, []gitrepo.Pull{old}, moved)
+	bringPull(t, p, gitrepo.Source{URL: u.Dir}, old, moved)
 }
 
-func bringPulls(t *testing.T, p *gitrepo.Pulls, s gitrepo.Source, asked []gitrepo.Pull, want ...gitrepo.Pull) {
+func bringPull(t *testing.T, p *gitrepo.Pulls, s gitrepo.Source, asked, want gitrepo.Pull) {
 	t.Helper()
-	got, failed, err := p.Fetch(context.Background(), s, asked, gitrepo.PullLimits{})
-	if err != nil || len(failed) > 0 {
-		t.Fatalf("failed %+v, %v", failed, err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("pull requests (-want +got):\n%s", diff)
+	got, err := p.Fetch(t.Context(), s, asked)
+	if err != nil || got != want {
+		t.Fatalf("got %+v, %v, want %+v", got, err, want)
 	}
 }
 
-// One that is too large, gone, or no pull request at all keeps none of the
-// others away.
-func TestFetchPullsInBounds(t *testing.T) {
+// A head over a limit is remembered by its commit, and by the limits. One that is gone,
+// and what is no pull request, are errors of their own.
+func TestRefusedPull(t *testing.T) {
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
 	noise := make([]byte, 300<<10)
 	_, _ = rand.Read(noise)
 	large := pull(u, "refs/pull/1/head", string(noise))
-	small := pull(u, "refs/pull/2/head", "a: 2\n")
-	gone := gitrepo.Pull{Number: 3, Ref: "refs/pull/3/head", Commit: strings.Repeat("ab", 20)}
-	branch := gitrepo.Pull{Number: 4, Ref: "refs/heads/main", Commit: strings.Repeat("cd", 20)}
 	p, dir := openPulls(t)
-	source := gitrepo.Source{URL: u.HTTP("", "")}
-	limits := gitrepo.PullLimits{PackBytes: 200 << 10}
-	for range 2 {
-		got, failed, err := p.Fetch(context.Background(), source, []gitrepo.Pull{large, gone, branch, small}, limits)
-		if err != nil || len(got) != 1 || got[0] != small || len(failed) != 3 {
-			t.Fatalf("here %+v, failed %+v, %v", got, failed, err)
-		}
-		for i, want := range []struct {
-			kind gitrepo.Kind
-			say  string
-		}{{gitrepo.ErrTooLarge, "more than the limit of 200 KiB"}, {gitrepo.ErrRefNotFound, "pull/3"}, {gitrepo.ErrSource, "refs/heads/main"}} {
-			wantError(t, failed[i].Err, want.kind, want.say)
+	source := gitrepo.Source{URL: u.HTTP("", ""), Limits: gitrepo.FetchLimits{PackBytes: 200 << 10, Setting: "forge.limits"}}
+	const say = "more than the limit of 200 KiB"
+	_, err := p.Fetch(t.Context(), source, large)
+	wantError(t, err, gitrepo.ErrTooLarge, say)
+	if e := (*gitrepo.Error)(nil); !errors.As(err, &e) || !strings.Contains(e.Hint, "forge.limits.pack") {
+		t.Errorf("the hint is %q", e.Hint)
+	}
+	again, err := gitrepo.OpenPulls(dir) // another process
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, refused := again.Known(large, source.Limits)
+	if here {
+		t.Error("a refused head is here")
+	}
+	wantError(t, refused, gitrepo.ErrTooLarge, say)
+	if used := p.UsedBytes(); used > 2<<10 {
+		t.Errorf("%d bytes are left of what was refused", used)
+	}
+	source.Limits.PackBytes = 400 << 10
+	if _, refused := again.Known(large, source.Limits); refused != nil {
+		t.Errorf("with another limit: %v", refused)
+	}
+	bringPull(t, p, source, large, large)
+
+	for _, test := range []struct {
+		pull gitrepo.Pull
+		kind gitrepo.Kind
+		say  string
+	}{
+		{gitrepo.Pull{Number: 3, Ref: "refs/pull/3/head", Commit: strings.Repeat("ab", 20)}, gitrepo.ErrRefNotFound, "pull/3"},
+		{gitrepo.Pull{Number: 4, Ref: "refs/heads/main", Commit: strings.Repeat("cd", 20)}, gitrepo.ErrSource, "refs/heads/main"},
+	} {
+		_, err := p.Fetch(t.Context(), source, test.pull)
+		wantError(t, err, test.kind, test.say)
+		if here, refused := p.Known(test.pull, source.Limits); here || refused != nil {
+			t.Errorf("%s is remembered: %v, %v", test.pull.Ref, here, refused)
 		}
 	}
-	used := 0
-	_ = filepath.Walk(dir, func(_ string, info os.FileInfo, err error) error {
-		if err == nil {
-			used += int(info.Size())
-		}
-		return err
-	})
-	if used > 150<<10 {
-		t.Errorf("the store takes %d bytes", used)
-	}
-	_, _, err := p.Fetch(context.Background(), source, []gitrepo.Pull{small, gone}, gitrepo.PullLimits{Newest: 1})
-	wantError(t, err, gitrepo.ErrSource, "more than the bound of 1")
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := p.Fetch(ctx, source, []gitrepo.Pull{gone}, limits); err == nil {
+	if _, err := p.Fetch(ctx, source, large); err == nil {
 		t.Error("a cancelled fetch succeeded")
 	}
 }
 
-// Pushing again and again fills no disk.
+// Where other heads take the room, a head is refused for now, and not remembered.
+func TestNoRoomForAPull(t *testing.T) {
+	u := gittest.New(t)
+	u.Commit("a.cue", "a: 0\n")
+	noise := make([]byte, 300<<10)
+	_, _ = rand.Read(noise)
+	head := pull(u, "refs/pull/1/head", string(noise))
+	p, _ := openPulls(t)
+	source := gitrepo.Source{URL: u.HTTP("", ""), Limits: gitrepo.FetchLimits{StoreBytes: 1 << 30, RoomBytes: 100 << 10}}
+	_, err := p.Fetch(t.Context(), source, head)
+	wantError(t, err, gitrepo.ErrTooLarge, "the local store would take more than the limit of 1 GiB")
+	if !gitrepo.Later(err) {
+		t.Errorf("%v is for ever", err)
+	}
+	if _, refused := p.Known(head, source.Limits); refused != nil {
+		t.Errorf("it is remembered: %v", refused)
+	}
+}
+
+// What is damaged, or was left half done, is fetched anew. The store that an earlier
+// version had there goes, and nothing that is not Seawall's.
 func TestPullsAreTidied(t *testing.T) {
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
+	head := pull(u, "refs/pull/1/head", "a: 1\n")
 	p, dir := openPulls(t)
-	source, limits := gitrepo.Source{URL: u.Dir}, gitrepo.PullLimits{PackBytes: 40 << 10}
-	noise := make([]byte, 30<<10)
-	var last gitrepo.Pull
-	for range 12 {
-		_, _ = rand.Read(noise)
-		last = pull(u, "refs/pull/1/head", string(noise))
-		if _, failed, err := p.Fetch(context.Background(), source, []gitrepo.Pull{last}, limits); err != nil || len(failed) > 0 {
-			t.Fatalf("failed %+v, %v", failed, err)
-		}
-		if used := packBytes(t, dir); used > 5*limits.PackBytes {
-			t.Fatalf("the packs take %d bytes", used)
-		}
+	source := gitrepo.Source{URL: u.Dir}
+	bringPull(t, p, source, head, head)
+	packs, err := filepath.Glob(filepath.Join(p.Store(head.Commit), "objects", "pack", "*.pack"))
+	if err != nil || len(packs) != 1 {
+		t.Fatal(packs, err)
 	}
-	store, err := gitrepo.Open(dir)
-	if err != nil {
+	if err := os.Chmod(packs[0], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := content(t, store, last.Commit, "a.cue"); got != string(noise) {
-		t.Error("the head that is kept has lost its content")
-	}
-	// All of them are closed: what is left is of no use, and goes.
-	if _, _, err := p.Fetch(context.Background(), source, nil, gitrepo.PullLimits{PackBytes: 1}); err != nil {
+	if err := os.Truncate(packs[0], 50); err != nil {
 		t.Fatal(err)
 	}
-	if used := packBytes(t, dir); used > 1<<10 {
-		t.Errorf("without pull requests the packs take %d bytes", used)
+	if here, refused := p.Known(head, source.Limits); here || refused != nil {
+		t.Errorf("a damaged head: here %v, %v", here, refused)
 	}
-	bringPulls(t, p, source, []gitrepo.Pull{last}, last)
-}
-
-func packBytes(t *testing.T, dir string) (used int64) {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
-	if err != nil {
-		t.Fatal(err)
+	bringPull(t, p, source, head, head)
+	if here, _ := p.Known(head, source.Limits); !here {
+		t.Error("it is not here after it was fetched anew")
 	}
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil {
+	for _, name := range []string{"HEAD", "objects", "new-123", "refs", "seawall.lock", "notes"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		used += info.Size()
 	}
-	return used
+	if err := p.KeepOnly([]string{head.Commit}); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 || entries[0].Name() != head.Commit || entries[1].Name() != "notes" {
+		t.Errorf("kept %v, %v", entries, err)
+	}
 }

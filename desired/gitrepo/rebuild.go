@@ -15,7 +15,7 @@ import (
 )
 
 // storeFiles are what a store is made of.
-var storeFiles = []string{"HEAD", "config", "objects", "refs", "packed-refs", "shallow", stampFile}
+var storeFiles = []string{"HEAD", "config", "objects", "refs", "packed-refs", "shallow", stampFile, refusedFile}
 
 // leftovers are what a process leaves behind in a store that is killed.
 var leftovers = []string{refillGlob, knownHostsGlob, damagedGlob}
@@ -99,7 +99,7 @@ func (f *fetch) keepGood(ctx context.Context, from *Repo) error {
 	text, err := os.ReadFile(filepath.Join(from.dir, filepath.FromSlash(refGood.String())))
 	good := firstLine(string(text))
 	if err != nil || !plumbing.IsHash(good) {
-		return nil // there is none, or nobody can say which
+		return nil //nolint:nilerr // there is none, or it cannot be read: then the next accepted commit is one
 	}
 	hash, st := plumbing.NewHash(good), openStorage(f.repo.dir)
 	if !complete(st, hash) {
@@ -130,21 +130,5 @@ func (r *Repo) takeOver(fresh *Repo) error {
 		}
 	}
 	_ = os.RemoveAll(aside) // the next fetch tries again
-	return nil
-}
-
-// reset empties a store of which nothing is worth keeping.
-func (r *Repo) reset(why error) error {
-	if err := r.mayReplace(why); err != nil {
-		return err
-	}
-	fresh, err := r.beside()
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(fresh.dir)
-	if err := r.takeOver(fresh); err != nil {
-		return storeError("rebuilding", err)
-	}
 	return nil
 }

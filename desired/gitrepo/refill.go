@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
@@ -35,7 +34,7 @@ func (f *fetch) adopt(fresh *filesystem.Storage, dir string) error {
 		return err
 	}
 	for _, p := range packs {
-		if err := f.copyPack(filepath.Join(dir, "objects", "pack", "pack-"+p.String()+".pack")); err != nil {
+		if err := f.movePack(dir, "pack-"+p.String()); err != nil {
 			return err
 		}
 	}
@@ -47,11 +46,16 @@ func (f *fetch) adopt(fresh *filesystem.Storage, dir string) error {
 	return trimShallow(f.storage, cuts)
 }
 
-func (f *fetch) copyPack(name string) error {
-	pack, err := os.Open(name)
-	if err != nil {
+// movePack moves a pack with its index; the index last, for it makes the pack known.
+func (f *fetch) movePack(dir, name string) error {
+	to := filepath.Join(f.repo.dir, "objects", "pack")
+	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	defer pack.Close()
-	return packfile.UpdateObjectStorage(f.storage, pack)
+	for _, suffix := range []string{".pack", ".idx"} {
+		if err := os.Rename(filepath.Join(dir, "objects", "pack", name+suffix), filepath.Join(to, name+suffix)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -4,8 +4,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/google/renameio/v2"
 )
 
@@ -40,11 +42,26 @@ func removeEmptyRefs(dir string) {
 	root := filepath.Join(dir, "refs")
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || path == filepath.Join(dir, filepath.FromSlash(refGood.String())) {
-			return nil // what cannot be looked at is told by the fetch
+			return nil //nolint:nilerr // the fetch reports what cannot be read
 		}
 		if info, err := entry.Info(); err == nil && info.Size() == 0 {
 			_ = os.Remove(path)
 		}
 		return nil
 	})
+}
+
+// refsBelow lists the store's refs of one kind.
+func refsBelow(st *filesystem.Storage, prefix string) (below []*plumbing.Reference, err error) {
+	refs, err := st.IterReferences()
+	if err != nil {
+		return nil, storeError("reading", err)
+	}
+	err = refs.ForEach(func(ref *plumbing.Reference) error {
+		if strings.HasPrefix(ref.Name().String(), prefix) {
+			below = append(below, ref)
+		}
+		return nil
+	})
+	return below, err
 }

@@ -128,13 +128,12 @@ func TestFetchGivesUpSilence(t *testing.T) {
 				_, err := open(t).Fetch(t.Context(), source)
 				wantError(t, err, gitrepo.ErrUnreachable, "no data from "+address+" for 700ms")
 				p, _ := openPulls(t)
-				_, err = p.List(t.Context(), source, gitrepo.PullLimits{})
+				_, err = p.List(t.Context(), source)
 				if err != nil || sent < 600 {
 					wantError(t, err, gitrepo.ErrUnreachable, "no data from "+address+" for 700ms")
 				}
-				pulls := []gitrepo.Pull{{Number: 1, Ref: "refs/pull/1/head"}, {Number: 2, Ref: "refs/pull/2/head"}}
 				if sent < 600 {
-					_, _, err = p.Fetch(t.Context(), source, pulls, gitrepo.PullLimits{})
+					_, err = p.Fetch(t.Context(), source, gitrepo.Pull{Number: 1, Ref: "refs/pull/1/head"})
 					wantError(t, err, gitrepo.ErrUnreachable, "no data from "+address+" for 700ms")
 				}
 			})
@@ -182,7 +181,7 @@ func TestListIsPatientWithSlowness(t *testing.T) {
 			source.Idle = 2 * idle
 			begun := time.Now()
 			p, _ := openPulls(t)
-			if _, err := p.List(t.Context(), source, gitrepo.PullLimits{}); err != nil {
+			if _, err := p.List(t.Context(), source); err != nil {
 				t.Error(err)
 			}
 			if took := time.Since(begun); took < source.Idle {

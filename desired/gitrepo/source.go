@@ -3,6 +3,8 @@ package gitrepo
 import (
 	"fmt"
 	"log/slog"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -36,6 +38,27 @@ type Source struct {
 	// AllowHTTP accepts plain http for any host. Whoever is on the way can read
 	// the credential and change what is deployed.
 	AllowHTTP bool
+	// Limits bound what a fetch brings.
+	Limits FetchLimits
+	// Accept judges the raw bytes of the commit that a ref stands for before anything
+	// that it leads to is unpacked: its error, of [Policy.Accept], refuses the commit. Nil
+	// accepts all. It stays on this side of a [Wire].
+	Accept func(raw []byte) error
+}
+
+// Server is how a source is reached: over a TCP port, or, for a local repository with port
+// 0, by programs of git. Its errors are those of [ErrSource].
+func (s Source) Server() (port uint16, err error) {
+	a, err := parseAddress(s)
+	if err != nil || a.protocol == "file" {
+		return 0, err
+	}
+	_, text, _ := net.SplitHostPort(a.hostPort()) // made of two
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return 0, badSource("the port is not a number below 65536", "")
+	}
+	return uint16(n), nil
 }
 
 // Auth is a credential of at most one kind: Token and Basic for https, SSH for
@@ -77,6 +100,8 @@ type Wire struct {
 	Idle    time.Duration `json:"idle,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"`
 
+	Limits FetchLimits `json:"limits"`
+
 	Token string     `json:"token,omitempty"`
 	Basic *WireBasic `json:"basic,omitempty"`
 	SSH   *WireSSH   `json:"ssh,omitempty"`
@@ -113,7 +138,7 @@ func (WireSSH) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[git credential]") }
 func (s Source) Wire() Wire {
 	w := Wire{
 		URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Tags: s.Tags, AllowHTTP: s.AllowHTTP,
-		Idle: s.Idle, Timeout: s.Timeout, Token: s.Auth.Token.Reveal(),
+		Idle: s.Idle, Timeout: s.Timeout, Limits: s.Limits, Token: s.Auth.Token.Reveal(),
 	}
 	if b := s.Auth.Basic; b != nil {
 		w.Basic = &WireBasic{Username: b.Username, Password: b.Password.Reveal()}
@@ -129,7 +154,7 @@ func (s Source) Wire() Wire {
 
 // Source wraps the secrets again.
 func (w Wire) Source() Source {
-	s := Source{URL: w.URL, Ref: w.Ref, Shallow: w.Shallow, Tags: w.Tags, AllowHTTP: w.AllowHTTP, Idle: w.Idle, Timeout: w.Timeout}
+	s := Source{URL: w.URL, Ref: w.Ref, Shallow: w.Shallow, Tags: w.Tags, AllowHTTP: w.AllowHTTP, Idle: w.Idle, Timeout: w.Timeout, Limits: w.Limits}
 	s.Auth.Token = edge.NewSecret(w.Token)
 	if b := w.Basic; b != nil {
 		s.Auth.Basic = &Basic{Username: b.Username, Password: edge.NewSecret(b.Password)}

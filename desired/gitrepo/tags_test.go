@@ -211,7 +211,7 @@ func withGPG(t *testing.T, u *gittest.Repository) (signature.Trust, bool) {
 	if _, err := exec.LookPath("gpg"); err != nil {
 		return signature.Trust{}, false
 	}
-	home, err := os.MkdirTemp("", "gpg") // a socket's path must be short
+	home, err := os.MkdirTemp("", "gpg") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,29 @@ type Policy struct {
 // Tags reports whether the policy needs [Source.Tags].
 func (p Policy) Tags() bool { return p.Require == RequireTag || p.Require == RequireBoth }
 
+// Accept is [Source.Accept] for commits that this policy wants to be signed; nil where
+// only tags count, which come after the commit. The files of keys are read when a commit
+// is judged. Its errors are those of [Repo.Verify], which is to be asked all the same.
+func (p Policy) Accept(now time.Time) func(raw []byte) error {
+	if p.Require == RequireTag {
+		return nil
+	}
+	return func(raw []byte) error {
+		keys, err := p.Read()
+		if err != nil {
+			return refused("", err)
+		}
+		signed, err := signature.ReadCommit(raw)
+		if err == nil {
+			_, err = keys.Verify(signed, now)
+		}
+		if err != nil {
+			return refused(fmt.Sprintf("verifying commit %.12s", plumbing.ComputeHash(plumbing.CommitObject, raw)), err)
+		}
+		return nil
+	}
+}
+
 // Verify checks a commit against a policy. Keys must be valid at now, whatever
 // time a signature claims.
 //

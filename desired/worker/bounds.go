@@ -42,6 +42,9 @@ const (
 	BoundMemory Bound = "memory"
 	BoundStack  Bound = "stack"
 	BoundOutput Bound = "output"
+	// BoundKilled is the kernel's end of a child because the machine, or the container, has
+	// no memory left. It says little of the job.
+	BoundKilled Bound = "memory of the machine"
 	// BoundCrash is the child's end by anything else: a panic, an exit, a signal,
 	// or words that are no frames.
 	BoundCrash Bound = "crash"
@@ -65,6 +68,9 @@ func (e *BoundError) Error() string {
 	}
 	if e.Bound == BoundCrash {
 		return prefix + "the worker crashed: " + e.Limit
+	}
+	if e.Bound == BoundKilled {
+		return prefix + "the kernel killed the worker: " + e.Limit
 	}
 	return fmt.Sprintf("%sexceeded the %s bound of %s", prefix, e.Bound, e.Limit)
 }

@@ -58,7 +58,7 @@ func (k kind) command(ahead string) (*exec.Cmd, error) {
 	if ahead != "" {
 		arguments = append(arguments, ahead)
 	}
-	cmd := exec.Command(executable, arguments...)
+	cmd := exec.Command(executable, arguments...) //nolint:noctx // the runner kills the whole process group, and says by which bound
 	cmd.Env = []string{
 		fmt.Sprintf("%s=%d,%d", Marker, space, k.stack),
 		fmt.Sprintf("GOMEMLIMIT=%d", k.memory),

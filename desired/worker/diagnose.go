@@ -23,8 +23,10 @@ func (s *session) diagnose(exit error) *BoundError {
 	switch {
 	case containsAny(words, stackWords):
 		return s.tripped(BoundStack, bytesOf(s.limits.Stack))
-	case containsAny(words, memoryWords), s.killedByKernel():
+	case containsAny(words, memoryWords):
 		return s.tripped(BoundMemory, bytesOf(s.limits.Memory))
+	case s.killedByKernel():
+		return s.tripped(BoundKilled, "the machine or the container has no memory left")
 	case exit == nil:
 		return s.tripped(BoundCrash, "it ended without an answer")
 	}

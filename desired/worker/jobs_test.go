@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	worker.Main(map[string]worker.Job{
 		"double": double, "steps": steps, "env": environment, "fail": fail, "parent": parent,
-		"pid": pid, "spared": spared, "did": did, "exit": func(context.Context, []byte, *worker.Output) error { os.Exit(3); return nil },
+		"pid": pid, "spared": spared, "reach": reach, "did": did, "exit": func(context.Context, []byte, *worker.Output) error { os.Exit(3); return nil },
 	})
 	if os.Getenv("SEAWALL_TEST_MAIN") != "" {
 		fmt.Print("the program itself")
@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// reach is a job of tests that are for one system alone.
+var reach worker.Job
 
 var times int // that this process has done it
 
@@ -119,7 +122,7 @@ var evil = map[string]func(*worker.Output){
 	"cut":     func(*worker.Output) { _, _ = os.NewFile(1, "stdout").Write([]byte{'r', 0, 0, 1, 0, '"'}); os.Exit(0) },
 	"huge":    func(out *worker.Output) { _ = out.Emit(strings.Repeat("x", 2<<20)) },
 	"many": func(out *worker.Output) {
-		for out.Emit(strings.Repeat("x", 100<<10)) == nil { //nolint:revive // until the pipe breaks
+		for out.Emit(strings.Repeat("x", 100<<10)) == nil { // until the pipe breaks
 		}
 	},
 	"chatty": func(*worker.Output) {

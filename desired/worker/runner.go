@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
 // Runner runs jobs. The zero Runner has the default bounds.
@@ -18,6 +20,11 @@ type Runner struct {
 	Env []string
 	// Executable is the binary to start; empty for the one that runs.
 	Executable string
+	// Sandbox is what the job may reach; nil restricts nothing but memory and time.
+	Sandbox *sandbox.Policy
+	// Room is what workers may take together; nil is for any number. The time that a job
+	// waits for it does not count.
+	Room *Room
 	// Spare has a process that was started ahead, where it is of the same binary and
 	// bounds; nil starts one for each job.
 	Spare *Spare
@@ -40,7 +47,12 @@ var NetworkEnv = []string{
 // return the child and all that it started are gone.
 func (r Runner) Run(ctx context.Context, job string, in any, onStep func(step string, out json.RawMessage) error) error {
 	limits := r.Limits.withDefaults()
-	_, err := r.run(ctx, limits, time.Now().Add(limits.Total), job, in, onStep)
+	leave, err := r.Room.enter(ctx, limits)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = r.run(ctx, limits, time.Now().Add(limits.Total), job, in, onStep)
 	return err
 }
 
@@ -57,6 +69,11 @@ func (r Runner) RunSteps(ctx context.Context, job string, steps []string, in fun
 	onStep func(step string, out json.RawMessage) error,
 ) ([]*BoundError, error) {
 	limits := r.Limits.withDefaults()
+	leave, err := r.Room.enter(ctx, limits)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	deadline := time.Now().Add(limits.Total)
 	var tripped []*BoundError
 	for remaining := steps; len(remaining) > 0; {
@@ -102,7 +119,7 @@ func (r Runner) order(job string, in any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the job's input: %w", err)
 	}
-	o := order{Job: job, Env: map[string]string{}, In: input}
+	o := order{Job: job, Env: map[string]string{}, Sandbox: r.Sandbox, In: input}
 	for _, name := range r.Env {
 		if value, ok := os.LookupEnv(name); ok {
 			o.Env[name] = value

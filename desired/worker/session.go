@@ -85,8 +85,9 @@ func (s *session) handle(kind frameKind, payload []byte) (ended bool, err error)
 		return true, &JobError{Step: s.step, Message: string(payload[:min(len(payload), maxMessage)])}
 	case frameDone:
 		return true, nil
+	default:
+		return false, s.tripped(BoundCrash, "it answered with something else than frames")
 	}
-	return false, s.tripped(BoundCrash, "it answered with something else than frames")
 }
 
 func (s *session) begin(step string) {
@@ -178,7 +179,7 @@ func (s *session) markReaped() {
 // that was started ahead may have been killed meanwhile, which is not the job's fault.
 func (s *session) stillborn(err error) bool {
 	var bound *BoundError
-	return !s.heard && errors.As(err, &bound) && (bound.Bound == BoundCrash || bound.Bound == BoundMemory)
+	return !s.heard && errors.As(err, &bound) && (bound.Bound == BoundCrash || bound.Bound == BoundMemory || bound.Bound == BoundKilled)
 }
 
 // outcome says why the child is gone.

@@ -31,7 +31,8 @@
 //
 // Parent and child speak in frames over the child's stdin and stdout; see
 // frame.go. The child's environment is empty but for what the bounds need, until
-// its order comes and brings what [Runner.Env] adds.
+// its order comes and brings what [Runner.Env] adds. [Runner.Sandbox] takes from it what
+// the job does not need: files, sockets, programs (package sandbox).
 //
 // To start the process takes longer than many a job. A [Spare] is a process that
 // was started ahead, has done a job to have everything loaded, and waits for its order.
@@ -47,6 +48,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
 // Argument is the first argument of a worker's command line, for those who
@@ -110,9 +113,10 @@ func confine(bounds string) error {
 // order is what a worker waits for: one job. It may hold secrets, as the
 // environment may, and only ever goes over the pipe.
 type order struct {
-	Job string
-	Env map[string]string
-	In  json.RawMessage
+	Job     string
+	Env     map[string]string
+	Sandbox *sandbox.Policy `json:",omitempty"`
+	In      json.RawMessage
 }
 
 func serve(jobs map[string]Job, stdin io.Reader, out *Output) error {
@@ -128,6 +132,11 @@ func serve(jobs map[string]Job, stdin io.Reader, out *Output) error {
 	for name, value := range o.Env {
 		if err := os.Setenv(name, value); err != nil {
 			return errors.New("setting the job's environment") // never a value
+		}
+	}
+	if o.Sandbox != nil {
+		if err := sandbox.Restrict(*o.Sandbox); err != nil {
+			return fmt.Errorf("restricting the worker: %w; workers.sandbox: \"off\" in the configuration runs it without", err)
 		}
 	}
 	return job(context.Background(), o.In, out)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -176,7 +177,7 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 		return fmt.Errorf("%s: %w", call, ctx.Err())
 	case last.outcome == succeeded:
 		return nil
-	case context.Cause(timed) == errOverdue && last.verdict() == again:
+	case errors.Is(context.Cause(timed), errOverdue) && last.verdict() == again:
 		return c.overdue(call, tries, heard)
 	case last.verdict() == unknown:
 		return fmt.Errorf("%w: %w", edge.ErrOutcomeUnknown, last.err)

@@ -111,22 +111,22 @@ func checkTokenID(id edge.TokenID) error {
 func withoutID(err error) error {
 	var e *edge.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
-		return absentCall{err, e}
+		return absentCallError{err, e}
 	}
 	return err
 }
 
-// absentCall is [edge.ErrNotOffered] and nothing else that a 404 could mean.
-type absentCall struct {
+// absentCallError is [edge.ErrNotOffered] and nothing else that a 404 could mean.
+type absentCallError struct {
 	err     error
 	failure *edge.Error
 }
 
-func (a absentCall) Error() string        { return a.err.Error() }
-func (a absentCall) Is(target error) bool { return target == edge.ErrNotOffered }
+func (a absentCallError) Error() string        { return a.err.Error() }
+func (a absentCallError) Is(target error) bool { return target == edge.ErrNotOffered }
 
 // As keeps the failure at hand: there is no Unwrap, which would make it not found.
-func (a absentCall) As(target any) bool {
+func (a absentCallError) As(target any) bool {
 	failure, ok := target.(**edge.Error)
 	if ok {
 		*failure = a.failure

@@ -133,8 +133,8 @@ type editor struct {
 	made        []Correction
 }
 
-func (e *editor) note(field, old, new string) {
-	e.made = append(e.made, Correction{Rule: e.rule, Field: field, Old: old, New: new, Where: e.where})
+func (e *editor) note(field, have, want string) {
+	e.made = append(e.made, Correction{Rule: e.rule, Field: field, Old: have, New: want, Where: e.where})
 }
 
 func edit[T ~string](e *editor, field string, have *T, want T) {

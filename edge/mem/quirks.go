@@ -49,8 +49,9 @@ func (q Quirk) Usage() string {
 		return q.Name
 	case Number:
 		return q.Name + "=N"
+	default:
+		return q.Name + "=" + string(q.Argument)
 	}
-	return q.Name + "=" + string(q.Argument)
 }
 
 // Names of the quirks of this package.

@@ -192,7 +192,7 @@ func fill[T ~string](value *T, fallback T) {
 func derivedID[T ~string](parts ...string) T {
 	sum := sha256.New()
 	for _, part := range parts {
-		io.WriteString(sum, part+"\n")
+		_, _ = io.WriteString(sum, part+"\n") // a hash takes everything
 	}
 	return T(hex.EncodeToString(sum.Sum(nil)[:16]))
 }

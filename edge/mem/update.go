@@ -55,10 +55,10 @@ func merge(into, from map[string]any) {
 		if value == nil {
 			continue
 		}
-		old, isOld := into[name].(map[string]any)
-		new, isNew := value.(map[string]any)
-		if isOld && isNew {
-			merge(old, new)
+		have, isHere := into[name].(map[string]any)
+		more, isObject := value.(map[string]any)
+		if isHere && isObject {
+			merge(have, more)
 			continue
 		}
 		into[name] = value

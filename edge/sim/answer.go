@@ -127,5 +127,5 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(a.length))
 	w.WriteHeader(a.status)
-	w.Write(a.body) // a client that has gone away is no failure of ours
+	_, _ = w.Write(a.body) // a client that has gone away is no failure of ours
 }

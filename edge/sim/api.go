@@ -144,9 +144,9 @@ func (s *Server) admit(r *http.Request, path string, body []byte, who entrant) a
 	}
 	request := request{r, route, body, who.caller}
 	if isRead(r.Method) {
-		return s.call(request)
+		return s.call(request) //nolint:contextcheck // the request has its context
 	}
-	return s.write(request)
+	return s.write(request) //nolint:contextcheck // the request has its context
 }
 
 // request is one that nothing keeps from the platform any more.

@@ -117,7 +117,7 @@ func writeControl(w http.ResponseWriter, result any, err error) {
 	}
 	w.Header().Set("Content-Type", contentTypeJSON)
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(result) // a client that has gone away is no failure of ours
+	_ = json.NewEncoder(w).Encode(result) // a client that has gone away is no failure of ours
 }
 
 func (s control) getTranscript(*http.Request, []byte) (any, error) { return s.Transcript(), nil }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"net/http"
 	"strconv"
@@ -85,8 +86,8 @@ func (c *lengthConn) Read(p []byte) (int, error) {
 }
 
 func isTimeout(err error) bool {
-	timeout, ok := err.(net.Error)
-	return ok && timeout.Timeout()
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // part is where in a request the scanner is.

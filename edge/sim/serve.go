@@ -100,7 +100,7 @@ func Start(config Config) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a port of this machine is there at once
 	if err != nil {
 		return nil, fmt.Errorf("listening for the simulator: %w", err)
 	}

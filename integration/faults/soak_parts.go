@@ -46,14 +46,14 @@ func (s *soak) push(ctx context.Context, f *fixture) error {
 		begin, now := time.Now(), s.phase()
 		z, err := f.push(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the soak is over
 		}
 		if err != nil {
 			return err
 		}
 		took, ok := f.await(ctx, soakHealing, func() bool { return f.isLive(z) })
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the soak is over
 		}
 		s.note(&s.pushes[max(now, s.phase())], max(took, time.Since(begin)), ok)
 		select {

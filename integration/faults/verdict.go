@@ -65,6 +65,7 @@ func (r row) pushCell() string {
 		return "–"
 	case pushesShow:
 		return r.disturbed.pushes.longest()
+	case pushesCount:
 	}
 	return fmt.Sprintf("%s → %s (%s)", r.undisturbed.pushes.longest(), r.disturbed.pushes.longest(),
 		r.disturbed.pushes.ratio(r.undisturbed.pushes, 1))

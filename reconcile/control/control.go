@@ -3,9 +3,9 @@
 //
 //	decision, err := c.Propose(ctx, proposal)   // a commit is accepted, or held
 //	generation := c.Current()                   // what workers act on
-//	plan, err := c.Guard(generation, zone, plan)
+//	plan, verdict := c.Guard(generation, zone, plan)
 //	next, err := c.Note(ctx, outcome)           // what became of a zone
-//	released, err := c.Tick(ctx)                // holds, freezes, waves, other processes
+//	ticked, err := c.Tick(ctx)                  // holds, freezes, waves, other processes
 //
 // What comes in are evaluated commits, outcomes, and the records of
 // [reconcile.Records]; what goes out are generations, guarded plans, and which zones

@@ -34,20 +34,20 @@ func newGeneration(state desired.State, before *Generation) *Generation {
 	known := map[edge.ZoneID]string{}
 	if before != nil {
 		changed := diff.ChangedZones(before.State, state)
-		for id, print := range before.prints {
+		for id, fingerprint := range before.prints {
 			if !changed[id] {
-				known[id] = print
+				known[id] = fingerprint
 			}
 		}
 	}
 	for i, account := range state.Accounts {
 		for j, z := range account.Zones {
 			g.places[z.ID], g.labels[z.ID] = place{i, j}, z.Labels
-			print, ok := known[z.ID]
+			fingerprint, ok := known[z.ID]
 			if !ok {
-				print = z.Fingerprint(account)
+				fingerprint = z.Fingerprint(account)
 			}
-			g.prints[z.ID] = print
+			g.prints[z.ID] = fingerprint
 		}
 	}
 	return g

@@ -131,6 +131,7 @@ func ofChange(c diff.Change, outcome reconcile.Outcome) reconcile.ZoneOutcome {
 		return reconcile.ZoneFailed
 	case reconcile.NonConvergent:
 		return reconcile.ZoneNonConvergent
+	default:
+		return reconcile.ZonePending
 	}
-	return reconcile.ZonePending
 }

@@ -289,6 +289,7 @@ func judgeWave(o reconcile.Rollout, h reconcile.Halt) (pending int, why string) 
 			failed++
 		case reconcile.ZoneNonConvergent:
 			unkept++
+		default: // nothing that halts
 		}
 	}
 	switch {

@@ -169,6 +169,7 @@ func ofProblem(p diff.Problem) inspect.Decision {
 		d.Outcome = inspect.NotDeployed
 	case diff.Refused:
 		d.Stage, d.Outcome = inspect.StageGuard, inspect.Refused
+	default: // blocked
 	}
 	return d
 }
@@ -316,8 +317,9 @@ func ofToken(s diff.ProblemState) inspect.Outcome {
 		return inspect.Forbidden
 	case diff.Undelivered:
 		return inspect.Failed
+	default: // quarantined, blocked: a person decides
+		return inspect.Refused
 	}
-	return inspect.Refused // quarantined, blocked: a person decides
 }
 
 // waited counts for how long zones that were due were not admitted, because of the

@@ -33,6 +33,7 @@ func address(kind Kind, text string) (*url.URL, error) {
 		u.Path = strings.TrimSuffix(u.Path, "/api/v4") + "/"
 	case Gitea:
 		u.Path = strings.TrimSuffix(u.Path, "/api/v1")
+	default: // newDriver refuses it
 	}
 	return u, nil
 }

@@ -81,8 +81,9 @@ func newDriver(kind Kind, base *url.URL, p project, client *http.Client) (driver
 		return newGitLab(base, p, client)
 	case Gitea:
 		return newGitea(base, p, client), nil
+	default:
+		return nil, fmt.Errorf("no kind of forge is called %q", kind)
 	}
-	return nil, fmt.Errorf("no kind of forge is called %q", kind)
 }
 
 // page is some of a list; next is the number of the following one, zero at the

@@ -157,8 +157,9 @@ func labState(s reconcile.CommitState) gitlab.BuildStateValue {
 		return gitlab.Pending
 	case reconcile.StatusSuccess:
 		return gitlab.Success
+	default:
+		return gitlab.Failed
 	}
-	return gitlab.Failed
 }
 
 // reviewed: GitLab keeps when somebody approved, and not of what. What there was

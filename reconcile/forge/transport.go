@@ -83,18 +83,19 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := t.mayAsk(time.Now()); err != nil {
 		return nil, err
 	}
+	ctx := r.Context()
 	token, err := t.token()
 	if err != nil {
 		return nil, fmt.Errorf("reading the token: %w", err)
 	}
-	r = r.Clone(r.Context())
+	r = r.Clone(ctx)
 	r.Header.Set("Authorization", t.prefix+token.Reveal())
 	r.Header.Set("User-Agent", "seawall")
 	answer, err := t.base.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	return t.judge(r.Context(), answer)
+	return t.judge(ctx, answer)
 }
 
 func (t *transport) judge(ctx context.Context, answer *http.Response) (*http.Response, error) {

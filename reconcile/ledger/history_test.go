@@ -198,7 +198,7 @@ func TestNotedHead(t *testing.T) {
 func TestBoundedHistoryIsWhole(t *testing.T) {
 	folder := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(folder, "")
+		dir, err := os.MkdirTemp(folder, "") //nolint:usetesting // one for each check of rapid
 		if err != nil {
 			rt.Fatal(err)
 		}

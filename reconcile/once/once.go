@@ -253,7 +253,7 @@ func withoutMark(err error) error {
 	}
 	var others []error
 	for _, e := range joined.Unwrap() {
-		if e = withoutMark(e); e != errTokens {
+		if e = withoutMark(e); !errors.Is(e, errTokens) {
 			others = append(others, e)
 		}
 	}

@@ -43,6 +43,7 @@ func Log(log *slog.Logger) func(Event) {
 		switch o.Subject {
 		case reconcile.OutageZone, reconcile.OutageSink, reconcile.OutageForge:
 			level = slog.LevelWarn
+		default: // more than one part of the work stands still
 		}
 		switch e.Kind {
 		case Began:

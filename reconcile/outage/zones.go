@@ -34,9 +34,10 @@ func (t *Tracker) Down(err error) {
 	now := t.config.Now()
 	switch c := causeOf(err); c.class {
 	case unanswered:
-		t.widen(reconcile.OutagePlatform, "", unanswered, now)
+		t.widen(reconcile.OutagePlatform, "", unanswered)
 	case denied:
-		t.widen(reconcile.OutageCredential, CredentialZones, denied, now)
+		t.widen(reconcile.OutageCredential, CredentialZones, denied)
+	default: // of one zone alone, until others fail too
 	}
 	t.judge(now)
 }
@@ -140,6 +141,7 @@ func (t *Tracker) wide(z Zone, c cause) *incident {
 		}
 	case denied:
 		keys = []string{key(reconcile.OutageCredential, CredentialZones)}
+	default: // its account at most
 	}
 	if z.OfAccount {
 		keys = append(keys, key(reconcile.OutageAccount, z.Account))
@@ -187,7 +189,7 @@ func (t *Tracker) decide(i *incident, now time.Time) {
 	away := i.cause.class == unanswered
 	switch {
 	case away && len(t.streak) >= need && now.Sub(t.streakSince) >= gather:
-		t.widen(reconcile.OutagePlatform, "", unanswered, now)
+		t.widen(reconcile.OutagePlatform, "", unanswered)
 	case now.Sub(i.since) < gather:
 	case i.subject == reconcile.OutageAccount && (!away || t.answered.After(i.since)):
 		t.begin(i)
@@ -205,7 +207,7 @@ func (t *Tracker) evidence(i *incident) time.Time {
 }
 
 // widen begins an outage of everything, with what was gathered of a class.
-func (t *Tracker) widen(subject reconcile.OutageSubject, name string, of class, now time.Time) {
+func (t *Tracker) widen(subject reconcile.OutageSubject, name string, of class) {
 	wide := t.plain(subject, name)
 	for _, k := range t.keys() {
 		i := t.open[k]

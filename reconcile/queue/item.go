@@ -8,6 +8,7 @@ import (
 // Priority says how urgent an item is; the lowest value is the most urgent.
 type Priority int
 
+// The priorities, the most urgent first.
 const (
 	Push     Priority = iota // small pushes and reverts
 	Bulk                     // the zones of a large commit

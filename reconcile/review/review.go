@@ -122,10 +122,12 @@ const mostReviewed = 50
 // New returns reviews that have read nothing yet.
 func New(c Config) *Reviews {
 	c = c.withDefaults()
-	return &Reviews{
+	r := &Reviews{
 		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
-		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now}, gate: newGate(), merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
+		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
 	}
+	r.gate = newGate(&r.Config, &r.approvers)
+	return r
 }
 
 func (c Config) withDefaults() Config {
@@ -281,8 +283,8 @@ func byTrust(a, b reconcile.PullRequest) int {
 // bounded does what concerns one pull request. It has its time and no more, and it
 // survives what a stranger may have found to make it panic: neither may keep the
 // others from being reviewed, or end the daemon.
-func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("%w than %s", errTooLong, r.Timeout))
+func (c *Config) bounded(ctx context.Context, do func(context.Context) error) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("%w than %s", errTooLong, c.Timeout))
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -340,7 +342,7 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 		}
 	}
 	if !known || before.head != head { // the same head anew is not the author's doing
-		if err := r.mayPlan(ctx, pull); err != nil {
+		if err := r.gate.mayPlan(ctx, pull); err != nil {
 			return err
 		}
 	}
@@ -348,31 +350,30 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 	if err != nil {
 		return err
 	}
-	complete, err := r.publish(ctx, pull, said)
-	if err != nil {
+	if now.approvable, err = r.publish(ctx, pull, said); err != nil {
 		return err
-	}
-	if !complete {
-		now.approvable = nil
 	}
 	now.at = r.Now()
 	r.shown[pull.Number] = now
 	return nil
 }
 
-// publish comments on a pull request and sets the status of its head. It reports whether reviewers can
-// see all of the plan: only then can they approve of it.
-func (r *Reviews) publish(ctx context.Context, pull reconcile.PullRequest, said verdict) (complete bool, err error) {
-	text := said.comment(pull)
+// publish comments on a pull request and sets the status of its head. It returns the
+// digests of what reviewers can see in full: only that can they approve of.
+func (r *Reviews) publish(ctx context.Context, pull reconcile.PullRequest, said verdict) (approvable []string, err error) {
+	text, approvable := said.comment(pull)
 	if r.Comments {
 		if err := r.Forge.Comment(ctx, pull.Number, marker, text); err != nil {
-			return false, fmt.Errorf("commenting: %w", err)
+			return nil, fmt.Errorf("commenting: %w", err)
 		}
 	}
 	if err := r.Forge.Status(ctx, said.head, said.status()); err != nil {
-		return false, fmt.Errorf("setting the commit status: %w", err)
+		return nil, fmt.Errorf("setting the commit status: %w", err)
 	}
-	return r.Comments && len(text) <= mostApproved, nil
+	if !r.Comments {
+		return nil, nil
+	}
+	return approvable, nil
 }
 
 // unread tells that a head cannot be read. What was shown before is over with it: a
@@ -402,6 +403,5 @@ func (r *Reviews) look(ctx context.Context, number int, head string, base desire
 	if err != nil {
 		return verdict{}, now, err
 	}
-	now.approvable = approvable(plan)
 	return verdict{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan}, now, nil
 }

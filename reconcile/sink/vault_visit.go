@@ -117,7 +117,8 @@ func (v *visit) holds(ctx context.Context, secret edge.Secret) (bool, error) {
 // write names the version it replaces, so that nothing which others have written
 // since is lost.
 func (v *visit) write(ctx context.Context, secret edge.Secret) error {
-	field, err := map[string]any{v.Field: secret.Reveal()}, error(nil)
+	field := map[string]any{v.Field: secret.Reveal()}
+	var err error
 	if v.found != nil && v.found.Data != nil {
 		_, err = v.client.KVv2(v.Mount).Patch(ctx, v.path, field, api.WithCheckAndSet(v.found.VersionMetadata.Version))
 		if mayNotPatch(err) {

@@ -31,6 +31,10 @@ type Config struct {
 	Agreed func(ctx context.Context, commit string) ([]reconcile.Approval, error)
 	// Author returns who wrote a commit; nil, and an error, is not known.
 	Author func(ctx context.Context, commit string) (string, error)
+	// Moved says how the ref came from one commit to another; nil: it always moved forward.
+	Moved func(ctx context.Context, from, to string) (Move, error)
+	// FastForward says that a commit which does not contain the one in force is held.
+	FastForward bool
 	// Schedule says when to look; nil only when woken.
 	Schedule cron.Schedule
 	Now      func() time.Time
@@ -44,6 +48,7 @@ type Source struct {
 	poked chan struct{}
 
 	last     evaluated // the newest commit, while it is not in force
+	reported string    // the move that was logged last
 	unheard  string    // the commit that could not be asked for its approvals
 	failures int       // in a row
 	failed   time.Time // when the last one was
@@ -66,6 +71,9 @@ func New(c Config) *Source {
 	}
 	if c.Author == nil {
 		c.Author = func(context.Context, string) (string, error) { return "", nil }
+	}
+	if c.Moved == nil {
+		c.Moved = func(context.Context, string, string) (Move, error) { return Forward, nil }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -96,6 +104,9 @@ func (s *Source) Look(ctx context.Context, inForce string) reconcile.Proposal {
 			p.Approvals = s.approvals(ctx, commit)
 		}
 		return p
+	}
+	if err := s.follows(ctx, inForce, commit); err != nil {
+		return reconcile.Proposal{Commit: commit, Err: err}
 	}
 	return s.Evaluate(ctx, commit)
 }

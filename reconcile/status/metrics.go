@@ -28,6 +28,7 @@ type metrics struct {
 	declared, zones, nonConvergent    gauge
 	deprecations                      gauge
 	heldZones, wavesHalted            gauge
+	headsRefused                      gauge
 	tokens                            tokenMetrics
 	commit                            commitMetrics
 }
@@ -43,13 +44,14 @@ type commitMetrics struct {
 func newMetrics(version string, ready func() bool, look func() inspect.Status) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.runs, m.changes, m.requests = m.counter(runsTotal), m.counter(changesTotal), m.counter(requestsTotal)
-	m.happened = happened{m.counter(writesTotal), m.counter(platformErrors), m.counter(reviewFailures)}
+	m.happened = happened{m.counter(writesTotal), m.counter(platformErrors), m.counter(reviewFailures), m.counter(webhooks)}
 	m.duration = m.histogram(runDuration)
 	m.lastRun, m.lastSweep, m.lastConverged = m.gauge(lastRun), m.gauge(lastSweep), m.gauge(lastConverged)
 	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)
 	m.tokens = tokenMetrics{m.gauge(tokens), m.gauge(tokenFindings), m.gauge(tokensExpiring), m.gauge(nextExpiry)}
 	m.heldZones, m.wavesHalted = m.gauge(heldZones), m.gauge(wavesHalted)
 	m.deprecations = m.gauge(deprecations)
+	m.headsRefused = m.gauge(headsRefused)
 	m.commit = commitMetrics{held: m.gauge(commitHeld), problems: m.gauge(commitProblems)}
 	m.gauge(buildInfo).set(1, version)
 	m.registry.MustRegister(

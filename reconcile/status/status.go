@@ -117,6 +117,7 @@ func (s *Status) followStuck(r reconcile.Report) {
 			s.stuck[result.Change.ID()] = true
 		case reconcile.Converged:
 			delete(s.stuck, result.Change.ID())
+		default: // it says nothing about what the platform keeps
 		}
 	}
 }

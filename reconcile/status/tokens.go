@@ -53,6 +53,7 @@ func tokenCounts(r reconcile.Report) map[string]int {
 			counts[tokenToCreate]--
 			counts[string(diff.Quarantined)]++
 			attention++
+		default: // it is still to be created
 		}
 	}
 	counts[tokenInSync] = r.Plan.Summary.Tokens - attention - counts[tokenToCreate]

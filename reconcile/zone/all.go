@@ -120,7 +120,7 @@ func (m Many) readZone(ctx context.Context, id edge.ZoneID, down *outage) (time.
 	}
 	at := m.Now()
 	if err := down.err(); err != nil {
-		return at, diff.Observed[edge.Ruleset]{Err: err}, nil
+		return at, diff.Observed[edge.Ruleset]{Err: err}, nil //nolint:nilerr // it is what was observed of this zone
 	}
 	ruleset, err := m.Reader.EntryPoint(ctx, id)
 	down.note(err)

@@ -109,7 +109,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	}
 	if s.Account.Listed.Err != nil {
 		s.EntryPoint.Err, s.At = s.Account.Listed.Err, w.Now()
-		return s, nil
+		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
 	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().ID)
 	if err != nil && ctx.Err() != nil {

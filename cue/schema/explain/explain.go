@@ -110,7 +110,7 @@ func (e *explainer) value(plain, schema cue.Value, path []cue.Selector) {
 	hidden := kind == cue.BottomKind && e.brokenBelow(path) // an error inside hides the kind
 	switch {
 	case shape.list && (kind == cue.ListKind || hidden):
-		e.list(plain, schema, shape, path)
+		e.list(plain, shape, path)
 	case shape.structure && (kind == cue.StructKind || hidden):
 		e.structure(plain, schema, shape, path)
 	default:
@@ -151,7 +151,7 @@ func (e *explainer) structure(plain, schema cue.Value, shape shape, path []cue.S
 	}
 }
 
-func (e *explainer) list(plain, schema cue.Value, shape shape, path []cue.Selector) {
+func (e *explainer) list(plain cue.Value, shape shape, path []cue.Selector) {
 	elements := children(plain)
 	for n, c := range elements {
 		if child, ok := shape.element(n); ok {
@@ -202,9 +202,9 @@ func (e *explainer) unknown(name string, v cue.Value, shape shape, path []cue.Se
 	}
 	message := "unknown field"
 	var hint string
-	switch close := nearest.Word(name, shape.known()); {
-	case close != "" && !widens(name, close):
-		hint = fmt.Sprintf("did you mean %q?", close)
+	switch near := nearest.Word(name, shape.known()); {
+	case near != "" && !widens(name, near):
+		hint = fmt.Sprintf("did you mean %q?", near)
 	case strings.HasPrefix(name, "com."):
 		hint = `keys have one of the six documented forms, with the segment "vendor"`
 	case len(path) == 1:

@@ -113,7 +113,7 @@ func (d Dialect) DecodeCreated(r Response) (edge.CreatedToken, error) {
 	delete(members, "value")
 	record, err := json.Marshal(members)
 	if err != nil {
-		return created, nil
+		return created, nil //nolint:nilerr // the token was created: id and value are what counts
 	}
 	var token edge.Token
 	if json.Unmarshal(d.Translate(record), &token) == nil {

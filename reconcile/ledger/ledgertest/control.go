@@ -3,16 +3,16 @@ package ledgertest
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // controlSteps are about [reconcile.Control].
-func controlSteps() []step {
+func controlSteps() []step { return slices.Concat(approvalSteps(), rolloutSteps()) }
+
+func approvalSteps() []step {
 	override := reconcile.Approval{Digest: "freezes.weekend", Kind: reconcile.Overridden, Who: "kim", Reason: "INC-1", At: noon}
-	set := func(o reconcile.Rollout) func(reconcile.Rollout) reconcile.Rollout {
-		return func(reconcile.Rollout) reconcile.Rollout { return o }
-	}
 	return []step{
 		{
 			"approve", func(ctx context.Context, s Store) error {
@@ -56,6 +56,14 @@ func controlSteps() []step {
 			},
 			reconcile.Record{Approvals: []reconcile.Approval{said("a", "kim")}},
 		},
+	}
+}
+
+func rolloutSteps() []step {
+	set := func(o reconcile.Rollout) func(reconcile.Rollout) reconcile.Rollout {
+		return func(reconcile.Rollout) reconcile.Rollout { return o }
+	}
+	return []step{
 		{
 			"roll", func(ctx context.Context, s Store) error { return s.Roll(ctx, set(rolling)) },
 			reconcile.Record{Rollout: rolling},

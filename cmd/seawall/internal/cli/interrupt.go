@@ -61,7 +61,7 @@ func ExitCodeOf(t *Terminal, err error, by interrupted, was bool) int {
 	if !was || err == nil {
 		return t.exitCode(err)
 	}
-	var status ExitStatus
+	var status ExitError
 	switch {
 	case errors.As(err, &status):
 	case errors.Is(err, context.Canceled):

@@ -64,53 +64,53 @@ func NewTerminal(in, out, err *os.File) *Terminal {
 	return t
 }
 
-// Failure is an error told to a person: one problem and what to try.
-type Failure struct {
+// HintError is an error told to a person: one problem and what to try.
+type HintError struct {
 	problem string
 	lines   []string // that say more, each shown on its own
 	Hints   []string
 	cause   error
 }
 
-func (f *Failure) Error() string { return f.problem }
-func (f *Failure) Unwrap() error { return f.cause }
+func (f *HintError) Error() string { return f.problem }
+func (f *HintError) Unwrap() error { return f.cause }
 
 // Fail makes a failure of err with hints, in front of those it has already.
 func Fail(err error, hints ...string) error {
-	var inner *Failure
+	var inner *HintError
 	if errors.As(err, &inner) {
 		hints = append(slices.Clone(hints), inner.Hints...)
 	}
-	return &Failure{problem: err.Error(), Hints: hints, cause: err}
+	return &HintError{problem: err.Error(), Hints: hints, cause: err}
 }
 
 // FailLines makes a failure that takes several lines to say.
 func FailLines(err error, lines []string, hints ...string) error {
-	return &Failure{err.Error(), lines, hints, err}
+	return &HintError{err.Error(), lines, hints, err}
 }
 
-// BadFile is a file with problems, to be told line by line.
-type BadFile struct {
+// FileError is a file with problems, to be told line by line.
+type FileError struct {
 	Summary  string
 	Problems []desired.Problem
 }
 
-func (m *BadFile) Error() string { return m.Summary }
+func (m *FileError) Error() string { return m.Summary }
 
 // Usage is a failure of the command line itself.
 func Usage(format string, args ...any) error {
 	return Fail(fmt.Errorf(format, args...), "seawall --help lists the commands, and --help after a command its flags")
 }
 
-// ExitStatus ends the program with a code and without another word: everything
+// ExitError ends the program with a code and without another word: everything
 // was said already.
-type ExitStatus int
+type ExitError int
 
-func (e ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+func (e ExitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // exitCode maps an error to an exit code, and tells it if no one has.
 func (t *Terminal) exitCode(err error) int {
-	var status ExitStatus
+	var status ExitError
 	switch {
 	case err == nil:
 		return 0
@@ -123,12 +123,12 @@ func (t *Terminal) exitCode(err error) int {
 
 // ShowError writes an error, with its problems in files and its hints, to standard error.
 func (t *Terminal) ShowError(err error) {
-	var m *BadFile
+	var m *FileError
 	if errors.As(err, &m) {
 		t.ShowProblems(t.Err, m.Problems)
 	}
 	fmt.Fprintf(t.Err, "%s %s\n", t.Red("seawall: error:"), OneLine(err.Error()))
-	var f *Failure
+	var f *HintError
 	if errors.As(err, &f) {
 		for _, line := range f.lines {
 			fmt.Fprintln(t.Err, "    "+OneLine(line))
@@ -221,7 +221,7 @@ func ExitWith(code int) error {
 	if code == 0 {
 		return nil
 	}
-	return ExitStatus(code)
+	return ExitError(code)
 }
 
 // OneOf checks a flag that takes one of a few words.

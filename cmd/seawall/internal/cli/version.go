@@ -13,6 +13,7 @@ type Version struct {
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	Sandbox  string `json:"sandbox,omitempty"` // that the machine offers to workers; empty where it was not asked for
 }
 
 // ThisVersion returns the version of this program.
@@ -38,5 +39,9 @@ func ThisVersion() Version {
 
 // Line is the version for people.
 func (v Version) Line() string {
-	return fmt.Sprintf("seawall %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	text := fmt.Sprintf("seawall %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	if v.Sandbox != "" {
+		text += "sandbox of workers: " + v.Sandbox + "\n"
+	}
+	return text
 }

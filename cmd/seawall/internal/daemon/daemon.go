@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -126,7 +127,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 	}
 	d := &Daemon{
 		settings: s, assembly: a, log: log, failures: failures, lock: lock,
-		outages: outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}),
+		outages: outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}), //nolint:contextcheck // the end of an outage is logged whatever has ended
 	}
 	if d.reviews, err = d.newReviews(); err != nil {
 		a.Close()
@@ -154,11 +155,11 @@ func (d *Daemon) inForce() (desired.State, bool) {
 }
 
 // listen opens the configured address, unless it is open.
-func (d *Daemon) listen() error {
+func (d *Daemon) listen(ctx context.Context) error {
 	if d.listener != nil {
 		return nil
 	}
-	listener, err := net.Listen("tcp", d.settings.Listen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", d.settings.Listen)
 	if err != nil {
 		return cli.Fail(err, "listen in the configuration sets the address of /healthz, /readyz and /metrics")
 	}
@@ -174,7 +175,7 @@ func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*
 	if err != nil || next.settings.Listen == d.settings.Listen {
 		return next, err
 	}
-	if err := next.listen(); err != nil {
+	if err := next.listen(ctx); err != nil {
 		next.assembly.Close()
 		if next.lock != d.lock {
 			next.lock.release()
@@ -230,14 +231,14 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 
 // tellReload logs why a reload failed, each mistake with its place.
 func (d *Daemon) tellReload(err error) {
-	var m *cli.BadFile
+	var m *cli.FileError
 	if errors.As(err, &m) {
 		for _, p := range m.Problems {
 			d.log.Error("a mistake in the configuration", "problem", p.String(), "hint", p.Hint)
 		}
 	}
 	attrs := []any{"error", err.Error()}
-	var f *cli.Failure
+	var f *cli.HintError
 	if errors.As(err, &f) && len(f.Hints) > 0 {
 		attrs = append(attrs, "hint", f.Hints[0])
 	}
@@ -267,14 +268,14 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	if err != nil {
 		return err
 	}
-	if err := d.listen(); err != nil {
+	if err := d.listen(ctx); err != nil {
 		return err
 	}
 	health := d.newHealth(s.sync, s.sweep)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	git := d.assembly.Look(s.sync)
-	pages, err := withHooks(d.pages(health), d.settings.Hooks, func() { d.reviews.Wake(); git.Poke() }, d.log)
+	pages, err := withHooks(d.pages(health), d.settings.Hooks, func() { d.reviews.Wake(); git.Poke() }, health.Webhook, d.log)
 	if err != nil {
 		return err
 	}
@@ -286,6 +287,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	closeSocket := d.serveSocket(ctx, health)
 	defer closeSocket()
 	slog.SetDefault(d.log) // what libraries say of themselves goes the same way
+	setup.LogSandbox(d.settings.Workers, sandbox.Here(), d.log)
 	if d.settings.Guards.Observing {
 		d.log.Warn("observing only: changes are planned and reported, and none is written", "mode", "observe")
 	}

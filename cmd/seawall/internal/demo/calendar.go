@@ -30,7 +30,7 @@ func (d *demo) travel(ctx context.Context) error {
 		}
 	}
 	d.title("seawall sim --at: the same call before and after its end")
-	platform, err := sim.Start(sim.Config{Calendar: calendar})
+	platform, err := sim.Start(sim.Config{Calendar: calendar}) //nolint:contextcheck // it runs until it is closed
 	if err != nil {
 		return err
 	}

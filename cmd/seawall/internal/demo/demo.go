@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,7 +91,7 @@ func (d *demo) bold(s string) string {
 func (d *demo) raiseCurtain(ctx context.Context) error {
 	d.title("A simulated platform and a real git repository")
 	var err error
-	if d.platform, err = sim.Start(sim.Config{}); err != nil {
+	if d.platform, err = sim.Start(sim.Config{}); err != nil { //nolint:contextcheck // it runs until it is closed
 		return err
 	}
 	d.say("platform    %s", d.platform.BaseURL)
@@ -152,7 +153,7 @@ func (d *demo) run(ctx context.Context) (reconcile.Report, int, error) {
 func (d *demo) counted(report reconcile.Report) (reconcile.Report, int, error) {
 	writes := 0
 	for _, entry := range d.platform.Transcript() {
-		if entry.Method != "GET" {
+		if entry.Method != http.MethodGet {
 			writes++
 		}
 	}

@@ -25,7 +25,7 @@ func (d *demo) deprecations(ctx context.Context) error {
 		return err
 	}
 	err = d.Check(ctx, d.path("integrations"), checkedDay)
-	var code cli.ExitStatus
+	var code cli.ExitError
 	if err != nil && !errors.As(err, &code) {
 		return err
 	}

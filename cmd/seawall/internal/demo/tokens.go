@@ -50,7 +50,7 @@ func (d *demo) createToken(ctx context.Context) error {
 		return err
 	}
 	d.say("seawall token init: this platform holds no token of this repository yet.\n")
-	err := d.settings.WithLockedLedger(func(memory *ledger.Ledger) error { return memory.Init(ctx, memory.Binding) })
+	err := d.settings.WithLockedLedger(ctx, func(memory *ledger.Ledger) error { return memory.Init(ctx, memory.Binding) })
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (d *demo) resolve(ctx context.Context) error {
 	d.say("\nAn operator finds ci-waf in the dashboard, rolls its secret there, and records that:")
 	d.say("seawall token resolve ci-waf --adopt %s\n", id)
 	d.assembly.Close()
-	err := d.settings.WithLockedLedger(func(memory *ledger.Ledger) error {
+	err := d.settings.WithLockedLedger(ctx, func(memory *ledger.Ledger) error {
 		return memory.Resolve(ctx, "ci-waf", ledger.Resolution{How: ledger.ByAdopting, ID: id})
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ func newDiagnosis(t *cli.Terminal, o setup.Options) *diagnosis {
 	var d diagnosis
 	var f findings
 	s, err := setup.ReadConfigured(t, o)
-	var mistakes *cli.BadFile
+	var mistakes *cli.FileError
 	switch {
 	case errors.As(err, &mistakes):
 		for _, problem := range mistakes.Problems {
@@ -53,7 +53,7 @@ func (d *diagnosis) checks() []check {
 	if !d.known {
 		return nil
 	}
-	list := []check{{"state folder", d.stateFolder}, {"desired state", d.desired}, {"credentials.rulesets", d.rulesets}}
+	list := []check{{"state folder", d.stateFolder}, {"sandbox", d.sandbox}, {"desired state", d.desired}, {"credentials.rulesets", d.rulesets}}
 	if d.Credentials.Tokens != nil {
 		list = append(list, check{"credentials.tokens", d.tokens})
 	}

@@ -174,7 +174,7 @@ func (d *doctor) showVerdict(all []finding) error {
 		_, err = fmt.Fprintln(d.Out, strings.Join(parts, ", "))
 	}
 	if err == nil && count[stateFailed] > 0 {
-		return cli.ExitStatus(1)
+		return cli.ExitError(1)
 	}
 	return err
 }

@@ -19,7 +19,7 @@ const (
 	noSpace     = 100 << 20
 )
 
-func (d *diagnosis) stateFolder(_ context.Context, f *findings) {
+func (d *diagnosis) stateFolder(ctx context.Context, f *findings) {
 	const name = "state folder"
 	if d.StateDir == "" {
 		dir, err := setup.UserState()
@@ -53,7 +53,7 @@ func (d *diagnosis) stateFolder(_ context.Context, f *findings) {
 	default:
 		f.ok("daemon", "none uses this state folder on this host")
 	}
-	d.ledger(f)
+	d.ledger(ctx, f)
 }
 
 func (d *diagnosis) owner(info fs.FileInfo, f *findings) {
@@ -88,14 +88,14 @@ func (d *diagnosis) space(f *findings) {
 	}
 }
 
-func (d *diagnosis) ledger(f *findings) {
-	memory, err := d.Settings.OpenLedger(ledger.OpenReadOnly)
+func (d *diagnosis) ledger(ctx context.Context, f *findings) {
+	memory, err := d.OpenLedger(ledger.OpenReadOnly)
 	if err != nil {
 		f.fail("ledger", err)
 		return
 	}
 	defer memory.Close()
-	recalled, err := memory.Restore(context.Background())
+	recalled, err := memory.Restore(ctx)
 	if err != nil {
 		f.fail("ledger", err)
 		return
@@ -104,7 +104,7 @@ func (d *diagnosis) ledger(f *findings) {
 	if d.Credentials.Tokens == nil {
 		return
 	}
-	switch live, err := memory.Tokens(context.Background()); {
+	switch live, err := memory.Tokens(ctx); {
 	case err != nil:
 		f.fail("ledger", err)
 	case live.Unknown != "":

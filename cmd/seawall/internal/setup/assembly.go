@@ -49,6 +49,8 @@ type StateSource struct {
 	Good      reconcile.GoodCommit // nil for a folder
 	approvals func(ctx context.Context, commit string) ([]reconcile.Approval, error)
 	author    func(ctx context.Context, commit string) (string, error)
+	moved     func(ctx context.Context, from, to string) (source.Move, error)
+	forward   bool               // a commit that does not contain the one in force is held
 	Evaluator evaluate.Evaluator // of commits
 }
 
@@ -56,7 +58,7 @@ type StateSource struct {
 func (a *Assembly) Look(schedule cron.Schedule) *source.Source {
 	return source.New(source.Config{
 		Source: a.Declared.source, Compiler: a.Declared.Compiler, Agreed: a.Declared.approvals, Author: a.Declared.author,
-		Schedule: schedule, Now: time.Now, Log: a.Log,
+		Moved: a.Declared.moved, FastForward: a.Declared.forward, Schedule: schedule, Now: time.Now, Log: a.Log,
 	})
 }
 
@@ -132,7 +134,10 @@ func (a *Assembly) onGit(s Settings, why Purpose) error {
 	if err != nil {
 		return err
 	}
-	a.Declared = StateSource{repository, repository, repository, approvals(repository), repository.Author, repository.Evaluator}
+	a.Declared = StateSource{
+		repository, repository, repository, approvals(repository), repository.Author, moved(repository),
+		s.Source.FastForward == fastForwardRequired, repository.Evaluator,
+	}
 	open := ledger.Open
 	if why == ToPlan {
 		open = ledger.OpenReadOnly
@@ -153,6 +158,17 @@ func (a *Assembly) onGit(s Settings, why Purpose) error {
 	closeSpares, closeRest := repository.KeepSpares(), a.Close
 	a.Close = func() { closeSpares(); closeRest() }
 	return nil
+}
+
+// fastForwardRequired is the value of source.fast_forward that holds other commits.
+const fastForwardRequired = "require"
+
+// moved says how the followed ref came from one commit to another.
+func moved(r *evaluate.Repository) func(context.Context, string, string) (source.Move, error) {
+	return func(_ context.Context, from, to string) (source.Move, error) {
+		move, err := r.Moved(from, to)
+		return source.Move(move), err
+	}
 }
 
 // approvals reads the approvals in the trailers of a signed commit.

@@ -29,7 +29,7 @@ func adviceOf(err error) string {
 
 // HintsOf collects the hints that an error carries.
 func HintsOf(err error) []string {
-	var shown *cli.Failure
+	var shown *cli.HintError
 	if errors.As(err, &shown) && len(shown.Hints) > 0 {
 		return append([]string{}, shown.Hints...)
 	}

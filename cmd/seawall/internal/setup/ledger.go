@@ -32,13 +32,13 @@ func (s Settings) historyBounds() history.Bounds {
 }
 
 // LockedLedger opens the configured ledger, alone, for one command.
-func LockedLedger(t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) error) error {
+func LockedLedger(ctx context.Context, t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) error) error {
 	config, err := LoadConfig(t, o.ConfigFile())
 	if err != nil {
 		return err
 	}
 	s := Settings{Config: config}
-	err = s.WithLockedLedger(func(memory *ledger.Ledger) error { return do(s, memory) })
+	err = s.WithLockedLedger(ctx, func(memory *ledger.Ledger) error { return do(s, memory) })
 	if errors.Is(err, ledger.ErrHeld) {
 		return cli.Fail(err, "stop the daemon first: systemctl stop seawall; start it again afterwards")
 	}
@@ -47,7 +47,7 @@ func LockedLedger(t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) 
 
 // WithLockedLedger opens the ledger and takes the lock of its tokens for as long as
 // do works.
-func (s Settings) WithLockedLedger(do func(*ledger.Ledger) error) error {
+func (s Settings) WithLockedLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
 	owner, err := OwnerOfState(s.StateDir)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s Settings) WithLockedLedger(do func(*ledger.Ledger) error) error {
 		return err
 	}
 	if err = memory.LockTokens(); err == nil {
-		err = token.QuarantineUnfinished(context.Background(), memory)
+		err = token.QuarantineUnfinished(context.WithoutCancel(ctx), memory)
 	}
 	if err == nil {
 		err = do(memory)

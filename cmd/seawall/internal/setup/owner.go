@@ -23,8 +23,8 @@ type stateOwner struct {
 // which gives them away when it is done. A folder that is not there is no matter.
 func OwnerOfState(dir string) (stateOwner, error) {
 	info, err := os.Stat(dir)
-	if err != nil { // whoever needs the folder says what is wrong with it
-		return stateOwner{}, nil
+	if err != nil {
+		return stateOwner{}, nil //nolint:nilerr // who opens the folder reports what is wrong with it
 	}
 	uid, gid, _, known := OwnerOf(info)
 	me := os.Geteuid()

@@ -14,7 +14,7 @@ func OwnerOf(info fs.FileInfo) (uid, gid int, links uint64, ok bool) {
 	if !ok {
 		return 0, 0, 0, false
 	}
-	return int(stat.Uid), int(stat.Gid), uint64(stat.Nlink), true
+	return int(stat.Uid), int(stat.Gid), uint64(stat.Nlink), true //nolint:unconvert // it has other types on other systems
 }
 
 // OthersWrite reports whether someone other than this user and root may write to a
@@ -30,5 +30,5 @@ func FreeBytes(dir string) (uint64, error) {
 	if err := syscall.Statfs(dir, &stat); err != nil {
 		return 0, err
 	}
-	return uint64(stat.Bavail) * uint64(stat.Bsize), nil
+	return uint64(stat.Bavail) * uint64(stat.Bsize), nil //nolint:unconvert // they have other types on other systems
 }

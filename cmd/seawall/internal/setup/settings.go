@@ -68,7 +68,7 @@ func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 const maxConfig = 1 << 20
 
 // LoadConfig reads the configuration from a file. Warnings go to standard error; mistakes are a
-// [cli.BadFile].
+// [cli.FileError].
 func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
 	data, err := ReadSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == DefaultConfig {
@@ -81,7 +81,7 @@ func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
 	}
 	config, problems := schema.LoadConfig(path, data)
 	if n := len(desired.Errors(problems)); n > 0 {
-		return schema.Config{}, &cli.BadFile{Summary: fmt.Sprintf("%s: %s in the configuration", path, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
+		return schema.Config{}, &cli.FileError{Summary: fmt.Sprintf("%s: %s in the configuration", path, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
 	}
 	t.ShowProblems(t.Err, problems)
 	return config, nil

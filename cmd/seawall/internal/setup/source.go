@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
 // Folder is desired state in a folder that is not git. It implements
@@ -44,7 +45,10 @@ func (f Folder) Compile(ctx context.Context, _ string) (desired.State, []desired
 
 // OpenRepository opens the local store of the configured repository.
 func OpenRepository(config schema.Config, log *slog.Logger) (*evaluate.Repository, error) {
-	r, err := evaluate.OpenRepository(config.StateDir, RemoteOf(config.Source), log)
+	if err := CheckSandbox(config.Workers, sandbox.Here()); err != nil {
+		return nil, err
+	}
+	r, err := evaluate.OpenRepository(config.StateDir, RemoteOf(config), log)
 	if err != nil {
 		return nil, Explain(err)
 	}
@@ -52,16 +56,18 @@ func OpenRepository(config schema.Config, log *slog.Logger) (*evaluate.Repositor
 }
 
 // RemoteOf translates what the configuration says of git.
-func RemoteOf(s schema.Source) evaluate.Remote {
+func RemoteOf(config schema.Config) evaluate.Remote {
+	s := config.Source
 	return evaluate.Remote{
-		Source: func() (gitrepo.Source, error) { return gitSource(s) },
-		Policy: policyOf(s), Path: s.Path, Timeout: s.Timeout,
+		Workers: evaluate.Workers{NoSandbox: config.Workers.Sandbox == sandboxOff, Memory: config.Workers.Memory},
+		Source:  func() (gitrepo.Source, error) { return gitSource(s) },
+		Policy:  policyOf(s), Path: s.Path, Timeout: s.Timeout,
 	}
 }
 
 // gitSource reads the secrets a source needs, anew for each fetch.
 func gitSource(s schema.Source) (gitrepo.Source, error) {
-	source := gitrepo.Source{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Idle: s.IdleTimeout, Timeout: s.Timeout}
+	source := gitrepo.Source{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Idle: s.IdleTimeout, Timeout: s.Timeout, Limits: FetchLimits(s.Limits, "source.limits")}
 	if policy := policyOf(s); policy != nil {
 		source.Tags = policy.Tags()
 	}
@@ -79,6 +85,13 @@ func gitSource(s schema.Source) (gitrepo.Source, error) {
 		return gitrepo.Source{}, fmt.Errorf("source.auth: %w", err)
 	}
 	return source, nil
+}
+
+// FetchLimits translates the limits of a fetch, which a configuration has at setting.
+func FetchLimits(l schema.FetchLimits, setting string) gitrepo.FetchLimits {
+	return gitrepo.FetchLimits{
+		Objects: l.Objects, ObjectBytes: l.Object, UnpackedBytes: l.Unpacked, PackBytes: l.Pack, StoreBytes: l.Store, Setting: setting,
+	}
 }
 
 // policyOf says what a commit must show; nil for nothing.

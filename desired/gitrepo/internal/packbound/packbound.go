@@ -161,7 +161,7 @@ func (b *Writer) forward(p []byte) error {
 
 // Close implements io.Closer. The pack is whole, or was over a bound.
 func (b *Writer) Close() error {
-	b.scan.Close()
+	_ = b.scan.Close() // a pipe, whose end the scanner reads
 	err := <-b.verdict
 	if b.written == 0 {
 		err = nil // nothing was sent, which is for others to judge

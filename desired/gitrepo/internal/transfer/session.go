@@ -25,10 +25,16 @@ func (s session) AdvertisedReferences() (*packp.AdvRefs, error) {
 func (s session) AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error) {
 	defer s.transfer.await()()
 	all, err := s.UploadPackSession.AdvertisedReferencesContext(ctx)
-	if err != nil || s.transfer.Refs == nil {
+	if err != nil {
 		return all, err
 	}
-	return only(all, s.transfer.Refs), nil
+	if s.transfer.Refs != nil {
+		all = only(all, s.transfer.Refs)
+	}
+	if s.transfer.Advertised != nil {
+		err = s.transfer.Advertised(all.References, all.Peeled)
+	}
+	return all, err
 }
 
 // only leaves refs of exactly these names. Left to itself, go-git takes a
@@ -57,7 +63,7 @@ func (s session) UploadPack(ctx context.Context, req *packp.UploadPackRequest) (
 	if err != nil {
 		return nil, err
 	}
-	counted := packp.NewUploadPackResponseWithPackfile(req, body{response, s.transfer})
+	counted := packp.NewUploadPackResponseWithPackfile(req, &body{response, s.transfer})
 	counted.ShallowUpdate, counted.ServerResponse = response.ShallowUpdate, response.ServerResponse
 	return counted, nil
 }
@@ -68,7 +74,17 @@ type body struct {
 	transfer *Transfer
 }
 
-func (b body) Read(p []byte) (int, error) {
+func (b *body) Read(p []byte) (int, error) {
 	defer b.transfer.await()() // which begins anew with each piece
 	return b.ReadCloser.Read(p)
+}
+
+// Close has a program that still sends a refused pack killed, as go-git does when a read
+// fails: it would be waited for, and it for us.
+func (b *body) Close() error {
+	if b.transfer.refused.Load() {
+		b.transfer.cancel()
+		_, _ = io.Copy(io.Discard, io.LimitReader(b.ReadCloser, 1<<20)) // what is buffered, and then an error
+	}
+	return b.ReadCloser.Close()
 }

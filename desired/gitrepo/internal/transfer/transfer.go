@@ -23,8 +23,10 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
@@ -38,6 +40,10 @@ type Options struct {
 	// Refs are the server's refs that count, by their full names or HEAD. Nil is
 	// all of them.
 	Refs []string
+	// Advertised is called with the refs of the server that count, as soon as they are
+	// known, and with what its annotated tags stand for. Its error ends the transfer
+	// before anything is asked for; nil takes all.
+	Advertised func(refs, peeled map[string]plumbing.Hash) error
 }
 
 // SilenceError says that a connection was given up.
@@ -57,6 +63,8 @@ type Transfer struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
+	refused atomic.Bool // the rest of the pack is not wanted
+
 	mu      sync.Mutex
 	timer   *time.Timer // fires when nothing has arrived for Idle
 	waiting bool        // for the server: otherwise silence is our own
@@ -71,7 +79,7 @@ func New(ctx context.Context, o Options) *Transfer {
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	t.timer = time.AfterFunc(time.Hour, t.timeout)
 	t.timer.Stop()
-	context.AfterFunc(t.ctx, t.hangUp)
+	context.AfterFunc(t.ctx, t.hangUp) //nolint:contextcheck // t.ctx is made from ctx
 	t.register()
 	return t
 }
@@ -102,6 +110,9 @@ func (t *Transfer) Silence() error {
 	}
 	return t.silence
 }
+
+// Refuse says that the rest of the pack is not wanted: it is not waited for.
+func (t *Transfer) Refuse() { t.refused.Store(true) }
 
 // String implements transport.AuthMethod. It shows no credential.
 func (t *Transfer) String() string { return "a transfer with " + t.Peer }

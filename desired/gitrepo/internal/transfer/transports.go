@@ -18,7 +18,7 @@ import (
 )
 
 // go-git looks transports up by scheme in a table of its own.
-func init() {
+func init() { //nolint:gochecknoinits // the table is a variable of the library, before any connection
 	client.InstallProtocol("http", transports{plain: client.Protocols["http"], of: overHTTP})
 	client.InstallProtocol("https", transports{plain: client.Protocols["https"], of: overHTTP})
 	client.InstallProtocol("ssh", transports{plain: client.Protocols["ssh"], of: overSSH})
@@ -118,7 +118,7 @@ func (d sshDialer) Dial(network, address string) (net.Conn, error) {
 func (d sshDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(d.transfer.ctx, cancel)()
+	defer context.AfterFunc(d.transfer.ctx, cancel)() //nolint:contextcheck // both contexts bound the connection
 	conn, err := proxy.Dial(ctx, network, address)
 	if err != nil {
 		return nil, err

@@ -49,8 +49,9 @@ func (k Kind) Is(target error) bool {
 		return false
 	case ErrFull:
 		return target == syscall.ENOSPC || target == reconcile.ErrState
+	default:
+		return target == reconcile.ErrState
 	}
-	return target == reconcile.ErrState
 }
 
 var hints = map[Kind]string{

@@ -158,7 +158,7 @@ func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
 		return err
 	}
 	// The secret may have waited, sealed.
-	return store.Explain("writing", t.file.Path, t.file.TruncateLog())
+	return store.Explain("writing", t.file.Path, t.file.TruncateLog()) //nolint:contextcheck // a secret is wiped even where ctx has ended
 }
 
 // Gone implements [reconcile.TokenMemory]: what Revoked is for a person's word,
@@ -183,7 +183,7 @@ func (t *Memory) Gone(ctx context.Context, intent string) error {
 	if err != nil {
 		return err
 	}
-	return store.Explain("writing", t.file.Path, t.file.TruncateLog())
+	return store.Explain("writing", t.file.Path, t.file.TruncateLog()) //nolint:contextcheck // a secret is wiped even where ctx has ended
 }
 
 // displace says of the tokens before one that is about to be forgotten that their

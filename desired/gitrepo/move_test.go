@@ -1,0 +1,50 @@
+package gitrepo_test
+
+import (
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo"
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+)
+
+func TestMove(t *testing.T) {
+	u := gittest.New(t)
+	base := u.Commit("a.cue", "a: 0\n")
+	old := u.Commit("a.cue", "a: 1\n")
+	r := open(t)
+	source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}
+	to := func(commit string) string {
+		t.Helper()
+		u.Git("reset", "-q", "--hard", commit)
+		return fetch(t, r, source)
+	}
+	fetch(t, r, source)
+	if err := r.SetGood(old); err != nil {
+		t.Fatal(err)
+	}
+	next := u.Commit("a.cue", "a: 2\n")
+	u.Git("reset", "-q", "--hard", base)
+	other := u.Commit("b.cue", "b: 1\n")
+	u.Git("checkout", "-q", "--orphan", "fresh")
+	alone := u.Commit("a.cue", "a: 3\n")
+	u.Git("checkout", "-q", "-f", "main")
+	for commit, want := range map[string]gitrepo.Move{next: gitrepo.Forward, old: gitrepo.Forward, base: gitrepo.Back, other: gitrepo.Rewritten, alone: gitrepo.Unrelated} {
+		if got, err := r.Move(old, to(commit)); err != nil || got != want {
+			t.Errorf("from %s to %s: %s, %v, want %s", old, commit, got, err, want)
+		}
+	}
+	_, err := r.Move(old, "0123456789012345678901234567890123456789")
+	wantError(t, err, gitrepo.ErrNoCommit, "0123456789")
+
+	cut := open(t)
+	source.Shallow, source.URL = true, "file://"+u.Dir
+	u.Git("reset", "-q", "--hard", old)
+	fetch(t, cut, source)
+	if err := cut.SetGood(old); err != nil {
+		t.Fatal(err)
+	}
+	u.Git("reset", "-q", "--hard", other)
+	fetch(t, cut, source)
+	_, err = cut.Move(old, other)
+	wantError(t, err, gitrepo.ErrShallow, "before")
+}
