@@ -7,7 +7,7 @@ import (
 
 // decisions say what becomes of members that are live and not declared.
 type decisions struct {
-	byDefault *desired.Declared[desired.Unmanaged]                 // nil: undecided
+	byDefault *desired.Declared[desired.Unmanaged]                // nil: undecided
 	of        map[diff.Member]desired.Declared[desired.Unmanaged] // by the path of an entry; see entryOf
 }
 

@@ -89,39 +89,44 @@ func (m *managed) reached(path diff.Member) []int {
 // only "enabled" counts.
 func effectDirection(member string, before, after effect) diff.Direction {
 	switch member {
-	case "action":
-		if _, known := actionRank[string(after.action)]; !known && after.enabled && before.action != after.action {
-			return diff.Weakens
-		}
-		fallthrough
-	case "score_threshold", "sensitivity_level":
-		if !before.enabled || !after.enabled {
-			return diff.Neutral
-		}
-	}
-	switch member {
 	case "enabled":
 		if before.enabled == after.enabled {
 			return diff.Neutral
 		}
 		return onOff(after.enabled)
 	case "action":
-		return actionDirection(before.action, after.action)
-	case "score_threshold":
-		switch {
-		case before == after || before.scored == after.scored && before.score == after.score:
-			return diff.Neutral
-		case after.scored && (!before.scored || after.score < before.score):
-			return diff.Strengthens
+		if _, known := actionRank[string(after.action)]; before.alwaysOn(after) || after.enabled && !known {
+			return actionDirection(before.action, after.action)
 		}
-		return diff.Weakens
+		return diff.Neutral
+	case "score_threshold":
+		if !before.alwaysOn(after) {
+			return diff.Neutral
+		}
+		return scoreDirection(before, after)
 	case "sensitivity_level":
+		if !before.alwaysOn(after) {
+			return diff.Neutral
+		}
 		return rankDirection(sensitivityRank, before.sensitivity, after.sensitivity)
 	case "categories": // only their order
 		return diff.Combine(effectDirection("enabled", before, after), effectDirection("action", before, after),
 			effectDirection("sensitivity_level", before, after))
 	}
 	return diff.Weakens // a member nobody here knows
+}
+
+// alwaysOn reports whether a rule is on before and after.
+func (e effect) alwaysOn(after effect) bool { return e.enabled && after.enabled }
+
+func scoreDirection(before, after effect) diff.Direction {
+	switch {
+	case before.scored == after.scored && before.score == after.score:
+		return diff.Neutral
+	case after.scored && (!before.scored || after.score < before.score):
+		return diff.Strengthens
+	}
+	return diff.Weakens
 }
 
 // actionRank orders actions by how much they stop. The two challenges that

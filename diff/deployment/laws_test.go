@@ -192,6 +192,8 @@ func TestTheLaterTagTakesPrecedence(t *testing.T) {
 			for _, i := range m.byTag[tag.Tag] {
 				if tag.Action != nil {
 					actions[i] = tag.Action.Value
+				} else {
+					delete(actions, i) // one that is kept on the tag may say something else
 				}
 			}
 		}

@@ -155,6 +155,11 @@ func genOverridesDeclared(t *rapid.T, d *desired.Deployment) {
 	for _, rule := range d.Disable.Rules {
 		enabledRule[rule.Value.ID] = true
 	}
+	genTagsDeclared(t, d, enabledTag)
+	genRulesDeclared(t, d, enabledRule)
+}
+
+func genTagsDeclared(t *rapid.T, d *desired.Deployment, enabledTag map[string]bool) {
 	tags := []string{"paranoia-level-1", "paranoia-level-3", "sqli", "xss", "php"}
 	for i, tag := range rapid.SliceOfNDistinct(rapid.SampledFrom(tags), 0, 3, rapid.ID).Draw(t, "tags") {
 		o := genOverride(t, 30+i)
@@ -165,6 +170,9 @@ func genOverridesDeclared(t *rapid.T, d *desired.Deployment) {
 			d.Tags = append(d.Tags, desired.TagOverride{Tag: tag, Origin: At(30 + i), Override: o})
 		}
 	}
+}
+
+func genRulesDeclared(t *rapid.T, d *desired.Deployment, enabledRule map[edge.RuleID]bool) {
 	for i, rule := range rapid.SliceOfNDistinct(rapid.IntRange(0, 8), 0, 3, rapid.ID).Draw(t, "rules") {
 		o := genOverride(t, 40+i)
 		switch {
