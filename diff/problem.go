@@ -9,7 +9,8 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Problem is a zone, deployment or token about which no change can be planned.
+// Problem is a zone, deployment or token about which no change can be planned, or a
+// declaration that has no effect beside what is live and kept.
 type Problem struct {
 	Account    string         `json:"account,omitempty"`
 	Zone       string         `json:"zone,omitempty"`
