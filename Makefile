@@ -118,7 +118,7 @@ format: ## let gofumpt rewrite the files
 	$(GO) run $(GOFUMPT) -l -w */
 
 .PHONY: vulncheck
-vulncheck: ## known vulnerabilities that the code can reach
+vulncheck: ## known vulnerabilities that the code can reach; GOVULNDB=file:///srv/vulndb uses that database
 	@.ci/vulncheck ./...
 
 .PHONY: lint
@@ -150,7 +150,7 @@ golden: ## of the tests, the other way round: fail when updating would change a 
 	@.ci/golden $(GOLDEN_FILES)
 
 .PHONY: release
-release: ## build the binaries of a release and their checksums into dist/; VERSION=v1.2.3 checks the version in them
+release: ## build the binaries of a release, their SBOMs and checksums into dist/; VERSION=v1.2.3 checks the version in them
 	@.ci/release '$(VERSION)' $(PLATFORMS)
 
 .PHONY: publish

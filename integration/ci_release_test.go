@@ -14,6 +14,7 @@ const fakeGo = `#!/bin/sh
 echo "go $GOOS/$GOARCH $*" >>"$CALLS"
 case $1 in
 build) while [ "$1" != -o ]; do shift; done; echo "$GOOS $GOARCH" >"$2" ;;
+run) printf '{"bomFormat": "CycloneDX", "of": "%s"}\n' "$4" ;;
 version) printf '%s: go1.26\n\tpath\tx\n\tmod\tgithub.com/seawall-dev/seawall\t%s\t\n' "$3" "$RECORDED" ;;
 test) case "$*" in *"^$FAILS$"*) exit 1 ;; esac ;;
 esac
@@ -71,11 +72,14 @@ func TestCIReleaseChecksTheVersion(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	sums := readText(t, filepath.Join(f.folder, "dist", "SHA256SUMS"))
-	if !strings.Contains(sums, "  seawall-linux-amd64\n") || !strings.Contains(sums, "  seawall-darwin-arm64\n") || countLines(sums) != 2 {
+	if !strings.Contains(sums, "  seawall-linux-amd64\n") || !strings.Contains(sums, "  seawall-darwin-arm64\n") || !strings.Contains(sums, "  seawall-darwin-arm64.cdx.json\n") || countLines(sums) != 4 {
 		t.Errorf("checksums:\n%s", sums)
 	}
 	if got := readText(t, filepath.Join(f.folder, "dist", "seawall-darwin-arm64")); got != "darwin arm64\n" {
 		t.Errorf("built for %q", got)
+	}
+	if got := readText(t, filepath.Join(f.folder, "dist", "seawall-darwin-arm64.cdx.json")); !strings.Contains(got, `"of": "dist/seawall-darwin-arm64"`) {
+		t.Errorf("the bill of materials: %s", got)
 	}
 	for _, recorded := range []string{"v1.2.3+dirty", "(devel)", "v1.2.4"} {
 		f := newCIFolder(t, "RECORDED="+recorded)
@@ -110,7 +114,7 @@ func TestCIPublish(t *testing.T) {
 			if (err == nil) != test.ok {
 				t.Fatalf("ended with %v: %s", err, out)
 			}
-			if uploads := strings.Count(calls, "[upload] ["+test.version+"] [dist/seawall-linux-amd64] [dist/SHA256SUMS] [--clobber]"); (uploads == 1) != test.ok {
+			if uploads := strings.Count(calls, "[upload] ["+test.version+"] [dist/seawall-linux-amd64] [dist/seawall-linux-amd64.cdx.json] [dist/SHA256SUMS] [--clobber]"); (uploads == 1) != test.ok {
 				t.Errorf("%d uploads:\n%s", uploads, calls)
 			}
 			if created := strings.Contains(calls, "[create]"); created != (test.create != "") || !strings.Contains(calls, test.create) {

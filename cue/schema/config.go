@@ -31,6 +31,7 @@ type Config struct {
 	Forge       *Forge // nil for none
 	Hooks       map[string]Hook
 	Listen      string // host:port
+	Web         Web
 	Health      Health
 	Log         Log
 	Guards      Guards
@@ -203,6 +204,12 @@ type KubernetesSink struct {
 	Kubeconfig string // absolute; empty for the service account of the pod
 	Context    string // in Kubeconfig; empty for the current one
 	Timeout    time.Duration
+}
+
+// Web protects what Listen serves.
+type Web struct {
+	Hosts        []string   // names under which clients reach it, beside addresses and localhost
+	MetricsToken *SecretRef // of /metrics; nil: none is needed
 }
 
 // Health says when the daemon is not ready, and who may ask how it is.

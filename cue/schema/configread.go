@@ -31,6 +31,7 @@ func (c *configReader) read(v, plain cue.Value) Config {
 		Forge:       forge(v),
 		Hooks:       hooks(v),
 		Listen:      text(v, "listen"),
+		Web:         Web{texts(v, "web.hosts"), optionalSecret(v, "web.metrics_token")},
 		Health:      health(v),
 		Log:         Log{text(v, "log.format"), text(v, "log.level")},
 		Guards:      guards(v),

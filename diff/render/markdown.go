@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
@@ -24,10 +25,18 @@ const (
 // Everything that came from a repository or a server stands in code spans, so
 // that a name can be neither markup nor a mention.
 func Markdown(w io.Writer, p diff.Plan) error {
-	var b bytes.Buffer
+	_, err := MarkdownCut(w, p)
+	return err
+}
+
+// MarkdownCut is Markdown, and returns which changes it does not show in full, by their
+// index in the plan, sorted: those that are left out, that have a value which is cut, or one
+// with characters that cannot be seen.
+func MarkdownCut(w io.Writer, p diff.Plan) (cut []int, err error) {
+	var b page
 	fmt.Fprintf(&b, "### Seawall plan%s\n\n%s\n", ofCommit(p.Commit), p.Summary)
-	markdownChanges(&b, p)
-	markdownProblems(&b, p)
+	cut = markdownChanges(&b, p)
+	markdownProblems(&b.Buffer, p)
 	for i, h := range p.Holds {
 		if b.Len() > markdownLimit {
 			fmt.Fprintf(&b, "- … and %d more held zones\n", len(p.Holds)-i)
@@ -35,14 +44,29 @@ func Markdown(w io.Writer, p diff.Plan) error {
 		}
 		fmt.Fprintf(&b, "\n⏸️ %s is %s\n", Code(h.Zone), Code(h.String()))
 	}
-	markdownRemarks(&b, p)
+	markdownRemarks(&b.Buffer, p)
 	fmt.Fprintf(&b, "\n%s. Digest %s\n", p.Requests, Code(p.Digest))
 	if o := p.Requests.Overload; o != nil {
 		fmt.Fprintf(&b, "\nNote: %s; %s.\n", o, o.Hint())
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	_, err = w.Write(b.Bytes())
+	return cut, err
 }
+
+// page is what is written, and notes whether something of it is not shown in full.
+type page struct {
+	bytes.Buffer
+	cut bool
+}
+
+// code is Code of a text that must be shown in full.
+func (p *page) code(s string) string {
+	p.cut = p.cut || Printable(s) != s || utf8.RuneCountInString(s) > codeLimit
+	return Code(s)
+}
+
+// value is Code of a value that must be shown in full.
+func (p *page) value(v any) string { return p.code(plainValue(v)) }
 
 func ofCommit(commit string) string {
 	if commit == "" {
@@ -51,16 +75,27 @@ func ofCommit(commit string) string {
 	return " for " + Code(commit[:min(len(commit), 12)])
 }
 
-func markdownChanges(b *bytes.Buffer, p diff.Plan) {
-	changes := slices.Clone(p.Changes)
-	slices.SortStableFunc(changes, func(a, b diff.Change) int { return cmp.Compare(urgency(a), urgency(b)) })
-	for i, c := range changes {
-		if b.Len() > markdownLimit {
-			fmt.Fprintf(b, "\n… and %s. `seawall plan` shows all of them.\n", words.Count(len(changes)-i, "more change", "more changes"))
-			return
-		}
-		markdownChange(b, c)
+func markdownChanges(b *page, p diff.Plan) (cut []int) {
+	order := make([]int, len(p.Changes))
+	for i := range order {
+		order[i] = i
 	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(urgency(p.Changes[i]), urgency(p.Changes[j])) })
+	for n, i := range order {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "\n… and %s. `seawall plan` shows all of them.\n", words.Count(len(order)-n, "more change", "more changes"))
+			cut = append(cut, order[n:]...)
+			break
+		}
+		b.cut = false
+		markdownChange(b, p.Changes[i])
+		if b.cut {
+			fmt.Fprint(b, "\n✂️ This change is not shown in full. `seawall plan -o json` shows all of it.\n")
+			cut = append(cut, i)
+		}
+	}
+	slices.Sort(cut)
+	return cut
 }
 
 // urgency puts what a reviewer must see first.
@@ -74,7 +109,7 @@ func urgency(c diff.Change) int {
 	return 2
 }
 
-func markdownChange(b *bytes.Buffer, c diff.Change) {
+func markdownChange(b *page, c diff.Change) {
 	title := string(c.Direction)
 	if c.Direction == diff.Weakens {
 		title = "⚠️ **weakens**"
@@ -85,55 +120,57 @@ func markdownChange(b *bytes.Buffer, c diff.Change) {
 	case c.Refused != nil:
 		title = "⛔ **refused**, " + title
 	}
-	fmt.Fprintf(b, "\n#### %s: %s\n", Code(c.Name()), verbOf(c, title))
+	fmt.Fprintf(b, "\n#### %s: %s\n", b.code(c.Name()), verbOf(c, title))
 	if c.Origin.IsZero() {
 		b.WriteByte('\n')
 	} else {
-		fmt.Fprintf(b, "declared at %s\n\n", Code(c.Origin.String()))
+		fmt.Fprintf(b, "declared at %s\n\n", b.code(c.Origin.String()))
 	}
 	if len(c.Fields) > 0 {
 		b.WriteString("| member | live | desired | | declared at |\n|---|---|---|---|---|\n")
 		for i, f := range c.Fields {
 			if b.Len() > markdownLimit {
 				fmt.Fprintf(b, "| … and %d more | | | | |\n", len(c.Fields)-i)
+				b.cut = true
 				break
 			}
 			markdownField(b, f)
 		}
 	}
 	for _, r := range c.Rights {
-		fmt.Fprintf(b, "- %s: %s\n", r.Direction, Code(r.Text))
+		fmt.Fprintf(b, "- %s: %s\n", r.Direction, b.code(r.Text))
 	}
 	if to := secretTo(c); to != "" {
-		fmt.Fprintf(b, "- %s\n", Code(to))
+		fmt.Fprintf(b, "- %s\n", b.code(to))
 	}
 	unmanaged := c.Unmanaged()
 	for i, l := range unmanaged {
 		if b.Len() > markdownLimit {
 			fmt.Fprintf(b, "- … and %d more\n", len(unmanaged)-i)
+			b.cut = true
 			break
 		}
-		fmt.Fprintf(b, "- not declared: %s = %s\n", Code(string(l.Path)), Code(Value(l.Value)))
+		fmt.Fprintf(b, "- not declared: %s = %s\n", b.code(string(l.Path)), b.value(l.Value))
 	}
 	if c.Refused != nil && !c.Refused.Observed() {
-		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", Code(c.Refused.Reason), Code(c.Refused.Release))
+		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", b.code(c.Refused.Reason), b.code(c.Refused.Release))
 	}
 }
 
-func markdownField(b *bytes.Buffer, f diff.Field) {
+func markdownField(b *page, f diff.Field) {
 	direction := string(f.Direction)
 	if f.Direction == diff.Weakens {
 		direction = "⚠️ weakens"
 	}
 	origin := ""
 	if f.Origin != nil {
-		origin = Code(f.Origin.String())
+		origin = b.code(f.Origin.String())
 	}
-	path := Code(string(f.Path))
+	path := b.code(string(f.Path))
 	if f.Note != "" {
-		path += "<br>" + Code(f.Note)
+		path += "<br>" + b.code(f.Note)
 	}
-	cells := []string{path, Code(Value(f.Old)), Code(Value(f.New)), direction, origin}
+	cells := []string{path, b.value(f.Old), b.value(f.New), direction, origin}
 	for i, c := range cells {
 		cells[i] = inCell.Replace(c)
 	}

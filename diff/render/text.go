@@ -187,7 +187,10 @@ func Subject(path diff.Member) string {
 
 // Value writes a field's value as JSON that a terminal can show; a member that
 // is not there is "unset".
-func Value(v any) string {
+func Value(v any) string { return Printable(plainValue(v)) }
+
+// plainValue is that before what cannot be printed is taken out.
+func plainValue(v any) string {
 	if v == nil {
 		return "unset"
 	}
@@ -195,9 +198,9 @@ func Value(v any) string {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		return Printable(fmt.Sprint(v))
+		return fmt.Sprint(v)
 	}
-	return Printable(strings.TrimSuffix(b.String(), "\n"))
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Printable keeps text from a repository or a server from writing to the

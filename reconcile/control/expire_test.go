@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -56,7 +57,7 @@ func TestApprovalsExpire(t *testing.T) {
 
 // An approval counts as used from when a change that it approves of passes the guards.
 func TestApprovalIsUsed(t *testing.T) {
-	change := diff.Change{Approved: true, ZoneID: "a", Operation: diff.DeploymentUpdate{}}
+	change := diff.Change{Zone: "a", Approved: true, Operation: diff.DeploymentUpdate{Body: edge.Rule{Expression: "true"}}}
 	digest := change.ApprovalDigest()
 	a := approvals{digests: map[string]bool{digest: true}, list: []reconcile.Approval{{Digest: digest}}}
 	a.divide(diff.Plan{Changes: []diff.Change{change}}, time.Time{})
@@ -65,7 +66,7 @@ func TestApprovalIsUsed(t *testing.T) {
 		t.Errorf("used %v, divided %+v", a.used, a.divided)
 	}
 	other := change
-	other.Approved, other.Zone = false, "b"
+	other.Approved, other.Deployment = false, "b"
 	a = approvals{digests: map[string]bool{}, list: []reconcile.Approval{{Digest: other.ApprovalDigest()}}}
 	if a.divide(diff.Plan{Changes: []diff.Change{other}}, time.Time{}); len(a.used) != 0 {
 		t.Errorf("used %v", a.used)

@@ -17,6 +17,10 @@ func TestAccounts(t *testing.T) {
 		if got, err := f.Account(t.Context(), "ana"); err != nil || got != ana {
 			t.Errorf("got %v, %v, want %v", got, err, ana)
 		}
+		if got, err := f.Account(t.Context(), "ANA"); err != nil || got.ID != ana.ID {
+			t.Errorf("got %v, %v, want %v", got, err, ana)
+		}
+		s.Missing("nobody")
 		for _, name := range []string{"nobody", "a/b", "", "../user"} {
 			if got, err := f.Account(t.Context(), name); !errors.Is(err, reconcile.ErrNoAccount) {
 				t.Errorf("%q: got %v, %v", name, got, err)

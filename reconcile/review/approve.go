@@ -4,21 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 )
-
-// approvable are the digests of what a reviewer agrees to by approving of a plan:
-// of all of it, and of each change that would be sent or is held back.
-func approvable(plan diff.Plan) []string {
-	digests := []string{plan.ApprovalDigest()}
-	for _, c := range plan.Changes {
-		if c.Sends() {
-			digests = append(digests, c.ApprovalDigest())
-		}
-	}
-	return digests
-}
 
 // firstThatCounts is the name of the first account whose review counts; empty for none.
 func (r *Reviews) firstThatCounts(ctx context.Context, accounts []reconcile.Account) (string, error) {

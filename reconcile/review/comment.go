@@ -3,11 +3,13 @@ package review
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -28,29 +30,63 @@ type verdict struct {
 // mistakesTold bounds how many mistakes a comment lists.
 const mistakesTold = 20
 
-// mostApproved is how long a comment may be, in bytes, that a review approves of:
-// [render.Markdown] leaves changes out of one that is longer.
-const mostApproved = 50_000
+// mostShown is how long a comment may be, in bytes: a forge has the rest of a longer one
+// cut off.
+const mostShown = 65_000
 
-// comment is the text for reviewers. Whatever comes from the pull request stands
-// in code spans.
-func (v verdict) comment(pull reconcile.PullRequest) string {
+// comment is the text for reviewers, and the digests that an approving review of it stands
+// for: those of what it shows in full. Whatever comes from the pull request stands in code
+// spans.
+func (v verdict) comment(pull reconcile.PullRequest) (text string, approvable []string) {
 	var b bytes.Buffer
 	if v.plan == nil {
 		v.mistakes(&b)
-		return b.String()
+		return b.String(), nil
 	}
-	_ = render.Markdown(&b, *v.plan) // a buffer takes everything
+	cut, _ := render.MarkdownCut(&b, *v.plan) // a buffer takes everything
 	fmt.Fprintf(&b, "\nThis plan covers only the zones that this pull request changes: %d of %s.\n", v.plan.Summary.Zones, plural(v.zones, "zone", "zones"))
 	fmt.Fprintf(&b, "\nDigest for approval: %s\n", render.Code(v.plan.ApprovalDigest()))
-	if b.Len() > mostApproved {
-		fmt.Fprintf(&b, "\nThe plan is too long to show in full, so a review cannot approve it. Use %s instead.\n", render.Code("seawall apply --approve DIGEST"))
-	}
 	if pull.Fork {
 		b.WriteString("\nThis pull request comes from a fork. Seawall evaluated only its declarations, and sent only reads.\n")
 	}
 	fmt.Fprintf(&b, "\n<sub>head %s, compared with %s, the commit in force</sub>\n", render.Code(short(v.head)), render.Code(short(v.base)))
-	return b.String()
+	text = b.String()
+	switch {
+	case len(text) > mostShown:
+		text = notApproved("The plan is too long to show in full, so a review cannot approve it.", v.head) + text
+	case edge.Redact(text) != text:
+		text = notApproved("The plan contains a secret, which is not shown, so a review cannot approve it.", v.head) + text
+	case len(cut) == 1:
+		text = notApproved("One change is not shown in full. A review does not approve it.", v.head) + text
+		approvable = v.digests(cut)
+	case len(cut) > 0:
+		text = notApproved(fmt.Sprintf("%d changes are not shown in full. A review does not approve them.", len(cut)), v.head) + text
+		approvable = v.digests(cut)
+	default:
+		approvable = v.digests(nil)
+	}
+	return text, approvable
+}
+
+// notApproved says what a review does not approve, and how to see and to approve it.
+func notApproved(what, head string) string {
+	return fmt.Sprintf("⚠️ %s To see it, check out %s and run %s. To approve it, run %s.\n\n",
+		what, render.Code(short(head)), render.Code("seawall plan --dir . -o json"), render.Code("seawall apply --approve DIGEST"))
+}
+
+// digests are those of what a reviewer agrees to by approving of the plan: of each change
+// that would be sent or is held back, but for those that are cut; and of all of it, where
+// none is.
+func (v verdict) digests(cut []int) (digests []string) {
+	if len(cut) == 0 {
+		digests = append(digests, v.plan.ApprovalDigest())
+	}
+	for i, c := range v.plan.Changes {
+		if c.Sends() && !slices.Contains(cut, i) {
+			digests = append(digests, c.ApprovalDigest())
+		}
+	}
+	return digests
 }
 
 func (v verdict) mistakes(b *bytes.Buffer) {

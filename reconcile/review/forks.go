@@ -185,7 +185,7 @@ func (r *Reviews) tellWaiting(ctx context.Context, pull reconcile.PullRequest) e
 		return fmt.Errorf("setting the commit status: %w", err)
 	}
 	r.gate.waiting[pull.Number] = pull.Head
-	r.Log.InfoContext(ctx, "a pull request from a fork waits until somebody asks for its plan", "number", pull.Number, "head", pull.Head)
+	r.Log.InfoContext(ctx, "a pull request from a fork waits until a person asks for its plan", "number", pull.Number, "head", pull.Head)
 	return nil
 }
 

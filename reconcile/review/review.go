@@ -348,31 +348,30 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 	if err != nil {
 		return err
 	}
-	complete, err := r.publish(ctx, pull, said)
-	if err != nil {
+	if now.approvable, err = r.publish(ctx, pull, said); err != nil {
 		return err
-	}
-	if !complete {
-		now.approvable = nil
 	}
 	now.at = r.Now()
 	r.shown[pull.Number] = now
 	return nil
 }
 
-// publish comments on a pull request and sets the status of its head. It reports whether reviewers can
-// see all of the plan: only then can they approve of it.
-func (r *Reviews) publish(ctx context.Context, pull reconcile.PullRequest, said verdict) (complete bool, err error) {
-	text := said.comment(pull)
+// publish comments on a pull request and sets the status of its head. It returns the
+// digests of what reviewers can see in full: only that can they approve of.
+func (r *Reviews) publish(ctx context.Context, pull reconcile.PullRequest, said verdict) (approvable []string, err error) {
+	text, approvable := said.comment(pull)
 	if r.Comments {
 		if err := r.Forge.Comment(ctx, pull.Number, marker, text); err != nil {
-			return false, fmt.Errorf("commenting: %w", err)
+			return nil, fmt.Errorf("commenting: %w", err)
 		}
 	}
 	if err := r.Forge.Status(ctx, said.head, said.status()); err != nil {
-		return false, fmt.Errorf("setting the commit status: %w", err)
+		return nil, fmt.Errorf("setting the commit status: %w", err)
 	}
-	return r.Comments && len(text) <= mostApproved, nil
+	if !r.Comments {
+		return nil, nil
+	}
+	return approvable, nil
 }
 
 // unread tells that a head cannot be read. What was shown before is over with it: a
@@ -402,6 +401,5 @@ func (r *Reviews) look(ctx context.Context, number int, head string, base desire
 	if err != nil {
 		return verdict{}, now, err
 	}
-	now.approvable = approvable(plan)
 	return verdict{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan}, now, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
@@ -260,30 +261,59 @@ func TestReviewsWithoutComments(t *testing.T) {
 	}
 }
 
-// Nobody approves of what was not shown.
+// No one approves of what is not shown: of a change with a value that is cut or that cannot
+// be seen, of changes that are left out, of what contains a secret. The other changes of the
+// plan are approved.
 func TestReviewOfWhatIsNotShownIsNoApproval(t *testing.T) {
-	for name, hide := range map[string]func(*fixture){
-		"no comment": func(f *fixture) { f.Comments = false },
-		"too long": func(f *fixture) {
+	// narrow changes the expression of zone 1, and tags of zone 2.
+	narrow := func(expression string) func(*fixture) {
+		return func(f *fixture) {
+			d := core("xss")
+			d.Expression = &desired.Declared[string]{Value: expression}
+			f.open(1, "p1", fleetZone(1, d), fleetZone(2, core("xss", "sqli")))
+		}
+	}
+	const secret = "k8Jx-2vQ_pLm9ZtR4wYb7NcD1fGh"
+	for name, c := range map[string]struct {
+		hide     func(*fixture)
+		approved int // digests
+		says     string
+	}{
+		"no comment":        {func(f *fixture) { f.Comments = false }, 0, ""},
+		"all is shown":      {narrow("false"), 3, ""},
+		"a value that ends": {narrow(strings.Repeat(`http.host eq "a" or `, 74) + "and false"), 1, "One change is not shown in full. A review does not approve it."},
+		"invisible text":    {narrow("true \u200band \u202efalse"), 1, "One change is not shown in full."},
+		"a secret": {func(f *fixture) {
+			_ = edge.NewSecret(secret)
+			narrow(`http.host eq "` + secret + `"`)(f)
+		}, 0, "The plan contains a secret, which is not shown"},
+		"too many changes": {func(f *fixture) {
 			state := f.heads.commits["p1"].state
 			for i := range 500 {
 				state.Tokens = append(state.Tokens, desired.Token{Key: fmt.Sprint("token-", i, strings.Repeat("x", 80)), Name: "n"})
 			}
 			f.heads.commits["p1"] = commit{state: state}
-		},
+		}, -1, "changes are not shown in full. A review does not approve them."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, 1)
+			f := newFixture(t, 2)
 			f.Tokens = token.New(token.Config{Memory: memoryOfTokens{}, Now: f.clock.Now})
 			f.approvedBy("alice")
-			f.converge("c1", fleetZone(1, core("xss")))
-			f.open(1, "p1", fleetZone(1, core("xss", "sqli")))
-			hide(f)
+			f.converge("c1", fleetZone(1, core("xss")), fleetZone(2, core("xss")))
+			f.open(1, "p1", fleetZone(1, core("xss", "sqli")), fleetZone(2, core("xss")))
+			c.hide(f)
 			f.round()
 			f.forge.approve(1, "p1", f.clock.Now(), "alice")
 			f.round()
-			if len(f.records.approved) > 0 || strings.Contains(f.forge.comments[1], "The plan is too long to show") != (name == "too long") {
-				t.Errorf("approved %d; the comment ends\n%s", len(f.records.approved), f.forge.comments[1][max(0, len(f.forge.comments[1])-500):])
+			text := f.forge.comments[1]
+			if n := len(f.records.approved); n != c.approved && (c.approved >= 0 || n == 0 || n > 450) || !strings.Contains(text, c.says) {
+				t.Errorf("approved %d; the comment:\n%.3000s", n, text)
+			}
+			if c.says != "" && (!strings.Contains(text, "check out `p1` and run `seawall plan --dir . -o json`") || !strings.Contains(text, "seawall apply --approve DIGEST")) {
+				t.Errorf("the comment does not say how to see and to approve it:\n%.3000s", text)
+			}
+			if c.says == "" && strings.Contains(text, "not shown in full") {
+				t.Errorf("the comment:\n%.3000s", text)
 			}
 		})
 	}

@@ -214,7 +214,15 @@ var (
 		"seawall_pull_request_heads_refused", "gauge", nil,
 		"Open pull requests whose head is not fetched, because it is over a limit of forge.limits or ended its worker.",
 	}
+	webhooks = metric{
+		"seawall_webhooks_total", "counter",
+		[]label{{"outcome", WebhookOutcomes}},
+		"Requests to /hook/git, by outcome: woke (started a sync), ignored (another event), and those that were refused.",
+	}
 )
+
+// WebhookOutcomes are the outcomes of requests to the webhooks; see package forge.
+var WebhookOutcomes = []string{"woke", "ignored", "unverified", "unreadable", "throttled", "no_post", "unready"}
 
 var priorities = label{"priority", []string{"push", "bulk", "released", "retry", "sweep"}}
 
@@ -238,7 +246,7 @@ func catalogue() []metric {
 	return append([]metric{
 		buildInfo, readiness, runsTotal, runDuration, lastRun, lastSweep, lastConverged,
 		declaredZones, zones, tokens, tokenFindings, tokensExpiring, nextExpiry, deprecations, changesTotal, nonConvergent, heldZones, wavesHalted, requestsTotal, commitHeld, commitProblems,
-		writesTotal, platformErrors, reviewFailures, headsRefused,
+		writesTotal, platformErrors, reviewFailures, headsRefused, webhooks,
 	}, liveMetrics()...)
 }
 

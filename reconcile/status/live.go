@@ -182,8 +182,13 @@ func (s *Status) ReviewFailed(round bool) {
 // it is over a limit or has ended its worker.
 func (s *Status) HeadsRefused(n int) { s.metrics.headsRefused.set(float64(n)) }
 
+// Webhook counts a request to the webhooks, by one of [WebhookOutcomes].
+func (s *Status) Webhook(outcome string) {
+	s.metrics.happened.webhooks.WithLabelValues(outcome).Inc()
+}
+
 // happened counts what is not told of the daemon as it is.
-type happened struct{ writes, errors, reviewFailures *prometheus.CounterVec }
+type happened struct{ writes, errors, reviewFailures, webhooks *prometheus.CounterVec }
 
 // countWrites counts the writes of a run that were sent.
 func (m *metrics) countWrites(r reconcile.Report) {

@@ -44,7 +44,7 @@ type commitMetrics struct {
 func newMetrics(version string, ready func() bool, look func() inspect.Status) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.runs, m.changes, m.requests = m.counter(runsTotal), m.counter(changesTotal), m.counter(requestsTotal)
-	m.happened = happened{m.counter(writesTotal), m.counter(platformErrors), m.counter(reviewFailures)}
+	m.happened = happened{m.counter(writesTotal), m.counter(platformErrors), m.counter(reviewFailures), m.counter(webhooks)}
 	m.duration = m.histogram(runDuration)
 	m.lastRun, m.lastSweep, m.lastConverged = m.gauge(lastRun), m.gauge(lastSweep), m.gauge(lastConverged)
 	m.declared, m.zones, m.nonConvergent = m.gauge(declaredZones), m.gauge(zones), m.gauge(nonConvergent)

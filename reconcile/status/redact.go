@@ -22,3 +22,6 @@ type redactedAnswer struct {
 }
 
 func (a redactedAnswer) Write(p []byte) (int, error) { return a.body.Write(p) }
+
+// Unwrap lets a handler set deadlines, with [http.ResponseController].
+func (a redactedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -3,15 +3,16 @@ package forgetest
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // accounts are the names of all accounts that were spoken of. The place of a name is the
 // account's id.
 type accounts []string
 
-// id is the id of an account, the same for the same name.
+// id is the id of an account, the same for the same name, in upper or lower case.
 func (a *accounts) id(name string) int64 {
-	i := slices.Index(*a, name)
+	i := slices.IndexFunc(*a, func(known string) bool { return strings.EqualFold(known, name) })
 	if i < 0 {
 		i = len(*a)
 		*a = append(*a, name)
@@ -82,6 +83,11 @@ func (s *Server) guarded(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// known reports whether there is an account of a name: a member, or somebody who has said
-// something here.
-func (s *Server) known(name string) bool { return slices.Contains(s.accounts, name) }
+// Missing makes names ones that no account has. All others are of one.
+func (s *Server) Missing(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missing = append(s.missing, names...)
+}
+
+func (s *Server) known(name string) bool { return !slices.Contains(s.missing, name) }

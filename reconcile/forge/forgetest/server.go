@@ -47,7 +47,7 @@ type Server struct {
 	commands []string
 	accounts accounts
 
-	readers            []string // accounts that may not write
+	readers, missing   []string // accounts that may not write, and names of none
 	secretive, private bool
 }
 

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -76,8 +77,8 @@ func (d *Daemon) tokensOnRecord() *token.Worker {
 	})
 }
 
-// withHooks puts the webhooks of forges beside the health pages.
-func withHooks(pages http.Handler, configured map[string]schema.Hook, wake func(), log *slog.Logger) (http.Handler, error) {
+// withHooks puts the webhooks of forges beside the health pages. Each request goes to count.
+func withHooks(pages http.Handler, configured map[string]schema.Hook, wake func(), count func(outcome string), log *slog.Logger) (http.Handler, error) {
 	if len(configured) == 0 {
 		return pages, nil
 	}
@@ -90,8 +91,37 @@ func withHooks(pages http.Handler, configured map[string]schema.Hook, wake func(
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
+	refusals := refusedHooks{log: log, now: time.Now, told: map[forge.Outcome]time.Time{}}
 	mux.Handle("/hook/git", forge.Handler(hooks, wake, func(o forge.Outcome) {
 		log.Debug("webhook", "outcome", string(o))
+		count(string(o))
+		refusals.note(o)
 	}))
 	return mux, nil
+}
+
+// refusedHooks logs that webhooks are refused, each outcome once in a while: who sends them
+// sees an answer without text, and often nobody looks at it.
+type refusedHooks struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu   sync.Mutex
+	told map[forge.Outcome]time.Time
+}
+
+// refusedEvery is how often one outcome is logged at most.
+const refusedEvery = 10 * time.Minute
+
+func (r *refusedHooks) note(o forge.Outcome) {
+	if o == forge.Woke || o == forge.Ignored {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at, ok := r.told[o]; ok && r.now().Sub(at) < refusedEvery {
+		return
+	}
+	r.told[o] = r.now()
+	r.log.Warn("a webhook was refused", "outcome", string(o))
 }

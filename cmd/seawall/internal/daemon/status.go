@@ -10,7 +10,9 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/status"
@@ -109,13 +111,17 @@ func (t daemonView) Zones(word string) (inspect.ZoneList, string) {
 
 // pages are what the configured address serves, without webhooks.
 func (d *Daemon) pages(health *status.Status) http.Handler {
+	access := status.Access{Hosts: d.settings.Web.Hosts}
+	if ref := d.settings.Web.MetricsToken; ref != nil {
+		access.MetricsToken = func() (edge.Secret, error) { return setup.ReadSecret(*ref) }
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/", health.Handler())
 	if d.settings.Health.Status {
 		mux.Handle("/status", inspect.Handler(daemonView{d, health}))
 		mux.Handle("/status/", inspect.Handler(daemonView{d, health}))
 	}
-	return mux
+	return access.Guard(mux)
 }
 
 // serveSocket serves the status on the socket in the state folder, until done is called.
