@@ -3,6 +3,7 @@ package source
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -71,6 +72,8 @@ var (
 // PostAsync, send_delete.
 var verbs = regexp.MustCompile(`^(?:http|do|send|async|api|fetch|make|rest|call|client|authed|cf)?(get|post|put|patch|delete|head)(?:s|json|asjson|jsonasync|fromjsonasync|async|asjsonasync|async|request|req|entity|forobject|forentity|string|stringasync|body|stream|raw|http|url|page|all|api|call|method|one)?$`)
 
+var methods = []string{"get", "post", "put", "patch", "delete", "head"}
+
 // verbIn is the method in the name of a function; empty where there is none. Of
 // Net::HTTP::Patch.new it is in what is made.
 func verbIn(path string) string {
@@ -78,7 +81,11 @@ func verbIn(path string) string {
 	for _, made := range []string{".new", ".newbuilder", ".create", ".init"} {
 		last = strings.TrimSuffix(last, made)
 	}
-	if m := verbs.FindStringSubmatch(plainName(last)); m != nil {
+	last = plainName(last)
+	if !slices.ContainsFunc(methods, func(m string) bool { return strings.Contains(last, m) }) {
+		return ""
+	}
+	if m := verbs.FindStringSubmatch(last); m != nil {
 		return strings.ToUpper(m[1])
 	}
 	return ""
