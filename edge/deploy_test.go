@@ -35,7 +35,7 @@ func (bare) ZoneRulesetVersion(context.Context, ZoneID, RulesetID, string) (Rule
 func (bare) TryUpdateRule(context.Context, ZoneID, RulesetID, RuleID, Rule) error { return nil }
 func (bare) TryCreateEntryPoint(context.Context, ZoneID, []Rule) error            { return nil }
 func (bare) TryAddRule(context.Context, ZoneID, RulesetID, Rule) error            { return nil }
-func (bare) Zones(context.Context, ZoneFilter) ([]Zone, error) { return nil, nil }
+func (bare) Zones(context.Context, ZoneFilter) ([]Zone, error)                    { return nil, nil }
 
 func (bare) Zone(context.Context, ZoneID) (Zone, error) { return Zone{}, nil }
 

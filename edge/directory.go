@@ -52,21 +52,25 @@ func ZonePath(id ZoneID) string { return ZonesPath() + "/" + string(id) }
 // AccountsPath is the path that lists accounts.
 func AccountsPath() string { return "/accounts" }
 
+// UnmarshalJSON keeps unknown members; see open.go.
 func (a *Account) UnmarshalJSON(data []byte) error {
 	type known Account
 	return decodeOpen(data, (*known)(a), &a.Extra)
 }
 
+// MarshalJSON writes unknown members, too.
 func (a Account) MarshalJSON() ([]byte, error) {
 	type known Account
 	return encodeOpen(known(a), a.Extra)
 }
 
+// UnmarshalJSON keeps unknown members; see open.go.
 func (z *Zone) UnmarshalJSON(data []byte) error {
 	type known Zone
 	return decodeOpen(data, (*known)(z), &z.Extra)
 }
 
+// MarshalJSON writes unknown members, too.
 func (z Zone) MarshalJSON() ([]byte, error) {
 	type known Zone
 	return encodeOpen(known(z), z.Extra)

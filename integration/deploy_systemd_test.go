@@ -37,7 +37,7 @@ func TestDeployUnitIsHardened(t *testing.T) {
 			t.Errorf("seawall.service: %s is %q, want %q once", key, got, want)
 		}
 	}
-	if filter := service["SystemCallFilter"]; len(filter) != 2 || filter[0] != "@system-service" || !strings.HasPrefix(filter[1], "~@privileged") {
+	if filter := service["SystemCallFilter"]; len(filter) != 3 || filter[0] != "@system-service" || !strings.HasPrefix(filter[1], "landlock_") || !strings.HasPrefix(filter[2], "~@privileged") {
 		t.Errorf("seawall.service: SystemCallFilter is %q", filter)
 	}
 }

@@ -43,12 +43,12 @@ func FuzzTree(f *testing.F) {
 	f.Add([]byte(entry("100644", "a.cue", blob) + entry("100755", "a.cue", blob)))
 	f.Add([]byte(entry("120000", "link", blob) + entry("160000", "lib", blob) + entry("40000", "dir", blob)))
 	f.Add([]byte("100644 a.cue\x00short"))
+	dir := filepath.Join(f.TempDir(), "store") // for all inputs: objects have the names of their content
+	r, err := Open(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		dir := filepath.Join(t.TempDir(), "store")
-		r, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
 		st := openStorage(dir)
 		put(t, st, plumbing.BlobObject, []byte("a: 1\n"))
 		root := put(t, st, plumbing.TreeObject, content)

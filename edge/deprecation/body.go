@@ -78,7 +78,7 @@ func memberPaths(members []*Member) []string {
 func (m *Member) holders(body any) []map[string]any {
 	var out []map[string]any
 	for _, object := range objects(body, names(m.In)) {
-		if slices.ContainsFunc(lookup(object, m.Path), m.means) && m.When.holds(object) {
+		if slices.ContainsFunc(lookup(object, m.Path), m.means) && m.When.holds(object, m.Path) {
 			out = append(out, object)
 		}
 	}
@@ -88,14 +88,20 @@ func (m *Member) holders(body any) []map[string]any {
 func (m *Member) means(value any) bool { return m.Equals == "" || fmt.Sprint(value) == m.Equals }
 
 // holds reports whether the object is of the kind that is meant.
-func (w *When) holds(object map[string]any) bool {
+func (w *When) holds(object map[string]any, member string) bool {
 	if w == nil {
 		return true
 	}
 	if found := lookup(object, w.Path); len(found) > 0 {
 		return slices.ContainsFunc(found, func(v any) bool { return fmt.Sprint(v) == w.Equals })
 	}
-	return slices.ContainsFunc(w.Beside, func(path string) bool { return len(lookup(object, path)) > 0 })
+	if slices.ContainsFunc(w.Beside, func(path string) bool { return len(lookup(object, path)) > 0 }) {
+		return true
+	}
+	return w.Prefix != "" && slices.ContainsFunc(lookup(object, member), func(v any) bool {
+		text, ok := v.(string)
+		return ok && strings.HasPrefix(text, w.Prefix)
+	})
 }
 
 func names(path string) []string {

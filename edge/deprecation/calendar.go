@@ -143,6 +143,8 @@ type When struct {
 	// Beside lists members any of which stands for the condition where Path is
 	// absent, as in a partial update.
 	Beside []string `json:"beside,omitempty"`
+	// Prefix stands for it too, where Path is absent: the member itself begins so.
+	Prefix string `json:"prefix,omitempty"`
 }
 
 // Recipe names a way to rewrite a body.

@@ -21,6 +21,7 @@ type Matcher struct {
 	calendar Calendar
 	root     node
 	loose    []hit // what is bound to no call
+	filter   filter
 }
 
 // NewMatcher indexes a calendar. The error is that of [Calendar.Check].
@@ -31,6 +32,9 @@ func NewMatcher(calendar Calendar) (*Matcher, error) {
 	m := &Matcher{calendar: calendar}
 	for i := range calendar.Rules {
 		m.addRule(i, &calendar.Rules[i])
+	}
+	for _, h := range m.loose {
+		m.filter.addLoose(h)
 	}
 	return m, nil
 }
@@ -72,6 +76,7 @@ func (m *Matcher) addCalls(calls []Endpoint, e entry) {
 			one.endpoint, one.methods = &calls[i], calls[i].Methods
 			one.template, _ = parseTemplate(path) // checked
 			m.root.add(&one)
+			m.filter.addEntry(&one)
 		}
 	}
 }

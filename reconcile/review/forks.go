@@ -190,7 +190,7 @@ func (g *gate) tellWaiting(ctx context.Context, pull reconcile.PullRequest) erro
 		return fmt.Errorf("setting the commit status: %w", err)
 	}
 	g.waiting[pull.Number] = pull.Head
-	g.Log.InfoContext(ctx, "a pull request from a fork waits until a person with write access asks for its plan", "number", pull.Number, "head", pull.Head)
+	g.Log.InfoContext(ctx, "a pull request from a fork waits until a person asks for its plan", "number", pull.Number, "head", pull.Head)
 	return nil
 }
 

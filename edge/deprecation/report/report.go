@@ -77,7 +77,18 @@ type Input struct {
 	Calls   int    `json:"calls"` // or literals
 	Skipped int    `json:"skipped"`
 	Skips   []Skip `json:"skips,omitempty"` // the first ones
-	Error   string `json:"error,omitempty"` // why it was not read to its end
+	// Unread counts the files of a folder that could not be read as what they are.
+	Unread []Unread `json:"unread,omitempty"`
+	// OtherHosts counts calls that the calendar would concern if they went to the
+	// platform.
+	OtherHosts int    `json:"other_hosts,omitempty"`
+	Error      string `json:"error,omitempty"` // why it was not read to its end
+}
+
+// Unread is a kind of files, and how many of them could not be read as that.
+type Unread struct {
+	As    string `json:"as"`
+	Files int    `json:"files"`
 }
 
 // Skip is a place that could not be read.

@@ -12,7 +12,9 @@ type Counts struct {
 	Info        int `json:"info"`
 	Suppressed  int `json:"suppressed"`
 	LookedAt    int `json:"looked_at"`
-	Skipped     int `json:"skipped"` // places that could not be read
+	Files       int `json:"files,omitempty"`       // of folders
+	OtherHosts  int `json:"other_hosts,omitempty"` // calls to them that would count
+	Skipped     int `json:"skipped"`               // places that could not be read
 	Unreadable  int `json:"unreadable"`
 	Announced   int `json:"announced"` // rules, likewise below
 	Deprecated  int `json:"deprecated"`
@@ -43,6 +45,8 @@ func (r Report) Counts() Counts {
 	}
 	for _, in := range r.Inputs {
 		c.LookedAt += in.Calls
+		c.Files += in.Files
+		c.OtherHosts += in.OtherHosts
 		c.Skipped += in.Skipped
 		if in.Error != "" {
 			c.Unreadable++
@@ -70,7 +74,14 @@ func (r Report) summary() string {
 	if c.Suppressed > 0 {
 		parts = append(parts, plural(c.Suppressed, "call", "calls")+" suppressed")
 	}
-	parts = append(parts, plural(c.LookedAt, "call", "calls")+" checked")
+	checked := plural(c.LookedAt, "call", "calls") + " checked"
+	if c.Files > 0 {
+		checked += " in " + plural(c.Files, "file", "files")
+	}
+	parts = append(parts, checked)
+	if c.OtherHosts > 0 {
+		parts = append(parts, plural(c.OtherHosts, "call", "calls")+" to other hosts not counted")
+	}
 	if c.Skipped > 0 {
 		parts = append(parts, plural(c.Skipped, "place", "places")+" skipped")
 	}

@@ -2,29 +2,38 @@ package scan
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
+	"runtime"
+	"sync"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
 // passedOver are folders that hold other people's code, or none.
-var passedOver = words(".git .hg .svn .jj node_modules vendor .terraform __pycache__ .venv")
+var passedOver = call.Words(".git .hg .svn .jj node_modules bower_components vendor .terraform .terragrunt-cache __pycache__ .venv venv .tox site-packages")
 
-// Dir goes through a source tree, in any language, and hands on every string
-// literal that can be a path or an address: file (with slashes), line from 1, and
-// the text with "{}" for each segment that is open, whatever the language writes
-// for it. Concatenations on one line are put together. The same literal is handed
-// on as often as it stands there.
+// Dir goes through a tree and reads each file as [Reader] would read it; what no
+// format is recognised in, and what cannot be read as what it is, is searched for
+// string literals that can be addresses, whatever its language. Calls are handed
+// on by files (with slashes), in the order of their names.
 //
 // Version control, node_modules, vendor and the like are passed over, as are
 // symbolic links and binary files (a NUL in the first 8 KiB). Files over the bound
 // and those that cannot be read are counted as skipped, with their places; a tree
-// whose root cannot be read is an error. An error of literal stops the scan and is
+// whose root cannot be read is an error. An error of yield stops the scan and is
 // returned as it is.
-func Dir(fsys fs.FS, o Options, literal func(file string, line int, text string) error) (Stats, error) {
-	t := &tree{fsys: fsys, o: o.withDefaults(), literal: literal}
-	err := fs.WalkDir(fsys, ".", t.visit)
+//
+// Files are read by several goroutines, at most as many as there are processors;
+// yield and Progress are called by one at a time.
+func Dir(fsys fs.FS, o Options, yield func(file string, c Call) error) (Stats, error) {
+	t := &tree{fsys: fsys, o: o.withDefaults(), yield: yield}
+	t.stats.Unread = map[string]int{}
+	err := t.walk()
 	if t.stopped != nil {
 		return t.stats, t.stopped
 	}
@@ -34,77 +43,286 @@ func Dir(fsys fs.FS, o Options, literal func(file string, line int, text string)
 	return t.stats, nil
 }
 
+// tree is what one goroutine collects in the order of the files.
 type tree struct {
 	fsys    fs.FS
 	o       Options
-	literal func(file string, line int, text string) error
+	yield   func(file string, c Call) error
 	stats   Stats
+	bytes   int64
+	files   int
 	stopped error
 }
 
-func (t *tree) visit(name string, entry fs.DirEntry, err error) error {
+// ahead is how many files may be read before the first of them is handed on.
+const ahead = 64
+
+// walk reads the files: one goroutine lists them, some read, and this one hands on.
+func (t *tree) walk() error {
+	ctx, stop := context.WithCancel(context.Background())
+	queue := make(chan *result, ahead) // in the order of the tree
+	work := make(chan *result, ahead)
+	var walking error
+	var running sync.WaitGroup
+	running.Go(func() {
+		defer close(queue)
+		defer close(work)
+		walking = fs.WalkDir(t.fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+			return t.visit(ctx, name, entry, err, queue, work)
+		})
+	})
+	for range runtime.GOMAXPROCS(0) {
+		running.Go(func() {
+			w := &worker{fsys: t.fsys, o: t.o}
+			for r := range work {
+				w.file(r)
+				close(r.done)
+			}
+		})
+	}
+	for r := range queue {
+		<-r.done
+		if t.stopped == nil && t.take(r) != nil {
+			stop()
+		}
+	}
+	stop()
+	running.Wait()
+	return walking
+}
+
+// visit puts a file in the queue.
+func (t *tree) visit(ctx context.Context, name string, entry fs.DirEntry, err error, queue, work chan<- *result) error {
 	switch {
+	case ctx.Err() != nil:
+		return fs.SkipAll
 	case err != nil && name == ".":
 		return err
-	case err != nil:
-		t.stats.skip(Skip{File: name, Reason: reasonOf(err)})
-		return nil
-	case entry.IsDir() && name != "." && passedOver[entry.Name()]:
+	case err == nil && entry.IsDir() && name != "." && passedOver[entry.Name()]:
 		return fs.SkipDir
-	case !entry.Type().IsRegular():
+	case err == nil && !entry.Type().IsRegular():
 		return nil
 	}
-	return t.file(name)
-}
-
-func (t *tree) file(name string) error {
-	text, err := t.read(name)
+	r := &result{name: name, done: make(chan struct{})}
 	if err != nil {
-		t.stats.skip(Skip{File: name, Reason: reasonOf(err)})
+		r.unread("unreadable", 0, reasonOf(err))
+		close(r.done)
+		queue <- r
 		return nil
 	}
-	if isBinary(text) {
-		return nil
-	}
-	t.stats.Files++
-	lines, err := source(name, text, func(line int, text string) error { return t.give(name, line, text) })
-	t.stats.Lines += lines
-	return err
+	queue <- r
+	work <- r
+	return nil
 }
 
-func (t *tree) give(name string, line int, text string) error {
-	if t.o.Keep != nil && !t.o.Keep([]byte(text)) {
-		return nil
+// take hands on what was found in a file.
+func (t *tree) take(r *result) error {
+	t.files++
+	t.bytes += r.bytes
+	if t.o.Progress != nil {
+		t.o.Progress(r.name, t.files, t.bytes)
 	}
-	t.stats.Calls++
-	t.stopped = t.literal(name, line, text)
-	return t.stopped
+	if r.read {
+		t.stats.Files++
+	}
+	t.stats.Lines += r.stats.Lines
+	t.stats.Targets += r.stats.Targets
+	t.stats.Skipped += r.stats.Skipped
+	for _, s := range r.stats.First {
+		if s.File = r.name; len(t.stats.First) < call.FirstSkips {
+			t.stats.First = append(t.stats.First, s)
+		}
+	}
+	if r.as != "" {
+		t.stats.Unread[r.as]++
+	}
+	for _, c := range r.calls {
+		t.stats.Calls++
+		if t.stopped = t.yield(r.name, c); t.stopped != nil {
+			return t.stopped
+		}
+	}
+	return nil
 }
 
-// read returns a file of the tree. The beginning of a binary one is enough.
-func (t *tree) read(name string) ([]byte, error) {
-	f, err := t.fsys.Open(name)
+// result is what was found in one file.
+type result struct {
+	name  string
+	read  bool
+	bytes int64
+	as    string // what it could not be read as
+	stats call.Stats
+	calls []Call
+	done  chan struct{}
+}
+
+func (r *result) unread(as string, line int, reason string) {
+	r.as = as
+	r.stats.Skip(Skip{File: r.name, Line: line, Reason: reason})
+}
+
+// worker reads files one after the other, into one buffer.
+type worker struct {
+	fsys   fs.FS
+	o      Options
+	buffer []byte
+}
+
+// file reads one file.
+func (w *worker) file(r *result) {
+	f, err := w.fsys.Open(r.name)
 	if err != nil {
-		return nil, err
+		r.unread("unreadable", 0, reasonOf(err))
+		return
 	}
 	defer f.Close()
-	head := make([]byte, binaryHead)
-	n, err := io.ReadFull(f, head)
-	head = head[:n]
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || err == nil && isBinary(head) {
-		return head, nil
+	text, more, err := w.load(f)
+	r.bytes = int64(len(text))
+	packed := isPacked(text)
+	switch {
+	case err != nil:
+		r.unread("unreadable", 0, reasonOf(err))
+	case more || packed:
+		w.large(r, f, text, more, packed)
+	case isBinary(text) && !isUTF16(text):
+	case w.o.KeepFile != nil && !isUTF16(text) && !w.o.KeepFile(text):
+		r.read = true
+		r.stats.Lines = bytes.Count(text, []byte("\n"))
+	default:
+		w.scan(r, bytes.NewReader(text), text)
 	}
+}
+
+// load reads a file up to the bound, of a binary one the beginning. more: there is
+// more of it.
+func (w *worker) load(f io.Reader) (text []byte, more bool, err error) {
+	if w.buffer == nil {
+		w.buffer = make([]byte, 64<<10)
+	}
+	for n := 0; ; {
+		read, err := f.Read(w.buffer[n:])
+		n += read
+		switch {
+		case errors.Is(err, io.EOF):
+			return w.buffer[:n], false, nil
+		case err != nil:
+			return w.buffer[:n], false, err
+		case n >= binaryHead && n-read < binaryHead && isBinary(w.buffer[:n]) && !isPacked(w.buffer[:n]) && !isUTF16(w.buffer[:n]):
+			return w.buffer[:binaryHead], false, nil
+		case int64(n) > w.o.MaxFile:
+			return w.buffer[:n], true, nil
+		case n == len(w.buffer):
+			w.buffer = append(w.buffer, make([]byte, min(len(w.buffer), int(w.o.MaxFile)))...)
+		}
+	}
+}
+
+// large reads what is compressed or over the bound: captures and logs as a stream.
+func (w *worker) large(r *result, f io.Reader, text []byte, more, packed bool) {
+	in := io.MultiReader(bytes.NewReader(bytes.Clone(text)), f)
+	if !packed {
+		h := head{name: r.name, text: text[:headSize], tree: true}
+		if isBinary(text) {
+			return
+		}
+		if !h.recognise().streams() {
+			r.unread("larger than the bound", 0, fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))
+			return
+		}
+		w.scan(r, in, nil)
+		return
+	}
+	unpacked, err := open(in, headSize)
 	if err != nil {
-		return nil, err
+		r.unread("compressed", 0, reasonOf(err))
+		return
 	}
-	rest, err := io.ReadAll(io.LimitReader(f, t.o.MaxFile-int64(n)+1))
-	if err != nil {
-		return nil, err
+	beginning, _ := unpacked.Peek(binaryHead)
+	if isBinary(beginning) {
+		return
 	}
-	if int64(n+len(rest)) > t.o.MaxFile {
-		return nil, fmt.Errorf("larger than the bound of %d KiB", t.o.MaxFile>>10)
+	w.scan(r, unpacked, nil)
+}
+
+// scan reads a file as what it is. Where that fails, its literals are searched.
+func (w *worker) scan(r *result, in io.Reader, text []byte) {
+	r.read = true
+	o := w.o
+	o.Open = w.opener(r.name)
+	collect := func(c Call) error {
+		c.Body, c.URL = bytes.Clone(c.Body), string([]byte(c.URL)) // what the buffer holds changes
+		r.calls = append(r.calls, c)
+		return nil
 	}
-	return append(head, rest...), nil
+	if format := w.format(r.name, text); format != Unknown {
+		o.Format = format
+	}
+	stats, err := Reader(in, trimPacked(r.name), o, collect)
+	r.stats = stats.Stats
+	switch {
+	case err == nil:
+		return
+	case errors.Is(err, ErrUnrecognised) && o.Format == Unknown && text == nil:
+		r.read = false
+		r.unread("unrecognised", 0, "no format is recognised in it")
+		return
+	}
+	r.stats.Skip(Skip{Reason: causeOf(err)})
+	if r.as = string(stats.Format); text == nil {
+		return
+	}
+	r.calls = r.calls[:0]
+	o.Format = Source
+	again, _ := Reader(bytes.NewReader(text), "unknown", o, collect) // a text is always one
+	r.stats.Lines, r.stats.Targets = again.Lines, again.Targets
+}
+
+// format is what a file of a tree is read as: the one that is recognised, or
+// source code. Unknown leaves it to [Reader].
+func (w *worker) format(name string, text []byte) Format {
+	if text == nil || isUTF16(text) {
+		return Unknown
+	}
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	h := head{name: name, text: text[:min(len(text), headSize)], whole: len(text) <= headSize, tree: true}
+	switch f := h.recognise(); {
+	case f == Document && h.mayBeLong():
+		return Unknown
+	case f != Unknown:
+		return f
+	case h.mayBeLong() && isTree(name):
+		return Unknown
+	}
+	return Source
+}
+
+// trimPacked is the name without what the compression added.
+func trimPacked(name string) string {
+	if ext := path.Ext(name); ext == ".gz" || ext == ".bz2" {
+		return name[:len(name)-len(ext)]
+	}
+	return name
+}
+
+// maxNamed bounds a file that another one names, in bytes.
+const maxNamed = 1 << 20
+
+// opener reads files that a file names, beside it or from the root of the tree.
+func (w *worker) opener(of string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		for _, at := range []string{path.Join(path.Dir(of), name), path.Clean(name)} {
+			if !fs.ValidPath(at) {
+				continue
+			}
+			f, err := w.fsys.Open(at)
+			if err != nil {
+				continue
+			}
+			defer f.Close()
+			return call.ReadWhole(f, maxNamed)
+		}
+		return nil, fs.ErrNotExist
+	}
 }
 
 // binaryHead is how much of a file decides whether it is text.
@@ -119,6 +337,14 @@ func reasonOf(err error) string {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+// causeOf is an error of Reader without the name that it begins with.
+func causeOf(err error) string {
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner.Error()
 	}
 	return err.Error()
 }

@@ -1,8 +1,16 @@
 package scan
 
 import (
+	"bufio"
 	"fmt"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/document"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/source"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/terraform"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/traffic"
 )
 
 // Format is a kind of input. Its text is the name for people and for a flag.
@@ -18,11 +26,52 @@ const (
 	Shell     Format = "shell"      // curl, wget and HTTPie in scripts
 	OpenAPI   Format = "openapi"    // 2 and 3, JSON or YAML
 	Terraform Format = "terraform"  // a plan or state as JSON
+	HCL       Format = "hcl"        // a Terraform configuration: .tf and .tf.json
+	Requests  Format = "http"       // requests of a REST client: .http and .rest
+	Document  Format = "document"   // JSON or YAML with requests in it: collections, recorded interactions, playbooks, pipelines, notebooks
+	Markdown  Format = "markdown"   // the code in a text
 	Plain     Format = "plain"      // METHOD PATH-or-URL [JSON body]
+	Source    Format = "source"     // a program, in any language
 )
 
 // Formats are those that can be asked for, in the order they are tried.
-var Formats = []Format{HAR, OpenAPI, Terraform, Records, AccessLog, Plain, Shell}
+var Formats = []Format{HAR, OpenAPI, Terraform, HCL, Requests, Records, AccessLog, Plain, Shell, Document, Markdown, Source}
+
+// readers holds the reader of each format; that of source code depends on the
+// name.
+var readers = map[Format]call.Reader{
+	Empty:     func(*bufio.Reader, *call.Sink) error { return nil },
+	HAR:       traffic.HAR,
+	AccessLog: traffic.AccessLog,
+	Records:   traffic.Records,
+	Plain:     traffic.Plain,
+	Shell:     shell.Read,
+	OpenAPI:   document.OpenAPI,
+	Requests:  document.Requests,
+	Document:  document.Any,
+	Markdown:  document.Markdown,
+	Terraform: terraform.Plan,
+	HCL:       readHCL,
+}
+
+func readHCL(in *bufio.Reader, out *call.Sink) error {
+	if c, err := in.Peek(1); err == nil && c[0] == '{' {
+		return terraform.ConfigJSON(in, out)
+	}
+	return terraform.Config(in, out)
+}
+
+func readerOf(f Format, name string) call.Reader {
+	if f == Source {
+		return source.Read(name)
+	}
+	return readers[f]
+}
+
+// streams reports whether a format is read in constant memory, however long.
+func (f Format) streams() bool {
+	return f == HAR || f == AccessLog || f == Records || f == Plain || f == Terraform
+}
 
 // ParseFormat returns the format of a name.
 func ParseFormat(name string) (Format, error) {

@@ -3,19 +3,24 @@ package scan
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/jsontext"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/source"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/traffic"
 )
 
 // ErrUnrecognised says that an input is of no known format.
 var ErrUnrecognised = errors.New("no format is recognised")
 
-// headSize is how much of an input is looked at to recognise it.
+// headSize is how much of an input is read to recognise it.
 const headSize = 64 << 10
 
 // headLines is how many lines of it that say something are tried.
@@ -26,6 +31,7 @@ type head struct {
 	name  string
 	text  []byte
 	whole bool // there is no more
+	tree  bool // it is a file of a tree, which may be anything
 }
 
 // choose returns the format of an input, and the input from its beginning: an
@@ -36,20 +42,22 @@ func choose(in *bufio.Reader, name string, o Options) (Format, *bufio.Reader, er
 		return Unknown, in, err
 	}
 	h := head{name: name, text: text, whole: err != nil}
-	switch format := h.recognise(); {
-	case o.Format != Unknown:
+	if o.Format != Unknown {
 		return o.Format, in, h.mayBe(o.Format)
-	case format != Unknown:
-		return format, in, nil
-	case isDocument(h):
-		return chooseWhole(in, o)
 	}
-	return Unknown, in, fmt.Errorf("%w; tried %s. To search the string literals of source code, give its folder", ErrUnrecognised, formatNames())
+	format := h.recognise()
+	switch {
+	case format != Unknown && !(format == Document && h.mayBeLong()):
+		return format, in, nil
+	case h.mayBeLong():
+		return h.chooseWhole(in, o)
+	}
+	return Unknown, in, fmt.Errorf("%w; tried %s", ErrUnrecognised, formatNames())
 }
 
 // mayBe refuses a forced format of which there is no trace.
 func (h head) mayBe(f Format) error {
-	if parsers[f] == nil {
+	if readerOf(f, h.name) == nil {
 		return fmt.Errorf("%q is no format; there are %s", f, formatNames())
 	}
 	if f == AccessLog || f == Plain {
@@ -60,7 +68,7 @@ func (h head) mayBe(f Format) error {
 	return nil
 }
 
-// recognise returns the format that the head shows, or Unknown.
+// recognise returns the format that the name or the head shows, or Unknown.
 func (h head) recognise() Format {
 	text := bytes.TrimSpace(h.text)
 	switch {
@@ -68,16 +76,70 @@ func (h head) recognise() Format {
 		return Empty
 	case len(text) == 0:
 		return Unknown
-	case isShebang(text):
+	}
+	if f := formatOfName(h.name); f != Unknown {
+		return f
+	}
+	switch {
+	case shebang.Match(text):
 		return Shell
 	case text[0] == '[' && h.arrayOfRecords():
 		return Records
 	case text[0] == '{':
-		return h.object()
+		if f := h.object(); f != Unknown {
+			return f
+		}
 	case yamlAPI.Match(h.text):
 		return OpenAPI
 	}
+	if isTree(h.name) {
+		return Document
+	}
+	switch {
+	case source.Known(h.name, string(text[:min(len(text), 200)])):
+		return Source
+	case text[0] == '{':
+		return Unknown
+	}
 	return h.byLines()
+}
+
+// formatOfName is the format of files whose name leaves no doubt.
+func formatOfName(name string) Format {
+	base := strings.ToLower(path.Base(name))
+	for _, end := range []struct {
+		text   string
+		format Format
+	}{
+		{".tf", HCL},
+		{".tofu", HCL},
+		{".tf.json", HCL},
+		{".tofu.json", HCL},
+		{".http", Requests},
+		{".rest", Requests},
+		{".ipynb", Document},
+		{".md", Markdown},
+		{".markdown", Markdown},
+		{".har", HAR},
+		{".sh", Shell},
+		{".bash", Shell},
+		{".zsh", Shell},
+		{".ksh", Shell},
+	} {
+		if strings.HasSuffix(base, end.text) {
+			return end.format
+		}
+	}
+	return Unknown
+}
+
+// isTree reports whether a name is that of a document in JSON or YAML.
+func isTree(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml", ".json", ".postman_collection":
+		return true
+	}
+	return false
 }
 
 var (
@@ -85,30 +147,24 @@ var (
 	yamlAPI = regexp.MustCompile(`(?m)^["']?(openapi|swagger)["']?\s*:\s*["']?[23]\b`)
 )
 
-func isShebang(text []byte) bool { return shebang.Match(text) }
-
 // object tells JSON documents apart by the members of their first object.
 func (h head) object() Format {
-	first, complete := firstValue(h.text)
-	if f := formatOfKeys(topKeys(first)); f != Unknown {
+	first, complete := jsontext.First(h.text)
+	if f := formatOfKeys(jsontext.TopKeys(first)); f != Unknown {
 		return f
 	}
-	if h.count().of[Records] > 1 || complete && hasTarget(first) {
+	if h.count().of[Records] > 1 || complete && traffic.HasTarget(first) {
 		return Records
 	}
 	return Unknown
 }
 
-// arrayOfRecords reports whether an array begins with a record of a call.
+// arrayOfRecords reports whether an array begins with a record of a call. With a
+// scope it is a recorded interaction of nock.
 func (h head) arrayOfRecords() bool {
 	inner := bytes.TrimSpace(bytes.TrimSpace(h.text)[1:])
-	first, complete := firstValue(inner)
-	return complete && hasTarget(first)
-}
-
-func hasTarget(record []byte) bool {
-	found, err := walkRecord(bytes.TrimSpace(record))
-	return err == nil && found.target.text != nil
+	first, complete := jsontext.First(inner)
+	return complete && traffic.HasTarget(first) && formatOfKeys(jsontext.TopKeys(first)) == Unknown && !jsontext.TopKeys(first)["scope"]
 }
 
 // formatOfKeys tells a document by the members of its outermost object.
@@ -120,22 +176,26 @@ func formatOfKeys(keys map[string]bool) Format {
 		return Terraform
 	case keys["log"] && len(keys) == 1:
 		return HAR
+	case keys["request"] && keys["response"], keys["info"] && keys["item"], keys["interactions"], keys["http_interactions"],
+		keys["nbformat"], keys["mappings"], keys["__export_format"]:
+		return Document
 	}
 	return Unknown
 }
 
 // byLines tells formats of lines apart by what most lines can be read as, and
-// scripts by a call in them.
+// scripts by a call in them. Of a tree, which has many texts with a line or two
+// that look like something, only those are taken in which most lines do.
 func (h head) byLines() Format {
 	counts := h.count()
-	if best := counts.best(); best != Unknown {
+	best := counts.best()
+	switch {
+	case h.tree && 2*counts.of[best] < counts.tried:
+	case best != Unknown:
 		return best
 	}
-	if countCommands(h.text) > 0 {
-		return Shell
-	}
-	switch ext := path.Ext(h.name); {
-	case ext == ".sh" || ext == ".bash" || ext == ".zsh":
+	switch {
+	case shell.HasCalls(string(h.text)):
 		return Shell
 	case counts.tried == 0:
 		return Plain // comments alone
@@ -155,26 +215,23 @@ func (h head) count() lineCounts {
 	for len(text) > 0 && c.tried < headLines {
 		line, rest, ended := bytes.Cut(text, []byte("\n"))
 		text = rest
-		if isBlank(line) || !ended && !h.whole && c.tried > 0 {
+		if traffic.IsBlank(line) || !ended && !h.whole && c.tried > 0 {
 			continue
 		}
 		c.tried++
-		c.of[formatOfLine(trimEnd(line))]++
+		c.of[formatOfLine(call.TrimEnd(line))]++
 	}
 	return c
 }
 
 // formatOfLine returns the format that a line can be read as, or Unknown.
 func formatOfLine(line []byte) Format {
-	if request, ok := quotedRequest(line); ok {
-		if method, target, _ := splitRequest(request); len(method) > 0 && len(target) > 0 {
-			return AccessLog
-		}
-	}
-	if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) && len(trimmed) > 2 {
+	switch {
+	case traffic.IsAccessLine(line):
+		return AccessLog
+	case traffic.IsRecordLine(line):
 		return Records
-	}
-	if isPlain(line) {
+	case traffic.IsPlain(line):
 		return Plain
 	}
 	return Unknown
@@ -191,20 +248,16 @@ func (c lineCounts) best() Format {
 	return best
 }
 
-// isDocument reports whether an input may be a document whose kind shows only
+// mayBeLong reports whether an input may be a document whose kind shows only
 // behind its head.
-func isDocument(h head) bool {
+func (h head) mayBeLong() bool {
 	text := bytes.TrimSpace(h.text)
-	if len(text) > 0 && text[0] == '{' {
-		return !h.whole
-	}
-	ext := strings.ToLower(path.Ext(h.name))
-	return !h.whole && (ext == ".yaml" || ext == ".yml")
+	return !h.whole && (len(text) > 0 && text[0] == '{' || isTree(h.name))
 }
 
 // chooseWhole reads a document whole and tells it by all of its outermost members.
-func chooseWhole(in *bufio.Reader, o Options) (Format, *bufio.Reader, error) {
-	text, err := readWhole(in, o.MaxDocument)
+func (h head) chooseWhole(in *bufio.Reader, o Options) (Format, *bufio.Reader, error) {
+	text, err := call.ReadWhole(in, o.MaxDocument)
 	if err != nil {
 		return Unknown, in, err
 	}
@@ -213,8 +266,11 @@ func chooseWhole(in *bufio.Reader, o Options) (Format, *bufio.Reader, error) {
 		if yamlAPI.Match(text) {
 			return OpenAPI, again, nil
 		}
-	} else if f := formatOfKeys(topKeys(text)); f != Unknown {
+	} else if f := formatOfKeys(jsontext.TopKeys(text)); f != Unknown {
 		return f, again, nil
+	}
+	if isTree(h.name) {
+		return Document, again, nil
 	}
 	return Unknown, again, fmt.Errorf("%w; tried %s", ErrUnrecognised, formatNames())
 }

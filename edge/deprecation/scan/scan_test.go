@@ -82,7 +82,6 @@ func TestUnrecognised(t *testing.T) {
 		"prose":          "Dear team,\n\nplease stop calling that endpoint.\n",
 		"json":           `{"name":"seawall","license":"Apache-2.0"}`,
 		"an array":       `[1, 2, 3]`,
-		"python":         "#!/usr/bin/env python3\nimport requests\nrequests.get('/zones/1/filters')\n",
 		"yaml":           "name: seawall\non: push\n",
 		"binary":         "\x7fELF\x02\x01\x01\x00\x00\x00",
 		"a long json":    `{"components":{"x":"` + strings.Repeat("y", headSize) + `"},"name":"z"}`,
@@ -90,7 +89,6 @@ func TestUnrecognised(t *testing.T) {
 		"broken in gzip": "\x1f\x8bnot really",
 		"zstd":           "\x28\xb5\x2f\xfd\x00\x00\x00",
 		"zip":            "PK\x03\x04\x00\x00\x00",
-		"utf-16":         "\xff\xfeG\x00E\x00T\x00 \x00",
 	} {
 		calls, stats, err := scanAll(strings.NewReader(text), name, Options{})
 		if err == nil {
@@ -132,7 +130,7 @@ func TestForcedFormat(t *testing.T) {
 		if got, err := ParseFormat(string(f)); got != f || err != nil {
 			t.Errorf("%q is %q, %v", f, got, err)
 		}
-		if parsers[f] == nil {
+		if readerOf(f, "x") == nil {
 			t.Errorf("nothing reads %q", f)
 		}
 	}

@@ -106,23 +106,6 @@ func (w *watchedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A line that Keep rejects costs no allocation.
-func TestRejectedLinesAllocateNothing(t *testing.T) {
-	s := &sink{o: Options{Keep: keepNeedle}}
-	for name, reject := range map[string]func(){
-		"access log": func() { _ = accessLine([]byte(logLine)[:len(logLine)-1], 1, s) },
-		"records":    func() { _ = recordOf([]byte(recordLine)[:len(recordLine)-1], 1, s) },
-	} {
-		// The conversion of the constant costs one itself.
-		if n := testing.AllocsPerRun(100, reject); n > 1 {
-			t.Errorf("%s: %v allocations for each line", name, n-1)
-		}
-	}
-	if s.stats.Skipped != 0 {
-		t.Errorf("%+v", s.stats)
-	}
-}
-
 // BenchmarkReader measures inputs of which nothing matches; BenchmarkContains is
 // the floor: searching the same bytes for one path.
 func BenchmarkReader(b *testing.B) {

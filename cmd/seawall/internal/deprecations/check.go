@@ -8,11 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
@@ -32,10 +34,15 @@ type Check struct {
 	*cli.Terminal
 	Flags
 	Format, Suppress string
+	Hosts            []string // that count beside the platform's
+	AnyHost, Strict  bool
+	Fix, Yes         bool
 
 	day       time.Time
 	matcher   *deprecation.Matcher
+	clients   deprecation.Clients
 	collector *report.Collector
+	fixable   map[string]bool // files in which something may be rewritten
 	inputs    []report.Input
 	failed    []error
 }
@@ -67,7 +74,7 @@ func (c *Check) Run(ctx context.Context, args []string) error {
 	}
 	r := c.collector.Report(c.matcher.Calendar())
 	r.Inputs, r.Corrections = c.inputs, made
-	return c.conclude(r)
+	return c.conclude(ctx, r)
 }
 
 func (c *Check) checkUsage(args []string) error {
@@ -80,6 +87,10 @@ func (c *Check) checkUsage(args []string) error {
 		}
 	}
 	switch i := slices.Index(args, "-"); {
+	case c.Fix && c.Output != "text":
+		return cli.Fail(errors.New("--fix shows a diff, which -o "+c.Output+" has no place for"), "run it once for the report and once with --fix")
+	case c.Yes && !c.Fix:
+		return cli.Fail(errors.New("--yes is for --fix"))
 	case len(args) == 0 && c.Dir == "":
 		return cli.Fail(errors.New("there is nothing to check"),
 			"name files, folders of source code, or - for standard input",
@@ -105,7 +116,11 @@ func (c *Check) prepare(ctx context.Context) (desired.State, []deprecation.Corre
 		return state, nil, err
 	}
 	c.collector = report.NewCollector(c.day, suppressions)
-	c.matcher, err = deprecation.NewMatcher(calendar)
+	c.fixable = map[string]bool{}
+	if c.matcher, err = deprecation.NewMatcher(calendar); err != nil {
+		return state, made, err
+	}
+	c.clients, err = schema.Clients()
 	return state, made, err
 }
 
@@ -155,7 +170,7 @@ func (c *Check) integrations(state desired.State) {
 
 // conclude writes the report, tells what could not be read, and finds the exit
 // code.
-func (c *Check) conclude(r report.Report) error {
+func (c *Check) conclude(ctx context.Context, r report.Report) error {
 	if err := c.show(r); err != nil {
 		return err
 	}
@@ -165,7 +180,12 @@ func (c *Check) conclude(r report.Report) error {
 	for _, err := range c.failed {
 		c.ShowError(err)
 	}
-	if len(c.failed) > 0 {
+	if c.Fix {
+		if err := c.rewrite(ctx); err != nil {
+			return err
+		}
+	}
+	if len(c.failed) > 0 || c.Strict && r.Counts().Skipped > 0 {
 		return cli.ExitError(1)
 	}
 	return cli.ExitWith(r.ExitCode())
@@ -188,15 +208,21 @@ func (c *Check) show(r report.Report) error {
 // tellSkipped says what of an input was not understood: a person who reads
 // "nothing" must know of what.
 func (c *Check) tellSkipped(in report.Input) {
+	if in.OtherHosts > 0 {
+		fmt.Fprintf(c.Err, "%s: %s to other hosts not counted (--host adds a host, --any-host counts all)\n", cli.OneLine(in.Name), cli.Plural(in.OtherHosts, "call", "calls"))
+	}
 	if in.Skipped == 0 {
 		return
 	}
 	fmt.Fprintf(c.Err, "%s %s: %s could not be read and %s skipped\n", c.Red("warning:"), cli.OneLine(in.Name),
 		cli.Plural(in.Skipped, "place", "places"), map[bool]string{true: "was", false: "were"}[in.Skipped == 1])
+	for _, u := range in.Unread {
+		fmt.Fprintf(c.Err, "    %s: %s could not be read as that; the strings were searched\n", u.As, cli.Plural(u.Files, "file", "files"))
+	}
 	for _, s := range in.Skips[:min(len(in.Skips), 3)] {
 		at := in.Name
 		if s.File != "" {
-			at = join(in.Name, s.File)
+			at = path.Join(in.Name, s.File)
 		}
 		if s.Line > 0 {
 			at += fmt.Sprintf(":%d", s.Line)

@@ -9,12 +9,17 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/edge/deprecation/fix"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan"
+	"github.com/seawall-dev/seawall/edge/deprecation/search"
 )
 
 // input looks at one argument. What is wrong with it is kept for the end; an
@@ -54,7 +59,7 @@ func (c *Check) read(name string) (report.Input, error) {
 		return in, cli.Fail(err)
 	}
 	if info.IsDir() {
-		return c.literals(name)
+		return c.tree(name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -64,109 +69,80 @@ func (c *Check) read(name string) (report.Input, error) {
 	return c.calls(f, in.Name, info.Size())
 }
 
-// calls looks at the calls of a file.
+// calls searches a file.
 func (c *Check) calls(r io.Reader, name string, size int64) (report.Input, error) {
 	follow := c.follow(r, name, size)
 	defer follow.wipe()
-	seen := 0
-	o := scan.Options{Format: scan.Format(c.Format), KeepWhole: true, Keep: func(target []byte) bool {
-		seen++
-		return c.matcher.MayMatch(target)
-	}}
-	stats, err := scan.Reader(follow, name, o, func(call scan.Call) error {
-		req := deprecation.Request{Method: call.Method, URL: call.URL, Header: call.Header, Body: call.Body}
-		if notices := c.matcher.Match(req, c.day); len(notices) > 0 {
-			c.collector.Add(notices, report.Seen{Request: req, Where: deprecation.Where{File: name, Line: call.Line}, Address: call.Address})
-		}
-		return nil
-	})
-	in := inputOf(name, stats)
-	in.Calls = seen
-	return in, c.judge(in, err)
+	one := c.search()
+	one.Format = scan.Format(c.Format)
+	if name != "-" {
+		one.Open = beside(name)
+	}
+	in, err := one.Reader(follow, name)
+	return in, c.judge(name, err)
 }
 
-// judge makes an error of an input of which nothing could be read: no notices of
-// it would be no news at all.
-func (c *Check) judge(in report.Input, err error) error {
+// beside reads files that a file names, relative to it or to where we are.
+func beside(file string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if text, err := setup.ReadSmall(filepath.Join(filepath.Dir(file), name), maxNamed); err == nil {
+			return text, nil
+		}
+		return setup.ReadSmall(name, maxNamed)
+	}
+}
+
+// maxNamed bounds a file that another one names, in bytes.
+const maxNamed = 1 << 20
+
+// search is what is looked for in each input.
+func (c *Check) search() search.Search {
+	return search.Search{
+		Matcher: c.matcher, Day: c.day, Hosts: c.hosts(), Collector: c.collector, SDKs: c.clients.SDKs,
+		Found: func(file string, _ scan.Call, notices []deprecation.Notice) {
+			if c.Fix && file != "-" && fix.Possible(notices) {
+				c.fixable[file] = true
+			}
+		},
+	}
+}
+
+// hosts are those to which calls count.
+func (c *Check) hosts() search.Hosts {
+	return search.Hosts{Any: c.AnyHost, Names: slices.Concat(c.clients.Hosts, c.Hosts), Base: c.clients.Base}
+}
+
+// judge says what to try where an input could not be read.
+func (c *Check) judge(name string, err error) error {
 	const hint = "set the format with --format; seawall deprecations check --help lists the formats"
 	switch {
+	case errors.Is(err, search.ErrNothing):
+		reason := strings.TrimPrefix(err.Error(), search.ErrNothing.Error()+": ")
+		return cli.Fail(fmt.Errorf("nothing in %s could be read: %s", name, reason), hint)
 	case errors.Is(err, scan.ErrUnrecognised):
-		return cli.Fail(err, hint)
+		return cli.Fail(err, hint, "to search the strings of source code, use --format source or name its folder")
 	case err != nil:
 		return cli.Fail(err)
-	case in.Skipped > 0 && in.Calls == 0 && in.Files == 0:
-		s := in.Skips[0]
-		return cli.Fail(fmt.Errorf("nothing in %s could be read: %s", in.Name, s.Reason), hint)
 	}
 	return nil
 }
 
-func inputOf(name string, stats scan.Stats) report.Input {
-	in := report.Input{Name: name, Format: string(stats.Format), Files: stats.Files, Lines: stats.Lines, Calls: stats.Calls, Skipped: stats.Skipped}
-	for _, s := range stats.First {
-		in.Skips = append(in.Skips, report.Skip{File: s.File, Line: s.Line, Reason: s.Reason})
-	}
-	return in
-}
-
-// literals looks at the string literals of a source tree.
-func (c *Check) literals(dir string) (report.Input, error) {
+// tree searches the files of a folder.
+func (c *Check) tree(dir string) (report.Input, error) {
 	name := filepath.ToSlash(dir)
-	seen := 0
-	o := scan.Options{Keep: func(text []byte) bool {
-		seen++
-		return c.matcher.MayMatch(text)
-	}}
 	show, wipe := c.Terminal.Progress()
 	defer wipe()
-	began := time.Now()
-	stats, err := scan.Dir(os.DirFS(dir), o, func(file string, line int, text string) error {
-		if show != nil && time.Since(began) > quiet {
-			show(cli.OneLine("searching "+join(name, file)), 0, 0)
-		}
-		where := deprecation.Where{File: join(name, file), Line: line}
-		c.collector.Add(c.ofLiteral(text), report.Seen{Request: deprecation.Request{URL: text}, Where: where})
-		return nil
-	})
-	in := inputOf(name, stats)
-	in.Calls = seen
-	return in, c.judge(in, err)
-}
-
-// ofLiteral is what a path uses, whatever the method. Where a rule is about a
-// query, that decides which of its days counts and how to rewrite it.
-func (c *Check) ofLiteral(text string) (notices []deprecation.Notice) {
-	for _, rule := range c.matcher.MatchPath(text) {
-		found := false
-		for _, n := range c.matcher.Match(deprecation.Request{Method: "GET", URL: text}, c.day) {
-			if n.Rule != rule.ID || n.Info {
-				continue
-			}
-			found = true
-			notices = append(notices, withoutMethod(n))
-		}
-		if !found {
-			notices = append(notices, rule.Notice(c.day))
+	began, last := time.Now(), time.Now()
+	one := c.search()
+	one.Progress = func(file string, files int, bytes int64) {
+		if now := time.Now(); show != nil && now.Sub(began) > quiet && now.Sub(last) > quiet/5 {
+			last = now
+			show(cli.OneLine(fmt.Sprintf("reading %s: %d files, %d MB", path.Join(name, path.Dir(file)), files, bytes/1_000_000)), 0, 0)
 		}
 	}
-	return notices
+	in, err := one.Tree(os.DirFS(dir), name)
+	return in, c.judge(name, err)
 }
-
-// withoutMethod takes out the method that was tried.
-func withoutMethod(n deprecation.Notice) deprecation.Notice {
-	if n.Rewrite != nil {
-		rewrite := *n.Rewrite
-		rewrite.Method = ""
-		n.Rewrite = &rewrite
-	}
-	for i := range n.Rewrites {
-		n.Rewrites[i].Method = ""
-	}
-	return n
-}
-
-// join is the path of a file in a folder as a person would name it.
-func join(dir, file string) string { return path.Join(dir, file) }
 
 // quiet is how long a command works without a word.
 const quiet = time.Second

@@ -1,0 +1,183 @@
+// Package fix rewrites scripts, requests of REST clients and Terraform
+// configurations where the calendar says mechanically what a request becomes: a
+// path that moved, a form of a query, a member of a body that is left out.
+//
+// An edit is proved before it is proposed: the changed text is read again, and
+// must make the very request that the calendar proposes, with everything else as it
+// was. What cannot be proved is left to a person.
+package fix
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/edge/deprecation/report"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan"
+	"github.com/seawall-dev/seawall/edge/deprecation/search"
+)
+
+// Result is a text and what was rewritten in it.
+type Result struct {
+	Text  string
+	Fixed []Place // in the order of the edits
+	Left  []Place // rewrites that could not be made in the text
+}
+
+// Place is a use of a rule.
+type Place struct {
+	Rule string
+	Line int
+}
+
+// mostEdits bounds the edits of one file.
+const mostEdits = 500
+
+// Text rewrites what it can in a file of a format that it knows; other files stay
+// as they are. The search says what is looked for.
+func Text(s search.Search, name, text string) (Result, error) {
+	r := Result{Text: text}
+	left := map[string]bool{}
+	for range mostEdits {
+		uses, err := read(s, name, r.Text)
+		if err != nil {
+			return r, err
+		}
+		done := false
+		for i, u := range uses {
+			for _, n := range u.notices {
+				key := fmt.Sprint(n.Rule, u.call.Method, u.call.URL, u.call.Line)
+				if !mechanical(n) || left[key] {
+					continue
+				}
+				if changed, ok := attempt(s, name, r.Text, uses, i, n); ok {
+					r.Text, done = changed, true
+					r.Fixed = append(r.Fixed, Place{n.Rule, u.call.Line})
+					break
+				}
+				left[key] = true
+				r.Left = append(r.Left, Place{n.Rule, u.call.Line})
+			}
+			if done {
+				break
+			}
+		}
+		if !done {
+			break
+		}
+	}
+	return r, nil
+}
+
+// use is a call and what the calendar says of it.
+type use struct {
+	call    scan.Call
+	notices []deprecation.Notice
+}
+
+// known are the formats in which texts are rewritten.
+var known = []scan.Format{scan.Shell, scan.Requests, scan.HCL}
+
+func read(s search.Search, name, text string) ([]use, error) {
+	var uses []use
+	s.Found = func(_ string, c scan.Call, notices []deprecation.Notice) { uses = append(uses, use{c, notices}) }
+	s.Collector = report.NewCollector(s.Day, nil)
+	in, err := s.Reader(strings.NewReader(text), name)
+	if err != nil || !slices.Contains(known, scan.Format(in.Format)) {
+		return nil, err
+	}
+	return uses, nil
+}
+
+// Possible reports whether one of the notices says what its request becomes.
+func Possible(notices []deprecation.Notice) bool { return slices.ContainsFunc(notices, mechanical) }
+
+// mechanical reports whether a notice says what the request becomes.
+func mechanical(n deprecation.Notice) bool {
+	return !n.Info && n.Rewrite != nil && n.Rewrite.URL != "" && n.Rewrite.Field == ""
+}
+
+// attempt makes the edits that could bring about what a notice proposes, and
+// returns the first text that does.
+func attempt(s search.Search, name, text string, uses []use, i int, n deprecation.Notice) (string, bool) {
+	c := uses[i].call
+	if c.Span.To <= c.Span.From || c.Span.To > len(text) {
+		return "", false
+	}
+	part := text[c.Span.From:c.Span.To]
+	for _, edited := range candidates(part, c, *n.Rewrite) {
+		changed := text[:c.Span.From] + edited + text[c.Span.To:]
+		if edited != part && proves(s, name, changed, uses, i, n) {
+			return changed, true
+		}
+	}
+	return "", false
+}
+
+// proves reports whether a changed text makes the request that is proposed, and
+// everything else as it was. A resource of Terraform that no longer sends what the
+// rule is about makes no call that matters.
+func proves(s search.Search, name, changed string, before []use, i int, n deprecation.Notice) bool {
+	after, err := calls(s, name, changed)
+	if err != nil {
+		return false
+	}
+	made := before[i].call.Address != ""
+	for _, c := range after {
+		made = made || sameCall(c, n.Rewrite, before[i].call.Method)
+	}
+	again, err := read(s, name, changed)
+	if err != nil || !made || len(again) > len(before) || count(again, n.Rule) >= count(before, n.Rule) {
+		return false
+	}
+	for j, u := range before {
+		if j != i && !slices.ContainsFunc(again, func(o use) bool { return equal(o.call, u.call) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// count is how many notices of a rule there are, information apart.
+func count(uses []use, rule string) int {
+	n := 0
+	for _, u := range uses {
+		for _, o := range u.notices {
+			if o.Rule == rule && !o.Info {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// calls are all calls of a text that may matter.
+func calls(s search.Search, name, text string) ([]scan.Call, error) {
+	var out []scan.Call
+	_, err := scan.Reader(strings.NewReader(text), name, scan.Options{Format: s.Format, Open: s.Open}, func(c scan.Call) error {
+		out = append(out, c)
+		return nil
+	})
+	return out, err
+}
+
+func equal(a, b scan.Call) bool {
+	return a.Method == b.Method && a.URL == b.URL && bytes.Equal(a.Body, b.Body) && a.Address == b.Address
+}
+
+// sameCall reports whether a call is the one that is proposed.
+func sameCall(c scan.Call, want *deprecation.Rewrite, method string) bool {
+	if c.Method != method || unescaped(c.URL) != unescaped(want.URL) {
+		return false
+	}
+	return len(want.Body) == 0 || sameJSON(c.Body, want.Body)
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}

@@ -1,0 +1,329 @@
+// Package document reads documents that hold requests beside other things: API
+// descriptions ([OpenAPI]), and, with [Any], collections of Postman and Insomnia,
+// recorded interactions (VCR, go-vcr, Pact, WireMock, nock), playbooks of Ansible,
+// pipelines of CI, manifests, notebooks, and whatever else in JSON or YAML has
+// members url and method, or commands. [Requests] reads files of REST clients
+// (.http, .rest), [Markdown] the code in texts.
+//
+// In comes text, out go calls (package call). Of the other readers shell and
+// source are imported, for what the documents embed.
+package document
+
+import (
+	"bufio"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
+)
+
+// Any reads a document in JSON or YAML, whatever it is for.
+func Any(r *bufio.Reader, out *call.Sink) error {
+	text, err := out.Whole(r)
+	if err != nil {
+		return err
+	}
+	out.Stats.Lines = call.CountLines(text)
+	roots, err := parseTrees(text)
+	for _, root := range roots {
+		w := &walker{out: out, vars: map[string]string{}}
+		if err := w.node(root, 0); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// walker goes through a document.
+type walker struct {
+	out  *call.Sink
+	vars map[string]string // what the document sets for its commands and addresses
+}
+
+func (w *walker) node(n *yaml.Node, depth int) error {
+	if n == nil || depth > treeDepth {
+		return nil
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return w.mapping(n, depth)
+	case yaml.SequenceNode:
+		return w.sequence(n, depth)
+	case yaml.ScalarNode:
+		return w.scalar(n)
+	}
+	return nil // an alias: what it stands for is read where it stands
+}
+
+// mapping reads an object: as an interaction, as a request, or member by member.
+func (w *walker) mapping(n *yaml.Node, depth int) error {
+	if cells := get(n, "cells"); cells != nil && get(n, "nbformat") != nil {
+		return notebook(n, w.out)
+	}
+	w.variables(n)
+	if done, err := w.interaction(n); done || err != nil {
+		return err
+	}
+	c, parts, ok := w.request(n)
+	if ok {
+		if err := w.out.Offer(c); err != nil {
+			return err
+		}
+	}
+	for k, v := range members(n) {
+		if parts[k.Value] {
+			continue
+		}
+		if err := w.scalar(k); err != nil {
+			return err
+		}
+		if err := w.node(v, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variables takes what a document sets: env, vars, variables, as members or as a
+// list of names and values.
+func (w *walker) variables(n *yaml.Node) {
+	for _, name := range []string{"env", "vars", "variables", "variable", "environment", "values", "data"} {
+		v := get(n, name)
+		for k, value := range members(v) {
+			w.set(k.Value, value)
+		}
+		for _, item := range items(v) {
+			if name, value := firstOf(item, "key", "name"), get(item, "value"); name != nil {
+				w.set(text(name), value)
+			}
+		}
+	}
+}
+
+// mostVars bounds the variables of a document.
+const mostVars = 1 << 12
+
+func (w *walker) set(name string, value *yaml.Node) {
+	if t := text(value); t != "" && len(t) < 1<<10 && !strings.Contains(t, "{{") && len(w.vars) < mostVars {
+		w.vars[name] = t
+	}
+}
+
+// fills are the variables of templates: {{ name }}, ${{ env.name }}, $(name).
+var fills = regexp.MustCompile(`\$?\{\{\s*-?\s*(?:env\.|vars\.|variables\.|\.Values\.|_\.)?([\w.-]*)[^{}]*\}\}|\$\(([A-Za-z_][\w.]*)\)`)
+
+// filled puts in what is known of the variables of a text; others are open.
+func (w *walker) filled(s string) string {
+	if !strings.Contains(s, "{{") && !strings.Contains(s, "$(") {
+		return s
+	}
+	return fills.ReplaceAllStringFunc(s, func(m string) string {
+		groups := fills.FindStringSubmatch(m)
+		if v, known := w.vars[groups[1]+groups[2]]; known {
+			return v
+		}
+		if groups[2] != "" {
+			return m // a command, for a shell
+		}
+		return call.Open
+	})
+}
+
+// sequence reads a list. One of lines is a script where it makes calls.
+func (w *walker) sequence(n *yaml.Node, depth int) error {
+	lines := len(n.Content) > 0
+	for _, item := range n.Content {
+		lines = lines && item.Kind == yaml.ScalarNode
+	}
+	if lines {
+		if script, ok := w.script(n.Content); ok {
+			return shell.Text(script, w.out)
+		}
+	}
+	for _, item := range n.Content {
+		if err := w.node(item, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// script puts the lines of a list together, each where it stands: of a pipeline
+// they are one script, and as arguments of a program one command.
+func (w *walker) script(lines []*yaml.Node) (shell.Script, bool) {
+	joined, arguments := strings.Builder{}, []string{}
+	first := contentLine(lines[0])
+	at := first
+	for _, n := range lines {
+		for line := contentLine(n); at < line; at++ {
+			joined.WriteByte('\n')
+		}
+		t := w.filled(n.Value)
+		joined.WriteString(t)
+		at += strings.Count(t, "\n")
+		if !strings.HasSuffix(t, "\n") {
+			joined.WriteString("\n")
+			at++
+		}
+		arguments = append(arguments, "'"+strings.ReplaceAll(w.filled(n.Value), "'", `'\''`)+"'")
+	}
+	s := shell.Script{Text: joined.String(), Line: first, Vars: w.vars}
+	if shell.HasCalls(s.Text) {
+		return s, true
+	}
+	s.Text = strings.Join(arguments, " ") // ["curl", "-X", "PUT", …]
+	return s, shell.HasCalls(s.Text)
+}
+
+// scalar reads a text: as a script, or for the addresses in it.
+func (w *walker) scalar(n *yaml.Node) error {
+	if n.ShortTag() != "!!str" || !strings.ContainsAny(n.Value, "/") {
+		return nil
+	}
+	t := w.filled(n.Value)
+	if shell.HasCalls(t) {
+		return shell.Text(shell.Script{Text: t, Line: contentLine(n), Vars: w.vars}, w.out)
+	}
+	line, spread := contentLine(n), strings.Contains(n.Value, "\n") && n.Style&yaml.LiteralStyle != 0
+	for part := range strings.SplitSeq(t, "\n") {
+		for address := range call.Addresses(part) {
+			if err := w.out.Literal(call.Call{URL: address, Line: line}); err != nil {
+				return err
+			}
+		}
+		if spread {
+			line++
+		}
+	}
+	return nil
+}
+
+// request reads an object with an address and a method: a task of Ansible, a
+// request of a collection. parts are the members that it is made of.
+func (w *walker) request(n *yaml.Node) (c call.Call, parts map[string]bool, ok bool) {
+	at := firstOf(n, "url", "uri", "requestUrl")
+	method := strings.ToUpper(text(firstOf(n, "method", "verb", "httpMethod")))
+	address := w.address(at)
+	if !call.IsCommonMethod(method) {
+		if method != "" || get(n, "return_content") == nil && get(n, "status_code") == nil && get(n, "body_format") == nil && get(n, "body") == nil {
+			return c, nil, false
+		}
+		method = http.MethodGet
+	}
+	address = withQuery(address, w.query(firstOf(n, "params", "query", "queryParams", "parameters", "queryString")))
+	normal, known := call.Normal(address)
+	if !known || !strings.Contains(address, "/") {
+		return c, nil, false
+	}
+	c = call.Call{Method: method, URL: normal, Line: at.Line, Header: w.header(firstOf(n, "headers", "header"))}
+	c.Body = w.body(firstOf(n, "body", "json", "data", "payload", "requestBody", "jsonBody"))
+	return c, map[string]bool{
+		"url": true, "uri": true, "requestUrl": true, "body": true, "json": true, "data": true, "payload": true, "headers": true, "header": true, "params": true, "query": true,
+	}, true
+}
+
+// address is a text, or Postman's object with raw, or host, path and query.
+func (w *walker) address(n *yaml.Node) string {
+	if n == nil {
+		return ""
+	}
+	if n.Kind == yaml.ScalarNode {
+		return w.filled(n.Value)
+	}
+	if raw := text(get(n, "raw")); raw != "" {
+		return w.filled(raw)
+	}
+	join := func(n *yaml.Node, separator string) string {
+		if n != nil && n.Kind == yaml.ScalarNode {
+			return n.Value
+		}
+		var words []string
+		for _, item := range items(n) {
+			words = append(words, text(item))
+		}
+		return strings.Join(words, separator)
+	}
+	return w.filled(withQuery(join(get(n, "host"), ".")+"/"+strings.TrimPrefix(join(get(n, "path"), "/"), "/"), w.query(get(n, "query"))))
+}
+
+// query is an object, a list of names and values, or a text as a query.
+func (w *walker) query(n *yaml.Node) string {
+	n = plainNode(n)
+	if n == nil {
+		return ""
+	}
+	if n.Kind == yaml.ScalarNode {
+		return w.filled(n.Value)
+	}
+	var pairs []string
+	add := func(name, value string) {
+		pieces := strings.Split(w.filled(value), call.Open)
+		for i := range pieces {
+			pieces[i] = url.QueryEscape(pieces[i])
+		}
+		pairs = append(pairs, name+"="+strings.Join(pieces, call.Open))
+	}
+	for k, v := range members(n) {
+		add(k.Value, text(v))
+	}
+	for _, item := range items(n) {
+		if name := firstOf(item, "key", "name"); name != nil && text(get(item, "disabled")) != "true" {
+			add(text(name), text(get(item, "value")))
+		}
+	}
+	return strings.Join(pairs, "&")
+}
+
+func withQuery(address, query string) string {
+	switch {
+	case query == "":
+		return address
+	case strings.Contains(address, "?"):
+		return address + "&" + query
+	}
+	return address + "?" + query
+}
+
+// header is an object or a list of names and values as a header.
+func (w *walker) header(n *yaml.Node) http.Header {
+	h := http.Header{}
+	for k, v := range members(n) {
+		value := text(v)
+		if values := items(v); len(values) > 0 {
+			value = text(values[0])
+		}
+		call.AddHeader(h, k.Value, value)
+	}
+	for _, item := range items(n) {
+		if name := firstOf(item, "key", "name"); name != nil {
+			call.AddHeader(h, text(name), text(get(item, "value")))
+		}
+	}
+	if len(h) == 0 {
+		return nil
+	}
+	return h
+}
+
+// body is a text, an object as JSON, or what a collection wraps around either.
+func (w *walker) body(n *yaml.Node) []byte {
+	n = plainNode(n)
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.ScalarNode {
+		return []byte(w.filled(n.Value))
+	}
+	if mode := text(get(n, "mode")); mode != "" { // Postman
+		return w.body(get(n, mode))
+	}
+	if inner := firstOf(n, "string", "text"); inner != nil && len(n.Content) <= 6 {
+		return w.body(inner)
+	}
+	return []byte(w.filled(string(encoded(plainJSON(n, 0)))))
+}

@@ -1,0 +1,76 @@
+package document
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/source"
+)
+
+// extensions tell the language of a notebook, or of a block of code, by the
+// extension of its files.
+var extensions = map[string]string{
+	"python": ".py", "py": ".py", "python3": ".py", "javascript": ".js", "js": ".js", "typescript": ".ts", "ts": ".ts", "go": ".go", "golang": ".go", "ruby": ".rb", "rb": ".rb",
+	"java": ".java", "kotlin": ".kt", "php": ".php", "rust": ".rs", "csharp": ".cs", "cs": ".cs", "powershell": ".ps1", "pwsh": ".ps1", "r": ".r", "julia": ".jl", "json": ".json", "lua": ".lua", "swift": ".swift",
+}
+
+// notebook reads the cells of a notebook. Those of code are one program: what one
+// sets is known in the next.
+func notebook(n *yaml.Node, out *call.Sink) error {
+	language := text(get(get(get(n, "metadata"), "kernelspec"), "language"))
+	ext := extensions[strings.ToLower(language)]
+	if ext == "" {
+		ext = ".py"
+	}
+	var program strings.Builder
+	at := 1
+	for _, cell := range items(get(n, "cells")) {
+		lines := items(get(cell, "source"))
+		if len(lines) == 0 && get(cell, "source") != nil {
+			lines = []*yaml.Node{get(cell, "source")}
+		}
+		if text(get(cell, "cell_type")) != "code" || len(lines) == 0 {
+			continue
+		}
+		if strings.HasPrefix(lines[0].Value, "%%bash") || strings.HasPrefix(lines[0].Value, "%%sh") {
+			if err := shell.Text(placed(lines[1:]), out); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, line := range lines {
+			if command, ok := strings.CutPrefix(strings.TrimSpace(line.Value), "!"); ok {
+				if err := shell.Text(shell.Script{Text: command, Line: line.Line}, out); err != nil {
+					return err
+				}
+				continue
+			}
+			for ; at < line.Line; at++ {
+				program.WriteByte('\n')
+			}
+			program.WriteString(strings.TrimSuffix(line.Value, "\n") + "\n")
+			at += 1 + strings.Count(strings.TrimSuffix(line.Value, "\n"), "\n")
+		}
+	}
+	return source.Text(source.Code{Name: "cell" + ext, Text: program.String(), Line: 1}, out)
+}
+
+// placed puts lines together as a script, each where it stands.
+func placed(lines []*yaml.Node) shell.Script {
+	if len(lines) == 0 {
+		return shell.Script{Line: 1}
+	}
+	var joined strings.Builder
+	at := lines[0].Line
+	for _, line := range lines {
+		for ; at < line.Line; at++ {
+			joined.WriteByte('\n')
+		}
+		joined.WriteString(strings.TrimSuffix(line.Value, "\n") + "\n")
+		at++
+	}
+	return shell.Script{Text: joined.String(), Line: lines[0].Line}
+}

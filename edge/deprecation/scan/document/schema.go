@@ -1,0 +1,146 @@
+package document
+
+import (
+	"encoding/json"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+)
+
+// body is what the schema of an operation's request says: an example of it.
+func (a apiDocument) body(item, operation *yaml.Node) []byte {
+	for _, of := range []*yaml.Node{operation, item} {
+		for _, p := range items(get(of, "parameters")) { // OpenAPI 2
+			if p = a.resolve(p); text(get(p, "in")) == "body" {
+				return a.encoded(get(p, "schema"))
+			}
+		}
+	}
+	return a.content(a.resolve(get(operation, "requestBody")))
+}
+
+// answer is what the schemas of an operation's answers say, together.
+func (a apiDocument) answer(operation *yaml.Node) *call.Response {
+	all := map[string]any{}
+	for _, response := range members(get(operation, "responses")) {
+		response = a.resolve(response)
+		body := a.content(response)
+		if body == nil {
+			body = a.encoded(get(response, "schema"))
+		}
+		var one map[string]any
+		if json.Unmarshal(body, &one) == nil {
+			for key, v := range one {
+				all[key] = v
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	body, _ := json.Marshal(all) // it was JSON
+	return &call.Response{Body: body}
+}
+
+// content is the JSON among the types of media.
+func (a apiDocument) content(of *yaml.Node) []byte {
+	for kind, media := range members(get(of, "content")) {
+		if !strings.Contains(kind.Value, "json") {
+			continue
+		}
+		if example := get(media, "example"); example != nil {
+			body, _ := json.Marshal(plainJSON(example, 0))
+			return body
+		}
+		return a.encoded(get(media, "schema"))
+	}
+	return nil
+}
+
+func (a apiDocument) encoded(schema *yaml.Node) []byte {
+	if schema == nil {
+		return nil
+	}
+	nodes := mostNodes
+	v := a.example(schema, 0, &nodes)
+	if v == nil {
+		return nil
+	}
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return body
+}
+
+// Bounds of the example of one schema, which may refer to itself.
+const (
+	deepestSchema = 12
+	mostNodes     = 2000
+)
+
+// absent stands for a value of which the schema allows several: a rule about one
+// of them cannot tell.
+type absent struct{}
+
+// example is a value of a schema: its example, its only value, or the members that
+// it names.
+func (a apiDocument) example(schema *yaml.Node, depth int, nodes *int) any {
+	schema = a.resolve(schema)
+	if *nodes--; schema == nil || depth > deepestSchema || *nodes < 0 {
+		return nil
+	}
+	for _, name := range []string{"example", "const", "default"} {
+		if v := get(schema, name); v != nil {
+			return plainJSON(v, 0)
+		}
+	}
+	if values := items(get(schema, "enum")); len(values) == 1 {
+		return plainJSON(values[0], 0)
+	} else if len(values) > 1 {
+		return absent{}
+	}
+	if of := get(schema, "items"); of != nil {
+		return []any{a.example(of, depth+1, nodes)}
+	}
+	out := map[string]any{}
+	a.properties(schema, out, depth, nodes)
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// properties are the members of a schema and of those that it is made of.
+func (a apiDocument) properties(schema *yaml.Node, out map[string]any, depth int, nodes *int) {
+	for _, name := range []string{"allOf", "oneOf", "anyOf"} {
+		for _, part := range items(get(schema, name)) {
+			if part = a.resolve(part); depth < deepestSchema && *nodes > 0 {
+				*nodes--
+				a.properties(part, out, depth+1, nodes)
+			}
+		}
+	}
+	for name, property := range members(get(schema, "properties")) {
+		v := a.example(property, depth+1, nodes)
+		old, twice := out[name.Value]
+		switch _, several := v.(absent); {
+		case several, twice && old != v && isScalar(old):
+			delete(out, name.Value)
+		default:
+			out[name.Value] = v
+		}
+	}
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return v != nil
+}
+
+func (a apiDocument) resolve(n *yaml.Node) *yaml.Node { return resolve(a.root, n) }

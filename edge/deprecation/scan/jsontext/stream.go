@@ -1,0 +1,292 @@
+// Package jsontext reads JSON value by value, in constant memory.
+package jsontext
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Stream reads one JSON text value by value, in constant memory: what is not
+// asked for is passed over without being kept, however long. encoding/json would
+// hold every string whole. What is passed over is checked for its brackets only.
+type Stream struct {
+	r    *bufio.Reader
+	Line int // the line of the next byte
+	buf  []byte
+}
+
+// New returns a stream at the first line of a text.
+func New(r *bufio.Reader) *Stream { return &Stream{r: r, Line: 1} }
+
+// Next returns the next byte, io.ErrUnexpectedEOF at the end.
+func (s *Stream) Next() (byte, error) {
+	c, err := s.r.ReadByte()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if c == '\n' {
+		s.Line++
+	}
+	return c, err
+}
+
+func (s *Stream) back(c byte) {
+	if c == '\n' {
+		s.Line--
+	}
+	_ = s.r.UnreadByte() // cannot fail behind a ReadByte
+}
+
+// Peek returns the next byte that is not white space and leaves it there.
+func (s *Stream) Peek() (byte, error) {
+	for {
+		c, err := s.Next()
+		if err != nil {
+			return 0, err
+		}
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			s.back(c)
+			return c, nil
+		}
+	}
+}
+
+// Expect takes the next byte, which must be want.
+func (s *Stream) Expect(want byte) error {
+	c, err := s.Peek()
+	if err != nil {
+		return err
+	}
+	if c != want {
+		return fmt.Errorf("line %d: expecting %q in the JSON text, found %q", s.Line, want, c)
+	}
+	_, err = s.Next()
+	return err
+}
+
+// Skip passes over one value, a buffer at a time: most of a capture is answers.
+func (s *Stream) Skip() error {
+	if _, err := s.Peek(); err != nil {
+		return err
+	}
+	for v := (valueEnd{}); ; {
+		chunk, err := s.r.Peek(max(1, s.r.Buffered()))
+		if errors.Is(err, io.EOF) {
+			if v.bare {
+				return nil // a number may end the text
+			}
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		n, ended, err := s.skipIn(chunk, &v)
+		_, _ = s.r.Discard(n) // it is buffered
+		if ended || err != nil {
+			return err
+		}
+	}
+}
+
+// skipIn returns how much of a chunk belongs to the value, and whether that ends
+// there.
+func (s *Stream) skipIn(chunk []byte, v *valueEnd) (int, bool, error) {
+	for i, c := range chunk {
+		ends, behind, bad := v.step(c)
+		switch {
+		case bad:
+			return i, false, fmt.Errorf("line %d: the JSON text is not sound at %q", s.Line, c)
+		case behind:
+			return i, true, nil
+		case c == '\n':
+			s.Line++
+		case ends:
+			return i + 1, true, nil
+		}
+	}
+	return len(chunk), false, nil
+}
+
+// Raw returns the text of one value, valid until the next call. cut says that it
+// is longer than the limit and was passed over.
+func (s *Stream) Raw(limit int) (text []byte, cut bool, err error) {
+	s.buf = s.buf[:0]
+	if _, err := s.Peek(); err != nil {
+		return nil, false, err
+	}
+	v := valueEnd{}
+	for {
+		c, err := s.Next()
+		if errors.Is(err, io.ErrUnexpectedEOF) && v.bare {
+			break // a number may end the text
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		ends, behind, bad := v.step(c)
+		if bad {
+			return nil, false, fmt.Errorf("line %d: the JSON text is not sound at %q", s.Line, c)
+		}
+		if behind {
+			s.back(c)
+			break
+		}
+		if len(s.buf) < limit {
+			s.buf = append(s.buf, c)
+		} else {
+			cut = true
+		}
+		if ends {
+			break
+		}
+	}
+	return s.buf, cut, nil
+}
+
+// valueEnd finds the end of a JSON value, byte by byte.
+type valueEnd struct {
+	depth           int
+	quoted, escaped bool
+	bare            bool // within a number or a word that nothing encloses
+}
+
+// step takes one byte. ends: the value ends with it; behind: it ended before it.
+func (v *valueEnd) step(c byte) (ends, behind, bad bool) {
+	if v.quoted {
+		switch {
+		case v.escaped:
+			v.escaped = false
+		case c == '\\':
+			v.escaped = true
+		case c == '"':
+			v.quoted = false
+			return v.depth == 0, false, false
+		}
+		return false, false, false
+	}
+	if v.bare && (IsSpace(c) || c == ',' || c == ']' || c == '}' || c == ':') {
+		return false, true, false
+	}
+	switch c {
+	case '"':
+		v.quoted = true
+		return false, false, v.bare
+	case '{', '[':
+		v.depth++
+		return false, false, v.bare
+	case '}', ']':
+		v.depth--
+		return v.depth == 0, false, v.depth < 0
+	case ',', ':':
+		return false, false, v.depth == 0
+	}
+	v.bare = v.depth == 0 && !IsSpace(c)
+	return false, false, false
+}
+
+// IsSpace reports whether a byte is white space of JSON.
+func IsSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// Object calls f for each member; f must take exactly one value.
+func (s *Stream) Object(f func(key string, line int) error) error {
+	return s.list('{', '}', func() error {
+		text, cut, err := s.Raw(KeyLimit)
+		if err != nil {
+			return err
+		}
+		key, err := unquoted(text)
+		if err != nil && !cut {
+			return fmt.Errorf("line %d: reading a member's name: %w", s.Line, err)
+		}
+		line := s.Line
+		if err := s.Expect(':'); err != nil {
+			return err
+		}
+		return f(key, line)
+	})
+}
+
+// unquoted returns the string of a JSON string's text.
+func unquoted(text []byte) (s string, err error) {
+	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' && bytes.IndexByte(text, '\\') < 0 {
+		return string(text[1 : n-1]), nil
+	}
+	err = json.Unmarshal(text, &s)
+	return s, err
+}
+
+// KeyLimit bounds the names of members that are told apart.
+const KeyLimit = 64 << 10
+
+// Array calls f for each element; f must take exactly one value.
+func (s *Stream) Array(f func() error) error { return s.list('[', ']', f) }
+
+func (s *Stream) list(from, to byte, element func() error) error {
+	if err := s.Expect(from); err != nil {
+		return err
+	}
+	if c, err := s.Peek(); err != nil || c == to {
+		_, _ = s.Next()
+		return err
+	}
+	for {
+		if err := element(); err != nil {
+			return err
+		}
+		c, err := s.Peek()
+		if err != nil {
+			return err
+		}
+		_, _ = s.Next()
+		switch c {
+		case to:
+			return nil
+		case ',':
+		default:
+			return fmt.Errorf("line %d: expecting a comma or %q in the JSON text, found %q", s.Line, to, c)
+		}
+	}
+}
+
+// End checks that nothing but white space is left.
+func (s *Stream) End() error {
+	c, err := s.Peek()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("line %d: %q follows the end of the JSON text", s.Line, c)
+}
+
+// First returns the first JSON value of a text, and whether it is complete.
+func First(text []byte) ([]byte, bool) {
+	v := valueEnd{}
+	for i, c := range text {
+		ends, _, bad := v.step(c)
+		if bad {
+			return text[:i], false
+		}
+		if ends {
+			return text[:i+1], true
+		}
+	}
+	return text, false
+}
+
+// TopKeys returns the members of an object's text, as far as it goes.
+func TopKeys(text []byte) map[string]bool {
+	keys := map[string]bool{}
+	s := New(bufio.NewReader(bytes.NewReader(text)))
+	// An object that is cut short or broken still shows the members before that.
+	_ = s.Object(func(key string, _ int) error {
+		keys[key] = true
+		return s.Skip()
+	})
+	return keys
+}

@@ -1,0 +1,298 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+)
+
+// simple reads a command: its assignments, the calls it makes, the function it
+// invokes, the scripts it is given to run.
+func (r *run) simple(cmd *syntax.CallExpr, s *syntax.Stmt, in *input) {
+	if len(cmd.Args) == 0 {
+		r.assign(cmd.Assigns)
+		return
+	}
+	before := r.vars
+	if len(cmd.Assigns) > 0 {
+		r.vars = cloned(before)
+		r.assign(cmd.Assigns)
+	}
+	c := command{line: r.line(cmd.Args[0].Pos()), input: in}
+	if r.at.exact {
+		c.span = span(s)
+	}
+	for _, w := range cmd.Args {
+		c.words = append(c.words, r.fields(w)...)
+	}
+	r.vars = before
+	r.execute(c)
+}
+
+func cloned(vars map[string]variable) map[string]variable {
+	out := make(map[string]variable, len(vars)+1)
+	for name, v := range vars {
+		out[name] = v
+	}
+	return out
+}
+
+// span is the text of a statement with its here-documents.
+func span(s *syntax.Stmt) call.Span {
+	end := s.End().Offset()
+	for _, redirect := range s.Redirs {
+		if redirect.Hdoc != nil {
+			end = max(end, redirect.Hdoc.End().Offset())
+		}
+	}
+	return call.Span{From: int(s.Pos().Offset()), To: int(end)}
+}
+
+// execute says what a command does.
+func (r *run) execute(c command) {
+	if len(c.words) == 0 {
+		return
+	}
+	requests, client := c.requests(r.open)
+	if client {
+		for _, one := range c.callsOf(requests) {
+			r.add(found{Call: one})
+		}
+		return
+	}
+	name := c.name()
+	if f := r.funcs[name]; f != nil {
+		r.invoke(f, append([]string{}, c.words[c.start()+1:]...))
+		return
+	}
+	switch {
+	case name == "read" || name == "mapfile":
+		r.readInto(c)
+	case runsScripts[name]:
+		r.inner(c)
+	case !silent[name]:
+		r.unknown(c)
+	}
+}
+
+// add takes a call. In a function that is invoked with other arguments an open
+// address is no news.
+func (r *findings) add(f found) {
+	if f.URL == "" && (r.quiet || r.inside) {
+		return
+	}
+	r.found = append(r.found, f)
+}
+
+// silent are commands whose arguments are no addresses that anyone calls.
+var silent = words("echo printf test [ cd ls rm mkdir cp mv export source . grep sed awk jq exit return chmod chown tar git")
+
+// readInto sets the variable that a command reads its input into.
+func (r *run) readInto(c command) {
+	if c.input != nil {
+		r.set(c.words[len(c.words)-1], c.input.text)
+	}
+}
+
+// runsScripts are commands whose arguments or input are mostly scripts.
+var runsScripts = words("sh bash zsh dash ksh eval ssh su watch cat tee")
+
+// inner reads the scripts that a command is given to run: sh -c '…', and a
+// here-document that a shell or a file is fed.
+func (r *run) inner(c command) {
+	if r.depth >= deepest {
+		return
+	}
+	quiet := r.quiet
+	r.depth++
+	for _, w := range c.words[1:] {
+		if strings.ContainsAny(w, " \n\t") {
+			r.script(w, c.line)
+		}
+	}
+	if c.input != nil {
+		r.quiet = quiet || c.name() == "cat" || c.name() == "tee" // which may be fed anything
+		r.script(c.input.text, c.input.line)
+	}
+	r.depth--
+	r.quiet = quiet
+}
+
+// script reads a script inside this one. Only one that names a client can matter.
+func (r *run) script(text string, line int) {
+	if mentions(text) && r.parsed > 0 {
+		r.parsed -= len(text)
+		r.read(text, position{line: line})
+	}
+}
+
+// unknown takes the addresses among the arguments of a command that is not known:
+// a function of another script, mostly. A method beside them is theirs.
+func (r *findings) unknown(c command) {
+	method := ""
+	for _, w := range c.words[1:] {
+		if call.IsCommonMethod(w) {
+			method = w
+		}
+	}
+	for _, w := range c.words[1:] {
+		r.address(call.Call{Method: method, Line: c.line, Span: c.span}, "", w)
+	}
+}
+
+// literal takes a value that a script sets, where it is an address.
+func (r *findings) literal(line int, variable, text string) {
+	r.address(call.Call{Line: line}, variable, text)
+}
+
+// address takes a word as an address, if it is one.
+func (r *findings) address(c call.Call, variable, word string) {
+	if strings.IndexByte(word, '/') < 0 || strings.ContainsAny(word, " \n\t{\"") && !strings.Contains(word, call.Open) || len(word) > longestVar {
+		return
+	}
+	if address, ok := call.Normal(word); ok {
+		c.URL = address
+		r.add(found{Call: c, literal: true, variable: variable})
+	}
+}
+
+// input is what redirections feed a statement; nil where it is not in the script.
+func (r *run) input(s *syntax.Stmt) *input {
+	for _, redirect := range s.Redirs {
+		switch redirect.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			if redirect.Hdoc != nil {
+				return &input{text: tabless(r.document(redirect), redirect.Op), line: r.line(redirect.Hdoc.Pos())}
+			}
+			return &input{line: r.line(redirect.Pos())}
+		case syntax.WordHdoc:
+			return &input{text: r.text(redirect.Word), line: r.line(redirect.Word.Pos())}
+		case syntax.RdrIn:
+			if text, known := opener(r.open).file(r.text(redirect.Word)); known {
+				return &input{text: text, line: r.line(redirect.Pos())}
+			}
+		}
+	}
+	return nil
+}
+
+// document is the text of a here-document. In one whose end is quoted nothing is
+// expanded.
+func (r *run) document(redirect *syntax.Redirect) string {
+	quoted := false
+	for _, part := range redirect.Word.Parts {
+		lit, plain := part.(*syntax.Lit)
+		quoted = quoted || !plain || strings.Contains(lit.Value, `\\`)
+	}
+	w := &word{}
+	for _, part := range redirect.Hdoc.Parts {
+		if lit, plain := part.(*syntax.Lit); plain && quoted {
+			w.WriteString(lit.Value)
+			continue
+		}
+		r.part(w, part, true)
+	}
+	return w.String()
+}
+
+// tabless cuts the tabs off that <<- does not count.
+func tabless(text string, op syntax.RedirOperator) string {
+	if op != syntax.DashHdoc {
+		return text
+	}
+	lines := strings.SplitAfter(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimLeft(lines[i], "\t")
+	}
+	return strings.Join(lines, "")
+}
+
+// output is what a statement writes, where that can be said without running it:
+// echo, printf, cat. Its calls count in any case.
+func (r *run) output(s *syntax.Stmt) (string, bool) {
+	cmd, simple := s.Cmd.(*syntax.CallExpr)
+	if !simple || len(cmd.Args) == 0 {
+		if !simple && s.Cmd != nil {
+			r.stmt(s)
+			return "", false
+		}
+		in := r.input(s) // $(<file)
+		if in == nil {
+			return "", false
+		}
+		return in.text, true
+	}
+	name := cmd.Args[0].Lit()
+	if name != "echo" && name != "printf" && name != "cat" {
+		r.stmt(s)
+		return "", false
+	}
+	var args []string
+	for _, w := range cmd.Args[1:] {
+		args = append(args, r.fields(w)...)
+	}
+	in := r.input(s)
+	if name == "cat" {
+		return concatenated(r.open, args, in)
+	}
+	return written(name, args), true
+}
+
+// concatenated is what cat writes.
+func concatenated(open opener, args []string, in *input) (string, bool) {
+	var text strings.Builder
+	for _, arg := range args {
+		if arg == "-" {
+			continue
+		}
+		content, known := open.file(arg)
+		if !known {
+			return "", false
+		}
+		text.WriteString(content)
+	}
+	if in != nil {
+		text.WriteString(in.text)
+	}
+	return text.String(), in != nil || len(args) > 0
+}
+
+// written is what echo or printf writes.
+func written(name string, args []string) string {
+	for len(args) > 0 && (args[0] == "-n" || args[0] == "-e" || args[0] == "-E" || args[0] == "--") {
+		args = args[1:]
+	}
+	if name == "echo" || len(args) == 0 {
+		return strings.Join(args, " ") + "\n"
+	}
+	format, values := strings.ReplaceAll(args[0], `\n`, "\n"), args[1:]
+	var text strings.Builder
+	for {
+		before, after, more := strings.Cut(format, "%s")
+		text.WriteString(before)
+		if !more {
+			return text.String()
+		}
+		value := call.Open
+		if len(values) > 0 {
+			value, values = values[0], values[1:]
+		}
+		text.WriteString(value)
+		format = after
+	}
+}
+
+func baseName(word string) string {
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
+}
+
+func nameLength(s string) int {
+	n := 0
+	for n < len(s) && (call.IsLetter(s[n]) || n > 0 && s[n] >= '0' && s[n] <= '9') {
+		n++
+	}
+	return n
+}

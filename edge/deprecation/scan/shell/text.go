@@ -1,0 +1,204 @@
+package shell
+
+import (
+	"errors"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// read reads a text as a script, and where it is none, line by line.
+func (r *run) read(text string, at position) {
+	if strings.Contains(text, "\r") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+		at.exact = false
+	}
+	file, err := parse(text)
+	if err != nil {
+		r.byLines(text, at)
+		return
+	}
+	r.statements(file, at)
+}
+
+// statements reads what was parsed.
+func (r *run) statements(file *syntax.File, at position) {
+	before := r.at
+	r.at = at
+	r.stmts(file.Stmts)
+	r.at = before
+}
+
+var errDeep = errors.New("nested too deep")
+
+func parse(text string) (*syntax.File, error) {
+	if tooDeep(text) {
+		return nil, errDeep
+	}
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+}
+
+// nesting bounds how deep the brackets, blocks and pipes of a text may lie within
+// each other: the parser goes as deep as they do.
+const nesting = 400
+
+// opens and closes are the words that nest.
+var opens, closes = words("if while until for select case do then elif function ! [[ time coproc"), words("fi done esac ]]")
+
+func words(text string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(text) {
+		set[w] = true
+	}
+	return set
+}
+
+// tooDeep counts what can nest without minding quotes: it may find too much, and
+// then the text is read line by line.
+func tooDeep(text string) bool {
+	depth, pipes, signs, from := 0, 0, 0, 0
+	for i := range len(text) {
+		switch c := text[i]; c {
+		case '(', '{':
+			depth++
+		case ')', '}':
+			depth = max(0, depth-1)
+		case '|':
+			pipes++
+		case '-', '+', '~', '!':
+			signs++
+		case '\n':
+			depth = max(0, depth+nested(text[from:i]))
+			from, pipes = i+1, 0
+		}
+		if c := text[i]; c != ' ' && strings.IndexByte("-+~!", c) < 0 {
+			signs = 0
+		}
+		if max(depth, pipes, signs) > nesting {
+			return true
+		}
+	}
+	return depth+nested(text[from:]) > nesting
+}
+
+// nested is how much deeper a line goes by its words.
+func nested(line string) int {
+	depth := 0
+	for w := range strings.FieldsSeq(line) {
+		w = strings.TrimSuffix(w, ";")
+		switch {
+		case opens[w]:
+			depth++
+		case closes[w]:
+			depth--
+		}
+	}
+	return depth
+}
+
+// longestPiece is how many lines a command in another text may go over.
+const longestPiece = 200
+
+// byLines reads the commands of a text that is no script: each line that names one
+// of the clients or sets a variable, with as many lines behind it as it takes.
+func (r *run) byLines(text string, at position) {
+	lines := strings.SplitAfter(text, "\n")
+	for i := 0; i < len(lines); {
+		n := 1
+		if matters(lines[i]) {
+			n = r.piece(lines[i:], position{line: at.line + i})
+		}
+		i += n
+	}
+}
+
+// matters reports whether a line may hold a command of interest.
+func matters(line string) bool {
+	line = strings.TrimSpace(line)
+	name, _, assigns := strings.Cut(strings.TrimPrefix(line, "export "), "=")
+	return mentions(line) || assigns && nameLength(name) == len(name) && name != ""
+}
+
+// piece reads the command that begins at the first line, and returns over how many
+// it goes.
+func (r *run) piece(lines []string, at position) int {
+	text := withoutPrompt(lines[0])
+	for n := 1; n <= min(len(lines), longestPiece) && r.parsed > 0; n++ {
+		if n > 1 {
+			text += lines[n-1]
+		}
+		r.parsed -= len(text)
+		file, err := parse(text)
+		if err == nil {
+			if n < len(lines) && continues(text) {
+				continue
+			}
+			r.statements(file, at)
+			return n
+		}
+		if parseErr := (syntax.ParseError{}); !errors.As(err, &parseErr) || !parseErr.Incomplete {
+			break
+		}
+	}
+	r.cut(lines[0], at)
+	return 1
+}
+
+func continues(text string) bool { return strings.HasSuffix(strings.TrimRight(text, "\n"), `\`) }
+
+// cut reads what of a line can be read: from the name of a client to where it
+// stops being a command.
+func (r *run) cut(line string, at position) {
+	from := nameIn(line)
+	if from < 0 {
+		return
+	}
+	text := strings.TrimRight(line[from:], "\n")
+	if from > 0 && line[from-1] == '`' {
+		text, _, _ = strings.Cut(text, "`") // `curl …` in prose
+		if file, err := parse(text); err == nil {
+			r.statements(file, at)
+			return
+		}
+	}
+	file, err := parse(text)
+	if parseErr := (syntax.ParseError{}); errors.As(err, &parseErr) {
+		r.skip(at.line, "a command that goes on in a way that no shell reads: "+parseErr.Text)
+		end := min(int(parseErr.Pos.Offset()), len(text))
+		file, err = parse(text[:end])
+	}
+	if err == nil {
+		r.statements(file, at)
+	}
+}
+
+// nameIn is where the name of a client begins in a line; -1 if nowhere.
+func nameIn(line string) int {
+	best := -1
+	for _, name := range clients {
+		for from := 0; ; {
+			i := strings.Index(line[from:], name)
+			if i < 0 {
+				break
+			}
+			i += from
+			from = i + len(name)
+			before, after := i == 0 || strings.IndexByte(" \t`\"'($|;&/", line[i-1]) >= 0, from < len(line) && (line[from] == ' ' || line[from] == '\t')
+			if before && after && (best < 0 || i < best) {
+				best = i
+			}
+		}
+	}
+	return best
+}
+
+// withoutPrompt cuts off what stands before a command in documents.
+func withoutPrompt(line string) string {
+	trimmed := strings.TrimLeft(line, " \t")
+	for _, prompt := range []string{"$ ", "% ", "> ", "# "} {
+		if rest, ok := strings.CutPrefix(trimmed, prompt); ok {
+			return rest
+		}
+	}
+	return line
+}

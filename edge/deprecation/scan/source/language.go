@@ -1,0 +1,124 @@
+package source
+
+import (
+	"path"
+	"strings"
+)
+
+// language is what of a programming language the reader minds: how it writes
+// comments and strings.
+type language struct {
+	line   []string    // beginnings of comments up to the end of the line
+	block  [][2]string // beginnings and ends of others
+	dollar bool        // "$name ${name}" in double quotes
+	hash   bool        // "#{name}" in double quotes
+	swift  bool        // "\(name)"
+	backs  bool        // back quotes enclose several lines
+	inBack bool        // `${name}` within them
+	chars  bool        // single quotes enclose one character
+	adjoin bool        // strings side by side are one
+	bare   bool        // strings need no quotes
+	script bool        // arguments need no brackets: get "/path", key: value
+	power  bool        // PowerShell: Verb-Noun -Name value
+	regexp bool        // /…/ is a pattern
+	dots   bool        // a dot joins, and is no member
+	words  bool        // names may hold a hyphen
+}
+
+var (
+	cComments = [][2]string{{"/*", "*/"}}
+	slashes   = []string{"//"}
+	hashes    = []string{"#"}
+
+	generic    = language{}
+	python     = language{line: hashes, adjoin: true}
+	golang     = language{line: slashes, block: cComments, backs: true, chars: true}
+	javascript = language{line: slashes, block: cComments, backs: true, inBack: true, regexp: true}
+	java       = language{line: slashes, block: cComments, chars: true}
+	cplus      = language{line: slashes, block: cComments, chars: true, adjoin: true}
+	kotlin     = language{line: slashes, block: cComments, dollar: true, chars: true}
+	groovy     = language{line: slashes, block: cComments, dollar: true, script: true}
+	dart       = language{line: slashes, block: cComments, dollar: true, adjoin: true}
+	swift      = language{line: slashes, block: cComments, swift: true}
+	ruby       = language{line: hashes, hash: true, adjoin: true, script: true}
+	php        = language{line: []string{"//", "#"}, block: cComments, dollar: true, dots: true}
+	perl       = language{line: hashes, dollar: true, script: true, dots: true}
+	powershell = language{line: hashes, block: [][2]string{{"<#", "#>"}}, dollar: true, power: true, words: true}
+	lua        = language{line: []string{"--"}, block: [][2]string{{"--[[", "]]"}}, script: true}
+	elixir     = language{line: hashes, hash: true, script: true}
+	lisp       = language{line: []string{";"}, words: true}
+	hashed     = language{line: hashes, bare: true}
+)
+
+var languages = map[string]language{
+	".py": python, ".pyi": python, ".pyw": python, ".bzl": python, ".star": python, ".r": python, ".jl": python, ".nim": python,
+	".go": golang,
+	".js": javascript, ".jsx": javascript, ".mjs": javascript, ".cjs": javascript, ".ts": javascript, ".tsx": javascript, ".mts": javascript,
+	".cts": javascript, ".vue": javascript, ".svelte": javascript, ".astro": javascript,
+	".java": java, ".cs": java, ".rs": java, ".zig": java, ".fs": java, ".vb": java, ".cpp": cplus, ".cc": cplus, ".cxx": cplus, ".c": cplus, ".h": cplus, ".hpp": cplus, ".m": cplus, ".mm": cplus,
+	".kt": kotlin, ".kts": kotlin, ".scala": kotlin, ".gradle": groovy, ".groovy": groovy, ".dart": dart, ".swift": swift,
+	".rb": ruby, ".rake": ruby, ".gemspec": ruby, ".ru": ruby, ".cr": ruby, ".coffee": ruby, ".php": php, ".pl": perl, ".pm": perl,
+	".ps1": powershell, ".psm1": powershell, ".psd1": powershell,
+	".lua": lua, ".hs": lua, ".elm": lua, ".sql": lua, ".ex": elixir, ".exs": elixir, ".erl": elixir, ".clj": lisp, ".cljs": lisp, ".el": lisp, ".lisp": lisp, ".scm": lisp,
+	".env": hashed, ".properties": hashed, ".ini": hashed, ".conf": hashed, ".cfg": hashed, ".toml": hashed, ".mk": hashed, ".cue": golang, ".hcl": hashed,
+}
+
+var names = map[string]language{
+	"makefile": hashed, "gnumakefile": hashed, "dockerfile": hashed, "containerfile": hashed, "justfile": hashed, ".env": hashed, "procfile": hashed,
+	"jenkinsfile": groovy, "rakefile": ruby, "gemfile": ruby, "vagrantfile": ruby, "brewfile": ruby,
+}
+
+// others are extensions of texts that are no programs and whose strings may be
+// addresses all the same.
+var others = map[string]bool{
+	".md": true, ".markdown": true, ".rst": true, ".adoc": true, ".html": true, ".htm": true, ".xml": true, ".css": true, ".json": true, ".json5": true, ".jsonc": true,
+	".graphql": true, ".proto": true, ".tpl": true, ".tmpl": true, ".j2": true, ".erb": true, ".ejs": true, ".sum": true, ".mod": true, ".lock": true, ".bru": true,
+}
+
+// languageOf tells a language by the name of a file, and by its first line.
+func languageOf(name, text string) language {
+	if l, ok := languages[strings.ToLower(path.Ext(name))]; ok {
+		return l
+	}
+	if l, ok := names[strings.ToLower(path.Base(name))]; ok {
+		return l
+	}
+	return interpreted(text)
+}
+
+// interpreters are the programs that a first line #! may name.
+var interpreters = map[string]language{"python": python, "node": javascript, "deno": javascript, "bun": javascript, "ruby": ruby, "perl": perl, "php": php, "pwsh": powershell, "lua": lua}
+
+func interpreted(text string) language {
+	if !strings.HasPrefix(text, "#!") {
+		return generic
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	for name, l := range interpreters {
+		if strings.Contains(first, name) {
+			return l
+		}
+	}
+	return generic
+}
+
+// Known reports whether the name or the beginning of a file says that it is
+// source code, or another text whose strings can be searched.
+func Known(name, text string) bool {
+	ext, base := strings.ToLower(path.Ext(name)), strings.ToLower(path.Base(name))
+	_, byExt := languages[ext]
+	_, byName := names[base]
+	if byExt || byName || others[ext] {
+		return true
+	}
+	if !strings.HasPrefix(text, "#!") {
+		return false
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	for name := range interpreters {
+		if strings.Contains(first, name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,112 @@
+package source
+
+import (
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+)
+
+// sdk is a client library that the file imports.
+type sdk struct {
+	calls map[string]string // by the plain names of the methods
+}
+
+// imported are the libraries whose import stands in a text, of the language.
+func imported(text string, all []call.SDK) []sdk {
+	var out []sdk
+	for _, s := range all {
+		for _, begin := range s.Imports {
+			if strings.Contains(text, begin) {
+				made := sdk{calls: map[string]string{}}
+				for method, c := range s.Calls {
+					made.calls[plainPath(method)] = c
+				}
+				out = append(out, made)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// plainPath is a path of names in lower case without underscores.
+func plainPath(path string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "()", "", "?", "").Replace(path))
+}
+
+// sdkCall remembers the call that a method of an imported library makes. What
+// stands before the method's own path is the client.
+func (p *parser) sdkCall(path string, args []argument, line int) bool {
+	if len(p.sdks) == 0 {
+		return false
+	}
+	plain := plainPath(path)
+	for _, s := range p.sdks {
+		for rest := plain; ; {
+			_, after, more := strings.Cut(rest, ".")
+			if !more {
+				break
+			}
+			rest = after
+			for _, name := range []string{rest, withoutWrapper(rest)} {
+				if c, ok := s.calls[name]; ok {
+					p.requests = append(p.requests, sdkRequest(c, args, line))
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// withoutWrapper cuts off what the libraries put between resource and method:
+// with_raw_response, ListAutoPaging.
+func withoutWrapper(path string) string {
+	path = strings.NewReplacer(".withrawresponse", "", ".withstreamingresponse", "").Replace(path)
+	return strings.TrimSuffix(path, "autopaging")
+}
+
+// sdkRequest is the request of a method, with what its arguments say: the value of
+// the path's last parameter where it chooses a setting, and the body.
+func sdkRequest(c string, args []argument, line int) *request {
+	method, path, _ := strings.Cut(c, " ")
+	r := &request{method: method, line: line}
+	const setting = "{setting_id}"
+	target := &value{is: text, text: path, line: line}
+	for _, a := range args {
+		switch {
+		case plainName(a.name) == "settingid" && a.is == text, a.name == "" && a.is == text && strings.HasSuffix(target.text, setting):
+			target.text = strings.Replace(target.text, setting, a.text, 1)
+		case a.name == "" && a.is == object && r.body == nil:
+			r.body = bodyWithin(a.value)
+		}
+	}
+	if r.body == nil {
+		r.body = namedBody(args)
+	}
+	r.target = target
+	return r
+}
+
+// bodyWithin is the body among the parameters of a method: its body member, or
+// they themselves.
+func bodyWithin(v *value) *value {
+	if body := v.get("body"); body != nil && body.is == object {
+		return body
+	}
+	return namedBody(zipped(v.keys, v.items))
+}
+
+// namedBody makes a body of named arguments; the ids of the path are none of it.
+func namedBody(args []argument) *value {
+	body := &value{is: object}
+	for _, a := range args {
+		if name := plainName(a.name); a.name != "" && name != "zoneid" && name != "accountid" {
+			body.set(a.name, a.value)
+		}
+	}
+	if len(body.keys) == 0 {
+		return nil
+	}
+	return body
+}

@@ -1,0 +1,228 @@
+// Package source finds the requests that programs make, in any language, and the
+// string literals that can be addresses.
+//
+// It has no grammar of one language. It knows strings with what is filled into
+// them, comments, brackets, names, calls and the operators that join texts; what
+// constants and variables of the file are set to; the functions with which the
+// usual libraries build addresses, queries and bodies; and how they are asked for
+// a request. Where no request can be made out, the literals themselves are handed
+// on, without a method.
+//
+// In comes text, out go calls (package call). Of the other readers only shell is
+// imported, for commands within literals.
+package source
+
+import (
+	"bufio"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
+)
+
+// Read returns the reader of a file; its name tells the language.
+func Read(name string) call.Reader {
+	return func(r *bufio.Reader, out *call.Sink) error {
+		body, err := out.Whole(r)
+		if err != nil {
+			return err
+		}
+		out.Stats.Lines = call.CountLines(body)
+		return Text(Code{Name: name, Text: string(body), Line: 1, Exact: true}, out)
+	}
+}
+
+// Code is a piece of a program and where it stands.
+type Code struct {
+	Name  string // of a file: it tells the language
+	Text  string
+	Line  int  // of its first line
+	Exact bool // the text stands in the input byte by byte, from the beginning
+}
+
+// Text hands on the calls of a program, by their lines.
+func Text(c Code, out *call.Sink) error {
+	lang := languageOf(c.Name, c.Text)
+	if lang.bare {
+		return bareWords(c, out)
+	}
+	p := &parser{cursor: cursor{lang: lang, tokens: lex(c.Text, lang)}, scope: scope{vars: map[string]*value{}}, used: map[int]bool{}, sdks: imported(c.Text, out.SDKs)}
+	p.constants()
+	p.file()
+	found := p.calls()
+	known := len(found)
+	found = append(found, p.literals()...)
+	order := make([]int, len(found))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(found[a].Line, found[b].Line) })
+	for _, i := range order {
+		one := found[i]
+		one.Line += c.Line - 1
+		hand := out.Offer
+		if i >= known {
+			hand = out.Literal
+		}
+		if err := hand(one); err != nil {
+			return err
+		}
+	}
+	return p.commands(c, out)
+}
+
+// constants reads the file once for what is set at its outermost level, or in a
+// class, so that a constant is known before the line that sets it. What is set
+// twice is not.
+func (p *parser) constants() {
+	set, twice := map[string]*value{}, map[string]bool{}
+	for i := 0; i+2 < len(p.tokens); i++ {
+		t, sep, v := p.tokens[i], p.tokens[i+1], p.tokens[i+2]
+		if t.kind != name || sep.kind != mark || sep.text != "=" && sep.text != ":=" || v.kind != str || strings.Contains(v.text, hole) {
+			continue
+		}
+		after := p.tokens[min(i+3, len(p.tokens)-1)]
+		if after.kind == mark && slices.Contains(joinOps, after.text) {
+			continue
+		}
+		if set[t.text] != nil && set[t.text].text != v.text {
+			twice[t.text] = true
+		}
+		set[t.text] = &value{is: text, text: v.text, line: v.line, tokens: []int{i + 2}}
+	}
+	for name, v := range set {
+		if !twice[name] && strings.Contains(v.text, "/") {
+			p.vars[name] = v
+		}
+	}
+}
+
+// literals are the addresses that no request is made of: those put together of
+// most strings first, then strings by themselves.
+func (p *parser) literals() []call.Call {
+	slices.SortStableFunc(p.noted, func(a, b *value) int { return cmp.Compare(len(b.tokens), len(a.tokens)) })
+	var out []call.Call
+	for _, v := range p.noted {
+		if slices.ContainsFunc(v.tokens, func(t int) bool { return !p.used[t] }) {
+			out = append(out, p.words(v)...)
+			for _, t := range v.tokens {
+				p.used[t] = true
+			}
+		}
+	}
+	for i, t := range p.tokens {
+		switch {
+		case t.kind == str && !p.used[i] && strings.Contains(t.text, "/"):
+			out = append(out, p.words(&value{is: text, text: t.text, line: t.line, tokens: []int{i}})...)
+		case t.kind == comment && strings.Contains(t.text, "/"):
+			out = append(out, quotedIn(t)...)
+		}
+	}
+	return out
+}
+
+// words are the addresses in a text, each on its line where the text stands over
+// several.
+func (p *cursor) words(v *value) []call.Call {
+	var out []call.Call
+	spread := len(v.tokens) == 1 && p.tokens[v.tokens[0]].raw
+	written := strings.ReplaceAll(v.text, hole, call.Open)
+	if len(v.query) > 0 {
+		written, _ = v.address()
+	}
+	line := v.line
+	for part := range strings.SplitSeq(written, "\n") {
+		method := ""
+		for _, field := range strings.Fields(part)[:min(1, len(strings.Fields(part)))] {
+			if call.IsCommonMethod(field) {
+				method = field // "PATCH /zones/…"
+			}
+		}
+		for address := range call.Addresses(part) {
+			out = append(out, call.Call{Method: method, URL: address, Line: line})
+		}
+		if spread {
+			line++
+		}
+	}
+	return out
+}
+
+// quotedIn are the quoted addresses in a comment.
+func quotedIn(t token) []call.Call {
+	var out []call.Call
+	for _, inner := range lex(t.text, generic) {
+		if inner.kind != str {
+			continue
+		}
+		for address := range call.Addresses(inner.text) {
+			out = append(out, call.Call{URL: address, Line: t.line + inner.line - 1})
+		}
+	}
+	return out
+}
+
+// commands reads the commands that literals hold: os.system("curl …").
+func (p *parser) commands(c Code, out *call.Sink) error {
+	var vars map[string]string
+	for _, t := range p.tokens {
+		if t.kind != str || !strings.Contains(t.text, "curl ") && !strings.Contains(t.text, "wget ") {
+			continue
+		}
+		script := strings.ReplaceAll(t.text, hole, "$x")
+		if !shell.HasCalls(script) {
+			continue
+		}
+		if vars == nil {
+			vars = p.texts()
+		}
+		if err := shell.Text(shell.Script{Text: script, Line: t.line + c.Line - 1, Vars: vars}, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// texts are the variables that are texts without anything open.
+func (p *scope) texts() map[string]string {
+	vars := map[string]string{}
+	for name, v := range p.vars {
+		if v.is == text && !strings.Contains(v.text, hole) {
+			vars[name] = v.text
+		}
+	}
+	return vars
+}
+
+// bareWords takes the words of files in which strings need no quotes, up to the
+// comments, and the commands in them.
+func bareWords(c Code, out *call.Sink) error {
+	if shell.HasCalls(c.Text) {
+		if err := shell.Text(shell.Script{Text: c.Text, Line: c.Line}, out); err != nil {
+			return err
+		}
+	}
+	line := c.Line - 1
+	for text := range strings.SplitSeq(c.Text, "\n") {
+		line++
+		if !strings.Contains(text, "/") || strings.Contains(text, "curl ") || strings.Contains(text, "wget ") {
+			continue
+		}
+		if i := strings.Index(" "+text, " #"); i >= 0 {
+			text = text[:i]
+		}
+		for _, field := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\"'`;|<>,()", r) }) {
+			if name, v, ok := strings.Cut(field, "="); ok && call.IsName(name) {
+				field = v // URL=https://…
+			}
+			for address := range call.Addresses(field) {
+				if err := out.Literal(call.Call{URL: address, Line: line}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package source
+
+import (
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+)
+
+// string reads a literal that begins here, with its prefix; false where none does.
+// A quote that its line does not close is none, so that an apostrophe costs
+// nothing.
+func (l *lexer) string() bool {
+	prefix := l.prefix()
+	i := l.at + len(prefix)
+	if i >= len(l.text) {
+		return false
+	}
+	q := l.text[i]
+	if q != '"' && q != '\'' && q != '`' || prefix != "" && q == '`' {
+		return l.long()
+	}
+	s := literal{open: i, prefix: strings.ToLower(prefix), quote: l.text[i : i+1]}
+	if strings.HasPrefix(l.text[i:], strings.Repeat(s.quote, 3)) && q != '`' {
+		s.quote = strings.Repeat(s.quote, 3)
+	}
+	if i < l.unclosed[s.quote] || !l.closes(&s) {
+		return false
+	}
+	l.take(s)
+	return true
+}
+
+// literal is where a string stands.
+type literal struct {
+	open, close int // of the first quote, and of the one that ends it
+	prefix      string
+	quote       string
+	escapes     bool
+}
+
+// prefix are the letters and signs that may stand before a quote: f"", rb"", $"",
+// @"", r#"".
+func (l *lexer) prefix() string {
+	to := l.at
+	for to < len(l.text) && to-l.at < 3 && strings.IndexByte("fFrRbBuUlLcC$@", l.text[to]) >= 0 {
+		to++
+	}
+	if to == l.at || to >= len(l.text) || l.text[to] != '"' && l.text[to] != '\'' {
+		return ""
+	}
+	return l.text[l.at:to]
+}
+
+// closes finds the end of a string.
+func (l *lexer) closes(s *literal) bool {
+	if l.lang.power && strings.HasPrefix(s.prefix, "@") {
+		n := strings.Index(l.text[s.open:], "\n"+s.quote+"@")
+		s.close = s.open + n
+		return n > 0 && n < longestString
+	}
+	over := l.spreads(s)
+	depth, from := 0, s.open+len(s.quote)
+	for i := from; i < len(l.text); i++ {
+		c := l.text[i]
+		switch {
+		case c == '\n' && (!over || i-s.open > longestString):
+			l.unclosed[s.quote] = i
+			return false
+		case c == '\\' && s.escapes && !l.lang.power:
+			if i++; i < len(l.text) && l.text[i] == '\n' && !over {
+				return false
+			}
+		case depth == 0 && strings.HasPrefix(l.text[i:], s.quote):
+			s.close = i
+			return !l.lang.chars || s.quote != "'" || i-from <= 10
+		default:
+			depth = l.nested(*s, i, depth)
+		}
+	}
+	l.unclosed[s.quote] = len(l.text)
+	return false
+}
+
+// spreads reports whether a string may go over several lines, and notes whether
+// backslashes escape in it.
+func (l *lexer) spreads(s *literal) bool {
+	verbatim := strings.HasPrefix(s.prefix, "@")
+	s.escapes = !strings.Contains(s.prefix, "r") && !strings.Contains(s.prefix, "@") && !(s.quote == "`" && !l.lang.inBack)
+	return len(s.quote) == 3 || s.quote == "`" && l.lang.backs || l.lang.power || l.lang.hash || s.quote == `"` && verbatim
+}
+
+// nested is how deep we are in the expressions of a template.
+func (l *lexer) nested(s literal, i, depth int) int {
+	switch {
+	case s.quote != "`" || !l.lang.inBack:
+	case strings.HasPrefix(l.text[i:], "${"):
+		return depth + 1
+	case depth > 0 && l.text[i] == '}':
+		return depth - 1
+	}
+	return depth
+}
+
+// longestString bounds a string over several lines, in bytes.
+const longestString = 1 << 18
+
+// long reads Lua's [[…]] and the here-documents of Ruby, PHP and PowerShell.
+func (l *lexer) long() bool {
+	rest := l.text[l.at:]
+	if strings.HasPrefix(rest, "[[") && len(l.lang.block) == 1 && l.lang.block[0][1] == "]]" {
+		if n := strings.Index(rest, "]]"); n > 0 {
+			l.add(str, rest[2:n], l.at+n+2)
+			l.tokens[len(l.tokens)-1].raw = true
+			return true
+		}
+	}
+	return strings.HasPrefix(rest, "<<") && l.patience > 0 && l.document(rest)
+}
+
+// document reads <<~END … END: Ruby's, Perl's and PHP's.
+func (l *lexer) document(rest string) bool {
+	first, body, ok := strings.Cut(rest, "\n")
+	l.patience -= len(first)
+	word := strings.Trim(strings.TrimLeft(first, "<~-"), " \t\r")
+	i := 0
+	for i < len(word) && (call.IsLetter(word[i]) || i == 0 && (word[i] == '\'' || word[i] == '"')) {
+		i++
+	}
+	mark := strings.Trim(word[:i], `'"`)
+	if !ok || len(mark) < 2 || mark != strings.ToUpper(mark) {
+		return false
+	}
+	n := 0
+	for line := range strings.SplitAfterSeq(body, "\n") {
+		if l.patience -= len(line); l.patience < 0 || n > longestString {
+			return false
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), mark) {
+			// What follows the name on its line (.to_json, a bracket) is lost: the text
+			// counts.
+			to := l.at + len(first) + 1 + n
+			t := l.filled(body[:n], true)
+			t.line, t.raw = l.line+1, true
+			l.add(str, "", to)
+			last := &l.tokens[len(l.tokens)-1]
+			last.text, last.fills, last.raw, last.line = t.text, t.fills, true, t.line
+			l.at += len(line) - len(strings.TrimLeft(line, " \t")) + len(mark)
+			return true
+		}
+		n += len(line)
+	}
+	return false
+}
+
+// take makes a token of a string.
+func (l *lexer) take(s literal) {
+	body := l.text[s.open+len(s.quote) : s.close]
+	var t token
+	switch {
+	case s.quote[0] == '\'' && !strings.Contains(s.prefix, "f"):
+		t = token{text: body}
+	case strings.ContainsAny(s.prefix, "f$"):
+		t = braced(body)
+	case s.quote == "`" && l.lang.inBack:
+		t = fill(body, "${")
+	default:
+		t = l.filled(body, s.quote[0] == '"')
+	}
+	raw := strings.Contains(body, "\n")
+	if s.escapes {
+		t.text = unescaped(t.text)
+	}
+	to := s.close + len(s.quote)
+	l.add(str, t.text, to)
+	last := &l.tokens[len(l.tokens)-1]
+	last.fills, last.raw = t.fills, raw
+}
+
+// filled takes out what the language fills into double quotes.
+func (l *lexer) filled(body string, double bool) token {
+	switch {
+	case !double:
+		return token{text: body}
+	case l.lang.hash:
+		return fill(body, "#{")
+	case l.lang.swift:
+		return fill(body, `\(`)
+	case l.lang.dollar:
+		return fill(body, "$")
+	}
+	return token{text: body}
+}
+
+// fill writes a hole for each placeholder that begins so.
+func fill(body, begin string) token {
+	if !strings.Contains(body, begin) {
+		return token{text: body}
+	}
+	var t token
+	var b strings.Builder
+	for i := 0; i < len(body); {
+		n := 0
+		if strings.HasPrefix(body[i:], begin) && (i == 0 || body[i-1] != '\\' || begin == `\(`) {
+			n = call.Placeholder(body[i:])
+		}
+		if begin == "$" && n > 0 {
+			n += access(body[i:], n)
+		}
+		if n == 0 {
+			b.WriteByte(body[i])
+			i++
+			continue
+		}
+		b.WriteString(hole)
+		t.fills = append(t.fills, nameIn(body[i:i+n]))
+		i += n
+	}
+	t.text = b.String()
+	return t
+}
+
+// access is how much of "$this->base" follows the name.
+func access(s string, n int) int {
+	if strings.HasPrefix(s[n:], "->") {
+		to := n + 2
+		for to < len(s) && (call.IsLetter(s[to]) || s[to] >= '0' && s[to] <= '9') {
+			to++
+		}
+		return to - n
+	}
+	return 0
+}
+
+// braced reads f"…{name}…", with {{ for a brace.
+func braced(body string) token {
+	var t token
+	var b strings.Builder
+	for i := 0; i < len(body); {
+		switch {
+		case strings.HasPrefix(body[i:], "{{") || strings.HasPrefix(body[i:], "}}"):
+			b.WriteByte(body[i])
+			i += 2
+		case body[i] == '{' && call.Placeholder(body[i:]) > 0:
+			n := call.Placeholder(body[i:])
+			b.WriteString(hole)
+			t.fills = append(t.fills, nameIn(body[i:i+n]))
+			i += n
+		default:
+			b.WriteByte(body[i])
+			i++
+		}
+	}
+	t.text = b.String()
+	return t
+}
+
+// nameIn is the name in a placeholder, with dots; empty where it is no mere name.
+func nameIn(placeholder string) string {
+	inner := strings.Trim(placeholder, "${}#\\()! ")
+	inner = strings.NewReplacer("->", ".", "?.", ".", "::", ".", "@", "", "$", "").Replace(inner)
+	for i := range len(inner) {
+		if c := inner[i]; !call.IsLetter(c) && (c < '0' || c > '9') && c != '.' {
+			return ""
+		}
+	}
+	return inner
+}
+
+// unescaped undoes the escapes that matter to addresses and to JSON.
+func unescaped(text string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		i++
+		switch text[i] {
+		case '/', '"', '\'', '\\', '`', '$', '#':
+			b.WriteByte(text[i])
+		case 'n':
+			b.WriteByte('\n')
+		case 'r', 't':
+			b.WriteByte(' ')
+		case '\n': // the string goes on
+		default:
+			b.WriteString(text[i-1 : i+1]) // \( of Swift among them
+		}
+	}
+	return b.String()
+}

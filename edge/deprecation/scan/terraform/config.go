@@ -1,0 +1,236 @@
+package terraform
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
+)
+
+// Config reads a configuration in Terraform's own language (.tf, .tofu):
+//
+//   - resources and data sources of the vendor's provider that stand for calls
+//     become these calls, as in a state: what is known of a configuration is that
+//     each run reads it;
+//   - blocks with an address and, mostly, a method (data "http", restapi_object)
+//     become a call;
+//   - commands that provisioners run are read as scripts;
+//   - other strings that can be addresses are handed on without a method.
+//
+// Variables have their default, locals their value; what else is not in the file
+// is open.
+func Config(r *bufio.Reader, out *call.Sink) error {
+	text, err := out.Whole(r)
+	if err != nil {
+		return err
+	}
+	out.Stats.Lines = call.CountLines(text)
+	if tooDeep(text) {
+		return errDeep
+	}
+	file, diags := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
+	if diags.HasErrors() {
+		return problem(diags)
+	}
+	body, ok := file.Body.(*hclsyntax.Body)
+	if !ok {
+		return errors.New("no configuration")
+	}
+	c := &config{text: text, out: out, scope: newScope(body), seen: map[int]int{}}
+	return c.blocks(body)
+}
+
+var errDeep = errors.New("it is nested too deep")
+
+// problem is the first mistake of a file, with its place. What HCL says of it does
+// not quote the file.
+func problem(diags hcl.Diagnostics) error {
+	for _, d := range diags {
+		if d.Severity == hcl.DiagError && d.Subject != nil {
+			return fmt.Errorf("line %d: %s", d.Subject.Start.Line, strings.ToLower(d.Summary))
+		}
+	}
+	return errors.New("it cannot be parsed")
+}
+
+// nesting bounds how deep the brackets and signs of a file may lie within each
+// other: HCL's parser goes as deep as they do.
+const nesting = 400
+
+func tooDeep(text []byte) bool {
+	depth, signs, choices := 0, 0, 0
+	for _, c := range text {
+		switch c {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth = max(0, depth-1)
+		case '!', '-':
+			signs++
+		case '?':
+			choices++
+		}
+		if c != ' ' && c != '!' && c != '-' {
+			signs = 0
+		}
+		if max(depth, signs, choices/20) > nesting {
+			return true
+		}
+	}
+	return false
+}
+
+// config is a file as it is being read.
+type config struct {
+	text  []byte
+	out   *call.Sink
+	scope *scope
+	seen  map[int]int // from where to where the text was read as something
+}
+
+func (c *config) blocks(body *hclsyntax.Body) error {
+	for _, b := range body.Blocks {
+		if err := c.block(b); err != nil {
+			return err
+		}
+	}
+	return c.strings(body)
+}
+
+// block reads one block of the outermost level.
+func (c *config) block(b *hclsyntax.Block) error {
+	data := b.Type == "data"
+	if b.Type != "resource" && !data || len(b.Labels) != 2 {
+		return nil
+	}
+	r := resource{
+		address: b.Labels[0] + "." + b.Labels[1], kind: b.Labels[0], data: data,
+		line: b.DefRange().Start.Line, span: call.Span{From: b.DefRange().Start.Byte, To: b.Body.SrcRange.End.Byte},
+	}
+	if data {
+		r.address = "data." + r.address
+	}
+	for _, one := range c.scope.instances(b.Body, r) {
+		for _, found := range one.calls() {
+			if err := c.out.Offer(found); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.request(b, r); err != nil {
+		return err
+	}
+	return c.commands(b)
+}
+
+// request reads a block that describes a request itself.
+func (c *config) request(b *hclsyntax.Block, r resource) error {
+	values := c.scope.values(b.Body, nil)
+	address := first(values, "url", "uri", "path")
+	method := strings.ToUpper(first(values, "method", "http_method", "create_method"))
+	if !call.IsAddress(address) || method == "" && r.kind != "http" {
+		return nil
+	}
+	if !call.IsCommonMethod(method) {
+		method = http.MethodGet
+	}
+	url, ok := call.Normal(address)
+	if !ok {
+		return nil
+	}
+	for _, name := range []string{"url", "uri", "path", "request_body", "body", "data", "payload"} {
+		if a := b.Body.Attributes[name]; a != nil {
+			c.mark(a.SrcRange)
+		}
+	}
+	found := call.Call{Method: method, URL: url, Line: r.line, Span: r.span, Address: r.address}
+	if body := first(values, "request_body", "body", "data", "payload"); body != "" {
+		found.Body = []byte(body)
+	}
+	if headers := object(values, "request_headers", "headers"); len(headers) > 0 {
+		found.Header = http.Header{}
+		for name, value := range headers {
+			text, _ := value.(string)
+			call.AddHeader(found.Header, name, text)
+		}
+	}
+	return c.out.Offer(found)
+}
+
+// commands reads what provisioners and external programs are given to run.
+func (c *config) commands(b *hclsyntax.Block) error {
+	for _, inner := range b.Body.Blocks {
+		if err := c.commands(inner); err != nil {
+			return err
+		}
+	}
+	a := b.Body.Attributes["command"]
+	if a == nil {
+		return nil
+	}
+	text, ok := c.scope.value(a.Expr).(string)
+	if !ok || !shell.HasCalls(text) {
+		return nil
+	}
+	c.mark(a.SrcRange)
+	line := a.Expr.Range().Start.Line
+	if bytes.HasPrefix(c.text[a.Expr.Range().Start.Byte:], []byte("<<")) {
+		line++
+	}
+	return shell.Text(shell.Script{Text: text, Line: line}, c.out)
+}
+
+func (c *config) mark(r hcl.Range) { c.seen[r.Start.Byte] = r.End.Byte }
+
+// strings hands on the strings that can be addresses and were not read as
+// something else.
+func (c *config) strings(body *hclsyntax.Body) error {
+	var stopped error
+	until := 0 // the end of what was read last
+	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
+		r := n.Range()
+		if end, seen := c.seen[r.Start.Byte]; seen {
+			until = max(until, end)
+		}
+		template, ok := n.(*hclsyntax.TemplateExpr)
+		if !ok || r.Start.Byte < until || stopped != nil {
+			return nil
+		}
+		until = r.End.Byte
+		text, _ := c.scope.value(template).(string)
+		for address := range call.Addresses(text) {
+			if stopped == nil {
+				stopped = c.out.Literal(call.Call{URL: address, Line: r.Start.Line, Span: call.Span{From: r.Start.Byte, To: r.End.Byte}})
+			}
+		}
+		return nil
+	})
+	return stopped
+}
+
+// first is the text of the first attribute that is set.
+func first(values map[string]any, names ...string) string {
+	for _, name := range names {
+		if text, ok := values[name].(string); ok && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func object(values map[string]any, names ...string) map[string]any {
+	for _, name := range names {
+		if o, ok := values[name].(map[string]any); ok {
+			return o
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A run is no worse than its own record, and each cell that gets worse is named.
+func TestRecordFindsWhatIsWorse(t *testing.T) {
+	measured := table{
+		zones: 10, concurrency: 2, latency: time.Millisecond, floor: cost{wall: time.Second, cpu: time.Second, requests: 10},
+		rows: []row{{"sweep", cost{wall: 2 * time.Second, cpu: 3 * time.Second, peak: 60 << 20, requests: 11}}},
+	}
+	path := filepath.Join(t.TempDir(), "record.json")
+	if err := newRecord([]table{measured}, time.Unix(0, 0)).write(path); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := readRecord(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*cost){
+		"":         func(c *cost) { c.wall, c.cpu = 3*time.Second, 4*time.Second },
+		"wall":     func(c *cost) { c.wall *= 2 },
+		"CPU":      func(c *cost) { c.cpu *= 2 },
+		"peak MiB": func(c *cost) { c.peak *= 2 },
+		"requests": func(c *cost) { c.requests += 3 },
+	} {
+		now := measured
+		now.rows = []row{measured.rows[0]}
+		change(&now.rows[0].cost)
+		var out bytes.Buffer
+		err := kept.report(&out, newRecord([]table{now}, time.Unix(0, 0)))
+		if name == "" && err != nil || name != "" && (err == nil || !strings.Contains(out.String(), name)) {
+			t.Errorf("worse in %q: %v\n%s", name, err, out.String())
+		}
+	}
+	other := measured
+	other.zones = 11
+	if err := kept.report(&bytes.Buffer{}, newRecord([]table{other}, time.Unix(0, 0))); err == nil {
+		t.Error("a record of other sizes counts as a comparison")
+	}
+}
+
+// The committed record can be read, and has the sizes that make bench measures.
+func TestCommittedRecord(t *testing.T) {
+	r, err := readRecord("record.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Tables) == 0 || len(r.Tables[0].Rows) < 8 {
+		t.Errorf("the record has %d tables", len(r.Tables))
+	}
+}
