@@ -12,7 +12,7 @@ import (
 // is the original; the answer says the same of what it returns. A text without escapes
 // comes back as it is.
 func unescape(text []byte, at []int32) (plain []byte, where []int32, changed bool) {
-	if bytes.IndexAny(text, `%\&`) < 0 {
+	if !bytes.ContainsAny(text, `%\&`) {
 		return text, at, false
 	}
 	place := func(i int) int32 {
@@ -51,7 +51,7 @@ func unescape(text []byte, at []int32) (plain []byte, where []int32, changed boo
 func escape(text []byte) (value []byte, n int) {
 	switch text[0] {
 	case '%':
-		return number(text, 1, 2, 16)
+		return number(text, 1, 2)
 	case '\\':
 		return backslash(text)
 	case '&':
@@ -67,11 +67,11 @@ func backslash(text []byte) ([]byte, int) {
 	}
 	switch c := text[1]; c {
 	case 'x':
-		return number(text, 2, 2, 16)
+		return number(text, 2, 2)
 	case 'u':
-		return number(text, 2, 4, 16)
+		return number(text, 2, 4)
 	case 'U':
-		return number(text, 2, 8, 16)
+		return number(text, 2, 8)
 	case 'n', 'r', 't':
 		return []byte{' '}, 2
 	case '"', '\'', '\\', '/', '`', '|', '%', '&':
@@ -84,12 +84,12 @@ func backslash(text []byte) ([]byte, int) {
 	return nil, 0
 }
 
-// number reads exactly so many digits behind a prefix as a byte or a character.
-func number(text []byte, prefix, digits, radix int) ([]byte, int) {
+// number reads exactly so many hexadecimal digits behind a prefix as a byte or a character.
+func number(text []byte, prefix, digits int) ([]byte, int) {
 	if len(text) < prefix+digits {
 		return nil, 0
 	}
-	value, err := strconv.ParseUint(string(text[prefix:prefix+digits]), radix, 32)
+	value, err := strconv.ParseUint(string(text[prefix:prefix+digits]), 16, 32)
 	if err != nil {
 		return nil, 0
 	}
