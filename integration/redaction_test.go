@@ -153,6 +153,9 @@ func TestRedactionEverywhere(t *testing.T) {
 	for _, command := range commands {
 		clean(command, said(run(t, nil, append(strings.Fields(command), "--config", r.configFile())...)))
 	}
+	saved := filepath.Join(r.dir, "saved.plan")
+	clean("plan --out", said(run(t, nil, "plan", "--out", saved, "--config", r.configFile())))
+	clean("the saved plan", []byte(readText(t, saved)))
 	r.signal(syscall.SIGTERM)
 	r.wantEnd(0)
 	for _, command := range []string{"apply", "apply -o json", "apply -o markdown", "apply --log-level debug --log-format text"} {
@@ -166,7 +169,7 @@ func TestRedactionEverywhere(t *testing.T) {
 }
 
 // mustEcho are what certainly quotes a server.
-var mustEcho = []string{"comment", "plan", "plan -o json", "plan -o markdown", "why zone-00002.example", "history", "the daemon", "apply"}
+var mustEcho = []string{"comment", "the saved plan", "plan", "plan -o json", "plan -o markdown", "why zone-00002.example", "history", "the daemon", "apply"}
 
 func said(o outcome) []byte { return []byte(o.stdout + o.stderr) }
 

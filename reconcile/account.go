@@ -2,7 +2,7 @@ package reconcile
 
 import "errors"
 
-// Account is one on a forge. Its name can be changed, and then be taken by somebody else;
+// Account is one on a forge. Its name can be changed, and then be taken by someone else;
 // its id stays.
 type Account struct {
 	ID   int64
@@ -38,7 +38,7 @@ type PullStanding struct {
 	Approvers []Account // whose last review says yes, to whichever head, sorted by name
 }
 
-// Remark is a comment of somebody on a pull request.
+// Remark is a comment of a person on a pull request.
 type Remark struct {
 	Author Account
 	Body   string // a stranger's text, as it is

@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planfile"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
@@ -38,7 +39,7 @@ func savePlan(path string, plan diff.Plan, s setup.Settings, o setup.Options, or
 	if err != nil {
 		return err
 	}
-	if err := writePrivate(path, append(data, '\n')); err != nil {
+	if err := writePrivate(path, edge.RedactBytes(append(data, '\n'))); err != nil {
 		return fmt.Errorf("saving the plan: %w", err)
 	}
 	return nil

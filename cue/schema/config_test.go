@@ -23,7 +23,10 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(p)
 	}
 	want := schema.Config{
-		Source:      schema.Source{URL: "https://git.example/edge.git", Ref: "refs/heads/main", Path: ".", IdleTimeout: 10 * time.Second, Timeout: 5 * time.Minute},
+		Source: schema.Source{
+			URL: "https://git.example/edge.git", Ref: "refs/heads/main", Path: ".", IdleTimeout: 10 * time.Second, Timeout: 5 * time.Minute,
+			Limits: schema.FetchLimits{Object: 256 << 20, Objects: 4 << 20, Unpacked: 16 << 30, Store: 4 << 30}, FastForward: "report",
+		},
 		Platform:    schema.Platform{BaseURL: "https://api.example/client/v4", Vendor: "vendor", Profile: "documented", ConditionKey: "request.ip"},
 		Credentials: schema.Credentials{Rulesets: schema.SecretRef{File: "/run/rulesets"}},
 		Schedule:    schema.Schedule{Sync: "*/1 * * * *", Sweep: "0 */2 * * *", Timezone: time.UTC},
@@ -34,6 +37,7 @@ func TestDefaults(t *testing.T) {
 		Health:      schema.Health{SourceStale: 15 * time.Minute, Status: true},
 		Log:         schema.Log{Format: "auto", Level: "info"},
 		Guards:      schema.Guards{Shrink: schema.Shrink{Floor: 4, Percent: 50}, ApprovalsExpire: 7 * 24 * time.Hour},
+		Workers:     schema.Workers{Sandbox: "auto"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)

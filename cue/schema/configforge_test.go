@@ -3,6 +3,7 @@ package schema_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,12 +14,18 @@ func TestForge(t *testing.T) {
 	token := schema.SecretRef{File: "/run/forge-token"}
 	for text, want := range map[string]*schema.Forge{
 		"": nil,
-		`forge: {kind: "github", project: "acme/edge", token: file: "/run/forge-token"}`: {Kind: "github", Project: "acme/edge", Token: token, Comment: true, Forks: schema.Forks{Plans: "auto", Label: "seawall-plan", PerHour: 10}},
+		`forge: {kind: "github", project: "acme/edge", token: file: "/run/forge-token"}`: {
+			Kind: "github", Project: "acme/edge", Token: token, Comment: true, Forks: schema.Forks{Plans: "auto", Label: "seawall-plan", PerHour: 10},
+			Timeout: time.Minute, Limits: schema.FetchLimits{Pack: 64 << 20, Object: 128 << 20, Objects: 1_000_000, Unpacked: 1 << 30, Store: 2 << 30},
+		},
 		`forge: {kind: "gitlab", url: "https://git.example/gitlab", project: "acme/platform/edge.state", token: file: "/run/forge-token", ca_file: "/etc/ca.pem", comment: false, approvers: ["ana", {name: "bob", id: 4711}], forks: {plans: "all", label: "ok", per_hour: 3}}`: {
 			Kind: "gitlab", URL: "https://git.example/gitlab", Project: "acme/platform/edge.state", Token: token, CAFile: "/etc/ca.pem", Approvers: []schema.Approver{{Name: "ana"}, {Name: "bob", ID: 4711}},
-			Forks: schema.Forks{Plans: "all", Label: "ok", PerHour: 3},
+			Forks: schema.Forks{Plans: "all", Label: "ok", PerHour: 3}, Timeout: time.Minute, Limits: schema.FetchLimits{Pack: 64 << 20, Object: 128 << 20, Objects: 1_000_000, Unpacked: 1 << 30, Store: 2 << 30},
 		},
-		`forge: {kind: "gitea", url: "http://127.0.0.1:3000", project: "acme/edge", token: file: "/run/forge-token"}`: {Kind: "gitea", URL: "http://127.0.0.1:3000", Project: "acme/edge", Token: token, Comment: true, Forks: schema.Forks{Plans: "auto", Label: "seawall-plan", PerHour: 10}},
+		`forge: {kind: "gitea", url: "http://127.0.0.1:3000", project: "acme/edge", token: file: "/run/forge-token"}`: {
+			Kind: "gitea", URL: "http://127.0.0.1:3000", Project: "acme/edge", Token: token, Comment: true, Forks: schema.Forks{Plans: "auto", Label: "seawall-plan", PerHour: 10},
+			Timeout: time.Minute, Limits: schema.FetchLimits{Pack: 64 << 20, Object: 128 << 20, Objects: 1_000_000, Unpacked: 1 << 30, Store: 2 << 30},
+		},
 	} {
 		got, problems := schema.LoadConfig("c.cue", []byte(least+text))
 		for _, p := range problems {
@@ -61,7 +68,7 @@ func TestForgeMistakes(t *testing.T) {
 		{"team", hub + `forge: approvers: ["ana", "@acme/leads"]`, `c.cue:6:27: forge.approvers[1]: "@acme/leads" is not the name of an account (leave out the @; teams are not supported)`},
 		{"nobody", hub + `forge: approvers: [""]`, `c.cue:6:20: forge.approvers[0]: "" must not be empty`},
 		{"tag", hub + `source: ref: "refs/tags/v1"`, `c.cue:6:9: source.ref: "refs/tags/v1" is not a branch, but pull requests need a branch (follow a branch, or leave out forge)`},
-		{"unknown", hub + `forge: labels: ["x"]`, `c.cue:6:8: forge.labels: unknown field (known here: approvers, ca_file, comment, forks, kind, project, token, url)`},
+		{"unknown", hub + `forge: labels: ["x"]`, `c.cue:6:8: forge.labels: unknown field (known here: approvers, ca_file, comment, forks, kind, limits, project, timeout, token, url)`},
 		{"hook kind", `hooks: a: {kind: "git", secret: env: "X"}`, `c.cue:5:18: hooks.a.kind: "git" is not one of github, gitlab, gitea, generic`},
 		{"hook secret", `hooks: a: kind: "github"`, `c.cue:5:8: hooks.a.secret: required field is missing`},
 		{"two secrets", `hooks: a: {kind: "github", secret: {env: "X", file: "/x"}}`, `c.cue:5:28: hooks.a.secret: has 2 of file, env and systemd (keep one of them)`},

@@ -35,8 +35,8 @@ func planWith(text string) diff.Plan {
 }
 
 // FuzzMarkdown: a comment has the same text outside of code spans, whatever the names and
-// values in it are: no mention, link, HTML, heading, row or control character of somebody
-// else is active in it.
+// values in it are: no mention, link, HTML, heading, row or control character from
+// outside is active in it.
 func FuzzMarkdown(f *testing.F) {
 	for _, text := range []string{
 		hostile, "@everyone", "#1", "[x](http://evil)", "<img src=x onerror=alert(1)>", "`", "``", "\\`", "|", "\\|", "a\r\n# b", "<!-- -->", "&lt;",

@@ -67,7 +67,7 @@ func (forgottenAccounts) Save(map[string]int64) error     { return nil }
 
 // approvers are the accounts whose reviews count. Each is one id: the configured one, or
 // that of the account which had the configured name when it was first looked up. A name
-// can be given up, and registered by somebody else.
+// can be given up, and registered by someone else.
 type approvers struct {
 	configured []reconcile.Account // without an id: by name
 	ids        map[string]int64    // by name, in lower case; nil: not loaded yet

@@ -26,7 +26,7 @@ const (
 // Forks says what becomes of pull requests from forks.
 type Forks struct {
 	Plans ForkPlans // empty is all
-	Label string    // with which somebody who may write asks for plans of one; empty for none
+	Label string    // with which a person who may write asks for plans of one; empty for none
 	// PerHour bounds the plans in an hour for each author who is not known; zero has no
 	// bound.
 	PerHour int
@@ -34,6 +34,9 @@ type Forks struct {
 
 // gate is what is known of forks and of those who open them.
 type gate struct {
+	*Config
+	approvers *approvers
+
 	closed  bool                  // forks of unknown authors wait
 	asked   time.Time             // when that was found out
 	known   map[int64]bool        // whether an author may write, by id
@@ -44,8 +47,9 @@ type gate struct {
 	planned map[int64][]time.Time // by author
 }
 
-func newGate() gate {
+func newGate(c *Config, a *approvers) gate {
 	return gate{
+		Config: c, approvers: a,
 		known: map[int64]bool{}, allowed: map[int]bool{}, looked: map[int]time.Time{}, waiting: map[int]string{}, planned: map[int64][]time.Time{},
 	}
 }
@@ -67,7 +71,7 @@ func (r *Reviews) pass(ctx context.Context, open []reconcile.PullRequest) (passe
 	r.gate.forget(func(number int) bool {
 		return !slices.ContainsFunc(open, func(p reconcile.PullRequest) bool { return p.Number == number })
 	})
-	if err := r.bounded(ctx, r.forksWait); err != nil {
+	if err := r.bounded(ctx, r.gate.forksWait); err != nil {
 		r.gate.closed = true
 		r.Log.DebugContext(ctx, "forks wait, because the forge does not say whether the project is private", "error", err.Error())
 	}
@@ -83,10 +87,10 @@ func (r *Reviews) pass(ctx context.Context, open []reconcile.PullRequest) (passe
 		asked++
 		wanted := false
 		err := r.bounded(ctx, func(ctx context.Context) (err error) {
-			if wanted, err = r.wanted(ctx, pull); err != nil || wanted {
+			if wanted, err = r.gate.wanted(ctx, pull); err != nil || wanted {
 				return err
 			}
-			return r.tellWaiting(ctx, pull)
+			return r.gate.tellWaiting(ctx, pull)
 		})
 		r.logFailure(ctx, pull.Number, err)
 		if wanted {
@@ -97,54 +101,54 @@ func (r *Reviews) pass(ctx context.Context, open []reconcile.PullRequest) (passe
 }
 
 // forksWait finds out whether forks of unknown authors wait.
-func (r *Reviews) forksWait(ctx context.Context) error {
-	now := r.Now()
-	if now.Sub(r.gate.knownAt) > gateFor {
-		r.gate.knownAt = now
-		clear(r.gate.known)
+func (g *gate) forksWait(ctx context.Context) error {
+	now := g.Now()
+	if now.Sub(g.knownAt) > gateFor {
+		g.knownAt = now
+		clear(g.known)
 	}
-	if r.Trust.Forks.Plans != ForksAuto {
-		r.gate.closed = r.Trust.Forks.Plans == ForksKnown
+	if g.Trust.Forks.Plans != ForksAuto {
+		g.closed = g.Trust.Forks.Plans == ForksKnown
 		return nil
 	}
-	if !r.gate.asked.IsZero() && now.Sub(r.gate.asked) < gateFor {
+	if !g.asked.IsZero() && now.Sub(g.asked) < gateFor {
 		return nil
 	}
-	private, err := r.Forge.Private(ctx)
+	private, err := g.Forge.Private(ctx)
 	if err != nil {
 		return fmt.Errorf("finding out whether the project is private: %w", err)
 	}
-	r.gate.closed, r.gate.asked = !private, now
+	g.closed, g.asked = !private, now
 	return nil
 }
 
-// wanted reports whether plans are made for a fork: its author may write, or somebody who
+// wanted reports whether plans are made for a fork: its author may write, or a person who
 // may has set the label or written the request.
-func (r *Reviews) wanted(ctx context.Context, pull reconcile.PullRequest) (bool, error) {
-	if r.gate.allowed[pull.Number] || r.Trust.Forks.Label != "" && slices.Contains(pull.Labels, r.Trust.Forks.Label) {
+func (g *gate) wanted(ctx context.Context, pull reconcile.PullRequest) (bool, error) {
+	if g.allowed[pull.Number] || g.Trust.Forks.Label != "" && slices.Contains(pull.Labels, g.Trust.Forks.Label) {
 		return true, nil
 	}
-	if known, err := r.writes(ctx, reconcile.Account{ID: pull.AuthorID, Name: pull.Author}); known || err != nil {
+	if known, err := g.writes(ctx, reconcile.Account{ID: pull.AuthorID, Name: pull.Author}); known || err != nil {
 		return known, err
 	}
-	if at, ok := r.gate.looked[pull.Number]; ok && r.Now().Sub(at) < remarksEvery {
+	if at, ok := g.looked[pull.Number]; ok && g.Now().Sub(at) < remarksEvery {
 		return false, nil
 	}
-	remarks, err := r.Forge.Remarks(ctx, pull.Number)
+	remarks, err := g.Forge.Remarks(ctx, pull.Number)
 	if err != nil {
 		return false, err
 	}
-	r.gate.looked[pull.Number] = r.Now()
+	g.looked[pull.Number] = g.Now()
 	for _, remark := range remarks {
 		if !request.MatchString(remark.Body) {
 			continue
 		}
-		known, err := r.writes(ctx, remark.Author)
+		known, err := g.writes(ctx, remark.Author)
 		if err != nil {
 			return false, err
 		}
 		if known {
-			r.gate.allowed[pull.Number] = true
+			g.allowed[pull.Number] = true
 			return true, nil
 		}
 	}
@@ -153,39 +157,39 @@ func (r *Reviews) wanted(ctx context.Context, pull reconcile.PullRequest) (bool,
 
 // writes reports whether the forge says that an account may write to the project, or it is
 // an approver.
-func (r *Reviews) writes(ctx context.Context, account reconcile.Account) (bool, error) {
+func (g *gate) writes(ctx context.Context, account reconcile.Account) (bool, error) {
 	if account.ID == 0 {
 		return false, nil
 	}
-	if known, ok := r.gate.known[account.ID]; ok {
+	if known, ok := g.known[account.ID]; ok {
 		return known, nil
 	}
-	access, err := r.Forge.Access(ctx, account)
+	access, err := g.Forge.Access(ctx, account)
 	if err != nil {
 		return false, err
 	}
-	known := access == reconcile.AccessWrite || access == reconcile.AccessUnknown && r.approvers.is(account)
-	r.gate.known[account.ID] = known
+	known := access == reconcile.AccessWrite || access == reconcile.AccessUnknown && g.approvers.is(account)
+	g.known[account.ID] = known
 	return known, nil
 }
 
 // tellWaiting says, once for each head, what a fork waits for.
-func (r *Reviews) tellWaiting(ctx context.Context, pull reconcile.PullRequest) error {
-	if r.gate.waiting[pull.Number] == pull.Head {
+func (g *gate) tellWaiting(ctx context.Context, pull reconcile.PullRequest) error {
+	if g.waiting[pull.Number] == pull.Head {
 		return nil
 	}
-	if r.Comments {
-		if err := r.Forge.Comment(ctx, pull.Number, marker, waitingComment(r.Trust.Forks)); err != nil {
+	if g.Comments {
+		if err := g.Forge.Comment(ctx, pull.Number, marker, waitingComment(g.Trust.Forks)); err != nil {
 			return fmt.Errorf("commenting: %w", err)
 		}
 	}
 	plain := func(text string) string { return text }
-	status := reconcile.CommitStatus{Context: planContext, State: reconcile.StatusPending, Description: r.Trust.Forks.waitsFor(plain)}
-	if err := r.Forge.Status(ctx, pull.Head, status); err != nil {
+	status := reconcile.CommitStatus{Context: planContext, State: reconcile.StatusPending, Description: g.Trust.Forks.waitsFor(plain)}
+	if err := g.Forge.Status(ctx, pull.Head, status); err != nil {
 		return fmt.Errorf("setting the commit status: %w", err)
 	}
-	r.gate.waiting[pull.Number] = pull.Head
-	r.Log.InfoContext(ctx, "a pull request from a fork waits until a person asks for its plan", "number", pull.Number, "head", pull.Head)
+	g.waiting[pull.Number] = pull.Head
+	g.Log.InfoContext(ctx, "a pull request from a fork waits until a person with write access asks for its plan", "number", pull.Number, "head", pull.Head)
 	return nil
 }
 
@@ -194,7 +198,7 @@ func (f Forks) waitsFor(code func(string) string) string {
 	if f.Label != "" {
 		text = "waits for the label " + code(f.Label) + " or the comment " + code("seawall plan")
 	}
-	return text + " by somebody with write access"
+	return text + " by a person with write access"
 }
 
 func waitingComment(f Forks) string {
@@ -206,26 +210,26 @@ var errTooMany = errors.New("the author has had as many plans as forge.forks.per
 
 // mayPlan counts a plan for an author who is not known, and fails where there were as many
 // in the last hour as there may be.
-func (r *Reviews) mayPlan(ctx context.Context, pull reconcile.PullRequest) error {
-	most := r.Trust.Forks.PerHour
+func (g *gate) mayPlan(ctx context.Context, pull reconcile.PullRequest) error {
+	most := g.Trust.Forks.PerHour
 	if !pull.Fork || most == 0 {
 		return nil
 	}
-	if known, err := r.writes(ctx, reconcile.Account{ID: pull.AuthorID, Name: pull.Author}); known || err != nil {
+	if known, err := g.writes(ctx, reconcile.Account{ID: pull.AuthorID, Name: pull.Author}); known || err != nil {
 		return err
 	}
-	before := r.Now().Add(-time.Hour)
-	for author, times := range r.gate.planned {
+	before := g.Now().Add(-time.Hour)
+	for author, times := range g.planned {
 		times = slices.DeleteFunc(times, func(at time.Time) bool { return !at.After(before) })
-		if r.gate.planned[author] = times; len(times) == 0 {
-			delete(r.gate.planned, author)
+		if g.planned[author] = times; len(times) == 0 {
+			delete(g.planned, author)
 		}
 	}
-	times := r.gate.planned[pull.AuthorID]
+	times := g.planned[pull.AuthorID]
 	if len(times) >= most {
 		return fmt.Errorf("%w (%d)", errTooMany, most)
 	}
-	r.gate.planned[pull.AuthorID] = append(times, r.Now())
+	g.planned[pull.AuthorID] = append(times, g.Now())
 	return nil
 }
 

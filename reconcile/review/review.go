@@ -122,10 +122,12 @@ const mostReviewed = 50
 // New returns reviews that have read nothing yet.
 func New(c Config) *Reviews {
 	c = c.withDefaults()
-	return &Reviews{
+	r := &Reviews{
 		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
-		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now}, gate: newGate(), merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
+		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
 	}
+	r.gate = newGate(&r.Config, &r.approvers)
+	return r
 }
 
 func (c Config) withDefaults() Config {
@@ -281,8 +283,8 @@ func byTrust(a, b reconcile.PullRequest) int {
 // bounded does what concerns one pull request. It has its time and no more, and it
 // survives what a stranger may have found to make it panic: neither may keep the
 // others from being reviewed, or end the daemon.
-func (r *Reviews) bounded(ctx context.Context, do func(context.Context) error) (err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("%w than %s", errTooLong, r.Timeout))
+func (c *Config) bounded(ctx context.Context, do func(context.Context) error) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("%w than %s", errTooLong, c.Timeout))
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -340,7 +342,7 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 		}
 	}
 	if !known || before.head != head { // the same head anew is not the author's doing
-		if err := r.mayPlan(ctx, pull); err != nil {
+		if err := r.gate.mayPlan(ctx, pull); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // Access says which requests are answered.
 type Access struct {
 	// Hosts are the names that a request may give for this host, beside addresses and
-	// localhost. A page in somebody's browser can have its own name lead to this machine, and
+	// localhost. A page in a browser can have its own name lead to this machine, and
 	// then read what is served here; it cannot choose what the Host header says.
 	Hosts []string
 	// MetricsToken is the bearer token without which /metrics is not served; nil needs none.

@@ -4,76 +4,77 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// accounts are the names of all accounts that were spoken of. The place of a name is the
-// account's id.
-type accounts []string
+// People are the accounts of a forge, and what they may do in the project. The place of a
+// name in names is the account's id.
+type People struct {
+	mu *sync.Mutex // the server's
 
-// id is the id of an account, the same for the same name, in upper or lower case.
-func (a *accounts) id(name string) int64 {
-	i := slices.IndexFunc(*a, func(known string) bool { return strings.EqualFold(known, name) })
+	names              []string
+	readers, missing   []string // accounts that may not write, and names of none
+	secretive, private bool
+}
+
+// idOf is the id of an account, the same for the same name, in upper or lower case.
+func (p *People) idOf(name string) int64 {
+	i := slices.IndexFunc(p.names, func(known string) bool { return strings.EqualFold(known, name) })
 	if i < 0 {
-		i = len(*a)
-		*a = append(*a, name)
+		i = len(p.names)
+		p.names = append(p.names, name)
 	}
 	return int64(1000 + i)
 }
 
-// name is the name of the account with an id; empty for none.
-func (a accounts) name(id int) string {
-	if i := id - 1000; i >= 0 && i < len(a) {
-		return a[i]
+// nameOf is the name of the account with an id; empty for none.
+func (p *People) nameOf(id int) string {
+	if i := id - 1000; i >= 0 && i < len(p.names) {
+		return p.names[i]
 	}
 	return ""
 }
 
 // Restrict makes accounts ones that may not write to the project. All others may.
-func (s *Server) Restrict(names ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.readers = append(s.readers, names...)
+func (p *People) Restrict(names ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.readers = append(p.readers, names...)
 }
 
 // Secretive makes the server keep to itself what accounts may do.
-func (s *Server) Secretive() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.secretive = true
+func (p *People) Secretive() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.secretive = true
 }
 
 // MakePrivate makes the project one that only members see.
-func (s *Server) MakePrivate() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.private = true
-}
-
-// Rename gives an account another name, under which all that it has said stands from then
-// on. The old name is free.
-func (s *Server) Rename(from, to string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.accounts.id(from)
-	s.accounts[slices.Index(s.accounts, from)] = to
-	for _, r := range s.reviews {
-		if r.User == from {
-			r.User = to
-		}
-	}
+func (p *People) MakePrivate() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.private = true
 }
 
 // ID is the id of an account.
-func (s *Server) ID(name string) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.accounts.id(name)
+func (p *People) ID(name string) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.idOf(name)
 }
 
-func (s *Server) mayWrite(name string) bool { return !slices.Contains(s.readers, name) }
+// Missing makes names ones that no account has. All others are of one.
+func (p *People) Missing(names ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.missing = append(p.missing, names...)
+}
+
+func (p *People) known(name string) bool    { return !slices.Contains(p.missing, name) }
+func (p *People) mayWrite(name string) bool { return !slices.Contains(p.readers, name) }
 
 // guarded answers what only those learn who manage the project.
-func (s *Server) guarded(next http.HandlerFunc) http.HandlerFunc {
+func guarded(s *Server, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.secretive {
 			s.refuse(w, http.StatusForbidden, "Resource not accessible by personal access token")
@@ -82,12 +83,3 @@ func (s *Server) guarded(next http.HandlerFunc) http.HandlerFunc {
 		next(w, r)
 	}
 }
-
-// Missing makes names ones that no account has. All others are of one.
-func (s *Server) Missing(names ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.missing = append(s.missing, names...)
-}
-
-func (s *Server) known(name string) bool { return !slices.Contains(s.missing, name) }

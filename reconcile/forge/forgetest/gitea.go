@@ -36,19 +36,19 @@ func (g gitea) handler() http.Handler {
 	mux.HandleFunc("GET "+at, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, g.shape("repository").with("private", g.private))
 	})
-	mux.HandleFunc("GET "+at+"/collaborators/{name}/permission", g.guarded(func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+at+"/collaborators/{name}/permission", guarded(g.Server, func(w http.ResponseWriter, r *http.Request) {
 		name, level := r.PathValue("name"), "read"
 		if g.mayWrite(name) {
 			level = "write"
 		}
-		reply(w, 200, g.shape("permission").with("permission", level).with("user.login", name).with("user.username", name).with("user.id", g.accounts.id(name)))
+		reply(w, 200, g.shape("permission").with("permission", level).with("user.login", name).with("user.username", name).with("user.id", g.idOf(name)))
 	}))
 	mux.HandleFunc("/", g.nothing)
 	return mux
 }
 
 func (g gitea) user(name string) object {
-	return g.shape("user").with("login", name).with("username", name).with("id", g.accounts.id(name))
+	return g.shape("user").with("login", name).with("username", name).with("id", g.idOf(name))
 }
 
 func (g gitea) pullRequest(p *Pull) object {

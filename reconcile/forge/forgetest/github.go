@@ -40,7 +40,7 @@ func (g github) handler() http.Handler {
 	mux.HandleFunc("GET "+at, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, g.shape("repository").with("private", g.private))
 	})
-	mux.HandleFunc("GET "+at+"/collaborators/{name}/permission", g.guarded(func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+at+"/collaborators/{name}/permission", guarded(g.Server, func(w http.ResponseWriter, r *http.Request) {
 		name, level := r.PathValue("name"), "read"
 		if g.mayWrite(name) {
 			level = "write"
@@ -52,7 +52,7 @@ func (g github) handler() http.Handler {
 }
 
 func (g github) user(name string) object {
-	return g.shape("user").with("login", name).with("id", g.accounts.id(name))
+	return g.shape("user").with("login", name).with("id", g.idOf(name))
 }
 
 func (g github) pullRequest(p *Pull) object {

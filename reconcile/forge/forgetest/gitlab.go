@@ -51,20 +51,20 @@ func (g gitlab) handler() http.Handler {
 		}
 		reply(w, 200, g.shape("project").with("visibility", visibility))
 	})
-	handle("GET", "/members/all/{id}", g.guarded(func(w http.ResponseWriter, r *http.Request) {
-		name := g.accounts.name(number(r.PathValue("id")))
+	handle("GET", "/members/all/{id}", guarded(g.Server, func(w http.ResponseWriter, r *http.Request) {
+		name := g.nameOf(number(r.PathValue("id")))
 		if !g.mayWrite(name) {
 			g.refuse(w, http.StatusNotFound, "404 Not found")
 			return
 		}
-		reply(w, 200, g.shape("member").with("id", g.accounts.id(name)).with("username", name))
+		reply(w, 200, g.shape("member").with("id", g.idOf(name)).with("username", name))
 	}))
 	mux.HandleFunc("/", g.nothing)
 	return mux
 }
 
 func (g gitlab) user(name string) object {
-	return g.shape("user").with("username", name).with("id", g.accounts.id(name))
+	return g.shape("user").with("username", name).with("id", g.idOf(name))
 }
 
 func (g gitlab) listPulls(w http.ResponseWriter, r *http.Request) {

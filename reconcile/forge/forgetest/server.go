@@ -45,10 +45,7 @@ type Server struct {
 	reviews  []*Review
 	requests []string
 	commands []string
-	accounts accounts
-
-	readers, missing   []string // accounts that may not write, and names of none
-	secretive, private bool
+	*People
 }
 
 // Pull is a pull request. Head is read from the repository where it is empty.
@@ -107,8 +104,9 @@ func Start(t testing.TB, kind forge.Kind, project, git string) *Server {
 	t.Helper()
 	s := &Server{
 		Kind: kind, Project: project, Branch: "main", Token: "tok-" + string(kind) + "-4f9c2d7e1b",
-		git: repository(git), now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), perPage: 100, accounts: accounts{Me},
+		git: repository(git), now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), perPage: 100, People: &People{names: []string{Me}},
 	}
+	s.People.mu = &s.mu
 	var api interface{ handler() http.Handler }
 	switch kind {
 	case forge.GitHub:

@@ -101,7 +101,7 @@ func withHooks(pages http.Handler, configured map[string]schema.Hook, wake func(
 }
 
 // refusedHooks logs that webhooks are refused, each outcome once in a while: who sends them
-// sees an answer without text, and often nobody looks at it.
+// sees an answer without text, and its answer is often not read.
 type refusedHooks struct {
 	log *slog.Logger
 	now func() time.Time
