@@ -112,6 +112,7 @@ func inOrder(slots []slot) []slot {
 			stay = append(stay, s)
 		case ours:
 			claimed = append(claimed, s)
+		case dropped:
 		}
 	}
 	slices.SortFunc(claimed, func(a, b slot) int { return cmp.Compare(a.key, b.key) })
