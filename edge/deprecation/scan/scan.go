@@ -27,7 +27,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
-// What the readers hand on; see package call.
+// The readers hand these on; see package call.
 type (
 	Call     = call.Call
 	Response = call.Response

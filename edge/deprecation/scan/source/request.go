@@ -38,7 +38,7 @@ func (p *parser) invoke(path string, recv *value, args []argument, line int) *va
 	if v := built(path, recv, args); v != nil {
 		return v
 	}
-	if r := p.requestOf(path, recv, args, line); r != nil {
+	if r := p.requestOf(path, recv, args); r != nil {
 		return p.made(r, line)
 	}
 	if v := passed(path, recv, args); v != nil {
@@ -100,7 +100,7 @@ var senders = map[string]string{
 }
 
 // requestOf is the request that a call makes; nil where it makes none.
-func (p *parser) requestOf(path string, recv *value, args []argument, line int) *request {
+func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 	name := plainName(strings.TrimSuffix(path, ".new"))
 	usual, sends := senders[name]
 	r := &request{method: verbIn(path), usual: usual}
@@ -259,7 +259,7 @@ func isAddress(v *value) bool {
 func (p *parser) goOn(path string, recv *value, args []argument, line int) *value {
 	r, name := recv.req, plainName(path)
 	if r.target == nil { // a client
-		if one := p.requestOf(path, recv, args, line); one != nil && one.target != nil {
+		if one := p.requestOf(path, recv, args); one != nil && one.target != nil {
 			one.base = r.base
 			return p.made(one, line)
 		}
