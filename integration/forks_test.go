@@ -23,7 +23,9 @@ func TestForkWaitsForAPerson(t *testing.T) {
 		t.Errorf("the comment:\n%s", text)
 	}
 	r.forge.Set(1, func(p *forgetest.Pull) { p.Labels = []string{"seawall-plan"} })
-	r.poll("the plan is told", func() bool { return strings.Contains(r.comment(), "2 to change") && r.marked(head) == "pending success" })
+	r.poll("the plan is told", func() bool {
+		return strings.Contains(r.comment(), "2 to change") && r.marked(head) == "pending success"
+	})
 	r.signal(syscall.SIGTERM)
 	r.wantEnd(0)
 }

@@ -213,9 +213,14 @@ var rules = []rule{
 		caught: [2]string{"./reconcile/sink", "filippo.io/age"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./reconcile/sink"}, forbid: []string{"github.com/hashicorp/...", "k8s.io/..."},
+		from: []string{"./..."}, but: []string{"./reconcile/sink"}, forbid: []string{"github.com/hashicorp/vault/...", "k8s.io/..."},
 		reason: "the clients of vaults and clusters are the sinks'",
 		caught: [2]string{"./cmd/seawall", "github.com/hashicorp/vault/api"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./edge/deprecation/scan/terraform"}, forbid: []string{"github.com/hashicorp/hcl/..."},
+		reason: "only the reader of Terraform files knows their language",
+		caught: [2]string{"./edge/deprecation/scan", "github.com/hashicorp/hcl/v2"},
 	},
 	{
 		from: []string{"./..."}, but: []string{"./cmd/..."}, forbid: []string{"github.com/spf13/...", "github.com/lmittmann/...", "golang.org/x/term"},

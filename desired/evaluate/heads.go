@@ -3,9 +3,8 @@ package evaluate
 import (
 	"context"
 	"errors"
-	"time"
-
 	"path/filepath"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/gitrepo"

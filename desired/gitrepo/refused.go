@@ -41,7 +41,7 @@ func recall(dir string, commit plumbing.Hash, limits FetchLimits, accept func(ra
 	}
 	var r refusal
 	if json.Unmarshal(data, &r) != nil || r.Commit != commit.String() {
-		return nil
+		return nil //nolint:nilerr // nor is what cannot be read
 	}
 	switch {
 	case r.Error.Kind != ErrTooLarge && accept != nil && len(r.Raw) > 0:

@@ -113,6 +113,7 @@ func inOrder(slots []slot) []slot {
 			stay = append(stay, s)
 		case ours:
 			claimed = append(claimed, s)
+		case dropped:
 		}
 	}
 	slices.SortFunc(claimed, func(a, b slot) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.key, b.key)) })

@@ -67,8 +67,9 @@ func (t *textWriter) direction(d diff.Direction) string {
 		return t.paint(red, string(d))
 	case diff.Strengthens:
 		return t.paint(green, string(d))
+	default:
+		return string(d)
 	}
-	return string(d)
 }
 
 func (t *textWriter) change(c diff.Change) {

@@ -19,13 +19,13 @@ func redacted(err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := err.(*edge.Error); ok {
+	if e, ok := err.(*edge.Error); ok { //nolint:errorlint // one that is wrapped keeps its text, which is made new below
 		clean := *e
 		clean.Body, clean.Details = edge.Redact(e.Body), redactedDetails(e.Details)
 		return &clean
 	}
 	if text := edge.Redact(err.Error()); text != err.Error() {
-		return &otherText{text, err}
+		return &redactedError{text, err}
 	}
 	return err
 }
@@ -39,15 +39,15 @@ func redactedDetails(details []edge.ErrorDetail) (clean []edge.ErrorDetail) {
 	return clean
 }
 
-// otherText is an error with another text. It has no Unwrap, which would give the old one
+// redactedError is an error with another text. It has no Unwrap, which would give the old one
 // away.
-type otherText struct {
+type redactedError struct {
 	text string
 	err  error
 }
 
-func (o *otherText) Error() string        { return o.text }
-func (o *otherText) Is(target error) bool { return errors.Is(o.err, target) }
+func (o *redactedError) Error() string        { return o.text }
+func (o *redactedError) Is(target error) bool { return errors.Is(o.err, target) }
 
 // reason says in few words what a transport's error is about. Addresses appear
 // as host and port only, never as a URL.

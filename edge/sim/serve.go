@@ -38,7 +38,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 	defer cancel()
 	err := server.Shutdown(grace)
-	<-done
+	<-done //nolint:errcheck // it says that it was shut down
 	if errors.Is(err, context.DeadlineExceeded) {
 		return server.Close()
 	}

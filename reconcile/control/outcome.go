@@ -121,8 +121,9 @@ func ofChange(c diff.Change, outcome reconcile.Outcome) reconcile.ZoneOutcome {
 		switch c.Refused.Guard {
 		case diff.GuardLimit, diff.GuardApproval, diff.GuardFreeze, diff.GuardWave:
 			return reconcile.ZonePending
+		default:
+			return reconcile.ZoneSkipped
 		}
-		return reconcile.ZoneSkipped
 	}
 	switch outcome {
 	case reconcile.Converged:

@@ -90,8 +90,9 @@ func (s *state) release(approved bool) []edge.ZoneID {
 			return !s.rollout.delays(id, s.guards.Waves, wave)
 		case diff.GuardOvertaken:
 			return s.overtaken == ""
+		default:
+			return approved
 		}
-		return approved
 	})
 }
 

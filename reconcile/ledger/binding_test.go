@@ -164,7 +164,7 @@ func inTheMidst(t *testing.T, l *Ledger, do func() error) {
 
 var inMidst func() error
 
-func init() {
+func init() { //nolint:gochecknoinits // the function is the driver's, before any connection
 	sqlite.MustRegisterScalarFunction("in_the_midst", 0, func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
 		return nil, inMidst()
 	})

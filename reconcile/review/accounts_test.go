@@ -165,3 +165,25 @@ func TestApprovalGivenAgain(t *testing.T) {
 		t.Errorf("approvals %+v", standing.Approvals)
 	}
 }
+
+// A forge that does not answer about people is logged once for each cause, and withdraws
+// nothing.
+func TestSilenceAboutPeopleIsLoggedOnce(t *testing.T) {
+	f := newApproved(t)
+	f.forge.approve(1, "p1", f.clock.Now(), "alice")
+	f.round()
+	f.forge.away = errors.New("503")
+	for range 3 {
+		f.round()
+	}
+	if n := strings.Count(f.log.String(), "level=WARN msg=\"the forge does not say enough about approvals"); n != 1 {
+		t.Errorf("%d lines:\n%s", n, f.log)
+	}
+	f.forge.away = nil
+	f.round()
+	f.forge.away = errors.New("503")
+	f.round()
+	if n := strings.Count(f.log.String(), "level=WARN msg=\"the forge does not say enough about approvals"); n != 2 {
+		t.Errorf("%d lines:\n%s", n, f.log)
+	}
+}

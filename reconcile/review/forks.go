@@ -92,10 +92,11 @@ func (r *Reviews) pass(ctx context.Context, open []reconcile.PullRequest) (passe
 			}
 			return r.gate.tellWaiting(ctx, pull)
 		})
-		r.logFailure(ctx, pull.Number, err)
 		if wanted {
 			passed = append(passed, pull)
+			continue
 		}
+		r.logFailure(ctx, pull.Number, err)
 	}
 	return passed
 }

@@ -99,8 +99,9 @@ type Reviews struct {
 	gate      gate
 	merged    map[int]bool // pull requests with approvals on record that are merged
 	approvers approvers
-	failing   map[int]string // why a pull request was not reviewed in the last round
-	late      map[int]int    // the round in which a pull request took too long, or was not read through
+	silent    map[string]string // why the forge did not answer about people, by what was asked
+	failing   map[int]string    // why a pull request was not reviewed in the last round
+	late      map[int]int       // the round in which a pull request took too long, or was not read through
 	rounds    int
 }
 
@@ -123,7 +124,7 @@ const mostReviewed = 50
 func New(c Config) *Reviews {
 	c = c.withDefaults()
 	r := &Reviews{
-		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{},
+		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{}, silent: map[string]string{},
 		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
 	}
 	r.gate = newGate(&r.Config, &r.approvers)
@@ -229,9 +230,20 @@ func (r *Reviews) people(ctx context.Context) {
 	for doing, do := range map[string]func(context.Context) error{
 		"looking up approvers": r.bindApprovers, "looking for approvals that were taken back": r.withdraw,
 	} {
-		if err := r.bounded(ctx, do); err != nil && ctx.Err() == nil {
-			r.Log.WarnContext(ctx, "the forge does not say enough about approvals; it is asked again", "doing", doing, "error", err.Error())
+		err := r.bounded(ctx, do)
+		if ctx.Err() != nil {
+			return
 		}
+		if err == nil {
+			delete(r.silent, doing)
+			continue
+		}
+		level, cause := slog.LevelWarn, outage.Cause(err)
+		if r.silent[doing] == cause {
+			level = slog.LevelDebug
+		}
+		r.silent[doing] = cause
+		r.Log.Log(ctx, level, "the forge does not say enough about approvals; it is asked again", "doing", doing, "error", err.Error())
 	}
 }
 

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,16 +27,17 @@ func (r *Reviews) withdraw(ctx context.Context) error {
 		}
 	}
 	maps.DeleteFunc(r.merged, func(number int, _ bool) bool { return given[number] == nil })
+	var failed error
 	for _, number := range slices.Sorted(maps.Keys(given)) {
 		if r.merged[number] {
 			continue
 		}
-		err := r.bounded(ctx, func(ctx context.Context) error { return r.withdrawOf(ctx, number, given[number]) })
-		if err != nil {
-			return err
+		failed = errors.Join(failed, r.withdrawOf(ctx, number, given[number]))
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return failed
 }
 
 func (r *Reviews) withdrawOf(ctx context.Context, number int, given []reconcile.Approval) error {

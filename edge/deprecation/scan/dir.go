@@ -105,7 +105,7 @@ func (t *tree) visit(ctx context.Context, name string, entry fs.DirEntry, err er
 	}
 	r := &result{name: name, done: make(chan struct{})}
 	if err != nil {
-		r.unread("unreadable", 0, reasonOf(err))
+		r.unread("unreadable", reasonOf(err))
 		close(r.done)
 		queue <- r
 		return nil
@@ -156,9 +156,9 @@ type result struct {
 	done  chan struct{}
 }
 
-func (r *result) unread(as string, line int, reason string) {
+func (r *result) unread(as, reason string) {
 	r.as = as
-	r.stats.Skip(Skip{File: r.name, Line: line, Reason: reason})
+	r.stats.Skip(Skip{File: r.name, Reason: reason})
 }
 
 // worker reads files one after the other, into one buffer.
@@ -172,7 +172,7 @@ type worker struct {
 func (w *worker) file(r *result) {
 	f, err := w.fsys.Open(r.name)
 	if err != nil {
-		r.unread("unreadable", 0, reasonOf(err))
+		r.unread("unreadable", reasonOf(err))
 		return
 	}
 	defer f.Close()
@@ -181,9 +181,9 @@ func (w *worker) file(r *result) {
 	packed := isPacked(text)
 	switch {
 	case err != nil:
-		r.unread("unreadable", 0, reasonOf(err))
+		r.unread("unreadable", reasonOf(err))
 	case more || packed:
-		w.large(r, f, text, more, packed)
+		w.large(r, f, text, packed)
 	case isBinary(text) && !isUTF16(text):
 	case w.o.KeepFile != nil && !isUTF16(text) && !w.o.KeepFile(text):
 		r.read = true
@@ -218,7 +218,7 @@ func (w *worker) load(f io.Reader) (text []byte, more bool, err error) {
 }
 
 // large reads what is compressed or over the bound: captures and logs as a stream.
-func (w *worker) large(r *result, f io.Reader, text []byte, more, packed bool) {
+func (w *worker) large(r *result, f io.Reader, text []byte, packed bool) {
 	in := io.MultiReader(bytes.NewReader(bytes.Clone(text)), f)
 	if !packed {
 		h := head{name: r.name, text: text[:headSize], tree: true}
@@ -226,7 +226,7 @@ func (w *worker) large(r *result, f io.Reader, text []byte, more, packed bool) {
 			return
 		}
 		if !h.recognise().streams() {
-			r.unread("larger than the bound", 0, fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))
+			r.unread("larger than the bound", fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))
 			return
 		}
 		w.scan(r, in, nil)
@@ -234,7 +234,7 @@ func (w *worker) large(r *result, f io.Reader, text []byte, more, packed bool) {
 	}
 	unpacked, err := open(in, headSize)
 	if err != nil {
-		r.unread("compressed", 0, reasonOf(err))
+		r.unread("compressed", reasonOf(err))
 		return
 	}
 	beginning, _ := unpacked.Peek(binaryHead)
@@ -264,7 +264,7 @@ func (w *worker) scan(r *result, in io.Reader, text []byte) {
 		return
 	case errors.Is(err, ErrUnrecognised) && o.Format == Unknown && text == nil:
 		r.read = false
-		r.unread("unrecognised", 0, "no format is recognised in it")
+		r.unread("unrecognised", "no format is recognised in it")
 		return
 	}
 	r.stats.Skip(Skip{Reason: causeOf(err)})

@@ -27,12 +27,16 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
-// What the readers hand on; see package call.
+// The readers hand these on; see package call.
 type (
-	Call     = call.Call
+	// Call is a request that was found.
+	Call = call.Call
+	// Response is an answer that was found.
 	Response = call.Response
-	Skip     = call.Skip
-	SDK      = call.SDK
+	// Skip is what could not be read.
+	Skip = call.Skip
+	// SDK is a client library, with its calls.
+	SDK = call.SDK
 )
 
 // Options of a scan. The zero value recognises the format and keeps every call.

@@ -30,13 +30,13 @@ var update = flag.Bool("update", false, "rewrite the table of forms in docs/depr
 
 // use is one way to use what the calendar names. Path has parameters in braces.
 type use struct {
-	Rule, Name         string
-	Method, Path       string
-	Query, Body        string
-	Headers            []string
-	Answer             string
-	inBody, inAnswer   bool
-	inHeader, extended bool
+	Rule, Name       string
+	Method, Path     string
+	Query, Body      string
+	Headers          []string
+	Answer           string
+	inBody, inAnswer bool
+	inHeader         bool
 }
 
 const emptyAnswer = `{"success":true,"errors":[],"result":{"id":"x"}}`
@@ -167,9 +167,7 @@ func (u use) nearMiss() use {
 			words[0] += "_x"
 		}
 		u.Path = strings.Join(words, "/")
-		if strings.Contains(u.Path, "script_monitor/") {
-			u.Path = strings.Replace(u.Path, "script_monitor/", "page_shield/", 1)
-		}
+		u.Path = strings.Replace(u.Path, "script_monitor/", "page_shield/", 1)
 	}
 	return u
 }
@@ -268,7 +266,7 @@ func (u use) If(condition, text string) string {
 }
 
 // literal writes JSON as a literal of a language.
-func literal(body, open, close, arrow, listOpen, listClose string, nested string) string {
+func literal(body, open, closing, arrow, listOpen, listClose string, nested string) string {
 	var v any
 	if json.Unmarshal([]byte(body), &v) != nil {
 		return body
@@ -285,7 +283,7 @@ func literal(body, open, close, arrow, listOpen, listClose string, nested string
 			if !outer {
 				begin = nested + open
 			}
-			return begin + strings.Join(pairs, ", ") + close
+			return begin + strings.Join(pairs, ", ") + closing
 		case []any:
 			var items []string
 			for _, item := range v {
@@ -437,7 +435,7 @@ func TestForms(t *testing.T) {
 		if *only != "" && f.file != *only {
 			continue
 		}
-		carried, inFile, inFolder := 0, 0, 0
+		carried, inFile := 0, 0
 		tree, near := fstest.MapFS{}, fstest.MapFS{}
 		for _, u := range all {
 			if !f.carries(u) {
@@ -457,7 +455,7 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s: %s is not found in the file; found %v\n%s", f.file, u.Name, seen[u.Name], text)
 			}
 		}
-		inFolder = found(t, f, all, tree)
+		inFolder := found(t, f, all, tree)
 		for dir, rules := range searchTree(t, near) {
 			t.Errorf("%s: what only looks like %s is found as %v\n%s", f.file, dir, rules, near[dir+"/"+f.file].Data)
 		}

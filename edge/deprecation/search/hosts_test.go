@@ -24,7 +24,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s: %v", address, got)
 		}
 	}
-	if any := (search.Hosts{Any: true}); !any.Allow("https://x.example/zones") {
+	if all := (search.Hosts{Any: true}); !all.Allow("https://x.example/zones") {
 		t.Error("--any-host refuses one")
 	}
 }

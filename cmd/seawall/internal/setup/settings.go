@@ -111,6 +111,7 @@ func (s Settings) checkCredentials(t *cli.Terminal) error {
 // Purpose says what an assembly is for.
 type Purpose int
 
+// The purposes of an assembly.
 const (
 	ToPlan    Purpose = iota // nothing is written but the shared count of requests
 	ToApply                  // one run

@@ -97,10 +97,10 @@ func (r *request) addHeader(text string) {
 	call.AddHeader(r.header, name, value)
 }
 
-// defaultHeader sets a header that a command sends by itself.
-func (r *request) defaultHeader(name, value string) {
-	if r.header.Get(name) == "" {
-		r.addHeader(name + ":" + value)
+// defaultContentType sets the Content-Type that a command sends by itself.
+func (r *request) defaultContentType(value string) {
+	if r.header.Get("Content-Type") == "" {
+		r.addHeader("Content-Type:" + value)
 	}
 }
 

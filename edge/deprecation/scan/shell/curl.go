@@ -110,10 +110,10 @@ func (c *curl) set(name, value string) bool {
 		c.put = true
 	case "F":
 		c.sends, c.unknown = true, true
-		c.defaultHeader("Content-Type", "multipart/form-data")
+		c.defaultContentType("multipart/form-data")
 	case "json":
 		c.addData(value, true)
-		c.defaultHeader("Content-Type", "application/json")
+		c.defaultContentType("application/json")
 	case "d":
 		c.addData(value, true)
 	case "raw":
@@ -188,7 +188,7 @@ func (c *curl) done() request {
 		r.body = []byte(joinData(c.data, r.header.Get("Content-Type")))
 	}
 	if c.sends && !c.get {
-		r.defaultHeader("Content-Type", "application/x-www-form-urlencoded")
+		r.defaultContentType("application/x-www-form-urlencoded")
 	}
 	if r.method == "" && c.head {
 		r.method = http.MethodHead

@@ -29,7 +29,7 @@ func httpieRequests(args []string, input *input) []request {
 	switch {
 	case len(h.fields) > 0 && !h.form:
 		h.body, _ = json.Marshal(h.fields) // valid JSON in, valid JSON out
-		h.defaultHeader("Content-Type", "application/json")
+		h.defaultContentType("application/json")
 	case input != nil && !h.sends:
 		h.body, h.sends = []byte(input.text), true
 	}

@@ -212,17 +212,17 @@ func (p *parser) cmdlet(t token) *value {
 		p.breaks()
 		if next := p.now(); next.kind == name {
 			p.at++
-			out = p.invoke(next.text, out, p.cmdletRest(), next.line)
+			p.skipCmdlet()
+			out = p.invoke(next.text, out, nil, next.line)
 		}
 	}
 	return out
 }
 
-func (p *cursor) cmdletRest() []argument {
+func (p *cursor) skipCmdlet() {
 	for p.now().kind != newline && p.now().kind != end && !p.is("|", ")", "}", ";") {
 		p.at++
 	}
-	return nil
 }
 
 // cmdletValue reads one argument: a sign between two of them is no operator.

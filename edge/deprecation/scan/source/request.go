@@ -3,6 +3,7 @@ package source
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -37,7 +38,7 @@ func (p *parser) invoke(path string, recv *value, args []argument, line int) *va
 	if v := built(path, recv, args); v != nil {
 		return v
 	}
-	if r := p.requestOf(path, recv, args, line); r != nil {
+	if r := p.requestOf(path, recv, args); r != nil {
 		return p.made(r, line)
 	}
 	if v := passed(path, recv, args); v != nil {
@@ -71,6 +72,8 @@ var (
 // PostAsync, send_delete.
 var verbs = regexp.MustCompile(`^(?:http|do|send|async|api|fetch|make|rest|call|client|authed|cf)?(get|post|put|patch|delete|head)(?:s|json|asjson|jsonasync|fromjsonasync|async|asjsonasync|async|request|req|entity|forobject|forentity|string|stringasync|body|stream|raw|http|url|page|all|api|call|method|one)?$`)
 
+var methods = []string{"get", "post", "put", "patch", "delete", "head"}
+
 // verbIn is the method in the name of a function; empty where there is none. Of
 // Net::HTTP::Patch.new it is in what is made.
 func verbIn(path string) string {
@@ -78,7 +81,11 @@ func verbIn(path string) string {
 	for _, made := range []string{".new", ".newbuilder", ".create", ".init"} {
 		last = strings.TrimSuffix(last, made)
 	}
-	if m := verbs.FindStringSubmatch(plainName(last)); m != nil {
+	last = plainName(last)
+	if !slices.ContainsFunc(methods, func(m string) bool { return strings.Contains(last, m) }) {
+		return ""
+	}
+	if m := verbs.FindStringSubmatch(last); m != nil {
 		return strings.ToUpper(m[1])
 	}
 	return ""
@@ -93,7 +100,7 @@ var senders = map[string]string{
 }
 
 // requestOf is the request that a call makes; nil where it makes none.
-func (p *parser) requestOf(path string, recv *value, args []argument, line int) *request {
+func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 	name := plainName(strings.TrimSuffix(path, ".new"))
 	usual, sends := senders[name]
 	r := &request{method: verbIn(path), usual: usual}
@@ -252,7 +259,7 @@ func isAddress(v *value) bool {
 func (p *parser) goOn(path string, recv *value, args []argument, line int) *value {
 	r, name := recv.req, plainName(path)
 	if r.target == nil { // a client
-		if one := p.requestOf(path, recv, args, line); one != nil && one.target != nil {
+		if one := p.requestOf(path, recv, args); one != nil && one.target != nil {
 			one.base = r.base
 			return p.made(one, line)
 		}

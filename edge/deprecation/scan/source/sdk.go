@@ -29,9 +29,11 @@ func imported(text string, all []call.SDK) []sdk {
 	return out
 }
 
+var plainer = strings.NewReplacer("_", "", "()", "", "?", "")
+
 // plainPath is a path of names in lower case without underscores.
 func plainPath(path string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "()", "", "?", "").Replace(path))
+	return strings.ToLower(plainer.Replace(path))
 }
 
 // sdkCall remembers the call that a method of an imported library makes. What

@@ -254,10 +254,13 @@ func braced(body string) token {
 	return t
 }
 
+// accesses writes members as dots.
+var accesses = strings.NewReplacer("->", ".", "?.", ".", "::", ".", "@", "", "$", "")
+
 // nameIn is the name in a placeholder, with dots; empty where it is no mere name.
 func nameIn(placeholder string) string {
 	inner := strings.Trim(placeholder, "${}#\\()! ")
-	inner = strings.NewReplacer("->", ".", "?.", ".", "::", ".", "@", "", "$", "").Replace(inner)
+	inner = accesses.Replace(inner)
 	for i := range len(inner) {
 		if c := inner[i]; !call.IsLetter(c) && (c < '0' || c > '9') && c != '.' {
 			return ""

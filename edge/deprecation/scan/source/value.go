@@ -103,7 +103,27 @@ func plainName(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		name = name[i+1:]
 	}
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+	return bare(name)
+}
+
+// bare is a name in lower case without underscores and hyphens.
+func bare(name string) string {
+	for i := range len(name) {
+		if c := name[i]; c >= 'A' && c <= 'Z' || c == '_' || c == '-' {
+			out := make([]byte, 0, len(name))
+			for j := range len(name) {
+				c := name[j]
+				if c >= 'A' && c <= 'Z' {
+					c += 'a' - 'A'
+				}
+				if c != '_' && c != '-' {
+					out = append(out, c)
+				}
+			}
+			return string(out)
+		}
+	}
+	return name
 }
 
 // set adds a member, or replaces it.

@@ -133,7 +133,7 @@ func (c *config) block(b *hclsyntax.Block) error {
 
 // request reads a block that describes a request itself.
 func (c *config) request(b *hclsyntax.Block, r resource) error {
-	values := c.scope.values(b.Body, nil)
+	values := c.scope.values(b.Body)
 	address := first(values, "url", "uri", "path")
 	method := strings.ToUpper(first(values, "method", "http_method", "create_method"))
 	if !call.IsAddress(address) || method == "" && r.kind != "http" {
@@ -202,7 +202,7 @@ func (c *config) strings(body *hclsyntax.Body) error {
 		}
 		template, ok := n.(*hclsyntax.TemplateExpr)
 		if !ok || r.Start.Byte < until || stopped != nil {
-			return nil
+			return nil //nolint:nilerr // the walk cannot be ended; the error is returned after it
 		}
 		until = r.End.Byte
 		text, _ := c.scope.value(template).(string)

@@ -61,12 +61,12 @@ func (s *scope) instances(body *hclsyntax.Body, r resource) []resource {
 			one.address += "[" + strconv.Quote(key) + "]"
 			inner := *s
 			inner.each = map[string]any{"key": key, "value": value}
-			one.values = inner.values(body, nil)
+			one.values = inner.values(body)
 			all = append(all, one)
 		}
 	}
 	if all == nil {
-		r.values = s.values(body, nil)
+		r.values = s.values(body)
 		all = []resource{r}
 	}
 	return all
@@ -94,10 +94,8 @@ func elements(v any) func(func(string, any) bool) {
 
 // values are the attributes of a body; nested blocks are lists of objects, as in a
 // state.
-func (s *scope) values(body *hclsyntax.Body, into map[string]any) map[string]any {
-	if into == nil {
-		into = map[string]any{}
-	}
+func (s *scope) values(body *hclsyntax.Body) map[string]any {
+	into := map[string]any{}
 	for name, a := range body.Attributes {
 		into[name] = s.value(a.Expr)
 	}
@@ -112,7 +110,7 @@ func (s *scope) values(body *hclsyntax.Body, into map[string]any) map[string]any
 			}
 		}
 		list, _ := into[name].([]any)
-		into[name] = append(list, s.values(inner, nil))
+		into[name] = append(list, s.values(inner))
 	}
 	return into
 }
