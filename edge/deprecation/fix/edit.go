@@ -136,10 +136,8 @@ func reshape(text, wanted []byte) ([]byte, bool) {
 	var kept []string
 	for d.More() {
 		before := int(d.InputOffset())
-		t, err := d.Token()
-		key, ok := t.(string)
-		var value json.RawMessage
-		if err != nil || !ok || d.Decode(&value) != nil {
+		key, value, ok := member(d)
+		if !ok {
 			return nil, false
 		}
 		end := int(d.InputOffset())
@@ -158,8 +156,8 @@ func reshape(text, wanted []byte) ([]byte, bool) {
 		}
 		if at = end; stays {
 			kept = append(kept, key)
-		} else if rest := bytes.TrimLeft(text[end:], " \t\r\n"); len(rest) > 0 && rest[0] == ',' && len(kept) == 0 {
-			at = len(text) - len(bytes.TrimLeft(rest[1:], " \t\r\n")) // its comma goes with it
+		} else if len(kept) == 0 {
+			at = behindComma(text, end) // its comma goes with it
 		}
 	}
 	out = append(out, text[at:]...)
@@ -167,4 +165,24 @@ func reshape(text, wanted []byte) ([]byte, bool) {
 		return wanted, true // a member that is new: the whole is written again
 	}
 	return out, json.Valid(out)
+}
+
+// member reads the next member of an object.
+func member(d *json.Decoder) (key string, value json.RawMessage, ok bool) {
+	t, err := d.Token()
+	if key, ok = t.(string); err != nil || !ok {
+		return "", nil, false
+	}
+	err = d.Decode(&value)
+	return key, value, err == nil
+}
+
+// behindComma is where the text goes on behind a comma at a position; the position
+// itself where there is no comma.
+func behindComma(text []byte, at int) int {
+	rest := bytes.TrimLeft(text[at:], " \t\r\n")
+	if len(rest) == 0 || rest[0] != ',' {
+		return at
+	}
+	return len(text) - len(bytes.TrimLeft(rest[1:], " \t\r\n"))
 }

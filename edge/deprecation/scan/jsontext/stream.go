@@ -157,16 +157,7 @@ type valueEnd struct {
 // step takes one byte. ends: the value ends with it; behind: it ended before it.
 func (v *valueEnd) step(c byte) (ends, behind, bad bool) {
 	if v.quoted {
-		switch {
-		case v.escaped:
-			v.escaped = false
-		case c == '\\':
-			v.escaped = true
-		case c == '"':
-			v.quoted = false
-			return v.depth == 0, false, false
-		}
-		return false, false, false
+		return v.stepQuoted(c), false, false
 	}
 	if v.bare && (IsSpace(c) || c == ',' || c == ']' || c == '}' || c == ':') {
 		return false, true, false
@@ -186,6 +177,20 @@ func (v *valueEnd) step(c byte) (ends, behind, bad bool) {
 	}
 	v.bare = v.depth == 0 && !IsSpace(c)
 	return false, false, false
+}
+
+// stepQuoted takes one byte of a string, and reports whether the value ends with it.
+func (v *valueEnd) stepQuoted(c byte) (ends bool) {
+	switch {
+	case v.escaped:
+		v.escaped = false
+	case c == '\\':
+		v.escaped = true
+	case c == '"':
+		v.quoted = false
+		return v.depth == 0
+	}
+	return false
 }
 
 // IsSpace reports whether a byte is white space of JSON.

@@ -113,7 +113,7 @@ func (r *env) fill(w *word, value string, quoted bool) {
 
 // parameter is the value of $name, ${name}, ${name:-default} and their like.
 func (r *run) parameter(p *syntax.ParamExp) string {
-	if p.Param == nil || p.Length || p.Excl || p.Slice != nil || p.Repl != nil || p.Names != 0 {
+	if !isValue(p) {
 		return call.Open
 	}
 	value, known := r.lookup(p)
@@ -134,6 +134,12 @@ func (r *run) parameter(p *syntax.ParamExp) string {
 		}
 	}
 	return call.Open
+}
+
+// isValue reports whether an expansion is the value of a variable, or what an
+// operator makes of it: no length, slice or replacement.
+func isValue(p *syntax.ParamExp) bool {
+	return p.Param != nil && !p.Length && !p.Excl && p.Slice == nil && p.Repl == nil && p.Names == 0
 }
 
 func orOpen(text string) string {

@@ -44,9 +44,17 @@ func built(path string, recv *value, args []argument) *value {
 		return formatted(first, values(args[1:]), args[1:]...)
 	case encoders[name] || name == "stringify" && strings.Contains(strings.ToLower(path), "q"):
 		return encoded(recv, first, args)
+	}
+	return addedTo(name, recv, args)
+}
+
+// addedTo is what a method makes that adds to the address or the object it belongs
+// to.
+func addedTo(name string, recv *value, args []argument) *value {
+	switch {
 	case adds[name] && (recv.is == text || recv.is == object):
 		return added(recv, name, args)
-	case recv.is == text && paths[name] && first != nil:
+	case recv.is == text && paths[name] && argAt(args, 0) != nil:
 		return appended(recv, args)
 	}
 	return handedOn(name, recv, args)

@@ -18,17 +18,26 @@ func (p *parser) follow(v *value, path string) (*value, string, bool) {
 		return v, path, true
 	}
 	t := p.now()
-	callable := path != "" && v.is == open
 	switch {
 	case t.kind == mark:
 		return p.bracket(t, v, path)
 	case t.kind == name && !t.spaced && strings.HasPrefix(path, "map."):
 		return p.operand(), "", false // map[string]any{…}
-	case t.kind == str && callable && (p.lang.script && t.spaced || !t.spaced && p.lang.backs),
-		t.kind == name && callable && p.lang.script && t.spaced && verbIn(path) != "": // get "/path", key: value
+	case path != "" && v.is == open && p.startsBare(t, path):
 		return p.invoke(path, v, p.bare(), t.line), path + "()", true
 	}
 	return v, path, false
+}
+
+// startsBare reports whether a token can begin arguments without brackets.
+func (p *cursor) startsBare(t token, path string) bool {
+	switch {
+	case t.kind == str:
+		return p.lang.script && t.spaced || !t.spaced && p.lang.backs
+	case t.kind == name: // get "/path", key: value
+		return p.lang.script && t.spaced && verbIn(path) != ""
+	}
+	return false
 }
 
 // bracket goes on with what a sign begins: arguments, an index, the members of a
@@ -185,16 +194,9 @@ func (p *parser) cmdlet(t token) *value {
 	var args []argument
 	for p.now().kind != newline && p.now().kind != end && !p.is("|", ")", "}", ";") && len(args) < mostItems {
 		at := p.at
-		key := ""
-		if p.is("-") && p.peek().kind == name && !p.peek().spaced {
-			key = p.peek().text
-			p.at += 2
-			if p.is(":") {
-				p.at++
-			}
-			if p.is("-") || p.now().kind == newline { // a switch
-				continue
-			}
+		key := p.cmdletName()
+		if key != "" && (p.is("-") || p.now().kind == newline) { // a switch
+			continue
 		}
 		v := p.cmdletValue()
 		if v.is == object && key == "" { // @splatted
@@ -217,6 +219,20 @@ func (p *parser) cmdlet(t token) *value {
 		}
 	}
 	return out
+}
+
+// cmdletName takes the name before an argument: -Name or -Name:; empty where there
+// is none.
+func (p *cursor) cmdletName() string {
+	next := p.peek()
+	if !p.is("-") || next.kind != name || next.spaced {
+		return ""
+	}
+	p.at += 2
+	if p.is(":") {
+		p.at++
+	}
+	return next.text
 }
 
 func (p *cursor) skipCmdlet() {

@@ -131,9 +131,8 @@ func (p *parser) item(statement bool) (string, *value) {
 		v = next
 	}
 	p.note(v)
-	if t := p.now(); t.kind == name && t.text == "as" && p.peek().kind == name { // with … as name
-		p.assign(p.peek().text, v)
-		p.at += 2
+	if as := p.asName(); as != "" {
+		p.assign(as, v)
 	}
 	if !set {
 		return "", v
@@ -143,6 +142,16 @@ func (p *parser) item(statement bool) (string, *value) {
 		p.assign(other, v)
 	}
 	return unquotedKey(key), v
+}
+
+// asName takes the name in "with … as name"; empty where there is none.
+func (p *cursor) asName() string {
+	t, next := p.now(), p.peek()
+	if t.kind != name || t.text != "as" || next.kind != name {
+		return ""
+	}
+	p.at += 2
+	return next.text
 }
 
 // passOver passes over the words before a name, and the parameters of a block.

@@ -153,11 +153,20 @@ func (r *request) read(args []argument) {
 			r.target = a.value
 		case a.is == object && a.req == nil && r.isOptions(a.value):
 			r.options(a.value)
-		case a.req == nil && (a.is == object || a.is == list) && len(a.items) > 0, r.target != nil && a.is == text && a.json() != nil:
+		case r.mayBeBody(a.value):
 			bodies = append(bodies, a.value)
 		}
 	}
 	r.positional(bodies)
+}
+
+// mayBeBody reports whether an argument without a name can be the body: an object
+// or a list, or behind the address the text of one.
+func (r *request) mayBeBody(v *value) bool {
+	if v.is == text {
+		return r.target != nil && v.json() != nil
+	}
+	return v.req == nil && (v.is == object || v.is == list) && len(v.items) > 0
 }
 
 // positional takes the arguments without a name that are objects: the body, and
@@ -345,14 +354,16 @@ func (r *request) setMember(member string, v *value) bool {
 func (p *parser) calls() []call.Call {
 	var out []call.Call
 	for _, r := range p.requests {
-		if c, ok := p.callOf(r); ok {
+		if c, ok := callOf(r, p.used); ok {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-func (p *parser) callOf(r *request) (call.Call, bool) {
+// callOf is the call that a request makes. It marks the strings of its address as
+// used.
+func callOf(r *request, used map[int]bool) (call.Call, bool) {
 	if r.target == nil {
 		return call.Call{}, false
 	}
@@ -378,7 +389,7 @@ func (p *parser) callOf(r *request) (call.Call, bool) {
 		}
 	}
 	for _, t := range r.target.tokens {
-		p.used[t] = true
+		used[t] = true
 	}
 	if r.body != nil {
 		c.Body = r.body.json()

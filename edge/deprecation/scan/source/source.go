@@ -48,8 +48,8 @@ func Text(c Code, out *call.Sink) error {
 	if lang.bare {
 		return bareWords(c, out)
 	}
-	p := &parser{cursor: cursor{lang: lang, tokens: lex(c.Text, lang)}, scope: scope{vars: map[string]*value{}}, used: map[int]bool{}, sdks: imported(c.Text, out.SDKs)}
-	p.constants()
+	tokens := lex(c.Text, lang)
+	p := &parser{cursor: cursor{lang: lang, tokens: tokens}, scope: scope{vars: constants(tokens)}, used: map[int]bool{}, sdks: imported(c.Text, out.SDKs)}
 	p.file()
 	found := p.calls()
 	known := len(found)
@@ -73,17 +73,17 @@ func Text(c Code, out *call.Sink) error {
 	return p.commands(c, out)
 }
 
-// constants reads the file once for what is set at its outermost level, or in a
+// constants reads a file once for what is set at its outermost level, or in a
 // class, so that a constant is known before the line that sets it. What is set
 // twice is not.
-func (p *parser) constants() {
+func constants(tokens []token) map[string]*value {
 	set, twice := map[string]*value{}, map[string]bool{}
-	for i := 0; i+2 < len(p.tokens); i++ {
-		t, sep, v := p.tokens[i], p.tokens[i+1], p.tokens[i+2]
+	for i := 0; i+2 < len(tokens); i++ {
+		t, sep, v := tokens[i], tokens[i+1], tokens[i+2]
 		if t.kind != name || sep.kind != mark || sep.text != "=" && sep.text != ":=" || v.kind != str || strings.Contains(v.text, hole) {
 			continue
 		}
-		after := p.tokens[min(i+3, len(p.tokens)-1)]
+		after := tokens[min(i+3, len(tokens)-1)]
 		if after.kind == mark && slices.Contains(joinOps, after.text) {
 			continue
 		}
@@ -92,11 +92,13 @@ func (p *parser) constants() {
 		}
 		set[t.text] = &value{is: text, text: v.text, line: v.line, tokens: []int{i + 2}}
 	}
+	vars := map[string]*value{}
 	for name, v := range set {
 		if !twice[name] && strings.Contains(v.text, "/") {
-			p.vars[name] = v
+			vars[name] = v
 		}
 	}
+	return vars
 }
 
 // literals are the addresses that no request is made of: those put together of

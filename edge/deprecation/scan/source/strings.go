@@ -58,6 +58,11 @@ func (l *lexer) closes(s *literal) bool {
 		s.close = s.open + n
 		return n > 0 && n < longestString
 	}
+	return l.closesQuote(s)
+}
+
+// closesQuote looks for the quote that ends a string.
+func (l *lexer) closesQuote(s *literal) bool {
 	over := l.spreads(s)
 	depth, from := 0, s.open+len(s.quote)
 	for i := from; i < len(l.text); i++ {
@@ -72,7 +77,7 @@ func (l *lexer) closes(s *literal) bool {
 			}
 		case depth == 0 && strings.HasPrefix(l.text[i:], s.quote):
 			s.close = i
-			return !l.lang.chars || s.quote != "'" || i-from <= 10
+			return l.mayBeLong(*s) || i-from <= longestChar
 		default:
 			depth = l.nested(*s, i, depth)
 		}
@@ -80,6 +85,12 @@ func (l *lexer) closes(s *literal) bool {
 	l.unclosed[s.quote] = len(l.text)
 	return false
 }
+
+// longestChar bounds what stands for one character, in bytes.
+const longestChar = 10
+
+// mayBeLong reports whether more than one character may stand between the quotes.
+func (l *lexer) mayBeLong(s literal) bool { return !l.lang.chars || s.quote != "'" }
 
 // spreads reports whether a string may go over several lines, and notes whether
 // backslashes escape in it.
