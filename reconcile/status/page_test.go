@@ -87,6 +87,7 @@ func TestCatalogueIsWhatIsServed(t *testing.T) {
 		r.Plan.Expiries = []diff.Expiry{{Token: "k", At: c.now, Current: true}}
 		s.Report(t.Context(), r)
 	}
+	s.HeadsRefused(0)
 	families, err := s.metrics.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
