@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -32,9 +33,19 @@ var marks = []struct {
 	{"ISC", []string{"permission to use, copy, modify, and"}},
 }
 
+var identifier = regexp.MustCompile(`SPDX-License-Identifier: ([A-Za-z0-9. -]*[A-Za-z0-9])`)
+
 // classify returns the SPDX name of a licence's text, empty for one that is not known. MPL
 // 2.0 names the GPL as a secondary licence, so the title decides where there is one.
 func classify(text string) string {
+	// Where a project offers several licences, the first that is allowed is ours.
+	if found := identifier.FindStringSubmatch(text); found != nil {
+		for one := range strings.SplitSeq(found[1], " OR ") {
+			if slices.Contains(allowed, one) {
+				return one
+			}
+		}
+	}
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 	if head := text[:min(len(text), 200)]; strings.Contains(head, "mozilla public license") {
 		return "MPL-2.0"
