@@ -22,7 +22,7 @@ GOLDEN_FILES    := '*.golden' '*.txtar' '*/calendar.json' docs examples
 # Where goroutines meet: the packages that run under the race detector. A test
 # compares this with the packages that start goroutines.
 RACE := ./reconcile/... ./edge/client ./edge/mem ./edge/sim ./edge/edgetest ./edge/deprecation/scan \
-	./desired/gitrepo/... ./desired/unitcache ./desired/worker ./cmd/seawall/internal/...
+	./desired/gitrepo/gittest ./desired/gitrepo/internal/... ./desired/worker ./cmd/seawall/internal/...
 
 # It bounds what hangs. A package takes a minute or two; on a machine that does
 # much else, longer.

@@ -126,6 +126,7 @@ func packageNames(t *testing.T, pattern string) []string {
 // race detector by CI, and why.
 var withoutRace = map[string]string{
 	"./desired/evaluate":   "its tests start processes over CUE: make soak has the detector in all",
+	"./desired/gitrepo":    "its tests unpack gigabytes: make soak has the detector in all",
 	"./integration/bench":  "it measures, which the detector would falsify",
 	"./integration/faults": "it measures, which the detector would falsify",
 }
