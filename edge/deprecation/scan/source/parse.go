@@ -20,42 +20,6 @@ type parser struct {
 	sdks     []sdk
 }
 
-// cursor is where in the tokens of a file the parser is.
-type cursor struct {
-	lang   language
-	tokens []token
-	at     int
-}
-
-// scope is what the names of a file are set to.
-type scope struct{ vars map[string]*value }
-
-func (p *cursor) now() token  { return p.token(p.at) }
-func (p *cursor) peek() token { return p.token(p.at + 1) }
-
-// token is the one at a position; behind the last there is the end.
-func (p *cursor) token(at int) token { return p.tokens[min(at, len(p.tokens)-1)] }
-
-func (p *cursor) step() token {
-	t := p.now()
-	if t.kind != end {
-		p.at++
-	}
-	return t
-}
-
-func (p *cursor) is(marks ...string) bool {
-	t := p.now()
-	return t.kind == mark && slices.Contains(marks, t.text)
-}
-
-// breaks passes over line ends and comments.
-func (p *cursor) breaks() {
-	for p.now().kind == newline || p.now().kind == comment {
-		p.at++
-	}
-}
-
 // file reads the whole.
 func (p *parser) file() {
 	for p.now().kind != end {
@@ -144,94 +108,6 @@ func (p *parser) item(statement bool) (string, *value) {
 	return unquotedKey(key), v
 }
 
-// asName takes the name in "with … as name"; empty where there is none.
-func (p *cursor) asName() string {
-	t, next := p.now(), p.peek()
-	if t.kind != name || t.text != "as" || next.kind != name {
-		return ""
-	}
-	p.at += 2
-	return next.text
-}
-
-// passOver passes over the words before a name, and the parameters of a block.
-func (p *cursor) passOver() {
-	for t := p.now(); t.kind == name && silent[t.text] && p.startsOperand(p.peek()); t = p.now() {
-		p.at++
-	}
-	if p.lang.script && p.is("|") {
-		for p.at++; p.now().kind != newline && p.now().kind != end; p.at++ {
-			if p.is("|") {
-				p.at++
-				return
-			}
-		}
-	}
-}
-
-// targets are the names before the last one in "a, b := …".
-func (p *cursor) targets(statement bool) (names []string) {
-	if !statement {
-		return nil
-	}
-	at := p.at
-	for p.token(at).kind == name && p.token(at+1).kind == mark && p.token(at+1).text == "," && len(names) < 8 {
-		names = append(names, p.token(at).text)
-		at += 2
-	}
-	if len(names) > 0 && p.token(at).kind == name && p.token(at+1).kind == mark && (p.token(at+1).text == ":=" || p.token(at+1).text == "=") {
-		p.at = at
-		return names
-	}
-	return nil
-}
-
-// endsHere reports whether a colon ends a line, as behind Python's if.
-func (p *cursor) endsHere() bool {
-	k := p.peek().kind
-	return k == newline || k == end || k == comment
-}
-
-// keyOf is the name that an expression from a position on can be: a string, or
-// names joined by dots.
-func (p *cursor) keyOf(from int, v *value) string {
-	from = min(from, len(p.tokens))
-	first := p.token(from)
-	switch {
-	case first.kind == str && p.at == from+1:
-		return first.text
-	case v.is == open && v.text != "":
-		return v.text
-	case first.kind == name && v.req == nil:
-		return pathOf(p.tokens[from:min(p.at, len(p.tokens))])
-	case first.kind == mark && first.text == "[" && p.at == from+3: // [key]: of Lua and TypeScript
-		return p.token(from + 1).text
-	case first.kind == mark && first.text == ":" && p.at == from+2:
-		return p.token(from + 1).text
-	}
-	return pathOf(p.tokens[from:min(p.at, len(p.tokens))])
-}
-
-// pathOf is "a.b.c" of tokens that are just that.
-func pathOf(tokens []token) string {
-	var b strings.Builder
-	for i, t := range tokens {
-		switch {
-		case i%2 == 0 && t.kind == name:
-			b.WriteString(t.text)
-		case i%2 == 1 && t.kind == mark && isDot(t.text):
-			b.WriteByte('.')
-		default:
-			return ""
-		}
-	}
-	return b.String()
-}
-
-func isDot(mark string) bool { return mark == "." || mark == "::" || mark == "->" || mark == "?." }
-
-func unquotedKey(key string) string { return strings.Trim(key, `"'`) }
-
 // note remembers a text that may be an address.
 func (p *parser) note(v *value) {
 	if v.is == text && strings.Contains(v.text, "/") {
@@ -292,23 +168,6 @@ func arguments(v *value) []*value {
 		return v.items
 	}
 	return []*value{v}
-}
-
-// operator takes one that goes on with an expression; empty where none does. It
-// may stand on the next line if that can begin no statement.
-func (p *cursor) operator(left *value) string {
-	at := p.at
-	for p.token(at).kind == newline || p.token(at).kind == comment {
-		at++
-	}
-	t := p.token(at)
-	switch {
-	case t.kind == name && at == p.at && (t.text == "or" || t.text == "and"), t.kind == mark && t.text == "?" && at == p.at,
-		t.kind == mark && joinsTexts(t.text, left, p.lang) && (at == p.at || crossesLines(t.text)):
-		p.at = at + 1
-		return t.text
-	}
-	return ""
 }
 
 // joinsTexts reports whether a sign goes on with an expression.
@@ -379,12 +238,6 @@ func (p *parser) operand() *value {
 	return atom("", t.line)
 }
 
-// startsOperand reports whether a token can begin one, so that the word before it
-// is no name.
-func (p *cursor) startsOperand(t token) bool {
-	return t.kind == name || t.kind == str || t.kind == mark && (t.text == "[" || t.text == "!")
-}
-
 // named reads what begins with a name.
 func (p *parser) named(t token) *value {
 	switch strings.ToLower(t.text) {
@@ -395,36 +248,6 @@ func (p *parser) named(t token) *value {
 		return p.cmdlet(t)
 	}
 	return p.postfix(p.variable(t.text, t.line), t.text)
-}
-
-// variable is what a name is set to, or what is open under it.
-func (p *scope) variable(path string, line int) *value {
-	if v := p.lookup(path); v != nil {
-		return v
-	}
-	return atom(path, line)
-}
-
-// lookup finds a variable by its name, with or without what stands before it:
-// self.base is what base is set to in the class.
-func (p *scope) lookup(path string) *value {
-	if v := p.vars[path]; v != nil {
-		return v
-	}
-	first, rest, dotted := strings.Cut(path, ".")
-	if dotted && (first == "self" || first == "this" || first == "cls" || first == "static" || first == "Self") {
-		if v := p.vars[rest]; v != nil {
-			return v
-		}
-	}
-	if !dotted {
-		for _, owner := range []string{"self.", "this."} {
-			if v := p.vars[owner+path]; v != nil {
-				return v
-			}
-		}
-	}
-	return nil
 }
 
 // marked reads what begins with a sign.
@@ -485,21 +308,6 @@ func (p *parser) collection(t token, closing string) *value {
 	return v
 }
 
-// skipNested passes over what is nested too deep, up to the end of its bracket.
-func (p *cursor) skipNested() {
-	depth := 0
-	for ; p.now().kind != end; p.at++ {
-		switch {
-		case p.is("(", "[", "{", "@{", "%{", "@("):
-			depth++
-		case p.is(")", "]", "}"):
-			if depth--; depth < 0 {
-				return
-			}
-		}
-	}
-}
-
 // string reads a literal, and those that stand beside it where that joins them.
 func (p *parser) string() *value {
 	v := p.literal()
@@ -532,15 +340,4 @@ func (p *parser) literal() *value {
 	}
 	v.text = b.String()
 	return v
-}
-
-// known is the text that is filled into a string; nil where it is open.
-func (p *scope) known(fills []string, i int) *value {
-	if i >= len(fills) || fills[i] == "" {
-		return nil
-	}
-	if v := p.lookup(fills[i]); v != nil && v.is == text {
-		return v
-	}
-	return nil
 }
