@@ -53,11 +53,7 @@ func (c claim) with(o desired.Override) (claim, []twice) {
 func (c claims) overrideTags(tags []desired.TagOverride, m *managed) (errs []resolveError) {
 	for i, tag := range tags {
 		if !m.knowsTag(tag.Tag) {
-			errs = append(errs, resolveError{
-				tag.Origin,
-				fmt.Sprintf("tags: managed ruleset %q has no tag %q", m.Name, tag.Tag),
-				didYouMean(tag.Tag, sortedKeys(m.byTag)),
-			})
+			errs = append(errs, m.unknownTag("tags", tag.Tag, tag.Origin))
 			continue
 		}
 		before := c.tags[tag.Tag]

@@ -144,15 +144,16 @@ func (c claims) claimThreshold(t *desired.Threshold, m *managed) []resolveError 
 	return nil
 }
 
+// unknownTag says that a declared tag is not one of the ruleset's.
+func (m *managed) unknownTag(where, tag string, at desired.Origin) resolveError {
+	return resolveError{at, fmt.Sprintf("%s: managed ruleset %q has no tag %q", where, m.Name, tag), didYouMean(tag, sortedKeys(m.byTag))}
+}
+
 func (c claims) claimTags(tags []desired.Declared[string], m *managed) []resolveError {
 	var errs []resolveError
 	for _, tag := range tags {
 		if !m.knowsTag(tag.Value) {
-			errs = append(errs, resolveError{
-				tag.Origin,
-				fmt.Sprintf("disable.tags: managed ruleset %q has no tag %q", m.Name, tag.Value),
-				didYouMean(tag.Value, sortedKeys(m.byTag)),
-			})
+			errs = append(errs, m.unknownTag("disable.tags", tag.Value, tag.Origin))
 			continue
 		}
 		c.tags[tag.Value] = claim{enabled: &off, enabledFrom: tag.Origin}
