@@ -41,7 +41,7 @@ func (r *Reviews) plan(ctx context.Context, number int, commit string, head, bas
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}
-	plan.Requests.Used, plan.Requests.Cost = used, r.Budget.Cost(plan.Requests.ToApply)
+	plan.Requests.Used, plan.Requests.Cost = used, r.Cost(plan.Requests.ToApply)
 	return plan, nil
 }
 
