@@ -70,10 +70,10 @@ func (l Lanes) Within(state desired.State) desired.State {
 	return state
 }
 
-// Missing returns the accounts that have zones and no lane.
+// Missing returns the accounts that have zones and no lane, and are not left out.
 func (l Lanes) Missing(state desired.State) (accounts []desired.Account) {
 	for _, account := range state.Accounts {
-		if l.Index(account.Key) < 0 && len(account.Zones) > 0 {
+		if l.Index(account.Key) < 0 && len(account.Zones) > 0 && !l.Skip[account.Key] {
 			accounts = append(accounts, account)
 		}
 	}

@@ -36,7 +36,6 @@ type Config struct {
 	Log         Log
 	Guards      Guards
 	Workers     Workers
-	Accounts    Accounts
 }
 
 // Workers says how the processes run that fetch and evaluate.
@@ -123,6 +122,7 @@ type Tokens struct {
 type Credentials struct {
 	Rulesets SecretRef
 	Tokens   *SecretRef
+	Accounts Accounts // those that have settings of their own
 }
 
 // Schedule holds expressions that cron.ParseStandard takes.

@@ -72,7 +72,7 @@ func (c *configReader) accounts(v cue.Value, top Config) Accounts {
 // checkAccounts: whether a credential is missing, or has two budgets, hangs on other
 // settings.
 func (c *configReader) checkAccounts(config *Config) {
-	if len(config.Accounts) == 0 && !at(c.plain, "credentials.rulesets").Exists() {
+	if len(config.Credentials.Accounts) == 0 && !at(c.plain, "credentials.rulesets").Exists() {
 		c.problems = append(c.problems, desired.Problem{
 			Origin: desired.Origin{File: inside, Line: 1, Column: 1}, Path: "credentials.rulesets", Message: "required field is missing",
 			Hint: "name the file, environment variable or systemd credential that holds the token",
@@ -83,8 +83,8 @@ func (c *configReader) checkAccounts(config *Config) {
 		base string
 	}
 	first := map[credential]string{}
-	for _, key := range slices.Sorted(maps.Keys(config.Accounts)) {
-		a, path := config.Accounts[key], pathOf(key)
+	for _, key := range slices.Sorted(maps.Keys(config.Credentials.Accounts)) {
+		a, path := config.Credentials.Accounts[key], pathOf(key)
 		if a.Skip {
 			c.checkSkipped(path)
 			continue
@@ -97,7 +97,7 @@ func (c *configReader) checkAccounts(config *Config) {
 		other, shared := first[of]
 		if !shared {
 			first[of] = key
-		} else if config.Accounts[other].Budget != a.Budget {
+		} else if config.Credentials.Accounts[other].Budget != a.Budget {
 			c.problem(path, fmt.Sprintf("has the same credential as account %s, but another budget", other), "a budget belongs to the credential: write the same in both, or give each account a credential of its own")
 		}
 		if of == (credential{config.Credentials.Rulesets, config.Platform.BaseURL}) && a.Budget != config.Budget {

@@ -40,7 +40,7 @@ accounts: {
 			BaseURL: "https://stage.example/v4", Budget: schema.Budget{Requests: 100, Per: time.Minute, Concurrency: 16}, Observing: true,
 		},
 	}
-	if diff := cmp.Diff(want, config.Accounts); diff != "" {
+	if diff := cmp.Diff(want, config.Credentials.Accounts); diff != "" {
 		t.Errorf("accounts (-want +got):\n%s", diff)
 	}
 }
@@ -49,8 +49,8 @@ accounts: {
 // account has one.
 func TestAccountsWithoutTheTopLevel(t *testing.T) {
 	config, problems := schema.LoadConfig("c.cue", []byte(strings.Replace(least, "credentials: rulesets: file", "accounts: prod: credentials: rulesets: file", 1)))
-	if len(problems) > 0 || !config.Credentials.Rulesets.IsZero() || config.Accounts["prod"].Rulesets.File != "/run/rulesets" {
-		t.Errorf("%+v, problems %v", config.Accounts, problems)
+	if len(problems) > 0 || !config.Credentials.Rulesets.IsZero() || config.Credentials.Accounts["prod"].Rulesets.File != "/run/rulesets" {
+		t.Errorf("%+v, problems %v", config.Credentials.Accounts, problems)
 	}
 }
 

@@ -83,7 +83,7 @@ func (s *state) foreseen(g *Generation, ids []edge.ZoneID) (changes []diff.Chang
 
 // Uncounted are the zones that must be read before the commit in force is counted; none
 // where it is.
-func (c *Control) Uncounted() []edge.ZoneID {
+func Uncounted(c *Control) []edge.ZoneID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Collect(maps.Keys(c.state.limits.unseen))

@@ -637,6 +637,13 @@ func (j *journal) Report(ctx context.Context, report reconcile.Report) {
 	j.reports = append(j.reports, report)
 }
 
+// all returns what it was told, and keeps it.
+func (j *journal) all() []reconcile.Report {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.reports)
+}
+
 // take returns what it was told since it was asked last.
 func (j *journal) take() []reconcile.Report {
 	j.mu.Lock()

@@ -198,7 +198,7 @@ func (c *Controller) countAway(ctx context.Context, now time.Time) {
 	if g == nil || len(c.lanes.all) == 1 {
 		return
 	}
-	for _, id := range c.control.Uncounted() {
+	for _, id := range control.Uncounted(c.control) {
 		lane := c.lanes.at(g, id)
 		if lane == nil || lane.away(now, lane.work.lastProgress(c.outcomes.began)) == "" {
 			continue

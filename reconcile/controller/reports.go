@@ -148,7 +148,12 @@ func (r *reports) soFar(ctx context.Context, now time.Time) {
 	r.asked = now
 	if missing := r.missing(&r.commit, now); missing != nil {
 		r.commit.early = true
-		r.send(ctx, r.sumWithout(r.commit, reconcile.TriggerSync, missing))
+		trigger := reconcile.TriggerSync
+		if r.commit.whole {
+			trigger = reconcile.TriggerSweep
+			r.turn = r.newTurn()
+		}
+		r.send(ctx, r.sumWithout(r.commit, trigger, missing))
 	}
 	if missing := r.missing(&r.turn, now); missing != nil {
 		g := r.turn

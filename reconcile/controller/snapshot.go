@@ -34,7 +34,7 @@ func (c *Controller) Status() inspect.Status {
 		s.Budget.PerSeconds = max(s.Budget.PerSeconds, lane.Budget.Per.Seconds())
 		s.Budget.WaitedSeconds += lane.admission.waited.sum().Seconds()
 	}
-	s.Credentials = v.credentials()
+	s.Work.Credentials = v.credentials()
 	if r := c.control.Rollout(); r != nil {
 		s.Rollout = &inspect.Rollout{Waves: r.Waves, Open: r.Open, Next: r.Next, Halted: r.Halted}
 	}

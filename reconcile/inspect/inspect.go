@@ -34,19 +34,17 @@ type Status struct {
 	Reasons  []string  `json:"reasons"`   // why the verdict is not healthy
 	NotReady []string  `json:"not_ready"` // what /readyz says; none while it answers 200
 
-	Commit Commit     `json:"commit"`
-	Source Source     `json:"source"`
-	Zones  Zones      `json:"zones"`
-	Tokens Tokens     `json:"tokens"`
-	Queue  []Priority `json:"queue"` // the most urgent first
-	Work   Work       `json:"work"`
-	Budget Budget     `json:"budget"` // of all credentials together
-	// Credentials says how each credential for rulesets is; none where there is only one.
-	Credentials []Credential       `json:"credentials,omitempty"`
-	Outages     []reconcile.Outage `json:"outages"` // that last
-	Rollout     *Rollout           `json:"rollout,omitempty"`
-	Holds       []diff.Hold        `json:"holds"`
-	Freezes     []Freeze           `json:"freezes"` // in force
+	Commit  Commit             `json:"commit"`
+	Source  Source             `json:"source"`
+	Zones   Zones              `json:"zones"`
+	Tokens  Tokens             `json:"tokens"`
+	Queue   []Priority         `json:"queue"` // the most urgent first
+	Work    Work               `json:"work"`
+	Budget  Budget             `json:"budget"`  // of all credentials together
+	Outages []reconcile.Outage `json:"outages"` // that last
+	Rollout *Rollout           `json:"rollout,omitempty"`
+	Holds   []diff.Hold        `json:"holds"`
+	Freezes []Freeze           `json:"freezes"` // in force
 }
 
 // Commit says which commit is acted on.
@@ -141,6 +139,8 @@ type Work struct {
 	OldestSeconds float64   `json:"oldest_seconds"`  // since then
 	PlatformDown  bool      `json:"platform_down"`   // reads fail one after the other: only probes are sent
 	Retried       int       `json:"retried"`         // zones that failed, to be tried again
+	// Credentials says how each credential for rulesets is; none where there is only one.
+	Credentials []Credential `json:"credentials,omitempty"`
 }
 
 // Budget is what is left of the requests that may be sent.

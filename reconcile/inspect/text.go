@@ -199,7 +199,7 @@ func (t *textWriter) budget(s Status) {
 // credentials writes how each credential is, where there are several.
 func (t *textWriter) credentials(s Status) {
 	label := "credentials"
-	for _, c := range s.Credentials {
+	for _, c := range s.Work.Credentials {
 		if c.Zones == 0 {
 			continue
 		}

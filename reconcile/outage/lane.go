@@ -21,18 +21,18 @@ func (t *Tracker) Lane(name, credential string) *Tracker {
 
 // stateFailed and stateWorked note what a look at a zone says of the state folder; the
 // caller holds the lock of a part, and not that of the whole.
-func (t *Tracker) stateFailed(z Zone, c cause, now time.Time) {
+func stateFailed(t *Tracker, z Zone, c cause, now time.Time) {
 	if t.whole == nil {
 		t.plain(reconcile.OutageState, "").failZone(z, c, now)
 		return
 	}
 	t.whole.mu.Lock()
 	defer t.whole.mu.Unlock()
-	t.whole.stateFailed(z, c, now)
+	stateFailed(t.whole, z, c, now)
 	t.whole.judge(now)
 }
 
-func (t *Tracker) stateWorked(z Zone, now time.Time) {
+func stateWorked(t *Tracker, z Zone, now time.Time) {
 	if t.whole == nil {
 		if i := t.open[key(reconcile.OutageState, "")]; i != nil {
 			i.work(zonePart(z.ID), now)
@@ -41,12 +41,12 @@ func (t *Tracker) stateWorked(z Zone, now time.Time) {
 	}
 	t.whole.mu.Lock()
 	defer t.whole.mu.Unlock()
-	t.whole.stateWorked(z, now)
+	stateWorked(t.whole, z, now)
 	t.whole.judge(now)
 }
 
-// lanes are the trackers of single credentials.
-func (t *Tracker) lanes() []*Tracker {
+// lanesOf are the trackers of single credentials.
+func lanesOf(t *Tracker) []*Tracker {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.parts)

@@ -202,7 +202,7 @@ func (t *Tracker) Declare(zones int, declares func(edge.ZoneID) bool) {
 
 // Tick has what follows from time alone happen; once a second is often enough.
 func (t *Tracker) Tick() {
-	for _, part := range t.lanes() {
+	for _, part := range lanesOf(t) {
 		part.Tick()
 	}
 	t.mu.Lock()
@@ -214,7 +214,7 @@ func (t *Tracker) Tick() {
 // name. Until is zero in each.
 func (t *Tracker) Outages() []reconcile.Outage {
 	list := []reconcile.Outage{}
-	for _, part := range t.lanes() {
+	for _, part := range lanesOf(t) {
 		list = append(list, part.Outages()...)
 	}
 	t.mu.Lock()

@@ -50,7 +50,7 @@ func (t *Tracker) zoneWorked(z Zone, now time.Time) {
 			t.recover(i, now)
 		}
 	}
-	t.stateWorked(z, now)
+	stateWorked(t, z, now)
 	t.leave(z, now)
 }
 
@@ -91,7 +91,7 @@ func (t *Tracker) leave(z Zone, now time.Time) {
 func (t *Tracker) zoneFailed(z Zone, c cause, now time.Time) {
 	switch c.class {
 	case ofState:
-		t.stateFailed(z, c, now)
+		stateFailed(t, z, c, now)
 		return
 	case rejected:
 		t.platformAnswered(now)

@@ -83,8 +83,8 @@ func (d *Daemon) lookInside() inspect.Status {
 	window := d.assembly.Quota.Meter.State()
 	s.Budget.Used, s.Budget.Left = window.Used, window.Left
 	s.Budget.PausedSeconds, s.Budget.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
-	for i := range s.Credentials {
-		b, window := &s.Credentials[i].Budget, d.assembly.BudgetState(i)
+	for i := range s.Work.Credentials {
+		b, window := &s.Work.Credentials[i].Budget, d.assembly.BudgetState(i)
 		b.Used, b.Left = window.Used, window.Left
 		b.PausedSeconds, b.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
 	}

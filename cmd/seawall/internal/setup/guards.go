@@ -48,8 +48,8 @@ func guards(all schema.Config) (reconcile.Guards, error) {
 // observed is what the modes select: of the top level, and of single accounts.
 func observed(config schema.Config) (list []guard.Observe) {
 	all := guard.Observe{}
-	for _, key := range slices.Sorted(maps.Keys(config.Accounts)) {
-		switch a := config.Accounts[key]; {
+	for _, key := range slices.Sorted(maps.Keys(config.Credentials.Accounts)) {
+		switch a := config.Credentials.Accounts[key]; {
 		case a.Skip || a.Observing == config.Guards.Observing:
 		case a.Observing:
 			list = append(list, guard.Observe{Account: key})

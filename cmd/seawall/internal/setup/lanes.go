@@ -57,8 +57,8 @@ func (s Settings) laneMap() laneMap {
 	if !s.Credentials.Rulesets.IsZero() {
 		m.rest = add(Lane{defaultLane, rulesetsPath, s.Credentials.Rulesets, s.Platform.BaseURL, s.Budget, s.Guards.Observing})
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.Accounts)) {
-		a := s.Accounts[key]
+	for _, key := range slices.Sorted(maps.Keys(s.Credentials.Accounts)) {
+		a := s.Credentials.Accounts[key]
 		if a.Skip {
 			m.of[key], m.skip[key] = -1, true
 			continue
@@ -246,6 +246,13 @@ func (w withAccounts) Compile(ctx context.Context, commit string) (desired.State
 	return w.lanes.Within(state), problems, nil
 }
 
+// AccountProblems says which accounts of a state have no credential, and which settings are
+// of accounts that it does not declare.
+func AccountProblems(s Settings, state desired.State) []desired.Problem {
+	m := s.laneMap()
+	return accountProblems(s.Config, reconcile.Lanes{Of: m.of, Rest: m.rest, Skip: m.skip}, state)
+}
+
 // accountProblems says which accounts of a state have no credential, and which settings are
 // of accounts that it does not declare.
 func accountProblems(config schema.Config, lanes reconcile.Lanes, state desired.State) (problems []desired.Problem) {
@@ -258,16 +265,16 @@ func accountProblems(config schema.Config, lanes reconcile.Lanes, state desired.
 	for _, a := range lanes.Missing(state) {
 		problems = append(problems, desired.Problem{
 			Origin: a.Origin, Path: "account." + a.Key,
-			Message: "has no credential in the configuration; accounts there has " + placesOf(config),
+			Message: "has no credential: in the configuration, accounts has only " + placesOf(config) + ", and credentials.rulesets is not set",
 			Hint:    fmt.Sprintf("set accounts.%s.credentials.rulesets there, or accounts.%s.skip: true to leave the account out", a.Key, a.Key),
 		})
 	}
-	for _, key := range slices.Sorted(maps.Keys(config.Accounts)) {
+	for _, key := range slices.Sorted(maps.Keys(config.Credentials.Accounts)) {
 		if declared[key] || len(state.Accounts) == 0 {
 			continue
 		}
 		p := desired.Problem{
-			Origin: config.Accounts[key].Origin, Path: "accounts." + key, Warning: true,
+			Origin: config.Credentials.Accounts[key].Origin, Path: "accounts." + key, Warning: true,
 			Message: "the repository declares no such account, so these settings have no effect",
 		}
 		if near := nearest.Word(key, keys); near != "" {
@@ -281,8 +288,8 @@ func accountProblems(config schema.Config, lanes reconcile.Lanes, state desired.
 // placesOf names the accounts of a configuration with the place of each.
 func placesOf(config schema.Config) string {
 	var names []string
-	for _, key := range slices.Sorted(maps.Keys(config.Accounts)) {
-		o := config.Accounts[key].Origin
+	for _, key := range slices.Sorted(maps.Keys(config.Credentials.Accounts)) {
+		o := config.Credentials.Accounts[key].Origin
 		names = append(names, fmt.Sprintf("%s (%s)", key, o))
 	}
 	return strings.Join(names, ", ")

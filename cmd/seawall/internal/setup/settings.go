@@ -68,7 +68,7 @@ func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 // other.
 func (s *Settings) setBaseURL(address string) {
 	accounts := schema.Accounts{}
-	for key, a := range s.Accounts {
+	for key, a := range s.Credentials.Accounts {
 		if a.BaseURL == s.Platform.BaseURL {
 			a.BaseURL = address
 		}
@@ -76,7 +76,7 @@ func (s *Settings) setBaseURL(address string) {
 	}
 	s.Platform.BaseURL = address
 	if len(accounts) > 0 {
-		s.Accounts = accounts
+		s.Credentials.Accounts = accounts
 	}
 }
 
