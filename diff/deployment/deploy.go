@@ -16,7 +16,7 @@ import (
 
 const (
 	hintNotDeployed = "deploy the managed ruleset in the zone on the platform, or remove the deployment from the repository"
-	hintDeploy      = "declare deploy: true, or " + hintNotDeployed
+	hintDeploy      = "declare deploy: true, deploy the managed ruleset on the platform, or remove the deployment from the repository"
 	hintNoDeploy    = `deploy: true needs platform.profile: "extended" in the configuration; else ` + hintNotDeployed
 	hintNoRemoval   = `set platform.profile: "extended" in the configuration, or delete the execute rule on the platform`
 )
