@@ -19,10 +19,10 @@ type zoneRecord struct {
 	// prunable are those of its deployments that may be removed; replaced, and never
 	// written to.
 	prunable diff.Pruning
-	unkept  map[edge.RulesetID]unkept
-	settled map[diff.DeploymentID]bool // proved under settling, while others are not yet; false: to be removed
-	under   string                     // the fingerprint that settled is about
-	sent    bool                       // a write was let pass since the last proof
+	unkept   map[edge.RulesetID]unkept
+	settled  map[diff.DeploymentID]bool // proved under settling, while others are not yet; false: to be removed
+	under    string                     // the fingerprint that settled is about
+	sent     bool                       // a write was let pass since the last proof
 }
 
 // zones is what is on record of each zone.

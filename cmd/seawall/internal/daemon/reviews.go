@@ -48,7 +48,7 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 	}
 	return review.NewService(review.Config{
 		DryRuns: dryRuns,
-		Forge: forgeClient, Heads: heads, Base: d.inForce, Reader: platform, Records: d.assembly.Records,
+		Forge:   forgeClient, Heads: heads, Base: d.inForce, Reader: platform, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
 		Deprecations: d.assembly.Deprecations, Budget: d.settings.RequestBudget(), Requests: platform.Requests,
 		Room:        func() int { return config.Budget.Room(share.Budget.Requests / forOtherReviews) },
