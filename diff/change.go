@@ -67,6 +67,10 @@ func (c Change) Target() Target {
 		return o.Target
 	case DeploymentUndecided:
 		return o.Target
+	case DeploymentCreation:
+		return o.Target
+	case DeploymentRemoval:
+		return o.Target
 	}
 	return Target{}
 }
@@ -137,7 +141,7 @@ func (c Change) Fingerprint() string {
 	return digest.Of(struct {
 		Request *Request
 		Fields  []Field
-	}{c.requestOrNil(), fields})
+	}{c.agreedOrNil(), fields})
 }
 
 // MarshalJSON writes the form that the schema of plans describes.
@@ -169,6 +173,14 @@ func (c Change) MarshalJSON() ([]byte, error) {
 
 func (c Change) requestOrNil() *Request {
 	if r, sends := c.Request(); sends {
+		return &r
+	}
+	return nil
+}
+
+func (c Change) agreedOrNil() *Request {
+	if o, sends := c.Operation.(sender); sends {
+		r := agreed(o, c.ZoneID)
 		return &r
 	}
 	return nil

@@ -33,6 +33,8 @@ type Input struct {
 	// zone without an entry point in it is left out.
 	Live    diff.Live
 	Applied diff.Applied
+	// Prunable are the deployments that are removed where nothing declares them.
+	Prunable diff.Pruning
 	// Memory spares deployments that agreed before; nil spares none.
 	Memory *Memory
 	// Indexes spares the indexing of managed rulesets; nil indexes them anew.
@@ -50,12 +52,13 @@ type Outcome struct {
 
 // Plan plans all declared deployments of the zones that were read.
 func Plan(in Input) Outcome {
-	p := planner{in: in, managed: map[rulesetKey]lookup{}}
+	p := planner{in: in, managed: map[rulesetKey]lookup{}, prunable: byZone(in.Prunable)}
 	for _, account := range in.Accounts {
 		for _, zone := range account.Zones {
 			if entryPoint, read := in.Live.EntryPoints[zone.ID]; read {
 				p.out.Zones++
 				p.planZone(account, zone, entryPoint)
+				p.planRemovals(account, zone, entryPoint)
 			}
 		}
 	}
@@ -66,6 +69,8 @@ type planner struct {
 	in      Input
 	out     Outcome
 	managed map[rulesetKey]lookup
+
+	prunable map[edge.ZoneID][]diff.DeploymentID
 }
 
 // place is where in the declaration the planner is.
@@ -82,17 +87,21 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 		at := place{account, zone, d, &zone.Deployments[i]}
 		switch {
 		case errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound):
-			p.notDeployed(at, "the zone has no entry point ruleset")
+			p.absent(at, edge.Ruleset{}, "the zone has no entry point ruleset")
 		case entryPoint.Err != nil:
-			hint := hintForbiddenZone
-			if errors.Is(p.in.Live.Accounts[account.ID].Listed.Err, edge.ErrForbidden) {
-				hint = hintForbiddenAccount // the zone was not even asked for
-			}
-			p.problem(at, unread(entryPoint.Err, hint, zone.Origin))
+			p.problem(at, p.unreadZone(account, zone, entryPoint.Err))
 		default:
 			p.planDeployment(at, entryPoint.Value)
 		}
 	}
+}
+
+func (p *planner) unreadZone(account desired.Account, zone desired.Zone, err error) diff.Problem {
+	hint := hintForbiddenZone
+	if errors.Is(p.in.Live.Accounts[account.ID].Listed.Err, edge.ErrForbidden) {
+		hint = hintForbiddenAccount // the zone was not even asked for
+	}
+	return unread(err, hint, zone.Origin)
 }
 
 func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
@@ -107,19 +116,11 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	id := diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID}
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if owned, known := p.in.Memory.recall(id, inputs); known {
-		p.out.Settled = append(p.out.Settled, diff.Settled{ID: id, Owned: owned})
+		p.settle(at, id, rule, owned)
 		return
 	}
-	resolved, errs := resolve(at.d, m)
-	if p.in.Live.Accounts[at.account.ID].Documented {
-		errs = append(errs, beyondReference(at.d)...)
-	}
-	decided, undecidable := m.decide(at.d)
-	errs = append(errs, undecidable...)
-	for _, e := range errs {
-		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
-	}
-	if len(errs) > 0 {
+	resolved, decided, ok := p.resolve(at, m)
+	if !ok {
 		return
 	}
 	want, leftovers, standIns := p.wanted(at, rule, resolved, decided, m)
@@ -140,12 +141,26 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		if len(conflicts) == 0 {
 			p.in.Memory.keep(id, inputs, target.Owned)
 		}
-		p.out.Settled = append(p.out.Settled, diff.Settled{ID: id, Owned: target.Owned})
+		p.settle(at, id, rule, target.Owned)
 		return
 	}
 	direct(fields, rule, want, m)
 	annotate(fields, at.d, resolved, decided, m)
 	p.out.Changes = append(p.out.Changes, p.change(at, fields, want, target, undecided))
+}
+
+// resolve resolves a declaration, or reports why it cannot be honoured.
+func (p *planner) resolve(at place, m *managed) (claims, decisions, bool) {
+	resolved, errs := resolve(at.d, m)
+	if p.in.Live.Accounts[at.account.ID].Documented {
+		errs = append(errs, beyondReference(at.d)...)
+	}
+	decided, undecidable := m.decide(at.d)
+	errs = append(errs, undecidable...)
+	for _, e := range errs {
+		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
+	}
+	return resolved, decided, len(errs) == 0
 }
 
 // wanted returns the execute rule as it should be: the live one with what the
@@ -200,7 +215,7 @@ func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.
 	case 1:
 		return rules[0], true
 	case 0:
-		p.notDeployed(at, fmt.Sprintf("no execute rule of the zone runs managed ruleset %q", m.Name))
+		p.absent(at, entryPoint, fmt.Sprintf("no execute rule of the zone runs managed ruleset %q", m.Name))
 	default:
 		p.problem(at, diff.Problem{
 			State: diff.Blocked, Origin: at.d.Origin,
@@ -211,11 +226,8 @@ func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.
 	return edge.Rule{}, false
 }
 
-func (p *planner) notDeployed(at place, reason string) {
-	p.problem(at, diff.Problem{
-		State: diff.NotDeployed, Reason: reason, Origin: at.d.Origin,
-		Hint: "deploy the managed ruleset in the zone on the platform, or remove the deployment from the repository",
-	})
+func (p *planner) notDeployed(at place, reason, hint string) {
+	p.problem(at, diff.Problem{State: diff.NotDeployed, Reason: reason, Hint: hint, Origin: at.d.Origin})
 }
 
 func (p *planner) problem(at place, problem diff.Problem) {

@@ -60,6 +60,10 @@ func lightChange(c diff.Change) diff.Change {
 		c.Operation = diff.DeploymentUpdate{Target: target, Unmanaged: o.Unmanaged}
 	case diff.DeploymentUndecided:
 		c.Operation = diff.DeploymentUndecided{Target: target, Unmanaged: o.Unmanaged}
+	case diff.DeploymentCreation:
+		c.Operation = diff.DeploymentCreation{Target: target}
+	case diff.DeploymentRemoval:
+		c.Operation = diff.DeploymentRemoval{Target: target}
 	}
 	return c
 }
