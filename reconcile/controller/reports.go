@@ -55,11 +55,8 @@ func light(plan diff.Plan, results []reconcile.Result) found {
 func lightChange(c diff.Change) diff.Change {
 	c.Fields = nil
 	target := diff.Target{Ruleset: c.Target().Ruleset}
-	switch o := c.Operation.(type) {
-	case diff.DeploymentUpdate:
-		c.Operation = diff.DeploymentUpdate{Target: target, Unmanaged: o.Unmanaged}
-	case diff.DeploymentUndecided:
-		c.Operation = diff.DeploymentUndecided{Target: target, Unmanaged: o.Unmanaged}
+	if _, ok := c.Operation.(diff.DeploymentUpdate); ok {
+		c.Operation = diff.DeploymentUpdate{Target: target}
 	}
 	return c
 }
