@@ -84,6 +84,9 @@ func lockState(s setup.Settings, held *stateLock) (*stateLock, error) {
 	if held != nil && held.dir == s.StateDir {
 		return held, nil
 	}
+	if err := setup.MakeStateDir(s.StateDir); err != nil {
+		return nil, err
+	}
 	release, err := ledger.LockState(s.StateDir)
 	if err != nil {
 		return nil, setup.Explain(err)
