@@ -71,6 +71,8 @@ type Deployment struct {
 	Rules      []RuleOverride
 	Unmanaged  *Declared[Unmanaged]
 	Decisions  []Decision // on single overrides, before Unmanaged
+
+	ExpressionDrift *Declared[ExpressionDrift] // of an expression that is not declared; nil reports it
 }
 
 // Threshold is the anomaly score at which the ruleset's last rule acts, and

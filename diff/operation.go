@@ -10,8 +10,8 @@ import (
 )
 
 // Operation is what a change does, and all that doing it needs. It is one of
-// [DeploymentUpdate], [DeploymentUndecided], [DeploymentCreation], [DeploymentRemoval],
-// [Creation], [Amendment], [Deletion], [Orphan] and [Delivery].
+// [DeploymentUpdate], [DeploymentCreation], [DeploymentRemoval], [Creation], [Amendment],
+// [Deletion], [Orphan] and [Delivery].
 type Operation interface {
 	kind() Kind
 	action() Action
@@ -71,9 +71,8 @@ type Target struct {
 
 // DeploymentUpdate writes the execute rule of a deployment.
 type DeploymentUpdate struct {
-	Target    Target
-	Body      edge.Rule  // the complete rule
-	Unmanaged []Leftover // see [Change.Unmanaged]
+	Target Target
+	Body   edge.Rule // the complete rule
 }
 
 func (DeploymentUpdate) kind() Kind     { return KindDeployment }
@@ -82,17 +81,6 @@ func (DeploymentUpdate) action() Action { return ActionUpdate }
 func (u DeploymentUpdate) request(zone edge.ZoneID) Request {
 	return Request{"PATCH", edge.RulePath(zone, u.Target.EntryPoint, u.Target.Rule), u.Body}
 }
-
-// DeploymentUndecided is a deployment that differs only in members that no
-// declaration owns: nothing can be sent before the declaration says what is to
-// become of them.
-type DeploymentUndecided struct {
-	Target    Target
-	Unmanaged []Leftover
-}
-
-func (DeploymentUndecided) kind() Kind     { return KindDeployment }
-func (DeploymentUndecided) action() Action { return ActionUpdate }
 
 // Creation creates a token and takes its secret to its place.
 type Creation struct {

@@ -29,6 +29,9 @@ type Plan struct {
 	// those on record. Neither stops a change, and expiries are not in the digest.
 	Findings []Finding `json:"findings,omitempty"`
 	Expiries []Expiry  `json:"expiries,omitempty"`
+	// Kept are what deployments keep of what is live and not declared, in the order of
+	// the changes. They are not in the digest.
+	Kept []Kept `json:"kept,omitempty"`
 	// Holds are those on zones that this plan covers; they are not in the digest.
 	Holds []Hold `json:"holds,omitempty"`
 	// DryRun says what the platform was asked about; nil: nothing. It is not in the digest.

@@ -8,7 +8,6 @@ type Guard string
 // The guards of a plan; see diff/guard.
 const (
 	GuardShrink        Guard = "shrink"
-	GuardUnmanaged     Guard = "unmanaged"
 	GuardName          Guard = "name"
 	GuardExpired       Guard = "expired"
 	GuardSink          Guard = "sink"

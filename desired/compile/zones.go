@@ -61,6 +61,9 @@ func (r *reader) deployment(path string, m member) desired.Deployment {
 	if f := m.field("unmanaged"); f.exists() {
 		d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: desired.Unmanaged(f.text()), Origin: f.origin()}
 	}
+	if f := m.field("expression_drift"); f.exists() {
+		d.ExpressionDrift = &desired.Declared[desired.ExpressionDrift]{Value: desired.ExpressionDrift(f.text()), Origin: f.origin()}
+	}
 	d.Decisions = r.decisions(path, m)
 	d.Disable = disable(m.field("disable"))
 	r.paranoiaOnce(at(path, "disable", "tags"), d)

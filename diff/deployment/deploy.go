@@ -40,28 +40,28 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 	if !ok {
 		return
 	}
-	resolved, decided, ok := p.resolve(at, m)
+	intent, ok := p.intentOf(at, m)
 	if !ok {
 		return
 	}
-	want, _, standIns := p.wanted(at, executing(m.ID), resolved, decided, m)
-	for _, problem := range m.conflicts(at.d, resolved, overridesOf(want), nil) {
+	w := wantedOf(intent, executing(m.ID), nil, m)
+	for _, problem := range w.problems(intent, m) {
 		p.problem(at, problem)
 	}
-	fields := membersOf(want)
+	fields := membersOf(w.rule)
 	for i := range fields {
 		f := &fields[i]
 		f.Direction = diff.Neutral // what runs nothing can only win
-		if f.Path == "enabled" && want.IsEnabled() {
+		if f.Path == "enabled" && w.rule.IsEnabled() {
 			f.Direction = diff.Strengthens
 		}
 	}
-	annotate(fields, at.d, resolved, decided, m)
-	target := diff.Target{Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: owned(resolved, standIns)}
+	annotate(fields, intent, m)
+	target := diff.Target{Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
-		Operation: diff.DeploymentCreation{Target: target, Body: want},
+		Operation: diff.DeploymentCreation{Target: target, Body: w.rule},
 	})
 }
 

@@ -58,6 +58,7 @@ func Make(in Input) diff.Plan {
 	p.Changes = append(append(p.Changes, deployments.Changes...), tokens.Changes...)
 	p.Problems = append(append(p.Problems, deployments.Problems...), tokens.Problems...)
 	p.Settled, p.SettledTokens = deployments.Settled, tokens.Settled
+	p.Kept = deployments.Kept
 	p.Findings, p.Expiries = tokens.Findings, tokens.Expiries
 	p.Summary.Zones, p.Summary.Tokens = deployments.Zones, len(in.State.Tokens)
 	diff.SortChanges(p.Changes)

@@ -20,7 +20,7 @@ import (
 )
 
 // Text writes a plan for a person at a terminal: changes first, what stands in
-// the way next, then what is unwise about tokens, counts last. Colour is for
+// the way next, then what is kept and what is unwise about tokens, counts last. Colour is for
 // terminals only.
 func Text(w io.Writer, p diff.Plan, colour bool) error {
 	t := textWriter{colour: colour}
@@ -29,6 +29,9 @@ func Text(w io.Writer, p diff.Plan, colour bool) error {
 	}
 	for _, g := range grouped(p.Problems) {
 		t.problem(g)
+	}
+	for _, k := range keptAlike(p.Kept) {
+		fmt.Fprintf(&t, "= %s  kept: %s\n\n", k.names(func(what string) string { return t.paint(bold, Printable(what)) }), k.members(leftoverText))
 	}
 	for _, h := range p.Holds {
 		t.hold(h)
@@ -93,9 +96,6 @@ func (t *textWriter) change(c diff.Change) {
 	}
 	if to := secretTo(c); to != "" {
 		fmt.Fprintf(t, "    > %s\n", Printable(to))
-	}
-	for _, l := range c.Unmanaged() {
-		fmt.Fprintf(t, "    ? %s = %s  %s\n", Subject(l.Path), Value(l.Value), t.paint(dim, "not declared"))
 	}
 	if c.Refused != nil && !c.Refused.Observed() {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), Printable(c.Refused.Reason))
@@ -167,6 +167,12 @@ func (t *textWriter) problem(g alike) {
 	fmt.Fprintf(t, "%s %s  %s%s\n    %s\n", t.paint(red, "!"),
 		g.names(func(what string) string { return t.paint(bold, Printable(what)) }),
 		t.paint(red, first.State.Words()), t.declaredAt(first.Origin), Printable(first.Reason))
+	for _, l := range first.Unmanaged[:min(len(first.Unmanaged), leftoversShown)] {
+		fmt.Fprintf(t, "    ? %s  %s\n", leftoverText(l), t.paint(dim, "not declared"))
+	}
+	if more := len(first.Unmanaged) - leftoversShown; more > 0 {
+		fmt.Fprintf(t, "    ? and %d more\n", more)
+	}
 	if first.Hint != "" {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), Printable(first.Hint))
 	}
