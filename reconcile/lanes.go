@@ -18,6 +18,8 @@ type Lane struct {
 
 	Reader edge.Reader
 	Writer edge.Writer // not used by a plan
+	// DryRunner asks whether a write would be accepted; nil: the platform has no dry run.
+	DryRunner edge.DryRunner
 
 	// Concurrency bounds how many zones are worked on at once; zero is 16.
 	Concurrency int

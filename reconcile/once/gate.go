@@ -30,11 +30,11 @@ type gate struct {
 	mu       sync.Mutex
 	standing reconcile.Standing
 	heard    time.Time // when it was read; zero for not yet
-	proved   map[edge.ZoneID]int
+	proved   []diff.Settled
 }
 
 func newGate(r *Run, p *planned) *gate {
-	g := &gate{run: r, plan: p, declared: control.Declarations(p.state), proved: map[edge.ZoneID]int{}}
+	g := &gate{run: r, plan: p, declared: control.Declarations(p.state)}
 	g.writes.Resume(p.open)
 	return g
 }
@@ -111,7 +111,7 @@ func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.proved[t.Zone().ID] += len(settled)
+	g.proved = append(g.proved, settled...)
 	return nil
 }
 
@@ -123,8 +123,8 @@ func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) (news
 	return true, errors.Join(err, g.run.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()))
 }
 
-// converged counts the deployments of each zone that were written and proved.
-func (g *gate) converged() map[edge.ZoneID]int {
+// converged are the deployments that were written and proved.
+func (g *gate) converged() []diff.Settled {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.proved

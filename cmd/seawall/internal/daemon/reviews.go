@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/review"
 	"github.com/seawall-dev/seawall/reconcile/token"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // newReviews makes the reviews of pull requests. Without a forge they do nothing.
@@ -37,7 +38,8 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.failures.heads,
 	}, d.assembly.Declared.Evaluator)
 	return review.NewService(review.Config{
-		Forge: forgeClient, Heads: heads, Base: d.inForce, Lanes: lanes, Records: d.assembly.Records,
+		DryRuns: zone.DryRuns{Lanes: lanes, Concurrency: 1, Limit: mostDryRuns, Careful: true},
+		Forge:   forgeClient, Heads: heads, Base: d.inForce, Lanes: lanes, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
 		Deprecations: d.assembly.Deprecations, Cost: d.assembly.Lanes.Cost, Requests: requests, Now: time.Now,
 		Diagnostics: review.Diagnostics{Failed: d.failures.review, Log: d.log, Outages: d.outages},
@@ -56,6 +58,9 @@ func (d *Daemon) trust() review.Trust {
 	}
 	return trust
 }
+
+// mostDryRuns bounds the changes of one pull request that the platform is asked about.
+const mostDryRuns = 20
 
 // tokensOnRecord reads tokens from the ledger, which whoever creates them has open
 // beside. It asks the platform nothing: a pull request must not have credentials.tokens

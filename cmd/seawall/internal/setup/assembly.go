@@ -17,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/token"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // Assembly is what plan, apply and the daemon stand on.
@@ -89,7 +90,7 @@ func (a *Assembly) TokenWork() controller.TokenWork {
 func (a *Assembly) Once(show reconcile.Progress) *once.Run {
 	return &once.Run{
 		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Lanes: a.Lanes,
-		Tokens: a.tokenWorker(), Deprecations: a.Deprecations, Interval: a.Interval,
+		Tokens: a.tokenWorker(), DryRuns: zone.DryRuns{Lanes: a.Lanes}, Deprecations: a.Deprecations, Interval: a.Interval,
 		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
 	}
 }

@@ -189,8 +189,13 @@ func (s Settings) dial(l Lane, log *slog.Logger) (reconcile.Lane, *client.Budget
 		}
 		return reconcile.Lane{}, nil, cli.Fail(err, hint)
 	}
+	var dry edge.DryRunner
+	if s.Platform.Extended() {
+		dry = edge.DryRunOnly(platform)
+	}
 	return reconcile.Lane{
-		Name: l.Name, Credential: l.Path, Reader: platform, Writer: platform, Concurrency: l.Budget.Concurrency, Room: config.Budget.Room,
+		DryRunner: dry,
+		Name:      l.Name, Credential: l.Path, Reader: platform, Writer: platform, Concurrency: l.Budget.Concurrency, Room: config.Budget.Room,
 		Budget: diff.Budget{Requests: s.Budget.Requests, Per: s.Budget.Per},
 	}, config.Budget, nil
 }
