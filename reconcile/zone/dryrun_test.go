@@ -85,7 +85,9 @@ func namesRefused(p diff.Plan) (names []string) {
 }
 
 func TestDryRuns(t *testing.T) {
-	name := func(i int, deployment string) string { return fmt.Sprintf("prod / zone-%05d.example / %s", i, deployment) }
+	name := func(i int, deployment string) string {
+		return fmt.Sprintf("prod / zone-%05d.example / %s", i, deployment)
+	}
 	everything := []string{"write 3", "add 3", "create 4", "write 1", "write 2"}
 	entitled := &edge.Error{Status: 400, Details: []edge.ErrorDetail{{Code: edge.CodeNotEntitled, Message: "not entitled"}}}
 	only := func(call string, err error) func(string) error {

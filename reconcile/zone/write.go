@@ -88,7 +88,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		result := failed(c, err)
 		result.Concurrent = concurrent
 		if err != nil && !unknown && !elsewise(c, err) {
-			result.NoEffect = true
+			result.NoEffect, result.Err = true, placed(c, err)
 			return result
 		}
 		if readErr := v.read(ctx); readErr != nil {
@@ -114,6 +114,15 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 			return v.notKept(ctx, reconcile.Result{Change: c, Left: left.Fields, Concurrent: concurrent}, left, interfered)
 		}
 	}
+}
+
+// placed adds to the refusal of a body where it is declared: a subscription may not include
+// it, or its expression may be wrong.
+func placed(c diff.Change, err error) error {
+	if c.Origin.IsZero() || !errors.Is(err, edge.ErrInvalid) {
+		return err
+	}
+	return fmt.Errorf("%w; declared at %s", err, c.Origin)
 }
 
 // overtaken reports whether an answer shows that another client wrote to the entry point
