@@ -2,6 +2,7 @@ package revert
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -78,6 +79,9 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 			declared = append(declared, t)
 		}
 	}
+	slices.SortStableFunc(problems, func(a, b diff.Problem) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment))
+	})
 	return declared, problems
 }
 

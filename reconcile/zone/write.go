@@ -87,7 +87,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
 		result := failed(c, err)
 		result.Concurrent = concurrent
-		if err != nil && !unknown && !elsewise(c, err) {
+		if !readTells(c, err) {
 			result.NoEffect, result.Err = true, placed(c, err)
 			return result
 		}
@@ -103,12 +103,13 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		case proved != nil:
 			proved.Concurrent = concurrent
 			return v.settled(ctx, *proved)
-		case try == 1 && (unknown && repeatable(c) || leadsTo(c, left)):
+		case try == 1 && goesOn(c, left, unknown):
 			if refused := v.permit(ctx, c, left); refused != nil {
 				return *refused
 			}
 			c = left
 		case err != nil:
+			result.NoEffect = !unknown
 			return result
 		default:
 			return v.notKept(ctx, reconcile.Result{Change: c, Left: left.Fields, Concurrent: concurrent}, left, interfered)
