@@ -1,5 +1,4 @@
-// Package real_test lets Seawall meet the programs that it works with: systemd and dpkg, and
-// others as they can be had. `make real` runs it; elsewhere each test says why it is skipped.
+// These tests let Seawall meet real programs; see the package.
 package real_test
 
 import (
