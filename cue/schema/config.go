@@ -50,6 +50,7 @@ type Source struct {
 	Ref     string // full name, refs/heads/main
 	Path    string // folder in the repository, "." for all of it
 	Auth    Auth   // zero for a repository that anyone may read
+	CAFile  string // absolute; empty for the system's authorities
 	Shallow bool   // leave the history out of the first fetch
 	Verify  *Verify
 
@@ -70,9 +71,10 @@ type FetchLimits struct {
 
 // Auth is at most one way to reach the repository.
 type Auth struct {
-	Token *SecretRef
-	Basic *Basic
-	SSH   *SSH
+	Token  *SecretRef
+	Bearer *SecretRef
+	Basic  *Basic
+	SSH    *SSH
 }
 
 // Basic is a user name with a password.
@@ -96,6 +98,9 @@ type SecretRef struct {
 	Systemd string // name of a systemd credential
 }
 
+// IsZero reports whether it names no secret.
+func (r SecretRef) IsZero() bool { return r == SecretRef{} }
+
 // Platform is what is kept in the desired state.
 type Platform struct {
 	BaseURL string // https, or http to the loopback
@@ -114,10 +119,12 @@ type Tokens struct {
 	CreatingGroups []string
 }
 
-// Credentials are the two credentials; Tokens is nil where no token is managed.
+// Credentials are the two credentials; Tokens is nil where no token is managed. Rulesets
+// is zero where each account has one of its own.
 type Credentials struct {
 	Rulesets SecretRef
 	Tokens   *SecretRef
+	Accounts Accounts // those that have settings of their own
 }
 
 // Schedule holds expressions that cron.ParseStandard takes.

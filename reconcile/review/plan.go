@@ -47,7 +47,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}
-	plan.Requests.Used, plan.Requests.Cost = used, r.Budget.Cost(plan.Requests.ToApply)
+	plan.Requests.Used, plan.Requests.Cost = used, r.Cost(plan.Requests.ToApply)
 	return plan, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // asked is a platform that is asked about writes, and answers as it is told.
@@ -63,7 +64,7 @@ func dryFixture(t *testing.T) (*fixture, *asked, diff.Plan, diff.Live) {
 	zones := declareAll(4, deployed1(core("xss")))
 	zones[2].Deployments = append(zones[2].Deployments, credentials())
 	zones[2].Deployments[0] = core()
-	all, err := Many{Reader: f.tamper, Concurrency: 1, Now: f.Now}.Read(t.Context(), stateOf(zones...))
+	all, err := Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.tamper, Concurrency: 1}), Now: f.Now}.Read(t.Context(), stateOf(zones...))
 	if err != nil {
 		t.Fatal(err)
 	}
