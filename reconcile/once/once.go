@@ -162,7 +162,8 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	}
 	p.rollout = control.RolloutOf(record, r.Guards.Waves, p.state)
 	p.facts, p.overridden = r.facts(p)
-	if !writes || order.Expect != nil {
+	asPlan := !writes || order.Expect != nil
+	if asPlan {
 		p.facts.NonConvergent = record.NonConvergent
 	}
 	report.Commit, report.Overridden = p.state.Commit, p.overridden
@@ -185,7 +186,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
 		return nil, tokensErr
 	}
-	p.plan = r.guarded(ctx, p, !writes || order.Expect != nil)
+	p.plan = r.guarded(ctx, p, asPlan)
 	if report.Full && r.Deprecations != nil {
 		p.plan.Deprecations = append(p.plan.Deprecations, r.Deprecations(p.state, p.facts.Now)...)
 	}
