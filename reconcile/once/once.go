@@ -188,10 +188,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	case p.scope.Zones() > 0:
 		tokensErr = nil // the tokens are unknown, and the zones go on
 	}
-	p.plan = guard.Check(planner.Make(r.input(p)), p.facts)
-	if !writes || order.Expect != nil {
-		p.plan = r.DryRuns.Check(ctx, p.plan, p.seen.Live)
-	}
+	p.plan = r.guarded(ctx, p, !writes || order.Expect != nil)
 	if report.Full && r.Deprecations != nil {
 		p.plan.Deprecations = append(p.plan.Deprecations, r.Deprecations(p.state, p.facts.Now)...)
 	}
@@ -202,6 +199,16 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		}
 	}
 	return p, tokensErr
+}
+
+// guarded makes the plan and passes it through the guards, and has the platform tried
+// where that is asked for.
+func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
+	plan := guard.Check(planner.Make(r.input(p)), p.facts)
+	if !try {
+		return plan
+	}
+	return r.DryRuns.Check(ctx, plan, p.seen.Live)
 }
 
 // choose takes the commit that git has now.

@@ -51,7 +51,8 @@ type Config struct {
 	// tokens that are refused. No one else may use it. Nil: tokens are unknown.
 	Tokens *token.Worker
 	Guards reconcile.Guards
-	// DryRuns asks the platform whether it would accept what a pull request changes.
+	// DryRuns asks the platform whether it would accept what a pull request changes, unless
+	// it comes from a fork.
 	DryRuns zone.DryRuns
 
 	Trust Trust
@@ -355,7 +356,7 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 			return err
 		}
 	}
-	said, now, err := r.look(ctx, pull.Number, head, base)
+	said, now, err := r.look(ctx, pull, head, base)
 	if err != nil {
 		return err
 	}
@@ -396,9 +397,9 @@ func (r *Reviews) unread(ctx context.Context, pull reconcile.PullRequest, failed
 }
 
 // look evaluates and plans a head.
-func (r *Reviews) look(ctx context.Context, number int, head string, base desired.State) (verdict, shown, error) {
+func (r *Reviews) look(ctx context.Context, pull reconcile.PullRequest, head string, base desired.State) (verdict, shown, error) {
 	now := shown{head: head, base: base.Commit}
-	if err := r.mayGoOn(number, head, base.Commit); err != nil {
+	if err := r.mayGoOn(pull.Number, head, base.Commit); err != nil {
 		return verdict{}, now, err
 	}
 	state, problems, err := r.Heads.Compile(ctx, head)
@@ -408,7 +409,7 @@ func (r *Reviews) look(ctx context.Context, number int, head string, base desire
 	if len(desired.Errors(problems)) > 0 {
 		return verdict{head: head, base: base.Commit, problems: problems}, now, nil
 	}
-	plan, err := r.plan(ctx, number, head, state, base)
+	plan, err := r.plan(ctx, pull, head, state, base)
 	if err != nil {
 		return verdict{}, now, err
 	}
