@@ -41,6 +41,7 @@ func markdown(w io.Writer, p diff.Plan, b page) (cut []int, err error) {
 	fmt.Fprintf(&b, "### Seawall plan%s\n\n%s\n", ofCommit(p.Commit), p.Summary)
 	cut = markdownChanges(&b, p)
 	markdownProblems(&b.Buffer, p)
+	markdownKept(&b.Buffer, p)
 	for i, h := range p.Holds {
 		if b.Len() > markdownLimit {
 			fmt.Fprintf(&b, "- … and %d more held zones\n", len(p.Holds)-i)
@@ -49,10 +50,14 @@ func markdown(w io.Writer, p diff.Plan, b page) (cut []int, err error) {
 		fmt.Fprintf(&b, "\n⏸️ %s is %s\n", Code(h.Zone), Code(h.String()))
 	}
 	markdownRemarks(&b.Buffer, p)
-	if fmt.Fprintf(&b, "\n%s.", p.Requests); b.release == "" {
+	fmt.Fprintf(&b, "\n%s.", p.Requests)
+	if b.release == "" {
 		fmt.Fprintf(&b, " Digest %s", Code(p.Digest))
 	}
 	b.WriteByte('\n')
+	if p.DryRun != nil {
+		fmt.Fprintf(&b, "\n%s\n", Code(p.DryRun.String()))
+	}
 	if o := p.Requests.Overload; o != nil {
 		fmt.Fprintf(&b, "\nNote: %s; %s.\n", o, o.Hint())
 	}
@@ -145,15 +150,6 @@ func markdownChange(b *page, c diff.Change) {
 	if to := secretTo(c); to != "" {
 		fmt.Fprintf(b, "- %s\n", b.code(to))
 	}
-	unmanaged := c.Unmanaged()
-	for i, l := range unmanaged {
-		if b.Len() > markdownLimit {
-			fmt.Fprintf(b, "- … and %d more\n", len(unmanaged)-i)
-			b.cut = true
-			break
-		}
-		fmt.Fprintf(b, "- not declared: %s = %s\n", b.code(string(l.Path)), b.value(l.Value))
-	}
 	switch {
 	case b.waits(c):
 		fmt.Fprintf(b, "\n%s. %s\n", b.code(c.Refused.Reason), b.release)
@@ -235,6 +231,32 @@ func markdownProblems(b *bytes.Buffer, p diff.Plan) {
 			fmt.Fprintf(b, "; %s", Code(first.Hint))
 		}
 		b.WriteByte('\n')
+		markdownLeftovers(b, first.Unmanaged)
+	}
+}
+
+func markdownLeftovers(b *bytes.Buffer, all []diff.Leftover) {
+	for i, l := range all {
+		if i == leftoversShown || b.Len() > markdownLimit {
+			fmt.Fprintf(b, "  - … and %d more\n", len(all)-i)
+			return
+		}
+		fmt.Fprintf(b, "  - not declared: %s\n", Code(leftoverText(l)))
+	}
+}
+
+func markdownKept(b *bytes.Buffer, p diff.Plan) {
+	groups := keptAlike(p.Kept)
+	if len(groups) == 0 || b.Len() > markdownLimit {
+		return
+	}
+	b.WriteString("\n#### Kept\n\n")
+	for i, k := range groups {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "- … and %d more\n", len(groups)-i)
+			return
+		}
+		fmt.Fprintf(b, "- %s: %s\n", k.names(Code), k.members(func(l diff.Leftover) string { return Code(leftoverText(l)) }))
 	}
 }
 

@@ -95,7 +95,7 @@ func TestZoneOutcomes(t *testing.T) {
 		"forbidden":     {[]diff.ProblemState{diff.Forbidden}, nil, nil, failed},
 		"not deployed":  {[]diff.ProblemState{diff.NotDeployed}, nil, nil, skipped},
 		"blocked":       {[]diff.ProblemState{diff.Blocked}, nil, nil, skipped},
-		"undecided":     {nil, []diff.Guard{diff.GuardUnmanaged}, nil, skipped},
+		"undecided":     {[]diff.ProblemState{diff.Undecided}, nil, nil, skipped},
 		"held":          {nil, []diff.Guard{diff.GuardHold}, nil, skipped},
 		"not kept once": {nil, []diff.Guard{diff.GuardNonConvergent}, nil, skipped},
 		"over a limit":  {nil, []diff.Guard{diff.GuardLimit}, nil, pending},
@@ -180,14 +180,6 @@ func TestObsolete(t *testing.T) {
 		if got := Obsolete(record, state, c.live); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
-	}
-}
-
-func TestSweepRequests(t *testing.T) {
-	state := fleetOf("c1", map[string][]string{"a": nil, "b": nil})
-	state.Accounts = append(state.Accounts, desired.Account{ID: "empty"})
-	if got := SweepRequests(state); got != 3 {
-		t.Errorf("got %d, want a list and two zones", got)
 	}
 }
 

@@ -26,7 +26,6 @@ type outcomes struct {
 	observed time.Time // when a zone was read last
 	held     *inspect.Held
 	tokens   inspect.Tokens
-	waited   waited
 }
 
 // lastLook is what is kept of a zone. Its times are since the process began.
@@ -158,7 +157,7 @@ func decide(l *look) (decisions []inspect.Decision, differs bool) {
 // ofProblem is what was decided where no change could be planned.
 func ofProblem(p diff.Problem) inspect.Decision {
 	d := inspect.Decision{
-		Deployment: p.Deployment, Stage: inspect.StagePlan, Outcome: inspect.Blocked, Reason: bounded(p.Reason), Release: bounded(p.Hint),
+		Deployment: p.Deployment, Stage: inspect.StagePlan, Outcome: inspect.Blocked, Reason: bounded(p.Line()), Release: bounded(p.Hint),
 	}
 	switch p.State {
 	case diff.Unknown:
@@ -167,6 +166,8 @@ func ofProblem(p diff.Problem) inspect.Decision {
 		d.Stage, d.Outcome = inspect.StageRead, inspect.Forbidden
 	case diff.NotDeployed:
 		d.Outcome = inspect.NotDeployed
+	case diff.Undecided:
+		d.Outcome = inspect.Undecided
 	case diff.Refused:
 		d.Stage, d.Outcome = inspect.StageGuard, inspect.Refused
 	default: // blocked
@@ -320,21 +321,4 @@ func ofToken(s diff.ProblemState) inspect.Outcome {
 	default: // quarantined, blocked: a person decides
 		return inspect.Refused
 	}
-}
-
-// waited counts for how long zones that were due were not admitted, because of the
-// budget. The queue asks again each askAgain.
-type waited struct {
-	total time.Duration
-	last  time.Time // when one was last not admitted
-}
-
-// refused notes that the budget has admitted no zone just now.
-func (o *outcomes) refused(now time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if gap := now.Sub(o.waited.last); !o.waited.last.IsZero() && gap < 2*askAgain {
-		o.waited.total += gap
-	}
-	o.waited.last = now
 }
