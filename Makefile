@@ -76,6 +76,10 @@ real: build release-snapshot ## meet real programs: the vendor's Go SDK, and sys
 	SEAWALL_TEST_REAL=1 $(GO) test -count=1 -v -timeout $(TEST_TIMEOUT) ./integration/real
 	cd integration/vendorsdk && SEAWALL='$(CURDIR)/seawall' $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./...
 
+.PHONY: docs-site
+docs-site: ## make the documentation a folder of web pages, dist/site, that needs no server
+	$(GO) run ./integration/site -out dist/site
+
 .PHONY: bench
 bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet
 	$(GO) run ./integration/bench -binary ./seawall -zones $(ZONES) -latency $(LATENCY) -record '$(RECORD)'

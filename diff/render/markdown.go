@@ -50,7 +50,8 @@ func markdown(w io.Writer, p diff.Plan, b page) (cut []int, err error) {
 		fmt.Fprintf(&b, "\n⏸️ %s is %s\n", Code(h.Zone), Code(h.String()))
 	}
 	markdownRemarks(&b.Buffer, p)
-	if fmt.Fprintf(&b, "\n%s.", p.Requests); b.release == "" {
+	fmt.Fprintf(&b, "\n%s.", p.Requests)
+	if b.release == "" {
 		fmt.Fprintf(&b, " Digest %s", Code(p.Digest))
 	}
 	b.WriteByte('\n')

@@ -171,7 +171,7 @@ func (v verdict) obstacles() (waiting, refused int) {
 		case c.Refused == nil || c.Refused.Observed():
 		case c.Refused.Digest != "":
 			waiting++
-		case c.Kind() == diff.KindDeployment && (c.Refused.Guard == diff.GuardDryRun || c.Refused.Guard == diff.GuardShrink):
+		case c.Kind() == diff.KindDeployment && (c.Refused.Guard == diff.GuardShrink || c.Refused.Guard == diff.GuardDryRun):
 			refused++
 		}
 	}
