@@ -35,9 +35,10 @@ const quickExit = "atexit_sleep_ms=0"
 //	exits CODE PROGRAM ARG…   run a program and hold it to its exit code
 //	fails PROGRAM ARG…        the same with 1, silence on stdout, and on stderr one
 //	                          line "seawall: error: …" with hints, nothing else
-//	sim [seed=FILE|fleet=N] [QUIRK…]
+//	sim [seed=FILE|fleet=N|tiers=N] [QUIRK…]
 //	                          start a simulator; sets BASE_URL, CONTROL and the
-//	                          SEAWALL_…_TOKEN variables
+//	                          SEAWALL_…_TOKEN variables; tiers=N are zones tuned by
+//	                          hand, see tieredFleet
 //	transcript FILE [sorted]  write the requests so far, one a line, and forget them;
 //	                          reads of several zones have no order of their own
 //	put PATH FILE             PUT a file to the simulator's control

@@ -32,6 +32,10 @@ type Repository struct {
 	// Dir is the folder below which the files go, "" for the root. Base is the name of
 	// the main file there, without its extension.
 	Dir, Base string
+	// TierPrefix begins the names of tiers; empty is "_tier".
+	TierPrefix string
+	// Simple writes each zone in full, without tiers.
+	Simple bool
 	// Header are lines of a comment at the beginning of the main file.
 	Header []string
 

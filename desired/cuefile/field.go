@@ -241,7 +241,7 @@ func comment(s string) string {
 		}
 		return r
 	}, s)
-	const longest = 120
+	const longest = 300
 	if runes := []rune(s); len(runes) > longest {
 		s = string(runes[:longest]) + "…"
 	}

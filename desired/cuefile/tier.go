@@ -37,7 +37,7 @@ type shape struct {
 
 // factor gives each zone its place. The zones are those of all accounts, in their order;
 // shapes that are equally frequent go by the first zone that has them.
-func factor(zones [][]field) (places []place, tiers []*tier) {
+func factor(zones [][]field, prefix string) (places []place, tiers []*tier) {
 	shapes := shapesOf(zones)
 	places = make([]place, len(zones))
 	for _, s := range shapes {
@@ -54,7 +54,7 @@ func factor(zones [][]field) (places []place, tiers []*tier) {
 		}
 	}
 	for i, t := range tiers {
-		t.name = tierName(i, len(tiers))
+		t.name = tierName(prefix, i, len(tiers))
 	}
 	return places, tiers
 }
@@ -73,14 +73,23 @@ func worthTier(s shape, near bool, distance int) bool {
 }
 
 // tierName counts in letters. A single tier is the standard.
-func tierName(i, n int) string {
+func tierName(prefix string, i, n int) string {
 	switch {
-	case n == 1:
+	case n == 1 && prefix == "_tier":
 		return "_standard"
 	case i < 26:
-		return fmt.Sprintf("_tier%c", 'A'+i)
+		return fmt.Sprintf("%s%c", prefix, 'A'+i)
 	}
-	return fmt.Sprintf("_tier%d", i+1)
+	return fmt.Sprintf("%s%d", prefix, i+1)
+}
+
+// own gives each zone a place of its own.
+func own(zones [][]field) []place {
+	places := make([]place, len(zones))
+	for i, fields := range zones {
+		places[i] = place{fields: fields}
+	}
+	return places
 }
 
 // shapesOf groups the zones that run the same, the largest group first.

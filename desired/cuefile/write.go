@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/parser"
 )
 
 // Bounds of what is written into one folder: the cost of evaluating one grows faster than
@@ -27,7 +29,10 @@ func Write(r Repository) ([]File, Summary, error) {
 			fields = append(fields, fieldsOf(z.Zone, a.Describe))
 		}
 	}
-	places, tiers := factor(fields)
+	places, tiers := factor(fields, cmp.Or(r.TierPrefix, "_tier"))
+	if r.Simple {
+		places, tiers = own(fields), nil
+	}
 	w.summarise(places, tiers)
 	w.main()
 	w.tiers(tiers)
@@ -103,7 +108,18 @@ func (w *fileWriter) main() {
 		p.comment("The calling user, the only one that a policy may name.")
 		fmt.Fprintf(p, "user: %s\n", String(w.User))
 	}
-	w.add(w.Base, p)
+	if len(w.Header) > 0 || w.User != "" || strings.Contains(p.String(), "account: ") {
+		w.add(w.Base, p)
+	}
+}
+
+// PackageOf is the name in the package clause of a file; empty where it has none.
+func PackageOf(text []byte) string {
+	file, err := parser.ParseFile("", text, parser.PackageClauseOnly)
+	if err != nil {
+		return ""
+	}
+	return file.PackageName()
 }
 
 func (p *printer) accountHead(a Account) {
@@ -212,7 +228,7 @@ func (w *fileWriter) small(groups map[string][]written) bool {
 func (w *fileWriter) folder(a Account, tier string, part int) string {
 	name := "other"
 	if tier != "" {
-		name = strings.Trim(slug(strings.Replace(tier, "_tier", "tier-", 1)), "-")
+		name = slug(tierFolder.ReplaceAllString(strings.TrimPrefix(tier, "_"), "$1-$2"))
 	}
 	if part > 0 {
 		name += fmt.Sprintf("-%d", part+1)
@@ -222,6 +238,9 @@ func (w *fileWriter) folder(a Account, tier string, part int) string {
 	}
 	return w.beside(name)
 }
+
+// tierFolder splits the letter or number of a tier from the words before it.
+var tierFolder = regexp.MustCompile(`^([a-z]+)([A-Z]|\d+)$`)
 
 func split(group []written) (parts [][]written) {
 	bytes := 0
@@ -258,7 +277,7 @@ func (w *fileWriter) zones(account string, order []string, groups map[string][]w
 		switch {
 		case len(order) == 1 && tier == "":
 		case tier == "":
-			p.WriteString("// Zones of their own.\n\n")
+			p.WriteString("// Zones without a tier.\n\n")
 		case len(order) > 1:
 			p.WriteString("// Zones of " + tier + ".\n\n")
 		}

@@ -230,12 +230,12 @@ func (v *inverse) alone(d desired.Deployment, o edge.Overrides, left unsaid) boo
 }
 
 // RuleText says in words what a rule of a managed ruleset is, by the reference that a
-// declaration has for it: its description, or nothing.
+// declaration has for it: its description, nothing where it has none, or that it is gone.
 func (d *Declarer) RuleText(ref desired.RuleRef) string {
 	v := d.inverse()
 	i, known := v.managed.byID[v.idOf(ref)]
 	if !known {
-		return ""
+		return "no rule of this version of the managed ruleset"
 	}
 	rule := v.managed.Rules[i]
 	switch {
@@ -246,4 +246,3 @@ func (d *Declarer) RuleText(ref desired.RuleRef) string {
 	}
 	return ""
 }
-

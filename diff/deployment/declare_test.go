@@ -137,7 +137,6 @@ func TestRedeclaringFollowsAnyLiveRule(t *testing.T) {
 	})
 }
 
-
 // A plan puts a list in order in which a tag stands twice: there is no declaration with
 // which it is empty, and the caller learns so.
 func TestATagThatIsListedTwiceDoesNotAgree(t *testing.T) {

@@ -116,4 +116,3 @@ func (v *inverse) withoutNoise(o edge.Overrides, c claims) edge.Overrides {
 	o.Rules = slices.DeleteFunc(slices.Clone(o.Rules), func(r edge.RuleOverride) bool { return ruleEntry(r).isEmpty() })
 	return o
 }
-

@@ -160,4 +160,3 @@ func say(live entry, withAction, withSensitivity bool) (said desired.Override, r
 	}
 	return said, rest
 }
-
