@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -63,8 +64,7 @@ SIGINT, 143 by SIGTERM.`,
 	}
 	flags := cmd.Flags()
 	setup.AddConfig(cmd, &f.Options)
-	flags.StringVar(&f.BaseURL, "base-url", "", "base URL of the platform's API, instead of the configured one")
-	flags.StringVar(&f.profile, "profile", "", "documented or extended: which calls the platform offers, instead of the configured ones")
+	f.addPlatform(cmd)
 	flags.StringVar(&f.vendor, "vendor", "", "vendor segment of resource keys, instead of the configured one")
 	flags.StringArrayVar(&f.Accounts, "account", nil, "limit to the account `NAME` or ID; KEY=ID gives it a key (repeatable)")
 	flags.StringArrayVar(&f.Zones, "zone", nil, "limit to the zone `NAME`; NAME=ID where the platform lists no zones (repeatable)")
@@ -86,45 +86,66 @@ func importFolder(cmd *cobra.Command, args []string) error {
 	return surplus(cmd, "takes one folder", args[1])
 }
 
+// addPlatform adds the flags that say which platform is read.
+func (f *importFlags) addPlatform(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.BaseURL, "base-url", "", "base URL of the platform's API, instead of the configured one")
+	flags.StringVar(&f.profile, "profile", "", "documented or extended: which calls the platform offers, instead of the configured ones")
+}
+
 func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	if err := checkModule(f.Module); err != nil {
 		return err
 	}
-	s, err := f.settings(t)
+	platform, s, done, err := f.platform(t)
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.DiscardHandler)
-	s.TotalRequests = s.Budget.Requests
-	config := s.ClientConfig(s.Credentials.Rulesets, log)
-	platform, err := client.New(config)
-	if err != nil {
-		return cli.Fail(err, "see platform.base_url in the configuration, or --base-url")
-	}
-	defer config.Budget.Close()
-	reads := importer.Platform{
-		Reader: edge.ReadOnly(platform), Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
-		Concurrency: max(s.Budget.Concurrency, 1),
-	}
-	if s.Budget.Concurrency == 0 {
-		reads.Concurrency = 16
-	}
-	if s.Platform.Extended() {
-		reads.Directory = platform
-	}
+	defer done()
 	if f.tokens {
-		if reads.Tokens, err = tokensOf(s, log); err != nil {
+		if platform.Tokens, err = tokensOf(s.Settings); err != nil {
 			return err
 		}
 	}
-	f.Origin, f.Plan = s.Platform.BaseURL, f.planCommand(s)
-	show, wipe := t.Follow(cli.Quota{Budget: s.RequestBudget(), Meter: config.Budget})
+	f.Origin, f.Plan = s.Platform.BaseURL, f.planCommand(s.Settings)
+	show, wipe := t.Follow(s.quota)
 	defer wipe()
-	return importer.Import(cmd.Context(), t, reads, f.Order, show)
+	return importer.Import(cmd.Context(), t, platform, f.Order, show)
 }
 
+// importSettings are settings with the budget that they come to.
+type importSettings struct {
+	setup.Settings
+	quota cli.Quota
+}
+
+// platform is what may be read, and done gives the budget back.
+func (f importFlags) platform(t *cli.Terminal) (p importer.Platform, s importSettings, done func(), err error) {
+	if s.Settings, err = f.settings(t); err != nil {
+		return p, s, nil, err
+	}
+	s.TotalRequests = s.Budget.Requests
+	config := s.ClientConfig(s.Credentials.Rulesets, slog.New(slog.DiscardHandler))
+	reads, err := client.New(config)
+	if err != nil {
+		return p, s, nil, cli.Fail(err, "see platform.base_url in the configuration, or --base-url")
+	}
+	s.quota = cli.Quota{Budget: s.RequestBudget(), Meter: config.Budget}
+	p = importer.Platform{
+		Reader: edge.ReadOnly(reads), Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
+		Concurrency: cmp.Or(s.Budget.Concurrency, readAtOnce),
+	}
+	if s.Platform.Extended() {
+		p.Directory = reads
+	}
+	return p, s, config.Budget.Close, nil
+}
+
+// readAtOnce is how many zones are read at once where nothing configures it.
+const readAtOnce = 16
+
 // tokensOf reads the platform's tokens, with a credential of their own.
-func tokensOf(s setup.Settings, log *slog.Logger) (edge.TokenReader, error) {
+func tokensOf(s setup.Settings) (edge.TokenReader, error) {
 	const hint = "import without --tokens"
 	if !s.Platform.Extended() {
 		return nil, cli.Fail(errors.New(`a platform with the profile "documented" lists no tokens`), hint)
@@ -139,7 +160,7 @@ func tokensOf(s setup.Settings, log *slog.Logger) (edge.TokenReader, error) {
 	if _, err := setup.ReadToken(*s.Credentials.Tokens); err != nil {
 		return nil, cli.Fail(fmt.Errorf("credentials.tokens: %w", err))
 	}
-	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, log))
+	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return nil, err
 	}

@@ -226,3 +226,55 @@ func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 		t.Errorf("%s is left: %v", workDir, err)
 	}
 }
+
+// Whatever somebody does to a zone by hand, absorb either declares it, so that a plan is
+// empty and nothing else has changed, or writes nothing.
+func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
+	l := rapid.Custom(genLive).Example(11)
+	dir := filepath.Join(t.TempDir(), "edge")
+	if out, err := importInto(t, t.Context(), l, dir, false); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	absorbed := 0
+	for i, z := range l.zones[:9] {
+		changed := rapid.Custom(genEntryPoint).Example(100 + i)
+		entryPoint, deployed := l.entryPoints[z.ID]
+		if !deployed {
+			continue
+		}
+		entryPoint.Rules = append([]edge.Rule{}, entryPoint.Rules...)
+		for j, rule := range entryPoint.Rules { // only what is deployed there
+			for _, other := range changed.Rules {
+				if rule.Executes(other.ActionParameters.ID) {
+					entryPoint.Rules[j] = other
+				}
+			}
+		}
+		l.entryPoints[z.ID] = entryPoint
+		before, err := os.ReadFile(filepath.Join(dir, "zones-ours.cue"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		err = Absorb(t.Context(), &cli.Terminal{Out: &out, Err: &out}, Platform{Reader: l}, dir, z.Name, false)
+		after, _ := os.ReadFile(filepath.Join(dir, "zones-ours.cue"))
+		if err != nil {
+			if z.Account.ID == l.zones[0].Account.ID && !bytes.Equal(before, after) {
+				t.Fatalf("%s: %v, and the file has changed", z.Name, err)
+			}
+			t.Logf("%s: %v", z.Name, err)
+			continue
+		}
+		absorbed++
+		state, problems, err := setup.NewFolder(dir).Compile(t.Context(), "")
+		if err != nil || len(problems) > 0 {
+			t.Fatalf("%s: %v %v\n%s", z.Name, err, problems, out.String())
+		}
+		if p := planOf(t, l, state, false); len(p.Changes)+len(p.Problems) > 0 {
+			t.Fatalf("%s: %+v %+v\n%s", z.Name, p.Changes, p.Problems, out.String())
+		}
+	}
+	if absorbed < 4 {
+		t.Errorf("only %d zones were absorbed", absorbed)
+	}
+}
