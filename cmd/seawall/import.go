@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/importer"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired/terraform"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 )
@@ -50,12 +52,18 @@ A platform with the profile "extended" lists its zones; --account and --zone lim
 With "documented" (the default), give the zones by id: --account KEY=ID with --zone
 NAME=ID or --zones FILE.
 
+With --from, zones, their rulesets and (with --tokens) API tokens come from a Terraform
+state or plan, and no platform is needed; with --base-url or --config beside it, only the
+list of zones does, and what is live is read. What Seawall cannot manage is listed with
+its resource address.
+
 Exit codes: 0 all of it was imported; 4 something could not be read or declared: it is
 named in the output and in a comment in the files; 1 failure; 130 interrupted by
 SIGINT, 143 by SIGTERM.`,
 		Example: `  seawall import --profile extended --base-url https://api.example.com/client/v4 my-edge
   seawall import --account "Example Ltd" --zone shop.example my-edge
-  seawall import --account prod=0123456789abcdef0123456789abcdef --zones zones.txt --base-url https://api.example.com/client/v4 my-edge`,
+  seawall import --account prod=0123456789abcdef0123456789abcdef --zones zones.txt --base-url https://api.example.com/client/v4 my-edge
+  seawall import --from terraform.tfstate --tokens my-edge`,
 		Args: importFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Order.Dir = args[0]
@@ -69,6 +77,7 @@ SIGINT, 143 by SIGTERM.`,
 	flags.StringArrayVar(&f.Accounts, "account", nil, "limit to the account `NAME` or ID; KEY=ID gives it a key (repeatable)")
 	flags.StringArrayVar(&f.Zones, "zone", nil, "limit to the zone `NAME`; NAME=ID where the platform lists no zones (repeatable)")
 	flags.StringVar(&f.File, "zones", "", "read zones from `FILE`, with a line NAME ID [ACCOUNT_ID] for each")
+	flags.StringVar(&f.from, "from", "", "read zones, rulesets and tokens from the Terraform state or plan `FILE`")
 	flags.StringVar(&f.Module, "module", "edge.example/desired", "`PATH` of the CUE module of a new repository")
 	flags.BoolVar(&f.tokens, "tokens", false, "import API tokens, too; never their secrets")
 	flags.BoolVar(&f.Force, "force", false, "ignore what DIR declares, and overwrite files of the same names")
@@ -97,6 +106,9 @@ func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	if err := checkModule(f.Module); err != nil {
 		return err
 	}
+	if f.from != "" && f.BaseURL == "" && f.Options.Config == "" {
+		return importState(t, cmd, f)
+	}
 	platform, s, done, err := f.platform(t)
 	if err != nil {
 		return err
@@ -108,9 +120,47 @@ func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 		}
 	}
 	f.Origin, f.Plan = s.Platform.BaseURL, f.planCommand(s.Settings)
+	if f.from != "" {
+		state, err := readState(f.from)
+		if err != nil {
+			return err
+		}
+		f.Given, platform.Unmanaged = state.Zones, state.Left
+	}
 	show, wipe := t.Follow(s.quota)
 	defer wipe()
 	return importer.Import(cmd.Context(), t, platform, f.Order, show)
+}
+
+// importState imports from a Terraform state, without the platform.
+func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
+	state, err := readState(f.from)
+	if err != nil {
+		return err
+	}
+	f.Given, f.Origin, f.Plan = state.Zones, filepath.Base(f.from), "seawall plan --dir "+f.Order.Dir+" --base-url URL"
+	reads := state.Platform()
+	platform := importer.Platform{Reader: reads, ByID: true, Concurrency: 1, Unmanaged: state.Left}
+	if f.tokens {
+		platform.Tokens = reads
+	}
+	return importer.Import(cmd.Context(), t, platform, f.Order, nil)
+}
+
+func readState(name string) (terraform.State, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return terraform.State{}, cli.Fail(err, "--from takes a terraform.tfstate, or the output of terraform show -json")
+	}
+	defer file.Close()
+	state, err := terraform.Read(file)
+	if err != nil {
+		return state, cli.Fail(fmt.Errorf("%s: %w", name, err), "terraform show -json > state.json writes one")
+	}
+	if len(state.Zones) == 0 {
+		return state, cli.Fail(fmt.Errorf("%s has no zone and no ruleset of a zone", name), "zones are resources cloudflare_zone, rulesets cloudflare_ruleset")
+	}
+	return state, nil
 }
 
 // importSettings are settings with the budget that they come to.

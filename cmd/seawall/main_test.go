@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -66,6 +67,10 @@ const quickExit = "atexit_sleep_ms=0"
 //	fleet FILE N PARANOIA     declare the N zones of sim fleet=N
 func TestScript(t *testing.T) {
 	t.Parallel()
+	terraform, err := filepath.Abs("../../desired/terraform/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -75,6 +80,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GORACE", quickExit)
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("TERRAFORM", terraform)
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
 			env.Values[stageKey{}] = &stage{daemons: map[string]*daemonProcess{}}

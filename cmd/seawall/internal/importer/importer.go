@@ -32,6 +32,7 @@ type Order struct {
 	Zones    []string // NAME, or NAME=ID
 	File     string   // with zones by id; empty for none
 	Force    bool     // overwrite files
+	Given    []edge.Zone // zones by id, with their accounts
 	Origin   string   // where it is read from, for the header and the progress file
 	Plan     string   // the command that makes a plan of the result
 }
@@ -40,13 +41,19 @@ type Order struct {
 type Platform struct {
 	edge.Reader
 	Directory  edge.Directory   // nil where the platform offers none
-	Tokens     edge.TokenReader // nil for no tokens
+	Tokens     tokenLister    // nil for no tokens
 	Documented bool
+	ByID       bool // managed rulesets are declared by their ids
 	Vendor     string // the segment of resource keys, which names of rulesets begin with
 	// Concurrency is how many zones are read at once; zero is 16.
 	Concurrency int
 	// Unmanaged are lines about what was found and cannot be managed.
 	Unmanaged []string
+}
+
+// tokenLister lists API tokens, without their secrets.
+type tokenLister interface {
+	UserTokens(ctx context.Context) ([]edge.Token, error)
 }
 
 // Import does it. It returns [cli.ExitError] 4 where something could not be read or

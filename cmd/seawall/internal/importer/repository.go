@@ -111,7 +111,7 @@ func (s *survey) rulesetKeys(one *imported, records []record) map[edge.RulesetID
 	one.RulesetComment = map[string]string{}
 	for _, id := range used {
 		ruleset := account.managed[id].ruleset
-		alone := s.alone(account, ruleset.Name)
+		alone := !s.platform.ByID && s.alone(account, ruleset.Name)
 		if one.known != nil {
 			if i := slices.IndexFunc(one.known.Rulesets, func(ref desired.RulesetRef) bool {
 				return ref.ID == id || alone && ref.Name == ruleset.Name

@@ -39,6 +39,9 @@ func findTargets(ctx context.Context, p Platform, o Order) (targets, error) {
 	if err != nil {
 		return targets{}, err
 	}
+	for _, z := range o.Given {
+		given = append(given, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
+	}
 	switch {
 	case len(given) > 0:
 		if len(names) > 0 && p.Directory == nil {
@@ -53,6 +56,11 @@ func findTargets(ctx context.Context, p Platform, o Order) (targets, error) {
 			`if your platform lists zones, use --profile extended, or set platform.profile: "extended"`)
 	}
 	found := targets{keys: wanted.keys}
+	for _, z := range o.Given {
+		if z.Account.Name != "" && !slices.ContainsFunc(found.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
+			found.accounts = append(found.accounts, z.Account)
+		}
+	}
 	if p.Directory != nil {
 		if err := found.list(ctx, p.Directory, wanted, names, len(given) > 0); err != nil {
 			return targets{}, err
