@@ -100,12 +100,15 @@ func (v *inverse) declare(rule edge.Rule, o edge.Overrides) desired.Deployment {
 
 // frame declares everything but overrides.
 func (v *inverse) frame(rule edge.Rule) desired.Deployment {
-	d := desired.Deployment{Enabled: desired.Declared[bool]{Value: rule.IsEnabled()}}
+	var d desired.Deployment
+	if v.base != nil {
+		d = *v.base // with what is no override
+		d.Paranoia, d.Threshold, d.Disable, d.All, d.Tags, d.Rules = nil, nil, desired.Disable{}, desired.Override{}, nil, nil
+		d.Decisions = slices.Clone(d.Decisions)
+	}
+	d.Enabled = desired.Declared[bool]{Value: rule.IsEnabled()}
 	if rule.Expression != "" && (v.base == nil || v.base.Expression != nil) {
 		d.Expression = &desired.Declared[string]{Value: rule.Expression}
-	}
-	if v.base != nil {
-		d.Unmanaged, d.Decisions = v.base.Unmanaged, slices.Clone(v.base.Decisions)
 	}
 	return d
 }

@@ -194,7 +194,7 @@ func (i tokenImport) report(t *cli.Terminal) {
 		fmt.Fprintf(t.Out, "! not imported: %s\n", cli.OneLine(line))
 	}
 	if len(i.adopt) > 0 {
-		fmt.Fprintln(t.Out, "Until they are recorded as existing, a plan has them as unknown or to be created. Record them, with a configuration:")
+		fmt.Fprintln(t.Out, "A plan shows them as unknown, or as to be created, until the ledger knows them. Run, with a configuration:")
 		for _, command := range i.adopt {
 			fmt.Fprintln(t.Out, "  "+cli.OneLine(command))
 		}
