@@ -65,11 +65,20 @@ func (w *writer) list(path string, items, notes []string) {
 
 func (w *writer) deployment(d desired.Deployment) {
 	before := len(w.fields)
+	if d.Deploy {
+		w.one("deploy", "true", "bool")
+	}
+	if d.Prune {
+		w.one("prune", "true", "bool")
+	}
 	if !d.Enabled.Value {
 		w.one("enabled", "false", "")
 	}
 	if d.Expression != nil {
 		w.one("expression", String(d.Expression.Value), "string")
+	}
+	if d.ExpressionDrift != nil {
+		w.one("expression_drift", String(string(d.ExpressionDrift.Value)), "string")
 	}
 	if d.Paranoia != nil {
 		w.one("paranoia", strconv.Itoa(d.Paranoia.Value), "int")

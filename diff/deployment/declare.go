@@ -94,6 +94,7 @@ func (v *inverse) declare(rule edge.Rule, o edge.Overrides) desired.Deployment {
 		return d
 	}
 	d = v.frame(rule)
+	d.Decisions = slices.DeleteFunc(d.Decisions, func(one desired.Decision) bool { return one.Unmanaged == desired.Remove })
 	d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: desired.Keep}
 	return d
 }
@@ -132,9 +133,11 @@ func keepAll(o edge.Overrides) unsaid {
 func (v *inverse) decisions(all []desired.Decision, left unsaid) []desired.Decision {
 	add := func(d desired.Decision) {
 		d.Unmanaged = desired.Keep
-		known := slices.ContainsFunc(all, func(other desired.Decision) bool { return v.sameTarget(other, d) })
-		if !known {
+		i := slices.IndexFunc(all, func(other desired.Decision) bool { return v.sameTarget(other, d) })
+		if i < 0 {
 			all = append(all, d)
+		} else {
+			all[i].Unmanaged = desired.Keep // instead of removing it
 		}
 	}
 	if !left.wide.isEmpty() {
@@ -197,9 +200,9 @@ func (v *inverse) agrees(d desired.Deployment, rule edge.Rule) bool {
 	if len(errs)+len(undecidable) > 0 || !sound(d) {
 		return false
 	}
-	want, leftovers, _ := (&planner{}).wanted(place{d: d}, rule, resolved, decided, m)
-	return len(compare(rule, want, m)) == 0 && len(decided.with("", leftovers)) == 0 &&
-		len(m.conflicts(d, resolved, overridesOf(want), decided.with(desired.Keep, leftovers))) == 0
+	in := intent{d, resolved, decided}
+	w := wantedOf(in, rule, nil, m)
+	return len(compare(rule, w.rule, m)) == 0 && len(w.problems(in, m)) == 0
 }
 
 // sound is what evaluation asks of a declaration and a plan does not.

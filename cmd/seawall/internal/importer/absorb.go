@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"github.com/moby/sys/atomicwriter"
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -287,7 +287,7 @@ func (a *absorber) finish(t *cli.Terminal, dry bool) error {
 		if info, err := os.Stat(path); err == nil {
 			mode = info.Mode().Perm()
 		}
-		if err := renameio.WriteFile(path, a.texts[name], mode); err != nil {
+		if err := atomicwriter.WriteFile(path, a.texts[name], mode); err != nil {
 			return err
 		}
 		fmt.Fprintf(t.Err, "changed  %s\n", path)

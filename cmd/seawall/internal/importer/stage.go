@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
+
+	"github.com/moby/sys/atomicwriter"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
@@ -361,7 +362,7 @@ func (r *result) place(o Order) error {
 				return fmt.Errorf("writing %s: %w", f.Name, err)
 			}
 		}
-		if err := renameio.WriteFile(filepath.Join(o.Dir, filepath.FromSlash(f.Name)), f.Content, 0o644); err != nil {
+		if err := atomicwriter.WriteFile(filepath.Join(o.Dir, filepath.FromSlash(f.Name)), f.Content, 0o644); err != nil {
 			return err
 		}
 	}
