@@ -133,38 +133,33 @@ func closest(fields []field, tiers []*tier) (nearest *tier, exceptions []field) 
 // exceptionsFrom are the fields that a zone of a tier declares to run a shape. It is
 // false where no declaration does: CUE cannot take a field away.
 func exceptionsFrom(tier, fields []field) (exceptions []field, ok bool) {
-	theirs := byPath(tier)
-	ours := byPath(fields)
+	theirs, ours := byPath(tier), byPath(fields)
 	for _, f := range fields {
 		t, both := theirs[f.path]
 		switch {
-		case f.value == "{}" && !both:
-			if !slices.ContainsFunc(tier, func(t field) bool { return strings.HasPrefix(t.path, f.path+".") }) {
-				exceptions = append(exceptions, f)
-			}
-		case !both:
-			exceptions = append(exceptions, f)
-		case t.text() == f.text():
-		case !t.mayBe(f):
+		case both && t.text() == f.text(), !both && f.value == "{}" && below(tier, f.path):
+		case both && !t.mayBe(f):
 			return nil, false
 		default:
 			exceptions = append(exceptions, f)
 		}
 	}
 	for _, t := range tier {
-		if _, both := ours[t.path]; both {
-			continue
-		}
-		if t.value == "{}" && slices.ContainsFunc(fields, func(f field) bool { return strings.HasPrefix(f.path, t.path+".") }) {
-			continue
-		}
-		none := field{path: t.path, kind: t.kind}
-		if !t.isList() || !deploys(fields, t.path) {
+		_, both := ours[t.path]
+		switch {
+		case both, t.value == "{}" && below(fields, t.path):
+		case !t.isList() || !deploys(fields, t.path):
 			return nil, false
+		default:
+			exceptions = append(exceptions, field{path: t.path, kind: t.kind})
 		}
-		exceptions = append(exceptions, none)
 	}
 	return exceptions, true
+}
+
+// below reports whether some of the fields are members of the one at a path.
+func below(fields []field, path string) bool {
+	return slices.ContainsFunc(fields, func(f field) bool { return strings.HasPrefix(f.path, path+".") })
 }
 
 // deploys reports whether the fields have the deployment that a path is in.

@@ -138,21 +138,27 @@ func declareToken(t edge.Token) (desired.Token, error) {
 		}
 		*end.to = at.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	if c := t.Condition; c != nil && c.RequestIP != nil {
-		if c.RequestIP.In != nil && len(c.RequestIP.In) == 0 {
-			return d, errors.New("its list of addresses is empty, so that it works from nowhere")
-		}
-		d.Condition = &desired.Condition{In: c.RequestIP.In, NotIn: c.RequestIP.NotIn}
-		for _, cidr := range slices.Concat(d.Condition.In, d.Condition.NotIn) {
-			if _, err := netip.ParsePrefix(cidr); err != nil {
-				return d, fmt.Errorf("%q is not a range of addresses", cidr)
-			}
-		}
-		if len(d.Condition.In)+len(d.Condition.NotIn) == 0 {
-			d.Condition = nil
+	var err error
+	if t.Condition != nil && t.Condition.RequestIP != nil {
+		d.Condition, err = declareCondition(*t.Condition.RequestIP)
+	}
+	return d, err
+}
+
+// declareCondition is nil where a filter says nothing.
+func declareCondition(ip edge.AddressFilter) (*desired.Condition, error) {
+	switch {
+	case ip.In != nil && len(ip.In) == 0:
+		return nil, errors.New("its list of addresses is empty, so that it works from nowhere")
+	case len(ip.In)+len(ip.NotIn) == 0:
+		return nil, nil
+	}
+	for _, cidr := range slices.Concat(ip.In, ip.NotIn) {
+		if _, err := netip.ParsePrefix(cidr); err != nil {
+			return nil, fmt.Errorf("%q is not a range of addresses", cidr)
 		}
 	}
-	return d, nil
+	return &desired.Condition{In: ip.In, NotIn: ip.NotIn}, nil
 }
 
 var resourceForms = regexp.MustCompile(`^com\.vendor\.api\.(account\.(\*|[0-9a-f]{32})|account\.zone\.(\*|[0-9a-f]{32})|user\.[0-9A-Za-z_-]{1,64})$`)
