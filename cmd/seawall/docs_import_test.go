@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 )
 
@@ -52,4 +51,3 @@ func checkCommand(t *testing.T, name string, words []string) {
 		t.Errorf("%s: seawall %s: %v", name, strings.Join(words, " "), err)
 	}
 }
-

@@ -233,7 +233,7 @@ func (a *absorber) check(ctx context.Context) error {
 	}
 	if len(desired.Errors(problems)) > 0 {
 		return &cli.FileError{
-			Summary: "what is live cannot be declared in the zone alone: a value that zones share excludes it. Nothing was written; change it where it is shared, or make it a default, such as *2 | int",
+			Summary:  "what is live cannot be declared in the zone alone: a value that zones share excludes it. Nothing was written; change it where it is shared, or make it a default, such as *2 | int",
 			Problems: problems,
 		}
 	}

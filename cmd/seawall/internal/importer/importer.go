@@ -27,23 +27,23 @@ import (
 // Order says what to import.
 type Order struct {
 	Dir      string
-	Module   string   // the module of a new repository
-	Accounts []string // NAME, ID or KEY=ID; none is all
-	Zones    []string // NAME, or NAME=ID
-	File     string   // with zones by id; empty for none
-	Force    bool     // overwrite files
+	Module   string      // the module of a new repository
+	Accounts []string    // NAME, ID or KEY=ID; none is all
+	Zones    []string    // NAME, or NAME=ID
+	File     string      // with zones by id; empty for none
+	Force    bool        // overwrite files
 	Given    []edge.Zone // zones by id, with their accounts
-	Origin   string   // where it is read from, for the header and the progress file
-	Plan     string   // the command that makes a plan of the result
+	Origin   string      // where it is read from, for the header and the progress file
+	Plan     string      // the command that makes a plan of the result
 }
 
 // Platform is what an import reads.
 type Platform struct {
 	edge.Reader
-	Directory  edge.Directory   // nil where the platform offers none
+	Directory  edge.Directory // nil where the platform offers none
 	Tokens     tokenLister    // nil for no tokens
 	Documented bool
-	ByID       bool // managed rulesets are declared by their ids
+	ByID       bool   // managed rulesets are declared by their ids
 	Vendor     string // the segment of resource keys, which names of rulesets begin with
 	// Concurrency is how many zones are read at once; zero is 16.
 	Concurrency int

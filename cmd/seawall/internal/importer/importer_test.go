@@ -22,6 +22,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
@@ -176,7 +177,7 @@ func TestAPlanOfWhatWasImportedIsEmpty(t *testing.T) {
 
 func planOf(t *testing.T, l *live, state desired.State, documented bool) diff.Plan {
 	t.Helper()
-	many := zone.Many{Reader: l, Concurrency: 4, Documented: documented, Now: time.Now}
+	many := zone.Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: l, Concurrency: 4}), Documented: documented, Now: time.Now}
 	seen, err := many.Read(t.Context(), state)
 	if err != nil {
 		t.Fatal(err)

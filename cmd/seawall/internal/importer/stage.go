@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-
 	"github.com/moby/sys/atomicwriter"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
