@@ -72,8 +72,13 @@ plain: ## run the tests of the other packages; with "make race" that is go test 
 	$(GO) test -timeout $(TEST_TIMEOUT) $$(grep -Fxv "$$race" <<<"$$all")
 
 .PHONY: real
-real: build ## let the vendor's own Go SDK use the simulator (a module of its own)
+real: build release-snapshot ## meet real programs: the vendor's Go SDK, and systemd with the package (as root)
+	SEAWALL_TEST_REAL=1 $(GO) test -count=1 -v -timeout $(TEST_TIMEOUT) ./integration/real
 	cd integration/vendorsdk && SEAWALL='$(CURDIR)/seawall' $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./...
+
+.PHONY: docs-site
+docs-site: ## make the documentation a folder of web pages, dist/site, that needs no server
+	$(GO) run ./integration/site -out dist/site
 
 .PHONY: bench
 bench: build ## measure the program beside a bare client, and write the ratios to RECORD; ZONES=10000 for a large fleet

@@ -22,10 +22,11 @@ const (
 	CreatesBeside       FindingKind = "creates_beside"       // may create tokens, and is allowed other groups too
 	CreatesUnrestricted FindingKind = "creates_unrestricted" // may create tokens, from any address and without expiry
 	AllAccounts         FindingKind = "all_accounts"         // is allowed something on all accounts, or on the zones of all
+	OnlyDenies          FindingKind = "only_denies"          // has no policy that allows something
 	Disabled            FindingKind = "disabled"             // somebody switched it off; told where the platform lists its tokens
 )
 
 // FindingKinds returns all kinds, in the order in which they are shown.
 func FindingKinds() []FindingKind {
-	return []FindingKind{NoExpiry, CreatesBeside, CreatesUnrestricted, AllAccounts, Disabled}
+	return []FindingKind{NoExpiry, CreatesBeside, CreatesUnrestricted, AllAccounts, OnlyDenies, Disabled}
 }

@@ -50,7 +50,7 @@ func (g *guarded) proposed(score int) string {
 	g.t.Helper()
 	head := g.head("edge.cue", declare(1, score))
 	g.forge.Open(forgetest.Pull{Number: 1, Author: "dev", Title: "Weaker"})
-	g.poll("the plan is told", func() bool { return g.marked(head) == "success" })
+	g.poll("the plan is told", func() bool { return g.marked(head) == "pending" })
 	if text := g.comment(); !strings.Contains(text, "weakens") || !strings.Contains(text, "this change is not approved") {
 		g.t.Errorf("the comment does not say what is to be approved:\n%s", text)
 	}
@@ -177,7 +177,7 @@ func TestReviewDoesNotApprove(t *testing.T) {
 		"an older head": func(g *guarded, head string) string {
 			pushed := g.head("edge.cue", declare(1, 61))
 			g.forge.Approve(1, "ana", head)
-			g.poll("the push is told", func() bool { return g.marked(pushed) == "success" })
+			g.poll("the push is told", func() bool { return g.marked(pushed) == "pending" })
 			return pushed
 		},
 		"a dismissed review": func(g *guarded, head string) string {
@@ -199,7 +199,7 @@ func TestReviewDoesNotApprove(t *testing.T) {
 			pushed := g.repo.Head()
 			g.repo.Git("update-ref", g.forge.Ref(1), pushed)
 			g.repo.Git("checkout", "-q", "main")
-			g.poll("the push is told", func() bool { return g.marked(pushed) == "success" })
+			g.poll("the push is told", func() bool { return g.marked(pushed) == "pending" })
 			return pushed
 		},
 	}
@@ -304,7 +304,7 @@ func TestTrailerApproves(t *testing.T) {
 	forged := g.trailer(60, digest)
 	g.repo.Git("update-ref", g.forge.Ref(1), forged)
 	g.repo.Git("checkout", "-q", "main")
-	g.poll("the forged one is told", func() bool { return g.marked(forged) == "success" })
+	g.poll("the forged one is told", func() bool { return g.marked(forged) == "pending" })
 	g.wantNoWord(25)
 
 	// On the branch: signed by a stranger, and not at all.

@@ -193,9 +193,14 @@ var rules = []rule{
 		caught: [2]string{"./diff/planfile", "./diff/planner"},
 	},
 	{
-		from: []string{"./..."}, but: []string{"./desired/compile", "./cue/schema/..."}, forbid: []string{"cuelang.org/..."},
+		from: []string{"./..."}, but: []string{"./desired/compile", "./desired/cuefile", "./cue/schema/..."}, forbid: []string{"cuelang.org/..."},
 		reason: "CUE stays at the door: a cue.Value never leaves compile and the schema",
 		caught: [2]string{"./cmd/seawall", "cuelang.org/go/cue/load"},
+	},
+	{
+		from: []string{"./desired/cuefile"}, forbid: []string{"./...", "cuelang.org/go/cue", "cuelang.org/go/cue/load", "cuelang.org/go/cue/cuecontext"}, allow: []string{"./edge", "./desired"},
+		reason: "writing and editing files is about their syntax: values come in as plain types, and nothing is evaluated",
+		caught: [2]string{"./desired/cuefile", "cuelang.org/go/cue"},
 	},
 	{
 		from: []string{"./..."}, but: []string{"./desired/gitrepo/..."}, forbid: []string{"github.com/go-git/..."},

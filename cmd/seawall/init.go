@@ -41,9 +41,16 @@ Existing files are never overwritten, but the schema's own folder is updated.`,
 
 var modulePath = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\.[a-z]+(/[A-Za-z0-9_.-]+)*$`)
 
+func checkModule(module string) error {
+	if modulePath.MatchString(module) {
+		return nil
+	}
+	return cli.Fail(fmt.Errorf("--module %q is not a CUE module path", module), "such a path starts with a domain, for example example.com/edge")
+}
+
 func initialise(t *cli.Terminal, dir, module string) error {
-	if !modulePath.MatchString(module) {
-		return cli.Fail(fmt.Errorf("--module %q is not a CUE module path", module), "such a path starts with a domain, for example example.com/edge")
+	if err := checkModule(module); err != nil {
+		return err
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return cli.Fail(fmt.Errorf("%s is not a folder", dir), "name the folder for the new repository")

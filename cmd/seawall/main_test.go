@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -35,9 +36,10 @@ const quickExit = "atexit_sleep_ms=0"
 //	exits CODE PROGRAM ARG…   run a program and hold it to its exit code
 //	fails PROGRAM ARG…        the same with 1, silence on stdout, and on stderr one
 //	                          line "seawall: error: …" with hints, nothing else
-//	sim [seed=FILE|fleet=N] [QUIRK…]
+//	sim [seed=FILE|fleet=N|tiers=N] [QUIRK…]
 //	                          start a simulator; sets BASE_URL, CONTROL and the
-//	                          SEAWALL_…_TOKEN variables
+//	                          SEAWALL_…_TOKEN variables; tiers=N are zones tuned by
+//	                          hand, see tieredFleet
 //	transcript FILE [sorted]  write the requests so far, one a line, and forget them;
 //	                          reads of several zones have no order of their own
 //	put PATH FILE             PUT a file to the simulator's control
@@ -65,6 +67,10 @@ const quickExit = "atexit_sleep_ms=0"
 //	fleet FILE N PARANOIA     declare the N zones of sim fleet=N
 func TestScript(t *testing.T) {
 	t.Parallel()
+	terraform, err := filepath.Abs("../../desired/terraform/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -74,6 +80,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GORACE", quickExit)
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("TERRAFORM", terraform)
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
 			env.Values[stageKey{}] = &stage{daemons: map[string]*daemonProcess{}}

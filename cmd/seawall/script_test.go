@@ -80,7 +80,7 @@ func fails(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func startSim(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 0, many, "sim [extended|vendor] [seed=FILE|fleet=N] [QUIRK…]")
+	take(ts, neg, args, 0, many, "sim [extended|vendor] [seed=FILE|fleet=N|tiers=N] [QUIRK…]")
 	var config sim.Config
 	for _, arg := range args {
 		if arg == mem.Extended || arg == mem.Vendor {
@@ -97,6 +97,12 @@ func startSim(ts *testscript.TestScript, neg bool, args []string) {
 			n, err := strconv.Atoi(zones)
 			ts.Check(err)
 			config.Seed = mem.Fleet(n)
+			continue
+		}
+		if zones, ok := strings.CutPrefix(arg, "tiers="); ok {
+			n, err := strconv.Atoi(zones)
+			ts.Check(err)
+			config.Seed = tieredFleet(n)
 			continue
 		}
 		config.Quirks = append(config.Quirks, arg)

@@ -33,7 +33,8 @@ func newTokenAdopt(t *cli.Terminal) *cobra.Command {
 that its secret is in place. If platform.profile is "extended", the command checks
 that the platform has the token, and the next run corrects what differs. Otherwise
 Seawall assumes that the token is as declared. For a token that rotates, give its
-end with --expires-on: Seawall creates the successor before that time.`,
+end with --expires-on, unless the platform tells it: Seawall creates the successor
+before that time. To correct an end, adopt the same token once more.`,
 		Example: "  seawall token adopt ci-dns ed17574386854bf78a67040be0a770b0",
 		Args:    keyAndID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,13 +53,43 @@ end with --expires-on: Seawall creates the successor before that time.`,
 				if err := findToken(cmd.Context(), s, &record); err != nil {
 					return err
 				}
-				return memory.Adopt(cmd.Context(), record)
+				if token.Rotate != nil && record.Spec.ExpiresOn == "" && expiresOn != neverExpires {
+					return cli.Fail(fmt.Errorf("token %q rotates, and Seawall does not know when token %s expires", token.Key, record.ID),
+						"give its end with --expires-on, 2027-01-01T00:00:00Z; or --expires-on never if it has none")
+				}
+				return adopt(cmd.Context(), t, memory, record)
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
-	cmd.Flags().StringVar(&expiresOn, "expires-on", "", "for a token that rotates: the `TIME` when it expires, 2027-01-01T00:00:00Z")
+	cmd.Flags().StringVar(&expiresOn, "expires-on", "", "for a token that rotates: the `TIME` when it expires, 2027-01-01T00:00:00Z, or never")
 	return cmd
+}
+
+// neverExpires stands for an end that a token does not have.
+const neverExpires = "never"
+
+// adopt records a token, or corrects what is on record of it, and says which.
+func adopt(ctx context.Context, t *cli.Terminal, memory *ledger.Ledger, record diff.TokenRecord) error {
+	live, err := memory.Tokens(ctx)
+	if err != nil {
+		return err
+	}
+	did := "adopted: the ledger has it as token %q, with its secret in place"
+	i := slices.IndexFunc(live.Records, func(r diff.TokenRecord) bool {
+		return r.ID == record.ID && r.Key == record.Key && r.State == diff.TokenConfirmed
+	})
+	if i >= 0 {
+		did = "corrected: it was on record as token %q"
+		err = memory.Amend(ctx, live.Records[i].Intent, record.Spec, record.Hash)
+	} else {
+		err = memory.Adopt(ctx, record)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(t.Out, "token %s is "+did+"; it expires: %s\n", record.ID, record.Key, cmp.Or(record.Spec.ExpiresOn, neverExpires))
+	return err
 }
 
 var tokenIDForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,32}$`)
@@ -77,13 +108,13 @@ func adopted(token desired.Token, expiresOn string) (diff.TokenRecord, error) {
 	record := diff.TokenRecord{
 		Intent: tokens.NewIntent(), Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Prune: token.Prune, At: time.Now(),
 	}
-	if expiresOn == "" {
+	if expiresOn == "" || expiresOn == neverExpires && token.Rotate != nil {
 		return record, nil
 	}
 	end, err := time.Parse("2006-01-02T15:04:05Z", expiresOn)
 	switch {
 	case err != nil:
-		return record, cli.Fail(fmt.Errorf("--expires-on %q is not a time in UTC", expiresOn), "write it as 2027-01-01T00:00:00Z")
+		return record, cli.Fail(fmt.Errorf("--expires-on %q is not a time in UTC", expiresOn), "write it as 2027-01-01T00:00:00Z, or never")
 	case token.Rotate == nil:
 		return record, cli.Fail(fmt.Errorf("--expires-on is for a token that rotates, and %q does not", token.Key), "its declaration sets the end: expires_on")
 	}
@@ -94,14 +125,7 @@ func adopted(token desired.Token, expiresOn string) (diff.TokenRecord, error) {
 // findToken asks a platform that can tell whether it has a token that is to be adopted,
 // and when that ends. A typing mistake would make another one in its place.
 func findToken(ctx context.Context, s setup.Settings, record *diff.TokenRecord) error {
-	if !s.Platform.Extended() || s.Credentials.Tokens == nil {
-		return nil
-	}
-	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return err
-	}
-	live, err := edge.ReadOnlyTokens(platform).UserToken(ctx, record.ID)
+	live, err := liveToken(ctx, s, record.ID)
 	switch {
 	case errors.Is(err, edge.ErrNotOffered):
 		return nil
@@ -112,6 +136,19 @@ func findToken(ctx context.Context, s setup.Settings, record *diff.TokenRecord) 
 	}
 	record.Spec.NotBefore, record.Spec.ExpiresOn = cmp.Or(record.Spec.NotBefore, live.NotBefore), cmp.Or(record.Spec.ExpiresOn, live.ExpiresOn)
 	return nil
+}
+
+// liveToken asks the platform for a token. It returns [edge.ErrNotOffered] where it cannot
+// be asked, and [edge.ErrNotFound] where it has none.
+func liveToken(ctx context.Context, s setup.Settings, id edge.TokenID) (edge.Token, error) {
+	if !s.Platform.Extended() || s.Credentials.Tokens == nil {
+		return edge.Token{}, edge.ErrNotOffered
+	}
+	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return edge.Token{}, err
+	}
+	return edge.ReadOnlyTokens(platform).UserToken(ctx, id)
 }
 
 func declaredToken(ctx context.Context, t *cli.Terminal, o setup.Options, key string) (desired.Token, error) {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -68,7 +70,11 @@ After --abandon or --retry the next run creates the token, if it is still declar
 				return err
 			}
 			return setup.LockedLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
-				return memory.Resolve(cmd.Context(), args[0], word)
+				if err := memory.Resolve(cmd.Context(), args[0], word); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintln(t.Out, resolved(args[0], word))
+				return err
 			})
 		},
 	}
@@ -98,21 +104,56 @@ func resolution(adopt string, abandon, retry bool) (ledger.Resolution, error) {
 	return ledger.Resolution{How: ledger.ByAdopting, ID: id}, err
 }
 
+// resolved says what a resolution has done.
+func resolved(key string, word ledger.Resolution) string {
+	switch word.How {
+	case ledger.ByAdopting:
+		return fmt.Sprintf("token %s is adopted: the ledger has it as token %q", word.ID, key)
+	case ledger.ByAbandoning:
+		return fmt.Sprintf("the attempt is recorded as revoked; the next run creates token %q if it is still declared", key)
+	}
+	return fmt.Sprintf("the attempt is recorded as not created; the next run creates token %q if it is still declared", key)
+}
+
+// gone checks, where the platform can be asked, that it does not have a token any more.
+func gone(ctx context.Context, s setup.Settings, id edge.TokenID) error {
+	live, err := liveToken(ctx, s, id)
+	switch {
+	case errors.Is(err, edge.ErrNotFound), errors.Is(err, edge.ErrNotOffered):
+		return nil
+	case err != nil:
+		return cli.Fail(fmt.Errorf("asking the platform whether token %s is gone: %w", id, err), "nothing was recorded; --unchecked records it without asking")
+	}
+	return cli.Fail(fmt.Errorf("the platform still has token %s, named %q", id, live.Name), "revoke it first; nothing was recorded")
+}
+
 func newTokenRevoked(t *cli.Terminal) *cobra.Command {
 	var o setup.Options
+	var unchecked bool
 	cmd := &cobra.Command{
 		Use:     "revoked ID",
 		Short:   "Record that a token no longer exists",
-		Long:    "Record that you revoked a token on the platform, such as a superseded one or an\norphan that a plan lists. Nothing is sent; the ledger removes the token.",
+		Long:    "Record that you revoked a token on the platform, such as a superseded one or an\norphan that a plan lists. Nothing is revoked by this command. If platform.profile is\n\"extended\", it asks the platform and refuses while the token exists.",
 		Example: "  seawall token revoked ed17574386854bf78a67040be0a770b0",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return setup.LockedLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
-				return memory.Revoked(cmd.Context(), edge.TokenID(args[0]))
+			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
+				id := edge.TokenID(args[0])
+				if !unchecked {
+					if err := gone(cmd.Context(), s, id); err != nil {
+						return err
+					}
+				}
+				if err := memory.Revoked(cmd.Context(), id); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(t.Out, "token %s is removed from the ledger\n", id)
+				return err
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
+	cmd.Flags().BoolVar(&unchecked, "unchecked", false, "do not ask the platform whether it still has the token")
 	return cmd
 }
 
@@ -121,7 +162,7 @@ func newTokenList(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show the tokens in the ledger",
-		Long:    "Show every token in the ledger, with the state of its creation and its expiry. No\nsecret is shown.",
+		Long:    "Show every token in the ledger, with the state of its creation, whether a later\ntoken of the same declaration has superseded it, and its expiry. No secret is shown.",
 		Example: "  seawall token list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -144,7 +185,13 @@ func listTokens(t *cli.Terminal, live diff.TokensLive) error {
 		t.Hint(live.Hint)
 	}
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES")
+	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES\tUSE")
+	newest := map[string]string{}
+	for _, r := range live.Records {
+		if r.State == diff.TokenConfirmed {
+			newest[r.Key] = r.Intent
+		}
+	}
 	for _, r := range live.Records {
 		secret := "-"
 		switch {
@@ -153,12 +200,20 @@ func listTokens(t *cli.Terminal, live diff.TokensLive) error {
 		case r.State == diff.TokenConfirmed:
 			secret = "sealed"
 		}
+		use := "-"
+		switch {
+		case r.State != diff.TokenConfirmed:
+		case newest[r.Key] == r.Intent:
+			use = "current"
+		default:
+			use = "superseded"
+		}
 		id := string(r.ID)
 		if id == "" {
 			id = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", cli.OneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
-			cmp.Or(cli.OneLine(r.Spec.ExpiresOn), "never"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cli.OneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
+			cmp.Or(cli.OneLine(r.Spec.ExpiresOn), "never"), use)
 	}
 	return w.Flush()
 }

@@ -25,15 +25,19 @@ const (
 // Everything that came from a repository or a server stands in code spans, so
 // that a name can be neither markup nor a mention.
 func Markdown(w io.Writer, p diff.Plan) error {
-	_, err := MarkdownCut(w, p)
+	_, err := markdown(w, p, page{})
 	return err
 }
 
-// MarkdownCut is Markdown, and returns which changes it does not show in full, by their
-// index in the plan, sorted: those that are left out, that have a value which is cut, or one
-// with characters that cannot be seen.
-func MarkdownCut(w io.Writer, p diff.Plan) (cut []int, err error) {
-	var b page
+// MarkdownReview is Markdown for the comment of a pull request, which has one digest of its
+// own: release says what releases the changes that wait for an approval. It returns which
+// changes it does not show in full, by their index in the plan, sorted: those that are left
+// out, that have a value which is cut, or one with characters that cannot be seen.
+func MarkdownReview(w io.Writer, p diff.Plan, release string) (cut []int, err error) {
+	return markdown(w, p, page{release: release})
+}
+
+func markdown(w io.Writer, p diff.Plan, b page) (cut []int, err error) {
 	fmt.Fprintf(&b, "### Seawall plan%s\n\n%s\n", ofCommit(p.Commit), p.Summary)
 	cut = markdownChanges(&b, p)
 	markdownProblems(&b.Buffer, p)
@@ -46,7 +50,11 @@ func MarkdownCut(w io.Writer, p diff.Plan) (cut []int, err error) {
 		fmt.Fprintf(&b, "\n⏸️ %s is %s\n", Code(h.Zone), Code(h.String()))
 	}
 	markdownRemarks(&b.Buffer, p)
-	fmt.Fprintf(&b, "\n%s. Digest %s\n", p.Requests, Code(p.Digest))
+	fmt.Fprintf(&b, "\n%s.", p.Requests)
+	if b.release == "" {
+		fmt.Fprintf(&b, " Digest %s", Code(p.Digest))
+	}
+	b.WriteByte('\n')
 	if p.DryRun != nil {
 		fmt.Fprintf(&b, "\n%s\n", Code(p.DryRun.String()))
 	}
@@ -61,6 +69,9 @@ func MarkdownCut(w io.Writer, p diff.Plan) (cut []int, err error) {
 type page struct {
 	bytes.Buffer
 	cut bool
+	// release is what releases changes that wait for an approval; empty for the words of
+	// the refusal, with the digest of these changes alone.
+	release string
 }
 
 // code is Code of a text that must be shown in full.
@@ -121,6 +132,8 @@ func markdownChange(b *page, c diff.Change) {
 	switch {
 	case c.Refused.Observed():
 		title += ", observed only"
+	case b.waits(c):
+		title = "✋ **waits for approval**, " + title
 	case c.Refused != nil:
 		title = "⛔ **refused**, " + title
 	}
@@ -130,25 +143,47 @@ func markdownChange(b *page, c diff.Change) {
 	} else {
 		fmt.Fprintf(b, "declared at %s\n\n", b.code(c.Origin.String()))
 	}
-	if len(c.Fields) > 0 {
-		b.WriteString("| member | live | desired | | declared at |\n|---|---|---|---|---|\n")
-		for i, f := range c.Fields {
-			if b.Len() > markdownLimit {
-				fmt.Fprintf(b, "| … and %d more | | | | |\n", len(c.Fields)-i)
-				b.cut = true
-				break
-			}
-			markdownField(b, f)
-		}
-	}
+	markdownFields(b, c)
 	for _, r := range c.Rights {
 		fmt.Fprintf(b, "- %s: %s\n", r.Direction, b.code(r.Text))
 	}
 	if to := secretTo(c); to != "" {
 		fmt.Fprintf(b, "- %s\n", b.code(to))
 	}
-	if c.Refused != nil && !c.Refused.Observed() {
+	switch {
+	case b.waits(c):
+		fmt.Fprintf(b, "\n%s. %s\n", b.code(c.Refused.Reason), b.release)
+	case c.Refused != nil && !c.Refused.Observed():
 		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", b.code(c.Refused.Reason), b.code(c.Refused.Release))
+	}
+}
+
+// waits reports whether an approval releases a change, in the comment of a pull request.
+func (p *page) waits(c diff.Change) bool {
+	return p.release != "" && c.Refused != nil && c.Refused.Digest != ""
+}
+
+// markdownFields writes the members that differ. Those of a change that does not weaken are
+// folded: a reviewer opens them with a click.
+func markdownFields(b *page, c diff.Change) {
+	if len(c.Fields) == 0 {
+		return
+	}
+	folded := c.Direction != diff.Weakens
+	if folded {
+		fmt.Fprintf(b, "<details><summary>%s</summary>\n\n", words.Count(len(c.Fields), "member", "members"))
+	}
+	b.WriteString("| member | live | desired | | declared at |\n|---|---|---|---|---|\n")
+	for i, f := range c.Fields {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "| … and %d more | | | | |\n", len(c.Fields)-i)
+			b.cut = true
+			break
+		}
+		markdownField(b, f)
+	}
+	if folded {
+		b.WriteString("\n</details>\n\n")
 	}
 }
 

@@ -49,6 +49,13 @@ var advice = []struct {
 		func(a allowed) []desired.Origin { return a.everywhere },
 	},
 	{
+		diff.OnlyDenies,
+		"allows nothing: all its policies deny",
+		"a token may do only what a policy with effect allow permits: add one, or remove the token",
+		func(t desired.Token, a allowed) bool { return len(t.Policies) > 0 && !a.some },
+		nil,
+	},
+	{
 		diff.Disabled,
 		"is disabled on the platform",
 		"it was disabled on the platform, and Seawall leaves it so; requests with it fail: enable it in the dashboard, or remove it from the repository",
@@ -104,6 +111,7 @@ type allowed struct {
 	creating   []desired.Origin // the policies by which it may create tokens
 	everywhere []desired.Origin // those that reach all accounts
 	others     bool             // it holds a group beside those that create tokens
+	some       bool             // a policy allows something
 }
 
 func allowedBy(t desired.Token, creates func(desired.PermissionGroup) bool) (a allowed) {
@@ -111,6 +119,7 @@ func allowedBy(t desired.Token, creates func(desired.PermissionGroup) bool) (a a
 		if p.Effect != string(edge.Allow) {
 			continue
 		}
+		a.some = true
 		if slices.ContainsFunc(p.PermissionGroups, creates) {
 			a.creating = append(a.creating, p.Origin)
 		}

@@ -176,6 +176,9 @@ func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Rep
 	outcome := r.Tokens.Apply(ctx, p.seen.Live.Tokens, tokensOf(p.plan))
 	report.Results = append(report.Results, outcome.Results...)
 	report.Plan.Problems = solved(report.Plan.Problems, outcome.Plan.Problems)
+	if errors.Is(outcome.Err, edge.ErrUnauthenticated) && p.scope.Zones() > 0 {
+		return nil // the results say so: it stops the tokens alone
+	}
 	return outcome.Err
 }
 

@@ -183,8 +183,11 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		return nil, err
 	}
 	tokensErr := r.lookAtTokens(ctx, p, report, writes)
-	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
+	switch {
+	case tokensErr != nil && !errors.Is(tokensErr, errTokens):
 		return nil, tokensErr
+	case p.scope.Zones() > 0:
+		tokensErr = nil // the tokens are unknown, and the zones go on
 	}
 	p.plan = r.guarded(ctx, p, asPlan)
 	if report.Full && r.Deprecations != nil {

@@ -25,6 +25,29 @@ type verdict struct {
 	zones      int // that the head declares
 	problems   []desired.Problem
 	plan       *diff.Plan // nil: the head is not valid
+	approvers  []string   // whose review releases what waits for an approval; none: no review does
+}
+
+// release says, for reviewers, what releases the changes that wait for an approval.
+func (v verdict) release() string {
+	command := render.Code("seawall apply --approve " + v.plan.ApprovalDigest())
+	if len(v.approvers) == 0 {
+		return "To release it, run " + command + " on the host of the daemon."
+	}
+	names := make([]string, len(v.approvers))
+	for i, name := range v.approvers {
+		names[i] = render.Code(name)
+	}
+	return "An approving review by " + orOf(names) + " releases it, unless that is the author. So does " + command + "."
+}
+
+// orOf is "a, b or c".
+func orOf(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // mistakesTold bounds how many mistakes a comment lists.
@@ -43,7 +66,7 @@ func (v verdict) comment(pull reconcile.PullRequest) (text string, approvable []
 		v.mistakes(&b)
 		return b.String(), nil
 	}
-	cut, _ := render.MarkdownCut(&b, *v.plan) // a buffer takes everything
+	cut, _ := render.MarkdownReview(&b, *v.plan, v.release()) // a buffer takes everything
 	fmt.Fprintf(&b, "\nThis plan covers only the zones that this pull request changes: %d of %s.\n", v.plan.Summary.Zones, plural(v.zones, "zone", "zones"))
 	fmt.Fprintf(&b, "\nDigest for approval: %s\n", render.Code(v.plan.ApprovalDigest()))
 	if pull.Fork {
@@ -117,7 +140,49 @@ func (v verdict) status() reconcile.CommitStatus {
 		return m
 	}
 	m.Description = v.plan.Summary.String()
+	waiting, refused := v.obstacles()
+	switch {
+	case refused > 0:
+		m.State, m.Description = reconcile.StatusFailure, "a merge would not apply "+plural(refused, "change", "changes")+"; "+m.Description
+	case waiting > 0 && len(v.approvers) > 0:
+		m.State, m.Description = reconcile.StatusPending, plural(waiting, "change waits", "changes wait")+" for an approving review by "+orOf(v.approvers)
+	case waiting > 0:
+		m.State, m.Description = reconcile.StatusPending, plural(waiting, "change waits", "changes wait")+" for an approval: seawall apply --approve"
+	}
 	return m
+}
+
+// waits reports whether something waits for an approval.
+func (v verdict) waits() bool {
+	if v.plan == nil {
+		return false
+	}
+	waiting, _ := v.obstacles()
+	return waiting > 0
+}
+
+// obstacles counts what a merge would not apply: changes that wait for an approval, and
+// those of zones that only another commit, or a person with other means, releases. What
+// ends by itself, such as a freeze, is no obstacle, and neither is what is wrong with a
+// token: that need not be of this pull request.
+func (v verdict) obstacles() (waiting, refused int) {
+	for _, c := range v.plan.Changes {
+		switch {
+		case c.Refused == nil || c.Refused.Observed():
+		case c.Refused.Digest != "":
+			waiting++
+		case c.Kind() == diff.KindDeployment && (c.Refused.Guard == diff.GuardShrink || c.Refused.Guard == diff.GuardDryRun):
+			refused++
+		}
+	}
+	for _, p := range v.plan.Problems {
+		switch p.State {
+		case diff.Blocked, diff.Forbidden, diff.NotDeployed, diff.Refused:
+			refused++
+		default: // it is not known, or not about what this pull request declares
+		}
+	}
+	return waiting, refused
 }
 
 func short(commit string) string { return commit[:min(len(commit), 12)] }

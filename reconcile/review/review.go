@@ -109,6 +109,7 @@ type shown struct {
 	at         time.Time // from when on it could be read
 	approvable []string  // digests of what the comment shows, to be approved
 	approved   bool
+	waits      bool // something waits for an approval
 }
 
 // planAgain is how old a plan may become before it is made anew: the platform changes
@@ -347,7 +348,10 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 	if known && before.head == head {
 		// Who has approved of what was shown until now has approved of that.
 		fresh := before.base == base.Commit && r.Now().Sub(before.at) < planAgain
-		if err := r.agree(ctx, pull.Number, before); err != nil || fresh {
+		// An approval that something has waited for changes the plan.
+		err := r.agree(ctx, pull.Number, before)
+		released := before.waits && !before.approved && r.shown[pull.Number].approved
+		if err != nil || fresh && !released {
 			return err
 		}
 	}
@@ -363,7 +367,7 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 	if now.approvable, err = r.publish(ctx, pull, said); err != nil {
 		return err
 	}
-	now.at = r.Now()
+	now.at, now.waits = r.Now(), said.waits()
 	r.shown[pull.Number] = now
 	return nil
 }
@@ -386,10 +390,28 @@ func (r *Reviews) publish(ctx context.Context, pull reconcile.PullRequest, said 
 	return approvable, nil
 }
 
+// reviewers are the names of the accounts whose review releases something: none where
+// nobody sees the plan that they would approve.
+func (r *Reviews) reviewers() (names []string) {
+	if !r.Comments {
+		return nil
+	}
+	for _, account := range r.Trust.Approvers {
+		names = append(names, account.Name)
+	}
+	return names
+}
+
 // unread tells that a head cannot be read. What was shown before is over with it: a
 // head that comes back is shown anew.
 func (r *Reviews) unread(ctx context.Context, pull reconcile.PullRequest, failed error) error {
 	delete(r.shown, pull.Number)
+	status := reconcile.CommitStatus{Context: planContext, State: reconcile.StatusFailure, Description: "this pull request cannot be read"}
+	if pull.Head != "" {
+		if err := r.Forge.Status(ctx, pull.Head, status); err != nil {
+			return fmt.Errorf("setting the commit status: %w", err)
+		}
+	}
 	if !r.Comments {
 		return failed
 	}
@@ -413,5 +435,5 @@ func (r *Reviews) look(ctx context.Context, pull reconcile.PullRequest, head str
 	if err != nil {
 		return verdict{}, now, err
 	}
-	return verdict{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan}, now, nil
+	return verdict{head: head, base: base.Commit, zones: state.Zones(), problems: problems, plan: &plan, approvers: r.reviewers()}, now, nil
 }

@@ -86,6 +86,11 @@ func TestReadyWhileZonesAreRead(t *testing.T) {
 	fetched("13:32")
 	wantReady(t, w.Status, "no zone could be read since 2026-03-01T11:31:00Z")
 
+	w.look.Work.Credentials = []inspect.Credential{{Name: "prod", Zones: 1, Observed: w.clock.now}, {Name: "stage", Zones: 1}, {Name: "lab"}}
+	w.look.Zones.Observed = w.clock.now
+	wantReady(t, w.Status, "no zone could be read with credential stage since 2026-03-01T09:30:00Z")
+	w.look.Work.Credentials = nil
+
 	w.look.Zones.Declared = 0 // there is nothing to read
 	wantReady(t, w.Status)
 }

@@ -34,6 +34,11 @@ func (c Config) stale(s inspect.Status) (reasons []string) {
 			say("no zone could be read since %s", instant(last))
 		}
 	}
+	for _, of := range s.Work.Credentials {
+		if last := latest(s.Started, of.Observed); of.Zones > 0 && c.overdue(last, s.At) {
+			say("no zone could be read with credential %s since %s", of.Name, instant(last))
+		}
+	}
 	for _, p := range s.Queue {
 		if !p.Oldest.IsZero() && c.overdue(p.Oldest, s.At) {
 			say("a zone has been due since %s (priority %s)", instant(p.Oldest), p.Priority)

@@ -78,6 +78,9 @@ func (w *Worker) unlisted(ctx context.Context, live diff.TokensLive, err error) 
 		return live, context.Cause(ctx)
 	case rejected(err):
 		live.Unknown, live.Hint = "the platform does not accept credentials.tokens", hintFor(err)
+		if unread := (*edge.CredentialError)(nil); errors.As(err, &unread) {
+			live.Unknown, live.Hint = "credentials.tokens: "+err.Error(), "see credentials.tokens in the configuration"
+		}
 		return live, rejection(err)
 	}
 	live.Unknown, live.Hint = "the tokens of the platform could not be listed: "+err.Error(), hintFor(err)

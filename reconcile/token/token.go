@@ -186,5 +186,8 @@ func rejected(err error) bool { return errors.Is(err, edge.ErrUnauthenticated) }
 
 // rejection is the one message for that.
 func rejection(err error) error {
+	if unread := (*edge.CredentialError)(nil); errors.As(err, &unread) {
+		return fmt.Errorf("credentials.tokens: %w", err)
+	}
 	return fmt.Errorf("%w; check credentials.tokens: %w", edge.ErrUnauthenticated, err)
 }

@@ -19,7 +19,7 @@ import (
 // The variables that stand in for configured credentials.
 const (
 	EnvRulesetsToken = "SEAWALL_RULESETS_TOKEN"
-	envTokensToken   = "SEAWALL_TOKENS_TOKEN"
+	EnvTokensToken   = "SEAWALL_TOKENS_TOKEN"
 )
 
 // ReadSecret reads a secret from where the configuration says it is, anew each

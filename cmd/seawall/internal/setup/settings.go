@@ -122,17 +122,20 @@ func (s Settings) checkCredentials(t *cli.Terminal) error {
 	for _, warning := range missing {
 		fmt.Fprintln(t.Err, t.Red("warning:"), warning)
 	}
-	return s.checkTokensCredential(t, lanes)
+	s.checkTokensCredential(t, lanes)
+	return nil
 }
 
-// checkTokensCredential reads the credential for tokens once.
-func (s Settings) checkTokensCredential(t *cli.Terminal, lanes []Lane) error {
+// checkTokensCredential reads the credential for tokens once. One that is missing stops the
+// tokens alone.
+func (s Settings) checkTokensCredential(t *cli.Terminal, lanes []Lane) {
 	if s.Credentials.Tokens == nil {
-		return nil
+		return
 	}
 	tokens, err := ReadToken(*s.Credentials.Tokens)
 	if err != nil {
-		return cli.Fail(fmt.Errorf("credentials.tokens: %w", err))
+		fmt.Fprintln(t.Err, t.Red("warning:"), fmt.Sprintf("credentials.tokens: %s; tokens are neither read nor written", err))
+		return
 	}
 	for _, lane := range lanes {
 		if rulesets, err := ReadToken(lane.Credential); err == nil && rulesets.Equal(tokens) {
@@ -140,7 +143,6 @@ func (s Settings) checkTokensCredential(t *cli.Terminal, lanes []Lane) error {
 				"a token that may create tokens can grant itself anything and should hold no other permission")
 		}
 	}
-	return nil
 }
 
 // Purpose says what an assembly is for.

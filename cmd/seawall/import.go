@@ -1,0 +1,252 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/importer"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired/terraform"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/client"
+)
+
+// importFlags are those of seawall import.
+type importFlags struct {
+	setup.Options
+	importer.Order
+	profile, vendor string
+	tokens          bool
+	from            string
+}
+
+func newImport(t *cli.Terminal) *cobra.Command {
+	var f importFlags
+	cmd := &cobra.Command{
+		Use:   "import DIR",
+		Short: "Write desired state for what is live",
+		Long: `Read zones from the platform and write CUE files into DIR that declare them as they
+are. A plan of these files is empty. What many zones share becomes a tier; a zone that
+differs from its tier has the difference as an exception. What CUE cannot declare is
+kept, and named.
+
+A new repository gets what seawall init writes. In a repository with CUE files, only
+zones that are not declared yet are imported, into files of their own. No existing file
+is overwritten without --force. Before anything is written, the files are evaluated
+and compared with what was read.
+
+Only reads are sent, within the request budget. An import that is interrupted keeps
+what it has read in DIR/.seawall-import for a day; the same command goes on from there.
+Then the folder is removed. Nothing is written outside of DIR, except the shared count
+of requests.
+
+A platform with the profile "extended" lists its zones; --account and --zone limit them.
+With "documented" (the default), give the zones by id: --account KEY=ID with --zone
+NAME=ID or --zones FILE.
+
+With --from, zones, their rulesets and (with --tokens) API tokens come from a Terraform
+state or plan, and no platform is needed; with --base-url or --config beside it, only the
+list of zones does, and what is live is read. What Seawall cannot manage is listed with
+its resource address.
+
+Exit codes: 0 all of it was imported; 4 something could not be read or declared: it is
+named in the output and in a comment in the files; 1 failure; 130 interrupted by
+SIGINT, 143 by SIGTERM.`,
+		Example: `  seawall import --profile extended --base-url https://api.example.com/client/v4 my-edge
+  seawall import --account "Example Ltd" --zone shop.example my-edge
+  seawall import --account prod=0123456789abcdef0123456789abcdef --zones zones.txt --base-url https://api.example.com/client/v4 my-edge
+  seawall import --from terraform.tfstate --tokens my-edge`,
+		Args: importFolder,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Order.Dir = args[0]
+			return runImport(t, cmd, f)
+		},
+	}
+	flags := cmd.Flags()
+	setup.AddConfig(cmd, &f.Options)
+	f.addPlatform(cmd)
+	flags.StringVar(&f.vendor, "vendor", "", "vendor segment of resource keys, instead of the configured one")
+	flags.StringArrayVar(&f.Accounts, "account", nil, "limit to the account `NAME` or ID; KEY=ID gives it a key (repeatable)")
+	flags.StringArrayVar(&f.Zones, "zone", nil, "limit to the zone `NAME`; NAME=ID where the platform lists no zones (repeatable)")
+	flags.StringVar(&f.File, "zones", "", "read zones from `FILE`, with a line NAME ID [ACCOUNT_ID] for each")
+	flags.StringVar(&f.from, "from", "", "read zones, rulesets and tokens from the Terraform state or plan `FILE`")
+	flags.StringVar(&f.Module, "module", "edge.example/desired", "`PATH` of the CUE module of a new repository")
+	flags.BoolVar(&f.tokens, "tokens", false, "import API tokens, too; never their secrets")
+	flags.BoolVar(&f.Force, "force", false, "ignore what DIR declares, and overwrite files of the same names")
+	return cmd
+}
+
+// importFolder takes the folder to write into.
+func importFolder(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return cli.Fail(fmt.Errorf("%s needs a folder to write into", cmd.CommandPath()), cmd.CommandPath()+" my-edge")
+	case 1:
+		return nil
+	}
+	return surplus(cmd, "takes one folder", args[1])
+}
+
+// addPlatform adds the flags that say which platform is read.
+func (f *importFlags) addPlatform(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.BaseURL, "base-url", "", "base URL of the platform's API, instead of the configured one")
+	flags.StringVar(&f.profile, "profile", "", "documented or extended: which calls the platform offers, instead of the configured ones")
+}
+
+func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
+	if err := checkModule(f.Module); err != nil {
+		return err
+	}
+	if f.from != "" && f.BaseURL == "" && f.Options.Config == "" {
+		return importState(t, cmd, f)
+	}
+	platform, s, done, err := f.platform(t)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if f.tokens {
+		if platform.Tokens, err = tokensOf(s.Settings); err != nil {
+			return err
+		}
+	}
+	f.Origin, f.Plan = s.Platform.BaseURL, f.planCommand(s.Settings)
+	if f.from != "" {
+		state, err := readState(f.from)
+		if err != nil {
+			return err
+		}
+		f.Given, platform.Unmanaged = state.Zones, state.Left
+	}
+	show, wipe := t.Follow(s.quota)
+	defer wipe()
+	return importer.Import(cmd.Context(), t, platform, f.Order, show)
+}
+
+// importState imports from a Terraform state, without the platform.
+func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
+	state, err := readState(f.from)
+	if err != nil {
+		return err
+	}
+	f.Given, f.Origin, f.Plan = state.Zones, filepath.Base(f.from), "seawall plan --dir "+f.Order.Dir+" --base-url URL"
+	reads := state.Platform()
+	platform := importer.Platform{Reader: reads, ByID: true, Concurrency: 1, Unmanaged: state.Left}
+	if f.tokens {
+		platform.Tokens = reads
+	}
+	return importer.Import(cmd.Context(), t, platform, f.Order, nil)
+}
+
+func readState(name string) (terraform.State, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return terraform.State{}, cli.Fail(err, "--from takes a terraform.tfstate, or the output of terraform show -json")
+	}
+	defer file.Close()
+	state, err := terraform.Read(file)
+	if err != nil {
+		return state, cli.Fail(fmt.Errorf("%s: %w", name, err), "terraform show -json > state.json writes one")
+	}
+	if len(state.Zones) == 0 {
+		return state, cli.Fail(fmt.Errorf("%s has no zone and no ruleset of a zone", name), "zones are resources cloudflare_zone, rulesets cloudflare_ruleset")
+	}
+	return state, nil
+}
+
+// importSettings are settings with the budget that they come to.
+type importSettings struct {
+	setup.Settings
+	quota cli.Quota
+}
+
+// platform is what may be read, and done gives the budget back.
+func (f importFlags) platform(t *cli.Terminal) (p importer.Platform, s importSettings, done func(), err error) {
+	if s.Settings, err = f.settings(t); err != nil {
+		return p, s, nil, err
+	}
+	s.TotalRequests = s.Budget.Requests
+	config := s.ClientConfig(s.Credentials.Rulesets, slog.New(slog.DiscardHandler))
+	reads, err := client.New(config)
+	if err != nil {
+		return p, s, nil, cli.Fail(err, "see platform.base_url in the configuration, or --base-url")
+	}
+	s.quota = cli.Quota{Budget: s.RequestBudget(), Meter: config.Budget}
+	p = importer.Platform{
+		Reader: edge.ReadOnly(reads), Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
+		Concurrency: cmp.Or(s.Budget.Concurrency, readAtOnce),
+	}
+	if s.Platform.Extended() {
+		p.Directory = reads
+	}
+	return p, s, config.Budget.Close, nil
+}
+
+// readAtOnce is how many zones are read at once where nothing configures it.
+const readAtOnce = 16
+
+// tokensOf reads the platform's tokens, with a credential of their own.
+func tokensOf(s setup.Settings) (edge.TokenReader, error) {
+	const hint = "import without --tokens"
+	if !s.Platform.Extended() {
+		return nil, cli.Fail(errors.New(`a platform with the profile "documented" lists no tokens`), hint)
+	}
+	if s.Credentials.Tokens == nil {
+		if os.Getenv(setup.EnvTokensToken) == "" {
+			return nil, cli.Fail(errors.New("--tokens needs a credential for tokens"),
+				"put it into "+setup.EnvTokensToken+", or set credentials.tokens in the configuration")
+		}
+		s.Credentials.Tokens = &schema.SecretRef{Env: setup.EnvTokensToken}
+	}
+	if _, err := setup.ReadToken(*s.Credentials.Tokens); err != nil {
+		return nil, cli.Fail(fmt.Errorf("credentials.tokens: %w", err))
+	}
+	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return nil, err
+	}
+	return edge.ReadOnlyTokens(platform), nil
+}
+
+// settings are configuration and flags; a base URL needs no configuration.
+func (f importFlags) settings(t *cli.Terminal) (setup.Settings, error) {
+	if f.profile != "" {
+		if err := cli.OneOf("--profile", f.profile, "documented", "extended"); err != nil {
+			return setup.Settings{}, err
+		}
+	}
+	o := f.Options
+	o.Dir = f.Order.Dir // a folder and a base URL need no configuration
+	s, err := setup.ReadSettings(t, o)
+	if err != nil {
+		return s, err
+	}
+	if f.profile != "" {
+		s.Platform.Profile = f.profile
+	}
+	if f.vendor != "" {
+		s.Platform.Vendor = f.vendor
+	}
+	return s, nil
+}
+
+// planCommand is how to plan what was imported.
+func (f importFlags) planCommand(s setup.Settings) string {
+	command := "seawall plan --dir " + f.Order.Dir
+	switch {
+	case f.Options.Config != "":
+		command += " --config " + f.Options.Config
+	case f.Options.ConfigFile() == setup.DefaultConfig && f.BaseURL != "":
+		command += " --base-url " + s.Platform.BaseURL
+	}
+	return command
+}

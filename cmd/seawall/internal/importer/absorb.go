@@ -1,0 +1,296 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/moby/sys/atomicwriter"
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Absorb changes the files in dir so that they declare what is live in a zone. It prints
+// the difference, and writes it unless dry. Before that it evaluates the result: a plan of
+// the zone must be empty, and everything else must be declared as before.
+func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, dir, zone string, dry bool) error {
+	state, err := loadValid(ctx, dir)
+	if err != nil {
+		return err
+	}
+	a := &absorber{platform: platform, dir: dir, before: state, texts: map[string][]byte{}, original: map[string][]byte{}}
+	if err := a.find(zone); err != nil {
+		return err
+	}
+	if err := a.look(ctx); err != nil {
+		return err
+	}
+	changes := cuefile.Changes(a.zone, a.wanted, a.describe)
+	if len(changes) == 0 {
+		_, err := fmt.Fprintf(t.Out, "in sync: %s is declared as it is live\n", zone)
+		return err
+	}
+	for _, c := range changes {
+		if err := a.edit(c); err != nil {
+			return err
+		}
+	}
+	if err := a.check(ctx); err != nil {
+		return err
+	}
+	return a.finish(t, dry)
+}
+
+func loadValid(ctx context.Context, dir string) (desired.State, error) {
+	state, problems, err := setup.NewFolder(dir).Compile(ctx, "")
+	if err != nil {
+		return state, err
+	}
+	if n := len(desired.Errors(problems)); n > 0 {
+		return state, &cli.FileError{Summary: fmt.Sprintf("%s has %s; correct them first", dir, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
+	}
+	return state, nil
+}
+
+// absorber changes the declaration of one zone.
+type absorber struct {
+	platform Platform
+	dir      string
+	before   desired.State
+
+	account desired.Account
+	zone    desired.Zone
+	wanted  desired.Zone
+	live    []liveDeployment // of each deployment that is declared
+
+	texts, original map[string][]byte // of files that are edited, by name
+	notes           []string          // about exceptions from what zones share
+}
+
+// liveDeployment is what a declared deployment is on the platform.
+type liveDeployment struct {
+	key      string
+	declarer *deployment.Declarer
+	rule     edge.Rule
+}
+
+func (a *absorber) find(zone string) error {
+	found := 0
+	for _, account := range a.before.Accounts {
+		for _, z := range account.Zones {
+			if z.Key == zone {
+				a.account, a.zone, found = account, z, found+1
+			}
+		}
+	}
+	switch found {
+	case 0:
+		return cli.Fail(fmt.Errorf("no zone %q is declared in %s", zone, a.dir), "seawall import --zone "+zone+" declares a zone that is not declared yet")
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("%d accounts declare a zone %q", found, zone)
+}
+
+// look reads the zone and works out how to declare it.
+func (a *absorber) look(ctx context.Context) error {
+	listed, err := a.platform.AccountRulesets(ctx, a.account.ID)
+	if err != nil {
+		return fmt.Errorf("reading the rulesets of account %s: %w", a.account.Key, err)
+	}
+	entryPoint, err := a.platform.EntryPoint(ctx, a.zone.ID)
+	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
+		return fmt.Errorf("reading zone %s: %w", a.zone.Key, err)
+	}
+	rules, _, _ := executed(entryPoint)
+	a.wanted = a.zone
+	a.wanted.Deployments = nil
+	for _, d := range a.zone.Deployments {
+		i := slices.IndexFunc(a.account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset })
+		found, err := deployment.FindRuleset(a.account.Rulesets[i], listed)
+		if err != nil {
+			return err
+		}
+		switch n := len(rules[found.ID]); n {
+		case 0:
+			return cli.Fail(fmt.Errorf("%q is declared for the zone, but not deployed in it", d.Ruleset),
+				fmt.Sprintf("deploy it on the platform, or remove waf: %s of the zone: %s", d.Ruleset, d.Origin))
+		case 1:
+		default:
+			return cli.Fail(fmt.Errorf("%d execute rules of the zone run %q", n, found.Name), "remove all but one of them on the platform")
+		}
+		full, err := a.platform.AccountRuleset(ctx, a.account.ID, found.ID)
+		if err != nil {
+			return fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
+		}
+		one := liveDeployment{d.Ruleset, deployment.NewDeclarer(full, a.platform.Documented), rules[found.ID][0]}
+		if !one.declarer.Agrees(d, one.rule) {
+			d = one.declarer.Redeclare(d, one.rule)
+		}
+		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, d)
+	}
+	return nil
+}
+
+func (a *absorber) describe(ruleset string, ref desired.RuleRef) string {
+	for _, one := range a.live {
+		if one.key == ruleset {
+			return one.declarer.RuleText(ref)
+		}
+	}
+	return ""
+}
+
+// edit changes the file that has the member, or the one that declares the zone.
+func (a *absorber) edit(c cuefile.Change) error {
+	from := c.Origin(a.zone)
+	name := a.zone.Origin.File
+	for _, other := range []string{a.zone.Origin.File, from.File} {
+		if other == "" {
+			continue
+		}
+		if err := a.open(other); err != nil {
+			return err
+		}
+		if cuefile.Declares(a.texts[other], a.account.Key, a.zone.Key, c) {
+			name, from = other, desired.Origin{}
+			break
+		}
+	}
+	if err := a.open(name); err != nil {
+		return err
+	}
+	text, err := cuefile.Apply(a.texts[name], a.account.Key, a.zone.Key, c)
+	switch {
+	case errors.Is(err, cuefile.ErrInherited):
+		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, from),
+			a.shared(from)+"; or declare the zone without it")
+	case err != nil:
+		return fmt.Errorf("editing %s: %w", name, err)
+	}
+	a.texts[name] = text
+	if !from.IsZero() {
+		a.notes = append(a.notes, fmt.Sprintf("%s comes from %s; this zone now has an exception. %s", c.Path, from, upper(a.shared(from))))
+	}
+	return nil
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// shared says where a value is to be changed for all zones that have it.
+func (a *absorber) shared(from desired.Origin) string {
+	n := 0
+	for _, account := range a.before.Accounts {
+		for _, z := range account.Zones {
+			if cuefile.Has(z, from) {
+				n++
+			}
+		}
+	}
+	if n == 1 {
+		return fmt.Sprintf("no other zone has it; you can edit %s instead", from)
+	}
+	return fmt.Sprintf("to change it for all %d zones that have it, edit %s", n, from)
+}
+
+func (a *absorber) open(name string) error {
+	if _, known := a.texts[name]; known {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(a.dir, filepath.FromSlash(name)))
+	a.texts[name], a.original[name] = text, text
+	return err
+}
+
+// check evaluates the files as they would be, in a folder inside of dir.
+func (a *absorber) check(ctx context.Context) error {
+	stage, err := os.MkdirTemp(a.dir, ".seawall-absorb-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(stage)
+	if err := copyCUE(a.dir, stage); err != nil {
+		return err
+	}
+	for name, text := range a.texts {
+		if err := os.WriteFile(filepath.Join(stage, filepath.FromSlash(name)), text, 0o644); err != nil {
+			return err
+		}
+	}
+	state, problems, err := setup.NewFolder(stage).Compile(ctx, "")
+	if err != nil {
+		return err
+	}
+	if len(desired.Errors(problems)) > 0 {
+		return &cli.FileError{
+			Summary: "what is live cannot be declared in the zone alone: a value that zones share excludes it. Nothing was written; change it where it is shared, or make it a default, such as *2 | int",
+			Problems: problems,
+		}
+	}
+	return a.compare(state)
+}
+
+// compare holds the new state to the live zone, and to the state before.
+func (a *absorber) compare(state desired.State) error {
+	now := zonesOf(state)
+	for id, z := range zonesOf(a.before) {
+		if got, there := now[id]; id != a.zone.ID && (!there || !got.SameAs(z)) {
+			return fmt.Errorf("the change would also change zone %s; nothing was written", z.Key)
+		}
+	}
+	if !desired.SameTokens(a.before.Tokens, state.Tokens) {
+		return errors.New("the change would also change tokens; nothing was written")
+	}
+	for _, one := range a.live {
+		i := slices.IndexFunc(now[a.zone.ID].Deployments, func(d desired.Deployment) bool { return d.Ruleset == one.key })
+		if i < 0 || !one.declarer.Agrees(now[a.zone.ID].Deployments[i], one.rule) {
+			return cli.Fail(fmt.Errorf("deployment %q would still differ from what is live; nothing was written", one.key),
+				"a pattern or a default of the repository has a say in it; edit "+a.zone.Origin.String()+" by hand")
+		}
+	}
+	return nil
+}
+
+// finish shows the difference and writes it.
+func (a *absorber) finish(t *cli.Terminal, dry bool) error {
+	names := make([]string, 0, len(a.texts))
+	for name := range a.texts {
+		if string(a.texts[name]) != string(a.original[name]) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if _, err := t.Out.Write(diff.Diff("a/"+name, a.original[name], "b/"+name, a.texts[name])); err != nil {
+			return err
+		}
+	}
+	for _, note := range a.notes {
+		fmt.Fprintln(t.Err, "note:", cli.OneLine(note))
+	}
+	if dry {
+		return nil
+	}
+	for _, name := range names {
+		path := filepath.Join(a.dir, filepath.FromSlash(name))
+		mode := os.FileMode(0o644)
+		if info, err := os.Stat(path); err == nil {
+			mode = info.Mode().Perm()
+		}
+		if err := atomicwriter.WriteFile(path, a.texts[name], mode); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.Err, "changed  %s\n", path)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+// Package importer is `seawall import`: it reads what is live and writes the CUE that
+// declares it.
+//
+//	targets → survey → repository → stage → files
+//
+// It finds the zones (targets.go), reads their entry points and declares each
+// (survey.go), and gives accounts, rulesets and zones their keys (repository.go). Then the
+// files are written aside, evaluated as the daemon would, and compared with what was to be
+// declared (stage.go). Only files that pass are put in their place. What was read is kept
+// in a folder inside DIR until that is done, so an import that was interrupted goes on
+// where it ended (progress.go).
+//
+// It sends only reads, and writes nothing outside of DIR.
+package importer
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Order says what to import.
+type Order struct {
+	Dir      string
+	Module   string   // the module of a new repository
+	Accounts []string // NAME, ID or KEY=ID; none is all
+	Zones    []string // NAME, or NAME=ID
+	File     string   // with zones by id; empty for none
+	Force    bool     // overwrite files
+	Given    []edge.Zone // zones by id, with their accounts
+	Origin   string   // where it is read from, for the header and the progress file
+	Plan     string   // the command that makes a plan of the result
+}
+
+// Platform is what an import reads.
+type Platform struct {
+	edge.Reader
+	Directory  edge.Directory   // nil where the platform offers none
+	Tokens     tokenLister    // nil for no tokens
+	Documented bool
+	ByID       bool // managed rulesets are declared by their ids
+	Vendor     string // the segment of resource keys, which names of rulesets begin with
+	// Concurrency is how many zones are read at once; zero is 16.
+	Concurrency int
+	// Unmanaged are lines about what was found and cannot be managed.
+	Unmanaged []string
+}
+
+// tokenLister lists API tokens, without their secrets.
+type tokenLister interface {
+	UserTokens(ctx context.Context) ([]edge.Token, error)
+}
+
+// Import does it. It returns [cli.ExitError] 4 where something could not be read or
+// declared.
+func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order, show func(stage string, done, total int)) error {
+	if show == nil {
+		show = func(string, int, int) {}
+	}
+	present, err := inspect(ctx, order)
+	if err != nil {
+		return err
+	}
+	show("finding zones", 0, 0)
+	found, err := findTargets(ctx, platform, order)
+	if err != nil {
+		return err
+	}
+	skipped := found.without(present)
+	work, err := openProgress(order)
+	if err != nil {
+		return err
+	}
+	defer work.close()
+	if n := work.resumed(found.zones); n > 0 {
+		fmt.Fprintf(t.Err, "resuming: %d of %s were read before\n", n, cli.Plural(len(found.zones), "zone", "zones"))
+	}
+	s := newSurvey(platform, work)
+	s.show = func(done, total int) { show("reading zones", done, total) }
+	if err := s.read(ctx, found); err != nil {
+		return unfinished(err, order)
+	}
+	tokens, err := readTokens(ctx, platform, present)
+	if err != nil {
+		return unfinished(err, order)
+	}
+	show("writing files", 0, 0)
+	result, err := write(ctx, order, present, s.repository(found, present), tokens)
+	if err != nil {
+		return err
+	}
+	work.finished()
+	result.skipped, result.unmanaged = skipped, platform.Unmanaged
+	return result.report(t, order)
+}
+
+// unfinished says how to go on after an interruption or a failure of the platform.
+func unfinished(err error, order Order) error {
+	return cli.Fail(fmt.Errorf("the import is not finished: %w", err),
+		"nothing was written yet; what was read is kept in "+filepath.Join(order.Dir, workDir),
+		"run the same command again to go on where it ended")
+}
+
+// record is what became of one zone.
+type record struct {
+	Zone    edge.ZoneID    `json:"zone"`
+	Name    string         `json:"name"`
+	Account edge.AccountID `json:"account"`
+	At      time.Time      `json:"at"`
+
+	// Deployments have the id of the managed ruleset as key.
+	Deployments []desired.Deployment `json:"deployments,omitempty"`
+	Notes       []string             `json:"notes,omitempty"`
+	// Left are deployments that could not be declared, and why.
+	Left []string `json:"left,omitempty"`
+	// Failed is why the zone could not be read; empty for one that was.
+	Failed string `json:"failed,omitempty"`
+}

@@ -1,0 +1,280 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/diff/planner"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+func TestMain(m *testing.M) {
+	worker.Main(evaluate.Jobs)
+	os.Exit(m.Run())
+}
+
+// live is a platform in memory, as odd as the real one can be: the twin in edge/mem
+// refuses some of it.
+type live struct {
+	zones       []edge.Zone
+	entryPoints map[edge.ZoneID]edge.Ruleset
+	rulesets    map[edge.AccountID][]edge.Ruleset
+
+	reads  atomic.Int64 // of entry points
+	before func()       // each read of an entry point; nil does nothing
+}
+
+func (l *live) AccountRulesets(_ context.Context, account edge.AccountID) (listed []edge.Ruleset, _ error) {
+	for _, r := range l.rulesets[account] {
+		r.Rules = nil
+		listed = append(listed, r)
+	}
+	return listed, nil
+}
+
+func (l *live) AccountRuleset(_ context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+	for _, r := range l.rulesets[account] {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return edge.Ruleset{}, edge.ErrNotFound
+}
+
+func (l *live) EntryPoint(ctx context.Context, id edge.ZoneID) (edge.Ruleset, error) {
+	l.reads.Add(1)
+	if l.before != nil {
+		l.before()
+	}
+	entryPoint, deployed := l.entryPoints[id]
+	switch {
+	case ctx.Err() != nil:
+		return entryPoint, context.Cause(ctx)
+	case !deployed:
+		return entryPoint, edge.ErrEntryPointNotFound
+	}
+	return entryPoint, nil
+}
+
+func (l *live) Zones(context.Context, edge.ZoneFilter) ([]edge.Zone, error) { return l.zones, nil }
+func (l *live) Accounts(context.Context) ([]edge.Account, error)            { return nil, nil }
+func (l *live) Zone(context.Context, edge.ZoneID) (edge.Zone, error) {
+	return edge.Zone{}, edge.ErrNotFound
+}
+
+// managedRulesets are those of an account: two of one name among them, and one that is
+// not managed.
+func managedRulesets() []edge.Ruleset {
+	core, twin, other, custom := difftest.Managed(), difftest.Managed(), difftest.Managed(), difftest.Managed()
+	twin.ID, other.ID, custom.ID = "c04e0000000000000000000000000002", "c04e0000000000000000000000000003", "c04e0000000000000000000000000004"
+	other.Name, custom.Name, custom.Kind = "Vendor Managed Ruleset", "Ours", edge.KindCustom
+	core.Name, twin.Name = "Core Ruleset", "Core Ruleset"
+	return []edge.Ruleset{custom, twin, core, other}
+}
+
+// genLive draws a platform: accounts of one name, zones that run none, one or several
+// managed rulesets, and others.
+func genLive(t *rapid.T) *live {
+	l := &live{entryPoints: map[edge.ZoneID]edge.Ruleset{}, rulesets: map[edge.AccountID][]edge.Ruleset{}}
+	shapes := rapid.SliceOfN(rapid.Custom(genEntryPoint), 1, 6).Draw(t, "shapes")
+	for i := range 40 {
+		account := edge.AccountID(fmt.Sprintf("%032x", i%2))
+		l.rulesets[account] = managedRulesets()
+		z := edge.Zone{ID: edge.ZoneID(fmt.Sprintf("%032x", 1000+i)), Name: fmt.Sprintf("z%02d.example", i), Account: edge.Account{ID: account, Name: "Ours"}}
+		l.zones = append(l.zones, z)
+		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		case 0:
+		case 1:
+			l.entryPoints[z.ID] = genEntryPoint(t)
+		default:
+			l.entryPoints[z.ID] = rapid.SampledFrom(shapes).Draw(t, "shape")
+		}
+	}
+	return l
+}
+
+func genEntryPoint(t *rapid.T) edge.Ruleset {
+	entryPoint := edge.Ruleset{ID: difftest.EntryPoint, Kind: edge.KindZone, Phase: edge.PhaseFirewallManaged, Version: "11"}
+	for _, ruleset := range managedRulesets() {
+		if rapid.Bool().Draw(t, "runs "+string(ruleset.ID)) {
+			rule := difftest.Execute(withoutTwins(difftest.GenOverrides(t)))
+			parameters := *rule.ActionParameters
+			parameters.ID = ruleset.ID
+			rule.ActionParameters = &parameters
+			rule.Enabled = rapid.Ptr(rapid.Bool(), true).Draw(t, "enabled")
+			rule.Expression = rapid.SampledFrom([]string{"true", `http.host eq "a"`}).Draw(t, "expression")
+			entryPoint.Rules = append(entryPoint.Rules, rule)
+		}
+	}
+	return entryPoint
+}
+
+// withoutTwins keeps a tag once: two have no declaration.
+func withoutTwins(o *edge.Overrides) *edge.Overrides {
+	if o == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	kept := o.Categories[:0:0]
+	for _, c := range o.Categories {
+		if !seen[c.Category] {
+			kept = append(kept, c)
+		}
+		seen[c.Category] = true
+	}
+	o.Categories = kept
+	return o
+}
+
+func importInto(t *testing.T, ctx context.Context, l *live, dir string, documented bool) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := Import(ctx, &cli.Terminal{Out: &out, Err: &out}, Platform{Reader: l, Directory: l, Documented: documented, Concurrency: 4},
+		Order{Dir: dir, Module: "edge.example/desired", Origin: "https://api.example/client/v4", Plan: "seawall plan"}, nil)
+	return out.String(), err
+}
+
+// A plan of what was imported is empty, for every platform, and the files are valid.
+func TestAPlanOfWhatWasImportedIsEmpty(t *testing.T) {
+	for seed := range 4 {
+		l, documented := rapid.Custom(genLive).Example(seed), seed%2 == 1
+		dir := filepath.Join(t.TempDir(), "edge")
+		out, err := importInto(t, t.Context(), l, dir, documented)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, out)
+		}
+		state, problems, err := setup.NewFolder(dir).Compile(t.Context(), "")
+		if err != nil || len(problems) > 0 {
+			t.Fatalf("seed %d: %v %v", seed, err, problems)
+		}
+		if state.Zones() != len(l.zones) {
+			t.Fatalf("seed %d: %d zones of %d", seed, state.Zones(), len(l.zones))
+		}
+		p := planOf(t, l, state, documented)
+		if len(p.Changes)+len(p.Problems) > 0 {
+			t.Fatalf("seed %d: %+v %+v", seed, p.Changes, p.Problems)
+		}
+	}
+}
+
+func planOf(t *testing.T, l *live, state desired.State, documented bool) diff.Plan {
+	t.Helper()
+	many := zone.Many{Reader: l, Concurrency: 4, Documented: documented, Now: time.Now}
+	seen, err := many.Read(t.Context(), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planner.Make(planner.Input{State: state, Live: seen.Live, Now: time.Now()})
+}
+
+// An import that was interrupted goes on where it ended, and writes the same.
+func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
+	l := rapid.Custom(genLive).Example(7)
+	whole := filepath.Join(t.TempDir(), "whole")
+	if out, err := importInto(t, t.Context(), l, whole, false); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	dir := filepath.Join(t.TempDir(), "edge")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	l.reads.Store(0)
+	l.before = func() {
+		if l.reads.Load() == 20 {
+			cancel(stopped)
+		}
+	}
+	if out, err := importInto(t, ctx, l, dir, false); !errors.Is(err, stopped) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if files, err := cueFiles(dir); err != nil || len(files) > 0 {
+		t.Fatalf("an import that was interrupted has written %v (%v)", files, err)
+	}
+	l.before = nil
+	l.reads.Store(0)
+	out, err := importInto(t, t.Context(), l, dir, false)
+	if err != nil || l.reads.Load() > 25 || l.reads.Load() < 20 {
+		t.Fatalf("%v, %d reads of 40\n%s", err, l.reads.Load(), out)
+	}
+	files, err := cueFiles(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		want, _ := os.ReadFile(filepath.Join(whole, name))
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s differs: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, workDir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left: %v", workDir, err)
+	}
+}
+
+// Whatever somebody does to a zone by hand, absorb either declares it, so that a plan is
+// empty and nothing else has changed, or writes nothing.
+func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
+	l := rapid.Custom(genLive).Example(11)
+	dir := filepath.Join(t.TempDir(), "edge")
+	if out, err := importInto(t, t.Context(), l, dir, false); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	absorbed := 0
+	for i, z := range l.zones[:6] {
+		changed := rapid.Custom(genEntryPoint).Example(100 + i)
+		entryPoint, deployed := l.entryPoints[z.ID]
+		if !deployed {
+			continue
+		}
+		entryPoint.Rules = append([]edge.Rule{}, entryPoint.Rules...)
+		for j, rule := range entryPoint.Rules { // only what is deployed there
+			for _, other := range changed.Rules {
+				if rule.Executes(other.ActionParameters.ID) {
+					entryPoint.Rules[j] = other
+				}
+			}
+		}
+		l.entryPoints[z.ID] = entryPoint
+		before, err := os.ReadFile(filepath.Join(dir, "zones-ours.cue"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		err = Absorb(t.Context(), &cli.Terminal{Out: &out, Err: &out}, Platform{Reader: l}, dir, z.Name, false)
+		after, _ := os.ReadFile(filepath.Join(dir, "zones-ours.cue"))
+		if err != nil {
+			if z.Account.ID == l.zones[0].Account.ID && !bytes.Equal(before, after) {
+				t.Fatalf("%s: %v, and the file has changed", z.Name, err)
+			}
+			t.Logf("%s: %v", z.Name, err)
+			continue
+		}
+		absorbed++
+		state, problems, err := setup.NewFolder(dir).Compile(t.Context(), "")
+		if err != nil || len(problems) > 0 {
+			t.Fatalf("%s: %v %v\n%s", z.Name, err, problems, out.String())
+		}
+		if p := planOf(t, l, state, false); len(p.Changes)+len(p.Problems) > 0 {
+			t.Fatalf("%s: %+v %+v\n%s", z.Name, p.Changes, p.Problems, out.String())
+		}
+	}
+	if absorbed < 2 {
+		t.Errorf("only %d zones were absorbed", absorbed)
+	}
+}

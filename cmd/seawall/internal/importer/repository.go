@@ -1,0 +1,185 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// imported is what is to be declared of one account, and where it is declared already.
+type imported struct {
+	cuefile.Account
+	known   *desired.Account // nil for one that is not declared yet
+	missing []record         // zones that could not be read, or not declared as a whole
+}
+
+// repository gives what was read its keys.
+func (s *survey) repository(found targets, p present) []imported {
+	var all []imported
+	taken := map[string]bool{}
+	for _, a := range p.state.Accounts {
+		taken[a.Key] = true
+	}
+	for _, info := range found.accounts {
+		records := s.recordsOf(info.ID, found)
+		if len(records) == 0 {
+			continue
+		}
+		one := imported{known: p.account(info.ID)}
+		one.ID, one.Comment = info.ID, info.Name
+		if one.known != nil {
+			one.Key, one.Inherited = one.known.Key, true
+		} else {
+			one.Key = unique(cmp.Or(found.keys[info.ID], slugOf(info.Name), "main"), taken)
+		}
+		s.fill(&one, records)
+		all = append(all, one)
+	}
+	return all
+}
+
+func (s *survey) recordsOf(account edge.AccountID, found targets) (records []record) {
+	for _, z := range found.zones {
+		if r, ok := s.records[z.ID]; ok && z.Account == account {
+			records = append(records, r)
+		}
+	}
+	return records
+}
+
+// fill adds rulesets and zones to an account.
+func (s *survey) fill(one *imported, records []record) {
+	keys := s.rulesetKeys(one, records)
+	byKey := map[string]*managedSurvey{}
+	for id, key := range keys {
+		byKey[key] = s.account(one.ID).managed[id]
+	}
+	one.Describe = func(ruleset string, ref desired.RuleRef) string {
+		if m := byKey[ruleset]; m != nil && m.declarer != nil {
+			return m.declarer.RuleText(ref)
+		}
+		return ""
+	}
+	zoneKeys := map[string]bool{}
+	for _, r := range records {
+		if r.Failed != "" || len(r.Left) > 0 {
+			one.missing = append(one.missing, r)
+		}
+		if r.Failed != "" {
+			one.Notes = append(one.Notes, fmt.Sprintf("Not imported, because it could not be read: %s, %s: %s", r.Name, r.Zone, r.Failed))
+			continue
+		}
+		z := cuefile.Zone{Zone: desired.Zone{Key: unique(keyForm(r.Name, string(r.Zone)), zoneKeys), ID: r.Zone}, Notes: r.Notes}
+		for _, why := range r.Left {
+			z.Notes = append(z.Notes, "Not imported: "+why+".")
+		}
+		for _, d := range r.Deployments {
+			d.Ruleset = keys[edge.RulesetID(d.Ruleset)]
+			z.Deployments = append(z.Deployments, d)
+		}
+		slices.SortFunc(z.Deployments, func(a, b desired.Deployment) int { return cmp.Compare(a.Ruleset, b.Ruleset) })
+		one.Zones = append(one.Zones, z)
+	}
+	slices.SortFunc(one.Zones, func(a, b cuefile.Zone) int { return cmp.Compare(a.Key, b.Key) })
+}
+
+// rulesetKeys gives each managed ruleset that is deployed a key, and declares it where it
+// is not: by its name, or by its id where two have one name.
+func (s *survey) rulesetKeys(one *imported, records []record) map[edge.RulesetID]string {
+	var used []edge.RulesetID
+	for _, r := range records {
+		for _, d := range r.Deployments {
+			if id := edge.RulesetID(d.Ruleset); !slices.Contains(used, id) {
+				used = append(used, id)
+			}
+		}
+	}
+	slices.Sort(used)
+	keys, taken := map[edge.RulesetID]string{}, map[string]bool{}
+	account := s.account(one.ID)
+	if one.known != nil {
+		for _, ref := range one.known.Rulesets {
+			taken[ref.Key] = true
+		}
+	}
+	one.RulesetComment = map[string]string{}
+	for _, id := range used {
+		ruleset := account.managed[id].ruleset
+		alone := !s.platform.ByID && s.alone(account, ruleset.Name)
+		if one.known != nil {
+			if i := slices.IndexFunc(one.known.Rulesets, func(ref desired.RulesetRef) bool {
+				return ref.ID == id || alone && ref.Name == ruleset.Name
+			}); i >= 0 {
+				keys[id] = one.known.Rulesets[i].Key
+				continue
+			}
+		}
+		ref := desired.RulesetRef{Key: unique(rulesetKey(ruleset.Name, s.platform.Vendor), taken), Name: ruleset.Name}
+		if !alone {
+			ref.Name, ref.ID = "", id
+			one.RulesetComment[ref.Key] = ruleset.Name
+		}
+		keys[id], one.Rulesets = ref.Key, append(one.Rulesets, ref)
+	}
+	slices.SortFunc(one.Rulesets, func(a, b desired.RulesetRef) int { return cmp.Compare(a.Key, b.Key) })
+	return keys
+}
+
+// alone reports whether one managed ruleset of the account has a name.
+func (s *survey) alone(a *accountSurvey, name string) bool {
+	n := 0
+	for _, r := range a.listed {
+		if r.Kind == edge.KindManaged && r.Phase == edge.PhaseFirewallManaged && r.Name == name {
+			n++
+		}
+	}
+	return n == 1 && name != ""
+}
+
+var notWord = regexp.MustCompile(`[^a-z0-9]+`)
+
+// rulesetKey is a short key for a name: "Cloudflare OWASP Core Ruleset" is owasp_core.
+func rulesetKey(name, vendor string) string {
+	words := strings.Fields(notWord.ReplaceAllString(strings.ToLower(name), " "))
+	left := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return w == "ruleset" || w == "cloudflare" || w == strings.ToLower(vendor) && vendor != ""
+	})
+	if len(left) == 0 {
+		left = words
+	}
+	if len(left) == 0 || left[0][0] >= '0' && left[0][0] <= '9' {
+		left = append([]string{"ruleset"}, left...)
+	}
+	return strings.Join(left, "_")
+}
+
+// slugOf is the key of an account by its name.
+func slugOf(name string) string {
+	return strings.Trim(notWord.ReplaceAllString(strings.ToLower(name), "-"), "-")
+}
+
+var key = regexp.MustCompile(`^\PC+$`)
+
+// keyForm is a name as a key, or another where it cannot be one.
+func keyForm(name, or string) string {
+	if key.MatchString(name) {
+		return name
+	}
+	return or
+}
+
+// unique is a key that is not taken, which it takes.
+func unique(key string, taken map[string]bool) string {
+	found := key
+	for n := 2; taken[found]; n++ {
+		found = fmt.Sprintf("%s-%d", key, n)
+	}
+	taken[found] = true
+	return found
+}

@@ -1,0 +1,111 @@
+package importer
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/cuefile"
+)
+
+// exitAttention is the exit code where something could not be read or declared.
+const exitAttention = 4
+
+// result is what an import has done.
+type result struct {
+	accounts  []imported
+	tokens    tokenImport
+	files     []cuefile.File // generated
+	fixed     []cuefile.File // of every new repository
+	summary   cuefile.Summary
+	warnings  []desired.Problem
+	skipped   int // zones that were declared already
+	unmanaged []string
+}
+
+func (r *result) report(t *cli.Terminal, o Order) error {
+	for _, f := range r.files {
+		fmt.Fprintf(t.Err, "written  %s\n", filepath.Join(o.Dir, filepath.FromSlash(f.Name)))
+	}
+	if len(r.fixed) > 0 {
+		fmt.Fprintf(t.Err, "written  %s\n", filepath.Join(o.Dir, "seawall"))
+	}
+	t.ShowProblems(t.Err, r.warnings)
+	zones, missing := 0, 0
+	for _, a := range r.accounts {
+		zones += len(a.Zones)
+		missing += len(a.missing)
+	}
+	if zones+missing == 0 && len(r.tokens.declared) == 0 {
+		fmt.Fprintln(t.Out, "nothing to import")
+	} else {
+		r.reportZones(t, zones)
+	}
+	if r.skipped > 0 {
+		fmt.Fprintf(t.Out, "%s declared already: left as they are\n", cli.Plural(r.skipped, "zone is", "zones are"))
+	}
+	r.tokens.report(t)
+	if missing > 0 {
+		fmt.Fprintf(t.Out, "\nnot imported:\n")
+	}
+	for _, a := range r.accounts {
+		for _, z := range a.missing {
+			if z.Failed != "" {
+				fmt.Fprintf(t.Out, "! %s / %s (%s): could not be read: %s\n", a.Key, cli.OneLine(z.Name), z.Zone, cli.OneLine(z.Failed))
+			}
+			for _, why := range z.Left {
+				fmt.Fprintf(t.Out, "! %s / %s (%s): %s\n", a.Key, cli.OneLine(z.Name), z.Zone, cli.OneLine(why))
+			}
+		}
+	}
+	r.reportUnmanaged(t)
+	if len(r.files) > 0 {
+		fmt.Fprintf(t.Out, "\nNext: seawall validate %s, then: %s\n", o.Dir, o.Plan)
+	}
+	if missing > 0 || len(r.tokens.left) > 0 {
+		return cli.ExitError(exitAttention)
+	}
+	return nil
+}
+
+func (r *result) reportZones(t *cli.Terminal, zones int) {
+	fmt.Fprintf(t.Out, "imported %s of %s%s\n", cli.Plural(zones, "zone", "zones"), cli.Plural(len(r.accounts), "account", "accounts"), r.breakdown())
+}
+
+// breakdown says how the zones are written.
+func (r *result) breakdown() string {
+	var parts []string
+	if n := r.summary.Tiers; n > 0 {
+		parts = append(parts, cli.Plural(n, "tier", "tiers"), cli.Plural(r.summary.Exceptions, "exception", "exceptions"))
+	}
+	if n := r.summary.Own; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d without a tier", n))
+	}
+	none := 0
+	for _, a := range r.accounts {
+		for _, z := range a.Zones {
+			if len(z.Deployments) == 0 {
+				none++
+			}
+		}
+	}
+	if none > 0 {
+		parts = append(parts, fmt.Sprintf("%d without a deployment", none))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+func (r *result) reportUnmanaged(t *cli.Terminal) {
+	if len(r.unmanaged) == 0 {
+		return
+	}
+	fmt.Fprintf(t.Out, "\nnot managed by Seawall:\n")
+	for _, line := range r.unmanaged {
+		fmt.Fprintf(t.Out, "  %s\n", cli.OneLine(line))
+	}
+}

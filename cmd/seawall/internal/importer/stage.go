@@ -1,0 +1,370 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+
+	"github.com/moby/sys/atomicwriter"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/examples"
+)
+
+// present is what DIR declares before the import.
+type present struct {
+	state desired.State
+	zones map[edge.ZoneID]bool
+	files bool // there are CUE files
+}
+
+// inspect evaluates DIR; a folder without CUE files declares nothing. With --force it is
+// imported as if there were none.
+func inspect(ctx context.Context, o Order) (present, error) {
+	p := present{zones: map[edge.ZoneID]bool{}}
+	info, err := os.Stat(o.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return p, nil
+	case err != nil:
+		return p, err
+	case !info.IsDir():
+		return p, cli.Fail(fmt.Errorf("%s is not a folder", o.Dir), "name the folder for the repository")
+	}
+	files, err := cueFiles(o.Dir)
+	if err != nil || len(files) == 0 || o.Force {
+		return p, err
+	}
+	p.files = true
+	state, problems, err := setup.NewFolder(o.Dir).Compile(ctx, "")
+	if err != nil {
+		return p, err
+	}
+	if n := len(desired.Errors(problems)); n > 0 {
+		return p, &cli.FileError{Summary: fmt.Sprintf("%s has %s; correct them before you import", o.Dir, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
+	}
+	p.state = state
+	for _, a := range state.Accounts {
+		for _, z := range a.Zones {
+			p.zones[z.ID] = true
+		}
+	}
+	return p, nil
+}
+
+func (p present) account(id edge.AccountID) *desired.Account {
+	for i, a := range p.state.Accounts {
+		if a.ID == id {
+			return &p.state.Accounts[i]
+		}
+	}
+	return nil
+}
+
+// cueFiles lists the files of a repository that its evaluation reads, without what is
+// only for editors.
+func cueFiles(dir string) (names []string, err error) {
+	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := entry.Name()
+		if entry.IsDir() && name != dir && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")) {
+			return fs.SkipDir
+		}
+		if entry.Type().IsRegular() && strings.HasSuffix(base, ".cue") {
+			rel, err := filepath.Rel(dir, name)
+			if err != nil {
+				return err
+			}
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "cue.mod/") }), err
+}
+
+// write makes the files, has them evaluated beside those that are there, and puts them in
+// their place.
+func write(ctx context.Context, o Order, p present, accounts []imported, tokens tokenImport) (*result, error) {
+	r := &result{accounts: accounts, tokens: tokens}
+	var problems []desired.Problem
+	for _, simple := range []bool{false, true} { // without tiers where they do not fit
+		files, summary, err := layout(o, p, accounts, tokens, simple)
+		if err != nil {
+			return nil, err
+		}
+		r.summary, r.files = summary, files
+		wrong, err := stage(ctx, o, p, r)
+		if err != nil {
+			return nil, err
+		}
+		if len(wrong) == 0 {
+			return r, r.place(o)
+		}
+		problems = wrong
+	}
+	return nil, &cli.FileError{Summary: "what was read cannot be declared beside what " + o.Dir + " declares; nothing was written", Problems: problems}
+}
+
+// layout writes a new repository, or files beside those of an account that is declared.
+func layout(o Order, p present, accounts []imported, tokens tokenImport, simple bool) (files []cuefile.File, sum cuefile.Summary, err error) {
+	add := func(r cuefile.Repository) error {
+		r.Simple = simple
+		more, s, err := cuefile.Write(r)
+		files = append(files, more...)
+		sum.Tiers, sum.Exceptions, sum.Own = sum.Tiers+s.Tiers, sum.Exceptions+s.Exceptions, sum.Own+s.Own
+		return err
+	}
+	if !p.files {
+		r := cuefile.Repository{
+			Package: "edge", Base: "edge", Schema: o.Module + "/seawall", TierPrefix: "_tier",
+			Header: []string{"Imported by seawall from " + o.Origin + "."}, Tokens: tokens.declared, User: tokens.user,
+		}
+		for _, a := range accounts {
+			r.Accounts = append(r.Accounts, a.Account)
+		}
+		return files, sum, add(r)
+	}
+	byDir := map[string]*cuefile.Repository{}
+	var order []string
+	at := func(dir string) (*cuefile.Repository, error) {
+		if byDir[dir] == nil {
+			r, err := beside(o, dir)
+			if err != nil {
+				return nil, err
+			}
+			byDir[dir], order = &r, append(order, dir)
+		}
+		return byDir[dir], nil
+	}
+	for _, a := range accounts {
+		dir := ""
+		if a.known != nil {
+			dir = strings.TrimPrefix(path.Dir(a.known.Origin.File), ".")
+		}
+		r, err := at(dir)
+		if err != nil {
+			return nil, sum, err
+		}
+		r.Accounts = append(r.Accounts, a.Account)
+	}
+	if len(tokens.declared) > 0 {
+		r, err := at("")
+		if err != nil {
+			return nil, sum, err
+		}
+		r.Tokens, r.User = tokens.declared, tokens.user
+	}
+	for _, dir := range order {
+		if err := add(*byDir[dir]); err != nil {
+			return nil, sum, err
+		}
+	}
+	return files, sum, nil
+}
+
+// beside is the repository of files that go into a folder with others.
+func beside(o Order, dir string) (cuefile.Repository, error) {
+	r := cuefile.Repository{Package: "edge", Dir: dir}
+	here := filepath.Join(o.Dir, filepath.FromSlash(dir))
+	entries, err := os.ReadDir(here)
+	if err != nil {
+		return r, err
+	}
+	for n := 1; r.Base == ""; n++ {
+		base := "imported"
+		if n > 1 {
+			base = fmt.Sprintf("imported-%d", n)
+		}
+		free := !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			return e.Name() == base+".cue" || strings.HasPrefix(e.Name(), base+"-") && (n > 1 || !isNumbered(e.Name()))
+		})
+		if free {
+			r.Base, r.TierPrefix = base, "_"+strings.ReplaceAll(base, "-", "")
+		}
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".cue") {
+			text, err := os.ReadFile(filepath.Join(here, e.Name()))
+			if err != nil {
+				return r, err
+			}
+			if name := cuefile.PackageOf(text); name != "" {
+				r.Package = name
+				break
+			}
+		}
+	}
+	return r, nil
+}
+
+// isNumbered reports whether a file is of a later import: imported-2.cue.
+func isNumbered(name string) bool {
+	rest := strings.TrimPrefix(name, "imported-")
+	return rest != "" && rest[0] >= '2' && rest[0] <= '9'
+}
+
+// stage evaluates the repository as it will be, in a folder inside DIR, and returns what
+// is wrong with it: its mistakes, or zones that come out otherwise than they were read.
+func stage(ctx context.Context, o Order, p present, r *result) ([]desired.Problem, error) {
+	dir := filepath.Join(o.Dir, workDir, "stage")
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := copyCUE(o.Dir, dir); err != nil {
+		return nil, err
+	}
+	if !p.files {
+		r.fixed = starter(o, dir)
+	}
+	for _, f := range slices.Concat(r.fixed, r.files) {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(name, f.Content, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	state, problems, err := setup.NewFolder(dir).Compile(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	if errs := desired.Errors(problems); len(errs) > 0 {
+		return errs, nil
+	}
+	r.warnings = problems
+	return differences(p, state, r), nil
+}
+
+// starter are the files of a new repository that are not generated, but for those that
+// are there.
+func starter(o Order, dir string) (files []cuefile.File) {
+	for _, f := range examples.Starter(o.Module) {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(f.Name))); err != nil && f.Name != "edge.cue" {
+			files = append(files, cuefile.File{Name: f.Name, Content: f.Content})
+		}
+	}
+	for name, content := range schema.Export() {
+		files = append(files, cuefile.File{Name: "seawall/" + name, Content: content})
+	}
+	slices.SortFunc(files, func(a, b cuefile.File) int { return strings.Compare(a.Name, b.Name) })
+	return files
+}
+
+// copyCUE copies what a repository's evaluation reads.
+func copyCUE(from, to string) error {
+	names, err := cueFiles(from)
+	if err != nil {
+		return err
+	}
+	module := "cue.mod/module.cue"
+	if _, err := os.Stat(filepath.Join(from, module)); err == nil {
+		names = append(names, module)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(from, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(target, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(to, 0o755)
+}
+
+// differences compares what the files declare with what was read, and with what was
+// declared before.
+func differences(p present, state desired.State, r *result) (problems []desired.Problem) {
+	now := zonesOf(state)
+	differs := func(z desired.Zone, why string) {
+		problems = append(problems, desired.Problem{
+			Origin: now[z.ID].Origin, Path: "zone " + z.Key, Message: why,
+			Hint: "a pattern or a default of the repository has a say in it",
+		})
+	}
+	for _, a := range r.accounts {
+		for _, z := range a.Zones {
+			if got, there := now[z.ID]; !there || !bare(got, z.Zone).SameAs(z.Zone) {
+				differs(z.Zone, "would be declared otherwise than it is live")
+			}
+		}
+	}
+	for id, z := range zonesOf(p.state) {
+		if got, there := now[id]; !there || !got.SameAs(z) {
+			differs(z, "is declared already, and would be declared otherwise")
+		}
+	}
+	desired.SortProblems(problems)
+	return problems
+}
+
+// bare is a zone without what the repository may add to it without a change of what is
+// live: labels, and what becomes of overrides that are not declared, of which there are
+// none.
+func bare(got, want desired.Zone) desired.Zone {
+	got.Labels, got.Deployments = want.Labels, slices.Clone(got.Deployments)
+	for i := range got.Deployments {
+		if i < len(want.Deployments) && want.Deployments[i].Unmanaged == nil {
+			got.Deployments[i].Unmanaged = nil
+		}
+	}
+	return got
+}
+
+func zonesOf(state desired.State) map[edge.ZoneID]desired.Zone {
+	zones := map[edge.ZoneID]desired.Zone{}
+	for _, a := range state.Accounts {
+		for _, z := range a.Zones {
+			zones[z.ID] = z
+		}
+	}
+	return zones
+}
+
+// place writes the files to DIR: all of them, or none where one is in the way.
+func (r *result) place(o Order) error {
+	for _, f := range r.files {
+		name := filepath.Join(o.Dir, filepath.FromSlash(f.Name))
+		if _, err := os.Lstat(name); err == nil && !o.Force {
+			return cli.Fail(fmt.Errorf("%s exists; nothing was written", name), "move it away, import into another folder, or overwrite it with --force")
+		}
+	}
+	root, err := os.OpenRoot(o.Dir) // a link in DIR leads nowhere else
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, f := range slices.Concat(r.fixed, r.files) {
+		if dir := path.Dir(f.Name); dir != "." {
+			if err := root.MkdirAll(filepath.FromSlash(dir), 0o755); err != nil {
+				return fmt.Errorf("writing %s: %w", f.Name, err)
+			}
+			if _, err := root.Stat(filepath.FromSlash(dir)); err != nil {
+				return fmt.Errorf("writing %s: %w", f.Name, err)
+			}
+		}
+		if err := atomicwriter.WriteFile(filepath.Join(o.Dir, filepath.FromSlash(f.Name)), f.Content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// survey reads zones and declares what they run.
+type survey struct {
+	platform Platform
+	work     *progress
+	show     func(done, total int)
+
+	mu       sync.Mutex
+	accounts map[edge.AccountID]*accountSurvey
+	records  map[edge.ZoneID]record
+
+	silent atomic.Int64 // zones in a row that the platform did not answer
+}
+
+// accountSurvey is what an account's zones share.
+type accountSurvey struct {
+	once    sync.Once
+	listed  []edge.Ruleset
+	err     error
+	mu      sync.Mutex
+	managed map[edge.RulesetID]*managedSurvey
+}
+
+// managedSurvey is a managed ruleset, or why it could not be read.
+type managedSurvey struct {
+	once     sync.Once
+	declarer *deployment.Declarer
+	ruleset  edge.Ruleset
+	err      error
+}
+
+func newSurvey(p Platform, work *progress) *survey {
+	return &survey{platform: p, work: work, accounts: map[edge.AccountID]*accountSurvey{}, records: map[edge.ZoneID]record{}}
+}
+
+// silence is after how many zones in a row without an answer the platform counts as down.
+const silence = 50
+
+// read reads all zones, some at once. It fails where nothing else could work; any other
+// failure is in the record of its zone.
+func (s *survey) read(ctx context.Context, found targets) error {
+	group, reading := errgroup.WithContext(ctx)
+	group.SetLimit(max(s.platform.Concurrency, 1))
+	var done atomic.Int64
+	for _, z := range found.zones {
+		if reading.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			if err := s.zone(reading, z); err != nil {
+				return err
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.show(int(done.Add(1)), len(found.zones))
+			return nil
+		})
+	}
+	err := group.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func (s *survey) zone(ctx context.Context, z target) error {
+	r, known := s.work.of(z)
+	if !known {
+		var err error
+		if r, err = s.look(ctx, z); err != nil {
+			return err
+		}
+		if err := s.work.add(r); err != nil {
+			return err
+		}
+	} else if err := s.recall(ctx, r); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records[z.ID] = r
+	return nil
+}
+
+// recall reads the managed rulesets that a zone runs which was read before.
+func (s *survey) recall(ctx context.Context, r record) error {
+	for _, d := range r.Deployments {
+		if m := s.managed(ctx, r.Account, edge.RulesetID(d.Ruleset)); m.err != nil {
+			return fmt.Errorf("reading managed ruleset %s: %w", d.Ruleset, m.err)
+		}
+	}
+	return nil
+}
+
+// look reads one zone.
+func (s *survey) look(ctx context.Context, z target) (record, error) {
+	r := record{Zone: z.ID, Name: z.Name, Account: z.Account, At: time.Now().UTC()}
+	listed, err := s.listed(ctx, z.Account)
+	if err == nil {
+		var entryPoint edge.Ruleset
+		entryPoint, err = s.platform.EntryPoint(ctx, z.ID)
+		if err == nil {
+			err = s.declare(ctx, &r, entryPoint, listed)
+		}
+	}
+	if !errors.Is(err, edge.ErrUnavailable) && !errors.Is(err, edge.ErrThrottled) {
+		s.silent.Store(0)
+	}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return r, context.Cause(ctx)
+	case errors.Is(err, edge.ErrEntryPointNotFound):
+		r.Notes = append(r.Notes, "Nothing is deployed in this zone.")
+	case errors.Is(err, edge.ErrUnauthenticated):
+		return r, err
+	default:
+		r.Failed, r.Deployments, r.Notes = cli.OneLine(err.Error()), nil, nil
+		if s.silent.Add(1) >= silence {
+			return r, fmt.Errorf("%d zones in a row without an answer: %w", silence, err)
+		}
+	}
+	return r, nil
+}
+
+func (s *survey) account(id edge.AccountID) *accountSurvey {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.accounts[id]
+	if a == nil {
+		a = &accountSurvey{managed: map[edge.RulesetID]*managedSurvey{}}
+		s.accounts[id] = a
+	}
+	return a
+}
+
+// listed reads the rulesets of an account, once.
+func (s *survey) listed(ctx context.Context, id edge.AccountID) ([]edge.Ruleset, error) {
+	a := s.account(id)
+	a.once.Do(func() { a.listed, a.err = s.platform.AccountRulesets(ctx, id) })
+	return a.listed, a.err
+}
+
+// managed reads a managed ruleset, once.
+func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.RulesetID) *managedSurvey {
+	a := s.account(account)
+	a.mu.Lock()
+	m := a.managed[id]
+	if m == nil {
+		m = &managedSurvey{}
+		a.managed[id] = m
+	}
+	a.mu.Unlock()
+	m.once.Do(func() {
+		if _, m.err = s.listed(ctx, account); m.err != nil {
+			return
+		}
+		if m.ruleset, m.err = s.platform.AccountRuleset(ctx, account, id); m.err == nil {
+			m.declarer = deployment.NewDeclarer(m.ruleset, s.platform.Documented)
+		}
+	})
+	return m
+}
+
+// declare declares what an entry point runs. It fails where a managed ruleset could not
+// be read: of the zone nothing is known then.
+func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset, listed []edge.Ruleset) error {
+	byID := map[edge.RulesetID]edge.Ruleset{}
+	for _, ruleset := range listed {
+		byID[ruleset.ID] = ruleset
+	}
+	rules, order, others := executed(entryPoint)
+	for _, id := range order {
+		ruleset, known := byID[id]
+		switch {
+		case !known:
+			r.Left = append(r.Left, fmt.Sprintf("it runs ruleset %s, which the account does not list", id))
+			continue
+		case ruleset.Kind != edge.KindManaged || ruleset.Phase != edge.PhaseFirewallManaged:
+			r.Notes = append(r.Notes, fmt.Sprintf("It also runs %q, which is no managed ruleset: Seawall leaves it as it is.", ruleset.Name))
+			continue
+		case len(rules[id]) > 1:
+			r.Left = append(r.Left, fmt.Sprintf("%d execute rules run %q; remove all but one of them", len(rules[id]), ruleset.Name))
+			continue
+		}
+		m := s.managed(ctx, r.Account, id)
+		if m.err != nil {
+			return fmt.Errorf("managed ruleset %q: %w", ruleset.Name, m.err)
+		}
+		rule := rules[id][0]
+		d := m.declarer.Declare(rule)
+		if !m.declarer.Agrees(d, rule) {
+			r.Left = append(r.Left, fmt.Sprintf("%q lists a tag twice, with different values; remove one of the two", ruleset.Name))
+			continue
+		}
+		d.Ruleset = string(id)
+		r.Deployments = append(r.Deployments, d)
+		if v := rule.ActionParameters.Version; v != "" && v != "latest" {
+			r.Notes = append(r.Notes, fmt.Sprintf("%q is pinned to version %s: Seawall leaves it so.", ruleset.Name, v))
+		}
+	}
+	if others > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Its entry point has %s that Seawall leaves as they are.", cli.Plural(others, "other rule", "other rules")))
+	}
+	if len(order) == 0 {
+		r.Notes = append(r.Notes, "No managed ruleset is deployed in this zone.")
+	}
+	return nil
+}
+
+// executed sorts the rules of an entry point by the ruleset that they run, in their order.
+func executed(entryPoint edge.Ruleset) (rules map[edge.RulesetID][]edge.Rule, order []edge.RulesetID, others int) {
+	rules = map[edge.RulesetID][]edge.Rule{}
+	for _, rule := range entryPoint.Rules {
+		if rule.Action != edge.ActionExecute || rule.ActionParameters == nil {
+			others++
+			continue
+		}
+		id := rule.ActionParameters.ID
+		if !slices.Contains(order, id) {
+			order = append(order, id)
+		}
+		rules[id] = append(rules[id], rule)
+	}
+	return rules, order, others
+}

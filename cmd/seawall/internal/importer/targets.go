@@ -1,0 +1,276 @@
+package importer
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// target is a zone to import.
+type target struct {
+	ID      edge.ZoneID
+	Name    string
+	Account edge.AccountID
+}
+
+// targets are the zones to import, by account and name, and the accounts.
+type targets struct {
+	zones    []target
+	accounts []edge.Account            // of the zones, by id
+	keys     map[edge.AccountID]string // that the command line gives
+}
+
+// findTargets lists zones where the platform does, and takes them from the command line
+// and a file where it does not.
+func findTargets(ctx context.Context, p Platform, o Order) (targets, error) {
+	wanted, err := parseAccounts(o.Accounts)
+	if err != nil {
+		return targets{}, err
+	}
+	given, names, err := givenZones(o)
+	if err != nil {
+		return targets{}, err
+	}
+	for _, z := range o.Given {
+		given = append(given, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
+	}
+	switch {
+	case len(given) > 0:
+		if len(names) > 0 && p.Directory == nil {
+			return targets{}, needsID(names[0])
+		}
+		if given, err = withAccount(given, wanted); err != nil {
+			return targets{}, err
+		}
+	case p.Directory == nil:
+		return targets{}, cli.Fail(errors.New("a platform with the profile \"documented\" lists no zones"),
+			"name them by id: --account prod=ID --zone NAME=ID, or --zones FILE",
+			`if your platform lists zones, use --profile extended, or set platform.profile: "extended"`)
+	}
+	found := targets{keys: wanted.keys}
+	for _, z := range o.Given {
+		if z.Account.Name != "" && !slices.ContainsFunc(found.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
+			found.accounts = append(found.accounts, z.Account)
+		}
+	}
+	if p.Directory != nil {
+		if err := found.list(ctx, p.Directory, wanted, names, len(given) > 0); err != nil {
+			return targets{}, err
+		}
+	}
+	found.zones = append(found.zones, given...)
+	return found.sorted(), nil
+}
+
+func needsID(name string) error {
+	return cli.Fail(fmt.Errorf("--zone %q has no id, and this platform does not find zones by name", name), "write --zone "+name+"=ID")
+}
+
+// accountsWanted are those of --account.
+type accountsWanted struct {
+	ids   []edge.AccountID
+	names []string
+	keys  map[edge.AccountID]string
+}
+
+func (w accountsWanted) all() bool { return len(w.ids)+len(w.names) == 0 }
+
+func parseAccounts(flags []string) (accountsWanted, error) {
+	w := accountsWanted{keys: map[edge.AccountID]string{}}
+	for _, flag := range flags {
+		key, id, both := cutLast(flag, "=")
+		switch {
+		case edge.ValidID(flag):
+			w.ids = append(w.ids, edge.AccountID(flag))
+		case both && edge.ValidID(id) && key != "":
+			w.ids = append(w.ids, edge.AccountID(id))
+			w.keys[edge.AccountID(id)] = key
+		case flag != "":
+			w.names = append(w.names, flag)
+		default:
+			return w, cli.Usage("--account is empty")
+		}
+	}
+	return w, nil
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// givenZones are those with an id, and the names of the others.
+func givenZones(o Order) (given []target, names []string, err error) {
+	for _, flag := range o.Zones {
+		name, id, both := cutLast(flag, "=")
+		switch {
+		case both && edge.ValidID(id) && name != "":
+			given = append(given, target{ID: edge.ZoneID(id), Name: name})
+		case both || flag == "":
+			return nil, nil, cli.Usage("--zone %q is neither NAME nor NAME=ID, where an id has 32 lower-case hexadecimal digits", flag)
+		default:
+			names = append(names, flag)
+		}
+	}
+	if o.File == "" {
+		return given, names, nil
+	}
+	listed, err := zonesOfFile(o.File)
+	return append(given, listed...), names, err
+}
+
+// zonesOfFile reads lines of NAME ID [ACCOUNT_ID]; commas separate, too, and # begins a
+// comment.
+func zonesOfFile(name string) (zones []target, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, cli.Fail(err, "--zones takes a file with a line NAME ID for each zone")
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		words := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\r' })
+		switch {
+		case len(words) == 0:
+		case len(words) < 2 || len(words) > 3 || !edge.ValidID(words[1]) || len(words) == 3 && !edge.ValidID(words[2]):
+			return nil, cli.Fail(fmt.Errorf("%s:%d: not a line NAME ID [ACCOUNT_ID]", name, n), "ids have 32 lower-case hexadecimal digits")
+		default:
+			z := target{Name: words[0], ID: edge.ZoneID(words[1])}
+			if len(words) == 3 {
+				z.Account = edge.AccountID(words[2])
+			}
+			zones = append(zones, z)
+		}
+	}
+	return zones, lines.Err()
+}
+
+// withAccount gives zones without one the account of the command line.
+func withAccount(zones []target, wanted accountsWanted) ([]target, error) {
+	for i, z := range zones {
+		switch {
+		case z.Account != "":
+		case len(wanted.ids) == 1:
+			zones[i].Account = wanted.ids[0]
+		default:
+			return nil, cli.Fail(fmt.Errorf("the account of zone %s is not known", z.Name),
+				"name one account by its id, --account prod=ID, or put the account's id behind the zone's id in the file of --zones")
+		}
+	}
+	return zones, nil
+}
+
+// list adds the zones that the platform lists; only those that are named, where others
+// were given by id.
+func (f *targets) list(ctx context.Context, d edge.Directory, wanted accountsWanted, names []string, given bool) error {
+	ids, err := f.accountIDs(ctx, d, wanted)
+	if err != nil {
+		return err
+	}
+	if given && len(names) == 0 {
+		return nil
+	}
+	filters := []edge.ZoneFilter{}
+	for _, id := range ids {
+		for _, name := range orOne(names) {
+			filters = append(filters, edge.ZoneFilter{Account: id, Name: name})
+		}
+	}
+	hits := map[string]bool{}
+	for _, filter := range filters {
+		zones, err := d.Zones(ctx, filter)
+		if err != nil {
+			return notListed(err)
+		}
+		for _, z := range zones {
+			hits[z.Name] = true
+			f.zones = append(f.zones, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
+			if z.Account.ID != "" && !slices.ContainsFunc(f.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
+				f.accounts = append(f.accounts, z.Account)
+			}
+		}
+	}
+	for _, name := range names {
+		if !hits[name] {
+			return cli.Fail(fmt.Errorf("the platform lists no zone %q", name), "check the name, and that the credential may see the zone (Zone Read)")
+		}
+	}
+	return nil
+}
+
+func notListed(err error) error {
+	if errors.Is(err, edge.ErrNotOffered) {
+		return cli.Fail(err, "name the zones by id: --account prod=ID --zone NAME=ID, or --zones FILE")
+	}
+	return fmt.Errorf("listing zones: %w", err)
+}
+
+// orOne has one element for "all".
+func orOne(names []string) []string {
+	if len(names) == 0 {
+		return []string{""}
+	}
+	return names
+}
+
+// accountIDs are the accounts to list zones of; one empty id for all.
+func (f *targets) accountIDs(ctx context.Context, d edge.Directory, wanted accountsWanted) ([]edge.AccountID, error) {
+	if wanted.all() {
+		return []edge.AccountID{""}, nil
+	}
+	ids := slices.Clone(wanted.ids)
+	if len(wanted.names) == 0 {
+		return ids, nil
+	}
+	accounts, err := d.Accounts(ctx)
+	if err != nil {
+		return nil, cli.Fail(fmt.Errorf("listing accounts: %w", err), "name the account by its id")
+	}
+	for _, name := range wanted.names {
+		found := slices.DeleteFunc(slices.Clone(accounts), func(a edge.Account) bool { return a.Name != name })
+		if len(found) != 1 {
+			return nil, cli.Fail(fmt.Errorf("the platform lists %d accounts named %q", len(found), name), "name the account by its id")
+		}
+		ids, f.accounts = append(ids, found[0].ID), append(f.accounts, found[0])
+	}
+	return ids, nil
+}
+
+// sorted orders zones by account and name, each once, and names the accounts of all.
+func (f targets) sorted() targets {
+	seen := map[edge.ZoneID]bool{}
+	f.zones = slices.DeleteFunc(f.zones, func(z target) bool {
+		known := seen[z.ID]
+		seen[z.ID] = true
+		return known
+	})
+	slices.SortFunc(f.zones, func(a, b target) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
+	for _, z := range f.zones {
+		if !slices.ContainsFunc(f.accounts, func(a edge.Account) bool { return a.ID == z.Account }) {
+			f.accounts = append(f.accounts, edge.Account{ID: z.Account})
+		}
+	}
+	slices.SortFunc(f.accounts, func(a, b edge.Account) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	return f
+}
+
+// without takes out the zones that are declared already, and returns how many they were.
+func (f *targets) without(p present) (skipped int) {
+	before := len(f.zones)
+	f.zones = slices.DeleteFunc(f.zones, func(z target) bool { return p.zones[z.ID] })
+	return before - len(f.zones)
+}

@@ -1,0 +1,89 @@
+package terraform
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// addToken takes a token. Its secret, in value, is not looked up.
+func (s *State) addToken(v object) string {
+	t := edge.Token{ID: edge.TokenID(v.text("id")), Status: v.text("status")}
+	t.Name, t.NotBefore, t.ExpiresOn = v.text("name"), v.text("not_before"), v.text("expires_on")
+	if t.ID == "" {
+		return "it has no id yet"
+	}
+	policies := v.list("policies")
+	if len(policies) == 0 {
+		policies = v.list("policy") // version 4
+	}
+	for _, p := range policies {
+		resources, ok := resourceMap(p["resources"])
+		if !ok {
+			return "the resources of a policy cannot be read"
+		}
+		policy := edge.Policy{Effect: edge.Effect(p.text("effect")), Resources: resources}
+		for _, id := range p.texts("permission_groups") { // version 4
+			policy.PermissionGroups = append(policy.PermissionGroups, edge.PermissionGroup{ID: id})
+		}
+		for _, g := range p.list("permission_groups") {
+			policy.PermissionGroups = append(policy.PermissionGroups, edge.PermissionGroup{ID: g.text("id"), Name: g.text("name")})
+		}
+		t.Policies = append(t.Policies, policy)
+	}
+	if ip := v.one("condition").one("request_ip"); ip != nil {
+		filter := &edge.AddressFilter{In: ip.texts("in"), NotIn: ip.texts("not_in")}
+		if len(filter.In)+len(filter.NotIn) > 0 {
+			t.Condition = &edge.Condition{RequestIP: filter}
+		}
+	}
+	s.Tokens = append(s.Tokens, t)
+	return ""
+}
+
+// resourceMap reads the resources of a policy: a map, or JSON in a text. A nested map may
+// be JSON in a text, too.
+func resourceMap(value any) (map[string]edge.Breadth, bool) {
+	m, ok := mapOf(value)
+	if !ok {
+		return nil, false
+	}
+	resources := map[string]edge.Breadth{}
+	for name, breadth := range m {
+		nested, isMap := mapOf(breadth)
+		var b edge.Breadth
+		switch {
+		case breadth == "*":
+		case isMap && len(nested) == 1 && neutral(firstKey(nested)) == edge.ResourceAllZones:
+			b.AllZones = true
+		default:
+			b.Other, _ = json.Marshal(breadth) // what was decoded can be encoded
+		}
+		resources[neutral(name)] = b
+	}
+	return resources, true
+}
+
+func mapOf(value any) (map[string]any, bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		return v, true
+	case string:
+		var m map[string]any
+		return m, json.Unmarshal([]byte(v), &m) == nil && m != nil
+	}
+	return nil, false
+}
+
+func firstKey(m map[string]any) string {
+	for name := range m {
+		return name
+	}
+	return ""
+}
+
+// neutral writes a resource key with the segment "vendor".
+func neutral(key string) string {
+	return strings.Replace(key, "com.cloudflare.api.", "com.vendor.api.", 1)
+}

@@ -1,0 +1,40 @@
+// These tests let Seawall meet real programs; see the package.
+package real_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+)
+
+// root is the top of the repository.
+const root = "../.."
+
+func TestMain(m *testing.M) {
+	gittest.Isolate()
+	os.Exit(m.Run())
+}
+
+// only skips a test unless `make real` runs it.
+func only(t testing.TB) {
+	t.Helper()
+	if os.Getenv("SEAWALL_TEST_REAL") == "" {
+		t.Skip("make real runs this: it needs root, or takes minutes")
+	}
+}
+
+// built is a file of `make release-snapshot`.
+func built(t testing.TB, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, "dist", pattern))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("dist/ has %d files %s; run make release-snapshot", len(found), pattern)
+	}
+	path, err := filepath.Abs(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// TestSiteLinks builds the site and follows each of its links to a page and to a heading.
+func TestSiteLinks(t *testing.T) {
+	out := t.TempDir()
+	if err := build("../..", out); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(out, "*.html"))
+	if err != nil || len(files) < 25 {
+		t.Fatalf("%d pages: %v", len(files), err)
+	}
+	links, names := map[string][]string{}, map[string]map[string]bool{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := filepath.Base(file)
+		links[page], names[page] = read(t, data)
+	}
+	for page, list := range links {
+		for _, link := range list {
+			switch {
+			case strings.HasPrefix(link, repository):
+				path, _, _ := strings.Cut(strings.TrimPrefix(link, repository), "#")
+				if _, err := os.Stat(filepath.Join("../..", path)); err != nil {
+					t.Errorf("%s links to %s, which is not in the repository", page, path)
+				}
+				continue
+			case strings.Contains(link, "://"), strings.HasPrefix(link, "mailto:"), link == "site.css":
+				continue
+			}
+			to, anchor, _ := strings.Cut(link, "#")
+			if to == "" {
+				to = page
+			}
+			if names[to] == nil {
+				t.Errorf("%s links to %s, which is no page", page, link)
+			} else if anchor != "" && !names[to][anchor] {
+				t.Errorf("%s links to %s, and there is no such heading", page, link)
+			}
+		}
+	}
+}
+
+// read returns the links of a page, and the names of its headings.
+func read(t *testing.T, data []byte) (links []string, names map[string]bool) {
+	t.Helper()
+	names = map[string]bool{}
+	for z := html.NewTokenizer(bytes.NewReader(data)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return links, names
+		case html.StartTagToken, html.SelfClosingTagToken:
+			for _, attribute := range z.Token().Attr {
+				switch attribute.Key {
+				case "href":
+					links = append(links, attribute.Val)
+				case "id":
+					names[attribute.Val] = true
+				}
+			}
+		}
+	}
+}
+
+// TestEachFaultHasItsPage: each fault of the tables of docs/reliability.md that is measured is
+// on the page, with what Seawall does and its log.
+func TestEachFaultHasItsPage(t *testing.T) {
+	data, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := faults(string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Count(page, "\n## "), strings.Count(string(data), "\n#### "); got != want {
+		t.Errorf("%d faults on the page, want %d", got, want)
+	}
+	tables, _, _ := strings.Cut(string(data), "## What is measured")
+	for _, row := range faultRow.FindAllStringSubmatch(tables, -1) {
+		if row[1] == "fault" || row[1] == "---" {
+			continue
+		}
+		at := strings.Index(page, "\n## "+row[1]+"\n\nSeawall ")
+		if at < 0 {
+			t.Errorf("the page has no %q with what Seawall does", row[1])
+			continue
+		}
+		if section := page[at+1:]; !regexp.MustCompile("(?s)^## [^\n]*\n\nSeawall .*?In the log:\n\n```").MatchString(section) {
+			t.Errorf("%q has no log", row[1])
+		}
+	}
+}
+
+// TestHeadingsHaveTheNamesOfTheForges: links that work on a forge work in the site.
+func TestHeadingsHaveTheNamesOfTheForges(t *testing.T) {
+	html, err := convert("docs/a.md", "# A b, `c`-d!\n\n## Same\n\n## Same\n\n[x](b.md#y) [y](../deploy/x.yaml)\n", map[string]string{"docs/b.md": "b.html"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`id="a-b-c-d"`, `id="same"`, `id="same-1"`, `href="b.html#y"`, `href="` + repository + `deploy/x.yaml"`} {
+		if !strings.Contains(string(html), want) {
+			t.Errorf("%s is not in\n%s", want, html)
+		}
+	}
+}
