@@ -244,5 +244,5 @@ func assigned(name string, f *ast.FuncDecl) (names []string) {
 // changeAttrs are those of every line about a change; TestLoggerNamesEveryWrite of package
 // reconcile holds the code to them.
 var changeAttrs = []string{
-	"zone", "account", "deployment", "token", "commit", "trigger", "direction", "changes", "origin", "requests", "proof", "outcome", "error",
+	"zone", "account", "deployment", "token", "action", "commit", "trigger", "direction", "changes", "origin", "requests", "proof", "outcome", "error",
 }
