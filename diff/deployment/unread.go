@@ -20,6 +20,13 @@ const (
 // unread is the problem of what could not be read; forbidden is what to do where
 // the credential may not.
 func unread(err error, forbidden string, origin desired.Origin) diff.Problem {
+	if name := (*diff.NameError)(nil); errors.As(err, &name) {
+		p := diff.Problem{State: name.State, Reason: name.Error(), Hint: name.Hint, Origin: origin}
+		if p.Unread() {
+			p.Err = err
+		}
+		return p
+	}
 	p := diff.Problem{State: diff.Unknown, Reason: err.Error(), Hint: diff.HintFor(err), Err: err, Origin: origin}
 	if errors.Is(err, edge.ErrForbidden) {
 		p.State, p.Hint = diff.Forbidden, forbidden

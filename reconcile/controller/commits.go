@@ -45,7 +45,7 @@ func (c *Controller) begin(ctx context.Context) {
 	}
 	noteDeclared(c.Outages, g)
 	work := c.fill(g)
-	c.zones.Set(itemsOf(work, urgency(len(work), false), "not proved by an earlier process")...)
+	c.zones.Set(itemsOf(withID(work), urgency(len(work), false), "not proved by an earlier process")...)
 	c.reports.inForce(ctx, g, nil)
 	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
 }
@@ -102,6 +102,7 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
 	noteGit(c.Outages, p)
+	p.State = c.Names.Resolve(p.State)
 	d, err := c.control.Propose(ctx, p)
 	if c.reports.state(ctx, "accept", err); err != nil {
 		return
@@ -131,15 +132,16 @@ func (c *Controller) accept(d control.Decision) {
 	}
 	c.zoneWork.forget(d.Gone, g)
 	c.outcomes.keep(g.Declares)
-	c.zones.Set(itemsOf(d.Look, queue.Bulk, "counting the changes of the commit")...)
+	c.zones.Set(itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")...)
 	reason := "changed by commit " + g.State.Commit
-	c.zones.Set(itemsOf(d.Due, urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
+	c.zones.Set(itemsOf(withID(d.Due), urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
 	if len(d.Due) > smallPush {
 		c.zones.Set(itemsOf(d.Back, queue.Bulk, reason)...)
 	}
 	if d.Tokens {
 		c.tokens.Set(queue.Item[struct{}]{Reason: "changed by a commit"})
 	}
+	c.names.poke()
 	for offered := false; !offered; {
 		select {
 		case c.save <- g:
@@ -225,6 +227,7 @@ func (c *Controller) tick(ctx context.Context) {
 func (c *Controller) reload(ctx context.Context) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
+	c.reports.state(ctx, "names", c.Names.Recall(ctx)) // it has looked them up, too
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {
 		return
@@ -254,5 +257,6 @@ func (c *Controller) lookNow(ctx context.Context) {
 		c.reports.round(ids)
 		c.zones.Sooner(itemsOf(ids, queue.Sweep, "requested")...)
 		c.tokens.Set(queue.Item[struct{}]{Reason: "requested"})
+		c.names.poke()
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/seen"
@@ -47,7 +48,8 @@ type Config struct {
 
 	Reader edge.Reader
 	Writer edge.Writer
-	Tokens TokenWork // nil: tokens are not read
+	Tokens TokenWork        // nil: tokens are not read
+	Names  *directory.Names // finds the ids of zones; nil: all must be declared
 
 	// Concurrency bounds how many zones are worked on at once; zero is 16.
 	Concurrency int
@@ -89,6 +91,7 @@ type Controller struct {
 	control   *control.Control
 	zones     *queue.Queue[edge.ZoneID]
 	tokens    *queue.Queue[struct{}]
+	names     *names
 	sweep     *turns
 	admission *admission
 	zoneWork  *zoneWork
@@ -113,11 +116,12 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c.zones = queue.New(queue.Config[edge.ZoneID]{Workers: config.Concurrency, Admit: c.admission.admit})
 	c.tokens = queue.New(queue.Config[struct{}]{Workers: 1})
 	c.reports = newReports(c)
+	c.names = &names{Names: config.Names, c: c, poked: make(chan struct{}, 1)}
 	accounts := zone.NewAccounts(config.Reader, time.Now)
 	accounts.Documented = config.Guards.Documented
 	c.zoneWork = &zoneWork{
 		worker: &zone.Worker{
-			Reader: config.Reader, Writer: config.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Now: time.Now,
+			Reader: config.Reader, Writer: config.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Names: config.Names, Now: time.Now,
 		},
 		seen: &seen.Cache{}, queue: c.zones, sweep: c.sweep, admission: c.admission, retries: newRetries(),
 		reports: c.reports, outcomes: c.outcomes, outages: config.Outages,
@@ -126,7 +130,10 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		work: config.Tokens, queue: c.tokens, sweep: c.sweep, reports: c.reports, outcomes: c.outcomes, outages: config.Outages,
 		deprecations: config.Deprecations,
 	}
-	var err error
+	err := c.Names.Recall(ctx)
+	if err != nil {
+		return c, err
+	}
 	c.control, err = control.New(ctx, control.Config{
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: c.zoneWork.foresee,
 		CheckSink: config.checkSink(), DriftFor: config.Interval,
@@ -147,6 +154,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Outages == nil {
 		c.Outages = outage.New(outage.Config{Now: time.Now})
+	}
+	if c.Names == nil {
+		c.Names = directory.New(directory.Config{Now: time.Now})
 	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}
@@ -172,7 +182,7 @@ func (c *Controller) InForce() (desired.State, bool) { return c.control.InForce(
 func (c *Controller) Run(ctx context.Context) {
 	c.begin(ctx)
 	var all sync.WaitGroup
-	for _, part := range []func(context.Context){c.follow, c.tick, c.keepStates, c.lookNow, c.tokenLoop.run} {
+	for _, part := range []func(context.Context){c.follow, c.tick, c.keepStates, c.lookNow, c.tokenLoop.run, c.names.run} {
 		all.Go(func() { part(ctx) })
 	}
 	for range c.Concurrency {

@@ -119,7 +119,7 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) []reconcil
 	accounts := zone.NewAccounts(r.Reader, r.Now)
 	accounts.Documented = r.Guards.Documented
 	worker := &zone.Worker{
-		Reader: r.Reader, Writer: r.Writer, Accounts: accounts, Gate: gate, Indexes: &deployment.Indexes{}, Now: r.Now,
+		Reader: r.Reader, Writer: r.Writer, Accounts: accounts, Gate: gate, Indexes: &deployment.Indexes{}, Names: r.names(), Now: r.Now,
 	}
 	zones := byZone(p.plan)
 	total := 0

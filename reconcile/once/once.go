@@ -27,6 +27,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/token"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -42,7 +43,8 @@ type Run struct {
 
 	Reader edge.Reader
 	Writer edge.Writer
-	Tokens *token.Worker // nil: tokens are unknown
+	Tokens *token.Worker    // nil: tokens are unknown
+	Names  *directory.Names // finds the ids of zones; nil: all must be declared
 
 	Concurrency  int // zones at once; zero is 16
 	Deprecations reconcile.Deprecations
@@ -160,6 +162,9 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	if err := r.choose(ctx, p, report); err != nil {
 		return nil, err
 	}
+	if err := r.observe(ctx, p, writes); err != nil {
+		return nil, err
+	}
 	p.rollout = control.RolloutOf(record, r.Guards.Waves, p.state)
 	p.facts, p.overridden = r.facts(p)
 	if !writes || order.Expect != nil {
@@ -168,18 +173,8 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	report.Commit, report.Overridden = p.state.Commit, p.overridden
 	report.Declared, report.Sweep = p.state.Zones(), control.SweepRequests(p.state)
 	report.Rollout = p.facts.Rollout
-	if p.scope, p.tokens, err = scopeOf(p.state, order); err != nil {
-		return nil, err
-	}
 	report.Full = !order.narrow()
 	r.log().DebugContext(ctx, "run begins", "commit", p.state.Commit, "zones", p.scope.Zones())
-	many := zone.Many{
-		Reader: r.Reader, Concurrency: r.concurrency(), Documented: r.Guards.Documented, Now: r.Now,
-		Progress: func(done, total int) { r.progress("observing zones", done, total) },
-	}
-	if p.seen, err = many.Read(ctx, p.scope); err != nil {
-		return nil, err
-	}
 	tokensErr := r.lookAtTokens(ctx, p, report, writes)
 	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
 		return nil, tokensErr

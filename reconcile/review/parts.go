@@ -74,7 +74,7 @@ func (r *Reviews) read(ctx context.Context, number int, head, base string, state
 
 // readPart reads what there is room for, and reports whether that was all.
 func (r *Reviews) readPart(ctx context.Context, p part, state desired.State) (seen zone.All, whole bool, err error) {
-	many := zone.Many{Reader: keeping{&r.kept, p.since}, Concurrency: r.Concurrency, Documented: r.Guards.Documented, Now: r.Now}
+	many := zone.Many{Reader: keeping{&r.kept, p.since}, Concurrency: r.Concurrency, Documented: r.Guards.Documented, Names: r.Names, Now: r.Now}
 	left := r.kept.missing(state, p.since)
 	if room := r.room(left); room < left {
 		seen, err = many.Read(ctx, r.kept.cut(state, p.since, room))

@@ -32,6 +32,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
@@ -39,9 +40,12 @@ import (
 // Config is what [Reviews] are made from. Forge, Heads, Base, Reader, Records and Now
 // are required.
 type Config struct {
-	Forge   Forge
-	Heads   Heads
-	Base    func() (desired.State, bool) // what is in force; false: nothing yet
+	Forge Forge
+	Heads Heads
+	Base  func() (desired.State, bool) // what is in force; false: nothing yet
+	// Names has the ids of zones; nil: all must be declared. Nothing is looked up for a
+	// pull request.
+	Names   *directory.Names
 	Reader  edge.Reader
 	Records Records
 	// Tokens looks at tokens and nothing more. It has the NameSuffix and the
@@ -143,6 +147,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Failed == nil {
 		c.Failed = func(bool) {}
+	}
+	if c.Names == nil {
+		c.Names = directory.New(directory.Config{Now: c.Now})
 	}
 	if c.Tokens == nil {
 		c.Tokens = token.New(token.Config{Now: c.Now, Log: c.Log})

@@ -25,7 +25,8 @@ type All struct {
 type Many struct {
 	Reader      edge.Reader
 	Concurrency int
-	Documented  bool // see [diff.AccountLive]
+	Documented  bool  // see [diff.AccountLive]
+	Names       Names // nil: [Declared]
 	Now         func() time.Time
 	Progress    func(done, total int) // nil shows none
 }
@@ -43,7 +44,11 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 	accounts := NewAccounts(m.Reader, m.Now)
 	accounts.Documented = m.Documented
 	for _, account := range state.Accounts {
-		if len(account.Zones) == 0 {
+		named, err := m.named(account, &seen)
+		if err != nil {
+			return seen, err
+		}
+		if !named {
 			continue
 		}
 		live, _, err := accounts.Live(ctx, account, time.Time{})
@@ -56,6 +61,22 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 		seen.Live.Accounts[account.ID] = live
 	}
 	return seen, m.readZones(ctx, state, &seen)
+}
+
+// named notes why zones of an account cannot be read because of their names, and reports
+// whether any can.
+func (m Many) named(account desired.Account, seen *All) (any bool, err error) {
+	for _, z := range account.Zones {
+		err := orDeclared(m.Names).Check(account, z)
+		if errors.Is(err, edge.ErrUnauthenticated) {
+			return false, Rejected(err)
+		}
+		if err != nil {
+			seen.Live.EntryPoints[z.ID] = diff.Observed[edge.Ruleset]{Err: err}
+		}
+		any = any || err == nil
+	}
+	return any, nil
 }
 
 func rejectedBy(live diff.AccountLive) error {
@@ -73,12 +94,16 @@ func rejectedBy(live diff.AccountLive) error {
 // readZones reads entry points side by side. Zones of an account whose
 // rulesets could not be listed are unknown without being read.
 func (m Many) readZones(ctx context.Context, state desired.State, seen *All) error {
-	var zones []edge.ZoneID
-	for _, account := range state.Accounts {
+	var zones []toRead
+	for i := range state.Accounts {
+		account := &state.Accounts[i]
 		listErr := seen.Live.Accounts[account.ID].Listed.Err
-		for _, zone := range account.Zones {
+		for j, zone := range account.Zones {
+			if _, told := seen.Live.EntryPoints[zone.ID]; told {
+				continue
+			}
 			if listErr == nil {
-				zones = append(zones, zone.ID)
+				zones = append(zones, toRead{account, &account.Zones[j]})
 				continue
 			}
 			seen.Live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Err: listErr}
@@ -99,7 +124,8 @@ func (m Many) readZones(ctx context.Context, state desired.State, seen *All) err
 					return err
 				}
 				mu.Lock()
-				seen.Live.EntryPoints[zones[i]], seen.At[zones[i]] = observed, at
+				id := zones[i].zone.ID
+				seen.Live.EntryPoints[id], seen.At[id] = observed, at
 				done++
 				if m.Progress != nil {
 					m.Progress(done, len(zones))
@@ -112,8 +138,14 @@ func (m Many) readZones(ctx context.Context, state desired.State, seen *All) err
 	return group.Wait()
 }
 
+// toRead is a zone whose entry point is to be read.
+type toRead struct {
+	account *desired.Account
+	zone    *desired.Zone
+}
+
 // readZone reads one entry point. It fails where nothing can go on.
-func (m Many) readZone(ctx context.Context, id edge.ZoneID, down *outage) (time.Time, diff.Observed[edge.Ruleset], error) {
+func (m Many) readZone(ctx context.Context, z toRead, down *outage) (time.Time, diff.Observed[edge.Ruleset], error) {
 	none := diff.Observed[edge.Ruleset]{}
 	if ctx.Err() != nil {
 		return time.Time{}, none, context.Cause(ctx)
@@ -122,13 +154,15 @@ func (m Many) readZone(ctx context.Context, id edge.ZoneID, down *outage) (time.
 	if err := down.err(); err != nil {
 		return at, diff.Observed[edge.Ruleset]{Err: err}, nil //nolint:nilerr // it is what was observed of this zone
 	}
-	ruleset, err := m.Reader.EntryPoint(ctx, id)
+	ruleset, err := m.Reader.EntryPoint(ctx, z.zone.ID)
 	down.note(err)
 	switch {
 	case errors.Is(err, edge.ErrUnauthenticated):
 		return at, none, Rejected(err)
 	case err != nil && ctx.Err() != nil:
 		return at, none, context.Cause(ctx)
+	case vanished(err):
+		orDeclared(m.Names).Doubt(*z.account, *z.zone)
 	}
 	return at, diff.Observed[edge.Ruleset]{Value: ruleset, Err: err}, nil
 }

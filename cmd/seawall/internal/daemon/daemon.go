@@ -315,7 +315,7 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, sweep cron.
 	}
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Reader: d.assembly.Reader, Writer: d.assembly.Writer,
-		Tokens: d.assembly.TokenWork(d.settings.Serving()), Concurrency: d.assembly.Concurrency, Sweep: sweep, Budget: d.assembly.Quota.Budget, Interval: d.assembly.Interval,
+		Tokens: d.assembly.TokenWork(d.settings.Serving()), Names: d.assembly.Names, Concurrency: d.assembly.Concurrency, Sweep: sweep, Budget: d.assembly.Quota.Budget, Interval: d.assembly.Interval,
 		Room: d.assembly.Quota.Meter.Room, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look,
 		Telling: controller.Telling{Log: d.log, Outages: d.outages},
 	})

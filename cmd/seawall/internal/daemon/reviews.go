@@ -42,7 +42,7 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.failures.heads,
 	}, d.assembly.Declared.Evaluator)
 	return review.NewService(review.Config{
-		Forge: forgeClient, Heads: heads, Base: d.inForce, Reader: platform, Records: d.assembly.Records,
+		Forge: forgeClient, Heads: heads, Base: d.inForce, Names: d.assembly.Names, Reader: platform, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
 		Deprecations: d.assembly.Deprecations, Budget: d.settings.RequestBudget(), Requests: platform.Requests,
 		Room:        func() int { return config.Budget.Room(share.Budget.Requests / forOtherReviews) },

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -26,6 +27,7 @@ type Assembly struct {
 
 	Reader   edge.Reader
 	Writer   edge.Writer // nil for a plan
+	Names    *directory.Names
 	Requests func() int64
 	Quota    cli.Quota
 
@@ -86,7 +88,7 @@ func (a *Assembly) TokenWork(why Purpose) controller.TokenWork {
 func (a *Assembly) Once(show reconcile.Progress) *once.Run {
 	return &once.Run{
 		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Reader: a.Reader, Writer: a.Writer,
-		Tokens: a.tokenWorker(), Concurrency: a.Concurrency, Deprecations: a.Deprecations, Budget: a.Quota.Budget, Interval: a.Interval,
+		Tokens: a.tokenWorker(), Names: a.Names, Concurrency: a.Concurrency, Deprecations: a.Deprecations, Budget: a.Quota.Budget, Interval: a.Interval,
 		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
 	}
 }
@@ -119,13 +121,23 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 	if a.Guards, err = guards(s.Guards); err != nil {
 		return nil, err
 	}
-	a.Guards.Documented = !s.Platform.Extended()
+	a.Guards.Documented, a.Names = !s.Platform.Extended(), names(s, platform, log)
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
 		a.Declared.source, a.Declared.Compiler = folder, folder
 		return a, nil
 	}
 	return a, a.onGit(s, why)
+}
+
+// names finds the ids of zones and accounts. A platform of which nothing is said but its
+// address is asked only for what has no declared id.
+func names(s Settings, calls edge.Directory, log *slog.Logger) *directory.Names {
+	config := directory.Config{Now: time.Now, Log: log, OnlyUndeclared: s.Platform.Profile == ""}
+	if s.Platform.Profile == "" || s.Platform.Extended() {
+		config.Of = func(string) edge.Directory { return calls }
+	}
+	return directory.New(config)
 }
 
 // onGit adds the repository, the ledger, and what creating tokens takes.
@@ -150,6 +162,7 @@ func (a *Assembly) onGit(s Settings, why Purpose) error {
 		memory.User = "" // no one gives the order: a commit does
 	}
 	a.Records, a.TokenMemory = memory, memory
+	a.Names.Memory, a.Names.ReadOnly = memory, why == ToPlan
 	giveBack := a.Close
 	a.Close = func() { giveBack(); _ = memory.Close(); repository.Close() }
 	if err := a.withTokens(s, memory, why); err != nil || !why.serves() {
