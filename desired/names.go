@@ -26,6 +26,14 @@ func Sought[ID edge.ZoneID | edge.AccountID](id ID) bool {
 	return id == "" || strings.HasPrefix(string(id), standIn)
 }
 
+// Known is an id as it is shown: empty where it is not known.
+func Known[ID edge.ZoneID | edge.AccountID](id ID) ID {
+	if Sought(id) {
+		return ""
+	}
+	return id
+}
+
 // FoldName is a name in the form in which names are compared: in lower case, without a
 // dot at the end.
 func FoldName(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

@@ -27,7 +27,7 @@ func JSON(w io.Writer, p diff.Plan) error {
 func withoutStandIns(p diff.Plan) diff.Plan {
 	problems := p.Problems
 	for i, problem := range problems {
-		if problem.ZoneID == "" || !desired.Sought(problem.ZoneID) {
+		if problem.ZoneID == desired.Known(problem.ZoneID) {
 			continue
 		}
 		if &problems[0] == &p.Problems[0] {

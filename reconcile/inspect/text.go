@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -246,7 +247,7 @@ func (t *textWriter) notable(s Status) {
 }
 
 func (t *textWriter) zone(z Zone, now time.Time) {
-	t.line("zone", "%s (account %s, id %s)", z.Zone, z.Account, z.ZoneID)
+	t.line("zone", "%s (account %s, id %s)", z.Zone, z.Account, cmp.Or(z.ZoneID, "not known"))
 	t.line("outcome", "%s", words(z.Outcome))
 	for _, d := range z.Decisions {
 		t.line("", "- %s", d.text(now))
