@@ -139,11 +139,13 @@ type Resource struct {
 	AllZones bool
 }
 
-// Type is the type of resource it names: account, zone or user.
+// Type is the type of resource it names: account, zone, user or bucket.
 func (r Resource) Type() string {
 	switch {
 	case strings.HasPrefix(r.Key, edge.ResourceUser):
 		return "user"
+	case strings.HasPrefix(r.Key, edge.ResourceBucket):
+		return "bucket"
 	case r.AllZones, strings.HasPrefix(r.Key, edge.ResourceZone):
 		return "zone"
 	}
@@ -155,7 +157,7 @@ func (r Resource) Type() string {
 type PermissionGroup struct {
 	ID     string
 	Name   string
-	Scope  string // the resource type it is for: account, zone or user; empty when not declared
+	Scope  string // the resource type it is for: account, zone, user or bucket; empty when not declared
 	Origin Origin
 }
 

@@ -13,8 +13,8 @@ import (
 const (
 	hintForbiddenZone = "give the rulesets token the permission Zone WAF (edit) for this zone; " +
 		"where it has that, check from which addresses the token may be used"
-	hintForbiddenAccount = "give the rulesets token the permission Account WAF or Account Rulesets (read) for this account; " +
-		"permissions for its zones do not cover the account's list of rulesets"
+	hintForbiddenAccount = "give the rulesets token the permission Account WAF or Account Rulesets (read) for this account, or set " +
+		"platform.profile to \"extended\", which needs only Zone WAF for its zones"
 )
 
 // unread is the problem of what could not be read; forbidden is what to do where

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 )
@@ -68,6 +71,13 @@ func verify(ctx context.Context, platform *client.Client, name string, f *findin
 	return true
 }
 
+// wrongFamily reports whether a call on tokens of the user may have been refused because
+// the credential is a token of an account: the platform has one code for both.
+func wrongFamily(err error) bool {
+	var answer *edge.Error
+	return errors.As(err, &answer) && answer.Status == http.StatusForbidden && answer.Code() == edge.CodeNotPermitted
+}
+
 // mostAccounts bounds how many accounts are asked for.
 const mostAccounts = 5
 
@@ -82,17 +92,55 @@ func (d *diagnosis) rulesets(ctx context.Context, f *findings) {
 		f.warn(name, "there is no zone to read: the desired state declares none or could not be read")
 		return
 	}
-	for _, account := range state.Accounts[:min(len(state.Accounts), mostAccounts)] {
+	d.named(ctx, platform, *state, f)
+}
+
+// named finds the ids of the first zone of each of some accounts, and checks that they can
+// be read.
+func (d *diagnosis) named(ctx context.Context, platform *client.Client, state desired.State, f *findings) {
+	state.Accounts = slices.Clone(state.Accounts[:min(len(state.Accounts), mostAccounts)])
+	for i, account := range state.Accounts {
+		state.Accounts[i].Zones = account.Zones[:min(len(account.Zones), 1)]
+	}
+	names := setup.NewNames(d.Settings, platform, slog.New(slog.DiscardHandler))
+	names.Look(ctx, state)
+	for _, account := range names.Resolve(state).Accounts {
+		if len(account.Zones) == 0 {
+			continue
+		}
+		zone := account.Zones[0]
+		if err := names.Check(account, zone); err != nil {
+			f.fail("zone "+zone.Key, err, nameHint(err)...)
+			continue
+		}
+		if zone.ByName {
+			f.ok("zone "+zone.Key, "found by its name: %s", zone.ID)
+		}
 		d.account(ctx, platform, account, f)
 	}
 }
 
-func (d *diagnosis) account(ctx context.Context, platform edge.Reader, account desired.Account, f *findings) {
-	name := "account " + account.Key
+func nameHint(err error) []string {
+	if why := (*diff.NameError)(nil); errors.As(err, &why) && why.Hint != "" {
+		return []string{why.Hint}
+	}
+	return nil
+}
+
+func (d *diagnosis) account(ctx context.Context, platform *client.Client, account desired.Account, f *findings) {
+	name, zone := "account "+account.Key, account.Zones[0]
 	rulesets, err := platform.AccountRulesets(ctx, account.ID)
+	if errors.Is(err, edge.ErrForbidden) && d.Platform.Extended() {
+		if ofZone, zoneErr := platform.ZoneRulesets(ctx, zone.ID); zoneErr == nil {
+			f.ok(name, "its rulesets may not be listed; the %s that zone %s lists serve", cli.Plural(len(ofZone), "ruleset", "rulesets"), zone.Key)
+			d.zone(ctx, platform, zone, f)
+			return
+		}
+	}
 	switch {
 	case errors.Is(err, edge.ErrForbidden):
-		f.fail(name, err, "give the token of credentials.rulesets the permission to read the rulesets of account "+string(account.ID))
+		f.fail(name, err, "give the token of credentials.rulesets the permission Account WAF: Read or Account Rulesets: Read for account "+string(account.ID)+
+			"; with platform.profile \"extended\", Zone WAF: Read for its zones is enough")
 	case errors.Is(err, edge.ErrNotFound):
 		f.fail(name, err, "check the id of the account in the desired state")
 	case err != nil:
@@ -100,16 +148,16 @@ func (d *diagnosis) account(ctx context.Context, platform edge.Reader, account d
 	default:
 		f.ok(name, "%s can be listed", cli.Plural(len(rulesets), "ruleset", "rulesets"))
 	}
-	if len(account.Zones) == 0 {
-		return
-	}
-	zone := account.Zones[0]
-	name = "zone " + zone.Key
+	d.zone(ctx, platform, zone, f)
+}
+
+func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, zone desired.Zone, f *findings) {
+	name := "zone " + zone.Key
 	switch _, err := platform.EntryPoint(ctx, zone.ID); {
 	case errors.Is(err, edge.ErrEntryPointNotFound):
 		f.warn(name, "can be read, but nothing is deployed: it has no entry point", "deploy the managed ruleset in the dashboard first")
 	case errors.Is(err, edge.ErrForbidden):
-		f.fail(name, err, "give the token of credentials.rulesets the permission to read and edit the firewall of this zone")
+		f.fail(name, err, "give the token of credentials.rulesets the permission Zone WAF: Edit for this zone")
 	case errors.Is(err, edge.ErrNotFound):
 		f.fail(name, err, "check the id of the zone in the desired state")
 	case err != nil:
@@ -139,8 +187,11 @@ func (d *diagnosis) tokens(ctx context.Context, f *findings) {
 	switch list, err := platform.UserTokens(ctx); {
 	case errors.Is(err, edge.ErrNotOffered):
 		f.fail(name, err, `the platform does not list tokens: set platform.profile to "documented"`)
+	case wrongFamily(err):
+		f.fail(name, err, "give the token of credentials.tokens the permission API Tokens: Edit",
+			"if it has that, it may be a token of an account: credentials.tokens must be one of a user, from My Profile, API Tokens")
 	case err != nil:
-		f.fail(name, err, "give the token of credentials.tokens the permission to read API tokens")
+		f.fail(name, err, "give the token of credentials.tokens the permission API Tokens: Edit")
 	default:
 		f.ok(name, "%s can be listed", cli.Plural(len(list), "token", "tokens"))
 	}

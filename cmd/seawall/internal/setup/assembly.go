@@ -111,17 +111,17 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 		return nil, cli.Fail(err, "see platform.base_url in the configuration, or --base-url")
 	}
 	a := &Assembly{
-		Reader: edge.ReadOnly(platform), Writer: edge.NoWriter{}, Requests: platform.Requests, Records: &reconcile.Forgetful{},
+		Reader: readerOf(s, platform), Writer: edge.NoWriter{}, Requests: platform.Requests, Records: &reconcile.Forgetful{},
 		Quota: cli.Quota{Budget: budget, Meter: config.Budget}, Interval: interval, Concurrency: s.Budget.Concurrency, Deprecations: sunset.notices, Log: log,
 		Close: config.Budget.Close,
 	}
 	if why.writes() {
-		a.Reader, a.Writer = platform, platform
+		a.Writer = platform
 	}
 	if a.Guards, err = guards(s.Guards); err != nil {
 		return nil, err
 	}
-	a.Guards.Documented, a.Names = !s.Platform.Extended(), names(s, platform, log)
+	a.Guards.Documented, a.Names = !s.Platform.Extended(), NewNames(s, platform, log)
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
 		a.Declared.source, a.Declared.Compiler = folder, folder
@@ -130,14 +130,22 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 	return a, a.onGit(s, why)
 }
 
-// names finds the ids of zones and accounts. A platform of which nothing is said but its
+// NewNames finds the ids of zones and accounts. A platform of which nothing is said but its
 // address is asked only for what has no declared id.
-func names(s Settings, calls edge.Directory, log *slog.Logger) *directory.Names {
+func NewNames(s Settings, calls edge.Directory, log *slog.Logger) *directory.Names {
 	config := directory.Config{Now: time.Now, Log: log, OnlyUndeclared: s.Platform.Profile == ""}
 	if s.Platform.Profile == "" || s.Platform.Extended() {
 		config.Of = func(string) edge.Directory { return calls }
 	}
 	return directory.New(config)
+}
+
+// readerOf reads the platform: by the calls beyond the reference, too, where it has them.
+func readerOf(s Settings, platform *client.Client) edge.Reader {
+	if s.Platform.Extended() {
+		return edge.ReadOnlyExtended(platform)
+	}
+	return edge.ReadOnly(platform)
 }
 
 // onGit adds the repository, the ledger, and what creating tokens takes.
