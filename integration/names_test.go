@@ -110,7 +110,7 @@ func TestARepositoryWithoutIDs(t *testing.T) {
 		t.Errorf("writes %v", writes)
 	}
 	out := run(t, nil, "why", "zone-99999.example", "--config", s.configFile())
-	if !strings.Contains(out.stdout, "id not known") || strings.Contains(out.stdout+out.stderr, string(desired.SoughtZone("Production", ""))) {
+	if !strings.Contains(out.stdout, "no zone named") || strings.Contains(out.stdout+out.stderr, string(desired.SoughtZone("Production", ""))) {
 		t.Errorf("%s%s", out.stdout, out.stderr)
 	}
 }
