@@ -70,6 +70,8 @@ type Zone struct {
 type Deployment struct {
 	Ruleset    string // key of the account's RulesetRef
 	Origin     Origin
+	Deploy     bool           // create the deployment where the zone has none
+	Prune      bool           // remove it once it was proved and nothing declares it any more
 	Enabled    Declared[bool] // true unless declared; always managed
 	Expression *Declared[string]
 	Paranoia   *Declared[int]
@@ -80,6 +82,8 @@ type Deployment struct {
 	Rules      []RuleOverride
 	Unmanaged  *Declared[Unmanaged]
 	Decisions  []Decision // on single overrides, before Unmanaged
+
+	ExpressionDrift *Declared[ExpressionDrift] // of an expression that is not declared; nil reports it
 }
 
 // Threshold is the anomaly score at which the ruleset's last rule acts, and

@@ -13,6 +13,8 @@ import (
 func (z Zone) Fingerprint(account Account) string {
 	type deployment struct {
 		Ruleset    RulesetRef
+		Deploy     bool `json:",omitempty"`
+		Prune      bool `json:",omitempty"`
 		Enabled    bool
 		Expression *string             `json:",omitempty"`
 		Paranoia   *int                `json:",omitempty"`
@@ -25,6 +27,8 @@ func (z Zone) Fingerprint(account Account) string {
 		TagOverrides  []bareOverride `json:",omitempty"`
 		RuleOverrides []bareOverride `json:",omitempty"`
 		Decisions     []Decision     `json:",omitempty"`
+
+		ExpressionDrift *ExpressionDrift `json:",omitempty"`
 	}
 	refs := make(map[string]RulesetRef, len(account.Rulesets))
 	for _, ref := range account.Rulesets {
@@ -38,10 +42,10 @@ func (z Zone) Fingerprint(account Account) string {
 			ref = RulesetRef{Key: d.Ruleset}
 		}
 		deployments[i] = deployment{
-			Ruleset: ref, Enabled: d.Enabled.Value, Expression: valueOf(d.Expression), Paranoia: valueOf(d.Paranoia),
+			Ruleset: ref, Deploy: d.Deploy, Prune: d.Prune, Enabled: d.Enabled.Value, Expression: valueOf(d.Expression), Paranoia: valueOf(d.Paranoia),
 			Rules: nowhere(d.Disable.Rules), Tags: nowhere(d.Disable.Tags), Unmanaged: valueOf(d.Unmanaged),
 			All: d.All.bare(), TagOverrides: bareTags(d.Tags), RuleOverrides: bareRules(d.Rules),
-			Decisions: bareDecisions(d.Decisions),
+			Decisions: bareDecisions(d.Decisions), ExpressionDrift: valueOf(d.ExpressionDrift),
 		}
 		if t := d.Threshold; t != nil {
 			deployments[i].Threshold = []any{t.Score.Value, t.Action.Value}

@@ -5,10 +5,21 @@ import "fmt"
 // Unmanaged is the decision on override entries that are live and not declared.
 type Unmanaged string
 
-// The two decisions; where there is none, a change is refused.
+// The two decisions; where there is none, the entries stay and are a problem.
 const (
 	Keep   Unmanaged = "keep"
 	Remove Unmanaged = "remove"
+)
+
+// ExpressionDrift is what becomes of the filter expression of an execute rule that is not
+// declared and that is not the one which was last proved.
+type ExpressionDrift string
+
+// What becomes of it; where nothing is declared it is reported.
+const (
+	ReportDrift  ExpressionDrift = "report"
+	RestoreDrift ExpressionDrift = "restore"
+	IgnoreDrift  ExpressionDrift = "ignore"
 )
 
 // Decision is that on the members of one override that are not declared: of the one

@@ -65,22 +65,12 @@ func (c Change) Target() Target {
 	switch o := c.Operation.(type) {
 	case DeploymentUpdate:
 		return o.Target
-	case DeploymentUndecided:
+	case DeploymentCreation:
+		return o.Target
+	case DeploymentRemoval:
 		return o.Target
 	}
 	return Target{}
-}
-
-// Unmanaged are live members that no declaration owns and that are neither kept
-// nor removed by decision; none for tokens.
-func (c Change) Unmanaged() []Leftover {
-	switch o := c.Operation.(type) {
-	case DeploymentUpdate:
-		return o.Unmanaged
-	case DeploymentUndecided:
-		return o.Unmanaged
-	}
-	return nil
 }
 
 // Request is what the change would send; false where it sends nothing.
@@ -137,7 +127,7 @@ func (c Change) Fingerprint() string {
 	return digest.Of(struct {
 		Request *Request
 		Fields  []Field
-	}{c.requestOrNil(), fields})
+	}{c.agreedOrNil(), fields})
 }
 
 // MarshalJSON writes the form that the schema of plans describes.
@@ -156,19 +146,26 @@ func (c Change) MarshalJSON() ([]byte, error) {
 		Direction  Direction      `json:"direction"`
 		Origin     desired.Origin `json:"origin"`
 		Fields     []Field        `json:"fields"`
-		Unmanaged  []Leftover     `json:"unmanaged,omitempty"`
 		Rights     []Right        `json:"rights,omitempty"`
 		Request    *Request       `json:"request"`
 		Refused    *Refusal       `json:"refused"`
 	}{
 		c.Kind(), c.Account, c.Zone, c.ZoneID, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
-		c.Fields, c.Unmanaged(), c.Rights, c.requestOrNil(), c.Refused,
+		c.Fields, c.Rights, c.requestOrNil(), c.Refused,
 	})
 	return b.Bytes(), err
 }
 
 func (c Change) requestOrNil() *Request {
 	if r, sends := c.Request(); sends {
+		return &r
+	}
+	return nil
+}
+
+func (c Change) agreedOrNil() *Request {
+	if o, sends := c.Operation.(sender); sends {
+		r := agreed(o, c.ZoneID)
 		return &r
 	}
 	return nil

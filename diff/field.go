@@ -13,11 +13,13 @@ type Field struct {
 	Note      string          `json:"note,omitempty"` // which rule a path with an id is about
 }
 
-// Leftover is an override member that is live, that no declaration owns, and
-// that changes something.
+// Leftover is a member that is live, that no declaration owns, and that changes
+// something.
 type Leftover struct {
 	Path  Member `json:"path"`
 	Value any    `json:"value"`
+	Was   any    `json:"was,omitempty"`  // when it was last proved, where that is on record and not Value
+	Note  string `json:"note,omitempty"` // which rule a path with an id is about
 }
 
 // Right is one difference in the effective rights of a token.

@@ -10,8 +10,8 @@ import (
 )
 
 // Operation is what a change does, and all that doing it needs. It is one of
-// [DeploymentUpdate], [DeploymentUndecided], [Creation], [Amendment], [Deletion],
-// [Orphan] and [Delivery].
+// [DeploymentUpdate], [DeploymentCreation], [DeploymentRemoval], [Creation], [Amendment],
+// [Deletion], [Orphan] and [Delivery].
 type Operation interface {
 	kind() Kind
 	action() Action
@@ -37,14 +37,18 @@ const (
 	ActionRotate  Action = "rotate"
 	ActionDelete  Action = "delete"
 	ActionOrphan  Action = "orphan"
+
+	// Those of deployments, beside ActionUpdate.
+	ActionDeploy Action = "deploy"
+	ActionRemove Action = "remove"
 )
 
 // Request is one call: "Update a zone ruleset rule" or "Create token" of the
-// reference, or a call on a token that is known beyond it.
+// reference, or a call on a token or a deployment that is known beyond it.
 type Request struct {
 	Method string
 	Path   string
-	Body   any // an edge.Rule, edge.TokenSpec or edge.Token; nil for none
+	Body   any // an edge.Rule, edge.Ruleset, edge.TokenSpec or edge.Token; nil for none
 }
 
 // MarshalJSON writes method, path and body.
@@ -67,9 +71,8 @@ type Target struct {
 
 // DeploymentUpdate writes the execute rule of a deployment.
 type DeploymentUpdate struct {
-	Target    Target
-	Body      edge.Rule  // the complete rule
-	Unmanaged []Leftover // see [Change.Unmanaged]
+	Target Target
+	Body   edge.Rule // the complete rule
 }
 
 func (DeploymentUpdate) kind() Kind     { return KindDeployment }
@@ -78,17 +81,6 @@ func (DeploymentUpdate) action() Action { return ActionUpdate }
 func (u DeploymentUpdate) request(zone edge.ZoneID) Request {
 	return Request{"PATCH", edge.RulePath(zone, u.Target.EntryPoint, u.Target.Rule), u.Body}
 }
-
-// DeploymentUndecided is a deployment that differs only in members that no
-// declaration owns: nothing can be sent before the declaration says what is to
-// become of them.
-type DeploymentUndecided struct {
-	Target    Target
-	Unmanaged []Leftover
-}
-
-func (DeploymentUndecided) kind() Kind     { return KindDeployment }
-func (DeploymentUndecided) action() Action { return ActionUpdate }
 
 // Creation creates a token and takes its secret to its place.
 type Creation struct {

@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -10,7 +11,8 @@ import (
 )
 
 // Problem is a zone, deployment or token about which no change can be planned, or a
-// declaration that has no effect beside what is live and kept.
+// deployment that is not in sync beside its changes: a declaration that has no effect,
+// or live members on which the declaration does not decide.
 type Problem struct {
 	Account    string         `json:"account,omitempty"`
 	Zone       string         `json:"zone,omitempty"`
@@ -20,6 +22,7 @@ type Problem struct {
 	State      ProblemState   `json:"state"`
 	Reason     string         `json:"reason"`
 	Hint       string         `json:"hint,omitempty"`
+	Unmanaged  []Leftover     `json:"unmanaged,omitempty"` // of one that is undecided: what it is about
 	Origin     desired.Origin `json:"origin"`
 
 	// Err is why something is unknown or forbidden, nil otherwise.
@@ -33,8 +36,9 @@ type ProblemState string
 const (
 	Unknown     ProblemState = "unknown"      // could not be read
 	Forbidden   ProblemState = "forbidden"    // the credential may not read it: this zone, or its account
-	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset
+	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset, and it is not to be deployed
 	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
+	Undecided   ProblemState = "undecided"    // live has what nothing declares; it stays until the declaration decides
 	Refused     ProblemState = "refused"      // a guard holds the whole plan back
 	Quarantined ProblemState = "quarantined"  // a token may exist whose secret was lost
 	NotRead     ProblemState = "not_read"     // a pull request names a zone that may not be read for it
@@ -56,6 +60,26 @@ func (p Problem) Unread() bool { return p.State.Unread() }
 // About says what a problem is about.
 func (p Problem) About() string {
 	return cmp.Or(NameOf(p.Account, p.Zone, p.Deployment, p.Token), "this commit")
+}
+
+// mostMembers is how many members a line names.
+const mostMembers = 5
+
+// Line is the reason in one line, with the names of the first members that it is about and
+// without their values.
+func (p Problem) Line() string {
+	if len(p.Unmanaged) == 0 {
+		return p.Reason
+	}
+	var names []string
+	for _, l := range p.Unmanaged[:min(len(p.Unmanaged), mostMembers)] {
+		names = append(names, string(l.Path))
+	}
+	text := p.Reason + ": " + strings.Join(names, ", ")
+	if more := len(p.Unmanaged) - mostMembers; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // HintFor is what a person can do about a platform that did not answer.

@@ -8,7 +8,6 @@ type Guard string
 // The guards of a plan; see diff/guard.
 const (
 	GuardShrink        Guard = "shrink"
-	GuardUnmanaged     Guard = "unmanaged"
 	GuardName          Guard = "name"
 	GuardExpired       Guard = "expired"
 	GuardSink          Guard = "sink"
@@ -19,6 +18,10 @@ const (
 	GuardApproval      Guard = "approval"
 	GuardFreeze        Guard = "freeze"
 	GuardWave          Guard = "wave"
+
+	// GuardDryRun is no guard of diff/guard: the platform has said of a plan's change that
+	// it would not accept it.
+	GuardDryRun Guard = "dry_run"
 
 	// GuardOvertaken is none of a plan: immediately before a write reconcile/control
 	// found that another process has accepted a commit.

@@ -22,7 +22,8 @@ type Summary struct {
 	Changed     int `json:"changed"`
 	Weakening   int `json:"weakening"`
 	Refused     int `json:"refused"`
-	Observed    int `json:"observed,omitempty"` // differ, and are observed only
+	Observed    int `json:"observed,omitempty"`  // differ, and are observed only
+	Undecided   int `json:"undecided,omitempty"` // have what nothing declares and nothing decides on
 	Blocked     int `json:"blocked"`
 	NotDeployed int `json:"not_deployed"`
 	Unknown     int `json:"unknown"`
@@ -65,7 +66,7 @@ func (p Plan) Counted() Plan {
 // changes may be many, so they are written one by one.
 func (p Plan) digest() string {
 	p.Deprecations = []deprecation.Notice{} // days left change by themselves
-	p.Digest, p.GeneratedAt, p.Expiries, p.Holds = "", time.Time{}, nil, nil
+	p.Digest, p.GeneratedAt, p.Expiries, p.Holds, p.DryRun, p.Kept = "", time.Time{}, nil, nil, nil, nil
 	p.Requests = Requests{ToApply: p.Requests.ToApply} // the rest is about the run, and not about what it would do
 	changes := p.Changes
 	p.Changes = []Change{}
@@ -154,6 +155,7 @@ func (p Plan) summarise() Summary {
 		Weakening:   zones.count(rowWeakening),
 		Refused:     zones.count(rowRefused),
 		Observed:    zones.count(rowObserved),
+		Undecided:   zones.count(string(Undecided)),
 		Blocked:     zones.count(string(Blocked)),
 		NotDeployed: zones.count(string(NotDeployed)),
 		Unknown:     zones.count(string(Unknown)),
@@ -186,6 +188,7 @@ func (s Summary) String() string {
 	add(s.Weakening, "of them weakening")
 	add(s.Refused, "refused")
 	add(s.Observed, "observed only")
+	add(s.Undecided, "undecided")
 	add(s.Blocked, "blocked")
 	add(s.NotDeployed, "not deployed")
 	add(s.Unknown, "unknown")

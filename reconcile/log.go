@@ -115,7 +115,7 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 		if r.Told && p.State.Unread() {
 			continue // the outage says so
 		}
-		news("zones", fmt.Sprint(p.Deployment, p.Token, p.State, withoutNumbers(p.Reason)), func() { l.problem(ctx, p) })
+		news("zones", fmt.Sprint(p.Deployment, p.Token, p.State, withoutNumbers(p.Line())), func() { l.problem(ctx, p) })
 	}
 	for _, c := range r.Plan.Changes {
 		if c.Refused != nil {
@@ -223,7 +223,7 @@ func (l *Logger) newHolds(ctx context.Context, r Report) {
 
 func (l *Logger) problem(ctx context.Context, p diff.Problem) {
 	l.Log.WarnContext(ctx, "cannot plan", "zone", p.Zone, "deployment", p.Deployment, "token", p.Token,
-		"state", string(p.State), "reason", p.Reason, "hint", p.Hint, "origin", p.Origin.String())
+		"state", string(p.State), "reason", p.Line(), "hint", p.Hint, "origin", p.Origin.String())
 }
 
 func (l *Logger) refused(ctx context.Context, c diff.Change) {
@@ -368,7 +368,7 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 	attrs := []any{
 		"trigger", string(r.Trigger), "commit", r.Commit,
 		"zones", s.Zones, "in_sync", s.InSync, "applied", r.Count(Converged), "failed", r.Count(Failed),
-		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "blocked", s.Blocked,
+		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "undecided", s.Undecided, "blocked", s.Blocked,
 		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "forbidden", s.Forbidden, "requests", r.Requests,
 		"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String(),
 	}

@@ -82,7 +82,7 @@ func TestLoggerIsNoFlood(t *testing.T) {
 	var lines []string
 	const n = 500
 	for i := range n {
-		c := diff.Change{Zone: zoneKey(i), Fields: []diff.Field{{Path: "enabled"}}, Refused: &diff.Refusal{Guard: diff.GuardUnmanaged}}
+		c := diff.Change{Zone: zoneKey(i), Fields: []diff.Field{{Path: "enabled"}}, Refused: &diff.Refusal{Guard: diff.GuardHold}}
 		lines = append(lines, l.report(look(i, []diff.Problem{{Zone: zoneKey(i), State: diff.NotDeployed}}, []diff.Change{c},
 			Result{Change: c, Outcome: Failed, Err: errors.New("no")}, Result{Change: c, Outcome: NotStarted}))...)
 	}

@@ -47,9 +47,9 @@ plan shows beside a change that needs approval. It releases exactly that change,
 and nothing if the change is different now. docs/guards.md describes all guards.
 
 Exit codes: 0 converged; 1 failure; 4 partial: something was refused, blocked,
-unknown, forbidden, not deployed, failed, or not kept by the platform, a token is
-quarantined, or its secret is not delivered; 130 interrupted by SIGINT, 143 by
-SIGTERM.`,
+undecided, unknown, forbidden, not deployed, failed, or not kept by the platform, a
+token is quarantined, or its secret is not delivered; 130 interrupted by SIGINT, 143
+by SIGTERM.`,
 		Example: `  seawall apply
   seawall apply --yes
   seawall apply --dir . --base-url http://127.0.0.1:8787/client/v4

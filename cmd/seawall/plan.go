@@ -35,8 +35,8 @@ it. Nothing is written to the platform.
 --out saves the plan for seawall apply FILE. That command does exactly what the plan
 says, or nothing if the result would now differ.
 
-Exit codes: 0; 1 failure; 4 something is unknown, forbidden, blocked, refused, not
-deployed, or a token is quarantined or its secret not delivered; 130 interrupted by
+Exit codes: 0; 1 failure; 4 something is unknown, forbidden, blocked, undecided,
+refused, not deployed, or a token is quarantined or its secret not delivered; 130 interrupted by
 SIGINT, 143 by SIGTERM. With --detailed-exitcode the highest that applies of 0 in
 sync, 2 changes, 3 some of them weaken, 4 as above.`,
 		Example: `  seawall plan

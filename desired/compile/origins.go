@@ -65,6 +65,7 @@ func (f mapping) deployment(d desired.Deployment) desired.Deployment {
 		return o
 	})
 	d.Unmanaged = pointer(d.Unmanaged, f)
+	d.ExpressionDrift = pointer(d.ExpressionDrift, f)
 	d.Decisions = each(d.Decisions, func(v desired.Decision) desired.Decision { v.Origin = f(v.Origin); return v })
 	return d
 }

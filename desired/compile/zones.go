@@ -44,6 +44,7 @@ func (r *reader) zone(path string, m member) desired.Zone {
 
 func (r *reader) deployment(path string, m member) desired.Deployment {
 	d := desired.Deployment{Ruleset: m.key, Origin: m.origin()}
+	d.Deploy, d.Prune = m.field("deploy").truth(), m.field("prune").truth()
 	enabled := m.field("enabled")
 	d.Enabled = desired.Declared[bool]{Value: enabled.truth(), Origin: enabled.origin()}
 	if f := m.field("expression"); f.exists() {
@@ -59,6 +60,9 @@ func (r *reader) deployment(path string, m member) desired.Deployment {
 	}
 	if f := m.field("unmanaged"); f.exists() {
 		d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: desired.Unmanaged(f.text()), Origin: f.origin()}
+	}
+	if f := m.field("expression_drift"); f.exists() {
+		d.ExpressionDrift = &desired.Declared[desired.ExpressionDrift]{Value: desired.ExpressionDrift(f.text()), Origin: f.origin()}
 	}
 	d.Decisions = r.decisions(path, m)
 	d.Disable = disable(m.field("disable"))

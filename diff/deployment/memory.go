@@ -28,6 +28,7 @@ type settlement struct {
 	managed  *edge.Rule // the first of the managed ruleset
 	applied  []diff.Member
 	owned    []diff.Member
+	kept     []diff.Leftover
 }
 
 // Renew returns a memory that knows all m knows, and in the end holds only what
@@ -40,8 +41,8 @@ func (m *Memory) Renew() *Memory {
 	return next
 }
 
-// recall returns what a deployment owned when it was settled on the same inputs.
-func (m *Memory) recall(id diff.DeploymentID, now settlement) ([]diff.Member, bool) {
+// recall returns how a deployment was settled on the same inputs.
+func (m *Memory) recall(id diff.DeploymentID, now settlement) (*settlement, bool) {
 	if m == nil {
 		return nil, false
 	}
@@ -54,13 +55,12 @@ func (m *Memory) recall(id diff.DeploymentID, now settlement) ([]diff.Member, bo
 		return nil, false
 	}
 	m.settled[id] = s
-	return s.owned, true
+	return s, true
 }
 
 // keep remembers a deployment that agrees.
-func (m *Memory) keep(id diff.DeploymentID, s settlement, owned []diff.Member) {
+func (m *Memory) keep(id diff.DeploymentID, s settlement) {
 	if m != nil {
-		s.owned = owned
 		m.settled[id] = &s
 	}
 }

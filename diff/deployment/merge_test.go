@@ -409,10 +409,12 @@ func TestNothingOfOursIsLaidAtSomebodyElsesDoor(t *testing.T) {
 		for range rapid.IntRange(1, 5).Draw(t, "commits") {
 			d := difftest.GenDeployment(t)
 			plan := planScene(difftest.Scene{State: difftest.State(d), Live: difftest.Live(live), Applied: applied})
-			for _, c := range plan.Changes {
-				if len(c.Unmanaged()) > 0 {
-					t.Fatalf("named as unmanaged: %+v\nlive %+v\napplied %v", c.Unmanaged(), overridesOf(live), applied)
+			for _, p := range plan.Problems {
+				if p.State == diff.Undecided {
+					t.Fatalf("undecided: %+v\nlive %+v\napplied %v", p, overridesOf(live), applied)
 				}
+			}
+			for _, c := range plan.Changes {
 				live = replaced(live, difftest.UpdateOf(c).Body)
 				applied = diff.Applied{c.ID(): c.Target().Owned}
 			}

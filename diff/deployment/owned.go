@@ -41,11 +41,13 @@ func (c claims) origins() map[diff.Member]desired.Origin {
 // annotate fills in where each field was asked for, and what rule it is about.
 // A field nobody claims changes because a person said "remove", or because it is
 // no longer declared.
-func annotate(fields []diff.Field, d desired.Deployment, c claims, decided decisions, m *managed) {
-	origins := c.origins()
+func annotate(fields []diff.Field, in intent, m *managed) {
+	d, decided, origins := in.declared, in.decided, in.claims.origins()
 	origins["enabled"] = d.Enabled.Origin
 	if d.Expression != nil {
 		origins["expression"] = d.Expression.Origin
+	} else if d.ExpressionDrift != nil {
+		origins["expression"] = d.ExpressionDrift.Origin
 	}
 	for i := range fields {
 		f := &fields[i]

@@ -33,6 +33,8 @@ type Input struct {
 	// zone without an entry point in it is left out.
 	Live    diff.Live
 	Applied diff.Applied
+	// Prunable are the deployments that are removed where nothing declares them.
+	Prunable diff.Pruning
 	// Memory spares deployments that agreed before; nil spares none.
 	Memory *Memory
 	// Indexes spares the indexing of managed rulesets; nil indexes them anew.
@@ -46,16 +48,18 @@ type Outcome struct {
 	Changes  []diff.Change
 	Problems []diff.Problem
 	Settled  []diff.Settled
+	Kept     []diff.Kept
 }
 
 // Plan plans all declared deployments of the zones that were read.
 func Plan(in Input) Outcome {
-	p := planner{in: in, managed: map[rulesetKey]lookup{}}
+	p := planner{in: in, managed: map[rulesetKey]lookup{}, prunable: byZone(in.Prunable)}
 	for _, account := range in.Accounts {
 		for _, zone := range account.Zones {
 			if entryPoint, read := in.Live.EntryPoints[zone.ID]; read {
 				p.out.Zones++
 				p.planZone(account, zone, entryPoint)
+				p.planRemovals(account, zone, entryPoint)
 			}
 		}
 	}
@@ -66,6 +70,8 @@ type planner struct {
 	in      Input
 	out     Outcome
 	managed map[rulesetKey]lookup
+
+	prunable map[edge.ZoneID][]diff.DeploymentID
 }
 
 // place is where in the declaration the planner is.
@@ -82,17 +88,21 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 		at := place{account, zone, d, &zone.Deployments[i]}
 		switch {
 		case errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound):
-			p.notDeployed(at, "the zone has no entry point ruleset")
+			p.absent(at, edge.Ruleset{}, "the zone has no entry point ruleset")
 		case entryPoint.Err != nil:
-			hint := hintForbiddenZone
-			if errors.Is(p.in.Live.Accounts[account.ID].Listed.Err, edge.ErrForbidden) {
-				hint = hintForbiddenAccount // the zone was not even asked for
-			}
-			p.problem(at, unread(entryPoint.Err, hint, zone.Origin))
+			p.problem(at, p.unreadZone(account, zone, entryPoint.Err))
 		default:
 			p.planDeployment(at, entryPoint.Value)
 		}
 	}
+}
+
+func (p *planner) unreadZone(account desired.Account, zone desired.Zone, err error) diff.Problem {
+	hint := hintForbiddenZone
+	if errors.Is(p.in.Live.Accounts[account.ID].Listed.Err, edge.ErrForbidden) {
+		hint = hintForbiddenAccount // the zone was not even asked for
+	}
+	return unread(err, hint, zone.Origin)
 }
 
 func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
@@ -106,11 +116,53 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	}
 	id := diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID}
 	inputs := p.inputsOf(at, id, entryPoint, m)
-	if owned, known := p.in.Memory.recall(id, inputs); known {
-		p.out.Settled = append(p.out.Settled, diff.Settled{ID: id, Owned: owned})
+	if s, known := p.in.Memory.recall(id, inputs); known {
+		p.keep(at, s.kept)
+		p.settle(at, id, rule, s.owned)
 		return
 	}
-	resolved, errs := resolve(at.d, m)
+	intent, ok := p.intentOf(at, m)
+	if !ok {
+		return
+	}
+	w := wantedOf(intent, rule, p.in.Applied[id], m)
+	kept := intent.decided.with(desired.Keep, w.leftovers)
+	p.keep(at, kept)
+	fields := compare(rule, w.rule, m)
+	problems := w.problems(intent, m)
+	for _, problem := range problems {
+		p.problem(at, problem)
+	}
+	if len(fields) == 0 {
+		if len(problems) == 0 {
+			inputs.owned, inputs.kept = w.owned, kept
+			p.in.Memory.keep(id, inputs)
+		}
+		p.settle(at, id, rule, w.owned)
+		return
+	}
+	direct(fields, rule, w.rule, m)
+	annotate(fields, intent, m)
+	p.out.Changes = append(p.out.Changes, diff.Change{
+		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
+		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
+		Operation: diff.DeploymentUpdate{
+			Target: diff.Target{Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
+			Body:   w.rule,
+		},
+	})
+}
+
+// intent is a declaration, resolved against its managed ruleset.
+type intent struct {
+	declared desired.Deployment
+	claims   claims
+	decided  decisions
+}
+
+// intentOf resolves a declaration, or reports each of its mistakes.
+func (p *planner) intentOf(at place, m *managed) (intent, bool) {
+	claims, errs := resolve(at.d, m)
 	if p.in.Live.Accounts[at.account.ID].Documented {
 		errs = append(errs, beyondReference(at.d)...)
 	}
@@ -119,63 +171,48 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	for _, e := range errs {
 		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
 	}
-	if len(errs) > 0 {
-		return
-	}
-	want, leftovers, standIns := p.wanted(at, rule, resolved, decided, m)
-	fields := compare(rule, want, m)
-	target := diff.Target{
-		Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
-		Owned: owned(resolved, standIns),
-	}
-	var conflicts []diff.Problem
-	undecided := decided.with("", leftovers)
-	if len(undecided) == 0 { // else it is refused, and they are named
-		conflicts = m.conflicts(at.d, resolved, overridesOf(want), decided.with(desired.Keep, leftovers))
-	}
-	for _, problem := range conflicts {
-		p.problem(at, problem)
-	}
-	if len(fields) == 0 && len(undecided) == 0 {
-		if len(conflicts) == 0 {
-			p.in.Memory.keep(id, inputs, target.Owned)
-		}
-		p.out.Settled = append(p.out.Settled, diff.Settled{ID: id, Owned: target.Owned})
-		return
-	}
-	direct(fields, rule, want, m)
-	annotate(fields, at.d, resolved, decided, m)
-	p.out.Changes = append(p.out.Changes, p.change(at, fields, want, target, undecided))
+	return intent{at.d, claims, decided}, len(errs) == 0
 }
 
-// wanted returns the execute rule as it should be: the live one with what the
-// declaration owns written into it.
-func (p *planner) wanted(at place, live edge.Rule, c claims, decided decisions, m *managed) (want edge.Rule, leftovers []diff.Leftover, standIns []diff.Member) {
-	mg := merger{managed: m, decisions: decided, before: map[diff.Member]bool{}}
-	for _, member := range p.in.Applied[diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID}] {
+// wanted is an execute rule as it should be, and what is to be known of it.
+type wanted struct {
+	rule      edge.Rule
+	leftovers []diff.Leftover // override members that nothing declares
+	drifted   *diff.Leftover  // an expression that nothing declares and that was changed
+	owned     []diff.Member   // to remember once it is proved
+}
+
+// wantedOf writes what a declaration owns into a live execute rule. before is what was
+// remembered of it.
+func wantedOf(in intent, live edge.Rule, before []diff.Member, m *managed) (w wanted) {
+	mg := merger{managed: m, decisions: in.decided, before: map[diff.Member]bool{}}
+	for _, member := range before {
 		mg.before[member] = true
 	}
-	want = live.Update()
 	parameters := *live.ActionParameters
-	parameters.Overrides = mg.merge(parameters.Overrides, c)
-	want.ActionParameters = &parameters
-	want.Enabled = &at.d.Enabled.Value
-	if at.d.Expression != nil {
-		want.Expression = at.d.Expression.Value
+	parameters.Overrides = mg.merge(parameters.Overrides, in.claims)
+	var remembered []diff.Member
+	w.rule = live.Update()
+	w.rule.ActionParameters, w.rule.Enabled = &parameters, &in.declared.Enabled.Value
+	w.rule.Expression, remembered, w.drifted = expressionOf(in.declared, live.Expression, before)
+	for i := range mg.leftovers {
+		mg.leftovers[i].Note = m.describe(mg.leftovers[i].Path, false)
 	}
-	return want, mg.leftovers, mg.standIns
+	w.leftovers, w.owned = mg.leftovers, append(owned(in.claims, mg.standIns), remembered...)
+	return w
 }
 
-func (p *planner) change(at place, fields []diff.Field, want edge.Rule, target diff.Target, leftovers []diff.Leftover) diff.Change {
-	c := diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
-		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
-		Operation: diff.DeploymentUpdate{Target: target, Body: want, Unmanaged: leftovers},
+// problems are what keeps a deployment from being in sync once all of it is written.
+func (w wanted) problems(in intent, m *managed) (all []diff.Problem) {
+	open := in.decided.with("", w.leftovers)
+	if len(open) > 0 {
+		all = append(all, undecided(in.declared.Origin, open))
 	}
-	if len(fields) == 0 {
-		c.Fields, c.Operation = []diff.Field{}, diff.DeploymentUndecided{Target: target, Unmanaged: leftovers}
+	if w.drifted != nil {
+		all = append(all, expressionChanged(in.declared.Origin, *w.drifted))
 	}
-	return c
+	staying := append(in.decided.with(desired.Keep, w.leftovers), open...)
+	return append(all, m.conflicts(in.declared, in.claims, overridesOf(w.rule), staying)...)
 }
 
 // directionOf is the direction of all fields together.
@@ -200,7 +237,7 @@ func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.
 	case 1:
 		return rules[0], true
 	case 0:
-		p.notDeployed(at, fmt.Sprintf("no execute rule of the zone runs managed ruleset %q", m.Name))
+		p.absent(at, entryPoint, fmt.Sprintf("no execute rule of the zone runs managed ruleset %q", m.Name))
 	default:
 		p.problem(at, diff.Problem{
 			State: diff.Blocked, Origin: at.d.Origin,
@@ -211,11 +248,17 @@ func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.
 	return edge.Rule{}, false
 }
 
-func (p *planner) notDeployed(at place, reason string) {
-	p.problem(at, diff.Problem{
-		State: diff.NotDeployed, Reason: reason, Origin: at.d.Origin,
-		Hint: "deploy the managed ruleset in the zone on the platform, or remove the deployment from the repository",
-	})
+func (p *planner) notDeployed(at place, reason, hint string) {
+	p.problem(at, diff.Problem{State: diff.NotDeployed, Reason: reason, Hint: hint, Origin: at.d.Origin})
+}
+
+// keep notes what a deployment keeps.
+func (p *planner) keep(at place, members []diff.Leftover) {
+	if len(members) > 0 {
+		p.out.Kept = append(p.out.Kept, diff.Kept{
+			Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset, Members: members,
+		})
+	}
 }
 
 func (p *planner) problem(at place, problem diff.Problem) {

@@ -186,7 +186,7 @@ func restored(live edge.Rule, members []Restored, m *managed) (want edge.Rule, o
 	}
 	parameters.Overrides = nonEmpty(overrides)
 	want.ActionParameters = &parameters
-	return want, append(owned, mg.standIns...), nil
+	return want, append(append(owned, mg.standIns...), diff.LastExpression(want.Expression)), nil
 }
 
 // editor sets single members of a rule.

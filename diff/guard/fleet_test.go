@@ -149,12 +149,12 @@ func TestLimitCountsZones(t *testing.T) {
 	second := difftest.FleetChange(1, diff.Weakens)
 	second.Deployment = "credentials"
 	difftest.AlterUpdate(&second, func(u *diff.DeploymentUpdate) { u.Target.Rule = "other" })
-	undecided := difftest.FleetChange(3, diff.Weakens)
-	difftest.AlterUpdate(&undecided, func(u *diff.DeploymentUpdate) { u.Unmanaged = []diff.Leftover{{Path: "x"}} })
+	unkept := difftest.FleetChange(3, diff.Weakens)
+	not := map[diff.DeploymentID]string{unkept.ID(): unkept.Fingerprint()}
 	orphan := diff.Change{Token: "old", Operation: diff.Orphan{}, Direction: diff.Neutral, Fields: []diff.Field{}}
-	p := difftest.PlanOf(difftest.FleetChange(1, diff.Weakens), second, difftest.FleetChange(2, diff.Weakens), undecided, orphan, difftest.TokenChange("t", diff.ActionCreate, diff.Weakens))
-	wantRefused(t, Check(p, Facts{Zones: labelled(9), Rules: limited(Limit{Count: new(2)})}), "z3 unmanaged")
-	wantRefused(t, Check(p, Facts{Zones: labelled(9), Rules: limited(Limit{Count: new(1)})}), "z1 limit", "z1 limit", "z2 limit", "z3 unmanaged")
+	p := difftest.PlanOf(difftest.FleetChange(1, diff.Weakens), second, difftest.FleetChange(2, diff.Weakens), unkept, orphan, difftest.TokenChange("t", diff.ActionCreate, diff.Weakens))
+	wantRefused(t, Check(p, Facts{Zones: labelled(9), NonConvergent: not, Rules: limited(Limit{Count: new(2)})}), "z3 non_convergent")
+	wantRefused(t, Check(p, Facts{Zones: labelled(9), NonConvergent: not, Rules: limited(Limit{Count: new(1)})}), "z1 limit", "z1 limit", "z2 limit", "z3 non_convergent")
 }
 
 func TestLimitsByLabel(t *testing.T) {
@@ -429,7 +429,6 @@ func TestWaves(t *testing.T) {
 // TestOrderOfGuards: the first refusal counts, and which that is is documented.
 func TestOrderOfGuards(t *testing.T) {
 	c := difftest.FleetChange(1, diff.Weakens)
-	difftest.AlterUpdate(&c, func(u *diff.DeploymentUpdate) { u.Unmanaged = []diff.Leftover{{Path: "x"}} })
 	f := Facts{
 		Before: Size{10, 10, 0}, After: Size{1, 1, 0}, Zones: labelled(1),
 		NonConvergent: map[diff.DeploymentID]string{c.ID(): c.Fingerprint()},
@@ -443,7 +442,6 @@ func TestOrderOfGuards(t *testing.T) {
 		remove func()
 	}{
 		{"shrink", func() { f.AllowShrink = true }},
-		{"unmanaged", func() { difftest.AlterUpdate(&c, func(u *diff.DeploymentUpdate) { u.Unmanaged = nil }) }},
 		{"non_convergent", func() { f.NonConvergent = nil }},
 		{"hold", func() { f.Holds = nil }},
 		{"limit", func() { f.Rules = f.Rules[:1] }},

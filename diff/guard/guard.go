@@ -22,7 +22,7 @@ import (
 // anew.
 //
 // Their order: what makes a change senseless whoever agrees to it (shrink,
-// unmanaged, tokens, non_convergent); what people withdrew (observe, hold);
+// tokens, non_convergent); what people withdrew (observe, hold);
 // what needs somebody's agreement (limit, approval); and what only has to wait
 // (freeze, wave). Limits stand before the guards that wait so that waiting never
 // makes a large commit look small.
@@ -38,7 +38,6 @@ func Check(plan diff.Plan, facts Facts) diff.Plan {
 		}
 	}
 	refuse(func(diff.Change) *diff.Refusal { return refuseShrunk(facts) })
-	refuse(refuseUndecided)
 	refuse(func(c diff.Change) *diff.Refusal { return refuseToken(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseNonConvergent(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseObserved(c, facts) })

@@ -86,7 +86,7 @@ func TestGuardShrunk(t *testing.T) {
 func TestGuardFirstRefusalCounts(t *testing.T) {
 	plan := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R0","enabled":false}]}`)))
 	facts := Facts{Before: Size{10, 10, 0}, After: Size{1, 1, 0}, NonConvergent: map[diff.DeploymentID]string{plan.Changes[0].ID(): plan.Changes[0].Fingerprint()}}
-	for _, want := range []diff.Guard{diff.GuardShrink, diff.GuardUnmanaged} {
+	for _, want := range []diff.Guard{diff.GuardShrink, diff.GuardNonConvergent} {
 		if got := Check(plan, facts).Changes[0].Refused; got.Guard != want {
 			t.Errorf("got %s, want %s", got.Guard, want)
 		}
@@ -136,7 +136,9 @@ func TestGuardNonConvergent(t *testing.T) {
 func TestDigest(t *testing.T) {
 	facts := Facts{}
 	plan := func() diff.Plan {
-		return Check(plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`))), facts)
+		p := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`)))
+		facts.NonConvergent = map[diff.DeploymentID]string{p.Changes[0].ID(): p.Changes[0].Fingerprint()}
+		return Check(p, facts)
 	}
 	first := plan()
 	if len(first.Digest) != len("sha256:")+64 || !strings.HasPrefix(first.Digest, "sha256:") {
@@ -167,9 +169,7 @@ func TestDigest(t *testing.T) {
 		"field":         func(p *diff.Plan) { p.Changes[0].Fields[0].New = true },
 		"field, absent": func(p *diff.Plan) { p.Changes[0].Fields[0].New = nil },
 		"field origin":  func(p *diff.Plan) { p.Changes[0].Fields[0].Origin = nil },
-		"unmanaged": func(p *diff.Plan) {
-			difftest.AlterUpdate(&p.Changes[0], func(u *diff.DeploymentUpdate) { u.Unmanaged = nil })
-		},
+		"unmanaged":     func(p *diff.Plan) { p.Problems[0].Unmanaged = nil },
 		"body": func(p *diff.Plan) {
 			difftest.AlterUpdate(&p.Changes[0], func(u *diff.DeploymentUpdate) { u.Body.Expression = "false" })
 		},

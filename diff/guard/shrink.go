@@ -74,7 +74,7 @@ func refuseCommit(problems []diff.Problem, f Facts) []diff.Problem {
 		return problems
 	}
 	problem := diff.Problem{State: diff.Refused, Reason: refusal.Reason, Hint: "released by: " + refusal.Release}
-	if slices.Contains(problems, problem) {
+	if slices.ContainsFunc(problems, func(p diff.Problem) bool { return p.State == problem.State && p.Reason == problem.Reason }) {
 		return problems
 	}
 	return append([]diff.Problem{problem}, problems...)

@@ -26,12 +26,6 @@ func TestDigestsOfEarlierVersionsHold(t *testing.T) {
 			"sha256:d1a276985679d268b834189af96b44f82b30db51b63f04751f1795b3bf81de21",
 			"44a6eb3a097e86139749f48e79dd2a4f62b8b35a642b6a662568bd5a9a5996d8",
 		},
-		"undecided": {
-			plannertest.One(difftest.Deployment(), difftest.Execute(difftest.ParseOverrides(t, `{"rules":[{"id":"R1","enabled":false}]}`))),
-			"sha256:8e39dbe18196bc81d9405eb39882df15fb355ed2118fcda2efe902035d2a3e7c",
-			"sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945",
-			"d233bcf178960b30abd6458cda10ebfa637e4f44160b1c00b902eb757cf7e69a",
-		},
 		"create": {
 			plannertest.Tokens(difftest.January, diff.TokensLive{}, a),
 			"sha256:5ccb4e0d8cea1d754df422f98e56196312c9eee3df1de5a563a10659b8cd8949",

@@ -18,6 +18,8 @@ type Input struct {
 	State   desired.State
 	Live    diff.Live
 	Applied diff.Applied
+	// Prunable are the deployments that are removed where nothing declares them.
+	Prunable diff.Pruning
 	// Memory spares deployments that were planned before and have not changed since;
 	// nil spares none.
 	Memory *deployment.Memory
@@ -45,7 +47,8 @@ type Input struct {
 // deployment and has passed no guard yet; see diff/guard.
 func Make(in Input) diff.Plan {
 	deployments := deployment.Plan(deployment.Input{
-		Accounts: in.State.Accounts, Live: in.Live, Applied: in.Applied, Memory: in.Memory, Indexes: in.Indexes,
+		Accounts: in.State.Accounts, Live: in.Live, Applied: in.Applied, Prunable: in.Prunable,
+		Memory: in.Memory, Indexes: in.Indexes,
 	})
 	tokens := token.Plan(token.Input{
 		Tokens: in.State.Tokens, Live: in.Live.Tokens, Part: in.Part,
@@ -55,6 +58,7 @@ func Make(in Input) diff.Plan {
 	p.Changes = append(append(p.Changes, deployments.Changes...), tokens.Changes...)
 	p.Problems = append(append(p.Problems, deployments.Problems...), tokens.Problems...)
 	p.Settled, p.SettledTokens = deployments.Settled, tokens.Settled
+	p.Kept = deployments.Kept
 	p.Findings, p.Expiries = tokens.Findings, tokens.Expiries
 	p.Summary.Zones, p.Summary.Tokens = deployments.Zones, len(in.State.Tokens)
 	diff.SortChanges(p.Changes)

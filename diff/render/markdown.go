@@ -37,6 +37,7 @@ func MarkdownCut(w io.Writer, p diff.Plan) (cut []int, err error) {
 	fmt.Fprintf(&b, "### Seawall plan%s\n\n%s\n", ofCommit(p.Commit), p.Summary)
 	cut = markdownChanges(&b, p)
 	markdownProblems(&b.Buffer, p)
+	markdownKept(&b.Buffer, p)
 	for i, h := range p.Holds {
 		if b.Len() > markdownLimit {
 			fmt.Fprintf(&b, "- … and %d more held zones\n", len(p.Holds)-i)
@@ -46,6 +47,9 @@ func MarkdownCut(w io.Writer, p diff.Plan) (cut []int, err error) {
 	}
 	markdownRemarks(&b.Buffer, p)
 	fmt.Fprintf(&b, "\n%s. Digest %s\n", p.Requests, Code(p.Digest))
+	if p.DryRun != nil {
+		fmt.Fprintf(&b, "\n%s\n", Code(p.DryRun.String()))
+	}
 	if o := p.Requests.Overload; o != nil {
 		fmt.Fprintf(&b, "\nNote: %s; %s.\n", o, o.Hint())
 	}
@@ -143,15 +147,6 @@ func markdownChange(b *page, c diff.Change) {
 	if to := secretTo(c); to != "" {
 		fmt.Fprintf(b, "- %s\n", b.code(to))
 	}
-	unmanaged := c.Unmanaged()
-	for i, l := range unmanaged {
-		if b.Len() > markdownLimit {
-			fmt.Fprintf(b, "- … and %d more\n", len(unmanaged)-i)
-			b.cut = true
-			break
-		}
-		fmt.Fprintf(b, "- not declared: %s = %s\n", b.code(string(l.Path)), b.value(l.Value))
-	}
 	if c.Refused != nil && !c.Refused.Observed() {
 		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", b.code(c.Refused.Reason), b.code(c.Refused.Release))
 	}
@@ -201,6 +196,32 @@ func markdownProblems(b *bytes.Buffer, p diff.Plan) {
 			fmt.Fprintf(b, "; %s", Code(first.Hint))
 		}
 		b.WriteByte('\n')
+		markdownLeftovers(b, first.Unmanaged)
+	}
+}
+
+func markdownLeftovers(b *bytes.Buffer, all []diff.Leftover) {
+	for i, l := range all {
+		if i == leftoversShown || b.Len() > markdownLimit {
+			fmt.Fprintf(b, "  - … and %d more\n", len(all)-i)
+			return
+		}
+		fmt.Fprintf(b, "  - not declared: %s\n", Code(leftoverText(l)))
+	}
+}
+
+func markdownKept(b *bytes.Buffer, p diff.Plan) {
+	groups := keptAlike(p.Kept)
+	if len(groups) == 0 || b.Len() > markdownLimit {
+		return
+	}
+	b.WriteString("\n#### Kept\n\n")
+	for i, k := range groups {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "- … and %d more\n", len(groups)-i)
+			return
+		}
+		fmt.Fprintf(b, "- %s: %s\n", k.names(Code), k.members(func(l diff.Leftover) string { return Code(leftoverText(l)) }))
 	}
 }
 

@@ -15,13 +15,13 @@ type alike []diff.Problem
 // first said.
 func grouped(problems []diff.Problem) []alike {
 	type saying struct {
-		state        diff.ProblemState
-		reason, hint string
+		state                   diff.ProblemState
+		reason, hint, unmanaged string
 	}
 	index := map[saying]int{}
 	var groups []alike
 	for _, p := range problems {
-		key := saying{p.State, p.Reason, p.Hint}
+		key := saying{p.State, p.Reason, p.Hint, leftoversText(p.Unmanaged)}
 		i, ok := index[key]
 		if !ok {
 			i = len(groups)
@@ -46,6 +46,11 @@ func (g alike) names(quote func(string) string) string {
 			names = append(names, quote(what))
 		}
 	}
+	return firstOf(names)
+}
+
+// firstOf lists names, and counts those that are too many.
+func firstOf(names []string) string {
 	text := strings.Join(names[:min(len(names), namesShown)], ", ")
 	if more := len(names) - namesShown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)

@@ -37,14 +37,14 @@ func goldenPlans(t *testing.T) map[string]diff.Plan {
 	mixed := difftest.Zones(7,
 		func(i int) desired.Deployment {
 			return [...]desired.Deployment{
-				difftest.Deployment(), expression, difftest.Deployment(difftest.Threshold(25, "block")), difftest.Deployment(difftest.Paranoia(3)), difftest.Deployment(difftest.DisableTag("sqlli")), difftest.Deployment(), difftest.Deployment(),
+				difftest.Deployment(), expression, difftest.Deployment(difftest.Threshold(25, "block"), difftest.Keep), difftest.Deployment(difftest.Paranoia(3)), difftest.Deployment(difftest.DisableTag("sqlli")), difftest.Deployment(), difftest.Deployment(),
 			}[i]
 		},
 		func(i int) edge.Rule {
 			return [...]edge.Rule{
 				live(""),
 				live(`{"action":"log","categories":[{"category":"xss","enabled":false}],"rules":[{"id":"R3","x_future":{"a":[1]}},{"id":"R9","action":"log"}]}`),
-				live(""),
+				live(`{"categories":[{"category":"sqli","action":"log"}],"rules":[{"id":"R1","action":"log"}]}`),
 				live(`{"rules":[{"id":"R1","enabled":false,"sensitivity_level":"low"}]}`),
 				live(""),
 				{Action: edge.ActionBlock},
@@ -249,9 +249,15 @@ func TestMarkdownIsBounded(t *testing.T) {
 				}
 				return fields
 			}(),
-			Operation: diff.DeploymentUpdate{Unmanaged: make([]diff.Leftover, 3000)}, Refused: &diff.Refusal{Guard: diff.Guard(long), Reason: long, Release: long}, Origin: desired.Origin{File: long},
+			Operation: diff.DeploymentUpdate{}, Refused: &diff.Refusal{Guard: diff.Guard(long), Reason: long, Release: long}, Origin: desired.Origin{File: long},
 		}}},
-		"many leftovers": {Changes: []diff.Change{{Operation: diff.DeploymentUpdate{Unmanaged: make([]diff.Leftover, 9000)}}}},
+		"many leftovers": {Problems: []diff.Problem{{Unmanaged: make([]diff.Leftover, 9000)}}},
+		"much is kept": {Kept: func() (kept []diff.Kept) {
+			for i := range 9000 {
+				kept = append(kept, diff.Kept{Zone: long, Members: []diff.Leftover{{Path: "x", Value: i}}})
+			}
+			return kept
+		}()},
 		"many problems": {Problems: func() (problems []diff.Problem) {
 			for i := range 9000 {
 				problems = append(problems, diff.Problem{Reason: fmt.Sprint("reason ", i)})
@@ -263,7 +269,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 				findings = append(findings, diff.Finding{Token: long, Kind: diff.FindingKinds()[i%len(diff.FindingKinds())], Text: "never expires", Hint: long, Origin: desired.Origin{File: long}})
 			}
 			return findings
-		}(), Changes: []diff.Change{{Operation: diff.DeploymentUpdate{Unmanaged: make([]diff.Leftover, 1700)}}}},
+		}()},
 		"long problems": {Problems: []diff.Problem{{Reason: long, Hint: long}, {Reason: long, Hint: long}}},
 	} {
 		out := render(t, func(b *bytes.Buffer) error { return Markdown(b, p) })

@@ -20,7 +20,7 @@ import (
 )
 
 // Text writes a plan for a person at a terminal: changes first, what stands in
-// the way next, then what is unwise about tokens, counts last. Colour is for
+// the way next, then what is kept and what is unwise about tokens, counts last. Colour is for
 // terminals only.
 func Text(w io.Writer, p diff.Plan, colour bool) error {
 	t := textWriter{colour: colour}
@@ -29,6 +29,9 @@ func Text(w io.Writer, p diff.Plan, colour bool) error {
 	}
 	for _, g := range grouped(p.Problems) {
 		t.problem(g)
+	}
+	for _, k := range keptAlike(p.Kept) {
+		fmt.Fprintf(&t, "= %s  kept: %s\n\n", k.names(func(what string) string { return t.paint(bold, Printable(what)) }), k.members(leftoverText))
 	}
 	for _, h := range p.Holds {
 		t.hold(h)
@@ -73,7 +76,7 @@ func (t *textWriter) direction(d diff.Direction) string {
 }
 
 func (t *textWriter) change(c diff.Change) {
-	mark, verb := t.paint(yellow, "~"), t.direction(c.Direction)
+	mark, verb := t.paint(yellow, markOf(c)), t.direction(c.Direction)
 	switch {
 	case c.Refused.Observed():
 		verb += "  " + t.paint(yellow, "observed only")
@@ -94,9 +97,6 @@ func (t *textWriter) change(c diff.Change) {
 	if to := secretTo(c); to != "" {
 		fmt.Fprintf(t, "    > %s\n", Printable(to))
 	}
-	for _, l := range c.Unmanaged() {
-		fmt.Fprintf(t, "    ? %s = %s  %s\n", Subject(l.Path), Value(l.Value), t.paint(dim, "not declared"))
-	}
 	if c.Refused != nil && !c.Refused.Observed() {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), Printable(c.Refused.Reason))
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), Printable(c.Refused.Release))
@@ -114,9 +114,24 @@ func secretTo(c diff.Change) string {
 	return "the secret goes to " + words.Sink(creation.Sink)
 }
 
-// verb puts what a change of a token does before its direction.
+// markOf says at a glance whether something comes, goes or changes.
+func markOf(c diff.Change) string {
+	switch c.Action() {
+	case diff.ActionDeploy:
+		return "+"
+	case diff.ActionRemove:
+		return "-"
+	}
+	return "~"
+}
+
+// verbOf puts what a change does before its direction, unless it updates a deployment.
 func verbOf(c diff.Change, direction string) string {
 	switch {
+	case c.Action() == diff.ActionDeploy:
+		return "deploys  " + direction
+	case c.Action() == diff.ActionRemove:
+		return "removes  " + direction
 	case c.Kind() != diff.KindToken:
 		return direction
 	case c.Action() == diff.ActionOrphan:
@@ -152,6 +167,12 @@ func (t *textWriter) problem(g alike) {
 	fmt.Fprintf(t, "%s %s  %s%s\n    %s\n", t.paint(red, "!"),
 		g.names(func(what string) string { return t.paint(bold, Printable(what)) }),
 		t.paint(red, first.State.Words()), t.declaredAt(first.Origin), Printable(first.Reason))
+	for _, l := range first.Unmanaged[:min(len(first.Unmanaged), leftoversShown)] {
+		fmt.Fprintf(t, "    ? %s  %s\n", leftoverText(l), t.paint(dim, "not declared"))
+	}
+	if more := len(first.Unmanaged) - leftoversShown; more > 0 {
+		fmt.Fprintf(t, "    ? and %d more\n", more)
+	}
 	if first.Hint != "" {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), Printable(first.Hint))
 	}
@@ -169,6 +190,9 @@ func (t *textWriter) summary(p diff.Plan) {
 	}
 	fmt.Fprintf(t, "%s\n", t.paint(bold, commit+p.Summary.String()))
 	fmt.Fprintln(t, p.Requests)
+	if p.DryRun != nil {
+		fmt.Fprintln(t, Printable(p.DryRun.String()))
+	}
 	if o := p.Requests.Overload; o != nil {
 		fmt.Fprintf(t, "%s %s\n    %s %s\n", t.paint(yellow, "note:"), o, t.paint(bold, "hint:"), o.Hint())
 	}

@@ -95,7 +95,7 @@ func TestZoneOutcomes(t *testing.T) {
 		"forbidden":     {[]diff.ProblemState{diff.Forbidden}, nil, nil, failed},
 		"not deployed":  {[]diff.ProblemState{diff.NotDeployed}, nil, nil, skipped},
 		"blocked":       {[]diff.ProblemState{diff.Blocked}, nil, nil, skipped},
-		"undecided":     {nil, []diff.Guard{diff.GuardUnmanaged}, nil, skipped},
+		"undecided":     {[]diff.ProblemState{diff.Undecided}, nil, nil, skipped},
 		"held":          {nil, []diff.Guard{diff.GuardHold}, nil, skipped},
 		"not kept once": {nil, []diff.Guard{diff.GuardNonConvergent}, nil, skipped},
 		"over a limit":  {nil, []diff.Guard{diff.GuardLimit}, nil, pending},

@@ -335,7 +335,7 @@ func TestNamesThatCannotBeRecorded(t *testing.T) {
 	})
 }
 
-type brokenNames struct{ nameMemory }
+type brokenNames struct{}
 
 func (brokenNames) Names(context.Context) ([]reconcile.Name, error) { return nil, nil }
 

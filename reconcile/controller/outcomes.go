@@ -158,7 +158,7 @@ func decide(l *look) (decisions []inspect.Decision, differs bool) {
 // ofProblem is what was decided where no change could be planned.
 func ofProblem(p diff.Problem) inspect.Decision {
 	d := inspect.Decision{
-		Deployment: p.Deployment, Stage: inspect.StagePlan, Outcome: inspect.Blocked, Reason: bounded(p.Reason), Release: bounded(p.Hint),
+		Deployment: p.Deployment, Stage: inspect.StagePlan, Outcome: inspect.Blocked, Reason: bounded(p.Line()), Release: bounded(p.Hint),
 	}
 	switch p.State {
 	case diff.Unknown:
@@ -167,6 +167,8 @@ func ofProblem(p diff.Problem) inspect.Decision {
 		d.Stage, d.Outcome = inspect.StageRead, inspect.Forbidden
 	case diff.NotDeployed:
 		d.Outcome = inspect.NotDeployed
+	case diff.Undecided:
+		d.Outcome = inspect.Undecided
 	case diff.Refused:
 		d.Stage, d.Outcome = inspect.StageGuard, inspect.Refused
 	default: // blocked

@@ -57,11 +57,13 @@ func light(plan diff.Plan, results []reconcile.Result) found {
 func lightChange(c diff.Change) diff.Change {
 	c.Fields = nil
 	target := diff.Target{Ruleset: c.Target().Ruleset}
-	switch o := c.Operation.(type) {
+	switch c.Operation.(type) {
 	case diff.DeploymentUpdate:
-		c.Operation = diff.DeploymentUpdate{Target: target, Unmanaged: o.Unmanaged}
-	case diff.DeploymentUndecided:
-		c.Operation = diff.DeploymentUndecided{Target: target, Unmanaged: o.Unmanaged}
+		c.Operation = diff.DeploymentUpdate{Target: target}
+	case diff.DeploymentCreation:
+		c.Operation = diff.DeploymentCreation{Target: target}
+	case diff.DeploymentRemoval:
+		c.Operation = diff.DeploymentRemoval{Target: target}
 	}
 	return c
 }

@@ -208,8 +208,8 @@ func (w *zoneWork) apply(ctx context.Context, l *look) error {
 			break
 		}
 	}
-	if len(l.plan.Problems) > 0 || ctx.Err() != nil {
-		return nil // what is settled beside them is read again
+	if len(l.plan.Problems) > 0 && len(l.plan.Settled) == 0 || ctx.Err() != nil {
+		return nil // nothing agrees
 	}
 	ctx, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()

@@ -181,6 +181,7 @@ const (
 	Unknown       Outcome = "unknown"  // could not be read
 	Failed        Outcome = "failed"   // could not be written, or not be proved
 	NonConvergent Outcome = "non_convergent"
+	Undecided     Outcome = "undecided" // live has what nothing declares, and the declaration does not decide on it
 	NotDeployed   Outcome = "not_deployed"
 	Blocked       Outcome = "blocked"
 	Forbidden     Outcome = "forbidden"
@@ -189,7 +190,7 @@ const (
 
 // severity orders the outcomes, the least severe first.
 var severity = []Outcome{
-	InSync, NotRead, Observed, Pending, Waiting, Unknown, Failed, NonConvergent, NotDeployed, Blocked, Forbidden, Refused,
+	InSync, NotRead, Observed, Pending, Waiting, Unknown, Failed, NonConvergent, Undecided, NotDeployed, Blocked, Forbidden, Refused,
 }
 
 // Outcomes returns all outcomes, the least severe first.

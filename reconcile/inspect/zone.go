@@ -165,6 +165,7 @@ func (z Zone) headline() string {
 		Unknown:       "could not be read.",
 		Failed:        "is not as declared; the last write failed and is tried again.",
 		NonConvergent: "is not as declared; the platform did not keep the last write.",
+		Undecided:     "has live members that nothing declares; they stay until you decide on them.",
 		NotDeployed:   "does not run a managed ruleset that is declared for it.",
 		Blocked:       "cannot be changed to the declared state, because of its live state.",
 		Forbidden:     "may not be read with the configured credential.",

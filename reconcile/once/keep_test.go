@@ -80,7 +80,7 @@ func TestOwnershipIsWidenedThenNarrowed(t *testing.T) {
 	}
 }
 
-func TestUndecidedIsRefusedUntilDecided(t *testing.T) {
+func TestUndecidedStaysUntilDecided(t *testing.T) {
 	for decision, c := range map[string]struct {
 		decide func(desired.Deployment) desired.Deployment
 		off    []string
@@ -92,12 +92,15 @@ func TestUndecidedIsRefusedUntilDecided(t *testing.T) {
 			f := newFixture(t, 1)
 			f.click(1, switchedOff("php"))
 			f.repo.push("c1", declare(1, core("xss")))
-			for range 2 {
+			for i := range 2 {
 				report, calls := f.apply(Order{})
-				f.wantRefused(report, "unmanaged")
-				if writes(calls) != 0 || report.Converged() {
+				if len(report.Plan.Problems) != 1 || report.Plan.Problems[0].State != diff.Undecided || report.Converged() {
+					t.Fatalf("problems %+v", report.Plan.Problems)
+				}
+				if writes(calls) != 1-i {
 					t.Fatalf("calls %v", calls)
 				}
+				f.wantOff(1, "php", "xss")
 			}
 			f.repo.push("c2", declare(1, c.decide(core("xss"))))
 			f.converge(Order{})

@@ -19,6 +19,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/token"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // Assembly is what plan, apply and the daemon stand on.
@@ -28,6 +29,7 @@ type Assembly struct {
 	Reader   edge.Reader
 	Writer   edge.Writer // nil for a plan
 	Names    *directory.Names
+	DryRuns  zone.DryRuns
 	Requests func() int64
 	Quota    cli.Quota
 
@@ -88,7 +90,7 @@ func (a *Assembly) TokenWork(why Purpose) controller.TokenWork {
 func (a *Assembly) Once(show reconcile.Progress) *once.Run {
 	return &once.Run{
 		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Reader: a.Reader, Writer: a.Writer,
-		Tokens: a.tokenWorker(), Names: a.Names, Concurrency: a.Concurrency, Deprecations: a.Deprecations, Budget: a.Quota.Budget, Interval: a.Interval,
+		Tokens: a.tokenWorker(), Names: a.Names, DryRuns: a.DryRuns, Concurrency: a.Concurrency, Deprecations: a.Deprecations, Budget: a.Quota.Budget, Interval: a.Interval,
 		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
 	}
 }
@@ -122,6 +124,9 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 		return nil, err
 	}
 	a.Guards.Documented, a.Names = !s.Platform.Extended(), NewNames(s, platform, log)
+	if s.Platform.Extended() {
+		a.DryRuns = zone.DryRuns{Runner: edge.DryRunOnly(platform), Concurrency: a.Concurrency}
+	}
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
 		a.Declared.source, a.Declared.Compiler = folder, folder

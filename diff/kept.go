@@ -1,0 +1,16 @@
+package diff
+
+import "github.com/seawall-dev/seawall/edge"
+
+// Kept are the members of a deployment that are live, that nothing declares, and that the
+// declaration keeps. They have an effect: they are named in each plan, and are no problem.
+type Kept struct {
+	Account    string      `json:"account"`
+	Zone       string      `json:"zone"`
+	ZoneID     edge.ZoneID `json:"zone_id"`
+	Deployment string      `json:"deployment"`
+	Members    []Leftover  `json:"members"`
+}
+
+// About names the deployment.
+func (k Kept) About() string { return NameOf(k.Account, k.Zone, k.Deployment, "") }
