@@ -69,7 +69,7 @@ func (n *names) look(ctx context.Context) (next time.Time) {
 		}
 	}
 	slices.Sort(due)
-	n.c.zones.Set(itemsOf(due, urgency(len(due), false), "its name was looked up")...)
+	n.c.lanes.set(g, itemsOf(due, urgency(len(due), false), "its name was looked up")...)
 	return next
 }
 

@@ -29,7 +29,7 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 	}
 	doubts := &doubts{Names: r.names()}
 	many := zone.Many{
-		Reader: r.Reader, Concurrency: r.concurrency(), Documented: r.Guards.Documented, Names: doubts, Now: r.Now,
+		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: doubts, Now: r.Now,
 		Progress: func(done, total int) { r.progress("observing zones", done, total) },
 	}
 	if err := r.lookUp(ctx, p, writes); err != nil {

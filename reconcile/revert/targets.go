@@ -2,6 +2,7 @@ package revert
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -78,6 +79,9 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 			declared = append(declared, t)
 		}
 	}
+	slices.SortStableFunc(problems, func(a, b diff.Problem) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment))
+	})
 	return declared, problems
 }
 
@@ -97,7 +101,7 @@ func comings(writes []reconcile.Entry) map[edge.ZoneID]reconcile.Entry {
 func notUndone(t deployment.Restoration, because reconcile.Entry) diff.Problem {
 	p := diff.Problem{
 		Account: t.Account, Zone: t.Zone, ZoneID: t.ZoneID, Deployment: t.Deployment, State: diff.Blocked,
-		Reason: "a revert does not remove what was deployed", Hint: "remove the deployment from the repository, with prune: true before that",
+		Reason: "a revert does not remove what was deployed", Hint: "declare prune: true; then remove the deployment from the repository",
 	}
 	if because.Action == string(diff.ActionRemove) {
 		p.Reason, p.Hint = "a revert does not deploy what was removed", "declare the deployment again, with deploy: true"

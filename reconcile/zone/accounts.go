@@ -184,6 +184,9 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 	}
 	listed, byZone, err := a.listAnew(ctx, of)
 	known.zones = map[edge.ZoneID]bool{}
+	for _, z := range of.Zones[:min(len(of.Zones), 1)] {
+		known.zones[z.ID] = byZone
+	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	if err != nil {

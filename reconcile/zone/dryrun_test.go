@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // asked is a platform that is asked about writes, and answers as it is told.
@@ -63,7 +64,7 @@ func dryFixture(t *testing.T) (*fixture, *asked, diff.Plan, diff.Live) {
 	zones := declareAll(4, deployed1(core("xss")))
 	zones[2].Deployments = append(zones[2].Deployments, credentials())
 	zones[2].Deployments[0] = core()
-	all, err := Many{Reader: f.tamper, Concurrency: 1, Now: f.Now}.Read(t.Context(), stateOf(zones...))
+	all, err := Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.tamper, Concurrency: 1}), Now: f.Now}.Read(t.Context(), stateOf(zones...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,9 @@ func namesRefused(p diff.Plan) (names []string) {
 }
 
 func TestDryRuns(t *testing.T) {
-	name := func(i int, deployment string) string { return fmt.Sprintf("prod / zone-%05d.example / %s", i, deployment) }
+	name := func(i int, deployment string) string {
+		return fmt.Sprintf("prod / zone-%05d.example / %s", i, deployment)
+	}
 	everything := []string{"write 3", "add 3", "create 4", "write 1", "write 2"}
 	entitled := &edge.Error{Status: 400, Details: []edge.ErrorDetail{{Code: edge.CodeNotEntitled, Message: "not entitled"}}}
 	only := func(call string, err error) func(string) error {

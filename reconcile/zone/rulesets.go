@@ -22,7 +22,7 @@ func (a *Accounts) listAnew(ctx context.Context, of desired.Account) (listed []e
 	if !errors.Is(err, edge.ErrForbidden) {
 		return listed, false, err
 	}
-	listed, zoneErr := a.ofZones(ctx, of, nil)
+	listed, asked, zoneErr := a.ofZones(ctx, of, nil)
 	if len(listed) > 0 || ctx.Err() != nil {
 		return listed, true, ctx.Err()
 	}
@@ -36,7 +36,7 @@ func (a *Accounts) listAnew(ctx context.Context, of desired.Account) (listed []e
 		}
 	}
 	switch {
-	case len(listed) > 0:
+	case len(listed) > 0, asked > 0 && zoneErr == nil: // other zones may be able to deploy more
 		return listed, true, nil
 	case zoneErr != nil:
 		return nil, false, fmt.Errorf("%w; asking a zone: %w", err, zoneErr)
@@ -44,13 +44,13 @@ func (a *Accounts) listAnew(ctx context.Context, of desired.Account) (listed []e
 	return nil, false, err
 }
 
-// ofZones adds what zones can deploy to a list, until it has all that is declared.
-func (a *Accounts) ofZones(ctx context.Context, of desired.Account, listed []edge.Ruleset) ([]edge.Ruleset, error) {
+// ofZones adds what zones can deploy to a list, until it has all that is declared, and
+// returns how many zones were asked.
+func (a *Accounts) ofZones(ctx context.Context, of desired.Account, listed []edge.Ruleset) (_ []edge.Ruleset, asked int, _ error) {
 	beyond, offered := a.reader.(edge.RulesetReader)
 	if !offered {
-		return listed, nil
+		return listed, 0, nil
 	}
-	asked := 0
 	for _, z := range of.Zones {
 		if desired.Sought(z.ID) || len(z.Deployments) == 0 || asked == mostAsked || asked > 0 && complete(of, listed) {
 			continue
@@ -58,7 +58,7 @@ func (a *Accounts) ofZones(ctx context.Context, of desired.Account, listed []edg
 		asked++
 		rulesets, err := beyond.ZoneRulesets(ctx, z.ID)
 		if err != nil {
-			return listed, err
+			return listed, asked, err
 		}
 		for _, r := range rulesets {
 			if r.Kind == edge.KindManaged && !lists(listed, r.ID) {
@@ -66,7 +66,7 @@ func (a *Accounts) ofZones(ctx context.Context, of desired.Account, listed []edg
 			}
 		}
 	}
-	return listed, nil
+	return listed, asked, nil
 }
 
 // complete reports whether a list has all rulesets that an account's zones deploy.
@@ -107,7 +107,7 @@ func (a *Accounts) more(ctx context.Context, known *account, of desired.Account,
 		return listed
 	}
 	known.zones[of.Zones[0].ID] = true
-	listed, err := a.ofZones(ctx, of, listed)
+	listed, _, err := a.ofZones(ctx, of, listed)
 	if err != nil {
 		return listed // the plan says what is missing
 	}

@@ -93,8 +93,8 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
 		result := failed(c, err)
 		result.Concurrent = concurrent
-		if err != nil && !unknown && !elsewise(c, err) {
-			result.NoEffect = true
+		if !readTells(c, err) {
+			result.NoEffect, result.Err = true, placed(c, err)
 			return result
 		}
 		if readErr := v.read(ctx); readErr != nil {
@@ -109,17 +109,27 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		case proved != nil:
 			proved.Concurrent = concurrent
 			return v.settled(ctx, *proved)
-		case try == 1 && (unknown && repeatable(c) || leadsTo(c, left)):
+		case try == 1 && goesOn(c, left, unknown):
 			if refused := v.permit(ctx, c, left); refused != nil {
 				return *refused
 			}
 			c = left
 		case err != nil:
+			result.NoEffect = !unknown
 			return result
 		default:
 			return v.notKept(ctx, reconcile.Result{Change: c, Left: left.Fields, Concurrent: concurrent}, left, interfered)
 		}
 	}
+}
+
+// placed adds to the refusal of a body where it is declared: a subscription may not include
+// it, or its expression may be wrong.
+func placed(c diff.Change, err error) error {
+	if c.Origin.IsZero() || !errors.Is(err, edge.ErrInvalid) {
+		return err
+	}
+	return fmt.Errorf("%w; declared at %s", err, c.Origin)
 }
 
 // overtaken reports whether an answer shows that another client wrote to the entry point

@@ -18,10 +18,11 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // platform is a client with a budget of its own: nothing is written to the shared one.
-func (d *diagnosis) platform(ref schema.SecretRef, name string, f *findings) *client.Client {
+func (d *diagnosis) platform(ref schema.SecretRef, baseURL, name string, f *findings) *client.Client {
 	if _, err := setup.ReadToken(ref); err != nil {
 		f.fail(name, err)
 		return nil
@@ -30,7 +31,7 @@ func (d *diagnosis) platform(ref schema.SecretRef, name string, f *findings) *cl
 		f.warn(name, fmt.Sprintf("%s has mode %04o: others may read the credential", ref.File, info.Mode().Perm()), "chmod 600 "+ref.File)
 	}
 	config := client.Config{
-		BaseURL: d.Platform.BaseURL, Token: func() (edge.Secret, error) { return setup.ReadToken(ref) },
+		BaseURL: baseURL, Token: func() (edge.Secret, error) { return setup.ReadToken(ref) },
 		Budget: client.NewBudget(d.Budget.Requests, d.Budget.Per), UserAgent: "seawall/" + cli.ThisVersion().Version,
 		Vendor: d.Platform.Vendor, ConditionKey: d.Platform.ConditionKey,
 	}
@@ -81,9 +82,10 @@ func wrongFamily(err error) bool {
 // mostAccounts bounds how many accounts are asked for.
 const mostAccounts = 5
 
-func (d *diagnosis) rulesets(ctx context.Context, f *findings) {
-	const name = "credentials.rulesets"
-	platform := d.platform(d.Credentials.Rulesets, name, f)
+// rulesets checks one credential for rulesets, and its accounts with it.
+func (d *diagnosis) rulesets(ctx context.Context, lane setup.Lane, f *findings) {
+	name := lane.Path
+	platform := d.platform(lane.Credential, lane.BaseURL, name, f)
 	if platform == nil || !verify(ctx, platform, name, f) {
 		return
 	}
@@ -92,22 +94,23 @@ func (d *diagnosis) rulesets(ctx context.Context, f *findings) {
 		f.warn(name, "there is no zone to read: the desired state declares none or could not be read")
 		return
 	}
-	d.named(ctx, platform, *state, f)
+	d.named(ctx, platform, lane, *state, f)
 }
 
 // named finds the ids of the first zone of each of some accounts, and checks that they can
 // be read.
-func (d *diagnosis) named(ctx context.Context, platform *client.Client, state desired.State, f *findings) {
-	state.Accounts = slices.Clone(state.Accounts[:min(len(state.Accounts), mostAccounts)])
+func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane setup.Lane, state desired.State, f *findings) {
+	state.Accounts = slices.DeleteFunc(slices.Clone(state.Accounts), func(a desired.Account) bool {
+		of, ok := d.LaneOf(a.Key)
+		return !ok || of.Path != lane.Path || len(a.Zones) == 0
+	})
+	state.Accounts = state.Accounts[:min(len(state.Accounts), mostAccounts)]
 	for i, account := range state.Accounts {
-		state.Accounts[i].Zones = account.Zones[:min(len(account.Zones), 1)]
+		state.Accounts[i].Zones = account.Zones[:1]
 	}
-	names := setup.NewNames(d.Settings, platform, slog.New(slog.DiscardHandler))
+	names := setup.NewNames(d.Settings, reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnlyExtended(platform)}), slog.New(slog.DiscardHandler))
 	names.Look(ctx, state)
 	for _, account := range names.Resolve(state).Accounts {
-		if len(account.Zones) == 0 {
-			continue
-		}
 		zone := account.Zones[0]
 		if err := names.Check(account, zone); err != nil {
 			f.fail("zone "+zone.Key, err, nameHint(err)...)
@@ -116,7 +119,7 @@ func (d *diagnosis) named(ctx context.Context, platform *client.Client, state de
 		if zone.ByName {
 			f.ok("zone "+zone.Key, "found by its name: %s", zone.ID)
 		}
-		d.account(ctx, platform, account, f)
+		d.account(ctx, platform, lane, account, f)
 	}
 }
 
@@ -127,19 +130,19 @@ func nameHint(err error) []string {
 	return nil
 }
 
-func (d *diagnosis) account(ctx context.Context, platform *client.Client, account desired.Account, f *findings) {
+func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane setup.Lane, account desired.Account, f *findings) {
 	name, zone := "account "+account.Key, account.Zones[0]
 	rulesets, err := platform.AccountRulesets(ctx, account.ID)
 	if errors.Is(err, edge.ErrForbidden) && d.Platform.Extended() {
 		if ofZone, zoneErr := platform.ZoneRulesets(ctx, zone.ID); zoneErr == nil {
 			f.ok(name, "its rulesets may not be listed; the %s that zone %s lists serve", cli.Plural(len(ofZone), "ruleset", "rulesets"), zone.Key)
-			d.zone(ctx, platform, zone, f)
+			d.zone(ctx, platform, lane, zone, f)
 			return
 		}
 	}
 	switch {
 	case errors.Is(err, edge.ErrForbidden):
-		f.fail(name, err, "give the token of credentials.rulesets the permission Account WAF: Read or Account Rulesets: Read for account "+string(account.ID)+
+		f.fail(name, err, "give the token of "+lane.Path+" the permission Account WAF: Read or Account Rulesets: Read for account "+string(account.ID)+
 			"; with platform.profile \"extended\", Zone WAF: Read for its zones is enough")
 	case errors.Is(err, edge.ErrNotFound):
 		f.fail(name, err, "check the id of the account in the desired state")
@@ -148,16 +151,16 @@ func (d *diagnosis) account(ctx context.Context, platform *client.Client, accoun
 	default:
 		f.ok(name, "%s can be listed", cli.Plural(len(rulesets), "ruleset", "rulesets"))
 	}
-	d.zone(ctx, platform, zone, f)
+	d.zone(ctx, platform, lane, zone, f)
 }
 
-func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, zone desired.Zone, f *findings) {
+func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, lane setup.Lane, zone desired.Zone, f *findings) {
 	name := "zone " + zone.Key
 	switch _, err := platform.EntryPoint(ctx, zone.ID); {
 	case errors.Is(err, edge.ErrEntryPointNotFound):
 		f.warn(name, "can be read, but nothing is deployed: it has no entry point", "deploy the managed ruleset in the dashboard first")
 	case errors.Is(err, edge.ErrForbidden):
-		f.fail(name, err, "give the token of credentials.rulesets the permission Zone WAF: Edit for this zone")
+		f.fail(name, err, "give the token of "+lane.Path+" the permission Zone WAF: Edit for this zone")
 	case errors.Is(err, edge.ErrNotFound):
 		f.fail(name, err, "check the id of the zone in the desired state")
 	case err != nil:
@@ -169,13 +172,15 @@ func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, zone desired
 
 func (d *diagnosis) tokens(ctx context.Context, f *findings) {
 	const name = "credentials.tokens"
-	platform := d.platform(*d.Credentials.Tokens, name, f)
+	platform := d.platform(*d.Credentials.Tokens, d.Platform.BaseURL, name, f)
 	if platform == nil {
 		return
 	}
 	tokens, err := setup.ReadToken(*d.Credentials.Tokens)
-	if rulesets, other := setup.ReadToken(d.Credentials.Rulesets); err == nil && other == nil && rulesets.Equal(tokens) {
-		f.warn(name, "it is the same token as credentials.rulesets", "a token that may create tokens can grant itself anything and should hold no other permission")
+	for _, lane := range d.Lanes() {
+		if rulesets, other := setup.ReadToken(lane.Credential); err == nil && other == nil && rulesets.Equal(tokens) {
+			f.warn(name, "it is the same token as "+lane.Path, "a token that may create tokens can grant itself anything and should hold no other permission")
+		}
 	}
 	if !verify(ctx, platform, name, f) {
 		return

@@ -26,20 +26,20 @@ import (
 type Assembly struct {
 	Declared StateSource
 
-	Reader   edge.Reader
-	Writer   edge.Writer // nil for a plan
+	Lanes    reconcile.Lanes // one for each credential for rulesets
 	Names    *directory.Names
-	DryRuns  zone.DryRuns
 	Requests func() int64
-	Quota    cli.Quota
+	Quota    cli.Quota // of all credentials
+	meters   meters    // of each lane
 
 	Records     control.Records
 	TokenMemory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
 	Tokens      token.Config
 
+	observesTokens bool // nothing is created or delivered
+
 	Guards       reconcile.Guards
 	Interval     time.Duration
-	Concurrency  int
 	Deprecations reconcile.Deprecations
 	Log          *slog.Logger
 
@@ -66,6 +66,9 @@ func (a *Assembly) Look(schedule cron.Schedule) *source.Source {
 	})
 }
 
+// BudgetState is what the budget of a lane has to tell.
+func (a *Assembly) BudgetState(lane int) client.BudgetState { return a.meters[lane].State() }
+
 // tokenWorker does the work on tokens, nil where there is no ledger.
 func (a *Assembly) tokenWorker() *token.Worker {
 	if a.Tokens.Memory == nil {
@@ -75,12 +78,12 @@ func (a *Assembly) tokenWorker() *token.Worker {
 }
 
 // TokenWork is the token work of a daemon; nil where there is none.
-func (a *Assembly) TokenWork(why Purpose) controller.TokenWork {
+func (a *Assembly) TokenWork() controller.TokenWork {
 	worker := a.tokenWorker()
 	switch {
 	case worker == nil:
 		return nil
-	case why == toObserve:
+	case a.observesTokens:
 		return token.Observer{Worker: worker}
 	}
 	return worker
@@ -89,66 +92,60 @@ func (a *Assembly) TokenWork(why Purpose) controller.TokenWork {
 // Once is one plan or apply.
 func (a *Assembly) Once(show reconcile.Progress) *once.Run {
 	return &once.Run{
-		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Reader: a.Reader, Writer: a.Writer,
-		Tokens: a.tokenWorker(), Names: a.Names, DryRuns: a.DryRuns, Concurrency: a.Concurrency, Deprecations: a.Deprecations, Budget: a.Quota.Budget, Interval: a.Interval,
+		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Lanes: a.Lanes,
+		Tokens: a.tokenWorker(), Names: a.Names, DryRuns: zone.DryRuns{Lanes: a.Lanes}, Deprecations: a.Deprecations, Interval: a.Interval,
 		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
 	}
 }
 
 // Assemble puts it together.
 func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*Assembly, error) {
-	budget, interval := s.RequestBudget(), s.interval(time.Now())
 	s.TotalRequests, s.keepsState = s.Budget.Requests, why != ToPlan && s.Dir == ""
-	if why.serves() && s.Forge != nil {
-		_, s.Budget = ReviewBudget(s.Budget) // the rest is for reviews of pull requests
-	}
 	sunset, err := newSunset()
 	if err != nil {
 		return nil, err
 	}
 	s.observe = sunset.observe
-	config := s.ClientConfig(s.Credentials.Rulesets, log)
-	platform, err := client.New(config)
-	if err != nil {
-		return nil, cli.Fail(err, "see platform.base_url in the configuration, or --base-url")
-	}
-	a := &Assembly{
-		Reader: readerOf(s, platform), Writer: edge.NoWriter{}, Requests: platform.Requests, Records: &reconcile.Forgetful{},
-		Quota: cli.Quota{Budget: budget, Meter: config.Budget}, Interval: interval, Concurrency: s.Budget.Concurrency, Deprecations: sunset.notices, Log: log,
-		Close: config.Budget.Close,
-	}
-	if why.writes() {
-		a.Writer = platform
-	}
-	if a.Guards, err = guards(s.Guards); err != nil {
+	a := &Assembly{Records: &reconcile.Forgetful{}, Interval: s.interval(time.Now()), Deprecations: sunset.notices, Log: log}
+	if a.Lanes, a.Requests, a.meters, err = s.connect(why, log); err != nil {
 		return nil, err
 	}
-	a.Guards.Documented, a.Names = !s.Platform.Extended(), NewNames(s, platform, log)
-	if s.Platform.Extended() {
-		a.DryRuns = zone.DryRuns{Runner: edge.DryRunOnly(platform), Concurrency: a.Concurrency}
+	a.Quota, a.Close = cli.Quota{Budget: quotaOf(a.Lanes), Meter: a.meters}, a.meters.close
+	if a.Guards, err = guards(s.Config); err != nil {
+		return nil, err
 	}
+	a.Guards.Documented, a.Names = !s.Platform.Extended(), NewNames(s, a.Lanes, log)
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
-		a.Declared.source, a.Declared.Compiler = folder, folder
+		a.Declared.source, a.Declared.Compiler = folder, withAccounts{folder, s.Config, a.Lanes}
 		return a, nil
 	}
 	return a, a.onGit(s, why)
 }
 
-// NewNames finds the ids of zones and accounts. A platform of which nothing is said but its
-// address is asked only for what has no declared id.
-func NewNames(s Settings, calls edge.Directory, log *slog.Logger) *directory.Names {
+// NewNames finds the ids of zones and accounts, each account by its own credential. A
+// platform of which nothing is said but its address is asked only for what has no declared
+// id.
+func NewNames(s Settings, lanes reconcile.Lanes, log *slog.Logger) *directory.Names {
 	config := directory.Config{Now: time.Now, Log: log, OnlyUndeclared: s.Platform.Profile == ""}
 	if s.Platform.Profile == "" || s.Platform.Extended() {
-		config.Of = func(string) edge.Directory { return calls }
+		config.Of = func(account string) edge.Directory {
+			i := lanes.Index(account)
+			if i < 0 {
+				return nil
+			}
+			calls, _ := lanes.All[i].Reader.(edge.Directory)
+			return calls
+		}
 	}
 	return directory.New(config)
 }
 
-// readerOf reads the platform: by the calls beyond the reference, too, where it has them.
-func readerOf(s Settings, platform *client.Client) edge.Reader {
-	if s.Platform.Extended() {
-		return edge.ReadOnlyExtended(platform)
+// readerOf reads the platform: by the calls beyond the reference, too, unless it is known
+// not to have them.
+func readerOf(s Settings, platform edge.Reader) edge.Reader {
+	if beyond, ok := platform.(edge.ExtendedReader); ok && (s.Platform.Profile == "" || s.Platform.Extended()) {
+		return edge.ReadOnlyExtended(beyond)
 	}
 	return edge.ReadOnly(platform)
 }
@@ -160,7 +157,9 @@ func (a *Assembly) onGit(s Settings, why Purpose) error {
 		return err
 	}
 	a.Declared = StateSource{
-		repository, repository, repository, approvals(repository), repository.Author, moved(repository),
+		repository,
+		withAccounts{repository, s.Config, a.Lanes},
+		repository, approvals(repository), repository.Author, moved(repository),
 		s.Source.FastForward == fastForwardRequired, repository.Evaluator,
 	}
 	open := ledger.Open
