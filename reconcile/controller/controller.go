@@ -46,8 +46,8 @@ type Config struct {
 	Records control.Records
 	Guards  reconcile.Guards
 
-	Lanes  reconcile.Lanes // one for each credential
-	Tokens TokenWork       // nil: tokens are not read
+	Lanes  reconcile.Lanes  // one for each credential
+	Tokens TokenWork        // nil: tokens are not read
 	Names  *directory.Names // finds the ids of zones; nil: all must be declared
 
 	// Sweep says how often each zone is read without a reason; nil never. Interval is the

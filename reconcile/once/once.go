@@ -44,7 +44,7 @@ type Run struct {
 	// Lanes have the budgets of the daemon, and Interval is its own: what it costs to
 	// apply a plan, and whether its sweep holds, is said by them.
 	Lanes  reconcile.Lanes
-	Tokens *token.Worker // nil: tokens are unknown
+	Tokens *token.Worker    // nil: tokens are unknown
 	Names  *directory.Names // finds the ids of zones; nil: all must be declared
 	// DryRuns asks the platform about what is planned: for a plan, and for an apply of a
 	// saved one.

@@ -45,10 +45,10 @@ type Config struct {
 	Base  func() (desired.State, bool) // what is in force; false: nothing yet
 	// Lanes are of reviews alone. What is left of their budgets is how much a pull request
 	// of many zones may have sent in one round.
-	Lanes   reconcile.Lanes
+	Lanes reconcile.Lanes
 	// Names has the ids of zones; nil: all must be declared. Nothing is looked up for a
 	// pull request.
-	Names *directory.Names
+	Names   *directory.Names
 	Records Records
 	// Tokens looks at tokens and nothing more. It has the NameSuffix and the
 	// CreatesTokens of the worker that applies: with others a review would promise

@@ -27,7 +27,7 @@ type All struct {
 // Many reads many zones at once, for who plans a whole state.
 type Many struct {
 	Lanes      reconcile.Lanes
-	Documented bool // see [diff.AccountLive]
+	Documented bool  // see [diff.AccountLive]
 	Names      Names // nil: [Declared]
 	Now        func() time.Time
 	Progress   func(done, total int) // nil shows none

@@ -39,7 +39,7 @@ func ByZone(p diff.Plan) (zones []diff.Plan) {
 // fields are required but Documented and Made.
 type ManyWriter struct {
 	Lanes      reconcile.Lanes
-	Documented bool // see [diff.AccountLive]
+	Documented bool  // see [diff.AccountLive]
 	Names      Names // nil: [Declared]
 	Gate       Gate
 	Now        func() time.Time
