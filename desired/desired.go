@@ -28,8 +28,14 @@ type State struct {
 // Account is one account of the platform with the managed rulesets its zones
 // may deploy.
 type Account struct {
-	Key      string
+	Key string
+	// Name is that on the platform: the declared one, or the key where no id is declared;
+	// empty where it is not compared.
+	Name string
+	// ID is empty or a stand-in ([Sought]) until it is found. ByName says that it is not
+	// declared: it is what the name was found to have.
 	ID       edge.AccountID
+	ByName   bool
 	Origin   Origin
 	Rulesets []RulesetRef
 	Zones    []Zone
@@ -45,8 +51,13 @@ type RulesetRef struct {
 
 // Zone is one zone and the deployments declared for it.
 type Zone struct {
-	Key         string // a label for people, never checked against the platform
+	Key string
+	// Name is that on the platform: the declared one, or the key where that can be one;
+	// empty where the key is only a label.
+	Name string
+	// ID and ByName are as those of [Account].
 	ID          edge.ZoneID
+	ByName      bool
 	Origin      Origin
 	Labels      map[string]string
 	Deployments []Deployment
@@ -132,11 +143,13 @@ type Resource struct {
 	AllZones bool
 }
 
-// Type is the type of resource it names: account, zone or user.
+// Type is the type of resource it names: account, zone, user or bucket.
 func (r Resource) Type() string {
 	switch {
 	case strings.HasPrefix(r.Key, edge.ResourceUser):
 		return "user"
+	case strings.HasPrefix(r.Key, edge.ResourceBucket):
+		return "bucket"
 	case r.AllZones, strings.HasPrefix(r.Key, edge.ResourceZone):
 		return "zone"
 	}
@@ -148,7 +161,7 @@ func (r Resource) Type() string {
 type PermissionGroup struct {
 	ID     string
 	Name   string
-	Scope  string // the resource type it is for: account, zone or user; empty when not declared
+	Scope  string // the resource type it is for: account, zone, user or bucket; empty when not declared
 	Origin Origin
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Fingerprint stands for all that an account's zone declares, the managed rulesets
 // behind the keys of its deployments included, and for nothing else: where a value
-// was declared does not count. Two zones that are [Zone.SameAs] each other in
+// was declared does not count, nor by which name an id was found. Two zones that are [Zone.SameAs] each other in
 // accounts with the same rulesets have the same one. It is 32 hex digits.
 func (z Zone) Fingerprint(account Account) string {
 	type deployment struct {

@@ -7,8 +7,8 @@ import (
 )
 
 // SameAs reports whether two zones declare the same. Where a value was declared
-// does not count. It is asked of each zone of a fleet at each commit, hence no
-// reflection; a test holds it to all members there are.
+// does not count, nor by which name the id was found. It is asked of each zone of a
+// fleet at each commit, hence no reflection; a test holds it to all members there are.
 func (z Zone) SameAs(o Zone) bool {
 	return z.Key == o.Key && z.ID == o.ID && maps.Equal(z.Labels, o.Labels) &&
 		slices.EqualFunc(z.Deployments, o.Deployments, Deployment.sameAs)

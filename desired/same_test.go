@@ -83,7 +83,7 @@ func eachChange(path string, v reflect.Value, call func(path string, counts bool
 	}
 }
 
-// Every member of a zone counts, the ones of next year too, but for its places.
+// Every member of a zone counts, the ones of next year too, but for its places and by what it is found.
 func TestSameAsMindsEveryMember(t *testing.T) {
 	a, b := filled(t), filled(t)
 	if !a.SameAs(b) {
@@ -92,6 +92,7 @@ func TestSameAsMindsEveryMember(t *testing.T) {
 	changes := 0
 	eachChange("zone", reflect.ValueOf(&b).Elem(), func(path string, counts bool) {
 		changes++
+		counts = counts && path != "zone.Name" && path != "zone.ByName" // only ways to an id
 		if a.SameAs(b) == counts || b.SameAs(a) == counts {
 			t.Errorf("%s: counts %v, want %v", path, !counts, counts)
 		}

@@ -74,6 +74,7 @@ const (
 	ResourceAccount     = "com.vendor.api.account."
 	ResourceZone        = "com.vendor.api.account.zone."
 	ResourceUser        = "com.vendor.api.user."
+	ResourceBucket      = "com.vendor.edge.r2.bucket." // known beyond the reference
 )
 
 // MarshalJSON writes one of the two documented forms, or what was read.

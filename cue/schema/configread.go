@@ -21,7 +21,7 @@ func (c *configReader) read(v, plain cue.Value) Config {
 	c.plain = plain
 	config := Config{
 		Source:      source(v),
-		Platform:    platform(v),
+		Platform:    platform(v, plain),
 		Credentials: Credentials{Rulesets: secret(v, "credentials.rulesets"), Tokens: optionalSecret(v, "credentials.tokens")},
 		Tokens:      tokens(v, plain),
 		Schedule:    Schedule{Sync: text(v, "schedule.sync"), Sweep: text(v, "schedule.sweep")},
@@ -46,19 +46,12 @@ func (c *configReader) read(v, plain cue.Value) Config {
 	return config
 }
 
-func platform(v cue.Value) Platform {
-	return Platform{
-		BaseURL: text(v, "platform.base_url"), Vendor: text(v, "platform.vendor"), Profile: text(v, "platform.profile"),
-		ConditionKey: text(v, "platform.condition_key"),
-	}
-}
-
 // suffixToFind is the suffix by which a platform that lists its tokens is searched.
 const suffixToFind = " [{intent}]"
 
 func tokens(v, plain cue.Value) Tokens {
 	tokens := Tokens{NameSuffix: text(v, "tokens.name_suffix"), CreatingGroups: texts(v, "tokens.creating_groups")}
-	if !at(plain, "tokens.name_suffix").Exists() && platform(v).Extended() {
+	if !at(plain, "tokens.name_suffix").Exists() && platform(v, plain).Extended() {
 		tokens.NameSuffix = suffixToFind
 	}
 	return tokens

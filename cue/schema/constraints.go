@@ -133,7 +133,10 @@ func loopback(address string) bool {
 // checkAddresses: a regular expression takes a port of 99999 and an address
 // that a URL parser does not.
 func (c *configReader) checkAddresses(config *Config) {
-	if u, err := url.Parse(config.Platform.BaseURL); err != nil || u.Host == "" {
+	c.checkPlatform(config.Platform)
+	if u, err := url.Parse(config.Platform.BaseURL); config.Platform.BaseURL == "" {
+		// said already
+	} else if err != nil || u.Host == "" {
 		c.problem("platform.base_url", fmt.Sprintf("%q is not a URL", config.Platform.BaseURL), "")
 	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		c.problem("platform.base_url", "must have neither user, query nor fragment", "")

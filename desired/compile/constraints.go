@@ -111,7 +111,7 @@ func (r *reader) checkGroup(path string, g desired.PermissionGroup, resources []
 		r.problem(g.Origin, path, "names no permission group", "give it an id, or a name and a scope")
 	case g.ID == "" && g.Scope == "":
 		r.problem(g.Origin, path, fmt.Sprintf("names the permission group %q without its scope", g.Name),
-			`names are not unique: add scope: "account", "zone" or "user", or give the id`)
+			`names are not unique: add scope: "account", "zone", "user" or "bucket", or give the id`)
 	case g.Scope != "" && !slices.ContainsFunc(resources, func(resource desired.Resource) bool { return resource.Type() == g.Scope }):
 		r.problem(g.Origin, path, fmt.Sprintf("the permission group %s is for resources of the type %s, but its policy has none", g, g.Scope),
 			"a group applies only to its own resource type: it would grant nothing here")

@@ -26,6 +26,7 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 		accounts: map[string]*account{},
 		tokens:   map[string]desired.Token{},
 		zoneIDs:  make(map[edge.ZoneID]holder, zonesOf(units)),
+		named:    map[zoneName]holder{},
 		names:    map[string]holder{},
 		sinks:    map[desired.Sink]holder{},
 
@@ -80,6 +81,7 @@ type merger struct {
 	accounts map[string]*account
 	tokens   map[string]desired.Token
 	zoneIDs  map[edge.ZoneID]holder
+	named    map[zoneName]holder
 	names    map[string]holder // of tokens
 	sinks    map[desired.Sink]holder
 	problems []desired.Problem
@@ -122,8 +124,8 @@ func (m *merger) account(a desired.Account) {
 	if have == nil {
 		have = &account{Account: a, rulesets: map[string]desired.RulesetRef{}, zones: map[string]desired.Zone{}}
 		m.accounts[a.Key] = have
-	} else if have.ID != a.ID || have.Origin != a.Origin {
-		m.twice(at(path, "id"), a.Origin, have.Origin, have.ID == a.ID)
+	} else if !sameAccount(have.Account, a) {
+		m.accountTwice(path, a, have.Account)
 	}
 	for _, r := range a.Rulesets {
 		first, seen := have.rulesets[r.Key]
@@ -147,6 +149,10 @@ func (m *merger) zone(a *account, path string, z desired.Zone) {
 		return
 	}
 	a.zones[z.Key] = z
+	m.zoneName(a.Key, path, z)
+	if z.ID == "" {
+		return
+	}
 	if first, taken := m.zoneIDs[z.ID]; taken {
 		m.problems = append(m.problems, twoPlaces(at(path, "id"), z.Origin,
 			fmt.Sprintf("the zone %s is already declared, as %s", z.ID, first.path), first.origin))

@@ -56,6 +56,8 @@ func zoneDifference(a, b desired.Zone) string {
 	switch {
 	case a.ID != b.ID:
 		return ".id"
+	case a.Name != b.Name:
+		return ".name"
 	case !reflect.DeepEqual(a.Labels, b.Labels):
 		return ".labels"
 	}

@@ -13,6 +13,15 @@ import (
 
 const userPrefix = "com.vendor.api.user."
 
+// neutral is a resource key with the segment "vendor", in the place of that of a platform
+// that the schema knows.
+func neutral(key string) string {
+	if rest, ok := strings.CutPrefix(key, "com.cloudflare."); ok {
+		return "com.vendor." + rest
+	}
+	return key
+}
+
 func (r *reader) token(m member) desired.Token {
 	path := at("token", m.key)
 	t := desired.Token{
@@ -43,8 +52,12 @@ func (r *reader) policy(path string, f both) desired.Policy {
 	p := desired.Policy{Origin: f.origin(), Effect: f.field("effect").text()}
 	for _, m := range f.field("resources").members() {
 		nested := m.value.IncompleteKind() == cue.StructKind
-		p.Resources = append(p.Resources, desired.Resource{Key: m.key, AllZones: nested})
-		if tag, ok := strings.CutPrefix(m.key, userPrefix); ok {
+		key := neutral(m.key)
+		if slices.ContainsFunc(p.Resources, func(r desired.Resource) bool { return r.Key == key }) {
+			r.problem(m.origin(), at(path, "resources", m.key), "the same resource is in the policy with another vendor segment", "remove one of the two keys")
+		}
+		p.Resources = append(p.Resources, desired.Resource{Key: key, AllZones: nested})
+		if tag, ok := strings.CutPrefix(key, userPrefix); ok {
 			r.unit.Named = append(r.unit.Named, NamedUser{Tag: tag, Path: at(path, "resources", m.key), Origin: m.origin()})
 		}
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 func (r *reader) account(m member) desired.Account {
-	a := desired.Account{Key: m.key, ID: edge.AccountID(m.field("id").text()), Origin: m.field("id").origin()}
 	path := at("account", m.key)
+	a := r.accountID(m)
 	for _, ref := range m.field("ruleset").members() {
 		a.Rulesets = append(a.Rulesets, r.rulesetRef(at(path, "ruleset", ref.key), ref))
 	}
@@ -29,7 +29,7 @@ func (r *reader) rulesetRef(path string, m member) desired.RulesetRef {
 }
 
 func (r *reader) zone(path string, m member) desired.Zone {
-	z := desired.Zone{Key: m.key, ID: edge.ZoneID(m.field("id").text()), Origin: m.origin()}
+	z := r.zoneID(path, m)
 	for _, label := range m.field("labels").members() {
 		if z.Labels == nil {
 			z.Labels = map[string]string{}

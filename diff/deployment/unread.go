@@ -13,13 +13,20 @@ import (
 const (
 	hintForbiddenZone = "give the rulesets token the permission Zone WAF (edit) for this zone; " +
 		"where it has that, check from which addresses the token may be used"
-	hintForbiddenAccount = "give the rulesets token the permission Account WAF or Account Rulesets (read) for this account; " +
-		"permissions for its zones do not cover the account's list of rulesets"
+	hintForbiddenAccount = "give the rulesets token the permission Account WAF or Account Rulesets (read) for this account, or set " +
+		"platform.profile to \"extended\", which needs only Zone WAF for its zones"
 )
 
 // unread is the problem of what could not be read; forbidden is what to do where
 // the credential may not.
 func unread(err error, forbidden string, origin desired.Origin) diff.Problem {
+	if name := (*diff.NameError)(nil); errors.As(err, &name) {
+		p := diff.Problem{State: name.State, Reason: name.Error(), Hint: name.Hint, Origin: origin}
+		if p.Unread() {
+			p.Err = err
+		}
+		return p
+	}
 	p := diff.Problem{State: diff.Unknown, Reason: err.Error(), Hint: diff.HintFor(err), Err: err, Origin: origin}
 	if errors.Is(err, edge.ErrForbidden) {
 		p.State, p.Hint = diff.Forbidden, forbidden

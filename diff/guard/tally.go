@@ -50,6 +50,13 @@ func (t *Tally) Count(zone edge.ZoneID, weakens bool) {
 	}
 }
 
+// CountAll has all zones count that another tally counts.
+func (t *Tally) CountAll(other *Tally) {
+	for zone, weakens := range other.zones {
+		t.Count(zone, weakens)
+	}
+}
+
 // Drop has a zone count no longer.
 func (t *Tally) Drop(zone edge.ZoneID) {
 	weakens, counted := t.zones[zone]

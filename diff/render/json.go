@@ -4,7 +4,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"io"
+	"slices"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 )
 
@@ -18,5 +20,21 @@ func JSON(w io.Writer, p diff.Plan) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(p)
+	return encoder.Encode(withoutStandIns(p))
+}
+
+// withoutStandIns is a plan in which zones without a known id have none.
+func withoutStandIns(p diff.Plan) diff.Plan {
+	problems := p.Problems
+	for i, problem := range problems {
+		if problem.ZoneID == desired.Known(problem.ZoneID) {
+			continue
+		}
+		if &problems[0] == &p.Problems[0] {
+			problems = slices.Clone(problems)
+		}
+		problems[i].ZoneID = ""
+	}
+	p.Problems = problems
+	return p
 }

@@ -98,6 +98,7 @@ func idOf(g desired.PermissionGroup, found []edge.PermissionGroup) string {
 
 var scopeNamed = map[string]string{
 	"account": string(access.TypeAccount), "zone": string(access.TypeZone), "user": string(access.TypeUser),
+	"bucket": strings.TrimSuffix(edge.ResourceBucket, "."),
 }
 
 // fits reports whether a group counts for any resource of a policy. A group that

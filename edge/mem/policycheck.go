@@ -83,6 +83,7 @@ func checkGroups(at string, value any) []edge.ErrorDetail {
 var (
 	accountKey = regexp.MustCompile(`^com\.vendor\.api\.account\.[0-9a-f]{32}$`)
 	zoneKey    = regexp.MustCompile(`^com\.vendor\.api\.account\.zone\.[0-9a-f]{32}$`)
+	bucketKey  = regexp.MustCompile(`^com\.vendor\.edge\.r2\.bucket\.[0-9a-f]{32}_[a-z]+_[a-z0-9-]+$`) // known beyond the reference
 	userKey    = regexp.MustCompile(`^com\.vendor\.api\.user\.([0-9A-Za-z_-]{1,64})$`)
 )
 
@@ -94,7 +95,7 @@ func checkResources(at string, resources map[string]any, user string) []edge.Err
 	for _, key := range sortedKeys(resources) {
 		value, at := resources[key], at+"/"+pointerEscape.Replace(key)
 		tag := userKey.FindStringSubmatch(key)
-		known := key == edge.ResourceAllAccounts || key == edge.ResourceAllZones || zoneKey.MatchString(key) || tag != nil
+		known := key == edge.ResourceAllAccounts || key == edge.ResourceAllZones || zoneKey.MatchString(key) || bucketKey.MatchString(key) || tag != nil
 		switch {
 		case accountKey.MatchString(key):
 			if value != "*" && !isAllZones(value) {

@@ -65,6 +65,8 @@ func typeOf(key string, breadth edge.Breadth) string {
 	switch {
 	case strings.HasPrefix(key, edge.ResourceUser):
 		return string(access.TypeUser)
+	case strings.HasPrefix(key, edge.ResourceBucket):
+		return strings.TrimSuffix(edge.ResourceBucket, ".")
 	case strings.HasPrefix(key, edge.ResourceZone), breadth.AllZones:
 		return string(access.TypeZone)
 	}

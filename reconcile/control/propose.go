@@ -29,6 +29,8 @@ type Decision struct {
 	Revert bool
 	// Tokens says that something about tokens is declared otherwise than before.
 	Tokens bool
+	// Renamed are zones that have another id than before, by the earlier one.
+	Renamed map[edge.ZoneID]edge.ZoneID
 	// First says that nothing was in force before.
 	First bool
 }

@@ -126,8 +126,12 @@ func ZoneOutcomes(zones []edge.ZoneID, plan diff.Plan, results []reconcile.Resul
 	return outcomes
 }
 
-// GoneFrom are the zones on record that a state does not declare.
+// GoneFrom are the zones on record that a state does not declare; none while the id of a
+// zone is not known.
 func GoneFrom(record reconcile.Record, state desired.State) (ids []edge.ZoneID) {
+	if unfound(state) {
+		return nil
+	}
 	known := map[edge.ZoneID]bool{}
 	for id := range record.Proofs {
 		known[id] = true

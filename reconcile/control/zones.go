@@ -85,8 +85,12 @@ func (zs *zones) commitWork(g *Generation) (ids []edge.ZoneID) {
 	return ids
 }
 
-// undeclared are the zones on record that a generation does not declare.
+// undeclared are the zones on record that a generation does not declare; none while the
+// id of a zone is not known.
 func (zs *zones) undeclared(g *Generation) (ids []edge.ZoneID) {
+	if unfound(g.State) {
+		return nil
+	}
 	for id := range zs.records {
 		if !g.Declares(id) {
 			ids = append(ids, id)

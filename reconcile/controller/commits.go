@@ -46,7 +46,7 @@ func (c *Controller) begin(ctx context.Context) {
 	c.lanes.noteDeclared(c.Outages, g)
 	c.lanes.place(g, nil)
 	work := c.fill(g)
-	c.lanes.set(g, itemsOf(work, urgency(len(work), false), "not proved by an earlier process")...)
+	c.lanes.set(g, itemsOf(withID(work), urgency(len(work), false), "not proved by an earlier process")...)
 	c.reports.inForce(ctx, g, nil)
 	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
 }
@@ -107,6 +107,7 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
 	noteGit(c.Outages, p)
+	p.State = c.Names.Resolve(p.State)
 	d, err := c.control.Propose(ctx, p)
 	if c.reports.state(ctx, "accept", err); err != nil {
 		return
@@ -138,15 +139,16 @@ func (c *Controller) accept(d control.Decision) {
 	c.seen.Keep(g.Declares)
 	c.lanes.forget(g)
 	c.outcomes.keep(g.Declares)
-	c.lanes.set(g, itemsOf(d.Look, queue.Bulk, "counting the changes of the commit")...)
+	c.lanes.set(g, itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")...)
 	reason := "changed by commit " + g.State.Commit
-	c.lanes.set(g, itemsOf(d.Due, urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
+	c.lanes.set(g, itemsOf(withID(d.Due), urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
 	if len(d.Due) > smallPush {
 		c.lanes.set(g, itemsOf(d.Back, queue.Bulk, reason)...)
 	}
 	if d.Tokens {
 		c.tokens.Set(queue.Item[struct{}]{Reason: "changed by a commit"})
 	}
+	c.names.poke()
 	for offered := false; !offered; {
 		select {
 		case c.save <- g:
@@ -236,6 +238,7 @@ func (c *Controller) tick(ctx context.Context) {
 func (c *Controller) reload(ctx context.Context) {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
+	c.reports.state(ctx, "names", c.Names.Recall(ctx)) // it has looked them up, too
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {
 		return
@@ -265,5 +268,6 @@ func (c *Controller) lookNow(ctx context.Context) {
 		c.reports.round(ids)
 		c.lanes.sooner(g, itemsOf(ids, queue.Sweep, "requested")...)
 		c.tokens.Set(queue.Item[struct{}]{Reason: "requested"})
+		c.names.poke()
 	}
 }

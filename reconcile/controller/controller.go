@@ -30,6 +30,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/seen"
@@ -45,8 +46,9 @@ type Config struct {
 	Records control.Records
 	Guards  reconcile.Guards
 
-	Lanes  reconcile.Lanes // one for each credential
-	Tokens TokenWork       // nil: tokens are not read
+	Lanes  reconcile.Lanes  // one for each credential
+	Tokens TokenWork        // nil: tokens are not read
+	Names  *directory.Names // finds the ids of zones; nil: all must be declared
 
 	// Sweep says how often each zone is read without a reason; nil never. Interval is the
 	// shortest between two sweeps; zero is not known.
@@ -82,6 +84,7 @@ type Controller struct {
 	control   *control.Control
 	lanes     *lanes
 	tokens    *queue.Queue[struct{}]
+	names     *names
 	sweep     *turns
 	retries   *retries
 	seen      *seen.Cache
@@ -101,6 +104,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	}
 	c.tokens = queue.New(queue.Config[struct{}]{Workers: 1})
 	c.reports = newReports(c)
+	c.names = &names{Names: config.Names, c: c, poked: make(chan struct{}, 1)}
 	c.retries, c.seen = newRetries(), &seen.Cache{}
 	c.lanes = &lanes{of: config.Lanes}
 	for _, of := range config.Lanes.All {
@@ -110,7 +114,10 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 		work: config.Tokens, queue: c.tokens, sweep: c.sweep, reports: c.reports, outcomes: c.outcomes, outages: config.Outages,
 		deprecations: config.Deprecations,
 	}
-	var err error
+	err := c.Names.Recall(ctx)
+	if err != nil {
+		return c, err
+	}
 	c.control, err = control.New(ctx, control.Config{
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: c.lanes.foresee,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within,
@@ -144,7 +151,7 @@ func (c *Controller) newLane(of reconcile.Lane) *lane {
 	accounts.Documented = c.Guards.Documented
 	l.work = &zoneWork{
 		lane: l, lanes: c.lanes, sweep: c.sweep, retries: c.retries, seen: c.seen, reports: c.reports, outcomes: c.outcomes,
-		worker: &zone.Worker{Reader: of.Reader, Writer: of.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Now: time.Now},
+		worker: &zone.Worker{Reader: of.Reader, Writer: of.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Names: c.Names, Now: time.Now},
 	}
 	return l
 }
@@ -155,6 +162,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Outages == nil {
 		c.Outages = outage.New(outage.Config{Now: time.Now})
+	}
+	if c.Names == nil {
+		c.Names = directory.New(directory.Config{Now: time.Now})
 	}
 	if c.Begin == nil {
 		c.Begin = func(string) {}
@@ -180,7 +190,7 @@ func (c *Controller) InForce() (desired.State, bool) { return c.control.InForce(
 func (c *Controller) Run(ctx context.Context) {
 	c.begin(ctx)
 	var all sync.WaitGroup
-	for _, part := range []func(context.Context){c.follow, c.tick, c.keepStates, c.lookNow, c.tokenLoop.run} {
+	for _, part := range []func(context.Context){c.follow, c.tick, c.keepStates, c.lookNow, c.tokenLoop.run, c.names.run} {
 		all.Go(func() { part(ctx) })
 	}
 	for _, lane := range c.lanes.all {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
@@ -49,6 +50,9 @@ func (l *look) answered() bool {
 // failure is why the zone could not be read, written or recorded, nil where it could. What
 // a guard refuses is none, nor is what a newer declaration has kept from being sent.
 func (l *look) failure() (err error, ofAccount bool) {
+	if name := (*diff.NameError)(nil); l.sight.Unnamed && errors.As(l.sight.EntryPoint.Err, &name) {
+		return name.Cause, true // else it is a mistake in the declaration
+	}
 	switch {
 	case l.sight.Account.Listed.Err != nil:
 		return l.sight.Account.Listed.Err, true

@@ -242,6 +242,12 @@ func (o *outcomes) of(id edge.ZoneID) (lastLook, bool) {
 	return l, ok
 }
 
+// knows reports whether a zone was looked at.
+func (o *outcomes) knows(id edge.ZoneID) bool {
+	_, ok := o.of(id)
+	return ok
+}
+
 // time is a time that a lastLook holds; the zero time for none.
 func (o *outcomes) time(d time.Duration) time.Time {
 	if d == 0 {

@@ -3,6 +3,8 @@ package controller
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -343,6 +345,31 @@ func (r *reports) inForce(_ context.Context, g *control.Generation, due []edge.Z
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begin(g, due, false)
+}
+
+// renamed notes that zones have other ids in a generation that declares the same.
+func (r *reports) renamed(g *control.Generation, ids map[edge.ZoneID]edge.ZoneID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.zones, func(id edge.ZoneID, _ found) bool { return !g.Declares(id) })
+	r.commit, r.turn = r.commit.renamed(ids), r.turn.over(g)
+}
+
+// renamed is a group in which zones have other ids.
+func (g group) renamed(ids map[edge.ZoneID]edge.ZoneID) group {
+	g.left, g.all = maps.Clone(g.left), slices.Clone(g.all)
+	for i, before := range g.all {
+		if id, ok := ids[before]; ok {
+			g.all[i] = id
+		}
+	}
+	for before, id := range ids {
+		if g.left[before] {
+			delete(g.left, before)
+			g.left[id] = true
+		}
+	}
+	return g
 }
 
 // begin begins the groups of a generation; the caller holds the lock.

@@ -151,7 +151,7 @@ func (v view) outcome(id edge.ZoneID, last lastLook, looked bool) inspect.Outcom
 
 // notableOf is a zone that stands out, with the most severe of its decisions.
 func notableOf(account desired.Account, z desired.Zone, outcome inspect.Outcome, n *notable) inspect.Notable {
-	named := inspect.Notable{Zone: z.Key, ZoneID: z.ID, Account: account.Key, Outcome: outcome}
+	named := inspect.Notable{Zone: z.Key, ZoneID: desired.Known(z.ID), Account: account.Key, Outcome: outcome}
 	for _, d := range n.decisions {
 		if d.Outcome == outcome {
 			named.Reason, named.Since = d.Reason, d.Since
@@ -272,7 +272,7 @@ func (v view) freezes() []inspect.Freeze {
 func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone {
 	last, looked := v.c.outcomes.of(declared.ID)
 	z := inspect.Zone{
-		Zone: declared.Key, ZoneID: declared.ID, Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
+		Zone: declared.Key, ZoneID: desired.Known(declared.ID), Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
 		Outcome: v.outcome(declared.ID, last, looked), Decisions: []inspect.Decision{},
 		LookedAt: v.c.outcomes.time(last.at), WrittenAt: v.c.outcomes.time(last.written),
 	}

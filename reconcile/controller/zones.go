@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -50,7 +51,9 @@ func (w *zoneWork) run(ctx context.Context) {
 		}
 		now := time.Now()
 		w.admission.breaker.begin(now)
-		w.admission.use(item.Priority, 1, now)
+		if !desired.Sought(item.Key) { // else nothing is sent
+			w.admission.use(item.Priority, 1, now)
+		}
 		w.queue.Done(item.Key, w.work(ctx, item))
 	}
 }
@@ -168,10 +171,11 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 	return nil, nil
 }
 
-// asked reports whether the platform was asked something in this look. Where the
-// account could not be listed just before, it was not: that says nothing new.
+// asked reports whether the platform was asked something in this look. Where the id of
+// the zone is not known, or the account could not be listed just before, it was not: that
+// says nothing new.
 func (l *look) asked() bool {
-	return l.sight.Account.Listed.Err == nil || !l.sight.ListedAt.IsZero()
+	return !l.sight.Unnamed && (l.sight.Account.Listed.Err == nil || !l.sight.ListedAt.IsZero())
 }
 
 // keep remembers what was seen of the zone.

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -265,7 +266,7 @@ func (t *textWriter) notable(s Status) {
 }
 
 func (t *textWriter) zone(z Zone, now time.Time) {
-	t.line("zone", "%s (account %s, id %s)", z.Zone, z.Account, z.ZoneID)
+	t.line("zone", "%s (account %s, id %s)", z.Zone, z.Account, cmp.Or(z.ZoneID, "not known"))
 	t.line("outcome", "%s", words(z.Outcome))
 	for _, d := range z.Decisions {
 		t.line("", "- %s", d.text(now))

@@ -120,7 +120,7 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) ([]reconci
 	}
 	done := 0
 	writer := zone.ManyWriter{
-		Lanes: r.Lanes, Documented: r.Guards.Documented, Gate: gate, Now: r.Now,
+		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: r.names(), Gate: gate, Now: r.Now,
 		Made: func(made []reconcile.Result) {
 			done += len(made)
 			r.progress("applying changes", done, total)

@@ -27,6 +27,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/token"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -43,7 +44,8 @@ type Run struct {
 	// Lanes have the budgets of the daemon, and Interval is its own: what it costs to
 	// apply a plan, and whether its sweep holds, is said by them.
 	Lanes  reconcile.Lanes
-	Tokens *token.Worker // nil: tokens are unknown
+	Tokens *token.Worker    // nil: tokens are unknown
+	Names  *directory.Names // finds the ids of zones; nil: all must be declared
 	// DryRuns asks the platform about what is planned: for a plan, and for an apply of a
 	// saved one.
 	DryRuns zone.DryRuns
@@ -160,6 +162,9 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	if err := r.choose(ctx, p, report); err != nil {
 		return nil, err
 	}
+	if err := r.observe(ctx, p, writes); err != nil {
+		return nil, err
+	}
 	p.rollout = control.RolloutOf(record, r.Guards.Waves, p.state)
 	p.facts, p.overridden = r.facts(p)
 	asPlan := !writes || order.Expect != nil
@@ -170,18 +175,8 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	report.Declared, report.Sweep = p.state.Zones(), reconcile.SweepRequests(p.state)
 	report.Overload = r.Lanes.Overload(p.state, r.Interval)
 	report.Rollout = p.facts.Rollout
-	if p.scope, p.tokens, err = scopeOf(p.state, order); err != nil {
-		return nil, err
-	}
 	report.Full = !order.narrow()
 	r.log().DebugContext(ctx, "run begins", "commit", p.state.Commit, "zones", p.scope.Zones())
-	many := zone.Many{
-		Lanes: r.Lanes, Documented: r.Guards.Documented, Now: r.Now,
-		Progress: func(done, total int) { r.progress("observing zones", done, total) },
-	}
-	if p.seen, err = many.Read(ctx, p.scope); err != nil {
-		return nil, err
-	}
 	tokensErr := r.lookAtTokens(ctx, p, report, writes)
 	switch {
 	case tokensErr != nil && !errors.Is(tokensErr, errTokens):

@@ -77,7 +77,7 @@ func (r *Reviews) read(ctx context.Context, number int, head, base string, state
 
 // readPart reads what there is room for, and reports whether that was all.
 func (r *Reviews) readPart(ctx context.Context, p part, state desired.State) (seen zone.All, whole bool, err error) {
-	many := zone.Many{Lanes: r.keeping(p.since), Documented: r.Guards.Documented, Now: r.Now}
+	many := zone.Many{Lanes: r.keeping(p.since), Documented: r.Guards.Documented, Names: r.Names, Now: r.Now}
 	left := r.kept.missing(state, p.since)
 	if now, room := r.cut(state, p.since); room < left {
 		seen, err = many.Read(ctx, now)

@@ -18,6 +18,7 @@ import (
 // changes, those that base declares. What drifted elsewhere is not its doing, and
 // is nothing that its reviewers agree to.
 func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit string, head, base desired.State) (diff.Plan, error) {
+	head = r.Names.Resolve(head)
 	reading, unread := readable(head, base)
 	record, err := r.Records.Restore(ctx)
 	if err != nil {

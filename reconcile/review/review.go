@@ -31,6 +31,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/token"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -44,7 +45,10 @@ type Config struct {
 	Base  func() (desired.State, bool) // what is in force; false: nothing yet
 	// Lanes are of reviews alone. What is left of their budgets is how much a pull request
 	// of many zones may have sent in one round.
-	Lanes   reconcile.Lanes
+	Lanes reconcile.Lanes
+	// Names has the ids of zones; nil: all must be declared. Nothing is looked up for a
+	// pull request.
+	Names   *directory.Names
 	Records Records
 	// Tokens looks at tokens and nothing more. It has the NameSuffix and the
 	// CreatesTokens of the worker that applies: with others a review would promise
@@ -142,6 +146,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Failed == nil {
 		c.Failed = func(bool) {}
+	}
+	if c.Names == nil {
+		c.Names = directory.New(directory.Config{Now: c.Now})
 	}
 	if c.Tokens == nil {
 		c.Tokens = token.New(token.Config{Now: c.Now, Log: c.Log})

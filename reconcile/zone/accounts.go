@@ -43,12 +43,14 @@ type Accounts struct {
 // account is what was read of one. Who reads the platform holds its turn; its mutex
 // is held for moments.
 type account struct {
-	turn chan struct{} // holds a value while no one has it
+	turn  chan struct{}        // holds a value while no one has it
+	zones map[edge.ZoneID]bool // whose own lists were asked for since at; of who has the turn
 
 	mu      sync.Mutex
 	taken   time.Time // when someone took the turn; zero while no one has it
 	listed  []edge.Ruleset
 	at      time.Time // when the list was asked for; zero for never
+	byZone  bool      // it has what zones can deploy, and not all of the account
 	managed map[edge.RulesetID]edge.Ruleset
 
 	err    error // why the last try failed; nil where it did not
@@ -71,9 +73,12 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 		return diff.AccountLive{}, time.Time{}, err
 	}
 	defer a.give(known)
-	listed, at, err := a.list(ctx, known, of.ID, since)
+	listed, at, err := a.list(ctx, known, of, since)
 	if err != nil && ctx.Err() != nil {
 		return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
+	}
+	if err == nil {
+		listed = a.more(ctx, known, of, listed)
 	}
 	live := diff.AccountLive{
 		Listed:  diff.Observed[[]edge.Ruleset]{Value: listed, Err: err},
@@ -87,7 +92,7 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 		if err != nil {
 			continue // the plan says so for each zone
 		}
-		full, err := a.read(ctx, known, of.ID, found)
+		full, err := a.read(ctx, known, of, found)
 		if err != nil && ctx.Err() != nil {
 			return diff.AccountLive{}, time.Time{}, context.Cause(ctx)
 		}
@@ -165,7 +170,7 @@ func (a *Accounts) of(id edge.AccountID) *account {
 
 // list returns the list of an account: as it was listed since a time, or the failure
 // that a try had just before, or read now. The caller has the account's turn.
-func (a *Accounts) list(ctx context.Context, known *account, id edge.AccountID, since time.Time) ([]edge.Ruleset, time.Time, error) {
+func (a *Accounts) list(ctx context.Context, known *account, of desired.Account, since time.Time) ([]edge.Ruleset, time.Time, error) {
 	now := a.now()
 	known.mu.Lock()
 	listed, at, failed, failedAt := known.listed, known.at, known.err, known.errAt
@@ -177,7 +182,11 @@ func (a *Accounts) list(ctx context.Context, known *account, id edge.AccountID, 
 	if failed != nil && now.Sub(failedAt) < pause {
 		return nil, time.Time{}, failed
 	}
-	listed, err := a.reader.AccountRulesets(ctx, id)
+	listed, byZone, err := a.listAnew(ctx, of)
+	known.zones = map[edge.ZoneID]bool{}
+	for _, z := range of.Zones[:min(len(of.Zones), 1)] {
+		known.zones[z.ID] = byZone
+	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	if err != nil {
@@ -186,7 +195,7 @@ func (a *Accounts) list(ctx context.Context, known *account, id edge.AccountID, 
 		}
 		return nil, now, err
 	}
-	known.listed, known.at, known.err, known.strike = listed, now, nil, 0
+	known.listed, known.byZone, known.at, known.err, known.strike = listed, byZone, now, nil, 0
 	for have := range known.managed {
 		if !lists(listed, have) {
 			delete(known.managed, have)
@@ -206,14 +215,14 @@ func lists(all []edge.Ruleset, id edge.RulesetID) bool {
 
 // read returns a managed ruleset, from memory where the version listed is the one
 // that was read. The caller has the account's turn.
-func (a *Accounts) read(ctx context.Context, known *account, id edge.AccountID, listed edge.Ruleset) (edge.Ruleset, error) {
+func (a *Accounts) read(ctx context.Context, known *account, of desired.Account, listed edge.Ruleset) (edge.Ruleset, error) {
 	known.mu.Lock()
 	have, ok := known.managed[listed.ID]
 	known.mu.Unlock()
 	if ok && have.Version == listed.Version && listed.Version != "" {
 		return have, nil
 	}
-	full, err := a.reader.AccountRuleset(ctx, id, listed.ID)
+	full, err := a.full(ctx, of, listed.ID)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}

@@ -27,7 +27,8 @@ type All struct {
 // Many reads many zones at once, for who plans a whole state.
 type Many struct {
 	Lanes      reconcile.Lanes
-	Documented bool // see [diff.AccountLive]
+	Documented bool  // see [diff.AccountLive]
+	Names      Names // nil: [Declared]
 	Now        func() time.Time
 	Progress   func(done, total int) // nil shows none
 }
@@ -46,7 +47,7 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 			continue
 		}
 		lane := m.Lanes.All[i]
-		r := &reader{lane: lane, documented: m.Documented, now: m.Now, counted: &counted, state: part, seen: newAll(part)}
+		r := &reader{lane: lane, documented: m.Documented, names: orDeclared(m.Names), now: m.Now, counted: &counted, state: part, seen: newAll(part)}
 		readers = append(readers, r)
 		group.Go(func() error { r.err = r.read(ctx); return nil })
 	}
@@ -105,6 +106,7 @@ func (p *progress) step() {
 type reader struct {
 	lane       reconcile.Lane
 	documented bool
+	names      Names
 	now        func() time.Time
 	counted    *progress
 
@@ -117,7 +119,11 @@ func (r *reader) read(ctx context.Context) error {
 	accounts := NewAccounts(r.lane.Reader, r.now)
 	accounts.Documented = r.documented
 	for _, account := range r.state.Accounts {
-		if len(account.Zones) == 0 {
+		named, err := r.named(account)
+		if err != nil {
+			return err
+		}
+		if !named {
 			continue
 		}
 		live, _, err := accounts.Live(ctx, account, time.Time{})
@@ -130,6 +136,23 @@ func (r *reader) read(ctx context.Context) error {
 		r.seen.Live.Accounts[account.ID] = live
 	}
 	return r.readZones(ctx)
+}
+
+// named notes why zones of an account cannot be read because of their names, and reports
+// whether any can.
+func (r *reader) named(account desired.Account) (any bool, err error) {
+	for _, z := range account.Zones {
+		err := r.names.Check(account, z)
+		if errors.Is(err, edge.ErrUnauthenticated) {
+			return false, Rejected(r.lane, err)
+		}
+		if err != nil {
+			r.seen.Live.EntryPoints[z.ID] = diff.Observed[edge.Ruleset]{Err: err}
+			r.counted.step()
+		}
+		any = any || err == nil
+	}
+	return any, nil
 }
 
 // forbid makes the rejection of the credential the observation of each of its zones, those
@@ -160,12 +183,16 @@ func rejectedBy(lane reconcile.Lane, live diff.AccountLive) error {
 // readZones reads entry points side by side. Zones of an account whose
 // rulesets could not be listed are unknown without being read.
 func (r *reader) readZones(ctx context.Context) error {
-	var zones []edge.ZoneID
-	for _, account := range r.state.Accounts {
+	var zones []toRead
+	for i := range r.state.Accounts {
+		account := &r.state.Accounts[i]
 		listErr := r.seen.Live.Accounts[account.ID].Listed.Err
-		for _, zone := range account.Zones {
+		for j, zone := range account.Zones {
+			if _, told := r.seen.Live.EntryPoints[zone.ID]; told {
+				continue
+			}
 			if listErr == nil {
-				zones = append(zones, zone.ID)
+				zones = append(zones, toRead{account, &account.Zones[j]})
 				continue
 			}
 			r.seen.Live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Err: listErr}
@@ -187,7 +214,8 @@ func (r *reader) readZones(ctx context.Context) error {
 					return err
 				}
 				mu.Lock()
-				r.seen.Live.EntryPoints[zones[i]], r.seen.At[zones[i]] = observed, at
+				id := zones[i].zone.ID
+				r.seen.Live.EntryPoints[id], r.seen.At[id] = observed, at
 				mu.Unlock()
 				r.counted.step()
 			}
@@ -197,8 +225,14 @@ func (r *reader) readZones(ctx context.Context) error {
 	return group.Wait()
 }
 
+// toRead is a zone whose entry point is to be read.
+type toRead struct {
+	account *desired.Account
+	zone    *desired.Zone
+}
+
 // readZone reads one entry point. It fails where nothing can go on.
-func (r *reader) readZone(ctx context.Context, id edge.ZoneID, down *outage) (time.Time, diff.Observed[edge.Ruleset], error) {
+func (r *reader) readZone(ctx context.Context, z toRead, down *outage) (time.Time, diff.Observed[edge.Ruleset], error) {
 	none := diff.Observed[edge.Ruleset]{}
 	if ctx.Err() != nil {
 		return time.Time{}, none, context.Cause(ctx)
@@ -207,13 +241,15 @@ func (r *reader) readZone(ctx context.Context, id edge.ZoneID, down *outage) (ti
 	if err := down.err(); err != nil {
 		return at, diff.Observed[edge.Ruleset]{Err: err}, nil //nolint:nilerr // it is what was observed of this zone
 	}
-	ruleset, err := r.lane.Reader.EntryPoint(ctx, id)
+	ruleset, err := r.lane.Reader.EntryPoint(ctx, z.zone.ID)
 	down.note(err)
 	switch {
 	case errors.Is(err, edge.ErrUnauthenticated):
 		return at, none, Rejected(r.lane, err)
 	case err != nil && ctx.Err() != nil:
 		return at, none, context.Cause(ctx)
+	case vanished(err):
+		r.names.Doubt(*z.account, *z.zone)
 	}
 	return at, diff.Observed[edge.Ruleset]{Value: ruleset, Err: err}, nil
 }

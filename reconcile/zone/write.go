@@ -40,6 +40,12 @@ func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.R
 			return failed(planned, err)
 		}
 	}
+	switch err := v.named().Confirm(stopped, v.Account(), v.Zone()); {
+	case err != nil && stopped.Err() != nil:
+		return reconcile.Result{Change: planned, Outcome: reconcile.NotStarted}
+	case err != nil:
+		return failed(planned, err)
+	}
 	ctx, cancel := reconcile.Lingering(stopped, grace)
 	defer cancel()
 	now, result := v.replan(planned)

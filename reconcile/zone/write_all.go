@@ -39,7 +39,8 @@ func ByZone(p diff.Plan) (zones []diff.Plan) {
 // fields are required but Documented and Made.
 type ManyWriter struct {
 	Lanes      reconcile.Lanes
-	Documented bool // see [diff.AccountLive]
+	Documented bool  // see [diff.AccountLive]
+	Names      Names // nil: [Declared]
 	Gate       Gate
 	Now        func() time.Time
 	// Made is called with the results of each zone when it is done, by one goroutine at a
@@ -100,7 +101,7 @@ func (w laneWriter) apply(
 	defer stop()
 	accounts := NewAccounts(w.lane.Reader, w.Now)
 	accounts.Documented = w.Documented
-	worker := &Worker{Reader: w.lane.Reader, Writer: w.lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: indexes, Now: w.Now}
+	worker := &Worker{Reader: w.lane.Reader, Writer: w.lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: indexes, Names: w.Names, Now: w.Now}
 	var group errgroup.Group
 	group.SetLimit(w.lane.AtOnce())
 	for _, plan := range plans {

@@ -75,7 +75,7 @@ type Gate interface {
 	NotKept(ctx context.Context, t Task, left diff.Change) (news bool, err error)
 }
 
-// Worker runs the stages. All fields are required; Writer is not used by Read and
+// Worker runs the stages. All fields but Names are required; Writer is not used by Read and
 // Plan; one that is an [edge.Deployer] deploys and removes, too. It is safe for
 // concurrent use by tasks about different zones.
 type Worker struct {
@@ -84,6 +84,7 @@ type Worker struct {
 	Accounts *Accounts
 	Gate     Gate
 	Indexes  *deployment.Indexes
+	Names    Names // nil: [Declared]
 	Now      func() time.Time
 }
 
@@ -94,6 +95,9 @@ const freshFor = 60 * time.Second
 type Sight struct {
 	Account  diff.AccountLive
 	ListedAt time.Time // when the account's list was asked for; zero where it failed just before
+	// Unnamed says that the id of the zone is not known or not used, so that nothing was
+	// read. EntryPoint has the reason.
+	Unnamed bool
 	// EntryPoint is that of the zone; At is when it was asked for.
 	EntryPoint diff.Observed[edge.Ruleset]
 	At         time.Time
@@ -106,6 +110,10 @@ type Sight struct {
 func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	var s Sight
 	var err error
+	if s.EntryPoint.Err = w.named().Check(t.Account(), t.Zone()); s.EntryPoint.Err != nil {
+		s.Unnamed = true
+		return s, nil
+	}
 	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), w.Now().Add(-t.ListAge))
 	if err != nil {
 		return s, err
@@ -117,6 +125,9 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().ID)
 	if err != nil && ctx.Err() != nil {
 		return s, context.Cause(ctx)
+	}
+	if vanished(err) {
+		w.named().Doubt(t.Account(), t.Zone())
 	}
 	s.EntryPoint.Err = err
 	return s, nil

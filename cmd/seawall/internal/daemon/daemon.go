@@ -329,7 +329,7 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, sweep cron.
 	}
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
-		Tokens: d.assembly.TokenWork(), Sweep: sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look,
+		Tokens: d.assembly.TokenWork(), Names: d.assembly.Names, Sweep: sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look,
 		Telling: controller.Telling{Log: d.log, Outages: d.outages},
 	})
 }

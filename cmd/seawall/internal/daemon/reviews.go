@@ -39,7 +39,7 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 	}, d.assembly.Declared.Evaluator)
 	return review.NewService(review.Config{
 		DryRuns: zone.DryRuns{Lanes: lanes, Concurrency: 1, Limit: mostDryRuns, Careful: true},
-		Forge:   forgeClient, Heads: heads, Base: d.inForce, Lanes: lanes, Records: d.assembly.Records,
+		Forge:   forgeClient, Heads: heads, Base: d.inForce, Names: d.assembly.Names, Lanes: lanes, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
 		Deprecations: d.assembly.Deprecations, Cost: d.assembly.Lanes.Cost, Requests: requests, Now: time.Now,
 		Diagnostics: review.Diagnostics{Failed: d.failures.review, Log: d.log, Outages: d.outages},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,8 +15,10 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // platform is a client with a budget of its own: nothing is written to the shared one.
@@ -68,6 +72,13 @@ func verify(ctx context.Context, platform *client.Client, name string, f *findin
 	return true
 }
 
+// wrongFamily reports whether a call on tokens of the user may have been refused because
+// the credential is a token of an account: the platform has one code for both.
+func wrongFamily(err error) bool {
+	var answer *edge.Error
+	return errors.As(err, &answer) && answer.Status == http.StatusForbidden && answer.Code() == edge.CodeNotPermitted
+}
+
 // mostAccounts bounds how many accounts are asked for.
 const mostAccounts = 5
 
@@ -83,21 +94,56 @@ func (d *diagnosis) rulesets(ctx context.Context, lane setup.Lane, f *findings) 
 		f.warn(name, "there is no zone to read: the desired state declares none or could not be read")
 		return
 	}
-	checked := 0
-	for _, account := range state.Accounts {
-		if of, ok := d.LaneOf(account.Key); ok && of.Path == lane.Path && checked < mostAccounts {
-			checked++
-			d.account(ctx, platform, lane, account, f)
+	d.named(ctx, platform, lane, *state, f)
+}
+
+// named finds the ids of the first zone of each of some accounts, and checks that they can
+// be read.
+func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane setup.Lane, state desired.State, f *findings) {
+	state.Accounts = slices.DeleteFunc(slices.Clone(state.Accounts), func(a desired.Account) bool {
+		of, ok := d.LaneOf(a.Key)
+		return !ok || of.Path != lane.Path || len(a.Zones) == 0
+	})
+	state.Accounts = state.Accounts[:min(len(state.Accounts), mostAccounts)]
+	for i, account := range state.Accounts {
+		state.Accounts[i].Zones = account.Zones[:1]
+	}
+	names := setup.NewNames(d.Settings, reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnlyExtended(platform)}), slog.New(slog.DiscardHandler))
+	names.Look(ctx, state)
+	for _, account := range names.Resolve(state).Accounts {
+		zone := account.Zones[0]
+		if err := names.Check(account, zone); err != nil {
+			f.fail("zone "+zone.Key, err, nameHint(err)...)
+			continue
 		}
+		if zone.ByName {
+			f.ok("zone "+zone.Key, "found by its name: %s", zone.ID)
+		}
+		d.account(ctx, platform, lane, account, f)
 	}
 }
 
-func (d *diagnosis) account(ctx context.Context, platform edge.Reader, lane setup.Lane, account desired.Account, f *findings) {
-	name := "account " + account.Key
+func nameHint(err error) []string {
+	if why := (*diff.NameError)(nil); errors.As(err, &why) && why.Hint != "" {
+		return []string{why.Hint}
+	}
+	return nil
+}
+
+func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane setup.Lane, account desired.Account, f *findings) {
+	name, zone := "account "+account.Key, account.Zones[0]
 	rulesets, err := platform.AccountRulesets(ctx, account.ID)
+	if errors.Is(err, edge.ErrForbidden) && d.Platform.Extended() {
+		if ofZone, zoneErr := platform.ZoneRulesets(ctx, zone.ID); zoneErr == nil {
+			f.ok(name, "its rulesets may not be listed; the %s that zone %s lists serve", cli.Plural(len(ofZone), "ruleset", "rulesets"), zone.Key)
+			d.zone(ctx, platform, lane, zone, f)
+			return
+		}
+	}
 	switch {
 	case errors.Is(err, edge.ErrForbidden):
-		f.fail(name, err, "give the token of "+lane.Path+" the permission to read the rulesets of account "+string(account.ID))
+		f.fail(name, err, "give the token of "+lane.Path+" the permission Account WAF: Read or Account Rulesets: Read for account "+string(account.ID)+
+			"; with platform.profile \"extended\", Zone WAF: Read for its zones is enough")
 	case errors.Is(err, edge.ErrNotFound):
 		f.fail(name, err, "check the id of the account in the desired state")
 	case err != nil:
@@ -105,16 +151,16 @@ func (d *diagnosis) account(ctx context.Context, platform edge.Reader, lane setu
 	default:
 		f.ok(name, "%s can be listed", cli.Plural(len(rulesets), "ruleset", "rulesets"))
 	}
-	if len(account.Zones) == 0 {
-		return
-	}
-	zone := account.Zones[0]
-	name = "zone " + zone.Key
+	d.zone(ctx, platform, lane, zone, f)
+}
+
+func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, lane setup.Lane, zone desired.Zone, f *findings) {
+	name := "zone " + zone.Key
 	switch _, err := platform.EntryPoint(ctx, zone.ID); {
 	case errors.Is(err, edge.ErrEntryPointNotFound):
 		f.warn(name, "can be read, but nothing is deployed: it has no entry point", "deploy the managed ruleset in the dashboard first")
 	case errors.Is(err, edge.ErrForbidden):
-		f.fail(name, err, "give the token of "+lane.Path+" the permission to read and edit the firewall of this zone")
+		f.fail(name, err, "give the token of "+lane.Path+" the permission Zone WAF: Edit for this zone")
 	case errors.Is(err, edge.ErrNotFound):
 		f.fail(name, err, "check the id of the zone in the desired state")
 	case err != nil:
@@ -146,8 +192,11 @@ func (d *diagnosis) tokens(ctx context.Context, f *findings) {
 	switch list, err := platform.UserTokens(ctx); {
 	case errors.Is(err, edge.ErrNotOffered):
 		f.fail(name, err, `the platform does not list tokens: set platform.profile to "documented"`)
+	case wrongFamily(err):
+		f.fail(name, err, "give the token of credentials.tokens the permission API Tokens: Edit",
+			"if it has that, it may be a token of an account: credentials.tokens must be one of a user, from My Profile, API Tokens")
 	case err != nil:
-		f.fail(name, err, "give the token of credentials.tokens the permission to read API tokens")
+		f.fail(name, err, "give the token of credentials.tokens the permission API Tokens: Edit")
 	default:
 		f.ok(name, "%s can be listed", cli.Plural(len(list), "token", "tokens"))
 	}

@@ -9,10 +9,12 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/controller"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
@@ -25,6 +27,7 @@ type Assembly struct {
 	Declared StateSource
 
 	Lanes    reconcile.Lanes // one for each credential for rulesets
+	Names    *directory.Names
 	Requests func() int64
 	Quota    cli.Quota // of all credentials
 	meters   meters    // of each lane
@@ -90,7 +93,7 @@ func (a *Assembly) TokenWork() controller.TokenWork {
 func (a *Assembly) Once(show reconcile.Progress) *once.Run {
 	return &once.Run{
 		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Lanes: a.Lanes,
-		Tokens: a.tokenWorker(), DryRuns: zone.DryRuns{Lanes: a.Lanes}, Deprecations: a.Deprecations, Interval: a.Interval,
+		Tokens: a.tokenWorker(), Names: a.Names, DryRuns: zone.DryRuns{Lanes: a.Lanes}, Deprecations: a.Deprecations, Interval: a.Interval,
 		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
 	}
 }
@@ -111,13 +114,40 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 	if a.Guards, err = guards(s.Config); err != nil {
 		return nil, err
 	}
-	a.Guards.Documented = !s.Platform.Extended()
+	a.Guards.Documented, a.Names = !s.Platform.Extended(), NewNames(s, a.Lanes, log)
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
 		a.Declared.source, a.Declared.Compiler = folder, withAccounts{folder, s.Config, a.Lanes}
 		return a, nil
 	}
 	return a, a.onGit(s, why)
+}
+
+// NewNames finds the ids of zones and accounts, each account by its own credential. A
+// platform of which nothing is said but its address is asked only for what has no declared
+// id.
+func NewNames(s Settings, lanes reconcile.Lanes, log *slog.Logger) *directory.Names {
+	config := directory.Config{Now: time.Now, Log: log, OnlyUndeclared: s.Platform.Profile == ""}
+	if s.Platform.Profile == "" || s.Platform.Extended() {
+		config.Of = func(account string) edge.Directory {
+			i := lanes.Index(account)
+			if i < 0 {
+				return nil
+			}
+			calls, _ := lanes.All[i].Reader.(edge.Directory)
+			return calls
+		}
+	}
+	return directory.New(config)
+}
+
+// readerOf reads the platform: by the calls beyond the reference, too, unless it is known
+// not to have them.
+func readerOf(s Settings, platform edge.Reader) edge.Reader {
+	if beyond, ok := platform.(edge.ExtendedReader); ok && (s.Platform.Profile == "" || s.Platform.Extended()) {
+		return edge.ReadOnlyExtended(beyond)
+	}
+	return edge.ReadOnly(platform)
 }
 
 // onGit adds the repository, the ledger, and what creating tokens takes.
@@ -144,6 +174,7 @@ func (a *Assembly) onGit(s Settings, why Purpose) error {
 		memory.User = "" // no one gives the order: a commit does
 	}
 	a.Records, a.TokenMemory = memory, memory
+	a.Names.Memory, a.Names.ReadOnly = memory, why == ToPlan
 	giveBack := a.Close
 	a.Close = func() { giveBack(); _ = memory.Close(); repository.Close() }
 	if err := a.withTokens(s, memory, why); err != nil || !why.serves() {

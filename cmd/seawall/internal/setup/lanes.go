@@ -160,8 +160,9 @@ func (s Settings) connect(why Purpose, log *slog.Logger) (lanes reconcile.Lanes,
 	}
 	requests = requestsOf(lanes)
 	for i, l := range m.lanes {
+		lanes.All[i].Reader = readerOf(s, lanes.All[i].Reader)
 		if !why.writes() || l.Observing {
-			lanes.All[i].Reader, lanes.All[i].Writer = edge.ReadOnly(lanes.All[i].Reader), edge.NoWriter{}
+			lanes.All[i].Writer = edge.NoWriter{}
 		}
 	}
 	return lanes, requests, budgets, nil

@@ -15,7 +15,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8, Version9}
+var Migrations = []string{Version6, Version7, Version8, Version9, Version10}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -195,6 +195,21 @@ ALTER TABLE approval ADD COLUMN used INTEGER NOT NULL DEFAULT 0 CHECK (used IN (
 // Version9 says which deployments may be removed.
 const Version9 = `
 ALTER TABLE applied ADD COLUMN prune TEXT NOT NULL DEFAULT ''; -- JSON: as diff.Prunable, where the declaration that was proved last allows the deployment to be removed once nothing declares it; else empty
+`
+
+// Version10 adds the names of zones and accounts that are not found by a declared id.
+const Version10 = `
+-- Under which name the platform has each zone and account that a commit declares by name,
+-- so that names are not asked for again after a restart.
+CREATE TABLE name (
+	account_id TEXT NOT NULL,  -- of the zone; empty for an account
+	key        TEXT NOT NULL,  -- of an account in the repository; empty for a zone
+	id         TEXT NOT NULL,  -- of the zone or the account
+	name       TEXT NOT NULL,
+	at         TEXT NOT NULL,  -- when the platform said so last
+	gone       INTEGER NOT NULL CHECK (gone IN (0, 1)), -- 1: it has not listed the id since
+	PRIMARY KEY (account_id, key, id)
+) STRICT, WITHOUT ROWID;
 `
 
 // migrate takes all missing steps in one transaction.

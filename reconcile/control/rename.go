@@ -1,0 +1,109 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// Rename puts a generation in force that differs from g only in the ids that zones and
+// accounts were found to have. What is on record stays with the id: a zone that has a new
+// one is another zone, of which nothing is proved and nothing is owned. It does nothing
+// where g is not in force any more.
+func (c *Control) Rename(ctx context.Context, g *Generation, state desired.State) (Decision, error) {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	if c.Current() != g {
+		return Decision{}, nil
+	}
+	standing, err := c.Records.Standing(ctx)
+	if err != nil {
+		return Decision{}, fmt.Errorf("asking what others have accepted since: %w", err)
+	}
+	if standing.Commit != g.State.Commit { // the commit of another process comes first
+		return Decision{}, nil
+	}
+	next := newGeneration(state, g)
+	c.mu.Lock()
+	d := Decision{Accepted: next, Gone: gone(g, next), Renamed: ids(g.State, state)}
+	c.state.zones.due(g, next, &d)
+	d.Revert = false
+	a := reconcile.Acceptance{
+		Commit: state.Commit, Size: next.size(), Author: c.state.accepted.Author, Declared: next.declaration, Gone: c.state.zones.undeclared(next),
+	}
+	if rollout := renamed(c.state.rollout.have, d.Renamed); rollout != nil {
+		a.Rollout = rollout
+	}
+	c.mu.Unlock()
+	if err := c.Records.AcceptCommit(ctx, a); err != nil {
+		return Decision{}, fmt.Errorf("recording the ids of zones: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.accept(a)
+	d.Look = c.state.rename(next)
+	return d, nil
+}
+
+// rename makes a generation the one in force that differs in ids alone. What was counted
+// of the commit stays counted; a zone that is found later counts when it is about to be
+// written.
+func (s *state) rename(g *Generation) (look []edge.ZoneID) {
+	counting, counted := s.limits.counting(), s.limits.commit
+	s.publish(g, s.limits.drifts)
+	if counting || counted == nil {
+		return s.judge(g)
+	}
+	s.limits.commit.CountAll(counted)
+	return nil
+}
+
+// ids are the zones of a state whose id is another one in a later state that declares
+// the same.
+func ids(before, after desired.State) map[edge.ZoneID]edge.ZoneID {
+	changed := map[edge.ZoneID]edge.ZoneID{}
+	for i, account := range before.Accounts {
+		for j, z := range account.Zones {
+			if id := after.Accounts[i].Zones[j].ID; id != z.ID {
+				changed[z.ID] = id
+			}
+		}
+	}
+	return changed
+}
+
+// renamed is a rollout in which zones have other ids; nil where it has none of them. What
+// became of the id before says nothing of the zone that has the name now.
+func renamed(o reconcile.Rollout, ids map[edge.ZoneID]edge.ZoneID) *reconcile.Rollout {
+	waiting := maps.Clone(o.Zones)
+	for id := range ids {
+		delete(waiting, id)
+	}
+	if len(waiting) == len(o.Zones) {
+		return nil
+	}
+	for before, id := range ids {
+		if z, ok := o.Zones[before]; ok {
+			waiting[id] = reconcile.RolloutZone{Wave: z.Wave}
+		}
+	}
+	o.Zones = waiting
+	return &o
+}
+
+// unfound reports whether a state has zones whose id is not known yet. While it has, what
+// is on record of undeclared zones is kept: one of them may be the one that is sought.
+func unfound(state desired.State) bool {
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			if desired.Sought(z.ID) {
+				return true
+			}
+		}
+	}
+	return false
+}

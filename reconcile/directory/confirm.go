@@ -1,0 +1,105 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// fresh is how old an answer about a zone may be when the zone is written.
+const fresh = time.Minute
+
+// pageOf is how many zones are on a page of a list, at least.
+const pageOf = 50
+
+// Confirm is [Names.Check] directly before a write to a zone: where the platform's last
+// answer about the zone is older than a minute, it is asked again. A zone that was found
+// by its name is not written unless the platform has confirmed it; a declared id that the
+// platform cannot be asked about counts as it is declared.
+func (n *Names) Confirm(ctx context.Context, a desired.Account, z desired.Zone) error {
+	err := n.Check(a, z)
+	calls := n.Of(a.Key)
+	if err != nil || z.Name == "" || calls == nil || n.confirmed(a, z) {
+		return err
+	}
+	turn := n.turn(a.ID)
+	select {
+	case <-turn:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { turn <- struct{}{} }()
+	var failed error
+	if !n.confirmed(a, z) { // who had the turn may have listed all zones
+		failed = n.ask(ctx, calls, a, z)
+	}
+	if err := n.Check(a, z); err != nil {
+		n.wake()
+		return err
+	}
+	if failed != nil && z.ByName {
+		state := diff.Unknown
+		if errors.Is(failed, edge.ErrForbidden) {
+			state = diff.Forbidden
+		}
+		return &diff.NameError{State: state, Message: fmt.Sprintf("confirming that zone %s is still named %q", z.ID, z.Name), Hint: diff.HintFor(failed), Cause: failed}
+	}
+	return nil
+}
+
+// confirmed reports whether the platform need not be asked about a zone.
+func (n *Names) confirmed(a desired.Account, z desired.Zone) bool {
+	if n.OnlyUndeclared && !z.ByName {
+		return true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l, now := n.facts.zonesOf(a.ID), n.Now()
+	if known, ok := l.ids[string(z.ID)]; ok && !known.gone {
+		return now.Sub(known.at) < fresh
+	}
+	if z.ByName {
+		return false
+	}
+	asked, before := l.asked[string(z.ID)]
+	return before && now.Sub(asked.at) < believed || l.failed.err != nil && now.Sub(l.failed.at) < lastRetry
+}
+
+// ask asks about one zone; or about all of the account, once asking one by one has cost
+// as many requests as the list.
+func (n *Names) ask(ctx context.Context, calls edge.Directory, a desired.Account, z desired.Zone) error {
+	if n.manyAsked(a.ID) {
+		return n.askAll(ctx, calls, a.ID, nil)
+	}
+	_, err := n.askOne(ctx, calls, a.ID, question{name: desired.FoldName(z.Name), id: string(z.ID)})
+	return err
+}
+
+func (n *Names) manyAsked(account edge.AccountID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l, now := n.facts.toZones(account), n.Now()
+	if now.Sub(l.since) >= fresh {
+		l.since, l.single = now, 0
+	}
+	l.single++
+	return l.single > max(few, l.few())
+}
+
+// turn is the right to ask about an account before a write.
+func (n *Names) turn(account edge.AccountID) chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	turn := n.turns[account]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		turn <- struct{}{}
+		n.turns[account] = turn
+	}
+	return turn
+}

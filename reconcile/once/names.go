@@ -1,0 +1,98 @@
+package once
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/directory"
+	"github.com/seawall-dev/seawall/reconcile/zone"
+)
+
+// names returns the names of the run.
+func (r *Run) names() *directory.Names {
+	if r.Names == nil {
+		r.Names = directory.New(directory.Config{Now: r.Now})
+	}
+	return r.Names
+}
+
+// observe finds the ids of the zones that are asked for, and reads these zones. Where the
+// platform does not know an id any more, the name is looked up again, and what has another
+// id then is read.
+func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
+	if err := r.names().Recall(ctx); err != nil {
+		return err
+	}
+	doubts := &doubts{Names: r.names()}
+	many := zone.Many{
+		Lanes: r.Lanes, Documented: r.Guards.Documented, Names: doubts, Now: r.Now,
+		Progress: func(done, total int) { r.progress("observing zones", done, total) },
+	}
+	if err := r.lookUp(ctx, p, writes); err != nil {
+		return err
+	}
+	var err error
+	if p.seen, err = many.Read(ctx, p.scope); err != nil || !doubts.any.Load() {
+		return err
+	}
+	before := p.state
+	if err := r.lookUp(ctx, p, writes); err != nil {
+		return err
+	}
+	if !directory.SameIDs(before, p.state) {
+		p.seen, err = many.Read(ctx, p.scope)
+		return err
+	}
+	for _, a := range p.scope.Accounts {
+		for _, z := range a.Zones {
+			if err := r.names().Check(a, z); err != nil {
+				p.seen.Live.EntryPoints[z.ID] = diff.Observed[edge.Ruleset]{Err: err}
+			}
+		}
+	}
+	return nil
+}
+
+// lookUp finds ids: those of all zones before anything is accepted, else of those that
+// are asked for.
+func (r *Run) lookUp(ctx context.Context, p *planned, writes bool) (err error) {
+	if p.scope, p.tokens, err = scopeOf(p.state, p.order); err != nil {
+		return err
+	}
+	wanted := p.scope
+	if writes {
+		wanted = p.state
+	}
+	if slices.ContainsFunc(wanted.Accounts, anyNamed) {
+		r.progress("looking up names", 0, 0)
+	}
+	r.names().Look(ctx, wanted)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	p.state = r.names().Resolve(p.state)
+	p.scope, p.tokens, err = scopeOf(p.state, p.order)
+	return err
+}
+
+func anyNamed(a desired.Account) bool {
+	return a.Name != "" || slices.ContainsFunc(a.Zones, func(z desired.Zone) bool { return z.Name != "" })
+}
+
+// doubts are names that know whether one was doubted.
+type doubts struct {
+	zone.Names
+	any atomic.Bool
+}
+
+func (d *doubts) Doubt(a desired.Account, z desired.Zone) bool {
+	doubted := d.Names.Doubt(a, z)
+	if doubted {
+		d.any.Store(true)
+	}
+	return doubted
+}

@@ -1,0 +1,58 @@
+package zone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// Names says whether the id of a zone is that of its name; reconcile/directory does.
+// Errors are [*diff.NameError], but for the end of a context.
+type Names interface {
+	// Check says why a zone must not be worked on, by what is known. It asks nothing.
+	Check(a desired.Account, z desired.Zone) error
+	// Confirm is the same directly before a write: it asks the platform where what is
+	// known is old.
+	Confirm(ctx context.Context, a desired.Account, z desired.Zone) error
+	// Doubt is told that the platform does not know the id of a zone. It reports whether
+	// the name is to be looked up because of that.
+	Doubt(a desired.Account, z desired.Zone) bool
+}
+
+// Declared are the [Names] of who compares none: the ids of all zones are known.
+type Declared struct{}
+
+// Check implements [Names].
+func (Declared) Check(a desired.Account, z desired.Zone) error {
+	if z.ID == "" || !desired.Sought(a.ID) && !desired.Sought(z.ID) {
+		return nil
+	}
+	return &diff.NameError{State: diff.Unknown, Message: fmt.Sprintf("the id of zone %q is not known", z.Key)}
+}
+
+// Confirm implements [Names].
+func (d Declared) Confirm(_ context.Context, a desired.Account, z desired.Zone) error {
+	return d.Check(a, z)
+}
+
+// Doubt implements [Names].
+func (Declared) Doubt(desired.Account, desired.Zone) bool { return false }
+
+// named returns the names of a worker.
+func (w *Worker) named() Names { return orDeclared(w.Names) }
+
+func orDeclared(names Names) Names {
+	if names == nil {
+		return Declared{}
+	}
+	return names
+}
+
+// vanished reports whether the platform does not know the zone of an error.
+func vanished(err error) bool {
+	return errors.Is(err, edge.ErrNotFound) && !errors.Is(err, edge.ErrEntryPointNotFound)
+}
