@@ -33,6 +33,9 @@ type Input struct {
 	// zone without an entry point in it is left out.
 	Live    diff.Live
 	Applied diff.Applied
+	// Merges says that the platform was seen to keep what an update leaves out: what goes
+	// is overwritten with a value that changes nothing, where there is one.
+	Merges bool
 	// Memory spares deployments that agreed before; nil spares none.
 	Memory *Memory
 	// Indexes spares the indexing of managed rulesets; nil indexes them anew.
@@ -116,7 +119,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	if !ok {
 		return
 	}
-	w := wantedOf(intent, rule, p.in.Applied[id], m)
+	w := p.wanted(intent, rule, p.in.Applied[id], m)
 	kept := intent.decided.with(desired.Keep, w.leftovers)
 	p.keep(at, kept)
 	fields := compare(rule, w.rule, m)
@@ -173,10 +176,10 @@ type wanted struct {
 	owned     []diff.Member   // to remember once it is proved
 }
 
-// wantedOf writes what a declaration owns into a live execute rule. before is what was
+// wanted writes what a declaration owns into a live execute rule. before is what was
 // remembered of it.
-func wantedOf(in intent, live edge.Rule, before []diff.Member, m *managed) (w wanted) {
-	mg := merger{managed: m, decisions: in.decided, before: map[diff.Member]bool{}}
+func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, m *managed) (w wanted) {
+	mg := merger{managed: m, decisions: in.decided, merges: p.in.Merges, before: map[diff.Member]bool{}}
 	for _, member := range before {
 		mg.before[member] = true
 	}

@@ -72,7 +72,7 @@ func (v *visit) permit(ctx context.Context, planned, now diff.Change) *reconcile
 // write sends a change and reads it back. A write of unknown outcome that turns
 // out to have had no effect is sent once more, if it still may be.
 func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Result {
-	concurrent := false
+	concurrent, first := false, c
 	var before error // of the first try
 	for try := 1; ; try++ {
 		answer, sent, err := v.send(ctx, stopped, c)
@@ -97,11 +97,17 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		concurrent = concurrent || interfered || answer != nil && answer.Version != next(c.Target().Version)
 		result.Concurrent = concurrent
 		left, proved := v.replan(c)
+		again := unknown && try == 1
+		if proved == nil && !unknown && !interfered {
+			left, proved, again = v.overwrite(c, left)
+		}
 		switch {
 		case proved != nil:
 			proved.Concurrent = concurrent
-			return v.settled(ctx, *proved)
-		case unknown && try == 1:
+			settled := v.settled(ctx, *proved)
+			settled.Change = joined(first, settled.Change)
+			return settled
+		case again:
 			if refused := v.permit(ctx, c, left); refused != nil {
 				return *refused
 			}

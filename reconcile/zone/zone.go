@@ -41,6 +41,9 @@ type Task struct {
 	Memory *deployment.Memory
 	// Planned plans the zone in the place of State; nil plans what State declares.
 	Planned func(Sight) diff.Plan
+	// Merges says that the platform was seen to keep what an update leaves out; see
+	// [planner.Input].
+	Merges bool
 	// ListAge is how old the account's list of rulesets may be; a list that changes
 	// are worked out from is at most a minute old. Zero lists anew.
 	ListAge time.Duration
@@ -150,7 +153,7 @@ func Plan(t Task, s Sight, indexes *deployment.Indexes) diff.Plan {
 		return t.Planned(s)
 	}
 	return planner.Make(planner.Input{
-		State: t.State, Applied: t.Applied, Memory: t.Memory, Indexes: indexes, Part: true, Undigested: true,
+		State: t.State, Applied: t.Applied, Merges: t.Merges, Memory: t.Memory, Indexes: indexes, Part: true, Undigested: true,
 		Live: diff.Live{
 			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
 			EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{t.Zone().ID: s.EntryPoint},
@@ -172,7 +175,7 @@ func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (re
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
 		if ctx.Err() == nil && !rejected {
-			v.calls = 0
+			v.calls, v.Merges = 0, t.Merges
 			result = v.change(ctx, c)
 			result.Calls = v.calls
 		}
