@@ -7,6 +7,7 @@ SHELL := bash
 GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 export GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+export NFPM := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
 
 # golangci-lint takes minutes to build, so `make tools` keeps it outside the tree.
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -39,7 +40,7 @@ FUZZTIME     ?= 30s
 FUZZ         ?= .
 
 # `make release` builds these; VERSION (a tag, v1.2.3) is checked where it is set.
-PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 VERSION   ?=
 export GO
 
@@ -127,6 +128,11 @@ lint: ## golangci-lint with go vet, staticcheck and others, as .golangci.yml say
 	echo 'lint: $(GOLANGCI_LINT) is missing; run "make tools"' >&2; exit 1; fi
 	$(GOLANGCI_LINT) run
 
+.PHONY: platforms
+platforms: ## compile for the systems that releases are built for and the tests do not run on
+	@for os in windows darwin; do \
+	echo "compiling for $$os"; CGO_ENABLED=0 GOOS=$$os GOARCH=arm64 $(GO) build -o /dev/null ./cmd/seawall || exit 1; done
+
 .PHONY: deadcode
 deadcode: ## functions that neither the programs nor the tests reach
 	@out=$$($(GO) run $(DEADCODE) -test ./...) || exit 1; \
@@ -150,8 +156,12 @@ golden: ## of the tests, the other way round: fail when updating would change a 
 	@.ci/golden $(GOLDEN_FILES)
 
 .PHONY: release
-release: ## build the binaries of a release, their SBOMs and checksums into dist/; VERSION=v1.2.3 checks the version in them
+release: ## build the binaries and packages of a release, SBOMs and checksums into dist/; VERSION=v1.2.3 checks the version in them
 	@.ci/release '$(VERSION)' $(PLATFORMS)
+
+.PHONY: release-snapshot
+release-snapshot: ## build the same for this machine alone, whatever the version
+	@.ci/release '' "$$($(GO) env GOOS)/$$($(GO) env GOARCH)"
 
 .PHONY: publish
 publish: ## attach dist/ to the GitHub release VERSION, with its section of CHANGELOG.md (needs gh)

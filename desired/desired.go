@@ -59,6 +59,8 @@ type Zone struct {
 type Deployment struct {
 	Ruleset    string // key of the account's RulesetRef
 	Origin     Origin
+	Deploy     bool           // create the deployment where the zone has none
+	Prune      bool           // remove it once it was proved and nothing declares it any more
 	Enabled    Declared[bool] // true unless declared; always managed
 	Expression *Declared[string]
 	Paranoia   *Declared[int]

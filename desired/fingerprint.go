@@ -13,6 +13,8 @@ import (
 func (z Zone) Fingerprint(account Account) string {
 	type deployment struct {
 		Ruleset    RulesetRef
+		Deploy     bool `json:",omitempty"`
+		Prune      bool `json:",omitempty"`
 		Enabled    bool
 		Expression *string             `json:",omitempty"`
 		Paranoia   *int                `json:",omitempty"`
@@ -40,7 +42,7 @@ func (z Zone) Fingerprint(account Account) string {
 			ref = RulesetRef{Key: d.Ruleset}
 		}
 		deployments[i] = deployment{
-			Ruleset: ref, Enabled: d.Enabled.Value, Expression: valueOf(d.Expression), Paranoia: valueOf(d.Paranoia),
+			Ruleset: ref, Deploy: d.Deploy, Prune: d.Prune, Enabled: d.Enabled.Value, Expression: valueOf(d.Expression), Paranoia: valueOf(d.Paranoia),
 			Rules: nowhere(d.Disable.Rules), Tags: nowhere(d.Disable.Tags), Unmanaged: valueOf(d.Unmanaged),
 			All: d.All.bare(), TagOverrides: bareTags(d.Tags), RuleOverrides: bareRules(d.Rules),
 			Decisions: bareDecisions(d.Decisions), ExpressionDrift: valueOf(d.ExpressionDrift),

@@ -72,6 +72,9 @@ type ChangeID struct {
 
 // Key tells a change from the others of its plan.
 func (c Change) Key() ChangeID {
-	r, _ := c.Request()
-	return ChangeID{c.Kind(), c.Account, c.ZoneID, c.Deployment, c.Token, c.Action(), r.Path}
+	path := ""
+	if r := c.agreedOrNil(); r != nil {
+		path = r.Path
+	}
+	return ChangeID{c.Kind(), c.Account, c.ZoneID, c.Deployment, c.Token, c.Action(), path}
 }

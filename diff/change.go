@@ -62,7 +62,12 @@ func (c Change) Action() Action {
 
 // Target is the execute rule that a change of a deployment is about; zero for others.
 func (c Change) Target() Target {
-	if o, ok := c.Operation.(DeploymentUpdate); ok {
+	switch o := c.Operation.(type) {
+	case DeploymentUpdate:
+		return o.Target
+	case DeploymentCreation:
+		return o.Target
+	case DeploymentRemoval:
 		return o.Target
 	}
 	return Target{}
@@ -122,7 +127,7 @@ func (c Change) Fingerprint() string {
 	return digest.Of(struct {
 		Request *Request
 		Fields  []Field
-	}{c.requestOrNil(), fields})
+	}{c.agreedOrNil(), fields})
 }
 
 // MarshalJSON writes the form that the schema of plans describes.
@@ -153,6 +158,14 @@ func (c Change) MarshalJSON() ([]byte, error) {
 
 func (c Change) requestOrNil() *Request {
 	if r, sends := c.Request(); sends {
+		return &r
+	}
+	return nil
+}
+
+func (c Change) agreedOrNil() *Request {
+	if o, sends := c.Operation.(sender); sends {
+		r := agreed(o, c.ZoneID)
 		return &r
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 )
 
 // Operation is what a change does, and all that doing it needs. It is one of
-// [DeploymentUpdate], [Creation], [Amendment], [Deletion],
-// [Orphan] and [Delivery].
+// [DeploymentUpdate], [DeploymentCreation], [DeploymentRemoval], [Creation], [Amendment],
+// [Deletion], [Orphan] and [Delivery].
 type Operation interface {
 	kind() Kind
 	action() Action
@@ -37,14 +37,18 @@ const (
 	ActionRotate  Action = "rotate"
 	ActionDelete  Action = "delete"
 	ActionOrphan  Action = "orphan"
+
+	// Those of deployments, beside ActionUpdate.
+	ActionDeploy Action = "deploy"
+	ActionRemove Action = "remove"
 )
 
 // Request is one call: "Update a zone ruleset rule" or "Create token" of the
-// reference, or a call on a token that is known beyond it.
+// reference, or a call on a token or a deployment that is known beyond it.
 type Request struct {
 	Method string
 	Path   string
-	Body   any // an edge.Rule, edge.TokenSpec or edge.Token; nil for none
+	Body   any // an edge.Rule, edge.Ruleset, edge.TokenSpec or edge.Token; nil for none
 }
 
 // MarshalJSON writes method, path and body.

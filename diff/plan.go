@@ -34,6 +34,8 @@ type Plan struct {
 	Kept []Kept `json:"kept,omitempty"`
 	// Holds are those on zones that this plan covers; they are not in the digest.
 	Holds []Hold `json:"holds,omitempty"`
+	// DryRun says what the platform was asked about; nil: nothing. It is not in the digest.
+	DryRun *DryRun `json:"dry_run,omitempty"`
 
 	// Granted are the approvals that a guard found to be of this plan, or of part of
 	// it, in order; see diff/guard.
@@ -45,12 +47,17 @@ type Plan struct {
 	SettledTokens []SettledToken `json:"-"`
 }
 
-// Settled is a deployment that agrees with its declaration.
+// Settled is a deployment that agrees with its declaration, or that is gone as it should
+// be.
 type Settled struct {
 	ID    DeploymentID
 	Owned []Member
 	// Version is that of the entry point that was read to prove it; empty: not known.
 	Version string
+	// Prune is set where the deployment may be removed once nothing declares it.
+	Prune *Prunable
+	// Removed says that nothing declares it any more, and that it was removed.
+	Removed bool
 }
 
 // NewPlan returns an empty plan of a commit. Its lists are empty and not nil, as

@@ -36,7 +36,7 @@ type ProblemState string
 const (
 	Unknown     ProblemState = "unknown"      // could not be read
 	Forbidden   ProblemState = "forbidden"    // the credential may not read it: this zone, or its account
-	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset
+	NotDeployed ProblemState = "not_deployed" // the zone does not run the managed ruleset, and it is not to be deployed
 	Blocked     ProblemState = "blocked"      // the declaration cannot be honoured by what is live
 	Undecided   ProblemState = "undecided"    // live has what nothing declares; it stays until the declaration decides
 	Refused     ProblemState = "refused"      // a guard holds the whole plan back

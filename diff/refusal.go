@@ -19,6 +19,10 @@ const (
 	GuardFreeze        Guard = "freeze"
 	GuardWave          Guard = "wave"
 
+	// GuardDryRun is no guard of diff/guard: the platform has said of a plan's change that
+	// it would not accept it.
+	GuardDryRun Guard = "dry_run"
+
 	// GuardOvertaken is none of a plan: immediately before a write reconcile/control
 	// found that another process has accepted a commit.
 	GuardOvertaken Guard = "overtaken"

@@ -66,7 +66,7 @@ func (p Plan) Counted() Plan {
 // changes may be many, so they are written one by one.
 func (p Plan) digest() string {
 	p.Deprecations = []deprecation.Notice{} // days left change by themselves
-	p.Digest, p.GeneratedAt, p.Expiries, p.Holds, p.Kept = "", time.Time{}, nil, nil, nil
+	p.Digest, p.GeneratedAt, p.Expiries, p.Holds, p.DryRun, p.Kept = "", time.Time{}, nil, nil, nil, nil
 	p.Requests = Requests{ToApply: p.Requests.ToApply} // the rest is about the run, and not about what it would do
 	changes := p.Changes
 	p.Changes = []Change{}

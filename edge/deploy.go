@@ -73,6 +73,12 @@ type DryRunner interface {
 	TryAddRule(ctx context.Context, zone ZoneID, entryPoint RulesetID, body Rule) error
 }
 
+// DryRunOnly returns a view of r that can try writes and make none, not even after a type
+// assertion.
+func DryRunOnly(r DryRunner) DryRunner { return dryRunOnly{r} }
+
+type dryRunOnly struct{ DryRunner }
+
 // ExtendedReader is the part of [ExtendedPlatform] that changes nothing.
 type ExtendedReader interface {
 	Reader
@@ -108,6 +114,24 @@ func (NoWriter) AddRule(context.Context, ZoneID, RulesetID, Rule) (*Ruleset, err
 // DeleteRule fails with [ErrReadOnly].
 func (NoWriter) DeleteRule(context.Context, ZoneID, RulesetID, RuleID) (*Ruleset, error) {
 	return nil, ErrReadOnly
+}
+
+// NoDeployer is the [Deployer] of a platform without these calls: it sends nothing.
+type NoDeployer struct{}
+
+// CreateEntryPoint fails with [ErrNotOffered].
+func (NoDeployer) CreateEntryPoint(context.Context, ZoneID, []Rule) (*Ruleset, error) {
+	return nil, ErrNotOffered
+}
+
+// AddRule fails with [ErrNotOffered].
+func (NoDeployer) AddRule(context.Context, ZoneID, RulesetID, Rule) (*Ruleset, error) {
+	return nil, ErrNotOffered
+}
+
+// DeleteRule fails with [ErrNotOffered].
+func (NoDeployer) DeleteRule(context.Context, ZoneID, RulesetID, RuleID) (*Ruleset, error) {
+	return nil, ErrNotOffered
 }
 
 // EntryPointBody is the body that creates a zone's entry point.

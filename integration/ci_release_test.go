@@ -46,7 +46,7 @@ func newCIFolder(t *testing.T, env ...string) ciFolder {
 			t.Fatal(err)
 		}
 	}
-	f.env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1", "CALLS=" + f.calls}, env...)
+	f.env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1", "NFPM=nfpm", "CALLS=" + f.calls}, env...)
 	return f
 }
 
@@ -68,7 +68,8 @@ func (f ciFolder) run(t *testing.T, script string, args ...string) (out, calls s
 // error, and each platform has a file with a checksum.
 func TestCIReleaseChecksTheVersion(t *testing.T) {
 	f := newCIFolder(t, "RECORDED=v1.2.3")
-	if out, _, err := f.run(t, "release", "v1.2.3", "linux/amd64", "darwin/arm64"); err != nil {
+	out, calls, err := f.run(t, "release", "v1.2.3", "linux/amd64", "darwin/arm64")
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	sums := readText(t, filepath.Join(f.folder, "dist", "SHA256SUMS"))
@@ -77,6 +78,14 @@ func TestCIReleaseChecksTheVersion(t *testing.T) {
 	}
 	if got := readText(t, filepath.Join(f.folder, "dist", "seawall-darwin-arm64")); got != "darwin arm64\n" {
 		t.Errorf("built for %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(f.folder, "dist", ".stage")); !os.IsNotExist(err) {
+		t.Errorf("the folder for packages is left: %v", err)
+	}
+	for _, kind := range []string{"deb", "rpm", "apk"} {
+		if n := strings.Count(calls, "run nfpm package --config nfpm.yaml --packager "+kind+" --target .."); n != 1 {
+			t.Errorf("%d packages of kind %s, want one, for Linux:\n%s", n, kind, calls)
+		}
 	}
 	if got := readText(t, filepath.Join(f.folder, "dist", "seawall-darwin-arm64.cdx.json")); !strings.Contains(got, `"of": "dist/seawall-darwin-arm64"`) {
 		t.Errorf("the bill of materials: %s", got)

@@ -39,6 +39,9 @@ func readRecipes(t *testing.T) []recipe {
 		}
 		r := recipe{file: name, guard: w.Jobs["plan"].If, weakens: 0}
 		r.validate, r.plan = cutJobs(t, file, "\n  validate:\n", "\n  plan:\n")
+		if name == "github.yaml" {
+			r.script = filepath.Join(planAction(t), "plan.sh") + " plan.md"
+		}
 		for _, step := range w.Jobs["plan"].Steps {
 			if step.Name == "plan" {
 				r.script = step.Run
@@ -47,6 +50,16 @@ func readRecipes(t *testing.T) []recipe {
 		recipes = append(recipes, r)
 	}
 	return recipes
+}
+
+// planAction is the folder of the action that the recipe for GitHub uses.
+func planAction(t *testing.T) string {
+	t.Helper()
+	folder, err := filepath.Abs(filepath.Join(root, ".github", "actions", "seawall-plan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
 
 func readGitLab(t *testing.T) recipe {
@@ -82,12 +95,12 @@ func cutJobs(t *testing.T, file, validate, plan string) (string, string) {
 func TestDeployChecksKeepTheTokenFromForks(t *testing.T) {
 	for _, r := range readRecipes(t) {
 		job := uncommented(r.validate)
-		for _, secret := range []string{"secrets.", "TOKEN", "environment", "BASE_URL"} {
+		for _, secret := range []string{"secrets.", "TOKEN", "token:", "environment", "BASE_URL", "base-url"} {
 			if strings.Contains(job, secret) {
 				t.Errorf("%s: the validate job speaks of %q", r.file, secret)
 			}
 		}
-		if !strings.Contains(job, `seawall validate "$SEAWALL_DIR"`) {
+		if !strings.Contains(job, `seawall validate "$SEAWALL_DIR"`) && !strings.Contains(job, "/.github/actions/seawall-plan@") {
 			t.Errorf("%s: the validate job does not validate", r.file)
 		}
 		github := r.guard == "github.event.pull_request.head.repo.full_name == github.repository"

@@ -27,7 +27,7 @@ var hardening = map[string]string{
 	"KillSignal":              "SIGTERM",
 	"KillMode":                "mixed",
 	"TimeoutStopSec":          "90",
-	"ExecReload":              "/bin/kill -HUP $MAINPID",
+	"WatchdogSec":             "300",
 }
 
 func TestDeployUnitIsHardened(t *testing.T) {
@@ -36,6 +36,9 @@ func TestDeployUnitIsHardened(t *testing.T) {
 		if got := service[key]; !slices.Equal(got, []string{want}) {
 			t.Errorf("seawall.service: %s is %q, want %q once", key, got, want)
 		}
+	}
+	if kind := service["Type"]; !slices.Equal(kind, []string{"notify", "notify-reload"}) {
+		t.Errorf("seawall.service: Type is %q", kind)
 	}
 	if filter := service["SystemCallFilter"]; len(filter) != 3 || filter[0] != "@system-service" || !strings.HasPrefix(filter[1], "landlock_") || !strings.HasPrefix(filter[2], "~@privileged") {
 		t.Errorf("seawall.service: SystemCallFilter is %q", filter)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -71,7 +72,7 @@ echo "no room for $value"; echo "key $SEAWALL_KEY: $value" >&2; exit 1`
 // TestNoSecretOfATokenIsTold: no command says a secret that the platform issued,
 // and no file of the state folder has one in the clear: not while it waits for a
 // sink that repeats it, not when the answer it came in was cut, not in the log of
-// a ledger that a daemon has open.
+// a ledger that a daemon has open. The long tests try more bad answers.
 func TestNoSecretOfATokenIsTold(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -85,6 +86,9 @@ func TestNoSecretOfATokenIsTold(t *testing.T) {
 		"truncated twice": {[]string{"truncate=1"}, 0, 3},
 		"throttled":       {[]string{"throttle=2"}, 2, 2},
 	} {
+		if !soak && !slices.Contains([]string{"in order", "cut", "truncated twice"}, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := filepath.Join(t.TempDir(), "taken")

@@ -3,6 +3,7 @@ package integration
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,7 +97,7 @@ func TestWorkflowsAreBounded(t *testing.T) {
 				t.Errorf("%s: job %s has no timeout", name, id)
 			}
 			for permission, level := range job.Permissions {
-				if name != "release.yaml" || id != "release" || permission != "contents" {
+				if name != "release.yaml" || id != "release" || !slices.Contains([]string{"contents", "id-token", "attestations"}, permission) {
 					t.Errorf("%s: job %s has %s: %s", name, id, permission, level)
 				}
 			}

@@ -23,9 +23,32 @@ func (f *Forgetful) settle(settled []diff.Settled) {
 		f.has.Applied = diff.Applied{}
 	}
 	for _, s := range settled {
-		f.has.Applied[s.ID] = s.Owned
 		delete(f.has.NonConvergent, s.ID)
+		delete(f.has.Prunable, s.ID)
+		if s.Removed {
+			delete(f.has.Applied, s.ID)
+			continue
+		}
+		f.has.Applied[s.ID] = s.Owned
+		if s.Prune != nil {
+			f.mark(s.ID, *s.Prune)
+		}
 	}
+}
+
+// marked is what is on record of a deployment that may be removed, nil for any other.
+func (f *Forgetful) marked(id diff.DeploymentID) *diff.Prunable {
+	if p, marked := f.has.Prunable[id]; marked {
+		return &p
+	}
+	return nil
+}
+
+func (f *Forgetful) mark(id diff.DeploymentID, p diff.Prunable) {
+	if f.has.Prunable == nil {
+		f.has.Prunable = diff.Pruning{}
+	}
+	f.has.Prunable[id] = p
 }
 
 // NonConvergent implements [Records].
@@ -45,6 +68,7 @@ func (f *Forgetful) Forget(_ context.Context, ids []diff.DeploymentID) error {
 	defer f.mu.Unlock()
 	for _, id := range ids {
 		delete(f.has.Applied, id)
+		delete(f.has.Prunable, id)
 		delete(f.has.NonConvergent, id)
 	}
 	return nil

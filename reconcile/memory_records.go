@@ -22,6 +22,7 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 	r := f.has
 	r.Accepted.State = bytes.Clone(r.Accepted.State)
 	r.Applied, r.NonConvergent, r.Proofs = maps.Clone(r.Applied), maps.Clone(r.NonConvergent), maps.Clone(r.Proofs)
+	r.Prunable = maps.Clone(r.Prunable)
 	for id, p := range r.Proofs {
 		p.Labels = maps.Clone(p.Labels)
 		r.Proofs[id] = p
@@ -61,9 +62,13 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 		f.has.Rollout = *a.Rollout
 		f.has.Rollout.Zones = maps.Clone(a.Rollout.Zones)
 	}
+	for _, id := range a.Keep {
+		delete(f.has.Prunable, id)
+	}
 	for _, zone := range a.Gone {
 		delete(f.has.Proofs, zone)
 		maps.DeleteFunc(f.has.Applied, func(id diff.DeploymentID, _ []diff.Member) bool { return id.Zone == zone })
+		maps.DeleteFunc(f.has.Prunable, func(id diff.DeploymentID, _ diff.Prunable) bool { return id.Zone == zone })
 		maps.DeleteFunc(f.has.NonConvergent, func(id diff.DeploymentID, _ string) bool { return id.Zone == zone })
 	}
 	return nil
@@ -96,7 +101,10 @@ func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, se
 	late := f.accepted && f.has.Accepted.Commit != commit
 	for _, s := range settled {
 		if _, known := f.has.Applied[s.ID]; known || !late {
-			f.settle([]diff.Settled{{ID: s.ID, Owned: slices.Clone(s.Owned)}})
+			if s.Owned = slices.Clone(s.Owned); late {
+				s.Prune = f.marked(s.ID)
+			}
+			f.settle([]diff.Settled{s})
 		}
 		delete(f.has.NonConvergent, s.ID)
 	}

@@ -29,12 +29,14 @@ type Records interface {
 	// where another commit was accepted since.
 	SaveState(ctx context.Context, commit string, state []byte) error
 	// Prove records that zones are as declared: their proofs, what their deployments own
-	// in the place of what was stored, and that these deployments converged. What is equal
-	// is not written. It touches no other deployment of these zones: see Forget.
+	// in the place of what was stored, whether they may be removed once nothing declares
+	// them, and that these deployments converged. Those that were removed are forgotten.
+	// What is equal is not written. It touches no other deployment of these zones: see
+	// Forget.
 	//
 	// commit is the generation that the caller acted on. Where it is not the accepted one
 	// the record is late: it changes what is on record and adds nothing, so that it cannot
-	// bring back what a newer commit has dropped. results are entries of the history, about
+	// bring back what a newer commit has dropped, and leaves what may be removed as it is. results are entries of the history, about
 	// the writes that are proved with it.
 	Prove(ctx context.Context, commit string, proofs []Proof, settled []diff.Settled, results ...Entry) error
 	// Widen makes what deployments own the union of what is stored and this, before a
@@ -87,6 +89,9 @@ type Acceptance struct {
 	// Gone are zones that are no longer declared. What was applied, proved and not kept
 	// there is forgotten. Their drifts still count: they were written.
 	Gone []edge.ZoneID
+	// Keep are deployments that are declared, and not to be removed once nothing declares
+	// them, even if the declaration is never proved.
+	Keep []diff.DeploymentID
 	// Declared returns the fingerprint of a zone's declaration, empty for none. Holds that
 	// last until a zone is declared otherwise end with it. Nil ends none.
 	Declared func(edge.ZoneID) string
@@ -115,6 +120,7 @@ type Standing struct {
 type Record struct {
 	Accepted      Accepted
 	Applied       diff.Applied
+	Prunable      diff.Pruning
 	NonConvergent map[diff.DeploymentID]string
 	Proofs        map[edge.ZoneID]Proof
 	Holds         []diff.Hold // those that are over too

@@ -42,8 +42,9 @@ func newHoldZone(t *cli.Terminal) *cobra.Command {
 		Short: "Hold a zone",
 		Long: `Hold the zone that is declared by this name, in every account that has one. To
 change the end or the reason, hold it again.`,
-		Example: `  seawall hold zone shop.example --for 2h --reason INC-1`,
-		Args:    oneZone,
+		Example:           `  seawall hold zone shop.example --for 2h --reason INC-1`,
+		Args:              oneZone,
+		ValidArgsFunction: setup.CompleteZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkHold(length, reason); err != nil {
 				return err
@@ -122,11 +123,12 @@ func newHoldRelease(t *cli.Terminal) *cobra.Command {
 	}
 	var o setup.Options
 	zone := &cobra.Command{
-		Use:     "zone NAME",
-		Short:   "End the hold on a zone",
-		Long:    "End the hold on a zone early. The daemon's next sync writes the waiting changes.",
-		Example: "  seawall hold release zone shop.example",
-		Args:    oneZone,
+		Use:               "zone NAME",
+		Short:             "End the hold on a zone",
+		Long:              "End the hold on a zone early. The daemon's next sync writes the waiting changes.",
+		Example:           "  seawall hold release zone shop.example",
+		Args:              oneZone,
+		ValidArgsFunction: setup.CompleteZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setup.WriteLedger(t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
 				held, err := memory.Release(cmd.Context(), args[0], time.Now())

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/moby/sys/atomicwriter"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
@@ -47,15 +47,7 @@ func savePlan(path string, plan diff.Plan, s setup.Settings, o setup.Options, or
 
 // writePrivate replaces a file by one of mode 0600, whatever mode it had.
 func writePrivate(path string, data []byte) error {
-	file, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600))
-	if err != nil {
-		return err
-	}
-	defer file.Cleanup()
-	if _, err := file.Write(data); err != nil {
-		return err
-	}
-	return file.CloseAtomicallyReplace()
+	return atomicwriter.WriteFile(path, data, 0o600)
 }
 
 // savedPlan reads a plan that is to be applied as it is.

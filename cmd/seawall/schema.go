@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
+	"github.com/moby/sys/atomicwriter"
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -58,7 +58,7 @@ func exportSchema(dir string) error {
 		return err
 	}
 	for name, content := range schema.Export() {
-		if err := renameio.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+		if err := atomicwriter.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			return err
 		}
 	}

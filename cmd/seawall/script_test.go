@@ -80,10 +80,10 @@ func fails(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func startSim(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 0, many, "sim [extended] [seed=FILE|fleet=N] [QUIRK…]")
+	take(ts, neg, args, 0, many, "sim [extended|vendor] [seed=FILE|fleet=N] [QUIRK…]")
 	var config sim.Config
 	for _, arg := range args {
-		if arg == mem.Extended {
+		if arg == mem.Extended || arg == mem.Vendor {
 			config.Profile = arg
 			continue
 		}

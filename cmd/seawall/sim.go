@@ -67,7 +67,23 @@ transcript of all requests and the state, make drift, set quirks and the clock.`
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen on addresses that other machines can reach; they can control the simulator")
 	flags.BoolVar(&f.noLimit, "no-rate-limit", false, "do not limit the request rate")
 	setup.AddLogFlags(cmd, &f.logFormat, &f.logLevel)
+	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(mem.Profiles(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("quirk", completeQuirk)
+	_ = cmd.MarkFlagFilename("seed", "json")
 	return cmd
+}
+
+// completeQuirk offers the quirks with what each does.
+func completeQuirk(*cobra.Command, []string, string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // a value may follow
+	for _, q := range sim.Quirks() {
+		name, _, valued := strings.Cut(q.Usage(), "=")
+		if valued {
+			name += "="
+		}
+		words = append(words, cobra.CompletionWithDesc(name, q.Does))
+	}
+	return words, directive
 }
 
 func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {

@@ -44,8 +44,9 @@ zones are listed.
 
 Exit codes: 0 healthy and in sync, 2 changes are pending, 4 something needs attention or
 an outage lasts, 1 the daemon does not answer or does not know the zone.`,
-		Example: "  seawall status\n  seawall status shop.example\n  seawall status -o json | jq -r .verdict",
-		Args:    perhapsZone,
+		Example:           "  seawall status\n  seawall status shop.example\n  seawall status -o json | jq -r .verdict",
+		Args:              perhapsZone,
+		ValidArgsFunction: setup.CompleteZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return a.showStatus(cmd.Context(), t)
@@ -71,8 +72,9 @@ guard, write, prove), the guard, hold or window, since when it applies, what cha
 and when and why the zone is read next. The JSON form is that of seawall status ZONE.
 
 Exit codes: 0 the daemon answers, 1 it does not answer or does not know the zone.`,
-		Example: "  seawall why shop.example",
-		Args:    oneZone,
+		Example:           "  seawall why shop.example",
+		Args:              oneZone,
+		ValidArgsFunction: setup.CompleteZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := a.askZones(cmd.Context(), t, args[0], inspect.ZoneList.Why)
 			return err

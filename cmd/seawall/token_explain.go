@@ -34,7 +34,8 @@ Exit codes: 0 allowed, 2 denied, 1 no answer.`,
 		Example: `  seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .
   seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --account prod --ip 192.0.2.7 --at now
   seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --user -o json | jq .answer.because`,
-		Args: oneToken,
+		Args:              oneToken,
+		ValidArgsFunction: setup.CompleteToken,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, q, err := i.ask(cmd, t)
 			if err != nil {

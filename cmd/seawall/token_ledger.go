@@ -59,8 +59,9 @@ secret is lost. Search the dashboard for its name and the time, then use one of:
   --retry      it was never created
 
 After --abandon or --retry the next run creates the token, if it is still declared.`,
-		Example: "  seawall token resolve ci-dns --retry\n  seawall token resolve ci-dns --adopt ed17574386854bf78a67040be0a770b0",
-		Args:    oneToken,
+		Example:           "  seawall token resolve ci-dns --retry\n  seawall token resolve ci-dns --adopt ed17574386854bf78a67040be0a770b0",
+		Args:              oneToken,
+		ValidArgsFunction: setup.CompleteToken,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			word, err := resolution(adopt, abandon, retry)
 			if err != nil {

@@ -50,6 +50,7 @@ type Source struct {
 	Ref     string // full name, refs/heads/main
 	Path    string // folder in the repository, "." for all of it
 	Auth    Auth   // zero for a repository that anyone may read
+	CAFile  string // absolute; empty for the system's authorities
 	Shallow bool   // leave the history out of the first fetch
 	Verify  *Verify
 
@@ -70,9 +71,10 @@ type FetchLimits struct {
 
 // Auth is at most one way to reach the repository.
 type Auth struct {
-	Token *SecretRef
-	Basic *Basic
-	SSH   *SSH
+	Token  *SecretRef
+	Bearer *SecretRef
+	Basic  *Basic
+	SSH    *SSH
 }
 
 // Basic is a user name with a password.

@@ -185,6 +185,22 @@ func TestNameSuffix(t *testing.T) {
 	}
 }
 
+func TestFollowedRef(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "refs/heads/main", `source: branch: "live"`: "refs/heads/live", `source: branch: "team/live"`: "refs/heads/team/live",
+		`source: ref: "refs/tags/v1"`: "refs/tags/v1",
+	} {
+		got, problems := schema.LoadConfig("c.cue", []byte(least+text))
+		if len(problems) > 0 || got.Source.Ref != want {
+			t.Errorf("%s: %q, want %q; %v", text, got.Source.Ref, want, problems)
+		}
+	}
+	got, problems := schema.LoadConfig("c.cue", []byte(least+`source: {ca_file: "/etc/ca.pem", auth: bearer: systemd: "git-token"}`))
+	if len(problems) > 0 || got.Source.CAFile != "/etc/ca.pem" || got.Source.Auth.Bearer == nil || got.Source.Auth.Bearer.Systemd != "git-token" {
+		t.Errorf("%+v %v", got.Source, problems)
+	}
+}
+
 func TestConfigMistakes(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"unknown", least + `listn: ":1"`, `c.cue:5:1: listn: unknown field (did you mean "listen"?)`},
@@ -236,13 +252,18 @@ func TestConfigMistakes(t *testing.T) {
 		{"query", strings.Replace(least, "client/v4", "?x=1", 1), `c.cue:3:11: platform.base_url: must have neither user, query nor fragment`},
 		{"two secrets", least + `credentials: rulesets: env: "X"`, `c.cue:4:14: credentials.rulesets: has 2 of file, env and systemd (keep one of them)`},
 		{"no secret", strings.Replace(least, `rulesets: file: "/run/rulesets"`, "rulesets: {}", 1), `c.cue:4:14: credentials.rulesets: needs one of file, env and systemd`},
-		{"two ways", least + `source: auth: {token: env: "X", basic: {username: "u", password: env: "Y"}}`, `c.cue:5:9: source.auth: has 2 of token, basic and ssh (keep one of them)`},
-		{"no way", least + `source: auth: {}`, `c.cue:5:9: source.auth: needs one of token, basic and ssh`},
+		{"two ways", least + `source: auth: {token: env: "X", basic: {username: "u", password: env: "Y"}}`, `c.cue:5:9: source.auth: has 2 of token, bearer, basic and ssh (keep one of them)`},
+		{"no way", least + `source: auth: {}`, `c.cue:5:9: source.auth: needs one of token, bearer, basic and ssh`},
 		{"inline password", strings.Replace(least, "https://git", "https://me:pw@git", 1), `c.cue:2:9: source.url: the address contains a password (put it into a file and name the file in source.auth)`},
 		{"ssh without key", strings.Replace(least, "https://git", "ssh://git", 1), `c.cue:2:9: source.url: an SSH address needs source.auth.ssh (give it a key and known_hosts)`},
 		{"ext", strings.Replace(least, "https://git", "ext::sh -c id ", 1), `c.cue:2:9: source.url: "ext::sh -c id .example/edge.git" is not a repository URL that Seawall supports (https://…, ssh://… or user@host:path)`},
 		{"cleartext token", strings.Replace(least, "https://git", "http://git", 1) + `source: auth: token: env: "X"`, `c.cue:2:9: source.url: credentials would be sent unencrypted (use https)`},
 		{"ref", least + `source: ref: "main"`, `c.cue:5:14: source.ref: "main" must be a full name such as refs/heads/main`},
+		{"full branch", least + `source: branch: "refs/heads/main"`, `c.cue:5:17: source.branch: "refs/heads/main" must be the short name of a branch, such as main; a full name belongs in ref`},
+		{"branch and ref", least + `source: {branch: "main", ref: "refs/heads/main"}`, `c.cue:5:10: source.branch: stands beside source.ref (keep one of them)`},
+		{"relative authorities", least + `source: ca_file: "ca.pem"`, `c.cue:5:18: source.ca_file: "ca.pem" must be an absolute path`},
+		{"authorities without https", strings.Replace(least, "https://git", "http://git", 1) + `source: ca_file: "/etc/ca.pem"`, `c.cue:5:9: source.ca_file: can be used only with an https address`},
+		{"cleartext bearer", strings.Replace(least, "https://git", "http://git", 1) + `source: auth: bearer: env: "X"`, `c.cue:2:9: source.url: credentials would be sent unencrypted (use https)`},
 		{"path", least + `source: path: "../up"`, `c.cue:5:15: source.path: "../up" must not contain . or .. as a part`},
 		{"cron", least + `schedule: sync: "* * *"`, `c.cue:5:11: schedule.sync: "* * *" is not a cron expression: expected exactly 5 fields, found 3: [* * *] (five fields such as "*/5 * * * *", @hourly, or @every 5m)`},
 		{"zone in cron", least + `schedule: sweep: "TZ=UTC * * * * *"`, `c.cue:5:11: schedule.sweep: "TZ=UTC * * * * *" is not a cron expression: set the time zone in schedule.timezone (five fields such as "*/5 * * * *", @hourly, or @every 5m)`},

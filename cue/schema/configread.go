@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"time"
 
 	"cuelang.org/go/cue"
@@ -66,9 +67,10 @@ func source(v cue.Value) Source {
 	shallow, _ := at(v, "source.shallow").Bool() // validated: concrete and boolean
 	return Source{
 		URL:     text(v, "source.url"),
-		Ref:     text(v, "source.ref"),
+		Ref:     followed(v),
 		Path:    text(v, "source.path"),
 		Auth:    auth(v),
+		CAFile:  text(v, "source.ca_file"),
 		Shallow: shallow,
 		Verify:  verify(v),
 
@@ -79,13 +81,22 @@ func source(v cue.Value) Source {
 	}
 }
 
+// followed is the full name of the ref to follow.
+func followed(v cue.Value) string {
+	const heads = "refs/heads/"
+	if ref := text(v, "source.ref"); ref != "" {
+		return ref
+	}
+	return heads + cmp.Or(text(v, "source.branch"), "main")
+}
+
 func fetchLimits(v cue.Value, path string) FetchLimits {
 	bytes := func(name string) int64 { return int64(number(v, path+"."+name)) }
 	return FetchLimits{Pack: bytes("pack"), Object: bytes("object"), Objects: bytes("objects"), Unpacked: bytes("unpacked"), Store: bytes("store")}
 }
 
 func auth(v cue.Value) Auth {
-	auth := Auth{Token: optionalSecret(v, "source.auth.token")}
+	auth := Auth{Token: optionalSecret(v, "source.auth.token"), Bearer: optionalSecret(v, "source.auth.bearer")}
 	if at(v, "source.auth.basic").Exists() {
 		auth.Basic = &Basic{text(v, "source.auth.basic.username"), secret(v, "source.auth.basic.password")}
 	}

@@ -85,10 +85,16 @@ func (c *configReader) checkSource(config *Config) {
 	switch {
 	case scheme == "ssh" && a.SSH == nil:
 		c.problem("source.url", "an SSH address needs source.auth.ssh", "give it a key and known_hosts")
-	case scheme == "http" && (a.Token != nil || a.Basic != nil) && !loopback(config.Source.URL):
+	case scheme == "http" && (a.Token != nil || a.Bearer != nil || a.Basic != nil) && !loopback(config.Source.URL):
 		c.problem("source.url", "credentials would be sent unencrypted", "use https")
 	case scheme != "ssh" && a.SSH != nil:
 		c.problem("source.auth.ssh", "can be used only with an SSH address", "")
+	}
+	if config.Source.CAFile != "" && scheme != "https" && scheme != "" {
+		c.problem("source.ca_file", "can be used only with an https address", "")
+	}
+	if at(c.plain, "source.branch").Exists() && at(c.plain, "source.ref").Exists() {
+		c.problem("source.branch", "stands beside source.ref", "keep one of them")
 	}
 	c.checkTimeout("source.idle_timeout", config.Source.IdleTimeout)
 	c.checkTimeout("source.timeout", config.Source.Timeout)
@@ -140,12 +146,13 @@ func (c *configReader) checkAddresses(config *Config) {
 // choices are the structs of which exactly one member is set, where they exist.
 // A place has * for any member.
 var choices = []struct{ place, of []string }{
-	{[]string{"source", "auth"}, []string{"token", "basic", "ssh"}},
+	{[]string{"source", "auth"}, []string{"token", "bearer", "basic", "ssh"}},
 	{[]string{"state", "seal"}, []string{"key_file", "recipient"}},
 	{[]string{"sinks", "*"}, []string{"file", "exec", "vault", "kubernetes"}},
 	{[]string{"sinks", "*", "vault", "auth"}, []string{"token", "approle", "kubernetes"}},
 	{[]string{"credentials", "*"}, secretSources},
 	{[]string{"source", "auth", "token"}, secretSources},
+	{[]string{"source", "auth", "bearer"}, secretSources},
 	{[]string{"source", "auth", "basic", "password"}, secretSources},
 	{[]string{"source", "auth", "ssh", "key"}, secretSources},
 	{[]string{"source", "auth", "ssh", "passphrase"}, secretSources},

@@ -44,6 +44,7 @@ func (r *reader) zone(path string, m member) desired.Zone {
 
 func (r *reader) deployment(path string, m member) desired.Deployment {
 	d := desired.Deployment{Ruleset: m.key, Origin: m.origin()}
+	d.Deploy, d.Prune = m.field("deploy").truth(), m.field("prune").truth()
 	enabled := m.field("enabled")
 	d.Enabled = desired.Declared[bool]{Value: enabled.truth(), Origin: enabled.origin()}
 	if f := m.field("expression"); f.exists() {

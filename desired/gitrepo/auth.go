@@ -37,6 +37,8 @@ func (s Source) method(a address, dir string) (transport.AuthMethod, error) {
 		return s.Auth.SSH.method(a, dir)
 	case s.Auth.Basic != nil:
 		return &githttp.BasicAuth{Username: s.Auth.Basic.Username, Password: s.Auth.Basic.Password.Reveal()}, nil
+	case !s.Auth.Bearer.IsZero():
+		return &githttp.TokenAuth{Token: s.Auth.Bearer.Reveal()}, nil
 	case !s.Auth.Token.IsZero():
 		return &githttp.BasicAuth{Username: tokenUser, Password: s.Auth.Token.Reveal()}, nil
 	}
@@ -44,9 +46,16 @@ func (s Source) method(a address, dir string) (transport.AuthMethod, error) {
 }
 
 func (a Auth) check(protocol string) error {
-	web, shell := a.Basic != nil || !a.Token.IsZero(), a.SSH != nil
+	kinds := 0
+	for _, has := range []bool{a.Basic != nil, !a.Token.IsZero(), !a.Bearer.IsZero(), a.SSH != nil} {
+		if has {
+			kinds++
+		}
+	}
+	shell := a.SSH != nil
+	web := kinds > 0 && !shell
 	switch {
-	case a.Basic != nil && !a.Token.IsZero(), web && shell:
+	case kinds > 1:
 		return badSource("auth has more than one kind of credential", "keep one")
 	case protocol == "ssh" && !shell:
 		return badSource("an ssh source needs a key", "set auth to a private key and known hosts")
@@ -79,8 +88,7 @@ func (s *SSH) method(a address, dir string) (transport.AuthMethod, error) {
 	}
 	key, err := gitssh.NewPublicKeys(user, []byte(s.Key.Reveal()), s.Passphrase.Reveal())
 	if err != nil {
-		// The parser's own words may quote the key's content.
-		return nil, badSource("the SSH key cannot be read", "it must be a private key in PEM form, with its passphrase if it has one")
+		return nil, s.explainKey(err)
 	}
 	hosts, err := s.hosts(dir)
 	if err != nil {
@@ -88,7 +96,7 @@ func (s *SSH) method(a address, dir string) (transport.AuthMethod, error) {
 	}
 	// Without the algorithms the server may answer with a key of a type that
 	// known hosts does not list, which looks like an attack.
-	key.HostKeyCallback = hosts.HostKeyCallback()
+	key.HostKeyCallback = named(hosts.HostKeyCallback())
 	key.HostKeyAlgorithms = hosts.HostKeyAlgorithms(a.hostPort())
 	return keys{key}, nil
 }

@@ -5,9 +5,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"html"
 	"io/fs"
 	"net"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -96,7 +99,10 @@ func (f *fetch) classify(err error) *Error {
 	var over *timeoutError
 	var silence *transfer.SilenceError
 	var bound *packbound.Error
+	var page *transfer.PageError
 	switch {
+	case errors.As(err, &page):
+		return &Error{Kind: ErrFetch, Reason: "it answered with " + firstLine(page.Text), Hint: "check the URL: it must be that of the repository; a page may be the sign-in of a proxy"}
 	case errors.As(err, &over):
 		return &Error{Kind: ErrFetch, Reason: over.Error(), Hint: "raise source.timeout for a large repository or a slow connection"}
 	case errors.As(err, &silence):
@@ -141,9 +147,9 @@ func classifySSH(err error) *Error {
 	var algorithms *ssh.AlgorithmNegotiationError
 	switch {
 	case errors.As(err, &unknown) && len(unknown.Want) == 0:
-		return &Error{Kind: ErrHostKey, Reason: "known hosts do not list the server", Hint: "compare the server's fingerprint, then add the line that ssh-keyscan prints"}
+		return &Error{Kind: ErrHostKey, Reason: "known hosts do not list the server" + shownKey(err), Hint: "compare this with the fingerprint that the operator of the server publishes, then add the line that ssh-keyscan prints"}
 	case errors.As(err, &unknown):
-		return &Error{Kind: ErrHostKey, Reason: "the server's host key differs from known hosts", Hint: "this may be an attack; if the server's key was changed on purpose, update known hosts"}
+		return &Error{Kind: ErrHostKey, Reason: "the server's host key differs from known hosts" + shownKey(err), Hint: "this may be an attack; if the server's key was changed on purpose, update known hosts"}
 	case errors.As(err, &revoked):
 		return &Error{Kind: ErrHostKey, Reason: "known hosts list the server's key as revoked", Hint: "ask the operator of the server"}
 	case errors.As(err, &algorithms):
@@ -163,7 +169,7 @@ func classifyNetwork(err error) *Error {
 	case errors.As(err, &status):
 		return &Error{Kind: ErrUnreachable, Reason: fmt.Sprintf("it answered with status %d", status.StatusCode()), Hint: "check the status page of the server; Seawall tries again"}
 	case errors.As(err, &certificate):
-		return &Error{Kind: ErrUnreachable, Hint: "this machine does not trust the authority of its certificate; set SSL_CERT_FILE to a bundle that contains the authority"}
+		return &Error{Kind: ErrUnreachable, Hint: "set source.ca_file to a file with the certificate of the authority, in PEM"}
 	case errors.As(err, &op), errors.As(err, &network):
 		return &Error{Kind: ErrUnreachable, Hint: "check the host, the port and the network"}
 	}
@@ -175,9 +181,25 @@ func (f *fetch) scrub(text string) string {
 	return edge.Redact(strings.ReplaceAll(text, f.source.URL, f.address.display))
 }
 
-// firstLine cuts what may be a whole page of HTML.
+var (
+	page  = regexp.MustCompile(`(?is)<(?:!doctype|html|head|body)\b.*`)
+	title = regexp.MustCompile(`(?is)<title\b[^>]*>(.*?)</title`)
+)
+
+// readable is text with the title of a page of HTML in place of the page.
+func readable(text string) string {
+	return page.ReplaceAllStringFunc(text, func(markup string) string {
+		if found := title.FindStringSubmatch(markup); found != nil {
+			return "the web page " + strconv.Quote(strings.Join(strings.Fields(html.UnescapeString(found[1])), " "))
+		}
+		return "a web page"
+	})
+}
+
+// firstLine cuts what may be a long text, or a page of HTML.
 func firstLine(text string) string {
 	const longest = 200
+	text = readable(text)
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	text = strings.TrimRight(text, " :\r")
 	if len(text) > longest {

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"os"
 	"path/filepath"
@@ -69,6 +70,7 @@ type fetch struct {
 	source  Source
 	address address
 	method  transport.AuthMethod
+	roots   *x509.CertPool // nil for the system's
 	limits  FetchLimits
 	storage *filesystem.Storage
 	tip     plumbing.Hash // the commit that the server's ref stands for; zero until it is known
@@ -89,7 +91,11 @@ func (r *Repo) newFetch(s Source) (*fetch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fetch{repo: r, source: s, address: a, method: m, limits: s.Limits.withDefaults(), memory: func(plumbing.Hash) string { return r.dir }}, nil
+	roots, err := authorities(s.CA)
+	if err != nil {
+		return nil, err
+	}
+	return &fetch{repo: r, source: s, address: a, method: m, roots: roots, limits: s.Limits.withDefaults(), memory: func(plumbing.Hash) string { return r.dir }}, nil
 }
 
 // run fetches into a store that is sound, and makes one that is not anew.
@@ -340,7 +346,7 @@ func sources(specs []config.RefSpec) (names []string) {
 
 // talk speaks with the source's server, and gives up where that falls silent.
 func (f *fetch) talk(ctx context.Context, o transfer.Options, do func(*transfer.Transfer) error) error {
-	o.Auth, o.Idle, o.Peer = f.method, f.source.Idle, f.address.peer()
+	o.Auth, o.Roots, o.Idle, o.Peer = f.method, f.roots, f.source.Idle, f.address.peer()
 	return untilHeard(func() error {
 		t := transfer.New(ctx, o)
 		defer t.Close()

@@ -183,6 +183,9 @@ func TestFetchRefusesSources(t *testing.T) {
 		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{Token: edge.NewSecret("s3cret"), SSH: key}}, "more than one"},
 		{gitrepo.Source{URL: "git@git.example:edge"}, "needs a key"},
 		{gitrepo.Source{URL: "git@git.example:edge", Auth: gitrepo.Auth{SSH: key}}, "key cannot be read"},
+		{gitrepo.Source{URL: "https://git.example/edge", Auth: gitrepo.Auth{Token: edge.NewSecret("s3cret"), Bearer: edge.NewSecret("s3cret")}}, "more than one"},
+		{gitrepo.Source{URL: "git@git.example:edge", Auth: gitrepo.Auth{Bearer: edge.NewSecret("s3cret")}}, "needs a key"},
+		{gitrepo.Source{URL: "https://git.example/edge", CA: "no certificate"}, "has no certificate"},
 		{gitrepo.Source{URL: "/edge", Ref: "refs/heads/*"}, "not a ref"},
 		{gitrepo.Source{URL: "/edge", Ref: "a:b"}, "not a ref"},
 		{gitrepo.Source{URL: "/edge", Ref: "../HEAD"}, "not a ref"},
@@ -247,6 +250,14 @@ func wantError(t *testing.T, err error, kind gitrepo.Kind, say string) {
 	}
 	if !strings.Contains(err.Error(), say) {
 		t.Errorf("error %q does not say %q", err, say)
+	}
+}
+
+func wantHint(t *testing.T, err error, say string) {
+	t.Helper()
+	var e *gitrepo.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Hint, say) {
+		t.Errorf("the hint of %v does not say %q", err, say)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/storage/filesystem"
-	"github.com/google/renameio/v2"
+	"github.com/moby/sys/atomicwriter"
 )
 
 // writeRef points one of our own refs at a commit. go-git would empty the file
@@ -28,7 +28,7 @@ func (r *Repo) replace(name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storeError("writing", err)
 	}
-	if err := renameio.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := atomicwriter.WriteFile(path, []byte(text), 0o600); err != nil {
 		return storeError("writing", err)
 	}
 	return nil

@@ -21,6 +21,8 @@ type Source struct {
 	// digits. A short name is looked for among the branches, then among the tags.
 	// Empty is the server's default branch.
 	Ref string
+	// CA holds the authorities to trust for https, in PEM; empty for the system's.
+	CA string
 	// Auth is the credential; zero for none.
 	Auth Auth
 	// Shallow leaves out the history: the first fetch brings one commit. It saves
@@ -61,12 +63,13 @@ func (s Source) Server() (port uint16, err error) {
 	return uint16(n), nil
 }
 
-// Auth is a credential of at most one kind: Token and Basic for https, SSH for
+// Auth is a credential of at most one kind: Token, Bearer and Basic for https, SSH for
 // ssh.
 type Auth struct {
-	Token edge.Secret // an access token, sent as the password of "x-access-token"
-	Basic *Basic
-	SSH   *SSH
+	Token  edge.Secret // an access token, sent as the password of "x-access-token"
+	Bearer edge.Secret // a token, sent as "Authorization: Bearer"
+	Basic  *Basic
+	SSH    *SSH
 }
 
 // Basic is a user name and a password or token.
@@ -102,9 +105,11 @@ type Wire struct {
 
 	Limits FetchLimits `json:"limits"`
 
-	Token string     `json:"token,omitempty"`
-	Basic *WireBasic `json:"basic,omitempty"`
-	SSH   *WireSSH   `json:"ssh,omitempty"`
+	CA     string     `json:"ca,omitempty"`
+	Token  string     `json:"token,omitempty"`
+	Bearer string     `json:"bearer,omitempty"`
+	Basic  *WireBasic `json:"basic,omitempty"`
+	SSH    *WireSSH   `json:"ssh,omitempty"`
 }
 
 // WireBasic is [Basic] in the clear; see [Wire].
@@ -138,7 +143,7 @@ func (WireSSH) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[git credential]") }
 func (s Source) Wire() Wire {
 	w := Wire{
 		URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Tags: s.Tags, AllowHTTP: s.AllowHTTP,
-		Idle: s.Idle, Timeout: s.Timeout, Limits: s.Limits, Token: s.Auth.Token.Reveal(),
+		Idle: s.Idle, Timeout: s.Timeout, Limits: s.Limits, CA: s.CA, Token: s.Auth.Token.Reveal(), Bearer: s.Auth.Bearer.Reveal(),
 	}
 	if b := s.Auth.Basic; b != nil {
 		w.Basic = &WireBasic{Username: b.Username, Password: b.Password.Reveal()}
@@ -154,8 +159,8 @@ func (s Source) Wire() Wire {
 
 // Source wraps the secrets again.
 func (w Wire) Source() Source {
-	s := Source{URL: w.URL, Ref: w.Ref, Shallow: w.Shallow, Tags: w.Tags, AllowHTTP: w.AllowHTTP, Idle: w.Idle, Timeout: w.Timeout, Limits: w.Limits}
-	s.Auth.Token = edge.NewSecret(w.Token)
+	s := Source{URL: w.URL, Ref: w.Ref, Shallow: w.Shallow, Tags: w.Tags, AllowHTTP: w.AllowHTTP, Idle: w.Idle, Timeout: w.Timeout, Limits: w.Limits, CA: w.CA}
+	s.Auth.Token, s.Auth.Bearer = edge.NewSecret(w.Token), edge.NewSecret(w.Bearer)
 	if b := w.Basic; b != nil {
 		s.Auth.Basic = &Basic{Username: b.Username, Password: edge.NewSecret(b.Password)}
 	}

@@ -87,8 +87,11 @@ func TestFetchSSHWithPassphrase(t *testing.T) {
 	}
 	auth.SSH.Passphrase = edge.NewSecret("open barley")
 	_, err := open(t).Fetch(context.Background(), source)
-	wantError(t, err, gitrepo.ErrSource, "key cannot be read")
+	wantError(t, err, gitrepo.ErrSource, "the passphrase does not decrypt the SSH key")
 	wantNoSecret(t, err, "barley")
+	auth.SSH.Passphrase = edge.Secret{}
+	_, err = open(t).Fetch(context.Background(), source)
+	wantError(t, err, gitrepo.ErrSource, "the SSH key is encrypted, and no passphrase is set")
 }
 
 func TestFetchSSHErrors(t *testing.T) {
@@ -98,6 +101,9 @@ func TestFetchSSHErrors(t *testing.T) {
 	addr, host := u.SSH("git", key.Public)
 	other := gittest.NewKey(t).Public
 	hosts := gittest.KnownHosts(addr, host)
+	fingerprint := host.Type() + " " + ssh.FingerprintSHA256(host)
+	public := sshAuth(t, key, hosts)
+	public.SSH.Key = edge.NewSecret(string(ssh.MarshalAuthorizedKey(key.Public)))
 	otherType := knownhosts.Normalize(addr) + " ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEmKSENjQEezOmxkZMy7opKgwFB9nkt5YRrYMjNuG5N87uRgg6CLrbo5wAdT/y6v0mKV0U2w0WZ2YB/++Tpockg=\n"
 	for _, test := range []struct {
 		name string
@@ -106,8 +112,9 @@ func TestFetchSSHErrors(t *testing.T) {
 		kind gitrepo.Kind
 		say  string
 	}{
-		{"unlisted host", u.Dir, sshAuth(t, key, gittest.KnownHosts("git.example:22", host)), gitrepo.ErrHostKey, "do not list"},
-		{"another host key", u.Dir, sshAuth(t, key, gittest.KnownHosts(addr, other)), gitrepo.ErrHostKey, "differs from known hosts"},
+		{"unlisted host", u.Dir, sshAuth(t, key, gittest.KnownHosts("git.example:22", host)), gitrepo.ErrHostKey, "known hosts do not list the server; it shows the key " + fingerprint},
+		{"another host key", u.Dir, sshAuth(t, key, gittest.KnownHosts(addr, other)), gitrepo.ErrHostKey, "differs from known hosts; it shows the key " + fingerprint},
+		{"a public key", u.Dir, public, gitrepo.ErrSource, "the SSH key is a public key"},
 		{"another type of host key", u.Dir, sshAuth(t, key, otherType), gitrepo.ErrHostKey, "host key"},
 		{"revoked host key", u.Dir, sshAuth(t, key, "@revoked "+hosts), gitrepo.ErrHostKey, "revoked"},
 		{"no known hosts", u.Dir, sshAuth(t, key, ""), gitrepo.ErrSource, "needs known hosts"},

@@ -232,8 +232,8 @@ func TestWire(t *testing.T) {
 		User: "deploy", Key: edge.NewSecret("s3cret-key"), Passphrase: edge.NewSecret("s3cret-phrase"),
 		KnownHosts: "h k v", KnownHostsFile: "/etc/hosts",
 	}
-	for _, auth := range []gitrepo.Auth{{}, {Token: edge.NewSecret("s3cret-token")}, basic("ada", "s3cret-pass"), {SSH: key}} {
-		source := gitrepo.Source{URL: "https://git.example/e", Ref: "main", Auth: auth, Shallow: true, AllowHTTP: true}
+	for _, auth := range []gitrepo.Auth{{}, {Token: edge.NewSecret("s3cret-token")}, {Bearer: edge.NewSecret("s3cret-bearer")}, basic("ada", "s3cret-pass"), {SSH: key}} {
+		source := gitrepo.Source{URL: "https://git.example/e", Ref: "main", CA: "-----BEGIN CERTIFICATE-----", Auth: auth, Shallow: true, AllowHTTP: true}
 		data, err := json.Marshal(source.Wire())
 		if err != nil {
 			t.Fatal(err)

@@ -99,7 +99,7 @@ func (s *shelf) store(address string, looked map[string]string, unit []byte) {
 	}
 }
 
-// write does what renameio does, but inside of an open folder, and without
+// write replaces a file as atomicwriter does, but inside of an open folder, and without
 // waiting for the disk: a file that a power failure cut short is told by its
 // checksum.
 func (s *shelf) write(address string, data []byte) (err error) {

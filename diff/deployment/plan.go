@@ -36,6 +36,8 @@ type Input struct {
 	// Merges says that the platform was seen to keep what an update leaves out: what goes
 	// is overwritten with a value that changes nothing, where there is one.
 	Merges bool
+	// Prunable are the deployments that are removed where nothing declares them.
+	Prunable diff.Pruning
 	// Memory spares deployments that agreed before; nil spares none.
 	Memory *Memory
 	// Indexes spares the indexing of managed rulesets; nil indexes them anew.
@@ -54,12 +56,13 @@ type Outcome struct {
 
 // Plan plans all declared deployments of the zones that were read.
 func Plan(in Input) Outcome {
-	p := planner{in: in, managed: map[rulesetKey]lookup{}}
+	p := planner{in: in, managed: map[rulesetKey]lookup{}, prunable: byZone(in.Prunable)}
 	for _, account := range in.Accounts {
 		for _, zone := range account.Zones {
 			if entryPoint, read := in.Live.EntryPoints[zone.ID]; read {
 				p.out.Zones++
 				p.planZone(account, zone, entryPoint)
+				p.planRemovals(account, zone, entryPoint)
 			}
 		}
 	}
@@ -70,6 +73,8 @@ type planner struct {
 	in      Input
 	out     Outcome
 	managed map[rulesetKey]lookup
+
+	prunable map[edge.ZoneID][]diff.DeploymentID
 }
 
 // place is where in the declaration the planner is.
@@ -86,17 +91,21 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 		at := place{account, zone, d, &zone.Deployments[i]}
 		switch {
 		case errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound):
-			p.notDeployed(at, "the zone has no entry point ruleset")
+			p.absent(at, edge.Ruleset{}, "the zone has no entry point ruleset")
 		case entryPoint.Err != nil:
-			hint := hintForbiddenZone
-			if errors.Is(p.in.Live.Accounts[account.ID].Listed.Err, edge.ErrForbidden) {
-				hint = hintForbiddenAccount // the zone was not even asked for
-			}
-			p.problem(at, unread(entryPoint.Err, hint, zone.Origin))
+			p.problem(at, p.unreadZone(account, zone, entryPoint.Err))
 		default:
 			p.planDeployment(at, entryPoint.Value)
 		}
 	}
+}
+
+func (p *planner) unreadZone(account desired.Account, zone desired.Zone, err error) diff.Problem {
+	hint := hintForbiddenZone
+	if errors.Is(p.in.Live.Accounts[account.ID].Listed.Err, edge.ErrForbidden) {
+		hint = hintForbiddenAccount // the zone was not even asked for
+	}
+	return unread(err, hint, zone.Origin)
 }
 
 func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
@@ -112,7 +121,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if s, known := p.in.Memory.recall(id, inputs); known {
 		p.keep(at, s.kept)
-		p.out.Settled = append(p.out.Settled, diff.Settled{ID: id, Owned: s.owned})
+		p.settle(at, id, rule, s.owned)
 		return
 	}
 	intent, ok := p.intentOf(at, m)
@@ -132,7 +141,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 			inputs.owned, inputs.kept = w.owned, kept
 			p.in.Memory.keep(id, inputs)
 		}
-		p.out.Settled = append(p.out.Settled, diff.Settled{ID: id, Owned: w.owned})
+		p.settle(at, id, rule, w.owned)
 		return
 	}
 	direct(fields, rule, w.rule, m)
@@ -231,7 +240,7 @@ func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.
 	case 1:
 		return rules[0], true
 	case 0:
-		p.notDeployed(at, fmt.Sprintf("no execute rule of the zone runs managed ruleset %q", m.Name))
+		p.absent(at, entryPoint, fmt.Sprintf("no execute rule of the zone runs managed ruleset %q", m.Name))
 	default:
 		p.problem(at, diff.Problem{
 			State: diff.Blocked, Origin: at.d.Origin,
@@ -242,11 +251,8 @@ func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.
 	return edge.Rule{}, false
 }
 
-func (p *planner) notDeployed(at place, reason string) {
-	p.problem(at, diff.Problem{
-		State: diff.NotDeployed, Reason: reason, Origin: at.d.Origin,
-		Hint: "deploy the managed ruleset in the zone on the platform, or remove the deployment from the repository",
-	})
+func (p *planner) notDeployed(at place, reason, hint string) {
+	p.problem(at, diff.Problem{State: diff.NotDeployed, Reason: reason, Hint: hint, Origin: at.d.Origin})
 }
 
 // keep notes what a deployment keeps.

@@ -12,7 +12,7 @@ func planScene(s difftest.Scene) diff.Plan { return planWith(s, nil) }
 
 // planWith does so with a memory.
 func planWith(s difftest.Scene, memory *Memory) diff.Plan {
-	out := Plan(Input{Accounts: s.State.Accounts, Live: s.Live, Applied: s.Applied, Memory: memory})
+	out := Plan(Input{Accounts: s.State.Accounts, Live: s.Live, Applied: s.Applied, Prunable: s.Prunable, Memory: memory})
 	p := diff.Gather(s.State.Commit, out.Zones, 0, out.Changes, out.Problems)
 	p.Settled = out.Settled
 	return p

@@ -36,7 +36,7 @@ func TestMakeProblems(t *testing.T) {
 	}
 	notLooked := difftest.Live(difftest.Execute(nil))
 	notLooked.Accounts = nil
-	const deploy = "deploy the managed ruleset in the zone on the platform, or remove the deployment from the repository"
+	const deploy = "declare deploy: true, deploy the managed ruleset on the platform, or remove the deployment from the repository"
 	for _, test := range []struct {
 		name string
 		live diff.Live

@@ -275,6 +275,8 @@ type Scene struct {
 	State   desired.State
 	Live    diff.Live
 	Applied diff.Applied
+
+	Prunable diff.Pruning
 }
 
 // JSONText is a value as JSON, with the short names of [Names].

@@ -18,6 +18,8 @@ type Input struct {
 	State   desired.State
 	Live    diff.Live
 	Applied diff.Applied
+	// Prunable are the deployments that are removed where nothing declares them.
+	Prunable diff.Pruning
 	// Memory spares deployments that were planned before and have not changed since;
 	// nil spares none.
 	Memory *deployment.Memory
@@ -48,7 +50,8 @@ type Input struct {
 // deployment and has passed no guard yet; see diff/guard.
 func Make(in Input) diff.Plan {
 	deployments := deployment.Plan(deployment.Input{
-		Accounts: in.State.Accounts, Live: in.Live, Applied: in.Applied, Merges: in.Merges, Memory: in.Memory, Indexes: in.Indexes,
+		Accounts: in.State.Accounts, Live: in.Live, Applied: in.Applied, Prunable: in.Prunable, Merges: in.Merges,
+		Memory: in.Memory, Indexes: in.Indexes,
 	})
 	tokens := token.Plan(token.Input{
 		Tokens: in.State.Tokens, Live: in.Live.Tokens, Part: in.Part,

@@ -47,6 +47,9 @@ func MarkdownCut(w io.Writer, p diff.Plan) (cut []int, err error) {
 	}
 	markdownRemarks(&b.Buffer, p)
 	fmt.Fprintf(&b, "\n%s. Digest %s\n", p.Requests, Code(p.Digest))
+	if p.DryRun != nil {
+		fmt.Fprintf(&b, "\n%s\n", Code(p.DryRun.String()))
+	}
 	if o := p.Requests.Overload; o != nil {
 		fmt.Fprintf(&b, "\nNote: %s; %s.\n", o, o.Hint())
 	}

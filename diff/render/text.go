@@ -76,7 +76,7 @@ func (t *textWriter) direction(d diff.Direction) string {
 }
 
 func (t *textWriter) change(c diff.Change) {
-	mark, verb := t.paint(yellow, "~"), t.direction(c.Direction)
+	mark, verb := t.paint(yellow, markOf(c)), t.direction(c.Direction)
 	switch {
 	case c.Refused.Observed():
 		verb += "  " + t.paint(yellow, "observed only")
@@ -114,9 +114,24 @@ func secretTo(c diff.Change) string {
 	return "the secret goes to " + words.Sink(creation.Sink)
 }
 
-// verb puts what a change of a token does before its direction.
+// markOf says at a glance whether something comes, goes or changes.
+func markOf(c diff.Change) string {
+	switch c.Action() {
+	case diff.ActionDeploy:
+		return "+"
+	case diff.ActionRemove:
+		return "-"
+	}
+	return "~"
+}
+
+// verbOf puts what a change does before its direction, unless it updates a deployment.
 func verbOf(c diff.Change, direction string) string {
 	switch {
+	case c.Action() == diff.ActionDeploy:
+		return "deploys  " + direction
+	case c.Action() == diff.ActionRemove:
+		return "removes  " + direction
 	case c.Kind() != diff.KindToken:
 		return direction
 	case c.Action() == diff.ActionOrphan:
@@ -175,6 +190,9 @@ func (t *textWriter) summary(p diff.Plan) {
 	}
 	fmt.Fprintf(t, "%s\n", t.paint(bold, commit+p.Summary.String()))
 	fmt.Fprintln(t, p.Requests)
+	if p.DryRun != nil {
+		fmt.Fprintln(t, Printable(p.DryRun.String()))
+	}
 	if o := p.Requests.Overload; o != nil {
 		fmt.Fprintf(t, "%s %s\n    %s %s\n", t.paint(yellow, "note:"), o, t.paint(bold, "hint:"), o.Hint())
 	}

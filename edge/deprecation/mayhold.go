@@ -9,8 +9,15 @@ import (
 // filter tells texts in which no rule can be met: none of them has all the fixed
 // words of a path.
 type filter struct {
-	words []string
+	words []word
 	roots []root
+}
+
+// word must stand in a text: anywhere, or, where it is a segment of a path, as in
+// an address (see [inAddress]).
+type word struct {
+	text    string
+	segment bool
 }
 
 // root is a word, by its index, and what must stand in a text beside it.
@@ -19,16 +26,16 @@ type root struct {
 	beside [][]int
 }
 
-func (f *filter) index(word string) int {
-	if i := slices.Index(f.words, word); i >= 0 {
+func (f *filter) index(w word) int {
+	if i := slices.Index(f.words, w); i >= 0 {
 		return i
 	}
-	f.words = append(f.words, word)
+	f.words = append(f.words, w)
 	return len(f.words) - 1
 }
 
 // add notes words that stand in a text together where an entry is met.
-func (f *filter) add(words ...string) {
+func (f *filter) add(words ...word) {
 	first := f.index(words[0])
 	var rest []int
 	for _, w := range words[1:] {
@@ -45,20 +52,14 @@ func (f *filter) add(words ...string) {
 
 // addEntry notes the fixed words of an entry's path, and of its member.
 func (f *filter) addEntry(e *entry) {
-	var words []string
+	var words []word
 	for _, s := range e.template.segments {
 		if !s.param {
-			words = append(words, s.text)
+			words = append(words, word{text: s.text, segment: true})
 		}
 	}
 	if e.member != nil {
-		words = append(words, e.member.name())
-	}
-	if len(words) == 1 {
-		f.add("/" + words[0]) // a word such as accounts is in many texts
-		f.add(`"` + words[0] + `"`)
-		f.add("'" + words[0] + "'")
-		return
+		words = append(words, word{text: e.member.name()})
 	}
 	f.add(words...)
 }
@@ -67,12 +68,12 @@ func (f *filter) addEntry(e *entry) {
 func (f *filter) addLoose(h hit) {
 	switch {
 	case h.member != nil:
-		f.add(h.member.name())
+		f.add(word{text: h.member.name()})
 	case h.headers != nil:
 		for _, spelling := range []func(string) string{func(s string) string { return s }, strings.ToLower} {
-			var names []string
+			var names []word
 			for _, name := range h.headers.All {
-				names = append(names, spelling(name))
+				names = append(names, word{text: spelling(name)})
 			}
 			f.add(names...)
 		}
@@ -95,7 +96,7 @@ func (m *Matcher) MayHold(text []byte) bool {
 	has := func(word int) bool {
 		if seen[word] == 0 {
 			seen[word] = -1
-			if bytes.Contains(text, []byte(m.filter.words[word])) {
+			if m.filter.words[word].in(text) {
 				seen[word] = 1
 			}
 		}
@@ -112,4 +113,39 @@ func (m *Matcher) MayHold(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// in reports whether the word stands in a text.
+func (w word) in(text []byte) bool {
+	for from := 0; ; {
+		i := bytes.Index(text[from:], []byte(w.text))
+		switch {
+		case i < 0:
+			return false
+		case !w.segment || inAddress(text, from+i, from+i+len(w.text)):
+			return true
+		}
+		from += i + len(w.text)
+	}
+}
+
+// inAddress reports whether what stands from i to j can be a segment of an
+// address: a slash, a quote, a backslash or a sign of a variable is next to it, or
+// an equals sign before it. Most programs have words such as "user" and "rules" as
+// names of their own, or in comments.
+func inAddress(text []byte, i, j int) bool {
+	before, after := byte('/'), byte('/') // a text may be one address
+	if i > 0 {
+		before = text[i-1]
+	}
+	if j < len(text) {
+		after = text[j]
+	}
+	const beside = "/\"'`\\"
+	return strings.IndexByte(beside+"$?#{", after) >= 0 || strings.IndexByte(beside+"=}", before) >= 0 && !continues(after)
+}
+
+// continues reports whether a byte would go on with a word.
+func continues(c byte) bool {
+	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }

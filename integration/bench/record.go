@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/moby/sys/atomicwriter"
 )
 
 // record is what is kept of a run. Times are ratios to the floor of the same run, because
@@ -75,7 +75,7 @@ func (r record) write(path string) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(path, append(data, '\n'), 0o644)
+	return atomicwriter.WriteFile(path, append(data, '\n'), 0o644)
 }
 
 func readRecord(path string) (record, error) {

@@ -116,7 +116,7 @@ func (s *state) acceptance(before, next *Generation, approvals []reconcile.Appro
 			}
 		}
 	}
-	a.Gone = s.zones.undeclared(next)
+	a.Gone, a.Keep = s.zones.undeclared(next), keeps(s.zones.prunable(), next.State)
 	d.Gone = gone(before, next)
 	if len(s.guards.Waves) > 0 && s.rollout.have.Commit != next.State.Commit {
 		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, rolled)

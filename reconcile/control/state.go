@@ -75,6 +75,7 @@ func (s *state) accept(a reconcile.Acceptance) {
 		s.rollout = newRollouts(*a.Rollout)
 	}
 	s.zones.forget(a.Gone)
+	s.zones.keep(a.Keep)
 }
 
 // update takes in what people and other processes have put on record.

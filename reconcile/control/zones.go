@@ -16,10 +16,13 @@ import (
 type zoneRecord struct {
 	proof   reconcile.Proof
 	applied diff.Applied // what its deployments own; replaced, and never written to
-	unkept  map[edge.RulesetID]unkept
-	settled map[diff.DeploymentID]bool // proved under settling, while others are not yet
-	under   string                     // the fingerprint that settled is about
-	sent    bool                       // a write was let pass since the last proof
+	// prunable are those of its deployments that may be removed; replaced, and never
+	// written to.
+	prunable diff.Pruning
+	unkept   map[edge.RulesetID]unkept
+	settled  map[diff.DeploymentID]bool // proved under settling, while others are not yet; false: to be removed
+	under    string                     // the fingerprint that settled is about
+	sent     bool                       // a write was let pass since the last proof
 }
 
 // zones is what is on record of each zone.
@@ -41,6 +44,9 @@ func zonesOf(record reconcile.Record, now time.Time, labels map[edge.ZoneID]guar
 		}
 		z.applied[id] = owned
 	}
+	for id, p := range record.Prunable {
+		zones.of(id.Zone).mark(id, &p)
+	}
 	for id, fingerprint := range record.NonConvergent {
 		zones.of(id.Zone).noteUnkept(id.Ruleset, fingerprint, now)
 	}
@@ -60,7 +66,7 @@ func (zs *zones) of(id edge.ZoneID) *zoneRecord {
 // task is a declared zone, with what of it is owned.
 func (zs *zones) task(g *Generation, id edge.ZoneID) zone.Task {
 	t, _ := g.Task(id)
-	t.Applied = zs.of(id).applied
+	t.Applied, t.Prunable = zs.of(id).applied, zs.of(id).prunable
 	return t
 }
 
@@ -192,6 +198,7 @@ func (z *zoneRecord) disown(gone []diff.DeploymentID) {
 	for _, id := range gone {
 		delete(applied, id)
 		delete(z.unkept, id.Ruleset)
+		z.mark(id, nil)
 	}
 	z.applied = applied
 }
@@ -212,15 +219,15 @@ func (z *zoneRecord) settle(t zone.Task, commit string, settled []diff.Settled) 
 	}
 	for _, s := range settled {
 		if z.settled != nil {
-			z.settled[s.ID] = true
+			z.settled[s.ID] = !s.Removed
 		}
 		_, unkept := z.unkept[s.ID.Ruleset]
 		owned, known := z.applied[s.ID]
-		if !known || unkept || !slices.Equal(owned, s.Owned) {
+		if s.Removed && known || !s.Removed && (!known || unkept || !slices.Equal(owned, s.Owned) || !z.marked(s)) {
 			p.settled = append(p.settled, s)
 		}
 	}
-	whole := len(z.settled) == len(declared.Deployments)
+	whole := z.whole(declared)
 	if whole && z.proof.Fingerprint != t.Fingerprint {
 		p.proofs = []reconcile.Proof{{Zone: declared.ID, Fingerprint: t.Fingerprint, Labels: declared.Labels, Commit: commit}}
 	}
@@ -247,7 +254,12 @@ func (z *zoneRecord) leftOver(whole bool) (gone []diff.DeploymentID) {
 // take takes in what was recorded.
 func (z *zoneRecord) take(p proof) {
 	for _, s := range p.settled {
+		if s.Removed {
+			z.disown([]diff.DeploymentID{s.ID})
+			continue
+		}
 		z.own(s.ID, s.Owned)
+		z.mark(s.ID, s.Prune)
 		delete(z.unkept, s.ID.Ruleset)
 	}
 	if len(p.proofs) > 0 {

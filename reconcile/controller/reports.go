@@ -55,8 +55,13 @@ func light(plan diff.Plan, results []reconcile.Result) found {
 func lightChange(c diff.Change) diff.Change {
 	c.Fields = nil
 	target := diff.Target{Ruleset: c.Target().Ruleset}
-	if _, ok := c.Operation.(diff.DeploymentUpdate); ok {
+	switch c.Operation.(type) {
+	case diff.DeploymentUpdate:
 		c.Operation = diff.DeploymentUpdate{Target: target}
+	case diff.DeploymentCreation:
+		c.Operation = diff.DeploymentCreation{Target: target}
+	case diff.DeploymentRemoval:
+		c.Operation = diff.DeploymentRemoval{Target: target}
 	}
 	return c
 }

@@ -35,6 +35,9 @@ func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error
 				return err
 			}
 		}
+		if err := zones.KeepDeployments(ctx, tx, a.Keep); err != nil {
+			return err
+		}
 		return zones.ForgetZones(ctx, tx, a.Gone)
 	})
 }

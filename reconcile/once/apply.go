@@ -58,6 +58,7 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 	}
 	a := reconcile.Acceptance{
 		Commit: p.state.Commit, Size: p.facts.After, State: state, Approvals: p.words, Gone: control.GoneFrom(p.record, p.state),
+		Keep:   control.Keeps(p.record.Prunable, p.state),
 		Author: p.author, Declared: control.Declarations(p.state), User: p.order.Who,
 	}
 	if len(r.Guards.Waves) > 0 && standing.RolloutCommit != p.state.Commit {
@@ -161,12 +162,14 @@ func tasksOf(p *planned, zones []diff.Plan) map[edge.ZoneID]zone.Task {
 	for _, plan := range zones {
 		wanted[plan.Changes[0].ZoneID] = true
 	}
+	prunable := control.PrunableByZone(p.record.Prunable)
 	tasks := make(map[edge.ZoneID]zone.Task, len(zones))
 	for i, account := range p.scope.Accounts {
 		for j, z := range account.Zones {
 			if wanted[z.ID] {
 				tasks[z.ID] = zone.Task{
 					State: zone.Of(p.scope, i, j), Fingerprint: z.Fingerprint(account), Applied: p.record.Applied,
+					Prunable: prunable[z.ID],
 				}
 			}
 		}
@@ -217,7 +220,7 @@ func solved(all, left []diff.Problem) []diff.Problem {
 
 // conclude remembers what the run has come to, even one that was told to stop.
 func (r *Run) conclude(ctx context.Context, p *planned, gate *gate, report *reconcile.Report) error {
-	return errors.Join(r.Records.Record(ctx, gate.writes.Failed(report.Results)...), r.prove(ctx, p, gate), r.forget(ctx, p), r.follow(ctx, p, report), r.spend(ctx, p, report))
+	return errors.Join(r.Records.Record(ctx, gate.writes.Failed(report.Results)...), r.prove(ctx, p, gate), r.forget(ctx, p, gate), r.follow(ctx, p, report), r.spend(ctx, p, report))
 }
 
 // prove records what agrees with its declaration: deployments, and the declarations of
@@ -229,11 +232,16 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 	settled := map[edge.ZoneID]int{}
 	inSync := map[edge.ZoneID][]diff.Settled{}
 	for _, s := range p.plan.Settled {
-		settled[s.ID.Zone]++
 		inSync[s.ID.Zone] = append(inSync[s.ID.Zone], s)
 	}
-	for id, n := range gate.converged() {
-		settled[id] += n
+	for _, s := range slices.Concat(p.plan.Settled, gate.converged()) {
+		if !s.Removed {
+			settled[s.ID.Zone]++
+		}
+	}
+	unremoved := map[edge.ZoneID]bool{}
+	for id := range p.unremoved(gate) {
+		unremoved[id.Zone] = true
 	}
 	var proofs []reconcile.Proof
 	var results []reconcile.Entry
@@ -242,7 +250,7 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 			if known := inSync[z.ID]; known != nil {
 				results = append(results, gate.writes.Proved(z.Fingerprint(account), known)...)
 			}
-			if settled[z.ID] == len(z.Deployments) && p.seen.Live.EntryPoints[z.ID].Err == nil {
+			if settled[z.ID] == len(z.Deployments) && !unremoved[z.ID] && read(p.seen.Live.EntryPoints[z.ID].Err) {
 				proofs = append(proofs, reconcile.Proof{
 					Zone: z.ID, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit,
 				})
@@ -258,14 +266,24 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 	return nil
 }
 
+// read reports whether an entry point was read, or is known not to be there.
+func read(err error) bool { return err == nil || errors.Is(err, edge.ErrEntryPointNotFound) }
+
+// unremoved are the deployments that are still to be removed.
+func (p *planned) unremoved(gate *gate) map[diff.DeploymentID]bool {
+	return control.Unremoved(p.record.Prunable, slices.Concat(p.plan.Settled, gate.converged())...)
+}
+
 // forget drops what is remembered of deployments that the accepted state no longer
 // declares. One that comes back later begins anew: what is live by then may be
 // someone's hand work and must not pass for "once ours".
-func (r *Run) forget(ctx context.Context, p *planned) error {
+func (r *Run) forget(ctx context.Context, p *planned, gate *gate) error {
 	if p.facts.Shrunk() {
 		return nil
 	}
 	gone := control.Obsolete(p.record, p.state, p.seen.Live)
+	unremoved := p.unremoved(gate)
+	gone = slices.DeleteFunc(gone, func(id diff.DeploymentID) bool { return unremoved[id] })
 	if len(gone) == 0 {
 		return nil
 	}

@@ -32,11 +32,11 @@ type gate struct {
 	standing reconcile.Standing
 	heard    time.Time // when it was read; zero for not yet
 	rejected error     // the credential is not taken
-	proved   map[edge.ZoneID]int
+	proved   []diff.Settled
 }
 
 func newGate(r *Run, p *planned) *gate {
-	g := &gate{run: r, plan: p, stop: func() {}, declared: control.Declarations(p.state), proved: map[edge.ZoneID]int{}}
+	g := &gate{run: r, plan: p, stop: func() {}, declared: control.Declarations(p.state)}
 	g.writes.Resume(p.open)
 	return g
 }
@@ -113,7 +113,7 @@ func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.proved[t.Zone().ID] += len(settled)
+	g.proved = append(g.proved, settled...)
 	return nil
 }
 
@@ -145,8 +145,8 @@ func (g *gate) stopped() error {
 	return g.rejected
 }
 
-// converged counts the deployments of each zone that were written and proved.
-func (g *gate) converged() map[edge.ZoneID]int {
+// converged are the deployments that were written and proved.
+func (g *gate) converged() []diff.Settled {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.proved

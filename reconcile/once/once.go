@@ -43,6 +43,9 @@ type Run struct {
 	Reader edge.Reader
 	Writer edge.Writer
 	Tokens *token.Worker // nil: tokens are unknown
+	// DryRuns asks the platform about what is planned: for a plan, and for an apply of a
+	// saved one.
+	DryRuns zone.DryRuns
 
 	Concurrency  int // zones at once; zero is 16
 	Deprecations reconcile.Deprecations
@@ -185,6 +188,9 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		return nil, tokensErr
 	}
 	p.plan = guard.Check(planner.Make(r.input(p)), p.facts)
+	if !writes || order.Expect != nil {
+		p.plan = r.DryRuns.Check(ctx, p.plan, p.seen.Live)
+	}
 	if report.Full && r.Deprecations != nil {
 		p.plan.Deprecations = append(p.plan.Deprecations, r.Deprecations(p.state, p.facts.Now)...)
 	}
@@ -262,7 +268,7 @@ func withoutMark(err error) error {
 
 // input is what a plan is made from.
 func (r *Run) input(p *planned) planner.Input {
-	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Part: !p.tokens, Now: p.facts.Now}
+	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now}
 	if r.Tokens != nil {
 		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
 	}

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"github.com/moby/sys/atomicwriter"
 
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -56,7 +56,7 @@ func (f AccountFile) Save(ids map[string]int64) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(string(f), append(data, '\n'), 0o600)
+	return atomicwriter.WriteFile(string(f), append(data, '\n'), 0o600)
 }
 
 // forgottenAccounts are not remembered.

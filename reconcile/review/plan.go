@@ -32,12 +32,14 @@ func (r *Reviews) plan(ctx context.Context, number int, commit string, head, bas
 	facts := control.WholeFacts(record, r.Guards, head, r.Now())
 	facts.NonConvergent = record.NonConvergent
 	plan := planner.Make(planner.Input{
-		State: reading, Live: live, Applied: record.Applied, Now: facts.Now,
+		State: reading, Live: live, Applied: record.Applied, Prunable: record.Prunable, Now: facts.Now,
 		NameSuffix: r.Tokens.NameSuffix, Creates: r.Tokens.CreatesTokens,
 	})
 	plan.Problems = append(plan.Problems, unread...)
 	plan.GeneratedAt = facts.Now
-	plan = guard.Check(plan, facts)
+	before := r.requests()
+	plan = r.DryRuns.Check(ctx, guard.Check(plan, facts), live)
+	used += r.requests() - before
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}

@@ -34,6 +34,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/token"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // Config is what [Reviews] are made from. Forge, Heads, Base, Reader, Records and Now
@@ -49,6 +50,8 @@ type Config struct {
 	// tokens that are refused. No one else may use it. Nil: tokens are unknown.
 	Tokens *token.Worker
 	Guards reconcile.Guards
+	// DryRuns asks the platform whether it would accept what a pull request changes.
+	DryRuns zone.DryRuns
 
 	Trust Trust
 	// Comments says whether plans are shown in a comment; without, by the commit status alone.

@@ -82,7 +82,7 @@ func (f folder) deliver(_ context.Context, key string, secret edge.Secret) error
 }
 
 // replace writes a file beside its place and moves it there: a reader sees the
-// old secret or the new one. renameio does the same by path, and a path is what
+// old secret or the new one. atomicwriter does the same by path, and a path is what
 // could lead out of the root.
 func replace(root *os.Root, key string, secret edge.Secret) error {
 	beside := key + unfinished

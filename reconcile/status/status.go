@@ -128,6 +128,9 @@ func (s *Status) NotReady(look inspect.Status) []string {
 	return append(s.unready(), s.config.stale(look)...)
 }
 
+// Stuck returns why a daemon makes no progress, none if it does. A restart may help.
+func (s *Status) Stuck() []string { return s.config.stuck(s.config.Look()) }
+
 // unready returns those that reports tell of.
 func (s *Status) unready() []string {
 	s.mu.Lock()
@@ -163,7 +166,7 @@ func (s *Status) sweepDue() time.Time {
 func (s *Status) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if reasons := s.config.stuck(s.config.Look()); len(reasons) > 0 {
+		if reasons := s.Stuck(); len(reasons) > 0 {
 			answer(w, http.StatusServiceUnavailable, reasons...)
 			return
 		}

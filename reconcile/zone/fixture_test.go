@@ -74,7 +74,7 @@ func (f *fixture) Now() time.Time { return f.clock.Now() }
 // task is a zone that a commit declares.
 func (f *fixture) task(z desired.Zone) Task {
 	state := stateOf(z)
-	return Task{State: Of(state, 0, 0), Fingerprint: z.Fingerprint(state.Accounts[0]), Applied: maps.Clone(f.gate.applied)}
+	return Task{State: Of(state, 0, 0), Fingerprint: z.Fingerprint(state.Accounts[0]), Applied: maps.Clone(f.gate.applied), Prunable: maps.Clone(f.gate.prunable)}
 }
 
 // plan reads and plans, through the guards that ask nothing of anyone.
@@ -147,6 +147,12 @@ func shorten(call string) string {
 	switch {
 	case verb == "PATCH":
 		return "write " + who
+	case verb == "DELETE":
+		return "delete " + who
+	case verb == "POST" && parts[len(parts)-1] == "rules":
+		return "add " + who
+	case verb == "POST":
+		return "create " + who
 	case parts[0] == "zones":
 		return "read " + who
 	case len(parts) == 3 && parts[1] == string(mem.Account):
@@ -340,10 +346,11 @@ func removing(d desired.Deployment) desired.Deployment {
 
 // gate is a record in memory that lets everything pass.
 type gate struct {
-	applied diff.Applied
-	unkept  map[diff.DeploymentID]string
-	permit  func(planned, now diff.Change) (*diff.Refusal, error) // nil agrees
-	full    error                                                 // of Proved and NotKept
+	applied  diff.Applied
+	prunable diff.Pruning
+	unkept   map[diff.DeploymentID]string
+	permit   func(planned, now diff.Change) (*diff.Refusal, error) // nil agrees
+	full     error                                                 // of Proved and NotKept
 }
 
 func (g *gate) Permit(_ context.Context, _ Task, planned, now diff.Change) (*diff.Refusal, error) {
@@ -363,6 +370,15 @@ func (g *gate) Proved(ctx context.Context, _ Task, settled []diff.Settled) error
 	for _, s := range settled {
 		g.applied[s.ID] = s.Owned
 		delete(g.unkept, s.ID)
+		delete(g.prunable, s.ID)
+		switch {
+		case s.Removed:
+			delete(g.applied, s.ID)
+		case s.Prune != nil && g.prunable == nil:
+			g.prunable = diff.Pruning{s.ID: *s.Prune}
+		case s.Prune != nil:
+			g.prunable[s.ID] = *s.Prune
+		}
 	}
 	return nil
 }
@@ -390,6 +406,7 @@ type tamper struct {
 	managed func() error
 	read    func(edge.ZoneID) error
 	write   func(ctx context.Context, send send) (*edge.Ruleset, error)
+	deploy  func(send send) (*edge.Ruleset, error) // of calls that add and delete rules
 }
 
 func (p *tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {

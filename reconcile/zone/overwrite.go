@@ -19,9 +19,12 @@ func (v *visit) overwrite(c, left diff.Change) (_ diff.Change, proved *reconcile
 	return instead, proved, proved == nil && instead.Fingerprint() != left.Fingerprint()
 }
 
-// joined is a change that took two writes: what the first one altered, with what the second
-// wrote in its place.
-func joined(first, second diff.Change) diff.Change {
+// joined is a change that took more than one write: what the first one altered, with what
+// the last wrote in its place.
+func joined(first, second diff.Change, tries int) diff.Change {
+	if tries == 1 || first.Action() != second.Action() {
+		return second
+	}
 	fields := slices.Clone(first.Fields)
 	for _, f := range second.Fields {
 		i := slices.IndexFunc(fields, func(have diff.Field) bool { return have.Path == f.Path })

@@ -21,8 +21,8 @@ type sending struct {
 // can take minutes, the end of stopped keeps it from being sent; from then on ctx
 // alone bounds it. sent is false only where the platform cannot have seen it.
 func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.Ruleset, sent bool, err error) {
-	update, ok := c.Operation.(diff.DeploymentUpdate)
-	if !ok {
+	request := v.request(c)
+	if request == nil {
 		return nil, false, fmt.Errorf("%s: there is nothing to write", c.Name())
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -44,7 +44,7 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 		s.left = true
 		return nil
 	})
-	answer, err = v.Writer.UpdateRule(ctx, c.ZoneID, update.Target.EntryPoint, update.Target.Rule, update.Body)
+	answer, err = request(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return answer, s.left || err == nil, err

@@ -25,6 +25,8 @@ type visit struct {
 	Task
 	sight Sight // its At is zero once something was written since
 	calls int   // to the platform, for the change at work
+
+	settledNow []diff.Settled // by the plan that was made last
 }
 
 // change makes one write and proves it. Once it is sent it is finished even when
@@ -85,7 +87,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
 		result := failed(c, err)
 		result.Concurrent = concurrent
-		if err != nil && !unknown {
+		if err != nil && !unknown && !elsewise(c, err) {
 			result.NoEffect = true
 			return result
 		}
@@ -94,30 +96,43 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 			return result
 		}
 		interfered := v.interfered(c, answer, unknown)
-		concurrent = concurrent || interfered || answer != nil && answer.Version != next(c.Target().Version)
+		concurrent = concurrent || interfered || overtaken(c, answer)
 		result.Concurrent = concurrent
-		left, proved := v.replan(c)
-		again := unknown && try == 1
-		if proved == nil && !unknown && !interfered {
-			left, proved, again = v.overwrite(c, left)
-		}
+		left, proved, again := v.judge(c, try, unknown, interfered)
 		switch {
 		case proved != nil:
 			proved.Concurrent = concurrent
 			settled := v.settled(ctx, *proved)
-			settled.Change = joined(first, settled.Change)
+			settled.Change = joined(first, settled.Change, try)
 			return settled
 		case again:
 			if refused := v.permit(ctx, c, left); refused != nil {
 				return *refused
 			}
 			c = left
-		case unknown:
+		case err != nil:
 			return result
 		default:
 			return v.notKept(ctx, reconcile.Result{Change: c, Left: left.Fields, Concurrent: concurrent}, left, interfered)
 		}
 	}
+}
+
+// judge plans a change that was sent anew from what was read. again says that what is left
+// may be sent.
+func (v *visit) judge(c diff.Change, try int, unknown, interfered bool) (left diff.Change, proved *reconcile.Result, again bool) {
+	left, proved = v.replan(c)
+	again = try == 1 && (unknown && repeatable(c) || leadsTo(c, left))
+	if proved != nil || unknown || interfered || again {
+		return left, proved, again
+	}
+	return v.overwrite(c, left)
+}
+
+// overtaken reports whether an answer shows that another client wrote to the entry point
+// between what was read and our write.
+func overtaken(c diff.Change, answer *edge.Ruleset) bool {
+	return answer != nil && c.Target().EntryPoint != "" && answer.Version != next(c.Target().Version)
 }
 
 // interfered reports whether the entry point was written to between our write
@@ -126,6 +141,8 @@ func (v *visit) interfered(c diff.Change, answer *edge.Ruleset, unknown bool) bo
 	switch now := v.sight.EntryPoint.Value.Version; {
 	case answer != nil:
 		return now != answer.Version
+	case c.Target().EntryPoint == "":
+		return false // there was no version before
 	case unknown:
 		return now != c.Target().Version && now != next(c.Target().Version)
 	default:
@@ -158,7 +175,12 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 	}
 	c := result.Change
 	result.Version = v.sight.EntryPoint.Value.Version
-	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{{ID: c.ID(), Owned: c.Target().Owned, Version: result.Version}}); err != nil {
+	proved := diff.Settled{ID: c.ID(), Owned: c.Target().Owned}
+	if i := slices.IndexFunc(v.settledNow, func(s diff.Settled) bool { return s.ID == c.ID() }); i >= 0 {
+		proved = v.settledNow[i]
+	}
+	proved.Version = result.Version
+	if err := v.Gate.Proved(ctx, v.Task, []diff.Settled{proved}); err != nil {
 		result.Outcome, result.Err = reconcile.Failed, err
 	}
 	return result
@@ -167,11 +189,11 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 func (v *visit) read(ctx context.Context) error {
 	v.calls++
 	entryPoint, at, err := v.entryPoint(ctx, v.Zone().ID)
-	if err != nil {
+	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		v.sight.At = time.Time{}
 		return reading(err)
 	}
-	v.sight.EntryPoint, v.sight.At = diff.Observed[edge.Ruleset]{Value: entryPoint}, at
+	v.sight.EntryPoint, v.sight.At = diff.Observed[edge.Ruleset]{Value: entryPoint, Err: err}, at
 	return nil
 }
 
@@ -180,9 +202,10 @@ func (v *visit) read(ctx context.Context) error {
 // why: there is nothing left to change, or something stands in the way.
 func (v *visit) replan(c diff.Change) (diff.Change, *reconcile.Result) {
 	plan := guard.Check(v.Plan(v.Task, v.sight), guard.Facts{})
+	v.settledNow = plan.Settled
 	for _, now := range plan.Changes {
 		switch {
-		case now.Deployment != c.Deployment:
+		case now.ID() != c.ID():
 		case now.Refused != nil:
 			result := failed(now, errors.New(now.Refused.Reason))
 			return c, &result

@@ -150,7 +150,7 @@ func TestStaleZoneThatIsGone(t *testing.T) {
 		want string
 	}{
 		"its entry point": {
-			func(f *fixture) error { return f.platform.RemoveEntryPoint(mem.FleetZone(1)) }, "reading the zone again: ",
+			func(f *fixture) error { return f.platform.RemoveEntryPoint(mem.FleetZone(1)) }, "the zone has no entry point ruleset",
 		},
 		"its rule": {func(f *fixture) error {
 			entry := f.entry(1)

@@ -36,6 +36,8 @@ type Task struct {
 	Fingerprint string
 	// Applied is what the declarations that were proved before own.
 	Applied diff.Applied
+	// Prunable are the deployments that are removed where the zone does not declare them.
+	Prunable diff.Pruning
 	// Memory spares planning where nothing differs from the last time; nil spares
 	// nothing.
 	Memory *deployment.Memory
@@ -77,7 +79,8 @@ type Gate interface {
 }
 
 // Worker runs the stages. All fields are required; Writer is not used by Read and
-// Plan. It is safe for concurrent use by tasks about different zones.
+// Plan; one that is an [edge.Deployer] deploys and removes, too. It is safe for
+// concurrent use by tasks about different zones.
 type Worker struct {
 	Reader   edge.Reader
 	Writer   edge.Writer
@@ -153,7 +156,8 @@ func Plan(t Task, s Sight, indexes *deployment.Indexes) diff.Plan {
 		return t.Planned(s)
 	}
 	return planner.Make(planner.Input{
-		State: t.State, Applied: t.Applied, Merges: t.Merges, Memory: t.Memory, Indexes: indexes, Part: true, Undigested: true,
+		State: t.State, Applied: t.Applied, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
+		Part: true, Undigested: true,
 		Live: diff.Live{
 			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
 			EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{t.Zone().ID: s.EntryPoint},

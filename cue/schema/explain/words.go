@@ -29,6 +29,8 @@ var bounds = map[string]string{
 	`=~"^\\d{4}-\\d{2}-\\d{2}$"`:                         "must be written YYYY-MM-DD",
 	`=~"^/"`:                                             "must be an absolute path",
 	`=~"^refs/[^\\s]+$"`:                                 "must be a full name such as refs/heads/main",
+	`=~"^[^\\s/][^\\s]*$"`:                               "must be the name of a branch, such as main",
+	`!~"^refs/"`:                                         "must be the short name of a branch, such as main; a full name belongs in ref",
 	`=~"^[a-z0-9-]{1,64}$"`:                              "must be 1 to 64 lower-case letters, digits or -",
 	`=~"^[^\\s]*:[0-9]{1,5}$"`:                           "must be host:port, or :port for every address",
 	`=~"^[A-Za-z_][A-Za-z0-9_]*$"`:                       "must be the name of an environment variable",

@@ -15,7 +15,11 @@ import (
 // open undoes compression and UTF-16, tells what cannot be read apart, and passes
 // over a byte order mark. size is that of the buffer, and so of the longest line.
 func open(r io.Reader, size int) (*bufio.Reader, error) {
-	in := bufio.NewReaderSize(r, size)
+	first := size
+	if whole, ok := r.(*bytes.Reader); ok {
+		first = min(size, max(whole.Len()+1, headSize)) // one more, to see that it ends
+	}
+	in := bufio.NewReaderSize(r, first)
 	magic, err := in.Peek(6)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

@@ -8,10 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	gosync "sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -33,10 +31,8 @@ import (
 // next.
 func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
 	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
-	signal.Notify(heard.reload, syscall.SIGHUP)
-	signal.Notify(heard.look, syscall.SIGUSR1)
-	defer signal.Stop(heard.reload)
-	defer signal.Stop(heard.look)
+	heard.notify()
+	defer heard.stop()
 
 	d, err := newDaemon(ctx, t, o, nil)
 	if err != nil {
@@ -45,6 +41,8 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	go boundHeap(bounded)
+	go d.manager.watchdog(bounded, d.log)
+	context.AfterFunc(ctx, func() { d.manager.stopping(d.log) })
 	for d != nil {
 		if d, err = runUntilReload(ctx, t, d, o, heard); err != nil {
 			return err
@@ -67,6 +65,7 @@ type Daemon struct {
 	outages  *outage.Tracker
 	lock     *stateLock
 	heart    atomic.Pointer[controller.Controller] // nil until it runs
+	manager  *manager                              // the same for each generation
 }
 
 // stateLock keeps other daemons away from a state folder.
@@ -83,6 +82,9 @@ func lockState(s setup.Settings, held *stateLock) (*stateLock, error) {
 	}
 	if held != nil && held.dir == s.StateDir {
 		return held, nil
+	}
+	if err := setup.MakeStateDir(s.StateDir); err != nil {
+		return nil, err
 	}
 	release, err := ledger.LockState(s.StateDir)
 	if err != nil {
@@ -126,7 +128,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 		return nil, err
 	}
 	d := &Daemon{
-		settings: s, assembly: a, log: log, failures: failures, lock: lock,
+		settings: s, assembly: a, log: log, failures: failures, lock: lock, manager: &manager{},
 		outages: outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)}), //nolint:contextcheck // the end of an outage is logged whatever has ended
 	}
 	if d.reviews, err = d.newReviews(); err != nil {
@@ -140,7 +142,7 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 // requests.
 func ServeAssembly(ctx context.Context, s setup.Settings, a *setup.Assembly) error {
 	d := &Daemon{
-		settings: s, assembly: a, log: a.Log, failures: &failureCount{}, reviews: &review.Service{}, outages: outage.New(outage.Config{}),
+		settings: s, assembly: a, log: a.Log, failures: &failureCount{}, reviews: &review.Service{}, outages: outage.New(outage.Config{}), manager: &manager{},
 	}
 	return d.run(ctx, nil)
 }
@@ -213,11 +215,14 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 			d.lock.release()
 			return nil, err
 		case <-heard.reload:
+			d.manager.reloading(d.log)
 			next, err := reload(ctx, t, d, o)
 			if err != nil {
 				d.tellReload(err)
+				d.manager.ready(d.log, "the configuration was not reloaded; the old one stays")
 				continue
 			}
+			next.manager = d.manager
 			d.log.Info("the configuration is reloaded")
 			cancel()
 			err = <-done
@@ -298,6 +303,9 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 		return errors.Join(setup.Explain(err), <-served)
 	}
 	d.heart.Store(heart)
+	alive := func() bool { return len(health.Stuck()) == 0 }
+	d.manager.alive.Store(&alive)
+	d.manager.ready(d.log, "serving "+d.listener.Addr().String())
 	var beside gosync.WaitGroup
 	beside.Go(func() { d.reviews.Run(ctx, s.reviews) })
 	heart.Run(ctx)

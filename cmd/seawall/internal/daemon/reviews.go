@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/review"
 	"github.com/seawall-dev/seawall/reconcile/token"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // newReviews makes the reviews of pull requests. Without a forge they do nothing.
@@ -41,8 +42,13 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 		Refs: forge.Kind(d.settings.Forge.Kind).HeadRefs(), Limits: setup.FetchLimits(d.settings.Forge.Limits, "forge.limits"),
 		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.failures.heads,
 	}, d.assembly.Declared.Evaluator)
+	dryRuns := zone.DryRuns{}
+	if d.settings.Platform.Extended() {
+		dryRuns = zone.DryRuns{Runner: edge.DryRunOnly(platform), Concurrency: 1, Limit: mostDryRuns, Careful: true}
+	}
 	return review.NewService(review.Config{
-		Forge: forgeClient, Heads: heads, Base: d.inForce, Reader: platform, Records: d.assembly.Records,
+		DryRuns: dryRuns,
+		Forge:   forgeClient, Heads: heads, Base: d.inForce, Reader: platform, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
 		Deprecations: d.assembly.Deprecations, Budget: d.settings.RequestBudget(), Requests: platform.Requests,
 		Room:        func() int { return config.Budget.Room(share.Budget.Requests / forOtherReviews) },
@@ -63,6 +69,9 @@ func (d *Daemon) trust() review.Trust {
 	}
 	return trust
 }
+
+// mostDryRuns bounds the changes of one pull request that the platform is asked about.
+const mostDryRuns = 20
 
 // forOtherReviews is the part of the reviews' budget, one in so many requests, that a
 // pull request of many zones leaves to the others.

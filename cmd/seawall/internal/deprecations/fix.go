@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
+	"github.com/moby/sys/atomicwriter"
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -104,5 +104,5 @@ func (f rewritten) write() error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(name, f.after, info.Mode().Perm(), renameio.WithExistingPermissions())
+	return atomicwriter.WriteFile(name, f.after, info.Mode().Perm())
 }

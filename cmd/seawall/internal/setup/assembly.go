@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/once"
 	"github.com/seawall-dev/seawall/reconcile/source"
 	"github.com/seawall-dev/seawall/reconcile/token"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // Assembly is what plan, apply and the daemon stand on.
@@ -26,6 +27,7 @@ type Assembly struct {
 
 	Reader   edge.Reader
 	Writer   edge.Writer // nil for a plan
+	DryRuns  zone.DryRuns
 	Requests func() int64
 	Quota    cli.Quota
 
@@ -86,7 +88,7 @@ func (a *Assembly) TokenWork(why Purpose) controller.TokenWork {
 func (a *Assembly) Once(show reconcile.Progress) *once.Run {
 	return &once.Run{
 		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Reader: a.Reader, Writer: a.Writer,
-		Tokens: a.tokenWorker(), Concurrency: a.Concurrency, Deprecations: a.Deprecations, Budget: a.Quota.Budget, Interval: a.Interval,
+		Tokens: a.tokenWorker(), DryRuns: a.DryRuns, Concurrency: a.Concurrency, Deprecations: a.Deprecations, Budget: a.Quota.Budget, Interval: a.Interval,
 		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
 	}
 }
@@ -120,6 +122,9 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 		return nil, err
 	}
 	a.Guards.Documented = !s.Platform.Extended()
+	if s.Platform.Extended() {
+		a.DryRuns = zone.DryRuns{Runner: edge.DryRunOnly(platform), Concurrency: a.Concurrency}
+	}
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
 		a.Declared.source, a.Declared.Compiler = folder, folder

@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -24,6 +25,16 @@ func (s Settings) OpenLedger(open func(string) (*ledger.Ledger, error)) (*ledger
 	memory.Binding = ledger.Binding{Platform: s.Platform.BaseURL, Repository: s.Source.URL}
 	memory.Seal = ledger.Seal{KeyFile: s.Seal.KeyFile, Recipient: s.Seal.Recipient}
 	return memory, nil
+}
+
+// MakeStateDir creates the state folder where there is none.
+func MakeStateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return cli.Fail(fmt.Errorf("state.dir: the folder %s cannot be created: %w", dir, err),
+			"create it for the user that runs Seawall: sudo install -d -m 700 -o USER "+dir,
+			"or set state.dir in the configuration to a folder that this user may create")
+	}
+	return nil
 }
 
 // historyBounds are those of the configuration.
@@ -52,6 +63,9 @@ func (s Settings) WithLockedLedger(ctx context.Context, do func(*ledger.Ledger) 
 	if err != nil {
 		return err
 	}
+	if err := MakeStateDir(s.StateDir); err != nil {
+		return err
+	}
 	memory, err := s.OpenLedger(ledger.Open)
 	if err != nil {
 		return err
@@ -75,6 +89,9 @@ func WriteLedger(t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) e
 	s := Settings{Config: config}
 	owner, err := OwnerOfState(s.StateDir)
 	if err != nil {
+		return err
+	}
+	if err := MakeStateDir(s.StateDir); err != nil {
 		return err
 	}
 	memory, err := s.OpenLedger(ledger.Open)

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -45,6 +46,7 @@ func (o *Options) AddOutput(cmd *cobra.Command) {
 // AddOnly adds --only.
 func (o *Options) AddOnly(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.only, "only", nil, "limit to `zone=NAME` or token=KEY (repeatable)")
+	_ = cmd.RegisterFlagCompletionFunc("only", completeOnly)
 }
 
 // AddLogFlags adds --log-format and --log-level.
@@ -78,10 +80,21 @@ func (o *Options) Scope() (zones, tokens []string, err error) {
 		case ok && kind == "token" && name != "":
 			tokens = append(tokens, name)
 		default:
-			return nil, nil, cli.Usage("--only %q is neither zone=NAME nor token=KEY", only)
+			return nil, nil, cli.Fail(fmt.Errorf("--only %q is neither zone=NAME nor token=KEY", only), onlyHint(only))
 		}
 	}
 	return zones, tokens, nil
+}
+
+// onlyHint guesses what was meant: a name with a dot is that of a zone.
+func onlyHint(only string) string {
+	switch {
+	case strings.ContainsAny(only, "= ") || only == "":
+		return "write --only zone=shop.example, or --only token=ci-dns"
+	case strings.Contains(only, "."):
+		return "did you mean --only zone=" + only + "?"
+	}
+	return "did you mean --only zone=" + only + ", or --only token=" + only + "?"
 }
 
 // AddConfig adds --config alone.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,12 +36,21 @@ func ReadSecret(ref schema.SecretRef) (edge.Secret, error) {
 	case ref.Systemd != "":
 		dir := os.Getenv("CREDENTIALS_DIRECTORY")
 		if dir == "" {
-			return edge.Secret{}, cli.Fail(errors.New("systemd credential "+ref.Systemd+": CREDENTIALS_DIRECTORY is not set"),
-				"add LoadCredential="+ref.Systemd+":/path/of/the/secret to the unit")
+			return edge.Secret{}, cli.Fail(errors.New("systemd credential "+ref.Systemd+": CREDENTIALS_DIRECTORY is not set"), systemdHint(ref.Systemd))
 		}
 		return secretFile(filepath.Join(dir, ref.Systemd))
 	}
 	return secretFile(ref.File)
+}
+
+// systemdHint says why a process has no credentials of a unit. systemd sets INVOCATION_ID
+// for whatever it starts as a service.
+func systemdHint(name string) string {
+	if os.Getenv("INVOCATION_ID") == "" {
+		return "systemd gives credentials only to the service, not to a shell: run the command as the service runs, with systemd-run and " +
+			"LoadCredential=" + name + ":/path/of/the/secret (deploy/README.md has the whole command)"
+	}
+	return "add LoadCredential=" + name + ":/path/of/the/secret to the unit"
 }
 
 // ReadToken reads a token of the platform. One that cannot stand in a header is
@@ -103,6 +113,9 @@ func ReadSmall(path string, most int64) ([]byte, error) {
 
 func secretFile(path string) (edge.Secret, error) {
 	data, err := ReadSmall(path, maxSecret)
+	if errors.Is(err, fs.ErrPermission) {
+		return edge.Secret{}, cli.Fail(fmt.Errorf("reading a secret: %w", err), "only the user of the daemon may read it: run the command as that user, with sudo -u USER")
+	}
 	if err != nil {
 		return edge.Secret{}, fmt.Errorf("reading a secret: %w", err)
 	}

@@ -48,6 +48,9 @@ func OpenRepository(config schema.Config, log *slog.Logger) (*evaluate.Repositor
 	if err := CheckSandbox(config.Workers, sandbox.Here()); err != nil {
 		return nil, err
 	}
+	if err := MakeStateDir(config.StateDir); err != nil {
+		return nil, err
+	}
 	r, err := evaluate.OpenRepository(config.StateDir, RemoteOf(config), log)
 	if err != nil {
 		return nil, Explain(err)
@@ -65,6 +68,9 @@ func RemoteOf(config schema.Config) evaluate.Remote {
 	}
 }
 
+// maxAuthorities bounds the file of authorities, in bytes.
+const maxAuthorities = 1 << 20
+
 // gitSource reads the secrets a source needs, anew for each fetch.
 func gitSource(s schema.Source) (gitrepo.Source, error) {
 	source := gitrepo.Source{URL: s.URL, Ref: s.Ref, Shallow: s.Shallow, Idle: s.IdleTimeout, Timeout: s.Timeout, Limits: FetchLimits(s.Limits, "source.limits")}
@@ -72,9 +78,18 @@ func gitSource(s schema.Source) (gitrepo.Source, error) {
 		source.Tags = policy.Tags()
 	}
 	var err error
+	if s.CAFile != "" {
+		pem, err := ReadSmall(s.CAFile, maxAuthorities)
+		if err != nil {
+			return gitrepo.Source{}, fmt.Errorf("source.ca_file: %w", err)
+		}
+		source.CA = string(pem)
+	}
 	switch {
 	case s.Auth.Token != nil:
 		source.Auth.Token, err = ReadSecret(*s.Auth.Token)
+	case s.Auth.Bearer != nil:
+		source.Auth.Bearer, err = ReadSecret(*s.Auth.Bearer)
 	case s.Auth.Basic != nil:
 		source.Auth.Basic = &gitrepo.Basic{Username: s.Auth.Basic.Username}
 		source.Auth.Basic.Password, err = ReadSecret(s.Auth.Basic.Password)

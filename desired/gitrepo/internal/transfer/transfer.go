@@ -20,6 +20,7 @@ package transfer
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"sync"
@@ -36,7 +37,9 @@ type Options struct {
 	// Idle is for how long nothing may arrive while something is waited for; zero
 	// for as long as it takes.
 	Idle time.Duration
-	Peer string // who is silent then, for the error: host:port, or a path
+	// Roots are the authorities to trust for https; nil for the system's.
+	Roots *x509.CertPool
+	Peer  string // who is silent then, for the error: host:port, or a path
 	// Refs are the server's refs that count, by their full names or HEAD. Nil is
 	// all of them.
 	Refs []string

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -68,6 +69,7 @@ const dialTimeout = 30 * time.Second
 // watched. None of them outlives the transfer.
 func overHTTP(t *Transfer, _ *transport.Endpoint, _ transport.Transport) transport.Transport {
 	trip := http.DefaultTransport.(*http.Transport).Clone()
+	trip.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: t.Roots}
 	trip.TLSHandshakeTimeout = 0 // the transfer's own bound counts
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	trip.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -80,7 +82,7 @@ func overHTTP(t *Transfer, _ *transport.Endpoint, _ transport.Transport) transpo
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.cleanup = append(t.cleanup, trip.CloseIdleConnections)
-	return githttp.NewClient(&http.Client{Transport: trip})
+	return githttp.NewClient(&http.Client{Transport: noPages{trip}})
 }
 
 // overSSH has go-git dial by way of a "proxy" that is this package: there is no

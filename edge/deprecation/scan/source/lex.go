@@ -53,8 +53,12 @@ type lexer struct {
 // searched as text.
 const mostTokens = 1 << 21
 
+// perToken is how many bytes of a program have a token, about.
+const perToken = 5
+
 func lex(text string, lang language) []token {
 	l := &lexer{text: text, line: 1, lang: lang, unclosed: map[string]int{}, patience: 8*len(text) + 1<<16}
+	l.tokens = make([]token, 0, min(len(text)/perToken, mostTokens)+1)
 	for l.at < len(l.text) && len(l.tokens) < mostTokens {
 		l.next()
 	}
@@ -159,8 +163,16 @@ func (l *lexer) number() {
 // marks are the operators of more than one character that matter, longest first.
 var marks = []string{"===", "!==", "...", "<=>", "||=", "??=", ":=", "=>", "->", "::", "?.", "??", "++", "<>", "..", "||", "&&", "==", "!=", "<=", ">=", "+=", ".=", "|>", "<<", ">>", "@{", "%{", "@("}
 
-func (l *lexer) mark() {
+// marksBy are the marks by their first character.
+var marksBy = func() (by [256][]string) {
 	for _, m := range marks {
+		by[m[0]] = append(by[m[0]], m)
+	}
+	return by
+}()
+
+func (l *lexer) mark() {
+	for _, m := range marksBy[l.text[l.at]] {
 		if strings.HasPrefix(l.text[l.at:], m) {
 			l.add(mark, m, l.at+len(m))
 			return

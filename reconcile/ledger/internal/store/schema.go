@@ -15,7 +15,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8}
+var Migrations = []string{Version6, Version7, Version8, Version9}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -190,6 +190,11 @@ CREATE TABLE reverted (
 // Version8 says of approvals whether a rollout has begun on them.
 const Version8 = `
 ALTER TABLE approval ADD COLUMN used INTEGER NOT NULL DEFAULT 0 CHECK (used IN (0, 1)); -- 1: a commit that needs it was accepted, so it does not expire
+`
+
+// Version9 says which deployments may be removed.
+const Version9 = `
+ALTER TABLE applied ADD COLUMN prune TEXT NOT NULL DEFAULT ''; -- JSON: as diff.Prunable, where the declaration that was proved last allows the deployment to be removed once nothing declares it; else empty
 `
 
 // migrate takes all missing steps in one transaction.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
+	"github.com/moby/sys/atomicwriter"
 
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
@@ -56,7 +56,7 @@ func (t *Memory) putMark(ctx context.Context) error {
 	// A rename that a loss of power undoes leaves the mark one behind, and two
 	// could be undone: the name is made to last.
 	folder := filepath.Dir(t.file.Path)
-	err = renameio.WriteFile(store.MarkPath(t.file.Path), append(data, '\n'), 0o600, renameio.WithTempDir(folder))
+	err = atomicwriter.WriteFile(store.MarkPath(t.file.Path), append(data, '\n'), 0o600)
 	if err != nil {
 		return err
 	}

@@ -127,10 +127,10 @@ func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 }
 
 const rememberOwned = `
-	INSERT INTO applied (zone_id, ruleset_id, members, "commit") SELECT ?1, ?2, ?3, ?4
+	INSERT INTO applied (zone_id, ruleset_id, members, "commit", prune) SELECT ?1, ?2, ?3, ?4, ?6
 	WHERE NOT ?5 OR EXISTS (SELECT 1 FROM applied WHERE zone_id = ?1 AND ruleset_id = ?2)
-	ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit"
-	WHERE members <> excluded.members OR "commit" = '' AND excluded."commit" <> ''`
+	ON CONFLICT DO UPDATE SET members = excluded.members, "commit" = excluded."commit", prune = iif(?5, prune, excluded.prune)
+	WHERE members <> excluded.members OR NOT ?5 AND prune <> excluded.prune OR "commit" = '' AND excluded."commit" <> ''`
 
 const forgetNonConvergent = `DELETE FROM nonconvergent WHERE zone_id = ? AND ruleset_id = ?`
 
@@ -138,11 +138,21 @@ const forgetNonConvergent = `DELETE FROM nonconvergent WHERE zone_id = ? AND rul
 // row.
 func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool, settled []diff.Settled) error {
 	for _, s := range settled {
+		if s.Removed {
+			if err := forget(ctx, tx, s.ID); err != nil {
+				return err
+			}
+			continue
+		}
 		members, err := membersText(s.Owned)
 		if err != nil {
 			return err
 		}
-		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Zone, s.ID.Ruleset, members, commit, late); err != nil {
+		prune, err := pruneText(s.Prune)
+		if err != nil {
+			return err
+		}
+		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Zone, s.ID.Ruleset, members, commit, late, prune); err != nil {
 			return err
 		}
 		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Zone, s.ID.Ruleset); err != nil {

@@ -29,6 +29,9 @@ func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
 	if r.Applied, err = recallApplied(ctx, tx); err != nil {
 		return err
 	}
+	if r.Prunable, err = recallPrunable(ctx, tx); err != nil {
+		return err
+	}
 	if r.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
 		return err
 	}
@@ -112,14 +115,21 @@ func (z *Zones) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerp
 func (z *Zones) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, id := range ids {
-			for _, table := range []string{"applied", "nonconvergent"} {
-				if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, id.Ruleset); err != nil {
-					return err
-				}
+			if err := forget(ctx, tx, id); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
+}
+
+func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
+	for _, table := range []string{"applied", "nonconvergent"} {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, id.Ruleset); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ForgetZones drops all that is on record of zones that no commit declares any more.

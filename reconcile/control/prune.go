@@ -1,0 +1,134 @@
+package control
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// keeps are the deployments on record as ones that may be removed, and that a state
+// declares as ones that may not: from then on they stay, even if the declaration is never
+// proved. A deployment is told by its key here; what was renamed as well counts once it is
+// proved.
+func keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID) {
+	if len(prunable) == 0 {
+		return nil
+	}
+	type key struct {
+		zone       edge.ZoneID
+		deployment string
+	}
+	stay := map[key]bool{}
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			for _, d := range z.Deployments {
+				stay[key{z.ID, d.Ruleset}] = !d.Prune
+			}
+		}
+	}
+	for id, p := range prunable {
+		if stay[key{id.Zone, p.Deployment}] {
+			ids = append(ids, id)
+		}
+	}
+	return sortIDs(ids)
+}
+
+func sortIDs(ids []diff.DeploymentID) []diff.DeploymentID {
+	slices.SortFunc(ids, func(a, b diff.DeploymentID) int {
+		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Ruleset, b.Ruleset))
+	})
+	return ids
+}
+
+// Keeps are the deployments that an acceptance of a state records in [reconcile.Acceptance.Keep].
+func Keeps(prunable diff.Pruning, state desired.State) []diff.DeploymentID {
+	return keeps(prunable, state)
+}
+
+// Unremoved are the deployments that may be removed and that were found neither as
+// declared nor removed. Their records stay, and their zones are not proved.
+func Unremoved(prunable diff.Pruning, settled ...diff.Settled) map[diff.DeploymentID]bool {
+	left := make(map[diff.DeploymentID]bool, len(prunable))
+	for id := range prunable {
+		left[id] = true
+	}
+	for _, s := range settled {
+		delete(left, s.ID)
+	}
+	return left
+}
+
+// PrunableByZone sorts what may be removed by zone.
+func PrunableByZone(all diff.Pruning) map[edge.ZoneID]diff.Pruning {
+	zones := map[edge.ZoneID]diff.Pruning{}
+	for id, p := range all {
+		if zones[id.Zone] == nil {
+			zones[id.Zone] = diff.Pruning{}
+		}
+		zones[id.Zone][id] = p
+	}
+	return zones
+}
+
+// prunable are all deployments on record that may be removed.
+func (zs *zones) prunable() diff.Pruning {
+	all := diff.Pruning{}
+	for _, z := range zs.records {
+		maps.Copy(all, z.prunable)
+	}
+	return all
+}
+
+// keep notes that deployments stay.
+func (zs *zones) keep(ids []diff.DeploymentID) {
+	for _, id := range ids {
+		zs.of(id.Zone).mark(id, nil)
+	}
+}
+
+// mark notes whether a deployment may be removed; nil: not.
+func (z *zoneRecord) mark(id diff.DeploymentID, p *diff.Prunable) {
+	if _, marked := z.prunable[id]; !marked && p == nil {
+		return
+	}
+	prunable := maps.Clone(z.prunable)
+	if prunable == nil {
+		prunable = diff.Pruning{}
+	}
+	delete(prunable, id)
+	if p != nil {
+		prunable[id] = *p
+	}
+	z.prunable = prunable
+}
+
+// marked reports whether a deployment is on record as one that may be removed, just so.
+func (z *zoneRecord) marked(s diff.Settled) bool {
+	have, marked := z.prunable[s.ID]
+	if s.Prune == nil {
+		return !marked
+	}
+	return marked && have == *s.Prune
+}
+
+// whole reports whether all that a zone declares was found as declared, and all that may
+// be removed and is not declared was found to be removed.
+func (z *zoneRecord) whole(declared desired.Zone) bool {
+	live := 0
+	for _, agrees := range z.settled {
+		if agrees {
+			live++
+		}
+	}
+	for id := range z.prunable {
+		if _, found := z.settled[id]; !found {
+			return false
+		}
+	}
+	return live == len(declared.Deployments)
+}

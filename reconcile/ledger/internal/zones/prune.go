@@ -1,0 +1,43 @@
+package zones
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// pruneText is what a row says of a deployment that may be removed; empty for any other.
+func pruneText(p *diff.Prunable) (string, error) {
+	if p == nil {
+		return "", nil
+	}
+	text, err := json.Marshal(p)
+	return string(text), err
+}
+
+func recallPrunable(ctx context.Context, tx *sql.Tx) (diff.Pruning, error) {
+	prunable := diff.Pruning{}
+	err := each(ctx, tx, `SELECT zone_id, ruleset_id, prune FROM applied WHERE prune <> ''`, func(id diff.DeploymentID, text string) error {
+		var p diff.Prunable
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			return store.Fault(store.ErrDamaged, fmt.Sprintf("whether ruleset %s in zone %s may be removed: %v", id.Ruleset, id.Zone, err))
+		}
+		prunable[id] = p
+		return nil
+	})
+	return prunable, err
+}
+
+// KeepDeployments records that deployments are not to be removed.
+func KeepDeployments(ctx context.Context, tx *sql.Tx, ids []diff.DeploymentID) error {
+	for _, id := range ids {
+		if _, err := tx.ExecContext(ctx, `UPDATE applied SET prune = '' WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, id.Ruleset); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package zone
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// request is the call that makes a change; nil where it sends nothing.
+func (v *visit) request(c diff.Change) func(context.Context) (*edge.Ruleset, error) {
+	target := c.Target()
+	switch o := c.Operation.(type) {
+	case diff.DeploymentUpdate:
+		return func(ctx context.Context) (*edge.Ruleset, error) {
+			return v.Writer.UpdateRule(ctx, c.ZoneID, target.EntryPoint, target.Rule, o.Body)
+		}
+	case diff.DeploymentCreation:
+		return func(ctx context.Context) (*edge.Ruleset, error) {
+			if target.EntryPoint == "" {
+				return v.deployer().CreateEntryPoint(ctx, c.ZoneID, []edge.Rule{o.Body})
+			}
+			return v.deployer().AddRule(ctx, c.ZoneID, target.EntryPoint, o.Body)
+		}
+	case diff.DeploymentRemoval:
+		return func(ctx context.Context) (*edge.Ruleset, error) {
+			return v.deployer().DeleteRule(ctx, c.ZoneID, target.EntryPoint, target.Rule)
+		}
+	}
+	return nil
+}
+
+// deployer is the part of the writer that deploys and removes.
+func (w *Worker) deployer() edge.Deployer {
+	if d, ok := w.Writer.(edge.Deployer); ok {
+		return d
+	}
+	return edge.NoDeployer{}
+}
+
+// elsewise reports whether the platform refused a call because what it would do may be
+// done already: the zone has an entry point by now, or the rule is gone. A read tells.
+func elsewise(c diff.Change, err error) bool {
+	switch c.Operation.(type) {
+	case diff.DeploymentCreation:
+		return errors.Is(err, edge.ErrEntryPointExists)
+	case diff.DeploymentRemoval:
+		return errors.Is(err, edge.ErrNotFound)
+	}
+	return false
+}
+
+// repeatable reports whether a call of unknown outcome may be sent once more when a read
+// shows no effect of it. A rule that is added may still come to be after the read, and a
+// second one would then run the managed ruleset twice: the next look decides.
+func repeatable(c diff.Change) bool {
+	_, creates := c.Operation.(diff.DeploymentCreation)
+	return !creates || c.Target().EntryPoint == ""
+}
+
+// leadsTo reports whether a call that took effect, or was refused because another client
+// was faster, leaves another kind of call to make: a rule to be added to the entry point
+// that there is by now, or a deployment to be updated.
+func leadsTo(c, left diff.Change) bool {
+	_, created := c.Operation.(diff.DeploymentCreation)
+	return created && (left.Action() != c.Action() || left.Target().EntryPoint != c.Target().EntryPoint)
+}
