@@ -3,6 +3,7 @@ package zone
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -51,6 +52,8 @@ type account struct {
 	at      time.Time // when the list was asked for; zero for never
 	managed map[edge.RulesetID]edge.Ruleset
 
+	versions map[diff.RulesetVersion]diff.Observed[edge.Ruleset] // of the past
+
 	err    error // why the last try failed; nil where it did not
 	errAt  time.Time
 	strike int // failures in a row
@@ -78,6 +81,7 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 	live := diff.AccountLive{
 		Listed:  diff.Observed[[]edge.Ruleset]{Value: listed, Err: err},
 		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}, Documented: a.Documented,
+		Versions: map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{},
 	}
 	if err != nil {
 		return live, at, nil
@@ -138,6 +142,7 @@ func (a *Accounts) Last(of desired.Account) (diff.AccountLive, bool) {
 	live := diff.AccountLive{
 		Listed:  diff.Observed[[]edge.Ruleset]{Value: known.listed},
 		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}, Documented: a.Documented,
+		Versions: maps.Clone(known.versions),
 	}
 	for _, ref := range deployed(of) {
 		if found, err := deployment.FindRuleset(ref, known.listed); err == nil {

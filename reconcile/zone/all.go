@@ -55,7 +55,27 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 		}
 		seen.Live.Accounts[account.ID] = live
 	}
-	return seen, m.readZones(ctx, state, &seen)
+	if err := m.readZones(ctx, state, &seen); err != nil {
+		return seen, err
+	}
+	return seen, readVersions(ctx, accounts, state, &seen)
+}
+
+// readVersions reads the versions that zones run or are declared to run, each once.
+func readVersions(ctx context.Context, accounts *Accounts, state desired.State, seen *All) error {
+	for _, account := range state.Accounts {
+		live := seen.Live.Accounts[account.ID]
+		for _, zone := range account.Zones {
+			observed := seen.Live.EntryPoints[zone.ID]
+			if observed.Err != nil && !errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
+				continue
+			}
+			if err := accounts.Versions(ctx, account, zone, &live, observed.Value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func rejectedBy(live diff.AccountLive) error {

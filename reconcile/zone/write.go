@@ -194,7 +194,7 @@ func (v *visit) read(ctx context.Context) error {
 		return reading(err)
 	}
 	v.sight.EntryPoint, v.sight.At = diff.Observed[edge.Ruleset]{Value: entryPoint, Err: err}, at
-	return nil
+	return v.Accounts.Versions(ctx, v.Account(), v.Zone(), &v.sight.Account, entryPoint)
 }
 
 // replan plans a change anew from the entry point as last read. It returns the

@@ -122,7 +122,10 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 		return s, context.Cause(ctx)
 	}
 	s.EntryPoint.Err = err
-	return s, nil
+	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
+		return s, nil //nolint:nilerr // it is what was seen of this zone
+	}
+	return s, w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
 }
 
 func (w *Worker) entryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, time.Time, error) {
@@ -144,6 +147,9 @@ func (w *Worker) Refresh(ctx context.Context, t Task, s *Sight, plan diff.Plan) 
 	}
 	var err error
 	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), fresh)
+	if err == nil {
+		err = w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
+	}
 	return err == nil, err
 }
 

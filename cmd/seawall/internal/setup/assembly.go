@@ -123,6 +123,9 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 	}
 	a.Guards.Documented = !s.Platform.Extended()
 	if s.Platform.Extended() {
+		if !why.writes() {
+			a.Reader = edge.ReadOnlyExtended(platform)
+		}
 		a.DryRuns = zone.DryRuns{Runner: edge.DryRunOnly(platform), Concurrency: a.Concurrency}
 	}
 	if s.Dir != "" {
