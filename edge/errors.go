@@ -166,3 +166,18 @@ var outcomes = []struct {
 	{ErrThrottled, func(e *Error) bool { return e.Status == http.StatusTooManyRequests }},
 	{ErrUnavailable, func(e *Error) bool { return e.Status >= 500 && e.Status != http.StatusNotImplemented }},
 }
+
+// CredentialError says that a credential could not be read, so that nothing was sent. It is
+// [ErrUnauthenticated]: until it can be read, nothing else works with it either.
+type CredentialError struct{ Err error }
+
+func (e *CredentialError) Error() string { return "reading the credential: " + e.Err.Error() }
+
+// Unwrap returns why.
+func (e *CredentialError) Unwrap() error { return e.Err }
+
+// Is reports whether it is [ErrUnauthenticated].
+func (e *CredentialError) Is(target error) bool { return target == ErrUnauthenticated }
+
+// Cause is the reason without what differs each time.
+func (e *CredentialError) Cause() string { return "the credential cannot be read" }

@@ -117,7 +117,8 @@ func benchPlan(b *testing.B, p *platform, state desired.State, changes int) {
 func stillRun(state desired.State, reader edge.Reader, writer edge.Writer, requests func() int64) *once.Run {
 	git := source.New(source.Config{Source: still{state}, Compiler: still{state}, Now: time.Now})
 	return &once.Run{
-		Source: git, Records: &reconcile.Forgetful{}, Reader: reader, Writer: writer, Requests: requests, Now: time.Now, Concurrency: benchConcurrency,
+		Source: git, Records: &reconcile.Forgetful{}, Requests: requests, Now: time.Now,
+		Lanes: reconcile.OneLane(reconcile.Lane{Reader: reader, Writer: writer, Concurrency: benchConcurrency}),
 	}
 }
 

@@ -270,8 +270,10 @@ func (w *dayWorld) run(ctx context.Context) (wait func()) {
 	budget := diff.Budget{Requests: w.requests, Per: dayPer}
 	w.git = source.New(source.Config{Source: w.shelf, Compiler: w.shelf, Now: time.Now})
 	heart, err := controller.New(ctx, controller.Config{
-		Source: w.git, Good: w.shelf, Records: w.memory, Reader: w.platform, Writer: w.platform, Requests: w.platform.Requests,
-		Concurrency: w.requests / perConcurrent, Room: w.budget.Room, Budget: budget, Sweep: cron.Every(dayInterval), Interval: dayInterval,
+		Source: w.git, Good: w.shelf, Records: w.memory, Requests: w.platform.Requests, Sweep: cron.Every(dayInterval), Interval: dayInterval,
+		Lanes: reconcile.OneLane(reconcile.Lane{
+			Reader: w.platform, Writer: w.platform, Concurrency: w.requests / perConcurrent, Room: w.budget.Room, Budget: budget,
+		}),
 		Reporters: []reconcile.Reporter{&w.reports},
 	})
 	if err != nil {

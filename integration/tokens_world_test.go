@@ -71,7 +71,7 @@ func (r *tokenRun) apply(ctx context.Context) reconcile.Report {
 func tokenRunOf(commit tokenCommit, l *ledger.Ledger, rulesets edge.Platform, config token.Config) *tokenRun {
 	git := source.New(source.Config{Source: commit, Compiler: commit, Now: config.Now})
 	config.Memory = l
-	return &tokenRun{once.Run{Source: git, Records: l, Reader: rulesets, Writer: rulesets, Now: config.Now}, config}
+	return &tokenRun{once.Run{Source: git, Records: l, Lanes: reconcile.OneLane(reconcile.Lane{Reader: rulesets, Writer: rulesets}), Now: config.Now}, config}
 }
 
 // run is the real thing but for git and CUE: ledger, client and file sink.

@@ -140,9 +140,11 @@ func (w *week) run(ctx context.Context) (wait func()) {
 	w.tracker = outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)})
 	w.git = source.New(source.Config{Source: w.broken, Compiler: w.shelf, Schedule: cron.Every(time.Minute), Now: time.Now})
 	heart, err := controller.New(ctx, controller.Config{
-		Source: w.git, Good: w.shelf, Records: w.memory, Reader: w.platform, Writer: w.platform, Requests: w.platform.Requests,
-		Concurrency: 16, Room: w.budget.Room, Budget: diff.Budget{Requests: w.requests, Per: dayPer}, Sweep: cron.Every(dayInterval),
-		Interval: dayInterval, Reporters: []reconcile.Reporter{&reconcile.Logger{Log: log}},
+		Source: w.git, Good: w.shelf, Records: w.memory, Requests: w.platform.Requests,
+		Lanes: reconcile.OneLane(reconcile.Lane{
+			Reader: w.platform, Writer: w.platform, Concurrency: 16, Room: w.budget.Room, Budget: diff.Budget{Requests: w.requests, Per: dayPer},
+		}),
+		Sweep: cron.Every(dayInterval), Interval: dayInterval, Reporters: []reconcile.Reporter{&reconcile.Logger{Log: log}},
 		Telling: controller.Telling{Log: log, Outages: w.tracker},
 	})
 	if err != nil {

@@ -294,8 +294,12 @@ func (l *Logger) change(r Report, result Result) []any {
 	if result.Version != "" {
 		proof = "read back as version " + result.Version
 	}
+	action := string(c.Action())
+	if c.Kind() == diff.KindDeployment && c.Action() == diff.ActionUpdate || c.Kind() == diff.KindToken {
+		action = "" // nearly all are updates, and a token has lines of its own
+	}
 	attrs := []any{
-		"zone", c.Zone, "account", c.Account, "deployment", c.Deployment, "token", c.Token, "commit", commit, "trigger", trigger,
+		"zone", c.Zone, "account", c.Account, "deployment", c.Deployment, "token", c.Token, "action", action, "commit", commit, "trigger", trigger,
 		"direction", string(c.Direction), "changes", members(c.Fields), "origin", c.Origin.String(), "requests", result.Calls, "proof", proof,
 	}
 	if result.Err != nil {

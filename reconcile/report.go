@@ -69,6 +69,9 @@ type Fleet struct {
 	// are zero where the run did not come to know its commit.
 	Declared int
 	Sweep    int64
+	// Overload is a schedule that asks for more than the budget of a credential has; nil
+	// where all hold.
+	Overload *diff.Overload
 	// Unfinished counts zones and tokens that a later sync tries again, and those
 	// that wait for a time; not those that wait for a person.
 	Unfinished int

@@ -65,6 +65,7 @@ var generators = map[string]func(*testing.T) string{
 	"effects":       effectsDoc,
 	"config.cue":    schemaDoc("config.cue"),
 	"guards.cue":    schemaDoc("guards.cue"),
+	"accounts.cue":  schemaDoc("accounts.cue"),
 	"desired.cue":   schemaDoc("desired.cue"),
 	"tokens.cue":    schemaDoc("tokens.cue"),
 	"resources.cue": schemaDoc("resources.cue"),

@@ -162,8 +162,7 @@ func newRevertRun(a *setup.Assembly, show reconcile.Progress) (*revert.Run, erro
 		return nil, errors.New("there is no ledger, so there is no history to revert")
 	}
 	return &revert.Run{
-		Records: records, Guards: a.Guards, Reader: a.Reader, Writer: a.Writer, Concurrency: a.Concurrency,
-		Budget: a.Quota.Budget, Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
+		Records: records, Guards: a.Guards, Lanes: a.Lanes, Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
 		Compile: func(ctx context.Context, commit string) (desired.State, error) {
 			state, problems, err := a.Declared.Compiler.Compile(ctx, commit)
 			if err == nil && len(desired.Errors(problems)) > 0 {

@@ -98,6 +98,9 @@ type SecretRef struct {
 	Systemd string // name of a systemd credential
 }
 
+// IsZero reports whether it names no secret.
+func (r SecretRef) IsZero() bool { return r == SecretRef{} }
+
 // Platform is what is kept in the desired state.
 type Platform struct {
 	BaseURL string // https, or http to the loopback
@@ -116,10 +119,12 @@ type Tokens struct {
 	CreatingGroups []string
 }
 
-// Credentials are the two credentials; Tokens is nil where no token is managed.
+// Credentials are the two credentials; Tokens is nil where no token is managed. Rulesets
+// is zero where each account has one of its own.
 type Credentials struct {
 	Rulesets SecretRef
 	Tokens   *SecretRef
+	Accounts Accounts // those that have settings of their own
 }
 
 // Schedule holds expressions that cron.ParseStandard takes.

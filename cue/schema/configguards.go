@@ -24,6 +24,9 @@ type Guards struct {
 	ApprovalsExpire time.Duration
 }
 
+// observeMode is the mode in which nothing is written.
+const observeMode = "observe"
+
 // Observe selects the zones of an account, or of all, that have all of the labels.
 type Observe struct {
 	Account string // its key; empty for every account
@@ -87,7 +90,7 @@ func guards(v cue.Value) Guards {
 			Strengthening: text(v, path+".allow") != "", Override: override,
 		})
 	})
-	g.Observing = text(v, "mode") == "observe"
+	g.Observing = text(v, "mode") == observeMode
 	selectors, _ := at(v, "observe").List() // validated: a list
 	for selectors.Next() {
 		g.Observe = append(g.Observe, Observe{Account: text(selectors.Value(), "account"), Labels: labels(selectors.Value(), "")})

@@ -41,6 +41,7 @@ func (c *configReader) read(v, plain cue.Value) Config {
 	config.History.Bytes = int64(number(v, "history.max_mib")) << 20
 	config.History.Keep, _ = time.ParseDuration(text(v, "history.keep"))
 	config.Budget.Per, _ = time.ParseDuration(text(v, "budget.per")) // the schema holds the form
+	config.Credentials.Accounts = c.accounts(v, config)
 	c.check(&config, v)
 	return config
 }

@@ -28,6 +28,7 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	c.checkSinks(config)
 	c.checkGuards(config, v)
 	c.checkForge(config)
+	c.checkAccounts(config)
 }
 
 // checkSchedule: CUE knows neither cron expressions nor time zones.
@@ -151,6 +152,7 @@ var choices = []struct{ place, of []string }{
 	{[]string{"sinks", "*"}, []string{"file", "exec", "vault", "kubernetes"}},
 	{[]string{"sinks", "*", "vault", "auth"}, []string{"token", "approle", "kubernetes"}},
 	{[]string{"credentials", "*"}, secretSources},
+	{[]string{"accounts", "*", "credentials", "*"}, secretSources},
 	{[]string{"source", "auth", "token"}, secretSources},
 	{[]string{"source", "auth", "bearer"}, secretSources},
 	{[]string{"source", "auth", "basic", "password"}, secretSources},

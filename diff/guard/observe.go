@@ -1,11 +1,16 @@
 package guard
 
-import "github.com/seawall-dev/seawall/diff"
+import (
+	"slices"
+
+	"github.com/seawall-dev/seawall/diff"
+)
 
 // Observe selects zones that are planned and reported, and never written.
 type Observe struct {
-	Account string // its key; empty: every account
-	Labels  Labels // none: every zone
+	Account string   // its key; empty: every account
+	Except  []string // accounts that are not selected, by their keys
+	Labels  Labels   // none: every zone
 }
 
 // refuseObserved refuses every change to what is observed only. A token is in no
@@ -23,5 +28,8 @@ func refuseObserved(c diff.Change, f Facts) *diff.Refusal {
 }
 
 func (o Observe) selects(c diff.Change, f Facts) bool {
-	return (o.Account == "" || o.Account == c.Account) && f.selects(o.Labels, c)
+	if o.Account != "" && o.Account != c.Account || slices.Contains(o.Except, c.Account) {
+		return false
+	}
+	return f.selects(o.Labels, c)
 }

@@ -66,6 +66,7 @@ func goldenPlans(t *testing.T) map[string]diff.Plan {
 		"mixed":   guard.Check(plannertest.OfScene(mixed), guard.Facts{}),
 		"hostile": hostilePlan(),
 		"found":   foundPlan(),
+		"deploy":  deployPlan(),
 	}
 	for name, p := range plans {
 		p.GeneratedAt = time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
@@ -73,6 +74,24 @@ func goldenPlans(t *testing.T) map[string]diff.Plan {
 		plans[name] = p
 	}
 	return plans
+}
+
+// deployPlan deploys in one zone, removes in another, and has asked the platform.
+func deployPlan() diff.Plan {
+	d := difftest.Deployment(difftest.DisableTag("sqli"))
+	d.Deploy = true
+	state, live := difftest.State(d), difftest.Live()
+	live.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: edge.ErrEntryPointNotFound}
+	const other edge.ZoneID = "000000000000000000000000000000a2"
+	state.Accounts[0].Zones = append(state.Accounts[0].Zones, desired.Zone{Key: "blog.example", ID: other, Origin: difftest.At(9)})
+	live.EntryPoints[other] = difftest.Live(difftest.Execute(nil)).EntryPoints[difftest.Zone]
+	id := diff.DeploymentID{Zone: other, Ruleset: difftest.Core}
+	plan := planner.Make(planner.Input{State: state, Live: live, Prunable: diff.Pruning{
+		id: {Account: "prod", Zone: "blog.example", Deployment: "core", Rule: difftest.Rule},
+	}})
+	plan.DryRun = &diff.DryRun{Tried: 1, NotTried: []string{"prod / blog.example / `core`"}, Reason: "403 Forbidden"}
+	plan.Changes[1].Refused = &diff.Refusal{Guard: diff.GuardDryRun, Reason: "the platform would not accept it: 400 Bad Request", Release: "another declaration"}
+	return plan.WithChanges(plan.Changes)
 }
 
 // hostile tries everything by which a name could act instead of being shown.

@@ -216,14 +216,14 @@ func (p *progress) sent(timeUp bool) int {
 func (c *Client) credential() (edge.Secret, error) {
 	token, err := c.config.Token()
 	if err != nil {
-		return edge.Secret{}, fmt.Errorf("reading the credential: %w", err)
+		return edge.Secret{}, &edge.CredentialError{Err: err}
 	}
 	if token.IsZero() {
-		return edge.Secret{}, errors.New("reading the credential: it is empty")
+		return edge.Secret{}, &edge.CredentialError{Err: errors.New("it is empty")}
 	}
 	for _, b := range []byte(token.Reveal()) {
 		if b <= ' ' || b > '~' {
-			return edge.Secret{}, errors.New("reading the credential: it contains white space or other characters a token cannot have")
+			return edge.Secret{}, &edge.CredentialError{Err: errors.New("it contains white space or other characters a token cannot have")}
 		}
 	}
 	return token, nil

@@ -3,8 +3,11 @@ package sim
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Entry is one request to the platform, as a test or a demonstration looks at
@@ -16,6 +19,7 @@ type Entry struct {
 	Path    string          `json:"path"`  // as in the reference, without the base path
 	Query   string          `json:"query"` // without "?"
 	Headers http.Header     `json:"headers"`
+	Token   string          `json:"token"`  // the id of the token that the credential is, also of one that does not work; empty for none
 	Body    json.RawMessage `json:"body"`   // null when there was none; a string when it was not JSON
 	Status  int             `json:"status"` // 0 while there is no answer yet, and when there never was one
 }
@@ -89,8 +93,15 @@ func (s *Server) newEntry(r *http.Request, path string, body []byte) Entry {
 		headers.Set("Authorization", redacted)
 	}
 	return Entry{
-		At: s.clock.Now(), Method: r.Method, Path: path, Query: r.URL.RawQuery, Headers: headers, Body: withoutValue(path, recorded(body)),
+		Token: s.tokenOf(r), At: s.clock.Now(), Method: r.Method, Path: path, Query: r.URL.RawQuery, Headers: headers, Body: withoutValue(path, recorded(body)),
 	}
+}
+
+// tokenOf is the id of the token that a request is sent with, empty where there is no such.
+func (s *Server) tokenOf(r *http.Request) string {
+	value, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	token, _, _ := s.Platform.TokenByValue(edge.NewSecret(strings.TrimSpace(value)))
+	return token.ID
 }
 
 func recorded(body []byte) json.RawMessage {

@@ -40,6 +40,8 @@ type Config struct {
 	// Foresee plans a zone from what was last seen of it, false where it was not seen;
 	// nil has seen nothing.
 	Foresee func(zone.Task) (diff.Plan, bool)
+	// Within is what of a state is acted on; nil is all of it.
+	Within func(desired.State) desired.State
 	// CheckSink reports why a sink could not take a secret; nil takes any.
 	CheckSink func(desired.Sink) error
 	// DriftFor is how long a drift counts for limits; zero is two hours.
@@ -71,6 +73,9 @@ func New(ctx context.Context, config Config) (*Control, error) {
 	}
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if config.Within == nil {
+		config.Within = func(s desired.State) desired.State { return s }
 	}
 	if config.DriftFor == 0 {
 		config.DriftFor = 2 * time.Hour
@@ -105,6 +110,9 @@ func (c *Control) restore(ctx context.Context) (look []edge.ZoneID, err error) {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
 	declared, err := decodeState(record.Accepted.State)
+	if within := c.Within(declared); len(within.Accounts) != len(declared.Accounts) {
+		declared, record.Accepted.Size = within, sizeOf(within) // what was left out since has not shrunk
+	}
 	if err != nil {
 		c.Log.WarnContext(ctx, "the accepted commit's declarations on record cannot be used; they are evaluated again",
 			"commit", record.Accepted.Commit, "error", err.Error())

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -78,6 +79,14 @@ func (s *state) foreseen(g *Generation, ids []edge.ZoneID) (changes []diff.Chang
 		}
 	}
 	return changes, unseen
+}
+
+// Uncounted are the zones that must be read before the commit in force is counted; none
+// where it is.
+func Uncounted(c *Control) []edge.ZoneID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.state.limits.unseen))
 }
 
 // Looked tells that a zone was read, whatever came of it. It returns the zones

@@ -60,20 +60,6 @@ func Declarations(state desired.State) func(edge.ZoneID) string {
 // DecodeState is a state that was put on record; the zero state for none.
 func DecodeState(data []byte) (desired.State, error) { return decodeState(data) }
 
-// SweepRequests is what a sweep sends while nothing changes: one read for each zone, and
-// one for the list of rulesets of each account that has zones. (A list of more than one
-// page takes as many more; what a page holds is the platform's business, and next to
-// the zones it is nothing.)
-func SweepRequests(state desired.State) int64 {
-	n := int64(0)
-	for _, account := range state.Accounts {
-		if zones := int64(len(account.Zones)); zones > 0 {
-			n += zones + 1
-		}
-	}
-	return n
-}
-
 // RolloutOf is the rollout that a state is in: the one on record, or a new one for a
 // commit that is not on record yet.
 func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.State) reconcile.Rollout {

@@ -183,14 +183,6 @@ func TestObsolete(t *testing.T) {
 	}
 }
 
-func TestSweepRequests(t *testing.T) {
-	state := fleetOf("c1", map[string][]string{"a": nil, "b": nil})
-	state.Accounts = append(state.Accounts, desired.Account{ID: "empty"})
-	if got := SweepRequests(state); got != 3 {
-		t.Errorf("got %d, want a list and two zones", got)
-	}
-}
-
 // Facts of a rollout that is over, or of none, hold nothing back.
 func TestRolloutFactsOfNone(t *testing.T) {
 	waves := []reconcile.Wave{{Count: 1}}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -8,7 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
-// admission says whether the platform and the budget allow another look at a zone. It is
+// admission says whether the platform and the budget of a credential allow another look at a zone. It is
 // safe for concurrent use.
 type admission struct {
 	budget       diff.Budget
@@ -16,8 +17,33 @@ type admission struct {
 	sweep        *turns
 	shares       *shares
 	breaker      *breaker
-	outcomes     *outcomes
+	waited       waited
 	turnsWaiting atomic.Int64 // how many zones waited for their turn at the last tick
+}
+
+// waited counts for how long zones that were due were not admitted, because of the
+// budget. The queue asks again each askAgain.
+type waited struct {
+	mu    sync.Mutex
+	total time.Duration
+	last  time.Time // when one was last not admitted
+}
+
+// refused notes that the budget has admitted no zone just now.
+func (w *waited) refused(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if gap := now.Sub(w.last); !w.last.IsZero() && gap < 2*askAgain {
+		w.total += gap
+	}
+	w.last = now
+}
+
+// sum is for how long in all.
+func (w *waited) sum() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.total
 }
 
 // use counts requests of a priority. Those of a push count for no class.
@@ -38,7 +64,7 @@ func (a *admission) admit(p queue.Priority, atWork int) (bool, time.Duration) {
 		return true, 0
 	}
 	if !a.shares.may(classOf(p), a.sweepNeeds(now), now) || a.room(a.shares.kept()+requestsPerZone*atWork) < requestsPerZone {
-		a.outcomes.refused(now)
+		a.waited.refused(now)
 		return false, askAgain
 	}
 	return true, 0

@@ -39,7 +39,7 @@ func TestAPushLooksAtWhatItTouches(t *testing.T) {
 		run(t, func(t *testing.T) {
 			const n = 50
 			f := newFixture(t, n)
-			f.Budget = diff.Budget{Requests: 200, Per: time.Minute} // not all at the start
+			f.Lanes.All[0].Budget = diff.Budget{Requests: 200, Per: time.Minute} // not all at the start
 			f.repo.push("c1", fleet(n, "xss")...)
 			f.start()
 			defer func() { f.stop() }()
@@ -73,7 +73,7 @@ func TestCommitWorkIsDueAtOnceAfterARestart(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 100
 		f := newFixture(t, n)
-		f.Budget = diff.Budget{Requests: 400, Per: time.Minute}
+		f.Lanes.All[0].Budget = diff.Budget{Requests: 400, Per: time.Minute}
 		f.repo.push("c1", fleet(n, "xss")...)
 		f.start()
 		f.want(n, "xss")

@@ -59,7 +59,7 @@ func BenchmarkLastSeen10000(b *testing.B) {
 		for id, sight := range f.sights(b) {
 			task, _ := f.heart.control.Task(f.heart.control.Current(), id)
 			task.Memory = cache.Plans(id)
-			if plan := f.heart.zoneWork.worker.Plan(task, sight); len(plan.Changes) > 0 {
+			if plan := f.heart.lanes.all[0].work.worker.Plan(task, sight); len(plan.Changes) > 0 {
 				b.Fatalf("zone %s is not in sync: %+v", id, plan.Changes)
 			}
 			cache.Put(id, seen.Entry{EntryPoint: sight.EntryPoint, At: sight.At})
@@ -85,7 +85,7 @@ func newBenchFleet(b *testing.B) *benchFleet {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &benchFleet{platform: platform, Config: Config{Reader: decoding{platform}, Writer: platform, Records: &records{}}}
+	f := &benchFleet{platform: platform, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &records{}}}
 	for i := 1; i <= benchZones; i++ {
 		entry, err := platform.EntryPoint(b.Context(), mem.FleetZone(i))
 		if err != nil {
@@ -119,9 +119,9 @@ func (f *benchFleet) open(b *testing.B) {
 func (f *benchFleet) prove(b *testing.B) {
 	b.Helper()
 	for id, sight := range f.sights(b) {
-		f.heart.zoneWork.seen.Put(id, seen.Entry{EntryPoint: sight.EntryPoint, At: sight.At})
+		f.heart.lanes.all[0].work.seen.Put(id, seen.Entry{EntryPoint: sight.EntryPoint, At: sight.At})
 		task, _ := f.heart.control.Task(f.heart.control.Current(), id)
-		plan := f.heart.zoneWork.worker.Plan(task, sight)
+		plan := f.heart.lanes.all[0].work.worker.Plan(task, sight)
 		if _, err := f.heart.control.Looked(b.Context(), id); err != nil {
 			b.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func (f *benchFleet) sights(b *testing.B) func(func(edge.ZoneID, zone.Sight) boo
 		for id := range g.Zones() {
 			task, _ := f.heart.control.Task(g, id)
 			task.ListAge = time.Hour
-			sight, err := f.heart.zoneWork.worker.Read(b.Context(), task)
+			sight, err := f.heart.lanes.all[0].work.worker.Read(b.Context(), task)
 			if err != nil || sight.EntryPoint.Err != nil {
 				b.Fatal(err, sight.EntryPoint.Err)
 			}

@@ -28,6 +28,13 @@ type breaker struct {
 	probes int       // sent in a row without success, while it is open
 	next   time.Time // when the next probe may be sent
 	open   bool
+	down   down // since it is open
+}
+
+// down is since when only probes are sent, and why; zero where that is not so.
+type down struct {
+	since time.Time
+	cause error
 }
 
 func newBreaker(limit int) *breaker { return &breaker{limit: limit} }
@@ -50,6 +57,13 @@ func (b *breaker) state() (open bool, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.open, b.next
+}
+
+// downSince says since when it is open.
+func (b *breaker) downSince() down {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.down
 }
 
 // begin notes that a look begins: while the breaker is open it is the probe, and no
@@ -90,12 +104,12 @@ func (b *breaker) note(err error, now time.Time) (opened, closed bool) {
 		open = b.denied >= b.limit
 	default:
 		closed = b.open
-		b.open, b.streak, b.denied, b.probes = false, 0, 0, 0
+		b.open, b.streak, b.denied, b.probes, b.down = false, 0, 0, 0, down{}
 		return false, closed
 	}
 	if b.open || !open {
 		return false, false
 	}
-	b.open, b.probes, b.next = true, 1, now.Add(firstProbe)
+	b.open, b.probes, b.next, b.down = true, 1, now.Add(firstProbe), down{now, err}
 	return true, false
 }

@@ -43,9 +43,10 @@ func (c *Controller) begin(ctx context.Context) {
 	if g == nil {
 		return
 	}
-	noteDeclared(c.Outages, g)
+	c.lanes.noteDeclared(c.Outages, g)
+	c.lanes.place(g, nil)
 	work := c.fill(g)
-	c.zones.Set(itemsOf(work, urgency(len(work), false), "not proved by an earlier process")...)
+	c.lanes.set(g, itemsOf(work, urgency(len(work), false), "not proved by an earlier process")...)
 	c.reports.inForce(ctx, g, nil)
 	c.tokens.Set(queue.Item[struct{}]{Reason: "start of the daemon"})
 }
@@ -54,7 +55,11 @@ func (c *Controller) begin(ctx context.Context) {
 // proved by an earlier one, and returns the others.
 func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 	now := time.Now()
-	whole := c.Sweep == nil || c.Budget.Requests == 0 || control.SweepRequests(g.State)*startWhole <= int64(c.Budget.Requests)
+	whole := map[*lane]bool{}
+	for i, part := range c.Lanes.Part(g.State) {
+		requests := int64(c.Lanes.All[i].Budget.Requests)
+		whole[c.lanes.all[i]] = c.Sweep == nil || requests == 0 || reconcile.SweepRequests(part)*startWhole <= requests
+	}
 	swept := c.control.Swept()
 	if swept.IsZero() || swept.After(now) {
 		swept = now
@@ -66,13 +71,13 @@ func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 			continue
 		}
 		due, ok := c.sweep.first(id, swept)
-		if whole || !ok || due.Before(now) { // its turn came while no process was there
+		if whole[c.lanes.at(g, id)] || !ok || due.Before(now) { // its turn came while no process was there
 			due = now
 		}
 		due = now.Add(due.Sub(now)) // by the monotonic clock
 		turns = append(turns, queue.Item[edge.ZoneID]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
 	}
-	c.zones.Set(turns...)
+	c.lanes.set(g, turns...)
 	return work
 }
 
@@ -122,20 +127,22 @@ func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
 // accept has the zones of a new generation read, and forgets those that left.
 func (c *Controller) accept(d control.Decision) {
 	g := d.Accepted
-	noteDeclared(c.Outages, g)
+	c.lanes.noteDeclared(c.Outages, g)
+	c.lanes.place(g, d.Gone)
 	if d.First {
 		c.fill(g)
 	}
 	for _, id := range d.Gone {
-		c.zones.Remove(id)
+		c.retries.worked(id)
 	}
-	c.zoneWork.forget(d.Gone, g)
+	c.seen.Keep(g.Declares)
+	c.lanes.forget(g)
 	c.outcomes.keep(g.Declares)
-	c.zones.Set(itemsOf(d.Look, queue.Bulk, "counting the changes of the commit")...)
+	c.lanes.set(g, itemsOf(d.Look, queue.Bulk, "counting the changes of the commit")...)
 	reason := "changed by commit " + g.State.Commit
-	c.zones.Set(itemsOf(d.Due, urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
+	c.lanes.set(g, itemsOf(d.Due, urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
 	if len(d.Due) > smallPush {
-		c.zones.Set(itemsOf(d.Back, queue.Bulk, reason)...)
+		c.lanes.set(g, itemsOf(d.Back, queue.Bulk, reason)...)
 	}
 	if d.Tokens {
 		c.tokens.Set(queue.Item[struct{}]{Reason: "changed by a commit"})
@@ -175,7 +182,7 @@ const atWorkFor = 30 * time.Second
 // may be at work.
 func (c *Controller) recordSwept(ctx context.Context) {
 	until := time.Now().Add(-atWorkFor)
-	if oldest := c.zones.Stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
+	if oldest := c.lanes.stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
 		until = oldest
 	}
 	c.reports.state(ctx, "swept", c.Records.Swept(ctx, until))
@@ -196,7 +203,9 @@ func (c *Controller) tick(ctx context.Context) {
 			swept = now
 			c.recordSwept(ctx)
 		}
-		c.admission.turnsWaiting.Store(int64(c.zones.Stats()[queue.Sweep].Waiting))
+		for _, lane := range c.lanes.all {
+			lane.admission.turnsWaiting.Store(int64(lane.queue.Stats()[queue.Sweep].Waiting))
+		}
 		ticked, err := c.control.Tick(ctx)
 		switch {
 		case err == nil:
@@ -209,8 +218,10 @@ func (c *Controller) tick(ctx context.Context) {
 			c.Outages.Failed(reconcile.OutageState, "", "tick", err)
 		}
 		c.Outages.Tick()
+		c.countAway(ctx, time.Now())
+		c.reports.soFar(ctx, time.Now())
 		if len(ticked.Released) > 0 { // asking for nothing would wake every worker
-			c.zones.Sooner(itemsOf(ticked.Released, queue.Released, "the wait is over")...)
+			c.lanes.sooner(c.control.Current(), itemsOf(ticked.Released, queue.Released, "the wait is over")...)
 		}
 		if ticked.Tokens {
 			c.tokens.Set(queue.Item[struct{}]{Reason: "something was released"})
@@ -249,10 +260,10 @@ func (c *Controller) lookNow(ctx context.Context) {
 		if g == nil {
 			continue
 		}
-		c.zoneWork.asked.Store(time.Now().UnixNano())
+		c.lanes.asked.Store(time.Now().UnixNano())
 		ids := allOf(g)
 		c.reports.round(ids)
-		c.zones.Sooner(itemsOf(ids, queue.Sweep, "requested")...)
+		c.lanes.sooner(g, itemsOf(ids, queue.Sweep, "requested")...)
 		c.tokens.Set(queue.Item[struct{}]{Reason: "requested"})
 	}
 }

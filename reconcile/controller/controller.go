@@ -3,8 +3,9 @@
 //
 //	source ──proposes──▶ control ──decides──▶ queue ──▶ workers ──▶ outcomes ──▶ reports
 //
-// The source runs in a goroutine of its own, each worker takes one zone at a time from
-// the queue, the tokens are the one item of a queue of their own, and a tick asks control
+// The source runs in a goroutine of its own. Each credential has a lane of its own: a
+// queue, workers that take one zone at a time from it, and what it may send (lanes.go).
+// Control, outcomes and reports are shared by all lanes. The tokens are the one item of a queue of their own, and a tick asks control
 // what time and people have brought. None of them waits for another: a git server that
 // hangs, a zone that never answers or a commit of ten thousand zones costs the rest
 // nothing.
@@ -14,6 +15,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -23,7 +25,6 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -37,28 +38,20 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-// Config is what a [Controller] is made from. Source, Reader, Writer and Records are
-// required.
+// Config is what a [Controller] is made from. Source, Lanes and Records are required.
 type Config struct {
 	Source  *source.Source
 	Good    reconcile.GoodCommit // keeps the accepted commit in the store of git; nil: nothing does
 	Records control.Records
 	Guards  reconcile.Guards
 
-	Reader edge.Reader
-	Writer edge.Writer
-	Tokens TokenWork // nil: tokens are not read
+	Lanes  reconcile.Lanes // one for each credential
+	Tokens TokenWork       // nil: tokens are not read
 
-	// Concurrency bounds how many zones are worked on at once; zero is 16.
-	Concurrency int
-	// Sweep says how often each zone is read without a reason; nil never.
-	Sweep cron.Schedule
-	// Budget is what requests are held to, and Interval the shortest between two sweeps;
-	// zero is not known. Room returns how many requests may be sent at once so that some
-	// are kept; nil is as many as anyone likes.
-	Budget   diff.Budget
+	// Sweep says how often each zone is read without a reason; nil never. Interval is the
+	// shortest between two sweeps; zero is not known.
+	Sweep    cron.Schedule
 	Interval time.Duration
-	Room     func(keep int) int
 	Requests func() int64 // HTTP requests sent so far; nil counts none
 
 	Deprecations reconcile.Deprecations // nil says nothing
@@ -87,11 +80,11 @@ type TokenWork interface {
 type Controller struct {
 	Config
 	control   *control.Control
-	zones     *queue.Queue[edge.ZoneID]
+	lanes     *lanes
 	tokens    *queue.Queue[struct{}]
 	sweep     *turns
-	admission *admission
-	zoneWork  *zoneWork
+	retries   *retries
+	seen      *seen.Cache
 	tokenLoop *tokenLoop
 	reports   *reports
 	outcomes  *outcomes
@@ -106,21 +99,12 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	c := &Controller{
 		Config: config, sweep: &turns{schedule: config.Sweep}, outcomes: newOutcomes(time.Now()), save: make(chan *control.Generation, 1),
 	}
-	c.admission = &admission{
-		budget: config.Budget, room: config.Room, sweep: c.sweep, outcomes: c.outcomes,
-		shares: &shares{budget: config.Budget}, breaker: newBreaker(2 * config.Concurrency),
-	}
-	c.zones = queue.New(queue.Config[edge.ZoneID]{Workers: config.Concurrency, Admit: c.admission.admit})
 	c.tokens = queue.New(queue.Config[struct{}]{Workers: 1})
 	c.reports = newReports(c)
-	accounts := zone.NewAccounts(config.Reader, time.Now)
-	accounts.Documented = config.Guards.Documented
-	c.zoneWork = &zoneWork{
-		worker: &zone.Worker{
-			Reader: config.Reader, Writer: config.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Now: time.Now,
-		},
-		seen: &seen.Cache{}, queue: c.zones, sweep: c.sweep, admission: c.admission, retries: newRetries(),
-		reports: c.reports, outcomes: c.outcomes, outages: config.Outages,
+	c.retries, c.seen = newRetries(), &seen.Cache{}
+	c.lanes = &lanes{of: config.Lanes}
+	for _, of := range config.Lanes.All {
+		c.lanes.all = append(c.lanes.all, c.newLane(of))
 	}
 	c.tokenLoop = &tokenLoop{
 		work: config.Tokens, queue: c.tokens, sweep: c.sweep, reports: c.reports, outcomes: c.outcomes, outages: config.Outages,
@@ -128,22 +112,46 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	}
 	var err error
 	c.control, err = control.New(ctx, control.Config{
-		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: c.zoneWork.foresee,
-		CheckSink: config.checkSink(), DriftFor: config.Interval,
+		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: c.lanes.foresee,
+		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within,
 	})
-	c.zoneWork.control, c.zoneWork.worker.Gate, c.tokenLoop.control = c.control, c.control, c.control
+	c.tokenLoop.control = c.control
+	for _, lane := range c.lanes.all {
+		lane.work.control, lane.work.worker.Gate = c.control, c.control
+	}
+	if state, ok := c.control.InForce(); ok && err == nil {
+		err = config.Lanes.Check(state)
+	}
 	return c, err
 }
 
-func (c Config) withDefaults() Config {
-	if c.Concurrency <= 0 {
-		c.Concurrency = 16
+// newLane makes the work with one credential. What is known of zones is shared with the
+// others, and what is known of the platform is not.
+func (c *Controller) newLane(of reconcile.Lane) *lane {
+	if of.Room == nil {
+		of.Room = func(int) int { return 1 << 20 }
 	}
+	of.Credential = cmp.Or(of.Credential, outage.CredentialZones)
+	l := &lane{Lane: of, outages: c.Outages}
+	if len(c.Lanes.All) > 1 {
+		l.outages = c.Outages.Lane(of.Name, of.Credential)
+	}
+	l.admission = &admission{
+		budget: of.Budget, room: of.Room, sweep: c.sweep, shares: &shares{budget: of.Budget}, breaker: newBreaker(2 * of.AtOnce()),
+	}
+	l.queue = queue.New(queue.Config[edge.ZoneID]{Workers: of.AtOnce(), Admit: l.admission.admit})
+	accounts := zone.NewAccounts(of.Reader, time.Now)
+	accounts.Documented = c.Guards.Documented
+	l.work = &zoneWork{
+		lane: l, lanes: c.lanes, sweep: c.sweep, retries: c.retries, seen: c.seen, reports: c.reports, outcomes: c.outcomes,
+		worker: &zone.Worker{Reader: of.Reader, Writer: of.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Now: time.Now},
+	}
+	return l
+}
+
+func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Room == nil {
-		c.Room = func(int) int { return 1 << 20 }
 	}
 	if c.Outages == nil {
 		c.Outages = outage.New(outage.Config{Now: time.Now})
@@ -175,8 +183,10 @@ func (c *Controller) Run(ctx context.Context) {
 	for _, part := range []func(context.Context){c.follow, c.tick, c.keepStates, c.lookNow, c.tokenLoop.run} {
 		all.Go(func() { part(ctx) })
 	}
-	for range c.Concurrency {
-		all.Go(func() { c.zoneWork.run(ctx) })
+	for _, lane := range c.lanes.all {
+		for range lane.AtOnce() {
+			all.Go(func() { lane.work.run(ctx) })
+		}
 	}
 	all.Wait()
 	lingering, cancel := reconcile.Lingering(ctx, grace)

@@ -100,7 +100,9 @@ func (w *crashes) begin() {
 			return
 		}
 		config.Records = &mortal{Ledger: memory, life: l, crashes: w}
-		config.Reader, config.Writer = l.platform(w)
+		lane := config.Lanes.All[0]
+		lane.Reader, lane.Writer = l.platform(w)
+		config.Lanes = reconcile.OneLane(lane)
 		ctx, cancel := context.WithCancel(context.Background())
 		l.cancel = cancel
 		w.life = l

@@ -202,8 +202,10 @@ func newCrashes(s crashScript, path string) *crashes {
 		w.laws.zones[z.ID] = &zoneTruth{happenings: &happenings}
 	}
 	w.config = Config{
-		Sweep: cron.Every(crashInterval), Interval: crashInterval, Budget: diff.Budget{Requests: crashRequests, Per: crashPer}, Room: w.budget.Room,
-		Concurrency: crashWorkers, Guards: s.guards(),
+		Sweep: cron.Every(crashInterval), Interval: crashInterval, Guards: s.guards(),
+		Lanes: reconcile.OneLane(reconcile.Lane{
+			Budget: diff.Budget{Requests: crashRequests, Per: crashPer}, Room: w.budget.Room, Concurrency: crashWorkers,
+		}),
 	}
 	return w
 }

@@ -90,7 +90,7 @@ func TestARevertStopsWhatWasNotSent(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n, concurrency = 90, 8
 		f := newFixture(t, n)
-		f.Concurrency = concurrency
+		f.Lanes.All[0].Concurrency = concurrency
 		f.calls.latency = 100 * time.Millisecond
 		f.repo.push("good", fleet(n, "xss")...)
 		f.start()
@@ -135,7 +135,7 @@ func TestARevertIsUrgent(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n, done = 400, 15
 		f := newFixture(t, n)
-		f.Concurrency = 8
+		f.Lanes.All[0].Concurrency = 8
 		f.repo.push("good", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
@@ -170,7 +170,7 @@ func TestSlowZonesKeepToTheirShare(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n, slow, concurrency = 60, 40, 8
 				f := newFixture(t, n)
-				f.Concurrency = concurrency
+				f.Lanes.All[0].Concurrency = concurrency
 				f.Sweep, f.Interval = cron.Every(time.Minute), time.Minute
 				f.repo.push("c1", fleet(n, "xss")...)
 				f.start()
@@ -424,7 +424,7 @@ func TestAnAccountThatFails(t *testing.T) {
 				const n = 100
 				f := twoAccounts(t, n)
 				f.Sweep, f.Interval = cron.Every(2*time.Minute), 2*time.Minute
-				f.Concurrency = 4
+				f.Lanes.All[0].Concurrency = 4
 				f.repo.commit("c1", commit{state: inTwoAccounts("c1", n, "xss")})
 				f.start()
 				defer func() { f.stop() }()
@@ -503,7 +503,7 @@ func TestAPushBesideASilentAccount(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 100
 		f := twoAccounts(t, n)
-		f.Concurrency = 4
+		f.Lanes.All[0].Concurrency = 4
 		f.repo.commit("c1", commit{state: inTwoAccounts("c1", n, "xss")})
 		f.start()
 		defer func() { f.stop() }()

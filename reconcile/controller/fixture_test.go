@@ -81,11 +81,11 @@ func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 		journal: &journal{}, look: make(chan os.Signal, 1), sync: cron.Every(time.Minute),
 	}
 	f.Config = Config{
-		Reader: f.calls, Writer: f.calls, Sweep: cron.Every(interval), Interval: interval, Look: f.look,
+		Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.calls, Writer: f.calls}), Sweep: cron.Every(interval), Interval: interval, Look: f.look,
 		Reporters: []reconcile.Reporter{f.journal},
 	}
 	f.room.Store(-1)
-	f.Room = func(keep int) int {
+	f.Lanes.All[0].Room = func(keep int) int {
 		if left := int(f.room.Load()); left >= 0 {
 			return max(0, left-keep)
 		}
@@ -635,6 +635,13 @@ func (j *journal) Report(ctx context.Context, report reconcile.Report) {
 		panic("a reporter is told with a context that has ended")
 	}
 	j.reports = append(j.reports, report)
+}
+
+// all returns what it was told, and keeps it.
+func (j *journal) all() []reconcile.Report {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.reports)
 }
 
 // take returns what it was told since it was asked last.

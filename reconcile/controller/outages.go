@@ -7,7 +7,6 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
-	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
@@ -31,11 +30,6 @@ func noteGit(t *outage.Tracker, p reconcile.Proposal) {
 	} else {
 		t.Worked(reconcile.OutageGit, "", "fetch")
 	}
-}
-
-// noteDeclared says which zones are declared from now on.
-func noteDeclared(t *outage.Tracker, g *control.Generation) {
-	t.Declare(g.State.Zones(), g.Declares)
 }
 
 // noteLook notes whether the zone could be read and written.

@@ -26,7 +26,6 @@ type outcomes struct {
 	observed time.Time // when a zone was read last
 	held     *inspect.Held
 	tokens   inspect.Tokens
-	waited   waited
 }
 
 // lastLook is what is kept of a zone. Its times are since the process began.
@@ -311,21 +310,4 @@ func ofToken(s diff.ProblemState) inspect.Outcome {
 	default: // quarantined, blocked: a person decides
 		return inspect.Refused
 	}
-}
-
-// waited counts for how long zones that were due were not admitted, because of the
-// budget. The queue asks again each askAgain.
-type waited struct {
-	total time.Duration
-	last  time.Time // when one was last not admitted
-}
-
-// refused notes that the budget has admitted no zone just now.
-func (o *outcomes) refused(now time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if gap := now.Sub(o.waited.last); !o.waited.last.IsZero() && gap < 2*askAgain {
-		o.waited.total += gap
-	}
-	o.waited.last = now
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/token"
+	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // reports tells reporters what happens: each look at a zone when it is over; a commit
@@ -28,7 +29,8 @@ type reports struct {
 	commit  group // the zones that the newest commit declares otherwise
 	turn    group // all zones, since the sweep began anew
 	held    *reconcile.Held
-	counted int64 // requests that reports have told
+	counted int64     // requests that reports have told
+	asked   time.Time // whether groups wait for lanes that are away; of one goroutine
 }
 
 // found is what the latest look at a zone has found, and what came of it.
@@ -81,6 +83,7 @@ type group struct {
 	whole   bool // all zones that are declared
 	tokens  bool // the tokens are still to be read
 	told    bool
+	early   bool // it was told of without the zones of lanes that are away
 	began   time.Time
 	busy    time.Duration
 	request int64
@@ -98,13 +101,76 @@ func newGroup(commit string, ids []edge.ZoneID, whole, tokens bool) group {
 	return group{commit: commit, left: left, all: ids, whole: whole, tokens: tokens, began: time.Now()}
 }
 
+// missing returns the lanes whose zones of a group are all that is left, and why nothing is
+// to be expected of each; nil while something is, or where no lane has done its part.
+func (r *reports) missing(g *group, now time.Time) map[*lane]string {
+	if g.told || g.early || g.tokens || len(g.left) == 0 {
+		return nil
+	}
+	in := r.c.control.Current()
+	left, whole := map[*lane]string{}, map[*lane]bool{}
+	for _, id := range g.all {
+		lane := r.c.lanes.at(in, id)
+		switch {
+		case lane == nil:
+		case g.left[id]:
+			left[lane] = ""
+		default:
+			whole[lane] = true
+		}
+	}
+	for lane := range left {
+		progress := lane.work.lastProgress(g.began)
+		if progress.Before(g.began) {
+			progress = g.began
+		}
+		if left[lane] = lane.away(now, progress); left[lane] == "" {
+			return nil
+		}
+		delete(whole, lane)
+	}
+	if len(whole) == 0 {
+		return nil
+	}
+	return left
+}
+
+// askEvery is how often it is asked whether groups wait for lanes that are away.
+const askEvery = 5 * time.Second
+
+// soFar tells of groups that wait for nothing but lanes that are away: a credential that is
+// rejected must not keep what has become of the others from being told. Each zone that was
+// not read is unknown there. A commit is told of once more when all its zones were read.
+func (r *reports) soFar(ctx context.Context, now time.Time) {
+	if len(r.c.lanes.all) == 1 || now.Sub(r.asked) < askEvery {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = now
+	if missing := r.missing(&r.commit, now); missing != nil {
+		r.commit.early = true
+		trigger := reconcile.TriggerSync
+		if r.commit.whole {
+			trigger = reconcile.TriggerSweep
+			r.turn = r.newTurn()
+		}
+		r.send(ctx, r.sumWithout(r.commit, trigger, missing))
+	}
+	if missing := r.missing(&r.turn, now); missing != nil {
+		g := r.turn
+		r.turn = r.newTurn()
+		r.send(ctx, r.sumWithout(g, reconcile.TriggerSweep, missing))
+	}
+}
+
 func (g *group) done() bool { return !g.told && len(g.left) == 0 && !g.tokens }
 
 // send fills in what every report says and hands it to the reporters; the caller holds
 // the lock.
 func (r *reports) send(ctx context.Context, report reconcile.Report) {
 	state := r.inForceState()
-	report.Commit, report.Declared, report.Sweep = state.Commit, state.Zones(), control.SweepRequests(state)
+	report.Commit, report.Declared, report.Sweep = state.Commit, state.Zones(), reconcile.SweepRequests(state)
 	report.Unfinished = r.unfinished()
 	report.Rollout = r.c.control.Rollout()
 	if report.Finished.IsZero() {
@@ -125,7 +191,8 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 		r.commit.request += report.Requests
 	}
 	report.Plan.Requests.Used = report.Requests
-	report.Plan.Requests.Overload = r.c.Budget.Overload(report.Declared, report.Sweep, r.c.Interval)
+	report.Overload = r.c.Lanes.Overload(state, r.c.Interval)
+	report.Plan.Requests.Overload = report.Overload
 	for _, reporter := range r.c.Reporters {
 		reporter.Report(context.WithoutCancel(ctx), report)
 	}
@@ -135,7 +202,7 @@ func (r *reports) send(ctx context.Context, report reconcile.Report) {
 // someone's word. The caller holds the lock.
 func (r *reports) unfinished() int {
 	_, timely := r.c.control.Waiting()
-	n := timely + r.c.zoneWork.retries.len() + r.tokens.unfinished
+	n := timely + r.c.retries.len() + r.tokens.unfinished
 	if !r.commit.told {
 		n += max(1, len(r.commit.left))
 	}
@@ -213,9 +280,27 @@ func allOf(g *control.Generation) (ids []edge.ZoneID) {
 
 // sum is the report of a group: what the latest look at each of its zones has found.
 func (r *reports) sum(g group, trigger reconcile.Trigger) reconcile.Report {
+	return r.sumWithout(g, trigger, nil)
+}
+
+// unread is what is found of a zone that was not read, and why.
+func unread(t zone.Task, reason string) found {
+	return found{problems: []diff.Problem{{
+		Account: t.Account().Key, Zone: t.Zone().Key, ZoneID: t.Zone().ID, State: diff.Unknown, Reason: reason,
+		Hint: "the zone is read as soon as the credential works", Origin: t.Zone().Origin,
+	}}}
+}
+
+// sumWithout is that report where zones of some lanes were not read.
+func (r *reports) sumWithout(g group, trigger reconcile.Trigger, missing map[*lane]string) reconcile.Report {
 	var all found
+	in := r.c.control.Current()
 	for _, id := range g.all {
 		f := r.zones[id]
+		if reason := missing[r.c.lanes.at(in, id)]; reason != "" && g.left[id] {
+			t, _ := in.Task(id)
+			f = unread(t, reason)
+		}
 		all.changes, all.problems, all.results = append(all.changes, f.changes...), append(all.problems, f.problems...), append(all.results, f.results...)
 	}
 	tokens := 0

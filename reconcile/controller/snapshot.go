@@ -29,10 +29,12 @@ func (c *Controller) Status() inspect.Status {
 		Queue: v.queue(), Work: v.work(), Holds: append([]diff.Hold{}, c.control.Holds()...), Freezes: v.freezes(), Tokens: v.tokens(),
 		Outages: []reconcile.Outage{}, Reasons: []string{}, NotReady: []string{},
 	}
-	s.Budget = inspect.Budget{Requests: c.Budget.Requests, PerSeconds: c.Budget.Per.Seconds()}
-	c.outcomes.mu.Lock()
-	s.Budget.WaitedSeconds = c.outcomes.waited.total.Seconds()
-	c.outcomes.mu.Unlock()
+	for _, lane := range c.lanes.all {
+		s.Budget.Requests += lane.Budget.Requests
+		s.Budget.PerSeconds = max(s.Budget.PerSeconds, lane.Budget.Per.Seconds())
+		s.Budget.WaitedSeconds += lane.admission.waited.sum().Seconds()
+	}
+	s.Work.Credentials = v.credentials()
 	if r := c.control.Rollout(); r != nil {
 		s.Rollout = &inspect.Rollout{Waves: r.Waves, Open: r.Open, Next: r.Next, Halted: r.Halted}
 	}
@@ -174,7 +176,7 @@ func insert(all []inspect.Notable, n inspect.Notable) []inspect.Notable {
 
 func (v view) queue() []inspect.Priority {
 	lines := []inspect.Priority{}
-	for p, n := range v.c.zones.Stats() {
+	for p, n := range v.c.lanes.stats() {
 		lines = append(lines, inspect.Priority{
 			Priority: queue.Priority(p).String(), Waiting: n.Waiting, Due: n.Due, AtWork: n.AtWork, Oldest: n.Oldest,
 			OldestSeconds: inspect.Age(n.Oldest, v.now),
@@ -183,14 +185,53 @@ func (v view) queue() []inspect.Priority {
 	return lines
 }
 
+// credentials says how each credential is, where there are several.
+func (v view) credentials() (list []inspect.Credential) {
+	if len(v.c.lanes.all) == 1 {
+		return nil
+	}
+	var parts []desired.State
+	if v.g != nil {
+		parts = v.c.Lanes.Part(v.g.State)
+	}
+	for i, lane := range v.c.lanes.all {
+		c := inspect.Credential{
+			Name: lane.Name, Credential: lane.Credential, Accounts: []string{},
+			Budget: inspect.Budget{
+				Requests: lane.Budget.Requests, PerSeconds: lane.Budget.Per.Seconds(), WaitedSeconds: lane.admission.waited.sum().Seconds(),
+			},
+		}
+		if parts != nil {
+			c.Zones = parts[i].Zones()
+			for _, account := range parts[i].Accounts {
+				c.Accounts = append(c.Accounts, account.Key)
+			}
+		}
+		c.Observed = lane.work.lastProgress(time.Time{})
+		if down := lane.admission.breaker.downSince(); down.cause != nil {
+			c.Down, c.Since = bounded(down.cause.Error()), down.since
+		}
+		for _, n := range lane.queue.Stats() {
+			c.Due += n.Due
+			c.AtWork += n.AtWork
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
 // work is what workers are at.
 func (v view) work() inspect.Work {
-	down, _ := v.c.admission.breaker.state()
-	w := inspect.Work{Workers: v.c.Concurrency, PlatformDown: down, Retried: v.c.zoneWork.retries.len()}
-	for _, n := range v.c.zones.Stats() {
+	w := inspect.Work{Retried: v.c.retries.len()}
+	for _, lane := range v.c.lanes.all {
+		down, _ := lane.admission.breaker.state()
+		w.Workers += lane.AtOnce()
+		w.PlatformDown = w.PlatformDown || down
+	}
+	for _, n := range v.c.lanes.stats() {
 		w.AtWork += n.AtWork
 	}
-	if longest, ok := v.c.zones.Longest(); ok {
+	if longest, ok := v.c.lanes.longest(); ok {
 		w.On, w.Oldest = v.nameOf(longest.Key), longest.Began
 	}
 	w.OldestSeconds = inspect.Age(w.Oldest, v.now)
@@ -247,14 +288,14 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 			z.Hold = new(h)
 		}
 	}
-	next, work := v.c.zones.Of(declared.ID)
+	next, work := v.c.lanes.find(declared.ID)
 	if work != nil {
 		z.AtWork = &inspect.AtWork{
 			Began: work.Began, Seconds: inspect.Age(work.Began, v.now), Priority: work.Priority.String(), Reason: work.Reason,
 		}
 	}
 	if next != nil {
-		z.Next = v.next(*next, work != nil)
+		z.Next = v.next(v.c.lanes.account(account.Key), *next, work != nil)
 	}
 	z.Why = z.Sentences(v.now)
 	return z
@@ -267,7 +308,7 @@ func (v view) undecided(id edge.ZoneID) inspect.Decision {
 		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit changes it, and it was not checked since",
 		Since: v.now,
 	}
-	if next, work := v.c.zones.Of(id); work != nil {
+	if next, work := v.c.lanes.find(id); work != nil {
 		d.Since = work.Began
 	} else if next != nil && next.Since.Before(v.now) {
 		d.Since = next.Since
@@ -282,7 +323,7 @@ func (v view) fields(id edge.ZoneID) (fields []inspect.Field, unread string) {
 	if !ok {
 		return fields, "the zone is not declared"
 	}
-	plan, seen := v.c.zoneWork.foresee(t)
+	plan, seen := v.c.lanes.foresee(t)
 	if !seen {
 		return fields, "the zone, or its account, was not read since the start, or the last read failed"
 	}
@@ -297,16 +338,16 @@ func (v view) fields(id edge.ZoneID) (fields []inspect.Field, unread string) {
 }
 
 // next is when an item is handed out, and if it is due, what it waits for.
-func (v view) next(item queue.Item[edge.ZoneID], atWork bool) *inspect.Next {
+func (v view) next(of *lane, item queue.Item[edge.ZoneID], atWork bool) *inspect.Next {
 	n := &inspect.Next{Due: item.Due, Seconds: item.Due.Sub(v.now).Seconds(), Priority: item.Priority.String(), Reason: item.Reason}
-	if item.Due.After(v.now) || atWork {
+	if item.Due.After(v.now) || atWork || of == nil {
 		return n
 	}
 	n.WaitsFor = inspect.WaitsWorker
-	switch down, next := v.c.admission.breaker.state(); {
+	switch down, next := of.admission.breaker.state(); {
 	case down && next.After(v.now):
 		n.WaitsFor = inspect.WaitsPlatform
-	case item.Priority != queue.Push && v.c.Room(v.c.admission.shares.kept()) < requestsPerZone:
+	case item.Priority != queue.Push && of.Room(of.admission.shares.kept()) < requestsPerZone:
 		n.WaitsFor = inspect.WaitsBudget
 	}
 	return n

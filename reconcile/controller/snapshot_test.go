@@ -207,7 +207,7 @@ func TestStatusOfFailingReads(t *testing.T) {
 func TestStatusOfAPlatformThatIsDown(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 40)
-		f.Concurrency = 4
+		f.Lanes.All[0].Concurrency = 4
 		f.repo.push("c1", fleet(40, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
@@ -300,7 +300,7 @@ func TestStatusOfAHeldCommit(t *testing.T) {
 func TestStatusWithoutABudget(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 30)
-		f.Budget = diff.Budget{Requests: 600, Per: 5 * time.Minute}
+		f.Lanes.All[0].Budget = diff.Budget{Requests: 600, Per: 5 * time.Minute}
 		f.repo.push("c1", fleet(30, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
@@ -329,7 +329,7 @@ func TestStatusWithoutABudget(t *testing.T) {
 func TestStatusAfterARestart(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 8)
-		f.Budget = diff.Budget{Requests: 20, Per: 5 * time.Minute} // too small to look at all at once
+		f.Lanes.All[0].Budget = diff.Budget{Requests: 20, Per: 5 * time.Minute} // too small to look at all at once
 		f.repo.push("c1", fleet(8, "xss")...)
 		f.start()
 		defer func() { f.stop() }()

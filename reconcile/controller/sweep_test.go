@@ -90,7 +90,7 @@ func TestTheSweepGoesOnAfterARestart(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 100
 		f := newFixture(t, n)
-		f.Budget = diff.Budget{Requests: 400, Per: time.Minute} // not all at the start
+		f.Lanes.All[0].Budget = diff.Budget{Requests: 400, Per: time.Minute} // not all at the start
 		f.repo.push("c1", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
@@ -114,7 +114,7 @@ func TestTheSweepOfAProcessThatDoesNotLast(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 60
 		f := newFixture(t, n)
-		f.Budget = diff.Budget{Requests: 240, Per: time.Minute}
+		f.Lanes.All[0].Budget = diff.Budget{Requests: 240, Per: time.Minute}
 		f.repo.push("c1", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()

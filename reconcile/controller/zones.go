@@ -12,27 +12,33 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
-	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 	"github.com/seawall-dev/seawall/reconcile/seen"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
 // zoneWork is the way of a zone: what is desired now is compared with what is live,
-// guarded, written and proved, and its next look goes into the queue. It is safe for
+// guarded, written and proved, and its next look goes into the queue of its lane. It is safe for
 // concurrent use: each worker has a look of its own.
 type zoneWork struct {
-	control   *control.Control
-	worker    *zone.Worker
-	seen      *seen.Cache
-	queue     *queue.Queue[edge.ZoneID]
-	sweep     *turns
-	admission *admission
-	retries   *retries
-	reports   *reports
-	outcomes  *outcomes
-	outages   *outage.Tracker
-	asked     atomic.Int64 // Unix nanoseconds at which a look at every zone was asked for last
+	*lane
+	lanes    *lanes
+	control  *control.Control
+	worker   *zone.Worker
+	seen     *seen.Cache
+	sweep    *turns
+	retries  *retries
+	reports  *reports
+	outcomes *outcomes
+	progress atomic.Int64 // Unix nanoseconds at which a zone was read last; zero for never
+}
+
+// lastProgress is when a zone was read last, or else a time.
+func (w *zoneWork) lastProgress(otherwise time.Time) time.Time {
+	if at := w.progress.Load(); at > 0 {
+		return time.Unix(0, at)
+	}
+	return otherwise
 }
 
 // run takes one zone after the other from the queue until ctx ends.
@@ -69,13 +75,10 @@ type look struct {
 // work looks at a zone and makes it what is desired. It returns when to look again.
 func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.ZoneID]) *queue.Item[edge.ZoneID] {
 	l := look{item: item, generation: w.control.Current(), began: time.Now()}
-	declared := false
-	if l.generation != nil {
-		l.task, declared = w.control.Task(l.generation, item.Key)
+	if w.lanes.at(l.generation, item.Key) != w.lane {
+		return nil // it is not declared, or its account has another credential now
 	}
-	if !declared {
-		return nil
-	}
+	l.task, _ = w.control.Task(l.generation, item.Key)
 	l.commit = w.control.CommitWork(l.generation, item.Key)
 	l.task.Memory, l.task.ListAge = w.seen.Plans(item.Key), w.listAge(l.began)
 	again, err := w.observe(ctx, &l)
@@ -109,7 +112,7 @@ func (w *zoneWork) listAge(now time.Time) time.Duration {
 	if turn <= 0 {
 		turn = listedFor
 	}
-	if asked := w.asked.Load(); asked > 0 {
+	if asked := w.lanes.asked.Load(); asked > 0 {
 		return min(turn, now.Sub(time.Unix(0, asked)))
 	}
 	return turn
@@ -148,15 +151,18 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 		w.outages.Down(l.sight.EntryPoint.Err)
 	}
 	if opened && errors.Is(l.sight.EntryPoint.Err, edge.ErrForbidden) {
-		w.reports.failure(ctx, fmt.Errorf("the platform refuses all requests; check the permissions of credentials.rulesets: %w", l.sight.EntryPoint.Err))
+		w.reports.failure(ctx, fmt.Errorf("the platform refuses all requests; check the permissions of %s: %w", w.Credential, l.sight.EntryPoint.Err))
 	}
 	if errors.Is(l.sight.EntryPoint.Err, edge.ErrUnauthenticated) {
 		noteLook(w.outages, l)
 		if opened {
-			w.reports.failure(ctx, zone.Rejected(l.sight.EntryPoint.Err))
+			w.reports.failure(ctx, zone.Rejected(w.lane.Lane, l.sight.EntryPoint.Err))
 		}
 		w.outcomes.note(l, time.Now())
 		return w.later(ctx, l.item, firstProbe), nil
+	}
+	if l.answered() {
+		w.progress.Store(time.Now().UnixNano())
 	}
 	w.keep(l)
 	return nil, nil
@@ -238,7 +244,7 @@ func (w *zoneWork) counted(ctx context.Context, l *look) *queue.Item[edge.ZoneID
 	due, err := w.control.Looked(ctx, l.item.Key)
 	w.reports.state(ctx, "looked", err)
 	noteLook(w.outages, l)
-	w.queue.Set(itemsOf(due, urgency(len(due), false), "the commit is counted")...)
+	w.lanes.set(l.generation, itemsOf(due, urgency(len(due), false), "the commit is counted")...)
 	if len(due) > 0 {
 		return w.later(ctx, l.item, 0)
 	}
@@ -261,7 +267,7 @@ func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneI
 		again = w.next(l, next)
 	}
 	if due, err := w.control.Looked(lingering, l.item.Key); err == nil && len(due) > 0 {
-		w.queue.Set(itemsOf(due, urgency(len(due), false), "the commit is counted")...)
+		w.lanes.set(w.control.Current(), itemsOf(due, urgency(len(due), false), "the commit is counted")...)
 	}
 	w.outcomes.note(l, time.Now())
 	w.reports.zone(ctx, l)
@@ -344,14 +350,4 @@ func (w *zoneWork) foresee(t zone.Task) (diff.Plan, bool) {
 		return diff.Plan{}, false
 	}
 	return zone.Plan(t, s, w.worker.Indexes), true
-}
-
-// forget drops what is known of zones that are gone, and of all that a generation does
-// not declare.
-func (w *zoneWork) forget(gone []edge.ZoneID, g *control.Generation) {
-	for _, id := range gone {
-		w.retries.worked(id)
-	}
-	w.seen.Keep(g.Declares)
-	w.worker.Accounts.Keep(g.State)
 }

@@ -40,7 +40,7 @@ type Status struct {
 	Tokens  Tokens             `json:"tokens"`
 	Queue   []Priority         `json:"queue"` // the most urgent first
 	Work    Work               `json:"work"`
-	Budget  Budget             `json:"budget"`
+	Budget  Budget             `json:"budget"`  // of all credentials together
 	Outages []reconcile.Outage `json:"outages"` // that last
 	Rollout *Rollout           `json:"rollout,omitempty"`
 	Holds   []diff.Hold        `json:"holds"`
@@ -139,6 +139,8 @@ type Work struct {
 	OldestSeconds float64   `json:"oldest_seconds"`  // since then
 	PlatformDown  bool      `json:"platform_down"`   // reads fail one after the other: only probes are sent
 	Retried       int       `json:"retried"`         // zones that failed, to be tried again
+	// Credentials says how each credential for rulesets is; none where there is only one.
+	Credentials []Credential `json:"credentials,omitempty"`
 }
 
 // Budget is what is left of the requests that may be sent.
@@ -152,6 +154,23 @@ type Budget struct {
 	// the start, and RequestsWaitedSeconds the same of single requests, added up.
 	WaitedSeconds         float64 `json:"waited_seconds"`
 	RequestsWaitedSeconds float64 `json:"requests_waited_seconds"`
+}
+
+// Credential is how the work with one credential for rulesets is. It has a queue and a
+// budget of its own.
+type Credential struct {
+	Name       string   `json:"name"`       // the keys of its accounts, or "default"
+	Credential string   `json:"credential"` // its path in the configuration
+	Accounts   []string `json:"accounts"`   // that are declared
+	Zones      int      `json:"zones"`      // that are declared
+	// Down is why only probes are sent with it, since when; empty where that is not so.
+	Down  string    `json:"down,omitempty"`
+	Since time.Time `json:"down_since,omitzero"`
+	// Observed is when a zone was read with it last; zero: none since the start.
+	Observed time.Time `json:"observed,omitzero"`
+	Due      int       `json:"due"` // zones
+	AtWork   int       `json:"at_work"`
+	Budget   Budget    `json:"budget"`
 }
 
 // Rollout is how far a commit has come through its waves.

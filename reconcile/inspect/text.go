@@ -23,6 +23,7 @@ func (s Status) Text(w io.Writer) error {
 	t.tokens(s)
 	t.queue(s)
 	t.budget(s)
+	t.credentials(s)
 	t.control(s)
 	t.outages(s)
 	t.notable(s)
@@ -192,6 +193,24 @@ func (t *textWriter) budget(s Status) {
 		b.Left, b.Requests, span(b.PerSeconds), span(b.WaitedSeconds))
 	if b.PausedSeconds > 0 {
 		t.line("", "the platform has asked to wait %s more", span(b.PausedSeconds))
+	}
+}
+
+// credentials writes how each credential is, where there are several.
+func (t *textWriter) credentials(s Status) {
+	label := "credentials"
+	for _, c := range s.Work.Credentials {
+		if c.Zones == 0 {
+			continue
+		}
+		t.line(label, "%s: %s, %d due, %d of %d requests left in %s", c.Name, count(c.Zones, "zone", "zones"), c.Due, c.Budget.Left, c.Budget.Requests, span(c.Budget.PerSeconds))
+		label = ""
+		if c.Down != "" {
+			t.line("", "  only probes are sent since %s: %s", instant(c.Since), c.Down)
+		}
+		if c.Budget.PausedSeconds > 0 {
+			t.line("", "  the platform has asked to wait %s more", span(c.Budget.PausedSeconds))
+		}
 	}
 }
 

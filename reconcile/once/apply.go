@@ -9,7 +9,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -30,8 +29,8 @@ func (r *Run) apply(ctx context.Context, p *planned, report *reconcile.Report) e
 		return fmt.Errorf("recording approvals: %w", err)
 	}
 	gate := newGate(r, p)
-	report.Results = r.applyZones(ctx, p, gate)
-	err := gate.stopped()
+	var err error
+	report.Results, err = r.applyZones(ctx, p, gate)
 	switch {
 	case ctx.Err() == nil:
 		err = errors.Join(err, r.applyTokens(ctx, p, report))
@@ -113,28 +112,21 @@ func (r *Run) recordWords(ctx context.Context, p *planned) error {
 
 // applyZones writes the changes that no guard refused, those that strengthen first,
 // one at a time within a zone, and proves each by reading it back.
-func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) []reconcile.Result {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	gate.stop = stop
-	accounts := zone.NewAccounts(r.Reader, r.Now)
-	accounts.Documented = r.Guards.Documented
-	worker := &zone.Worker{
-		Reader: r.Reader, Writer: r.Writer, Accounts: accounts, Gate: gate, Indexes: &deployment.Indexes{}, Now: r.Now,
-	}
+func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) ([]reconcile.Result, error) {
 	zones := byZone(p.plan)
 	total := 0
 	for _, plan := range zones {
 		total += len(plan.Changes)
 	}
 	done := 0
-	return worker.ApplyAll(ctx, r.concurrency(), p.seen, zones, tasksOf(p, zones), func(made []reconcile.Result) {
-		for _, result := range made {
-			gate.note(result)
-		}
-		done += len(made)
-		r.progress("applying changes", done, total)
-	})
+	writer := zone.ManyWriter{
+		Lanes: r.Lanes, Documented: r.Guards.Documented, Gate: gate, Now: r.Now,
+		Made: func(made []reconcile.Result) {
+			done += len(made)
+			r.progress("applying changes", done, total)
+		},
+	}
+	return writer.Apply(ctx, p.seen, zones, tasksOf(p, zones))
 }
 
 // byZone parts a plan's changes to be applied by zone. Zones that were weakened, whose

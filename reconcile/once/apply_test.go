@@ -144,7 +144,7 @@ func TestRejectedThenStopped(t *testing.T) {
 // Of many at once those in flight end; none begins.
 func TestRejectedCredentialStopsSideBySide(t *testing.T) {
 	f := newFixture(t, 40)
-	f.adjust = func(r *Run) { r.Concurrency = 4 }
+	f.adjust = func(r *Run) { r.Lanes.All[0].Concurrency = 4 }
 	f.repo.push("c1", declareAll(40, core("xss"))...)
 	f.tamper.write = func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
 	report, calls := f.apply(Order{})

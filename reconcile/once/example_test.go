@@ -35,7 +35,7 @@ func Example() {
 	run := &once.Run{
 		Source:  source.New(source.Config{Source: folder{}, Compiler: folder{}, Now: time.Now}),
 		Records: &reconcile.Forgetful{},
-		Reader:  edge.ReadOnly(platform), Writer: platform, Now: time.Now,
+		Lanes:   reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(platform), Writer: platform}), Now: time.Now,
 	}
 	ctx := context.Background()
 	for _, report := range []reconcile.Report{

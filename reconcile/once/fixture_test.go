@@ -73,7 +73,7 @@ func (f *fixture) run() *Run {
 	r := &Run{
 		Source: source.New(source.Config{Source: f.repo, Compiler: f.repo, Agreed: f.agreed, Now: f.Now}),
 		Good:   f.good, Records: f.records, Guards: f.guards,
-		Reader: edge.ReadOnly(f.recorder), Writer: f.recorder, Now: f.Now, Concurrency: 1,
+		Lanes: reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(f.recorder), Writer: f.recorder, Concurrency: 1}), Now: f.Now,
 	}
 	if f.adjust != nil {
 		f.adjust(r)
@@ -86,7 +86,7 @@ func (f *fixture) plan(order Order) (reconcile.Report, []string) {
 	f.t.Helper()
 	f.recorder.Reset()
 	r := f.run()
-	r.Writer = nil
+	r.Lanes.All[0].Writer = nil
 	report := r.Plan(f.t.Context(), order)
 	return report, f.calls()
 }

@@ -23,7 +23,6 @@ import (
 type gate struct {
 	run  *Run
 	plan *planned
-	stop func() // keeps further changes from being begun
 
 	declared func(edge.ZoneID) string // the fingerprint of a zone's declaration
 	writes   reconcile.Writes
@@ -31,12 +30,11 @@ type gate struct {
 	mu       sync.Mutex
 	standing reconcile.Standing
 	heard    time.Time // when it was read; zero for not yet
-	rejected error     // the credential is not taken
 	proved   []diff.Settled
 }
 
 func newGate(r *Run, p *planned) *gate {
-	g := &gate{run: r, plan: p, stop: func() {}, declared: control.Declarations(p.state)}
+	g := &gate{run: r, plan: p, declared: control.Declarations(p.state)}
 	g.writes.Resume(p.open)
 	return g
 }
@@ -123,26 +121,6 @@ func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) (news
 		err = g.run.Records.Record(ctx, result)
 	}
 	return true, errors.Join(err, g.run.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()))
-}
-
-// note stops the run where a result says that the credential is not taken.
-func (g *gate) note(result reconcile.Result) {
-	if !errors.Is(result.Err, edge.ErrUnauthenticated) {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.rejected == nil {
-		g.rejected = zone.Rejected(result.Err)
-	}
-	g.stop()
-}
-
-// stopped is why the run had to stop, nil where it had not.
-func (g *gate) stopped() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.rejected
 }
 
 // converged are the deployments that were written and proved.

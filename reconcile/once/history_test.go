@@ -139,7 +139,7 @@ func TestHistoryReplaysToWhatIsLive(t *testing.T) {
 				rt.Fatalf("a write is on record as %+v with result %+v", e, e.Result)
 			}
 		}
-		seen, err := zone.Many{Reader: edge.ReadOnly(f.platform), Now: f.Now, Concurrency: 1}.Read(rt.Context(), f.state())
+		seen, err := zone.Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(f.platform), Concurrency: 1}), Now: f.Now}.Read(rt.Context(), f.state())
 		f.must(err)
 		var all []deployment.Restoration
 		for _, r := range last {
@@ -193,7 +193,7 @@ func TestRevertOfEverythingIsTheBeginning(t *testing.T) {
 func (f *fixture) state() desired.State { return f.repo.commits[f.repo.head].state }
 
 func (f *fixture) reverting(memory revert.Records) *revert.Run {
-	return &revert.Run{Records: memory, Guards: f.guards, Reader: edge.ReadOnly(f.recorder), Writer: f.recorder, Now: f.Now, Concurrency: 1}
+	return &revert.Run{Records: memory, Guards: f.guards, Lanes: reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnly(f.recorder), Writer: f.recorder, Concurrency: 1}), Now: f.Now}
 }
 
 // What a revert restores as Seawall's own is Seawall's own again: a later commit that does

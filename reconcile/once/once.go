@@ -32,31 +32,28 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-// Run is what a plan or an apply stands on. Source, Records, Reader and Now are
-// required; Writer for an apply.
+// Run is what a plan or an apply stands on. Source, Records, Lanes and Now are
+// required.
 type Run struct {
 	Source  *source.Source
 	Good    reconcile.GoodCommit // nil: nothing keeps the accepted commit
 	Records control.Records      // of a plan, open for reading
 	Guards  reconcile.Guards
 
-	Reader edge.Reader
-	Writer edge.Writer
+	// Lanes have the budgets of the daemon, and Interval is its own: what it costs to
+	// apply a plan, and whether its sweep holds, is said by them.
+	Lanes  reconcile.Lanes
 	Tokens *token.Worker // nil: tokens are unknown
 	// DryRuns asks the platform about what is planned: for a plan, and for an apply of a
 	// saved one.
 	DryRuns zone.DryRuns
 
-	Concurrency  int // zones at once; zero is 16
 	Deprecations reconcile.Deprecations
-	// Budget and Interval are those of the daemon: what it costs to apply a plan, and
-	// whether its sweep holds, is said by them.
-	Budget   diff.Budget
-	Interval time.Duration
-	Requests func() int64       // sent so far; nil counts none
-	Progress reconcile.Progress // nil shows none
-	Now      func() time.Time
-	Log      *slog.Logger // nil discards
+	Interval     time.Duration
+	Requests     func() int64       // sent so far; nil counts none
+	Progress     reconcile.Progress // nil shows none
+	Now          func() time.Time
+	Log          *slog.Logger // nil discards
 }
 
 // Order asks for a plan or an apply.
@@ -103,7 +100,7 @@ func (r *Run) Apply(ctx context.Context, order Order) reconcile.Report {
 		}
 		if order.Confirm != nil {
 			shown := p.plan
-			shown.Requests.Used, shown.Requests.Cost = r.requests(), r.Budget.Cost(shown.Requests.ToApply)
+			shown.Requests.Used, shown.Requests.Cost = r.requests(), r.Lanes.Cost(shown.Requests.ToApply)
 			if err := order.Confirm(shown); err != nil {
 				return err
 			}
@@ -124,8 +121,8 @@ func (r *Run) report(_ context.Context, do func(*reconcile.Report) error) reconc
 	report.Requests = r.requests() - before
 	report.Plan.GeneratedAt = report.Finished.UTC()
 	report.Plan.Requests.Used = report.Requests
-	report.Plan.Requests.Cost = r.Budget.Cost(report.Plan.Requests.ToApply)
-	report.Plan.Requests.Overload = r.Budget.Overload(report.Declared, report.Sweep, r.Interval)
+	report.Plan.Requests.Cost = r.Lanes.Cost(report.Plan.Requests.ToApply)
+	report.Plan.Requests.Overload = report.Overload
 	return report
 }
 
@@ -169,7 +166,8 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		p.facts.NonConvergent = record.NonConvergent
 	}
 	report.Commit, report.Overridden = p.state.Commit, p.overridden
-	report.Declared, report.Sweep = p.state.Zones(), control.SweepRequests(p.state)
+	report.Declared, report.Sweep = p.state.Zones(), reconcile.SweepRequests(p.state)
+	report.Overload = r.Lanes.Overload(p.state, r.Interval)
 	report.Rollout = p.facts.Rollout
 	if p.scope, p.tokens, err = scopeOf(p.state, order); err != nil {
 		return nil, err
@@ -177,7 +175,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	report.Full = !order.narrow()
 	r.log().DebugContext(ctx, "run begins", "commit", p.state.Commit, "zones", p.scope.Zones())
 	many := zone.Many{
-		Reader: r.Reader, Concurrency: r.concurrency(), Documented: r.Guards.Documented, Now: r.Now,
+		Lanes: r.Lanes, Documented: r.Guards.Documented, Now: r.Now,
 		Progress: func(done, total int) { r.progress("observing zones", done, total) },
 	}
 	if p.seen, err = many.Read(ctx, p.scope); err != nil {
@@ -187,10 +185,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
 		return nil, tokensErr
 	}
-	p.plan = guard.Check(planner.Make(r.input(p)), p.facts)
-	if !writes || order.Expect != nil {
-		p.plan = r.DryRuns.Check(ctx, p.plan, p.seen.Live)
-	}
+	p.plan = r.guarded(ctx, p, !writes || order.Expect != nil)
 	if report.Full && r.Deprecations != nil {
 		p.plan.Deprecations = append(p.plan.Deprecations, r.Deprecations(p.state, p.facts.Now)...)
 	}
@@ -201,6 +196,16 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		}
 	}
 	return p, tokensErr
+}
+
+// guarded makes the plan and passes it through the guards, and has the platform tried
+// where that is asked for.
+func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
+	plan := guard.Check(planner.Make(r.input(p)), p.facts)
+	if !try {
+		return plan
+	}
+	return r.DryRuns.Check(ctx, plan, p.seen.Live)
 }
 
 // choose takes the commit that git has now.
@@ -286,13 +291,6 @@ func (r *Run) progress(stage string, done, total int) {
 	if r.Progress != nil {
 		r.Progress(stage, done, total)
 	}
-}
-
-func (r *Run) concurrency() int {
-	if r.Concurrency <= 0 {
-		return 16
-	}
-	return r.Concurrency
 }
 
 func (r *Run) log() *slog.Logger {

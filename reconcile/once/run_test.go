@@ -41,7 +41,7 @@ func TestApplySendsTheLeastSideBySide(t *testing.T) {
 	f := newFixture(t, 30)
 	steps := map[string]int{}
 	f.adjust = func(r *Run) {
-		r.Concurrency = 8
+		r.Lanes.All[0].Concurrency = 8
 		r.Progress = func(stage string, done, total int) {
 			if total == 0 {
 				return // a stage of unknown length
@@ -184,7 +184,9 @@ func TestRunCountsItsOwnRequests(t *testing.T) {
 // from that.
 func TestSweepIsWhatALookSends(t *testing.T) {
 	f := newFixture(t, 3)
-	f.adjust = func(r *Run) { r.Budget, r.Interval = diff.Budget{Requests: 11, Per: time.Minute}, time.Second }
+	f.adjust = func(r *Run) {
+		r.Lanes.All[0].Budget, r.Interval = diff.Budget{Requests: 11, Per: time.Minute}, time.Second
+	}
 	f.repo.push("c1", declareAll(3, core("xss"))...)
 	f.converge(Order{})
 	report, _ := f.plan(Order{Zones: []string{zoneKey(1)}})

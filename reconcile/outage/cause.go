@@ -46,7 +46,10 @@ func causeOf(err error) cause {
 	c := cause{detail: line(err.Error())}
 	var answer *edge.Error
 	var known interface{ Cause() string }
+	var unread *edge.CredentialError
 	switch {
+	case errors.As(err, &unread):
+		c.text, c.class = unread.Cause(), rejected
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		c.text, c.class = "the disk is full", ofState
 	case errors.Is(err, reconcile.ErrState):

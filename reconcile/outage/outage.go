@@ -87,6 +87,13 @@ type Tracker struct {
 	ended []reconcile.Outage        // the last ones, the newest last
 	ends  map[string]ending         // by key, for settle
 
+	// A tracker of one credential of several has names of its own for what it alone may
+	// fail of, and tells the state folder's failures to the whole.
+	whole      *Tracker // nil: it is the whole itself
+	platform   string
+	credential string
+	parts      []*Tracker
+
 	worked   time.Time // when a zone worked last
 	answered time.Time // when the platform answered about a zone last, if only to refuse
 	// streak are the zones that the platform has not answered about since then.
@@ -107,7 +114,7 @@ func New(c Config) *Tracker {
 	}
 	return &Tracker{
 		config: c, open: map[string]*incident{}, of: map[edge.ZoneID]*incident{}, ends: map[string]ending{},
-		streak: map[edge.ZoneID]bool{},
+		streak: map[edge.ZoneID]bool{}, credential: CredentialZones,
 	}
 }
 
@@ -195,6 +202,9 @@ func (t *Tracker) Declare(zones int, declares func(edge.ZoneID) bool) {
 
 // Tick has what follows from time alone happen; once a second is often enough.
 func (t *Tracker) Tick() {
+	for _, part := range lanesOf(t) {
+		part.Tick()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.judge(t.config.Now())
@@ -203,9 +213,12 @@ func (t *Tracker) Tick() {
 // Outages returns those that last, sorted by subject, then by when they began, then by
 // name. Until is zero in each.
 func (t *Tracker) Outages() []reconcile.Outage {
+	list := []reconcile.Outage{}
+	for _, part := range lanesOf(t) {
+		list = append(list, part.Outages()...)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := []reconcile.Outage{}
 	for _, i := range t.open {
 		if i.began {
 			list = append(list, t.tell(i))
@@ -303,7 +316,7 @@ func (t *Tracker) end(i *incident, now time.Time) {
 // affects all that are declared.
 func (t *Tracker) tell(i *incident) reconcile.Outage {
 	o := i.outage()
-	if i.subject == reconcile.OutagePlatform || i.subject == reconcile.OutageCredential && i.name == CredentialZones {
+	if i.subject == reconcile.OutagePlatform || i.subject == reconcile.OutageCredential && i.name == t.credential {
 		o.Zones = max(o.Zones, t.fleet)
 	}
 	return o

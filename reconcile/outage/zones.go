@@ -34,9 +34,9 @@ func (t *Tracker) Down(err error) {
 	now := t.config.Now()
 	switch c := causeOf(err); c.class {
 	case unanswered:
-		t.widen(reconcile.OutagePlatform, "", unanswered)
+		t.widen(reconcile.OutagePlatform, t.platform, unanswered)
 	case denied:
-		t.widen(reconcile.OutageCredential, CredentialZones, denied)
+		t.widen(reconcile.OutageCredential, t.credential, denied)
 	default: // of one zone alone, until others fail too
 	}
 	t.judge(now)
@@ -45,14 +45,12 @@ func (t *Tracker) Down(err error) {
 func (t *Tracker) zoneWorked(z Zone, now time.Time) {
 	t.worked = now
 	t.platformAnswered(now)
-	for _, k := range []string{key(reconcile.OutageCredential, CredentialZones), key(reconcile.OutageAccount, z.Account)} {
+	for _, k := range []string{key(reconcile.OutageCredential, t.credential), key(reconcile.OutageAccount, z.Account)} {
 		if i := t.open[k]; i != nil {
 			t.recover(i, now)
 		}
 	}
-	if i := t.open[key(reconcile.OutageState, "")]; i != nil {
-		i.work(zonePart(z.ID), now)
-	}
+	stateWorked(t, z, now)
 	t.leave(z, now)
 }
 
@@ -60,7 +58,7 @@ func (t *Tracker) zoneWorked(z Zone, now time.Time) {
 func (t *Tracker) platformAnswered(now time.Time) {
 	t.answered = now
 	clear(t.streak)
-	if i := t.open[key(reconcile.OutagePlatform, "")]; i != nil {
+	if i := t.open[key(reconcile.OutagePlatform, t.platform)]; i != nil {
 		t.recover(i, now)
 	}
 }
@@ -93,11 +91,11 @@ func (t *Tracker) leave(z Zone, now time.Time) {
 func (t *Tracker) zoneFailed(z Zone, c cause, now time.Time) {
 	switch c.class {
 	case ofState:
-		t.plain(reconcile.OutageState, "").failZone(z, c, now)
+		stateFailed(t, z, c, now)
 		return
 	case rejected:
 		t.platformAnswered(now)
-		t.plain(reconcile.OutageCredential, CredentialZones).failZone(z, c, now)
+		t.plain(reconcile.OutageCredential, t.credential).failZone(z, c, now)
 		return
 	case unanswered:
 		if z.Answered {
@@ -137,10 +135,10 @@ func (t *Tracker) wide(z Zone, c cause) *incident {
 	switch c.class {
 	case unanswered:
 		if !z.Answered {
-			keys = []string{key(reconcile.OutagePlatform, "")}
+			keys = []string{key(reconcile.OutagePlatform, t.platform)}
 		}
 	case denied:
-		keys = []string{key(reconcile.OutageCredential, CredentialZones)}
+		keys = []string{key(reconcile.OutageCredential, t.credential)}
 	default: // its account at most
 	}
 	if z.OfAccount {
@@ -189,7 +187,7 @@ func (t *Tracker) decide(i *incident, now time.Time) {
 	away := i.cause.class == unanswered
 	switch {
 	case away && len(t.streak) >= need && now.Sub(t.streakSince) >= gather:
-		t.widen(reconcile.OutagePlatform, "", unanswered)
+		t.widen(reconcile.OutagePlatform, t.platform, unanswered)
 	case now.Sub(i.since) < gather:
 	case i.subject == reconcile.OutageAccount && (!away || t.answered.After(i.since)):
 		t.begin(i)

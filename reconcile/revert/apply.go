@@ -42,16 +42,14 @@ func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) e
 	if err := r.recordOrder(ctx, p, len(zones)); err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	g := &gate{
-		run: r, plan: p, stop: stop, prints: control.Declarations(p.state), held: map[edge.ZoneID]bool{}, before: map[edge.ZoneID]bool{},
+		run: r, plan: p, prints: control.Declarations(p.state), held: map[edge.ZoneID]bool{}, before: map[edge.ZoneID]bool{},
 	}
 	for _, h := range p.record.Holds {
 		g.before[h.ZoneID] = g.before[h.ZoneID] || h.Reverted()
 	}
-	report.Results = r.applyZones(ctx, p, g, zones)
-	err := g.rejected
+	var err error
+	report.Results, err = r.applyZones(ctx, p, g, zones)
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -87,18 +85,16 @@ func (r *Run) recordOrder(ctx context.Context, p *Planned, zones int) error {
 	return r.Records.Approve(ctx, words)
 }
 
-func (r *Run) applyZones(ctx context.Context, p *Planned, g *gate, zones []diff.Plan) []reconcile.Result {
-	worker := &zone.Worker{
-		Reader: r.Reader, Writer: r.Writer, Accounts: zone.NewAccounts(r.Reader, r.Now), Gate: g, Indexes: &deployment.Indexes{}, Now: r.Now,
-	}
+func (r *Run) applyZones(ctx context.Context, p *Planned, g *gate, zones []diff.Plan) ([]reconcile.Result, error) {
 	done := 0
-	return worker.ApplyAll(ctx, r.concurrency(), p.seen, zones, r.tasks(p, g), func(made []reconcile.Result) {
-		for _, result := range made {
-			g.note(result)
-		}
-		done += len(made)
-		r.progress("putting zones back", done, len(p.Plan.Changes))
-	})
+	writer := zone.ManyWriter{
+		Lanes: r.Lanes, Gate: g, Now: r.Now,
+		Made: func(made []reconcile.Result) {
+			done += len(made)
+			r.progress("putting zones back", done, len(p.Plan.Changes))
+		},
+	}
+	return writer.Apply(ctx, p.seen, zones, r.tasks(p, g))
 }
 
 // tasks are the zones to be put back. What is planned of them, before a write and as its
@@ -130,14 +126,12 @@ func (r *Run) tasks(p *Planned, g *gate) map[edge.ZoneID]zone.Task {
 type gate struct {
 	run    *Run
 	plan   *Planned
-	stop   func() // keeps further changes from being begun
 	prints func(edge.ZoneID) string
 	writes reconcile.Writes
 
-	mu       sync.Mutex
-	held     map[edge.ZoneID]bool // by this revert
-	before   map[edge.ZoneID]bool // by an earlier one
-	rejected error                // the credential is not taken
+	mu     sync.Mutex
+	held   map[edge.ZoneID]bool // by this revert
+	before map[edge.ZoneID]bool // by an earlier one
 }
 
 // Permit implements [zone.Gate].
@@ -203,17 +197,6 @@ func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) (news
 		err = g.run.Records.Record(ctx, result)
 	}
 	return true, err
-}
-
-// note stops the run where a result says that the credential is not taken.
-func (g *gate) note(result reconcile.Result) {
-	if !errors.Is(result.Err, edge.ErrUnauthenticated) {
-		return
-	}
-	if g.rejected == nil {
-		g.rejected = zone.Rejected(result.Err)
-	}
-	g.stop()
 }
 
 // dropHolds ends the holds of zones in which certainly nothing was put back.

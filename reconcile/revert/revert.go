@@ -13,7 +13,6 @@
 package revert
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +38,7 @@ type Records interface {
 	reconcile.Reverts
 }
 
-// Run is what a revert stands on. Records, Reader and Now are required; Writer to apply.
+// Run is what a revert stands on. Records, Lanes and Now are required.
 type Run struct {
 	Records Records
 	Guards  reconcile.Guards
@@ -47,15 +46,11 @@ type Run struct {
 	// nothing can be reverted.
 	Compile func(ctx context.Context, commit string) (desired.State, error)
 
-	Reader edge.Reader
-	Writer edge.Writer
-
-	Concurrency int                // zones at once; zero is 16
-	Budget      diff.Budget        // to say what the writes cost
-	Requests    func() int64       // sent so far; nil counts none
-	Progress    reconcile.Progress // nil shows none
-	Now         func() time.Time
-	Log         *slog.Logger // nil discards
+	Lanes    reconcile.Lanes
+	Requests func() int64       // sent so far; nil counts none
+	Progress reconcile.Progress // nil shows none
+	Now      func() time.Time
+	Log      *slog.Logger // nil discards
 }
 
 // Order says what to revert.
@@ -132,7 +127,7 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 		p.restorations[t.ZoneID] = append(p.restorations[t.ZoneID], t)
 	}
 	many := zone.Many{
-		Reader: r.Reader, Concurrency: r.concurrency(), Now: r.Now,
+		Lanes: r.Lanes, Now: r.Now,
 		Progress: func(done, total int) { r.progress("observing zones", done, total) },
 	}
 	if p.seen, err = many.Read(ctx, scopeOf(p.state, p.restorations)); err != nil {
@@ -144,7 +139,7 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 	plan = guard.Check(plan, p.facts)
 	plan.GeneratedAt = r.Now().UTC()
 	plan.Requests.Used = r.requests() - p.requests
-	plan.Requests.Cost = r.Budget.Cost(plan.Requests.ToApply)
+	plan.Requests.Cost = r.Lanes.Cost(plan.Requests.ToApply)
 	p.Plan = plan
 	return p, nil
 }
@@ -232,8 +227,6 @@ func (r *Run) progress(stage string, done, total int) {
 		r.Progress(stage, done, total)
 	}
 }
-
-func (r *Run) concurrency() int { return cmp.Or(max(0, r.Concurrency), 16) }
 
 func (r *Run) log() *slog.Logger {
 	if r.Log == nil {

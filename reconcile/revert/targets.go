@@ -2,6 +2,7 @@ package revert
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -60,8 +61,13 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 			targets[i].Members = compose(targets[i].Members, m)
 		}
 	}
+	came := comings(writes)
 	declared := targets[:0]
 	for _, t := range targets {
+		if e, is := came[t.ZoneID]; is {
+			problems = append(problems, notUndone(t, e))
+			continue
+		}
 		t.Members = slices.DeleteFunc(t.Members, func(m deployment.Restored) bool { return bytes.Equal(m.Before, m.Written) })
 		switch _, is := accounts[t.ZoneID]; {
 		case !is:
@@ -73,7 +79,38 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 			declared = append(declared, t)
 		}
 	}
+	slices.SortStableFunc(problems, func(a, b diff.Problem) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Deployment, b.Deployment))
+	})
 	return declared, problems
+}
+
+// comings are the writes that have deployed or removed something, one for each zone.
+func comings(writes []reconcile.Entry) map[edge.ZoneID]reconcile.Entry {
+	zones := map[edge.ZoneID]reconcile.Entry{}
+	for _, e := range writes {
+		if e.Action == string(diff.ActionDeploy) || e.Action == string(diff.ActionRemove) {
+			zones[e.Subject.ZoneID] = e
+		}
+	}
+	return zones
+}
+
+// notUndone says that a deployment is not put back, because of a write that has deployed or
+// removed something in its zone: git decides which deployments there are.
+func notUndone(t deployment.Restoration, because reconcile.Entry) diff.Problem {
+	p := diff.Problem{
+		Account: t.Account, Zone: t.Zone, ZoneID: t.ZoneID, Deployment: t.Deployment, State: diff.Blocked,
+		Reason: "a revert does not remove what was deployed", Hint: "declare prune: true; then remove the deployment from the repository",
+	}
+	if because.Action == string(diff.ActionRemove) {
+		p.Reason, p.Hint = "a revert does not deploy what was removed", "declare the deployment again, with deploy: true"
+	}
+	if because.Subject.ID() != (diff.DeploymentID{Zone: t.ZoneID, Ruleset: t.Ruleset}) {
+		p.Reason = fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", because.Subject.Deployment)
+		p.Hint = ""
+	}
+	return p
 }
 
 // compose adds a later write of a member to those before it.

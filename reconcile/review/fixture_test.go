@@ -57,8 +57,9 @@ func newFixture(t *testing.T, n int) *fixture {
 	}
 	f.calls = edge.Record(f.tamper)
 	f.Reviews = New(Config{
-		Forge: f.forge, Heads: f.heads, Base: f.base, Reader: f.calls, Records: f.records, Comments: true,
-		Budget: diff.Budget{Requests: 1200, Per: 5 * time.Minute}, Concurrency: 1, Now: f.clock.Now,
+		Forge: f.forge, Heads: f.heads, Base: f.base, Records: f.records, Comments: true,
+		Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.calls, Concurrency: 1}), Now: f.clock.Now,
+		Cost:        diff.Budget{Requests: 1200, Per: 5 * time.Minute}.Cost,
 		Requests:    f.tamper.sent.Load,
 		Diagnostics: Diagnostics{Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
 	})
@@ -80,7 +81,7 @@ func (f *fixture) converge(name string, zones ...desired.Zone) {
 	f.heads.commits[name] = commit{state: state}
 	run := once.Run{
 		Source:  source.New(source.Config{Source: branch(name), Compiler: f.heads, Now: f.clock.Now}),
-		Records: f.records, Reader: f.platform, Writer: f.platform, Concurrency: 1, Now: f.clock.Now,
+		Records: f.records, Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.platform, Writer: f.platform, Concurrency: 1}), Now: f.clock.Now,
 	}
 	if report := run.Apply(f.t.Context(), once.Order{}); !report.Converged() {
 		f.t.Fatalf("not converged: %v; %+v", report.Err, report.Plan)

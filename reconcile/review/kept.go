@@ -13,7 +13,6 @@ import (
 // kept is what was read, for pull requests that are read in parts. It is safe for
 // concurrent use.
 type kept struct {
-	edge.Reader
 	now func() time.Time
 
 	mu    sync.Mutex
@@ -101,7 +100,8 @@ func (k *kept) cut(state desired.State, since time.Time, room int) desired.State
 // keeping reads what is not kept since a time, and keeps it.
 type keeping struct {
 	*kept
-	since time.Time
+	Reader edge.Reader
+	since  time.Time
 }
 
 func (k keeping) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {

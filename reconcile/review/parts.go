@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
@@ -38,7 +41,7 @@ const mostAtOnce = 20
 // rest of its reads.
 func (r *Reviews) mayGoOn(number int, head, base string) error {
 	p, begun := r.parts[number]
-	if begun && p.same(head, base) && p.left > 0 && r.room(p.left) == 0 {
+	if begun && p.same(head, base) && p.left > 0 && r.anyRoom(p.left) == 0 {
 		return errInParts
 	}
 	return nil
@@ -74,10 +77,10 @@ func (r *Reviews) read(ctx context.Context, number int, head, base string, state
 
 // readPart reads what there is room for, and reports whether that was all.
 func (r *Reviews) readPart(ctx context.Context, p part, state desired.State) (seen zone.All, whole bool, err error) {
-	many := zone.Many{Reader: keeping{&r.kept, p.since}, Concurrency: r.Concurrency, Documented: r.Guards.Documented, Now: r.Now}
+	many := zone.Many{Lanes: r.keeping(p.since), Documented: r.Guards.Documented, Now: r.Now}
 	left := r.kept.missing(state, p.since)
-	if room := r.room(left); room < left {
-		seen, err = many.Read(ctx, r.kept.cut(state, p.since, room))
+	if now, room := r.cut(state, p.since); room < left {
+		seen, err = many.Read(ctx, now)
 		if err != nil || room == 0 || r.kept.missing(state, p.since) < left {
 			return seen, false, err
 		} // else none of them can be read, and to wait is of no use
@@ -86,12 +89,49 @@ func (r *Reviews) readPart(ctx context.Context, p part, state desired.State) (se
 	return seen, true, err
 }
 
-// room is how many of so many zones may be read now.
-func (r *Reviews) room(left int) int {
-	if r.Room == nil || left <= mostAtOnce {
+// keeping are the lanes, each over what is kept since a time.
+func (r *Reviews) keeping(since time.Time) reconcile.Lanes {
+	lanes := r.Lanes
+	lanes.All = slices.Clone(lanes.All)
+	for i := range lanes.All {
+		lanes.All[i].Reader = keeping{&r.kept, edge.ReadOnlyView(lanes.All[i].Reader), since}
+	}
+	return lanes
+}
+
+// cut is what of a state may be read now of what was not since a time: of each credential
+// what there is room for; and how many zones that is.
+func (r *Reviews) cut(state desired.State, since time.Time) (now desired.State, room int) {
+	now = state
+	now.Accounts = nil
+	for i, part := range r.Lanes.Part(state) {
+		left := r.kept.missing(part, since)
+		may := r.room(r.Lanes.All[i], left)
+		room += may
+		now.Accounts = append(now.Accounts, r.kept.cut(part, since, may).Accounts...)
+	}
+	return now, room
+}
+
+// forOthers is the part of a credential's budget, one in so many requests, that a pull
+// request of many zones leaves to the others.
+const forOthers = 4
+
+// room is how many of so many zones of a credential may be read now.
+func (r *Reviews) room(of reconcile.Lane, left int) int {
+	if of.Room == nil || left <= mostAtOnce {
 		return left
 	}
-	return min(left, max(0, r.Room()))
+	return min(left, max(0, of.Room(of.Budget.Requests/forOthers)))
+}
+
+// anyRoom is how many of so many zones may be read now if they are all of the credential
+// with the most room.
+func (r *Reviews) anyRoom(left int) (room int) {
+	for _, lane := range r.Lanes.All {
+		room = max(room, r.room(lane, left))
+	}
+	return room
 }
 
 func (r *Reviews) requests() int64 {

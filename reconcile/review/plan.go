@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
@@ -16,13 +17,13 @@ import (
 // plan plans a head against what is live: of the zones whose declaration it
 // changes, those that base declares. What drifted elsewhere is not its doing, and
 // is nothing that its reviewers agree to.
-func (r *Reviews) plan(ctx context.Context, number int, commit string, head, base desired.State) (diff.Plan, error) {
+func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit string, head, base desired.State) (diff.Plan, error) {
 	reading, unread := readable(head, base)
 	record, err := r.Records.Restore(ctx)
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	live, used, err := r.read(ctx, number, commit, base.Commit, reading)
+	live, used, err := r.read(ctx, pull.Number, commit, base.Commit, reading)
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
 	}
@@ -37,13 +38,16 @@ func (r *Reviews) plan(ctx context.Context, number int, commit string, head, bas
 	})
 	plan.Problems = append(plan.Problems, unread...)
 	plan.GeneratedAt = facts.Now
-	before := r.requests()
-	plan = r.DryRuns.Check(ctx, guard.Check(plan, facts), live)
-	used += r.requests() - before
+	plan = guard.Check(plan, facts)
+	if !pull.Fork { // what strangers write is sent nowhere
+		before := r.requests()
+		plan = r.DryRuns.Check(ctx, plan, live)
+		used += r.requests() - before
+	}
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}
-	plan.Requests.Used, plan.Requests.Cost = used, r.Budget.Cost(plan.Requests.ToApply)
+	plan.Requests.Used, plan.Requests.Cost = used, r.Cost(plan.Requests.ToApply)
 	return plan, nil
 }
 

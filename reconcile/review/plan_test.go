@@ -70,7 +70,7 @@ func TestReviewIsGuarded(t *testing.T) {
 // fingerprint is that of the one change that the pull request would make.
 func (f *fixture) fingerprint() string {
 	f.t.Helper()
-	plan, err := f.plan(f.t.Context(), 1, "p1", f.heads.commits["p1"].state, *f.inForce)
+	plan, err := f.plan(f.t.Context(), reconcile.PullRequest{Number: 1}, "p1", f.heads.commits["p1"].state, *f.inForce)
 	if err != nil || len(plan.Changes) != 1 {
 		f.t.Fatal(plan.Changes, err)
 	}

@@ -30,27 +30,29 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/token"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
-// Config is what [Reviews] are made from. Forge, Heads, Base, Reader, Records and Now
+// Config is what [Reviews] are made from. Forge, Heads, Base, Lanes, Records and Now
 // are required.
 type Config struct {
-	Forge   Forge
-	Heads   Heads
-	Base    func() (desired.State, bool) // what is in force; false: nothing yet
-	Reader  edge.Reader
+	Forge Forge
+	Heads Heads
+	Base  func() (desired.State, bool) // what is in force; false: nothing yet
+	// Lanes are of reviews alone. What is left of their budgets is how much a pull request
+	// of many zones may have sent in one round.
+	Lanes   reconcile.Lanes
 	Records Records
 	// Tokens looks at tokens and nothing more. It has the NameSuffix and the
 	// CreatesTokens of the worker that applies: with others a review would promise
 	// tokens that are refused. No one else may use it. Nil: tokens are unknown.
 	Tokens *token.Worker
 	Guards reconcile.Guards
-	// DryRuns asks the platform whether it would accept what a pull request changes.
+	// DryRuns asks the platform whether it would accept what a pull request changes, unless
+	// it comes from a fork.
 	DryRuns zone.DryRuns
 
 	Trust Trust
@@ -59,14 +61,10 @@ type Config struct {
 	// Deprecations says what uses what is deprecated; nil says nothing.
 	Deprecations reconcile.Deprecations
 
-	Budget   diff.Budget  // of what applies; zero is not known
-	Requests func() int64 // HTTP requests sent so far; nil counts none
-	// Room returns how many requests a pull request of many zones may have sent in
-	// one round; nil has room for all of them.
-	Room        func() int
-	Concurrency int           // zones at once; zero is 16
-	Timeout     time.Duration // of one pull request in one round; zero is 2 minutes
-	Now         func() time.Time
+	Cost     func(requests int64) *diff.Cost // of what applies; nil is not known
+	Requests func() int64                    // HTTP requests sent so far; nil counts none
+	Timeout  time.Duration                   // of one pull request in one round; zero is 2 minutes
+	Now      func() time.Time
 	Diagnostics
 }
 
@@ -87,10 +85,7 @@ type Diagnostics struct {
 	Outages *outage.Tracker  // notes whether the forge and git answer; nil: one that nothing reads
 }
 
-const (
-	usualConcurrency = 16
-	usualTimeout     = 2 * time.Minute
-)
+const usualTimeout = 2 * time.Minute
 
 // Reviews looks at pull requests. It is not safe for concurrent use. Make it with
 // [New].
@@ -128,7 +123,7 @@ func New(c Config) *Reviews {
 	c = c.withDefaults()
 	r := &Reviews{
 		Config: c, shown: map[int]shown{}, parts: map[int]part{}, late: map[int]int{}, failing: map[int]string{}, silent: map[string]string{},
-		kept: kept{Reader: edge.ReadOnly(c.Reader), now: c.Now}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
+		kept: kept{now: c.Now}, merged: map[int]bool{}, approvers: newApprovers(c.Trust.Approvers),
 	}
 	r.gate = newGate(&r.Config, &r.approvers)
 	return r
@@ -150,8 +145,8 @@ func (c Config) withDefaults() Config {
 	if c.Tokens == nil {
 		c.Tokens = token.New(token.Config{Now: c.Now, Log: c.Log})
 	}
-	if c.Concurrency <= 0 {
-		c.Concurrency = usualConcurrency
+	if c.Cost == nil {
+		c.Cost = func(int64) *diff.Cost { return nil }
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = usualTimeout
@@ -361,7 +356,7 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 			return err
 		}
 	}
-	said, now, err := r.look(ctx, pull.Number, head, base)
+	said, now, err := r.look(ctx, pull, head, base)
 	if err != nil {
 		return err
 	}
@@ -402,9 +397,9 @@ func (r *Reviews) unread(ctx context.Context, pull reconcile.PullRequest, failed
 }
 
 // look evaluates and plans a head.
-func (r *Reviews) look(ctx context.Context, number int, head string, base desired.State) (verdict, shown, error) {
+func (r *Reviews) look(ctx context.Context, pull reconcile.PullRequest, head string, base desired.State) (verdict, shown, error) {
 	now := shown{head: head, base: base.Commit}
-	if err := r.mayGoOn(number, head, base.Commit); err != nil {
+	if err := r.mayGoOn(pull.Number, head, base.Commit); err != nil {
 		return verdict{}, now, err
 	}
 	state, problems, err := r.Heads.Compile(ctx, head)
@@ -414,7 +409,7 @@ func (r *Reviews) look(ctx context.Context, number int, head string, base desire
 	if len(desired.Errors(problems)) > 0 {
 		return verdict{head: head, base: base.Commit, problems: problems}, now, nil
 	}
-	plan, err := r.plan(ctx, number, head, state, base)
+	plan, err := r.plan(ctx, pull, head, state, base)
 	if err != nil {
 		return verdict{}, now, err
 	}

@@ -186,6 +186,21 @@ var (
 		[]label{{"what", []string{waitedZones, waitedRequests}}},
 		"How long work has waited for the request budget, in total: zones that were due but not started, and single requests.",
 	}
+	credentialDown = metric{
+		"seawall_credential_down", "gauge",
+		[]label{{"credential", nil}},
+		"1 while Seawall sends only probes with this credential, because it is rejected or its platform is down. The label names its accounts, or is default.",
+	}
+	credentialZones = metric{
+		"seawall_credential_zones_due", "gauge",
+		[]label{{"credential", nil}},
+		"Zones of this credential that are due now.",
+	}
+	credentialLeft = metric{
+		"seawall_credential_requests_left", "gauge",
+		[]label{{"credential", nil}},
+		"Requests that may be sent with this credential now without waiting.",
+	}
 	outages = metric{
 		"seawall_outages", "gauge",
 		[]label{{"subject", outageSubjects}},
@@ -229,7 +244,8 @@ var priorities = label{"priority", []string{"push", "bulk", "released", "retry",
 // liveMetrics returns those that are worked out when they are read.
 func liveMetrics() []metric {
 	return []metric{
-		lastFetch, lastObservation, zoneOutcomes, oldestDrift, queueZones, queueOldest, workInProgress, workOldest, budgetLeft, budgetWaited, outages,
+		lastFetch, lastObservation, zoneOutcomes, oldestDrift, queueZones, queueOldest, workInProgress, workOldest, budgetLeft, budgetWaited,
+		credentialDown, credentialZones, credentialLeft, outages,
 	}
 }
 

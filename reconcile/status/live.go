@@ -84,12 +84,40 @@ func samples(s inspect.Status) (all []sample) {
 	add(budgetLeft, float64(s.Budget.Left))
 	add(budgetWaited, s.Budget.WaitedSeconds, waitedZones)
 	add(budgetWaited, s.Budget.RequestsWaitedSeconds, waitedRequests)
+	all = append(all, credentialSamples(s)...)
 	counts := map[reconcile.OutageSubject]int{}
 	for _, o := range s.Outages {
 		counts[o.Subject]++
 	}
 	for _, subject := range outageSubjects {
 		add(outages, float64(counts[reconcile.OutageSubject(subject)]), subject)
+	}
+	return all
+}
+
+// onlyCredential is the label where there is one credential.
+const onlyCredential = "default"
+
+// credentialSamples are the numbers of each credential, also where there is only one.
+func credentialSamples(s inspect.Status) (all []sample) {
+	list := s.Work.Credentials
+	if len(list) == 0 {
+		one := inspect.Credential{Name: onlyCredential, Budget: s.Budget}
+		for _, p := range s.Queue {
+			one.Due += p.Due
+		}
+		if s.Work.PlatformDown {
+			one.Down = "down"
+		}
+		list = []inspect.Credential{one}
+	}
+	for _, c := range list {
+		down := 0.0
+		if c.Down != "" {
+			down = 1
+		}
+		all = append(all, sample{credentialDown, down, []string{c.Name}}, sample{credentialZones, float64(c.Due), []string{c.Name}},
+			sample{credentialLeft, float64(c.Budget.Left), []string{c.Name}})
 	}
 	return all
 }

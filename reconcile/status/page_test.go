@@ -115,7 +115,7 @@ func TestCatalogueIsWhatIsServed(t *testing.T) {
 		want[i].labels = slices.Clone(want[i].labels)
 		for j, l := range want[i].labels {
 			if l.values == nil {
-				l.values = []string{"v1.2.3"}
+				l.values = map[string][]string{"version": {"v1.2.3"}, "credential": {onlyCredential}}[l.name]
 			}
 			want[i].labels[j] = label{l.name, slices.Sorted(slices.Values(l.values))}
 		}

@@ -1,9 +1,11 @@
 package zone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // All is what was seen of many zones, and when each entry point was asked for.
@@ -23,42 +26,113 @@ type All struct {
 
 // Many reads many zones at once, for who plans a whole state.
 type Many struct {
-	Reader      edge.Reader
-	Concurrency int
-	Documented  bool // see [diff.AccountLive]
-	Now         func() time.Time
-	Progress    func(done, total int) // nil shows none
+	Lanes      reconcile.Lanes
+	Documented bool // see [diff.AccountLive]
+	Now        func() time.Time
+	Progress   func(done, total int) // nil shows none
 }
 
-// Read reads each account's rulesets once and each zone's entry point once. It fails
-// only where nothing else could work; any other failure is the observation of its zone.
+// Read reads each account's rulesets once and each zone's entry point once, the accounts
+// of all credentials side by side. It fails only where nothing else could work: where the
+// platform accepts none of the credentials that are needed. Any other failure is the
+// observation of its zone.
 func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
-	seen := All{
+	all := newAll(state)
+	counted := progress{total: state.Zones(), show: m.Progress}
+	var group errgroup.Group
+	var readers []*reader
+	for i, part := range m.Lanes.Part(state) {
+		if part.Zones() == 0 {
+			continue
+		}
+		lane := m.Lanes.All[i]
+		r := &reader{lane: lane, documented: m.Documented, now: m.Now, counted: &counted, state: part, seen: newAll(part)}
+		readers = append(readers, r)
+		group.Go(func() error { r.err = r.read(ctx); return nil })
+	}
+	_ = group.Wait() // each reader has its own error
+	var rejected error
+	n := 0
+	for _, r := range readers {
+		switch {
+		case errors.Is(r.err, edge.ErrUnauthenticated):
+			rejected, n = r.err, n+1
+			r.forbid()
+		case r.err != nil:
+			return all, r.err
+		}
+		all.add(r.seen)
+	}
+	if n > 0 && n == len(readers) {
+		return all, rejected
+	}
+	return all, nil
+}
+
+func newAll(state desired.State) All {
+	return All{
 		Live: diff.Live{
 			Accounts:    make(map[edge.AccountID]diff.AccountLive, len(state.Accounts)),
 			EntryPoints: make(map[edge.ZoneID]diff.Observed[edge.Ruleset], state.Zones()),
 		},
 		At: make(map[edge.ZoneID]time.Time, state.Zones()),
 	}
-	accounts := NewAccounts(m.Reader, m.Now)
-	accounts.Documented = m.Documented
-	for _, account := range state.Accounts {
+}
+
+func (a All) add(other All) {
+	maps.Copy(a.Live.Accounts, other.Live.Accounts)
+	maps.Copy(a.Live.EntryPoints, other.Live.EntryPoints)
+	maps.Copy(a.At, other.At)
+}
+
+// progress counts the zones that all readers have read.
+type progress struct {
+	mu          sync.Mutex
+	done, total int
+	show        func(done, total int)
+}
+
+func (p *progress) step() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	if p.show != nil {
+		p.show(p.done, p.total)
+	}
+}
+
+// reader reads the zones of one credential.
+type reader struct {
+	lane       reconcile.Lane
+	documented bool
+	now        func() time.Time
+	counted    *progress
+
+	state desired.State // its part
+	seen  All
+	err   error
+}
+
+func (r *reader) read(ctx context.Context) error {
+	accounts := NewAccounts(r.lane.Reader, r.now)
+	accounts.Documented = r.documented
+	for _, account := range r.state.Accounts {
 		if len(account.Zones) == 0 {
 			continue
 		}
 		live, _, err := accounts.Live(ctx, account, time.Time{})
 		if err != nil {
-			return seen, err // what could not be read says nothing now
+			return err // what could not be read says nothing now
 		}
-		if err := rejectedBy(live); err != nil {
-			return seen, err
+		if err := rejectedBy(r.lane, live); err != nil {
+			return err
 		}
-		seen.Live.Accounts[account.ID] = live
+		r.seen.Live.Accounts[account.ID] = live
 	}
-	if err := m.readZones(ctx, state, &seen); err != nil {
-		return seen, err
+	if err := r.readZones(ctx); err != nil {
+		return err
 	}
-	return seen, readVersions(ctx, accounts, state, &seen)
+	return readVersions(ctx, accounts, r.state, &r.seen)
 }
 
 // readVersions reads the versions that zones run or are declared to run, each once.
@@ -78,13 +152,26 @@ func readVersions(ctx context.Context, accounts *Accounts, state desired.State, 
 	return nil
 }
 
-func rejectedBy(live diff.AccountLive) error {
+// forbid makes the rejection of the credential the observation of each of its zones, those
+// that were read before included: nothing can be written there.
+func (r *reader) forbid() {
+	for _, account := range r.state.Accounts {
+		r.seen.Live.Accounts[account.ID] = diff.AccountLive{
+			Listed: diff.Observed[[]edge.Ruleset]{Err: r.err}, Documented: r.documented,
+		}
+		for _, z := range account.Zones {
+			r.seen.Live.EntryPoints[z.ID] = diff.Observed[edge.Ruleset]{Err: r.err}
+		}
+	}
+}
+
+func rejectedBy(lane reconcile.Lane, live diff.AccountLive) error {
 	if errors.Is(live.Listed.Err, edge.ErrUnauthenticated) {
-		return Rejected(live.Listed.Err)
+		return Rejected(lane, live.Listed.Err)
 	}
 	for _, managed := range live.Managed {
 		if errors.Is(managed.Err, edge.ErrUnauthenticated) {
-			return Rejected(managed.Err)
+			return Rejected(lane, managed.Err)
 		}
 	}
 	return nil
@@ -92,39 +179,37 @@ func rejectedBy(live diff.AccountLive) error {
 
 // readZones reads entry points side by side. Zones of an account whose
 // rulesets could not be listed are unknown without being read.
-func (m Many) readZones(ctx context.Context, state desired.State, seen *All) error {
+func (r *reader) readZones(ctx context.Context) error {
 	var zones []edge.ZoneID
-	for _, account := range state.Accounts {
-		listErr := seen.Live.Accounts[account.ID].Listed.Err
+	for _, account := range r.state.Accounts {
+		listErr := r.seen.Live.Accounts[account.ID].Listed.Err
 		for _, zone := range account.Zones {
 			if listErr == nil {
 				zones = append(zones, zone.ID)
 				continue
 			}
-			seen.Live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Err: listErr}
+			r.seen.Live.EntryPoints[zone.ID] = diff.Observed[edge.Ruleset]{Err: listErr}
+			r.counted.step()
 		}
 	}
 	var mu sync.Mutex
-	done := 0
-	down := outage{limit: 2 * m.Concurrency}
+	atOnce := r.lane.AtOnce()
+	down := outage{limit: 2 * atOnce}
 	group, ctx := errgroup.WithContext(ctx)
 	// As many goroutines as there are requests at a time, not as zones: each new one
 	// would first grow its stack to what HTTP and JSON need.
 	var next atomic.Int64
-	for range min(m.Concurrency, len(zones)) {
+	for range min(atOnce, len(zones)) {
 		group.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(len(zones)); i = next.Add(1) - 1 {
-				at, observed, err := m.readZone(ctx, zones[i], &down)
+				at, observed, err := r.readZone(ctx, zones[i], &down)
 				if err != nil {
 					return err
 				}
 				mu.Lock()
-				seen.Live.EntryPoints[zones[i]], seen.At[zones[i]] = observed, at
-				done++
-				if m.Progress != nil {
-					m.Progress(done, len(zones))
-				}
+				r.seen.Live.EntryPoints[zones[i]], r.seen.At[zones[i]] = observed, at
 				mu.Unlock()
+				r.counted.step()
 			}
 			return nil
 		})
@@ -133,20 +218,20 @@ func (m Many) readZones(ctx context.Context, state desired.State, seen *All) err
 }
 
 // readZone reads one entry point. It fails where nothing can go on.
-func (m Many) readZone(ctx context.Context, id edge.ZoneID, down *outage) (time.Time, diff.Observed[edge.Ruleset], error) {
+func (r *reader) readZone(ctx context.Context, id edge.ZoneID, down *outage) (time.Time, diff.Observed[edge.Ruleset], error) {
 	none := diff.Observed[edge.Ruleset]{}
 	if ctx.Err() != nil {
 		return time.Time{}, none, context.Cause(ctx)
 	}
-	at := m.Now()
+	at := r.now()
 	if err := down.err(); err != nil {
 		return at, diff.Observed[edge.Ruleset]{Err: err}, nil //nolint:nilerr // it is what was observed of this zone
 	}
-	ruleset, err := m.Reader.EntryPoint(ctx, id)
+	ruleset, err := r.lane.Reader.EntryPoint(ctx, id)
 	down.note(err)
 	switch {
 	case errors.Is(err, edge.ErrUnauthenticated):
-		return at, none, Rejected(err)
+		return at, none, Rejected(r.lane, err)
 	case err != nil && ctx.Err() != nil:
 		return at, none, context.Cause(ctx)
 	}
@@ -154,8 +239,12 @@ func (m Many) readZone(ctx context.Context, id edge.ZoneID, down *outage) (time.
 }
 
 // Rejected is the one message for a credential that the platform does not take.
-func Rejected(err error) error {
-	return fmt.Errorf("%w; check credentials.rulesets: %w", edge.ErrUnauthenticated, err)
+func Rejected(lane reconcile.Lane, err error) error {
+	path := cmp.Or(lane.Credential, "credentials.rulesets")
+	if unread := (*edge.CredentialError)(nil); errors.As(err, &unread) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return fmt.Errorf("%w; check %s: %w", edge.ErrUnauthenticated, path, err)
 }
 
 // outage tells a platform that is down from a zone that fails: after so many

@@ -11,11 +11,12 @@ import (
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // many reads as an apply does, one zone after the other.
 func (f *fixture) many() Many {
-	return Many{Reader: f.recorder, Concurrency: 1, Now: f.clock.Now}
+	return Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.recorder, Concurrency: 1}), Now: f.clock.Now}
 }
 
 func TestManyReadsEachOnce(t *testing.T) {
@@ -46,7 +47,7 @@ func TestManyReadsEachOnce(t *testing.T) {
 func TestManyReadsSideBySide(t *testing.T) {
 	f := newFixture(t, 30)
 	many := f.many()
-	many.Concurrency = 8
+	many.Lanes.All[0].Concurrency = 8
 	all, err := many.Read(t.Context(), stateOf(declareAll(30, core("xss"))...))
 	if err != nil || len(all.Live.EntryPoints) != 30 || len(f.calls()) != 32 {
 		t.Errorf("%d zones in %d calls, error %v", len(all.Live.EntryPoints), len(f.calls()), err)

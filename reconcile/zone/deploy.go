@@ -39,9 +39,13 @@ func (w *Worker) deployer() edge.Deployer {
 	return edge.NoDeployer{}
 }
 
-// elsewise reports whether the platform refused a call because what it would do may be
-// done already: the zone has an entry point by now, or the rule is gone. A read tells.
-func elsewise(c diff.Change, err error) bool {
+// readTells reports whether only a read tells what a call came to: it was made, or its
+// outcome is unknown, or it was refused because what it would do may be done already (the
+// zone has an entry point by now, or the rule is gone).
+func readTells(c diff.Change, err error) bool {
+	if err == nil || errors.Is(err, edge.ErrOutcomeUnknown) {
+		return true
+	}
 	switch c.Operation.(type) {
 	case diff.DeploymentCreation:
 		return errors.Is(err, edge.ErrEntryPointExists)
@@ -49,6 +53,12 @@ func elsewise(c diff.Change, err error) bool {
 		return errors.Is(err, edge.ErrNotFound)
 	}
 	return false
+}
+
+// goesOn reports whether another call follows the first at once, when a read after it
+// shows what is left to change.
+func goesOn(c, left diff.Change, unknown bool) bool {
+	return unknown && repeatable(c) || leadsTo(c, left)
 }
 
 // repeatable reports whether a call of unknown outcome may be sent once more when a read

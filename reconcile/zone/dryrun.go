@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,15 +12,18 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // DryRuns asks the platform about the changes of a plan before anything is written:
 // whether the plan of the zone includes them, and whether it accepts their expressions.
 // The zero value asks nothing.
 type DryRuns struct {
-	Runner      edge.DryRunner // nil: the platform has no dry run
-	Concurrency int            // requests at once; zero is 1
-	Limit       int            // changes of one plan, new deployments first; zero is 100
+	Runner edge.DryRunner // nil: the platform has no dry run, or Lanes say
+	// Lanes have the runner of each account; without any, Runner is that of all.
+	Lanes       reconcile.Lanes
+	Concurrency int // requests at once; zero is 1
+	Limit       int // changes of one plan, new deployments first; zero is 100
 	// Careful asks only where a request that changes nothing has shown that the platform
 	// knows dry runs: a platform that did not would make the write.
 	Careful bool
@@ -30,6 +34,9 @@ const usualDryRuns = 100
 // Check returns the plan with the changes refused that the platform would not accept.
 // live is what the plan was made from.
 func (d DryRuns) Check(ctx context.Context, plan diff.Plan, live diff.Live) diff.Plan {
+	if len(d.Lanes.All) > 0 {
+		return d.checkLanes(ctx, plan, live)
+	}
 	candidates := tryable(plan.Changes)
 	if d.Runner == nil || len(candidates) == 0 {
 		return plan
@@ -49,6 +56,47 @@ func (d DryRuns) Check(ctx context.Context, plan diff.Plan, live diff.Live) diff
 		return plan.WithChanges(t.changes)
 	}
 	return plan
+}
+
+// checkLanes asks about each change with the credential of its account, and shows with a
+// zone of such a change that the platform knows dry runs.
+func (d DryRuns) checkLanes(ctx context.Context, plan diff.Plan, live diff.Live) diff.Plan {
+	changes, asked := slices.Clone(plan.Changes), (*diff.DryRun)(nil)
+	for i, lane := range d.Lanes.All {
+		of := d
+		of.Lanes, of.Runner = reconcile.Lanes{}, lane.DryRunner
+		if of.Concurrency == 0 {
+			of.Concurrency = lane.AtOnce()
+		}
+		own, indexes := diff.Live{EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{}}, []int{}
+		part := diff.Plan{}
+		for j, c := range plan.Changes {
+			if d.Lanes.Index(c.Account) == i && c.Kind() == diff.KindDeployment {
+				indexes, part.Changes = append(indexes, j), append(part.Changes, c)
+				own.EntryPoints[c.ZoneID] = live.EntryPoints[c.ZoneID]
+			}
+		}
+		if len(d.Lanes.All) == 1 {
+			own = live
+		}
+		part = of.Check(ctx, part, own)
+		for k, j := range indexes {
+			changes[j] = part.Changes[k]
+		}
+		asked = joined(asked, part.DryRun)
+	}
+	if plan.DryRun = asked; slices.ContainsFunc(changes, refusedDry) {
+		return plan.WithChanges(changes)
+	}
+	return plan
+}
+
+// joined is what both have asked; nil asked nothing.
+func joined(a, b *diff.DryRun) *diff.DryRun {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &diff.DryRun{Tried: a.Tried + b.Tried, NotTried: append(a.NotTried, b.NotTried...), Reason: cmp.Or(a.Reason, b.Reason)}
 }
 
 func refusedDry(c diff.Change) bool { return c.Refused != nil && c.Refused.Guard == diff.GuardDryRun }

@@ -19,9 +19,9 @@ func (v *visit) overwrite(c, left diff.Change) (_ diff.Change, proved *reconcile
 	return instead, proved, proved == nil && instead.Fingerprint() != left.Fingerprint()
 }
 
-// joined is a change that took more than one write: what the first one altered, with what
+// afterTries is a change that took more than one write: what the first one altered, with what
 // the last wrote in its place.
-func joined(first, second diff.Change, tries int) diff.Change {
+func afterTries(first, second diff.Change, tries int) diff.Change {
 	if tries == 1 || first.Action() != second.Action() {
 		return second
 	}

@@ -87,8 +87,8 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		unknown := errors.Is(err, edge.ErrOutcomeUnknown)
 		result := failed(c, err)
 		result.Concurrent = concurrent
-		if err != nil && !unknown && !elsewise(c, err) {
-			result.NoEffect = true
+		if !readTells(c, err) {
+			result.NoEffect, result.Err = true, placed(c, err)
 			return result
 		}
 		if readErr := v.read(ctx); readErr != nil {
@@ -103,7 +103,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		case proved != nil:
 			proved.Concurrent = concurrent
 			settled := v.settled(ctx, *proved)
-			settled.Change = joined(first, settled.Change, try)
+			settled.Change = afterTries(first, settled.Change, try)
 			return settled
 		case again:
 			if refused := v.permit(ctx, c, left); refused != nil {
@@ -111,6 +111,7 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 			}
 			c = left
 		case err != nil:
+			result.NoEffect = !unknown
 			return result
 		default:
 			return v.notKept(ctx, reconcile.Result{Change: c, Left: left.Fields, Concurrent: concurrent}, left, interfered)
@@ -122,11 +123,20 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 // may be sent.
 func (v *visit) judge(c diff.Change, try int, unknown, interfered bool) (left diff.Change, proved *reconcile.Result, again bool) {
 	left, proved = v.replan(c)
-	again = try == 1 && (unknown && repeatable(c) || leadsTo(c, left))
+	again = try == 1 && goesOn(c, left, unknown)
 	if proved != nil || unknown || interfered || again {
 		return left, proved, again
 	}
 	return v.overwrite(c, left)
+}
+
+// placed adds to the refusal of a body where it is declared: a subscription may not include
+// it, or its expression may be wrong.
+func placed(c diff.Change, err error) error {
+	if c.Origin.IsZero() || !errors.Is(err, edge.ErrInvalid) {
+		return err
+	}
+	return fmt.Errorf("%w; declared at %s", err, c.Origin)
 }
 
 // overtaken reports whether an answer shows that another client wrote to the entry point

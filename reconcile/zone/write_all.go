@@ -3,12 +3,15 @@ package zone
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -32,33 +35,95 @@ func ByZone(p diff.Plan) (zones []diff.Plan) {
 	return zones
 }
 
-// ApplyAll applies plans as [ByZone] makes them, so many at once, one change at a time
-// within a zone. seen is what they were planned from. made is called with the results of
-// each zone when it is done, by one goroutine at a time. It returns the results of all, by
-// account, zone and deployment.
-func (w *Worker) ApplyAll(
-	ctx context.Context, concurrency int, seen All, plans []diff.Plan, tasks map[edge.ZoneID]Task, made func([]reconcile.Result),
-) (results []reconcile.Result) {
+// ManyWriter applies plans of many zones at once, for who has planned a whole state. All
+// fields are required but Documented and Made.
+type ManyWriter struct {
+	Lanes      reconcile.Lanes
+	Documented bool // see [diff.AccountLive]
+	Gate       Gate
+	Now        func() time.Time
+	// Made is called with the results of each zone when it is done, by one goroutine at a
+	// time.
+	Made func([]reconcile.Result)
+}
+
+// Apply applies plans as [ByZone] makes them, the zones of all credentials side by side,
+// one change at a time within a zone. seen is what they were planned from. A credential
+// that the platform rejects stops its own zones alone; the error is that it rejects all
+// that were needed. It returns the results of all, by account, zone and deployment.
+func (m ManyWriter) Apply(ctx context.Context, seen All, plans []diff.Plan, tasks map[edge.ZoneID]Task) (results []reconcile.Result, err error) {
+	parts := map[int][]diff.Plan{}
+	for _, plan := range plans {
+		if lane := m.Lanes.Index(plan.Changes[0].Account); lane >= 0 {
+			parts[lane] = append(parts[lane], plan)
+		}
+	}
 	var mu sync.Mutex
+	var all sync.WaitGroup
+	var rejections []error
+	indexes := &deployment.Indexes{}
+	for i, part := range parts {
+		all.Go(func() {
+			w := laneWriter{ManyWriter: m, lane: m.Lanes.All[i]}
+			made, rejected := w.apply(ctx, indexes, seen, part, tasks, &mu)
+			mu.Lock()
+			defer mu.Unlock()
+			results = append(results, made...)
+			if rejected != nil {
+				rejections = append(rejections, rejected)
+			}
+		})
+	}
+	all.Wait()
+	slices.SortStableFunc(results, func(a, b reconcile.Result) int {
+		return cmp.Or(cmp.Compare(a.Change.Account, b.Change.Account), cmp.Compare(a.Change.Zone, b.Change.Zone),
+			cmp.Compare(a.Change.Deployment, b.Change.Deployment))
+	})
+	if len(rejections) > 0 && len(rejections) == len(parts) {
+		err = rejections[0]
+	}
+	return results, err
+}
+
+// laneWriter applies the plans of one credential.
+type laneWriter struct {
+	ManyWriter
+	lane reconcile.Lane
+}
+
+// apply applies plans until the credential is rejected, which it returns. mu is held for
+// Made.
+func (w laneWriter) apply(
+	ctx context.Context, indexes *deployment.Indexes, seen All, plans []diff.Plan, tasks map[edge.ZoneID]Task, mu *sync.Mutex,
+) (results []reconcile.Result, rejected error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	accounts := NewAccounts(w.lane.Reader, w.Now)
+	accounts.Documented = w.Documented
+	worker := &Worker{Reader: w.lane.Reader, Writer: w.lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: indexes, Now: w.Now}
 	var group errgroup.Group
-	group.SetLimit(concurrency)
+	group.SetLimit(w.lane.AtOnce())
 	for _, plan := range plans {
 		group.Go(func() error {
 			id := plan.Changes[0].ZoneID
 			t := tasks[id]
 			sight := Sight{Account: seen.Live.Accounts[t.Account().ID], EntryPoint: seen.Live.EntryPoints[id], At: seen.At[id]}
-			ended, _ := w.Apply(ctx, t, sight, plan)
+			ended, _ := worker.Apply(ctx, t, sight, plan)
 			mu.Lock()
 			defer mu.Unlock()
 			results = append(results, ended...)
-			made(ended)
+			for _, result := range ended {
+				if errors.Is(result.Err, edge.ErrUnauthenticated) && rejected == nil {
+					rejected = Rejected(w.lane, result.Err)
+					stop()
+				}
+			}
+			if w.Made != nil {
+				w.Made(ended)
+			}
 			return nil
 		})
 	}
 	_ = group.Wait() // no function of the group fails: results carry the errors
-	slices.SortStableFunc(results, func(a, b reconcile.Result) int {
-		return cmp.Or(cmp.Compare(a.Change.Account, b.Change.Account), cmp.Compare(a.Change.Zone, b.Change.Zone),
-			cmp.Compare(a.Change.Deployment, b.Change.Deployment))
-	})
-	return results
+	return results, rejected
 }

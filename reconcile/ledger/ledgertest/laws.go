@@ -51,7 +51,7 @@ func draw(t *rapid.T, name string) func(context.Context, Store) error {
 	switch name {
 	case "accept":
 		a := reconcile.Acceptance{
-			Commit: d.of("commit", "c1", "c2"), Size: guard.Size{Zones: d.number()}, Gone: d.zones(),
+			Commit: d.of("commit", "c1", "c2"), Size: guard.Size{Zones: d.number()}, Gone: d.zones(), Keep: d.keep(),
 			Approvals: d.approvals(), Rollout: d.rollout(),
 		}
 		if d.number() > 0 {
@@ -115,7 +115,10 @@ func (d drawing) id() diff.DeploymentID {
 
 func (d drawing) settled() (all []diff.Settled) {
 	for range d.number() {
-		s := diff.Settled{ID: d.id()}
+		s := diff.Settled{ID: d.id(), Removed: d.number() == 0}
+		if !s.Removed && d.number() == 0 {
+			s.Prune = &diff.Prunable{Account: "prod", Deployment: d.of("deployment", "core", "other"), Rule: "rule"}
+		}
 		for range d.number() {
 			s.Owned = append(s.Owned, diff.Member(d.of("member", "a", "b", "c", "d")))
 		}
@@ -161,4 +164,11 @@ func (d drawing) rollout() *reconcile.Rollout {
 		o.Zones[d.zone()] = reconcile.RolloutZone{Wave: 1 + d.number(), Outcome: reconcile.ZoneOutcome(d.of("outcome", "", "failed", "done"))}
 	}
 	return o
+}
+
+func (d drawing) keep() (ids []diff.DeploymentID) {
+	for range d.number() / 2 {
+		ids = append(ids, d.id())
+	}
+	return ids
 }

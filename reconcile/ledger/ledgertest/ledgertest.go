@@ -60,6 +60,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"gone", steps(goneSteps())},
 		{"prove", steps(proveSteps())},
 		{"late", steps(lateSteps())},
+		{"prune", steps(pruneSteps())},
 		{"widen", steps(widenSteps())},
 		{"drifted", steps(driftSteps())},
 		{"states", testStates},

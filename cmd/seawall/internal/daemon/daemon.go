@@ -174,10 +174,16 @@ func (d *Daemon) listen(ctx context.Context) error {
 // only when that ends.
 func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*Daemon, error) {
 	next, err := newDaemon(ctx, t, o, d.lock)
-	if err != nil || next.settings.Listen == d.settings.Listen {
-		return next, err
+	if err != nil {
+		return nil, err
 	}
-	if err := next.listen(ctx); err != nil {
+	if state, ok := d.inForce(); ok {
+		err = next.assembly.Lanes.Check(state)
+	}
+	if err == nil && next.settings.Listen != d.settings.Listen {
+		err = next.listen(ctx)
+	}
+	if err != nil {
 		next.assembly.Close()
 		if next.lock != d.lock {
 			next.lock.release()
@@ -322,9 +328,8 @@ func (d *Daemon) controller(ctx context.Context, git *source.Source, sweep cron.
 		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health, d.reviews,
 	}
 	return controller.New(ctx, controller.Config{
-		Source: git, Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Reader: d.assembly.Reader, Writer: d.assembly.Writer,
-		Tokens: d.assembly.TokenWork(d.settings.Serving()), Concurrency: d.assembly.Concurrency, Sweep: sweep, Budget: d.assembly.Quota.Budget, Interval: d.assembly.Interval,
-		Room: d.assembly.Quota.Meter.Room, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look,
+		Source: git, Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,
+		Tokens: d.assembly.TokenWork(), Sweep: sweep, Interval: d.assembly.Interval, Requests: d.assembly.Requests, Deprecations: d.assembly.Deprecations, Reporters: reporters, Begin: d.reviews.Begin, Look: look,
 		Telling: controller.Telling{Log: d.log, Outages: d.outages},
 	})
 }

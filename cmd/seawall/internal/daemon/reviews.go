@@ -13,7 +13,6 @@ import (
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/review"
@@ -30,11 +29,7 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	share := d.settings
-	share.Budget, _ = setup.ReviewBudget(d.settings.Budget)
-	share.TotalRequests = d.settings.Budget.Requests
-	config := share.ClientConfig(d.settings.Credentials.Rulesets, d.log)
-	platform, err := client.New(config)
+	lanes, requests, err := d.settings.ReviewLanes(d.log)
 	if err != nil {
 		return nil, err
 	}
@@ -42,17 +37,11 @@ func (d *Daemon) newReviews() (*review.Service, error) {
 		Refs: forge.Kind(d.settings.Forge.Kind).HeadRefs(), Limits: setup.FetchLimits(d.settings.Forge.Limits, "forge.limits"),
 		Timeout: d.settings.Forge.Timeout, Log: d.log, Observed: d.failures.heads,
 	}, d.assembly.Declared.Evaluator)
-	dryRuns := zone.DryRuns{}
-	if d.settings.Platform.Extended() {
-		dryRuns = zone.DryRuns{Runner: edge.DryRunOnly(platform), Concurrency: 1, Limit: mostDryRuns, Careful: true}
-	}
 	return review.NewService(review.Config{
-		DryRuns: dryRuns,
-		Forge:   forgeClient, Heads: heads, Base: d.inForce, Reader: platform, Records: d.assembly.Records,
+		DryRuns: zone.DryRuns{Lanes: lanes, Concurrency: 1, Limit: mostDryRuns, Careful: true},
+		Forge:   forgeClient, Heads: heads, Base: d.inForce, Lanes: lanes, Records: d.assembly.Records,
 		Tokens: d.tokensOnRecord(), Guards: d.assembly.Guards, Trust: d.trust(), Comments: d.settings.Forge.Comment,
-		Deprecations: d.assembly.Deprecations, Budget: d.settings.RequestBudget(), Requests: platform.Requests,
-		Room:        func() int { return config.Budget.Room(share.Budget.Requests / forOtherReviews) },
-		Concurrency: d.settings.Budget.Concurrency, Now: time.Now,
+		Deprecations: d.assembly.Deprecations, Cost: d.assembly.Lanes.Cost, Requests: requests, Now: time.Now,
 		Diagnostics: review.Diagnostics{Failed: d.failures.review, Log: d.log, Outages: d.outages},
 	}), nil
 }
@@ -72,10 +61,6 @@ func (d *Daemon) trust() review.Trust {
 
 // mostDryRuns bounds the changes of one pull request that the platform is asked about.
 const mostDryRuns = 20
-
-// forOtherReviews is the part of the reviews' budget, one in so many requests, that a
-// pull request of many zones leaves to the others.
-const forOtherReviews = 4
 
 // tokensOnRecord reads tokens from the ledger, which whoever creates them has open
 // beside. It asks the platform nothing: a pull request must not have credentials.tokens

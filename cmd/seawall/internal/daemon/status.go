@@ -68,7 +68,7 @@ func (d *Daemon) bounds() status.Bounds {
 	return status.Bounds{
 		SourceStale: d.settings.Health.SourceStale,
 		SourceStuck: 2*evaluate.FetchLimits(d.settings.Source.Timeout).Total + gitSlack,
-		WorkStuck:   mostWaits*d.assembly.Quota.Per + lookSlack,
+		WorkStuck:   mostWaits*d.assembly.Lanes.LongestWindow() + lookSlack,
 	}
 }
 
@@ -83,6 +83,11 @@ func (d *Daemon) lookInside() inspect.Status {
 	window := d.assembly.Quota.Meter.State()
 	s.Budget.Used, s.Budget.Left = window.Used, window.Left
 	s.Budget.PausedSeconds, s.Budget.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
+	for i := range s.Work.Credentials {
+		b, window := &s.Work.Credentials[i].Budget, d.assembly.BudgetState(i)
+		b.Used, b.Left = window.Used, window.Left
+		b.PausedSeconds, b.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
+	}
 	s.Outages = append([]reconcile.Outage{}, d.outages.Outages()...)
 	return s
 }

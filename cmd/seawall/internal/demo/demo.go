@@ -275,7 +275,7 @@ func (d *demo) serveUntilHealed(ctx context.Context) (held *reconcile.Held, heal
 	})
 	heart, err := controller.New(ctx, controller.Config{
 		Source: d.assembly.Look(nil), Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards,
-		Reader: d.assembly.Reader, Writer: d.assembly.Writer, Budget: d.assembly.Quota.Budget, Reporters: []reconcile.Reporter{watch},
+		Lanes: d.assembly.Lanes, Reporters: []reconcile.Reporter{watch},
 	})
 	if err != nil {
 		return nil, healed, err

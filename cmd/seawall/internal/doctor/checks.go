@@ -53,7 +53,10 @@ func (d *diagnosis) checks() []check {
 	if !d.known {
 		return nil
 	}
-	list := []check{{"state folder", d.stateFolder}, {"sandbox", d.sandbox}, {"desired state", d.desired}, {"credentials.rulesets", d.rulesets}}
+	list := []check{{"state folder", d.stateFolder}, {"sandbox", d.sandbox}, {"desired state", d.desired}}
+	for _, lane := range d.Lanes() {
+		list = append(list, check{lane.Path, func(ctx context.Context, f *findings) { d.rulesets(ctx, lane, f) }})
+	}
 	if d.Credentials.Tokens != nil {
 		list = append(list, check{"credentials.tokens", d.tokens})
 	}
@@ -123,6 +126,13 @@ func (d *diagnosis) evaluated(state desired.State, problems []desired.Problem, e
 	case len(mistakes) > 0:
 		f.fail("desired state", fmt.Errorf("%s, the first: %s", cli.Plural(len(mistakes), "mistake", "mistakes"), mistakes[0]), "seawall validate names all of them")
 	default:
+		for _, problem := range setup.AccountProblems(d.Settings, state) {
+			if err := errors.New(problem.String()); problem.Warning {
+				f.warn("accounts", err.Error(), problem.Hint)
+			} else {
+				f.fail("accounts", err, problem.Hint)
+			}
+		}
 		d.state.Store(&state)
 		f.ok("desired state", "valid: %s, %s", cli.Plural(state.Zones(), "zone", "zones"), cli.Plural(len(state.Tokens), "token", "tokens"))
 	}

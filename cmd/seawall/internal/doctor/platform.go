@@ -18,7 +18,7 @@ import (
 )
 
 // platform is a client with a budget of its own: nothing is written to the shared one.
-func (d *diagnosis) platform(ref schema.SecretRef, name string, f *findings) *client.Client {
+func (d *diagnosis) platform(ref schema.SecretRef, baseURL, name string, f *findings) *client.Client {
 	if _, err := setup.ReadToken(ref); err != nil {
 		f.fail(name, err)
 		return nil
@@ -27,7 +27,7 @@ func (d *diagnosis) platform(ref schema.SecretRef, name string, f *findings) *cl
 		f.warn(name, fmt.Sprintf("%s has mode %04o: others may read the credential", ref.File, info.Mode().Perm()), "chmod 600 "+ref.File)
 	}
 	config := client.Config{
-		BaseURL: d.Platform.BaseURL, Token: func() (edge.Secret, error) { return setup.ReadToken(ref) },
+		BaseURL: baseURL, Token: func() (edge.Secret, error) { return setup.ReadToken(ref) },
 		Budget: client.NewBudget(d.Budget.Requests, d.Budget.Per), UserAgent: "seawall/" + cli.ThisVersion().Version,
 		Vendor: d.Platform.Vendor, ConditionKey: d.Platform.ConditionKey,
 	}
@@ -71,9 +71,10 @@ func verify(ctx context.Context, platform *client.Client, name string, f *findin
 // mostAccounts bounds how many accounts are asked for.
 const mostAccounts = 5
 
-func (d *diagnosis) rulesets(ctx context.Context, f *findings) {
-	const name = "credentials.rulesets"
-	platform := d.platform(d.Credentials.Rulesets, name, f)
+// rulesets checks one credential for rulesets, and its accounts with it.
+func (d *diagnosis) rulesets(ctx context.Context, lane setup.Lane, f *findings) {
+	name := lane.Path
+	platform := d.platform(lane.Credential, lane.BaseURL, name, f)
 	if platform == nil || !verify(ctx, platform, name, f) {
 		return
 	}
@@ -82,17 +83,21 @@ func (d *diagnosis) rulesets(ctx context.Context, f *findings) {
 		f.warn(name, "there is no zone to read: the desired state declares none or could not be read")
 		return
 	}
-	for _, account := range state.Accounts[:min(len(state.Accounts), mostAccounts)] {
-		d.account(ctx, platform, account, f)
+	checked := 0
+	for _, account := range state.Accounts {
+		if of, ok := d.LaneOf(account.Key); ok && of.Path == lane.Path && checked < mostAccounts {
+			checked++
+			d.account(ctx, platform, lane, account, f)
+		}
 	}
 }
 
-func (d *diagnosis) account(ctx context.Context, platform edge.Reader, account desired.Account, f *findings) {
+func (d *diagnosis) account(ctx context.Context, platform edge.Reader, lane setup.Lane, account desired.Account, f *findings) {
 	name := "account " + account.Key
 	rulesets, err := platform.AccountRulesets(ctx, account.ID)
 	switch {
 	case errors.Is(err, edge.ErrForbidden):
-		f.fail(name, err, "give the token of credentials.rulesets the permission to read the rulesets of account "+string(account.ID))
+		f.fail(name, err, "give the token of "+lane.Path+" the permission to read the rulesets of account "+string(account.ID))
 	case errors.Is(err, edge.ErrNotFound):
 		f.fail(name, err, "check the id of the account in the desired state")
 	case err != nil:
@@ -109,7 +114,7 @@ func (d *diagnosis) account(ctx context.Context, platform edge.Reader, account d
 	case errors.Is(err, edge.ErrEntryPointNotFound):
 		f.warn(name, "can be read, but nothing is deployed: it has no entry point", "deploy the managed ruleset in the dashboard first")
 	case errors.Is(err, edge.ErrForbidden):
-		f.fail(name, err, "give the token of credentials.rulesets the permission to read and edit the firewall of this zone")
+		f.fail(name, err, "give the token of "+lane.Path+" the permission to read and edit the firewall of this zone")
 	case errors.Is(err, edge.ErrNotFound):
 		f.fail(name, err, "check the id of the zone in the desired state")
 	case err != nil:
@@ -121,13 +126,15 @@ func (d *diagnosis) account(ctx context.Context, platform edge.Reader, account d
 
 func (d *diagnosis) tokens(ctx context.Context, f *findings) {
 	const name = "credentials.tokens"
-	platform := d.platform(*d.Credentials.Tokens, name, f)
+	platform := d.platform(*d.Credentials.Tokens, d.Platform.BaseURL, name, f)
 	if platform == nil {
 		return
 	}
 	tokens, err := setup.ReadToken(*d.Credentials.Tokens)
-	if rulesets, other := setup.ReadToken(d.Credentials.Rulesets); err == nil && other == nil && rulesets.Equal(tokens) {
-		f.warn(name, "it is the same token as credentials.rulesets", "a token that may create tokens can grant itself anything and should hold no other permission")
+	for _, lane := range d.Lanes() {
+		if rulesets, other := setup.ReadToken(lane.Credential); err == nil && other == nil && rulesets.Equal(tokens) {
+			f.warn(name, "it is the same token as "+lane.Path, "a token that may create tokens can grant itself anything and should hold no other permission")
+		}
 	}
 	if !verify(ctx, platform, name, f) {
 		return

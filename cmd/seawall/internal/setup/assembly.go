@@ -9,7 +9,6 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired/evaluate"
-	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -25,19 +24,19 @@ import (
 type Assembly struct {
 	Declared StateSource
 
-	Reader   edge.Reader
-	Writer   edge.Writer // nil for a plan
-	DryRuns  zone.DryRuns
+	Lanes    reconcile.Lanes // one for each credential for rulesets
 	Requests func() int64
-	Quota    cli.Quota
+	Quota    cli.Quota // of all credentials
+	meters   meters    // of each lane
 
 	Records     control.Records
 	TokenMemory reconcile.TokenMemory // for reading, beside whoever creates; nil without a ledger
 	Tokens      token.Config
 
+	observesTokens bool // nothing is created or delivered
+
 	Guards       reconcile.Guards
 	Interval     time.Duration
-	Concurrency  int
 	Deprecations reconcile.Deprecations
 	Log          *slog.Logger
 
@@ -64,6 +63,9 @@ func (a *Assembly) Look(schedule cron.Schedule) *source.Source {
 	})
 }
 
+// BudgetState is what the budget of a lane has to tell.
+func (a *Assembly) BudgetState(lane int) client.BudgetState { return a.meters[lane].State() }
+
 // tokenWorker does the work on tokens, nil where there is no ledger.
 func (a *Assembly) tokenWorker() *token.Worker {
 	if a.Tokens.Memory == nil {
@@ -73,12 +75,12 @@ func (a *Assembly) tokenWorker() *token.Worker {
 }
 
 // TokenWork is the token work of a daemon; nil where there is none.
-func (a *Assembly) TokenWork(why Purpose) controller.TokenWork {
+func (a *Assembly) TokenWork() controller.TokenWork {
 	worker := a.tokenWorker()
 	switch {
 	case worker == nil:
 		return nil
-	case why == toObserve:
+	case a.observesTokens:
 		return token.Observer{Worker: worker}
 	}
 	return worker
@@ -87,50 +89,32 @@ func (a *Assembly) TokenWork(why Purpose) controller.TokenWork {
 // Once is one plan or apply.
 func (a *Assembly) Once(show reconcile.Progress) *once.Run {
 	return &once.Run{
-		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Reader: a.Reader, Writer: a.Writer,
-		Tokens: a.tokenWorker(), DryRuns: a.DryRuns, Concurrency: a.Concurrency, Deprecations: a.Deprecations, Budget: a.Quota.Budget, Interval: a.Interval,
+		Source: a.Look(nil), Good: a.Declared.Good, Records: a.Records, Guards: a.Guards, Lanes: a.Lanes,
+		Tokens: a.tokenWorker(), DryRuns: zone.DryRuns{Lanes: a.Lanes}, Deprecations: a.Deprecations, Interval: a.Interval,
 		Requests: a.Requests, Progress: show, Now: time.Now, Log: a.Log,
 	}
 }
 
 // Assemble puts it together.
 func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*Assembly, error) {
-	budget, interval := s.RequestBudget(), s.interval(time.Now())
 	s.TotalRequests, s.keepsState = s.Budget.Requests, why != ToPlan && s.Dir == ""
-	if why.serves() && s.Forge != nil {
-		_, s.Budget = ReviewBudget(s.Budget) // the rest is for reviews of pull requests
-	}
 	sunset, err := newSunset()
 	if err != nil {
 		return nil, err
 	}
 	s.observe = sunset.observe
-	config := s.ClientConfig(s.Credentials.Rulesets, log)
-	platform, err := client.New(config)
-	if err != nil {
-		return nil, cli.Fail(err, "see platform.base_url in the configuration, or --base-url")
+	a := &Assembly{Records: &reconcile.Forgetful{}, Interval: s.interval(time.Now()), Deprecations: sunset.notices, Log: log}
+	if a.Lanes, a.Requests, a.meters, err = s.connect(why, log); err != nil {
+		return nil, err
 	}
-	a := &Assembly{
-		Reader: edge.ReadOnly(platform), Writer: edge.NoWriter{}, Requests: platform.Requests, Records: &reconcile.Forgetful{},
-		Quota: cli.Quota{Budget: budget, Meter: config.Budget}, Interval: interval, Concurrency: s.Budget.Concurrency, Deprecations: sunset.notices, Log: log,
-		Close: config.Budget.Close,
-	}
-	if why.writes() {
-		a.Reader, a.Writer = platform, platform
-	}
-	if a.Guards, err = guards(s.Guards); err != nil {
+	a.Quota, a.Close = cli.Quota{Budget: quotaOf(a.Lanes), Meter: a.meters}, a.meters.close
+	if a.Guards, err = guards(s.Config); err != nil {
 		return nil, err
 	}
 	a.Guards.Documented = !s.Platform.Extended()
-	if s.Platform.Extended() {
-		if !why.writes() {
-			a.Reader = edge.ReadOnlyExtended(platform)
-		}
-		a.DryRuns = zone.DryRuns{Runner: edge.DryRunOnly(platform), Concurrency: a.Concurrency}
-	}
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
-		a.Declared.source, a.Declared.Compiler = folder, folder
+		a.Declared.source, a.Declared.Compiler = folder, withAccounts{folder, s.Config, a.Lanes}
 		return a, nil
 	}
 	return a, a.onGit(s, why)
@@ -143,7 +127,9 @@ func (a *Assembly) onGit(s Settings, why Purpose) error {
 		return err
 	}
 	a.Declared = StateSource{
-		repository, repository, repository, approvals(repository), repository.Author, moved(repository),
+		repository,
+		withAccounts{repository, s.Config, a.Lanes},
+		repository, approvals(repository), repository.Author, moved(repository),
 		s.Source.FastForward == fastForwardRequired, repository.Evaluator,
 	}
 	open := ledger.Open

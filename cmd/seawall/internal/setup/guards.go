@@ -2,6 +2,8 @@ package setup
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/robfig/cron/v3"
 
@@ -11,7 +13,8 @@ import (
 )
 
 // guards translates what the configuration says of guards.
-func guards(config schema.Guards) (reconcile.Guards, error) {
+func guards(all schema.Config) (reconcile.Guards, error) {
+	config := all.Guards
 	g := reconcile.Guards{Shrink: guard.Shrink(config.Shrink), ApprovalsExpire: config.ApprovalsExpire}
 	for _, rule := range config.Rules {
 		g.Rules = append(g.Rules, guard.Rule{
@@ -38,8 +41,24 @@ func guards(config schema.Guards) (reconcile.Guards, error) {
 	for _, o := range config.Observe {
 		g.Observe = append(g.Observe, guard.Observe{Account: o.Account, Labels: o.Labels})
 	}
-	if config.Observing {
-		g.Observe = []guard.Observe{{}}
-	}
+	g.Observe = append(g.Observe, observed(all)...)
 	return g, nil
+}
+
+// observed is what the modes select: of the top level, and of single accounts.
+func observed(config schema.Config) (list []guard.Observe) {
+	all := guard.Observe{}
+	for _, key := range slices.Sorted(maps.Keys(config.Credentials.Accounts)) {
+		switch a := config.Credentials.Accounts[key]; {
+		case a.Skip || a.Observing == config.Guards.Observing:
+		case a.Observing:
+			list = append(list, guard.Observe{Account: key})
+		default:
+			all.Except = append(all.Except, key)
+		}
+	}
+	if config.Guards.Observing {
+		list = append(list, all)
+	}
+	return list
 }

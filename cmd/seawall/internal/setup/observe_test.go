@@ -55,10 +55,12 @@ mode: "` + mode + `"
 	}
 	defer a.Close()
 	w := writerWalk{seen: map[uintptr]bool{}}
-	w.walk("reader", reflect.ValueOf(a.Reader))
-	w.walk("writer", reflect.ValueOf(&a.Writer).Elem())
+	for i := range a.Lanes.All {
+		w.walk("reader", reflect.ValueOf(a.Lanes.All[i].Reader))
+		w.walk("writer", reflect.ValueOf(&a.Lanes.All[i].Writer).Elem())
+	}
 	w.walk("tokens", reflect.ValueOf(&a.Tokens))
-	work := a.TokenWork(s.Serving())
+	work := a.TokenWork()
 	w.walk("tokenWork", reflect.ValueOf(&work).Elem())
 	return w.found
 }

@@ -59,9 +59,25 @@ func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 		s.Credentials.Rulesets = schema.SecretRef{Env: EnvRulesetsToken}
 	}
 	if o.BaseURL != "" {
-		s.Platform.BaseURL = o.BaseURL
+		s.setBaseURL(o.BaseURL)
 	}
 	return s, nil
+}
+
+// setBaseURL replaces the address of the top level, also for the accounts that have no
+// other.
+func (s *Settings) setBaseURL(address string) {
+	accounts := schema.Accounts{}
+	for key, a := range s.Credentials.Accounts {
+		if a.BaseURL == s.Platform.BaseURL {
+			a.BaseURL = address
+		}
+		accounts[key] = a
+	}
+	s.Platform.BaseURL = address
+	if len(accounts) > 0 {
+		s.Credentials.Accounts = accounts
+	}
 }
 
 // maxConfig bounds the configuration file, in bytes.
@@ -88,12 +104,29 @@ func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
 }
 
 // checkCredentials reads the credentials once, so that a missing one is reported at
-// the start, and warns when one value serves both purposes.
+// the start, and warns when one value serves both purposes. Of several credentials for
+// rulesets one that works is enough to start: each stops its own accounts alone.
 func (s Settings) checkCredentials(t *cli.Terminal) error {
-	rulesets, err := ReadToken(s.Credentials.Rulesets)
-	if err != nil {
-		return cli.Fail(fmt.Errorf("credentials.rulesets: %w", err))
+	lanes := s.Lanes()
+	var missing []string
+	for _, lane := range lanes {
+		_, err := ReadToken(lane.Credential)
+		if err == nil {
+			continue
+		}
+		if len(missing)+1 == len(lanes) {
+			return cli.Fail(fmt.Errorf("%s: %w", lane.Path, err))
+		}
+		missing = append(missing, fmt.Sprintf("%s: %s; nothing is read or written with it", lane.Path, err))
 	}
+	for _, warning := range missing {
+		fmt.Fprintln(t.Err, t.Red("warning:"), warning)
+	}
+	return s.checkTokensCredential(t, lanes)
+}
+
+// checkTokensCredential reads the credential for tokens once.
+func (s Settings) checkTokensCredential(t *cli.Terminal, lanes []Lane) error {
 	if s.Credentials.Tokens == nil {
 		return nil
 	}
@@ -101,9 +134,11 @@ func (s Settings) checkCredentials(t *cli.Terminal) error {
 	if err != nil {
 		return cli.Fail(fmt.Errorf("credentials.tokens: %w", err))
 	}
-	if rulesets.Equal(tokens) {
-		fmt.Fprintln(t.Err, t.Red("warning:"), "credentials.rulesets and credentials.tokens are the same;",
-			"a token that may create tokens can grant itself anything and should hold no other permission")
+	for _, lane := range lanes {
+		if rulesets, err := ReadToken(lane.Credential); err == nil && rulesets.Equal(tokens) {
+			fmt.Fprintln(t.Err, t.Red("warning:"), lane.Path+" and credentials.tokens are the same;",
+				"a token that may create tokens can grant itself anything and should hold no other permission")
+		}
 	}
 	return nil
 }
@@ -136,10 +171,12 @@ func (s Settings) MayWrite(o Options) error {
 
 // Serving is the purpose of a daemon with this configuration.
 func (s Settings) Serving() Purpose {
-	if s.Guards.Observing {
-		return toObserve
+	for _, lane := range s.Lanes() {
+		if !lane.Observing {
+			return ToServe
+		}
 	}
-	return ToServe
+	return toObserve
 }
 
 // ClientConfig says how to reach the platform with one credential; each has a budget

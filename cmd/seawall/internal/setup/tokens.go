@@ -18,6 +18,10 @@ import (
 // credential of its own. A plan needs that one only for a platform that lists its
 // tokens, and gets no more of it than reading.
 func (a *Assembly) withTokens(s Settings, memory *ledger.Ledger, why Purpose) error {
+	if s.Guards.Observing && why.writes() {
+		why = toObserve // tokens are in no account
+	}
+	a.observesTokens = why == toObserve
 	sinks, err := NewSinks(s.Sinks)
 	if err != nil {
 		return err

@@ -1,0 +1,135 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+
+	"cuelang.org/go/cue"
+
+	"github.com/seawall-dev/seawall/cue/schema/explain"
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// Accounts are the accounts that have settings of their own, by their keys in the
+// repository; nil where none has.
+type Accounts map[string]Account
+
+// Account is what the configuration says of one account, with what it leaves out taken
+// from the top level.
+type Account struct {
+	Origin desired.Origin // of its settings
+	Skip   bool           // leave it out
+	// Rulesets is its credential, and OwnRulesets says that it is not that of the top
+	// level. It is zero where there is none, which only a skipped account may have.
+	Rulesets    SecretRef
+	OwnRulesets bool
+	BaseURL     string
+	Budget      Budget
+	Observing   bool // nothing is written
+}
+
+// pathOf is the path of the settings of an account.
+func pathOf(account string) string {
+	return cue.MakePath(cue.Str("accounts"), cue.Str(account)).String()
+}
+
+// accounts reads the accounts over what the top level says.
+func (c *configReader) accounts(v cue.Value, top Config) Accounts {
+	var all Accounts
+	each(v, "accounts", func(key, path string) {
+		a := Account{
+			Origin: explain.Origin(at(c.plain, path)), Rulesets: top.Credentials.Rulesets, BaseURL: top.Platform.BaseURL,
+			Budget: top.Budget, Observing: top.Guards.Observing,
+		}
+		if a.Origin.File == inside {
+			a.Origin.File = c.name
+		}
+		a.Skip, _ = at(v, path+".skip").Bool() // validated: a boolean
+		if ref := optionalSecret(v, path+".credentials.rulesets"); ref != nil {
+			a.Rulesets, a.OwnRulesets = *ref, true
+		}
+		a.BaseURL = cmp.Or(text(v, path+".base_url"), a.BaseURL)
+		a.Budget.Requests = cmp.Or(number(v, path+".budget.requests"), a.Budget.Requests)
+		a.Budget.Concurrency = cmp.Or(number(v, path+".budget.concurrency"), a.Budget.Concurrency)
+		if per := text(v, path+".budget.per"); per != "" {
+			a.Budget.Per, _ = time.ParseDuration(per) // the schema holds the form
+		}
+		if mode := text(v, path+".mode"); mode != "" {
+			a.Observing = mode == observeMode
+		}
+		if all == nil {
+			all = Accounts{}
+		}
+		all[key] = a
+	})
+	return all
+}
+
+// checkAccounts: whether a credential is missing, or has two budgets, hangs on other
+// settings.
+func (c *configReader) checkAccounts(config *Config) {
+	if len(config.Credentials.Accounts) == 0 && !at(c.plain, "credentials.rulesets").Exists() {
+		c.problems = append(c.problems, desired.Problem{
+			Origin: desired.Origin{File: inside, Line: 1, Column: 1}, Path: "credentials.rulesets", Message: "required field is missing",
+			Hint: "name the file, environment variable or systemd credential that holds the token",
+		})
+	}
+	type credential struct {
+		ref  SecretRef
+		base string
+	}
+	first := map[credential]string{}
+	for _, key := range slices.Sorted(maps.Keys(config.Credentials.Accounts)) {
+		a, path := config.Credentials.Accounts[key], pathOf(key)
+		if a.Skip {
+			c.checkSkipped(path)
+			continue
+		}
+		c.checkAccount(path, a)
+		if !a.OwnRulesets {
+			continue
+		}
+		of := credential{a.Rulesets, a.BaseURL}
+		other, shared := first[of]
+		if !shared {
+			first[of] = key
+		} else if config.Credentials.Accounts[other].Budget != a.Budget {
+			c.problem(path, fmt.Sprintf("has the same credential as account %s, but another budget", other), "a budget belongs to the credential: write the same in both, or give each account a credential of its own")
+		}
+		if of == (credential{config.Credentials.Rulesets, config.Platform.BaseURL}) && a.Budget != config.Budget {
+			c.problem(path, "has the same credential as credentials.rulesets, but another budget", "a budget belongs to the credential: set it in budget at the top level")
+		}
+	}
+}
+
+// checkSkipped: what is set beside skip would have no effect.
+func (c *configReader) checkSkipped(path string) {
+	for _, name := range []string{"credentials", "base_url", "budget", "mode"} {
+		if at(c.plain, path+"."+name).Exists() {
+			c.problem(path+"."+name, "has no effect beside skip", "remove it, or skip")
+		}
+	}
+}
+
+func (c *configReader) checkAccount(path string, a Account) {
+	if a.Rulesets.IsZero() {
+		c.problem(path, "has no credential", "set credentials.rulesets here or at the top level, or skip: true to leave the account out")
+	}
+	for _, name := range []string{"base_url", "budget"} {
+		if !a.OwnRulesets && at(c.plain, path+"."+name).Exists() {
+			c.problem(path+"."+name, "needs credentials.rulesets of its own in "+path, "a credential has one platform and one budget")
+		}
+	}
+	if u, err := url.Parse(a.BaseURL); err != nil || u.Host == "" {
+		c.problem(path+".base_url", fmt.Sprintf("%q is not a URL", a.BaseURL), "")
+	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		c.problem(path+".base_url", "must have neither user, query nor fragment", "")
+	}
+	if a.Budget.Per <= 0 {
+		c.problem(path+".budget.per", fmt.Sprintf("%q is not a duration above zero", a.Budget.Per), "")
+	}
+}

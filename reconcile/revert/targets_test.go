@@ -1,0 +1,43 @@
+package revert
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// A zone in which something was deployed or removed is not put back.
+func TestDeployedAndRemovedStay(t *testing.T) {
+	write := func(zone edge.ZoneID, ruleset edge.RulesetID, action diff.Action) reconcile.Entry {
+		return reconcile.Entry{
+			Kind: reconcile.EntryWrite, Action: string(action),
+			Subject: reconcile.Subject{Zone: string(zone), ZoneID: zone, Deployment: string(ruleset), Ruleset: ruleset},
+			Members: []reconcile.MemberChange{{Path: "enabled", New: json.RawMessage("true")}},
+		}
+	}
+	state := desired.State{Accounts: []desired.Account{{ID: "a", Zones: []desired.Zone{{ID: "1"}, {ID: "2"}, {ID: "3"}}}}}
+	targets, problems := targetsOf([]reconcile.Entry{
+		write("1", "core", diff.ActionDeploy), write("1", "core", diff.ActionUpdate), write("1", "other", diff.ActionUpdate),
+		write("2", "core", diff.ActionRemove), write("3", "core", diff.ActionUpdate),
+	}, state)
+	if len(targets) != 1 || targets[0].ZoneID != "3" {
+		t.Errorf("targets %+v", targets)
+	}
+	want := []string{
+		"core: a revert does not remove what was deployed",
+		`other: deployment "core" of the zone cannot be put back; a zone is put back only as a whole`,
+		"core: a revert does not deploy what was removed",
+	}
+	if len(problems) != len(want) {
+		t.Fatalf("problems %+v", problems)
+	}
+	for i, p := range problems {
+		if got := p.Deployment + ": " + p.Reason; got != want[i] || p.State != diff.Blocked {
+			t.Errorf("got %q (%s), want %q", got, p.State, want[i])
+		}
+	}
+}
