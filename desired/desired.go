@@ -74,6 +74,7 @@ type Deployment struct {
 	Prune      bool           // remove it once it was proved and nothing declares it any more
 	Enabled    Declared[bool] // true unless declared; always managed
 	Expression *Declared[string]
+	Version    *Declared[string] // of the managed ruleset: latest, or a number
 	Paranoia   *Declared[int]
 	Threshold  *Threshold
 	Disable    Disable

@@ -29,6 +29,7 @@ func (z Zone) Fingerprint(account Account) string {
 		Decisions     []Decision     `json:",omitempty"`
 
 		ExpressionDrift *ExpressionDrift `json:",omitempty"`
+		Version         *string          `json:",omitempty"`
 	}
 	refs := make(map[string]RulesetRef, len(account.Rulesets))
 	for _, ref := range account.Rulesets {
@@ -45,7 +46,7 @@ func (z Zone) Fingerprint(account Account) string {
 			Ruleset: ref, Deploy: d.Deploy, Prune: d.Prune, Enabled: d.Enabled.Value, Expression: valueOf(d.Expression), Paranoia: valueOf(d.Paranoia),
 			Rules: nowhere(d.Disable.Rules), Tags: nowhere(d.Disable.Tags), Unmanaged: valueOf(d.Unmanaged),
 			All: d.All.bare(), TagOverrides: bareTags(d.Tags), RuleOverrides: bareRules(d.Rules),
-			Decisions: bareDecisions(d.Decisions), ExpressionDrift: valueOf(d.ExpressionDrift),
+			Decisions: bareDecisions(d.Decisions), ExpressionDrift: valueOf(d.ExpressionDrift), Version: valueOf(d.Version),
 		}
 		if t := d.Threshold; t != nil {
 			deployments[i].Threshold = []any{t.Score.Value, t.Action.Value}

@@ -15,7 +15,7 @@ func (z Zone) SameAs(o Zone) bool {
 }
 
 func (d Deployment) sameAs(o Deployment) bool {
-	return d.Ruleset == o.Ruleset && d.Deploy == o.Deploy && d.Prune == o.Prune && same(d.Enabled, o.Enabled) && sameOrNone(d.Expression, o.Expression) &&
+	return d.Ruleset == o.Ruleset && d.Deploy == o.Deploy && d.Prune == o.Prune && same(d.Enabled, o.Enabled) && sameOrNone(d.Expression, o.Expression) && sameOrNone(d.Version, o.Version) &&
 		sameOrNone(d.Paranoia, o.Paranoia) && d.Threshold.sameAs(o.Threshold) && sameOrNone(d.Unmanaged, o.Unmanaged) && sameOrNone(d.ExpressionDrift, o.ExpressionDrift) &&
 		slices.EqualFunc(d.Disable.Rules, o.Disable.Rules, same) && slices.EqualFunc(d.Disable.Tags, o.Disable.Tags, same) &&
 		d.All.sameAs(o.All) && slices.EqualFunc(d.Tags, o.Tags, TagOverride.sameAs) && slices.EqualFunc(d.Rules, o.Rules, RuleOverride.sameAs) &&

@@ -23,11 +23,13 @@ const (
 )
 
 // Decision is that on the members of one override that are not declared: of the one
-// on the ruleset as a whole, on a tag, or on a rule. Exactly one of the three is set.
+// on the ruleset as a whole, on a tag, or on a rule; or on the version. Exactly one of the
+// four is set.
 type Decision struct {
 	Unmanaged Unmanaged
 	Origin    Origin
 	All       bool
+	Version   bool // of the managed ruleset
 	Tag       string
 	Rule      RuleRef
 }
@@ -50,6 +52,8 @@ func bareDecisions(all []Decision) (bare []Decision) {
 // About names the override that it is about.
 func (d Decision) About() string {
 	switch {
+	case d.Version:
+		return "the version"
 	case d.All:
 		return "the override on all rules"
 	case d.Tag != "":

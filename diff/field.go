@@ -1,6 +1,10 @@
 package diff
 
-import "github.com/seawall-dev/seawall/desired"
+import (
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+)
 
 // Field is one member that differs between live and desired. An Old or New of
 // nil is a member that is not there, which is not the same as false.
@@ -11,6 +15,32 @@ type Field struct {
 	Direction Direction       `json:"direction"`
 	Origin    *desired.Origin `json:"origin,omitempty"`
 	Note      string          `json:"note,omitempty"` // which rule a path with an id is about
+}
+
+// Removes reports whether an override member goes.
+func (f Field) Removes() bool {
+	return f.New == nil && f.Old != nil && strings.HasPrefix(string(f.Path), "overrides.")
+}
+
+// NotKept says what the platform did with a change that left these fields, and what a
+// person can do about it.
+func NotKept(left []Field) (reason, hint string) {
+	var kept, others []string
+	for _, f := range left {
+		if f.Removes() {
+			kept = append(kept, string(f.Path))
+		} else {
+			others = append(others, string(f.Path))
+		}
+	}
+	if len(kept) == 0 {
+		return "the platform did not keep it: " + strings.Join(others, ", "), ""
+	}
+	reason = "the platform keeps what an update leaves out, and cannot be told to remove " + strings.Join(kept, ", ")
+	if len(others) > 0 {
+		reason += "; nor did it keep " + strings.Join(others, ", ")
+	}
+	return reason, "remove it on the platform, or declare the value that it should have"
 }
 
 // Leftover is a member that is live, that no declaration owns, and that changes

@@ -19,9 +19,18 @@ type Live struct {
 type AccountLive struct {
 	Listed  Observed[[]edge.Ruleset]
 	Managed map[edge.RulesetID]Observed[edge.Ruleset]
+	// Versions are other versions of managed rulesets than the latest, which execute rules
+	// run or are declared to run. Those that were not read are not in it.
+	Versions map[RulesetVersion]Observed[edge.Ruleset]
 	// Documented says that of the platform no more is known than its reference: a
 	// declaration has only the members of overrides that the reference shows.
 	Documented bool
+}
+
+// RulesetVersion names a version of a managed ruleset.
+type RulesetVersion struct {
+	Ruleset edge.RulesetID
+	Version string
 }
 
 // Observed is a value that was read, or the reason why it could not be. A

@@ -160,3 +160,12 @@ func RulesPath(zone ZoneID, entryPoint RulesetID) string {
 func VersionPath(ruleset, version string) string {
 	return ruleset + "/versions/" + url.PathEscape(version)
 }
+
+// ReadOnlyView is [ReadOnlyExtended] of what reads more than [Reader], and [ReadOnly] of
+// anything else.
+func ReadOnlyView(r Reader) Reader {
+	if extended, ok := r.(ExtendedReader); ok {
+		return ReadOnlyExtended(extended)
+	}
+	return ReadOnly(r)
+}

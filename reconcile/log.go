@@ -260,7 +260,7 @@ func (l *Logger) failed(ctx context.Context, r Report, result Result) {
 		if result.Again {
 			level = slog.LevelDebug
 		}
-		l.Log.Log(ctx, level, "the platform did not keep a change; it is tried again later", append(attrs, "left", fieldNames(result.Left))...)
+		l.Log.Log(ctx, level, "the platform did not keep a change; it is tried again later", append(attrs, "left", fieldNames(result.Left), "hint", unkeptHint(result))...)
 	case errors.Is(result.Err, edge.ErrOutcomeUnknown):
 		l.Log.InfoContext(ctx, "the outcome of a write is unknown; the zone is read again", attrs...)
 	default:
@@ -269,6 +269,11 @@ func (l *Logger) failed(ctx context.Context, r Report, result Result) {
 	if result.Concurrent && result.Outcome != NonConvergent { // a write that is not kept leaves an odd version, too
 		l.Log.WarnContext(ctx, "another client wrote to the entry point at the same time", "zone", result.Change.Zone)
 	}
+}
+
+func unkeptHint(r Result) string {
+	_, hint := diff.NotKept(r.Left)
+	return hint
 }
 
 // change is what a line says of a change: where, why, what, and what proved it.

@@ -59,7 +59,7 @@ func (r Result) line(colour bool) string {
 	if r.Err != nil {
 		line += ": " + r.Err.Error()
 	}
-	if len(r.Left) > 0 {
+	if len(r.Left) > 0 && r.Outcome != NonConvergent {
 		line += "; still differs: " + strings.Join(fieldNames(r.Left), ", ")
 	}
 	if r.Concurrent {
@@ -81,7 +81,11 @@ func (r Result) words() string {
 	case Converged:
 		return r.achieved()
 	case NonConvergent:
-		return "written, but the platform did not keep it"
+		reason, hint := diff.NotKept(r.Left)
+		if hint != "" {
+			hint = "; " + hint
+		}
+		return "written, but " + reason + hint
 	case NotStarted:
 		return "not started"
 	case Quarantined:

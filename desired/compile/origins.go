@@ -49,6 +49,7 @@ func (f mapping) deployment(d desired.Deployment) desired.Deployment {
 	d.Origin = f(d.Origin)
 	d.Enabled = value(d.Enabled, f)
 	d.Expression = pointer(d.Expression, f)
+	d.Version = pointer(d.Version, f)
 	d.Paranoia = pointer(d.Paranoia, f)
 	if d.Threshold != nil {
 		d.Threshold = &desired.Threshold{Score: value(d.Threshold.Score, f), Action: value(d.Threshold.Action, f)}

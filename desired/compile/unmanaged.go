@@ -13,7 +13,7 @@ func (r *reader) decisions(path string, m member) (all []desired.Decision) {
 	for _, as := range []desired.Unmanaged{desired.Keep, desired.Remove} {
 		for i, e := range m.field(string(as)).elements() {
 			found := desired.Decision{
-				Unmanaged: as, Origin: e.origin(), All: e.field("all").truth(), Tag: e.field("tag").text(),
+				Unmanaged: as, Origin: e.origin(), All: e.field("all").truth(), Version: e.field("version").truth(), Tag: e.field("tag").text(),
 				Rule: desired.RuleRef{ID: edge.RuleID(e.field("id").text()), Ref: e.field("ref").text()},
 			}
 			about := found.Bare()

@@ -51,6 +51,10 @@ func (r *reader) deployment(path string, m member) desired.Deployment {
 		v := declared(f)
 		d.Expression = &v
 	}
+	if f := m.field("version"); f.exists() {
+		v := declared(f)
+		d.Version = &v
+	}
 	if f := m.field("paranoia"); f.exists() {
 		level, _ := f.value.Int64() // validated: 1 to 4
 		d.Paranoia = &desired.Declared[int]{Value: int(level), Origin: f.origin()}

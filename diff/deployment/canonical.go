@@ -14,6 +14,7 @@ import (
 type canonical struct {
 	Enabled    bool
 	Expression string
+	Version    string // of the managed ruleset that is run
 	Overrides  canonicalOverrides
 }
 
@@ -39,7 +40,7 @@ type canonicalEntry struct {
 
 // canonicalise returns the canonical form of an execute rule.
 func canonicalise(rule edge.Rule) canonical {
-	c := canonical{Enabled: rule.IsEnabled(), Expression: rule.Expression}
+	c := canonical{Enabled: rule.IsEnabled(), Expression: rule.Expression, Version: versionOf(rule)}
 	if rule.ActionParameters == nil || rule.ActionParameters.Overrides == nil {
 		return c
 	}
@@ -91,7 +92,7 @@ func align(a, b map[string]canonicalEntry) (left, right map[string]canonicalEntr
 // are aligned: entries that are left differ.
 func (c canonical) equal(other canonical) bool {
 	a, b := c.Overrides, other.Overrides
-	return c.Enabled == other.Enabled && c.Expression == other.Expression &&
+	return c.Enabled == other.Enabled && c.Expression == other.Expression && c.Version == other.Version &&
 		same(a.Action, b.Action) && same(a.Enabled, b.Enabled) && same(a.SensitivityLevel, b.SensitivityLevel) &&
 		len(a.Categories)+len(b.Categories)+len(a.Rules)+len(b.Rules) == 0 && maps.Equal(a.Extra, b.Extra)
 }

@@ -120,7 +120,7 @@ func memberOf(path gocmp.Path) diff.Member {
 }
 
 var memberNames = map[string]string{
-	"Enabled": "enabled", "Expression": "expression", "Overrides": "overrides", "Action": "action",
+	"Enabled": "enabled", "Expression": "expression", "Version": "version", "Overrides": "overrides", "Action": "action",
 	"ScoreThreshold": "score_threshold", "SensitivityLevel": "sensitivity_level",
 	"Categories": "categories", "Rules": "rules",
 }

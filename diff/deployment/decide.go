@@ -22,6 +22,8 @@ func (m *managed) decide(d desired.Deployment) (decisions, []resolveError) {
 	for _, one := range d.Decisions {
 		entry := wideEntry
 		switch {
+		case one.Version:
+			entry = versionMember
 		case one.Tag != "":
 			entry = categoryMember(one.Tag, "")
 		case one.Rule.Ref != "":
@@ -41,6 +43,9 @@ func (m *managed) decide(d desired.Deployment) (decisions, []resolveError) {
 // on is the decision on a member; without a value where there is none.
 func (d decisions) on(path diff.Member) desired.Declared[desired.Unmanaged] {
 	entry := wideEntry
+	if path == versionMember {
+		entry = versionMember
+	}
 	if list, key, _ := path.Override(); list != "" {
 		entry = entryMember(list, key, "")
 	}

@@ -40,17 +40,25 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 	if !ok {
 		return
 	}
+	pin, ok := p.pinned(at, executing(m.ID), m)
+	if !ok {
+		return
+	}
+	m = pin.managed
 	intent, ok := p.intentOf(at, m)
 	if !ok {
 		return
 	}
-	w := wantedOf(intent, executing(m.ID), nil, m)
+	w := p.wanted(intent, executing(m.ID), nil, pin)
 	for _, problem := range w.problems(intent, m) {
 		p.problem(at, problem)
 	}
 	fields := membersOf(w.rule)
 	for i := range fields {
 		f := &fields[i]
+		if f.Path == versionMember {
+			f.Old = nil
+		}
 		f.Direction = diff.Neutral // what runs nothing can only win
 		if f.Path == "enabled" && w.rule.IsEnabled() {
 			f.Direction = diff.Strengthens

@@ -7,13 +7,20 @@ import (
 
 // direct fills in the direction of every field, over effective values: how the
 // managed rules a field reaches behave before and after.
-func direct(fields []diff.Field, live, want edge.Rule, m *managed) {
+//
+// Where the rule is to run another version, what its overrides change is judged in the
+// new one, and the version by what its rules do under the overrides of live: first the
+// version changes, and then the overrides.
+func direct(fields []diff.Field, live, want edge.Rule, pin pin) {
+	m := pin.managed
 	before, after := m.effects(overridesOf(live)), m.effects(overridesOf(want))
 	for i := range fields {
 		f := &fields[i]
 		switch f.Path {
 		case "enabled":
 			f.Direction = onOff(want.IsEnabled())
+		case versionMember:
+			f.Direction = versionDirection(pin.before, m, overridesOf(live))
 		case "expression":
 			f.Direction = scope(want.Expression)
 		default:

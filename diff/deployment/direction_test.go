@@ -130,7 +130,7 @@ func fieldsOf(t *testing.T, m *managed, live, want string) []diff.Field {
 	t.Helper()
 	a, b := difftest.Execute(difftest.ParseOverrides(t, live)), difftest.Execute(difftest.ParseOverrides(t, want))
 	fields := compare(a, b, m)
-	direct(fields, a, b, m)
+	direct(fields, a, b, pin{managed: m, before: m})
 	return fields
 }
 
@@ -178,7 +178,7 @@ func TestDirectionOfTagsWithStrangeNames(t *testing.T) {
 		want := edge.Overrides{Categories: []edge.CategoryOverride{{Category: tag, Enabled: new(false)}}}
 		a, b := difftest.Execute(nil), difftest.Execute(&want)
 		fields := compare(a, b, index(m))
-		direct(fields, a, b, index(m))
+		direct(fields, a, b, pin{managed: index(m)})
 		if len(fields) != 1 || fields[0].Direction != diff.Weakens || fields[0].Path != categoryMember(tag, "enabled") {
 			t.Errorf("%q: got %+v", tag, fields)
 		}
@@ -203,7 +203,7 @@ func TestDirectionOfTheRuleItself(t *testing.T) {
 		a.Expression, a.Enabled, b.Expression, b.Enabled = test.live, test.from, test.want, test.to
 		m := index(difftest.Managed())
 		fields := compare(a, b, m)
-		direct(fields, a, b, m)
+		direct(fields, a, b, pin{managed: m, before: m})
 		if got := said(fields); got != test.expectation {
 			t.Errorf("%+v: got %s", test, got)
 		}

@@ -64,8 +64,13 @@ func (e *effect) override(by entry) {
 	}
 	if by.SensitivityLevel != nil {
 		e.sensitivity = *by.SensitivityLevel
+		if e.sensitivity == defaultSensitivity {
+			e.sensitivity = "" // as where nothing says otherwise
+		}
 	}
 }
+
+const defaultSensitivity = "default"
 
 // sameEffects reports whether two sets of overrides make every rule behave alike.
 func (m *managed) sameEffects(a, b *edge.Overrides) bool {

@@ -14,6 +14,7 @@ import (
 type merger struct {
 	managed   *managed
 	decisions decisions
+	merges    bool                 // the platform keeps what an update leaves out
 	before    map[diff.Member]bool // what the last applied commit owned
 	leftovers []diff.Leftover
 	standIns  []diff.Member // entries of ours that say nothing; see neutral.go
@@ -41,20 +42,13 @@ func (mg *merger) merge(live *edge.Overrides, c claims) *edge.Overrides {
 	return nonEmpty(want)
 }
 
-// mergeWide settles the ruleset-wide members. Where "enabled" is not claimed and
-// all managed rules are on by default, "enabled: true" says nothing: it stays,
-// and it stands in for a value that goes, because a merging server keeps what is
-// left out.
+// mergeWide settles the ruleset-wide members. Those that are not claimed and say
+// nothing stay; see neutral.go.
 func (mg *merger) mergeWide(live *edge.Overrides, c claim) edge.Overrides {
-	said := entry{Action: live.Action, Enabled: live.Enabled, SensitivityLevel: live.SensitivityLevel}
-	neutral := c.enabled == nil && live.Enabled != nil && mg.managed.allOn
-	if neutral && *live.Enabled {
-		said.Enabled = nil
-	}
-	e := mg.settle(said, c, wideMember)
-	if neutral && e.Enabled == nil {
-		e.Enabled = &on
-	}
+	have := entry{Action: live.Action, Enabled: live.Enabled, SensitivityLevel: live.SensitivityLevel}
+	silent := mg.managed.silent(have, c)
+	e := silent.under(mg.settle(have.without(silent), c, wideMember))
+	e = mg.managed.neutral(have, mg.merges).under(e)
 	return edge.Overrides{Action: e.Action, Enabled: e.Enabled, SensitivityLevel: e.SensitivityLevel, Extra: live.Extra}
 }
 

@@ -70,18 +70,105 @@ func (mg *merger) pass(list string, s slot, neutral bool) slot {
 	return s.opened()
 }
 
+// silent are the ruleset-wide members that are not claimed and change nothing: each rule
+// is so by default. What takes precedence over them makes no difference to that.
+func (m *managed) silent(wide entry, c claim) (s entry) {
+	if v := wide.Enabled; v != nil && c.enabled == nil && m.sameEffects(&edge.Overrides{Enabled: v}, nil) {
+		s.Enabled = v
+	}
+	if v := wide.Action; v != nil && c.action == nil && m.sameEffects(&edge.Overrides{Action: v}, nil) {
+		s.Action = v
+	}
+	if v := wide.SensitivityLevel; v != nil && c.sensitivity == nil && *v == defaultSensitivity {
+		s.SensitivityLevel = v
+	}
+	return s
+}
+
+// neutral are values that say nothing, for the ruleset-wide members of live: they stand in
+// for values that go. "enabled: true" always does, where all rules are on by default; the
+// others only on a platform that keeps what is left out.
+func (m *managed) neutral(live entry, merges bool) (n entry) {
+	if live.Enabled != nil && m.allOn {
+		n.Enabled = &on
+	}
+	if !merges {
+		return n
+	}
+	if live.Enabled != nil && m.sameEffects(&edge.Overrides{Enabled: &off}, nil) {
+		n.Enabled = &off
+	}
+	if live.Action != nil && len(m.Rules) > 0 && m.sameEffects(&edge.Overrides{Action: &m.Rules[0].Action}, nil) {
+		n.Action = &m.Rules[0].Action
+	}
+	if live.SensitivityLevel != nil {
+		level := defaultSensitivity
+		n.SensitivityLevel = &level
+	}
+	return n
+}
+
+// without returns an entry without the members that another one has.
+func (e entry) without(o entry) entry {
+	if o.Enabled != nil {
+		e.Enabled = nil
+	}
+	if o.Action != nil {
+		e.Action = nil
+	}
+	if o.SensitivityLevel != nil {
+		e.SensitivityLevel = nil
+	}
+	return e
+}
+
 // standIn fills a list that would become empty with one entry that changes
 // nothing, where there is such an entry: empty lists are refused by the
 // platform, and a merging server keeps a list that is left out.
 func (mg *merger) standIn(want *edge.Overrides, list string, slots []slot, with func(edge.Overrides, string, entry) edge.Overrides) {
 	for _, s := range slots {
-		neutral := with(*want, s.key, entry{Enabled: &on})
-		if mg.managed.sameEffects(&neutral, want) {
-			*want = neutral
-			mg.standIns = append(mg.standIns, entryMember(list, s.key, ""))
-			return
+		for _, e := range mg.candidates(*want, list, s) {
+			neutral := with(*want, s.key, e)
+			if mg.managed.sameEffects(&neutral, want) {
+				*want = neutral
+				mg.standIns = append(mg.standIns, e.standIn(list, s.key)...)
+				return
+			}
 		}
 	}
+}
+
+// standIn are the members by which an entry that says nothing is remembered: "enabled: true"
+// by the whole entry, and any other by what it says, as if it were declared.
+func (e entry) standIn(list, key string) (members []diff.Member) {
+	if e.enables() && e.Action == nil && e.ScoreThreshold == nil && e.SensitivityLevel == nil {
+		return []diff.Member{entryMember(list, key, "")}
+	}
+	for _, member := range []string{"action", "enabled", "score_threshold", "sensitivity_level"} {
+		if e.get(member) != nil {
+			members = append(members, entryMember(list, key, member))
+		}
+	}
+	return members
+}
+
+// candidates are entries that may say nothing: the one that is there, and "enabled: true".
+// A platform that keeps what is left out is worth more tries: what the first of the rules
+// does that the entry is about.
+func (mg *merger) candidates(want edge.Overrides, list string, s slot) []entry {
+	all := []entry{s.live, {Enabled: &on}}
+	if len(s.live.Extra) > 0 || s.live.isEmpty() {
+		all = all[1:]
+	}
+	if !mg.merges {
+		return all
+	}
+	level := defaultSensitivity
+	if reached := mg.managed.reached(entryMember(list, s.key, "")); len(reached) > 0 {
+		does := mg.managed.effects(&want)[reached[0]]
+		all = append(all, entry{Enabled: &does.enabled}, entry{Action: &does.action})
+	}
+	return append(all, entry{SensitivityLevel: &level})
 }
 
 func withCategory(o edge.Overrides, tag string, e entry) edge.Overrides {

@@ -44,6 +44,9 @@ func (c claims) origins() map[diff.Member]desired.Origin {
 func annotate(fields []diff.Field, in intent, m *managed) {
 	d, decided, origins := in.declared, in.decided, in.claims.origins()
 	origins["enabled"] = d.Enabled.Origin
+	if d.Version != nil {
+		origins[versionMember] = d.Version.Origin
+	}
 	if d.Expression != nil {
 		origins["expression"] = d.Expression.Origin
 	} else if d.ExpressionDrift != nil {

@@ -33,6 +33,9 @@ type Input struct {
 	// zone without an entry point in it is left out.
 	Live    diff.Live
 	Applied diff.Applied
+	// Merges says that the platform was seen to keep what an update leaves out: what goes
+	// is overwritten with a value that changes nothing, where there is one.
+	Merges bool
 	// Prunable are the deployments that are removed where nothing declares them.
 	Prunable diff.Pruning
 	// Memory spares deployments that agreed before; nil spares none.
@@ -114,6 +117,11 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	if !ok {
 		return
 	}
+	pin, ok := p.pinned(at, rule, m)
+	if !ok {
+		return
+	}
+	m = pin.managed
 	id := diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID}
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if s, known := p.in.Memory.recall(id, inputs); known {
@@ -125,7 +133,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	if !ok {
 		return
 	}
-	w := wantedOf(intent, rule, p.in.Applied[id], m)
+	w := p.wanted(intent, rule, p.in.Applied[id], pin)
 	kept := intent.decided.with(desired.Keep, w.leftovers)
 	p.keep(at, kept)
 	fields := compare(rule, w.rule, m)
@@ -141,7 +149,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		p.settle(at, id, rule, w.owned)
 		return
 	}
-	direct(fields, rule, w.rule, m)
+	direct(fields, rule, w.rule, pin)
 	annotate(fields, intent, m)
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
@@ -182,21 +190,28 @@ type wanted struct {
 	owned     []diff.Member   // to remember once it is proved
 }
 
-// wantedOf writes what a declaration owns into a live execute rule. before is what was
+// wanted writes what a declaration owns into a live execute rule. before is what was
 // remembered of it.
-func wantedOf(in intent, live edge.Rule, before []diff.Member, m *managed) (w wanted) {
-	mg := merger{managed: m, decisions: in.decided, before: map[diff.Member]bool{}}
+func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pin) (w wanted) {
+	m := pin.managed
+	mg := merger{managed: m, decisions: in.decided, merges: p.in.Merges, before: map[diff.Member]bool{}}
 	for _, member := range before {
 		mg.before[member] = true
 	}
 	parameters := *live.ActionParameters
 	parameters.Overrides = mg.merge(parameters.Overrides, in.claims)
+	if versionOf(live) != pin.want {
+		parameters.Version = pin.want
+	}
 	var remembered []diff.Member
 	w.rule = live.Update()
 	w.rule.ActionParameters, w.rule.Enabled = &parameters, &in.declared.Enabled.Value
 	w.rule.Expression, remembered, w.drifted = expressionOf(in.declared, live.Expression, before)
 	for i := range mg.leftovers {
 		mg.leftovers[i].Note = m.describe(mg.leftovers[i].Path, false)
+	}
+	if pin.leftover != nil {
+		mg.leftovers = append(mg.leftovers, *pin.leftover)
 	}
 	w.leftovers, w.owned = mg.leftovers, append(owned(in.claims, mg.standIns), remembered...)
 	return w

@@ -104,7 +104,7 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 	if others := otherThanWritten(rule, r.Members); len(others) > 0 {
 		return nil, &diff.Problem{State: diff.ChangedSince, Reason: "it was changed since: " + strings.Join(others, "; "), Hint: "the live state is left as it is"}
 	}
-	direct(fields, rule, want, m)
+	direct(fields, rule, want, pin{managed: m, before: m})
 	for i := range fields {
 		fields[i].Note = m.describe(fields[i].Path, fields[i].Old == nil)
 	}
@@ -150,6 +150,7 @@ func jsonOf(v any) json.RawMessage {
 func restored(live edge.Rule, members []Restored, m *managed) (want edge.Rule, owned []diff.Member, err error) {
 	want = live.Update()
 	parameters := *live.ActionParameters
+	want.ActionParameters = &parameters
 	o := parameters.Overrides
 	if o == nil {
 		o = &edge.Overrides{}
@@ -185,7 +186,6 @@ func restored(live edge.Rule, members []Restored, m *managed) (want edge.Rule, o
 		mg.standIn(&overrides, "rules", e.rules, withRule)
 	}
 	parameters.Overrides = nonEmpty(overrides)
-	want.ActionParameters = &parameters
 	return want, append(append(owned, mg.standIns...), diff.LastExpression(want.Expression)), nil
 }
 
@@ -202,6 +202,8 @@ func (e *editor) set(rule *edge.Rule, path diff.Member, value json.RawMessage) e
 		return setMember(&rule.Enabled, value)
 	case "expression":
 		return json.Unmarshal(value, &rule.Expression)
+	case versionMember:
+		return json.Unmarshal(value, &rule.ActionParameters.Version)
 	case "overrides.categories":
 		return json.Unmarshal(value, &e.order)
 	}
@@ -290,6 +292,8 @@ func valueAt(rule edge.Rule, path diff.Member) any {
 		return rule.IsEnabled()
 	case "expression":
 		return rule.Expression
+	case versionMember:
+		return versionOf(rule)
 	}
 	o := overridesOf(rule)
 	if o == nil {

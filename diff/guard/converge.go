@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"strings"
-
 	"github.com/seawall-dev/seawall/diff"
 )
 
@@ -14,13 +12,9 @@ func refuseNonConvergent(c diff.Change, f Facts) *diff.Refusal {
 	if unkept == "" || unkept != c.Fingerprint() {
 		return nil
 	}
-	names := make([]string, len(c.Fields))
-	for i, field := range c.Fields {
-		names[i] = string(field.Path)
+	reason, hint := diff.NotKept(c.Fields)
+	if hint == "" {
+		hint = "a change of the declaration or the live state, or seawall apply, which tries once more"
 	}
-	return &diff.Refusal{
-		Guard:   diff.GuardNonConvergent,
-		Reason:  "this same change was written before, and the platform did not keep it: " + strings.Join(names, ", "),
-		Release: "a change of the declaration or the live state, or seawall apply, which tries once more",
-	}
+	return &diff.Refusal{Guard: diff.GuardNonConvergent, Reason: "this same change was written before, and " + reason, Release: hint}
 }

@@ -26,6 +26,9 @@ type Input struct {
 	// Indexes spares the indexing of managed rulesets that were planned with before;
 	// nil indexes them anew.
 	Indexes *deployment.Indexes
+	// Merges says that the platform was seen to keep what an update leaves out; see
+	// [deployment.Input].
+	Merges bool
 	// Part says that State has only part of the tokens that are declared: none is an
 	// orphan for not being in it.
 	Part bool
@@ -47,7 +50,7 @@ type Input struct {
 // deployment and has passed no guard yet; see diff/guard.
 func Make(in Input) diff.Plan {
 	deployments := deployment.Plan(deployment.Input{
-		Accounts: in.State.Accounts, Live: in.Live, Applied: in.Applied, Prunable: in.Prunable,
+		Accounts: in.State.Accounts, Live: in.Live, Applied: in.Applied, Prunable: in.Prunable, Merges: in.Merges,
 		Memory: in.Memory, Indexes: in.Indexes,
 	})
 	tokens := token.Plan(token.Input{

@@ -185,7 +185,8 @@ func ofChange(c diff.Change, result reconcile.Result, sent bool) inspect.Decisio
 		d.Reason = "the change was planned but not sent"
 	case result.Outcome == reconcile.NonConvergent:
 		d.Stage, d.Outcome = inspect.StageProve, inspect.NonConvergent
-		d.Reason = "the platform accepted the change but did not keep it" + paths(result.Left)
+		d.Reason, d.Release = diff.NotKept(result.Left)
+		d.Reason, d.Release = bounded(d.Reason), bounded(d.Release)
 	case errors.Is(result.Err, reconcile.ErrSuperseded):
 		d.Reason = "a newer commit changes it; nothing was sent"
 	case result.Outcome == reconcile.NotStarted:
@@ -212,18 +213,6 @@ func ofRefusal(d inspect.Decision, r diff.Refusal) inspect.Decision {
 		d.Outcome = inspect.Waiting
 	}
 	return d
-}
-
-// paths names the fields that still differ, the first of them.
-func paths(left []diff.Field) string {
-	text := ""
-	for i, f := range left {
-		if i == mostDecisions {
-			return text + ", …"
-		}
-		text += map[bool]string{true: ": ", false: ", "}[i == 0] + string(f.Path)
-	}
-	return text
 }
 
 func bounded(text string) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planfile"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -200,9 +201,22 @@ func TestCrashAtEachStep(t *testing.T) {
 // changes an action, cannot be taken away.
 func stubborn(t *testing.T) *fixture {
 	f := newFixture(t, 1, "patch=merge")
+	f.mixActions()
 	f.click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
 	f.repo.push("c1", declare(1, removing(core("xss"))))
 	return f
+}
+
+// mixActions gives a rule another action by default, so that no action over all rules says
+// nothing.
+func (f *fixture) mixActions() {
+	f.t.Helper()
+	for _, r := range f.platform.State().Accounts[0].Rulesets {
+		if r.ID == mem.CoreRuleset {
+			r.Rules[0].Action = edge.ActionLog
+			f.must(f.platform.SetRuleset(mem.Account, r))
+		}
+	}
 }
 
 // A plan shows what was not kept as refused; an apply is a person's word to try it once
@@ -265,6 +279,7 @@ func TestChangeThatWasNotKeptIsLifted(t *testing.T) {
 // A saved plan does not have what was not kept, and an apply of it does not try that.
 func TestSavedPlanLeavesOutWhatWasNotKept(t *testing.T) {
 	f := newFixture(t, 2, "patch=merge")
+	f.mixActions()
 	f.click(1, func(o *edge.Overrides) { o.Action = new(edge.ActionLog) })
 	f.repo.push("c1", declare(1, removing(core("xss"))), declare(2, core()))
 	f.apply(Order{})

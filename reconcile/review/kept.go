@@ -25,6 +25,7 @@ type readOf struct {
 	account edge.AccountID
 	ruleset edge.RulesetID
 	zone    edge.ZoneID
+	version string
 }
 
 // answer is what came of a read.

@@ -3,6 +3,7 @@ package zone
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -53,6 +54,8 @@ type account struct {
 	byZone  bool      // it has what zones can deploy, and not all of the account
 	managed map[edge.RulesetID]edge.Ruleset
 
+	versions map[diff.RulesetVersion]diff.Observed[edge.Ruleset] // of the past
+
 	err    error // why the last try failed; nil where it did not
 	errAt  time.Time
 	strike int // failures in a row
@@ -83,6 +86,7 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 	live := diff.AccountLive{
 		Listed:  diff.Observed[[]edge.Ruleset]{Value: listed, Err: err},
 		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}, Documented: a.Documented,
+		Versions: map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{},
 	}
 	if err != nil {
 		return live, at, nil
@@ -143,6 +147,7 @@ func (a *Accounts) Last(of desired.Account) (diff.AccountLive, bool) {
 	live := diff.AccountLive{
 		Listed:  diff.Observed[[]edge.Ruleset]{Value: known.listed},
 		Managed: map[edge.RulesetID]diff.Observed[edge.Ruleset]{}, Documented: a.Documented,
+		Versions: maps.Clone(known.versions),
 	}
 	for _, ref := range deployed(of) {
 		if found, err := deployment.FindRuleset(ref, known.listed); err == nil {

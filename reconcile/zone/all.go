@@ -135,7 +135,27 @@ func (r *reader) read(ctx context.Context) error {
 		}
 		r.seen.Live.Accounts[account.ID] = live
 	}
-	return r.readZones(ctx)
+	if err := r.readZones(ctx); err != nil {
+		return err
+	}
+	return readVersions(ctx, accounts, r.state, &r.seen)
+}
+
+// readVersions reads the versions that zones run or are declared to run, each once.
+func readVersions(ctx context.Context, accounts *Accounts, state desired.State, seen *All) error {
+	for _, account := range state.Accounts {
+		live := seen.Live.Accounts[account.ID]
+		for _, zone := range account.Zones {
+			observed := seen.Live.EntryPoints[zone.ID]
+			if observed.Err != nil && !errors.Is(observed.Err, edge.ErrEntryPointNotFound) {
+				continue
+			}
+			if err := accounts.Versions(ctx, account, zone, &live, observed.Value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // named notes why zones of an account cannot be read because of their names, and reports

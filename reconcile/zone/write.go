@@ -80,7 +80,7 @@ func (v *visit) permit(ctx context.Context, planned, now diff.Change) *reconcile
 // write sends a change and reads it back. A write of unknown outcome that turns
 // out to have had no effect is sent once more, if it still may be.
 func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Result {
-	concurrent := false
+	concurrent, first := false, c
 	var before error // of the first try
 	for try := 1; ; try++ {
 		answer, sent, err := v.send(ctx, stopped, c)
@@ -104,12 +104,14 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 		interfered := v.interfered(c, answer, unknown)
 		concurrent = concurrent || interfered || overtaken(c, answer)
 		result.Concurrent = concurrent
-		left, proved := v.replan(c)
+		left, proved, again := v.judge(c, try, unknown, interfered)
 		switch {
 		case proved != nil:
 			proved.Concurrent = concurrent
-			return v.settled(ctx, *proved)
-		case try == 1 && goesOn(c, left, unknown):
+			settled := v.settled(ctx, *proved)
+			settled.Change = afterTries(first, settled.Change, try)
+			return settled
+		case again:
 			if refused := v.permit(ctx, c, left); refused != nil {
 				return *refused
 			}
@@ -121,6 +123,17 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 			return v.notKept(ctx, reconcile.Result{Change: c, Left: left.Fields, Concurrent: concurrent}, left, interfered)
 		}
 	}
+}
+
+// judge plans a change that was sent anew from what was read. again says that what is left
+// may be sent.
+func (v *visit) judge(c diff.Change, try int, unknown, interfered bool) (left diff.Change, proved *reconcile.Result, again bool) {
+	left, proved = v.replan(c)
+	again = try == 1 && goesOn(c, left, unknown)
+	if proved != nil || unknown || interfered || again {
+		return left, proved, again
+	}
+	return v.overwrite(c, left)
 }
 
 // placed adds to the refusal of a body where it is declared: a subscription may not include
@@ -197,7 +210,7 @@ func (v *visit) read(ctx context.Context) error {
 		return reading(err)
 	}
 	v.sight.EntryPoint, v.sight.At = diff.Observed[edge.Ruleset]{Value: entryPoint, Err: err}, at
-	return nil
+	return v.Accounts.Versions(ctx, v.Account(), v.Zone(), &v.sight.Account, entryPoint)
 }
 
 // replan plans a change anew from the entry point as last read. It returns the

@@ -43,6 +43,9 @@ type Task struct {
 	Memory *deployment.Memory
 	// Planned plans the zone in the place of State; nil plans what State declares.
 	Planned func(Sight) diff.Plan
+	// Merges says that the platform was seen to keep what an update leaves out; see
+	// [planner.Input].
+	Merges bool
 	// ListAge is how old the account's list of rulesets may be; a list that changes
 	// are worked out from is at most a minute old. Zero lists anew.
 	ListAge time.Duration
@@ -130,7 +133,10 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 		w.named().Doubt(t.Account(), t.Zone())
 	}
 	s.EntryPoint.Err = err
-	return s, nil
+	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
+		return s, nil //nolint:nilerr // it is what was seen of this zone
+	}
+	return s, w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
 }
 
 func (w *Worker) entryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, time.Time, error) {
@@ -152,6 +158,9 @@ func (w *Worker) Refresh(ctx context.Context, t Task, s *Sight, plan diff.Plan) 
 	}
 	var err error
 	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), fresh)
+	if err == nil {
+		err = w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
+	}
 	return err == nil, err
 }
 
@@ -164,7 +173,8 @@ func Plan(t Task, s Sight, indexes *deployment.Indexes) diff.Plan {
 		return t.Planned(s)
 	}
 	return planner.Make(planner.Input{
-		State: t.State, Applied: t.Applied, Prunable: t.Prunable, Memory: t.Memory, Indexes: indexes, Part: true, Undigested: true,
+		State: t.State, Applied: t.Applied, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
+		Part: true, Undigested: true,
 		Live: diff.Live{
 			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
 			EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{t.Zone().ID: s.EntryPoint},
@@ -186,7 +196,7 @@ func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (re
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
 		if ctx.Err() == nil && !rejected {
-			v.calls = 0
+			v.calls, v.Merges = 0, t.Merges
 			result = v.change(ctx, c)
 			result.Calls = v.calls
 		}

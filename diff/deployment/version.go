@@ -1,0 +1,185 @@
+package deployment
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// An execute rule runs the latest version of a managed ruleset, or one that it names: it
+// is pinned. What a declaration means is resolved against the version that it is to run.
+
+// latest is the version of an execute rule that is not pinned, and of one that says none.
+const latest = "latest"
+
+// versionMember is its path.
+const versionMember diff.Member = "version"
+
+func versionOf(rule edge.Rule) string {
+	if rule.ActionParameters == nil || rule.ActionParameters.Version == "" {
+		return latest
+	}
+	return rule.ActionParameters.Version
+}
+
+// Versions are the versions of managed rulesets, other than the latest, that a plan of a
+// zone needs: what it runs, and what it is declared to run.
+func Versions(account desired.Account, zone desired.Zone, live diff.AccountLive, entryPoint edge.Ruleset) (needed []diff.RulesetVersion) {
+	seen := map[diff.RulesetVersion]bool{}
+	for _, ref := range account.Rulesets {
+		listed, err := FindRuleset(ref, live.Listed.Value)
+		if err != nil {
+			continue
+		}
+		add := func(version string) {
+			v := diff.RulesetVersion{Ruleset: listed.ID, Version: version}
+			if version != latest && version != live.Managed[listed.ID].Value.Version && !seen[v] {
+				seen[v], needed = true, append(needed, v)
+			}
+		}
+		for _, d := range zone.Deployments {
+			if d.Ruleset != ref.Key {
+				continue
+			}
+			if d.Version != nil {
+				add(d.Version.Value)
+			}
+			for _, rule := range entryPoint.Rules {
+				if rule.Executes(listed.ID) {
+					add(versionOf(rule))
+				}
+			}
+		}
+	}
+	return needed
+}
+
+// pin is the version that an execute rule is to run.
+type pin struct {
+	want     string
+	managed  *managed       // of that version
+	before   *managed       // of the version that it runs now; nil where that could not be read
+	leftover *diff.Leftover // a version that nothing declares; nil for none
+}
+
+// pinned settles which version a deployment is to run, or reports why that cannot be
+// planned. found is the latest.
+func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
+	runs := versionOf(live)
+	s := pin{want: runs}
+	switch decided := decisionOnVersion(at.d); {
+	case at.d.Version != nil:
+		s.want = at.d.Version.Value
+	case runs != latest && decided == desired.Remove:
+		s.want = latest
+	case runs != latest:
+		s.leftover = &diff.Leftover{Path: versionMember, Value: runs, Note: "the latest is " + found.Version}
+	}
+	before, beforeErr := p.version(at, found, runs)
+	if beforeErr == nil {
+		s.before = before
+	}
+	if p.documented(at) && at.d.Version == nil {
+		s.managed = found // the best that is known
+		return s, true
+	}
+	var err error
+	s.managed, err = p.version(at, found, s.want)
+	switch {
+	case err == nil:
+		return s, true
+	case p.documented(at):
+		p.problem(at, diff.Problem{
+			State: diff.Blocked, Origin: at.d.Version.Origin,
+			Reason: fmt.Sprintf("version: the platform's reference has no call that reads version %s of managed ruleset %q", s.want, found.Name),
+			Hint:   `declare version: "latest", or set platform.profile: "extended" if your platform has versions`,
+		})
+	case at.d.Version != nil && errors.Is(err, edge.ErrNotFound):
+		p.problem(at, diff.Problem{
+			State: diff.Blocked, Origin: at.d.Version.Origin,
+			Reason: fmt.Sprintf("version: managed ruleset %q has no version %s", found.Name, s.want),
+			Hint:   fmt.Sprintf("the latest is %s; the platform keeps some older ones", found.Version),
+		})
+	default:
+		p.problem(at, unread(fmt.Errorf("reading version %s of managed ruleset %q: %w", s.want, found.Name, err), hintForbiddenAccount, at.d.Origin))
+	}
+	return s, false
+}
+
+// decisionOnVersion is what becomes of a version that is not declared; empty for undecided.
+func decisionOnVersion(d desired.Deployment) desired.Unmanaged {
+	for _, one := range d.Decisions {
+		if one.Version {
+			return one.Unmanaged
+		}
+	}
+	if d.Unmanaged != nil {
+		return d.Unmanaged.Value
+	}
+	return ""
+}
+
+func (p *planner) documented(at place) bool { return p.in.Live.Accounts[at.account.ID].Documented }
+
+// version is a managed ruleset as it was at a version.
+func (p *planner) version(at place, found *managed, version string) (*managed, error) {
+	if version == latest || version == found.Version {
+		return found, nil
+	}
+	read, ok := p.in.Live.Accounts[at.account.ID].Versions[diff.RulesetVersion{Ruleset: found.ID, Version: version}]
+	switch {
+	case !ok:
+		return nil, errors.New("it was not read")
+	case read.Err != nil:
+		return nil, read.Err
+	}
+	m := p.in.Indexes.of(read.Value)
+	m.Name = found.Name
+	return m, nil
+}
+
+// versionDirection compares what the rules of two versions do under the same overrides. A
+// rule that is on and that the other version lacks protects less.
+func versionDirection(before, after *managed, o *edge.Overrides) diff.Direction {
+	if before == nil {
+		return diff.Weakens // nobody knows what ran
+	}
+	if before == after {
+		return diff.Neutral
+	}
+	was, is := before.effects(o), after.effects(o)
+	var all []diff.Direction
+	seen := make([]bool, len(after.Rules))
+	for i, rule := range before.Rules {
+		j, there := after.counterpart(rule)
+		switch {
+		case there:
+			seen[j] = true
+			all = append(all, effectDirection("enabled", was[i], is[j]), effectDirection("action", was[i], is[j]),
+				effectDirection("score_threshold", was[i], is[j]), effectDirection("sensitivity_level", was[i], is[j]))
+		case was[i].enabled:
+			return diff.Weakens
+		}
+	}
+	for j := range after.Rules {
+		if !seen[j] && is[j].enabled {
+			all = append(all, diff.Strengthens)
+		}
+	}
+	return diff.Combine(all...)
+}
+
+// counterpart finds a rule of another version: by its id, or by a ref that one rule alone
+// has.
+func (m *managed) counterpart(rule edge.Rule) (int, bool) {
+	if i, ok := m.byID[rule.ID]; ok {
+		return i, true
+	}
+	if ids := m.byRef[rule.Ref]; len(ids) == 1 {
+		return m.byID[ids[0]], true
+	}
+	return 0, false
+}

@@ -1,0 +1,90 @@
+package deployment
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/difftest"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// older is version 3 of the managed ruleset: it lacks the first rule of the latest, and
+// its second rule only logs.
+func older() edge.Ruleset {
+	r := difftest.Managed()
+	r.Version, r.Rules = "3", append([]edge.Rule{}, r.Rules[1:]...)
+	r.Rules[0].Action = edge.ActionLog
+	return r
+}
+
+// A deployment is resolved against the version that it is to run.
+func TestPinnedVersions(t *testing.T) {
+	rule0 := difftest.DisabledRule(0)
+	version := func(v string) difftest.Intent {
+		return func(d *desired.Deployment) { d.Version = difftest.Declared(5, v) }
+	}
+	decide := func(as desired.Unmanaged) difftest.Intent {
+		return difftest.Decide(as, desired.Decision{Version: true})
+	}
+	number := difftest.Managed().Version
+	for _, test := range []struct {
+		name       string
+		live       string
+		documented bool
+		declares   []difftest.Intent
+		want       string
+	}{
+		{"latest is nothing to say", "latest", false, nil, "in sync"},
+		{"none is the latest", "", false, []difftest.Intent{version("latest")}, "in sync"},
+		{"pinned as declared", "3", false, []difftest.Intent{version("3")}, "in sync"},
+		{"unpinned", "3", false, []difftest.Intent{version("latest")}, `strengthens "3" → "latest"`},
+		{"pinned to an older one", "latest", false, []difftest.Intent{version("3")}, `weakens "latest" → "3"`},
+		{"pinned to the one that is the latest", "latest", false, []difftest.Intent{version(number)}, fmt.Sprintf("neutral \"latest\" → %q", number)},
+		{"no such version", "latest", false, []difftest.Intent{version("99")}, "blocked: version: managed ruleset \"Core Ruleset\" has no version 99"},
+		{"a rule that only the latest has", "3", false, []difftest.Intent{version("3"), rule0}, "blocked: disable.rules: managed ruleset \"Core Ruleset\" has no rule 00000000000000000000000000abc000 (version 3)"},
+		{"undecided", "3", false, nil, "undecided: live has 1 override that nothing declares: version"},
+		{"kept", "3", false, []difftest.Intent{difftest.Keep}, `kept version = "3"`},
+		{"removed", "3", false, []difftest.Intent{difftest.Remove}, `strengthens "3" → "latest"`},
+		{"kept by itself", "3", false, []difftest.Intent{difftest.Remove, decide(desired.Keep)}, `kept version = "3"`},
+		{"removed by itself", "3", false, []difftest.Intent{difftest.Keep, decide(desired.Remove)}, `strengthens "3" → "latest"`},
+		{"kept, and a rule that it lacks", "3", false, []difftest.Intent{difftest.Keep, rule0}, "blocked: disable.rules: managed ruleset \"Core Ruleset\" has no rule 00000000000000000000000000abc000 (version 3)"},
+		{"beyond the reference", "latest", true, []difftest.Intent{version("3")}, "blocked: version: the platform's reference has no call that reads version 3 of managed ruleset \"Core Ruleset\""},
+		{"latest is in the reference", "3", true, []difftest.Intent{version("latest")}, `weakens "3" → "latest"`},
+		{"kept where it cannot be read", "3", true, []difftest.Intent{difftest.Keep}, `kept version = "3"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rule := difftest.Execute(nil)
+			rule.ActionParameters.Version = test.live
+			live := difftest.Live(rule)
+			account := live.Accounts[difftest.Account]
+			account.Documented = test.documented
+			if !test.documented {
+				account.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{
+					{Ruleset: difftest.Core, Version: "3"}:  {Value: older()},
+					{Ruleset: difftest.Core, Version: "99"}: {Err: edge.ErrNotFound},
+				}
+			}
+			live.Accounts[difftest.Account] = account
+			out := Plan(Input{Accounts: difftest.State(difftest.Deployment(test.declares...)).Accounts, Live: live})
+			got := "in sync"
+			for _, k := range out.Kept {
+				got = fmt.Sprintf("kept %s = %q", k.Members[0].Path, k.Members[0].Value)
+			}
+			for _, problem := range out.Problems {
+				got = fmt.Sprintf("%s: %s", problem.State, problem.Line())
+			}
+			for _, c := range out.Changes {
+				f := c.Field("version")
+				got = fmt.Sprintf("%s %q → %q", c.Direction, f.Old, f.New)
+				if sent := difftest.UpdateOf(c).Body.ActionParameters.Version; sent != f.New {
+					t.Errorf("sends version %q", sent)
+				}
+			}
+			if got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}

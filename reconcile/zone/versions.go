@@ -1,0 +1,72 @@
+package zone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// versionReader reads versions of the past; see [edge.RulesetReader].
+type versionReader interface {
+	AccountRulesetVersion(ctx context.Context, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error)
+}
+
+// AccountRulesetVersion reads a version where a reader can; else it returns
+// [edge.ErrNotOffered].
+func AccountRulesetVersion(ctx context.Context, r edge.Reader, account edge.AccountID, id edge.RulesetID, version string) (edge.Ruleset, error) {
+	if versions, ok := r.(versionReader); ok {
+		return versions.AccountRulesetVersion(ctx, account, id, version)
+	}
+	return edge.Ruleset{}, fmt.Errorf("reading version %s of ruleset %s: %w", version, id, edge.ErrNotOffered)
+}
+
+// mostVersions bounds how many versions of the past are kept in memory for an account.
+const mostVersions = 64
+
+// Versions adds to live the versions of managed rulesets that a zone runs, or is declared
+// to run, and that are not the latest. A version never changes: it is read once. It reads
+// nothing where the profile has no such call.
+func (a *Accounts) Versions(ctx context.Context, of desired.Account, zone desired.Zone, live *diff.AccountLive, entryPoint edge.Ruleset) error {
+	if live.Documented || live.Listed.Err != nil {
+		return nil
+	}
+	known := a.of(of.ID)
+	if live.Versions == nil {
+		live.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{}
+	}
+	for _, v := range deployment.Versions(of, zone, *live, entryPoint) {
+		full, err := a.version(ctx, known, of.ID, v)
+		if err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		live.Versions[v] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
+	}
+	return nil
+}
+
+func (a *Accounts) version(ctx context.Context, known *account, id edge.AccountID, v diff.RulesetVersion) (edge.Ruleset, error) {
+	known.mu.Lock()
+	have, ok := known.versions[v]
+	known.mu.Unlock()
+	if ok {
+		return have.Value, have.Err
+	}
+	full, err := AccountRulesetVersion(ctx, a.reader, id, v.Ruleset, v.Version)
+	if err != nil && !errors.Is(err, edge.ErrNotFound) {
+		return edge.Ruleset{}, err
+	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if err == nil {
+		if known.versions == nil || len(known.versions) >= mostVersions {
+			known.versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{}
+		}
+		known.versions[v] = diff.Observed[edge.Ruleset]{Value: full}
+	}
+	return full, err
+}
