@@ -111,6 +111,7 @@ func resolved(key string, word ledger.Resolution) string {
 		return fmt.Sprintf("token %s is adopted: the ledger has it as token %q", word.ID, key)
 	case ledger.ByAbandoning:
 		return fmt.Sprintf("the attempt is recorded as revoked; the next run creates token %q if it is still declared", key)
+	case ledger.ByRetrying:
 	}
 	return fmt.Sprintf("the attempt is recorded as not created; the next run creates token %q if it is still declared", key)
 }

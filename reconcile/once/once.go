@@ -146,9 +146,8 @@ type planned struct {
 	overridden []string // freezes
 }
 
-// plan is the run up to the plan. Where only the tokens' credential is not accepted it
-// returns the plan beside the error.
-func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, writes bool) (*planned, error) {
+// recall takes what earlier runs have recorded.
+func (r *Run) recall(ctx context.Context, order Order, writes bool) (*planned, error) {
 	record, err := r.Records.Restore(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
@@ -159,6 +158,17 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 			return nil, fmt.Errorf("recalling writes without a result: %w", err)
 		}
 	}
+	return p, nil
+}
+
+// plan is the run up to the plan. Where only the tokens' credential is not accepted it
+// returns the plan beside the error.
+func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, writes bool) (*planned, error) {
+	p, err := r.recall(ctx, order, writes)
+	if err != nil {
+		return nil, err
+	}
+	record := p.record
 	if err := r.choose(ctx, p, report); err != nil {
 		return nil, err
 	}
@@ -172,17 +182,15 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 		p.facts.NonConvergent = record.NonConvergent
 	}
 	report.Commit, report.Overridden = p.state.Commit, p.overridden
-	report.Declared, report.Sweep = p.state.Zones(), reconcile.SweepRequests(p.state)
-	report.Overload = r.Lanes.Overload(p.state, r.Interval)
+	report.Fleet = reconcile.Fleet{
+		Declared: p.state.Zones(), Sweep: reconcile.SweepRequests(p.state), Overload: r.Lanes.Overload(p.state, r.Interval),
+	}
 	report.Rollout = p.facts.Rollout
 	report.Full = !order.narrow()
 	r.log().DebugContext(ctx, "run begins", "commit", p.state.Commit, "zones", p.scope.Zones())
 	tokensErr := r.lookAtTokens(ctx, p, report, writes)
-	switch {
-	case tokensErr != nil && !errors.Is(tokensErr, errTokens):
+	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
 		return nil, tokensErr
-	case p.scope.Zones() > 0:
-		tokensErr = nil // the tokens are unknown, and the zones go on
 	}
 	p.plan = r.guarded(ctx, p, asPlan)
 	if report.Full && r.Deprecations != nil {
@@ -247,6 +255,8 @@ func (r *Run) lookAtTokens(ctx context.Context, p *planned, report *reconcile.Re
 	var err error
 	p.seen.Live.Tokens, err = look(ctx, scope)
 	switch {
+	case errors.Is(err, edge.ErrUnauthenticated) && p.scope.Zones() > 0:
+		return nil // the tokens are unknown, and the zones go on
 	case errors.Is(err, edge.ErrUnauthenticated):
 		return errors.Join(errTokens, err)
 	case err != nil:
