@@ -182,7 +182,7 @@ func (f importFlags) platform(t *cli.Terminal) (p importer.Platform, s importSet
 	}
 	s.quota = cli.Quota{Budget: s.RequestBudget(), Meter: config.Budget}
 	p = importer.Platform{
-		Reader: edge.ReadOnly(reads), Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
+		Reader: edge.ReadOnlyExtended(reads), Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
 		Concurrency: cmp.Or(s.Budget.Concurrency, readAtOnce),
 	}
 	if s.Platform.Extended() {

@@ -74,6 +74,9 @@ func (w *writer) deployment(d desired.Deployment) {
 	if !d.Enabled.Value {
 		w.one("enabled", "false", "")
 	}
+	if d.Version != nil {
+		w.one("version", String(d.Version.Value), "string")
+	}
 	if d.Expression != nil {
 		w.one("expression", String(d.Expression.Value), "string")
 	}
@@ -143,7 +146,7 @@ func (w *writer) decisions(all []desired.Decision) {
 		for _, d := range all {
 			if d.Unmanaged == as {
 				note := ""
-				if !d.All && d.Tag == "" {
+				if !d.All && !d.Version && d.Tag == "" {
 					note = w.about(d.Rule)
 				}
 				items, notes = append(items, Decision(d)), append(notes, note)
@@ -183,6 +186,8 @@ func Decision(d desired.Decision) string {
 	switch {
 	case d.All:
 		return "{all: true}"
+	case d.Version:
+		return "{version: true}"
 	case d.Tag != "":
 		return "{tag: " + String(d.Tag) + "}"
 	}

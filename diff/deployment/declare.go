@@ -111,7 +111,22 @@ func (v *inverse) frame(rule edge.Rule) desired.Deployment {
 	if rule.Expression != "" && (v.base == nil || v.base.Expression != nil) {
 		d.Expression = &desired.Declared[string]{Value: rule.Expression}
 	}
+	v.sayVersion(&d, versionOf(rule))
 	return d
+}
+
+// sayVersion declares the version that a rule runs, or keeps it by name where the profile
+// has none.
+func (v *inverse) sayVersion(d *desired.Deployment, runs string) {
+	switch {
+	case d.Version != nil:
+		d.Version = &desired.Declared[string]{Value: runs, Origin: d.Version.Origin}
+	case runs == latest || decisionOnVersion(*d) == desired.Keep:
+	case v.documented:
+		d.Decisions = append(d.Decisions, desired.Decision{Unmanaged: desired.Keep, Version: true})
+	default:
+		d.Version = &desired.Declared[string]{Value: runs}
+	}
 }
 
 // unsaid are the overrides, or their members, that a declaration does not have and names
@@ -154,7 +169,7 @@ func (v *inverse) decisions(all []desired.Decision, left unsaid) []desired.Decis
 
 // sameTarget reports whether two decisions are about one override.
 func (v *inverse) sameTarget(a, b desired.Decision) bool {
-	return a.All == b.All && a.Tag == b.Tag && v.idOf(a.Rule) == v.idOf(b.Rule)
+	return a.All == b.All && a.Version == b.Version && a.Tag == b.Tag && v.idOf(a.Rule) == v.idOf(b.Rule)
 }
 
 func (v *inverse) idOf(ref desired.RuleRef) edge.RuleID {
@@ -201,8 +216,22 @@ func (v *inverse) agrees(d desired.Deployment, rule edge.Rule) bool {
 		return false
 	}
 	in := intent{d, resolved, decided}
-	w := wantedOf(in, rule, nil, m)
+	w := (&planner{}).wanted(in, rule, nil, v.pin(d, rule))
 	return len(compare(rule, w.rule, m)) == 0 && len(w.problems(in, m)) == 0
+}
+
+// pin is the version that an execute rule runs, whose managed ruleset is at hand.
+func (v *inverse) pin(d desired.Deployment, rule edge.Rule) pin {
+	s := pin{want: versionOf(rule), managed: v.managed, before: v.managed}
+	switch {
+	case d.Version != nil:
+		s.want = d.Version.Value
+	case s.want != latest && decisionOnVersion(d) == desired.Remove:
+		s.want = latest
+	case s.want != latest:
+		s.leftover = &diff.Leftover{Path: versionMember, Value: s.want}
+	}
+	return s
 }
 
 // sound is what evaluation asks of a declaration and a plan does not.
@@ -211,7 +240,7 @@ func sound(d desired.Deployment) bool {
 		return false
 	}
 	for _, one := range d.Decisions {
-		if !one.All && one.Tag == "" && one.Rule.Ref == "" && !edge.ValidID(string(one.Rule.ID)) {
+		if !one.All && !one.Version && one.Tag == "" && one.Rule.Ref == "" && !edge.ValidID(string(one.Rule.ID)) {
 			return false
 		}
 	}

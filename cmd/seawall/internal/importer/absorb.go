@@ -133,6 +133,9 @@ func (a *absorber) look(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 		}
+		if full, err = a.platform.version(ctx, a.account.ID, full, rules[found.ID][0].ActionParameters.Version); err != nil {
+			return fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
+		}
 		one := liveDeployment{d.Ruleset, deployment.NewDeclarer(full, a.platform.Documented), rules[found.ID][0]}
 		if !one.declarer.Agrees(d, one.rule) {
 			d = one.declarer.Redeclare(d, one.rule)

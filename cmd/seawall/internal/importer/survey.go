@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -36,6 +37,7 @@ type accountSurvey struct {
 	err     error
 	mu      sync.Mutex
 	managed map[edge.RulesetID]*managedSurvey
+	pinned  map[diff.RulesetVersion]*managedSurvey // older versions, which zones run
 }
 
 // managedSurvey is a managed ruleset, or why it could not be read.
@@ -145,7 +147,7 @@ func (s *survey) account(id edge.AccountID) *accountSurvey {
 	defer s.mu.Unlock()
 	a := s.accounts[id]
 	if a == nil {
-		a = &accountSurvey{managed: map[edge.RulesetID]*managedSurvey{}}
+		a = &accountSurvey{managed: map[edge.RulesetID]*managedSurvey{}, pinned: map[diff.RulesetVersion]*managedSurvey{}}
 		s.accounts[id] = a
 	}
 	return a
@@ -179,6 +181,48 @@ func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.Ru
 	return m
 }
 
+// declarer declares execute rules of a managed ruleset, in the version that the rule runs.
+func (s *survey) declarer(ctx context.Context, account edge.AccountID, m *managedSurvey, rule edge.Rule) (*deployment.Declarer, error) {
+	at := diff.RulesetVersion{Ruleset: m.ruleset.ID, Version: rule.ActionParameters.Version}
+	if !s.platform.isPinned(m.ruleset, at.Version) {
+		return m.declarer, nil
+	}
+	a := s.account(account)
+	a.mu.Lock()
+	pinned := a.pinned[at]
+	if pinned == nil {
+		pinned = &managedSurvey{}
+		a.pinned[at] = pinned
+	}
+	a.mu.Unlock()
+	pinned.once.Do(func() {
+		if pinned.ruleset, pinned.err = s.platform.version(ctx, account, m.ruleset, at.Version); pinned.err == nil {
+			pinned.declarer = deployment.NewDeclarer(pinned.ruleset, s.platform.Documented)
+		}
+	})
+	return pinned.declarer, pinned.err
+}
+
+// isPinned reports whether a version is another one than the newest, and can be read.
+func (p Platform) isPinned(newest edge.Ruleset, version string) bool {
+	_, ok := p.Reader.(edge.RulesetReader)
+	return ok && !p.Documented && version != "" && version != "latest" && version != newest.Version
+}
+
+// version reads a managed ruleset as an execute rule runs it: the newest, or the version
+// that it is pinned to.
+func (p Platform) version(ctx context.Context, account edge.AccountID, newest edge.Ruleset, version string) (edge.Ruleset, error) {
+	if !p.isPinned(newest, version) {
+		return newest, nil
+	}
+	older, err := p.Reader.(edge.RulesetReader).AccountRulesetVersion(ctx, account, newest.ID, version)
+	if err != nil {
+		return older, fmt.Errorf("version %s: %w", version, err)
+	}
+	older.Name = newest.Name
+	return older, nil
+}
+
 // declare declares what an entry point runs. It fails where a managed ruleset could not
 // be read: of the zone nothing is known then.
 func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset, listed []edge.Ruleset) error {
@@ -205,16 +249,17 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 			return fmt.Errorf("managed ruleset %q: %w", ruleset.Name, m.err)
 		}
 		rule := rules[id][0]
-		d := m.declarer.Declare(rule)
-		if !m.declarer.Agrees(d, rule) {
+		declarer, err := s.declarer(ctx, r.Account, m, rule)
+		if err != nil {
+			return fmt.Errorf("managed ruleset %q: %w", ruleset.Name, err)
+		}
+		d := declarer.Declare(rule)
+		if !declarer.Agrees(d, rule) {
 			r.Left = append(r.Left, fmt.Sprintf("%q lists a tag twice, with different values; remove one of the two", ruleset.Name))
 			continue
 		}
 		d.Ruleset = string(id)
 		r.Deployments = append(r.Deployments, d)
-		if v := rule.ActionParameters.Version; v != "" && v != "latest" {
-			r.Notes = append(r.Notes, fmt.Sprintf("%q is pinned to version %s: Seawall leaves it so.", ruleset.Name, v))
-		}
 	}
 	if others > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("Its entry point has %s that Seawall leaves as they are.", cli.Plural(others, "other rule", "other rules")))
