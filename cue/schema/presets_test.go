@@ -31,7 +31,7 @@ func TestPresets(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`vendor: "acme"`:                                   "platform: base_url is missing",
-		`preset: "claudflare"`:                             `platform.preset: "claudflare" must be one of cloudflare`,
+		`preset: "claudflare"`:                             `platform.preset: "claudflare" is not one of cloudflare`,
 		`{preset: "cloudflare", vendor: "vendor"}`:         "platform.vendor: the resource keys of https://api.cloudflare.com/client/v4 have the segment cloudflare, and not vendor",
 		`base_url: "https://api.cloudflare.com/client/v4"`: "platform.base_url: the resource keys of",
 	} {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -60,6 +61,9 @@ func planLive(d desired.Deployment, rule edge.Rule, documented bool) (changes, p
 	live := difftest.Live(rule)
 	account := live.Accounts[difftest.Account]
 	account.Documented = documented
+	older := difftest.Managed()
+	older.Version = "3"
+	account.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{{Ruleset: older.ID, Version: "3"}: {Value: older}}
 	live.Accounts[difftest.Account] = account
 	p := planScene(difftest.Scene{State: difftest.State(d), Live: live})
 	return len(p.Changes), len(p.Problems)

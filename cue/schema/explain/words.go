@@ -17,6 +17,7 @@ import (
 // each of the schema's is here.
 var bounds = map[string]string{
 	`=~"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$"`: "must be written YYYY-MM-DDThh:mm:ssZ",
+	`=~"^[0-9]+$"`:                                       "must be a number in quotes, such as \"42\"",
 	`=~"^[0-9a-f]{32}$"`:                                 "must be 32 lower-case hexadecimal digits",
 	`=~"^\\PC*\\{intent\\}\\PC*$"`:                       "must contain {intent}, and be printable",
 	`=~"^(100|[1-9][0-9]?)%$"`:                           "must be a share from 1% to 100%",
