@@ -15,8 +15,13 @@ func (z Zone) SameAs(o Zone) bool {
 }
 
 func (d Deployment) sameAs(o Deployment) bool {
-	return d.Ruleset == o.Ruleset && d.Deploy == o.Deploy && d.Prune == o.Prune && same(d.Enabled, o.Enabled) && sameOrNone(d.Expression, o.Expression) && sameOrNone(d.Version, o.Version) &&
-		sameOrNone(d.Paranoia, o.Paranoia) && d.Threshold.sameAs(o.Threshold) && sameOrNone(d.Unmanaged, o.Unmanaged) && sameOrNone(d.ExpressionDrift, o.ExpressionDrift) &&
+	return d.Ruleset == o.Ruleset && d.Deploy == o.Deploy && d.Prune == o.Prune && same(d.Enabled, o.Enabled) &&
+		sameOrNone(d.Expression, o.Expression) && sameOrNone(d.ExpressionDrift, o.ExpressionDrift) &&
+		sameOrNone(d.Version, o.Version) && d.sameOverrides(o)
+}
+
+func (d Deployment) sameOverrides(o Deployment) bool {
+	return sameOrNone(d.Paranoia, o.Paranoia) && d.Threshold.sameAs(o.Threshold) && sameOrNone(d.Unmanaged, o.Unmanaged) &&
 		slices.EqualFunc(d.Disable.Rules, o.Disable.Rules, same) && slices.EqualFunc(d.Disable.Tags, o.Disable.Tags, same) &&
 		d.All.sameAs(o.All) && slices.EqualFunc(d.Tags, o.Tags, TagOverride.sameAs) && slices.EqualFunc(d.Rules, o.Rules, RuleOverride.sameAs) &&
 		slices.EqualFunc(d.Decisions, o.Decisions, Decision.sameAs)

@@ -136,7 +136,7 @@ func TestReadmeOnTheRealPlatform(t *testing.T) {
 	p := startPlatform(t, sim.Config{Seed: seed, Profile: mem.Vendor, Vendor: "cloudflare"})
 	s := newService(t, p, serviceConfig{Token: everything})
 	config = regexp.MustCompile(`(?m)^\s*auth:.*$`).ReplaceAllString(config, "")
-	for old, new := range map[string]string{
+	for old, with := range map[string]string{
 		"https://git.example/acme/edge.git": "file://" + s.repo.Dir,
 		"/etc/seawall/rulesets-token":       filepath.Join(s.dir, "token"),
 		`platform: preset: "cloudflare"`:    fmt.Sprintf("platform: {preset: %q, base_url: %q}", "cloudflare", p.BaseURL),
@@ -144,7 +144,7 @@ func TestReadmeOnTheRealPlatform(t *testing.T) {
 		if !strings.Contains(config, old) {
 			t.Fatalf("the configuration of the README has no %s", old)
 		}
-		config = strings.ReplaceAll(config, old, new)
+		config = strings.ReplaceAll(config, old, with)
 	}
 	s.configure(config + fmt.Sprintf("state: dir: %q\nlisten: \"127.0.0.1:0\"\nschedule: sync: \"@every 1s\"\n", filepath.Join(s.dir, "state")))
 	s.repo.Commit("edge.cue", fmt.Sprintf(`package edge

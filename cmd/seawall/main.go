@@ -4,11 +4,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
 func main() {
@@ -25,4 +31,40 @@ func Main() int {
 	err := newRoot(t).ExecuteContext(ctx)
 	by, was := until()
 	return cli.ExitCodeOf(t, err, by, was)
+}
+
+func newVersion(t *cli.Terminal) *cobra.Command {
+	var output string
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  seawall version\n  seawall version -o json",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if err := cli.OneOf("--output", output, "text", "json"); err != nil {
+				return err
+			}
+			v := cli.ThisVersion()
+			if verbose {
+				v.Sandbox = sandboxLine(sandbox.Here())
+			}
+			if output == "json" {
+				return json.NewEncoder(t.Out).Encode(v)
+			}
+			_, err := fmt.Fprint(t.Out, v.Line())
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the sandbox that this machine offers to workers")
+	return cmd
+}
+
+// sandboxLine is what there is for a sandbox, and what is missing.
+func sandboxLine(here sandbox.Support) string {
+	if missing := here.Missing(); len(missing) > 0 {
+		return here.String() + "; missing: " + strings.Join(missing, ", ")
+	}
+	return here.String()
 }

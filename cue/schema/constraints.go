@@ -79,17 +79,9 @@ func (c *configReader) checkSource(config *Config) {
 	case scheme == "":
 		c.problem("source.url", fmt.Sprintf("%q is not a repository URL that Seawall supports", config.Source.URL), "https://…, ssh://… or user@host:path")
 	}
+	c.checkSourceAuth(config, scheme)
 	if v := config.Source.Verify; v != nil && v.OpenPGP == "" && v.SSH == "" {
 		c.problem("source.verify", "names no keys, so every commit would be rejected", "set openpgp, ssh, or both to a file")
-	}
-	a := config.Source.Auth
-	switch {
-	case scheme == "ssh" && a.SSH == nil:
-		c.problem("source.url", "an SSH address needs source.auth.ssh", "give it a key and known_hosts")
-	case scheme == "http" && (a.Token != nil || a.Bearer != nil || a.Basic != nil) && !loopback(config.Source.URL):
-		c.problem("source.url", "credentials would be sent unencrypted", "use https")
-	case scheme != "ssh" && a.SSH != nil:
-		c.problem("source.auth.ssh", "can be used only with an SSH address", "")
 	}
 	if config.Source.CAFile != "" && scheme != "https" && scheme != "" {
 		c.problem("source.ca_file", "can be used only with an https address", "")
@@ -100,6 +92,19 @@ func (c *configReader) checkSource(config *Config) {
 	c.checkTimeout("source.idle_timeout", config.Source.IdleTimeout)
 	c.checkTimeout("source.timeout", config.Source.Timeout)
 	c.checkTimeout("health.source_stale", config.Health.SourceStale)
+}
+
+// checkSourceAuth: what may authenticate depends on the scheme of the address.
+func (c *configReader) checkSourceAuth(config *Config, scheme string) {
+	a := config.Source.Auth
+	switch {
+	case scheme == "ssh" && a.SSH == nil:
+		c.problem("source.url", "an SSH address needs source.auth.ssh", "give it a key and known_hosts")
+	case scheme == "http" && (a.Token != nil || a.Bearer != nil || a.Basic != nil) && !loopback(config.Source.URL):
+		c.problem("source.url", "credentials would be sent unencrypted", "use https")
+	case scheme != "ssh" && a.SSH != nil:
+		c.problem("source.auth.ssh", "can be used only with an SSH address", "")
+	}
 }
 
 // remote returns the scheme of a repository's address, empty for one that is

@@ -24,7 +24,7 @@ func (r *reader) overrides(path string, m member, d *desired.Deployment) {
 		d.Rules = append(d.Rules, desired.RuleOverride{Rule: ref, Origin: f.origin(), Override: r.override(place, f)})
 	}
 	r.membersOnce(path, *d)
-	r.allOff(path, *d)
+	allOff(r, path, *d)
 }
 
 // override reads the members of one override. CUE would say "one or more of these"
@@ -80,12 +80,12 @@ func (r *reader) membersOnce(path string, d desired.Deployment) {
 	for i, o := range d.Tags {
 		place, name := element(path, "tags", i), fmt.Sprintf("the tag %q", o.Tag)
 		once(r, place, name, o.Tag, o.Origin, seenTags)
-		r.enabledOnce(place, name, o.Override, tags[o.Tag])
+		enabledOnce(r, place, name, o.Override, tags[o.Tag])
 	}
 	for i, o := range d.Rules {
 		place, name := element(path, "rules", i), fmt.Sprintf("the rule %s", o.Rule)
 		once(r, place, name, o.Rule, o.Origin, seenRules)
-		r.enabledOnce(place, name, o.Override, rules[o.Rule])
+		enabledOnce(r, place, name, o.Override, rules[o.Rule])
 	}
 }
 
@@ -100,7 +100,7 @@ func once[K comparable](r *reader, path, name string, key K, origin desired.Orig
 }
 
 // enabledOnce refuses enabled where a short form, which is at first, sets it too.
-func (r *reader) enabledOnce(path, name string, o desired.Override, first desired.Origin) {
+func enabledOnce(r *reader, path, name string, o desired.Override, first desired.Origin) {
 	if o.Enabled != nil && !first.IsZero() {
 		r.unit.Problems = append(r.unit.Problems, twoPlaces(at(path, "enabled"), o.Enabled.Origin,
 			fmt.Sprintf("enabled of %s is already declared", name), first))
@@ -108,7 +108,7 @@ func (r *reader) enabledOnce(path, name string, o desired.Override, first desire
 }
 
 // allOff: a paranoia level runs the rules up to it, and all switches them off.
-func (r *reader) allOff(path string, d desired.Deployment) {
+func allOff(r *reader, path string, d desired.Deployment) {
 	if off := d.All.Enabled; d.Paranoia != nil && off != nil && !off.Value {
 		r.unit.Problems = append(r.unit.Problems, twoPlaces(at(path, "all", "enabled"), off.Origin,
 			"disables every rule, so paranoia has no effect", d.Paranoia.Origin))

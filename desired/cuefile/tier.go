@@ -178,19 +178,19 @@ func deploymentOf(path string) string {
 	return label
 }
 
-// mayBe reports whether a zone may say f where the tier's default is t. A list of structs
+// mayBe reports whether a zone may say other where the tier's default is f. A list of structs
 // does not replace one with which it unifies: the two would become one.
-func (t field) mayBe(f field) bool {
+func (f field) mayBe(other field) bool {
 	switch {
-	case t.kind == "" || f.kind != t.kind:
+	case f.kind == "" || other.kind != f.kind:
 		return false
-	case !t.isList():
+	case !f.isList():
 		return true
-	case len(t.items) != len(f.items):
+	case len(f.items) != len(other.items):
 		return true
 	}
-	for i := range t.items {
-		if conflict(t.items[i], f.items[i]) {
+	for i := range f.items {
+		if conflict(f.items[i], other.items[i]) {
 			return true
 		}
 	}

@@ -214,7 +214,7 @@ func (s *State) addRuleset(v object) string {
 func ruleOf(v object) edge.Rule {
 	rule := edge.Rule{
 		ID: edge.RuleID(v.text("id")), Ref: v.text("ref"), Action: edge.Action(v.text("action")),
-		Expression: v.text("expression"), Enabled: v.truth("enabled"),
+		Expression: v.text("expression"), Enabled: v.enabled(),
 	}
 	if p := v.one("action_parameters"); p != nil {
 		rule.ActionParameters = &edge.ActionParameters{ID: edge.RulesetID(p.text("id")), Version: p.text("version")}
@@ -228,14 +228,14 @@ func ruleOf(v object) edge.Rule {
 // overridesOf reads overrides. The provider has empty text and the score 0 for what is not
 // set.
 func overridesOf(v object) *edge.Overrides {
-	o := edge.Overrides{Action: v.action(), Enabled: v.truth("enabled"), SensitivityLevel: v.maybe("sensitivity_level")}
+	o := edge.Overrides{Action: v.action(), Enabled: v.enabled(), SensitivityLevel: v.maybe("sensitivity_level")}
 	for _, c := range v.list("categories") {
 		o.Categories = append(o.Categories, edge.CategoryOverride{
-			Category: c.text("category"), Action: c.action(), Enabled: c.truth("enabled"), SensitivityLevel: c.maybe("sensitivity_level"),
+			Category: c.text("category"), Action: c.action(), Enabled: c.enabled(), SensitivityLevel: c.maybe("sensitivity_level"),
 		})
 	}
 	for _, r := range v.list("rules") {
-		one := edge.RuleOverride{ID: edge.RuleID(r.text("id")), Action: r.action(), Enabled: r.truth("enabled"), SensitivityLevel: r.maybe("sensitivity_level")}
+		one := edge.RuleOverride{ID: edge.RuleID(r.text("id")), Action: r.action(), Enabled: r.enabled(), SensitivityLevel: r.maybe("sensitivity_level")}
 		if score, ok := r["score_threshold"].(float64); ok && score != 0 {
 			one.ScoreThreshold = new(int(score))
 		}
@@ -288,9 +288,9 @@ func (v object) action() *edge.Action {
 	return nil
 }
 
-// truth is a boolean that may be absent; older versions of the provider have a status.
-func (v object) truth(name string) *bool {
-	if truth, ok := v[name].(bool); ok {
+// enabled is absent where it is not said; older versions of the provider have a status.
+func (v object) enabled() *bool {
+	if truth, ok := v["enabled"].(bool); ok {
 		return &truth
 	}
 	switch v.text("status") {

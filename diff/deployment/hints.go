@@ -1,10 +1,14 @@
 package deployment
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
@@ -18,4 +22,30 @@ func didYouMean(name string, candidates []string) string {
 		return ""
 	}
 	return fmt.Sprintf("did you mean %q?", near)
+}
+
+// What permissions the platform asks for is not in the reference; these are the
+// vendor's names for them.
+const (
+	hintForbiddenZone = "give the rulesets token the permission Zone WAF (edit) for this zone; " +
+		"where it has that, check from which addresses the token may be used"
+	hintForbiddenAccount = "give the rulesets token the permission Account WAF or Account Rulesets (read) for this account, or set " +
+		"platform.profile to \"extended\", which needs only Zone WAF for its zones"
+)
+
+// unread is the problem of what could not be read; forbidden is what to do where
+// the credential may not.
+func unread(err error, forbidden string, origin desired.Origin) diff.Problem {
+	if name := (*diff.NameError)(nil); errors.As(err, &name) {
+		p := diff.Problem{State: name.State, Reason: name.Error(), Hint: name.Hint, Origin: origin}
+		if p.Unread() {
+			p.Err = err
+		}
+		return p
+	}
+	p := diff.Problem{State: diff.Unknown, Reason: err.Error(), Hint: diff.HintFor(err), Err: err, Origin: origin}
+	if errors.Is(err, edge.ErrForbidden) {
+		p.State, p.Hint = diff.Forbidden, forbidden
+	}
+	return p
 }

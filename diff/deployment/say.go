@@ -39,17 +39,22 @@ func (v *inverse) sayTags(d *desired.Deployment, left *unsaid, slots []slot, f f
 			}
 		}
 		said, rest := say(s.live, !v.documented, !v.documented)
-		switch {
-		case said.IsZero():
-		case f.disable && onlyOff(said) && !v.longTags[s.key]:
-			d.Disable.Tags = append(d.Disable.Tags, desired.Declared[string]{Value: s.key})
-		default:
-			d.Tags = append(d.Tags, desired.TagOverride{Tag: s.key, Override: said})
-		}
+		v.sayTag(d, s.key, said, f)
 		if keeps(said, rest) {
 			s.live = rest
 			left.categories = append(left.categories, s)
 		}
+	}
+}
+
+// sayTag declares the override on one tag.
+func (v *inverse) sayTag(d *desired.Deployment, tag string, said desired.Override, f form) {
+	switch {
+	case said.IsZero():
+	case f.disable && onlyOff(said) && !v.longTags[tag]:
+		d.Disable.Tags = append(d.Disable.Tags, desired.Declared[string]{Value: tag})
+	default:
+		d.Tags = append(d.Tags, desired.TagOverride{Tag: tag, Override: said})
 	}
 }
 
@@ -105,13 +110,18 @@ func (v *inverse) sayRules(d *desired.Deployment, left *unsaid, slots []slot, f 
 			d.Threshold = &desired.Threshold{Score: *said.Score, Action: *said.Action}
 			said.Score, said.Action = nil, nil
 		}
-		switch {
-		case said.IsZero():
-		case onlyOff(said) && !v.longRules[edge.RuleID(s.key)]:
-			d.Disable.Rules = append(d.Disable.Rules, desired.Declared[desired.RuleRef]{Value: v.ref(edge.RuleID(s.key))})
-		default:
-			d.Rules = append(d.Rules, desired.RuleOverride{Rule: v.ref(edge.RuleID(s.key)), Override: said})
-		}
+		v.sayRule(d, edge.RuleID(s.key), said)
+	}
+}
+
+// sayRule declares the override on one rule.
+func (v *inverse) sayRule(d *desired.Deployment, id edge.RuleID, said desired.Override) {
+	switch {
+	case said.IsZero():
+	case onlyOff(said) && !v.longRules[id]:
+		d.Disable.Rules = append(d.Disable.Rules, desired.Declared[desired.RuleRef]{Value: v.ref(id)})
+	default:
+		d.Rules = append(d.Rules, desired.RuleOverride{Rule: v.ref(id), Override: said})
 	}
 }
 

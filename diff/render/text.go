@@ -116,10 +116,10 @@ func secretTo(c diff.Change) string {
 
 // markOf says at a glance whether something comes, goes or changes.
 func markOf(c diff.Change) string {
-	switch c.Action() {
-	case diff.ActionDeploy:
+	switch action := c.Action(); {
+	case action == diff.ActionDeploy:
 		return "+"
-	case diff.ActionRemove:
+	case action == diff.ActionRemove:
 		return "-"
 	}
 	return "~"

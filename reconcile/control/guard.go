@@ -126,7 +126,7 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 	c.mu.Unlock()
 	results := c.history.writes.Proved(t.Fingerprint, settled)
 	if len(p.settled)+len(p.proofs)+len(results) == 0 {
-		return c.forget(ctx, z, p.gone)
+		return forget(ctx, c, z, p.gone)
 	}
 	// It is what the commit in force declares, whichever commit it was worked out from.
 	if err := c.Records.Prove(ctx, g.State.Commit, p.proofs, p.settled, results...); err != nil {
@@ -138,11 +138,11 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 		delete(c.state.zones.labels, id)
 	}
 	c.mu.Unlock()
-	return c.forget(ctx, z, p.gone)
+	return forget(ctx, c, z, p.gone)
 }
 
 // forget drops deployments of a zone that are not declared any more.
-func (c *Control) forget(ctx context.Context, z *zoneRecord, gone []diff.DeploymentID) error {
+func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.DeploymentID) error {
 	if len(gone) == 0 {
 		return nil
 	}

@@ -106,7 +106,7 @@ func (r *Reviews) cut(state desired.State, since time.Time) (now desired.State, 
 	now.Accounts = nil
 	for i, part := range r.Lanes.Part(state) {
 		left := r.kept.missing(part, since)
-		may := r.room(r.Lanes.All[i], left)
+		may := roomOf(r.Lanes.All[i], left)
 		room += may
 		now.Accounts = append(now.Accounts, r.kept.cut(part, since, may).Accounts...)
 	}
@@ -117,8 +117,8 @@ func (r *Reviews) cut(state desired.State, since time.Time) (now desired.State, 
 // request of many zones leaves to the others.
 const forOthers = 4
 
-// room is how many of so many zones of a credential may be read now.
-func (r *Reviews) room(of reconcile.Lane, left int) int {
+// roomOf is how many of so many zones of a credential may be read now.
+func roomOf(of reconcile.Lane, left int) int {
 	if of.Room == nil || left <= mostAtOnce {
 		return left
 	}
@@ -129,7 +129,7 @@ func (r *Reviews) room(of reconcile.Lane, left int) int {
 // with the most room.
 func (r *Reviews) anyRoom(left int) (room int) {
 	for _, lane := range r.Lanes.All {
-		room = max(room, r.room(lane, left))
+		room = max(room, roomOf(lane, left))
 	}
 	return room
 }

@@ -351,17 +351,10 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 		}
 		return r.unread(ctx, pull, failed)
 	}
-	before, known := r.shown[pull.Number]
-	if known && before.head == head {
-		// Who has approved of what was shown until now has approved of that.
-		fresh := before.base == base.Commit && r.Now().Sub(before.at) < planAgain
-		// An approval that something has waited for changes the plan.
-		err := r.agree(ctx, pull.Number, before)
-		released := before.waits && !before.approved && r.shown[pull.Number].approved
-		if err != nil || fresh && !released {
-			return err
-		}
+	if current, err := r.current(ctx, pull.Number, head, base.Commit); err != nil || current {
+		return err
 	}
+	before, known := r.shown[pull.Number]
 	if !known || before.head != head { // the same head anew is not the author's doing
 		if err := r.gate.mayPlan(ctx, pull); err != nil {
 			return err
@@ -377,6 +370,20 @@ func (r *Reviews) review(ctx context.Context, pull reconcile.PullRequest, head s
 	now.at, now.waits = r.Now(), said.waits()
 	r.shown[pull.Number] = now
 	return nil
+}
+
+// current reports whether what was shown of a pull request still holds. It records who has
+// approved of it: whatever is shown next, they have approved of that.
+func (r *Reviews) current(ctx context.Context, number int, head, base string) (bool, error) {
+	before, known := r.shown[number]
+	if !known || before.head != head {
+		return false, nil
+	}
+	fresh := before.base == base && r.Now().Sub(before.at) < planAgain
+	// An approval that something has waited for changes the plan.
+	err := r.agree(ctx, number, before)
+	released := before.waits && !before.approved && r.shown[number].approved
+	return fresh && !released, err
 }
 
 // publish comments on a pull request and sets the status of its head. It returns the

@@ -160,7 +160,7 @@ func readVersions(ctx context.Context, accounts *Accounts, state desired.State, 
 
 // named notes why zones of an account cannot be read because of their names, and reports
 // whether any can.
-func (r *reader) named(account desired.Account) (any bool, err error) {
+func (r *reader) named(account desired.Account) (some bool, err error) {
 	for _, z := range account.Zones {
 		err := r.names.Check(account, z)
 		if errors.Is(err, edge.ErrUnauthenticated) {
@@ -170,9 +170,9 @@ func (r *reader) named(account desired.Account) (any bool, err error) {
 			r.seen.Live.EntryPoints[z.ID] = diff.Observed[edge.Ruleset]{Err: err}
 			r.counted.step()
 		}
-		any = any || err == nil
+		some = some || err == nil
 	}
-	return any, nil
+	return some, nil
 }
 
 // forbid makes the rejection of the credential the observation of each of its zones, those

@@ -115,7 +115,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	var err error
 	if s.EntryPoint.Err = w.named().Check(t.Account(), t.Zone()); s.EntryPoint.Err != nil {
 		s.Unnamed = true
-		return s, nil
+		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
 	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), w.Now().Add(-t.ListAge))
 	if err != nil {
@@ -134,7 +134,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	}
 	s.EntryPoint.Err = err
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
-		return s, nil //nolint:nilerr // it is what was seen of this zone
+		return s, nil
 	}
 	return s, w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
 }
