@@ -9,7 +9,7 @@ import (
 
 // tieredFleet is a platform whose n zones were tuned by hand, in three tiers: one zone in
 // two is public, one in three a shop, the rest are banks. Five zones differ from their
-// tier, one has nothing deployed, and one runs a pinned version.
+// tier, one of the others runs a pinned version, and one has nothing deployed.
 func tieredFleet(n int) mem.Seed {
 	seed := mem.Fleet(n)
 	for i := range seed.Zones {
@@ -64,7 +64,7 @@ func except(i int, zone *mem.SeedZone, rule *edge.Rule) {
 		rule.Expression = `http.host ne "legacy.example"`
 	case 9: // an override on a rule that a new version of the ruleset does not have
 		o.Rules = append(o.Rules, edge.RuleOverride{ID: "c04e00000000000000000001000000ff", Enabled: new(false)})
-	case 11: // pinned: nothing that a declaration says
+	case 14: // pinned
 		rule.ActionParameters.Version = "1"
 	case 7:
 		zone.EntryPoint = nil

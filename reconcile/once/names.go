@@ -35,6 +35,7 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 	if err := r.lookUp(ctx, p, writes); err != nil {
 		return err
 	}
+	r.log().DebugContext(ctx, "run begins", "commit", p.state.Commit, "zones", p.scope.Zones())
 	var err error
 	if p.seen, err = many.Read(ctx, p.scope); err != nil || !doubts.any.Load() {
 		return err

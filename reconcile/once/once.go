@@ -187,7 +187,6 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	}
 	report.Rollout = p.facts.Rollout
 	report.Full = !order.narrow()
-	r.log().DebugContext(ctx, "run begins", "commit", p.state.Commit, "zones", p.scope.Zones())
 	tokensErr := r.lookAtTokens(ctx, p, report, writes)
 	if tokensErr != nil && !errors.Is(tokensErr, errTokens) {
 		return nil, tokensErr
