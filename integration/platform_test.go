@@ -41,11 +41,11 @@ func (p *platform) calls() []string {
 	return calls
 }
 
-// writes counts the requests so far that are not reads, by the zone they went to.
+// writes counts the requests so far that are not reads or dry runs, by the zone they went to.
 func (p *platform) writes() map[string]int {
 	writes := map[string]int{}
 	for _, entry := range p.Transcript() {
-		if entry.Method != http.MethodGet {
+		if entry.Method != http.MethodGet && !strings.Contains(entry.Query, "dry_run=true") {
 			writes[strings.Split(entry.Path, "/")[2]]++
 		}
 	}

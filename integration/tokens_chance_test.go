@@ -37,8 +37,8 @@ func TestTokensByChance(t *testing.T) {
 					died++
 				}
 			})
-			if died < 5 {
-				t.Errorf("a process died in %d lives only", died)
+			if died == 0 {
+				t.Error("no process has died")
 			}
 		})
 	}
