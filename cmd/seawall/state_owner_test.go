@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 )
@@ -79,6 +81,16 @@ func copyFile(t *testing.T, to string) {
 
 // run runs seawall as a user and returns what it said.
 func (o ownedState) run(uid uint32, args ...string) (string, error) {
+	for {
+		out, err := o.start(uid, args...)
+		if !errors.Is(err, syscall.ETXTBSY) { // a process of another test has not yet closed what it inherited: golang.org/issue/22315
+			return out, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (o ownedState) start(uid uint32, args ...string) (string, error) {
 	cmd := exec.Command(o.binary, append(args, "--config", o.config)...)
 	cmd.Dir = filepath.Dir(o.binary)
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "RULESETS=a", "TOKENS=b", "GORACE=" + quickExit}

@@ -152,16 +152,16 @@ func (e entry) standIn(list, key string) (members []diff.Member) {
 	return members
 }
 
-// candidates are entries that may say nothing: the one that is there, and "enabled: true".
-// A platform that keeps what is left out is worth more tries: what the first of the rules
+// candidates are entries that may say nothing: "enabled: true". A platform that keeps what
+// is left out is worth more tries: the one that is there, and what the first of the rules
 // does that the entry is about.
 func (mg *merger) candidates(want edge.Overrides, list string, s slot) []entry {
-	all := []entry{s.live, {Enabled: &on}}
-	if len(s.live.Extra) > 0 || s.live.isEmpty() {
-		all = all[1:]
-	}
+	all := []entry{{Enabled: &on}}
 	if !mg.merges {
 		return all
+	}
+	if len(s.live.Extra) == 0 && !s.live.isEmpty() {
+		all = []entry{s.live, {Enabled: &on}}
 	}
 	level := defaultSensitivity
 	if reached := mg.managed.reached(entryMember(list, s.key, "")); len(reached) > 0 {
