@@ -152,16 +152,18 @@ func (e entry) standIn(list, key string) (members []diff.Member) {
 	return members
 }
 
-// candidates are entries that may say nothing: "enabled: true". A platform that keeps what
-// is left out is worth more tries: the one that is there, and what the first of the rules
-// does that the entry is about.
+// candidates are entries that may say nothing: the one that is there, and "enabled: true".
+// The one that is there is left out where it may contradict what is declared of it, or says
+// "enabled: true" and more, of which the next plan would remove the rest. A platform that
+// keeps what is left out is worth more tries: what the first of the rules does that the
+// entry is about.
 func (mg *merger) candidates(want edge.Overrides, list string, s slot) []entry {
-	all := []entry{{Enabled: &on}}
+	all := []entry{s.live, {Enabled: &on}}
+	if len(s.live.Extra) > 0 || s.live.isEmpty() || s.said || s.live.enables() {
+		all = all[1:]
+	}
 	if !mg.merges {
 		return all
-	}
-	if len(s.live.Extra) == 0 && !s.live.isEmpty() {
-		all = []entry{s.live, {Enabled: &on}}
 	}
 	level := defaultSensitivity
 	if reached := mg.managed.reached(entryMember(list, s.key, "")); len(reached) > 0 {
