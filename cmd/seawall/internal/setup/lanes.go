@@ -201,8 +201,8 @@ func (s Settings) dial(l Lane, log *slog.Logger) (reconcile.Lane, *client.Budget
 	}, config.Budget, nil
 }
 
-// ReviewLanes are the clients of all credentials for reviews of pull requests, which have
-// a part of each budget. requests counts what they have sent.
+// ReviewLanes are the clients of all credentials for reviews of pull requests, which write
+// nothing and have a part of each budget. requests counts what they have sent.
 func (s Settings) ReviewLanes(log *slog.Logger) (lanes reconcile.Lanes, requests func() int64, err error) {
 	m := s.laneMap()
 	lanes = reconcile.Lanes{Of: m.of, Rest: m.rest, Skip: m.skip}
@@ -215,7 +215,11 @@ func (s Settings) ReviewLanes(log *slog.Logger) (lanes reconcile.Lanes, requests
 		}
 		lanes.All = append(lanes.All, lane)
 	}
-	return lanes, requestsOf(lanes), nil
+	requests = requestsOf(lanes)
+	for i := range lanes.All {
+		lanes.All[i].Reader, lanes.All[i].Writer = readerOf(s, lanes.All[i].Reader), edge.NoWriter{}
+	}
+	return lanes, requests, nil
 }
 
 // requestsOf counts what the clients of lanes have sent.

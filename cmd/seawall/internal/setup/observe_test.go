@@ -25,8 +25,8 @@ func TestObserveHoldsNoWriter(t *testing.T) {
 	}
 }
 
-// writersIn are the fields of an assembly for a daemon that can write.
-func writersIn(t *testing.T, mode string) (found []string) {
+// settingsFor are settings with all that a daemon can write to.
+func settingsFor(t *testing.T, mode string) Settings {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"rulesets", "tokens"} {
@@ -49,16 +49,37 @@ mode: "` + mode + `"
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// TestReviewsHoldNoWriter: a pull request is read, and dry runs are all that is tried.
+func TestReviewsHoldNoWriter(t *testing.T) {
+	lanes, _, err := settingsFor(t, "apply").ReviewLanes(slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := writersOf(lanes); len(lanes.All) == 0 || len(got) > 0 {
+		t.Errorf("%d credentials hold %v", len(lanes.All), got)
+	}
+}
+
+func writersOf(lanes reconcile.Lanes) []string {
+	w := writerWalk{seen: map[uintptr]bool{}}
+	w.lanes(lanes)
+	return w.found
+}
+
+// writersIn are the fields of an assembly for a daemon that can write.
+func writersIn(t *testing.T, mode string) (found []string) {
+	t.Helper()
+	s := settingsFor(t, mode)
 	a, err := Assemble(t.Context(), s, s.Serving(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
 	w := writerWalk{seen: map[uintptr]bool{}}
-	for i := range a.Lanes.All {
-		w.walk("reader", reflect.ValueOf(a.Lanes.All[i].Reader))
-		w.walk("writer", reflect.ValueOf(&a.Lanes.All[i].Writer).Elem())
-	}
+	w.lanes(a.Lanes)
 	w.walk("tokens", reflect.ValueOf(&a.Tokens))
 	work := a.TokenWork()
 	w.walk("tokenWork", reflect.ValueOf(&work).Elem())
@@ -71,13 +92,22 @@ type writerWalk struct {
 	found []string
 }
 
+func (w *writerWalk) lanes(lanes reconcile.Lanes) {
+	for i := range lanes.All {
+		lane := &lanes.All[i]
+		w.walk("reader", reflect.ValueOf(lane.Reader))
+		w.walk("writer", reflect.ValueOf(&lane.Writer).Elem())
+		w.walk("dry runs", reflect.ValueOf(&lane.DryRunner).Elem())
+	}
+}
+
 var writerTypes = []reflect.Type{
 	reflect.TypeFor[edge.Writer](), reflect.TypeFor[edge.Deployer](), reflect.TypeFor[edge.TokenCreator](), reflect.TypeFor[edge.TokenWriter](), reflect.TypeFor[reconcile.Sinks](),
 }
 
 // harmless are the stand-ins. Views that only read hide what they look through.
 var harmless = map[string]bool{
-	"edge.NoWriter": true, "edge.readOnly": true, "edge.readOnlyExtended": true, "edge.readOnlyTokens": true, "token.noCredential": true, "setup.checkedSinks": true,
+	"edge.NoWriter": true, "edge.readOnly": true, "edge.readOnlyExtended": true, "edge.dryRunOnly": true, "edge.readOnlyTokens": true, "token.noCredential": true, "setup.checkedSinks": true,
 }
 
 func (w *writerWalk) walk(path string, v reflect.Value) {
