@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
@@ -29,7 +30,7 @@ func TestReviewTriesAMerge(t *testing.T) {
 	for _, fork := range []bool{false, true} {
 		f := newFixture(t, 1)
 		runner := &strict{}
-		f.DryRuns = zone.DryRuns{Runner: runner, Careful: true}
+		f.DryRuns = zone.DryRuns{Lanes: reconcile.OneLane(reconcile.Lane{DryRunner: runner}), Concurrency: 1, Careful: true}
 		f.converge("main", fleetZone(1, core()))
 		f.open(1, "p1", fleetZone(1, core("xss")))
 		f.forge.pulls[0].Fork = fork

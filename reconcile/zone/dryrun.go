@@ -17,13 +17,10 @@ import (
 
 // DryRuns asks the platform about the changes of a plan before anything is written:
 // whether the plan of the zone includes them, and whether it accepts their expressions.
-// The zero value asks nothing.
 type DryRuns struct {
-	Runner edge.DryRunner // nil: the platform has no dry run, or Lanes say
-	// Lanes have the runner of each account; without any, Runner is that of all.
-	Lanes       reconcile.Lanes
-	Concurrency int // requests at once; zero is 1
-	Limit       int // changes of one plan, new deployments first; zero is 100
+	Lanes       reconcile.Lanes // each change is tried with the credential of its account
+	Concurrency int             // requests at once; zero is as many as zones of the credential
+	Limit       int             // changes of one plan, new deployments first; zero is 100
 	// Careful asks only where a request that changes nothing has shown that the platform
 	// knows dry runs: a platform that did not would make the write.
 	Careful bool
@@ -32,71 +29,33 @@ type DryRuns struct {
 const usualDryRuns = 100
 
 // Check returns the plan with the changes refused that the platform would not accept.
-// live is what the plan was made from.
+// live is what the plan was made from. A credential without dry runs is asked nothing.
 func (d DryRuns) Check(ctx context.Context, plan diff.Plan, live diff.Live) diff.Plan {
-	if len(d.Lanes.All) > 0 {
-		return d.checkLanes(ctx, plan, live)
+	if d.Limit <= 0 {
+		d.Limit = usualDryRuns
 	}
-	candidates := tryable(plan.Changes)
-	if d.Runner == nil || len(candidates) == 0 {
-		return plan
-	}
-	limit := d.Limit
-	if limit <= 0 {
-		limit = usualDryRuns
-	}
-	t := trials{
-		DryRuns: d, changes: slices.Clone(plan.Changes), left: candidates,
-		reason: fmt.Sprintf("a plan tries at most %d", limit),
-	}
-	if t.probe(ctx, live) {
-		t.run(ctx, candidates[:min(limit, len(candidates))])
-	}
-	if plan.DryRun = t.outcome(); slices.ContainsFunc(t.changes, refusedDry) {
-		return plan.WithChanges(t.changes)
-	}
-	return plan
-}
-
-// checkLanes asks about each change with the credential of its account, and shows with a
-// zone of such a change that the platform knows dry runs.
-func (d DryRuns) checkLanes(ctx context.Context, plan diff.Plan, live diff.Live) diff.Plan {
-	changes, asked := slices.Clone(plan.Changes), (*diff.DryRun)(nil)
+	changes, room := slices.Clone(plan.Changes), d.Limit
+	candidates := tryable(changes)
 	for i, lane := range d.Lanes.All {
-		of := d
-		of.Lanes, of.Runner = reconcile.Lanes{}, lane.DryRunner
-		if of.Concurrency == 0 {
-			of.Concurrency = lane.AtOnce()
+		own := slices.DeleteFunc(slices.Clone(candidates), func(j int) bool { return d.Lanes.Index(changes[j].Account) != i })
+		if lane.DryRunner == nil || len(own) == 0 {
+			continue
 		}
-		own, indexes := diff.Live{EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{}}, []int{}
-		part := diff.Plan{}
-		for j, c := range plan.Changes {
-			if d.Lanes.Index(c.Account) == i && c.Kind() == diff.KindDeployment {
-				indexes, part.Changes = append(indexes, j), append(part.Changes, c)
-				own.EntryPoints[c.ZoneID] = live.EntryPoints[c.ZoneID]
-			}
+		t := trials{
+			DryRuns: d, runner: lane.DryRunner, atOnce: cmp.Or(d.Concurrency, lane.AtOnce()),
+			changes: changes, left: own, reason: fmt.Sprintf("a plan tries at most %d", d.Limit),
 		}
-		if len(d.Lanes.All) == 1 {
-			own = live
+		if t.probe(ctx, live) {
+			now := min(room, len(own))
+			room -= now
+			t.run(ctx, own[:now])
 		}
-		part = of.Check(ctx, part, own)
-		for k, j := range indexes {
-			changes[j] = part.Changes[k]
-		}
-		asked = joined(asked, part.DryRun)
+		plan.DryRun = t.addTo(plan.DryRun)
 	}
-	if plan.DryRun = asked; slices.ContainsFunc(changes, refusedDry) {
+	if slices.ContainsFunc(changes, refusedDry) {
 		return plan.WithChanges(changes)
 	}
 	return plan
-}
-
-// joined is what both have asked; nil asked nothing.
-func joined(a, b *diff.DryRun) *diff.DryRun {
-	if a == nil || b == nil {
-		return cmp.Or(a, b)
-	}
-	return &diff.DryRun{Tried: a.Tried + b.Tried, NotTried: append(a.NotTried, b.NotTried...), Reason: cmp.Or(a.Reason, b.Reason)}
 }
 
 func refusedDry(c diff.Change) bool { return c.Refused != nil && c.Refused.Guard == diff.GuardDryRun }
@@ -124,6 +83,8 @@ func tryable(changes []diff.Change) (all []int) {
 // trials are the dry runs of one plan.
 type trials struct {
 	DryRuns
+	runner  edge.DryRunner
+	atOnce  int
 	changes []diff.Change
 
 	mu     sync.Mutex
@@ -144,7 +105,7 @@ func (t *trials) probe(ctx context.Context, live diff.Live) bool {
 	}
 	var first edge.ZoneID
 	for id, entryPoint := range live.EntryPoints {
-		if len(entryPoint.Value.Rules) > 0 && (first == "" || id < first) {
+		if len(t.Lanes.All) == 1 && len(entryPoint.Value.Rules) > 0 && (first == "" || id < first) {
 			first = id
 		}
 	}
@@ -159,7 +120,7 @@ func (t *trials) probe(ctx context.Context, live diff.Live) bool {
 }
 
 func (t *trials) probeWith(ctx context.Context, id edge.ZoneID, entryPoint edge.RulesetID, rule edge.Rule) bool {
-	err := t.Runner.TryUpdateRule(ctx, id, entryPoint, rule.ID, rule.Update())
+	err := t.runner.TryUpdateRule(ctx, id, entryPoint, rule.ID, rule.Update())
 	if err != nil {
 		t.reason = "a dry run that changes nothing did not pass: " + err.Error()
 	}
@@ -168,11 +129,11 @@ func (t *trials) probeWith(ctx context.Context, id edge.ZoneID, entryPoint edge.
 
 func (t *trials) run(ctx context.Context, indexes []int) {
 	var group errgroup.Group
-	group.SetLimit(max(1, t.Concurrency))
+	group.SetLimit(t.atOnce)
 	for _, i := range indexes {
 		group.Go(func() error {
 			if !t.stopped() {
-				t.note(i, try(ctx, t.Runner, t.changes[i]))
+				t.note(i, try(ctx, t.runner, t.changes[i]))
 			}
 			return nil
 		})
@@ -227,13 +188,17 @@ func refusalOf(err error) *diff.Refusal {
 	return &diff.Refusal{Guard: diff.GuardDryRun, Reason: "the platform would not accept it: " + err.Error(), Release: release}
 }
 
-func (t *trials) outcome() *diff.DryRun {
-	d := &diff.DryRun{Tried: t.tried}
+// addTo adds what was learned to what was learned with other credentials; nil for none.
+func (t *trials) addTo(whole *diff.DryRun) *diff.DryRun {
+	if whole == nil {
+		whole = &diff.DryRun{}
+	}
+	whole.Tried += t.tried
 	for _, i := range t.left {
-		d.NotTried = append(d.NotTried, t.changes[i].Name())
+		whole.NotTried = append(whole.NotTried, t.changes[i].Name())
 	}
-	if len(d.NotTried) > 0 {
-		d.Reason = t.reason
+	if len(t.left) > 0 && whole.Reason == "" {
+		whole.Reason = t.reason
 	}
-	return d
+	return whole
 }

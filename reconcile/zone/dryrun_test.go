@@ -76,6 +76,11 @@ func dryFixture(t *testing.T) (*fixture, *asked, diff.Plan, diff.Live) {
 	return f, &asked{DryRunner: platform}, plan.Sealed(), all.Live
 }
 
+// dryLanes try one change after the other.
+func dryLanes(r edge.DryRunner) reconcile.Lanes {
+	return reconcile.OneLane(reconcile.Lane{DryRunner: r, Concurrency: 1})
+}
+
 func namesRefused(p diff.Plan) (names []string) {
 	for _, c := range p.Changes {
 		if c.Refused != nil && c.Refused.Guard == diff.GuardDryRun {
@@ -134,7 +139,7 @@ func TestDryRuns(t *testing.T) {
 			f, runner, plan, live := dryFixture(t)
 			before := f.platform.State()
 			runner.answer = c.answer
-			c.runs.Runner = runner
+			c.runs.Lanes = dryLanes(runner)
 			got := c.runs.Check(t.Context(), plan, live)
 			if d := cmp.Diff(c.calls, runner.calls); d != "" {
 				t.Errorf("calls (-want +got):\n%s", d)
@@ -171,7 +176,7 @@ func TestDryRunsOfRefusedChanges(t *testing.T) {
 		}
 		return nil
 	}
-	got := DryRuns{Runner: runner}.Check(t.Context(), guard.Check(plan, calm), live)
+	got := DryRuns{Lanes: dryLanes(runner)}.Check(t.Context(), guard.Check(plan, calm), live)
 	if d := cmp.Diff([]string{"write 3", "add 3", "create 4", "write 2"}, runner.calls); d != "" {
 		t.Errorf("calls (-want +got):\n%s", d)
 	}
@@ -197,11 +202,11 @@ func TestCarefulDryRuns(t *testing.T) {
 		}
 	}
 	plan.Changes = slices.DeleteFunc(plan.Changes, func(c diff.Change) bool { return c.ZoneID != mem.FleetZone(4) })
-	got := DryRuns{Runner: runner, Careful: true}.Check(t.Context(), plan, live)
+	got := DryRuns{Lanes: dryLanes(runner), Careful: true}.Check(t.Context(), plan, live)
 	if len(runner.calls) != 0 || got.DryRun.Tried != 0 || len(got.DryRun.NotTried) != 1 {
 		t.Errorf("calls %v, %+v", runner.calls, got.DryRun)
 	}
-	got = DryRuns{Runner: runner}.Check(t.Context(), plan, live)
+	got = DryRuns{Lanes: dryLanes(runner)}.Check(t.Context(), plan, live)
 	if !slices.Equal(runner.calls, []string{"create 4"}) || got.DryRun.Tried != 1 {
 		t.Errorf("calls %v, %+v", runner.calls, got.DryRun)
 	}
