@@ -118,8 +118,8 @@ func (f Facts) touched(l Labels, again map[edge.ZoneID]bool, weakening bool) (n 
 // selected counts the declared zones that labels select.
 func (f Facts) selected(l Labels) int {
 	n := 0
-	for _, zone := range f.Zones {
-		if l.Selects(zone) {
+	for id, zone := range f.Zones {
+		if _, account := id.Account(); account || l.Selects(zone) {
 			n++
 		}
 	}
