@@ -15,8 +15,8 @@ func (z Zone) Fingerprint(account Account) string {
 		Ruleset    RulesetRef
 		Key        string `json:",omitempty"`
 		Ref        string `json:",omitempty"`
-		Deploy     bool `json:",omitempty"`
-		Prune      bool `json:",omitempty"`
+		Deploy     bool   `json:",omitempty"`
+		Prune      bool   `json:",omitempty"`
 		Enabled    bool
 		Expression *string             `json:",omitempty"`
 		Paranoia   *int                `json:",omitempty"`

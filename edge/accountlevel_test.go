@@ -17,8 +17,8 @@ func TestAccountLevel(t *testing.T) {
 	for want, got := range map[string]string{
 		rulesets: ZoneRulesetsPath(account),
 		rulesets + "/phases/http_request_firewall_managed/entrypoint": EntryPointPath(account),
-		rulesets + "/e/rules":   RulesPath(account, "e"),
-		rulesets + "/e/rules/r": RulePath(account, "e", "r"),
+		rulesets + "/e/rules":                  RulesPath(account, "e"),
+		rulesets + "/e/rules/r":                RulePath(account, "e", "r"),
 		"/zones/" + id + "/rulesets/e/rules/r": RulePath(id, "e", "r"),
 	} {
 		if got != want {

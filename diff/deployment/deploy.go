@@ -15,7 +15,7 @@ import (
 // that the reference does not show.
 
 const (
-	hintNotDeployed = "deploy the managed ruleset there on the platform, or remove the deployment from the repository"
+	hintNotDeployed = "deploy the managed ruleset in the zone on the platform, or remove the deployment from the repository"
 	hintDeploy      = "declare deploy: true, deploy the managed ruleset on the platform, or remove the deployment from the repository"
 	hintNoDeploy    = `deploy: true needs platform.profile: "extended" in the configuration; else ` + hintNotDeployed
 	hintNoRemoval   = `set platform.profile: "extended" in the configuration, or delete the execute rule on the platform`

@@ -63,9 +63,9 @@ func beyondCalls(t tester, entry edge.Ruleset) map[string]func() error {
 			_, err := p.EntryPoint(t.Context(), edge.AccountLevel(t.Account))
 			return err
 		},
-		"zones":               func() error { _, err := p.Zones(t.Context(), edge.ZoneFilter{}); return err },
-		"zone":                func() error { _, err := p.Zone(t.Context(), t.Zone); return err },
-		"accounts":            func() error { _, err := p.Accounts(t.Context()); return err },
+		"zones":    func() error { _, err := p.Zones(t.Context(), edge.ZoneFilter{}); return err },
+		"zone":     func() error { _, err := p.Zone(t.Context(), t.Zone); return err },
+		"accounts": func() error { _, err := p.Accounts(t.Context()); return err },
 	}
 }
 
