@@ -13,8 +13,7 @@ import (
 func (z Zone) Fingerprint(account Account) string {
 	type deployment struct {
 		Ruleset    RulesetRef
-		Key        string `json:",omitempty"`
-		Ref        string `json:",omitempty"`
+		Key, Ref   string `json:",omitempty"`
 		Deploy     bool   `json:",omitempty"`
 		Prune      bool   `json:",omitempty"`
 		Enabled    bool

@@ -8,7 +8,7 @@ import (
 )
 
 // accountLevel reads the deployments of an account itself.
-func (r *reader) accountLevel(path string, a desired.Account, waf both) desired.Zone {
+func accountLevel(r *reader, path string, a desired.Account, waf both) desired.Zone {
 	z := desired.Zone{AccountLevel: true, Key: desired.AccountZone(a.Key), Origin: waf.origin()}
 	if !a.ByName {
 		z.ID = desired.AccountLevelID(a)

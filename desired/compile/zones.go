@@ -15,7 +15,7 @@ func (r *reader) account(m member) desired.Account {
 		a.Zones = append(a.Zones, r.zone(at(path, "zone", zone.key), zone))
 	}
 	if waf := m.field("waf"); waf.exists() {
-		a.Zones = append(a.Zones, r.accountLevel(at(path, "waf"), a, waf))
+		a.Zones = append(a.Zones, accountLevel(r, at(path, "waf"), a, waf))
 	}
 	return a
 }

@@ -234,8 +234,23 @@ func TestAccountLevelByName(t *testing.T) {
 		}
 	}
 	a := state.Accounts[0]
-	if err := s.Confirm(t.Context(), a, a.Zones[0]); err != nil {
+	confirm := func() error { return s.Confirm(t.Context(), a, a.Zones[0]) }
+	s.p.asked()
+	if err := confirm(); err != nil || len(s.p.asked()) > 0 {
 		t.Error(err)
+	}
+	s.clock.pass(2 * time.Minute)
+	if err := confirm(); err != nil || !slices.Equal(s.p.asked(), []string{"accounts"}) {
+		t.Errorf("two minutes later: %v", err)
+	}
+	s.clock.pass(2 * time.Minute)
+	s.p.err = edge.ErrUnavailable
+	if err := confirm(); !errors.Is(err, edge.ErrUnavailable) {
+		t.Errorf("while the platform fails: %v", err)
+	}
+	s.p.err, s.p.accounts = nil, []edge.Account{{ID: staging, Name: "Production"}}
+	if err := confirm(); err == nil {
+		t.Error("another account has the name")
 	}
 	if declared.Accounts[0].Zones[0].ID != "" {
 		t.Error("what was given has changed")

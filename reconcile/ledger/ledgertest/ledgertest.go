@@ -155,9 +155,6 @@ var (
 	first, second = diff.DeploymentID{Zone: "z1", Ruleset: "r"}, diff.DeploymentID{Zone: "z2", Ruleset: "r"}
 	sibling       = diff.DeploymentID{Zone: "z1", Ruleset: "another"} // in the zone of first
 
-	// anAccount deploys one ruleset several times.
-	anAccount = edge.AccountLevel("a1")
-
 	gold, plain = guard.Labels{"tier": "gold", "": "ü \"<&\u2028"}, guard.Labels{}
 
 	nasty = []diff.Member{`overrides.categories["paranoia-level-3"].enabled`, `<&>'"\`, "ü\u2028\n", ""}

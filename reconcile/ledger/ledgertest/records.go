@@ -51,18 +51,7 @@ func proveSteps() []step {
 			},
 			reconcile.Record{Applied: diff.Applied{first: {"c"}}, Proofs: proofs(proof("z1", "f", "c1", nil))},
 		},
-		{
-			"several deployments of one ruleset at account level", func(ctx context.Context, s Store) error {
-				eu, us := diff.DeploymentID{Zone: anAccount, Ruleset: "r", Ref: "eu"}, diff.DeploymentID{Zone: anAccount, Ruleset: "r", Ref: "a/b c"}
-				return errors.Join(
-					s.Prove(ctx, "c1", nil, append(owns(eu, "a"), owns(us, "b")...)), s.Widen(ctx, owns(us, "c")),
-					s.NonConvergent(ctx, eu, "n"), s.NonConvergent(ctx, us, "m"), s.Forget(ctx, []diff.DeploymentID{eu}))
-			},
-			reconcile.Record{
-				Applied:       diff.Applied{{Zone: anAccount, Ruleset: "r", Ref: "a/b c"}: {"b", "c"}},
-				NonConvergent: map[diff.DeploymentID]string{{Zone: anAccount, Ruleset: "r", Ref: "a/b c"}: "m"},
-			},
-		},
+		severalAtAccountLevel,
 		{
 			"it touches nothing else, not in the same zone either", func(ctx context.Context, s Store) error {
 				return errors.Join(
