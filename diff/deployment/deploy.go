@@ -67,7 +67,7 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 	annotate(fields, intent, m)
 	target := diff.Target{Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
+		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, Deployment: at.d.Ruleset,
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
 		Operation: diff.DeploymentCreation{Target: target, Body: w.rule},
 	})
@@ -166,7 +166,7 @@ func removal(at place, id diff.DeploymentID, entryPoint edge.Ruleset, rule edge.
 		}
 	}
 	return diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
+		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, Deployment: at.d.Ruleset,
 		Direction: directionOf(fields), Fields: fields,
 		Operation: diff.DeploymentRemoval{Target: diff.Target{
 			Ruleset: id.Ruleset, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,

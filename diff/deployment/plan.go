@@ -152,7 +152,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	direct(fields, rule, w.rule, pin)
 	annotate(fields, intent, m)
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
+		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, Deployment: at.d.Ruleset,
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
 		Operation: diff.DeploymentUpdate{
 			Target: diff.Target{Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
