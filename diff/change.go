@@ -3,6 +3,7 @@ package diff
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,9 +16,11 @@ import (
 // deployment, or one call about a token. Refused changes stay in the plan.
 type Change struct {
 	// What it is about: a deployment in a zone of an account, by their keys, or a token.
+	// ByName says that the id of the zone is not declared, but was found by its name.
 	Account    string
 	Zone       string
 	ZoneID     edge.ZoneID
+	ByName     bool
 	Deployment string
 	Token      string
 
@@ -112,6 +115,15 @@ func (c Change) Field(path Member) *Field {
 		return &c.Fields[i]
 	}
 	return nil
+}
+
+// Heading is the name as a plan shows it: with the id of a zone that was found by its
+// name.
+func (c Change) Heading() string {
+	if !c.ByName || c.Kind() != KindDeployment {
+		return c.Name()
+	}
+	return NameOf(c.Account, fmt.Sprintf("%s (%s)", c.Zone, c.ZoneID), c.Deployment, c.Token)
 }
 
 // ID names the deployment a change is about.

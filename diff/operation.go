@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -93,6 +94,21 @@ type Creation struct {
 	Lifetime time.Duration  // of a token that rotates; zero: its window is the declared one
 	Suffix   NameSuffix
 	Prune    bool // the token may be deleted once nothing declares it
+	Leaves   []LeftSecret
+}
+
+// LeftSecret is the secret of an earlier token that stays where it was delivered:
+// the place is not declared any more, so nothing replaces it there.
+type LeftSecret struct {
+	Token edge.TokenID
+	Sink  desired.Sink
+}
+
+// Place names the sink and the key in it.
+func (l LeftSecret) Place() string { return words.Sink(&l.Sink) }
+
+func (l LeftSecret) String() string {
+	return "the secret of token " + string(l.Token) + " is still in " + l.Place()
 }
 
 func (Creation) kind() Kind       { return KindToken }
@@ -145,6 +161,7 @@ type Deletion struct {
 	Intent string
 	ID     edge.TokenID
 	Sink   *desired.Sink // where its secret is; nil where another has taken the place
+	Leaves []LeftSecret  // the same, unless another is to take the place
 }
 
 func (Deletion) kind() Kind     { return KindToken }

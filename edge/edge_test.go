@@ -48,7 +48,7 @@ func TestErrorsAnswerForTheirOutcome(t *testing.T) {
 		{403, 1000, []error{ErrForbidden}},
 		{403, 9109, []error{ErrForbidden}},
 		{400, 10000, []error{ErrInvalid}},
-		{400, 6111, []error{ErrInvalid}},
+		{400, 6111, []error{ErrUnauthenticated}},
 		{403, 0, []error{ErrForbidden}},
 		{404, 10003, []error{ErrNotFound, ErrEntryPointNotFound}},
 		{404, 10001, []error{ErrNotFound}},

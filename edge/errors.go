@@ -12,8 +12,8 @@ import (
 // its HTTP status and the platform's code, so they hold across HTTP as well as
 // in memory.
 var (
-	// ErrUnauthenticated: the credential was rejected (401). Nothing else will work
-	// with it either.
+	// ErrUnauthenticated: the credential was rejected (401), or has a form that no
+	// credential has (400 with code 6111). Nothing else will work with it either.
 	ErrUnauthenticated = errors.New("the platform rejected the credential")
 	// ErrForbidden: the credential is good but may not do this, to this zone or
 	// account (403, whatever its code). It says nothing of other zones: the service
@@ -55,7 +55,8 @@ var (
 const (
 	CodeInvalidToken       = 1000  // with 401
 	CodeAuthentication     = 10000 // with 401: no such credential; with 403: no permission for this object
-	CodeNotPermitted       = 9109  // with 403: also for an address that the token does not allow
+	CodeMalformed          = 6111  // with 400, below 6003: the Authorization header has no valid form
+	CodeNotPermitted       = 9109  // with 403: also for an address that the token does not allow, and for tokens of the other owner
 	CodeRulesetNotFound    = 10001
 	CodeEntryPointNotFound = 10003
 	CodeNoRoute            = 7003
@@ -150,7 +151,9 @@ var outcomes = []struct {
 	outcome error
 	is      func(*Error) bool
 }{
-	{ErrUnauthenticated, func(e *Error) bool { return e.Status == http.StatusUnauthorized }},
+	{ErrUnauthenticated, func(e *Error) bool {
+		return e.Status == http.StatusUnauthorized || e.Status == http.StatusBadRequest && e.hasCode(CodeMalformed)
+	}},
 	{ErrForbidden, func(e *Error) bool { return e.Status == http.StatusForbidden }},
 	{ErrEntryPointNotFound, func(e *Error) bool { return e.Status == http.StatusNotFound && e.hasCode(CodeEntryPointNotFound) }},
 	{ErrNotFound, func(e *Error) bool { return e.Status == http.StatusNotFound && !e.hasCode(CodeNoRoute) }},
@@ -161,7 +164,8 @@ var outcomes = []struct {
 	{ErrEntryPointExists, func(e *Error) bool { return e.Status == http.StatusBadRequest && e.hasCode(CodeEntryPointExists) }},
 	{ErrNotEntitled, func(e *Error) bool { return e.Status == http.StatusBadRequest && e.hasCode(CodeNotEntitled) }},
 	{ErrInvalid, func(e *Error) bool {
-		return e.Status == http.StatusBadRequest && !e.hasCode(CodeEntryPointExists) || e.Status == http.StatusUnprocessableEntity
+		return e.Status == http.StatusBadRequest && !e.hasCode(CodeEntryPointExists) && !e.hasCode(CodeMalformed) ||
+			e.Status == http.StatusUnprocessableEntity
 	}},
 	{ErrThrottled, func(e *Error) bool { return e.Status == http.StatusTooManyRequests }},
 	{ErrUnavailable, func(e *Error) bool { return e.Status >= 500 && e.Status != http.StatusNotImplemented }},

@@ -36,8 +36,13 @@ import "%s/seawall"
 
 seawall.#Desired
 
+// Ids are needed where the platform cannot list accounts and zones. With
+//
+//	platform: preset: "cloudflare"
+//
+// in the configuration, Seawall finds an account by its name (name: "Production", or the
+// key) and a zone by its key: then leave the ids out.
 account: prod: {
-	// The account's id, from the platform's dashboard.
 	id: "0123456789abcdef0123456789abcdef"
 	// The managed ruleset to tune, by the name the platform gives it.
 	ruleset: core: name: "Core Ruleset"
@@ -48,8 +53,8 @@ account: prod: {
 			paranoia: 2
 			threshold: {score: 40, action: "managed_challenge"}
 			// What to do with overrides that are live and not declared here:
-			// "keep" them or "remove" them. Without a decision, zones that have
-			// some are refused, and the plan names them.
+			// "keep" them or "remove" them. Without a decision they stay, and
+			// the plan names them.
 			// unmanaged: "keep"
 		}
 	}

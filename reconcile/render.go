@@ -100,11 +100,19 @@ func (r Result) achieved() string {
 	case diff.Delivery:
 		return "secret delivered"
 	case diff.Deletion:
-		return "deleted"
+		return "deleted" + left(o.Leaves)
 	case diff.Creation:
-		return r.created(o)
+		return r.created(o) + left(o.Leaves)
 	}
 	return "applied and proved"
+}
+
+// left names the secrets that stay in their places.
+func left(secrets []diff.LeftSecret) (text string) {
+	for _, s := range secrets {
+		text += "; " + s.String()
+	}
+	return text
 }
 
 func (r Result) created(c diff.Creation) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
+	difftoken "github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -163,7 +164,7 @@ func newTokenList(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show the tokens in the ledger",
-		Long:    "Show every token in the ledger, with the state of its creation, whether a later\ntoken of the same declaration has superseded it, and its expiry. No secret is shown.",
+		Long:    "Show every token in the ledger, with the state of its creation, whether a later\ntoken of the same declaration has superseded it, its expiry, and the sink that has its\nsecret. No secret is shown.",
 		Example: "  seawall token list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -186,7 +187,7 @@ func listTokens(t *cli.Terminal, live diff.TokensLive) error {
 		t.Hint(live.Hint)
 	}
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES\tUSE")
+	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES\tUSE\tSINK")
 	newest := map[string]string{}
 	for _, r := range live.Records {
 		if r.State == diff.TokenConfirmed {
@@ -213,8 +214,18 @@ func listTokens(t *cli.Terminal, live diff.TokensLive) error {
 		if id == "" {
 			id = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cli.OneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
-			cmp.Or(cli.OneLine(r.Spec.ExpiresOn), "never"), use)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cli.OneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
+			cmp.Or(cli.OneLine(r.Spec.ExpiresOn), "never"), use, sinkOf(live, r))
 	}
 	return w.Flush()
+}
+
+// sinkOf is where the secret of a token is, or is to go; "-" where it has no place, or a later
+// secret has replaced it there.
+func sinkOf(live diff.TokensLive, r diff.TokenRecord) string {
+	place := difftoken.Place(live.Records, r)
+	if place == nil {
+		return "-"
+	}
+	return cli.OneLine(place.Name + ", key " + place.Key)
 }

@@ -32,6 +32,7 @@ func loaded(ctx *cue.Context, fsys fs.FS, dir string) (cue.Value, []desired.Prob
 		FromFSPath: relative,
 		Registry:   noRegistry{},
 		Env:        []string{"CUE_REGISTRY=none"},
+		ParseFile:  parseFor(dir),
 	})
 	if len(insts) != 1 {
 		return cue.Value{}, []desired.Problem{{Origin: desired.Origin{File: dir}, Message: fmt.Sprintf("the folder has %d packages; only one is allowed", len(insts))}}

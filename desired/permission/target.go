@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ type Subject struct {
 }
 
 // Target finds what a question is about, among what is declared. An id that
-// no one declares is taken as it is; of a zone, its account must then be said.
+// no one declares is taken as it is. An id that is not known is empty: that of a zone or
+// an account that is declared by its name, and of the account of a zone that is not declared.
 func (w Subject) Target(state desired.State) (access.Target, string, error) {
 	if w.User {
 		return access.OfUser(""), "the calling user", nil
@@ -50,6 +52,18 @@ func (w Subject) findAccount(state desired.State) (edge.AccountID, error) {
 	return "", unknownName("account", w.Account, keys)
 }
 
+// in reports whether an account is, or may be, the one that is said. The id of one that is
+// declared by its name is not known.
+func (w Subject) in(a desired.Account) bool {
+	switch {
+	case w.Account == "", a.Key == w.Account:
+		return true
+	case a.ID == "":
+		return edge.ValidID(w.Account)
+	}
+	return string(a.ID) == w.Account
+}
+
 func (w Subject) findZone(state desired.State, within edge.AccountID) (access.Target, error) {
 	found, others, keys := []access.Target{}, []string{}, []string{}
 	accounts := []string{}
@@ -59,8 +73,8 @@ func (w Subject) findZone(state desired.State, within edge.AccountID) (access.Ta
 				continue
 			}
 			switch said := z.Key == w.Zone || string(z.ID) == w.Zone; {
-			case said && (within == "" || within == a.ID):
-				found = append(found, access.OfZone(a.ID, z.ID))
+			case said && w.in(a):
+				found = append(found, access.OfZone(cmp.Or(a.ID, within), z.ID))
 				accounts = append(accounts, a.Key)
 			case said:
 				others = append(others, a.Key)
@@ -77,8 +91,6 @@ func (w Subject) findZone(state desired.State, within edge.AccountID) (access.Ta
 		return access.Target{}, refuse(fmt.Sprintf("zone %q is not in account %q", w.Zone, w.Account), fmt.Sprintf("it is declared in %s", strings.Join(others, ", ")))
 	case !edge.ValidID(w.Zone):
 		return access.Target{}, unknownName("zone", w.Zone, keys)
-	case within == "":
-		return access.Target{}, refuse(fmt.Sprintf("zone %s is not declared, so its account is not known", w.Zone), "give the account with --account")
 	}
 	return access.OfZone(within, edge.ZoneID(w.Zone)), nil
 }

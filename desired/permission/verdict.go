@@ -45,15 +45,40 @@ func DeclaresName(state desired.State, group string) bool {
 type Verdict struct {
 	access.Answer
 	Query
-	Token desired.Token
-	open  []string // groups that may be the one asked for, where that decides
+	Token   desired.Token
+	open    []string    // groups that may be the one asked for, where that decides
+	unknown access.Type // an id of this type is not known and decides; empty for none
 }
 
 // Judge decides. A permission group that is declared by its name has an id that
 // only the platform knows, so where the question names an id, or a group here has
 // one alone and the question a name, it may or may not be the one that is asked
-// for. Where that makes a difference the verdict is open, and names those groups.
+// for. Where that makes a difference the verdict is open, and names those groups. So it
+// is where an id of the target is not known and makes a difference.
 func Judge(token desired.Token, q Query) Verdict {
+	all := cases(token, q.Target)
+	v := Verdict{Query: q, Token: token}
+	allowed := make([]bool, len(all))
+	for i, target := range all {
+		one := q
+		one.Target = target
+		judged := judge(token, one)
+		if v.open = judged.open; len(v.open) > 0 {
+			return v
+		}
+		if allowed[i] = judged.Allowed; i > 0 {
+			continue
+		}
+		if v.Answer = judged.Answer; target != q.Target {
+			v.Answer.Text = strings.Replace(v.Answer.Text, target.String(), q.OnWhat, 1)
+		}
+	}
+	v.unknown = decisive(all, allowed)
+	return v
+}
+
+// judge decides where all ids of the target are known.
+func judge(token desired.Token, q Query) Verdict {
 	var open []string
 	read := func(openMatch bool) access.Answer {
 		spec := token.Spec()
@@ -110,6 +135,9 @@ var typeNamed = map[string]access.Type{"account": access.TypeAccount, "zone": ac
 // Undecided is the error of a verdict that only the platform could make.
 func (v Verdict) Undecided() error {
 	if len(v.open) == 0 {
+		if what, hint := v.dependsOn(); what != "" {
+			return refuse(fmt.Sprintf("token %s: the answer depends on %s, which is not known", v.Token.Key, what), hint)
+		}
 		return nil
 	}
 	return refuse(fmt.Sprintf("token %s: only the platform knows whether %s is one of its permission groups (%s)", v.Token.Key, v.Group, strings.Join(v.open, ", ")),

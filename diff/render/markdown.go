@@ -116,7 +116,7 @@ func markdownChanges(b *page, p diff.Plan) (cut []int) {
 // urgency puts what a reviewer must see first.
 func urgency(c diff.Change) int {
 	switch {
-	case (c.Refused == nil || c.Refused.Observed()) && c.Direction == diff.Weakens:
+	case (c.Refused == nil || c.Refused.Observed()) && c.Direction == diff.Weakens && c.Action() != diff.ActionOrphan:
 		return 0
 	case c.Refused != nil:
 		return 1
@@ -137,7 +137,7 @@ func markdownChange(b *page, c diff.Change) {
 	case c.Refused != nil:
 		title = "⛔ **refused**, " + title
 	}
-	fmt.Fprintf(b, "\n#### %s: %s\n", b.code(c.Name()), verbOf(c, title))
+	fmt.Fprintf(b, "\n#### %s: %s\n", b.code(c.Heading()), verbOf(c, title))
 	if c.Origin.IsZero() {
 		b.WriteByte('\n')
 	} else {
@@ -147,8 +147,8 @@ func markdownChange(b *page, c diff.Change) {
 	for _, r := range c.Rights {
 		fmt.Fprintf(b, "- %s: %s\n", r.Direction, b.code(r.Text))
 	}
-	if to := secretTo(c); to != "" {
-		fmt.Fprintf(b, "- %s\n", b.code(to))
+	for _, line := range secretsOf(c) {
+		fmt.Fprintf(b, "- %s\n", b.code(line))
 	}
 	switch {
 	case b.waits(c):

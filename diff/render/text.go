@@ -83,7 +83,7 @@ func (t *textWriter) change(c diff.Change) {
 	case c.Refused != nil:
 		mark, verb = t.paint(red, "!"), t.paint(red, "refused")
 	}
-	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, Printable(c.Name())), verbOf(c, verb), t.declaredAt(c.Origin))
+	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, Printable(c.Heading())), verbOf(c, verb), t.declaredAt(c.Origin))
 	width := 0
 	for _, f := range c.Fields {
 		width = max(width, utf8.RuneCountInString(Subject(f.Path)))
@@ -94,8 +94,8 @@ func (t *textWriter) change(c diff.Change) {
 	for _, r := range c.Rights {
 		fmt.Fprintf(t, "    > %s  %s\n", Printable(r.Text), t.direction(r.Direction))
 	}
-	if to := secretTo(c); to != "" {
-		fmt.Fprintf(t, "    > %s\n", Printable(to))
+	for _, line := range secretsOf(c) {
+		fmt.Fprintf(t, "    > %s\n", Printable(line))
 	}
 	if c.Refused != nil && !c.Refused.Observed() {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), Printable(c.Refused.Reason))
@@ -104,14 +104,25 @@ func (t *textWriter) change(c diff.Change) {
 	t.WriteByte('\n')
 }
 
-// secretTo says where the secret of a token to be created goes; empty for what
-// creates none.
-func secretTo(c diff.Change) string {
-	creation, ok := c.Operation.(diff.Creation)
-	if !ok || creation.Sink == nil || c.Refused != nil {
-		return ""
+// secretsOf says where the secret of a token to be created goes, and which secrets
+// stay in their places; nothing for what is refused.
+func secretsOf(c diff.Change) (lines []string) {
+	if c.Refused != nil {
+		return nil
 	}
-	return "the secret goes to " + words.Sink(creation.Sink)
+	var left []diff.LeftSecret
+	switch o := c.Operation.(type) {
+	case diff.Creation:
+		if left = o.Leaves; o.Sink != nil {
+			lines = append(lines, "the secret goes to "+words.Sink(o.Sink))
+		}
+	case diff.Deletion:
+		left = o.Leaves
+	}
+	for _, l := range left {
+		lines = append(lines, l.String())
+	}
+	return lines
 }
 
 // markOf says at a glance whether something comes, goes or changes.
@@ -134,8 +145,8 @@ func verbOf(c diff.Change, direction string) string {
 		return "removes  " + direction
 	case c.Kind() != diff.KindToken:
 		return direction
-	case c.Action() == diff.ActionOrphan:
-		return string(c.Action()) // nothing is sent, so it has no direction
+	case c.Action() == diff.ActionOrphan && c.Direction == diff.Neutral:
+		return string(c.Action()) // nothing is sent, so it has no direction of its own
 	}
 	return string(c.Action()) + "  " + direction
 }

@@ -15,21 +15,21 @@ import (
 
 func (p *planner) createToken(token desired.Token, creation diff.Creation, records []diff.TokenRecord) {
 	if len(records) == 0 {
-		p.newToken(token, creation, diff.ActionCreate, diff.TokenRecord{})
+		p.newToken(token, creation, diff.ActionCreate, diff.TokenRecord{}, nil)
 		return
 	}
-	p.newToken(token, creation, diff.ActionReplace, records[len(records)-1])
+	p.newToken(token, creation, diff.ActionReplace, records[len(records)-1], records)
 }
 
 func (p *planner) rotateToken(token desired.Token, creation diff.Creation, predecessor diff.TokenRecord) {
-	p.newToken(token, creation, diff.ActionRotate, predecessor)
+	p.newToken(token, creation, diff.ActionRotate, predecessor, []diff.TokenRecord{predecessor})
 }
 
 // newToken plans a creation. before is the token whose place it takes, zero for
-// none.
-func (p *planner) newToken(token desired.Token, creation diff.Creation, action diff.Action, before diff.TokenRecord) {
+// none; earlier are the declaration's tokens of which nothing else is planned.
+func (p *planner) newToken(token desired.Token, creation diff.Creation, action diff.Action, before diff.TokenRecord, earlier []diff.TokenRecord) {
 	creation.As = action
-	c := diff.Change{Token: token.Key, Origin: token.Origin, Operation: creation}
+	c := diff.Change{Token: token.Key, Origin: token.Origin}
 	was, shall := p.was(before), creation.Spec
 	if before.Named() && strings.HasPrefix(before.Spec.Name, shall.Name) {
 		was.Name = shall.Name // told apart by their attempts alone
@@ -51,7 +51,7 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 			Path: "id", Old: string(before.ID), Direction: diff.Neutral, Note: "the platform no longer has it", Origin: &token.Origin,
 		})
 	}
-	p.out.Changes = append(p.out.Changes, p.withRights(c, was, shall))
+	p.out.Changes = append(p.out.Changes, p.besides(p.withRights(c, was, shall), creation, earlier))
 }
 
 // was is what a token on record may do: as the platform says, where it lists its
@@ -130,29 +130,35 @@ func groupNames(in Input) map[string]string {
 
 // orphan names a token that lives and that nothing declares any more. Nothing
 // is sent: the reference shows no call that revokes one, or its declaration did
-// not allow it.
-func (p *planner) orphan(r diff.TokenRecord, origin desired.Origin, why string) {
-	note := why + "; revoke it in the dashboard"
+// not allow it. It weakens where it may do more than what is declared instead.
+func (p *planner) orphan(r diff.TokenRecord, origin desired.Origin, direction diff.Direction, why string) {
+	note := why
+	for _, left := range p.leaves(r) {
+		note += "; its secret is still in " + left.Place()
+	}
+	note += "; revoke it in the dashboard"
 	if p.in.Live.Platform == nil {
 		note += ", then: seawall token revoked " + string(r.ID)
 	}
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Token: r.Key, Operation: diff.Orphan{}, Direction: diff.Neutral, Origin: origin,
+		Token: r.Key, Operation: diff.Orphan{}, Direction: direction, Origin: origin,
 		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: note}},
 	})
 }
 
 func (p *planner) deleteToken(r diff.TokenRecord, origin desired.Origin, why string) {
 	p.out.Changes = append(p.out.Changes, p.withRights(diff.Change{
-		Token: r.Key, Operation: diff.Deletion{Intent: r.Intent, ID: r.ID, Sink: p.place(r)}, Origin: origin,
+		Token: r.Key, Operation: diff.Deletion{Intent: r.Intent, ID: r.ID, Sink: p.place(r), Leaves: p.leaves(r)}, Origin: origin,
 		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: why + ", and prune is declared"}},
 	}, p.was(r), edge.TokenSpec{}))
 }
 
-// place is where a token's secret still is: nowhere once another was delivered
-// there.
-func (p *planner) place(r diff.TokenRecord) *desired.Sink {
-	for _, later := range slices.Backward(p.in.Live.Records) {
+func (p *planner) place(r diff.TokenRecord) *desired.Sink { return Place(p.in.Live.Records, r) }
+
+// Place is where the secret of a token is, or is to go: nil for nowhere, and once
+// another was delivered there. records are all attempts, oldest first.
+func Place(records []diff.TokenRecord, r diff.TokenRecord) *desired.Sink {
+	for _, later := range slices.Backward(records) {
 		switch {
 		case later.Intent == r.Intent:
 			return r.Sink

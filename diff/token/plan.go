@@ -6,6 +6,7 @@
 //	plan        which token counts for a declaration   (plan.go)
 //	groups      names of permission groups → ids       (groups.go)
 //	change      creation, deletion, orphan             (change.go)
+//	earlier     what stays of earlier tokens           (earlier.go)
 //	drift       what the platform has → update         (drift.go)
 //	rotate      when a successor is due                (rotate.go)
 //	findings    recommendations                        (findings.go)
@@ -87,7 +88,7 @@ func (p *planner) planAll() {
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		if !declared[key] {
 			for _, r := range byKey[key] {
-				p.leave(r, desired.Origin{}, "no longer declared")
+				p.leave(r, desired.Origin{}, diff.Neutral, "no longer declared")
 			}
 		}
 	}
@@ -124,13 +125,13 @@ func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
 	default:
 		p.keepToken(token, want, *newest)
 	}
-	p.planOthers(token, records, *newest)
+	p.planOthers(token, want, records, *newest)
 }
 
 // planOthers says what becomes of a declaration's earlier tokens. While the secret
 // of the one that counts is still on its way they are in use, and nothing is said
-// of them.
-func (p *planner) planOthers(token desired.Token, records []diff.TokenRecord, current diff.TokenRecord) {
+// of them; nor of one that ends by itself, unless it may do more than is declared.
+func (p *planner) planOthers(token desired.Token, want diff.Creation, records []diff.TokenRecord, current diff.TokenRecord) {
 	for _, r := range records {
 		if r.Intent == current.Intent || !p.in.Live.Has(r) {
 			continue
@@ -141,9 +142,17 @@ func (p *planner) planOthers(token desired.Token, records []diff.TokenRecord, cu
 		if r.Prune != token.Prune && (runsOut || r.Prune) {
 			p.out.Settled = append(p.out.Settled, diff.SettledToken{Intent: r.Intent, Spec: r.Spec, Hash: r.Hash, Prune: token.Prune})
 		}
-		if !runsOut && current.Delivered {
+		why, direction := "superseded by "+string(current.ID), diff.Neutral
+		if p.wider(r, want) {
+			why, direction = why+"; it may do more than that, and "+p.staysValid(r), diff.Weakens
+		}
+		switch {
+		case !current.Delivered:
+		case !runsOut:
 			r.Prune = token.Prune
-			p.leave(r, token.Origin, "superseded by "+string(current.ID))
+			p.leave(r, token.Origin, direction, why)
+		case direction == diff.Weakens:
+			p.orphan(r, token.Origin, direction, why)
 		}
 	}
 }
@@ -187,7 +196,7 @@ func current(live diff.TokensLive, records []diff.TokenRecord, want diff.Creatio
 
 // leave says what becomes of a token that nothing declares any more. Where the
 // reference's calls are all there is, a person has to revoke it.
-func (p *planner) leave(r diff.TokenRecord, origin desired.Origin, why string) {
+func (p *planner) leave(r diff.TokenRecord, origin desired.Origin, direction diff.Direction, why string) {
 	live := p.in.Live
 	switch {
 	case live.Unknown != "":
@@ -198,7 +207,7 @@ func (p *planner) leave(r diff.TokenRecord, origin desired.Origin, why string) {
 		p.deleteToken(r, origin, why)
 	case live.Over(r, p.in.Now): // it works for nobody
 	default:
-		p.orphan(r, origin, why)
+		p.orphan(r, origin, direction, why)
 	}
 }
 

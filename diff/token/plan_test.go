@@ -93,7 +93,7 @@ func TestReplacementShowsRights(t *testing.T) {
 	before, after := difftest.Token("ci-dns", "000000000000000000000000000000aa"), difftest.Token("ci-dns", "000000000000000000000000000000bb")
 	plan := guard.Check(tokenPlan(diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, before, diff.TokenConfirmed)}}, after), guard.Facts{})
 	c := plan.Changes[0]
-	if c.Direction != diff.Weakens || len(c.Rights) != 2 {
+	if c.Direction != diff.Weakens || len(c.Rights) != 3 { // the third: the old token stays valid
 		t.Fatalf("%s with rights %+v", c.Direction, c.Rights)
 	}
 	var text bytes.Buffer

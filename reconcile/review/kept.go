@@ -20,12 +20,13 @@ type kept struct {
 }
 
 // readOf names what was read: an account's list, one of its rulesets, or a zone's
-// entry point.
+// entry point; or what a zone can deploy, and one of these.
 type readOf struct {
 	account edge.AccountID
 	ruleset edge.RulesetID
 	zone    edge.ZoneID
 	version string
+	list    bool // of what the zone can deploy
 }
 
 // answer is what came of a read.

@@ -91,10 +91,18 @@ func hintFor(err error) string {
 	switch {
 	case errors.Is(err, edge.ErrUnauthenticated):
 		return "check credentials.tokens: the platform does not accept it"
+	case hasCode(err, edge.CodeNotPermitted):
+		return "credentials.tokens must be permitted to read tokens; if it is, it may be a token of an account (it must be one of a user), or its condition excludes the address of this machine"
 	case errors.Is(err, edge.ErrForbidden):
 		return `credentials.tokens must be permitted to read tokens; or say platform.profile: "documented"`
 	}
 	return "the next run tries again"
+}
+
+// hasCode reports whether the platform gave an error this code.
+func hasCode(err error, code int) bool {
+	var e *edge.Error
+	return errors.As(err, &e) && e.Code() == code
 }
 
 // youngFor is how long a platform may not yet know of a token that it has made.

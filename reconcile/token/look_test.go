@@ -94,10 +94,12 @@ func TestTokensThatCannotBeListed(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
 		want string
+		hint string
 	}{
-		"down":      {errDown, "could not be listed"},
-		"forbidden": {errForbidden, "could not be listed"},
-		"rejected":  {errUnauthenticated, "does not accept credentials.tokens"},
+		"down":              {errDown, "could not be listed", "the next run"},
+		"forbidden":         {errForbidden, "could not be listed", "must be permitted to read tokens"},
+		"of another family": {&edge.Error{Status: 403, Details: []edge.ErrorDetail{{Code: 9109}}}, "could not be listed", "it must be one of a user"},
+		"rejected":          {errUnauthenticated, "does not accept credentials.tokens", "check credentials.tokens"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newExtended(t)
@@ -105,7 +107,7 @@ func TestTokensThatCannotBeListed(t *testing.T) {
 			f.fail["list"] = c.err
 			o := f.work()
 			f.wantTaken("list")
-			if p := o.Plan.Problems; len(p) != 1 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, c.want) || p[0].Hint == "" {
+			if p := o.Plan.Problems; len(p) != 1 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, c.want) || !strings.Contains(p[0].Hint, c.hint) {
 				t.Errorf("problems %+v", p)
 			}
 			if stopped := errors.Is(o.Err, edge.ErrUnauthenticated); stopped != (name == "rejected") {

@@ -189,6 +189,9 @@ func (e *explainer) leaf(plain, schema cue.Value, path []cue.Selector) {
 		return
 	}
 	message, hint := inWords(err, plain, schema)
+	if Origin(plain).IsZero() && !plain.IsConcrete() { // only a copy of the schema has the field
+		message, hint = Missing, ""
+	}
 	p := e.problem(plain, path, message, hint)
 	if pos := e.places.best(err); pos.IsValid() {
 		p.Origin = originOf(pos)

@@ -15,25 +15,50 @@ import (
 )
 
 // Origin returns where a person declared v: the label of a struct's first
-// declaration, patterns last, or the place of the value that won. It is zero
-// for what no file of theirs says.
+// declaration, patterns last, or the place of the value that won. Where the schema
+// has won, it is the first place in their files that v is made of. It is zero for
+// what no file of theirs says.
 func Origin(v cue.Value) desired.Origin {
 	if v.IncompleteKind() == cue.StructKind {
 		if pos := declaration(v); pos.IsValid() {
 			return originOf(pos)
 		}
 	}
-	return originOf(v.Pos())
+	if pos := v.Pos(); users(pos) {
+		return originOf(pos)
+	}
+	return originOf(firstPart(v, deepest))
 }
 
-// declaration finds the first field that declares a struct. After unification
-// the struct's own position is that of whatever conjunct came last, often a
-// pattern far away.
+// declaration finds the first field of a person that declares a struct. After
+// unification the struct's own position is that of whatever conjunct came last, often
+// a pattern far away.
 func declaration(v cue.Value) token.Pos {
 	_, conjuncts := v.Expr()
 	for _, c := range conjuncts {
-		if field, ok := c.Source().(*ast.Field); ok && field.Pos().IsValid() {
+		if field, ok := c.Source().(*ast.Field); ok && users(field.Pos()) {
 			return field.Pos()
+		}
+	}
+	return token.NoPos
+}
+
+// deepest bounds how far down firstPart looks for a person's file.
+const deepest = 3
+
+// firstPart finds the first place in a person's file among the parts that v is
+// unified of.
+func firstPart(v cue.Value, depth int) token.Pos {
+	op, parts := v.Expr()
+	if op != cue.AndOp || depth == 0 {
+		return token.NoPos
+	}
+	for _, part := range parts {
+		if source := part.Source(); source != nil && users(source.Pos()) {
+			return source.Pos()
+		}
+		if pos := firstPart(part, depth-1); pos.IsValid() {
+			return pos
 		}
 	}
 	return token.NoPos
