@@ -62,7 +62,7 @@ func TestHelmChart(t *testing.T) {
 		says string
 	}{
 		"no image":       {nil, "set image.repository"},
-		"no config":      {[]string{image, "--set=config="}, "set config"},
+		"no config":      {[]string{image, "--set-file=config=/dev/null"}, "set config"},
 		"unknown value":  {[]string{image, "--set=replicas=2"}, "replicas"},
 		"no such digest": {[]string{image, "--set=image.digest=sha256:1"}, "digest"},
 	} {

@@ -87,7 +87,10 @@ func start(t testing.TB, command *exec.Cmd) *part {
 	t.Helper()
 	p := &part{&said{}, t, command, make(chan struct{})}
 	command.Stdout, command.Stderr = p.said, p.said
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if command.SysProcAttr == nil {
+		command.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	command.SysProcAttr.Setpgid = true
 	command.WaitDelay = 10 * time.Second
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
