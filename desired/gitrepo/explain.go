@@ -175,13 +175,13 @@ func (f *fetch) classifyRedirect(err error) *Error {
 	if !errors.As(err, &request) {
 		return nil
 	}
-	from, errFrom := url.Parse(f.source.URL)
-	to, errTo := url.Parse(request.URL)
-	if errFrom == nil && errTo == nil {
-		to = from.ResolveReference(to) // a server may send a path alone
+	from, to := parsed(f.source.URL), parsed(request.URL)
+	if from == nil || to == nil {
+		return nil
 	}
+	to = from.ResolveReference(to) // a server may send a path alone
 	refused := strings.HasPrefix(request.Err.Error(), "http redirect: ")
-	if errFrom != nil || errTo != nil || !refused && from.Scheme == to.Scheme && from.Host == to.Host {
+	if !refused && from.Scheme == to.Scheme && from.Host == to.Host {
 		return nil
 	}
 	target := (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: strings.TrimSuffix(to.Path, "/info/refs")}).String()
@@ -190,6 +190,15 @@ func (f *fetch) classifyRedirect(err error) *Error {
 		Kind: ErrUnreachable, Reason: firstLine(f.scrub("it redirects to " + target + ": " + reason)),
 		Hint: "if the repository has moved, set source.url to its new address",
 	}
+}
+
+// parsed is a URL; nil for a text that is none.
+func parsed(text string) *url.URL {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return u
 }
 
 // classifyCertificate is about a server whose certificate is not accepted; nil for anything
