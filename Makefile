@@ -72,9 +72,14 @@ plain: ## run the tests of the other packages; with "make race" that is go test 
 	$(GO) test -timeout $(TEST_TIMEOUT) $$(grep -Fxv "$$race" <<<"$$all")
 
 .PHONY: real
-real: build release-snapshot ## meet real programs: the vendor's Go SDK, and systemd with the package (as root)
-	SEAWALL_TEST_REAL=1 $(GO) test -count=1 -v -timeout $(TEST_TIMEOUT) ./integration/real
+real: build release-snapshot ## meet real programs: systemd, podman, nginx, OpenSSH, Gitea, Kubernetes, Helm, the vendor's Go SDK (all of it as root)
+	SEAWALL_TEST_REAL=1 $(GO) test -count=1 -v -timeout 90m ./integration/real
 	cd integration/vendorsdk && SEAWALL='$(CURDIR)/seawall' $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./...
+
+.PHONY: real-programs
+real-programs: ## install the programs of Debian or Ubuntu that "make real" meets; it builds the others, once
+	sudo apt-get update && sudo DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+		nginx-light fcgiwrap openssh-server etcd-server podman buildah crun
 
 .PHONY: docs-site
 docs-site: ## make the documentation a folder of web pages, dist/site, that needs no server

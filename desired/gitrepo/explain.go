@@ -8,6 +8,8 @@ import (
 	"html"
 	"io/fs"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"regexp"
 	"strconv"
@@ -124,6 +126,12 @@ func (f *fetch) classify(err error) *Error {
 	if e := classifySSH(err); e != nil {
 		return e
 	}
+	if e := f.classifyRedirect(err); e != nil {
+		return e
+	}
+	if e := classifyCertificate(err); e != nil {
+		return e
+	}
 	return classifyNetwork(err)
 }
 
@@ -160,20 +168,87 @@ func classifySSH(err error) *Error {
 	return nil
 }
 
+// classifyRedirect is about a server that sends the fetch to another one, or somewhere where
+// go-git does not follow; nil if it is neither.
+func (f *fetch) classifyRedirect(err error) *Error {
+	var request *url.Error
+	if !errors.As(err, &request) {
+		return nil
+	}
+	from, to := parsed(f.source.URL), parsed(request.URL)
+	if from == nil || to == nil {
+		return nil
+	}
+	to = from.ResolveReference(to) // a server may send a path alone
+	refused := strings.HasPrefix(request.Err.Error(), "http redirect: ")
+	if !refused && from.Scheme == to.Scheme && from.Host == to.Host {
+		return nil
+	}
+	target := (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: strings.TrimSuffix(to.Path, "/info/refs")}).String()
+	reason, _, _ := strings.Cut(strings.TrimPrefix(request.Err.Error(), "http redirect: "), ": http") // the address again
+	return &Error{
+		Kind: ErrUnreachable, Reason: firstLine(f.scrub("it redirects to " + target + ": " + reason)),
+		Hint: "if the repository has moved, set source.url to its new address",
+	}
+}
+
+// parsed is a URL; nil for a text that is none.
+func parsed(text string) *url.URL {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+// classifyCertificate is about a server whose certificate is not accepted; nil for anything
+// else.
+func classifyCertificate(err error) *Error {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	e := &Error{Kind: ErrUnreachable}
+	switch {
+	case errors.As(err, &unknown):
+		e.Hint = "set source.ca_file to a file with the certificate of the authority, in PEM"
+	case errors.As(err, &name):
+		e.Reason, e.Hint = certificateReason(name), "use a name in source.url that the certificate of the server has"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		e.Reason, e.Hint = certificateReason(invalid), "the certificate of the server must be renewed; if it is valid, set the clock of this machine"
+	case errors.As(err, &invalid):
+		e.Reason, e.Hint = certificateReason(invalid), "the operator of the server must replace its certificate"
+	default:
+		return nil
+	}
+	return e
+}
+
+func certificateReason(err error) string { return "its certificate is not accepted: " + err.Error() }
+
 func classifyNetwork(err error) *Error {
 	var status *githttp.Err
-	var certificate x509.UnknownAuthorityError
 	var network net.Error
 	var op *net.OpError
 	switch {
 	case errors.As(err, &status):
-		return &Error{Kind: ErrUnreachable, Reason: fmt.Sprintf("it answered with status %d", status.StatusCode()), Hint: "check the status page of the server; Seawall tries again"}
-	case errors.As(err, &certificate):
-		return &Error{Kind: ErrUnreachable, Hint: "set source.ca_file to a file with the certificate of the authority, in PEM"}
+		return classifyStatus(status)
 	case errors.As(err, &op), errors.As(err, &network):
 		return &Error{Kind: ErrUnreachable, Hint: "check the host, the port and the network"}
 	}
 	return &Error{Kind: ErrFetch, Hint: "try git fetch with the same URL by hand"}
+}
+
+// classifyStatus tells a server that has a problem from one that does not serve what was
+// asked for.
+func classifyStatus(status *githttp.Err) *Error {
+	e := &Error{
+		Kind: ErrUnreachable, Reason: fmt.Sprintf("it answered with status %d", status.StatusCode()),
+		Hint: "check the status page of the server; Seawall tries again",
+	}
+	if code := status.StatusCode(); code < http.StatusInternalServerError && code != http.StatusTooManyRequests {
+		e.Hint = "check the URL: it must be that of the repository, with the scheme of the server"
+	}
+	return e
 }
 
 // scrub removes credentials from text, and what the address may hold of one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"regexp"
+	"strings"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -56,6 +57,9 @@ func (s *SSH) explainKey(err error) error {
 		return badSource("the SSH key is encrypted, and no passphrase is set", "set source.auth.ssh.passphrase, or use a key without a passphrase")
 	case errors.Is(err, x509.IncorrectPasswordError):
 		return badSource("the passphrase does not decrypt the SSH key", "check source.auth.ssh.passphrase: ssh-keygen -y -f FILE asks for it and prints the public key if it is right")
+	}
+	if strings.Contains(s.Key.Reveal(), "-----BEGIN ENCRYPTED PRIVATE KEY-----") { // PKCS #8, which the library reads only without a passphrase
+		return badSource("the SSH key is encrypted in the format PKCS #8, which Seawall does not read", "convert it: ssh-keygen -p -f FILE asks for the passphrase and writes the format of OpenSSH")
 	}
 	return badSource("the SSH key cannot be read", "it must be a private key in the format of OpenSSH or PEM, as ssh-keygen writes it")
 }

@@ -104,6 +104,8 @@ func TestFetchSSHErrors(t *testing.T) {
 	fingerprint := host.Type() + " " + ssh.FingerprintSHA256(host)
 	public := sshAuth(t, key, hosts)
 	public.SSH.Key = edge.NewSecret(string(ssh.MarshalAuthorizedKey(key.Public)))
+	pkcs8 := sshAuth(t, key, hosts)
+	pkcs8.SSH.Key = edge.NewSecret("-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED PRIVATE KEY-----\n")
 	otherType := knownhosts.Normalize(addr) + " ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEmKSENjQEezOmxkZMy7opKgwFB9nkt5YRrYMjNuG5N87uRgg6CLrbo5wAdT/y6v0mKV0U2w0WZ2YB/++Tpockg=\n"
 	for _, test := range []struct {
 		name string
@@ -115,6 +117,7 @@ func TestFetchSSHErrors(t *testing.T) {
 		{"unlisted host", u.Dir, sshAuth(t, key, gittest.KnownHosts("git.example:22", host)), gitrepo.ErrHostKey, "known hosts do not list the server; it shows the key " + fingerprint},
 		{"another host key", u.Dir, sshAuth(t, key, gittest.KnownHosts(addr, other)), gitrepo.ErrHostKey, "differs from known hosts; it shows the key " + fingerprint},
 		{"a public key", u.Dir, public, gitrepo.ErrSource, "the SSH key is a public key"},
+		{"an encrypted key of OpenSSL", u.Dir, pkcs8, gitrepo.ErrSource, "encrypted in the format PKCS #8"},
 		{"another type of host key", u.Dir, sshAuth(t, key, otherType), gitrepo.ErrHostKey, "host key"},
 		{"revoked host key", u.Dir, sshAuth(t, key, "@revoked "+hosts), gitrepo.ErrHostKey, "revoked"},
 		{"no known hosts", u.Dir, sshAuth(t, key, ""), gitrepo.ErrSource, "needs known hosts"},

@@ -78,3 +78,35 @@ func TestFetchShowsTheTitleOfAPage(t *testing.T) {
 		}
 	}
 }
+
+// What no fetch can mend is said as it is: the hint names what to change.
+func TestFetchExplainsAServerSetUpOtherwise(t *testing.T) {
+	elsewhere := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(elsewhere.Close)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch strings.Split(r.URL.Path, "/")[1] {
+		case "around":
+			http.Redirect(w, r, r.URL.String(), http.StatusFound)
+		case "elsewhere":
+			http.Redirect(w, r, elsewhere.URL+r.URL.Path+"?token=s3cret", http.StatusFound)
+		case "busy":
+			w.WriteHeader(http.StatusTooManyRequests)
+		default:
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}))
+	t.Cleanup(s.Close)
+	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: elsewhere.Certificate().Raw}))
+	for _, test := range []struct{ url, ca, says, hint string }{
+		{s.URL + "/around", "", "it redirects to " + s.URL + "/around/edge.git: too many redirects", "set source.url to its new address"},
+		{s.URL + "/elsewhere", "", "it redirects to " + elsewhere.URL + "/elsewhere/edge.git", "set source.url to its new address"},
+		{s.URL + "/wrong", "", "status 400", "check the URL"},
+		{s.URL + "/busy", "", "status 429", "Seawall tries again"},
+		{strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1), certificate, "its certificate is not accepted", "use a name in source.url"},
+	} {
+		_, err := open(t).Fetch(context.Background(), gitrepo.Source{URL: test.url + "/edge.git", Ref: "main", CA: test.ca})
+		wantError(t, err, gitrepo.ErrUnreachable, test.says)
+		wantHint(t, err, test.hint)
+		wantNoSecret(t, err, "s3cret")
+	}
+}

@@ -14,6 +14,7 @@ const root = "../.."
 
 func TestMain(m *testing.M) {
 	gittest.Isolate()
+	os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin") // where Debian has servers
 	os.Exit(m.Run())
 }
 

@@ -1,0 +1,125 @@
+package real_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// module is a program that is built from a Go module as others publish it.
+type module struct {
+	path, version string
+	program       string // the package of its command
+	tags          string
+	cgo           string // 0 or 1
+	// goMod makes the go.mod of a scratch module that may build it, out of the module's own:
+	// what a module replaces or pins is not in force where another one requires it.
+	goMod func(own string) string
+	keep  []string // folders of the module that the program reads
+}
+
+// downloaded is what `go mod download -json` says.
+type downloaded struct{ Dir, GoMod, Error string }
+
+// build builds the program once for this machine, and returns the folder with it, named as
+// the last element of its package, and with what it reads. The test is skipped, with the
+// reason, where it cannot be built.
+func (m module) build(t testing.TB) (folder string) {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skipf("there is no folder to keep programs in: %v", err)
+	}
+	name := filepath.Base(m.program)
+	folder = filepath.Join(cache, "seawall-real", name+"-"+m.version)
+	if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+		return folder
+	}
+	scratch := t.TempDir()
+	own, err := m.download(scratch)
+	if err != nil {
+		t.Skipf("%s %s cannot be had: %v", m.path, m.version, err)
+	}
+	writeFile(t, filepath.Join(scratch, "go.mod"), m.goMod(readFile(t, own.GoMod)))
+	if sums, err := os.ReadFile(filepath.Join(own.Dir, "go.sum")); err == nil {
+		writeFile(t, filepath.Join(scratch, "go.sum"), string(sums))
+	}
+	t.Logf("building %s %s takes minutes, once", m.path, m.version)
+	if out, err := m.command(scratch, "build", "-trimpath", "-tags", m.tags, "-o", name, m.program).CombinedOutput(); err != nil {
+		t.Skipf("%s %s cannot be built: %v\n%s", m.path, m.version, err, last(string(out), 20))
+	}
+	for _, each := range m.keep {
+		copyFolder(t, filepath.Join(own.Dir, each), filepath.Join(folder, each))
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run(t, exec.Command("cp", filepath.Join(scratch, name), filepath.Join(folder, name+".part")))
+	if err := os.Rename(filepath.Join(folder, name+".part"), filepath.Join(folder, name)); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func (m module) command(dir string, args ...string) *exec.Cmd {
+	command := exec.Command("go", args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED="+m.cgo, "GOWORK=off")
+	return command
+}
+
+func (m module) download(dir string) (d downloaded, err error) {
+	out, failed := m.command(dir, "mod", "download", "-json", m.path+"@"+m.version).Output()
+	if err := json.Unmarshal(out, &d); err != nil {
+		return d, fmt.Errorf("go mod download: %w, %q", failed, out)
+	}
+	if d.Error != "" {
+		return d, fmt.Errorf("go mod download: %s", d.Error)
+	}
+	return d, nil
+}
+
+// asOwn is the go.mod of the module itself, under another name: with what it pins.
+func (m module) asOwn(own string) string {
+	own = regexp.MustCompile(`(?m)^module .*`).ReplaceAllString(own, "module scratch")
+	return own + fmt.Sprintf("\nrequire %s %s\n", m.path, m.version)
+}
+
+// last are the last lines of a text.
+func last(text string, count int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
+}
+
+// copyFolder copies files of a folder so that others can read them, and that they can be
+// removed again: in the cache of modules nothing can be written.
+func copyFolder(t testing.TB, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(from, name)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, relative)
+		if entry.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, data, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
