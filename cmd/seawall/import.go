@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/terraform"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // importFlags are those of seawall import.
@@ -80,6 +80,7 @@ SIGINT, 143 by SIGTERM.`,
 	flags.StringVar(&f.from, "from", "", "read zones, rulesets and tokens from the Terraform state or plan `FILE`")
 	flags.StringVar(&f.Module, "module", "edge.example/desired", "`PATH` of the CUE module of a new repository")
 	flags.BoolVar(&f.tokens, "tokens", false, "import API tokens, too; never their secrets")
+	flags.BoolVar(&f.IDs, "ids", false, "declare the id of each zone, also where its name is enough")
 	flags.BoolVar(&f.Force, "force", false, "ignore what DIR declares, and overwrite files of the same names")
 	return cmd
 }
@@ -140,7 +141,7 @@ func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	}
 	f.Given, f.Origin, f.Plan = state.Zones, filepath.Base(f.from), "seawall plan --dir "+f.Order.Dir+" --base-url URL"
 	reads := state.Platform()
-	platform := importer.Platform{Reader: reads, ByID: true, Concurrency: 1, Unmanaged: state.Left}
+	platform := importer.Platform{Lanes: reconcile.OneLane(reconcile.Lane{Reader: reads, Concurrency: 1}), ByID: true, Unmanaged: state.Left}
 	if f.tokens {
 		platform.Tokens = reads
 	}
@@ -174,25 +175,16 @@ func (f importFlags) platform(t *cli.Terminal) (p importer.Platform, s importSet
 	if s.Settings, err = f.settings(t); err != nil {
 		return p, s, nil, err
 	}
-	s.TotalRequests = s.Budget.Requests
-	config := s.ClientConfig(s.Credentials.Rulesets, slog.New(slog.DiscardHandler))
-	reads, err := client.New(config)
+	reading, err := setup.ReadPlatform(s.Settings, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return p, s, nil, cli.Fail(err, "see platform.base_url in the configuration, or --base-url")
+		return p, s, nil, err
 	}
-	s.quota = cli.Quota{Budget: s.RequestBudget(), Meter: config.Budget}
-	p = importer.Platform{
-		Reader: edge.ReadOnlyExtended(reads), Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
-		Concurrency: cmp.Or(s.Budget.Concurrency, readAtOnce),
-	}
-	if s.Platform.Extended() {
-		p.Directory = reads
-	}
-	return p, s, config.Budget.Close, nil
+	s.quota = reading.Quota
+	return importer.Platform{
+		Lanes: reading.Lanes, Names: reading.Names, Lists: s.Platform.Extended(),
+		Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
+	}, s, reading.Close, nil
 }
-
-// readAtOnce is how many zones are read at once where nothing configures it.
-const readAtOnce = 16
 
 // tokensOf reads the platform's tokens, with a credential of their own.
 func tokensOf(s setup.Settings) (edge.TokenReader, error) {

@@ -289,28 +289,42 @@ func (w *fileWriter) zones(account string, order []string, groups map[string][]w
 	return p
 }
 
-// zoneText is one zone: in one line where its tier says everything.
+// zoneText is one zone: in one line where its tier says everything. The id of a zone that
+// is declared by its name is a comment.
 func zoneText(z Zone, at place) string {
 	p := &printer{}
 	p.comment(z.Notes...)
-	p.WriteString(Label(z.Key) + ": {")
-	id := "id: " + String(string(z.ID))
+	p.WriteString(Label(z.Key) + ": ")
 	labels := labelText(z)
-	root := treeOf(at.fields)
-	switch {
-	case len(at.fields) == 0 && at.tier != nil && labels == "":
-		p.WriteString(id + ", waf: " + at.tier.name + "}\n")
-		return p.String()
-	case len(at.fields) == 0 && at.tier == nil && labels == "":
-		p.WriteString(id + ", waf: {}}\n")
-		return p.String()
-	}
-	p.WriteString("\n" + id + "\n" + labels)
+	waf := "{}"
 	if at.tier != nil {
-		p.WriteString("waf: " + at.tier.name + "\n")
+		waf = at.tier.name
 	}
+	if len(at.fields) == 0 && labels == "" {
+		if z.ByName {
+			p.WriteString("waf: " + waf + " // id " + string(z.ID) + "\n")
+		} else {
+			p.WriteString("{id: " + String(string(z.ID)) + ", waf: " + waf + "}\n")
+		}
+		return p.String()
+	}
+	p.WriteString("{\n")
+	if z.ByName {
+		p.comment("id " + string(z.ID))
+	} else {
+		p.WriteString("id: " + String(string(z.ID)) + "\n")
+	}
+	p.WriteString(labels)
+	p.deployments(treeOf(at.fields), at.tier)
+	p.WriteString("}\n")
+	return p.String()
+}
+
+// deployments writes what a zone runs: its tier with exceptions, or all of it.
+func (p *printer) deployments(root *node, t *tier) {
 	switch {
-	case at.tier != nil:
+	case t != nil:
+		p.WriteString("waf: " + t.name + "\n")
 		for _, c := range root.children {
 			p.WriteString("waf: ")
 			p.member(c)
@@ -323,8 +337,6 @@ func zoneText(z Zone, at place) string {
 		p.value(root)
 		p.WriteString("\n")
 	}
-	p.WriteString("}\n")
-	return p.String()
 }
 
 func labelText(z Zone) string {
