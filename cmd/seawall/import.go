@@ -49,8 +49,14 @@ Then the folder is removed. Nothing is written outside of DIR, except the shared
 of requests.
 
 A platform with the profile "extended" lists its zones; --account and --zone limit them.
-With "documented" (the default), give the zones by id: --account KEY=ID with --zone
+A zone is then declared by its name alone, with its id in a comment; with --ids, by its
+id. With "documented" (the default), give the zones by id: --account KEY=ID with --zone
 NAME=ID or --zones FILE.
+
+Where the configuration has accounts, each account is read with its own credential,
+base URL and budget. Which account is meant is known from the files in DIR, or from
+--account KEY=ID. Otherwise it is the account with that name, or the only one that the
+credential can see. An account whose credential does not work is left out, and named.
 
 With --from, zones, their rulesets and (with --tokens) API tokens come from a Terraform
 state or plan, and no platform is needed; with --base-url or --config beside it, only the
@@ -120,7 +126,7 @@ func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 			return err
 		}
 	}
-	f.Origin, f.Plan = s.Platform.BaseURL, f.planCommand(s.Settings)
+	f.Origin, f.Plan, f.IDs = s.Platform.BaseURL, f.planCommand(s.Settings), f.IDs || s.needsIDs
 	if f.from != "" {
 		state, err := readState(f.from)
 		if err != nil {
@@ -168,12 +174,18 @@ func readState(name string) (terraform.State, error) {
 type importSettings struct {
 	setup.Settings
 	quota cli.Quota
+	// needsIDs says that a plan with the configuration finds no zone by its name.
+	needsIDs bool
 }
 
 // platform is what may be read, and done gives the budget back.
 func (f importFlags) platform(t *cli.Terminal) (p importer.Platform, s importSettings, done func(), err error) {
 	if s.Settings, err = f.settings(t); err != nil {
 		return p, s, nil, err
+	}
+	s.needsIDs = s.Platform.Profile == "documented"
+	if f.profile != "" {
+		s.Platform.Profile = f.profile
 	}
 	reading, err := setup.ReadPlatform(s.Settings, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -221,9 +233,6 @@ func (f importFlags) settings(t *cli.Terminal) (setup.Settings, error) {
 	s, err := setup.ReadSettings(t, o)
 	if err != nil {
 		return s, err
-	}
-	if f.profile != "" {
-		s.Platform.Profile = f.profile
 	}
 	if f.vendor != "" {
 		s.Platform.Vendor = f.vendor

@@ -58,10 +58,10 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 		a.names = directory.New(directory.Config{Now: time.Now})
 	}
 	if err := a.find(ctx, zone); err != nil {
-		return err
+		return a.explain(err)
 	}
 	if err := a.look(ctx); err != nil {
-		return err
+		return a.explain(err)
 	}
 	changes := cuefile.Changes(a.zone, a.wanted, a.describe)
 	if len(changes) == 0 {
@@ -154,6 +154,14 @@ func (a *absorber) resolve(ctx context.Context) error {
 		return setup.Explain(err)
 	}
 	return nil
+}
+
+// explain names the credential that an error is about.
+func (a *absorber) explain(err error) error {
+	if lane := a.platform.Lanes.Index(a.account.Key); lane >= 0 && errors.Is(err, edge.ErrUnauthenticated) {
+		return cli.Fail(err, "check the credential "+a.platform.Lanes.All[lane].Credential)
+	}
+	return err
 }
 
 // look reads the zone and works out how to declare it.
