@@ -87,6 +87,9 @@ SIGINT, 143 by SIGTERM.`,
 	flags.StringVar(&f.Module, "module", "edge.example/desired", "`PATH` of the CUE module of a new repository")
 	flags.BoolVar(&f.tokens, "tokens", false, "import API tokens, too; never their secrets")
 	flags.BoolVar(&f.IDs, "ids", false, "declare the id of each zone, also where its name is enough")
+	_ = cmd.RegisterFlagCompletionFunc("account", setup.CompleteAccount)
+	_ = cmd.RegisterFlagCompletionFunc("zone", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{"documented", "extended"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&f.Force, "force", false, "ignore what DIR declares, and overwrite files of the same names")
 	return cmd
 }

@@ -24,12 +24,14 @@ const (
 func Write(r Repository) ([]File, Summary, error) {
 	w := fileWriter{Repository: r}
 	fields := make([][]field, 0, 64)
+	var keys []string
 	for _, a := range r.Accounts {
 		for _, z := range a.Zones {
-			fields = append(fields, fieldsOf(z.Zone, a.Describe))
+			fields, keys = append(fields, fieldsOf(z.Zone, a.Describe)), append(keys, z.Key)
 		}
 	}
-	places, tiers := factor(fields, cmp.Or(r.TierPrefix, "_tier"))
+	places, tiers := factor(fields)
+	nameTiers(cmp.Or(r.TierPrefix, plainPrefix), tiers, places, keys)
 	if r.Simple {
 		places, tiers = own(fields), nil
 	}
@@ -239,8 +241,8 @@ func (w *fileWriter) folder(a Account, tier string, part int) string {
 	return w.beside(name)
 }
 
-// tierFolder splits the letter or number of a tier from the words before it.
-var tierFolder = regexp.MustCompile(`^([a-z]+)([A-Z]|\d+)$`)
+// tierFolder splits the words of a tier's name.
+var tierFolder = regexp.MustCompile(`([a-z])([A-Z\d])`)
 
 func split(group []written) (parts [][]written) {
 	bytes := 0
