@@ -108,7 +108,7 @@ platform: {base_url: %q, profile: "extended"}
 credentials: rulesets: env: "SEAWALL_RULESETS_TOKEN"
 state: dir: "'"$PWD"'/state"`, p.BaseURL)
 	tutorial(t, p, "adopt-a-fleet.md", []step{
-		{shows: []string{"imported 12 zones of 1 account: 2 tiers"}},
+		{shows: []string{"imported 12 zones of 1 account: 1 tier, 4 exceptions"}},
 		{before: fmt.Sprintf("echo shop.example %s > zones.txt", mem.FleetZone(1)), shows: []string{"1 zone is declared already"}},
 		{shows: []string{"valid: 12 zones", "12 zones: 12 in sync"}},
 		{shows: []string{"Import"}},
@@ -166,7 +166,7 @@ func TestTutorialFromTerraform(t *testing.T) {
 	tutorial(t, p, "from-terraform.md", []step{
 		{before: "cp " + file + " .\nexport SEAWALL_RULESETS_TOKEN=" + p.RulesetsToken.Reveal(), shows: []string{"imported 12 zones of 1 account", "imported 1 token", "seawall token adopt ci", "valid: 12 zones, 12 deployments, 1 token"}},
 		{code: 4, shows: []string{"12 in sync", "token ci  unknown"}},
-		{shows: []string{"imported 12 zones of 1 account: 2 tiers"}},
+		{shows: []string{"imported 12 zones of 1 account: 1 tier, 4 exceptions"}},
 	})
 	p.wantOnlyReads(t)
 }

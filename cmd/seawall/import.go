@@ -76,6 +76,12 @@ SIGINT, 143 by SIGTERM.`,
 			return runImport(t, cmd, f)
 		},
 	}
+	f.add(cmd)
+	return cmd
+}
+
+// add adds the flags of seawall import.
+func (f *importFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	setup.AddConfig(cmd, &f.Options)
 	f.addPlatform(cmd)
@@ -91,7 +97,6 @@ SIGINT, 143 by SIGTERM.`,
 	_ = cmd.RegisterFlagCompletionFunc("zone", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{"documented", "extended"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&f.Force, "force", false, "ignore what DIR declares, and overwrite files of the same names")
-	return cmd
 }
 
 // importFolder takes the folder to write into.

@@ -188,19 +188,23 @@ func (f *finding) visit(decls []ast.Decl, path []string, depth int, at hit) {
 			continue
 		}
 		for _, s := range structsOf(field.Value) {
-			below := here
-			if depth+1 == zoneDepth && !s.Lbrace.IsValid() && f.chain == nil {
-				f.chain = s
-			}
-			if s.Lbrace.IsValid() {
-				below = hit{in: s}
-				if depth+1 >= zoneDepth && (f.in == nil || len(path)-1 < len(f.rest)) {
-					f.in, f.rest = s, path[1:]
-				}
-			}
-			f.visit(s.Elts, path[1:], depth+1, below)
+			f.visit(s.Elts, path[1:], depth+1, f.enter(s, path[1:], depth+1, here))
 		}
 	}
+}
+
+// enter notes a struct on the way, and is where its fields are.
+func (f *finding) enter(s *ast.StructLit, rest []string, depth int, at hit) hit {
+	if !s.Lbrace.IsValid() {
+		if depth == zoneDepth && f.chain == nil {
+			f.chain = s
+		}
+		return at
+	}
+	if depth >= zoneDepth && (f.in == nil || len(rest) < len(f.rest)) {
+		f.in, f.rest = s, rest
+	}
+	return hit{in: s}
 }
 
 // structsOf are the literal structs that a value is made of.

@@ -2,15 +2,18 @@ package gitrepo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
@@ -78,7 +81,7 @@ func (r *Repo) Push(ctx context.Context, s Source, b Branch) (Pushed, error) {
 		got.err = ctx.Err()
 	}
 	if got.err != nil {
-		return Pushed{}, job.explainPush(ctx, b.Name, got)
+		return Pushed{}, explainPush(ctx, job, b.Name, got)
 	}
 	return Pushed{Commit: made.tip.String(), Server: got.said}, nil
 }
@@ -215,7 +218,7 @@ func (f *fetch) push(ctx context.Context, branch string, n *newObjects) receipt 
 	var said words
 	err := f.talk(ctx, transfer.Options{Push: true}, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
 		said.Reset()
-		session, err := f.receiver(t)
+		session, err := receiver(f.address.url, t)
 		if err != nil {
 			return err
 		}
@@ -246,8 +249,8 @@ func (f *fetch) push(ctx context.Context, branch string, n *newObjects) receipt 
 	return receipt{lines, err}
 }
 
-func (f *fetch) receiver(t *transfer.Transfer) (transport.ReceivePackSession, error) {
-	ep, err := transport.NewEndpoint(f.address.url)
+func receiver(url string, t *transfer.Transfer) (transport.ReceivePackSession, error) {
+	ep, err := transport.NewEndpoint(url)
 	if err != nil {
 		return nil, err
 	}
@@ -276,8 +279,8 @@ func (n *newObjects) request(branch string, offered *capability.List, said io.Wr
 	return request, nil
 }
 
-// explainPush is explain for a push.
-func (f *fetch) explainPush(ctx context.Context, branch string, got receipt) error {
+// explainPush is [fetch.explain] for a push.
+func explainPush(ctx context.Context, f *fetch, branch string, got receipt) error {
 	const write = "the credential in source.auth may have to be allowed to write to the repository; a deploy key is often for reading only"
 	var e *Error
 	if !errors.As(f.explain(ctx, got.err), &e) {
@@ -295,4 +298,16 @@ func (f *fetch) explainPush(ctx context.Context, branch string, got receipt) err
 		e.Hint = write
 	}
 	return e
+}
+
+// Identity is who makes commits here, as git would say: by GIT_AUTHOR_NAME and
+// GIT_AUTHOR_EMAIL, or the configuration of the user. What is not said there is empty.
+func Identity() (name, email string) {
+	c, err := config.LoadConfig(config.GlobalScope)
+	if err != nil { // git would refuse to work with it; a commit needs no more than a name
+		c = config.NewConfig()
+	}
+	name = cmp.Or(os.Getenv("GIT_AUTHOR_NAME"), c.Author.Name, c.User.Name)
+	email = cmp.Or(os.Getenv("GIT_AUTHOR_EMAIL"), c.Author.Email, c.User.Email)
+	return name, email
 }

@@ -54,12 +54,12 @@ func TestBothVersionsOfTheProviderSayTheSame(t *testing.T) {
 
 func TestFilesThatAreNoState(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                "not JSON",
-		"resource \"x\" {}":               "not JSON",
-		`{}`:                              "neither a Terraform state nor a plan",
-		`{"version":3,"modules":[]}`:      "version 3",
+		"":                           "not JSON",
+		"resource \"x\" {}":          "not JSON",
+		`{}`:                         "neither a Terraform state nor a plan",
+		`{"version":3,"modules":[]}`: "version 3",
 		`{"encrypted_data":"eyJ","encryption_version":"v0","lineage":"1","serial":2}`: "encrypted",
-		`{"version":4,"resources":"odd"}`: "not JSON",
+		`{"version":4,"resources":"odd"}`:                                             "not JSON",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

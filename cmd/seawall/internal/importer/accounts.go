@@ -50,8 +50,8 @@ type assignment struct {
 type assigner struct {
 	assignment
 	all    reconcile.Lanes
-	listed []listing              // of each lane
-	taken  map[string]bool        // keys that have an account, or a reason why not
+	listed []listing               // of each lane
+	taken  map[string]bool         // keys that have an account, or a reason why not
 	seen   map[edge.AccountID]bool // accounts that need no lane any more
 }
 

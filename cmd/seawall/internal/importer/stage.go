@@ -118,11 +118,7 @@ func write(ctx context.Context, o Order, p present, accounts []imported, tokens 
 
 // layout writes a new repository, or files beside those of an account that is declared.
 func layout(o Order, p present, from *result, simple bool) (files []cuefile.File, sum cuefile.Summary, err error) {
-	accounts, tokens := from.accounts, from.tokens
-	var header []string
-	for _, l := range from.left {
-		header = append(header, fmt.Sprintf("Not imported: account %s: %s.", l.account, l.why))
-	}
+	accounts, tokens, header := from.accounts, from.tokens, from.header()
 	add := func(r cuefile.Repository) error {
 		r.Simple = simple
 		more, s, err := cuefile.Write(r)
@@ -179,6 +175,14 @@ func layout(o Order, p present, from *result, simple bool) (files []cuefile.File
 		}
 	}
 	return files, sum, nil
+}
+
+// header are lines of a comment about accounts that could not be read.
+func (r *result) header() (lines []string) {
+	for _, l := range r.left {
+		lines = append(lines, fmt.Sprintf("Not imported: account %s: %s.", l.account, l.why))
+	}
+	return lines
 }
 
 // beside is the repository of files that go into a folder with others.

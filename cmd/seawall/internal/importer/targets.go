@@ -39,25 +39,9 @@ func findTargets(ctx context.Context, p Platform, o Order, have present) (target
 	if err != nil {
 		return targets{}, err
 	}
-	given, names, err := givenZones(o)
+	given, names, err := askedFor(p, o, wanted)
 	if err != nil {
 		return targets{}, err
-	}
-	for _, z := range o.Given {
-		given = append(given, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
-	}
-	switch {
-	case len(given) > 0:
-		if len(names) > 0 && !p.Lists {
-			return targets{}, needsID(names[0])
-		}
-		if given, err = withAccount(given, wanted); err != nil {
-			return targets{}, err
-		}
-	case !p.Lists:
-		return targets{}, cli.Fail(errors.New("a platform with the profile \"documented\" lists no zones"),
-			"name them by id: --account prod=ID --zone NAME=ID, or --zones FILE",
-			`if your platform lists zones, use --profile extended, or set platform.profile: "extended"`)
 	}
 	found := targets{}
 	found.keys, found.lanes = wanted.keysBeside(have), map[edge.AccountID]int{}
@@ -78,6 +62,29 @@ func findTargets(ctx context.Context, p Platform, o Order, have present) (target
 		found.zones = append(found.zones, z)
 	}
 	return found.sorted(), nil
+}
+
+// askedFor are the zones that are given by id, and the names of others.
+func askedFor(p Platform, o Order, wanted accountsWanted) (given []target, names []string, err error) {
+	given, names, err = givenZones(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, z := range o.Given {
+		given = append(given, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
+	}
+	switch {
+	case len(given) > 0:
+		if len(names) > 0 && !p.Lists {
+			return nil, nil, needsID(names[0])
+		}
+		given, err = withAccount(given, wanted)
+	case !p.Lists:
+		err = cli.Fail(errors.New("a platform with the profile \"documented\" lists no zones"),
+			"name them by id: --account prod=ID --zone NAME=ID, or --zones FILE",
+			`if your platform lists zones, use --profile extended, or set platform.profile: "extended"`)
+	}
+	return given, names, err
 }
 
 func needsID(name string) error {
