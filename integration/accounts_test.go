@@ -73,13 +73,20 @@ func declareTenants(score int) string {
 // newTenantService has a credential for each account, and none at the top level.
 func newTenantService(t *testing.T, p *platform) *service {
 	s := newService(t, p, serviceConfig{})
-	text := strings.Replace(s.config.text(s), "credentials:", "// none: credentials:", 1)
 	for _, a := range tenants() {
 		s.write("token-"+a.key, a.secret()+"\n")
+	}
+	s.configure(tenantsConfig(s))
+	return s
+}
+
+// tenantsConfig is the configuration with a credential for each account.
+func tenantsConfig(s *service) string {
+	text := strings.Replace(s.config.text(s), "credentials:", "// none: credentials:", 1)
+	for _, a := range tenants() {
 		text += fmt.Sprintf("accounts: %s: credentials: rulesets: file: %q\n", a.key, filepath.Join(s.dir, "token-"+a.key))
 	}
-	s.configure(text)
-	return s
+	return text
 }
 
 // live counts the zones of a tenant that have a threshold.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/terraform"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // importFlags are those of seawall import.
@@ -49,8 +49,14 @@ Then the folder is removed. Nothing is written outside of DIR, except the shared
 of requests.
 
 A platform with the profile "extended" lists its zones; --account and --zone limit them.
-With "documented" (the default), give the zones by id: --account KEY=ID with --zone
+A zone is then declared by its name alone, with its id in a comment; with --ids, by its
+id. With "documented" (the default), give the zones by id: --account KEY=ID with --zone
 NAME=ID or --zones FILE.
+
+Where the configuration has accounts, each account is read with its own credential,
+base URL and budget. Which account is meant is known from the files in DIR, or from
+--account KEY=ID. Otherwise it is the account with that name, or the only one that the
+credential can see. An account whose credential does not work is left out, and named.
 
 With --from, zones, their rulesets and (with --tokens) API tokens come from a Terraform
 state or plan, and no platform is needed; with --base-url or --config beside it, only the
@@ -70,6 +76,12 @@ SIGINT, 143 by SIGTERM.`,
 			return runImport(t, cmd, f)
 		},
 	}
+	f.add(cmd)
+	return cmd
+}
+
+// add adds the flags of seawall import.
+func (f *importFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	setup.AddConfig(cmd, &f.Options)
 	f.addPlatform(cmd)
@@ -80,8 +92,11 @@ SIGINT, 143 by SIGTERM.`,
 	flags.StringVar(&f.from, "from", "", "read zones, rulesets and tokens from the Terraform state or plan `FILE`")
 	flags.StringVar(&f.Module, "module", "edge.example/desired", "`PATH` of the CUE module of a new repository")
 	flags.BoolVar(&f.tokens, "tokens", false, "import API tokens, too; never their secrets")
+	flags.BoolVar(&f.IDs, "ids", false, "declare the id of each zone, also where its name is enough")
+	_ = cmd.RegisterFlagCompletionFunc("account", setup.CompleteAccount)
+	_ = cmd.RegisterFlagCompletionFunc("zone", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{"documented", "extended"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&f.Force, "force", false, "ignore what DIR declares, and overwrite files of the same names")
-	return cmd
 }
 
 // importFolder takes the folder to write into.
@@ -119,7 +134,7 @@ func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 			return err
 		}
 	}
-	f.Origin, f.Plan = s.Platform.BaseURL, f.planCommand(s.Settings)
+	f.Origin, f.Plan, f.IDs = s.Platform.BaseURL, f.planCommand(s.Settings), f.IDs || s.needsIDs
 	if f.from != "" {
 		state, err := readState(f.from)
 		if err != nil {
@@ -140,7 +155,7 @@ func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	}
 	f.Given, f.Origin, f.Plan = state.Zones, filepath.Base(f.from), "seawall plan --dir "+f.Order.Dir+" --base-url URL"
 	reads := state.Platform()
-	platform := importer.Platform{Reader: reads, ByID: true, Concurrency: 1, Unmanaged: state.Left}
+	platform := importer.Platform{Lanes: reconcile.OneLane(reconcile.Lane{Reader: reads, Concurrency: 1}), ByID: true, Unmanaged: state.Left}
 	if f.tokens {
 		platform.Tokens = reads
 	}
@@ -167,6 +182,8 @@ func readState(name string) (terraform.State, error) {
 type importSettings struct {
 	setup.Settings
 	quota cli.Quota
+	// needsIDs says that a plan with the configuration finds no zone by its name.
+	needsIDs bool
 }
 
 // platform is what may be read, and done gives the budget back.
@@ -174,25 +191,20 @@ func (f importFlags) platform(t *cli.Terminal) (p importer.Platform, s importSet
 	if s.Settings, err = f.settings(t); err != nil {
 		return p, s, nil, err
 	}
-	s.TotalRequests = s.Budget.Requests
-	config := s.ClientConfig(s.Credentials.Rulesets, slog.New(slog.DiscardHandler))
-	reads, err := client.New(config)
+	s.needsIDs = s.Platform.Profile == "documented"
+	if f.profile != "" {
+		s.Platform.Profile = f.profile
+	}
+	reading, err := setup.ReadPlatform(s.Settings, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return p, s, nil, cli.Fail(err, "see platform.base_url in the configuration, or --base-url")
+		return p, s, nil, err
 	}
-	s.quota = cli.Quota{Budget: s.RequestBudget(), Meter: config.Budget}
-	p = importer.Platform{
-		Reader: edge.ReadOnlyExtended(reads), Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
-		Concurrency: cmp.Or(s.Budget.Concurrency, readAtOnce),
-	}
-	if s.Platform.Extended() {
-		p.Directory = reads
-	}
-	return p, s, config.Budget.Close, nil
+	s.quota = reading.Quota
+	return importer.Platform{
+		Lanes: reading.Lanes, Names: reading.Names, Lists: s.Platform.Extended(),
+		Documented: !s.Platform.Extended(), Vendor: s.Platform.Vendor,
+	}, s, reading.Close, nil
 }
-
-// readAtOnce is how many zones are read at once where nothing configures it.
-const readAtOnce = 16
 
 // tokensOf reads the platform's tokens, with a credential of their own.
 func tokensOf(s setup.Settings) (edge.TokenReader, error) {
@@ -229,9 +241,6 @@ func (f importFlags) settings(t *cli.Terminal) (setup.Settings, error) {
 	s, err := setup.ReadSettings(t, o)
 	if err != nil {
 		return s, err
-	}
-	if f.profile != "" {
-		s.Platform.Profile = f.profile
 	}
 	if f.vendor != "" {
 		s.Platform.Vendor = f.vendor

@@ -150,6 +150,9 @@ type finding struct {
 	hits []hit
 	in   *ast.StructLit // the innermost struct with braces of the zone that the path goes through
 	rest []string       // the path below it
+	// chain is the zone's value where it is a chain of labels without braces, such as
+	// "shop.example": waf: _tier; nil for none.
+	chain *ast.StructLit
 }
 
 // hit is a field at the path. Top is the outermost field of the chain it is in, such as
@@ -185,16 +188,23 @@ func (f *finding) visit(decls []ast.Decl, path []string, depth int, at hit) {
 			continue
 		}
 		for _, s := range structsOf(field.Value) {
-			below := here
-			if s.Lbrace.IsValid() {
-				below = hit{in: s}
-				if depth+1 >= zoneDepth && (f.in == nil || len(path)-1 < len(f.rest)) {
-					f.in, f.rest = s, path[1:]
-				}
-			}
-			f.visit(s.Elts, path[1:], depth+1, below)
+			f.visit(s.Elts, path[1:], depth+1, f.enter(s, path[1:], depth+1, here))
 		}
 	}
+}
+
+// enter notes a struct on the way, and is where its fields are.
+func (f *finding) enter(s *ast.StructLit, rest []string, depth int, at hit) hit {
+	if !s.Lbrace.IsValid() {
+		if depth == zoneDepth && f.chain == nil {
+			f.chain = s
+		}
+		return at
+	}
+	if depth >= zoneDepth && (f.in == nil || len(rest) < len(f.rest)) {
+		f.in, f.rest = s, rest
+	}
+	return hit{in: s}
 }
 
 // structsOf are the literal structs that a value is made of.
@@ -339,7 +349,10 @@ func remove(text []byte, hits []hit) []byte {
 // file where the zone has none.
 func insert(text []byte, found *finding, account, zone, path string, f field) []byte {
 	labels := found.rest
-	if found.in == nil {
+	switch {
+	case found.in == nil && found.chain != nil:
+		labels = fullPath(account, zone, path)[zoneDepth:]
+	case found.in == nil:
 		labels = fullPath(account, zone, path)
 	}
 	p := printer{}
@@ -347,6 +360,9 @@ func insert(text []byte, found *finding, account, zone, path string, f field) []
 		p.WriteString(Label(label) + ": ")
 	}
 	p.leaf(f)
+	if found.in == nil && found.chain != nil {
+		return unchain(text, found.chain, p.String())
+	}
 	if found.in == nil {
 		return slices.Concat(bytes.TrimRight(text, "\n"), []byte("\n\n"+p.String()+"\n"))
 	}
@@ -366,4 +382,13 @@ func insert(text []byte, found *finding, account, zone, path string, f field) []
 	}
 	lines.WriteString(indent + "\t" + strings.ReplaceAll(p.String(), "\n", indent+"\t") + indent)
 	return splice(text, open+1, end, lines.String())
+}
+
+// unchain puts braces around a chain of labels, and a member beside it.
+func unchain(text []byte, chain *ast.StructLit, member string) []byte {
+	from, to := chain.Pos().Offset(), chain.End().Offset()
+	line := text[lineStart(text, from):]
+	indent := "\n" + string(line[:len(line)-len(bytes.TrimLeft(line, "\t "))])
+	inner := indent + "\t"
+	return splice(text, from, to, "{"+inner+string(text[from:to])+inner+strings.ReplaceAll(member, "\n", inner)+indent+"}")
 }

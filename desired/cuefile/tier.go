@@ -3,6 +3,7 @@ package cuefile
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -37,7 +38,7 @@ type shape struct {
 
 // factor gives each zone its place. The zones are those of all accounts, in their order;
 // shapes that are equally frequent go by the first zone that has them.
-func factor(zones [][]field, prefix string) (places []place, tiers []*tier) {
+func factor(zones [][]field) (places []place, tiers []*tier) {
 	shapes := shapesOf(zones)
 	places = make([]place, len(zones))
 	for _, s := range shapes {
@@ -52,9 +53,6 @@ func factor(zones [][]field, prefix string) (places []place, tiers []*tier) {
 				places[i].fields = s.fields
 			}
 		}
-	}
-	for i, t := range tiers {
-		t.name = tierName(prefix, i, len(tiers))
 	}
 	return places, tiers
 }
@@ -72,15 +70,63 @@ func worthTier(s shape, near bool, distance int) bool {
 	return len(s.zones)*len(s.fields) > len(s.fields)+header
 }
 
-// tierName counts in letters. A single tier is the standard.
-func tierName(prefix string, i, n int) string {
-	switch {
-	case n == 1 && prefix == "_tier":
-		return "_standard"
-	case i < 26:
-		return fmt.Sprintf("%s%c", prefix, 'A'+i)
+// nameTiers names tiers after a word that the names of all their zones have, and that of no
+// other zone: _shop for shop-1.example and shop-2.example. The others are counted in letters;
+// a single tier is the standard.
+func nameTiers(prefix string, tiers []*tier, places []place, keys []string) {
+	zones := make([][]string, len(keys))
+	for i, key := range keys {
+		if places[i].tier != nil || len(places[i].fields) > 0 { // one that runs nothing says nothing
+			zones[i] = wordsOf(key)
+		}
 	}
-	return fmt.Sprintf("%s%d", prefix, i+1)
+	taken := map[string]bool{}
+	for i, t := range tiers {
+		word := commonWord(zones, func(zone int) bool { return places[zone].tier == t })
+		switch {
+		case len(tiers) == 1 && prefix == plainPrefix:
+			t.name = "_standard"
+		case word != "" && !taken[word] && prefix == plainPrefix:
+			t.name, taken[word] = "_"+word, true
+		case word != "" && !taken[word]:
+			t.name, taken[word] = prefix+strings.ToUpper(word[:1])+word[1:], true
+		case i < 26:
+			t.name = fmt.Sprintf("%s%c", prefix, 'A'+i)
+		default:
+			t.name = fmt.Sprintf("%s%d", prefix, i+1)
+		}
+	}
+}
+
+// plainPrefix begins the names of tiers in a new repository that have no word.
+const plainPrefix = "_tier"
+
+var nameWord = regexp.MustCompile(`[a-z]{3,}`)
+
+// wordsOf are the words of a zone's name, but for its last label.
+func wordsOf(key string) []string {
+	if i := strings.LastIndexByte(key, '.'); i >= 0 {
+		key = key[:i]
+	}
+	return nameWord.FindAllString(key, -1)
+}
+
+// commonWord is the first word that all zones of a kind have, and no other; empty for none.
+func commonWord(zones [][]string, of func(zone int) bool) string {
+	var common []string
+	for i, words := range zones {
+		if of(i) {
+			common = words
+			break
+		}
+	}
+	for i, words := range zones {
+		common = slices.DeleteFunc(slices.Clone(common), func(word string) bool { return slices.Contains(words, word) != of(i) })
+	}
+	if len(common) == 0 {
+		return ""
+	}
+	return common[0]
 }
 
 // own gives each zone a place of its own.

@@ -24,12 +24,14 @@ const (
 func Write(r Repository) ([]File, Summary, error) {
 	w := fileWriter{Repository: r}
 	fields := make([][]field, 0, 64)
+	var keys []string
 	for _, a := range r.Accounts {
 		for _, z := range a.Zones {
-			fields = append(fields, fieldsOf(z.Zone, a.Describe))
+			fields, keys = append(fields, fieldsOf(z.Zone, a.Describe)), append(keys, z.Key)
 		}
 	}
-	places, tiers := factor(fields, cmp.Or(r.TierPrefix, "_tier"))
+	places, tiers := factor(fields)
+	nameTiers(cmp.Or(r.TierPrefix, plainPrefix), tiers, places, keys)
 	if r.Simple {
 		places, tiers = own(fields), nil
 	}
@@ -239,8 +241,8 @@ func (w *fileWriter) folder(a Account, tier string, part int) string {
 	return w.beside(name)
 }
 
-// tierFolder splits the letter or number of a tier from the words before it.
-var tierFolder = regexp.MustCompile(`^([a-z]+)([A-Z]|\d+)$`)
+// tierFolder splits the words of a tier's name.
+var tierFolder = regexp.MustCompile(`([a-z])([A-Z\d])`)
 
 func split(group []written) (parts [][]written) {
 	bytes := 0
@@ -289,28 +291,42 @@ func (w *fileWriter) zones(account string, order []string, groups map[string][]w
 	return p
 }
 
-// zoneText is one zone: in one line where its tier says everything.
+// zoneText is one zone: in one line where its tier says everything. The id of a zone that
+// is declared by its name is a comment.
 func zoneText(z Zone, at place) string {
 	p := &printer{}
 	p.comment(z.Notes...)
-	p.WriteString(Label(z.Key) + ": {")
-	id := "id: " + String(string(z.ID))
+	p.WriteString(Label(z.Key) + ": ")
 	labels := labelText(z)
-	root := treeOf(at.fields)
-	switch {
-	case len(at.fields) == 0 && at.tier != nil && labels == "":
-		p.WriteString(id + ", waf: " + at.tier.name + "}\n")
-		return p.String()
-	case len(at.fields) == 0 && at.tier == nil && labels == "":
-		p.WriteString(id + ", waf: {}}\n")
-		return p.String()
-	}
-	p.WriteString("\n" + id + "\n" + labels)
+	waf := "{}"
 	if at.tier != nil {
-		p.WriteString("waf: " + at.tier.name + "\n")
+		waf = at.tier.name
 	}
+	if len(at.fields) == 0 && labels == "" {
+		if z.ByName {
+			p.WriteString("waf: " + waf + " // id " + string(z.ID) + "\n")
+		} else {
+			p.WriteString("{id: " + String(string(z.ID)) + ", waf: " + waf + "}\n")
+		}
+		return p.String()
+	}
+	p.WriteString("{\n")
+	if z.ByName {
+		p.comment("id " + string(z.ID))
+	} else {
+		p.WriteString("id: " + String(string(z.ID)) + "\n")
+	}
+	p.WriteString(labels)
+	p.deployments(treeOf(at.fields), at.tier)
+	p.WriteString("}\n")
+	return p.String()
+}
+
+// deployments writes what a zone runs: its tier with exceptions, or all of it.
+func (p *printer) deployments(root *node, t *tier) {
 	switch {
-	case at.tier != nil:
+	case t != nil:
+		p.WriteString("waf: " + t.name + "\n")
 		for _, c := range root.children {
 			p.WriteString("waf: ")
 			p.member(c)
@@ -323,8 +339,6 @@ func zoneText(z Zone, at place) string {
 		p.value(root)
 		p.WriteString("\n")
 	}
-	p.WriteString("}\n")
-	return p.String()
 }
 
 func labelText(z Zone) string {

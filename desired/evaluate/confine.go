@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
@@ -72,6 +73,16 @@ func (c confinement) fetch(store string, s gitrepo.Source, trust ...string) *san
 	}
 	const dns = 53 // a long answer comes over TCP
 	p.Connect = append(proxyPorts(), port, dns)
+	return p
+}
+
+// push is for jobs that push from a store. They may do what a fetch may; programs of git
+// write to a local repository.
+func (c confinement) push(store string, s gitrepo.Source) *sandbox.Policy {
+	p := c.fetch(store, s)
+	if p != nil && p.Programs {
+		p.Write = append(p.Write, strings.TrimPrefix(s.URL, "file://"))
+	}
 	return p
 }
 

@@ -22,6 +22,7 @@ var Jobs = map[string]worker.Job{
 	jobPulls:    pullsJob,
 	jobPull:     pullJob,
 	jobTrailers: trailersJob,
+	jobPush:     pushJob,
 }
 
 const (

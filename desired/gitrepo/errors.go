@@ -26,6 +26,7 @@ const (
 	ErrShallow      Kind = "the history is cut short"
 	ErrFetch        Kind = "the fetch failed"
 	ErrTooLarge     Kind = "it is over a bound"
+	ErrRejected     Kind = "the git server does not take the branch"
 	ErrStore        Kind = "the local store failed"
 	ErrFull         Kind = "the disk is full"
 	ErrUnsigned          = Kind(signature.ErrUnsigned)

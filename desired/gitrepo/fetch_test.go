@@ -242,14 +242,16 @@ func TestOpenIsPrivate(t *testing.T) {
 	}
 }
 
-func wantError(t *testing.T, err error, kind gitrepo.Kind, say string) {
+func wantError(t *testing.T, err error, kind gitrepo.Kind, say ...string) {
 	t.Helper()
 	var e *gitrepo.Error
 	if !errors.As(err, &e) || !errors.Is(err, kind) {
 		t.Fatalf("error %v, want one of kind %q", err, kind)
 	}
-	if !strings.Contains(err.Error(), say) {
-		t.Errorf("error %q does not say %q", err, say)
+	for _, part := range say {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
 	}
 }
 

@@ -18,7 +18,8 @@
 //
 // [Repo.Verify] holds a commit, or a tag of it, against keys that the machine
 // names; [Repo.Signer] says whose signature it is. [Pulls] is a store beside
-// this one, for the heads of pull requests.
+// this one, for the heads of pull requests. [Repo.Push] sends one new commit as a branch
+// that the server does not have; nothing else is ever pushed.
 //
 // A store that is damaged is rebuilt by the next fetch, under the lock; one that
 // cannot be read, or written to a full disk, is left as it is.

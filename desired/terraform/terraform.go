@@ -41,6 +41,7 @@ type resource struct {
 	address string
 	kind    string
 	values  object
+	flat    bool // its values are in the form of Terraform 0.11
 }
 
 // object is a JSON object.
@@ -80,6 +81,7 @@ func resourcesOf(data []byte) ([]resource, error) {
 		Resources     []stateResource `json:"resources"`
 		Values        *values         `json:"values"`
 		Planned       *values         `json:"planned_values"`
+		Encrypted     string          `json:"encrypted_data"`
 		Prior         *struct {
 			Values *values `json:"values"`
 		} `json:"prior_state"`
@@ -95,10 +97,12 @@ func resourcesOf(data []byte) ([]resource, error) {
 		file.Values.Root.collect(&all)
 	case file.Planned != nil:
 		file.Planned.Root.collect(&all)
-	case file.Version == 4:
+	case file.Version == 4 && file.Encrypted == "":
 		for _, r := range file.Resources {
 			all = append(all, r.instances()...)
 		}
+	case file.Encrypted != "":
+		return nil, errors.New("it is encrypted; tofu state pull prints one that can be read")
 	case file.Version > 0:
 		return nil, fmt.Errorf("it is a state of version %d; terraform show -json prints one that can be read", file.Version)
 	default:
@@ -114,7 +118,9 @@ type stateResource struct {
 	Name      string `json:"name"`
 	Instances []struct {
 		Key        any    `json:"index_key"`
+		Deposed    string `json:"deposed"` // the key of an object that was replaced and not yet deleted
 		Attributes object `json:"attributes"`
+		Flat       object `json:"attributes_flat"` // of Terraform 0.11
 	} `json:"instances"`
 }
 
@@ -123,6 +129,9 @@ func (r stateResource) instances() (all []resource) {
 		return nil
 	}
 	for _, i := range r.Instances {
+		if i.Deposed != "" {
+			continue
+		}
 		address := r.Type + "." + r.Name
 		if r.Module != "" {
 			address = r.Module + "." + address
@@ -133,7 +142,7 @@ func (r stateResource) instances() (all []resource) {
 		case float64:
 			address += fmt.Sprintf("[%d]", int(key))
 		}
-		all = append(all, resource{address, r.Type, i.Attributes})
+		all = append(all, resource{address, r.Type, i.Attributes, i.Attributes == nil && i.Flat != nil})
 	}
 	return all
 }
@@ -147,6 +156,7 @@ type module struct {
 		Address string `json:"address"`
 		Mode    string `json:"mode"`
 		Type    string `json:"type"`
+		Deposed string `json:"deposed_key"`
 		Values  object `json:"values"`
 	} `json:"resources"`
 	Children []module `json:"child_modules"`
@@ -154,8 +164,8 @@ type module struct {
 
 func (m module) collect(all *[]resource) {
 	for _, r := range m.Resources {
-		if r.Mode == "managed" {
-			*all = append(*all, resource{r.Address, r.Type, r.Values})
+		if r.Mode == "managed" && r.Deposed == "" {
+			*all = append(*all, resource{address: r.Address, kind: r.Type, values: r.Values})
 		}
 	}
 	for _, child := range m.Children {
@@ -165,6 +175,9 @@ func (m module) collect(all *[]resource) {
 
 // add takes one resource, or returns why it cannot be managed.
 func (s *State) add(r resource) string {
+	if r.flat {
+		return "its state is in the form of Terraform 0.11; terraform apply -refresh-only writes it anew"
+	}
 	switch r.kind {
 	case "cloudflare_zone":
 		return s.addZone(r.values)

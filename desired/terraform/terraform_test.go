@@ -54,11 +54,12 @@ func TestBothVersionsOfTheProviderSayTheSame(t *testing.T) {
 
 func TestFilesThatAreNoState(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                "not JSON",
-		"resource \"x\" {}":               "not JSON",
-		`{}`:                              "neither a Terraform state nor a plan",
-		`{"version":3,"modules":[]}`:      "version 3",
-		`{"version":4,"resources":"odd"}`: "not JSON",
+		"":                           "not JSON",
+		"resource \"x\" {}":          "not JSON",
+		`{}`:                         "neither a Terraform state nor a plan",
+		`{"version":3,"modules":[]}`: "version 3",
+		`{"encrypted_data":"eyJ","encryption_version":"v0","lineage":"1","serial":2}`: "encrypted",
+		`{"version":4,"resources":"odd"}`:                                             "not JSON",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -69,8 +70,10 @@ func TestFilesThatAreNoState(t *testing.T) {
 // What a state says in other ways.
 func TestOtherForms(t *testing.T) {
 	const state = `{"version":4,"resources":[
+		{"mode":"managed","type":"cloudflare_zone","name":"old","instances":[{"schema_version":0,"attributes_flat":{"id":"000000000000000000000000000000a2","zone":"old.example"}}]},
 		{"mode":"managed","type":"cloudflare_zone","name":"new","instances":[{"attributes":{"zone":"new.example"}}]},
-		{"mode":"managed","type":"cloudflare_ruleset","name":"waf","instances":[{"index_key":0,"attributes":{"zone_id":"000000000000000000000000000000a1","kind":"zone","phase":"http_request_firewall_managed",
+		{"mode":"managed","type":"cloudflare_ruleset","name":"waf","instances":[{"deposed":"0c7b1e2f","attributes":{"zone_id":"000000000000000000000000000000a1","kind":"zone","phase":"http_request_firewall_managed"}},
+			{"index_key":0,"attributes":{"zone_id":"000000000000000000000000000000a1","kind":"zone","phase":"http_request_firewall_managed",
 			"rules":[{"action":"execute","expression":"true","action_parameters":[{"id":"c04e0000000000000000000000000001","overrides":[{"status":"disabled","categories":[{"category":"php","status":"enabled"}]}]}]}]}}]},
 		{"mode":"managed","type":"cloudflare_ruleset","name":"again","instances":[{"attributes":{"zone_id":"000000000000000000000000000000a1","kind":"zone","phase":"http_request_firewall_managed"}}]},
 		{"mode":"managed","type":"cloudflare_api_token","name":"all","instances":[{"attributes":{"id":"t1","name":"all","policies":[{"effect":"allow","permission_groups":[{"id":"g"}],
@@ -79,7 +82,7 @@ func TestOtherForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"cloudflare_zone.new: it has no id yet", "cloudflare_ruleset.again: another resource is the same entry point of the zone"}; !slices.Equal(s.Left, want) {
+	if want := []string{"cloudflare_zone.old: its state is in the form of Terraform 0.11; terraform apply -refresh-only writes it anew", "cloudflare_zone.new: it has no id yet", "cloudflare_ruleset.again: another resource is the same entry point of the zone"}; !slices.Equal(s.Left, want) {
 		t.Errorf("left %q", s.Left)
 	}
 	zone := edge.ZoneID("000000000000000000000000000000a1")

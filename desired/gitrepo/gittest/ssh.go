@@ -121,16 +121,20 @@ func serveConn(conn net.Conn, config *ssh.ServerConfig) {
 			_ = r.Reply(true, nil)
 			var command struct{ Line string }
 			_ = ssh.Unmarshal(r.Payload, &command)
-			uploadPack(channel, command.Line)
+			runGit(channel, command.Line)
 			break
 		}
 	}
 }
 
-func uploadPack(channel ssh.Channel, line string) {
+// runGit runs what a client of git asks for: git-upload-pack, or git-receive-pack for a push.
+func runGit(channel ssh.Channel, line string) {
 	defer channel.Close()
-	path := strings.Trim(strings.TrimPrefix(line, "git-upload-pack "), "'")
-	cmd := exec.Command("git-upload-pack", path)
+	program, path, _ := strings.Cut(line, " ")
+	if program != "git-receive-pack" {
+		program = "git-upload-pack"
+	}
+	cmd := exec.Command(program, strings.Trim(path, "'"))
 	cmd.Env = append(cmd.Environ(), Env...)
 	cmd.Stdout, cmd.Stderr = channel, channel.Stderr()
 	in, err := cmd.StdinPipe() // with Stdin set, Run would wait for a client that waits for us

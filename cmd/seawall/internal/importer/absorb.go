@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/moby/sys/atomicwriter"
 	"github.com/rogpeppe/go-internal/diff"
@@ -18,22 +21,47 @@ import (
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
-// Absorb changes the files in dir so that they declare what is live in a zone. It prints
-// the difference, and writes it unless dry. Before that it evaluates the result: a plan of
-// the zone must be empty, and everything else must be declared as before.
-func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, dir, zone string, dry bool) error {
-	state, err := loadValid(ctx, dir)
+// Desired is desired state to change: a folder, and what becomes of changed files.
+type Desired struct {
+	Dir   string
+	Shown string // Dir as it is shown
+	// Prefix is the folder of Dir in the repository, which shown names of files begin with;
+	// empty where Dir is what is shown.
+	Prefix string
+	// Deliver is given the files that have changed, by their names below Dir. Nil is for a
+	// difference that is only shown.
+	Deliver func(ctx context.Context, files []cuefile.File) error
+}
+
+// WorkingCopy is desired state in a folder; dry shows only what would change.
+func WorkingCopy(t *cli.Terminal, dir string, dry bool) Desired {
+	d := Desired{Dir: dir, Shown: dir}
+	if !dry {
+		d.Deliver = func(_ context.Context, files []cuefile.File) error { return writeFiles(t, dir, files) }
+	}
+	return d
+}
+
+// Absorb changes desired state so that it declares what is live in a zone. It prints the
+// difference, and delivers it. Before that it evaluates the result: a plan of the zone must
+// be empty, and everything else must be declared as before.
+func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, zone string) error {
+	state, err := loadValid(ctx, d)
 	if err != nil {
 		return err
 	}
-	a := &absorber{platform: platform, dir: dir, before: state, texts: map[string][]byte{}, original: map[string][]byte{}}
-	if err := a.find(zone); err != nil {
-		return err
+	a := &absorber{platform: platform, Desired: d, names: platform.Names, before: state, texts: map[string][]byte{}, original: map[string][]byte{}}
+	if a.names == nil {
+		a.names = directory.New(directory.Config{Now: time.Now})
+	}
+	if err := a.find(ctx, zone); err != nil {
+		return a.explain(err)
 	}
 	if err := a.look(ctx); err != nil {
-		return err
+		return a.explain(err)
 	}
 	changes := cuefile.Changes(a.zone, a.wanted, a.describe)
 	if len(changes) == 0 {
@@ -48,24 +76,26 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, dir, zone s
 	if err := a.check(ctx); err != nil {
 		return err
 	}
-	return a.finish(t, dry)
+	return a.finish(ctx, t)
 }
 
-func loadValid(ctx context.Context, dir string) (desired.State, error) {
-	state, problems, err := setup.NewFolder(dir).Compile(ctx, "")
+func loadValid(ctx context.Context, d Desired) (desired.State, error) {
+	state, problems, err := setup.NewFolder(d.Dir).Compile(ctx, "")
 	if err != nil {
 		return state, err
 	}
 	if n := len(desired.Errors(problems)); n > 0 {
-		return state, &cli.FileError{Summary: fmt.Sprintf("%s has %s; correct them first", dir, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
+		return state, &cli.FileError{Summary: fmt.Sprintf("%s has %s; correct them first", d.Shown, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
 	}
 	return state, nil
 }
 
 // absorber changes the declaration of one zone.
 type absorber struct {
+	Desired
 	platform Platform
-	dir      string
+	names    *directory.Names
+	reader   versions // of the zone's account
 	before   desired.State
 
 	account desired.Account
@@ -84,7 +114,7 @@ type liveDeployment struct {
 	rule     edge.Rule
 }
 
-func (a *absorber) find(zone string) error {
+func (a *absorber) find(ctx context.Context, zone string) error {
 	found := 0
 	for _, account := range a.before.Accounts {
 		for _, z := range account.Zones {
@@ -99,20 +129,52 @@ func (a *absorber) find(zone string) error {
 	}
 	switch found {
 	case 0:
-		return cli.Fail(fmt.Errorf("no zone %q is declared in %s", zone, a.dir), "seawall import --zone "+zone+" declares a zone that is not declared yet")
+		return cli.Fail(fmt.Errorf("no zone %q is declared in %s", zone, a.Shown), "seawall import --zone "+zone+" declares a zone that is not declared yet")
 	case 1:
-		return nil
+		return a.resolve(ctx)
 	}
 	return fmt.Errorf("%d accounts declare a zone %q", found, zone)
 }
 
+// resolve finds the credential of the zone, and its id where it is declared by name. Other
+// zones need none.
+func (a *absorber) resolve(ctx context.Context) error {
+	lane := a.platform.Lanes.Index(a.account.Key)
+	if lane < 0 {
+		return cli.Fail(fmt.Errorf("the configuration has no credential for account %s", a.account.Key), "set accounts."+a.account.Key+".credentials.rulesets in it")
+	}
+	a.reader = versions{a.platform.Lanes.All[lane].Reader, a.platform.Documented}
+	alone := a.account
+	alone.Zones = []desired.Zone{a.zone}
+	scope := desired.State{Accounts: []desired.Account{alone}}
+	if err := a.names.Recall(ctx); err != nil {
+		return err
+	}
+	a.names.Look(ctx, scope)
+	a.account = a.names.Resolve(scope).Accounts[0]
+	a.zone = a.account.Zones[0]
+	a.before = a.names.Resolve(a.before)
+	if err := a.names.Check(a.account, a.zone); err != nil {
+		return setup.Explain(err)
+	}
+	return nil
+}
+
+// explain names the credential that an error is about.
+func (a *absorber) explain(err error) error {
+	if lane := a.platform.Lanes.Index(a.account.Key); lane >= 0 && errors.Is(err, edge.ErrUnauthenticated) {
+		return cli.Fail(err, "check the credential "+a.platform.Lanes.All[lane].Credential)
+	}
+	return err
+}
+
 // look reads the zone and works out how to declare it.
 func (a *absorber) look(ctx context.Context) error {
-	listed, err := a.platform.AccountRulesets(ctx, a.account.ID)
+	listed, err := a.reader.AccountRulesets(ctx, a.account.ID)
 	if err != nil {
 		return fmt.Errorf("reading the rulesets of account %s: %w", a.account.Key, err)
 	}
-	entryPoint, err := a.platform.EntryPoint(ctx, a.zone.ID)
+	entryPoint, err := a.reader.EntryPoint(ctx, a.zone.ID)
 	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
 		return fmt.Errorf("reading zone %s: %w", a.zone.Key, err)
 	}
@@ -128,16 +190,16 @@ func (a *absorber) look(ctx context.Context) error {
 		switch n := len(rules[found.ID]); n {
 		case 0:
 			return cli.Fail(fmt.Errorf("%q is declared for the zone, but not deployed in it", d.Ruleset),
-				fmt.Sprintf("deploy it on the platform, or remove waf: %s of the zone: %s", d.Ruleset, d.Origin))
+				fmt.Sprintf("deploy it on the platform, or remove waf: %s of the zone: %s", d.Ruleset, a.at(d.Origin)))
 		case 1:
 		default:
 			return cli.Fail(fmt.Errorf("%d execute rules of the zone run %q", n, found.Name), "remove all but one of them on the platform")
 		}
-		full, err := a.platform.AccountRuleset(ctx, a.account.ID, found.ID)
+		full, err := a.reader.AccountRuleset(ctx, a.account.ID, found.ID)
 		if err != nil {
 			return fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 		}
-		if full, err = a.platform.version(ctx, a.account.ID, full, rules[found.ID][0].ActionParameters.Version); err != nil {
+		if full, err = a.reader.version(ctx, a.account.ID, full, rules[found.ID][0].ActionParameters.Version); err != nil {
 			return fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
 		}
 		one := liveDeployment{d.Ruleset, deployment.NewDeclarer(full, a.platform.Documented), rules[found.ID][0]}
@@ -180,16 +242,24 @@ func (a *absorber) edit(c cuefile.Change) error {
 	text, err := cuefile.Apply(a.texts[name], a.account.Key, a.zone.Key, c)
 	switch {
 	case errors.Is(err, cuefile.ErrInherited):
-		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, from),
+		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, a.at(from)),
 			a.shared(from)+"; or declare the zone without it")
 	case err != nil:
 		return fmt.Errorf("editing %s: %w", name, err)
 	}
 	a.texts[name] = text
 	if !from.IsZero() {
-		a.notes = append(a.notes, fmt.Sprintf("%s comes from %s; this zone now has an exception. %s", c.Path, from, upper(a.shared(from))))
+		a.notes = append(a.notes, fmt.Sprintf("%s comes from %s; this zone now has an exception. %s", c.Path, a.at(from), upper(a.shared(from))))
 	}
 	return nil
+}
+
+// at is a place as it is shown.
+func (a *absorber) at(o desired.Origin) desired.Origin {
+	if !o.IsZero() {
+		o.File = path.Join(a.Prefix, o.File)
+	}
+	return o
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -205,28 +275,28 @@ func (a *absorber) shared(from desired.Origin) string {
 		}
 	}
 	if n == 1 {
-		return fmt.Sprintf("no other zone has it; you can edit %s instead", from)
+		return fmt.Sprintf("no other zone has it; you can edit %s instead", a.at(from))
 	}
-	return fmt.Sprintf("to change it for all %d zones that have it, edit %s", n, from)
+	return fmt.Sprintf("to change it for all %d zones that have it, edit %s", n, a.at(from))
 }
 
 func (a *absorber) open(name string) error {
 	if _, known := a.texts[name]; known {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(a.dir, filepath.FromSlash(name)))
+	text, err := os.ReadFile(filepath.Join(a.Dir, filepath.FromSlash(name)))
 	a.texts[name], a.original[name] = text, text
 	return err
 }
 
 // check evaluates the files as they would be, in a folder inside of dir.
 func (a *absorber) check(ctx context.Context) error {
-	stage, err := os.MkdirTemp(a.dir, ".seawall-absorb-")
+	stage, err := os.MkdirTemp(a.Dir, ".seawall-absorb-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(stage)
-	if err := copyCUE(a.dir, stage); err != nil {
+	if err := copyCUE(a.Dir, stage); err != nil {
 		return err
 	}
 	for name, text := range a.texts {
@@ -244,7 +314,7 @@ func (a *absorber) check(ctx context.Context) error {
 			Problems: problems,
 		}
 	}
-	return a.compare(state)
+	return a.compare(a.names.Resolve(state))
 }
 
 // compare holds the new state to the live zone, and to the state before.
@@ -262,42 +332,46 @@ func (a *absorber) compare(state desired.State) error {
 		i := slices.IndexFunc(now[a.zone.ID].Deployments, func(d desired.Deployment) bool { return d.Ruleset == one.key })
 		if i < 0 || !one.declarer.Agrees(now[a.zone.ID].Deployments[i], one.rule) {
 			return cli.Fail(fmt.Errorf("deployment %q would still differ from what is live; nothing was written", one.key),
-				"a pattern or a default of the repository has a say in it; edit "+a.zone.Origin.String()+" by hand")
+				"a pattern or a default of the repository has a say in it; edit "+a.at(a.zone.Origin).String()+" by hand")
 		}
 	}
 	return nil
 }
 
-// finish shows the difference and writes it.
-func (a *absorber) finish(t *cli.Terminal, dry bool) error {
-	names := make([]string, 0, len(a.texts))
-	for name := range a.texts {
-		if string(a.texts[name]) != string(a.original[name]) {
-			names = append(names, name)
+// finish shows the difference and delivers it.
+func (a *absorber) finish(ctx context.Context, t *cli.Terminal) error {
+	var files []cuefile.File
+	for _, name := range slices.Sorted(maps.Keys(a.texts)) {
+		if string(a.texts[name]) == string(a.original[name]) {
+			continue
 		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if _, err := t.Out.Write(diff.Diff("a/"+name, a.original[name], "b/"+name, a.texts[name])); err != nil {
+		files = append(files, cuefile.File{Name: name, Content: a.texts[name]})
+		shown := path.Join(a.Prefix, name)
+		if _, err := t.Out.Write(diff.Diff("a/"+shown, a.original[name], "b/"+shown, a.texts[name])); err != nil {
 			return err
 		}
 	}
 	for _, note := range a.notes {
 		fmt.Fprintln(t.Err, "note:", cli.OneLine(note))
 	}
-	if dry {
+	if a.Deliver == nil {
 		return nil
 	}
-	for _, name := range names {
-		path := filepath.Join(a.dir, filepath.FromSlash(name))
+	return a.Deliver(ctx, files)
+}
+
+// writeFiles changes files of a working copy.
+func writeFiles(t *cli.Terminal, dir string, files []cuefile.File) error {
+	for _, f := range files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
 		mode := os.FileMode(0o644)
-		if info, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(name); err == nil {
 			mode = info.Mode().Perm()
 		}
-		if err := atomicwriter.WriteFile(path, a.texts[name], mode); err != nil {
+		if err := atomicwriter.WriteFile(name, f.Content, mode); err != nil {
 			return err
 		}
-		fmt.Fprintf(t.Err, "changed  %s\n", path)
+		fmt.Fprintf(t.Err, "changed  %s\n", name)
 	}
 	return nil
 }

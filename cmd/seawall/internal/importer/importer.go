@@ -22,6 +22,8 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
 // Order says what to import.
@@ -35,20 +37,27 @@ type Order struct {
 	Given    []edge.Zone // zones by id, with their accounts
 	Origin   string      // where it is read from, for the header and the progress file
 	Plan     string      // the command that makes a plan of the result
+	IDs      bool        // declare the ids of all zones, also where their names would do
 }
 
 // Platform is what an import reads.
 type Platform struct {
-	edge.Reader
-	Directory  edge.Directory // nil where the platform offers none
-	Tokens     tokenLister    // nil for no tokens
+	Lanes reconcile.Lanes  // one for each credential, by the keys of accounts
+	Names *directory.Names // finds what is declared by name; nil finds nothing
+	// Lists says that the platform lists zones: each lane's reader is an edge.Directory.
+	Lists      bool
+	Tokens     tokenLister // nil for no tokens
 	Documented bool
 	ByID       bool   // managed rulesets are declared by their ids
 	Vendor     string // the segment of resource keys, which names of rulesets begin with
-	// Concurrency is how many zones are read at once; zero is 16.
-	Concurrency int
 	// Unmanaged are lines about what was found and cannot be managed.
 	Unmanaged []string
+}
+
+// directory lists what the credential of a lane can see; nil where the platform does not.
+func (p Platform) directory(lane int) edge.Directory {
+	d, _ := p.Lanes.All[lane].Reader.(edge.Directory)
+	return d
 }
 
 // tokenLister lists API tokens, without their secrets.
@@ -67,7 +76,10 @@ func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order
 		return err
 	}
 	show("finding zones", 0, 0)
-	found, err := findTargets(ctx, platform, order)
+	if err := present.resolve(ctx, platform.Names); err != nil {
+		return err
+	}
+	found, err := findTargets(ctx, platform, order, present)
 	if err != nil {
 		return err
 	}
@@ -80,7 +92,10 @@ func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order
 	if n := work.resumed(found.zones); n > 0 {
 		fmt.Fprintf(t.Err, "resuming: %d of %s were read before\n", n, cli.Plural(len(found.zones), "zone", "zones"))
 	}
-	s := newSurvey(platform, work)
+	if present.names, err = resolver(ctx, present, found); err != nil {
+		return err
+	}
+	s := newSurvey(platform, work, found.lanes)
 	s.show = func(done, total int) { show("reading zones", done, total) }
 	if err := s.read(ctx, found); err != nil {
 		return unfinished(err, order)
@@ -90,12 +105,12 @@ func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order
 		return unfinished(err, order)
 	}
 	show("writing files", 0, 0)
-	result, err := write(ctx, order, present, s.repository(found, present), tokens)
+	result, err := write(ctx, order, present, s.repository(found, present, order), tokens, found.left)
 	if err != nil {
 		return err
 	}
 	work.finished()
-	result.skipped, result.unmanaged = skipped, platform.Unmanaged
+	result.skipped, result.unmanaged, result.notes = skipped, platform.Unmanaged, found.notes
 	return result.report(t, order)
 }
 
@@ -120,4 +135,6 @@ type record struct {
 	Left []string `json:"left,omitempty"`
 	// Failed is why the zone could not be read; empty for one that was.
 	Failed string `json:"failed,omitempty"`
+	// rejected says that it was the credential, which reads no zone of the account.
+	rejected bool
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
@@ -144,20 +145,28 @@ func withoutTwins(o *edge.Overrides) *edge.Overrides {
 	return o
 }
 
-func importInto(t *testing.T, ctx context.Context, l *live, dir string, documented bool) (string, error) {
+// platformOf reads it with one credential, and lists it.
+func platformOf(l *live, documented bool) Platform {
+	lanes := reconcile.OneLane(reconcile.Lane{Reader: l, Concurrency: 4})
+	names := directory.New(directory.Config{Now: time.Now, Of: func(string) edge.Directory { return l }})
+	return Platform{Lanes: lanes, Names: names, Lists: true, Documented: documented}
+}
+
+func importInto(t *testing.T, ctx context.Context, l *live, dir string, documented, ids bool) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := Import(ctx, &cli.Terminal{Out: &out, Err: &out}, Platform{Reader: l, Directory: l, Documented: documented, Concurrency: 4},
-		Order{Dir: dir, Module: "edge.example/desired", Origin: "https://api.example/client/v4", Plan: "seawall plan"}, nil)
+	err := Import(ctx, &cli.Terminal{Out: &out, Err: &out}, platformOf(l, documented),
+		Order{IDs: ids, Dir: dir, Module: "edge.example/desired", Origin: "https://api.example/client/v4", Plan: "seawall plan"}, nil)
 	return out.String(), err
 }
 
-// A plan of what was imported is empty, for every platform, and the files are valid.
+// A plan of what was imported is empty, for every platform, and the files are valid: with
+// the ids of zones, and with their names alone.
 func TestAPlanOfWhatWasImportedIsEmpty(t *testing.T) {
 	for seed := range 4 {
-		l, documented := rapid.Custom(genLive).Example(seed), seed%2 == 1
+		l, documented, ids := rapid.Custom(genLive).Example(seed), seed%2 == 1, seed >= 2
 		dir := filepath.Join(t.TempDir(), "edge")
-		out, err := importInto(t, t.Context(), l, dir, documented)
+		out, err := importInto(t, t.Context(), l, dir, documented, ids)
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, out)
 		}
@@ -177,6 +186,9 @@ func TestAPlanOfWhatWasImportedIsEmpty(t *testing.T) {
 
 func planOf(t *testing.T, l *live, state desired.State, documented bool) diff.Plan {
 	t.Helper()
+	names := platformOf(l, documented).Names
+	names.Look(t.Context(), state)
+	state = names.Resolve(state)
 	many := zone.Many{Lanes: reconcile.OneLane(reconcile.Lane{Reader: l, Concurrency: 4}), Documented: documented, Now: time.Now}
 	seen, err := many.Read(t.Context(), state)
 	if err != nil {
@@ -189,7 +201,7 @@ func planOf(t *testing.T, l *live, state desired.State, documented bool) diff.Pl
 func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 	l := rapid.Custom(genLive).Example(7)
 	whole := filepath.Join(t.TempDir(), "whole")
-	if out, err := importInto(t, t.Context(), l, whole, false); err != nil {
+	if out, err := importInto(t, t.Context(), l, whole, false, false); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	dir := filepath.Join(t.TempDir(), "edge")
@@ -201,7 +213,7 @@ func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 			cancel(stopped)
 		}
 	}
-	if out, err := importInto(t, ctx, l, dir, false); !errors.Is(err, stopped) {
+	if out, err := importInto(t, ctx, l, dir, false, false); !errors.Is(err, stopped) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if files, err := cueFiles(dir); err != nil || len(files) > 0 {
@@ -209,7 +221,7 @@ func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 	}
 	l.before = nil
 	l.reads.Store(0)
-	out, err := importInto(t, t.Context(), l, dir, false)
+	out, err := importInto(t, t.Context(), l, dir, false, false)
 	var before int64
 	if _, scanErr := fmt.Sscanf(out, "resuming: %d of 40 zones", &before); err != nil || scanErr != nil || before == 0 || l.reads.Load() != 40-before {
 		t.Fatalf("%v, %v, %d reads of 40\n%s", err, scanErr, l.reads.Load(), out)
@@ -234,7 +246,7 @@ func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 	l := rapid.Custom(genLive).Example(11)
 	dir := filepath.Join(t.TempDir(), "edge")
-	if out, err := importInto(t, t.Context(), l, dir, false); err != nil {
+	if out, err := importInto(t, t.Context(), l, dir, false, false); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	absorbed := 0
@@ -258,7 +270,8 @@ func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		err = Absorb(t.Context(), &cli.Terminal{Out: &out, Err: &out}, Platform{Reader: l}, dir, z.Name, false)
+		term := &cli.Terminal{Out: &out, Err: &out}
+		err = Absorb(t.Context(), term, platformOf(l, false), WorkingCopy(term, dir, false), z.Name)
 		after, _ := os.ReadFile(filepath.Join(dir, "zones-ours.cue"))
 		if err != nil {
 			if z.Account.ID == l.zones[0].Account.ID && !bytes.Equal(before, after) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
@@ -17,12 +18,22 @@ type imported struct {
 	cuefile.Account
 	known   *desired.Account // nil for one that is not declared yet
 	missing []record         // zones that could not be read, or not declared as a whole
+	// rejected are zones that could not be read because of the credential, and why.
+	rejected int
+	why      string
 }
 
 // repository gives what was read its keys.
-func (s *survey) repository(found targets, p present) []imported {
+func (s *survey) repository(found targets, p present, o Order) []imported {
 	var all []imported
 	taken := map[string]bool{}
+	for key := range s.platform.Lanes.Of { // each of these has a credential of its own
+		taken[key] = true
+	}
+	byName := map[edge.ZoneID]bool{}
+	if !o.IDs {
+		byName = found.findable()
+	}
 	for _, a := range p.state.Accounts {
 		taken[a.Key] = true
 	}
@@ -36,9 +47,10 @@ func (s *survey) repository(found targets, p present) []imported {
 		if one.known != nil {
 			one.Key, one.Inherited = one.known.Key, true
 		} else {
+			delete(taken, found.keys[info.ID]) // it is this account's own
 			one.Key = unique(cmp.Or(found.keys[info.ID], slugOf(info.Name), "main"), taken)
 		}
-		s.fill(&one, records)
+		s.fill(&one, records, byName)
 		all = append(all, one)
 	}
 	return all
@@ -53,8 +65,8 @@ func (s *survey) recordsOf(account edge.AccountID, found targets) (records []rec
 	return records
 }
 
-// fill adds rulesets and zones to an account.
-func (s *survey) fill(one *imported, records []record) {
+// fill adds rulesets and zones to an account; byName are those that need no id.
+func (s *survey) fill(one *imported, records []record, byName map[edge.ZoneID]bool) {
 	keys := s.rulesetKeys(one, records)
 	byKey := map[string]*managedSurvey{}
 	for id, key := range keys {
@@ -68,6 +80,10 @@ func (s *survey) fill(one *imported, records []record) {
 	}
 	zoneKeys := map[string]bool{}
 	for _, r := range records {
+		if r.rejected {
+			one.rejected, one.why = one.rejected+1, r.Failed
+			continue
+		}
 		if r.Failed != "" || len(r.Left) > 0 {
 			one.missing = append(one.missing, r)
 		}
@@ -76,6 +92,7 @@ func (s *survey) fill(one *imported, records []record) {
 			continue
 		}
 		z := cuefile.Zone{Zone: desired.Zone{Key: unique(keyForm(r.Name, string(r.Zone)), zoneKeys), ID: r.Zone}, Notes: r.Notes}
+		z.ByName = byName[r.Zone] && z.Key == r.Name
 		for _, why := range r.Left {
 			z.Notes = append(z.Notes, "Not imported: "+why+".")
 		}
@@ -85,6 +102,9 @@ func (s *survey) fill(one *imported, records []record) {
 		}
 		slices.SortFunc(z.Deployments, func(a, b desired.Deployment) int { return cmp.Compare(a.Ruleset, b.Ruleset) })
 		one.Zones = append(one.Zones, z)
+	}
+	if one.rejected > 0 {
+		one.Notes = append(one.Notes, fmt.Sprintf("Not imported: %s, because %s.", cli.Plural(one.rejected, "zone", "zones"), one.why))
 	}
 	slices.SortFunc(one.Zones, func(a, b cuefile.Zone) int { return cmp.Compare(a.Key, b.Key) })
 }

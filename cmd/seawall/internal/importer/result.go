@@ -23,6 +23,8 @@ type result struct {
 	warnings  []desired.Problem
 	skipped   int // zones that were declared already
 	unmanaged []string
+	left      []leftOut // accounts that could not be read
+	notes     []string  // about accounts that the configuration leaves out
 }
 
 func (r *result) report(t *cli.Terminal, o Order) error {
@@ -33,10 +35,10 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 		fmt.Fprintf(t.Err, "written  %s\n", filepath.Join(o.Dir, "seawall"))
 	}
 	t.ShowProblems(t.Err, r.warnings)
-	zones, missing := 0, 0
+	zones, missing := 0, len(r.left)
 	for _, a := range r.accounts {
 		zones += len(a.Zones)
-		missing += len(a.missing)
+		missing += len(a.missing) + a.rejected
 	}
 	if zones+missing == 0 && len(r.tokens.declared) == 0 {
 		fmt.Fprintln(t.Out, "nothing to import")
@@ -47,10 +49,32 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 		fmt.Fprintf(t.Out, "%s declared already: left as they are\n", cli.Plural(r.skipped, "zone is", "zones are"))
 	}
 	r.tokens.report(t)
+	r.reportMissing(t, missing)
+	r.reportUnmanaged(t)
+	if len(r.files) > 0 {
+		fmt.Fprintf(t.Out, "\nNext: seawall validate %s, then: %s\n", o.Dir, o.Plan)
+	}
+	if missing > 0 || len(r.tokens.left) > 0 {
+		return cli.ExitError(exitAttention)
+	}
+	return nil
+}
+
+// reportMissing names what was not imported.
+func (r *result) reportMissing(t *cli.Terminal, missing int) {
+	for _, note := range r.notes {
+		fmt.Fprintf(t.Out, "not imported: %s\n", cli.OneLine(note))
+	}
 	if missing > 0 {
 		fmt.Fprintf(t.Out, "\nnot imported:\n")
 	}
+	for _, l := range r.left {
+		fmt.Fprintf(t.Out, "! account %s: %s\n", cli.OneLine(l.account), cli.OneLine(l.why))
+	}
 	for _, a := range r.accounts {
+		if a.rejected > 0 {
+			fmt.Fprintf(t.Out, "! account %s: %s: %s\n", a.Key, cli.Plural(a.rejected, "zone", "zones"), cli.OneLine(a.why))
+		}
 		for _, z := range a.missing {
 			if z.Failed != "" {
 				fmt.Fprintf(t.Out, "! %s / %s (%s): could not be read: %s\n", a.Key, cli.OneLine(z.Name), z.Zone, cli.OneLine(z.Failed))
@@ -60,14 +84,6 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 			}
 		}
 	}
-	r.reportUnmanaged(t)
-	if len(r.files) > 0 {
-		fmt.Fprintf(t.Out, "\nNext: seawall validate %s, then: %s\n", o.Dir, o.Plan)
-	}
-	if missing > 0 || len(r.tokens.left) > 0 {
-		return cli.ExitError(exitAttention)
-	}
-	return nil
 }
 
 func (r *result) reportZones(t *cli.Terminal, zones int) {

@@ -20,19 +20,22 @@ import (
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/examples"
+	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
 // present is what DIR declares before the import.
 type present struct {
 	state desired.State
 	zones map[edge.ZoneID]bool
-	files bool // there are CUE files
+	named map[edge.AccountID][]string // folded names of the zones that are declared by them
+	files bool                        // there are CUE files
+	names *directory.Names            // of what is declared after the import
 }
 
 // inspect evaluates DIR; a folder without CUE files declares nothing. With --force it is
 // imported as if there were none.
 func inspect(ctx context.Context, o Order) (present, error) {
-	p := present{zones: map[edge.ZoneID]bool{}}
+	p := present{}
 	info, err := os.Stat(o.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -55,11 +58,6 @@ func inspect(ctx context.Context, o Order) (present, error) {
 		return p, &cli.FileError{Summary: fmt.Sprintf("%s has %s; correct them before you import", o.Dir, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
 	}
 	p.state = state
-	for _, a := range state.Accounts {
-		for _, z := range a.Zones {
-			p.zones[z.ID] = true
-		}
-	}
 	return p, nil
 }
 
@@ -97,11 +95,11 @@ func cueFiles(dir string) (names []string, err error) {
 
 // write makes the files, has them evaluated beside those that are there, and puts them in
 // their place.
-func write(ctx context.Context, o Order, p present, accounts []imported, tokens tokenImport) (*result, error) {
-	r := &result{accounts: accounts, tokens: tokens}
+func write(ctx context.Context, o Order, p present, accounts []imported, tokens tokenImport, left []leftOut) (*result, error) {
+	r := &result{accounts: accounts, tokens: tokens, left: left}
 	var problems []desired.Problem
 	for _, simple := range []bool{false, true} { // without tiers where they do not fit
-		files, summary, err := layout(o, p, accounts, tokens, simple)
+		files, summary, err := layout(o, p, r, simple)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +117,8 @@ func write(ctx context.Context, o Order, p present, accounts []imported, tokens 
 }
 
 // layout writes a new repository, or files beside those of an account that is declared.
-func layout(o Order, p present, accounts []imported, tokens tokenImport, simple bool) (files []cuefile.File, sum cuefile.Summary, err error) {
+func layout(o Order, p present, from *result, simple bool) (files []cuefile.File, sum cuefile.Summary, err error) {
+	accounts, tokens, header := from.accounts, from.tokens, from.header()
 	add := func(r cuefile.Repository) error {
 		r.Simple = simple
 		more, s, err := cuefile.Write(r)
@@ -130,7 +129,7 @@ func layout(o Order, p present, accounts []imported, tokens tokenImport, simple 
 	if !p.files {
 		r := cuefile.Repository{
 			Package: "edge", Base: "edge", Schema: o.Module + "/seawall", TierPrefix: "_tier",
-			Header: []string{"Imported by seawall from " + o.Origin + "."}, Tokens: tokens.declared, User: tokens.user,
+			Header: append([]string{"Imported by seawall from " + o.Origin + "."}, header...), Tokens: tokens.declared, User: tokens.user,
 		}
 		for _, a := range accounts {
 			r.Accounts = append(r.Accounts, a.Account)
@@ -167,12 +166,23 @@ func layout(o Order, p present, accounts []imported, tokens tokenImport, simple 
 		}
 		r.Tokens, r.User = tokens.declared, tokens.user
 	}
-	for _, dir := range order {
+	for i, dir := range order {
+		if i == 0 {
+			byDir[dir].Header = header
+		}
 		if err := add(*byDir[dir]); err != nil {
 			return nil, sum, err
 		}
 	}
 	return files, sum, nil
+}
+
+// header are lines of a comment about accounts that could not be read.
+func (r *result) header() (lines []string) {
+	for _, l := range r.left {
+		lines = append(lines, fmt.Sprintf("Not imported: account %s: %s.", l.account, l.why))
+	}
+	return lines
 }
 
 // beside is the repository of files that go into a folder with others.
@@ -246,7 +256,7 @@ func stage(ctx context.Context, o Order, p present, r *result) ([]desired.Proble
 		return errs, nil
 	}
 	r.warnings = problems
-	return differences(p, state, r), nil
+	return differences(p, p.names.Resolve(state), r), nil
 }
 
 // starter are the files of a new repository that are not generated, but for those that

@@ -22,12 +22,18 @@ type survey struct {
 	platform Platform
 	work     *progress
 	show     func(done, total int)
+	lane     map[edge.AccountID]int // whose credential reads an account
+	state    []laneState            // of each lane
 
 	mu       sync.Mutex
 	accounts map[edge.AccountID]*accountSurvey
 	records  map[edge.ZoneID]record
+}
 
-	silent atomic.Int64 // zones in a row that the platform did not answer
+// laneState is how a lane fares.
+type laneState struct {
+	silent   atomic.Int64           // zones in a row that the platform did not answer
+	rejected atomic.Pointer[string] // why the platform rejects the credential; nil: it does not
 }
 
 // accountSurvey is what an account's zones share.
@@ -48,34 +54,45 @@ type managedSurvey struct {
 	err      error
 }
 
-func newSurvey(p Platform, work *progress) *survey {
-	return &survey{platform: p, work: work, accounts: map[edge.AccountID]*accountSurvey{}, records: map[edge.ZoneID]record{}}
+func newSurvey(p Platform, work *progress, lane map[edge.AccountID]int) *survey {
+	return &survey{platform: p, work: work, lane: lane, state: make([]laneState, len(p.Lanes.All)), accounts: map[edge.AccountID]*accountSurvey{}, records: map[edge.ZoneID]record{}}
 }
 
 // silence is after how many zones in a row without an answer the platform counts as down.
 const silence = 50
 
-// read reads all zones, some at once. It fails where nothing else could work; any other
-// failure is in the record of its zone.
+// reader reads an account with its credential.
+func (s *survey) reader(account edge.AccountID) edge.Reader {
+	return s.platform.Lanes.All[s.lane[account]].Reader
+}
+
+// read reads all zones, some of each lane at once. It fails where nothing else could work;
+// any other failure is in the record of its zone.
 func (s *survey) read(ctx context.Context, found targets) error {
-	group, reading := errgroup.WithContext(ctx)
-	group.SetLimit(max(s.platform.Concurrency, 1))
+	lanes, reading := errgroup.WithContext(ctx)
 	var done atomic.Int64
-	for _, z := range found.zones {
-		if reading.Err() != nil {
-			break
-		}
-		group.Go(func() error {
-			if err := s.zone(reading, z); err != nil {
-				return err
+	for i, lane := range s.platform.Lanes.All {
+		lanes.Go(func() error {
+			group, reading := errgroup.WithContext(reading)
+			group.SetLimit(lane.AtOnce())
+			for _, z := range found.zones {
+				if s.lane[z.Account] != i || reading.Err() != nil {
+					continue
+				}
+				group.Go(func() error {
+					if err := s.zone(reading, z); err != nil {
+						return err
+					}
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					s.show(int(done.Add(1)), len(found.zones))
+					return nil
+				})
 			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.show(int(done.Add(1)), len(found.zones))
-			return nil
+			return group.Wait()
 		})
 	}
-	err := group.Wait()
+	err := lanes.Wait()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -84,21 +101,37 @@ func (s *survey) read(ctx context.Context, found targets) error {
 
 func (s *survey) zone(ctx context.Context, z target) error {
 	r, known := s.work.of(z)
-	if !known {
-		var err error
-		if r, err = s.look(ctx, z); err != nil {
-			return err
+	var err error
+	switch {
+	case s.rejection(z) != "":
+		r = record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: s.rejection(z), rejected: true}
+	case known:
+		err = s.recall(ctx, r)
+	default:
+		if r, err = s.look(ctx, z); err == nil {
+			err = s.work.add(r)
 		}
-		if err := s.work.add(r); err != nil {
-			return err
-		}
-	} else if err := s.recall(ctx, r); err != nil {
+	}
+	if errors.Is(err, edge.ErrUnauthenticated) && len(s.state) > 1 {
+		why := refused(s.platform.Lanes.All[s.lane[z.Account]], err)
+		s.state[s.lane[z.Account]].rejected.CompareAndSwap(nil, &why)
+		r, err = record{Zone: z.ID, Name: z.Name, Account: z.Account, Failed: why, rejected: true}, nil
+	}
+	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records[z.ID] = r
 	return nil
+}
+
+// rejection is why the credential of a zone is not used any more; empty while it is.
+func (s *survey) rejection(z target) string {
+	if why := s.state[s.lane[z.Account]].rejected.Load(); why != nil {
+		return *why
+	}
+	return ""
 }
 
 // recall reads the managed rulesets that a zone runs which was read before.
@@ -117,13 +150,13 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 	listed, err := s.listed(ctx, z.Account)
 	if err == nil {
 		var entryPoint edge.Ruleset
-		entryPoint, err = s.platform.EntryPoint(ctx, z.ID)
+		entryPoint, err = s.reader(z.Account).EntryPoint(ctx, z.ID)
 		if err == nil {
 			err = s.declare(ctx, &r, entryPoint, listed)
 		}
 	}
 	if !errors.Is(err, edge.ErrUnavailable) && !errors.Is(err, edge.ErrThrottled) {
-		s.silent.Store(0)
+		s.state[s.lane[z.Account]].silent.Store(0)
 	}
 	switch {
 	case err == nil:
@@ -135,7 +168,7 @@ func (s *survey) look(ctx context.Context, z target) (record, error) {
 		return r, err
 	default:
 		r.Failed, r.Deployments, r.Notes = cli.OneLine(err.Error()), nil, nil
-		if s.silent.Add(1) >= silence {
+		if s.state[s.lane[z.Account]].silent.Add(1) >= silence {
 			return r, fmt.Errorf("%d zones in a row without an answer: %w", silence, err)
 		}
 	}
@@ -156,7 +189,7 @@ func (s *survey) account(id edge.AccountID) *accountSurvey {
 // listed reads the rulesets of an account, once.
 func (s *survey) listed(ctx context.Context, id edge.AccountID) ([]edge.Ruleset, error) {
 	a := s.account(id)
-	a.once.Do(func() { a.listed, a.err = s.platform.AccountRulesets(ctx, id) })
+	a.once.Do(func() { a.listed, a.err = s.reader(id).AccountRulesets(ctx, id) })
 	return a.listed, a.err
 }
 
@@ -174,7 +207,7 @@ func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.Ru
 		if _, m.err = s.listed(ctx, account); m.err != nil {
 			return
 		}
-		if m.ruleset, m.err = s.platform.AccountRuleset(ctx, account, id); m.err == nil {
+		if m.ruleset, m.err = s.reader(account).AccountRuleset(ctx, account, id); m.err == nil {
 			m.declarer = deployment.NewDeclarer(m.ruleset, s.platform.Documented)
 		}
 	})
@@ -184,7 +217,8 @@ func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.Ru
 // declarer declares execute rules of a managed ruleset, in the version that the rule runs.
 func (s *survey) declarer(ctx context.Context, account edge.AccountID, m *managedSurvey, rule edge.Rule) (*deployment.Declarer, error) {
 	at := diff.RulesetVersion{Ruleset: m.ruleset.ID, Version: rule.ActionParameters.Version}
-	if !s.platform.isPinned(m.ruleset, at.Version) {
+	reader := versions{s.reader(account), s.platform.Documented}
+	if !reader.isPinned(m.ruleset, at.Version) {
 		return m.declarer, nil
 	}
 	a := s.account(account)
@@ -196,26 +230,32 @@ func (s *survey) declarer(ctx context.Context, account edge.AccountID, m *manage
 	}
 	a.mu.Unlock()
 	pinned.once.Do(func() {
-		if pinned.ruleset, pinned.err = s.platform.version(ctx, account, m.ruleset, at.Version); pinned.err == nil {
+		if pinned.ruleset, pinned.err = reader.version(ctx, account, m.ruleset, at.Version); pinned.err == nil {
 			pinned.declarer = deployment.NewDeclarer(pinned.ruleset, s.platform.Documented)
 		}
 	})
 	return pinned.declarer, pinned.err
 }
 
+// versions reads managed rulesets in the versions that execute rules run.
+type versions struct {
+	edge.Reader
+	documented bool
+}
+
 // isPinned reports whether a version is another one than the newest, and can be read.
-func (p Platform) isPinned(newest edge.Ruleset, version string) bool {
-	_, ok := p.Reader.(edge.RulesetReader)
-	return ok && !p.Documented && version != "" && version != "latest" && version != newest.Version
+func (v versions) isPinned(newest edge.Ruleset, version string) bool {
+	_, ok := v.Reader.(edge.RulesetReader)
+	return ok && !v.documented && version != "" && version != "latest" && version != newest.Version
 }
 
 // version reads a managed ruleset as an execute rule runs it: the newest, or the version
 // that it is pinned to.
-func (p Platform) version(ctx context.Context, account edge.AccountID, newest edge.Ruleset, version string) (edge.Ruleset, error) {
-	if !p.isPinned(newest, version) {
+func (v versions) version(ctx context.Context, account edge.AccountID, newest edge.Ruleset, version string) (edge.Ruleset, error) {
+	if !v.isPinned(newest, version) {
 		return newest, nil
 	}
-	older, err := p.Reader.(edge.RulesetReader).AccountRulesetVersion(ctx, account, newest.ID, version)
+	older, err := v.Reader.(edge.RulesetReader).AccountRulesetVersion(ctx, account, newest.ID, version)
 	if err != nil {
 		return older, fmt.Errorf("version %s: %w", version, err)
 	}

@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // target is a zone to import.
@@ -24,50 +27,64 @@ type target struct {
 // targets are the zones to import, by account and name, and the accounts.
 type targets struct {
 	zones    []target
-	accounts []edge.Account            // of the zones, by id
-	keys     map[edge.AccountID]string // that the command line gives
+	accounts []edge.Account // of the zones, by id
+	listed   []edge.Zone    // what the platform has listed
+	assignment
 }
 
 // findTargets lists zones where the platform does, and takes them from the command line
 // and a file where it does not.
-func findTargets(ctx context.Context, p Platform, o Order) (targets, error) {
+func findTargets(ctx context.Context, p Platform, o Order, have present) (targets, error) {
 	wanted, err := parseAccounts(o.Accounts)
 	if err != nil {
 		return targets{}, err
 	}
-	given, names, err := givenZones(o)
+	given, names, err := askedFor(p, o, wanted)
 	if err != nil {
 		return targets{}, err
+	}
+	found := targets{}
+	found.keys, found.lanes = wanted.keysBeside(have), map[edge.AccountID]int{}
+	for _, z := range o.Given {
+		if z.Account.Name != "" && !slices.ContainsFunc(found.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
+			found.accounts = append(found.accounts, z.Account)
+		}
+	}
+	if p.Lists && (len(given) == 0 || len(names) > 0) {
+		if err := found.list(ctx, p, wanted, names); err != nil {
+			return targets{}, err
+		}
+	}
+	for _, z := range given {
+		if err := found.placeGiven(p.Lanes, z.Account); err != nil {
+			return targets{}, err
+		}
+		found.zones = append(found.zones, z)
+	}
+	return found.sorted(), nil
+}
+
+// askedFor are the zones that are given by id, and the names of others.
+func askedFor(p Platform, o Order, wanted accountsWanted) (given []target, names []string, err error) {
+	given, names, err = givenZones(o)
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, z := range o.Given {
 		given = append(given, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
 	}
 	switch {
 	case len(given) > 0:
-		if len(names) > 0 && p.Directory == nil {
-			return targets{}, needsID(names[0])
+		if len(names) > 0 && !p.Lists {
+			return nil, nil, needsID(names[0])
 		}
-		if given, err = withAccount(given, wanted); err != nil {
-			return targets{}, err
-		}
-	case p.Directory == nil:
-		return targets{}, cli.Fail(errors.New("a platform with the profile \"documented\" lists no zones"),
+		given, err = withAccount(given, wanted)
+	case !p.Lists:
+		err = cli.Fail(errors.New("a platform with the profile \"documented\" lists no zones"),
 			"name them by id: --account prod=ID --zone NAME=ID, or --zones FILE",
 			`if your platform lists zones, use --profile extended, or set platform.profile: "extended"`)
 	}
-	found := targets{keys: wanted.keys}
-	for _, z := range o.Given {
-		if z.Account.Name != "" && !slices.ContainsFunc(found.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
-			found.accounts = append(found.accounts, z.Account)
-		}
-	}
-	if p.Directory != nil {
-		if err := found.list(ctx, p.Directory, wanted, names, len(given) > 0); err != nil {
-			return targets{}, err
-		}
-	}
-	found.zones = append(found.zones, given...)
-	return found.sorted(), nil
+	return given, names, err
 }
 
 func needsID(name string) error {
@@ -82,6 +99,17 @@ type accountsWanted struct {
 }
 
 func (w accountsWanted) all() bool { return len(w.ids)+len(w.names) == 0 }
+
+// keysBeside are the keys of the command line, and those of the repository.
+func (w accountsWanted) keysBeside(have present) map[edge.AccountID]string {
+	keys := maps.Clone(w.keys)
+	for _, a := range have.state.Accounts {
+		if !desired.Sought(a.ID) {
+			keys[a.ID] = a.Key
+		}
+	}
+	return keys
+}
 
 func parseAccounts(flags []string) (accountsWanted, error) {
 	w := accountsWanted{keys: map[edge.AccountID]string{}}
@@ -172,34 +200,17 @@ func withAccount(zones []target, wanted accountsWanted) ([]target, error) {
 	return zones, nil
 }
 
-// list adds the zones that the platform lists; only those that are named, where others
-// were given by id.
-func (f *targets) list(ctx context.Context, d edge.Directory, wanted accountsWanted, names []string, given bool) error {
-	ids, err := f.accountIDs(ctx, d, wanted)
-	if err != nil {
+// list adds the zones that the platform lists; only those that are named, where some are.
+func (f *targets) list(ctx context.Context, p Platform, wanted accountsWanted, names []string) error {
+	if err := f.ask(ctx, p, wanted, names); err != nil {
 		return err
 	}
-	if given && len(names) == 0 {
-		return nil
-	}
-	filters := []edge.ZoneFilter{}
-	for _, id := range ids {
-		for _, name := range orOne(names) {
-			filters = append(filters, edge.ZoneFilter{Account: id, Name: name})
-		}
-	}
 	hits := map[string]bool{}
-	for _, filter := range filters {
-		zones, err := d.Zones(ctx, filter)
-		if err != nil {
-			return notListed(err)
-		}
-		for _, z := range zones {
-			hits[z.Name] = true
-			f.zones = append(f.zones, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
-			if z.Account.ID != "" && !slices.ContainsFunc(f.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
-				f.accounts = append(f.accounts, z.Account)
-			}
+	for _, z := range f.listed {
+		hits[z.Name] = true
+		f.zones = append(f.zones, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
+		if !slices.ContainsFunc(f.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
+			f.accounts = append(f.accounts, z.Account)
 		}
 	}
 	for _, name := range names {
@@ -208,6 +219,117 @@ func (f *targets) list(ctx context.Context, d edge.Directory, wanted accountsWan
 		}
 	}
 	return nil
+}
+
+// ask lists what each credential can see, gives the accounts their lanes, and keeps the
+// zones of the accounts that are wanted.
+func (f *targets) ask(ctx context.Context, p Platform, wanted accountsWanted, names []string) error {
+	lanes := p.Lanes.All
+	ids := []edge.AccountID{""}
+	if len(lanes) == 1 && len(p.Lanes.Of) == 0 {
+		var err error
+		if ids, err = f.accountIDs(ctx, p.directory(0), wanted); err != nil {
+			return err
+		}
+		wanted = accountsWanted{}
+	}
+	listed := make([]listing, len(lanes))
+	failed := 0
+	for i := range lanes {
+		if !wanted.concerns(p.Lanes, i, f.keys) {
+			continue
+		}
+		listed[i] = listLane(ctx, p.directory(i), ids, names)
+		switch err := listed[i].err; {
+		case err == nil:
+		case len(lanes) == 1 || ctx.Err() != nil || errors.Is(err, edge.ErrNotOffered):
+			return notListed(err)
+		default:
+			failed++
+		}
+	}
+	if failed == len(lanes) {
+		return notListed(listed[0].err)
+	}
+	f.assignment = assign(p.Lanes, listed, f.keys)
+	return f.keep(wanted, listed)
+}
+
+// keep keeps the zones that were listed with the lane of their account.
+func (f *targets) keep(wanted accountsWanted, listed []listing) error {
+	missing := append(slices.Clone(wanted.names), texts(wanted.ids)...)
+	for i, l := range listed {
+		for _, z := range l.zones {
+			lane, known := f.lanes[z.Account.ID]
+			if known && lane == i && (wanted.all() || wanted.has(z.Account, f.keys[z.Account.ID])) {
+				f.listed = append(f.listed, z)
+				missing = slices.DeleteFunc(missing, func(name string) bool {
+					return name == string(z.Account.ID) || name == z.Account.Name || name == f.keys[z.Account.ID]
+				})
+			}
+		}
+	}
+	if !wanted.all() {
+		f.left = slices.DeleteFunc(f.left, func(l leftOut) bool { return !wanted.has(edge.Account{}, l.account) })
+	}
+	missing = slices.DeleteFunc(missing, func(name string) bool {
+		return slices.ContainsFunc(f.left, func(l leftOut) bool { return l.account == name })
+	})
+	if len(missing) > 0 {
+		return cli.Fail(fmt.Errorf("no credential of the configuration can see a zone of account %q", missing[0]), "check the name or id, and that the credential may see the zones (Zone Read)")
+	}
+	return nil
+}
+
+func texts(ids []edge.AccountID) (all []string) {
+	for _, id := range ids {
+		all = append(all, string(id))
+	}
+	return all
+}
+
+// has reports whether an account with this key is wanted.
+func (w accountsWanted) has(a edge.Account, key string) bool {
+	return slices.Contains(w.ids, a.ID) || a.Name != "" && slices.Contains(w.names, a.Name) || key != "" && slices.Contains(w.names, key)
+}
+
+// concerns reports whether a lane may be that of an account that is wanted.
+func (w accountsWanted) concerns(all reconcile.Lanes, lane int, keys map[edge.AccountID]string) bool {
+	if w.all() {
+		return true
+	}
+	of := func(key string) bool { return all.Index(key) == lane }
+	for _, id := range w.ids {
+		if key, known := keys[id]; !known || of(key) {
+			return true
+		}
+	}
+	for _, name := range w.names {
+		if _, configured := all.Of[name]; !configured || of(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// listLane lists zones with one credential.
+func listLane(ctx context.Context, d edge.Directory, ids []edge.AccountID, names []string) (l listing) {
+	l.asked = true
+	if d == nil {
+		l.err = edge.ErrNotOffered
+		return l
+	}
+	for _, id := range ids {
+		for _, name := range orOne(names) {
+			zones, err := d.Zones(ctx, edge.ZoneFilter{Account: id, Name: name})
+			if err != nil {
+				l.err = err
+				return l
+			}
+			l.add(zones)
+		}
+	}
+	return l
 }
 
 func notListed(err error) error {
@@ -271,6 +393,6 @@ func (f targets) sorted() targets {
 // without takes out the zones that are declared already, and returns how many they were.
 func (f *targets) without(p present) (skipped int) {
 	before := len(f.zones)
-	f.zones = slices.DeleteFunc(f.zones, func(z target) bool { return p.zones[z.ID] })
+	f.zones = slices.DeleteFunc(f.zones, p.declares)
 	return before - len(f.zones)
 }

@@ -3,8 +3,10 @@ package setup
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +35,17 @@ func CompleteToken(cmd *cobra.Command, args []string, _ string) ([]cobra.Complet
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return tokenNames(declared(cmd)), cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteAccount completes a flag with the keys of accounts that the configuration has.
+func CompleteAccount(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var o Options
+	o.Config, _ = cmd.Flags().GetString("config") // an error: the command has no such flag
+	config, err := LoadConfig(&cli.Terminal{Out: io.Discard, Err: io.Discard}, o.ConfigFile())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return slices.Sorted(maps.Keys(config.Credentials.Accounts)), cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeOnly(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

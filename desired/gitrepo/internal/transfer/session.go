@@ -88,3 +88,21 @@ func (b *body) Close() error {
 	}
 	return b.ReadCloser.Close()
 }
+
+// pushSession is go-git's session for a push, which says when it waits for the server.
+type pushSession struct {
+	transport.ReceivePackSession
+	transfer *Transfer
+}
+
+// AdvertisedReferencesContext implements transport.Session.
+func (s pushSession) AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error) {
+	defer s.transfer.await()()
+	return s.ReceivePackSession.AdvertisedReferencesContext(ctx)
+}
+
+// ReceivePack implements transport.ReceivePackSession.
+func (s pushSession) ReceivePack(ctx context.Context, req *packp.ReferenceUpdateRequest) (*packp.ReportStatus, error) {
+	defer s.transfer.await()()
+	return s.ReceivePackSession.ReceivePack(ctx, req)
+}

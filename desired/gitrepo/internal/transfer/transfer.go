@@ -47,6 +47,8 @@ type Options struct {
 	// known, and with what its annotated tags stand for. Its error ends the transfer
 	// before anything is asked for; nil takes all.
 	Advertised func(refs, peeled map[string]plumbing.Hash) error
+	// Push allows the transfer to push.
+	Push bool
 }
 
 // SilenceError says that a connection was given up.

@@ -53,9 +53,19 @@ func (p transports) NewUploadPackSession(ep *transport.Endpoint, auth transport.
 	return session{s, t}, nil
 }
 
-// NewReceivePackSession implements transport.Transport. Nothing is ever pushed.
-func (p transports) NewReceivePackSession(*transport.Endpoint, transport.AuthMethod) (transport.ReceivePackSession, error) {
-	return nil, errors.New("pushing is not supported")
+// NewReceivePackSession implements transport.Transport. Nothing is pushed but by a transfer
+// that is for it.
+func (p transports) NewReceivePackSession(ep *transport.Endpoint, auth transport.AuthMethod) (transport.ReceivePackSession, error) {
+	t, ok := auth.(*Transfer)
+	if !ok || !t.Push {
+		return nil, errors.New("this transfer is not for pushing")
+	}
+	defer t.await()()
+	s, err := p.of(t, ep, p.plain).NewReceivePackSession(ep, t.Auth)
+	if err != nil {
+		return nil, err
+	}
+	return pushSession{s, t}, nil
 }
 
 func asIs(_ *Transfer, _ *transport.Endpoint, plain transport.Transport) transport.Transport {
