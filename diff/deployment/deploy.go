@@ -36,16 +36,16 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 		p.notDeployed(at, reason, hintNoDeploy)
 		return
 	}
-	m, ok := p.findManaged(at)
+	found, ok := p.findManaged(at)
 	if !ok {
 		return
 	}
-	pin, ok := p.pinned(at, executing(m.ID), m)
+	pin, ok := p.pinned(at, executing(found.ID), found)
 	if !ok {
 		return
 	}
-	m = pin.managed
-	intent, ok := p.intentOf(at, m)
+	m := pin.managed
+	intent, ok := p.intentOf(at, m, found)
 	if !ok {
 		return
 	}
@@ -65,6 +65,7 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 		}
 	}
 	annotate(fields, intent, m)
+	w.explain(fields, "the latest is "+found.Version)
 	target := diff.Target{Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,

@@ -49,3 +49,17 @@ func unread(err error, forbidden string, origin desired.Origin) diff.Problem {
 	}
 	return p
 }
+
+// hintAtLatest says of each mistake of a declaration that is resolved against an older
+// version where the latest has what it names.
+func hintAtLatest(errs []resolveError, d desired.Deployment, older, found *managed) {
+	if len(errs) == 0 || older == found {
+		return
+	}
+	_, there := resolve(d, found)
+	for i := range errs {
+		if !slices.ContainsFunc(there, func(e resolveError) bool { return e.origin == errs[i].origin }) {
+			errs[i].hint = fmt.Sprintf("version %s, the latest, has it: declare version: %q", found.Version, latest)
+		}
+	}
+}

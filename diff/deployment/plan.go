@@ -20,6 +20,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -109,19 +111,19 @@ func (p *planner) unreadZone(account desired.Account, zone desired.Zone, err err
 }
 
 func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
-	m, ok := p.findManaged(at)
+	found, ok := p.findManaged(at)
 	if !ok {
 		return
 	}
-	rule, ok := p.findRule(at, entryPoint, m)
+	rule, ok := p.findRule(at, entryPoint, found)
 	if !ok {
 		return
 	}
-	pin, ok := p.pinned(at, rule, m)
+	pin, ok := p.pinned(at, rule, found)
 	if !ok {
 		return
 	}
-	m = pin.managed
+	m := pin.managed
 	id := diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID}
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if s, known := p.in.Memory.recall(id, inputs); known {
@@ -129,7 +131,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		p.settle(at, id, rule, s.owned)
 		return
 	}
-	intent, ok := p.intentOf(at, m)
+	intent, ok := p.intentOf(at, m, found)
 	if !ok {
 		return
 	}
@@ -151,6 +153,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	}
 	direct(fields, rule, w.rule, pin)
 	annotate(fields, intent, m)
+	w.explain(fields, pin.note(found, overridesOf(rule)))
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
@@ -168,9 +171,11 @@ type intent struct {
 	decided  decisions
 }
 
-// intentOf resolves a declaration, or reports each of its mistakes.
-func (p *planner) intentOf(at place, m *managed) (intent, bool) {
+// intentOf resolves a declaration against the version that it is to run, or reports each of
+// its mistakes.
+func (p *planner) intentOf(at place, m, found *managed) (intent, bool) {
 	claims, errs := resolve(at.d, m)
+	hintAtLatest(errs, at.d, m, found)
 	if p.in.Live.Accounts[at.account.ID].Documented {
 		errs = append(errs, beyondReference(at.d)...)
 	}
@@ -188,6 +193,21 @@ type wanted struct {
 	leftovers []diff.Leftover // override members that nothing declares
 	drifted   *diff.Leftover  // an expression that nothing declares and that was changed
 	owned     []diff.Member   // to remember once it is proved
+	standIns  []diff.Member   // entries that have no effect and keep a list from being empty
+}
+
+// explain says why fields change that nobody declares, and what a version changes.
+func (w wanted) explain(fields []diff.Field, version string) {
+	for i := range fields {
+		f := &fields[i]
+		list, key, _ := f.Path.Override()
+		switch {
+		case f.Path == versionMember:
+			f.Note = version
+		case f.New != nil && list != "" && (slices.Contains(w.standIns, f.Path) || slices.Contains(w.standIns, entryMember(list, key, ""))):
+			f.Note = strings.TrimPrefix(f.Note+"; same as unset; a list cannot be empty", "; ")
+		}
+	}
 }
 
 // wanted writes what a declaration owns into a live execute rule. before is what was
@@ -213,6 +233,7 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	if pin.leftover != nil {
 		mg.leftovers = append(mg.leftovers, *pin.leftover)
 	}
+	w.standIns = mg.standIns
 	w.leftovers, w.owned = mg.leftovers, append(owned(in.claims, mg.standIns), remembered...)
 	return w
 }
