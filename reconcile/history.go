@@ -43,6 +43,12 @@ type Entry struct {
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 }
 
+// CountsForCommit reports whether a write counts for the limits of the commit that it was
+// made for: drift does not, and neither does what was approved.
+func (e Entry) CountsForCommit() bool {
+	return e.Trigger == TriggerSync && e.Asked.Approver == ""
+}
+
 // EntryKind is what an entry is about.
 type EntryKind string
 

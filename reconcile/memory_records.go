@@ -22,7 +22,7 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 	r := f.has
 	r.Accepted.State = bytes.Clone(r.Accepted.State)
 	r.Applied, r.NonConvergent, r.Proofs = maps.Clone(r.Applied), maps.Clone(r.NonConvergent), maps.Clone(r.Proofs)
-	r.Prunable = maps.Clone(r.Prunable)
+	r.Prunable, r.Written = maps.Clone(r.Prunable), maps.Clone(r.Written)
 	for id, p := range r.Proofs {
 		p.Labels = maps.Clone(p.Labels)
 		r.Proofs[id] = p
@@ -77,6 +77,9 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 func (f *Forgetful) accept(commit string, size guard.Size, state []byte) {
 	if state == nil && f.accepted && f.has.Accepted.Commit == commit {
 		state = f.has.Accepted.State
+	}
+	if f.has.Accepted.Commit != commit {
+		f.has.Written = nil
 	}
 	f.accepted, f.has.Accepted = true, Accepted{Commit: commit, Size: size, State: bytes.Clone(state)}
 }
@@ -145,9 +148,20 @@ func (f *Forgetful) Widen(ctx context.Context, owned []diff.Settled) error {
 	return nil
 }
 
-// RecordWrite implements [Records]. It keeps no history.
-func (f *Forgetful) RecordWrite(ctx context.Context, _ Entry, owned []diff.Settled) (int64, error) {
-	return 0, f.Widen(ctx, owned)
+// RecordWrite implements [Records]. It keeps no history but which zones were written.
+func (f *Forgetful) RecordWrite(ctx context.Context, write Entry, owned []diff.Settled) (int64, error) {
+	if err := f.Widen(ctx, owned); err != nil {
+		return 0, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.accepted && write.CountsForCommit() && write.Asked.Commit == f.has.Accepted.Commit {
+		if f.has.Written == nil {
+			f.has.Written = map[edge.ZoneID]bool{}
+		}
+		f.has.Written[write.Subject.ZoneID] = f.has.Written[write.Subject.ZoneID] || write.Direction == diff.Weakens
+	}
+	return 0, nil
 }
 
 // Unfinished implements [Records]. It keeps no history.

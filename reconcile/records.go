@@ -128,6 +128,9 @@ type Record struct {
 	Rollout       Rollout
 	Drifts        []Drift   // in the order of time
 	Swept         time.Time // see [Records]; zero for not known
+	// Written are the zones that were written because of the accepted commit without an
+	// approval, and whether that weakened.
+	Written map[edge.ZoneID]bool
 }
 
 // Accepted is the commit that was accepted last; the zero value is none.

@@ -76,7 +76,12 @@ func TestLimitCountsWhatTheSweepHasTouched(t *testing.T) {
 		{"nothing more", limited(Limit{Count: new(1)}), nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := Check(difftest.PlanOf(test.changes...), Facts{Zones: labelled(40), Rules: test.rules, Touched: touched})
+			facts := Facts{Zones: labelled(40), Rules: test.rules}
+			facts.Tally = NewTally("this sweep", facts)
+			for zone, weakens := range touched {
+				facts.Tally.Count(zone, weakens)
+			}
+			p := Check(difftest.PlanOf(test.changes...), facts)
 			for _, c := range p.Changes {
 				if reason := refusalOf(p, c.Zone).Reason; reason != test.reason {
 					t.Errorf("%s: %q, want %q", c.Zone, reason, test.reason)

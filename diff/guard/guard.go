@@ -92,12 +92,8 @@ type Facts struct {
 	// LabelsBefore are those that zones had when they were last proved; nil: not known.
 	// A label that a commit takes away must not take its own guard away.
 	LabelsBefore map[edge.ZoneID]Labels
-	// Tally counts for limits beside the plan; nil counts Touched.
+	// Tally counts for limits beside the plan; nil counts nothing beside it.
 	Tally *Tally
-	// Touched are the zones that the sweep of which this plan is a part has changed
-	// before, or that a limit holds back from it, and whether that weakens. They
-	// count for limits beside those of the plan: a sweep is judged as one.
-	Touched map[edge.ZoneID]bool
 	// Rollout says how far the waves of the newest commit have come; nil where there
 	// is none going on.
 	Rollout *Rollout

@@ -84,10 +84,7 @@ func (f Facts) over(l *Limit, changes []diff.Change, rule Rule, weakening bool) 
 		does = "weakens"
 	}
 	if before > 0 {
-		what = "this sweep"
-		if f.Tally != nil {
-			what = f.Tally.What
-		}
+		what = f.Tally.What
 		h.refusal.Release = "seawall plan, which shows all changes and the digest for --approve"
 	}
 	h.refusal.Guard = diff.GuardLimit
@@ -101,18 +98,7 @@ func (f Facts) beside(rule Rule, again map[edge.ZoneID]bool, weakening bool) (be
 	if f.Tally != nil {
 		return f.Tally.beside(rule, again, weakening)
 	}
-	return f.touched(rule.Labels, again, weakening), f.selected(rule.Labels)
-}
-
-// touched counts the zones that labels select and that the sweep has come to
-// before, but for those that the plan changes again.
-func (f Facts) touched(l Labels, again map[edge.ZoneID]bool, weakening bool) (n int) {
-	for zone, weakens := range f.Touched {
-		if !again[zone] && (weakens || !weakening) && f.selectsZone(l, zone) {
-			n++
-		}
-	}
-	return n
+	return 0, f.selected(rule.Labels)
 }
 
 // selected counts the declared zones that labels select.

@@ -124,7 +124,7 @@ func (c *Control) restore(ctx context.Context) (look []edge.ZoneID, err error) {
 		return nil, nil
 	}
 	g := newGeneration(declared, c.Current())
-	c.state.publish(g, record.Drifts)
+	c.state.publish(g)
 	return c.state.judge(g), nil
 }
 

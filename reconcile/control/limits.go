@@ -16,18 +16,25 @@ type limits struct {
 	on     bool
 	commit *guard.Tally
 	unseen map[edge.ZoneID]bool // zones of the commit that must be read before it is counted
+	sent   map[edge.ZoneID]bool // zones of the commit that were written, and whether that weakened
 	drift  *guard.Tally
 	drifts []reconcile.Drift // that count, in the order of time
 	lasts  time.Duration
 }
 
-func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time) limits {
+// newLimits counts what was done before: drifts, and zones that were written because of the
+// commit.
+func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time, sent map[edge.ZoneID]bool) limits {
 	if len(facts.Rules) == 0 {
 		return limits{}
 	}
 	l := limits{
 		on: true, commit: guard.NewTally("this commit", facts), drift: guard.NewTally("this sweep", facts),
-		unseen: map[edge.ZoneID]bool{}, lasts: facts.Now.Sub(since),
+		unseen: map[edge.ZoneID]bool{}, sent: map[edge.ZoneID]bool{}, lasts: facts.Now.Sub(since),
+	}
+	for id, weakens := range sent {
+		l.sent[id] = weakens
+		l.commit.Count(id, weakens)
 	}
 	for _, d := range drifts {
 		if !d.At.Before(since) {
@@ -57,6 +64,7 @@ func (l *limits) count(d reconcile.Drift, commit bool) {
 	switch {
 	case !l.on:
 	case commit:
+		l.sent[d.Zone] = l.sent[d.Zone] || d.Weakens
 		l.commit.Count(d.Zone, d.Weakens)
 	default:
 		l.drifts = append(l.drifts, d)
@@ -65,7 +73,7 @@ func (l *limits) count(d reconcile.Drift, commit bool) {
 }
 
 // countCommit counts a plan as what the commit changes: each zone once, and none of whose
-// changes all are approved.
+// changes all are approved, but for those that were written before.
 func (l *limits) countCommit(plan diff.Plan) {
 	counts := map[edge.ZoneID]bool{}
 	for _, change := range plan.Changes {
@@ -74,7 +82,8 @@ func (l *limits) countCommit(plan diff.Plan) {
 		}
 	}
 	for _, change := range plan.Changes {
-		if _, ok := counts[change.ZoneID]; !ok && change.Approved {
+		_, counted := counts[change.ZoneID]
+		if _, sent := l.sent[change.ZoneID]; !counted && !sent && change.Approved {
 			l.commit.Drop(change.ZoneID)
 		}
 	}

@@ -74,7 +74,7 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 		return Decision{}, fmt.Errorf("remembering the accepted commit: %w", err)
 	}
 	c.state.accept(accepted)
-	c.state.publish(next, c.state.limits.drifts)
+	c.state.publish(next)
 	d.Look = c.state.judge(next)
 	if len(p.Approvals) > 0 { // what waits for one may go on, though the commit does not touch it
 		d.Due = append(d.Due, c.state.release(true)...)

@@ -54,7 +54,7 @@ func (c *Control) Rename(ctx context.Context, g *Generation, state desired.State
 // written.
 func (s *state) rename(g *Generation) (look []edge.ZoneID) {
 	counting, counted := s.limits.counting(), s.limits.commit
-	s.publish(g, s.limits.drifts)
+	s.publish(g)
 	if counting || counted == nil {
 		return s.judge(g)
 	}

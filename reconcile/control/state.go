@@ -52,22 +52,26 @@ func (s *state) restore(record reconcile.Record) {
 	s.holds.all = record.Holds
 	s.overtaken = s.foreign(record.Accepted.Commit)
 	s.rollout = newRollouts(record.Rollout)
-	s.limits.drifts = record.Drifts // they count for the next generation, wherever its declarations come from
+	// They count for the next generation, wherever its declarations come from.
+	s.limits.drifts, s.limits.sent = record.Drifts, record.Written
 }
 
-// publish makes a generation the one in force, while some drifts count.
-func (s *state) publish(g *Generation, drifts []reconcile.Drift) {
+// publish makes a generation the one in force, while what was done before counts.
+func (s *state) publish(g *Generation) {
 	s.current.Store(g)
 	s.overtaken = ""
 	s.waiting.keep(g.Declares)
 	s.zones.compareLabels(g)
 	facts := s.facts(g)
 	facts.LabelsBefore = maps.Clone(s.zones.labels) // what was counted by a label stays counted by it
-	s.limits = newLimits(facts, drifts, s.now().Add(-s.driftFor))
+	s.limits = newLimits(facts, s.limits.drifts, s.now().Add(-s.driftFor), s.limits.sent)
 }
 
 // accept takes in what was just put on record.
 func (s *state) accept(a reconcile.Acceptance) {
+	if a.Commit != s.accepted.Commit {
+		s.limits.sent = nil
+	}
 	s.accepted = reconcile.Accepted{Commit: a.Commit, Author: a.Author, Size: a.Size}
 	s.recorded++
 	s.approvals.accept(a.Approvals)

@@ -137,7 +137,7 @@ func (f *benchFleet) sights(b *testing.B) func(func(edge.ZoneID, zone.Sight) boo
 		g := f.heart.control.Current()
 		for id := range g.Zones() {
 			task, _ := f.heart.control.Task(g, id)
-			task.ListAge = time.Hour
+			task.ListedSince = time.Now().Add(-time.Hour)
 			sight, err := f.heart.lanes.all[0].work.worker.Read(b.Context(), task)
 			if err != nil || sight.EntryPoint.Err != nil {
 				b.Fatal(err, sight.EntryPoint.Err)

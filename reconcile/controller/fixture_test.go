@@ -558,11 +558,13 @@ func (r *records) Widen(ctx context.Context, owned []diff.Settled) error {
 }
 
 // RecordWrite counts as widening where that is to be done: the history costs nothing here.
-func (r *records) RecordWrite(ctx context.Context, _ reconcile.Entry, owned []diff.Settled) (int64, error) {
-	if len(owned) == 0 {
-		return 0, nil
+func (r *records) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (int64, error) {
+	if len(owned) > 0 {
+		if err := r.note(ctx, "widen"); err != nil {
+			return 0, err
+		}
 	}
-	return 0, r.Widen(ctx, owned)
+	return r.Forgetful.RecordWrite(ctx, write, owned)
 }
 
 func (r *records) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error {

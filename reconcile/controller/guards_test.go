@@ -654,3 +654,43 @@ func TestDriftCountsWhereTheStateIsNotOnRecord(t *testing.T) {
 		}
 	})
 }
+
+// What was written because of a commit counts until another one is accepted, however often
+// the process begins anew before it is proved.
+func TestACommitIsCountedOnceOverRestarts(t *testing.T) {
+	for name, between := range map[string]func(f *fixture){
+		"none": func(*fixture) {}, "restart": (*fixture).restart, "two": func(f *fixture) { f.restart(); f.restart() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T) {
+				f := newFixture(t, 3)
+				f.Guards = atMost(1)
+				f.records.set(func(op string) error {
+					if op == "prove" {
+						return errDisk
+					}
+					return nil
+				})
+				f.repo.push("c1", but(fleet(3), 1, "xss")...)
+				f.start()
+				defer func() { f.stop() }()
+				f.pass(soon)
+				f.want(1, "xss")
+				between(f)
+				f.click(2, "php")
+				f.lookNow()
+				f.pass(soon)
+				if off := f.off(2); off != "php" {
+					t.Errorf("off is %q: a second zone is written", off)
+				}
+				f.records.set(nil)
+				f.push("c2", but(fleet(3), 1, "xss")...) // another commit counts from nothing
+				f.lookNow()
+				f.pass(soon)
+				if off := f.off(2); off != "" {
+					t.Errorf("off is %q after another commit", off)
+				}
+			})
+		})
+	}
+}

@@ -83,7 +83,7 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.ZoneID]) *queu
 	}
 	l.task, _ = w.control.Task(l.generation, item.Key)
 	l.commit = w.control.CommitWork(l.generation, item.Key)
-	l.task.Memory, l.task.ListAge = w.seen.Plans(item.Key), w.listAge(l.began)
+	l.task.Memory, l.task.ListedSince = w.seen.Plans(item.Key), w.listedSince(l.began)
 	again, err := w.observe(ctx, &l)
 	if err != nil || again != nil {
 		return again
@@ -108,17 +108,18 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.ZoneID]) *queu
 // listedFor is how old a list of rulesets may be where no sweep is scheduled.
 const listedFor = time.Minute
 
-// listAge is how old a list of rulesets may be: a turn of the sweep, and not older than
-// the last time that a look at everything was asked for.
-func (w *zoneWork) listAge(now time.Time) time.Duration {
+// listedSince is when a list of rulesets must have been read, or later: at most a turn of
+// the sweep ago, and not before a look at everything was asked for last.
+func (w *zoneWork) listedSince(now time.Time) time.Time {
 	turn := w.sweep.turn(now)
 	if turn <= 0 {
 		turn = listedFor
 	}
-	if asked := w.lanes.asked.Load(); asked > 0 {
-		return min(turn, now.Sub(time.Unix(0, asked)))
+	since := now.Add(-turn)
+	if asked := time.Unix(0, w.lanes.asked.Load()); asked.After(since) {
+		return asked
 	}
-	return turn
+	return since
 }
 
 // later is an item once more, after a while; none where everything ends.

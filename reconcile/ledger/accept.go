@@ -49,6 +49,9 @@ func (l *Ledger) enterAccept(ctx context.Context, tx *sql.Tx, a reconcile.Accept
 	if none := errors.Is(err, sql.ErrNoRows); err != nil && !none || err == nil && have == a.Commit {
 		return err
 	}
+	if err := zones.ForgetWritten(ctx, tx); err != nil {
+		return err
+	}
 	e := reconcile.Entry{
 		Kind: reconcile.EntryCommit, Action: reconcile.ActionAccept, Trigger: reconcile.TriggerSync,
 		Asked:  reconcile.Asked{Commit: a.Commit, Author: a.Author, User: a.User},

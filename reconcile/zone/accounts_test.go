@@ -22,7 +22,7 @@ func TestManagedRulesetIsReadOncePerVersion(t *testing.T) {
 		f.recorder.Reset()
 		for i := range 2 {
 			task := f.task(declare(i+1, core("xss")))
-			task.ListAge = time.Hour
+			task.ListedSince = f.clock.Now().Add(-time.Hour)
 			f.plan(t.Context(), task)
 		}
 		f.wantCalls(f.calls(), want...)
@@ -41,7 +41,7 @@ func TestManagedRulesetIsReadOncePerVersion(t *testing.T) {
 func TestListIsReadAgainForAChange(t *testing.T) {
 	f := newFixture(t, 1)
 	task := f.task(declare(1, core("xss")))
-	task.ListAge = time.Hour
+	task.ListedSince = f.clock.Now().Add(-time.Hour)
 	s, plan := f.plan(t.Context(), task)
 	refresh := func(want bool, calls ...string) {
 		t.Helper()

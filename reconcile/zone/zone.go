@@ -15,6 +15,7 @@
 package zone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,9 @@ type Task struct {
 	// Merges says that the platform was seen to keep what an update leaves out; see
 	// [planner.Input].
 	Merges bool
-	// ListAge is how old the account's list of rulesets may be; a list that changes
-	// are worked out from is at most a minute old. Zero lists anew.
-	ListAge time.Duration
+	// ListedSince is when the account's rulesets must have been listed, or later; a list
+	// that changes are worked out from is at most a minute old. Zero lists anew.
+	ListedSince time.Time
 }
 
 // Of cuts a state down to one zone of one of its accounts.
@@ -117,7 +118,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 		s.Unnamed = true
 		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
-	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), w.Now().Add(-t.ListAge))
+	s.Account, s.ListedAt, err = w.Accounts.Live(ctx, t.Account(), cmp.Or(t.ListedSince, w.Now()))
 	if err != nil {
 		return s, err
 	}

@@ -59,6 +59,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"accept", steps(acceptSteps())},
 		{"gone", steps(goneSteps())},
 		{"prove", steps(proveSteps())},
+		{"written", steps(writtenSteps())},
 		{"late", steps(lateSteps())},
 		{"prune", steps(pruneSteps())},
 		{"widen", steps(widenSteps())},

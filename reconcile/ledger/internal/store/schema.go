@@ -197,7 +197,8 @@ const Version9 = `
 ALTER TABLE applied ADD COLUMN prune TEXT NOT NULL DEFAULT ''; -- JSON: as diff.Prunable, where the declaration that was proved last allows the deployment to be removed once nothing declares it; else empty
 `
 
-// Version10 adds the names of zones and accounts that are not found by a declared id.
+// Version10 adds the names of zones and accounts that are not found by a declared id, and
+// what was written because of the accepted commit.
 const Version10 = `
 -- Under which name the platform has each zone and account that a commit declares by name,
 -- so that names are not asked for again after a restart.
@@ -209,6 +210,13 @@ CREATE TABLE name (
 	at         TEXT NOT NULL,  -- when the platform said so last
 	gone       INTEGER NOT NULL CHECK (gone IN (0, 1)), -- 1: it has not listed the id since
 	PRIMARY KEY (account_id, key, id)
+) STRICT, WITHOUT ROWID;
+
+-- Zones that were written because of the accepted commit without an approval: they count
+-- for its limits.
+CREATE TABLE written (
+	zone_id TEXT PRIMARY KEY,
+	weakens INTEGER NOT NULL CHECK (weakens IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 `
 

@@ -174,6 +174,9 @@ func (z *Zones) RecordWrite(ctx context.Context, write reconcile.Entry, owned []
 		if err := z.Own(ctx, tx, owned); err != nil {
 			return err
 		}
+		if err := z.count(ctx, tx, write); err != nil {
+			return err
+		}
 		numbers, err := z.file.Enter(ctx, tx, write)
 		if err == nil {
 			number = numbers[0]

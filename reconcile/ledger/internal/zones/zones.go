@@ -22,7 +22,7 @@ type Zones struct{ file *store.File }
 func In(file *store.File) *Zones { return &Zones{file} }
 
 // Frequent are the statements that are run for each zone of a commit, for [store.Open].
-var Frequent = []string{isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned}
+var Frequent = []string{isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten}
 
 // Recall reads all of it into a record.
 func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
@@ -39,6 +39,9 @@ func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
 		return err
 	}
 	if r.Drifts, err = recallDrifts(ctx, tx); err != nil {
+		return err
+	}
+	if r.Written, err = recallWritten(ctx, tx); err != nil {
 		return err
 	}
 	r.Swept, err = recallSwept(ctx, tx)

@@ -1,0 +1,48 @@
+package zones
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+const rememberWritten = `
+	INSERT INTO written (zone_id, weakens) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM accepted WHERE "commit" = ?)
+	ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`
+
+// count records that a zone is written because of the accepted commit.
+func (z *Zones) count(ctx context.Context, tx *sql.Tx, write reconcile.Entry) error {
+	if !write.CountsForCommit() {
+		return nil
+	}
+	return z.file.Often(ctx, tx, rememberWritten, write.Subject.ZoneID, write.Direction == diff.Weakens, write.Asked.Commit)
+}
+
+// ForgetWritten forgets which zones were written: another commit is accepted.
+func ForgetWritten(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM written`)
+	return err
+}
+
+func recallWritten(ctx context.Context, tx *sql.Tx) (weakened map[edge.ZoneID]bool, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, weakens FROM written`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var zone edge.ZoneID
+		var weakens bool
+		if err := rows.Scan(&zone, &weakens); err != nil {
+			return nil, err
+		}
+		if weakened == nil {
+			weakened = map[edge.ZoneID]bool{}
+		}
+		weakened[zone] = weakens
+	}
+	return weakened, rows.Err()
+}

@@ -1,0 +1,61 @@
+package ledgertest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// writtenSteps are about which zones were written because of the accepted commit.
+func writtenSteps() []step {
+	accept := func(ctx context.Context, s Store, commit string) error {
+		return s.AcceptCommit(ctx, reconcile.Acceptance{Commit: commit})
+	}
+	write := func(ctx context.Context, s Store, zone edge.ZoneID, change func(*reconcile.Entry)) error {
+		e := reconcile.Entry{
+			At: noon, Kind: reconcile.EntryWrite, Action: string(diff.ActionUpdate), Trigger: reconcile.TriggerSync, Declaration: "f",
+			Asked: reconcile.Asked{Commit: "c1"}, Subject: reconcile.Subject{Zone: "shop-" + string(zone), ZoneID: zone, Ruleset: "r"}, Direction: diff.Neutral,
+		}
+		change(&e)
+		_, err := s.RecordWrite(ctx, e, nil)
+		return err
+	}
+	plain := func(*reconcile.Entry) {}
+	weakens := func(e *reconcile.Entry) { e.Direction = diff.Weakens }
+	written := func(commit string, zones map[edge.ZoneID]bool) reconcile.Record {
+		return reconcile.Record{Accepted: accepted(commit), Written: zones}
+	}
+	return []step{
+		{
+			"zones of the accepted commit", func(ctx context.Context, s Store) error {
+				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, "z1", plain), write(ctx, s, "z2", weakens), write(ctx, s, "z2", plain))
+			},
+			written("c1", map[edge.ZoneID]bool{"z1": false, "z2": true}),
+		},
+		{
+			"neither drift, nor what was approved, nor another commit", func(ctx context.Context, s Store) error {
+				return errors.Join(
+					accept(ctx, s, "c1"),
+					write(ctx, s, "z1", func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerSweep }),
+					write(ctx, s, "z2", func(e *reconcile.Entry) { e.Asked.Approver = "max" }),
+					write(ctx, s, "z3", func(e *reconcile.Entry) { e.Asked.Commit = "c0" }))
+			},
+			written("c1", nil),
+		},
+		{
+			"accepted again they still count", func(ctx context.Context, s Store) error {
+				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, "z1", plain), accept(ctx, s, "c1"))
+			},
+			written("c1", map[edge.ZoneID]bool{"z1": false}),
+		},
+		{
+			"after another commit they do not", func(ctx context.Context, s Store) error {
+				return errors.Join(accept(ctx, s, "c1"), write(ctx, s, "z1", plain), accept(ctx, s, "c2"), accept(ctx, s, "c1"))
+			},
+			written("c1", nil),
+		},
+	}
+}
