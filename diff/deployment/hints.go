@@ -33,6 +33,19 @@ const (
 		"platform.profile to \"extended\", which needs only Zone WAF for its zones"
 )
 
+// hintOffered is for a call that the platform does not know while it knows others.
+const hintOffered = "the platform answers other calls, so platform.base_url is right; check the id"
+
+// unreadListed is the problem of what could not be read of an account whose rulesets could
+// be listed: the base address is not the reason.
+func unreadListed(err error, forbidden string, origin desired.Origin) diff.Problem {
+	p := unread(err, forbidden, origin)
+	if errors.Is(err, edge.ErrNotOffered) && p.Hint == diff.HintFor(err) {
+		p.Hint = hintOffered
+	}
+	return p
+}
+
 // unread is the problem of what could not be read; forbidden is what to do where
 // the credential may not.
 func unread(err error, forbidden string, origin desired.Origin) diff.Problem {

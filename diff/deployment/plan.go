@@ -103,11 +103,13 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 }
 
 func (p *planner) unreadZone(account desired.Account, zone desired.Zone, err error) diff.Problem {
-	hint := hintForbiddenZone
-	if errors.Is(p.in.Live.Accounts[account.ID].Listed.Err, edge.ErrForbidden) {
-		hint = hintForbiddenAccount // the zone was not even asked for
+	switch listErr := p.in.Live.Accounts[account.ID].Listed.Err; {
+	case errors.Is(listErr, edge.ErrForbidden):
+		return unread(err, hintForbiddenAccount, zone.Origin) // the zone was not even asked for
+	case listErr != nil:
+		return unread(err, hintForbiddenZone, zone.Origin)
 	}
-	return unread(err, hint, zone.Origin)
+	return unreadListed(err, hintForbiddenZone, zone.Origin)
 }
 
 func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {

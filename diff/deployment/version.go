@@ -100,6 +100,14 @@ func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
 	switch {
 	case err == nil:
 		return s, true
+	case at.d.Version == nil && errors.Is(err, edge.ErrNotOffered):
+		s.managed = found // as with the reference alone
+		return s, true
+	case errors.Is(err, edge.ErrNotOffered):
+		p.problem(at, diff.Problem{
+			State: diff.Blocked, Origin: at.d.Version.Origin, Hint: `declare version: "latest"`,
+			Reason: fmt.Sprintf("version: the platform has no call that reads version %s of managed ruleset %q", s.want, found.Name),
+		})
 	case at.d.Version != nil && errors.Is(err, edge.ErrNotFound):
 		p.problem(at, diff.Problem{
 			State: diff.Blocked, Origin: at.d.Version.Origin,

@@ -119,3 +119,38 @@ func TestVersionsAreExplained(t *testing.T) {
 		t.Errorf("note %q, want %q", got, want)
 	}
 }
+
+// Where the account's rulesets could be listed, a call that the platform does not know says
+// nothing about the base address; and one without versions is as the reference has it.
+func TestCallsThatAreNotOffered(t *testing.T) {
+	unknown := &edge.Error{Status: 404, Details: []edge.ErrorDetail{{Code: edge.CodeNoRoute, Message: "could not route"}}}
+	pinned := func(declares ...difftest.Intent) diff.Plan {
+		rule := difftest.Execute(nil)
+		rule.ActionParameters.Version = "3"
+		live := difftest.Live(rule)
+		account := live.Accounts[difftest.Account]
+		account.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{{Ruleset: difftest.Core, Version: "3"}: {Err: unknown}}
+		live.Accounts[difftest.Account] = account
+		return planScene(difftest.Scene{State: difftest.State(difftest.Deployment(declares...)), Live: live})
+	}
+	if p := pinned(difftest.Keep, difftest.DisabledRule(0)); len(p.Problems) != 0 || len(p.Changes) != 1 {
+		t.Errorf("a pin that is kept: %+v", p)
+	}
+	p := pinned(func(d *desired.Deployment) { d.Version = difftest.Declared(5, "3") })
+	if len(p.Problems) != 1 || p.Problems[0].State != diff.Blocked || p.Problems[0].Hint != `declare version: "latest"` {
+		t.Errorf("a pin that is declared: %+v", p.Problems)
+	}
+	for name, spoil := range map[string]func(diff.Live){
+		"entry point": func(l diff.Live) { l.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: unknown} },
+		"managed ruleset": func(l diff.Live) {
+			l.Accounts[difftest.Account].Managed[difftest.Core] = diff.Observed[edge.Ruleset]{Err: unknown}
+		},
+	} {
+		live := difftest.Live(difftest.Execute(nil))
+		spoil(live)
+		p := planScene(difftest.Scene{State: difftest.State(difftest.Deployment()), Live: live})
+		if len(p.Problems) != 1 || p.Problems[0].Hint != hintOffered {
+			t.Errorf("%s: %+v", name, p.Problems)
+		}
+	}
+}
