@@ -18,7 +18,7 @@ import (
 // Config is the daemon's configuration, with the defaults of #Config filled in.
 // It holds no secret, only where secrets are.
 type Config struct {
-	Source      Source
+	Source      Source // zero where none is declared
 	Platform    Platform
 	Credentials Credentials
 	Tokens      Tokens

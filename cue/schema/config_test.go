@@ -245,7 +245,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"verify misspelt", least + `source: verify: gpg: "/k"`, `c.cue:5:17: source.verify.gpg: unknown field (known here: openpgp, require, ssh)`},
 		{"verify by a relative path", least + `source: verify: ssh: "signers"`, `c.cue:5:22: source.verify.ssh: "signers" must be an absolute path`},
 		{"verify something else", least + `source: verify: {ssh: "/s", require: "all"}`, `c.cue:5:38: source.verify.require: "all" is not one of head, tag, both`},
-		{"nothing", ``, "c.cue:1:1: platform: required field is missing\nc.cue:1:1: source: required field is missing"},
+		{"nothing", ``, "c.cue:1:1: platform: required field is missing"},
 		{"syntax", "source: {{", `c.cue:1:11: expected '}', found 'EOF'`},
 		{"profile", least + `platform: profile: "extendd"`, `c.cue:5:20: platform.profile: "extendd" is not one of documented, extended (did you mean "extended"?)`},
 		{"plain http", strings.Replace(least, "https://api", "http://api", 1), `c.cue:3:21: platform.base_url: "http://api.example/client/v4" must be an https address, or http to the own machine`},

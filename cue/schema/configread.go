@@ -58,6 +58,9 @@ func tokens(v, plain cue.Value) Tokens {
 }
 
 func source(v cue.Value) Source {
+	if !at(v, "source").Exists() {
+		return Source{}
+	}
 	shallow, _ := at(v, "source.shallow").Bool() // validated: concrete and boolean
 	return Source{
 		URL:     text(v, "source.url"),

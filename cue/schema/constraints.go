@@ -22,7 +22,9 @@ func (c *configReader) check(config *Config, v cue.Value) {
 	}
 	c.checkSchedule(config)
 	c.checkBudget(config, v)
-	c.checkSource(config)
+	if at(v, "source").Exists() {
+		c.checkSource(config)
+	}
 	c.checkAddresses(config)
 	c.checkSeal(config)
 	c.checkSinks(config)

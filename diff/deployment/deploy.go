@@ -2,7 +2,6 @@ package deployment
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -138,7 +137,7 @@ func (p *planner) planRemovals(account desired.Account, zone desired.Zone, entry
 func (p *planner) planRemoval(account desired.Account, zone desired.Zone, id diff.DeploymentID, entryPoint diff.Observed[edge.Ruleset]) {
 	mark := p.in.Prunable[id]
 	at := place{account: account, zone: zone, d: desired.Deployment{Ruleset: mark.Deployment}}
-	if entryPoint.Err != nil && !errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound) {
+	if unreadable(entryPoint.Err) {
 		p.problem(at, p.unreadZone(account, zone, entryPoint.Err))
 		return
 	}

@@ -62,9 +62,13 @@ func Plan(in Input) Outcome {
 	for _, account := range in.Accounts {
 		for _, zone := range account.Zones {
 			if entryPoint, read := in.Live.EntryPoints[zone.ID]; read {
+				problems := len(p.out.Problems)
 				p.out.Zones++
 				p.planZone(account, zone, entryPoint)
 				p.planRemovals(account, zone, entryPoint)
+				if unreadable(entryPoint.Err) && len(p.out.Problems) == problems { // it declares no deployment
+					p.problem(place{account: account, zone: zone}, p.unreadZone(account, zone, entryPoint.Err))
+				}
 			}
 		}
 	}
@@ -101,6 +105,9 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 		}
 	}
 }
+
+// unreadable reports whether nothing is known of a zone: one without an entry point is known.
+func unreadable(err error) bool { return err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) }
 
 func (p *planner) unreadZone(account desired.Account, zone desired.Zone, err error) diff.Problem {
 	switch listErr := p.in.Live.Accounts[account.ID].Listed.Err; {

@@ -205,3 +205,22 @@ func TestMakeTellsAccountsApart(t *testing.T) {
 		t.Errorf("got %+v", plan)
 	}
 }
+
+// A zone that could not be read is never in sync, though it declares no deployment.
+func TestAnUnreadZoneWithoutDeployments(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want int
+	}{
+		"unread": {errors.New("503"), 1}, "no entry point": {edge.ErrEntryPointNotFound, 0}, "read": {nil, 0},
+	} {
+		live := difftest.Live()
+		live.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: test.err}
+		state := difftest.State(difftest.Deployment())
+		state.Accounts[0].Zones[0].Deployments = nil
+		plan := planScene(difftest.Scene{State: state, Live: live})
+		if len(plan.Problems) != test.want {
+			t.Errorf("%s: %+v", name, plan.Problems)
+		}
+	}
+}

@@ -40,9 +40,6 @@ func ReadSettings(t *cli.Terminal, o Options) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	if s.Platform.Extended() && s.Credentials.Tokens == nil {
-		fmt.Fprintln(t.Err, t.Red("warning:"), `platform.profile is "extended" without credentials.tokens: Seawall does not read the platform's tokens`)
-	}
 	return s, s.checkCredentials(t)
 }
 
@@ -50,7 +47,7 @@ func ReadSettings(t *cli.Terminal, o Options) (Settings, error) {
 func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 	s := Settings{Dir: o.Dir}
 	if path := o.ConfigFile(); path != "" {
-		config, err := LoadConfig(t, path)
+		config, err := loadConfig(t, path, o.Dir == "")
 		if err != nil {
 			return Settings{}, err
 		}
@@ -86,6 +83,11 @@ const maxConfig = 1 << 20
 // LoadConfig reads the configuration from a file. Warnings go to standard error; mistakes are a
 // [cli.FileError].
 func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
+	return loadConfig(t, path, true)
+}
+
+// loadConfig is that for a command that needs the repository, or reads a folder.
+func loadConfig(t *cli.Terminal, path string, repository bool) (schema.Config, error) {
 	data, err := ReadSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == DefaultConfig {
 		return schema.Config{}, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
@@ -96,6 +98,12 @@ func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
 		return schema.Config{}, fmt.Errorf("reading the configuration: %w", err)
 	}
 	config, problems := schema.LoadConfig(path, data)
+	if repository && config.Source.URL == "" && len(desired.Errors(problems)) == 0 {
+		problems = append(problems, desired.Problem{
+			Origin: desired.Origin{File: path, Line: 1, Column: 1}, Path: "source", Message: "required field is missing",
+			Hint: "declare the repository, or read a folder with --dir DIR",
+		})
+	}
 	if n := len(desired.Errors(problems)); n > 0 {
 		return schema.Config{}, &cli.FileError{Summary: fmt.Sprintf("%s: %s in the configuration", path, cli.Plural(n, "mistake", "mistakes")), Problems: problems}
 	}
