@@ -43,6 +43,10 @@ type versioned struct {
 
 func genVersioned(t *rapid.T) versioned {
 	v := versioned{declared: genDecided(t), rule: difftest.Execute(difftest.GenOverrides(t)), older: genOlder(t)}
+	if rapid.Bool().Draw(t, "nothing but the version") {
+		v.declared = difftest.Deployment(difftest.Keep)
+		v.rule = difftest.Execute(nil)
+	}
 	v.rule.ActionParameters.Version = rapid.SampledFrom([]string{"", latest, number, number}).Draw(t, "runs")
 	if rapid.Bool().Draw(t, "version is declared") {
 		v.declared.Version = difftest.Declared(17, rapid.SampledFrom([]string{latest, number}).Draw(t, "version"))
