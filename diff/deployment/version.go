@@ -69,20 +69,7 @@ type pin struct {
 // pinned settles which version a deployment is to run, or reports why that cannot be
 // planned. found is the latest.
 func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
-	runs := versionOf(live)
-	s := pin{want: runs}
-	switch decided := decisionOnVersion(at.d); {
-	case at.d.Version != nil:
-		s.want = at.d.Version.Value
-	case runs != latest && decided == desired.Remove:
-		s.want = latest
-	case runs != latest:
-		s.leftover = &diff.Leftover{Path: versionMember, Value: runs, Note: "the latest is " + found.Version}
-	}
-	before, beforeErr := p.version(at, found, runs)
-	if beforeErr == nil {
-		s.before = before
-	}
+	s := p.versionOf(at, live, found)
 	if p.documented(at) && at.d.Version == nil {
 		s.managed = found // the best that is known
 		return s, true
@@ -118,6 +105,24 @@ func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
 		p.problem(at, unread(fmt.Errorf("reading version %s of managed ruleset %q: %w", s.want, found.Name, err), hintForbiddenAccount, at.d.Origin))
 	}
 	return s, false
+}
+
+// versionOf settles which version a deployment is to run, and reads the one that it runs.
+func (p *planner) versionOf(at place, live edge.Rule, found *managed) pin {
+	runs := versionOf(live)
+	s := pin{want: runs}
+	switch {
+	case at.d.Version != nil:
+		s.want = at.d.Version.Value
+	case runs != latest && decisionOnVersion(at.d) == desired.Remove:
+		s.want = latest
+	case runs != latest:
+		s.leftover = &diff.Leftover{Path: versionMember, Value: runs, Note: "the latest is " + found.Version}
+	}
+	if before, err := p.version(at, found, runs); err == nil {
+		s.before = before
+	}
+	return s
 }
 
 // decisionOnVersion is what becomes of a version that is not declared; empty for undecided.
