@@ -49,8 +49,13 @@ type RulesetRef struct {
 	Origin Origin
 }
 
-// Zone is one zone and the deployments declared for it.
+// Zone is one zone and the deployments declared for it. The deployments of an account
+// itself take the place of a zone, too: see [Zone.AccountLevel].
 type Zone struct {
+	// AccountLevel says that it is the entry point of the account: its key is that of
+	// [AccountZone], and its id that of [edge.AccountLevel].
+	AccountLevel bool `json:",omitempty"`
+
 	Key string
 	// Name is that on the platform: the declared one, or the key where that can be one;
 	// empty where the key is only a label.
@@ -69,6 +74,8 @@ type Zone struct {
 // both ways.
 type Deployment struct {
 	Ruleset    string // key of the account's RulesetRef
+	Key        string `json:",omitempty"` // its own, of one at account level; see Name
+	Ref        string `json:",omitempty"` // that of its execute rule, of one at account level
 	Origin     Origin
 	Deploy     bool           // create the deployment where the zone has none
 	Prune      bool           // remove it once it was proved and nothing declares it any more

@@ -13,8 +13,9 @@ import (
 func (z Zone) Fingerprint(account Account) string {
 	type deployment struct {
 		Ruleset    RulesetRef
-		Deploy     bool `json:",omitempty"`
-		Prune      bool `json:",omitempty"`
+		Key, Ref   string `json:",omitempty"`
+		Deploy     bool   `json:",omitempty"`
+		Prune      bool   `json:",omitempty"`
 		Enabled    bool
 		Expression *string             `json:",omitempty"`
 		Paranoia   *int                `json:",omitempty"`
@@ -43,7 +44,7 @@ func (z Zone) Fingerprint(account Account) string {
 			ref = RulesetRef{Key: d.Ruleset}
 		}
 		deployments[i] = deployment{
-			Ruleset: ref, Deploy: d.Deploy, Prune: d.Prune, Enabled: d.Enabled.Value, Expression: valueOf(d.Expression), Paranoia: valueOf(d.Paranoia),
+			Ruleset: ref, Key: d.Key, Ref: d.Ref, Deploy: d.Deploy, Prune: d.Prune, Enabled: d.Enabled.Value, Expression: valueOf(d.Expression), Paranoia: valueOf(d.Paranoia),
 			Rules: nowhere(d.Disable.Rules), Tags: nowhere(d.Disable.Tags), Unmanaged: valueOf(d.Unmanaged),
 			All: d.All.bare(), TagOverrides: bareTags(d.Tags), RuleOverrides: bareRules(d.Rules),
 			Decisions: bareDecisions(d.Decisions), ExpressionDrift: valueOf(d.ExpressionDrift), Version: valueOf(d.Version),
@@ -56,11 +57,13 @@ func (z Zone) Fingerprint(account Account) string {
 		z.Labels = nil // none is none, however it came to be
 	}
 	data, err := json.Marshal(struct {
+		AccountLevel bool `json:",omitempty"`
+
 		Account     string
 		Key, ID     string
 		Labels      map[string]string
 		Deployments []deployment
-	}{string(account.ID), z.Key, string(z.ID), z.Labels, deployments})
+	}{z.AccountLevel, string(account.ID), z.Key, string(z.ID), z.Labels, deployments})
 	if err != nil {
 		panic("desired: encoding a zone: " + err.Error()) // it is plain data
 	}

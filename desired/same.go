@@ -10,12 +10,12 @@ import (
 // does not count, nor by which name the id was found. It is asked of each zone of a
 // fleet at each commit, hence no reflection; a test holds it to all members there are.
 func (z Zone) SameAs(o Zone) bool {
-	return z.Key == o.Key && z.ID == o.ID && maps.Equal(z.Labels, o.Labels) &&
+	return z.AccountLevel == o.AccountLevel && z.Key == o.Key && z.ID == o.ID && maps.Equal(z.Labels, o.Labels) &&
 		slices.EqualFunc(z.Deployments, o.Deployments, Deployment.sameAs)
 }
 
 func (d Deployment) sameAs(o Deployment) bool {
-	return d.Ruleset == o.Ruleset && d.Deploy == o.Deploy && d.Prune == o.Prune && same(d.Enabled, o.Enabled) &&
+	return d.Ruleset == o.Ruleset && d.Key == o.Key && d.Ref == o.Ref && d.Deploy == o.Deploy && d.Prune == o.Prune && same(d.Enabled, o.Enabled) &&
 		sameOrNone(d.Expression, o.Expression) && sameOrNone(d.ExpressionDrift, o.ExpressionDrift) &&
 		sameOrNone(d.Version, o.Version) && d.sameOverrides(o)
 }

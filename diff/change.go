@@ -115,7 +115,7 @@ func (c Change) Field(path Member) *Field {
 }
 
 // ID names the deployment a change is about.
-func (c Change) ID() DeploymentID { return DeploymentID{c.ZoneID, c.Target().Ruleset} }
+func (c Change) ID() DeploymentID { return DeploymentID{c.ZoneID, c.Target().Ruleset, c.Target().Ref} }
 
 // Fingerprint tells whether two changes would do the same to the same live
 // state, whichever commit asks for it.

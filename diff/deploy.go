@@ -16,7 +16,7 @@ func (DeploymentCreation) action() Action { return ActionDeploy }
 
 func (c DeploymentCreation) request(zone edge.ZoneID) Request {
 	if c.Target.EntryPoint == "" {
-		return Request{"POST", edge.ZoneRulesetsPath(zone), edge.EntryPointBody([]edge.Rule{c.Body})}
+		return Request{"POST", edge.ZoneRulesetsPath(zone), edge.EntryPointBody(zone, []edge.Rule{c.Body})}
 	}
 	return Request{"POST", edge.RulesPath(zone, c.Target.EntryPoint), c.Body}
 }

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -41,10 +42,18 @@ type Observed[T any] struct {
 	Err   error
 }
 
-// DeploymentID names a deployment on the platform: a managed ruleset in a zone.
+// DeploymentID names a deployment on the platform: a managed ruleset in a zone. An
+// account may deploy one several times: there Ref, which is empty in a zone, is that of
+// the execute rule.
 type DeploymentID struct {
 	Zone    edge.ZoneID
 	Ruleset edge.RulesetID
+	Ref     string
+}
+
+// Compare orders deployments.
+func (d DeploymentID) Compare(o DeploymentID) int {
+	return cmp.Or(cmp.Compare(d.Zone, o.Zone), cmp.Compare(d.Ruleset, o.Ruleset), cmp.Compare(d.Ref, o.Ref))
 }
 
 // Applied has, for each deployment, the members that the last applied commit

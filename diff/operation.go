@@ -63,6 +63,7 @@ func (r Request) MarshalJSON() ([]byte, error) {
 // Target addresses the execute rule of a deployment, as observed.
 type Target struct {
 	Ruleset    edge.RulesetID // the managed ruleset
+	Ref        string         // of the execute rule, at account level; empty in a zone
 	EntryPoint edge.RulesetID
 	Version    string // of the entry point when it was read
 	Rule       edge.RuleID

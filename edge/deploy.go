@@ -135,20 +135,20 @@ func (NoDeployer) DeleteRule(context.Context, ZoneID, RulesetID, RuleID) (*Rules
 }
 
 // EntryPointBody is the body that creates a zone's entry point.
-func EntryPointBody(rules []Rule) Ruleset {
+func EntryPointBody(zone ZoneID, rules []Rule) Ruleset {
 	bodies := make([]Rule, len(rules))
 	for i, r := range rules {
 		bodies[i] = r.Update()
 	}
-	return Ruleset{Name: "default", Kind: KindZone, Phase: PhaseFirewallManaged, Rules: bodies}
+	return Ruleset{Name: "default", Kind: zone.EntryKind(), Phase: PhaseFirewallManaged, Rules: bodies}
 }
 
 // ZoneRulesetsPath is the path that lists a zone's rulesets, and creates one.
-func ZoneRulesetsPath(zone ZoneID) string { return fmt.Sprintf("/zones/%s/rulesets", zone) }
+func ZoneRulesetsPath(zone ZoneID) string { return zone.path() + "/rulesets" }
 
 // ZoneRulesetPath is the path of one ruleset of a zone.
 func ZoneRulesetPath(zone ZoneID, id RulesetID) string {
-	return fmt.Sprintf("/zones/%s/rulesets/%s", zone, id)
+	return fmt.Sprintf("%s/rulesets/%s", zone.path(), id)
 }
 
 // RulesPath is the path that adds a rule to a zone's entry point.

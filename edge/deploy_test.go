@@ -103,12 +103,12 @@ func hasMethod(value any, name string) bool {
 // The body of a creation has what the caller says of its rules, and nothing that
 // only the platform writes.
 func TestEntryPointBody(t *testing.T) {
-	got, err := json.Marshal(EntryPointBody([]Rule{{ID: "r", Version: "3", LastUpdated: "x", Action: ActionExecute, Expression: "true"}}))
+	got, err := json.Marshal(EntryPointBody("z", []Rule{{ID: "r", Version: "3", LastUpdated: "x", Action: ActionExecute, Expression: "true"}}))
 	want := `{"name":"default","description":"","kind":"zone","phase":"http_request_firewall_managed","rules":[{"action":"execute","expression":"true"}]}`
 	if err != nil || string(got) != want {
 		t.Errorf("%v\ngot  %s\nwant %s", err, got, want)
 	}
-	if none, err := json.Marshal(EntryPointBody(nil)); err != nil || string(none) != `{"name":"default","description":"","kind":"zone","phase":"http_request_firewall_managed","rules":[]}` {
+	if none, err := json.Marshal(EntryPointBody("z", nil)); err != nil || string(none) != `{"name":"default","description":"","kind":"zone","phase":"http_request_firewall_managed","rules":[]}` {
 		t.Errorf("%s %v", none, err)
 	}
 }

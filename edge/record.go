@@ -82,10 +82,10 @@ func AccountRulesetPath(account AccountID, id RulesetID) string {
 
 // EntryPointPath is the path of a zone's entry point.
 func EntryPointPath(zone ZoneID) string {
-	return fmt.Sprintf("/zones/%s/rulesets/phases/%s/entrypoint", zone, PhaseFirewallManaged)
+	return fmt.Sprintf("%s/rulesets/phases/%s/entrypoint", zone.path(), PhaseFirewallManaged)
 }
 
 // RulePath is the path of one rule of a zone's entry point.
 func RulePath(zone ZoneID, entryPoint RulesetID, rule RuleID) string {
-	return fmt.Sprintf("/zones/%s/rulesets/%s/rules/%s", zone, entryPoint, rule)
+	return fmt.Sprintf("%s/rulesets/%s/rules/%s", zone.path(), entryPoint, rule)
 }

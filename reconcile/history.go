@@ -97,6 +97,7 @@ type Subject struct {
 	ZoneID     edge.ZoneID    `json:"zone_id,omitempty"`
 	Deployment string         `json:"deployment,omitempty"`
 	Ruleset    edge.RulesetID `json:"ruleset_id,omitempty"`
+	Ref        string         `json:"ref,omitempty"`   // of the execute rule, at account level
 	Token      string         `json:"token,omitempty"` // its key
 	TokenID    edge.TokenID   `json:"token_id,omitempty"`
 	Attempt    string         `json:"attempt,omitempty"` // the attempt to create the token
@@ -175,12 +176,14 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 // SubjectOf is what a change is about.
 func SubjectOf(c diff.Change) Subject {
 	return Subject{
-		Account: c.Account, Zone: c.Zone, ZoneID: c.ZoneID, Deployment: c.Deployment, Ruleset: c.Target().Ruleset, Token: c.Token,
+		Account: c.Account, Zone: c.Zone, ZoneID: c.ZoneID, Deployment: c.Deployment, Ruleset: c.Target().Ruleset, Ref: c.Target().Ref, Token: c.Token,
 	}
 }
 
 // ID names the deployment that an entry is about.
-func (s Subject) ID() diff.DeploymentID { return diff.DeploymentID{Zone: s.ZoneID, Ruleset: s.Ruleset} }
+func (s Subject) ID() diff.DeploymentID {
+	return diff.DeploymentID{Zone: s.ZoneID, Ruleset: s.Ruleset, Ref: s.Ref}
+}
 
 // SpecChanges are the members in which two forms of a token differ, sorted by path; nil is
 // a token that is not there. A specification holds no secret.

@@ -66,7 +66,12 @@ func validationText(t *cli.Terminal, valid bool, problems []desired.Problem, sta
 	}
 	var err error
 	if valid {
-		_, err = fmt.Fprintf(t.Out, "valid: %s, %s, %s%s\n", cli.Plural(state.Zones(), "zone", "zones"),
+		accounts := ""
+		n := state.AccountLevels()
+		if n > 0 {
+			accounts = cli.Plural(n, "account", "accounts") + " with deployments of their own, "
+		}
+		_, err = fmt.Fprintf(t.Out, "valid: %s, %s%s, %s%s\n", cli.Plural(state.Zones()-n, "zone", "zones"), accounts,
 			cli.Plural(state.Deployments(), "deployment", "deployments"), cli.Plural(len(state.Tokens), "token", "tokens"), warnings)
 	} else {
 		_, err = fmt.Fprintf(t.Out, "not valid: %s%s\n", cli.Plural(errs, "error", "errors"), warnings)

@@ -137,7 +137,7 @@ func (m *merger) account(a desired.Account) {
 		}
 	}
 	for _, z := range a.Zones {
-		m.zone(have, at(path, "zone", z.Key), z)
+		m.zone(have, zonePath(path, z), z)
 	}
 }
 
@@ -154,8 +154,12 @@ func (m *merger) zone(a *account, path string, z desired.Zone) {
 		return
 	}
 	if first, taken := m.zoneIDs[z.ID]; taken {
+		what := "the zone " + string(z.ID)
+		if account, ok := z.ID.Account(); ok {
+			what = "what account " + string(account) + " deploys itself"
+		}
 		m.problems = append(m.problems, twoPlaces(at(path, "id"), z.Origin,
-			fmt.Sprintf("the zone %s is already declared, as %s", z.ID, first.path), first.origin))
+			fmt.Sprintf("%s is already declared, as %s", what, first.path), first.origin))
 		return
 	}
 	m.zoneIDs[z.ID] = holder{path, z.Origin}
@@ -163,6 +167,9 @@ func (m *merger) zone(a *account, path string, z desired.Zone) {
 
 func (m *merger) zoneTwice(path string, first, z desired.Zone, differs string) {
 	if first.Origin != z.Origin {
+		if z.AccountLevel {
+			path = at(path, "waf")
+		}
 		m.twice(path, z.Origin, first.Origin, differs == "")
 		return
 	}
@@ -233,7 +240,7 @@ func (m *merger) checkRulesets() {
 		for _, zone := range a.zones {
 			for _, d := range zone.Deployments {
 				if _, ok := a.rulesets[d.Ruleset]; !ok {
-					m.problems = append(m.problems, unknownRuleset(key, zone.Key, d, known))
+					m.problems = append(m.problems, unknownRuleset(key, zone, d, known))
 				}
 			}
 		}
@@ -241,14 +248,14 @@ func (m *merger) checkRulesets() {
 	}
 }
 
-func unknownRuleset(account, zone string, d desired.Deployment, known []string) desired.Problem {
+func unknownRuleset(account string, zone desired.Zone, d desired.Deployment, known []string) desired.Problem {
 	hint := fmt.Sprintf("declare it: account: %s: ruleset: %s: name: …", account, d.Ruleset)
 	if near := nearest.Word(d.Ruleset, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return desired.Problem{
 		Origin:  d.Origin,
-		Path:    at("account", account, "zone", zone, "waf", d.Ruleset),
+		Path:    at(zonePath(at("account", account), zone), "waf", d.Name()),
 		Message: fmt.Sprintf("%q is not a ruleset of account %q", d.Ruleset, account),
 		Hint:    hint,
 	}

@@ -27,6 +27,10 @@ func (r *reader) accountID(m member) desired.Account {
 func (r *reader) zoneID(path string, m member) desired.Zone {
 	id, name := m.field("id"), m.field("name")
 	z := desired.Zone{Key: m.key, ID: edge.ZoneID(id.text()), ByName: !id.exists(), Name: name.text(), Origin: m.origin()}
+	if desired.IsAccountZone(m.key) {
+		r.problem(m.origin(), path, fmt.Sprintf("the key %q is that of an account's own entry point", m.key),
+			"choose another key; deployments of the account itself are under account: KEY: waf")
+	}
 	switch {
 	case z.Name == "" && desired.ZoneName(m.key):
 		z.Name = m.key

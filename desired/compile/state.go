@@ -18,7 +18,7 @@ func (m *merger) state(commit string, user *desired.Declared[string]) desired.St
 		out.Zones = sorted(a.zones, func(z desired.Zone) string { return z.Key })
 		for i, z := range out.Zones {
 			out.Zones[i].Deployments = slices.SortedFunc(slices.Values(z.Deployments),
-				func(a, b desired.Deployment) int { return cmp.Compare(a.Ruleset, b.Ruleset) })
+				func(a, b desired.Deployment) int { return cmp.Compare(a.Name(), b.Name()) })
 		}
 		s.Accounts = append(s.Accounts, out)
 	}
@@ -63,7 +63,7 @@ func zoneDifference(a, b desired.Zone) string {
 	}
 	for i := range min(len(a.Deployments), len(b.Deployments)) {
 		if !reflect.DeepEqual(a.Deployments[i], b.Deployments[i]) {
-			return at(".waf", a.Deployments[i].Ruleset)
+			return at(".waf", a.Deployments[i].Name())
 		}
 	}
 	return ".waf"

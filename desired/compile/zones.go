@@ -14,6 +14,9 @@ func (r *reader) account(m member) desired.Account {
 	for _, zone := range m.field("zone").members() {
 		a.Zones = append(a.Zones, r.zone(at(path, "zone", zone.key), zone))
 	}
+	if waf := m.field("waf"); waf.exists() {
+		a.Zones = append(a.Zones, accountLevel(r, at(path, "waf"), a, waf))
+	}
 	return a
 }
 

@@ -55,6 +55,9 @@ func (w Subject) findZone(state desired.State, within edge.AccountID) (access.Ta
 	accounts := []string{}
 	for _, a := range state.Accounts {
 		for _, z := range a.Zones {
+			if z.AccountLevel {
+				continue
+			}
 			switch said := z.Key == w.Zone || string(z.ID) == w.Zone; {
 			case said && (within == "" || within == a.ID):
 				found = append(found, access.OfZone(a.ID, z.ID))

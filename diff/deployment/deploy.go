@@ -48,7 +48,9 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 	if !ok {
 		return
 	}
-	w := p.wanted(intent, executing(m.ID), nil, pin)
+	live := executing(m.ID)
+	live.Ref = at.d.Ref
+	w := p.wanted(intent, live, nil, pin)
 	for _, problem := range w.problems(intent, m) {
 		p.problem(at, problem)
 	}
@@ -65,9 +67,9 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 	}
 	annotate(fields, intent, m)
 	w.explain(fields, "the latest is "+found.Version)
-	target := diff.Target{Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
+	target := diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
+		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
 		Operation: diff.DeploymentCreation{Target: target, Body: w.rule},
 	})
@@ -94,7 +96,7 @@ func membersOf(rule edge.Rule) []diff.Field {
 func (p *planner) settle(at place, id diff.DeploymentID, rule edge.Rule, owned []diff.Member) {
 	s := diff.Settled{ID: id, Owned: owned}
 	if at.d.Prune {
-		s.Prune = &diff.Prunable{Account: at.account.Key, Zone: at.zone.Key, Deployment: at.d.Ruleset, Rule: rule.ID}
+		s.Prune = &diff.Prunable{Account: at.account.Key, Zone: at.zone.Key, Deployment: at.d.Name(), Rule: rule.ID}
 	}
 	p.out.Settled = append(p.out.Settled, s)
 }
@@ -106,7 +108,7 @@ func byZone(all diff.Pruning) map[edge.ZoneID][]diff.DeploymentID {
 		zones[id.Zone] = append(zones[id.Zone], id)
 	}
 	for _, ids := range zones {
-		slices.SortFunc(ids, func(a, b diff.DeploymentID) int { return cmp.Compare(a.Ruleset, b.Ruleset) })
+		slices.SortFunc(ids, diff.DeploymentID.Compare)
 	}
 	return zones
 }
@@ -115,7 +117,7 @@ func byZone(all diff.Pruning) map[edge.ZoneID][]diff.DeploymentID {
 // does not declare any more. While it is not known which managed ruleset a declaration
 // means, none is removed: it may be the one.
 func (p *planner) planRemovals(account desired.Account, zone desired.Zone, entryPoint diff.Observed[edge.Ruleset]) {
-	declared := map[edge.RulesetID]bool{}
+	declared := map[diff.DeploymentID]bool{}
 	marked := p.prunable[zone.ID]
 	for _, d := range zone.Deployments {
 		if len(marked) == 0 {
@@ -125,10 +127,10 @@ func (p *planner) planRemovals(account desired.Account, zone desired.Zone, entry
 		if found.problem != nil {
 			return
 		}
-		declared[found.managed.ID] = true
+		declared[diff.DeploymentID{Zone: zone.ID, Ruleset: found.managed.ID, Ref: d.Ref}] = true
 	}
 	for _, id := range marked {
-		if !declared[id.Ruleset] {
+		if !declared[id] {
 			p.planRemoval(account, zone, id, entryPoint)
 		}
 	}
@@ -136,7 +138,7 @@ func (p *planner) planRemovals(account desired.Account, zone desired.Zone, entry
 
 func (p *planner) planRemoval(account desired.Account, zone desired.Zone, id diff.DeploymentID, entryPoint diff.Observed[edge.Ruleset]) {
 	mark := p.in.Prunable[id]
-	at := place{account: account, zone: zone, d: desired.Deployment{Ruleset: mark.Deployment}}
+	at := place{account: account, zone: zone, d: desired.Deployment{Ruleset: mark.Deployment, Ref: id.Ref}}
 	if unreadable(entryPoint.Err) {
 		p.problem(at, p.unreadZone(account, zone, entryPoint.Err))
 		return
@@ -166,10 +168,10 @@ func removal(at place, id diff.DeploymentID, entryPoint edge.Ruleset, rule edge.
 		}
 	}
 	return diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
+		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Fields: fields,
 		Operation: diff.DeploymentRemoval{Target: diff.Target{
-			Ruleset: id.Ruleset, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
+			Ruleset: id.Ruleset, Ref: id.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 		}},
 	}
 }

@@ -29,6 +29,8 @@ func didYouMean(name string, candidates []string) string {
 const (
 	hintForbiddenZone = "give the rulesets token the permission Zone WAF (edit) for this zone; " +
 		"where it has that, check from which addresses the token may be used"
+	hintForbiddenRoot = "give the rulesets token the permission Account WAF or Account Rulesets (edit) for this account; " +
+		"where it has that, check from which addresses the token may be used"
 	hintForbiddenAccount = "give the rulesets token the permission Account WAF or Account Rulesets (read) for this account, or set " +
 		"platform.profile to \"extended\", which needs only Zone WAF for its zones"
 )

@@ -97,7 +97,7 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 		at := place{account, zone, d, &zone.Deployments[i]}
 		switch {
 		case errors.Is(entryPoint.Err, edge.ErrEntryPointNotFound):
-			p.absent(at, edge.Ruleset{}, "the zone has no entry point ruleset")
+			p.absent(at, edge.Ruleset{}, fmt.Sprintf("the %s has no entry point ruleset", zone.Owner()))
 		case entryPoint.Err != nil:
 			p.problem(at, p.unreadZone(account, zone, entryPoint.Err))
 		default:
@@ -110,13 +110,18 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 func unreadable(err error) bool { return err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) }
 
 func (p *planner) unreadZone(account desired.Account, zone desired.Zone, err error) diff.Problem {
-	switch listErr := p.in.Live.Accounts[account.ID].Listed.Err; {
+	listErr := p.in.Live.Accounts[account.ID].Listed.Err
+	hint := hintForbiddenZone
+	switch {
+	case zone.AccountLevel:
+		hint = hintForbiddenRoot
 	case errors.Is(listErr, edge.ErrForbidden):
-		return unread(err, hintForbiddenAccount, zone.Origin) // the zone was not even asked for
-	case listErr != nil:
-		return unread(err, hintForbiddenZone, zone.Origin)
+		hint = hintForbiddenAccount // the zone was not even asked for
 	}
-	return unreadListed(err, hintForbiddenZone, zone.Origin)
+	if listErr != nil {
+		return unread(err, hint, zone.Origin)
+	}
+	return unreadListed(err, hint, zone.Origin)
 }
 
 func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
@@ -133,7 +138,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		return
 	}
 	m := pin.managed
-	id := diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID}
+	id := diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID, Ref: at.d.Ref}
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if s, known := p.in.Memory.recall(id, inputs); known {
 		p.keep(at, s.kept)
@@ -164,10 +169,10 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	annotate(fields, intent, m)
 	w.explain(fields, pin.note(found, overridesOf(rule)))
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset,
+		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
 		Operation: diff.DeploymentUpdate{
-			Target: diff.Target{Ruleset: m.ID, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
+			Target: diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
 			Body:   w.rule,
 		},
 	})
@@ -272,21 +277,18 @@ func directionOf(fields []diff.Field) diff.Direction {
 // findRule returns the execute rule of a deployment, or reports why it is not
 // there or not alone.
 func (p *planner) findRule(at place, entryPoint edge.Ruleset, m *managed) (edge.Rule, bool) {
-	var rules []edge.Rule
-	for _, rule := range entryPoint.Rules {
-		if rule.Executes(m.ID) {
-			rules = append(rules, rule)
-		}
-	}
-	switch len(rules) {
-	case 1:
+	rules := executions(entryPoint, m.ID, at.d.Ref)
+	switch {
+	case len(rules) == 1:
 		return rules[0], true
-	case 0:
+	case len(rules) == 0 && at.zone.AccountLevel:
+		p.absentRef(at, entryPoint, m)
+	case len(rules) == 0:
 		p.absent(at, entryPoint, fmt.Sprintf("no execute rule of the zone runs managed ruleset %q", m.Name))
 	default:
 		p.problem(at, diff.Problem{
 			State: diff.Blocked, Origin: at.d.Origin,
-			Reason: fmt.Sprintf("%d execute rules of the zone run managed ruleset %q (%s and %s)", len(rules), m.Name, rules[0].ID, rules[1].ID),
+			Reason: fmt.Sprintf("%d execute rules of the %s run managed ruleset %q (%s and %s)", len(rules), at.zone.Owner(), m.Name, rules[0].ID, rules[1].ID),
 			Hint:   "remove all but one of them on the platform; the overrides of two could contradict each other",
 		})
 	}
@@ -301,13 +303,13 @@ func (p *planner) notDeployed(at place, reason, hint string) {
 func (p *planner) keep(at place, members []diff.Leftover) {
 	if len(members) > 0 {
 		p.out.Kept = append(p.out.Kept, diff.Kept{
-			Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Ruleset, Members: members,
+			Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, Deployment: at.d.Name(), Members: members,
 		})
 	}
 }
 
 func (p *planner) problem(at place, problem diff.Problem) {
 	problem.Account, problem.Zone, problem.ZoneID = at.account.Key, at.zone.Key, at.zone.ID
-	problem.Deployment = at.d.Ruleset
+	problem.Deployment = at.d.Name()
 	p.out.Problems = append(p.out.Problems, problem)
 }

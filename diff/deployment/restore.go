@@ -21,6 +21,7 @@ type Restoration struct {
 	ZoneID     edge.ZoneID
 	Deployment string         // the key of the managed ruleset
 	Ruleset    edge.RulesetID // the managed ruleset
+	Ref        string         // as in [diff.DeploymentID]
 	Members    []Restored
 }
 
@@ -83,12 +84,7 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 	if full.Err != nil {
 		return nil, &diff.Problem{State: diff.Unknown, Reason: full.Err.Error(), Err: full.Err}
 	}
-	var rules []edge.Rule
-	for _, rule := range entryPoint.Value.Rules {
-		if rule.Executes(r.Ruleset) {
-			rules = append(rules, rule)
-		}
-	}
+	rules := executions(entryPoint.Value, r.Ruleset, r.Ref)
 	if len(rules) != 1 {
 		return nil, &diff.Problem{State: diff.ChangedSince, Reason: fmt.Sprintf("%d execute rules of the zone run the managed ruleset, but there was one", len(rules))}
 	}
@@ -108,7 +104,7 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 	for i := range fields {
 		fields[i].Note = m.describe(fields[i].Path, fields[i].Old == nil)
 	}
-	target := diff.Target{Ruleset: m.ID, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Rule: rule.ID, Owned: owned}
+	target := diff.Target{Ruleset: m.ID, Ref: r.Ref, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Rule: rule.ID, Owned: owned}
 	return &diff.Change{
 		Account: r.Account, Zone: r.Zone, ZoneID: r.ZoneID, Deployment: r.Deployment,
 		Direction: directionOf(fields), Fields: fields, Operation: diff.DeploymentUpdate{Target: target, Body: want},

@@ -122,9 +122,10 @@ func (f Facts) selects(l Labels, c diff.Change) bool {
 }
 
 // selectsZone reports whether labels select a zone: as it is declared, or as it was
-// when it was last proved.
+// when it was last proved. What an account deploys itself runs in zones with any labels,
+// so all labels select it.
 func (f Facts) selectsZone(l Labels, zone edge.ZoneID) bool {
-	if l.Selects(f.Zones[zone]) {
+	if _, account := zone.Account(); account || l.Selects(f.Zones[zone]) {
 		return true
 	}
 	before, proved := f.LabelsBefore[zone]

@@ -226,6 +226,35 @@ func TestShrinkAsConfigured(t *testing.T) {
 	}
 }
 
+// What an account deploys itself runs in zones with any labels: guards with labels apply
+// to it, and it counts as one zone with all of them.
+func TestGuardsWithLabelsApplyToAccounts(t *testing.T) {
+	plan := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil))
+	account, gold, none := edge.AccountLevel(difftest.Account), Labels{"tier": "gold"}, 0
+	plan.Changes[0].ZoneID = account
+	for name, facts := range map[string]Facts{
+		"freeze":   {Freezes: []Freeze{{Name: "sale", Labels: gold}}},
+		"observe":  {Observe: []Observe{{Labels: gold}}},
+		"limit":    {Rules: []Rule{{Name: "gold", Labels: gold, Changes: &Limit{Count: &none}}}},
+		"approval": {Rules: []Rule{{Name: "gold", Labels: gold, Approve: ApproveAll}}},
+		"hold":     {Holds: []diff.Hold{{Zone: plan.Changes[0].Zone}}},
+	} {
+		facts.Zones = map[edge.ZoneID]Labels{account: nil}
+		if got := Check(plan, facts).Changes[0].Refused; got == nil || string(got.Guard) != name {
+			t.Errorf("%s: refused %+v", name, got)
+		}
+	}
+	facts := Facts{Zones: map[edge.ZoneID]Labels{account: nil, "z": gold, "y": nil}}
+	if n := facts.selected(gold); n != 2 {
+		t.Errorf("%d zones are gold, want 2", n)
+	}
+	tally := NewTally("this commit", Facts{Zones: facts.Zones, Rules: []Rule{{Name: "gold", Labels: gold}}})
+	tally.Count(account, true)
+	if before, declared := tally.beside(Rule{Name: "gold", Labels: gold}, nil, true); before != 1 || declared != 2 {
+		t.Errorf("%d of %d count", before, declared)
+	}
+}
+
 // TestSelects: a label that is not there is not an empty one.
 func TestSelects(t *testing.T) {
 	zone := Labels{"tier": "gold", "note": ""}

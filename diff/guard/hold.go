@@ -11,9 +11,13 @@ func refuseHeld(c diff.Change, f Facts) *diff.Refusal {
 	if !held {
 		return nil
 	}
+	owner := "the zone"
+	if _, account := c.ZoneID.Account(); account {
+		owner = "the account"
+	}
 	release := "seawall hold release zone " + h.Zone
 	if h.Reverted() {
 		release = "a commit that changes the zone, or " + release
 	}
-	return &diff.Refusal{Guard: diff.GuardHold, Reason: "the zone is " + h.String(), Release: release, Until: h.Until}
+	return &diff.Refusal{Guard: diff.GuardHold, Reason: owner + " is " + h.String(), Release: release, Until: h.Until}
 }

@@ -104,8 +104,8 @@ func (f Facts) beside(rule Rule, again map[edge.ZoneID]bool, weakening bool) (be
 // selected counts the declared zones that labels select.
 func (f Facts) selected(l Labels) int {
 	n := 0
-	for _, zone := range f.Zones {
-		if l.Selects(zone) {
+	for id, zone := range f.Zones {
+		if _, account := id.Account(); account || l.Selects(zone) {
 			n++
 		}
 	}

@@ -99,7 +99,11 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { running.Close() })
-	tokens, platform := overSocket(t, running, running.TokensToken), overSocket(t, running, running.RulesetsToken)
+	rulesets := running.RulesetsToken
+	if profile == mem.Vendor {
+		rulesets = edge.NewSecret("sim-administrator-token-0000000000000000000001") // which may write in the account, too
+	}
+	tokens, platform := overSocket(t, running, running.TokensToken), overSocket(t, running, rulesets)
 	var all edge.TokenPlatform
 	var beyond edge.ExtendedPlatform
 	if profile != mem.Documented {

@@ -58,7 +58,7 @@ func (b beyondCalls) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rul
 	if err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == edge.KindZone })
+	return b.client.write(ctx, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == zone.EntryKind() })
 }
 
 // TryCreateEntryPoint sends it as a dry run.
@@ -74,7 +74,7 @@ func createEntryPoint(zone edge.ZoneID, rules []edge.Rule) (call, error) {
 	if err := checkIDs("zone", zone); err != nil {
 		return call{}, err
 	}
-	return call{class: update, method: http.MethodPost, path: edge.ZoneRulesetsPath(zone), tells: true}.with(edge.EntryPointBody(rules))
+	return call{class: update, method: http.MethodPost, path: edge.ZoneRulesetsPath(zone), tells: true}.with(edge.EntryPointBody(zone, rules))
 }
 
 // AddRule sends one POST of a rule.

@@ -122,7 +122,13 @@ func (c call) checkRuleset(r edge.Ruleset) error {
 // platform's cannot exist, and must not become a part of a path.
 func checkIDs(pairs ...any) error {
 	for i := 0; i < len(pairs); i += 2 {
-		if id := fmt.Sprint(pairs[i+1]); !edge.ValidID(id) {
+		id := fmt.Sprint(pairs[i+1])
+		if zone, ok := pairs[i+1].(edge.ZoneID); ok {
+			if account, ok := zone.Account(); ok {
+				id = string(account)
+			}
+		}
+		if !edge.ValidID(id) {
 			return fmt.Errorf("%s %q: %w: an id is 32 hexadecimal digits", pairs[i], id, edge.ErrNotFound)
 		}
 	}

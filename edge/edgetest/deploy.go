@@ -59,9 +59,13 @@ func beyondCalls(t tester, entry edge.Ruleset) map[string]func() error {
 		"try to create":       func() error { return p.TryCreateEntryPoint(t.Context(), t.Zone, []edge.Rule{rule}) },
 		"try to add":          func() error { return p.TryAddRule(t.Context(), t.Zone, entry.ID, rule) },
 		"try to update":       func() error { return p.TryUpdateRule(t.Context(), t.Zone, entry.ID, id, rule) },
-		"zones":               func() error { _, err := p.Zones(t.Context(), edge.ZoneFilter{}); return err },
-		"zone":                func() error { _, err := p.Zone(t.Context(), t.Zone); return err },
-		"accounts":            func() error { _, err := p.Accounts(t.Context()); return err },
+		"an account's entry point": func() error {
+			_, err := p.EntryPoint(t.Context(), edge.AccountLevel(t.Account))
+			return err
+		},
+		"zones":    func() error { _, err := p.Zones(t.Context(), edge.ZoneFilter{}); return err },
+		"zone":     func() error { _, err := p.Zone(t.Context(), t.Zone); return err },
+		"accounts": func() error { _, err := p.Accounts(t.Context()); return err },
 	}
 }
 

@@ -105,6 +105,7 @@ var cases = []struct {
 	{"a rule is not added elsewhere", beyond(deploysElsewhere)},
 	{"a dry run writes nothing", beyond(dryRunWritesNothing)},
 	{"a dry run refuses what the write would", beyond(dryRunRefuses)},
+	{"an account deploys a ruleset several times", beyond(accountDeploys)},
 	{"a deployment ends with its context", beyond(beyondCallsEndWithContext)},
 	{"a deployment that is held back is not sent", beyond(deploymentHeldBack)},
 	{"a wrong credential deploys nothing", beyond(wrongCredentialDeploysNothing)},

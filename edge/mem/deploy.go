@@ -24,7 +24,7 @@ func (b BeyondCalls) offered(ctx context.Context, call string, owner Owner, dry 
 
 // ZoneRulesets lists the rulesets of a zone, and the managed ones of its account.
 func (b BeyondCalls) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge.Ruleset, error) {
-	r, err := b.offered(ctx, "GET "+edge.ZoneRulesetsPath(zone), Owner{Zone: zone}, false)
+	r, err := b.offered(ctx, "GET "+edge.ZoneRulesetsPath(zone), ownerOf(zone), false)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (b BeyondCalls) ZoneRulesets(ctx context.Context, zone edge.ZoneID) ([]edge
 
 // ZoneRuleset returns one of them with its rules.
 func (b BeyondCalls) ZoneRuleset(ctx context.Context, zone edge.ZoneID, id edge.RulesetID) (edge.Ruleset, error) {
-	r, err := b.offered(ctx, "GET "+edge.ZoneRulesetPath(zone, id), Owner{Zone: zone}, false)
+	r, err := b.offered(ctx, "GET "+edge.ZoneRulesetPath(zone, id), ownerOf(zone), false)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}
@@ -52,7 +52,7 @@ func (b BeyondCalls) AccountRulesetVersion(ctx context.Context, account edge.Acc
 
 // ZoneRulesetVersion does the same by way of a zone.
 func (b BeyondCalls) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	r, err := b.offered(ctx, "GET "+edge.VersionPath(edge.ZoneRulesetPath(zone, id), version), Owner{Zone: zone}, false)
+	r, err := b.offered(ctx, "GET "+edge.VersionPath(edge.ZoneRulesetPath(zone, id), version), ownerOf(zone), false)
 	if err != nil {
 		return edge.Ruleset{}, err
 	}
@@ -62,7 +62,7 @@ func (b BeyondCalls) ZoneRulesetVersion(ctx context.Context, zone edge.ZoneID, i
 // zoneWrite begins a write in a zone: it encodes the body, and calls what
 // [edge.BeforeSend] put into the context unless the run is dry.
 func (b BeyondCalls) zoneWrite(ctx context.Context, call string, zone edge.ZoneID, body any, dry bool) (Rulesets, []byte, error) {
-	r, err := b.offered(ctx, call, Owner{Zone: zone}, dry)
+	r, err := b.offered(ctx, call, ownerOf(zone), dry)
 	if err != nil {
 		return r, nil, err
 	}
@@ -85,7 +85,7 @@ func (b BeyondCalls) TryCreateEntryPoint(ctx context.Context, zone edge.ZoneID, 
 }
 
 func (b BeyondCalls) createEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule, dry bool) (*edge.Ruleset, error) {
-	r, body, err := b.zoneWrite(ctx, "POST "+edge.ZoneRulesetsPath(zone), zone, edge.EntryPointBody(rules), dry)
+	r, body, err := b.zoneWrite(ctx, "POST "+edge.ZoneRulesetsPath(zone), zone, edge.EntryPointBody(zone, rules), dry)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,15 @@ type Owner struct {
 	Zone    edge.ZoneID
 }
 
+// ownerOf is who is named in the place of a zone: a zone, or by [edge.AccountLevel] an
+// account.
+func ownerOf(zone edge.ZoneID) Owner {
+	if account, ok := zone.Account(); ok {
+		return Owner{Account: account}
+	}
+	return Owner{Zone: zone}
+}
+
 // path is the path of the owner's rulesets.
 func (o Owner) path() string {
 	if o.Zone != "" {

@@ -26,7 +26,10 @@ func (p *Platform) AccountRuleset(ctx context.Context, account edge.AccountID, i
 // EntryPoint returns a zone's entry point. A zone without one and a zone that
 // does not exist are different errors.
 func (p *Platform) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
-	return p.Rulesets(Owner{Zone: zone}, false).EntryPoint(ctx, edge.PhaseFirewallManaged)
+	if err := p.offers(zone, "GET "+edge.EntryPointPath(zone)); err != nil {
+		return edge.Ruleset{}, err
+	}
+	return p.Rulesets(ownerOf(zone), false).EntryPoint(ctx, edge.PhaseFirewallManaged)
 }
 
 // UpdateRule is [Rulesets.UpdateRule] with the encoding of body.
@@ -43,7 +46,18 @@ func (p *Platform) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint 
 
 // UpdateRuleJSON is [Rulesets.UpdateRule] of a zone.
 func (p *Platform) UpdateRuleJSON(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body []byte) (*edge.Ruleset, error) {
-	return p.Rulesets(Owner{Zone: zone}, false).UpdateRule(ctx, entryPoint, rule, body)
+	if err := p.offers(zone, "PATCH "+edge.RulePath(zone, entryPoint, rule)); err != nil {
+		return nil, err
+	}
+	return p.Rulesets(ownerOf(zone), false).UpdateRule(ctx, entryPoint, rule, body)
+}
+
+// offers: the reference shows a call for zones and not for accounts.
+func (p *Platform) offers(zone edge.ZoneID, call string) error {
+	if _, account := zone.Account(); account && !p.extended {
+		return notOffered(call)
+	}
+	return nil
 }
 
 // encode encodes a body, unless the call has ended.

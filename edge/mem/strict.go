@@ -121,6 +121,18 @@ func checkActions(at string, overrides map[string]any) []edge.ErrorDetail {
 	return problems
 }
 
+// enterpriseOnly holds execute rules of an account's entry point to zones with the
+// Enterprise plan, which the service takes only.
+func enterpriseOnly(next edge.Ruleset) (problems []edge.ErrorDetail) {
+	for i, rule := range next.Rules {
+		if next.Kind == edge.KindRoot && rule.Action == edge.ActionExecute && !strings.Contains(rule.Expression, `cf.zone.plan eq "ENT"`) {
+			problems = append(problems, problem(codeExpression, fmt.Sprintf("/rules/%d/expression", i),
+				`the expression must restrict the rule to Enterprise zones: … and cf.zone.plan eq "ENT"`))
+		}
+	}
+	return problems
+}
+
 // elements are the objects of a list; another element is an empty one.
 func elements(value any) []map[string]any {
 	list, _ := value.([]any)
@@ -207,6 +219,7 @@ func (c checks) ruleset(next edge.Ruleset, h holder) []edge.ErrorDetail {
 		}
 		seen[id] = true
 	}
+	problems = append(problems, enterpriseOnly(next)...)
 	if len(seen) > 0 && next.Phase == edge.PhaseFirewallManaged && h.zone != nil && h.zone.Plan == PlanFree {
 		problems = append(problems, problem(edge.CodeNotEntitled, "", "not entitled to use the phase %s", next.Phase))
 	}

@@ -110,10 +110,15 @@ func TestVendorRefusesRulesets(t *testing.T) {
 	}
 }
 
-// An account deploys a ruleset as often as its expressions differ.
+// An account deploys a ruleset as often as it likes, in Enterprise zones alone.
 func TestVendorAccountDeploysTwice(t *testing.T) {
 	account := vendor(t).Rulesets(mem.Owner{Account: mem.Account}, false)
-	made, err := account.Create(t.Context(), []byte(`{"name":"x","kind":"root","phase":"http_request_firewall_managed","rules":[{`+executeCore+`}},{`+executeCore+`}}]}`))
+	body := `{"name":"x","kind":"root","phase":"http_request_firewall_managed","rules":[{` + executeCore + `}},{` + executeCore + `}}]}`
+	_, err := account.Create(t.Context(), []byte(body))
+	if at := pointers(t, err); !slices.Equal(at, []string{"/rules/0/expression", "/rules/1/expression"}) {
+		t.Errorf("in all zones: %v", err)
+	}
+	made, err := account.Create(t.Context(), []byte(strings.ReplaceAll(body, `"true"`, `"cf.zone.plan eq \"ENT\""`)))
 	if err != nil || len(made.Rules) != 2 || made.Kind != edge.KindRoot {
 		t.Errorf("%+v, %v", made, err)
 	}

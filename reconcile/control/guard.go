@@ -158,7 +158,7 @@ func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.Deployme
 // NotKept implements [zone.Gate].
 func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
 	c.mu.Lock()
-	news = c.state.zones.of(t.Zone().ID).noteUnkept(left.Target().Ruleset, left.Fingerprint(), c.Now())
+	news = c.state.zones.of(t.Zone().ID).noteUnkept(left.ID(), left.Fingerprint(), c.Now())
 	c.mu.Unlock()
 	return news, errors.Join(c.history.notKept(ctx, left), c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()))
 }

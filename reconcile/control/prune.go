@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -26,7 +25,7 @@ func keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID)
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
 			for _, d := range z.Deployments {
-				stay[key{z.ID, d.Ruleset}] = !d.Prune
+				stay[key{z.ID, d.Name()}] = !d.Prune
 			}
 		}
 	}
@@ -39,9 +38,7 @@ func keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID)
 }
 
 func sortIDs(ids []diff.DeploymentID) []diff.DeploymentID {
-	slices.SortFunc(ids, func(a, b diff.DeploymentID) int {
-		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Ruleset, b.Ruleset))
-	})
+	slices.SortFunc(ids, diff.DeploymentID.Compare)
 	return ids
 }
 

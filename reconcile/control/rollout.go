@@ -103,13 +103,14 @@ func newRollout(waves []reconcile.Wave, have reconcile.Rollout, commit string, z
 }
 
 // assign deals zones, in their order, to waves: each to exactly one. The last is
-// for what no wave takes.
+// for what no wave takes, and for what an account deploys itself, which may run in the
+// zones of every wave.
 func assign(waves []reconcile.Wave, zones []desired.Zone) map[edge.ZoneID]reconcile.RolloutZone {
 	assigned := make(map[edge.ZoneID]reconcile.RolloutZone, len(zones))
 	for i, wave := range append(waves[:len(waves):len(waves)], reconcile.Wave{}) {
 		left := size(wave, len(zones))
 		for _, zone := range zones {
-			if _, taken := assigned[zone.ID]; taken || left == 0 || !wave.Labels.Selects(zone.Labels) {
+			if _, taken := assigned[zone.ID]; taken || left == 0 || zone.AccountLevel && i < len(waves) || !wave.Labels.Selects(zone.Labels) {
 				continue
 			}
 			assigned[zone.ID] = reconcile.RolloutZone{Wave: i + 1}

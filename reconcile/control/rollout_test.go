@@ -23,6 +23,7 @@ func TestWavesCoverEveryZoneOnce(t *testing.T) {
 		for i := range rapid.IntRange(0, 30).Draw(t, "zones") {
 			fleet = append(fleet, desired.Zone{ID: mem.FleetZone(i), Labels: map[string]string{"tier": rapid.SampledFrom(tiers).Draw(t, "tier")}})
 		}
+		account := desired.Zone{AccountLevel: true, ID: edge.AccountLevel(mem.Account)}
 		var waves []reconcile.Wave
 		for range rapid.IntRange(1, 4).Draw(t, "waves") {
 			w := reconcile.Wave{Labels: rapid.SampledFrom([]guard.Labels{nil, {"tier": "canary"}, {"tier": "gold"}, {"tier": "none"}}).Draw(t, "labels")}
@@ -37,6 +38,9 @@ func TestWavesCoverEveryZoneOnce(t *testing.T) {
 		got := assign(waves, fleet)
 		if len(got) != len(fleet) {
 			t.Fatalf("%d of %d zones", len(got), len(fleet))
+		}
+		if last := assign(waves, []desired.Zone{account})[account.ID].Wave; last != len(waves)+1 {
+			t.Fatalf("what the account deploys itself is in wave %d", last)
 		}
 		members := map[int]int{}
 		for _, z := range fleet {

@@ -118,7 +118,7 @@ func (s *state) facts(g *Generation) guard.Facts {
 // zoneFacts are what guards need to know of one zone.
 func (s *state) zoneFacts(g *Generation, id edge.ZoneID) guard.Facts {
 	f := s.facts(g)
-	f.NonConvergent = s.zones.of(id).nonConvergent(id, f.Now)
+	f.NonConvergent = s.zones.of(id).nonConvergent(f.Now)
 	f.Rollout = s.rollout.of(id, s.guards.Waves, f.Now)
 	f.Tally = s.limits.tally(s.zones.unproved(g, id), f.Now)
 	return f

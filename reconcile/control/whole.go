@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -166,9 +165,7 @@ func Obsolete(record reconcile.Record, state desired.State, live diff.Live) []di
 	for id := range record.NonConvergent {
 		note(id)
 	}
-	return slices.SortedFunc(maps.Keys(gone), func(a, b diff.DeploymentID) int {
-		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Ruleset, b.Ruleset))
-	})
+	return slices.SortedFunc(maps.Keys(gone), diff.DeploymentID.Compare)
 }
 
 // declarations names every deployment of a state the way the platform does. A
@@ -186,7 +183,7 @@ func declarations(state desired.State, live diff.Live) (declared map[diff.Deploy
 		for _, zone := range account.Zones {
 			for _, d := range zone.Deployments {
 				id, ok := ids[d.Ruleset]
-				declared[diff.DeploymentID{Zone: zone.ID, Ruleset: id}] = true
+				declared[diff.DeploymentID{Zone: zone.ID, Ruleset: id, Ref: d.Ref}] = true
 				unsure[zone.ID] = unsure[zone.ID] || !ok
 			}
 		}

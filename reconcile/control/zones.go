@@ -19,7 +19,7 @@ type zoneRecord struct {
 	// prunable are those of its deployments that may be removed; replaced, and never
 	// written to.
 	prunable diff.Pruning
-	unkept   map[edge.RulesetID]unkept
+	unkept   map[diff.DeploymentID]unkept
 	settled  map[diff.DeploymentID]bool // proved under settling, while others are not yet; false: to be removed
 	under    string                     // the fingerprint that settled is about
 	sent     bool                       // a write was let pass since the last proof
@@ -48,7 +48,7 @@ func zonesOf(record reconcile.Record, now time.Time, labels map[edge.ZoneID]guar
 		zones.of(id.Zone).mark(id, &p)
 	}
 	for id, fingerprint := range record.NonConvergent {
-		zones.of(id.Zone).noteUnkept(id.Ruleset, fingerprint, now)
+		zones.of(id.Zone).noteUnkept(id, fingerprint, now)
 	}
 	return zones
 }
@@ -133,29 +133,29 @@ const (
 
 // noteUnkept notes that a change was not kept, and reports whether that is news: the
 // very same change was not noted before.
-func (z *zoneRecord) noteUnkept(ruleset edge.RulesetID, fingerprint string, now time.Time) (news bool) {
+func (z *zoneRecord) noteUnkept(id diff.DeploymentID, fingerprint string, now time.Time) (news bool) {
 	if z.unkept == nil {
-		z.unkept = map[edge.RulesetID]unkept{}
+		z.unkept = map[diff.DeploymentID]unkept{}
 	}
-	u := z.unkept[ruleset]
+	u := z.unkept[id]
 	if news = u.fingerprint != fingerprint; news {
 		u = unkept{fingerprint: fingerprint}
 	}
 	u.next = now.Add(min(firstAgain<<min(u.tries, 10), lastAgain))
 	u.tries++
-	z.unkept[ruleset] = u
+	z.unkept[id] = u
 	return news
 }
 
 // nonConvergent are the changes of a zone that must not be sent at a time.
-func (z *zoneRecord) nonConvergent(id edge.ZoneID, now time.Time) map[diff.DeploymentID]string {
+func (z *zoneRecord) nonConvergent(now time.Time) map[diff.DeploymentID]string {
 	var not map[diff.DeploymentID]string
-	for ruleset, u := range z.unkept {
+	for id, u := range z.unkept {
 		if now.Before(u.next) {
 			if not == nil {
 				not = map[diff.DeploymentID]string{}
 			}
-			not[diff.DeploymentID{Zone: id, Ruleset: ruleset}] = u.fingerprint
+			not[id] = u.fingerprint
 		}
 	}
 	return not
@@ -201,7 +201,7 @@ func (z *zoneRecord) disown(gone []diff.DeploymentID) {
 	applied := maps.Clone(z.applied)
 	for _, id := range gone {
 		delete(applied, id)
-		delete(z.unkept, id.Ruleset)
+		delete(z.unkept, id)
 		z.mark(id, nil)
 	}
 	z.applied = applied
@@ -225,7 +225,7 @@ func (z *zoneRecord) settle(t zone.Task, commit string, settled []diff.Settled) 
 		if z.settled != nil {
 			z.settled[s.ID] = !s.Removed
 		}
-		_, unkept := z.unkept[s.ID.Ruleset]
+		_, unkept := z.unkept[s.ID]
 		owned, known := z.applied[s.ID]
 		if s.Removed && known || !s.Removed && (!known || unkept || !slices.Equal(owned, s.Owned) || !z.marked(s)) {
 			p.settled = append(p.settled, s)
@@ -264,7 +264,7 @@ func (z *zoneRecord) take(p proof) {
 		}
 		z.own(s.ID, s.Owned)
 		z.mark(s.ID, s.Prune)
-		delete(z.unkept, s.ID.Ruleset)
+		delete(z.unkept, s.ID)
 	}
 	if len(p.proofs) > 0 {
 		z.proof = p.proofs[0]

@@ -56,7 +56,7 @@ func light(plan diff.Plan, results []reconcile.Result) found {
 
 func lightChange(c diff.Change) diff.Change {
 	c.Fields = nil
-	target := diff.Target{Ruleset: c.Target().Ruleset}
+	target := diff.Target{Ruleset: c.Target().Ruleset, Ref: c.Target().Ref}
 	switch c.Operation.(type) {
 	case diff.DeploymentUpdate:
 		c.Operation = diff.DeploymentUpdate{Target: target}

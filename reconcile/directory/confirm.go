@@ -24,6 +24,9 @@ const pageOf = 50
 func (n *Names) Confirm(ctx context.Context, a desired.Account, z desired.Zone) error {
 	err := n.Check(a, z)
 	calls := n.Of(a.Key)
+	if err == nil && calls != nil && z.AccountLevel && a.ByName {
+		return n.confirmAccount(ctx, calls, a, z)
+	}
 	if err != nil || z.Name == "" || calls == nil || n.confirmed(a, z) {
 		return err
 	}
@@ -43,13 +46,48 @@ func (n *Names) Confirm(ctx context.Context, a desired.Account, z desired.Zone) 
 		return err
 	}
 	if failed != nil && z.ByName {
-		state := diff.Unknown
-		if errors.Is(failed, edge.ErrForbidden) {
-			state = diff.Forbidden
-		}
-		return &diff.NameError{State: state, Message: fmt.Sprintf("confirming that zone %s is still named %q", z.ID, z.Name), Hint: diff.HintFor(failed), Cause: failed}
+		return unconfirmed("zone", string(z.ID), z.Name, failed)
 	}
 	return nil
+}
+
+// confirmAccount is Confirm of what an account deploys itself, for an account that was
+// found by its name.
+func (n *Names) confirmAccount(ctx context.Context, calls edge.Directory, a desired.Account, z desired.Zone) error {
+	if listed, _ := n.justListed(a); !listed {
+		n.listAccounts(ctx, credential{calls: calls, accounts: []desired.Account{a}})
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := n.Check(a, z); err != nil {
+		n.wake()
+		return err
+	}
+	listed, failed := n.justListed(a)
+	if listed {
+		return nil
+	}
+	return unconfirmed("account", string(a.ID), a.Name, failed)
+}
+
+// justListed reports whether the platform has just listed an account, and why it could not
+// be asked last.
+func (n *Names) justListed(a desired.Account) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.facts.accountsOf(a.Key)
+	known, ok := l.ids[string(a.ID)]
+	return ok && !known.gone && n.Now().Sub(known.at) < fresh, l.failed.err
+}
+
+// unconfirmed says that a name could not be confirmed, and why.
+func unconfirmed(what, id, name string, failed error) error {
+	state := diff.Unknown
+	if errors.Is(failed, edge.ErrForbidden) {
+		state = diff.Forbidden
+	}
+	return &diff.NameError{State: state, Message: fmt.Sprintf("confirming that %s %s is still named %q", what, id, name), Hint: diff.HintFor(failed), Cause: failed}
 }
 
 // confirmed reports whether the platform need not be asked about a zone.

@@ -212,6 +212,51 @@ func TestAccountsByName(t *testing.T) {
 	}
 }
 
+// An account that is found by its name has the id of its own entry point with that.
+func TestAccountLevelByName(t *testing.T) {
+	s := newScene()
+	accountOf := func(name string) desired.Account {
+		return desired.Account{Key: name, Name: name, ByName: true, Zones: []desired.Zone{{AccountLevel: true, Key: desired.AccountZone(name)}}}
+	}
+	declared := desired.State{Accounts: []desired.Account{accountOf("Production"), accountOf("Prodution"), {Key: "s", ID: staging}}}
+	declared.Accounts[2].Zones = []desired.Zone{{AccountLevel: true, Key: desired.AccountZone("s"), ID: desired.AccountLevelID(declared.Accounts[2])}}
+	before := s.Resolve(declared)
+	for _, a := range before.Accounts[:2] {
+		if !desired.Sought(a.Zones[0].ID) || s.Check(a, a.Zones[0]) == nil {
+			t.Errorf("before it was looked up: %+v", a)
+		}
+	}
+	state := s.look(t, declared)
+	for i, want := range []edge.ZoneID{edge.AccountLevel(prod), desired.SoughtZone("Prodution", "account:Prodution"), edge.AccountLevel(staging)} {
+		a := state.Accounts[i]
+		if a.Zones[0].ID != want || (s.Check(a, a.Zones[0]) != nil) != desired.Sought(want) {
+			t.Errorf("account %d: %+v, %v", i, a.Zones[0], s.Check(a, a.Zones[0]))
+		}
+	}
+	a := state.Accounts[0]
+	confirm := func() error { return s.Confirm(t.Context(), a, a.Zones[0]) }
+	s.p.asked()
+	if err := confirm(); err != nil || len(s.p.asked()) > 0 {
+		t.Error(err)
+	}
+	s.clock.pass(2 * time.Minute)
+	if err := confirm(); err != nil || !slices.Equal(s.p.asked(), []string{"accounts"}) {
+		t.Errorf("two minutes later: %v", err)
+	}
+	s.clock.pass(2 * time.Minute)
+	s.p.err = edge.ErrUnavailable
+	if err := confirm(); !errors.Is(err, edge.ErrUnavailable) {
+		t.Errorf("while the platform fails: %v", err)
+	}
+	s.p.err, s.p.accounts = nil, []edge.Account{{ID: staging, Name: "Production"}}
+	if err := confirm(); err == nil {
+		t.Error("another account has the name")
+	}
+	if declared.Accounts[0].Zones[0].ID != "" {
+		t.Error("what was given has changed")
+	}
+}
+
 // Without the calls there are no names: what has an id goes on.
 func TestWithoutADirectory(t *testing.T) {
 	names := New(Config{Now: time.Now})

@@ -19,7 +19,11 @@ func (f *facts) resolve(state desired.State) desired.State {
 			state.Accounts[i].ID = r.account(a)
 		}
 		state.Accounts[i].Zones = slices.Clone(a.Zones)
-		for _, z := range a.Zones {
+		for j, z := range a.Zones {
+			if z.AccountLevel {
+				state.Accounts[i].Zones[j].ID = desired.AccountLevelID(state.Accounts[i])
+				continue
+			}
 			if !z.ByName {
 				r.taken[z.ID] = true // what is declared counts before what is found
 			}

@@ -54,7 +54,7 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 			at[e.Subject.ID()] = i
 			targets = append(targets, deployment.Restoration{
 				Account: e.Subject.Account, AccountID: accounts[e.Subject.ZoneID], Zone: e.Subject.Zone, ZoneID: e.Subject.ZoneID,
-				Deployment: e.Subject.Deployment, Ruleset: e.Subject.Ruleset,
+				Deployment: e.Subject.Deployment, Ruleset: e.Subject.Ruleset, Ref: e.Subject.Ref,
 			})
 		}
 		for _, m := range e.Members {
@@ -106,7 +106,7 @@ func notUndone(t deployment.Restoration, because reconcile.Entry) diff.Problem {
 	if because.Action == string(diff.ActionRemove) {
 		p.Reason, p.Hint = "a revert does not deploy what was removed", "declare the deployment again, with deploy: true"
 	}
-	if because.Subject.ID() != (diff.DeploymentID{Zone: t.ZoneID, Ruleset: t.Ruleset}) {
+	if because.Subject.ID() != (diff.DeploymentID{Zone: t.ZoneID, Ruleset: t.Ruleset, Ref: t.Ref}) {
 		p.Reason = fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", because.Subject.Deployment)
 		p.Hint = ""
 	}

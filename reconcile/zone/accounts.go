@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -195,7 +196,7 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !onlyAccountLevel(of) {
 			known.err, known.errAt, known.strike = err, a.now(), known.strike+1
 		}
 		return nil, now, err
@@ -207,6 +208,12 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 		}
 	}
 	return listed, now, nil
+}
+
+// onlyAccountLevel reports whether there is no zone to ask in the place of the account, so
+// that a failure says nothing about what zones could list.
+func onlyAccountLevel(of desired.Account) bool {
+	return len(of.Zones) > 0 && !slices.ContainsFunc(of.Zones, func(z desired.Zone) bool { return !z.AccountLevel })
 }
 
 func lists(all []edge.Ruleset, id edge.RulesetID) bool {

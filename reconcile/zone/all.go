@@ -47,7 +47,7 @@ func (m Many) Read(ctx context.Context, state desired.State) (All, error) {
 			continue
 		}
 		lane := m.Lanes.All[i]
-		r := &reader{lane: lane, documented: m.Documented, names: orDeclared(m.Names), now: m.Now, counted: &counted, state: part, seen: newAll(part)}
+		r := &reader{lane: lane, documented: m.Documented, names: orDeclared(m.Names, m.Documented), now: m.Now, counted: &counted, state: part, seen: newAll(part)}
 		readers = append(readers, r)
 		group.Go(func() error { r.err = r.read(ctx); return nil })
 	}

@@ -144,6 +144,9 @@ func shorten(call string) string {
 	verb, path, _ := strings.Cut(call, " ")
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	who := strings.TrimLeft(strings.TrimPrefix(parts[1], "f1ee"), "0")
+	if parts[0] == "accounts" && (verb != "GET" || len(parts) == 6) {
+		who = "account"
+	}
 	switch {
 	case verb == "PATCH":
 		return "write " + who
@@ -153,7 +156,7 @@ func shorten(call string) string {
 		return "add " + who
 	case verb == "POST":
 		return "create " + who
-	case parts[0] == "zones":
+	case parts[0] == "zones", len(parts) == 6:
 		return "read " + who
 	case len(parts) == 3 && parts[1] == string(mem.Account):
 		return "list"

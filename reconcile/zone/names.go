@@ -43,13 +43,39 @@ func (d Declared) Confirm(_ context.Context, a desired.Account, z desired.Zone) 
 func (Declared) Doubt(desired.Account, desired.Zone) bool { return false }
 
 // named returns the names of a worker.
-func (w *Worker) named() Names { return orDeclared(w.Names) }
+func (w *Worker) named() Names { return orDeclared(w.Names, w.Accounts.Documented) }
 
-func orDeclared(names Names) Names {
+// orDeclared are names, with what the profile "documented" has no calls for; nil are
+// [Declared].
+func orDeclared(names Names, documented bool) Names {
 	if names == nil {
-		return Declared{}
+		names = Declared{}
+	}
+	if documented {
+		return noAccountLevel{names}
 	}
 	return names
+}
+
+// noAccountLevel are the [Names] of a platform without calls on an account's own entry point:
+// what an account deploys itself is not worked on, and nothing is sent.
+type noAccountLevel struct{ Names }
+
+func (n noAccountLevel) Check(a desired.Account, z desired.Zone) error {
+	if z.AccountLevel {
+		return &diff.NameError{
+			State: diff.Blocked, Message: `platform.profile "documented" has no call on what an account deploys itself`,
+			Hint: `set platform.profile to "extended" or platform.preset to "cloudflare", or remove waf of the account from the repository`,
+		}
+	}
+	return n.Names.Check(a, z)
+}
+
+func (n noAccountLevel) Confirm(ctx context.Context, a desired.Account, z desired.Zone) error {
+	if z.AccountLevel {
+		return n.Check(a, z)
+	}
+	return n.Names.Confirm(ctx, a, z)
 }
 
 // vanished reports whether the platform does not know the zone of an error.

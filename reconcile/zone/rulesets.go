@@ -52,7 +52,7 @@ func (a *Accounts) ofZones(ctx context.Context, of desired.Account, listed []edg
 		return listed, 0, nil
 	}
 	for _, z := range of.Zones {
-		if desired.Sought(z.ID) || len(z.Deployments) == 0 || asked == mostAsked || asked > 0 && complete(of, listed) {
+		if desired.Sought(z.ID) || z.AccountLevel || len(z.Deployments) == 0 || asked == mostAsked || asked > 0 && complete(of, listed) {
 			continue
 		}
 		asked++
@@ -87,7 +87,7 @@ func (a *Accounts) full(ctx context.Context, of desired.Account, id edge.Ruleset
 		return full, err
 	}
 	for _, z := range of.Zones {
-		if !desired.Sought(z.ID) {
+		if !desired.Sought(z.ID) && !z.AccountLevel {
 			if full, zoneErr := beyond.ZoneRuleset(ctx, z.ID, id); zoneErr == nil {
 				return full, nil
 			}

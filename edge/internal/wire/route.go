@@ -78,7 +78,15 @@ var Extended = slices.Concat(Patterns, []Pattern{
 	{Zones, http.MethodGet, edge.ZonesPath()},
 	{Zone, http.MethodGet, edge.ZonePath("{zone_id}")},
 	{Accounts, http.MethodGet, edge.AccountsPath()},
+	{EntryPoint, http.MethodGet, edge.EntryPointPath(anAccount)},
+	{UpdateRule, http.MethodPatch, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
+	{CreateEntryPoint, http.MethodPost, edge.ZoneRulesetsPath(anAccount)},
+	{AddRule, http.MethodPost, edge.RulesPath(anAccount, "{ruleset_id}")},
+	{DeleteRule, http.MethodDelete, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
 })
+
+// anAccount is an account in the place of a zone.
+var anAccount = edge.AccountLevel("{account_id}")
 
 // String is method and path template, "PATCH /zones/{zone_id}/…".
 func (p Pattern) String() string { return p.Method + " " + p.Path }

@@ -178,8 +178,16 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%q: got %v", path, err)
 		}
 	}
+	root := edge.EntryPointPath(edge.AccountLevel("a"))
+	if got, err := Match(Extended, "GET", root); err != nil || withoutPattern(got) != (Route{Call: EntryPoint, Account: "a"}) {
+		t.Errorf("%s: got %+v, %v", root, got, err)
+	}
+	if _, err := Match(Patterns, "GET", root); !errors.Is(err, edge.ErrNotOffered) {
+		t.Errorf("%s: got %v", root, err)
+	}
 	for i, p := range Extended {
-		if first := slices.IndexFunc(Extended, func(other Pattern) bool { return other.Call == p.Call }); first != i {
+		ofAccount := func(p Pattern) bool { return strings.HasPrefix(p.Path, "/accounts/") }
+		if first := slices.IndexFunc(Extended, func(other Pattern) bool { return other.Call == p.Call && ofAccount(other) == ofAccount(p) }); first != i {
 			t.Errorf("%s has the pattern %s", p.Call, Extended[first])
 		}
 	}

@@ -30,7 +30,8 @@ const selectUnfinished = `
 			SELECT 1 FROM history AS later WHERE later.zone = h.zone AND later.number > h.number
 				AND json_extract(later.body, '$.kind') = 'write'
 				AND json_extract(later.body, '$.subject.zone_id') IS json_extract(h.body, '$.subject.zone_id')
-				AND json_extract(later.body, '$.subject.ruleset_id') IS json_extract(h.body, '$.subject.ruleset_id'))
+				AND json_extract(later.body, '$.subject.ruleset_id') IS json_extract(h.body, '$.subject.ruleset_id')
+				AND json_extract(later.body, '$.subject.ref') IS json_extract(h.body, '$.subject.ref'))
 	ORDER BY h.number DESC LIMIT ?2`
 
 // Unfinished returns writes as [reconcile.Records] says.

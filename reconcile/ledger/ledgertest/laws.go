@@ -100,7 +100,7 @@ func (d drawing) of(what string, values ...string) string {
 
 func (d drawing) number() int { return rapid.IntRange(0, 3).Draw(d.T, "number") }
 
-func (d drawing) zone() edge.ZoneID { return edge.ZoneID(d.of("zone", "z1", "z2", "z3")) }
+func (d drawing) zone() edge.ZoneID { return edge.ZoneID(d.of("zone", "z1", "z2", string(anAccount))) }
 
 func (d drawing) zones() (all []edge.ZoneID) {
 	for range d.number() / 2 {
@@ -110,7 +110,11 @@ func (d drawing) zones() (all []edge.ZoneID) {
 }
 
 func (d drawing) id() diff.DeploymentID {
-	return diff.DeploymentID{Zone: d.zone(), Ruleset: edge.RulesetID(d.of("ruleset", "r1", "r2"))}
+	id := diff.DeploymentID{Zone: d.zone(), Ruleset: edge.RulesetID(d.of("ruleset", "r1", "r2"))}
+	if id.Zone == anAccount {
+		id.Ref = d.of("ref", "eu", "us/2")
+	}
+	return id
 }
 
 func (d drawing) settled() (all []diff.Settled) {

@@ -51,6 +51,7 @@ func proveSteps() []step {
 			},
 			reconcile.Record{Applied: diff.Applied{first: {"c"}}, Proofs: proofs(proof("z1", "f", "c1", nil))},
 		},
+		severalAtAccountLevel,
 		{
 			"it touches nothing else, not in the same zone either", func(ctx context.Context, s Store) error {
 				return errors.Join(

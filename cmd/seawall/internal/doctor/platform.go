@@ -106,7 +106,7 @@ func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane set
 	})
 	state.Accounts = state.Accounts[:min(len(state.Accounts), mostAccounts)]
 	for i, account := range state.Accounts {
-		state.Accounts[i].Zones = account.Zones[:1]
+		state.Accounts[i].Zones = sample(account.Zones)
 	}
 	names := setup.NewNames(d.Settings, reconcile.OneLane(reconcile.Lane{Reader: edge.ReadOnlyExtended(platform)}), slog.New(slog.DiscardHandler))
 	names.Look(ctx, state)
@@ -120,7 +120,20 @@ func (d *diagnosis) named(ctx context.Context, platform *client.Client, lane set
 			f.ok("zone "+zone.Key, "found by its name: %s", zone.ID)
 		}
 		d.account(ctx, platform, lane, account, f)
+		for _, zone := range account.Zones[1:] {
+			d.zone(ctx, platform, lane, zone, f)
+		}
 	}
+}
+
+// sample is the first of an account's zones, and its own entry point where one is declared.
+func sample(zones []desired.Zone) (some []desired.Zone) {
+	for _, accountLevel := range []bool{false, true} {
+		if i := slices.IndexFunc(zones, func(z desired.Zone) bool { return z.AccountLevel == accountLevel }); i >= 0 {
+			some = append(some, zones[i])
+		}
+	}
+	return some
 }
 
 func nameHint(err error) []string {
@@ -155,14 +168,21 @@ func (d *diagnosis) account(ctx context.Context, platform *client.Client, lane s
 }
 
 func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, lane setup.Lane, zone desired.Zone, f *findings) {
-	name := "zone " + zone.Key
+	name, permission := "zone "+zone.Key, "Zone WAF: Edit for this zone"
+	if zone.AccountLevel {
+		name, permission = zone.Key, "Account WAF: Edit or Account Rulesets: Edit for this account"
+	}
+	if zone.AccountLevel && !d.Platform.Extended() {
+		f.fail(name, errors.New("platform.profile \"documented\" has no call on what an account deploys itself"), `set platform.profile to "extended"`)
+		return
+	}
 	switch _, err := platform.EntryPoint(ctx, zone.ID); {
 	case errors.Is(err, edge.ErrEntryPointNotFound):
 		f.warn(name, "can be read, but nothing is deployed: it has no entry point", "deploy the managed ruleset in the dashboard first")
 	case errors.Is(err, edge.ErrForbidden):
-		f.fail(name, err, "give the token of "+lane.Path+" the permission Zone WAF: Edit for this zone")
+		f.fail(name, err, "give the token of "+lane.Path+" the permission "+permission)
 	case errors.Is(err, edge.ErrNotFound):
-		f.fail(name, err, "check the id of the zone in the desired state")
+		f.fail(name, err, "check its id in the desired state")
 	case err != nil:
 		f.fail(name, err)
 	default:

@@ -88,6 +88,10 @@ func (a *absorber) find(zone string) error {
 	found := 0
 	for _, account := range a.before.Accounts {
 		for _, z := range account.Zones {
+			if z.Key == zone && z.AccountLevel {
+				return cli.Fail(fmt.Errorf("%s is an account: only the declaration of a zone can be changed to what is live", zone),
+					"seawall plan --only zone="+zone+" shows what differs; change the declaration by hand")
+			}
 			if z.Key == zone {
 				a.account, a.zone, found = account, z, found+1
 			}

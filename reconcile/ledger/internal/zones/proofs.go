@@ -104,7 +104,7 @@ const (
 func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	var text string
 	var union []diff.Member
-	row := z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Zone, s.ID.Ruleset)
+	row := z.file.OftenRow(ctx, tx, ownedMembers, s.ID.Zone, rulesetText(s.ID))
 	err := row.Scan(&text)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -123,7 +123,7 @@ func (z *Zones) widen(ctx context.Context, tx *sql.Tx, s diff.Settled) error {
 	if err != nil || wider == text {
 		return err
 	}
-	return z.file.Often(ctx, tx, widenOwned, s.ID.Zone, s.ID.Ruleset, wider)
+	return z.file.Often(ctx, tx, widenOwned, s.ID.Zone, rulesetText(s.ID), wider)
 }
 
 const rememberOwned = `
@@ -152,10 +152,10 @@ func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool
 		if err != nil {
 			return err
 		}
-		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Zone, s.ID.Ruleset, members, commit, late, prune); err != nil {
+		if err := z.file.Often(ctx, tx, rememberOwned, s.ID.Zone, rulesetText(s.ID), members, commit, late, prune); err != nil {
 			return err
 		}
-		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Zone, s.ID.Ruleset); err != nil {
+		if err := z.file.Often(ctx, tx, forgetNonConvergent, s.ID.Zone, rulesetText(s.ID)); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func recallApplied(ctx context.Context, tx *sql.Tx) (diff.Applied, error) {
 
 func parseMembers(id diff.DeploymentID, text string) (members []diff.Member, err error) {
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
-		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", id.Ruleset, id.Zone, err))
+		return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the members of ruleset %s in zone %s: %v", rulesetText(id), id.Zone, err))
 	}
 	return members, nil
 }
@@ -89,12 +89,12 @@ func each(ctx context.Context, tx *sql.Tx, query string, take func(diff.Deployme
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var id diff.DeploymentID
-		var text string
-		if err := rows.Scan(&id.Zone, &id.Ruleset, &text); err != nil {
+		var zone edge.ZoneID
+		var ruleset, text string
+		if err := rows.Scan(&zone, &ruleset, &text); err != nil {
 			return err
 		}
-		if err := take(id, text); err != nil {
+		if err := take(deploymentOf(zone, ruleset), text); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func (z *Zones) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerp
 			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
 			WHERE fingerprint <> excluded.fingerprint`,
-			id.Zone, id.Ruleset, fingerprint, z.file.Stamp())
+			id.Zone, rulesetText(id), fingerprint, z.file.Stamp())
 		return err
 	})
 }
@@ -128,7 +128,7 @@ func (z *Zones) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 
 func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
 	for _, table := range []string{"applied", "nonconvergent"} {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, id.Ruleset); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Zone, rulesetText(id)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,43 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/desired"
+)
+
+// accountLevel reads the deployments of an account itself.
+func accountLevel(r *reader, path string, a desired.Account, waf both) desired.Zone {
+	z := desired.Zone{AccountLevel: true, Key: desired.AccountZone(a.Key), Origin: waf.origin()}
+	if !a.ByName {
+		z.ID = desired.AccountLevelID(a)
+	}
+	first := map[string]desired.Deployment{}
+	for _, m := range waf.members() {
+		path := at(path, m.key)
+		d := r.deployment(path, m)
+		d.Key, d.Ruleset, d.Ref = m.key, m.field("ruleset").text(), cmp.Or(m.field("ref").text(), m.key)
+		if d.Deploy && d.Expression == nil {
+			// CUE would say it as a condition, which reports at the schema.
+			r.problem(d.Origin, path, "has deploy: true and no expression", hintAccountExpression)
+		}
+		if other, taken := first[d.Ref]; taken {
+			r.unit.Problems = append(r.unit.Problems, twoPlaces(path, d.Origin,
+				fmt.Sprintf("has the ref %q, as %q has: both would be the same execute rule", d.Ref, other.Key), other.Origin))
+		}
+		first[d.Ref] = d
+		z.Deployments = append(z.Deployments, d)
+	}
+	return z
+}
+
+const hintAccountExpression = `say for which zones it is; the platform takes only Enterprise zones: expression: #"cf.zone.plan eq "ENT""#`
+
+// zonePath is the path of a zone of the account at a path.
+func zonePath(account string, z desired.Zone) string {
+	if z.AccountLevel {
+		return account
+	}
+	return at(account, "zone", z.Key)
+}
