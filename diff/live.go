@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -65,6 +66,18 @@ type Applied map[DeploymentID][]Member
 // `overrides.categories["paranoia-level-3"].enabled`, or of a whole override
 // entry, `overrides.rules["…"]`. Keys are quoted as Go quotes strings.
 type Member string
+
+// Subject says a path in fewer words: `tag sqli enabled`, `rule 1f… action`.
+func (m Member) Subject() string {
+	list, key, member := m.Override()
+	switch list {
+	case "categories":
+		return fmt.Sprintf("tag %s %s", key, member)
+	case "rules":
+		return fmt.Sprintf("rule %s %s", key, member)
+	}
+	return string(m)
+}
 
 // Override splits `overrides.rules["id"].action` into "rules", "id" and
 // "action"; a ruleset-wide member has neither list nor key.

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,9 +70,17 @@ func conflict(origin desired.Origin, what string, by []diff.Leftover) diff.Probl
 	}
 	names := make([]string, len(by))
 	for i, l := range by {
-		names[i] = fmt.Sprintf("%s = %v", l.Path, l.Value)
+		names[i] = fmt.Sprintf("%s = %s", l.Path.Subject(), jsonText(l.Value))
 	}
 	p.Reason += "; live and not declared: " + strings.Join(names, ", ")
 	p.Hint = `declare what it should be, or set unmanaged: "remove"`
 	return p
+}
+
+func jsonText(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
 }

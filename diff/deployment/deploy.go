@@ -35,16 +35,16 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 		p.notDeployed(at, reason, hintNoDeploy)
 		return
 	}
-	m, ok := p.findManaged(at)
+	found, ok := p.findManaged(at)
 	if !ok {
 		return
 	}
-	pin, ok := p.pinned(at, executing(m.ID), m)
+	pin, ok := p.pinned(at, executing(found.ID), found)
 	if !ok {
 		return
 	}
-	m = pin.managed
-	intent, ok := p.intentOf(at, m)
+	m := pin.managed
+	intent, ok := p.intentOf(at, m, found)
 	if !ok {
 		return
 	}
@@ -66,6 +66,7 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 		}
 	}
 	annotate(fields, intent, m)
+	w.explain(fields, "the latest is "+found.Version)
 	target := diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, Deployment: at.d.Name(),

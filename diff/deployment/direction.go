@@ -13,18 +13,19 @@ import (
 // version changes, and then the overrides.
 func direct(fields []diff.Field, live, want edge.Rule, pin pin) {
 	m := pin.managed
-	before, after := m.effects(overridesOf(live)), m.effects(overridesOf(want))
+	was, is := overridesOf(live), overridesOf(want)
+	before, after := m.effects(was), m.effects(is)
 	for i := range fields {
 		f := &fields[i]
 		switch f.Path {
 		case "enabled":
 			f.Direction = onOff(want.IsEnabled())
 		case versionMember:
-			f.Direction = versionDirection(pin.before, m, overridesOf(live))
+			f.Direction = versionDirection(pin.before, m, was)
 		case "expression":
 			f.Direction = scope(want.Expression)
 		default:
-			f.Direction = m.overrideDirection(f, before, after)
+			f.Direction = m.overrideDirection(f, before, after, func(i int) bool { return m.decides(was, f.Path, i) || m.decides(is, f.Path, i) })
 		}
 	}
 }
@@ -45,8 +46,11 @@ func scope(want string) diff.Direction {
 	return diff.Weakens
 }
 
-// overrideDirection compares the rules one override member reaches.
-func (m *managed) overrideDirection(f *diff.Field, before, after []effect) diff.Direction {
+// overrideDirection compares the rules that one override member reaches. What a rule does
+// counts only where the member decides it, before or after: what a tag is said to be does
+// not weaken a rule that another tag disables. Where a rule changes, at least one member
+// that changes decides it, or the order of tags does.
+func (m *managed) overrideDirection(f *diff.Field, before, after []effect, decides func(rule int) bool) diff.Direction {
 	reached := m.reached(f.Path)
 	if len(reached) == 0 {
 		return m.blindDirection(f)
@@ -54,7 +58,11 @@ func (m *managed) overrideDirection(f *diff.Field, before, after []effect) diff.
 	_, _, member := f.Path.Override()
 	directions := make([]diff.Direction, 0, len(reached))
 	for _, i := range reached {
-		directions = append(directions, effectDirection(member, before[i], after[i]))
+		d := effectDirection(member, before[i], after[i])
+		asked := member == "enabled" && f.New != nil && onOff(f.New == true) == d // by another member, too
+		if d != diff.Neutral && (asked || decides(i)) {
+			directions = append(directions, d)
+		}
 	}
 	return diff.Combine(directions...)
 }

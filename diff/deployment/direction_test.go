@@ -56,6 +56,22 @@ func TestDirectionOfOverrides(t *testing.T) {
 			"and the other way round", `{"categories":[{"category":"PL1","action":"block"},{"category":"sqli","action":"log"}]}`,
 			`{"categories":[{"category":"sqli","action":"log"},{"category":"PL1","action":"block"}]}`, "categories strengthens",
 		},
+		{
+			"a tag on, and another one off", ``, `{"categories":[{"category":"PL1","enabled":true},{"category":"sqli","enabled":false}]}`,
+			"categories[PL1].enabled neutral categories[sqli].enabled weakens",
+		},
+		{
+			"a tag that blocks, and a later one that logs", ``, `{"categories":[{"category":"PL1","action":"block"},{"category":"sqli","action":"log"}]}`,
+			"categories[PL1].action neutral categories[sqli].action weakens",
+		},
+		{
+			"a tag off, and its rules one by one", ``, `{"categories":[{"category":"PL1","enabled":false}],"rules":[{"id":"R0","enabled":false},{"id":"R1","enabled":false}]}`,
+			"categories[PL1].enabled weakens rules[R0].enabled weakens rules[R1].enabled weakens",
+		},
+		{
+			"the entry goes that had the last word", `{"categories":[{"category":"sqli","enabled":false}],"rules":[{"id":"R0","enabled":true}]}`, `{"categories":[{"category":"sqli","enabled":false}]}`,
+			"rules[R0].enabled weakens",
+		},
 		{"ruleset-wide off", ``, `{"enabled":false}`, "enabled weakens"},
 		{"ruleset-wide on reaches what was off", ``, `{"enabled":true}`, "enabled strengthens"},
 		{

@@ -3,6 +3,7 @@ package deployment
 import (
 	"slices"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -51,6 +52,33 @@ func (m *managed) effects(o *edge.Overrides) []effect {
 	}
 	return all
 }
+
+// decides reports whether an override member has the last word on what one rule does: no
+// member of the same name takes precedence over it. So has a member that nothing is known
+// of, and the order of tags.
+func (m *managed) decides(o *edge.Overrides, path diff.Member, rule int) bool {
+	list, key, member := path.Override()
+	if !slices.Contains(overrideMembers, member) {
+		return true
+	}
+	if o == nil {
+		return false
+	}
+	r := m.Rules[rule]
+	for _, one := range o.Rules {
+		if one.ID == r.ID && ruleEntry(one).get(member) != nil {
+			return list == "rules" && key == string(r.ID)
+		}
+	}
+	for _, one := range slices.Backward(o.Categories) {
+		if slices.Contains(r.Categories, one.Category) && categoryEntry(one).get(member) != nil {
+			return list == "categories" && key == one.Category
+		}
+	}
+	return list == "" && entry{Action: o.Action, Enabled: o.Enabled, SensitivityLevel: o.SensitivityLevel}.get(member) != nil
+}
+
+var overrideMembers = []string{"action", "enabled", "score_threshold", "sensitivity_level"}
 
 func (e *effect) override(by entry) {
 	if by.Enabled != nil {

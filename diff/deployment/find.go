@@ -78,6 +78,9 @@ func (p *planner) lookUp(account desired.Account, ruleset string) lookup {
 func (p *planner) seek(account desired.Account, ruleset string) lookup {
 	unknown := func(err error) lookup {
 		problem := unread(err, hintForbiddenAccount, account.Origin)
+		if p.in.Live.Accounts[account.ID].Listed.Err == nil {
+			problem = unreadListed(err, hintForbiddenAccount, account.Origin)
+		}
 		return lookup{problem: &problem}
 	}
 	i := slices.IndexFunc(account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == ruleset })

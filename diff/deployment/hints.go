@@ -35,6 +35,19 @@ const (
 		"platform.profile to \"extended\", which needs only Zone WAF for its zones"
 )
 
+// hintOffered is for a call that the platform does not know while it knows others.
+const hintOffered = "the platform answers other calls, so platform.base_url is right; check the id"
+
+// unreadListed is the problem of what could not be read of an account whose rulesets could
+// be listed: the base address is not the reason.
+func unreadListed(err error, forbidden string, origin desired.Origin) diff.Problem {
+	p := unread(err, forbidden, origin)
+	if errors.Is(err, edge.ErrNotOffered) && p.Hint == diff.HintFor(err) {
+		p.Hint = hintOffered
+	}
+	return p
+}
+
 // unread is the problem of what could not be read; forbidden is what to do where
 // the credential may not.
 func unread(err error, forbidden string, origin desired.Origin) diff.Problem {
@@ -50,4 +63,18 @@ func unread(err error, forbidden string, origin desired.Origin) diff.Problem {
 		p.State, p.Hint = diff.Forbidden, forbidden
 	}
 	return p
+}
+
+// hintAtLatest says of each mistake of a declaration that is resolved against an older
+// version where the latest has what it names.
+func hintAtLatest(errs []resolveError, d desired.Deployment, older, found *managed) {
+	if len(errs) == 0 || older == found {
+		return
+	}
+	_, there := resolve(d, found)
+	for i := range errs {
+		if !slices.ContainsFunc(there, func(e resolveError) bool { return e.origin == errs[i].origin }) {
+			errs[i].hint = fmt.Sprintf("version %s, the latest, has it: declare version: %q", found.Version, latest)
+		}
+	}
 }

@@ -20,6 +20,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -108,30 +110,34 @@ func (p *planner) planZone(account desired.Account, zone desired.Zone, entryPoin
 func unreadable(err error) bool { return err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) }
 
 func (p *planner) unreadZone(account desired.Account, zone desired.Zone, err error) diff.Problem {
+	listErr := p.in.Live.Accounts[account.ID].Listed.Err
 	hint := hintForbiddenZone
 	switch {
 	case zone.AccountLevel:
 		hint = hintForbiddenRoot
-	case errors.Is(p.in.Live.Accounts[account.ID].Listed.Err, edge.ErrForbidden):
+	case errors.Is(listErr, edge.ErrForbidden):
 		hint = hintForbiddenAccount // the zone was not even asked for
 	}
-	return unread(err, hint, zone.Origin)
+	if listErr != nil {
+		return unread(err, hint, zone.Origin)
+	}
+	return unreadListed(err, hint, zone.Origin)
 }
 
 func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
-	m, ok := p.findManaged(at)
+	found, ok := p.findManaged(at)
 	if !ok {
 		return
 	}
-	rule, ok := p.findRule(at, entryPoint, m)
+	rule, ok := p.findRule(at, entryPoint, found)
 	if !ok {
 		return
 	}
-	pin, ok := p.pinned(at, rule, m)
+	pin, ok := p.pinned(at, rule, found)
 	if !ok {
 		return
 	}
-	m = pin.managed
+	m := pin.managed
 	id := diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID, Ref: at.d.Ref}
 	inputs := p.inputsOf(at, id, entryPoint, m)
 	if s, known := p.in.Memory.recall(id, inputs); known {
@@ -139,7 +145,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 		p.settle(at, id, rule, s.owned)
 		return
 	}
-	intent, ok := p.intentOf(at, m)
+	intent, ok := p.intentOf(at, m, found)
 	if !ok {
 		return
 	}
@@ -161,6 +167,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	}
 	direct(fields, rule, w.rule, pin)
 	annotate(fields, intent, m)
+	w.explain(fields, pin.note(found, overridesOf(rule)))
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
@@ -178,9 +185,11 @@ type intent struct {
 	decided  decisions
 }
 
-// intentOf resolves a declaration, or reports each of its mistakes.
-func (p *planner) intentOf(at place, m *managed) (intent, bool) {
+// intentOf resolves a declaration against the version that it is to run, or reports each of
+// its mistakes.
+func (p *planner) intentOf(at place, m, found *managed) (intent, bool) {
 	claims, errs := resolve(at.d, m)
+	hintAtLatest(errs, at.d, m, found)
 	if p.in.Live.Accounts[at.account.ID].Documented {
 		errs = append(errs, beyondReference(at.d)...)
 	}
@@ -198,6 +207,21 @@ type wanted struct {
 	leftovers []diff.Leftover // override members that nothing declares
 	drifted   *diff.Leftover  // an expression that nothing declares and that was changed
 	owned     []diff.Member   // to remember once it is proved
+	standIns  []diff.Member   // entries that have no effect and keep a list from being empty
+}
+
+// explain says why fields change that nobody declares, and what a version changes.
+func (w wanted) explain(fields []diff.Field, version string) {
+	for i := range fields {
+		f := &fields[i]
+		list, key, _ := f.Path.Override()
+		switch {
+		case f.Path == versionMember:
+			f.Note = version
+		case f.New != nil && list != "" && (slices.Contains(w.standIns, f.Path) || slices.Contains(w.standIns, entryMember(list, key, ""))):
+			f.Note = strings.TrimPrefix(f.Note+"; same as unset: a list cannot be empty", "; ")
+		}
+	}
 }
 
 // wanted writes what a declaration owns into a live execute rule. before is what was
@@ -223,6 +247,7 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	if pin.leftover != nil {
 		mg.leftovers = append(mg.leftovers, *pin.leftover)
 	}
+	w.standIns = mg.standIns
 	w.leftovers, w.owned = mg.leftovers, append(owned(in.claims, mg.standIns), remembered...)
 	return w
 }

@@ -14,6 +14,13 @@ import (
 
 // undecided is the problem of override members on which there is no decision.
 func undecided(at desired.Origin, all []diff.Leftover) diff.Problem {
+	if len(all) == 1 && all[0].Path == versionMember {
+		return diff.Problem{
+			State: diff.Undecided, Origin: at, Unmanaged: all,
+			Reason: "the execute rule is pinned to a version that nothing declares",
+			Hint:   "declare version, or set keep: [{version: true}] or remove: [{version: true}]",
+		}
+	}
 	return diff.Problem{
 		State: diff.Undecided, Origin: at, Unmanaged: all,
 		Reason: fmt.Sprintf("live has %s that nothing declares", words.Count(len(all), "override", "overrides")),

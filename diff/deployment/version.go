@@ -3,6 +3,7 @@ package deployment
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -68,34 +69,31 @@ type pin struct {
 // pinned settles which version a deployment is to run, or reports why that cannot be
 // planned. found is the latest.
 func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
-	runs := versionOf(live)
-	s := pin{want: runs}
-	switch decided := decisionOnVersion(at.d); {
-	case at.d.Version != nil:
-		s.want = at.d.Version.Value
-	case runs != latest && decided == desired.Remove:
-		s.want = latest
-	case runs != latest:
-		s.leftover = &diff.Leftover{Path: versionMember, Value: runs, Note: "the latest is " + found.Version}
-	}
-	before, beforeErr := p.version(at, found, runs)
-	if beforeErr == nil {
-		s.before = before
-	}
+	s := p.versionOf(at, live, found)
 	if p.documented(at) && at.d.Version == nil {
 		s.managed = found // the best that is known
 		return s, true
+	}
+	if p.documented(at) && s.want != latest {
+		p.problem(at, diff.Problem{
+			State: diff.Blocked, Origin: at.d.Version.Origin,
+			Reason: fmt.Sprintf("version: the platform's reference has no call that reads version %s of managed ruleset %q", s.want, found.Name),
+			Hint:   `declare version: "latest", or set platform.profile: "extended" if your platform has versions`,
+		})
+		return s, false
 	}
 	var err error
 	s.managed, err = p.version(at, found, s.want)
 	switch {
 	case err == nil:
 		return s, true
-	case p.documented(at):
+	case at.d.Version == nil && errors.Is(err, edge.ErrNotOffered):
+		s.managed = found // as with the reference alone
+		return s, true
+	case errors.Is(err, edge.ErrNotOffered):
 		p.problem(at, diff.Problem{
-			State: diff.Blocked, Origin: at.d.Version.Origin,
-			Reason: fmt.Sprintf("version: the platform's reference has no call that reads version %s of managed ruleset %q", s.want, found.Name),
-			Hint:   `declare version: "latest", or set platform.profile: "extended" if your platform has versions`,
+			State: diff.Blocked, Origin: at.d.Version.Origin, Hint: `declare version: "latest"`,
+			Reason: fmt.Sprintf("version: the platform has no call that reads version %s of managed ruleset %q", s.want, found.Name),
 		})
 	case at.d.Version != nil && errors.Is(err, edge.ErrNotFound):
 		p.problem(at, diff.Problem{
@@ -107,6 +105,24 @@ func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
 		p.problem(at, unread(fmt.Errorf("reading version %s of managed ruleset %q: %w", s.want, found.Name, err), hintForbiddenAccount, at.d.Origin))
 	}
 	return s, false
+}
+
+// versionOf settles which version a deployment is to run, and reads the one that it runs.
+func (p *planner) versionOf(at place, live edge.Rule, found *managed) pin {
+	runs := versionOf(live)
+	s := pin{want: runs}
+	switch {
+	case at.d.Version != nil:
+		s.want = at.d.Version.Value
+	case runs != latest && decisionOnVersion(at.d) == desired.Remove:
+		s.want = latest
+	case runs != latest:
+		s.leftover = &diff.Leftover{Path: versionMember, Value: runs, Note: "the latest is " + found.Version}
+	}
+	if before, err := p.version(at, found, runs); err == nil {
+		s.before = before
+	}
+	return s
 }
 
 // decisionOnVersion is what becomes of a version that is not declared; empty for undecided.
@@ -147,29 +163,90 @@ func versionDirection(before, after *managed, o *edge.Overrides) diff.Direction 
 	if before == nil {
 		return diff.Weakens // nobody knows what ran
 	}
+	c := compareVersions(before, after, o)
+	return diff.Combine(append(c.directions, onEach(diff.Weakens, c.gone), onEach(diff.Strengthens, c.added))...)
+}
+
+// versionChanges are the rules that another version changes, by their names.
+type versionChanges struct {
+	directions        []diff.Direction // of rules that both versions have
+	gone, less, added []string         // rules that are on and are not in the other version, and those that protect less
+}
+
+func compareVersions(before, after *managed, o *edge.Overrides) (c versionChanges) {
 	if before == after {
-		return diff.Neutral
+		return c
 	}
 	was, is := before.effects(o), after.effects(o)
-	var all []diff.Direction
 	seen := make([]bool, len(after.Rules))
 	for i, rule := range before.Rules {
 		j, there := after.counterpart(rule)
 		switch {
 		case there:
 			seen[j] = true
-			all = append(all, effectDirection("enabled", was[i], is[j]), effectDirection("action", was[i], is[j]),
-				effectDirection("score_threshold", was[i], is[j]), effectDirection("sensitivity_level", was[i], is[j]))
+			d := ruleDirection(was[i], is[j])
+			if c.directions = append(c.directions, d); d == diff.Weakens {
+				c.less = append(c.less, nameOf(rule))
+			}
 		case was[i].enabled:
-			return diff.Weakens
+			c.gone = append(c.gone, nameOf(rule))
 		}
 	}
-	for j := range after.Rules {
+	for j, rule := range after.Rules {
 		if !seen[j] && is[j].enabled {
-			all = append(all, diff.Strengthens)
+			c.added = append(c.added, nameOf(rule))
 		}
 	}
-	return diff.Combine(all...)
+	return c
+}
+
+// ruleDirection compares all that one rule does.
+func ruleDirection(before, after effect) diff.Direction {
+	directions := make([]diff.Direction, len(overrideMembers))
+	for i, member := range overrideMembers {
+		directions[i] = effectDirection(member, before, after)
+	}
+	return diff.Combine(directions...)
+}
+
+func onEach(d diff.Direction, rules []string) diff.Direction {
+	if len(rules) == 0 {
+		return diff.Neutral
+	}
+	return d
+}
+
+// nameOf is the ref of a rule where that is a word, or else its id.
+func nameOf(rule edge.Rule) string {
+	if rule.Ref == "" || edge.ValidID(rule.Ref) {
+		return string(rule.ID)
+	}
+	return rule.Ref
+}
+
+// mostRules is how many rules a note names.
+const mostRules = 3
+
+// note says what another version changes; o are the overrides that are live.
+func (s pin) note(found *managed, o *edge.Overrides) string {
+	text := "the latest is " + found.Version
+	if s.before == nil {
+		return text
+	}
+	c := compareVersions(s.before, s.managed, o)
+	for _, part := range []struct {
+		what  string
+		rules []string
+	}{{"gone", c.gone}, {"does less", c.less}, {"new", c.added}} {
+		if len(part.rules) == 0 {
+			continue
+		}
+		text += "; " + part.what + ": " + strings.Join(part.rules[:min(len(part.rules), mostRules)], ", ")
+		if more := len(part.rules) - mostRules; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return text
 }
 
 // counterpart finds a rule of another version: by its id, or by a ref that one rule alone

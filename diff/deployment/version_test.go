@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -44,13 +45,14 @@ func TestPinnedVersions(t *testing.T) {
 		{"pinned to the one that is the latest", "latest", false, []difftest.Intent{version(number)}, fmt.Sprintf("neutral \"latest\" → %q", number)},
 		{"no such version", "latest", false, []difftest.Intent{version("99")}, "blocked: version: managed ruleset \"Core Ruleset\" has no version 99"},
 		{"a rule that only the latest has", "3", false, []difftest.Intent{version("3"), rule0}, "blocked: disable.rules: managed ruleset \"Core Ruleset\" has no rule 00000000000000000000000000abc000 (version 3)"},
-		{"undecided", "3", false, nil, "undecided: live has 1 override that nothing declares: version"},
+		{"undecided", "3", false, nil, "undecided: the execute rule is pinned to a version that nothing declares: version"},
 		{"kept", "3", false, []difftest.Intent{difftest.Keep}, `kept version = "3"`},
 		{"removed", "3", false, []difftest.Intent{difftest.Remove}, `strengthens "3" → "latest"`},
 		{"kept by itself", "3", false, []difftest.Intent{difftest.Remove, decide(desired.Keep)}, `kept version = "3"`},
 		{"removed by itself", "3", false, []difftest.Intent{difftest.Keep, decide(desired.Remove)}, `strengthens "3" → "latest"`},
 		{"kept, and a rule that it lacks", "3", false, []difftest.Intent{difftest.Keep, rule0}, "blocked: disable.rules: managed ruleset \"Core Ruleset\" has no rule 00000000000000000000000000abc000 (version 3)"},
 		{"beyond the reference", "latest", true, []difftest.Intent{version("3")}, "blocked: version: the platform's reference has no call that reads version 3 of managed ruleset \"Core Ruleset\""},
+		{"a number is not, whichever is the latest", "latest", true, []difftest.Intent{version(number)}, fmt.Sprintf("blocked: version: the platform's reference has no call that reads version %s of managed ruleset \"Core Ruleset\"", number)},
 		{"latest is in the reference", "3", true, []difftest.Intent{version("latest")}, `weakens "3" → "latest"`},
 		{"kept where it cannot be read", "3", true, []difftest.Intent{difftest.Keep}, `kept version = "3"`},
 	} {
@@ -77,6 +79,9 @@ func TestPinnedVersions(t *testing.T) {
 			}
 			for _, c := range out.Changes {
 				f := c.Field("version")
+				if want := "the latest is " + number; !strings.HasPrefix(f.Note, want) {
+					t.Errorf("the note is %q", f.Note)
+				}
 				got = fmt.Sprintf("%s %q → %q", c.Direction, f.Old, f.New)
 				if sent := difftest.UpdateOf(c).Body.ActionParameters.Version; sent != f.New {
 					t.Errorf("sends version %q", sent)
@@ -86,5 +91,66 @@ func TestPinnedVersions(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
+	}
+}
+
+// A mistake that is none in the latest version has a hint that says so, and a change of the
+// version names the rules that it changes.
+func TestVersionsAreExplained(t *testing.T) {
+	rule := difftest.Execute(nil)
+	rule.ActionParameters.Version = "3"
+	live := difftest.Live(rule)
+	account := live.Accounts[difftest.Account]
+	account.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{{Ruleset: difftest.Core, Version: "3"}: {Value: older()}}
+	live.Accounts[difftest.Account] = account
+	plan := func(declares ...difftest.Intent) Outcome {
+		return Plan(Input{Accounts: difftest.State(difftest.Deployment(declares...)).Accounts, Live: live})
+	}
+	out := plan(difftest.Keep, difftest.DisabledRule(0), difftest.DisableTag("none"))
+	var hints []string
+	for _, p := range out.Problems {
+		hints = append(hints, p.Hint)
+	}
+	if got, want := strings.Join(hints, "|"), `|version 7, the latest, has it: declare version: "latest"`; got != want {
+		t.Errorf("hints %q, want %q", got, want)
+	}
+	out = plan(func(d *desired.Deployment) { d.Version = difftest.Declared(5, "latest") })
+	if got, want := out.Changes[0].Field("version").Note, "the latest is 7; new: ref-0"; got != want {
+		t.Errorf("note %q, want %q", got, want)
+	}
+}
+
+// Where the account's rulesets could be listed, a call that the platform does not know says
+// nothing about the base address; and one without versions is as the reference has it.
+func TestCallsThatAreNotOffered(t *testing.T) {
+	unknown := &edge.Error{Status: 404, Details: []edge.ErrorDetail{{Code: edge.CodeNoRoute, Message: "could not route"}}}
+	pinned := func(declares ...difftest.Intent) diff.Plan {
+		rule := difftest.Execute(nil)
+		rule.ActionParameters.Version = "3"
+		live := difftest.Live(rule)
+		account := live.Accounts[difftest.Account]
+		account.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{{Ruleset: difftest.Core, Version: "3"}: {Err: unknown}}
+		live.Accounts[difftest.Account] = account
+		return planScene(difftest.Scene{State: difftest.State(difftest.Deployment(declares...)), Live: live})
+	}
+	if p := pinned(difftest.Keep, difftest.DisabledRule(0)); len(p.Problems) != 0 || len(p.Changes) != 1 {
+		t.Errorf("a pin that is kept: %+v", p)
+	}
+	p := pinned(func(d *desired.Deployment) { d.Version = difftest.Declared(5, "3") })
+	if len(p.Problems) != 1 || p.Problems[0].State != diff.Blocked || p.Problems[0].Hint != `declare version: "latest"` {
+		t.Errorf("a pin that is declared: %+v", p.Problems)
+	}
+	for name, spoil := range map[string]func(diff.Live){
+		"entry point": func(l diff.Live) { l.EntryPoints[difftest.Zone] = diff.Observed[edge.Ruleset]{Err: unknown} },
+		"managed ruleset": func(l diff.Live) {
+			l.Accounts[difftest.Account].Managed[difftest.Core] = diff.Observed[edge.Ruleset]{Err: unknown}
+		},
+	} {
+		live := difftest.Live(difftest.Execute(nil))
+		spoil(live)
+		p := planScene(difftest.Scene{State: difftest.State(difftest.Deployment()), Live: live})
+		if len(p.Problems) != 1 || p.Problems[0].Hint != hintOffered {
+			t.Errorf("%s: %+v", name, p.Problems)
+		}
 	}
 }

@@ -209,17 +209,8 @@ func (t *textWriter) summary(p diff.Plan) {
 	}
 }
 
-// Subject says a path in fewer words: `tag sqli enabled`, `rule 1f… action`.
-func Subject(path diff.Member) string {
-	list, key, member := path.Override()
-	switch list {
-	case "categories":
-		return fmt.Sprintf("tag %s %s", Printable(key), Printable(member))
-	case "rules":
-		return fmt.Sprintf("rule %s %s", Printable(key), Printable(member))
-	}
-	return Printable(string(path))
-}
+// Subject says a path in fewer words; see [diff.Member.Subject].
+func Subject(path diff.Member) string { return Printable(path.Subject()) }
 
 // Value writes a field's value as JSON that a terminal can show; a member that
 // is not there is "unset".

@@ -1,0 +1,225 @@
+package scenarios
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/reconcile/once"
+)
+
+var update = flag.Bool("update", false, "rewrite plan.txt and apply.txt in testdata")
+
+// fewest is the number of scenarios below which the search for them has failed.
+const fewest = 60
+
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) < fewest {
+		t.Fatalf("found %d scenarios: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			runFile(t, file)
+		})
+	}
+}
+
+// runFile takes the steps of one archive, and compares or rewrites what they show.
+func runFile(t *testing.T, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, quirks := platformOf(string(archive.Comment))
+	s := newScene(t, profile, quirks)
+	for i := range archive.Files {
+		step := &archive.Files[i]
+		shown, ok := s.take(step.Name, step.Data)
+		switch {
+		case !ok:
+		case *update:
+			step.Data = []byte(shown)
+		default:
+			if d := gocmp.Diff(string(step.Data), shown); d != "" {
+				t.Errorf("step %d, %s (-want +got):\n%s", i+1, step.Name, d)
+			}
+		}
+	}
+	if *update && !t.Failed() {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil { //nolint:gosec // it is source
+			t.Fatal(err)
+		}
+	}
+}
+
+// platformOf reads the line "platform: PROFILE [QUIRK …]" of a scenario's comment.
+func platformOf(comment string) (profile string, quirks []string) {
+	for line := range strings.Lines(comment) {
+		if words, ok := strings.CutPrefix(strings.TrimSpace(line), "platform: "); ok {
+			all := strings.Fields(words)
+			return all[0], all[1:]
+		}
+	}
+	return mem.Vendor, nil
+}
+
+// take takes one step. shown is what a plan or an apply shows; ok is false for a step that
+// changes what is declared or live.
+func (s *scene) take(name string, data []byte) (shown string, ok bool) {
+	s.t.Helper()
+	switch name {
+	case "overrides.json":
+		s.setOverrides(data)
+	case "rule.json":
+		s.changeRule(data)
+	case "entrypoint.json":
+		s.setEntryPoint(data)
+	case "core.json":
+		s.publish(data)
+	case "plan.txt":
+		return s.plan(), true
+	case "apply.txt":
+		return s.apply(), true
+	default:
+		if !strings.HasSuffix(name, ".cue") {
+			s.t.Fatalf("unknown step %s", name)
+		}
+		s.commit(name, data)
+	}
+	return "", false
+}
+
+// plan shows what seawall plan does, and its exit code with --detailed-exitcode.
+func (s *scene) plan() string {
+	report := s.run(true).Plan(s.t.Context(), once.Order{})
+	if report.Err != nil {
+		s.t.Fatalf("planning: %v; %v", report.Err, report.Problems)
+	}
+	for _, call := range s.writes() {
+		s.t.Errorf("a plan sent %s", call.Call())
+	}
+	return text(s.t, report.Plan) + fmt.Sprintf("exit code %d\n", exitCode(report.Plan))
+}
+
+// apply shows each request that changed something, with its body, then the results, then
+// what a plan finds afterwards.
+func (s *scene) apply() string {
+	report := s.run(false).Apply(s.t.Context(), once.Order{})
+	if report.Err != nil {
+		s.t.Fatalf("applying: %v; %v", report.Err, report.Problems)
+	}
+	var b strings.Builder
+	for _, call := range s.writes() {
+		fmt.Fprintf(&b, "%s  %d\n", call.Call(), call.Status)
+		if len(call.Body) > 0 {
+			b.WriteString(bodyText(s.t, call.Body))
+		}
+		b.WriteByte('\n')
+	}
+	if err := report.TextOfResults(&b, false); err != nil {
+		s.t.Fatal(err)
+	}
+	again := s.run(true).Plan(context.WithoutCancel(s.t.Context()), once.Order{})
+	fmt.Fprintf(&b, "then a plan says: %s\n", again.Plan.Summary)
+	for _, c := range again.Plan.Changes {
+		if c.Applies() && report.Converged() {
+			s.t.Errorf("%s converged, and a second plan changes %v", c.Name(), c.Fields)
+		}
+	}
+	return b.String()
+}
+
+// setOverrides is what a person leaves in a dashboard: these overrides of the execute rule.
+func (s *scene) setOverrides(data []byte) {
+	s.changeExecute(func(rule *edge.Rule) error {
+		rule.ActionParameters.Overrides = nil
+		return json.Unmarshal(data, &rule.ActionParameters.Overrides)
+	})
+}
+
+// changeRule sets members of the execute rule.
+func (s *scene) changeRule(data []byte) {
+	s.changeExecute(func(rule *edge.Rule) error { return json.Unmarshal(data, rule) })
+}
+
+func (s *scene) changeExecute(change func(*edge.Rule) error) {
+	s.t.Helper()
+	entry := s.entryPoint()
+	i := slices.IndexFunc(entry.Rules, func(r edge.Rule) bool { return r.Executes(mem.CoreRuleset) })
+	if i < 0 {
+		s.t.Fatal("no rule executes the core ruleset")
+	}
+	s.must(change(&entry.Rules[i]))
+	s.must(s.sim.Platform.SetEntryPoint(mem.ShopZone, entry))
+}
+
+// setEntryPoint makes these all the rules that the zone has; null removes its entry point.
+func (s *scene) setEntryPoint(data []byte) {
+	s.t.Helper()
+	if strings.TrimSpace(string(data)) == "null" {
+		s.must(s.sim.Platform.RemoveEntryPoint(mem.ShopZone))
+		return
+	}
+	entry := s.entryPoint()
+	entry.Rules = nil
+	s.must(json.Unmarshal(data, &entry.Rules))
+	s.must(s.sim.Platform.SetEntryPoint(mem.ShopZone, entry))
+}
+
+func (s *scene) entryPoint() edge.Ruleset {
+	for _, z := range s.sim.Platform.State().Zones {
+		if z.ID == mem.ShopZone && z.EntryPoint != nil {
+			return *z.EntryPoint
+		}
+	}
+	return edge.Ruleset{}
+}
+
+// publish is a new version of the core ruleset: members of rules by their ref, null for a
+// rule that is gone. An unknown ref is a new rule, before the last one.
+func (s *scene) publish(data []byte) {
+	s.t.Helper()
+	var changes map[string]json.RawMessage
+	s.must(json.Unmarshal(data, &changes))
+	all := s.sim.Platform.State().Accounts[0].Rulesets
+	core := all[slices.IndexFunc(all, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
+	for _, ref := range slices.Sorted(maps.Keys(changes)) {
+		change := changes[ref]
+		i := slices.IndexFunc(core.Rules, func(r edge.Rule) bool { return r.Ref == ref })
+		switch {
+		case string(change) == "null":
+			core.Rules = slices.Delete(core.Rules, i, i+1)
+		case i < 0:
+			rule := edge.Rule{Ref: ref, Action: edge.ActionBlock, Enabled: new(true)}
+			s.must(json.Unmarshal(change, &rule))
+			core.Rules = slices.Insert(core.Rules, len(core.Rules)-1, rule)
+		default:
+			s.must(json.Unmarshal(change, &core.Rules[i]))
+		}
+	}
+	slices.SortStableFunc(core.Rules, func(a, b edge.Rule) int { return cmp.Compare(scores(a), scores(b)) })
+	s.must(s.sim.Platform.SetRuleset(mem.Account, core))
+}
+
+// scores keeps the rule that evaluates the score the last one.
+func scores(r edge.Rule) int {
+	if r.ScoreThreshold != nil {
+		return 1
+	}
+	return 0
+}
