@@ -51,6 +51,9 @@ func (e entry) isEmpty() bool {
 // change nothing at all.
 func (e entry) enables() bool { return e.Enabled != nil && *e.Enabled }
 
+// disables reports whether an entry says "enabled: false".
+func (e entry) disables() bool { return e.Enabled != nil && !*e.Enabled }
+
 // The paths under which members appear in a plan, in the reference's names.
 
 // entryMember is the path of one member of an entry in the list "categories" or

@@ -59,7 +59,7 @@ func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slo
 		s := &live[i]
 		seen[s.key] = true
 		c, claimed := claims[s.key]
-		s.said = claimed
+		s.on = c.on
 		path := func(member string) diff.Member { return entryMember(list, s.key, member) }
 		said := s.live
 		if said.enables() && c.enabled == nil && !mg.before[path("enabled")] && (!c.on || mg.before[path("")]) {

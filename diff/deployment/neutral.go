@@ -153,13 +153,12 @@ func (e entry) standIn(list, key string) (members []diff.Member) {
 }
 
 // candidates are entries that may say nothing: the one that is there, and "enabled: true".
-// The one that is there is left out where it may contradict what is declared of it, or says
-// "enabled: true" and more, of which the next plan would remove the rest. A platform that
-// keeps what is left out is worth more tries: what the first of the rules does that the
-// entry is about.
+// The one that is there is left out where it says "enabled: true" and more, of which the next
+// plan would remove the rest. A platform that keeps what is left out is worth more tries: what
+// the first of the rules does that the entry is about. None contradicts the declaration.
 func (mg *merger) candidates(want edge.Overrides, list string, s slot) []entry {
 	all := []entry{s.live, {Enabled: &on}}
-	if len(s.live.Extra) > 0 || s.live.isEmpty() || s.said || s.live.enables() {
+	if len(s.live.Extra) > 0 || s.live.isEmpty() || s.on && s.live.disables() || s.live.enables() {
 		all = all[1:]
 	}
 	if !mg.merges {
@@ -168,7 +167,10 @@ func (mg *merger) candidates(want edge.Overrides, list string, s slot) []entry {
 	level := defaultSensitivity
 	if reached := mg.managed.reached(entryMember(list, s.key, "")); len(reached) > 0 {
 		does := mg.managed.effects(&want)[reached[0]]
-		all = append(all, entry{Enabled: &does.enabled}, entry{Action: &does.action})
+		if does.enabled || !s.on {
+			all = append(all, entry{Enabled: &does.enabled})
+		}
+		all = append(all, entry{Action: &does.action})
 	}
 	return append(all, entry{SensitivityLevel: &level})
 }

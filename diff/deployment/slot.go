@@ -16,7 +16,7 @@ type slot struct {
 	want  entry
 	role  role
 	place int  // of one that is ours, among those
-	said  bool // the declaration says something of it
+	on    bool // the declaration says that it is not off
 	open  bool // live says "enabled: true", nobody claims it, and it is not judged yet
 }
 

@@ -180,6 +180,30 @@ func TestWhatIsLeftOutAndKeptIsOverwritten(t *testing.T) {
 	}
 }
 
+// What is written in the place of an entry that goes never contradicts the declaration: the
+// next plan would remove it.
+func TestWhatOverwritesAgreesWithTheDeclaration(t *testing.T) {
+	off := func(tag string) edge.CategoryOverride { return edge.CategoryOverride{Category: tag, Enabled: new(false)} }
+	for name, live := range map[string]edge.Overrides{
+		"a tag of its own level is off": {Categories: []edge.CategoryOverride{off("paranoia-level-1")}},
+		"all is off, and levels too":    {Enabled: new(false), Categories: []edge.CategoryOverride{off("paranoia-level-3"), off("paranoia-level-4")}},
+	} {
+		for _, decision := range []desired.Unmanaged{desired.Keep, desired.Remove} {
+			t.Run(name+", "+string(decision), func(t *testing.T) {
+				f := newFixture(t, 1, "patch=merge")
+				f.click(1, func(o *edge.Overrides) { *o = live })
+				d := core()
+				d.Paranoia, d.Unmanaged = declared(4), declared(decision)
+				z := declare(1, d)
+				first, again := f.work(z), f.work(z)
+				if writes(first.calls) > 2 || writes(again.calls) != 0 {
+					t.Errorf("%v, then %v", first.calls, again.calls)
+				}
+			})
+		}
+	}
+}
+
 // A platform that merges keeps an override that changes an action: nothing that can be
 // sent takes it away.
 func TestChangeThatIsNotKept(t *testing.T) {
