@@ -117,7 +117,7 @@ func (f *fetch) run(ctx context.Context) (Fetched, error) {
 		if refused := f.refuse(failed); refused {
 			return Fetched{Commit: f.tip.String()}, failed
 		}
-		if err = failed; f.mayBeDamage(ctx, failed) {
+		if err = failed; mayBeDamage(ctx, failed) {
 			err = cmp.Or(onlyDamage(f.repo.inspect()), failed)
 		}
 	}
@@ -183,14 +183,10 @@ func (f *fetch) judged() *packbound.Tip {
 
 // mayBeDamage reports whether a fetch failed in a way that a damaged store could
 // be the reason of.
-func (f *fetch) mayBeDamage(ctx context.Context, err error) bool {
+func mayBeDamage(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, ErrFull) {
 		return false
 	}
-	return mayBeDamage(err)
-}
-
-func mayBeDamage(err error) bool {
 	return errors.Is(err, ErrStore) || errors.Is(err, ErrFetch) || errors.Is(err, errLeadsNowhere)
 }
 
