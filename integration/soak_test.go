@@ -15,7 +15,8 @@ var soak = os.Getenv("SEAWALL_TEST_SOAK") != ""
 // soakOnly names the tests that go test runs only when -run asks for some, and the
 // test that is red before them.
 var soakOnly = map[string]string{
-	"TestTokensKilledTwice": "TestTokensKilledAtEveryStep",
+	"TestTokensKilledAtRandom": "TestTokensKilledAtEveryStep",
+	"TestTokensKilledTwice":    "TestTokensKilledAtEveryStep",
 }
 
 // briefly leaves out what only a soak does. Flags are parsed.

@@ -183,7 +183,9 @@ func TestWhatIsLeftOutAndKeptIsOverwritten(t *testing.T) {
 // What is written in the place of an entry that goes never contradicts the declaration: the
 // next plan would remove it.
 func TestWhatOverwritesAgreesWithTheDeclaration(t *testing.T) {
-	off := func(tag string) edge.CategoryOverride { return edge.CategoryOverride{Category: tag, Enabled: new(false)} }
+	off := func(tag string) edge.CategoryOverride {
+		return edge.CategoryOverride{Category: tag, Enabled: new(false)}
+	}
 	for name, live := range map[string]edge.Overrides{
 		"a tag of its own level is off": {Categories: []edge.CategoryOverride{off("paranoia-level-1")}},
 		"all is off, and levels too":    {Enabled: new(false), Categories: []edge.CategoryOverride{off("paranoia-level-3"), off("paranoia-level-4")}},
