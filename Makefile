@@ -72,7 +72,7 @@ plain: ## run the tests of the other packages; with "make race" that is go test 
 	$(GO) test -timeout $(TEST_TIMEOUT) $$(grep -Fxv "$$race" <<<"$$all")
 
 .PHONY: real
-real: build release-snapshot ## meet real programs: systemd, podman, nginx, OpenSSH, Gitea, Kubernetes, Helm, the vendor's Go SDK (all of it as root)
+real: build release-snapshot ## meet real programs: systemd, podman, nginx, OpenSSH, Gitea, Kubernetes, Helm, Terraform, the vendor's Go SDK (all of it as root)
 	SEAWALL_TEST_REAL=1 $(GO) test -count=1 -v -timeout 90m ./integration/real
 	cd integration/vendorsdk && SEAWALL='$(CURDIR)/seawall' $(GO) test -count=1 -timeout $(TEST_TIMEOUT) ./...
 

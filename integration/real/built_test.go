@@ -27,17 +27,23 @@ type module struct {
 // downloaded is what `go mod download -json` says.
 type downloaded struct{ Dir, GoMod, Error string }
 
-// build builds the program once for this machine, and returns the folder with it, named as
-// the last element of its package, and with what it reads. The test is skipped, with the
-// reason, where it cannot be built.
-func (m module) build(t testing.TB) (folder string) {
+// kept is the folder of a program that is kept for the next run.
+func kept(t testing.TB, name string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skipf("there is no folder to keep programs in: %v", err)
 	}
+	return filepath.Join(cache, "seawall-real", name)
+}
+
+// build builds the program once for this machine, and returns the folder with it, named as
+// the last element of its package, and with what it reads. The test is skipped, with the
+// reason, where it cannot be built.
+func (m module) build(t testing.TB) (folder string) {
+	t.Helper()
 	name := filepath.Base(m.program)
-	folder = filepath.Join(cache, "seawall-real", name+"-"+m.version)
+	folder = kept(t, name+"-"+m.version)
 	if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
 		return folder
 	}

@@ -184,9 +184,9 @@ type platform struct {
 	Tokens   string `json:"tokens_token"`
 }
 
-func startSimulator(t testing.TB, seawall string) platform {
+func startSimulator(t testing.TB, seawall string, flags ...string) platform {
 	t.Helper()
-	command := exec.Command(seawall, "sim", "--listen", "127.0.0.1:0")
+	command := exec.Command(seawall, append([]string{"sim", "--listen", "127.0.0.1:0"}, flags...)...)
 	out, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
