@@ -21,6 +21,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/nearest"
 	"github.com/seawall-dev/seawall/reconcile/directory"
 )
 
@@ -115,9 +116,10 @@ type liveDeployment struct {
 }
 
 func (a *absorber) find(ctx context.Context, zone string) error {
-	found := 0
+	found, keys := 0, []string{}
 	for _, account := range a.before.Accounts {
 		for _, z := range account.Zones {
+			keys = append(keys, z.Key)
 			if z.Key == zone && z.AccountLevel {
 				return cli.Fail(fmt.Errorf("%s is an account: only the declaration of a zone can be changed to what is live", zone),
 					"seawall plan --only zone="+zone+" shows what differs; change the declaration by hand")
@@ -129,7 +131,11 @@ func (a *absorber) find(ctx context.Context, zone string) error {
 	}
 	switch found {
 	case 0:
-		return cli.Fail(fmt.Errorf("no zone %q is declared in %s", zone, a.Shown), "seawall import --zone "+zone+" declares a zone that is not declared yet")
+		hint := "seawall import --zone " + zone + " declares a zone that is not declared yet"
+		if meant := nearest.Word(zone, keys); meant != "" {
+			hint = fmt.Sprintf("did you mean %q?", meant)
+		}
+		return cli.Fail(fmt.Errorf("no zone %q is declared in %s", zone, a.Shown), hint)
 	case 1:
 		return a.resolve(ctx)
 	}

@@ -44,7 +44,7 @@ func (s Settings) historyBounds() history.Bounds {
 
 // LockedLedger opens the configured ledger, alone, for one command.
 func LockedLedger(ctx context.Context, t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) error) error {
-	config, err := LoadConfig(t, o.ConfigFile())
+	config, err := loadConfig(t, o.ConfigFile(), true) // tokens belong to a repository
 	if err != nil {
 		return err
 	}

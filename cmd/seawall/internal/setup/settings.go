@@ -83,10 +83,10 @@ const maxConfig = 1 << 20
 // LoadConfig reads the configuration from a file. Warnings go to standard error; mistakes are a
 // [cli.FileError].
 func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
-	return loadConfig(t, path, true)
+	return loadConfig(t, path, false)
 }
 
-// loadConfig is that for a command that needs the repository, or reads a folder.
+// loadConfig is that for a command that needs the repository, or does not.
 func loadConfig(t *cli.Terminal, path string, repository bool) (schema.Config, error) {
 	data, err := ReadSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == DefaultConfig {

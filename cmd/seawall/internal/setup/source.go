@@ -156,7 +156,7 @@ func compileState(ctx context.Context, t *cli.Terminal, o Options) (desired.Stat
 		return desired.State{}, nil, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
 			"name a folder of desired state with --dir, or a configuration with --config or SEAWALL_CONFIG")
 	}
-	config, err := LoadConfig(t, path)
+	config, err := loadConfig(t, path, true)
 	if err != nil {
 		return desired.State{}, nil, err
 	}
