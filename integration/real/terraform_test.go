@@ -142,7 +142,10 @@ func (s *shared) mirror() (folder string) {
 	}
 	scratch, part := s.TempDir(), folder+".part"
 	writeFile(s, filepath.Join(scratch, "versions.tf"), fmt.Sprintf(requiredProvider, vendorProvider, providerVersion))
-	command := exec.Command("terraform", "providers", "mirror", part)
+	if err := os.MkdirAll(part, 0o755); err != nil {
+		s.Fatal(err)
+	}
+	command := exec.Command("terraform", "providers", "mirror", "-no-color", part)
 	command.Dir, command.Env = scratch, append(os.Environ(), "CHECKPOINT_DISABLE=1")
 	if code, out := outcome(s, command); code != 0 {
 		_ = os.RemoveAll(part)
@@ -286,7 +289,8 @@ func (s *shared) seawallPlans(want int, says string) {
 
 var anID = regexp.MustCompile(`[0-9a-f]{32}`)
 
-// wantWrites holds the writes in the zone since the last call to METHOD PATH.
+// wantWrites holds what was written in the zone since the last call to METHOD PATH. Dry runs and
+// refused requests wrote nothing.
 func (s *shared) wantWrites(want ...string) {
 	s.Helper()
 	address := strings.TrimSuffix(s.platform.BaseURL, "/client/v4") + "/__sim/transcript"
@@ -298,7 +302,7 @@ func (s *shared) wantWrites(want ...string) {
 	s.ask(http.MethodDelete, address)
 	var got []string
 	for _, each := range entries {
-		if each.Method != http.MethodGet && each.Query == "" && each.Status < 300 {
+		if each.Method != http.MethodGet && each.Query != "dry_run=true" && each.Status < 300 {
 			got = append(got, each.Method+" "+anID.ReplaceAllString(strings.TrimPrefix(each.Path, "/zones/"+sharedZone), "ID"))
 		}
 	}
