@@ -85,9 +85,12 @@ func testedBy(t *testing.T, target string) []string {
 	folder := t.TempDir()
 	list := filepath.Join(folder, "packages")
 	write(t, folder, "go", `#!/bin/sh
-case $1 in list) exec "$REAL_GO" "$@" ;; test) ;; *) exit ;; esac
+case "$1 $2" in list*) exec "$REAL_GO" "$@" ;; test*|*gotestsum*) ;; *) exit ;; esac
 case " $* " in *' -run '*) exit ;; esac # some tests of a package, not the package
-for arg; do case $arg in ./*|`+module+`*) packages="$packages $arg" ;; esac; done
+for arg; do case $arg in
+./*|`+module+`*) packages="$packages $arg" ;;
+--packages=*) packages="$packages ${arg#*=}" ;;
+esac; done
 "$REAL_GO" list $packages >>"$LIST"
 `)
 	write(t, folder, "golangci-lint", "#!/bin/sh\n")
