@@ -123,8 +123,12 @@ func (r RuleRef) String() string {
 // Token is an API token to exist, in the shape of the documented request body
 // (reference, "API token").
 type Token struct {
-	Key       string
-	Origin    Origin
+	Key    string
+	Origin Origin
+	// Account is the key of the account that owns the token; empty: the user of the
+	// credential does. Owner is the id of that account, as [Account.ID] has it.
+	Account   string         `json:",omitempty"`
+	Owner     edge.AccountID `json:",omitempty"`
 	Name      string
 	Policies  []Policy
 	NotBefore string // YYYY-MM-DDThh:mm:ssZ, empty when not declared

@@ -1,6 +1,11 @@
 package desired
 
-import "github.com/seawall-dev/seawall/edge"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seawall-dev/seawall/edge"
+)
 
 // Spec returns the body that creates the token (reference, "API token"), as
 // declared: the order of policies and groups is kept, so that an index into it is
@@ -15,6 +20,22 @@ func (t Token) Spec() edge.TokenSpec {
 		spec.Condition = &edge.Condition{RequestIP: &edge.AddressFilter{In: t.Condition.In, NotIn: t.Condition.NotIn}}
 	}
 	return spec
+}
+
+// WithOwners returns tokens with the ids of the accounts that own them. A token of an
+// account that is not among accounts stays as it is.
+func WithOwners(tokens []Token, accounts []Account) []Token {
+	ids := map[string]edge.AccountID{}
+	for _, a := range accounts {
+		ids[a.Key] = cmp.Or(a.ID, SoughtAccount(a.Key))
+	}
+	tokens = slices.Clone(tokens)
+	for i, t := range tokens {
+		if id, ok := ids[t.Account]; ok && t.Account != "" {
+			tokens[i].Owner = id
+		}
+	}
+	return tokens
 }
 
 func (p Policy) spec() edge.Policy {

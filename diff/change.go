@@ -184,9 +184,12 @@ func (c Change) agreedOrNil() *Request {
 }
 
 // NameOf names a deployment by the keys of its account, its zone and itself, or a
-// token by its key. Keys that are empty are left out.
+// token by its key and that of the account that owns it. Keys that are empty are left out.
 func NameOf(account, zone, deployment, token string) string {
-	if token != "" {
+	switch {
+	case token != "" && account != "":
+		return "token " + token + " of account " + account
+	case token != "":
 		return "token " + token
 	}
 	said := []string{}

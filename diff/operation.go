@@ -18,6 +18,21 @@ type Operation interface {
 	action() Action
 }
 
+// TokenOperation is an operation on a token of an owner.
+type TokenOperation interface {
+	Operation
+	OwnedBy() edge.AccountID
+}
+
+// OwnedBy is the account that is to own the token; empty: the user of the credential.
+func (c Creation) OwnedBy() edge.AccountID { return c.Owner }
+
+// OwnedBy is the owner of the token.
+func (a Amendment) OwnedBy() edge.AccountID { return a.Owner }
+
+// OwnedBy is the owner of the token.
+func (d Deletion) OwnedBy() edge.AccountID { return d.Owner }
+
 // sender is an operation that sends a request.
 type sender interface {
 	Operation
@@ -86,7 +101,8 @@ func (u DeploymentUpdate) request(zone edge.ZoneID) Request {
 
 // Creation creates a token and takes its secret to its place.
 type Creation struct {
-	As       Action // ActionCreate; or ActionReplace or ActionRotate, which leave a token behind
+	Owner    edge.AccountID // the account that is to own it; empty: the user of the credential
+	As       Action         // ActionCreate; or ActionReplace or ActionRotate, which leave a token behind
 	Key      string
 	Spec     edge.TokenSpec // as declared, permission groups by their ids
 	Hash     string         // of Spec
@@ -115,7 +131,7 @@ func (Creation) kind() Kind       { return KindToken }
 func (c Creation) action() Action { return c.As }
 
 func (c Creation) request(edge.ZoneID) Request {
-	return Request{"POST", edge.TokensPath(), c.Spec}
+	return Request{"POST", edge.OwnedTokensPath(c.Owner), c.Spec}
 }
 
 // Body is what an attempt sends: the declared specification, the suffix behind
@@ -141,6 +157,7 @@ func (s NameSuffix) Behind(name, intent string) string {
 
 // Amendment updates a token in place.
 type Amendment struct {
+	Owner  edge.AccountID // as that of [Creation]
 	Intent string
 	ID     edge.TokenID
 	Spec   edge.TokenSpec // what the token shall be
@@ -153,11 +170,12 @@ func (Amendment) kind() Kind     { return KindToken }
 func (Amendment) action() Action { return ActionUpdate }
 
 func (a Amendment) request(edge.ZoneID) Request {
-	return Request{"PUT", edge.TokenPath(a.ID), a.Body}
+	return Request{"PUT", edge.OwnedTokenPath(a.Owner, a.ID), a.Body}
 }
 
 // Deletion deletes a token.
 type Deletion struct {
+	Owner  edge.AccountID // as that of [Creation]
 	Intent string
 	ID     edge.TokenID
 	Sink   *desired.Sink // where its secret is; nil where another has taken the place
@@ -168,7 +186,7 @@ func (Deletion) kind() Kind     { return KindToken }
 func (Deletion) action() Action { return ActionDelete }
 
 func (d Deletion) request(edge.ZoneID) Request {
-	return Request{"DELETE", edge.TokenPath(d.ID), nil}
+	return Request{"DELETE", edge.OwnedTokenPath(d.Owner, d.ID), nil}
 }
 
 // Orphan is a token that works and that nothing declares any more. Nothing is

@@ -14,9 +14,11 @@ import (
 type TokenRecord struct {
 	Intent string // identifies the attempt: 16 hex digits
 	Key    string // of the declaration
-	State  TokenState
-	ID     edge.TokenID   // once created
-	Spec   edge.TokenSpec // the body that was sent
+	// Owner is the account that owns the token; empty: the user of the credential does.
+	Owner edge.AccountID
+	State TokenState
+	ID    edge.TokenID   // once created
+	Spec  edge.TokenSpec // the body that was sent
 	// Hash is of the specification as declared. A window that was computed and a
 	// suffix of the name are in Spec and not in Hash.
 	Hash      string
@@ -51,26 +53,52 @@ type TokensLive struct {
 	// or nobody has said yet that it is complete. Empty: they are complete.
 	Unknown string
 	Hint    string
-	// Platform is what the platform says of tokens; nil where it has no call that
+	// Owners are what the platform says of the tokens of each owner. Of one that is not
+	// in it nothing was asked.
+	Owners map[edge.AccountID]OwnerLive
+}
+
+// OwnerLive is what is known, beside the ledger, of the tokens of one owner: of an
+// account, or of the user of the credential.
+type OwnerLive struct {
+	Account string // the key of the account; empty for the user, and one that is not declared
+	// Unknown says why nothing may be concluded about the tokens of this owner.
+	Unknown string
+	Hint    string
+	// LeftOut says that the configuration leaves the account out: nothing is planned.
+	LeftOut bool
+	// Listed is what the platform says of the tokens; nil where it has no call that
 	// would tell, which is all the reference shows, or where nobody asked.
-	Platform *TokensListed
+	Listed *TokensListed
 }
 
 // TokensListed is what a platform says that lists tokens.
 type TokensListed struct {
-	Tokens map[edge.TokenID]edge.Token // all of the calling user's
+	Tokens map[edge.TokenID]edge.Token // all of the owner's
 	Groups Observed[[]edge.PermissionGroup]
 	// Credential is the token that the platform was asked with; zero where it does
-	// not say.
-	Credential edge.Token
+	// not say. CredentialPath is where it is configured.
+	Credential     edge.Token
+	CredentialPath string
+}
+
+// Of is what is known of the tokens of an owner. What is unknown of all is unknown of
+// each.
+func (l TokensLive) Of(owner edge.AccountID) OwnerLive {
+	of := l.Owners[owner]
+	if l.Unknown != "" {
+		of.Unknown, of.Hint, of.Listed = l.Unknown, l.Hint, nil
+	}
+	return of
 }
 
 // Has reports whether a token still exists, as far as anybody knows.
 func (l TokensLive) Has(r TokenRecord) bool {
-	if l.Platform == nil {
+	of := l.Of(r.Owner)
+	if of.Listed == nil {
 		return true
 	}
-	_, listed := l.Platform.Tokens[r.ID]
+	_, listed := of.Listed.Tokens[r.ID]
 	return listed
 }
 
@@ -78,8 +106,8 @@ func (l TokensLive) Has(r TokenRecord) bool {
 // else as it was created; false where it has no end.
 func (l TokensLive) End(r TokenRecord) (time.Time, bool) {
 	said := r.Spec.ExpiresOn
-	if l.Platform != nil {
-		if listed, ok := l.Platform.Tokens[r.ID]; ok {
+	if of := l.Of(r.Owner); of.Listed != nil {
+		if listed, ok := of.Listed.Tokens[r.ID]; ok {
 			said = listed.ExpiresOn
 		}
 	}

@@ -32,7 +32,7 @@ func (r tokenRecorder) VerifyToken(ctx context.Context) (Token, error) {
 }
 
 func (r tokenRecorder) PermissionGroups(ctx context.Context) ([]PermissionGroup, error) {
-	r.list.note("GET " + PermissionGroupsPath())
+	r.list.note("GET " + PermissionGroupsPath(""))
 	return r.platform.PermissionGroups(ctx)
 }
 

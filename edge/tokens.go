@@ -226,8 +226,22 @@ func TokensPath() string { return "/user/tokens" }
 // AccountTokensPath is the path of the tokens that an account owns.
 func AccountTokensPath(account AccountID) string { return "/accounts/" + string(account) + "/tokens" }
 
-// TokenPath is the path of one token.
-func TokenPath(id TokenID) string { return TokensPath() + "/" + url.PathEscape(string(id)) }
+// OwnedTokensPath is the path of the tokens of an owner: of an account or, where that is
+// empty, of the calling user.
+func OwnedTokensPath(owner AccountID) string {
+	if owner == "" {
+		return TokensPath()
+	}
+	return AccountTokensPath(owner)
+}
+
+// TokenPath is the path of one token of the calling user.
+func TokenPath(id TokenID) string { return OwnedTokenPath("", id) }
+
+// OwnedTokenPath is the path of one token of an owner; see [OwnedTokensPath].
+func OwnedTokenPath(owner AccountID, id TokenID) string {
+	return OwnedTokensPath(owner) + "/" + url.PathEscape(string(id))
+}
 
 // TokenValuePath is the path that gives a token another secret.
 func TokenValuePath(id TokenID) string { return TokenPath(id) + "/value" }
@@ -235,8 +249,11 @@ func TokenValuePath(id TokenID) string { return TokenPath(id) + "/value" }
 // VerifyTokenPath is the path that tells of the calling credential.
 func VerifyTokenPath() string { return TokensPath() + "/verify" }
 
-// PermissionGroupsPath is the path that lists permission groups.
-func PermissionGroupsPath() string { return TokensPath() + "/permission_groups" }
+// PermissionGroupsPath is the path that lists the permission groups for the tokens of an
+// owner; see [OwnedTokensPath].
+func PermissionGroupsPath(owner AccountID) string {
+	return OwnedTokensPath(owner) + "/permission_groups"
+}
 
 // The JSON form of a token keeps unknown members. TokenSpec is embedded, so the
 // known type spells its members out.

@@ -24,7 +24,7 @@ var everyRequest = map[string]string{
 	"DeleteToken":      "DELETE " + edge.TokenPath("5123456789abcdef0123456789abcdef"),
 	"RollToken":        "PUT " + edge.TokenValuePath("5123456789abcdef0123456789abcdef"),
 	"VerifyToken":      "GET " + edge.VerifyTokenPath(),
-	"PermissionGroups": "GET " + edge.PermissionGroupsPath(),
+	"PermissionGroups": "GET " + edge.PermissionGroupsPath(""),
 }
 
 // Nothing that Seawall itself can send is on the schedule, on any day.

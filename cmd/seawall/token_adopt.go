@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"regexp"
 	"slices"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
-	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	tokens "github.com/seawall-dev/seawall/reconcile/token"
 )
@@ -38,7 +36,7 @@ before that time. To correct an end, adopt the same token once more.`,
 		Example: "  seawall token adopt ci-dns ed17574386854bf78a67040be0a770b0",
 		Args:    keyAndID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			token, err := declaredToken(cmd.Context(), t, o, args[0])
+			state, token, err := declaredToken(cmd.Context(), t, o, args[0])
 			if err != nil {
 				return err
 			}
@@ -50,7 +48,14 @@ before that time. To correct an end, adopt the same token once more.`,
 				return err
 			}
 			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
-				if err := findToken(cmd.Context(), s, &record); err != nil {
+				account, err := setup.AccountOf(cmd.Context(), memory, state, byKey(token.Account))
+				if err != nil {
+					return err
+				}
+				if account != nil {
+					record.Owner = account.ID
+				}
+				if err := findToken(cmd.Context(), s, account, &record); err != nil {
 					return err
 				}
 				if token.Rotate != nil && record.Spec.ExpiresOn == "" && expiresOn != neverExpires {
@@ -124,12 +129,15 @@ func adopted(token desired.Token, expiresOn string) (diff.TokenRecord, error) {
 
 // findToken asks a platform that can tell whether it has a token that is to be adopted,
 // and when that ends. A typing mistake would make another one in its place.
-func findToken(ctx context.Context, s setup.Settings, record *diff.TokenRecord) error {
-	live, err := liveToken(ctx, s, record.ID)
+func findToken(ctx context.Context, s setup.Settings, account *desired.Account, record *diff.TokenRecord) error {
+	live, err := liveToken(ctx, s, account, record.ID)
 	switch {
 	case errors.Is(err, edge.ErrNotOffered):
 		return nil
 	case errors.Is(err, edge.ErrNotFound):
+		if account != nil {
+			return cli.Fail(fmt.Errorf("account %s owns no token %s", account.Key, record.ID), "copy the id from the dashboard: Manage Account, Account API Tokens; nothing was recorded")
+		}
 		return cli.Fail(fmt.Errorf("the platform has no token %s", record.ID), "copy the id from the dashboard; nothing was recorded")
 	case err != nil:
 		return fmt.Errorf("looking for token %s: %w", record.ID, err)
@@ -138,27 +146,32 @@ func findToken(ctx context.Context, s setup.Settings, record *diff.TokenRecord) 
 	return nil
 }
 
-// liveToken asks the platform for a token. It returns [edge.ErrNotOffered] where it cannot
-// be asked, and [edge.ErrNotFound] where it has none.
-func liveToken(ctx context.Context, s setup.Settings, id edge.TokenID) (edge.Token, error) {
-	if !s.Platform.Extended() || s.Credentials.Tokens == nil {
-		return edge.Token{}, edge.ErrNotOffered
-	}
-	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, slog.New(slog.DiscardHandler)))
+// liveToken asks the platform for a token of an account, or where that is nil of the user.
+// It returns [edge.ErrNotOffered] where it cannot be asked, and [edge.ErrNotFound] where it
+// has none.
+func liveToken(ctx context.Context, s setup.Settings, account *desired.Account, id edge.TokenID) (edge.Token, error) {
+	platform, err := s.TokenReader(account)
 	if err != nil {
 		return edge.Token{}, err
 	}
-	return edge.ReadOnlyTokens(platform).UserToken(ctx, id)
+	return platform.UserToken(ctx, id)
 }
 
-func declaredToken(ctx context.Context, t *cli.Terminal, o setup.Options, key string) (desired.Token, error) {
+func byKey(key string) func(desired.Account) bool {
+	if key == "" {
+		return nil
+	}
+	return func(a desired.Account) bool { return a.Key == key }
+}
+
+func declaredToken(ctx context.Context, t *cli.Terminal, o setup.Options, key string) (desired.State, desired.Token, error) {
 	state, err := setup.LoadState(ctx, t, o)
 	if err != nil {
-		return desired.Token{}, err
+		return state, desired.Token{}, err
 	}
 	i := slices.IndexFunc(state.Tokens, func(token desired.Token) bool { return token.Key == key })
 	if i < 0 {
-		return desired.Token{}, cli.Fail(fmt.Errorf("no token %q is declared", key), "declare it first, exactly as it is on the platform")
+		return state, desired.Token{}, cli.Fail(fmt.Errorf("no token %q is declared", key), "declare it first, exactly as it is on the platform")
 	}
-	return state.Tokens[i], nil
+	return state, state.Tokens[i], nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	difftoken "github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
@@ -118,8 +120,8 @@ func resolved(key string, word ledger.Resolution) string {
 }
 
 // gone checks, where the platform can be asked, that it does not have a token any more.
-func gone(ctx context.Context, s setup.Settings, id edge.TokenID) error {
-	live, err := liveToken(ctx, s, id)
+func gone(ctx context.Context, s setup.Settings, account *desired.Account, id edge.TokenID) error {
+	live, err := liveToken(ctx, s, account, id)
 	switch {
 	case errors.Is(err, edge.ErrNotFound), errors.Is(err, edge.ErrNotOffered):
 		return nil
@@ -127,6 +129,30 @@ func gone(ctx context.Context, s setup.Settings, id edge.TokenID) error {
 		return cli.Fail(fmt.Errorf("asking the platform whether token %s is gone: %w", id, err), "nothing was recorded; --unchecked records it without asking")
 	}
 	return cli.Fail(fmt.Errorf("the platform still has token %s, named %q", id, live.Name), "revoke it first; nothing was recorded")
+}
+
+// ownerOf is the account that owns a token on record, as the repository declares it; nil for
+// a token of the user.
+func ownerOf(ctx context.Context, t *cli.Terminal, o setup.Options, memory *ledger.Ledger, id edge.TokenID) (*desired.Account, error) {
+	live, err := memory.Tokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(live.Records, func(r diff.TokenRecord) bool { return r.ID == id })
+	if i < 0 || live.Records[i].Owner == "" {
+		return nil, nil
+	}
+	state, err := setup.LoadState(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
+	owner := live.Records[i].Owner
+	account, err := setup.AccountOf(ctx, memory, state, func(a desired.Account) bool { return a.ID == owner })
+	if err != nil {
+		return nil, cli.Fail(fmt.Errorf("the token is owned by account %s, which the repository does not declare", owner),
+			"nothing was recorded; --unchecked records it without asking the platform")
+	}
+	return account, nil
 }
 
 func newTokenRevoked(t *cli.Terminal) *cobra.Command {
@@ -142,7 +168,11 @@ func newTokenRevoked(t *cli.Terminal) *cobra.Command {
 			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
 				id := edge.TokenID(args[0])
 				if !unchecked {
-					if err := gone(cmd.Context(), s, id); err != nil {
+					account, err := ownerOf(cmd.Context(), t, o, memory, id)
+					if err == nil {
+						err = gone(cmd.Context(), s, account, id)
+					}
+					if err != nil {
 						return err
 					}
 				}
@@ -164,7 +194,7 @@ func newTokenList(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show the tokens in the ledger",
-		Long:    "Show every token in the ledger, with the state of its creation, whether a later\ntoken of the same declaration has superseded it, its expiry, and the sink that has its\nsecret. No secret is shown.",
+		Long:    "Show every token in the ledger, with the state of its creation, whether a later\ntoken of the same declaration has superseded it, its expiry, the sink that has its\nsecret, and the id of the account that owns it, if any does. No secret is shown.",
 		Example: "  seawall token list",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -187,7 +217,12 @@ func listTokens(t *cli.Terminal, live diff.TokensLive) error {
 		t.Hint(live.Hint)
 	}
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES\tUSE\tSINK")
+	owned := slices.ContainsFunc(live.Records, func(r diff.TokenRecord) bool { return r.Owner != "" })
+	head := "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES\tUSE\tSINK"
+	if owned {
+		head += "\tACCOUNT"
+	}
+	fmt.Fprintln(w, head)
 	newest := map[string]string{}
 	for _, r := range live.Records {
 		if r.State == diff.TokenConfirmed {
@@ -214,8 +249,12 @@ func listTokens(t *cli.Terminal, live diff.TokensLive) error {
 		if id == "" {
 			id = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cli.OneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
-			cmp.Or(cli.OneLine(r.Spec.ExpiresOn), "never"), use, sinkOf(live, r))
+		account := ""
+		if owned {
+			account = "\t" + cmp.Or(string(r.Owner), "-")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s%s\n", cli.OneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
+			cmp.Or(cli.OneLine(r.Spec.ExpiresOn), "never"), use, sinkOf(live, r), account)
 	}
 	return w.Flush()
 }

@@ -27,9 +27,26 @@ type Account struct {
 	// level. It is zero where there is none, which only a skipped account may have.
 	Rulesets    SecretRef
 	OwnRulesets bool
-	BaseURL     string
-	Budget      Budget
-	Observing   bool // nothing is written
+	// Tokens is its credential for the tokens that it owns; nil where there is none.
+	// TokensPath is where it is configured.
+	Tokens     *SecretRef
+	TokensPath string
+	BaseURL    string
+	Budget     Budget
+	Observing  bool // nothing is written
+}
+
+// tokensPath is where a credential for tokens is configured.
+const tokensPath = "credentials.tokens"
+
+// TokensOf is the credential of the top level for the tokens of an account whose
+// platform has this address; nil where there is none. A credential is sent to its own
+// platform alone.
+func (c Config) TokensOf(baseURL string) *SecretRef {
+	if baseURL != c.Platform.BaseURL {
+		return nil
+	}
+	return c.Credentials.Tokens
 }
 
 // pathOf is the path of the settings of an account.
@@ -53,6 +70,12 @@ func (c *configReader) accounts(v cue.Value, top Config) Accounts {
 			a.Rulesets, a.OwnRulesets = *ref, true
 		}
 		a.BaseURL = cmp.Or(text(v, path+".base_url"), a.BaseURL)
+		if a.Tokens = top.TokensOf(a.BaseURL); a.Tokens != nil {
+			a.TokensPath = tokensPath
+		}
+		if ref := optionalSecret(v, path+"."+tokensPath); ref != nil {
+			a.Tokens, a.TokensPath = ref, "accounts."+key+"."+tokensPath
+		}
 		a.Budget.Requests = cmp.Or(number(v, path+".budget.requests"), a.Budget.Requests)
 		a.Budget.Concurrency = cmp.Or(number(v, path+".budget.concurrency"), a.Budget.Concurrency)
 		if per := text(v, path+".budget.per"); per != "" {

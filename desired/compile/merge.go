@@ -27,7 +27,7 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 		tokens:   map[string]desired.Token{},
 		zoneIDs:  make(map[edge.ZoneID]holder, zonesOf(units)),
 		named:    map[zoneName]holder{},
-		names:    map[string]holder{},
+		names:    map[ownedName]holder{},
 		sinks:    map[desired.Sink]holder{},
 
 		integrations: map[string]desired.Integration{},
@@ -46,6 +46,7 @@ func Merge(units []Unit, commit string) (desired.State, []desired.Problem) {
 	m.problems = append(m.problems, problems...)
 	if complete(units) {
 		m.checkRulesets()
+		m.checkOwners()
 		m.checkCalendar()
 	}
 	told := told(m.problems)
@@ -82,7 +83,7 @@ type merger struct {
 	tokens   map[string]desired.Token
 	zoneIDs  map[edge.ZoneID]holder
 	named    map[zoneName]holder
-	names    map[string]holder // of tokens
+	names    map[ownedName]holder // of tokens
 	sinks    map[desired.Sink]holder
 	problems []desired.Problem
 
@@ -191,13 +192,36 @@ func (m *merger) token(t desired.Token) {
 		return
 	}
 	m.tokens[t.Key] = t
-	if first, taken := m.names[t.Name]; taken {
+	name := ownedName{t.Account, t.Name}
+	if first, taken := m.names[name]; taken {
 		m.problems = append(m.problems, twoPlaces(at(path, "name"), t.Origin,
 			fmt.Sprintf("the name %q is already used by %s", t.Name, first.path), first.origin))
 		return
 	}
-	m.names[t.Name] = holder{path, t.Origin}
+	m.names[name] = holder{path, t.Origin}
 	m.sink(path, t)
+}
+
+// ownedName is the name of a token among those of its owner.
+type ownedName struct{ account, name string }
+
+// checkOwners holds every token that an account owns to a declared account, which may
+// stand in another folder.
+func (m *merger) checkOwners() {
+	keys := slices.Sorted(maps.Keys(m.accounts))
+	for _, key := range slices.Sorted(maps.Keys(m.tokens)) {
+		t := m.tokens[key]
+		if t.Account == "" || m.accounts[t.Account] != nil {
+			continue
+		}
+		hint := fmt.Sprintf("declare it: account: %s: id: …; or remove the field, for a token of the user", t.Account)
+		if near := nearest.Word(t.Account, keys); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		m.problems = append(m.problems, desired.Problem{
+			Origin: t.Origin, Path: at("token", key, "account"), Message: fmt.Sprintf("%q is not a declared account", t.Account), Hint: hint,
+		})
+	}
 }
 
 // sink refuses two tokens with one place for their secrets: the second would

@@ -23,7 +23,7 @@ func (m *merger) state(commit string, user *desired.Declared[string]) desired.St
 		s.Accounts = append(s.Accounts, out)
 	}
 	slices.SortFunc(s.Accounts, func(a, b desired.Account) int { return cmp.Compare(a.Key, b.Key) })
-	s.Tokens = sorted(m.tokens, func(t desired.Token) string { return t.Key })
+	s.Tokens = desired.WithOwners(sorted(m.tokens, func(t desired.Token) string { return t.Key }), s.Accounts)
 	s.Integrations = sorted(m.integrations, func(i desired.Integration) string { return i.Name })
 	s.Calendar = sorted(m.calendar, func(e desired.CalendarEntry) string { return e.Addition.ID })
 	return s

@@ -27,6 +27,7 @@ func (r *reader) token(m member) desired.Token {
 	t := desired.Token{
 		Key:       m.key,
 		Origin:    m.origin(),
+		Account:   m.field("account").text(),
 		Name:      m.field("name").text(),
 		NotBefore: m.field("not_before").text(),
 		ExpiresOn: m.field("expires_on").text(),

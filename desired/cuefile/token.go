@@ -28,6 +28,9 @@ func (p *printer) token(t desired.Token) {
 	if t.Name != t.Key {
 		p.WriteString("name: " + String(t.Name) + "\n")
 	}
+	if t.Account != "" {
+		p.WriteString("account: " + String(t.Account) + "\n")
+	}
 	p.WriteString("policies: [")
 	for i, policy := range t.Policies {
 		if i > 0 {

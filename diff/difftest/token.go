@@ -70,11 +70,16 @@ func Generation(n int, t desired.Token, at time.Time) diff.TokenRecord {
 
 // ListedAs is what a platform that lists its tokens says.
 func ListedAs(records []diff.TokenRecord, tokens ...edge.Token) diff.TokensLive {
-	platform := &diff.TokensListed{Tokens: map[edge.TokenID]edge.Token{}}
+	platform := &diff.TokensListed{Tokens: map[edge.TokenID]edge.Token{}, CredentialPath: "credentials.tokens"}
 	for _, token := range tokens {
 		platform.Tokens[token.ID] = token
 	}
-	return diff.TokensLive{Records: records, Platform: platform}
+	return diff.TokensLive{Records: records, Owners: OfUser(platform)}
+}
+
+// OfUser is what a platform says of the tokens of the user alone.
+func OfUser(listed *diff.TokensListed) map[edge.AccountID]diff.OwnerLive {
+	return map[edge.AccountID]diff.OwnerLive{"": {Listed: listed}}
 }
 
 // LiveToken is a token on record as the platform lists it.

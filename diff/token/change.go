@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -29,7 +30,7 @@ func (p *planner) rotateToken(token desired.Token, creation diff.Creation, prede
 // none; earlier are the declaration's tokens of which nothing else is planned.
 func (p *planner) newToken(token desired.Token, creation diff.Creation, action diff.Action, before diff.TokenRecord, earlier []diff.TokenRecord) {
 	creation.As = action
-	c := diff.Change{Token: token.Key, Origin: token.Origin}
+	c := diff.Change{Account: token.Account, Token: token.Key, Origin: token.Origin}
 	was, shall := p.was(before), creation.Spec
 	if before.Named() && strings.HasPrefix(before.Spec.Name, shall.Name) {
 		was.Name = shall.Name // told apart by their attempts alone
@@ -46,6 +47,9 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 		}
 		c.Fields = append(c.Fields, place)
 	}
+	if before.ID != "" && before.Owner != creation.Owner {
+		c.Fields = append(c.Fields, p.movedField(token, before))
+	}
 	if before.ID != "" && !p.in.Live.Has(before) {
 		c.Fields = append(c.Fields, diff.Field{
 			Path: "id", Old: string(before.ID), Direction: diff.Neutral, Note: "the platform no longer has it", Origin: &token.Origin,
@@ -54,11 +58,26 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 	p.out.Changes = append(p.out.Changes, p.besides(p.withRights(c, was, shall), creation, earlier))
 }
 
+// movedField says that a token is to have another owner than the one before it.
+func (p *planner) movedField(token desired.Token, before diff.TokenRecord) diff.Field {
+	f := diff.Field{
+		Path: "account", Direction: diff.Neutral, Origin: &token.Origin,
+		Note: "a token keeps its owner: this creates another one, and token " + string(before.ID) + " stays until it is deleted or revoked",
+	}
+	if before.Owner != "" {
+		f.Old = cmp.Or(p.account(before.Owner), string(before.Owner))
+	}
+	if token.Account != "" {
+		f.New = token.Account
+	}
+	return f
+}
+
 // was is what a token on record may do: as the platform says, where it lists its
 // tokens, or else as it was created.
 func (p *planner) was(r diff.TokenRecord) edge.TokenSpec {
-	if platform := p.in.Live.Platform; platform != nil {
-		if live, listed := platform.Tokens[r.ID]; listed {
+	if of := p.in.Live.Of(r.Owner); of.Listed != nil {
+		if live, listed := of.Listed.Tokens[r.ID]; listed {
 			return instants(live.TokenSpec)
 		}
 	}
@@ -120,9 +139,11 @@ func groupNames(in Input) map[string]string {
 			}
 		}
 	}
-	if platform := in.Live.Platform; platform != nil {
-		for _, g := range platform.Groups.Value {
-			names[g.ID] = g.Name
+	for owner := range in.Live.Owners {
+		if of := in.Live.Of(owner); of.Listed != nil {
+			for _, g := range of.Listed.Groups.Value {
+				names[g.ID] = g.Name
+			}
 		}
 	}
 	return names
@@ -137,18 +158,18 @@ func (p *planner) orphan(r diff.TokenRecord, origin desired.Origin, direction di
 		note += "; its secret is still in " + left.Place()
 	}
 	note += "; revoke it in the dashboard"
-	if p.in.Live.Platform == nil {
+	if p.in.Live.Of(r.Owner).Listed == nil {
 		note += ", then: seawall token revoked " + string(r.ID)
 	}
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Token: r.Key, Operation: diff.Orphan{}, Direction: direction, Origin: origin,
+		Account: p.account(r.Owner), Token: r.Key, Operation: diff.Orphan{}, Direction: direction, Origin: origin,
 		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: note}},
 	})
 }
 
 func (p *planner) deleteToken(r diff.TokenRecord, origin desired.Origin, why string) {
 	p.out.Changes = append(p.out.Changes, p.withRights(diff.Change{
-		Token: r.Key, Operation: diff.Deletion{Intent: r.Intent, ID: r.ID, Sink: p.place(r), Leaves: p.leaves(r)}, Origin: origin,
+		Account: p.account(r.Owner), Token: r.Key, Operation: diff.Deletion{Owner: r.Owner, Intent: r.Intent, ID: r.ID, Sink: p.place(r), Leaves: p.leaves(r)}, Origin: origin,
 		Fields: []diff.Field{{Path: "id", Old: string(r.ID), Direction: diff.Neutral, Note: why + ", and prune is declared"}},
 	}, p.was(r), edge.TokenSpec{}))
 }

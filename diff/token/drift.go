@@ -13,11 +13,12 @@ import (
 // keepToken holds a token that is to stay against its declaration: it agrees, or
 // is updated in place.
 func (p *planner) keepToken(token desired.Token, want diff.Creation, r diff.TokenRecord) {
-	if p.in.Live.Platform == nil {
+	listed := p.in.Live.Of(r.Owner).Listed
+	if listed == nil {
 		p.settleToken(token, want, r.Intent, r.Spec)
 		return
 	}
-	live := p.in.Live.Platform.Tokens[r.ID]
+	live := listed.Tokens[r.ID]
 	shall := wantedSpec(want, r, live)
 	p.disabled(token, live.Status)
 	if c := p.amend(token, want, r, live, shall); len(c.Fields) > 0 {
@@ -51,8 +52,8 @@ func wantedSpec(want diff.Creation, r diff.TokenRecord, live edge.Token) edge.To
 func (p *planner) amend(token desired.Token, want diff.Creation, r diff.TokenRecord, live edge.Token, shall edge.TokenSpec) diff.Change {
 	have := instants(live.TokenSpec)
 	return p.withRights(diff.Change{
-		Token: token.Key, Origin: token.Origin, Fields: tokenFields(have, instants(shall), token.Origin),
-		Operation: diff.Amendment{Intent: r.Intent, ID: r.ID, Spec: shall, Hash: want.Hash, Prune: token.Prune, Body: live.Update(shall)},
+		Account: token.Account, Token: token.Key, Origin: token.Origin, Fields: tokenFields(have, instants(shall), token.Origin),
+		Operation: diff.Amendment{Owner: r.Owner, Intent: r.Intent, ID: r.ID, Spec: shall, Hash: want.Hash, Prune: token.Prune, Body: live.Update(shall)},
 	}, have, shall)
 }
 

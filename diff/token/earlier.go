@@ -16,7 +16,7 @@ import (
 func (p *planner) besides(c diff.Change, want diff.Creation, records []diff.TokenRecord) diff.Change {
 	for _, r := range records {
 		want.Leaves = append(want.Leaves, p.leaves(r)...)
-		if !p.wider(r, want) || want.Prune && p.in.Live.Platform != nil { // Seawall deletes it once the new one is delivered
+		if !p.wider(r, want) || want.Prune && p.in.Live.Of(r.Owner).Listed != nil { // Seawall deletes it once the new one is delivered
 			continue
 		}
 		c.Rights = append(c.Rights, diff.Right{

@@ -2,11 +2,11 @@ package token
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 )
 
 // Expiries are the ends of the tokens on record that are created for sure, have
@@ -19,7 +19,7 @@ func Expiries(live diff.TokensLive, tokens []desired.Token) []diff.Expiry {
 	}
 	byKey := map[string][]diff.TokenRecord{}
 	for _, r := range live.Records {
-		if r.State == diff.TokenConfirmed && live.Has(r) {
+		if r.State == diff.TokenConfirmed && live.Of(r.Owner).Unknown == "" && live.Has(r) {
 			byKey[r.Key] = append(byKey[r.Key], r)
 		}
 	}
@@ -36,26 +36,29 @@ func Expiries(live diff.TokensLive, tokens []desired.Token) []diff.Expiry {
 			}
 		}
 	}
-	if c := credentialOf(live); c.ExpiresOn != "" {
-		if at, ends := expiry(diff.TokenRecord{Spec: c.TokenSpec}); ends {
-			expiries = append(expiries, diff.Expiry{Token: credentialKey, ID: c.ID, At: at.UTC(), Current: true})
-		}
-	}
+	expiries = append(expiries, credentials(live)...)
 	slices.SortFunc(expiries, func(a, b diff.Expiry) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Token, b.Token), cmp.Compare(a.ID, b.ID))
 	})
 	return expiries
 }
 
-// credentialKey stands for the key of a declaration where the token is Seawall's
-// own: with its end, that of all others is near.
-const credentialKey = "credentials.tokens"
-
-func credentialOf(live diff.TokensLive) edge.Token {
-	if live.Platform == nil {
-		return edge.Token{}
+// credentials are the ends of Seawall's own tokens, each once: with them, the ends of all
+// others are near. In the place of a key is where the credential is configured.
+func credentials(live diff.TokensLive) (ends []diff.Expiry) {
+	told := map[string]bool{}
+	for _, owner := range slices.Sorted(maps.Keys(live.Owners)) {
+		listed := live.Of(owner).Listed
+		if listed == nil || told[listed.CredentialPath] {
+			continue
+		}
+		c := listed.Credential
+		if at, ok := expiry(diff.TokenRecord{Spec: c.TokenSpec}); ok {
+			told[listed.CredentialPath] = true
+			ends = append(ends, diff.Expiry{Token: listed.CredentialPath, ID: c.ID, At: at.UTC(), Current: true})
+		}
 	}
-	return live.Platform.Credential
+	return ends
 }
 
 // inUse returns the attempt whose token is in use: the one the declaration

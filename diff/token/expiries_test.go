@@ -80,9 +80,9 @@ func TestExpiries(t *testing.T) {
 			[]string{"a t1 2026-06-01 current", "a t2 2026-07-01"},
 		},
 		"as the platform has it": {
-			diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, june, diff.TokenConfirmed), difftest.RecordOf(2, july, diff.TokenConfirmed), difftest.RecordOf(3, july, diff.TokenConfirmed)}, Platform: &diff.TokensListed{
+			diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, june, diff.TokenConfirmed), difftest.RecordOf(2, july, diff.TokenConfirmed), difftest.RecordOf(3, july, diff.TokenConfirmed)}, Owners: difftest.OfUser(&diff.TokensListed{
 				Tokens: map[edge.TokenID]edge.Token{"t1": {}, "t2": {TokenSpec: edge.TokenSpec{ExpiresOn: "2026-08-01T00:00:00Z"}}},
-			}},
+			})},
 			[]desired.Token{july},
 			[]string{"a t2 2026-08-01 current"},
 		},

@@ -20,9 +20,9 @@ func (p *planner) resolveGroups(token desired.Token) (edge.TokenSpec, []diff.Pro
 	var problems []diff.Problem
 	for i, policy := range token.Policies {
 		for j, group := range policy.PermissionGroups {
-			id, problem := p.resolveGroup(group, policy)
+			id, problem := p.resolveGroup(token.Owner, group, policy)
 			if problem != nil {
-				problem.Token = token.Key
+				problem.Account, problem.Token = token.Account, token.Key
 				problems = append(problems, *problem)
 				continue
 			}
@@ -32,8 +32,8 @@ func (p *planner) resolveGroups(token desired.Token) (edge.TokenSpec, []diff.Pro
 	return spec, problems
 }
 
-func (p *planner) resolveGroup(g desired.PermissionGroup, policy desired.Policy) (string, *diff.Problem) {
-	platform := p.in.Live.Platform
+func (p *planner) resolveGroup(owner edge.AccountID, g desired.PermissionGroup, policy desired.Policy) (string, *diff.Problem) {
+	platform := p.in.Live.Of(owner).Listed
 	if g.ID != "" && (platform == nil || platform.Groups.Err != nil) {
 		return g.ID, nil // nothing to compare it with
 	}
@@ -48,7 +48,7 @@ func (p *planner) resolveGroup(g desired.PermissionGroup, policy desired.Policy)
 		problem = &diff.Problem{State: diff.Unknown, Reason: "permission groups could not be read: " + platform.Groups.Err.Error(), Hint: diff.HintFor(platform.Groups.Err)}
 	default:
 		found := listedGroups(g, platform.Groups.Value)
-		if problem = misnamed(g, policy, found, platform.Groups.Value); problem == nil {
+		if problem = misnamed(owner, g, policy, found, platform.Groups.Value); problem == nil {
 			return idOf(g, found), nil
 		}
 	}
@@ -69,10 +69,10 @@ func listedGroups(g desired.PermissionGroup, listed []edge.PermissionGroup) (fou
 
 // misnamed is why the groups that were found cannot be what the declaration means;
 // nil where they can.
-func misnamed(g desired.PermissionGroup, policy desired.Policy, found, listed []edge.PermissionGroup) *diff.Problem {
+func misnamed(owner edge.AccountID, g desired.PermissionGroup, policy desired.Policy, found, listed []edge.PermissionGroup) *diff.Problem {
 	switch {
 	case len(found) == 0 && g.ID == "":
-		return &diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("the platform has no permission group %s", g), Hint: nearestGroup(g, listed)}
+		return &diff.Problem{State: diff.Blocked, Reason: fmt.Sprintf("the platform has no permission group %s", g), Hint: nearestGroup(owner, g, listed)}
 	case len(found) > 1 && g.ID == "":
 		return &diff.Problem{
 			State: diff.Blocked, Reason: fmt.Sprintf("the platform has %d permission groups %s: %s", len(found), g, candidates(found)),
@@ -139,7 +139,7 @@ func withGroupNames(tokens []desired.Token, names map[string]string) []desired.T
 
 // nearestGroup names a group that may have been meant: of the same name, or of
 // a name that is close.
-func nearestGroup(g desired.PermissionGroup, listed []edge.PermissionGroup) string {
+func nearestGroup(owner edge.AccountID, g desired.PermissionGroup, listed []edge.PermissionGroup) string {
 	names := make([]string, len(listed))
 	for i, other := range listed {
 		names[i] = other.Name
@@ -155,7 +155,7 @@ func nearestGroup(g desired.PermissionGroup, listed []edge.PermissionGroup) stri
 		}
 	}
 	if len(near) == 0 {
-		return "the platform lists its groups under " + edge.PermissionGroupsPath()
+		return "the platform lists its groups under " + edge.PermissionGroupsPath(owner)
 	}
 	slices.Sort(near)
 	return "there is " + strings.Join(slices.Compact(near), "; ")

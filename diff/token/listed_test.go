@@ -161,7 +161,7 @@ func TestGroupsAreKnownByName(t *testing.T) {
 	token := difftest.Token("ci", difftest.RotatedZone)
 	token.Policies[0].PermissionGroups = append(token.Policies[0].PermissionGroups, desired.PermissionGroup{ID: "g1"})
 	platform := &diff.TokensListed{Groups: diff.Observed[[]edge.PermissionGroup]{Value: []edge.PermissionGroup{{ID: "g1", Name: "API Tokens Write"}}}}
-	plan := planAt(difftest.January, diff.TokensLive{Platform: platform}, token)
+	plan := planAt(difftest.January, diff.TokensLive{Owners: difftest.OfUser(platform)}, token)
 	var rights []string
 	for _, r := range plan.Changes[0].Rights {
 		rights = append(rights, r.Text)
@@ -190,7 +190,7 @@ func TestDisabledTokenIsTold(t *testing.T) {
 
 func TestOwnCredentialExpires(t *testing.T) {
 	live := difftest.ListedAs(nil)
-	live.Platform.Credential = edge.Token{ID: "own", TokenSpec: edge.TokenSpec{ExpiresOn: "2026-01-03T00:00:00Z"}}
+	live.Owners[""].Listed.Credential = edge.Token{ID: "own", TokenSpec: edge.TokenSpec{ExpiresOn: "2026-01-03T00:00:00Z"}}
 	plan := planAt(difftest.January, live)
 	if soon := plan.Expiring(difftest.January, 72*time.Hour); len(soon) != 1 || soon[0].Token != "credentials.tokens" {
 		t.Errorf("expiring %+v", soon)
@@ -245,7 +245,7 @@ func TestPermissionGroupsByName(t *testing.T) {
 			token := difftest.Token("ci-dns", difftest.RotatedZone)
 			c.group.Origin = difftest.At(33)
 			token.Policies[0].PermissionGroups = []desired.PermissionGroup{c.group}
-			plan := planAt(difftest.January, diff.TokensLive{Platform: c.listed}, token)
+			plan := planAt(difftest.January, diff.TokensLive{Owners: difftest.OfUser(c.listed)}, token)
 			if c.state == "" {
 				if len(plan.Changes) != 1 || plan.Changes[0].Operation.(diff.Creation).Spec.Policies[0].PermissionGroups[0].ID != c.id {
 					t.Errorf("changes %+v, problems %+v", plan.Changes, plan.Problems)

@@ -27,6 +27,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Input is all that the changes of tokens are made from.
@@ -95,7 +96,11 @@ func (p *planner) planAll() {
 }
 
 func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
-	if live := p.in.Live; live.Unknown != "" {
+	live := p.in.Live.Of(token.Owner)
+	switch {
+	case live.LeftOut:
+		return
+	case live.Unknown != "":
 		p.tokenProblem(token, diff.Unknown, live.Unknown, live.Hint)
 		return
 	}
@@ -117,7 +122,7 @@ func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
 	case !newest.Delivered && !p.in.Live.Over(*newest, p.in.Now):
 		p.tokenProblem(token, diff.Undelivered, "the token exists; its sealed secret waits for delivery to "+words.Sink(newest.Sink),
 			"the next run tries again; seawall apply shows why the sink did not accept it")
-		if p.in.Live.Platform != nil {
+		if live.Listed != nil {
 			p.keepToken(token, want, *newest) // a token that is to be narrowed does not wait for a sink
 		}
 	case due(p.in.Live, token.Rotate, *newest, p.in.Now):
@@ -168,7 +173,7 @@ func (p *planner) runsOut(r diff.TokenRecord) bool {
 func (p *planner) quarantined(token desired.Token, r diff.TokenRecord) {
 	reason := fmt.Sprintf("the outcome of a creation is unknown (attempt %s): %s", r.Intent, orElse(r.Reason, "it was interrupted"))
 	hint := fmt.Sprintf("search for a token named %q in the dashboard, then: seawall token resolve %s --adopt ID | --abandon | --retry", r.Spec.Name, token.Key)
-	if p.in.Live.Platform != nil && r.Named() {
+	if p.in.Live.Of(r.Owner).Listed != nil && r.Named() {
 		hint = "the next run searches for it by the attempt in its name; or " + hint
 	}
 	p.tokenProblem(token, diff.Quarantined, reason, hint)
@@ -179,12 +184,13 @@ func (p *planner) quarantined(token desired.Token, r diff.TokenRecord) {
 // it must be as declared; one that returns to an earlier form reuses the token
 // of that form while it lives. But none is current where a later one's secret
 // has taken its place, of this declaration or another, or the place is another
-// one: the secret is not kept, so only a new token can fill it.
+// one: the secret is not kept, so only a new token can fill it. Nor is one of another
+// owner: it stays with that owner.
 func current(live diff.TokensLive, records []diff.TokenRecord, want diff.Creation, takers map[desired.Sink]string) *diff.TokenRecord {
 	for i := len(records) - 1; i >= 0; i-- {
 		r := &records[i]
 		switch {
-		case !live.Has(*r), live.Platform == nil && !made(want, *r):
+		case r.Owner != want.Owner, !live.Has(*r), live.Of(r.Owner).Listed == nil && !made(want, *r):
 		case want.Sink == nil:
 			return r
 		case r.Sink != nil && takers[*r.Sink] == r.Intent && (!r.Delivered || sameSink(r.Sink, want.Sink)):
@@ -197,13 +203,15 @@ func current(live diff.TokensLive, records []diff.TokenRecord, want diff.Creatio
 // leave says what becomes of a token that nothing declares any more. Where the
 // reference's calls are all there is, a person has to revoke it.
 func (p *planner) leave(r diff.TokenRecord, origin desired.Origin, direction diff.Direction, why string) {
-	live := p.in.Live
+	live, of := p.in.Live, p.in.Live.Of(r.Owner)
 	switch {
 	case live.Unknown != "":
+	case of.Unknown != "":
+		p.tokenProblem(p.declared(r, origin), diff.Unknown, fmt.Sprintf("token %s is %s; %s", r.ID, why, of.Unknown), of.Hint)
 	case r.State != diff.TokenConfirmed:
-		p.quarantined(desired.Token{Key: r.Key}, r)
+		p.quarantined(p.declared(r, origin), r)
 	case !live.Has(r):
-	case live.Platform != nil && r.Prune:
+	case of.Listed != nil && r.Prune:
 		p.deleteToken(r, origin, why)
 	case live.Over(r, p.in.Now): // it works for nobody
 	default:
@@ -211,9 +219,18 @@ func (p *planner) leave(r diff.TokenRecord, origin desired.Origin, direction dif
 	}
 }
 
+// declared stands for the declaration of a token that only the record has.
+func (p *planner) declared(r diff.TokenRecord, origin desired.Origin) desired.Token {
+	return desired.Token{Key: r.Key, Owner: r.Owner, Account: p.account(r.Owner), Origin: origin}
+}
+
+// account is the key of the account that owns a token; empty for the user, and for an
+// account that is not declared.
+func (p *planner) account(owner edge.AccountID) string { return p.in.Live.Of(owner).Account }
+
 func (p *planner) tokenProblem(token desired.Token, state diff.ProblemState, reason, hint string) {
 	p.out.Problems = append(p.out.Problems, diff.Problem{
-		Token: token.Key, State: state, Reason: reason, Hint: hint, Origin: token.Origin,
+		Account: token.Account, Token: token.Key, State: state, Reason: reason, Hint: hint, Origin: token.Origin,
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 // creationOf is the creation of a declared token; spec is its specification, with
 // its permission groups resolved.
 func creationOf(token desired.Token, spec edge.TokenSpec, suffix diff.NameSuffix) diff.Creation {
-	c := diff.Creation{Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Suffix: suffix, Prune: token.Prune}
+	c := diff.Creation{Owner: token.Owner, Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Suffix: suffix, Prune: token.Prune}
 	if token.Rotate != nil {
 		c.Lifetime = token.Rotate.Lifetime()
 	}
@@ -30,8 +30,9 @@ func made(c diff.Creation, r diff.TokenRecord) bool {
 
 // Due returns the keys of declared tokens that need a run although nothing
 // changed: a successor has to be made, a secret still waits for its sink, or a
-// lost creation can be looked for, which is so where the platform lists tokens.
-func Due(tokens []desired.Token, live diff.TokensLive, listed bool, now time.Time) map[string]bool {
+// lost creation can be looked for, which is so where the platform lists the tokens of
+// its owner.
+func Due(tokens []desired.Token, live diff.TokensLive, listed func(owner edge.AccountID) bool, now time.Time) map[string]bool {
 	newest := map[string]diff.TokenRecord{}
 	for _, r := range live.Records {
 		newest[r.Key] = r
@@ -44,7 +45,7 @@ func Due(tokens []desired.Token, live diff.TokensLive, listed bool, now time.Tim
 		case r.State == diff.TokenConfirmed:
 			keys[token.Key] = !r.Delivered || due(live, token.Rotate, r, now)
 		case r.State == diff.TokenQuarantined:
-			keys[token.Key] = listed && r.Named()
+			keys[token.Key] = r.Named() && listed(r.Owner)
 		}
 	}
 	return keys

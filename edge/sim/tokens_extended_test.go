@@ -147,7 +147,7 @@ func TestTokenOnTheWire(t *testing.T) {
 		}
 		as(t, r, r.TokensToken, call, path, body).want(t, 404, gone)
 	}
-	as(t, r, r.TokensToken, "GET", edge.PermissionGroupsPath(), "").want(t, 200, `{"result":[`+
+	as(t, r, r.TokensToken, "GET", edge.PermissionGroupsPath(""), "").want(t, 200, `{"result":[`+
 		`{"id":"`+mem.RulesGroup+`","name":"Zone WAF Write","scopes":["com.acme.api.account.zone"]},{"id":"`+mem.TokensGroup+`","name":"API Tokens Write","scopes":["com.acme.api.user"]},`+
 		`{"id":"`+mem.ZoneLogsGroup+`","name":"Logs Read","scopes":["com.acme.api.account.zone"]},{"id":"`+mem.AccountLogsGroup+`","name":"Logs Read","scopes":["com.acme.api.account"]}]`+
 		`,"success":true,"errors":[],"messages":[]}`)

@@ -29,7 +29,7 @@ func (c *Control) Rename(ctx context.Context, g *Generation, state desired.State
 	}
 	next := newGeneration(state, g)
 	c.mu.Lock()
-	d := Decision{Accepted: next, Gone: gone(g, next), Renamed: ids(g.State, state)}
+	d := Decision{Accepted: next, Gone: gone(g, next), Renamed: ids(g.State, state), Tokens: !desired.SameTokens(g.State.Tokens, state.Tokens)}
 	c.state.zones.due(g, next, &d)
 	d.Revert = false
 	a := reconcile.Acceptance{

@@ -71,7 +71,7 @@ func (l *tokenLoop) due(ctx context.Context, g *control.Generation, item queue.I
 // look looks at the tokens, and returns when to look again at the latest.
 func (l *tokenLoop) look(ctx context.Context, g *control.Generation) time.Time {
 	began := time.Now()
-	scope := token.Scope{Commit: g.State.Commit, Tokens: g.State.Tokens}
+	scope := token.Scope{Commit: g.State.Commit, Tokens: g.State.Tokens, Accounts: g.State.Accounts}
 	o := l.work.Work(ctx, scope, func(_ context.Context, plan diff.Plan) (diff.Plan, error) {
 		return l.control.GuardTokens(g, plan, l.work.Unkept()), nil
 	})

@@ -134,6 +134,16 @@ func (n *Names) Check(a desired.Account, z desired.Zone) error {
 	return nil
 }
 
+// CheckAccount is that for an account alone.
+func (n *Names) CheckAccount(a desired.Account) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.facts.ofAccount(a, n.Of(a.Key) != nil); err != nil {
+		return err
+	}
+	return nil
+}
+
 // Doubt notes that the platform does not know the id of a zone any more: its name is
 // looked up again. It reports whether that is to be done: not of a declared id, nor just
 // after it was.

@@ -35,6 +35,7 @@ func (f *facts) resolve(state desired.State) desired.State {
 		z := at.in(state)
 		z.ID = desired.SoughtZone(state.Accounts[at.account].Key, z.Key)
 	}
+	state.Tokens = desired.WithOwners(state.Tokens, state.Accounts)
 	return state
 }
 

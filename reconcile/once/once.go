@@ -246,7 +246,7 @@ func (r *Run) lookAtTokens(ctx context.Context, p *planned, report *reconcile.Re
 	if worker == nil {
 		worker = token.New(token.Config{Now: r.Now, Log: r.Log})
 	}
-	scope := token.Scope{Commit: p.state.Commit, Tokens: p.scope.Tokens, Part: !p.tokens}
+	scope := token.Scope{Commit: p.state.Commit, Tokens: p.scope.Tokens, Accounts: p.state.Accounts, Part: !p.tokens}
 	look := worker.Look
 	if writes {
 		look = worker.Prepare

@@ -28,7 +28,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if err != nil {
 		return diff.Plan{}, fmt.Errorf("reading what is live: %w", err)
 	}
-	if live.Tokens, err = r.Tokens.Look(ctx, token.Scope{Commit: head.Commit, Tokens: head.Tokens}); err != nil {
+	if live.Tokens, err = r.Tokens.Look(ctx, token.Scope{Commit: head.Commit, Tokens: head.Tokens, Accounts: r.Lanes.Within(head).Accounts}); err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling tokens: %w", err)
 	}
 	facts := control.WholeFacts(record, r.Guards, head, r.Now())

@@ -17,11 +17,12 @@ import (
 func (w *Worker) amend(ctx context.Context, c diff.Change, a diff.Amendment) reconcile.Result {
 	ctx, cancel := lingering(ctx)
 	defer cancel()
-	_, lost := w.Writer.UpdateToken(ctx, a.ID, a.Body)
+	o := w.of(a.Owner)
+	_, lost := o.Writer.UpdateToken(ctx, a.ID, a.Body)
 	if lost != nil && !errors.Is(lost, edge.ErrOutcomeUnknown) {
 		return failed(c, "updating the token", lost)
 	}
-	live, err := w.Reader.UserToken(ctx, a.ID)
+	live, err := o.Reader.UserToken(ctx, a.ID)
 	if err != nil {
 		return failed(c, "reading the token back", errors.Join(lost, err))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -15,8 +16,8 @@ import (
 // plan has: creations first, deletions last. In this order a new secret goes where
 // the one it replaces went.
 func (w *Worker) Apply(ctx context.Context, live diff.TokensLive, plan diff.Plan) Outcome {
-	a := applier{Worker: w, outcome: Outcome{Plan: plan}, empty: map[desired.Sink]bool{}}
-	a.deliver(ctx, waiting(live))
+	a := applier{Worker: w, outcome: Outcome{Plan: plan}, empty: map[desired.Sink]bool{}, rejected: map[edge.AccountID]bool{}}
+	a.deliver(ctx, live, w.waiting(live))
 	send(ctx, &a, w.create)
 	send(ctx, &a, w.amend)
 	send(ctx, &a, func(ctx context.Context, c diff.Change, d diff.Deletion) reconcile.Result {
@@ -36,25 +37,30 @@ type applier struct {
 	*Worker
 	outcome Outcome
 	empty   map[desired.Sink]bool // places that still wait for a secret on record
-	stopped error                 // why nothing more is sent
+	stopped error                 // why nothing more is sent, or not for an owner
+	ended   bool                  // nothing more is sent for any
+	// rejected are the owners whose credential the platform does not accept.
+	rejected map[edge.AccountID]bool
 }
 
 // send makes the changes of one kind of operation.
-func send[O diff.Operation](ctx context.Context, a *applier, do func(context.Context, diff.Change, O) reconcile.Result) {
+func send[O diff.TokenOperation](ctx context.Context, a *applier, do func(context.Context, diff.Change, O) reconcile.Result) {
 	for _, c := range a.outcome.Plan.Changes {
 		operation, ok := c.Operation.(O)
 		if !ok || !c.Applies() {
 			continue
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
-		if a.stopped == nil && ctx.Err() == nil {
+		owner := operation.OwnedBy()
+		if !a.ended && !a.rejected[owner] && ctx.Err() == nil {
 			result = do(ctx, c, operation)
 		}
 		switch {
+		case a.rejected[owner]:
 		case rejected(result.Err):
-			a.stopped = rejection(result.Err)
-		case a.stopped == nil && result.Outcome == reconcile.NotStarted:
-			a.stopped = context.Cause(ctx) // none, where it waits for another token
+			a.rejected[owner], a.stopped = true, errors.Join(a.stopped, a.of(owner).rejection(result.Err))
+		case !a.ended && result.Outcome == reconcile.NotStarted && ctx.Err() != nil: // else it waits for another token
+			a.ended, a.stopped = true, errors.Join(a.stopped, context.Cause(ctx))
 		}
 		a.outcome.Results = append(a.outcome.Results, result)
 	}
@@ -62,13 +68,13 @@ func send[O diff.Operation](ctx context.Context, a *applier, do func(context.Con
 
 // deliver tries again to deliver sealed secrets. A problem that it solves is taken
 // out of the plan.
-func (a *applier) deliver(ctx context.Context, waiting []diff.TokenRecord) {
+func (a *applier) deliver(ctx context.Context, live diff.TokensLive, waiting []diff.TokenRecord) {
 	for _, record := range waiting {
 		a.empty[*record.Sink] = true
 		if ctx.Err() != nil {
 			continue
 		}
-		result := a.redeliver(ctx, record)
+		result := a.redeliver(ctx, live.Of(record.Owner).Account, record)
 		a.outcome.Results = append(a.outcome.Results, result)
 		if result.Outcome == reconcile.Converged {
 			a.empty[*record.Sink] = false

@@ -33,7 +33,7 @@ func (w *Worker) create(stopped context.Context, c diff.Change, creation diff.Cr
 	defer cancel()
 	intent := NewIntent()
 	record := diff.TokenRecord{
-		Intent: intent, Key: c.Token, State: diff.TokenIntended, Spec: creation.Body(intent, w.Now()), Hash: creation.Hash,
+		Intent: intent, Key: c.Token, Owner: creation.Owner, State: diff.TokenIntended, Spec: creation.Body(intent, w.Now()), Hash: creation.Hash,
 		Sink: creation.Sink, Prune: creation.Prune,
 	}
 	created, sent, err := w.post(ctx, record, sending)
@@ -68,7 +68,7 @@ func (w *Worker) post(ctx context.Context, record diff.TokenRecord, sending func
 		sent = true
 		return nil
 	}
-	created, err = w.Creator.CreateToken(edge.BeforeSend(ctx, func() error {
+	created, err = w.of(record.Owner).Creator.CreateToken(edge.BeforeSend(ctx, func() error {
 		if err := sending(); err != nil {
 			return err
 		}

@@ -14,9 +14,10 @@ import (
 func (w *Worker) delete(ctx context.Context, c diff.Change, d diff.Deletion) reconcile.Result {
 	ctx, cancel := lingering(ctx)
 	defer cancel()
-	err := w.Writer.DeleteToken(ctx, d.ID)
+	o := w.of(d.Owner)
+	err := o.Writer.DeleteToken(ctx, d.ID)
 	if errors.Is(err, edge.ErrOutcomeUnknown) {
-		if _, readErr := w.Reader.UserToken(ctx, d.ID); readErr != nil {
+		if _, readErr := o.Reader.UserToken(ctx, d.ID); readErr != nil {
 			err = readErr
 		}
 	}

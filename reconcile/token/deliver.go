@@ -13,8 +13,9 @@ import (
 
 // waiting returns the tokens whose secrets are to be delivered. One that waits
 // while a newer token's secret is for the same place stays sealed: it would take
-// that place from the token that is in use.
-func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
+// that place from the token that is in use. So does one of an owner that is only
+// observed, or whose tokens could not be read.
+func (w *Worker) waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 	if live.Unknown != "" {
 		return nil // a ledger that was put back may hold a secret that a newer one has replaced
 	}
@@ -24,7 +25,7 @@ func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 			continue
 		}
 		taken[*record.Sink] = true
-		if !record.Delivered {
+		if !record.Delivered && live.Of(record.Owner).Unknown == "" && !w.of(record.Owner).Observed {
 			records = append(records, record)
 		}
 	}
@@ -33,9 +34,9 @@ func waiting(live diff.TokensLive) (records []diff.TokenRecord) {
 }
 
 // redeliver tries again to deliver a sealed secret.
-func (w *Worker) redeliver(ctx context.Context, record diff.TokenRecord) reconcile.Result {
+func (w *Worker) redeliver(ctx context.Context, account string, record diff.TokenRecord) reconcile.Result {
 	result := reconcile.Result{
-		Change:  diff.Change{Token: record.Key, Operation: diff.Delivery{}, Direction: diff.Neutral},
+		Change:  diff.Change{Account: account, Token: record.Key, Operation: diff.Delivery{}, Direction: diff.Neutral},
 		Outcome: reconcile.Converged,
 	}
 	secret, err := w.Memory.Sealed(ctx, record.Intent)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	difftoken "github.com/seawall-dev/seawall/diff/token"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Due returns the keys of declared tokens that need work although nothing was
@@ -20,5 +21,13 @@ func (w *Worker) Due(ctx context.Context, declared []desired.Token) (map[string]
 	if err != nil || live.Unknown != "" {
 		return nil, err
 	}
-	return difftoken.Due(declared, live, w.Reader != nil, w.Now()), nil
+	return difftoken.Due(declared, live, w.lists, w.Now()), nil
+}
+
+// lists reports whether the platform may list the tokens of an owner.
+func (w *Worker) lists(id edge.AccountID) bool {
+	if id == "" {
+		return w.Reader != nil
+	}
+	return w.Accounts != nil
 }

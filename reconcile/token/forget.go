@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/edge"
 )
 
 // forgetGone drops from the record, within scope, the tokens that the platform
@@ -38,7 +37,7 @@ func (w *Worker) forgetEnded(ctx context.Context, live diff.TokensLive) (diff.To
 	longAgo := w.Now().Add(-endedFor)
 	kept := make([]diff.TokenRecord, 0, len(live.Records))
 	for _, record := range live.Records {
-		waits := record.Prune && w.deletes()
+		waits := record.Prune && w.of(record.Owner).deletes() || live.Of(record.Owner).Unknown != ""
 		if record.State != diff.TokenConfirmed || newest[record.Key] == record.Intent || waits || !live.Has(record) || !live.Over(record, longAgo) {
 			kept = append(kept, record)
 			continue
@@ -50,6 +49,3 @@ func (w *Worker) forgetEnded(ctx context.Context, live diff.TokensLive) (diff.To
 	live.Records = kept
 	return live, nil
 }
-
-// deletes reports whether tokens can be deleted.
-func (w *Worker) deletes() bool { return w.Writer != edge.TokenWriter(noCredential{}) }

@@ -20,9 +20,9 @@ func (w *Worker) findLost(ctx context.Context, live diff.TokensLive) (diff.Token
 	known := make([]diff.TokenRecord, 0, len(live.Records))
 	for _, record := range live.Records {
 		over := false
-		if record.State == diff.TokenQuarantined && record.Named() {
+		if listed := live.Of(record.Owner).Listed; listed != nil && record.State == diff.TokenQuarantined && record.Named() {
 			var err error
-			if record, over, err = w.find(ctx, record, *live.Platform); err != nil {
+			if record, over, err = w.find(ctx, record, *listed); err != nil {
 				return live, err
 			}
 		}
@@ -39,7 +39,7 @@ func (w *Worker) find(ctx context.Context, record diff.TokenRecord, listed diff.
 	found := named(record.Intent, listed)
 	switch {
 	case len(found) == 1:
-		secret, err := w.Writer.RollToken(ctx, found[0])
+		secret, err := w.of(record.Owner).Writer.RollToken(ctx, found[0])
 		if err != nil {
 			w.Log.WarnContext(ctx, "a token whose secret was lost did not get another", "token", record.Key, "id", string(found[0]), "error", err.Error())
 			return record, false, nil

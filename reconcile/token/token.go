@@ -1,8 +1,8 @@
-// Package token does all that is to be done about the tokens of one credential,
-// as one item of work. [Worker.Work] is the whole of it, in this order:
+// Package token does all that is to be done about tokens, those of the user and those
+// that accounts own, as one item of work. [Worker.Work] is the whole of it, in this order:
 //
 //	quarantine   attempts that an earlier process did not finish     quarantine.go
-//	look         the ledger and, where it lists them, the platform   look.go
+//	look         the ledger and, where it lists them, the platform   look.go, owner.go
 //	settle       forget what is gone, find creations that were lost  forget.go, lost.go
 //	plan, guard  package diff; the caller says which guards
 //	deliver      secrets that still wait for their sink              deliver.go
@@ -41,13 +41,16 @@ import (
 type Config struct {
 	// Memory remembers tokens. Without one all tokens are unknown.
 	Memory reconcile.TokenMemory
-	// Creator creates tokens. Without one every creation fails.
+	// Creator, Reader and Writer are the calls on the tokens of the user; see [Calls].
 	Creator edge.TokenCreator
-	// Reader and Writer are what a platform offers beyond the reference. Without
-	// Reader the ledger alone is believed, and no token is updated or deleted;
-	// without Writer that fails.
-	Reader edge.TokenReader
-	Writer edge.TokenWriter
+	Reader  edge.TokenReader
+	Writer  edge.TokenWriter
+	// Observed says that no token of the user is written or delivered.
+	Observed bool
+	// Accounts returns the calls on the tokens that an account owns. An error says why
+	// there are none; then the tokens of this account are unknown. Nil: nothing is asked
+	// about tokens of accounts, and none is written.
+	Accounts func(desired.Account) (Calls, error)
 	// Sinks take the secrets. Without them a secret stays sealed.
 	Sinks reconcile.Sinks
 
@@ -62,15 +65,14 @@ type Config struct {
 }
 
 // Worker does the work. It is not safe for concurrent use, but for [Worker.Due]:
-// the tokens of a credential are one item, done by one goroutine at a time.
+// the tokens are one item, done by one goroutine at a time.
 type Worker struct {
 	Config
 
-	unlistedTold bool                           // that the platform does not list its tokens
-	quarantined  bool                           // nothing unfinished is on record
-	unkept       map[edge.TokenID]string        // updates that the platform did not keep, as fingerprints
-	groups       cached[[]edge.PermissionGroup] // as last read
-	own          cached[edge.Token]             // what the platform said of the credential itself
+	quarantined bool                     // nothing unfinished is on record
+	unkept      map[edge.TokenID]string  // updates that the platform did not keep, as fingerprints
+	accounts    map[edge.AccountID]Calls // of the accounts whose tokens were looked at last
+	caches      map[edge.AccountID]*ownerCache
 }
 
 // New returns a worker that has done nothing yet.
@@ -90,13 +92,18 @@ func New(c Config) *Worker {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Worker{Config: c, unkept: map[edge.TokenID]string{}}
+	return &Worker{
+		Config: c, unkept: map[edge.TokenID]string{},
+		accounts: map[edge.AccountID]Calls{}, caches: map[edge.AccountID]*ownerCache{},
+	}
 }
 
 // Scope says which declarations the work is about.
 type Scope struct {
 	Commit string
 	Tokens []desired.Token
+	// Accounts are all that Commit declares, but for those that are left out.
+	Accounts []desired.Account
 	// Part says that Tokens are not all that Commit declares: nothing is concluded
 	// of a token for not being among them.
 	Part bool
@@ -185,9 +192,9 @@ func (w *Worker) CheckSink(s desired.Sink) error { return w.Sinks.Check(s) }
 func rejected(err error) bool { return errors.Is(err, edge.ErrUnauthenticated) }
 
 // rejection is the one message for that.
-func rejection(err error) error {
+func (o owner) rejection(err error) error {
 	if unread := (*edge.CredentialError)(nil); errors.As(err, &unread) {
-		return fmt.Errorf("credentials.tokens: %w", err)
+		return fmt.Errorf("%s: %w", o.Credential, err)
 	}
-	return fmt.Errorf("%w; check credentials.tokens: %w", edge.ErrUnauthenticated, err)
+	return fmt.Errorf("%w; check %s: %w", edge.ErrUnauthenticated, o.Credential, err)
 }

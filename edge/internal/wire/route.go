@@ -63,7 +63,7 @@ var Patterns = []Pattern{
 var Extended = slices.Concat(Patterns, []Pattern{
 	{UserTokens, http.MethodGet, edge.TokensPath()},
 	{VerifyToken, http.MethodGet, edge.VerifyTokenPath()},
-	{PermissionGroups, http.MethodGet, edge.PermissionGroupsPath()},
+	{PermissionGroups, http.MethodGet, edge.PermissionGroupsPath("")},
 	{UserToken, http.MethodGet, edge.TokensPath() + "/{token_id}"},
 	{UpdateToken, http.MethodPut, edge.TokensPath() + "/{token_id}"},
 	{DeleteToken, http.MethodDelete, edge.TokensPath() + "/{token_id}"},

@@ -138,7 +138,7 @@ func TestMatchExtended(t *testing.T) {
 	}{
 		{"GET", edge.TokensPath(), Route{Call: UserTokens}},
 		{"GET", edge.VerifyTokenPath(), Route{Call: VerifyToken}},
-		{"GET", edge.PermissionGroupsPath(), Route{Call: PermissionGroups}},
+		{"GET", edge.PermissionGroupsPath(""), Route{Call: PermissionGroups}},
 		{"GET", edge.TokenPath("a/b c"), Route{Call: UserToken, Token: "a/b c"}},
 		{"PUT", edge.TokenPath("a"), Route{Call: UpdateToken, Token: "a"}},
 		{"DELETE", edge.TokenPath("a"), Route{Call: DeleteToken, Token: "a"}},

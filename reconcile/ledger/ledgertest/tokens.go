@@ -95,8 +95,8 @@ func testLife(t *testing.T, k *tokens) {
 	k.do(k.f.Tokens.Delivered(ctx, r.Intent), in(r, diff.TokenConfirmed))
 	k.wantSecret(r.Intent, edge.Secret{})
 
-	next := record(2) // of the same declaration; attempts are in the order in which they began
-	next.Key, next.Sink, next.Prune = r.Key, nil, true
+	next := record(2)                                                      // of the same declaration; attempts are in the order in which they began
+	next.Key, next.Sink, next.Prune, next.Owner = r.Key, nil, true, "5ee1" // of another owner than the one before it
 	k.do(k.f.Tokens.Intend(ctx, next), in(r, diff.TokenConfirmed), in(next, diff.TokenIntended))
 	k.do(k.f.Tokens.NotCreated(ctx, next.Intent), in(r, diff.TokenConfirmed))
 	k.do(k.f.Tokens.Intend(ctx, next), in(r, diff.TokenConfirmed), in(next, diff.TokenIntended))
@@ -148,13 +148,15 @@ func testRefusals(t *testing.T, k *tokens) {
 	must(t, errors.Join(k.f.Tokens.Intend(ctx, open), k.f.Tokens.Intend(ctx, done),
 		k.f.Tokens.Confirm(ctx, done.Intent, "id-2", edge.NewSecret("s")), k.f.Tokens.Delivered(ctx, done.Intent)))
 	done.ID, done.Delivered = "id-2", true
-	sameIntent, sameKey := record(3), record(4)
+	sameIntent, sameKey, otherOwner := record(3), record(4), record(5)
 	sameIntent.Intent, sameKey.Key = done.Intent, open.Key
+	otherOwner.Key, otherOwner.Owner = open.Key, "5ee1" // the one in doubt may be the token that is meant
 	const unknown = "00000000000000ff"
 	for name, call := range map[string]func(reconcile.TokenMemory) error{
-		"intend twice":          func(m reconcile.TokenMemory) error { return m.Intend(ctx, sameIntent) },
-		"intend beside another": func(m reconcile.TokenMemory) error { return m.Intend(ctx, sameKey) },
-		"confirm without id":    func(m reconcile.TokenMemory) error { return m.Confirm(ctx, open.Intent, "", edge.NewSecret("s")) },
+		"intend twice":             func(m reconcile.TokenMemory) error { return m.Intend(ctx, sameIntent) },
+		"intend beside another":    func(m reconcile.TokenMemory) error { return m.Intend(ctx, sameKey) },
+		"intend for another owner": func(m reconcile.TokenMemory) error { return m.Intend(ctx, otherOwner) },
+		"confirm without id":       func(m reconcile.TokenMemory) error { return m.Confirm(ctx, open.Intent, "", edge.NewSecret("s")) },
 		"confirm without secret": func(m reconcile.TokenMemory) error {
 			return m.Confirm(ctx, open.Intent, "id", edge.Secret{})
 		},

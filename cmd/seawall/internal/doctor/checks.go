@@ -57,8 +57,8 @@ func (d *diagnosis) checks() []check {
 	for _, lane := range d.Lanes() {
 		list = append(list, check{lane.Path, func(ctx context.Context, f *findings) { d.rulesets(ctx, lane, f) }})
 	}
-	if d.Credentials.Tokens != nil {
-		list = append(list, check{"credentials.tokens", d.tokens})
+	for _, c := range d.TokenCredentials() {
+		list = append(list, check{c.Path, func(ctx context.Context, f *findings) { d.tokens(ctx, c, f) }})
 	}
 	list = append(list, check{"clock", d.clock})
 	for name := range d.Sinks {

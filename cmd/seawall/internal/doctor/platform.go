@@ -46,10 +46,10 @@ func (d *diagnosis) platform(ref schema.SecretRef, baseURL, name string, f *find
 // soonEnding is how long before its end a credential is warned of.
 const soonEnding = 14 * 24 * time.Hour
 
-// verify asks the platform about a credential, where it offers that. It reports whether
-// it is worth asking more.
-func verify(ctx context.Context, platform *client.Client, name string, f *findings) bool {
-	token, err := platform.VerifyToken(ctx)
+// verify asks the platform about a credential, where it offers that: as a token of the
+// user, or else of one of these accounts. It reports whether it is worth asking more.
+func verify(ctx context.Context, platform *client.Client, name string, f *findings, accounts ...desired.Account) bool {
+	token, account, err := verified(ctx, platform, accounts)
 	ends, parseErr := time.Parse(time.RFC3339, token.ExpiresOn)
 	switch {
 	case errors.Is(err, edge.ErrUnauthenticated):
@@ -68,15 +68,33 @@ func verify(ctx context.Context, platform *client.Client, name string, f *findin
 		f.warn(name, "the token ends on "+token.ExpiresOn, "replace it before that time")
 		return true
 	}
-	f.ok(name, "verified: the token is active")
+	f.ok(name, "verified: the token is active%s", ownedBy(account))
 	return true
 }
 
-// wrongFamily reports whether a call on tokens of the user may have been refused because
-// the credential is a token of an account: the platform has one code for both.
-func wrongFamily(err error) bool {
-	var answer *edge.Error
-	return errors.As(err, &answer) && answer.Status == http.StatusForbidden && answer.Code() == edge.CodeNotPermitted
+func ownedBy(account string) string {
+	if account == "" {
+		return ""
+	}
+	return ", and account " + account + " owns it"
+}
+
+// verified is what the platform says of a credential. Each family of tokens has a call of
+// its own, which tells of no other. Without any the error is that of the user's.
+func verified(ctx context.Context, platform *client.Client, accounts []desired.Account) (_ edge.Token, account string, err error) {
+	token, err := platform.VerifyToken(ctx)
+	if err == nil || !errors.Is(err, edge.ErrUnauthenticated) && !errors.Is(err, edge.ErrForbidden) {
+		return token, "", err
+	}
+	for _, a := range accounts[:min(len(accounts), mostAccounts)] {
+		if desired.Sought(a.ID) {
+			continue
+		}
+		if own, err := platform.AccountTokens(a.ID).VerifyToken(ctx); err == nil {
+			return own, a.Key, nil
+		}
+	}
+	return edge.Token{}, "", err
 }
 
 // mostAccounts bounds how many accounts are asked for.
@@ -86,7 +104,7 @@ const mostAccounts = 5
 func (d *diagnosis) rulesets(ctx context.Context, lane setup.Lane, f *findings) {
 	name := lane.Path
 	platform := d.platform(lane.Credential, lane.BaseURL, name, f)
-	if platform == nil || !verify(ctx, platform, name, f) {
+	if platform == nil || !verify(ctx, platform, name, f, d.accountsOf(lane)...) {
 		return
 	}
 	state := d.state.Load()
@@ -95,6 +113,19 @@ func (d *diagnosis) rulesets(ctx context.Context, lane setup.Lane, f *findings) 
 		return
 	}
 	d.named(ctx, platform, lane, *state, f)
+}
+
+// accountsOf are the declared accounts of a credential, where the platform verifies tokens
+// of accounts.
+func (d *diagnosis) accountsOf(lane setup.Lane) []desired.Account {
+	state := d.state.Load()
+	if state == nil || !d.Platform.Extended() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(state.Accounts), func(a desired.Account) bool {
+		of, ok := d.LaneOf(a.Key)
+		return !ok || of.Path != lane.Path
+	})
 }
 
 // named finds the ids of the first zone of each of some accounts, and checks that they can
@@ -187,38 +218,6 @@ func (d *diagnosis) zone(ctx context.Context, platform edge.Reader, lane setup.L
 		f.fail(name, err)
 	default:
 		f.ok(name, "can be read; whether it may be written shows with the first write")
-	}
-}
-
-func (d *diagnosis) tokens(ctx context.Context, f *findings) {
-	const name = "credentials.tokens"
-	platform := d.platform(*d.Credentials.Tokens, d.Platform.BaseURL, name, f)
-	if platform == nil {
-		return
-	}
-	tokens, err := setup.ReadToken(*d.Credentials.Tokens)
-	for _, lane := range d.Lanes() {
-		if rulesets, other := setup.ReadToken(lane.Credential); err == nil && other == nil && rulesets.Equal(tokens) {
-			f.warn(name, "it is the same token as "+lane.Path, "a token that may create tokens can grant itself anything and should hold no other permission")
-		}
-	}
-	if !verify(ctx, platform, name, f) {
-		return
-	}
-	if !d.Platform.Extended() {
-		f.ok(name, "can be read; whether it may create tokens shows with the first one")
-		return
-	}
-	switch list, err := platform.UserTokens(ctx); {
-	case errors.Is(err, edge.ErrNotOffered):
-		f.fail(name, err, `the platform does not list tokens: set platform.profile to "documented"`)
-	case wrongFamily(err):
-		f.fail(name, err, "give the token of credentials.tokens the permission API Tokens: Edit",
-			"if it has that, it may be a token of an account: credentials.tokens must be one of a user, from My Profile, API Tokens")
-	case err != nil:
-		f.fail(name, err, "give the token of credentials.tokens the permission API Tokens: Edit")
-	default:
-		f.ok(name, "%s can be listed", cli.Plural(len(list), "token", "tokens"))
 	}
 }
 

@@ -130,25 +130,24 @@ func (s Settings) checkCredentials(t *cli.Terminal) error {
 	for _, warning := range missing {
 		fmt.Fprintln(t.Err, t.Red("warning:"), warning)
 	}
-	s.checkTokensCredential(t, lanes)
+	s.checkTokensCredentials(t, lanes)
 	return nil
 }
 
-// checkTokensCredential reads the credential for tokens once. One that is missing stops the
-// tokens alone.
-func (s Settings) checkTokensCredential(t *cli.Terminal, lanes []Lane) {
-	if s.Credentials.Tokens == nil {
-		return
-	}
-	tokens, err := ReadToken(*s.Credentials.Tokens)
-	if err != nil {
-		fmt.Fprintln(t.Err, t.Red("warning:"), fmt.Sprintf("credentials.tokens: %s; tokens are neither read nor written", err))
-		return
-	}
-	for _, lane := range lanes {
-		if rulesets, err := ReadToken(lane.Credential); err == nil && rulesets.Equal(tokens) {
-			fmt.Fprintln(t.Err, t.Red("warning:"), lane.Path+" and credentials.tokens are the same;",
-				"a token that may create tokens can grant itself anything and should hold no other permission")
+// checkTokensCredentials reads the credentials for tokens once. One that is missing stops
+// the tokens of its owners alone.
+func (s Settings) checkTokensCredentials(t *cli.Terminal, lanes []Lane) {
+	for _, c := range s.TokenCredentials() {
+		tokens, err := ReadToken(c.Ref)
+		if err != nil {
+			fmt.Fprintln(t.Err, t.Red("warning:"), fmt.Sprintf("%s: %s; tokens are neither read nor written", c.Path, err))
+			continue
+		}
+		for _, lane := range lanes {
+			if rulesets, err := ReadToken(lane.Credential); err == nil && rulesets.Equal(tokens) {
+				fmt.Fprintln(t.Err, t.Red("warning:"), lane.Path+" and "+c.Path+" are the same;",
+					"a token that may create tokens can grant itself anything and should hold no other permission")
+			}
 		}
 	}
 }

@@ -9,17 +9,16 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	difftoken "github.com/seawall-dev/seawall/diff/token"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/token"
 )
 
-// withTokens adds what tokens take: a memory, sinks, and a platform seen with a
-// credential of its own. A plan needs that one only for a platform that lists its
-// tokens, and gets no more of it than reading.
+// withTokens adds what tokens take: a memory, sinks, and a platform seen with
+// credentials of their own. A plan needs these only for a platform that lists its
+// tokens, and gets no more of them than reading.
 func (a *Assembly) withTokens(s Settings, memory *ledger.Ledger, why Purpose) error {
-	if s.Guards.Observing && why.writes() {
-		why = toObserve // tokens are in no account
+	if why.writes() && !s.writesTokens() {
+		why = toObserve
 	}
 	a.observesTokens = why == toObserve
 	sinks, err := NewSinks(s.Sinks)
@@ -36,24 +35,19 @@ func (a *Assembly) withTokens(s Settings, memory *ledger.Ledger, why Purpose) er
 	if why == toObserve {
 		a.Tokens.Sinks = checkedSinks{sinks}
 	}
-	if s.Credentials.Tokens == nil || !why.writes() && !s.Platform.Extended() {
-		return nil
-	}
-	platform, err := client.New(s.ClientConfig(*s.Credentials.Tokens, a.Log))
+	clients, err := s.tokenClients(why, a.Log)
 	if err != nil {
 		return err
 	}
 	rulesets := a.Requests
-	a.Requests = func() int64 { return rulesets() + platform.Requests() }
-	if s.Platform.Extended() {
-		a.Tokens.Reader = edge.ReadOnlyTokens(platform)
-	}
-	if !why.writes() {
-		return nil
-	}
-	a.Tokens.Creator = platform
-	if s.Platform.Extended() {
-		a.Tokens.Writer = platform
+	a.Requests = func() int64 { return rulesets() + clients.Requests() }
+	user := clients.user()
+	a.Tokens.Creator, a.Tokens.Reader, a.Tokens.Writer, a.Tokens.Observed = user.Creator, user.Reader, user.Writer, user.Observed
+	a.Tokens.Accounts = func(account desired.Account) (token.Calls, error) {
+		if err := a.Names.CheckAccount(account); err != nil {
+			return token.Calls{}, err
+		}
+		return clients.account(account)
 	}
 	return nil
 }

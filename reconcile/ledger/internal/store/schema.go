@@ -197,8 +197,8 @@ const Version9 = `
 ALTER TABLE applied ADD COLUMN prune TEXT NOT NULL DEFAULT ''; -- JSON: as diff.Prunable, where the declaration that was proved last allows the deployment to be removed once nothing declares it; else empty
 `
 
-// Version10 adds the names of zones and accounts that are not found by a declared id, and
-// what was written because of the accepted commit.
+// Version10 adds the names of zones and accounts that are not found by a declared id,
+// what was written because of the accepted commit, and who owns a token.
 const Version10 = `
 -- Under which name the platform has each zone and account that a commit declares by name,
 -- so that names are not asked for again after a restart.
@@ -218,6 +218,8 @@ CREATE TABLE written (
 	zone_id TEXT PRIMARY KEY,
 	weakens INTEGER NOT NULL CHECK (weakens IN (0, 1))
 ) STRICT, WITHOUT ROWID;
+
+ALTER TABLE token ADD COLUMN owner TEXT NOT NULL DEFAULT ''; -- the id of the account that owns it; empty: the user of the credential
 `
 
 // migrate takes all missing steps in one transaction.
