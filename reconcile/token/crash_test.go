@@ -109,7 +109,16 @@ var scenes = map[string]struct {
 // nothing twice, and brings every secret that was recorded to its sink. What
 // nobody can know waits for a person.
 func TestKilledAtEveryMoment(t *testing.T) {
+	for _, owned := range []bool{false, true} {
+		killedAtEveryMoment(t, owned)
+	}
+}
+
+func killedAtEveryMoment(t *testing.T, owned bool) {
 	for name, scene := range scenes {
+		if owned {
+			name += ", of an account"
+		}
 		t.Run(name, func(t *testing.T) {
 			moments, doubts := 0, 0
 			for survived := false; !survived && !t.Failed(); moments++ {
@@ -118,10 +127,14 @@ func TestKilledAtEveryMoment(t *testing.T) {
 					if scene.extended {
 						f = newExtended(t)
 					}
+					if owned {
+						f.own()
+					}
 					scene.set(f)
 					f.at, f.moment = moments+1, 0
 					survived = f.survives()
 					f.holds()
+					f.wantOwner()
 					if scene.before != "" {
 						f.wantWorking(scene.before)
 					}
@@ -136,6 +149,16 @@ func TestKilledAtEveryMoment(t *testing.T) {
 				t.Errorf("%d moments, of which %d leave a doubt; want %d and %d", moments-1, doubts, scene.moments, scene.doubts)
 			}
 		})
+	}
+}
+
+// wantOwner: what is on record is on record of its owner.
+func (f *fixture) wantOwner() {
+	f.t.Helper()
+	for _, r := range f.records() {
+		if f.owned != (r.Owner == prodID) {
+			f.t.Errorf("the owner of %s is %q", r.Key, r.Owner)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ type fixture struct {
 	now      time.Time
 
 	scope Scope // the commit in force
+	owned bool  // account prod owns the tokens
 	retry bool  // tries again what did not converge
 }
 
@@ -93,6 +94,13 @@ func (f *fixture) restart() {
 // push makes a commit that declares these tokens.
 func (f *fixture) push(tokens ...desired.Token) {
 	f.scope = Scope{Commit: "c" + f.scope.Commit, Tokens: tokens}
+	if !f.owned {
+		return
+	}
+	f.scope.Accounts = []desired.Account{prod}
+	for i, token := range tokens {
+		f.scope.Tokens[i] = ofProd(token)
+	}
 }
 
 // guard is that of a daemon with no rules.
@@ -123,7 +131,7 @@ func (f *fixture) sync() Outcome {
 	if err != nil {
 		f.t.Fatalf("%v", err)
 	}
-	due := Scope{Commit: f.scope.Commit, Part: true}
+	due := Scope{Commit: f.scope.Commit, Accounts: f.scope.Accounts, Part: true}
 	for _, token := range f.scope.Tokens {
 		if keys[token.Key] {
 			due.Tokens = append(due.Tokens, token)
