@@ -156,11 +156,11 @@ func long(n int) string {
 }
 
 // survivable are those that this machine bounds: a bounded address space is
-// Linux's, and the race detector cannot live in one. One of the bombs takes as long as
-// all the others, so only a soak has it; desired/compile and desired/evaluate have it, too.
+// Linux's, and the race detector cannot live in one. Two of the bombs take as long as
+// all the others, so only a soak has them; desired/compile and desired/evaluate have them, too.
 func survivable() []hostile {
 	return slices.DeleteFunc(slices.Clone(hostiles), func(h hostile) bool {
-		return h.name == "a bomb" && !soak || h.name == "memory" && (runtime.GOOS != "linux" || len(buildFlags) > 0)
+		return h.name == "a bomb" && !soak || h.name == "memory" && (!soak || runtime.GOOS != "linux" || len(buildFlags) > 0)
 	})
 }
 

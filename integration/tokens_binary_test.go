@@ -23,6 +23,7 @@ type tokenForge struct {
 	*tokenWorld
 	dir  string
 	repo *gittest.Repository
+	told int // how often all was told
 }
 
 // newTokenForge puts everything in place. A sink other than the file sink is
@@ -35,7 +36,7 @@ func newTokenForge(t *testing.T, sink string) *tokenForge {
 
 func newTokenForgeIn(w *tokenWorld, dir string, repo *gittest.Repository, sink string) *tokenForge {
 	w.t.Helper()
-	t, f := w.t, &tokenForge{w, dir, repo}
+	t, f := w.t, &tokenForge{tokenWorld: w, dir: dir, repo: repo}
 	if sink == "" {
 		sink = fmt.Sprintf("file: root: %q", f.Sink)
 	}
