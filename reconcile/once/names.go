@@ -64,7 +64,7 @@ func (r *Run) lookUp(ctx context.Context, p *planned, writes bool) (err error) {
 	if p.scope, p.tokens, err = scopeOf(p.state, p.order); err != nil {
 		return err
 	}
-	wanted := p.scope
+	wanted := withOwners(p.scope, p.state.Accounts)
 	if writes {
 		wanted = p.state
 	}
@@ -78,6 +78,19 @@ func (r *Run) lookUp(ctx context.Context, p *planned, writes bool) (err error) {
 	p.state = r.names().Resolve(p.state)
 	p.scope, p.tokens, err = scopeOf(p.state, p.order)
 	return err
+}
+
+// withOwners adds to a state the accounts that own its tokens, without their zones.
+func withOwners(state desired.State, all []desired.Account) desired.State {
+	state.Accounts = slices.Clone(state.Accounts)
+	for _, a := range all {
+		owns := slices.ContainsFunc(state.Tokens, func(t desired.Token) bool { return t.Account == a.Key })
+		if owns && !slices.ContainsFunc(state.Accounts, func(have desired.Account) bool { return have.Key == a.Key }) {
+			a.Zones = nil
+			state.Accounts = append(state.Accounts, a)
+		}
+	}
+	return state
 }
 
 func anyNamed(a desired.Account) bool {

@@ -21,13 +21,6 @@ func (w *Worker) Due(ctx context.Context, declared []desired.Token) (map[string]
 	if err != nil || live.Unknown != "" {
 		return nil, err
 	}
-	return difftoken.Due(declared, live, w.lists, w.Now()), nil
-}
-
-// lists reports whether the platform may list the tokens of an owner.
-func (w *Worker) lists(id edge.AccountID) bool {
-	if id == "" {
-		return w.Reader != nil
-	}
-	return w.Accounts != nil
+	lists := func(owner edge.AccountID) bool { return owner == "" && w.Reader != nil || owner != "" && w.Accounts != nil }
+	return difftoken.Due(declared, live, lists, w.Now()), nil
 }
