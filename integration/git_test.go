@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,9 @@ func TestPlanOverHTTP(t *testing.T) {
 		{"password in the address", strings.Replace(private, "//", "//ada:s3cret-lock@", 1), "", 1, []string{"config.cue:1:", "source.url: the address contains a password"}},
 	}
 	for _, test := range tests {
+		if !soak && slices.Contains([]string{"anybody", "no password", "wrong user", "missing repository"}, test.name) {
+			continue // desired/gitrepo has them
+		}
 		t.Run(test.name, func(t *testing.T) {
 			f := &forge{f.Repository, t, f.dir, f.platform}
 			o := f.plan(fmt.Sprintf("url: %q, %s", test.url, test.auth), "GIT_TOKEN=t0ken-lock")
@@ -113,6 +117,9 @@ func TestPlanOverSSH(t *testing.T) {
 		{"missing repository", url + "x", keyFile, hosts, 1, []string{"edge.gitx"}},
 	}
 	for _, test := range tests {
+		if !soak && slices.Contains([]string{"short address", "unknown host", "no known hosts", "missing repository"}, test.name) {
+			continue
+		}
 		t.Run(test.name, func(t *testing.T) {
 			f := &forge{f.Repository, t, f.dir, f.platform}
 			o := f.plan(fmt.Sprintf("url: %q, auth: ssh: {key: %s, known_hosts: %s}", test.url, test.key, test.hosts),

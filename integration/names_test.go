@@ -63,7 +63,10 @@ func requests(calls []string, of ...string) (n int) {
 // has them.
 func TestARepositoryWithoutIDs(t *testing.T) {
 	t.Parallel()
-	const zones = 1000
+	zones := 300
+	if soak {
+		zones = 1000
+	}
 	p := startPlatform(t, namedFleet(zones))
 	s := newService(t, p, serviceConfig{Token: everything})
 	s.configure(strings.Replace(s.config.text(s), "base_url:", "profile: \"extended\"\nplatform: base_url:", 1))

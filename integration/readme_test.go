@@ -3,6 +3,7 @@ package integration
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -109,8 +110,13 @@ func session(t *testing.T, blocks []block) string {
 	var b strings.Builder
 	b.WriteString("trap 'kill $(jobs -p)' EXIT\n")
 	// What the README builds is built in the repository, where most of it is
-	// compiled already, and put below the folder of the session.
-	fmt.Fprintf(&b, "go() { [ \"$1 $2 $4\" = 'build -o ./cmd/seawall' ] && command go build -C '%s' -o \"$PWD/$3\" \"$4\"; }\n", repository)
+	// compiled already, and put below the folder of the session. Linking takes long:
+	// outside of a soak it is what the same command built for the other tests.
+	build := fmt.Sprintf("command go build -C '%s' -o \"$PWD/$3\" \"$4\"", repository)
+	if !soak {
+		build = fmt.Sprintf("mkdir -p \"$(dirname \"$3\")\" && cp '%s' \"$3\"", seawall(t))
+	}
+	fmt.Fprintf(&b, "go() { [ \"$1 $2 $4\" = 'build -o ./cmd/seawall' ] && %s; }\n", build)
 	for _, block := range blocks {
 		b.WriteString("rc=0\n")
 		for _, line := range block.lines {
@@ -121,19 +127,19 @@ func session(t *testing.T, blocks []block) string {
 	return strings.Replace(b.String(), "> sim.json &\n", "> sim.json &\nuntil [ -s sim.json ]; do sleep 0.02; done\n", 1)
 }
 
-// freePort finds a port that nobody listens on.
+// freePort finds a port that nobody listens on. It is below those that systems give to
+// connections and to whoever asks for any port: other tests do so all the time.
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := fmt.Sprint(10_000 + rand.IntN(20_000))
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = listener.Close()
+			return port
+		}
 	}
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Fatal("no port is free")
+	return ""
 }
 
 // TestReadmeBeginsWithTheDemo: the first two commands of the README are those

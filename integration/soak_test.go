@@ -19,13 +19,29 @@ var soakOnly = map[string]string{
 	"TestTokensKilledTwice":    "TestTokensKilledAtEveryStep",
 }
 
+// some are all variants of a test in a soak, and otherwise those that are named.
+func some[V any](variants map[string]V, named ...string) map[string]V {
+	if soak {
+		return variants
+	}
+	chosen := map[string]V{}
+	for _, name := range named {
+		v, known := variants[name]
+		if !known {
+			panic("there is no variant " + name)
+		}
+		chosen[name] = v
+	}
+	return chosen
+}
+
 // briefly leaves out what only a soak does. Flags are parsed.
 func briefly() error {
 	if soak {
 		return nil
 	}
 	if os.Getenv("RAPID_CHECKS") == "" { // each check has a platform, a ledger and processes
-		if err := flag.Set("rapid.checks", "30"); err != nil {
+		if err := flag.Set("rapid.checks", "15"); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bufio"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
@@ -22,6 +23,7 @@ type tokenForge struct {
 	*tokenWorld
 	dir  string
 	repo *gittest.Repository
+	told int // how often all was told
 }
 
 // newTokenForge puts everything in place. A sink other than the file sink is
@@ -34,7 +36,7 @@ func newTokenForge(t *testing.T, sink string) *tokenForge {
 
 func newTokenForgeIn(w *tokenWorld, dir string, repo *gittest.Repository, sink string) *tokenForge {
 	w.t.Helper()
-	t, f := w.t, &tokenForge{w, dir, repo}
+	t, f := w.t, &tokenForge{tokenWorld: w, dir: dir, repo: repo}
 	if sink == "" {
 		sink = fmt.Sprintf("file: root: %q", f.Sink)
 	}
@@ -211,17 +213,34 @@ func TestTokensKilledAtRandom(t *testing.T) {
 // has begun, delivers its secret and begins no other.
 func TestTokensStopPolitely(t *testing.T) {
 	t.Parallel()
-	f := newTokenForge(t, "")
-	f.quirks([]string{"slow=500ms"})
-	cmd, done := f.begun()
+	p, dir, repo := startPlatform(t, fleet(1)), t.TempDir(), gittest.New(t)
+	w, front := tokenWorldOn(p, dir, "file://"+repo.Dir), newFront(t, p, 1)
+	w.tokenPlace.BaseURL = front.address
+	f := newTokenForgeIn(w, dir, repo, "")
+	cmd := exec.CommandContext(t.Context(), seawall(t), "apply", "--config", f.config())
+	told, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for !front.holds() {
+		time.Sleep(time.Millisecond)
+	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	<-done
+	lines := bufio.NewScanner(told)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "sending nothing more; waiting for answers") {
+			front.release()
+		}
+	}
+	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 143 {
 		t.Errorf("exit code %d", code)
 	}
-	f.quirks(nil)
 	f.holds()
 	delivered := 0
 	for _, records := range f.records() {

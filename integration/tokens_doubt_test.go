@@ -28,7 +28,7 @@ func (f *tokenForge) wantDoubt(texts ...string) {
 // what there is.
 func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 	t.Parallel()
-	for name, put := range map[string]func(path string, backup []byte) error{
+	for name, put := range some(map[string]func(path string, backup []byte) error{
 		"in place": func(path string, backup []byte) error { return os.WriteFile(path, backup, 0o600) },
 		"moved over": func(path string, backup []byte) error {
 			if err := os.WriteFile(path+".restored", backup, 0o600); err != nil {
@@ -42,7 +42,7 @@ func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 			}
 			return os.WriteFile(path, backup, 0o600)
 		},
-	} {
+	}, "in place") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newTokenForge(t, "")
@@ -78,23 +78,24 @@ func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 // twice.
 func TestTokensPutBackUnderALog(t *testing.T) {
 	t.Parallel()
-	for at, survived := 1, false; !survived; at++ {
+	everyMoment(t, creation, func(t *testing.T, dies moment) bool {
 		w := newTokenWorld(t)
 		copied, err := os.ReadFile(w.ledgerFile())
 		if err != nil {
 			t.Fatal(err)
 		}
-		survived = w.child(at)
+		survived := w.childThat(dies)
 		if err := os.WriteFile(w.ledgerFile(), copied, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.child(0)
+		w.next()
 		for key, made := range w.made() {
 			if len(made) > 1 {
-				t.Errorf("killed at %d: %s: %d exist", at, key, len(made))
+				t.Errorf("%s: %d exist", key, len(made))
 			}
 		}
-	}
+		return survived
+	})
 }
 
 // TestTokensOfAnEmptyLedger: nobody has said anything yet.

@@ -21,7 +21,7 @@ const transcriptZones = 7
 // reads, and for each of the k a write and its proof. A second run only reads.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
-	for _, k := range []int{0, 1, 3, transcriptZones} {
+	for _, k := range []int{1, transcriptZones} {
 		p := startPlatform(t, fleet(transcriptZones))
 		dir := t.TempDir()
 		apply := func() outcome {
@@ -97,10 +97,11 @@ func byPlace(calls []string) []string {
 // run after that writes nothing.
 func TestTranscriptUnderQuirks(t *testing.T) {
 	t.Parallel()
-	for _, quirk := range []string{
-		"patch=replace", "patch=merge", "reorder", "defaults", "messages-null", "omit-empty-rules", "ruleset-bump=1",
-		"throttle=7", "error-before=3", "error-after=3", "cut-after=3", "truncate=5", "html=9",
-	} {
+	quirks := []string{"patch=replace", "reorder", "error-after=3", "cut-after=3", "html=9"}
+	if soak { // cmd/seawall, edge/client and edge/edgetest have them, too
+		quirks = append(quirks, "patch=merge", "defaults", "messages-null", "omit-empty-rules", "ruleset-bump=1", "throttle=7", "error-before=3", "truncate=5")
+	}
+	for _, quirk := range quirks {
 		t.Run(quirk, func(t *testing.T) {
 			t.Parallel()
 			config := fleet(transcriptZones)
@@ -199,12 +200,15 @@ func TestTranscriptOfCommits(t *testing.T) {
 	s := newService(t, p, serviceConfig{})
 	s.repo.Commit("edge.cue", declare(transcriptZones, 25))
 	s.start()
-	s.poll("looks at git found nothing", func() bool { return len(s.logged("nothing new")) >= 2 })
+	s.poll("the first commit is reconciled", func() bool { return len(s.logged("run finished")) >= 1 })
+	looks := len(s.logged("nothing new"))
+	s.poll("looks at git found nothing", func() bool { return len(s.logged("nothing new")) >= looks+2 })
 	wantCalls(t, p.calls(), append(p.reads(), p.changes(transcriptZones)...))
 
 	p.ClearTranscript()
+	runs := len(s.logged("run finished"))
 	s.repo.Commit("edge.cue", declareEach(transcriptZones, func(i int) int { return 25 + 1/i })) // zone 1 alone
-	s.poll("the commit is reconciled", func() bool { return len(s.logged("run finished")) == 2 })
+	s.poll("the commit is reconciled", func() bool { return len(s.logged("run finished")) > runs })
 	list, zone := p.reads()[0], p.reads()[2]
 	calls := slices.DeleteFunc(p.calls(), func(call string) bool { return call == list })
 	wantCalls(t, calls, append([]string{zone}, p.changes(1)...))

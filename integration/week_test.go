@@ -168,7 +168,7 @@ func (w *week) run(ctx context.Context) (wait func()) {
 // turn of the sweep.
 func TestWeekInTheLog(t *testing.T) {
 	const zones = 200
-	days := 4
+	days := 3
 	if soak {
 		days = 7
 	}

@@ -19,6 +19,10 @@ var soak = os.Getenv("SEAWALL_TEST_SOAK") != ""
 
 func TestMain(m *testing.M) {
 	worker.Main(evaluate.Jobs)
+	// Many scripts wait for a daemon or for a slow platform; -parallel still has the last word.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"seawall": func() {
 			worker.Main(evaluate.Jobs)

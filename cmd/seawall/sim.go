@@ -49,7 +49,7 @@ transcript of all requests and the state, make drift, set quirks and the clock.`
 		Example: `  seawall sim --listen 127.0.0.1:8787
   seawall sim --quirk patch=merge --quirk throttle=10
   seawall sim --at 2025-06-15 --quirk deprecation-headers
-  seawall sim --profile vendor --vendor cloudflare
+  seawall sim --profile vendor
   seawall sim --print-seed > seed.json && seawall sim --seed seed.json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return simulate(t, cmd, f) },
@@ -59,7 +59,7 @@ transcript of all requests and the state, make drift, set quirks and the clock.`
 	flags.StringVar(&f.basePath, "base-path", sim.DefaultBasePath, "prefix of the paths of the API")
 	flags.StringVar(&f.seed, "seed", "", "JSON `FILE` with accounts and zones; default: a few zones, see --print-seed")
 	flags.StringVar(&f.profile, "profile", mem.Documented, "which calls: documented, extended or vendor")
-	flags.StringVar(&f.vendor, "vendor", "vendor", "vendor segment of resource identifiers")
+	flags.StringVar(&f.vendor, "vendor", "", "vendor segment of resource keys (default: cloudflare with --profile vendor, else vendor)")
 	flags.StringVar(&f.at, "at", "", "`DATE` at which the simulated clock starts, as 2027-01-31 or RFC 3339")
 	flags.StringArrayVar(&f.quirks, "quirk", nil, "`NAME[=VALUE]` of a misbehaviour to imitate (repeatable)")
 	flags.BoolVar(&f.listQuirks, "list-quirks", false, "explain the quirks and exit")
@@ -109,7 +109,7 @@ func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 		return err
 	}
 	server, err := sim.New(sim.Config{
-		Seed: seed, BasePath: f.basePath, Profile: f.profile, Vendor: f.vendor, Quirks: f.quirks, Now: time.Now, Log: log,
+		Seed: seed, BasePath: f.basePath, Profile: f.profile, Vendor: f.segment(), Quirks: f.quirks, Now: time.Now, Log: log,
 		RateLimit: sim.RateLimit{Off: f.noLimit}, AllowRemoteControl: f.allowRemote, Calendar: calendar,
 	})
 	if err != nil {
@@ -130,6 +130,15 @@ func simulate(t *cli.Terminal, cmd *cobra.Command, f simFlags) error {
 		return err
 	}
 	return server.Serve(cmd.Context(), listener)
+}
+
+// segment is the vendor segment of resource keys. The vendor's own platform has the
+// vendor's own.
+func (f simFlags) segment() string {
+	if f.vendor == "" && f.profile == mem.Vendor {
+		return "cloudflare"
+	}
+	return f.vendor
 }
 
 // maxSeed bounds the file of a seed, in bytes: some 100,000 zones.

@@ -256,6 +256,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"no way", least + `source: auth: {}`, `c.cue:5:9: source.auth: needs one of token, bearer, basic and ssh`},
 		{"inline password", strings.Replace(least, "https://git", "https://me:pw@git", 1), `c.cue:2:9: source.url: the address contains a password (put it into a file and name the file in source.auth)`},
 		{"ssh without key", strings.Replace(least, "https://git", "ssh://git", 1), `c.cue:2:9: source.url: an SSH address needs source.auth.ssh (give it a key and known_hosts)`},
+		{"a path", strings.Replace(least, "https://git.example/edge.git", "/srv/edge", 1), `c.cue:2:9: source.url: "/srv/edge" is not a repository URL that Seawall supports (file:///srv/edge for a repository on this machine; commands take --dir for a folder that is none)`},
 		{"ext", strings.Replace(least, "https://git", "ext::sh -c id ", 1), `c.cue:2:9: source.url: "ext::sh -c id .example/edge.git" is not a repository URL that Seawall supports (https://…, ssh://… or user@host:path)`},
 		{"cleartext token", strings.Replace(least, "https://git", "http://git", 1) + `source: auth: token: env: "X"`, `c.cue:2:9: source.url: credentials would be sent unencrypted (use https)`},
 		{"ref", least + `source: ref: "main"`, `c.cue:5:14: source.ref: "main" must be a full name such as refs/heads/main`},

@@ -79,7 +79,7 @@ func (c *configReader) checkSource(config *Config) {
 	case secret:
 		c.problem("source.url", "the address contains a password", "put it into a file and name the file in source.auth")
 	case scheme == "":
-		c.problem("source.url", fmt.Sprintf("%q is not a repository URL that Seawall supports", config.Source.URL), "https://…, ssh://… or user@host:path")
+		c.problem("source.url", fmt.Sprintf("%q is not a repository URL that Seawall supports", config.Source.URL), addressHint(config.Source.URL))
 	}
 	c.checkSourceAuth(config, scheme)
 	if v := config.Source.Verify; v != nil && v.OpenPGP == "" && v.SSH == "" {
@@ -94,6 +94,14 @@ func (c *configReader) checkSource(config *Config) {
 	c.checkTimeout("source.idle_timeout", config.Source.IdleTimeout)
 	c.checkTimeout("source.timeout", config.Source.Timeout)
 	c.checkTimeout("health.source_stale", config.Health.SourceStale)
+}
+
+// addressHint says what source.url can be.
+func addressHint(given string) string {
+	if strings.HasPrefix(given, "/") {
+		return "file://" + given + " for a repository on this machine; commands take --dir for a folder that is none"
+	}
+	return "https://…, ssh://… or user@host:path"
 }
 
 // checkSourceAuth: what may authenticate depends on the scheme of the address.

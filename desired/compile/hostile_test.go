@@ -39,7 +39,7 @@ func TestHostileInputsFail(t *testing.T) {
 					t.Errorf("no place: %s", p)
 				}
 			}
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})

@@ -133,7 +133,7 @@ var evil = map[string]func(*worker.Output){
 	},
 	"child":  func(out *worker.Output) { startSleeper(out); loop(out) },
 	"desert": func(out *worker.Output) { startSleeper(out); os.Exit(5) },
-	"work":   func(*worker.Output) { time.Sleep(900 * time.Millisecond) },
+	"work":   func(*worker.Output) { time.Sleep(2 * time.Second) },
 	"drip": func(out *worker.Output) {
 		for out.Emit("x") == nil {
 			time.Sleep(20 * time.Millisecond)
@@ -177,5 +177,5 @@ func parent(ctx context.Context, _ []byte, out *worker.Output) error {
 	})
 }
 
-// short are bounds that a test can wait for.
-var short = worker.Limits{PerStep: 1500 * time.Millisecond, Output: 1 << 20, Memory: 64 << 20, AddressSpace: 2 << 30, Stack: 8 << 20}
+// short are bounds that a test can wait for, and in which a slow machine starts a process.
+var short = worker.Limits{PerStep: 3 * time.Second, Output: 1 << 20, Memory: 64 << 20, AddressSpace: 2 << 30, Stack: 8 << 20}

@@ -84,13 +84,13 @@ func TestSpareIsBounded(t *testing.T) {
 		t.Error("a job of other bounds took it")
 	}
 	sooner := short // clocks and output are the parent's to hold
-	sooner.PerStep = time.Second
+	sooner.PerStep = 2 * time.Second
 	err := worker.Runner{Limits: sooner, Spare: s}.Run(t.Context(), "steps", []string{"overflow"}, nil)
 	wantBound(t, err, worker.BoundStack, "overflow", "overflow: exceeded the stack bound of 8 MiB")
 	wantGone(t, ahead)
 	s.StartNow()
 	err = worker.Runner{Limits: sooner, Spare: s}.Run(t.Context(), "steps", []string{"loop"}, nil)
-	wantBound(t, err, worker.BoundTime, "loop", "loop: exceeded the time bound of 1s")
+	wantBound(t, err, worker.BoundTime, "loop", "loop: exceeded the time bound of 2s")
 }
 
 // TestDeadSpare: a process that has died meanwhile costs a job nothing.

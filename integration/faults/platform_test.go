@@ -22,8 +22,9 @@ func startTestPlatform(t *testing.T) *platform {
 	return p
 }
 
-// send sends one request and returns its status; 0 when there is no answer.
-func (p *platform) send(t *testing.T, method string, z zone, body string) int {
+// send sends one request and returns its status; 0 when there is no answer. It waits long
+// for the answer that is wanted, and for none, 0, as long as a request needs to arrive.
+func (p *platform) send(t *testing.T, want int, method string, z zone, body string) int {
 	t.Helper()
 	id := mem.FleetZone(int(z))
 	path := edge.EntryPointPath(id)
@@ -34,7 +35,11 @@ func (p *platform) send(t *testing.T, method string, z zone, body string) int {
 		}
 		path = edge.RulePath(id, entryPoint.ID, entryPoint.Rules[0].ID)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	wait := time.Minute
+	if want == 0 {
+		wait = time.Second
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, p.baseURL()+path, strings.NewReader(body))
 	if err != nil {
@@ -76,13 +81,13 @@ func TestFaultsOfAZone(t *testing.T) {
 	} {
 		p.disturb(within(2, test.fault))
 		before := len(p.writes())
-		if got := p.send(t, http.MethodGet, 2, ""); got != test.read {
+		if got := p.send(t, test.read, http.MethodGet, 2, ""); got != test.read {
 			t.Errorf("%s: a read is answered %d, want %d", test.name, got, test.read)
 		}
-		if got := p.send(t, http.MethodPatch, 2, update); got != test.write {
+		if got := p.send(t, test.write, http.MethodPatch, 2, update); got != test.write {
 			t.Errorf("%s: a write is answered %d, want %d", test.name, got, test.write)
 		}
-		if got := p.send(t, http.MethodGet, 3, ""); got != 200 {
+		if got := p.send(t, 200, http.MethodGet, 3, ""); got != 200 {
 			t.Errorf("%s: another zone is answered %d", test.name, got)
 		}
 		if w := p.writes()[before:]; len(w) != 1 || w[0].zone != 2 || w[0].score != 77 {
@@ -96,7 +101,7 @@ func TestFaultsOfAZone(t *testing.T) {
 		}
 	}
 	p.calm()
-	if got := p.send(t, http.MethodPatch, 2, update); got != 200 || p.live(2) != 77 || !p.writes()[len(p.writes())-1].ok {
+	if got := p.send(t, 200, http.MethodPatch, 2, update); got != 200 || p.live(2) != 77 || !p.writes()[len(p.writes())-1].ok {
 		t.Errorf("when it is calm a write is answered %d, and the threshold is %d", got, p.live(2))
 	}
 }
@@ -107,7 +112,7 @@ func TestRefuse(t *testing.T) {
 	if err := p.refuse(); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.send(t, http.MethodGet, 1, ""); got != 0 {
+	if got := p.send(t, 0, http.MethodGet, 1, ""); got != 0 {
 		t.Errorf("answered %d", got)
 	}
 	for range 2 {
@@ -115,7 +120,7 @@ func TestRefuse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := p.send(t, http.MethodGet, 1, ""); got != 200 {
+	if got := p.send(t, 200, http.MethodGet, 1, ""); got != 200 {
 		t.Errorf("answered %d", got)
 	}
 }

@@ -121,7 +121,7 @@ func newShared(t *testing.T) *shared {
 	}
 	s := &shared{TB: t, dir: t.TempDir(), repo: gittest.New(t)}
 	mirror := s.mirror()
-	s.platform = startSimulator(t, seawall(t), "--profile", "vendor", "--vendor", "cloudflare")
+	s.platform = startSimulator(t, seawall(t), "--profile", "vendor")
 	s.env = append(s.withoutRegistry(mirror), "CLOUDFLARE_API_TOKEN="+s.platform.Rulesets)
 	s.config = writeFile(t, filepath.Join(t.TempDir(), "config.cue"), fmt.Sprintf(`source: {url: %q, ref: "refs/heads/main"}
 platform: {base_url: %q, vendor: "cloudflare", profile: "extended"}

@@ -43,7 +43,7 @@ func start(t *testing.T) simulator {
 		t.Skip("set SEAWALL to the binary, or run make real")
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, binary, "sim", "--profile", "vendor", "--vendor", "cloudflare", "--no-rate-limit")
+	cmd := exec.CommandContext(ctx, binary, "sim", "--profile", "vendor", "--no-rate-limit")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {

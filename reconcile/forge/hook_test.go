@@ -234,7 +234,7 @@ func TestSlowSender(t *testing.T) {
 	if err == nil {
 		_ = answer.Body.Close()
 	}
-	if took := time.Since(start); err == nil && answer.StatusCode != 408 || took < 5*time.Second || took > 25*time.Second {
+	if took := time.Since(start); err == nil && answer.StatusCode != 408 || took < 5*time.Second || took > 2*time.Minute {
 		t.Errorf("after %v: %v, %v", took, answer, err)
 	}
 }

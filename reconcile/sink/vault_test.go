@@ -276,7 +276,7 @@ func TestVaultTimeout(t *testing.T) {
 	c.Timeout = 50 * time.Millisecond
 	begin := time.Now()
 	wantError(t, vaultSinks(t, c).Deliver(t.Context(), inVault, secret), "it took longer than 50ms")
-	if took := time.Since(begin); took > 5*time.Second {
+	if took := time.Since(begin); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

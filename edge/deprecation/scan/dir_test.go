@@ -85,7 +85,7 @@ func TestLiteralsStayBounded(t *testing.T) {
 	} {
 		start := time.Now()
 		_, _, err := scanAll(strings.NewReader(text), "a.py", Options{Format: Source})
-		if took := time.Since(start); err != nil || took > 5*time.Second {
+		if took := time.Since(start); err != nil || took > 30*time.Second {
 			t.Errorf("%s: %v after %v", name, err, took)
 		}
 	}

@@ -109,7 +109,7 @@ func (d *demo) killDuringCreation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	apply := exec.CommandContext(ctx, self, "apply", "--config", d.path("config.cue"))
 	if err := apply.Start(); err != nil {
