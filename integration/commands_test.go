@@ -26,6 +26,7 @@ import (
 // whose commands all end with 0 in the prepared folder.
 type commandPage struct {
 	elsewhere string   // why none is run here; the test that runs them
+	long      bool     // run with the soak alone
 	before    string   // shell
 	other     []string // what the page says, and what takes its place here, beside what does on each page
 	spans     bool     // commands within lines are run too, in the order of the page
