@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -69,6 +70,8 @@ const quickExit = "atexit_sleep_ms=0"
 //	                          AFTER, hold it to its exit code; leaves tty.out
 //	writes N                  wait until the simulator has received N writes
 //	fleet FILE N PARANOIA     declare the N zones of sim fleet=N
+//
+// The condition [soak] is true in a soak, for what takes long.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	terraform, err := filepath.Abs("../../desired/terraform/testdata")
@@ -89,6 +92,12 @@ func TestScript(t *testing.T) {
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
 			env.Values[stageKey{}] = &stage{daemons: map[string]*daemonProcess{}}
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "soak" {
+				return false, fmt.Errorf("there is no condition %s", name)
+			}
+			return soak, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      exits,
