@@ -15,10 +15,19 @@ import (
 // what only the schema says.
 type both struct{ value, plain cue.Value }
 
-// field returns a field of a small struct. Wide ones are walked with members.
+// field returns a field of a small struct, which does not exist where the struct does not
+// have it. Wide structs are walked with members. What the unified value lacks no file says:
+// a lookup that fails costs CUE more than one that succeeds.
 func (b both) field(name string) both {
+	if !b.exists() {
+		return both{}
+	}
 	p := cue.MakePath(cue.Str(name))
-	return both{b.value.LookupPath(p), b.plain.LookupPath(p)}
+	f := both{value: b.value.LookupPath(p)}
+	if f.exists() {
+		f.plain = b.plain.LookupPath(p)
+	}
+	return f
 }
 
 func (b both) exists() bool { return b.value.Exists() }
@@ -31,11 +40,17 @@ func (b both) origin() desired.Origin {
 }
 
 func (b both) text() string {
+	if !b.exists() {
+		return ""
+	}
 	s, _ := b.value.String() // validated: concrete and text
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
 func (b both) truth() bool {
+	if !b.exists() {
+		return false
+	}
 	t, _ := b.value.Bool() // validated: concrete and boolean
 	return t
 }
@@ -49,6 +64,9 @@ type member struct {
 // members pairs the fields of a struct. A lookup by name is a linear scan in
 // CUE, so the plain fields go through a map.
 func (b both) members() []member {
+	if !b.exists() {
+		return nil
+	}
 	plain := map[string]cue.Value{}
 	if iter, err := b.plain.Fields(); err == nil {
 		for iter.Next() {
@@ -67,6 +85,9 @@ func (b both) members() []member {
 
 // elements pairs the elements of a list.
 func (b both) elements() []both {
+	if !b.exists() {
+		return nil
+	}
 	var out []both
 	values, err := b.value.List()
 	if err != nil {
