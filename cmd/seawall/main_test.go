@@ -62,7 +62,7 @@ const quickExit = "atexit_sleep_ms=0"
 //	                          sets KUBE_CREDENTIAL
 //	mode FILE MODE            hold a file to its permissions, such as 0600
 //	daemon NAME REGEXP ARG…   start seawall and wait until a line it writes matches
-//	await NAME REGEXP         wait for a further line of a daemon
+//	await NAME REGEXP…        wait for further lines of a daemon, in any order
 //	signal NAME SIGNAL        send a daemon a signal
 //	end NAME SIGNAL CODE      send a daemon a signal and hold it to its exit code;
 //	                          leaves NAME.out and NAME.err
