@@ -8,6 +8,7 @@ GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 export GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 export NFPM := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
+export COSIGN := github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 
 # golangci-lint takes minutes to build, so `make tools` keeps it outside the tree.
@@ -50,6 +51,7 @@ FUZZ         ?= .
 # `make release` builds these; VERSION (a tag, v1.2.3) is checked where it is set.
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 VERSION   ?=
+IMAGE     ?= ghcr.io/seawall-dev/seawall
 export GO
 
 .DEFAULT_GOAL := help
@@ -180,6 +182,14 @@ release: ## build the binaries and packages of a release, SBOMs and checksums in
 .PHONY: release-snapshot
 release-snapshot: ## build the same for this machine alone, whatever the version
 	@.ci/release '' "$$($(GO) env GOOS)/$$($(GO) env GOARCH)"
+
+.PHONY: sign
+sign: ## sign dist/SHA256SUMS without a key, as the CI job that runs this
+	$(GO) run $(COSIGN) sign-blob --yes --bundle dist/SHA256SUMS.cosign.json dist/SHA256SUMS
+
+.PHONY: image
+image: ## build the image IMAGE from the GitHub release VERSION for amd64 and arm64, push it, and sign it as this CI job (needs podman, gh)
+	@.ci/image '$(VERSION)' '$(IMAGE)'
 
 .PHONY: publish
 publish: ## attach dist/ to the GitHub release VERSION, with its section of CHANGELOG.md (needs gh)

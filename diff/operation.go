@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -62,18 +61,9 @@ const (
 // Request is one call: "Update a zone ruleset rule" or "Create token" of the
 // reference, or a call on a token or a deployment that is known beyond it.
 type Request struct {
-	Method string
-	Path   string
-	Body   any // an edge.Rule, edge.Ruleset, edge.TokenSpec or edge.Token; nil for none
-}
-
-// MarshalJSON writes method, path and body.
-func (r Request) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Method string `json:"method"`
-		Path   string `json:"path"`
-		Body   any    `json:"body"`
-	}{r.Method, r.Path, r.Body})
+	Method string `json:"method"`
+	Path   string `json:"path"`
+	Body   any    `json:"body"` // an edge.Rule, edge.Ruleset, edge.TokenSpec or edge.Token; nil for none
 }
 
 // Target addresses the execute rule of a deployment, as observed.

@@ -42,9 +42,18 @@ func (p Plan) Sealed() Plan {
 	return p
 }
 
-// WithChanges is the plan with other changes, counted anew.
+// WithChanges is the plan with other changes, counted anew; one that has a digest gets
+// another.
 func (p Plan) WithChanges(changes []Change) Plan {
 	p.Changes = changes
+	return p.Resealed()
+}
+
+// Resealed returns the plan counted anew, and with a new digest where it has one.
+func (p Plan) Resealed() Plan {
+	if p.Digest == "" {
+		return p.Counted()
+	}
 	return p.Sealed()
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 )
 
 // fakeGo stands in for the go command: it builds empty files, and says that it has
@@ -25,7 +27,24 @@ const fakeGh = `#!/bin/sh
 printf 'gh' >>"$CALLS"
 for arg; do printf ' [%s]' "$arg" >>"$CALLS"; done
 echo >>"$CALLS"
-case $2 in view) [ -n "$RELEASED" ] ;; esac
+case "$1 $2" in
+"release view") [ -n "$RELEASED" ] ;;
+"release download") cp "$RELEASED"/* "$5" ;;
+"attestation verify") [ -z "$FORGED" ] ;;
+esac
+`
+
+// fakePodman stands in for podman: it pushes an image with a digest, and keeps what images
+// are made of.
+const fakePodman = `#!/bin/sh
+printf 'podman' >>"$CALLS"
+for arg; do printf ' [%s]' "$arg" >>"$CALLS"; done
+echo >>"$CALLS"
+case "$1 $2" in
+"build --platform") for last; do :; done; cp "$last/out/seawall" "$CALLS.${3#linux/}"; ls -ld "$last/out/state" >>"$CALLS" ;;
+"manifest push") echo "sha256:0123" >"$5" ;;
+"login --username") cat >"$CALLS.password" ;;
+esac
 `
 
 // ciFolder is a repository in which a script of .ci runs beside programs that stand in
@@ -41,12 +60,12 @@ func newCIFolder(t *testing.T, env ...string) ciFolder {
 	f := ciFolder{folder: t.TempDir()}
 	bin := t.TempDir()
 	f.calls = filepath.Join(bin, "calls")
-	for name, text := range map[string]string{"go": fakeGo, "gh": fakeGh} {
+	for name, text := range map[string]string{"go": fakeGo, "gh": fakeGh, "podman": fakePodman} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f.env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1", "NFPM=nfpm", "CALLS=" + f.calls}, env...)
+	f.env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1", "NFPM=nfpm", "COSIGN=cosign", "CALLS=" + f.calls}, env...)
 	return f
 }
 
@@ -130,6 +149,86 @@ func TestCIPublish(t *testing.T) {
 				t.Errorf("want %q in\n%s", test.create, calls)
 			}
 		})
+	}
+}
+
+// TestCIImage: the image has the binaries of the release, once their checksums and their
+// provenance are verified, is what the manifests name, and is signed by its digest.
+func TestCIImage(t *testing.T) {
+	for name, test := range map[string]struct {
+		version, forged, change string
+		want                    string // of the error; empty: there is none
+	}{
+		"released":         {version: "v1.2.3"},
+		"prerelease":       {version: "v1.3.0-rc.1"},
+		"not a tag":        {version: "main", want: "must be a tag"},
+		"another manifest": {version: "v1.2.4", want: `kustomization.yaml does not say     newTag: "1.2.4"`},
+		"no provenance":    {version: "v1.2.3", forged: "yes"},
+		"a changed binary": {version: "v1.2.3", change: "seawall-linux-arm64", want: "seawall-linux-arm64: FAILED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := releasedFolder(t, test.change, "FORGED="+test.forged)
+			out, calls, err := f.run(t, "image", test.version, "ghcr.io/seawall-dev/seawall")
+			pushed := strings.Contains(calls, "podman [manifest] [push]")
+			if test.want != "" || test.forged != "" {
+				if err == nil || !strings.Contains(out, test.want) || pushed {
+					t.Fatalf("ended with %v, pushed: %v: %s", err, pushed, out)
+				}
+				return
+			}
+			if err != nil || !pushed {
+				t.Fatalf("ended with %v: %s\n%s", err, out, calls)
+			}
+			f.wantImage(t, test.version, out, calls)
+		})
+	}
+}
+
+// releasedFolder is a folder at the release v1.2.3, of which one file was changed.
+func releasedFolder(t *testing.T, changed string, env ...string) (f ciFolder) {
+	t.Helper()
+	released := t.TempDir()
+	f = newCIFolder(t, append(env, "RELEASED="+released, "REGISTRY_USER=ada", "REGISTRY_TOKEN=s3cret", "RECORDED=v1.2.3")...)
+	if out, _, err := f.run(t, "release", "", "linux/amd64", "linux/arm64"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, file := range []string{"seawall-linux-amd64", "seawall-linux-arm64", "SHA256SUMS"} {
+		write(t, released, file, readText(t, filepath.Join(f.folder, "dist", file)))
+	}
+	if changed != "" {
+		write(t, released, changed, "another one")
+	}
+	write(t, f.folder, "deploy/kubernetes/kustomization.yaml", "images:\n  - name: seawall\n    newTag: \"1.2.3\"\n")
+	write(t, f.folder, "deploy/helm/seawall/Chart.yaml", "appVersion: \"1.2.3\"\n")
+	write(t, f.folder, "deploy/container/Dockerfile", "FROM golang AS build\nRUN go build\nFROM static\nCOPY --from=build /out/seawall /\n")
+	for _, args := range [][]string{{"init", "--quiet"}, {"commit", "--quiet", "--allow-empty", "--message", "Release"}} {
+		command := exec.Command("git", args...)
+		command.Dir, command.Env = f.folder, append(os.Environ(), gittest.Env...)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	return f
+}
+
+// wantImage compares what podman and cosign were called with.
+func (f ciFolder) wantImage(t *testing.T, version, out, calls string) {
+	t.Helper()
+	for arch, line := range map[string]string{"amd64": "linux amd64\n", "arm64": "linux arm64\n"} {
+		if got := readText(t, f.calls+"."+arch); got != line {
+			t.Errorf("the image for %s has %q", arch, got)
+		}
+	}
+	for _, call := range []string{
+		"[login] [--username] [ada] [--password-stdin] [ghcr.io]", "drwx------", "[org.opencontainers.image.version=" + version[1:] + "]",
+		"run cosign sign --yes ghcr.io/seawall-dev/seawall@sha256:0123", "[attestation] [verify] [dist/.image/seawall-linux-arm64] [--repo] [seawall-dev/seawall]",
+	} {
+		if !strings.Contains(calls, call) {
+			t.Errorf("want %q in\n%s", call, calls)
+		}
+	}
+	if strings.Contains(calls, "s3cret") || strings.Contains(out, "s3cret") {
+		t.Error("the password is shown")
 	}
 }
 

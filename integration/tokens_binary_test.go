@@ -225,8 +225,10 @@ func TestTokensStopPolitely(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for !front.holds() {
-		time.Sleep(time.Millisecond)
+	for late := time.Now().Add(patience); !front.holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("no creation is sent")
+		}
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,22 +68,25 @@ func (d *daemonProcess) read(from io.Reader, to *strings.Builder) {
 	}
 }
 
-func (d *daemonProcess) await(ts *testscript.TestScript, pattern string) {
-	want, err := regexp.Compile(pattern)
-	ts.Check(err)
+// await waits for further lines, one for each pattern, in any order.
+func (d *daemonProcess) await(ts *testscript.TestScript, patterns ...string) {
+	var want []*regexp.Regexp
+	for _, pattern := range patterns {
+		compiled, err := regexp.Compile(pattern)
+		ts.Check(err)
+		want = append(want, compiled)
+	}
 	late := time.After(patience)
-	for {
+	for len(want) > 0 {
 		select {
 		case line, open := <-d.lines:
 			if !open {
-				ts.Fatalf("it ended before a line matched %q:\n%s%s", pattern, d.out.String(), d.err.String())
+				ts.Fatalf("it ended before a line matched %q:\n%s%s", want, d.out.String(), d.err.String())
 			}
 			ts.Logf("%s", line)
-			if want.MatchString(line) {
-				return
-			}
+			want = slices.DeleteFunc(want, func(pattern *regexp.Regexp) bool { return pattern.MatchString(line) })
 		case <-late:
-			ts.Fatalf("no line matched %q", pattern)
+			ts.Fatalf("no line matched %q", want)
 		}
 	}
 }
@@ -96,8 +100,8 @@ func theDaemon(ts *testscript.TestScript, name string) *daemonProcess {
 }
 
 func awaitDaemon(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 2, 2, "await NAME REGEXP")
-	theDaemon(ts, args[0]).await(ts, args[1])
+	take(ts, neg, args, 2, many, "await NAME REGEXP…")
+	theDaemon(ts, args[0]).await(ts, args[1:]...)
 }
 
 func signalDaemon(ts *testscript.TestScript, neg bool, args []string) {

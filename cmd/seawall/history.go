@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -56,8 +57,12 @@ seawall history verify checks that no entry was changed or removed.`,
 				filter.Last = historyLast
 			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
-				if o.Output == "json" {
+				missing := noLedger(t, memory)
+				switch {
+				case o.Output == "json":
 					return historyJSON(cmd.Context(), t, memory, filter)
+				case missing:
+					return nil
 				}
 				return historyText(cmd.Context(), t, memory, filter)
 			})
@@ -72,6 +77,17 @@ seawall history verify checks that no entry was changed or removed.`,
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.AddCommand(newHistoryVerify(t))
 	return cmd
+}
+
+// noLedger says that there is no ledger, and why that can be; it reports whether it did.
+func noLedger(t *cli.Terminal, memory *ledger.Ledger) bool {
+	path := memory.Missing()
+	if path == "" {
+		return false
+	}
+	fmt.Fprintf(t.Err, "there is no ledger in state.dir, %s, so there is no history\n", cli.OneLine(filepath.Dir(path)))
+	t.Hint("seawall run and seawall apply create it; if they have run, they had another state.dir: pass their configuration with --config")
+	return true
 }
 
 // historyFlags select entries.
@@ -304,6 +320,9 @@ Exit codes: 0 the history is whole; 1 it is not, or could not be read.`,
 				heads = append(heads, head)
 			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+				if missing := noLedger(t, memory); missing && len(heads) > 0 {
+					return fmt.Errorf("entry %d, which --head names, is missing", heads[0].Number)
+				}
 				report, err := memory.VerifyHistory(cmd.Context(), heads...)
 				if err != nil {
 					return err

@@ -67,7 +67,7 @@ Exit codes: 0 all of it was imported; 4 something could not be read or declared:
 named in the output and in a comment in the files; 1 failure; 130 interrupted by
 SIGINT, 143 by SIGTERM.`,
 		Example: `  seawall import --profile extended --base-url https://api.example.com/client/v4 my-edge
-  seawall import --account "Example Ltd" --zone shop.example my-edge
+  seawall import --profile extended --account "Example Ltd" --zone shop.example my-edge
   seawall import --account prod=0123456789abcdef0123456789abcdef --zones zones.txt --base-url https://api.example.com/client/v4 my-edge
   seawall import --from terraform.tfstate --tokens my-edge`,
 		Args: importFolder,

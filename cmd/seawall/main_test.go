@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -61,7 +62,7 @@ const quickExit = "atexit_sleep_ms=0"
 //	                          sets KUBE_CREDENTIAL
 //	mode FILE MODE            hold a file to its permissions, such as 0600
 //	daemon NAME REGEXP ARG…   start seawall and wait until a line it writes matches
-//	await NAME REGEXP         wait for a further line of a daemon
+//	await NAME REGEXP…        wait for further lines of a daemon, in any order
 //	signal NAME SIGNAL        send a daemon a signal
 //	end NAME SIGNAL CODE      send a daemon a signal and hold it to its exit code;
 //	                          leaves NAME.out and NAME.err
@@ -69,6 +70,8 @@ const quickExit = "atexit_sleep_ms=0"
 //	                          AFTER, hold it to its exit code; leaves tty.out
 //	writes N                  wait until the simulator has received N writes
 //	fleet FILE N PARANOIA     declare the N zones of sim fleet=N
+//
+// The condition [soak] is true in a soak, for what takes long.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	terraform, err := filepath.Abs("../../desired/terraform/testdata")
@@ -89,6 +92,12 @@ func TestScript(t *testing.T) {
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
 			env.Values[stageKey{}] = &stage{daemons: map[string]*daemonProcess{}}
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "soak" {
+				return false, fmt.Errorf("there is no condition %s", name)
+			}
+			return soak, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      exits,

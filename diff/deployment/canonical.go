@@ -41,6 +41,7 @@ type canonicalEntry struct {
 // canonicalise returns the canonical form of an execute rule.
 func canonicalise(rule edge.Rule) canonical {
 	c := canonical{Enabled: rule.IsEnabled(), Expression: rule.Expression, Version: versionOf(rule)}
+	c.Overrides.Extra = extraText(nil)
 	if rule.ActionParameters == nil || rule.ActionParameters.Overrides == nil {
 		return c
 	}

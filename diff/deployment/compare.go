@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -25,7 +24,7 @@ func compare(live, want edge.Rule, m *managed) []diff.Field {
 
 	var r reporter
 	if !a.equal(b) {
-		gocmp.Equal(a, b, gocmp.Reporter(&r), cmpopts.EquateEmpty())
+		gocmp.Equal(a, b, gocmp.Reporter(&r))
 	}
 	fields := append(r.fields, order(live, want, m)...)
 	slices.SortFunc(fields, func(a, b diff.Field) int { return cmp.Compare(a.Path, b.Path) })

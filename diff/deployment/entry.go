@@ -2,7 +2,7 @@ package deployment
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -59,7 +59,7 @@ func (e entry) disables() bool { return e.Enabled != nil && !*e.Enabled }
 // entryMember is the path of one member of an entry in the list "categories" or
 // "rules", or of the whole entry where member is empty.
 func entryMember(list, key, member string) diff.Member {
-	path := fmt.Sprintf("overrides.%s[%q]", list, key)
+	path := "overrides." + list + "[" + strconv.Quote(key) + "]"
 	if member != "" {
 		path += "." + member
 	}

@@ -123,13 +123,14 @@ func FindRuleset(ref desired.RulesetRef, listed []edge.Ruleset) (edge.Ruleset, e
 			found = append(found, r)
 		}
 	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
 	what := fmt.Sprintf("named %q", ref.Name)
 	if ref.ID != "" {
 		what = "with id " + string(ref.ID)
 	}
 	switch len(found) {
-	case 1:
-		return found[0], nil
 	case 0:
 		return edge.Ruleset{}, &RulesetError{fmt.Sprintf("the account has no managed ruleset %s", what), hintOf(ref, names)}
 	default:

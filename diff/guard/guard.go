@@ -50,10 +50,7 @@ func Check(plan diff.Plan, facts Facts) diff.Plan {
 	refuse(heldBackBy(facts.asked(plan, granted)))
 	refuse(func(c diff.Change) *diff.Refusal { return refuseFrozen(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseEarly(c, facts) })
-	if plan.Digest == "" {
-		return plan.Counted()
-	}
-	return plan.Sealed()
+	return plan.Resealed()
 }
 
 // Facts are what guards need to know beside the plan. The zero Facts refuse

@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -58,7 +59,7 @@ func (b beyondCalls) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rul
 	if err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == zone.EntryKind() })
+	return b.client.write(ctx, zone, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == zone.EntryKind() })
 }
 
 // TryCreateEntryPoint sends it as a dry run.
@@ -83,7 +84,7 @@ func (b beyondCalls) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint e
 	if err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, post, is(entryPoint))
+	return b.client.write(ctx, zone, post, is(entryPoint))
 }
 
 // TryAddRule sends it as a dry run.
@@ -116,7 +117,7 @@ func (b beyondCalls) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoin
 	if err := checkIDs("zone", zone, "ruleset", entryPoint, "rule", rule); err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, call{class: remove, method: http.MethodDelete, path: edge.RulePath(zone, entryPoint, rule), tells: true}, is(entryPoint))
+	return b.client.write(ctx, zone, call{class: remove, method: http.MethodDelete, path: edge.RulePath(zone, entryPoint, rule), tells: true}, is(entryPoint))
 }
 
 // with gives a call a body.
@@ -133,18 +134,20 @@ func is(id edge.RulesetID) func(edge.Ruleset) bool {
 	return func(answer edge.Ruleset) bool { return answer.ID == id }
 }
 
-// write sends a write of a ruleset. An answer that is not the ruleset after the
-// write is nil, and the caller reads.
-func (c *Client) write(ctx context.Context, write call, expected func(edge.Ruleset) bool) (*edge.Ruleset, error) {
-	var answer edge.Ruleset
+// write sends a write of a zone's entry point. An answer that is not the entry point after
+// the write is nil, and the caller reads. Mostly the read that proves a write is answered
+// as the write was, so its answer is not decoded twice.
+func (c *Client) write(ctx context.Context, zone edge.ZoneID, write call, expected func(edge.Ruleset) bool) (*edge.Ruleset, error) {
+	var answer knownAnswer
 	err := c.do(ctx, write, func(r wire.Response) error {
-		answer = edge.Ruleset{}
-		return r.DecodeOptional(&answer)
+		answer = knownAnswer{status: r.Status, sum: sha256.Sum256(r.Body)}
+		return r.DecodeOptional(&answer.ruleset)
 	})
-	if err != nil || !expected(answer) {
+	if err != nil || !expected(answer.ruleset) {
 		return nil, err
 	}
-	return &answer, nil
+	c.known.keep(edge.EntryPointPath(zone), answer)
+	return &answer.ruleset, nil
 }
 
 // dryRun sends a write that the platform validates and does not make: it then

@@ -44,6 +44,44 @@ func TestSameAnswerIsDecodedOnce(t *testing.T) {
 	})
 }
 
+// The answer to a write is known as the one to the read that follows, where they are the
+// same: a read that is answered otherwise says what it says.
+func TestAnswerOfAWriteIsDecodedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, inTurn(
+			answer(200, entryPointOf("a")), answer(200, entryPointOf("b")), answer(200, entryPointOf("b")),
+			answer(200, entryPointOf("c")), answer(200, entryPointOf("d")),
+		))
+		c := s.client(t, nil)
+		read := func() *edge.Ruleset {
+			got, err := c.EntryPoint(t.Context(), testZone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return &got
+		}
+		write := func() *edge.Ruleset {
+			got, err := c.UpdateRule(t.Context(), testZone, testEntry, testRule, edge.Rule{})
+			if err != nil || got == nil {
+				t.Fatalf("%v, %v", got, err)
+			}
+			return got
+		}
+		for i, step := range []struct {
+			do   func() *edge.Ruleset
+			want string
+			same bool
+		}{{read, "a", false}, {write, "b", false}, {read, "b", true}, {write, "c", false}, {read, "d", false}} {
+			before := c.known.answers[edge.EntryPointPath(testZone)].ruleset
+			got := step.do()
+			same := len(before.Rules) > 0 && &got.Rules[0] == &before.Rules[0]
+			if got.Description != step.want || same != step.same {
+				t.Errorf("answer %d is %q, the value before: %v; want %q, %v", i, got.Description, same, step.want, step.same)
+			}
+		}
+	})
+}
+
 // The memory of answers has an end.
 func TestKnownAnswersAreBounded(t *testing.T) {
 	var k known

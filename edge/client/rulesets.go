@@ -93,13 +93,14 @@ func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error)
 }
 
 // UpdateRule sends one PATCH. The reference does not show the answer: what is
-// not the entry point with its new version is nil, and the caller reads.
+// not the entry point with its new version is nil, and the caller reads. The
+// answer must not be written to, as that of EntryPoint.
 func (c *Client) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	patch, err := updateRule(zone, entryPoint, rule, body)
 	if err != nil {
 		return nil, err
 	}
-	return c.write(ctx, patch, is(entryPoint))
+	return c.write(ctx, zone, patch, is(entryPoint))
 }
 
 func updateRule(zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (call, error) {

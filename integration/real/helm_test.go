@@ -35,9 +35,8 @@ var chart = filepath.Join(root, "deploy", "helm", "seawall")
 // TestHelmChart compares what the chart renders with the manifests of deploy/kubernetes.
 func TestHelmChart(t *testing.T) {
 	only(t)
-	const image = "--set=image.repository=registry.example.com/seawall"
-	check(t, 0, run(t, helm(t, "lint", "--strict", image, chart)), 0, "0 chart(s) failed")
-	rendered := objects(t, run(t, helm(t, "template", "--namespace=seawall", image, "seawall", chart)))
+	check(t, 0, run(t, helm(t, "lint", "--strict", chart)), 0, "0 chart(s) failed")
+	rendered := objects(t, run(t, helm(t, "template", "--namespace=seawall", "seawall", chart)))
 	for _, name := range []string{"serviceaccount", "storage", "deployment", "networkpolicy"} {
 		for key, want := range objects(t, readFile(t, filepath.Join(root, "deploy", "kubernetes", name+".yaml"))) {
 			got, ok := rendered[key]
@@ -61,10 +60,10 @@ func TestHelmChart(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no image":       {nil, "set image.repository"},
-		"no config":      {[]string{image, "--set-file=config=/dev/null"}, "set config"},
-		"unknown value":  {[]string{image, "--set=replicas=2"}, "replicas"},
-		"no such digest": {[]string{image, "--set=image.digest=sha256:1"}, "digest"},
+		"no image":       {[]string{"--set=image.repository="}, "set image.repository"},
+		"no config":      {[]string{"--set-file=config=/dev/null"}, "set config"},
+		"unknown value":  {[]string{"--set=replicas=2"}, "replicas"},
+		"no such digest": {[]string{"--set=image.digest=sha256:1"}, "digest"},
 	} {
 		code, out := outcome(t, helm(t, "template", append(test.args, "seawall", chart)...))
 		if code == 0 || !strings.Contains(out, test.says) {
@@ -72,8 +71,8 @@ func TestHelmChart(t *testing.T) {
 		}
 	}
 	digest := "sha256:" + strings.Repeat("a", 64)
-	pinned := run(t, helm(t, "template", image, "--set=image.digest="+digest, "seawall", chart))
-	if !strings.Contains(pinned, `image: "registry.example.com/seawall@`+digest+`"`) {
+	pinned := run(t, helm(t, "template", "--set=image.digest="+digest, "seawall", chart))
+	if !strings.Contains(pinned, `image: "ghcr.io/seawall-dev/seawall@`+digest+`"`) {
 		t.Errorf("the image is not that of the digest:\n%s", pinned)
 	}
 }
@@ -124,7 +123,7 @@ func plain(value any) any {
 		delete(object, "annotations")
 	}
 	if image, ok := object["image"].(string); ok {
-		object["image"] = strings.TrimSuffix(strings.TrimPrefix(image, "registry.example.com/"), ":0.1.0") // kustomization.yaml sets both
+		object["image"] = strings.TrimSuffix(strings.TrimPrefix(image, "ghcr.io/seawall-dev/"), ":0.1.0") // kustomization.yaml sets both
 	}
 	return object
 }

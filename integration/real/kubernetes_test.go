@@ -139,7 +139,7 @@ func TestKubernetesManifests(t *testing.T) {
 	c.wantPod("seawall")
 
 	t.Run("helm", func(t *testing.T) {
-		command := helm(t, "template", "seawall", chart, "--namespace", "charted", "--set", "image.repository=registry.example.com/seawall")
+		command := helm(t, "template", "seawall", chart, "--namespace", "charted")
 		text := run(t, command)
 		c := &cluster{t: t, dir: c.dir, address: c.address, ca: c.ca, running: c.running}
 		c.apply("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: charted\n  labels: {pod-security.kubernetes.io/enforce: restricted}\n")

@@ -263,7 +263,7 @@ func (c *Controller) lookNow(ctx context.Context) {
 		if g == nil {
 			continue
 		}
-		c.lanes.asked.Store(time.Now().UnixNano())
+		c.lanes.ask(time.Now())
 		ids := allOf(g)
 		c.reports.round(ids)
 		c.lanes.sooner(g, itemsOf(ids, queue.Sweep, "requested")...)

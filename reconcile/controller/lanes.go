@@ -31,11 +31,15 @@ type lane struct {
 type lanes struct {
 	of    reconcile.Lanes
 	all   []*lane
-	asked atomic.Int64 // Unix nanoseconds at which a look at every zone was asked for last
+	asked atomic.Pointer[time.Time] // when a look at every zone was asked for last; nil for never
 	// placed is the generation by which items were put into the queues; guarded by the
 	// controller's deciding.
 	placed *control.Generation
 }
+
+// ask notes that a look at every zone is asked for. The time keeps its monotonic reading:
+// a clock that is set back must not make lists of rulesets look older than they are.
+func (l *lanes) ask(now time.Time) { l.asked.Store(&now) }
 
 // at is the lane of a zone; nil where it is not declared, or its account has none.
 func (l *lanes) at(g *control.Generation, id edge.ZoneID) *lane {

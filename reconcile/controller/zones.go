@@ -116,8 +116,8 @@ func (w *zoneWork) listedSince(now time.Time) time.Time {
 		turn = listedFor
 	}
 	since := now.Add(-turn)
-	if asked := time.Unix(0, w.lanes.asked.Load()); asked.After(since) {
-		return asked
+	if asked := w.lanes.asked.Load(); asked != nil && asked.After(since) {
+		return *asked
 	}
 	return since
 }

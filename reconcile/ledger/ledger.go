@@ -95,6 +95,14 @@ func Open(path string) (*Ledger, error) {
 // [ErrReadOnly]. Errors answer [errors.As] for [*Error].
 func OpenReadOnly(path string) (*Ledger, error) { return assemble(store.OpenReadOnly(path)) }
 
+// Missing is the path at which there is no ledger to read; empty where there is one.
+func (l *Ledger) Missing() string {
+	if l.file.DB == nil {
+		return l.file.Path
+	}
+	return ""
+}
+
 func assemble(file *store.File, err error) (*Ledger, error) {
 	if err != nil {
 		return nil, err

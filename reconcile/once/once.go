@@ -207,7 +207,7 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 // guarded makes the plan and passes it through the guards, and has the platform tried
 // where that is asked for.
 func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
-	plan := guard.Check(planner.Make(r.input(p)), p.facts)
+	plan := guard.Check(planner.Make(r.input(p)), p.facts).Sealed()
 	if !try {
 		return plan
 	}
@@ -281,7 +281,7 @@ func withoutMark(err error) error {
 
 // input is what a plan is made from.
 func (r *Run) input(p *planned) planner.Input {
-	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now}
+	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now, Undigested: true}
 	if r.Tokens != nil {
 		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
 	}

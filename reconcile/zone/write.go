@@ -23,8 +23,9 @@ const grace = 20 * time.Second
 type visit struct {
 	*Worker
 	Task
-	sight Sight // its At is zero once something was written since
-	calls int   // to the platform, for the change at work
+	sight  Sight // its At is zero once something was written since
+	reread bool  // the sight is another than the one that the plan was made from
+	calls  int   // to the platform, for the change at work
 
 	settledNow []diff.Settled // by the plan that was made last
 }
@@ -48,7 +49,7 @@ func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.R
 	}
 	ctx, cancel := reconcile.Lingering(stopped, grace)
 	defer cancel()
-	now, result := v.replan(planned)
+	now, result := v.stillPlanned(planned)
 	switch {
 	case result != nil:
 		return v.settled(ctx, *result)
@@ -209,8 +210,19 @@ func (v *visit) read(ctx context.Context) error {
 		v.sight.At = time.Time{}
 		return reading(err)
 	}
-	v.sight.EntryPoint, v.sight.At = diff.Observed[edge.Ruleset]{Value: entryPoint, Err: err}, at
+	v.sight.EntryPoint, v.sight.At, v.reread = diff.Observed[edge.Ruleset]{Value: entryPoint, Err: err}, at, true
 	return v.Accounts.Versions(ctx, v.Account(), v.Zone(), &v.sight.Account, entryPoint)
+}
+
+// stillPlanned is a planned change as it is to be made now. It is planned anew only where
+// the zone was read again: from what was seen once, the same comes out twice. Whether it
+// may be sent is for the gate to say, in either case.
+func (v *visit) stillPlanned(planned diff.Change) (diff.Change, *reconcile.Result) {
+	if v.reread {
+		return v.replan(planned)
+	}
+	planned.Approved = false // that is said of plans that have passed the guards
+	return planned, nil
 }
 
 // replan plans a change anew from the entry point as last read. It returns the

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
@@ -102,29 +101,39 @@ func (w laneWriter) apply(
 	accounts := NewAccounts(w.lane.Reader, w.Now)
 	accounts.Documented = w.Documented
 	worker := &Worker{Reader: w.lane.Reader, Writer: w.lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: indexes, Names: w.Names, Now: w.Now}
-	var group errgroup.Group
-	group.SetLimit(w.lane.AtOnce())
-	for _, plan := range plans {
-		group.Go(func() error {
-			id := plan.Changes[0].ZoneID
-			t := tasks[id]
-			sight := Sight{Account: seen.Live.Accounts[t.Account().ID], EntryPoint: seen.Live.EntryPoints[id], At: seen.At[id]}
-			ended, _ := worker.Apply(ctx, t, sight, plan)
-			mu.Lock()
-			defer mu.Unlock()
-			results = append(results, ended...)
-			for _, result := range ended {
-				if errors.Is(result.Err, edge.ErrUnauthenticated) && rejected == nil {
-					rejected = Rejected(w.lane, result.Err)
-					stop()
-				}
+	one := func(plan diff.Plan) {
+		id := plan.Changes[0].ZoneID
+		t := tasks[id]
+		sight := Sight{Account: seen.Live.Accounts[t.Account().ID], EntryPoint: seen.Live.EntryPoints[id], At: seen.At[id]}
+		ended, _ := worker.Apply(ctx, t, sight, plan)
+		mu.Lock()
+		defer mu.Unlock()
+		results = append(results, ended...)
+		for _, result := range ended {
+			if errors.Is(result.Err, edge.ErrUnauthenticated) && rejected == nil {
+				rejected = Rejected(w.lane, result.Err)
+				stop()
 			}
-			if w.Made != nil {
-				w.Made(ended)
+		}
+		if w.Made != nil {
+			w.Made(ended)
+		}
+	}
+	sideBySide(w.lane.AtOnce(), len(plans), func(i int) { one(plans[i]) })
+	return results, rejected
+}
+
+// sideBySide calls do for 0 to n-1, as many at once as there are requests at a time: a goroutine
+// for each zone would first grow its stack to what HTTP and JSON need.
+func sideBySide(atOnce, n int, do func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(atOnce, n) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				do(int(i))
 			}
-			return nil
 		})
 	}
-	_ = group.Wait() // no function of the group fails: results carry the errors
-	return results, rejected
+	group.Wait()
 }

@@ -89,6 +89,34 @@ func TestWriteOfUnknownOutcome(t *testing.T) {
 	}
 }
 
+// What was seen once is planned once: the plan that the guards have passed is the one that
+// is written. What was read again since is planned again, and so is the proof.
+func TestZoneIsPlannedOncePerRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		age   time.Duration
+		plans int
+	}{
+		"just read":  {0, 1 + 1},
+		"read again": {2 * freshFor, 1 + 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, 1)
+			task := f.task(declare(1, core("xss")))
+			plain, plans := task, 0
+			task.Planned = func(s Sight) diff.Plan {
+				plans++
+				return Plan(plain, s, nil)
+			}
+			sight, plan := f.plan(t.Context(), task)
+			f.advance(c.age)
+			results, _ := f.Apply(t.Context(), task, sight, plan)
+			if len(results) != 1 || results[0].Outcome != converged || plans != c.plans {
+				t.Errorf("planned %d times, want %d; %+v", plans, c.plans, results)
+			}
+		})
+	}
+}
+
 func TestStaleReadIsReadAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		age   time.Duration

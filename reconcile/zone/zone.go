@@ -184,7 +184,8 @@ func Plan(t Task, s Sight, indexes *deployment.Indexes) diff.Plan {
 }
 
 // Apply sends the changes of a guarded plan that nothing refuses, one at a time, and
-// proves each by reading it back. A change that the context's end has kept from being
+// proves each by reading it back. The plan is that of [Worker.Plan] for the same task and
+// sight. A change that the context's end has kept from being
 // sent is not started, nor is any after the platform has not taken the credential; one
 // that was sent is finished all the same. It returns what was read last, too; its At is
 // zero where that failed after a write.

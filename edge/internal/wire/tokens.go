@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -123,13 +124,16 @@ func (d Dialect) DecodeCreated(r Response) (edge.CreatedToken, error) {
 }
 
 // secretForm finds what may be the secret of a token in an answer that is cut short, or
-// says that it is a failure.
-var secretForm = regexp.MustCompile(`"(?:value|result)"\s*:\s*"([^"\\]{20,200})`)
+// says that it is a failure. To compile it takes milliseconds, which each start of the
+// program would pay.
+var secretForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:value|result)"\s*:\s*"([^"\\]{20,200})`)
+})
 
 // rememberSecrets has what may be a new secret redacted from now on, though it is lost: the
 // platform may repeat it in another answer.
 func rememberSecrets(body []byte) {
-	for _, found := range secretForm.FindAllSubmatch(body, mostSecrets) {
+	for _, found := range secretForm().FindAllSubmatch(body, mostSecrets) {
 		_ = edge.NewSecret(string(found[1]))
 	}
 }

@@ -12,7 +12,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
 {{- define "seawall.image" -}}
-{{- $repository := required "set image.repository to the image that you have built, such as registry.example.com/seawall" .Values.image.repository -}}
+{{- $repository := required "set image.repository, for example to ghcr.io/seawall-dev/seawall" .Values.image.repository -}}
 {{- if .Values.image.digest -}}
 {{ $repository }}@{{ .Values.image.digest }}
 {{- else -}}
