@@ -43,7 +43,7 @@ var commandPages = map[string]commandPage{
 	"docs/staged-rollout.md": {spans: true, before: "apply_two", commands: map[string]shown{
 		"seawall waves resume": {code: 1, says: "no rollout is halted"},
 	}},
-	"docs/upgrade.md": {spans: true, before: "systemctl start seawall", commands: map[string]shown{
+	"docs/upgrade.md": {spans: true, before: "systemctl start seawall && in_sync", commands: map[string]shown{
 		"seawall plan --dir DIR --base-url URL": {code: partial, says: "1 in sync"},
 	}},
 
@@ -59,7 +59,7 @@ var commandPages = map[string]commandPage{
 			"seawall deprecations check --dir . --at 2027-01-01":                      {says: "no deprecated feature is in use"},
 		},
 	},
-	"docs/operations.md":    {before: "systemctl start seawall"},
+	"docs/operations.md":    {before: "systemctl start seawall && in_sync"},
 	"docs/pull-requests.md": {before: "systemctl start seawall"},
 	"docs/simulator.md": {
 		other: []string{"http://127.0.0.1:8787", "http://127.0.0.1:$port"},
@@ -101,7 +101,7 @@ var commandPages = map[string]commandPage{
 		"seawall sim --listen 127.0.0.1:8787":                                                                                                   {until: "base_url"},
 		"seawall sim --quirk patch=merge --quirk throttle=10":                                                                                   {until: "base_url"},
 		"seawall sim --at 2025-06-15 --quirk deprecation-headers":                                                                               {until: "base_url"},
-		"seawall sim --profile vendor --vendor cloudflare":                                                                                      {until: "base_url"},
+		"seawall sim --profile vendor":                                                                                                          {until: "base_url"},
 		"seawall sim --print-seed > seed.json && seawall sim --seed seed.json":                                                                  {not: "sim.txtar"},
 		"seawall status": {before: "git revert --no-edit HEAD && git push --quiet && systemctl start seawall && in_sync"},
 	}},
