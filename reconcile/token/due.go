@@ -21,6 +21,8 @@ func (w *Worker) Due(ctx context.Context, declared []desired.Token) (map[string]
 	if err != nil || live.Unknown != "" {
 		return nil, err
 	}
-	lists := func(owner edge.AccountID) bool { return owner == "" && w.Reader != nil || owner != "" && w.Accounts != nil }
+	lists := func(owner edge.AccountID) bool {
+		return owner == "" && w.Reader != nil || owner != "" && w.Accounts != nil
+	}
 	return difftoken.Due(declared, live, lists, w.Now()), nil
 }
