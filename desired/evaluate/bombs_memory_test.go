@@ -12,6 +12,6 @@ import (
 func TestBombsOfMemory(t *testing.T) {
 	t.Parallel()
 	evaluateBombs(t, map[compiletest.Ending][]string{
-		compiletest.Memory: {"memory bound of 1 GiB", "time bound of 3s"},
+		compiletest.Memory: {"memory bound of 1 GiB", "time bound of 5s"},
 	})
 }
