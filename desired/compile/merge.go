@@ -202,28 +202,6 @@ func (m *merger) token(t desired.Token) {
 	m.sink(path, t)
 }
 
-// ownedName is the name of a token among those of its owner.
-type ownedName struct{ account, name string }
-
-// checkOwners holds every token that an account owns to a declared account, which may
-// stand in another folder.
-func (m *merger) checkOwners() {
-	keys := slices.Sorted(maps.Keys(m.accounts))
-	for _, key := range slices.Sorted(maps.Keys(m.tokens)) {
-		t := m.tokens[key]
-		if t.Account == "" || m.accounts[t.Account] != nil {
-			continue
-		}
-		hint := fmt.Sprintf("declare it: account: %s: id: …; or remove the field, for a token of the user", t.Account)
-		if near := nearest.Word(t.Account, keys); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		m.problems = append(m.problems, desired.Problem{
-			Origin: t.Origin, Path: at("token", key, "account"), Message: fmt.Sprintf("%q is not a declared account", t.Account), Hint: hint,
-		})
-	}
-}
-
 // sink refuses two tokens with one place for their secrets: the second would
 // overwrite the first.
 func (m *merger) sink(path string, t desired.Token) {

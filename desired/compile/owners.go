@@ -1,0 +1,62 @@
+package compile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/nearest"
+)
+
+// ownedName is the name of a token among those of its owner.
+type ownedName struct{ account, name string }
+
+// checkOwners holds every token that an account owns to a declared account, which may
+// stand in another folder, and its policies to that account.
+func (m *merger) checkOwners() {
+	keys := slices.Sorted(maps.Keys(m.accounts))
+	for _, key := range slices.Sorted(maps.Keys(m.tokens)) {
+		t := m.tokens[key]
+		if t.Account == "" {
+			continue
+		}
+		if owner := m.accounts[t.Account]; owner != nil {
+			m.checkReach(t, owner.ID)
+			continue
+		}
+		hint := fmt.Sprintf("declare it: account: %s: id: …; or remove the field, for a token of the user", t.Account)
+		if near := nearest.Word(t.Account, keys); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		m.problems = append(m.problems, desired.Problem{
+			Origin: t.Origin, Path: at("token", key, "account"), Message: fmt.Sprintf("%q is not a declared account", t.Account), Hint: hint,
+		})
+	}
+}
+
+// checkReach refuses policies of an account's token that name another account, or a user.
+// Of an account that is declared by its name the id is not known here.
+func (m *merger) checkReach(t desired.Token, owner edge.AccountID) {
+	for i, policy := range t.Policies {
+		for _, r := range policy.Resources {
+			if owner == "" || !beyond(r, owner) {
+				continue
+			}
+			m.problems = append(m.problems, desired.Problem{
+				Origin: t.Origin, Path: at("token", t.Key) + fmt.Sprintf(".policies[%d].resources", i),
+				Message: fmt.Sprintf("%q is not in account %s, which owns the token", r.Key, t.Account),
+				Hint:    fmt.Sprintf("a token of an account can name this account alone, and what is in it: %s%s", edge.ResourceAccount, owner),
+			})
+		}
+	}
+}
+
+// beyond reports whether a resource is a user, or an account other than this one.
+func beyond(r desired.Resource, owner edge.AccountID) bool {
+	id, named := strings.CutPrefix(r.Key, edge.ResourceAccount)
+	account := named && !strings.HasPrefix(r.Key, edge.ResourceZone) && r.Key != edge.ResourceAllAccounts
+	return r.Type() == "user" || account && id != string(owner)
+}
