@@ -22,6 +22,15 @@ type module struct {
 	// what a module replaces or pins is not in force where another one requires it.
 	goMod func(own string) string
 	keep  []string // folders of the module that the program reads
+	edit  *edited  // nil where the modules that it requires are those that it was made with
+}
+
+// edited is a module that is built with one other line, in the folder edited of the
+// scratch module.
+type edited struct {
+	path, version string
+	file          string // in the module
+	old, new      string // old is there once
 }
 
 // downloaded is what `go mod download -json` says.
@@ -56,6 +65,9 @@ func (m module) build(t testing.TB) (folder string) {
 	if sums, err := os.ReadFile(filepath.Join(own.Dir, "go.sum")); err == nil {
 		writeFile(t, filepath.Join(scratch, "go.sum"), string(sums))
 	}
+	if m.edit != nil {
+		m.place(t, scratch)
+	}
 	t.Logf("building %s %s takes minutes, once", m.path, m.version)
 	if out, err := m.command(scratch, "build", "-trimpath", "-tags", m.tags, "-o", name, m.program).CombinedOutput(); err != nil {
 		t.Skipf("%s %s cannot be built: %v\n%s", m.path, m.version, err, last(string(out), 20))
@@ -71,6 +83,23 @@ func (m module) build(t testing.TB) (folder string) {
 		t.Fatal(err)
 	}
 	return folder
+}
+
+// place copies the module of which one line is edited into the scratch module.
+func (m module) place(t testing.TB, scratch string) {
+	t.Helper()
+	own, err := module{path: m.edit.path, version: m.edit.version, cgo: m.cgo}.download(scratch)
+	if err != nil {
+		t.Skipf("%s %s cannot be had: %v", m.edit.path, m.edit.version, err)
+	}
+	to := filepath.Join(scratch, "edited")
+	copyFolder(t, own.Dir, to)
+	file := filepath.Join(to, m.edit.file)
+	before, after, found := strings.Cut(readFile(t, file), m.edit.old)
+	if !found || strings.Contains(after, m.edit.old) {
+		t.Fatalf("%s of %s %s does not contain %q once", m.edit.file, m.edit.path, m.edit.version, m.edit.old)
+	}
+	writeFile(t, file, before+m.edit.new+after)
 }
 
 func (m module) command(dir string, args ...string) *exec.Cmd {
