@@ -25,13 +25,15 @@ type module struct {
 	edit  *edited  // nil where the modules that it requires are those that it was made with
 }
 
-// edited is a module that is built with one other line, in the folder edited of the
-// scratch module.
+// edited is a module that is built with other lines, in the folder edited of the scratch
+// module.
 type edited struct {
 	path, version string
-	file          string // in the module
-	old, new      string // old is there once
+	lines         []line
 }
+
+// line is one that is there once.
+type line struct{ file, old, new string }
 
 // downloaded is what `go mod download -json` says.
 type downloaded struct{ Dir, GoMod, Error string }
@@ -85,7 +87,7 @@ func (m module) build(t testing.TB) (folder string) {
 	return folder
 }
 
-// place copies the module of which one line is edited into the scratch module.
+// place copies the module of which lines are edited into the scratch module.
 func (m module) place(t testing.TB, scratch string) {
 	t.Helper()
 	own, err := module{path: m.edit.path, version: m.edit.version, cgo: m.cgo}.download(scratch)
@@ -94,12 +96,14 @@ func (m module) place(t testing.TB, scratch string) {
 	}
 	to := filepath.Join(scratch, "edited")
 	copyFolder(t, own.Dir, to)
-	file := filepath.Join(to, m.edit.file)
-	before, after, found := strings.Cut(readFile(t, file), m.edit.old)
-	if !found || strings.Contains(after, m.edit.old) {
-		t.Fatalf("%s of %s %s does not contain %q once", m.edit.file, m.edit.path, m.edit.version, m.edit.old)
+	for _, l := range m.edit.lines {
+		file := filepath.Join(to, l.file)
+		before, after, found := strings.Cut(readFile(t, file), l.old)
+		if !found || strings.Contains(after, l.old) {
+			t.Fatalf("%s of %s %s does not contain %q once", l.file, m.edit.path, m.edit.version, l.old)
+		}
+		writeFile(t, file, before+l.new+after)
 	}
-	writeFile(t, file, before+m.edit.new+after)
 }
 
 func (m module) command(dir string, args ...string) *exec.Cmd {

@@ -147,7 +147,6 @@ func TestVaultRefuses(t *testing.T) {
 		"no such method": {v.roleOf(v.secretID(nil)), func(c *sink.Vault) { c.Auth.AppRole.Mount = "approles" }, []string{"logging in at auth/approles"}},
 		"no such engine": {v.sinkOf(v.admin.Token()), func(c *sink.Vault) { c.Mount = "elsewhere" }, []string{"elsewhere"}},
 		"version 1":      {v.sinkOf(v.token("old", "1h")), func(c *sink.Vault) { c.Mount = "old" }, []string{"of type KV, version 2"}},
-		"namespace":      {v.sinkOf(token), func(c *sink.Vault) { c.Namespace = "acme" }, []string{"acme"}},
 		"other authority": {v.sinkOf(token), func(c *sink.Vault) { c.CAFile = newAuthority(t).file }, []string{
 			"certificate signed by unknown authority", "ca_file",
 		}},

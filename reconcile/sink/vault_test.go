@@ -261,7 +261,7 @@ func TestVaultComesBack(t *testing.T) {
 	v := fakeVault(t)
 	s := vaultSinks(t, vaultConfig(v.URL))
 	v.Sealed = true
-	wantError(t, s.Deliver(t.Context(), inVault, secret), "check whether it is sealed")
+	wantError(t, s.Deliver(t.Context(), inVault, secret), "unseal it; the next run tries again")
 	v.Sealed = false
 	mustDeliver(t, s, inVault)
 }
@@ -336,7 +336,7 @@ func TestVaultTLS(t *testing.T) {
 	v.Tokens[vaultToken], v.Namespace = sinktest.AllRights, "acme/edge"
 	c := vaultConfig(v.URL)
 	c.Namespace = "acme/edge"
-	wantError(t, vaultSinks(t, c).Deliver(t.Context(), inVault, secret), "certificate signed by unknown authority")
+	wantError(t, vaultSinks(t, c).Deliver(t.Context(), inVault, secret), "certificate signed by unknown authority; set ca_file to")
 	c.CAFile = filepath.Join(t.TempDir(), "ca.pem")
 	wantError(t, vaultSinks(t, c).Deliver(t.Context(), inVault, secret), "no such file")
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: v.Certificate().Raw})

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
@@ -181,14 +182,22 @@ func (v *visit) told(ctx context.Context, doing string, err error, hint string) 
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	case errors.As(err, &trouble):
-		return fmt.Errorf("%s: %s", doing, redacted(trouble.Error()))
+		return fmt.Errorf("%s: %s%s", doing, redacted(trouble.Error()), authorityHint(err))
 	case !errors.As(err, &answer): // the library's words may quote what else is kept there
 		return fmt.Errorf("%s: the answer cannot be read; check that this is Vault and that %s is an engine of type KV, version 2", doing, v.Mount)
-	case answer.StatusCode == http.StatusServiceUnavailable:
-		hint = "check whether it is sealed"
+	case strings.Contains(strings.Join(answer.Errors, " "), "sealed"):
+		hint = "unseal it; the next run tries again"
 	case answer.StatusCode/100 == 5:
 		hint = "the next run tries again"
 	}
 	said := redacted(strings.Join(answer.Errors, "; "))
 	return fmt.Errorf("%s: Vault answered %d and said %q; %s", doing, answer.StatusCode, said, hint)
+}
+
+// authorityHint says what to do about a certificate that no known authority has issued.
+func authorityHint(err error) string {
+	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
+		return "; set ca_file to the authority that has issued the certificate of Vault"
+	}
+	return ""
 }
