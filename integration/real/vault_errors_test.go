@@ -3,6 +3,7 @@ package real_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -174,11 +175,10 @@ func (v *vaultServer) expired() string {
 	v.t.Helper()
 	token := v.token("seawall", "1s")
 	v.running.until("the token has expired", func() error {
-		_, err := v.client(token).Auth().Token().LookupSelfWithContext(v.t.Context())
-		if err != nil {
-			return nil
+		if _, err := v.client(token).Auth().Token().LookupSelfWithContext(v.t.Context()); err == nil {
+			return errors.New("it is valid")
 		}
-		return io.ErrUnexpectedEOF
+		return nil
 	})
 	return token
 }
