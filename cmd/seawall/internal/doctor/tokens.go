@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -50,14 +51,9 @@ func (d *diagnosis) ownersOf(c setup.TokenCredential) []desired.Account {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(state.Accounts), func(a desired.Account) bool {
-		own, configured := d.Credentials.Accounts[a.Key]
-		switch {
-		case configured && (own.Skip || own.Tokens == nil || *own.Tokens != c.Ref || own.BaseURL != c.BaseURL):
-			return true
-		case !configured && (d.Credentials.Tokens == nil || *d.Credentials.Tokens != c.Ref):
-			return true
-		}
-		return !slices.ContainsFunc(state.Tokens, func(t desired.Token) bool { return t.Account == a.Key })
+		of, ok := d.TokenCredentialOf(a.Key)
+		return !ok || of.Ref != c.Ref || of.BaseURL != c.BaseURL ||
+			!slices.ContainsFunc(state.Tokens, func(t desired.Token) bool { return t.Account == a.Key })
 	})
 }
 
@@ -85,7 +81,8 @@ func userTokens(ctx context.Context, platform *client.Client, name string, f *fi
 	}
 }
 
-// mostAccountTokens is how many tokens an account may own on the platform, as seen there.
+// mostAccountTokens is how many tokens an account may own on the platform, as seen there;
+// from nearlyFull on it is warned of.
 const (
 	mostAccountTokens = 500
 	nearlyFull        = mostAccountTokens * 9 / 10
@@ -106,7 +103,7 @@ func accountTokens(ctx context.Context, platform *client.Client, name string, a 
 	case err != nil:
 		f.fail(about, err)
 	case len(list) >= nearlyFull:
-		f.warn(about, cli.Plural(len(list), "token", "tokens")+" exist, and the platform allows 500 in an account", "revoke tokens that are not used")
+		f.warn(about, fmt.Sprintf("%s exist, and the platform allows %d in an account", cli.Plural(len(list), "token", "tokens"), mostAccountTokens), "revoke tokens that are not used")
 	default:
 		f.ok(about, "%s can be listed", cli.Plural(len(list), "token", "tokens"))
 	}

@@ -21,32 +21,47 @@ import (
 
 // TokenCredential is a credential for tokens as it is configured.
 type TokenCredential struct {
-	Path     string // in the configuration
-	Ref      schema.SecretRef
-	BaseURL  string
-	Accounts []string // the keys of the accounts that have it as their own; none: that of the top level
-	budget   schema.Budget
+	Path    string // in the configuration
+	Ref     schema.SecretRef
+	BaseURL string
+	budget  schema.Budget
+}
+
+func (c TokenCredential) same(other TokenCredential) bool {
+	return c.Ref == other.Ref && c.BaseURL == other.BaseURL
 }
 
 // TokenCredentials are the credentials for tokens, each once; that of the top level is the
 // first. Accounts that are left out have none.
 func (s Settings) TokenCredentials() (list []TokenCredential) {
 	if s.Credentials.Tokens != nil {
-		list = append(list, TokenCredential{Path: tokensPath, Ref: *s.Credentials.Tokens, BaseURL: s.Platform.BaseURL, budget: s.Budget})
+		list = append(list, s.topTokenCredential())
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.Credentials.Accounts)) {
-		a := s.Credentials.Accounts[key]
-		if a.Skip || a.Tokens == nil || a.TokensPath == tokensPath {
-			continue
+		c, ok := s.TokenCredentialOf(key)
+		if ok && !slices.ContainsFunc(list, c.same) {
+			list = append(list, c)
 		}
-		i := slices.IndexFunc(list, func(c TokenCredential) bool { return c.Ref == *a.Tokens && c.BaseURL == a.BaseURL })
-		if i < 0 {
-			i = len(list)
-			list = append(list, TokenCredential{Path: a.TokensPath, Ref: *a.Tokens, BaseURL: a.BaseURL, budget: a.Budget})
-		}
-		list[i].Accounts = append(list[i].Accounts, key)
 	}
 	return list
+}
+
+// TokenCredentialOf is the credential for the tokens that an account owns, by the account's
+// key: its own, or that of the top level. False where there is none, or the account is left
+// out.
+func (s Settings) TokenCredentialOf(account string) (TokenCredential, bool) {
+	a, configured := s.Credentials.Accounts[account]
+	switch {
+	case !configured && s.Credentials.Tokens != nil:
+		return s.topTokenCredential(), true
+	case !configured, a.Skip, a.Tokens == nil:
+		return TokenCredential{}, false
+	}
+	return TokenCredential{Path: a.TokensPath, Ref: *a.Tokens, BaseURL: a.BaseURL, budget: a.Budget}, true
+}
+
+func (s Settings) topTokenCredential() TokenCredential {
+	return TokenCredential{Path: tokensPath, Ref: *s.Credentials.Tokens, BaseURL: s.Platform.BaseURL, budget: s.Budget}
 }
 
 // tokensPath is where the credential for tokens is configured.
@@ -140,14 +155,9 @@ func (t tokenClients) clientOf(key string) (*client.Client, string, error) {
 			Hint:   `set platform.profile to "extended" or platform.preset to "cloudflare"; or remove account from the declaration`,
 		}
 	}
-	ref, path, base := t.settings.Credentials.Tokens, tokensPath, t.settings.Platform.BaseURL
-	if a, ok := t.settings.Credentials.Accounts[key]; ok {
-		ref, path, base = a.Tokens, a.TokensPath, a.BaseURL
-	}
-	if ref != nil {
-		i := slices.IndexFunc(t.list, func(c TokenCredential) bool { return c.Ref == *ref && c.BaseURL == base })
-		if i >= 0 {
-			return t.clients[i], path, nil
+	if c, ok := t.settings.TokenCredentialOf(key); ok {
+		if i := slices.IndexFunc(t.list, c.same); i >= 0 {
+			return t.clients[i], c.Path, nil
 		}
 	}
 	return nil, "", &token.MissingCredentialError{
