@@ -96,7 +96,7 @@ func (w *chanceWorld) run(dieAt int) (report reconcile.Report) {
 	w.ledger(func(l *ledger.Ledger) {
 		tokens := slices.Collect(maps.Values(w.declared))
 		slices.SortFunc(tokens, func(a, b desired.Token) int { return strings.Compare(a.Key, b.Key) })
-		config := token.Config{Creator: w, Sinks: w, Now: func() time.Time { return w.now }, NameSuffix: " [{intent}]"}
+		config := token.Config{Calls: token.Calls{Creator: w}, Sinks: w, Now: func() time.Time { return w.now }, NameSuffix: " [{intent}]"}
 		if w.extended {
 			config.Reader, config.Writer = w.platform, w
 		}

@@ -91,7 +91,7 @@ func (p tokenPlace) run(l *ledger.Ledger) (*tokenRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := token.Config{Creator: clients[1], Sinks: sinks, Now: p.now}
+	config := token.Config{Calls: token.Calls{Creator: clients[1]}, Sinks: sinks, Now: p.now}
 	if p.Extended {
 		config.Reader, config.Writer, config.NameSuffix = clients[1], clients[1], " [{intent}]"
 	}

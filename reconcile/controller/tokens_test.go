@@ -126,7 +126,7 @@ func withTokens(t *testing.T, n int) (*fixture, *tokenWorld) {
 	f := newFixture(t, n)
 	w := &tokenWorld{sealed: map[string]edge.Secret{}, sunk: map[desired.Sink]int{}}
 	f.newTokens = func() *token.Worker {
-		return token.New(token.Config{Memory: w, Creator: w, Sinks: w, Now: time.Now})
+		return token.New(token.Config{Memory: w, Calls: token.Calls{Creator: w}, Sinks: w, Now: time.Now})
 	}
 	return f, w
 }

@@ -69,7 +69,8 @@ func uninitialised(t *testing.T) *tokens {
 func (f *tokens) put(r *Run, l *ledger.Ledger) {
 	r.Records = l
 	r.Tokens = token.New(token.Config{
-		Memory: l, Creator: f.office, Sinks: f.sunk, Reader: f.office, Writer: f.office, NameSuffix: " [{intent}]", Now: f.Now,
+		Memory: l, Calls: token.Calls{Creator: f.office, Reader: f.office, Writer: f.office},
+		Sinks: f.sunk, NameSuffix: " [{intent}]", Now: f.Now,
 	})
 	f.office.taken = nil
 }

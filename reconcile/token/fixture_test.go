@@ -71,7 +71,7 @@ func build(t testT, profile string, quirks ...string) *fixture {
 	f.memory = &memory{journal: f.journal, sealed: map[string]edge.Secret{}}
 	f.sinks = &sinks{journal: f.journal, sunk: map[desired.Sink]string{}}
 	f.platform = &platform{journal: f.journal, truth: truth, keeps: true, key: map[edge.TokenID]string{}, ended: map[edge.TokenID]bool{}}
-	f.Worker = New(Config{Memory: f.memory, Creator: f.platform, Sinks: f.sinks, Now: f.Now})
+	f.Worker = New(Config{Memory: f.memory, Calls: Calls{Creator: f.platform}, Sinks: f.sinks, Now: f.Now})
 	return f
 }
 

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -21,7 +22,8 @@ type Calls struct {
 	// without Writer that fails.
 	Reader edge.TokenReader
 	Writer edge.TokenWriter
-	// Credential is where the credential is configured: "credentials.tokens".
+	// Credential is where the credential is configured; for the user empty is
+	// "credentials.tokens".
 	Credential string
 	// Observed says that nothing of this owner is written or delivered.
 	Observed bool
@@ -49,7 +51,8 @@ type ownerCache struct {
 func (w *Worker) of(id edge.AccountID) owner {
 	calls, known := w.accounts[id]
 	if id == "" {
-		calls, known = Calls{Creator: w.Creator, Reader: w.Reader, Writer: w.Writer, Credential: userCredential, Observed: w.Observed}, true
+		calls, known = w.Calls, true
+		calls.Credential = cmp.Or(calls.Credential, userCredential)
 	}
 	if !known {
 		calls.Observed = true

@@ -41,12 +41,7 @@ import (
 type Config struct {
 	// Memory remembers tokens. Without one all tokens are unknown.
 	Memory reconcile.TokenMemory
-	// Creator, Reader and Writer are the calls on the tokens of the user; see [Calls].
-	Creator edge.TokenCreator
-	Reader  edge.TokenReader
-	Writer  edge.TokenWriter
-	// Observed says that no token of the user is written or delivered.
-	Observed bool
+	Calls // on the tokens of the user
 	// Accounts returns the calls on the tokens that an account owns. An error says why
 	// there are none; then the tokens of this account are unknown. Nil: nothing is asked
 	// about tokens of accounts, and none is written.
@@ -79,12 +74,6 @@ type Worker struct {
 func New(c Config) *Worker {
 	if c.Memory == nil {
 		c.Memory = noLedger{}
-	}
-	if c.Creator == nil {
-		c.Creator = noCredential{}
-	}
-	if c.Writer == nil {
-		c.Writer = noCredential{}
 	}
 	if c.Sinks == nil {
 		c.Sinks = noSinks{}

@@ -41,8 +41,7 @@ func (a *Assembly) withTokens(s Settings, memory *ledger.Ledger, why Purpose) er
 	}
 	rulesets := a.Requests
 	a.Requests = func() int64 { return rulesets() + clients.Requests() }
-	user := clients.user()
-	a.Tokens.Creator, a.Tokens.Reader, a.Tokens.Writer, a.Tokens.Observed = user.Creator, user.Reader, user.Writer, user.Observed
+	a.Tokens.Calls = clients.user()
 	a.Tokens.Accounts = func(account desired.Account) (token.Calls, error) {
 		if err := a.Names.CheckAccount(account); err != nil {
 			return token.Calls{}, err
