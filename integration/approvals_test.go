@@ -16,6 +16,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 	forges "github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
 )
@@ -143,7 +144,7 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // the merge follows at once.
 func TestReviewApproves(t *testing.T) {
 	kinds := []forges.Kind{forges.GitHub} // what approves on which forge: see reconcile/forge
-	if soak {
+	if soak.On {
 		kinds = append(kinds, forges.GitLab, forges.Gitea)
 	}
 	for _, kind := range kinds {
@@ -207,7 +208,7 @@ func TestReviewDoesNotApprove(t *testing.T) {
 			return pushed
 		},
 	}
-	for name, say := range some(all, "an older head", "a comment") { // reconcile/forge tells which reviews approve
+	for name, say := range soak.Some(all, "an older head", "a comment") { // reconcile/forge tells which reviews approve
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGuarded(t, forges.GitHub, "")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // bulkWatch is what happens after a commit that changes half of a fleet.
@@ -88,7 +89,7 @@ func (b *bulkWatch) healedSince(zone string, since time.Time) bool {
 // there goes unseen; and so it is when the commit is reverted half-way.
 func TestACommitThatChangesHalfOfALargeFleet(t *testing.T) {
 	zones, requests := 1000, 120
-	if soak {
+	if soak.On {
 		zones, requests = 10_000, 1200
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // commandPage is what the commands of a document need. The zero value is right for a page
@@ -120,7 +121,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 			continue
 		}
 		ran += len(commands)
-		if page.long && !soak {
+		if page.long && !soak.On {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/controller"
@@ -329,7 +330,7 @@ func (w *dayWorld) vandalise(i int) edge.Ruleset {
 // sweep stands; every drift healed.
 func TestDayOfALargeFleet(t *testing.T) {
 	zones, requests := 1000, 120 // the same fleet and budget, a tenth as large
-	if soak && len(buildFlags) == 0 {
+	if soak.On && len(buildFlags) == 0 {
 		zones, requests = 10_000, 1200
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // forge is a repository with one good commit, and a folder for the files that a
@@ -71,7 +72,7 @@ func TestPlanOverHTTP(t *testing.T) {
 		{"password in the address", strings.Replace(private, "//", "//ada:s3cret-lock@", 1), "", 1, []string{"config.cue:1:", "source.url: the address contains a password"}},
 	}
 	for _, test := range tests {
-		if !soak && slices.Contains([]string{"anybody", "no password", "wrong user", "missing repository"}, test.name) {
+		if !soak.On && slices.Contains([]string{"anybody", "no password", "wrong user", "missing repository"}, test.name) {
 			continue // desired/gitrepo has them
 		}
 		t.Run(test.name, func(t *testing.T) {
@@ -117,7 +118,7 @@ func TestPlanOverSSH(t *testing.T) {
 		{"missing repository", url + "x", keyFile, hosts, 1, []string{"edge.gitx"}},
 	}
 	for _, test := range tests {
-		if !soak && slices.Contains([]string{"short address", "unknown host", "no known hosts", "missing repository"}, test.name) {
+		if !soak.On && slices.Contains([]string{"short address", "unknown host", "no known hosts", "missing repository"}, test.name) {
 			continue
 		}
 		t.Run(test.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // command runs a command on the configuration of a service.
@@ -21,7 +22,7 @@ func (s *service) command(args ...string) outcome {
 func TestRevertOfALargeCommit(t *testing.T) {
 	t.Parallel()
 	zones, touched := 60, 6
-	if soak {
+	if soak.On {
 		zones, touched = 200, 20
 	}
 	p := startPlatform(t, fleet(zones))

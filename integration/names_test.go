@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // accountNames are those of the platform of [namedFleet].
@@ -64,7 +65,7 @@ func requests(calls []string, of ...string) (n int) {
 func TestARepositoryWithoutIDs(t *testing.T) {
 	t.Parallel()
 	zones := 300
-	if soak {
+	if soak.On {
 		zones = 1000
 	}
 	p := startPlatform(t, namedFleet(zones))

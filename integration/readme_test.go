@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // block is a piece of shell in a document and how it is to end.
@@ -113,7 +115,7 @@ func session(t *testing.T, blocks []block) string {
 	// compiled already, and put below the folder of the session. Linking takes long:
 	// outside of a soak it is what the same command built for the other tests.
 	build := fmt.Sprintf("command go build -C '%s' -o \"$PWD/$3\" \"$4\"", repository)
-	if !soak {
+	if !soak.On {
 		build = fmt.Sprintf("mkdir -p \"$(dirname \"$3\")\" && cp '%s' \"$3\"", seawall(t))
 	}
 	fmt.Fprintf(&b, "go() { [ \"$1 $2 $4\" = 'build -o ./cmd/seawall' ] && %s; }\n", build)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/compile/compiletest"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 	forges "github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
 )
@@ -160,7 +161,7 @@ func long(n int) string {
 // all the others, so only a soak has them; desired/compile and desired/evaluate have them, too.
 func survivable() []hostile {
 	return slices.DeleteFunc(slices.Clone(hostiles), func(h hostile) bool {
-		return h.name == "a bomb" && !soak || h.name == "memory" && (!soak || runtime.GOOS != "linux" || len(buildFlags) > 0)
+		return h.name == "a bomb" && !soak.On || h.name == "memory" && (!soak.On || runtime.GOOS != "linux" || len(buildFlags) > 0)
 	})
 }
 
@@ -310,7 +311,7 @@ func (r *reviewed) wantOnlyOwnCalls() {
 func TestManyPullRequestsAndAForgeThatHangs(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t, forges.GitHub, 2, "@every 1s")
-	if !soak {
+	if !soak.On {
 		r.forge.Restrict("mallory")
 	}
 	r.repo.Commit("edge.cue", declare(1, 25))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 	forges "github.com/seawall-dev/seawall/reconcile/forge"
 	"github.com/seawall-dev/seawall/reconcile/forge/forgetest"
 )
@@ -96,7 +97,7 @@ func (r *reviewed) hook(secret string) int {
 // anew after a push, and a status that settles once.
 func TestPullRequest(t *testing.T) {
 	kinds := []forges.Kind{forges.GitHub, forges.GitLab, forges.Gitea}
-	if !soak {
+	if !soak.On {
 		kinds = kinds[:2] // Gitea answers as GitHub does; reconcile/forge tests the rest
 	}
 	for _, kind := range kinds {

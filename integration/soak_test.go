@@ -6,11 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// soak is whether the tests do all that they can: `make soak` has them do so. Without
-// it they run a part of the variants that each take seconds.
-var soak = os.Getenv("SEAWALL_TEST_SOAK") != ""
+	"github.com/seawall-dev/seawall/integration/soak"
+)
 
 // soakOnly names the tests that go test runs only when -run asks for some, and the
 // test that is red before them.
@@ -19,25 +17,9 @@ var soakOnly = map[string]string{
 	"TestTokensKilledTwice":    "TestTokensKilledAtEveryStep",
 }
 
-// some are all variants of a test in a soak, and otherwise those that are named.
-func some[V any](variants map[string]V, named ...string) map[string]V {
-	if soak {
-		return variants
-	}
-	chosen := map[string]V{}
-	for _, name := range named {
-		v, known := variants[name]
-		if !known {
-			panic("there is no variant " + name)
-		}
-		chosen[name] = v
-	}
-	return chosen
-}
-
 // briefly leaves out what only a soak does. Flags are parsed.
 func briefly() error {
-	if soak {
+	if soak.On {
 		return nil
 	}
 	if os.Getenv("RAPID_CHECKS") == "" { // each check has a platform, a ledger and processes

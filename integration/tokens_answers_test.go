@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -24,7 +25,7 @@ func TestTokensWithBadAnswers(t *testing.T) {
 		{"throttle", false, false},
 	} {
 		for every := 1; every <= 3; every++ {
-			if every != 2 && !soak {
+			if every != 2 && !soak.On {
 				continue
 			}
 			set := fmt.Sprintf("%s=%d", quirk.name, every)

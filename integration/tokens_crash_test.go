@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -130,13 +131,13 @@ func TestTokensKilledAtEveryStep(t *testing.T) {
 	})
 	// Tokens, at least once, and five steps for each of three tokens, each before
 	// and after; and the one that lives.
-	if least := 2*(1+5*len(tokenKeys)) + 1; moments < least && soak {
+	if least := 2*(1+5*len(tokenKeys)) + 1; moments < least && soak.On {
 		t.Errorf("the run has %d moments, want %d or more", moments, least)
 	}
 	// Of each token: after intend, after create, and before confirm. Before create
 	// nothing is on record: it is recorded directly before it is sent.
 	want := 3 * len(tokenKeys)
-	if !soak {
+	if !soak.On {
 		want = 2 // of the first
 	}
 	if quarantined != want {
@@ -149,7 +150,7 @@ func TestTokensKilledAtEveryStep(t *testing.T) {
 func TestTokensKilledTwice(t *testing.T) {
 	t.Parallel()
 	stride := 4
-	if soak {
+	if soak.On {
 		stride = 1
 	}
 	first := map[string]string{"unknown": "CreateToken", "sealed": "Confirm"} // died after it
@@ -191,7 +192,7 @@ func (w *tokenWorld) recover() (quarantined int) {
 // the ledger opened anew.
 func (w *tokenWorld) next() {
 	w.t.Helper()
-	if soak {
+	if soak.On {
 		w.child(0)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -28,7 +29,7 @@ func (f *tokenForge) wantDoubt(texts ...string) {
 // what there is.
 func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 	t.Parallel()
-	for name, put := range some(map[string]func(path string, backup []byte) error{
+	for name, put := range soak.Some(map[string]func(path string, backup []byte) error{
 		"in place": func(path string, backup []byte) error { return os.WriteFile(path, backup, 0o600) },
 		"moved over": func(path string, backup []byte) error {
 			if err := os.WriteFile(path+".restored", backup, 0o600); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -19,7 +20,7 @@ import (
 // first step of each kind that is named, and then not at all.
 func everyMoment(t *testing.T, steps []string, play func(t *testing.T, dies moment) (survived bool)) (moments int) {
 	t.Helper()
-	if !soak {
+	if !soak.On {
 		for _, step := range append(slices.Clone(steps), "") {
 			t.Run("after "+step, func(t *testing.T) {
 				if survived := play(t, moment{After: step}); survived != (step == "") {
@@ -110,11 +111,11 @@ func TestRotationKilledAtEveryStep(t *testing.T) {
 		quarantined += w.rotationEnds()
 		return survived
 	})
-	if least := 2*(1+5*2) + 1; moments < least && soak {
+	if least := 2*(1+5*2) + 1; moments < least && soak.On {
 		t.Errorf("the run has %d moments, want %d or more", moments, least)
 	}
 	want := 3 * 2 // before its creation is sent nothing is on record
-	if !soak {
+	if !soak.On {
 		want = 2
 	}
 	if quarantined != want {
@@ -165,7 +166,7 @@ func TestChangesKilledAtEveryStep(t *testing.T) {
 		return survived
 	})
 	// The memory is asked twice; five steps create, two change, two delete.
-	if least := 2*(2+5+2+2) + 1; moments < least && soak {
+	if least := 2*(2+5+2+2) + 1; moments < least && soak.On {
 		t.Errorf("the run has %d moments, want %d or more", moments, least)
 	}
 }
@@ -199,7 +200,7 @@ func TestRollKilledAtEveryStep(t *testing.T) {
 	})
 	// After the roll, and before its secret is on record.
 	want := 2
-	if !soak {
+	if !soak.On {
 		want = 1
 	}
 	if again != want {
@@ -222,7 +223,7 @@ func (w *sceneWorld) rolls() (n int) {
 // badAnswers are quirks of the simulator, in a soak each in several rhythms.
 func badAnswers(t *testing.T, try func(t *testing.T, quirk string)) {
 	quirks := []string{"error-before=2", "error-after=1", "cut-after=2", "truncate=1", "html=3", "throttle=2"}
-	if soak {
+	if soak.On {
 		quirks = append(quirks, "error-before=1", "error-after=2", "cut-after=1", "cut-after=3", "truncate=2", "truncate=3", "html=1", "html=2")
 	}
 	for _, quirk := range quirks {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // secrets are the values that the platform has issued, as they are and as they
@@ -74,7 +75,7 @@ echo "no room for $value"; echo "key $SEAWALL_KEY: $value" >&2; exit 1`
 // a ledger that a daemon has open. A soak tries more bad answers.
 func TestNoSecretOfATokenIsTold(t *testing.T) {
 	t.Parallel()
-	for name, test := range some(map[string]struct {
+	for name, test := range soak.Some(map[string]struct {
 		quirks         []string
 		sealed, exists int // after the first apply
 	}{
@@ -147,7 +148,7 @@ func (f *tokenForge) tell(command, format string) outcome {
 func (f *tokenForge) tellAll() {
 	f.t.Helper()
 	formats, keys := []string{"text", "json", "markdown"}, tokenKeys
-	if !soak {
+	if !soak.On {
 		formats, keys = formats[f.told%3:][:1], keys[:1]
 	}
 	f.told++

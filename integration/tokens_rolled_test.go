@@ -18,6 +18,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // echo stands before a platform. While it is on, every write takes effect, and is
@@ -87,7 +88,7 @@ func (e *echo) answer(response *http.Response) error {
 func TestNoRolledSecretIsTold(t *testing.T) {
 	t.Parallel()
 	quirks := []string{"echo"}
-	if soak {
+	if soak.On {
 		quirks = append(quirks, "cut-after=1")
 	}
 	for _, quirk := range quirks {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // These tests hold the program to the exact requests it sends, process by
@@ -98,7 +99,7 @@ func byPlace(calls []string) []string {
 func TestTranscriptUnderQuirks(t *testing.T) {
 	t.Parallel()
 	quirks := []string{"patch=replace", "reorder", "error-after=3", "cut-after=3", "html=9"}
-	if soak { // cmd/seawall, edge/client and edge/edgetest have them, too
+	if soak.On { // cmd/seawall, edge/client and edge/edgetest have them, too
 		quirks = append(quirks, "patch=merge", "defaults", "messages-null", "omit-empty-rules", "ruleset-bump=1", "throttle=7", "error-before=3", "truncate=5")
 	}
 	for _, quirk := range quirks {

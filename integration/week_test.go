@@ -19,6 +19,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
@@ -169,7 +170,7 @@ func (w *week) run(ctx context.Context) (wait func()) {
 func TestWeekInTheLog(t *testing.T) {
 	const zones = 200
 	days := 3
-	if soak {
+	if soak.On {
 		days = 7
 	}
 	synctest.Test(t, func(t *testing.T) {
