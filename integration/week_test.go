@@ -139,7 +139,7 @@ func (w *week) run(ctx context.Context) (wait func()) {
 	w.memory = weekRecords{records}
 	log := slog.New(slog.NewJSONHandler(w.log, nil))
 	w.tracker = outage.New(outage.Config{Now: time.Now, Tell: outage.Log(log)})
-	w.git = source.New(source.Config{Source: w.broken, Compiler: w.shelf, Schedule: cron.Every(5 * time.Minute), Now: time.Now})
+	w.git = source.New(source.Config{Source: w.broken, Compiler: w.shelf, Schedule: cron.Every(time.Minute), Now: time.Now})
 	heart, err := controller.New(ctx, controller.Config{
 		Source: w.git, Good: w.shelf, Records: w.memory, Requests: w.platform.Requests,
 		Lanes: reconcile.OneLane(reconcile.Lane{
