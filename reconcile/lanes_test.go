@@ -76,8 +76,8 @@ func TestCostOfLanes(t *testing.T) {
 	two := Lanes{All: []Lane{{Name: "default", Budget: large}, {Name: "b", Budget: small}}, Of: map[string]int{"b": 1}}
 	for text, lanes := range map[string]Lanes{
 		`100% of the budget of 4 in 1m for credential "b", without a wait`: two,
-		"10% of the budget of 100 in 1m, without a wait":                    OneLane(two.All[0]),
-		"250% of the budget of 4 in 1m, in no less than 2m":                 OneLane(two.All[1]),
+		"10% of the budget of 100 in 1m, without a wait":                   OneLane(two.All[0]),
+		"250% of the budget of 4 in 1m, in no less than 2m":                OneLane(two.All[1]),
 	} {
 		if cost := lanes.Cost(p); cost == nil || cost.String() != text {
 			t.Errorf("cost %v, want %s", cost, text)
