@@ -209,7 +209,7 @@ func TestReviewDoesNotApprove(t *testing.T) {
 		},
 	}
 	all["all that leaves an approval in force"] = func(g *guarded, head string) string {
-		for _, name := range []string{"somebody else", "a comment", "an older head"} {
+		for _, name := range []string{"an older head", "somebody else", "a comment"} { // the last two of the head that is merged
 			head = all[name](g, head)
 		}
 		return head
