@@ -17,7 +17,7 @@ type commands struct {
 
 // writtenByCommands returns the zones in force that a command has written since the last
 // call.
-func (c *Control) writtenByCommands(ctx context.Context) ([]edge.ZoneID, error) {
+func writtenByCommands(ctx context.Context, c *Control) ([]edge.ZoneID, error) {
 	c.mu.Lock()
 	seen, newest := c.state.commands.seen, c.state.commands.newest
 	c.mu.Unlock()

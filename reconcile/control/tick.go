@@ -32,7 +32,7 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	if err := c.readStanding(ctx); err != nil {
 		return t, err
 	}
-	written, err := c.writtenByCommands(ctx)
+	written, err := writtenByCommands(ctx, c)
 	if err != nil {
 		return t, err
 	}
