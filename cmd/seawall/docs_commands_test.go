@@ -45,14 +45,11 @@ func TestCommandsInDocuments(t *testing.T) {
 	}
 }
 
-var (
-	codeBlock = regexp.MustCompile("(?ms)^[ \t]*```(\\w*)\n(.*?)^[ \t]*```")
-	codeSpan  = regexp.MustCompile("`([^`\n]+)`")
-	prompt    = regexp.MustCompile(`(?m)^\$ `)
-)
-
 // commandsIn returns the words of the commands in a document that begin with seawall.
 func commandsIn(document string) (commands [][]string) {
+	codeBlock := regexp.MustCompile("(?ms)^[ \t]*```(\\w*)\n(.*?)^[ \t]*```")
+	codeSpan := regexp.MustCompile("`([^`\n]+)`")
+	prompt := regexp.MustCompile(`(?m)^\$ `)
 	for _, block := range codeBlock.FindAllStringSubmatch(document, -1) {
 		switch block[1] {
 		case "sh", "bash", "console", "shell":

@@ -222,6 +222,7 @@ func (r *leakRun) seawall(name string, args ...string) *exec.Cmd {
 // command runs to its end; how it ends is for other tests.
 func (r *leakRun) command(name string, args ...string) {
 	cmd := r.seawall(name, args...)
+	cmd.Env = append(cmd.Env, "GOGC="+fewCollections)
 	_ = cmd.Run()
 	if code := cmd.ProcessState.ExitCode(); code != 0 && code != 1 && code != 4 {
 		r.t.Errorf("%s: exit code %d", name, code)
