@@ -267,12 +267,11 @@ func (c *configReader) values(data []byte) (plain, def cue.Value, problems []des
 		return plain, def, problems
 	}
 	ctx := cuecontext.New()
-	pkg, err := Build(ctx)
+	def, err = Definition(ctx, "#Config")
 	if err != nil {
 		return plain, def, []desired.Problem{{Message: err.Error()}}
 	}
-	plain = ctx.BuildFile(file)
-	return plain, pkg.LookupPath(cue.ParsePath("#Config")), nil
+	return ctx.BuildFile(file), def, nil
 }
 
 // imports refuses what is not in the file: packages other than CUE's own, whose

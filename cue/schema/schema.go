@@ -2,8 +2,8 @@
 // the shapes of desired state (#Desired) and of the daemon's configuration
 // (#Config), as text.
 //
-// The text has three users. desired/compile builds it with [Build] and unifies
-// every folder of a repository with #Desired. [LoadConfig] does the same with a
+// The text has three users. desired/compile unifies every folder of a
+// repository with #Desired, which [Definition] builds. [LoadConfig] does the same with a
 // configuration file and #Config. And [Export] hands it to a repository, where
 // editors complete from it and people import its helpers.
 //
@@ -64,13 +64,24 @@ func Export() map[string][]byte {
 // repository's files are relative, so a position tells the two apart.
 const Root = "/seawall/"
 
-// Build compiles the package in ctx. Its files are named below [Root].
-func Build(ctx *cue.Context) (cue.Value, error) { return built(ctx, Export()) }
+// parts are the files that each definition needs. CUE evaluates all that a package
+// declares, so that a folder would pay for the configuration too.
+var parts = map[string][]string{
+	"#Desired":   {"desired.cue", "tokens.cue", "resources.cue", "deprecations.cue", "words.cue"},
+	"#Config":    {"config.cue", "accounts.cue", "guards.cue", "words.cue"},
+	"#Published": {calendarFile, "deprecations.cue", "words.cue"},
+}
 
-func built(ctx *cue.Context, files map[string][]byte) (cue.Value, error) {
+// Definition compiles #Desired, #Config or #Published in ctx, with what it needs of the
+// package. Its files are named below [Root].
+func Definition(ctx *cue.Context, name string) (cue.Value, error) {
 	inst := build.NewContext().NewInstance(Root, nil)
-	for name, data := range files {
-		file, err := parser.ParseFile(Root+name, data)
+	for _, part := range parts[name] {
+		data, err := files.ReadFile(part)
+		if err != nil {
+			return cue.Value{}, fmt.Errorf("reading embedded schema: %w", err)
+		}
+		file, err := parser.ParseFile(Root+part, data)
 		if err == nil {
 			err = inst.AddSyntax(file)
 		}
@@ -85,5 +96,5 @@ func built(ctx *cue.Context, files map[string][]byte) (cue.Value, error) {
 	if err := v.Err(); err != nil {
 		return cue.Value{}, fmt.Errorf("building schema: %w", err)
 	}
-	return v, nil
+	return v.LookupPath(cue.ParsePath(name)), nil
 }

@@ -28,7 +28,6 @@ import (
 	"io/fs"
 	"path"
 
-	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/seawall-dev/seawall/cue/schema"
@@ -93,12 +92,11 @@ func Folder(fsys fs.FS, dir, commit string) (unit Unit) {
 
 func (u *Unit) evaluate(fsys fs.FS) {
 	ctx := cuecontext.New()
-	pkg, err := schema.Build(ctx)
+	def, err := schema.Definition(ctx, "#Desired")
 	if err != nil {
 		u.fail(desired.Problem{Message: fmt.Sprintf("building the schema: %v", err)})
 		return
 	}
-	def := pkg.LookupPath(cue.ParsePath("#Desired"))
 	plain, problems := loaded(ctx, fsys, u.Dir)
 	if len(problems) > 0 {
 		u.fail(problems...)
