@@ -22,7 +22,8 @@ func untilSays(ts *testscript.TestScript, neg bool, args []string) {
 // untilMain is untilSays in a process of its own, which has the environment of the script.
 func untilMain() {
 	want := regexp.MustCompile("(?m)" + os.Args[1])
-	for late := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+	late := time.Now().Add(patience)
+	for pause := 50 * time.Millisecond; ; time.Sleep(pause) {
 		var answer bytes.Buffer
 		execute(&cli.Terminal{In: strings.NewReader(""), Out: &answer, Err: &answer}, os.Args[2:]) // its exit code is part of what it says
 		if want.Match(answer.Bytes()) {
@@ -32,6 +33,7 @@ func untilMain() {
 			fmt.Fprintf(os.Stderr, "no answer matched %q; the last was:\n%s", want, &answer)
 			os.Exit(1)
 		}
+		pause = min(2*pause, time.Second)
 	}
 }
 
