@@ -45,14 +45,11 @@ func TestCommandsInDocuments(t *testing.T) {
 	}
 }
 
-var (
-	codeBlock = regexp.MustCompile("(?ms)^[ \t]*```(\\w*)\n(.*?)^[ \t]*```")
-	codeSpan  = regexp.MustCompile("`([^`\n]+)`")
-	prompt    = regexp.MustCompile(`(?m)^\$ `)
-)
-
 // commandsIn returns the words of the commands in a document that begin with seawall.
 func commandsIn(document string) (commands [][]string) {
+	codeBlock := regexp.MustCompile("(?ms)^[ \t]*```(\\w*)\n(.*?)^[ \t]*```")
+	codeSpan := regexp.MustCompile("`([^`\n]+)`")
+	prompt := regexp.MustCompile(`(?m)^\$ `)
 	for _, block := range codeBlock.FindAllStringSubmatch(document, -1) {
 		switch block[1] {
 		case "sh", "bash", "console", "shell":
@@ -116,4 +113,27 @@ func unknownIn(root *cobra.Command, words []string) string {
 		}
 	}
 	return ""
+}
+
+// The help of each command has an example of it, but for those that cobra adds.
+func TestHelpHasExample(t *testing.T) {
+	commands := 0
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		commands++
+		if !strings.HasPrefix(cmd.Example, "  "+cmd.CommandPath()) {
+			t.Errorf("%s --help has the examples %q", cmd.CommandPath(), cmd.Example)
+		}
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+	}
+	for _, c := range newRoot(&cli.Terminal{Out: io.Discard, Err: io.Discard}).Commands() {
+		if c.Name() != "completion" && c.Name() != "help" {
+			walk(c)
+		}
+	}
+	if commands < 20 {
+		t.Errorf("only %d commands are found", commands)
+	}
 }

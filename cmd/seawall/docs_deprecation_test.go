@@ -39,8 +39,9 @@ func TestDeprecationDocExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cueBlock := regexp.MustCompile("(?s)```cue\n(.*?)```")
 	text := "package edge\n"
-	for _, block := range cueBlock.FindAllStringSubmatch(string(generatedPart.ReplaceAll(page, nil)), -1) {
+	for _, block := range cueBlock.FindAllStringSubmatch(string(generatedPart().ReplaceAll(page, nil)), -1) {
 		text += block[1]
 	}
 	state, problems := compiletest.Tree(fstest.MapFS{"edge.cue": {Data: []byte(text)}}, ".", "")
@@ -48,8 +49,6 @@ func TestDeprecationDocExamples(t *testing.T) {
 		t.Errorf("%v\n%s", problems, text)
 	}
 }
-
-var cueBlock = regexp.MustCompile("(?s)```cue\n(.*?)```")
 
 func ruleDates(r deprecation.Rule) string {
 	out := string(r.Date)

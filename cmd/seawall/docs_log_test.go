@@ -33,6 +33,7 @@ func logDoc(t *testing.T) string {
 		t.Fatal(err)
 	}
 	meanings := map[string]string{}
+	logRow := regexp.MustCompile(`(?m)^\| ([^|]+) \| (?:debug|info|warn|error)[^|]* \|[^|]*\| (.*) \|$`)
 	for _, row := range logRow.FindAllSubmatch(page, -1) {
 		meanings[string(row[1])] = string(row[2])
 	}
@@ -57,8 +58,6 @@ func logDoc(t *testing.T) string {
 	}
 	return b.String()
 }
-
-var logRow = regexp.MustCompile(`(?m)^\| ([^|]+) \| (?:debug|info|warn|error)[^|]* \|[^|]*\| (.*) \|$`)
 
 // logMessages finds each call of a logger in the code of the daemon.
 func logMessages(t *testing.T) []logMessage {

@@ -9,8 +9,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-var scriptStep = regexp.MustCompile(`(?m)^exits (\d+) (seawall .*)\ncmp stdout \.\./(\S+)$`)
-
 // tokenDoc shows what the script token-docs is held to: its file, and each
 // command with its answer.
 func tokenDoc(t *testing.T) string {
@@ -24,6 +22,7 @@ func tokenDoc(t *testing.T) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "```cue\n%s```\n", files["edge/edge.cue"])
+	scriptStep := regexp.MustCompile(`(?m)^exits (\d+) (seawall .*)\ncmp stdout \.\./(\S+)$`)
 	for _, step := range scriptStep.FindAllStringSubmatch(string(archive.Comment), -1) {
 		code, command, want := step[1], step[2], step[3]
 		fmt.Fprintf(&b, "\n```console\n$ %s\n%s```\n", command, files[want])

@@ -25,10 +25,16 @@ func main() {
 // Main runs the command line with the process's arguments and returns its exit
 // code. It is apart from main so that scripts in tests can run it.
 func Main() int {
-	t := cli.NewTerminal(os.Stdin, os.Stdout, os.Stderr)
+	return execute(cli.NewTerminal(os.Stdin, os.Stdout, os.Stderr), os.Args[1:])
+}
+
+// execute runs one command line and returns its exit code.
+func execute(t *cli.Terminal, args []string) int {
 	ctx, until, stop := cli.UntilSignal(context.Background(), t)
 	defer stop()
-	err := newRoot(t).ExecuteContext(ctx)
+	root := newRoot(t)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
 	by, was := until()
 	return cli.ExitCodeOf(t, err, by, was)
 }

@@ -29,11 +29,23 @@ func TestMain(m *testing.M) {
 			worker.Main(evaluate.Jobs)
 			os.Exit(Main())
 		},
+		"seawall-session": func() {
+			worker.Main(evaluate.Jobs)
+			sessionMain()
+		},
+		"seawall-until": func() {
+			worker.Main(evaluate.Jobs)
+			untilMain()
+		},
 	})
 }
 
 // quickExit keeps a binary built with -race from sleeping a second at its end.
 const quickExit = "atexit_sleep_ms=0"
+
+// fewCollections is GOGC for a command, which ends before it would pay to collect.
+// Daemons keep their own.
+const fewCollections = "400"
 
 // TestScript runs the scripts that specify the command line. Beside the
 // commands of testscript there are:
@@ -41,6 +53,10 @@ const quickExit = "atexit_sleep_ms=0"
 //	exits CODE PROGRAM ARG…   run a program and hold it to its exit code
 //	fails PROGRAM ARG…        the same with 1, silence on stdout, and on stderr one
 //	                          line "seawall: error: …" with hints, nothing else
+//	session FILE              run each line "$ seawall ARG…" of FILE, all in one process, and
+//	                          write them with their output, which is for: cmp stdout FILE.
+//	                          An error is on stderr, with 1 and silence on stdout; another
+//	                          code than 0 has a line of its own
 //	sim [seed=FILE|fleet=N|tiers=N] [QUIRK…]
 //	                          start a simulator; sets BASE_URL, CONTROL and the
 //	                          SEAWALL_…_TOKEN variables; tiers=N are zones tuned by
@@ -64,6 +80,8 @@ const quickExit = "atexit_sleep_ms=0"
 //	daemon NAME REGEXP ARG…   start seawall and wait until a line it writes matches
 //	await NAME REGEXP…        wait for further lines of a daemon, in any order
 //	signal NAME SIGNAL        send a daemon a signal
+//	until REGEXP ARG…         run seawall, in one process, until what it writes matches
+//	listening NAME VARIABLE   wait until a daemon serves, and set a variable to its address
 //	end NAME SIGNAL CODE      send a daemon a signal and hold it to its exit code;
 //	                          leaves NAME.out and NAME.err
 //	tty CODE AFTER INPUT ARG… run seawall on a terminal, type INPUT once it shows
@@ -86,6 +104,7 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GORACE", quickExit)
+			env.Setenv("GOGC", fewCollections)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("TERRAFORM", terraform)
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
@@ -102,6 +121,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      exits,
 			"fails":      fails,
+			"session":    session,
 			"sim":        startSim,
 			"transcript": writeTranscript,
 			"put":        put,

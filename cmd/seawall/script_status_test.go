@@ -1,29 +1,39 @@
 package main
 
 import (
-	"os/exec"
+	"bytes"
+	"fmt"
+	"os"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 )
 
 // untilSays asks the daemon again and again, until its answer matches.
 func untilSays(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 2, many, "until REGEXP ARG…")
-	want, err := regexp.Compile("(?m)" + args[0])
-	ts.Check(err)
-	for late := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
-		cmd := exec.Command("seawall", args[1:]...)
-		cmd.Dir = ts.MkAbs(".")
-		cmd.Env = append(cmd.Environ(), "HOME="+ts.Getenv("HOME"), "SEAWALL_CONFIG="+ts.Getenv("SEAWALL_CONFIG"), "GORACE="+ts.Getenv("GORACE"))
-		out, _ := cmd.CombinedOutput() // its exit code is part of what it says
-		if want.Match(out) {
+	ts.Check(ts.Exec("seawall-until", args...))
+}
+
+// untilMain is untilSays in a process of its own, which has the environment of the script.
+func untilMain() {
+	want := regexp.MustCompile("(?m)" + os.Args[1])
+	late := time.Now().Add(patience)
+	for pause := 50 * time.Millisecond; ; time.Sleep(pause) {
+		var answer bytes.Buffer
+		execute(&cli.Terminal{In: strings.NewReader(""), Out: &answer, Err: &answer}, os.Args[2:]) // its exit code is part of what it says
+		if want.Match(answer.Bytes()) {
 			return
 		}
 		if time.Now().After(late) {
-			ts.Fatalf("no answer matched %q; the last was:\n%s", want, out)
+			fmt.Fprintf(os.Stderr, "no answer matched %q; the last was:\n%s", want, &answer)
+			os.Exit(1)
 		}
+		pause = min(2*pause, time.Second)
 	}
 }
 

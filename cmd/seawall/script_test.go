@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -176,26 +177,6 @@ func wide(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o644))
 }
 
-func commit(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 2, 2, "commit DIR MESSAGE")
-	dir := ts.MkAbs(args[0])
-	git := func(arg ...string) {
-		cmd := exec.Command("git", arg...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
-			"GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=T", "GIT_COMMITTER_EMAIL=t@example.com",
-			"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			ts.Fatalf("git %v: %v\n%s", arg, err, out)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {
-		git("init", "--quiet", "--initial-branch=main")
-	}
-	git("add", "--all")
-	git("commit", "--quiet", "--allow-empty", "--message", args[1])
-}
-
 func replace(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 3, 3, "replace OLD NEW FILE")
 	old, with := unescape(ts, args[0]), unescape(ts, args[1])
@@ -236,29 +217,34 @@ func unescape(ts *testscript.TestScript, s string) string {
 	return text
 }
 
-// varies is what differs from run to run, and what stands for it.
-var varies = []struct {
+// varies is what differs from run to run, and what stands for it. Each seawall in a script
+// is this binary: what it compiles at its start, all of them pay for.
+var varies = sync.OnceValue(func() []variation {
+	return []variation{
+		{regexp.MustCompile(`127\.0\.0\.1:\d+`), "HOST:PORT"},
+		{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:DIGEST"},
+		{regexp.MustCompile(`"(commit)": "[0-9a-f]{40}"`), `"$1": "COMMIT"`},
+		{regexp.MustCompile(`\(attempt [0-9a-f]{16}\)`), "(attempt ATTEMPT)"},
+		{regexp.MustCompile(`--adopt [0-9a-f]{32}`), "--adopt ID"},
+		{regexp.MustCompile(`\b(commit|held|in force)( +)[0-9a-f]{7,40}\b`), "$1${2}COMMIT"},
+		{regexp.MustCompile(`\b[^ @,:]+@[^ @,:<>]+(,| reverts)`), "USER@HOST$1"},
+		{regexp.MustCompile(`(head \d+):[0-9a-f]{64}`), "$1:HASH"},
+		{regexp.MustCompile(`expired \d+ days ago`), "expired DAYS ago"},
+		{regexp.MustCompile(`seawall-demo-\d+`), "seawall-demo"},
+		{regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?`), "TIME"},
+		{regexp.MustCompile(`(?m)^TIME  #\d+`), "TIME  #N"},
+	}
+})
+
+type variation struct {
 	pattern *regexp.Regexp
 	word    string
-}{
-	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "HOST:PORT"},
-	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:DIGEST"},
-	{regexp.MustCompile(`"(commit)": "[0-9a-f]{40}"`), `"$1": "COMMIT"`},
-	{regexp.MustCompile(`\(attempt [0-9a-f]{16}\)`), "(attempt ATTEMPT)"},
-	{regexp.MustCompile(`--adopt [0-9a-f]{32}`), "--adopt ID"},
-	{regexp.MustCompile(`\b(commit|held|in force)( +)[0-9a-f]{7,40}\b`), "$1${2}COMMIT"},
-	{regexp.MustCompile(`\b[^ @,:]+@[^ @,:<>]+(,| reverts)`), "USER@HOST$1"},
-	{regexp.MustCompile(`(head \d+):[0-9a-f]{64}`), "$1:HASH"},
-	{regexp.MustCompile(`expired \d+ days ago`), "expired DAYS ago"},
-	{regexp.MustCompile(`seawall-demo-\d+`), "seawall-demo"},
-	{regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?`), "TIME"},
-	{regexp.MustCompile(`(?m)^TIME  #\d+`), "TIME  #N"},
 }
 
 func scrub(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 2, 2, "scrub FILE OUT")
 	text := strings.ReplaceAll(ts.ReadFile(args[0]), ts.Getenv("WORK"), "WORK")
-	for _, v := range varies {
+	for _, v := range varies() {
 		text = v.pattern.ReplaceAllString(text, v.word)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))

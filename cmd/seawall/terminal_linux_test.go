@@ -92,7 +92,7 @@ func ttyCommand(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 4, many, "tty CODE AFTER INPUT ARG…")
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	env := []string{"TERM=xterm"}
+	env := []string{"TERM=xterm", "GOGC=" + fewCollections}
 	for _, name := range []string{"PATH", "HOME", "NO_COLOR", "GORACE", "SEAWALL_CONFIG", "SEAWALL_RULESETS_TOKEN", "SEAWALL_TOKENS_TOKEN", "XDG_STATE_HOME"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
