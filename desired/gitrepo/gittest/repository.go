@@ -58,12 +58,31 @@ type Repository struct {
 func New(t testing.TB) *Repository {
 	t.Helper()
 	r := &Repository{Dir: filepath.Join(t.TempDir(), "edge.git"), t: t}
-	if err := os.Mkdir(r.Dir, 0o755); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"objects", "refs", "hooks"} {
+		if err := os.MkdirAll(filepath.Join(r.Dir, ".git", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	r.Git("init", "-q", "-b", "main")
+	r.Write(".git/HEAD", "ref: refs/heads/main\n")
+	r.Write(".git/config", config)
 	return r
 }
+
+// Open is a repository that is there already, such as a copy of one.
+func Open(t testing.TB, dir string) *Repository { return &Repository{Dir: dir, t: t} }
+
+// config is what "git init" writes, without the tidying that each commit would start a
+// process for.
+const config = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = false
+	logallrefupdates = true
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+`
 
 // Git runs git in the work tree and returns what it printed.
 func (r *Repository) Git(args ...string) string {
@@ -117,7 +136,22 @@ func (r *Repository) Commit(pairs ...string) string {
 }
 
 // Head returns the commit that is checked out.
-func (r *Repository) Head() string { return r.Git("rev-parse", "HEAD") }
+func (r *Repository) Head() string {
+	r.t.Helper()
+	head, err := os.ReadFile(filepath.Join(r.Dir, ".git", "HEAD"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	branch, attached := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: ")
+	if !attached {
+		return branch
+	}
+	commit, err := os.ReadFile(filepath.Join(r.Dir, ".git", branch))
+	if err != nil {
+		return r.Git("rev-parse", "HEAD") // packed
+	}
+	return strings.TrimSpace(string(commit))
+}
 
 // HTTP serves the repository to whoever knows user and password, both empty for
 // anybody, and returns its address. To anybody else it repeats the credential,
