@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // storeOf is a store whose folder the test looks into.
@@ -99,6 +100,10 @@ func TestGood(t *testing.T) {
 	}
 }
 
+// crowded is a limit of which 11 packs of one small commit take a third, so that the store
+// is compacted at the 11th and not at the 51st.
+var crowded = gitrepo.FetchLimits{StoreBytes: 32 << 10}
+
 func TestCompaction(t *testing.T) {
 	for _, shallow := range []bool{false, true} {
 		t.Run(fmt.Sprintf("shallow=%v", shallow), func(t *testing.T) {
@@ -114,22 +119,26 @@ func TestCompaction(t *testing.T) {
 				t.Fatal(err)
 			}
 			held := tree(t, r, first, "edge") // opened before, read after
+			fetches := 51
+			if shallow && !soak.On {
+				fetches, source.Limits = 11, crowded
+			}
 			var contents []string
-			for i := 1; i <= 52; i++ {
-				contents = append(contents, fmt.Sprintf("a: %d\n", i))
+			for i := range fetches + 1 {
+				contents = append(contents, fmt.Sprintf("a: %d\n", i+1))
 			}
 			commits := u.Chain("edge/a.cue", contents...)
-			next, last := commits[51], commits[50]
-			for _, commit := range commits[:51] {
+			next, last := commits[fetches], commits[fetches-1]
+			for _, commit := range commits[:fetches] {
 				u.Point("refs/heads/main", commit)
 				fetch(t, r, source)
 			}
 			if n := packs(t, dir); n > 2 {
-				t.Errorf("%d packs after 52 fetches", n)
+				t.Errorf("%d packs after %d more fetches", n, fetches)
 			}
 			fsck(t, dir)
 			files := tree(t, r, last, "edge")
-			if got, err := files.ReadFile("edge/a.cue"); string(got) != "a: 51\n" {
+			if got, err := files.ReadFile("edge/a.cue"); string(got) != contents[fetches-1] {
 				t.Errorf("a.cue is %q, %v", got, err)
 			}
 			if got, err := held.ReadFile("edge/b.cue"); !strings.HasPrefix(string(got), "b: 0\n") {

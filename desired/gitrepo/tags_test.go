@@ -132,7 +132,8 @@ func TestVerifyTags(t *testing.T) {
 // A tag may come after its commit was fetched, go again, and has to outlive the
 // packing of the store.
 func TestTagsComeAndGo(t *testing.T) {
-	u, r := gittest.New(t), open(t)
+	u := gittest.New(t)
+	r, dir := storeOf(t)
 	ada := sshKey(t)
 	head := u.Commit("a.cue", "a: 1\n")
 	policy := gitrepo.Policy{Trust: signature.Trust{SSH: file(t, "ada "+authorized(ada))}, Require: gitrepo.RequireTag}
@@ -144,9 +145,14 @@ func TestTagsComeAndGo(t *testing.T) {
 	if err := r.Verify(head, policy, today); err != nil {
 		t.Errorf("after the tag was pushed: %v", err)
 	}
-	for _, commit := range u.Chain("a.cue", make([]string, 52)...) { // each of these fetches adds a pack
+	local := gitrepo.Source{URL: u.Dir, Ref: "main", Limits: crowded}
+	before := packs(t, dir)
+	for _, commit := range u.Chain("a.cue", make([]string, 9)...) { // each of these fetches adds a pack
 		u.Point("refs/heads/main", commit)
-		fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "main"})
+		fetch(t, r, local)
+	}
+	if n := packs(t, dir); n > before {
+		t.Errorf("%d packs, and %d before: the store was not packed", n, before)
 	}
 	if err := r.Verify(head, policy, today); err != nil {
 		t.Errorf("after the store was packed: %v", err)
