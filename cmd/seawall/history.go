@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
@@ -102,14 +102,14 @@ func (f *historyFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.commit, "commit", "", "of this `COMMIT`, in full or at least 7 digits of it")
 }
 
-var commitForm = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+var commitForm = lazyregexp.New(`^[0-9a-f]{7,64}$`)
 
 func (f *historyFlags) filter(now time.Time) (reconcile.HistoryFilter, error) {
 	filter := reconcile.HistoryFilter{Zone: f.zone, Token: f.token, Commit: strings.ToLower(f.commit), Last: f.last}
 	if f.last < 0 {
 		return filter, cli.Usage("--last %d is below zero", f.last)
 	}
-	if f.commit != "" && !commitForm.MatchString(filter.Commit) {
+	if f.commit != "" && !commitForm().MatchString(filter.Commit) {
 		return filter, cli.Fail(fmt.Errorf("--commit %q is not a commit", f.commit), "give the commit in full, or at least its first 7 digits; git log --oneline shows them")
 	}
 	var err error

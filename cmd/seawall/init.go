@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/examples"
 )
 
@@ -39,10 +39,10 @@ Existing files are never overwritten, but the schema's own folder is updated.`,
 	return cmd
 }
 
-var modulePath = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\.[a-z]+(/[A-Za-z0-9_.-]+)*$`)
+var modulePath = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*\.[a-z]+(/[A-Za-z0-9_.-]+)*$`)
 
 func checkModule(module string) error {
-	if modulePath.MatchString(module) {
+	if modulePath().MatchString(module) {
 		return nil
 	}
 	return cli.Fail(fmt.Errorf("--module %q is not a CUE module path", module), "such a path starts with a domain, for example example.com/edge")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/access"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 	tokens "github.com/seawall-dev/seawall/reconcile/token"
 )
@@ -97,11 +97,11 @@ func adopt(ctx context.Context, t *cli.Terminal, memory *ledger.Ledger, record d
 	return err
 }
 
-var tokenIDForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,32}$`)
+var tokenIDForm = lazyregexp.New(`^[0-9A-Za-z_-]{1,32}$`)
 
 // tokenID reads an id of the platform: at most 32 characters.
 func tokenID(text string) (edge.TokenID, error) {
-	if !tokenIDForm.MatchString(text) {
+	if !tokenIDForm().MatchString(text) {
 		return "", cli.Fail(fmt.Errorf("%q is not the id of a token", text), "an id has at most 32 letters and digits; the dashboard shows it")
 	}
 	return edge.TokenID(text), nil

@@ -1,20 +1,20 @@
 package schema
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // secretPlace is the path of a #SecretRef, or of what is inside one.
-var secretPlace = regexp.MustCompile(`^((?:accounts\..+\.)?credentials\.(rulesets|tokens)|.*\.(token|metrics_token|password|passphrase|secret|secret_id|ssh\.key))(\.[^.]+)?$`)
+var secretPlace = lazyregexp.New(`^((?:accounts\..+\.)?credentials\.(rulesets|tokens)|.*\.(token|metrics_token|password|passphrase|secret|secret_id|ssh\.key))(\.[^.]+)?$`)
 
 // conceal takes what stands in the place of a secret out of messages: who puts the
 // secret itself there by mistake must not find it in a log.
 func conceal(problems []desired.Problem) []desired.Problem {
 	for i, p := range problems {
-		found := secretPlace.FindStringSubmatch(p.Path)
+		found := secretPlace().FindStringSubmatch(p.Path)
 		if found == nil || !strings.HasPrefix(p.Message, `"`) {
 			continue
 		}

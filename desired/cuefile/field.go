@@ -2,7 +2,6 @@ package cuefile
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"cuelang.org/go/cue/literal"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // field is one member of what a zone runs, as CUE text.
@@ -234,11 +234,11 @@ func readsAs(text, s string) bool {
 	return err == nil && back == s
 }
 
-var plainLabel = regexp.MustCompile(`^[a-z][A-Za-z0-9_]*$`)
+var plainLabel = lazyregexp.New(`^[a-z][A-Za-z0-9_]*$`)
 
 // Label is a key as a CUE label.
 func Label(key string) string {
-	if plainLabel.MatchString(key) && !ast.StringLabelNeedsQuoting(key) {
+	if plainLabel().MatchString(key) && !ast.StringLabelNeedsQuoting(key) {
 		return key
 	}
 	return literal.String.Quote(key)

@@ -3,9 +3,10 @@ package cuefile
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // A tier is a shape that many zones have. A zone of a tier may say something else in
@@ -101,14 +102,14 @@ func nameTiers(prefix string, tiers []*tier, places []place, keys []string) {
 // plainPrefix begins the names of tiers in a new repository that have no word.
 const plainPrefix = "_tier"
 
-var nameWord = regexp.MustCompile(`[a-z]{3,}`)
+var nameWord = lazyregexp.New(`[a-z]{3,}`)
 
 // wordsOf are the words of a zone's name, but for its last label.
 func wordsOf(key string) []string {
 	if i := strings.LastIndexByte(key, '.'); i >= 0 {
 		key = key[:i]
 	}
-	return nameWord.FindAllString(key, -1)
+	return nameWord().FindAllString(key, -1)
 }
 
 // commonWord is the first word that all zones of a kind have, and no other; empty for none.

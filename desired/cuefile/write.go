@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/parser"
+
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Bounds of what is written into one folder: the cost of evaluating one grows faster than
@@ -230,7 +231,7 @@ func (w *fileWriter) small(groups map[string][]written) bool {
 func (w *fileWriter) folder(a Account, tier string, part int) string {
 	name := "other"
 	if tier != "" {
-		name = slug(tierFolder.ReplaceAllString(strings.TrimPrefix(tier, "_"), "$1-$2"))
+		name = slug(tierFolder().ReplaceAllString(strings.TrimPrefix(tier, "_"), "$1-$2"))
 	}
 	if part > 0 {
 		name += fmt.Sprintf("-%d", part+1)
@@ -242,7 +243,7 @@ func (w *fileWriter) folder(a Account, tier string, part int) string {
 }
 
 // tierFolder splits the words of a tier's name.
-var tierFolder = regexp.MustCompile(`([a-z])([A-Z\d])`)
+var tierFolder = lazyregexp.New(`([a-z])([A-Z\d])`)
 
 func split(group []written) (parts [][]written) {
 	bytes := 0

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/packbound"
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/transfer"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // timeoutError is a fetch that took longer than its source allows.
@@ -257,14 +257,14 @@ func (f *fetch) scrub(text string) string {
 }
 
 var (
-	page  = regexp.MustCompile(`(?is)<(?:!doctype|html|head|body)\b.*`)
-	title = regexp.MustCompile(`(?is)<title\b[^>]*>(.*?)</title`)
+	page  = lazyregexp.New(`(?is)<(?:!doctype|html|head|body)\b.*`)
+	title = lazyregexp.New(`(?is)<title\b[^>]*>(.*?)</title`)
 )
 
 // readable is text with the title of a page of HTML in place of the page.
 func readable(text string) string {
-	return page.ReplaceAllStringFunc(text, func(markup string) string {
-		if found := title.FindStringSubmatch(markup); found != nil {
+	return page().ReplaceAllStringFunc(text, func(markup string) string {
+		if found := title().FindStringSubmatch(markup); found != nil {
 			return "the web page " + strconv.Quote(strings.Join(strings.Fields(html.UnescapeString(found[1])), " "))
 		}
 		return "a web page"

@@ -4,10 +4,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
-	"regexp"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // hostKeyError is a host key that is not accepted, with its fingerprint: known hosts
@@ -42,7 +43,7 @@ func shownKey(err error) string {
 }
 
 // publicKey matches the beginnings of files that people take for a private key.
-var publicKey = regexp.MustCompile(`^(ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-|---- BEGIN SSH2 PUBLIC KEY|-----BEGIN [A-Z ]*PUBLIC KEY)`)
+var publicKey = lazyregexp.New(`^(ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-|---- BEGIN SSH2 PUBLIC KEY|-----BEGIN [A-Z ]*PUBLIC KEY)`)
 
 // explainKey says why a private key cannot be used. The parser's own words may quote the
 // key's content.
@@ -51,7 +52,7 @@ func (s *SSH) explainKey(err error) error {
 	_, plain := ssh.ParseRawPrivateKey([]byte(s.Key.Reveal()))
 	encrypted := errors.As(plain, &locked)
 	switch {
-	case publicKey.MatchString(s.Key.Reveal()):
+	case publicKey().MatchString(s.Key.Reveal()):
 		return badSource("the SSH key is a public key", "name the private key: the file without .pub")
 	case encrypted && s.Passphrase.IsZero():
 		return badSource("the SSH key is encrypted, and no passphrase is set", "set source.auth.ssh.passphrase, or use a key without a passphrase")

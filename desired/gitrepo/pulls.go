@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/internal/integrity"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Pulls keeps the heads of pull requests, which anybody may have made: each by itself,
@@ -67,12 +67,12 @@ func (p *Pulls) List(ctx context.Context, s Source) ([]Pull, error) {
 }
 
 // The names under which GitHub, Gitea and Forgejo, and GitLab show heads.
-var pullRef = regexp.MustCompile(`^refs/(?:pull|merge-requests)/([1-9][0-9]{0,8})/head$`)
+var pullRef = lazyregexp.New(`^refs/(?:pull|merge-requests)/([1-9][0-9]{0,8})/head$`)
 
 func pullsAmong(refs []*plumbing.Reference) []Pull {
 	var pulls []Pull
 	for _, ref := range refs {
-		found := pullRef.FindStringSubmatch(ref.Name().String())
+		found := pullRef().FindStringSubmatch(ref.Name().String())
 		if found == nil || ref.Type() != plumbing.HashReference {
 			continue
 		}
@@ -110,7 +110,7 @@ func (p *Pulls) Known(pull Pull, limits FetchLimits) (here bool, refused error) 
 // which it returns. A head over a limit is remembered, for [Pulls.Known]. Errors are
 // those of [Repo.Fetch].
 func (p *Pulls) Fetch(ctx context.Context, s Source, pull Pull) (Pull, error) {
-	if !pullRef.MatchString(pull.Ref) {
+	if !pullRef().MatchString(pull.Ref) {
 		return pull, badSource(fmt.Sprintf("%q is not the ref of a pull request", pull.Ref), "")
 	}
 	s.Ref = pull.Ref

@@ -3,10 +3,11 @@ package gitrepo
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Trailers returns the trailers of a commit's message, as git-interpret-trailers
@@ -30,17 +31,17 @@ func (r *Repo) Trailers(commit string) (map[string][]string, error) {
 }
 
 var (
-	trailer       = regexp.MustCompile(`^([A-Za-z0-9-]+)[ \t]*:[ \t]*(.*)$`)
-	gitsOwn       = regexp.MustCompile(`^(Signed-off-by: |\(cherry picked from commit )`)
-	continuation  = regexp.MustCompile(`^[ \t]+\S`)
-	betweenParts  = regexp.MustCompile(`\n[ \t]*\n`)
-	insideTrailer = regexp.MustCompile(`\s+`)
+	trailer       = lazyregexp.New(`^([A-Za-z0-9-]+)[ \t]*:[ \t]*(.*)$`)
+	gitsOwn       = lazyregexp.New(`^(Signed-off-by: |\(cherry picked from commit )`)
+	continuation  = lazyregexp.New(`^[ \t]+\S`)
+	betweenParts  = lazyregexp.New(`\n[ \t]*\n`)
+	insideTrailer = lazyregexp.New(`\s+`)
 )
 
 func trailers(message string) map[string][]string {
 	found := map[string][]string{}
 	message = strings.TrimSpace(strings.ReplaceAll(message, "\r\n", "\n"))
-	paragraphs := betweenParts.Split(message, -1)
+	paragraphs := betweenParts().Split(message, -1)
 	if len(paragraphs) < 2 {
 		return found
 	}
@@ -50,15 +51,15 @@ func trailers(message string) map[string][]string {
 	}
 	last := ""
 	for _, line := range lines {
-		parts := trailer.FindStringSubmatch(line)
+		parts := trailer().FindStringSubmatch(line)
 		switch {
 		case parts != nil:
 			last = strings.ToLower(parts[1])
 			found[last] = append(found[last], strings.TrimSpace(parts[2]))
-		case last != "" && continuation.MatchString(line):
+		case last != "" && continuation().MatchString(line):
 			values := found[last]
 			joined := values[len(values)-1] + " " + line
-			values[len(values)-1] = strings.TrimSpace(insideTrailer.ReplaceAllString(joined, " "))
+			values[len(values)-1] = strings.TrimSpace(insideTrailer().ReplaceAllString(joined, " "))
 		default:
 			last = ""
 		}
@@ -71,10 +72,10 @@ func trailers(message string) map[string][]string {
 func areTrailers(lines []string) bool {
 	yes, no, own := 0, 0, false
 	for i, line := range lines {
-		own = own || gitsOwn.MatchString(line)
+		own = own || gitsOwn().MatchString(line)
 		switch {
-		case i > 0 && continuation.MatchString(line): // belongs to what is before it
-		case trailer.MatchString(line), gitsOwn.MatchString(line):
+		case i > 0 && continuation().MatchString(line): // belongs to what is before it
+		case trailer().MatchString(line), gitsOwn().MatchString(line):
 			yes++
 		default:
 			no++

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 var _ edge.TokenPlatform = (*Client)(nil)
@@ -95,12 +95,12 @@ func (t tokenCalls) RollToken(ctx context.Context, id edge.TokenID) (edge.Secret
 	return secret, nil
 }
 
-var tokenIDForm = regexp.MustCompile(`^[0-9A-Za-z_-]{1,32}$`)
+var tokenIDForm = lazyregexp.New(`^[0-9A-Za-z_-]{1,32}$`)
 
 // checkTokenID refuses what would be another address than a token's: nothing, a
 // path, and the two names that stand where an id could.
 func checkTokenID(id edge.TokenID) error {
-	if !tokenIDForm.MatchString(string(id)) || id == "verify" || id == "permission_groups" {
+	if !tokenIDForm().MatchString(string(id)) || id == "verify" || id == "permission_groups" {
 		return fmt.Errorf("token %q: %w: an id is 1 to 32 letters and digits", id, edge.ErrNotFound)
 	}
 	return nil

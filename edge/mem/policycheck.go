@@ -2,10 +2,10 @@ package mem
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 const maxGroupID = 32
@@ -81,10 +81,10 @@ func checkGroups(at string, value any) []edge.ErrorDetail {
 
 // The documented keys of resources (reference, "Resource identifiers").
 var (
-	accountKey = regexp.MustCompile(`^com\.vendor\.api\.account\.[0-9a-f]{32}$`)
-	zoneKey    = regexp.MustCompile(`^com\.vendor\.api\.account\.zone\.[0-9a-f]{32}$`)
-	bucketKey  = regexp.MustCompile(`^com\.vendor\.edge\.r2\.bucket\.[0-9a-f]{32}_[a-z]+_[a-z0-9-]+$`) // known beyond the reference
-	userKey    = regexp.MustCompile(`^com\.vendor\.api\.user\.([0-9A-Za-z_-]{1,64})$`)
+	accountKey = lazyregexp.New(`^com\.vendor\.api\.account\.[0-9a-f]{32}$`)
+	zoneKey    = lazyregexp.New(`^com\.vendor\.api\.account\.zone\.[0-9a-f]{32}$`)
+	bucketKey  = lazyregexp.New(`^com\.vendor\.edge\.r2\.bucket\.[0-9a-f]{32}_[a-z]+_[a-z0-9-]+$`) // known beyond the reference
+	userKey    = lazyregexp.New(`^com\.vendor\.api\.user\.([0-9A-Za-z_-]{1,64})$`)
 )
 
 // pointerEscape is RFC 6901, section 3.
@@ -94,10 +94,10 @@ func checkResources(at string, resources map[string]any, user string) []edge.Err
 	var problems []edge.ErrorDetail
 	for _, key := range sortedKeys(resources) {
 		value, at := resources[key], at+"/"+pointerEscape.Replace(key)
-		tag := userKey.FindStringSubmatch(key)
-		known := key == edge.ResourceAllAccounts || key == edge.ResourceAllZones || zoneKey.MatchString(key) || bucketKey.MatchString(key) || tag != nil
+		tag := userKey().FindStringSubmatch(key)
+		known := key == edge.ResourceAllAccounts || key == edge.ResourceAllZones || zoneKey().MatchString(key) || bucketKey().MatchString(key) || tag != nil
 		switch {
-		case accountKey.MatchString(key):
+		case accountKey().MatchString(key):
 			if value != "*" && !isAllZones(value) {
 				problems = append(problems, problem(0, at, `an account's value must be "*" or {%q: "*"}`, edge.ResourceAllZones))
 			}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // MaxTokens is how many tokens a user can have, without the quirk quota, and
@@ -221,7 +221,7 @@ func (p *Platform) TokenByValue(value edge.Secret) (token SeedToken, spec edge.T
 	return token, spec, err == nil
 }
 
-var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
+var pathParameter = lazyregexp.New(`\{[^}]*\}`)
 
 // Permission returns the permission group that an endpoint needs, "METHOD
 // /path/{id}", by the seed's own word; empty when it says nothing of it. How the
@@ -229,9 +229,9 @@ var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 func (p *Platform) Permission(endpoint string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	plain := pathParameter.ReplaceAllString(endpoint, "{}")
+	plain := pathParameter().ReplaceAllString(endpoint, "{}")
 	for _, said := range sortedKeys(p.state.EndpointPermissions) {
-		if pathParameter.ReplaceAllString(said, "{}") == plain {
+		if pathParameter().ReplaceAllString(said, "{}") == plain {
 			return p.state.EndpointPermissions[said]
 		}
 	}

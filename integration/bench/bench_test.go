@@ -28,6 +28,7 @@ func TestRequestsOfEachRow(t *testing.T) {
 		{"cold plan of a folder, a process", cost{requests: 2 + 3}},
 		{"cold plan of git, a process", cost{requests: 2 + 3}},
 		{"steady sweep, in the daemon", cost{requests: 1 + 3}},
+		{"heal all, in the daemon", cost{requests: 1 + 3*3}},
 		{"push to proof of one zone", cost{requests: 1 + 2}},
 		{"the same beside sweeps, the slowest", cost{requests: 1 + 2}},
 		{"push to proof of all zones", cost{requests: 3 * 3}},

@@ -153,7 +153,7 @@ func (o options) measure(ctx context.Context, zones int, latency time.Duration) 
 	defer p.stop()
 	s := scene{options: o, fleet: f, platform: p}
 	t := table{zones: zones, latency: latency, concurrency: o.concurrency}
-	for _, step := range []func(context.Context, *table) error{s.heal, s.floor, s.compile, s.plan, s.sweeps, s.pushesAtRest, s.pushesBesideSweeps, s.pushToAll} {
+	for _, step := range []func(context.Context, *table) error{s.heal, s.floor, s.compile, s.plan, s.sweeps, s.healAll, s.pushesAtRest, s.pushesBesideSweeps, s.pushToAll} {
 		if err := step(ctx, &t); err != nil {
 			return t, err
 		}

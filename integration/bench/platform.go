@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -60,7 +61,7 @@ type request struct{ Method, Path string }
 // transcript returns the requests since it was last forgotten.
 func (p *platform) transcript(ctx context.Context) ([]request, error) {
 	var list []request
-	body, err := p.control(ctx, http.MethodGet)
+	body, err := p.control(ctx, http.MethodGet, "transcript", nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading the transcript: %w", err)
 	}
@@ -71,16 +72,39 @@ func (p *platform) transcript(ctx context.Context) ([]request, error) {
 }
 
 func (p *platform) forget(ctx context.Context) error {
-	if _, err := p.control(ctx, http.MethodDelete); err != nil {
+	if _, err := p.control(ctx, http.MethodDelete, "transcript", nil); err != nil {
 		return fmt.Errorf("forgetting the transcript: %w", err)
 	}
 	return nil
 }
 
-func (p *platform) control(ctx context.Context, method string) ([]byte, error) {
+// drift gives every zone the entry point that it has in a seed.
+func (p *platform) drift(ctx context.Context, seed string) error {
+	data, err := os.ReadFile(seed)
+	if err != nil {
+		return err
+	}
+	var old struct {
+		Zones []struct {
+			ID         string          `json:"id"`
+			EntryPoint json.RawMessage `json:"entrypoint"`
+		} `json:"zones"`
+	}
+	if err := json.Unmarshal(data, &old); err != nil {
+		return fmt.Errorf("reading %s: %w", seed, err)
+	}
+	for _, zone := range old.Zones {
+		if _, err := p.control(ctx, http.MethodPut, "zones/"+zone.ID+"/entrypoint", zone.EntryPoint); err != nil {
+			return fmt.Errorf("changing zone %s: %w", zone.ID, err)
+		}
+	}
+	return nil
+}
+
+func (p *platform) control(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	scheme, rest, _ := strings.Cut(p.BaseURL, "://")
 	host, _, _ := strings.Cut(rest, "/")
-	req, err := http.NewRequestWithContext(ctx, method, scheme+"://"+host+"/__sim/transcript", nil)
+	req, err := http.NewRequestWithContext(ctx, method, scheme+"://"+host+"/__sim/"+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +113,9 @@ func (p *platform) control(ctx context.Context, method string) ([]byte, error) {
 		return nil, err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
+	answer, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode >= 300 {
-		err = fmt.Errorf("%s: %s", res.Status, body)
+		err = fmt.Errorf("%s: %s", res.Status, answer)
 	}
-	return body, err
+	return answer, err
 }

@@ -24,6 +24,40 @@ func (s scene) sweeps(ctx context.Context, t *table) error {
 	return err
 }
 
+// healAll measures a sweep that finds every zone as it was before Seawall had it.
+func (s scene) healAll(ctx context.Context, t *table) error {
+	d, err := s.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	var costs []cost
+	for range s.repeat {
+		c, err := s.healed(ctx, d)
+		if err != nil {
+			d.stop()
+			return err
+		}
+		costs = append(costs, c)
+	}
+	c := medians(costs)
+	c.peak = d.stop()
+	t.add("heal all, in the daemon", c)
+	return nil
+}
+
+func (s scene) healed(ctx context.Context, d *daemon) (cost, error) {
+	if err := errors.Join(s.platform.drift(ctx, s.fleet.seed()), s.platform.forget(ctx)); err != nil {
+		return cost{}, err
+	}
+	c, err := spent(d, func() (line, error) { return d.sweep(ctx) })
+	if err != nil {
+		return c, err
+	}
+	seen, err := s.platform.transcript(ctx)
+	c.requests = len(seen)
+	return c, err
+}
+
 // daemon starts a daemon that has nothing to do by itself for an hour, and lets it
 // come to rest.
 func (s scene) daemon(ctx context.Context) (*daemon, error) {
@@ -180,18 +214,25 @@ func (s scene) prove(ctx context.Context, d *daemon, score int, pushed func() er
 
 // proved measures from a webhook to the proof of a commit that changes so many zones.
 func (s scene) proved(ctx context.Context, d *daemon, zones int) (cost, error) {
+	return spent(d, func() (line, error) {
+		if err := d.poke(ctx); err != nil {
+			return line{}, err
+		}
+		return d.await(ctx, func(l line) bool { return l.Msg == "run finished" && l.Trigger == "sync" && l.Applied == zones })
+	})
+}
+
+// spent measures the daemon until the end of a run.
+func spent(d *daemon, run func() (line, error)) (cost, error) {
 	before, err := cpu(d.cmd.Process.Pid)
 	if err != nil {
 		return cost{}, err
 	}
 	begin := time.Now()
-	if err := d.poke(ctx); err != nil {
-		return cost{}, err
-	}
-	proved, err := d.await(ctx, func(l line) bool { return l.Msg == "run finished" && l.Trigger == "sync" && l.Applied == zones })
+	end, err := run()
 	if err != nil {
 		return cost{}, err
 	}
 	after, err := cpu(d.cmd.Process.Pid)
-	return cost{wall: proved.at.Sub(begin), cpu: after - before, requests: proved.Requests}, err
+	return cost{wall: end.at.Sub(begin), cpu: after - before, requests: end.Requests}, err
 }

@@ -161,7 +161,7 @@ func sound(list []reconcile.PullRequest) (rest []reconcile.PullRequest, err erro
 			return nil, errors.New("the answer has a pull request without a number")
 		case p.Head == "":
 			continue
-		case !commitForm.MatchString(p.Head):
+		case !commitForm().MatchString(p.Head):
 			return nil, fmt.Errorf("the answer has a pull request %d whose head %.80q is not a commit", p.Number, p.Head)
 		}
 		rest = append(rest, p)

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -130,11 +130,11 @@ func (l *lab) update(ctx context.Context, pr int, id int64, body string) error {
 	return err
 }
 
-var quickAction = regexp.MustCompile(`(?m)^/`)
+var quickAction = lazyregexp.New(`(?m)^/`)
 
 // inert takes the power from lines that GitLab would carry out as commands, with
 // the rights of the token: "/merge" at the beginning of a line.
-func inert(body string) string { return quickAction.ReplaceAllString(body, " /") }
+func inert(body string) string { return quickAction().ReplaceAllString(body, " /") }
 
 func (l *lab) status(ctx context.Context, commit string, s reconcile.CommitStatus) error {
 	options := &gitlab.SetCommitStatusOptions{State: labState(s.State), Name: &s.Context, Description: &s.Description}

@@ -4,19 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // maxDescription is what GitHub takes, in characters.
 const maxDescription = 140
 
-var commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var commitForm = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // Status sets a mark at a commit. The same mark is not sent twice in a row by the
 // same process.
@@ -46,7 +46,7 @@ func checkStatus(commit string, s reconcile.CommitStatus) error {
 	if s.Context == "" {
 		return errors.New("the context of the status is missing")
 	}
-	if !commitForm.MatchString(commit) {
+	if !commitForm().MatchString(commit) {
 		return fmt.Errorf("%q is not a commit", commit)
 	}
 	return nil

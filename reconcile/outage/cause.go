@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -128,26 +129,26 @@ const (
 )
 
 var (
-	hidden = regexp.MustCompile(`(?is)<!--.*?-->|<(?:script|style|head)\b.*?</(?:script|style|head)\s*>`)
-	page   = regexp.MustCompile(`(?i)<(?:!doctype|html|head|body)\b`)
-	markup = regexp.MustCompile(`(?s)</?[a-zA-Z!][^>]*>?`)
+	hidden = lazyregexp.New(`(?is)<!--.*?-->|<(?:script|style|head)\b.*?</(?:script|style|head)\s*>`)
+	page   = lazyregexp.New(`(?i)<(?:!doctype|html|head|body)\b`)
+	markup = lazyregexp.New(`(?s)</?[a-zA-Z!][^>]*>?`)
 
 	variable = []struct {
-		what *regexp.Regexp
+		what func() *regexp.Regexp
 		by   string
 	}{
-		{regexp.MustCompile(`\b(?:read|write|dial) (?:tcp|tcp4|tcp6|udp|unix)\S* [^:]*?\S+: `), ""},
-		{regexp.MustCompile(` ?\(tried \d+ times\)`), ""},
-		{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d[0-9:.Z+-]*`), "…"},
-		{regexp.MustCompile(`\[[0-9a-fA-F:]+\](?::\d+)?`), "…"},
-		{regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b`), "…"},
-		{regexp.MustCompile(`(:)\d{2,5}\b`), "$1…"},
-		{regexp.MustCompile(`\b(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h))+\b`), "…"},
-		{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{20,}\b`), "…"},
-		{regexp.MustCompile(`\b[0-9a-fA-F]{12,}\b`), "…"},
-		{regexp.MustCompile(`\b((?:ray|request|trace)[ _-]?(?:id)?[:= ]+)\S+`), "$1…"},
+		{lazyregexp.New(`\b(?:read|write|dial) (?:tcp|tcp4|tcp6|udp|unix)\S* [^:]*?\S+: `), ""},
+		{lazyregexp.New(` ?\(tried \d+ times\)`), ""},
+		{lazyregexp.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d[0-9:.Z+-]*`), "…"},
+		{lazyregexp.New(`\[[0-9a-fA-F:]+\](?::\d+)?`), "…"},
+		{lazyregexp.New(`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b`), "…"},
+		{lazyregexp.New(`(:)\d{2,5}\b`), "$1…"},
+		{lazyregexp.New(`\b(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h))+\b`), "…"},
+		{lazyregexp.New(`\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{20,}\b`), "…"},
+		{lazyregexp.New(`\b[0-9a-fA-F]{12,}\b`), "…"},
+		{lazyregexp.New(`\b((?:ray|request|trace)[ _-]?(?:id)?[:= ]+)\S+`), "$1…"},
 	}
-	large = regexp.MustCompile(`(?:code )?\b\d{4,}\b`)
+	large = lazyregexp.New(`(?:code )?\b\d{4,}\b`)
 )
 
 // Scrub takes out of a text what differs from one failure to the next of the same cause:
@@ -155,9 +156,9 @@ var (
 func Scrub(text string) string {
 	text = line(text)
 	for _, v := range variable {
-		text = v.what.ReplaceAllString(text, v.by)
+		text = v.what().ReplaceAllString(text, v.by)
 	}
-	text = large.ReplaceAllStringFunc(text, func(number string) string {
+	text = large().ReplaceAllStringFunc(text, func(number string) string {
 		if strings.HasPrefix(number, "code ") {
 			return number
 		}
@@ -168,8 +169,8 @@ func Scrub(text string) string {
 
 // line makes one line of a text, without markup.
 func line(text string) string {
-	if page.MatchString(text) {
-		text = markup.ReplaceAllString(hidden.ReplaceAllString(text, " "), " ")
+	if page().MatchString(text) {
+		text = markup().ReplaceAllString(hidden().ReplaceAllString(text, " "), " ")
 	}
 	return cut(strings.Join(strings.Fields(text), " "), longestDetail)
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff/render"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -63,7 +63,7 @@ const gateFor = 10 * time.Minute
 const remarksEvery = 2 * time.Minute
 
 // request asks for plans of a pull request, alone on a line of a comment.
-var request = regexp.MustCompile(`(?m)^\s*/?seawall plan\s*$`)
+var request = lazyregexp.New(`(?m)^\s*/?seawall plan\s*$`)
 
 // pass returns the pull requests that are to be planned, and tells of the others what they
 // wait for. A fork about which the forge does not answer waits.
@@ -141,7 +141,7 @@ func (g *gate) wanted(ctx context.Context, pull reconcile.PullRequest) (bool, er
 	}
 	g.looked[pull.Number] = g.Now()
 	for _, remark := range remarks {
-		if !request.MatchString(remark.Body) {
+		if !request().MatchString(remark.Body) {
 			continue
 		}
 		known, err := g.writes(ctx, remark.Author)

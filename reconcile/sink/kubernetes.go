@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Kubernetes keeps each secret as one entry of a Secret in one namespace. The key
@@ -39,7 +39,7 @@ func newCluster(c Kubernetes) (place, error) {
 		return nil, err
 	}
 	switch {
-	case len(c.Namespace) > maxLabel || !dnsLabel.MatchString(c.Namespace):
+	case len(c.Namespace) > maxLabel || !dnsLabel().MatchString(c.Namespace):
 		return nil, fmt.Errorf("the namespace %q must be 1 to %d lower-case letters, digits or -", c.Namespace, maxLabel)
 	case c.Kubeconfig == "" && c.Context != "":
 		return nil, errors.New("a context needs a kubeconfig")
@@ -52,9 +52,9 @@ func newCluster(c Kubernetes) (place, error) {
 // The rules of Kubernetes for names; its own module for them would be linked in
 // for these three lines.
 var (
-	dnsLabel     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	dnsSubdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-	dataKey      = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
+	dnsLabel     = lazyregexp.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	dnsSubdomain = lazyregexp.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	dataKey      = lazyregexp.New(`^[-._a-zA-Z0-9]+$`)
 )
 
 const (
@@ -80,10 +80,10 @@ func secretKey(key string) (name, entry string, err error) {
 	case strings.Contains(entry, "/"):
 		return "", "", errors.New("a key is NAME or NAME/ENTRY: a Secret has no folders")
 	}
-	if len(name) > maxName || !dnsSubdomain.MatchString(name) {
+	if len(name) > maxName || !dnsSubdomain().MatchString(name) {
 		return "", "", fmt.Errorf("a Secret's name is 1 to %d lower-case letters, digits, - and . with a letter or digit at both ends of each part", maxName)
 	}
-	if len(entry) > maxName || strings.HasPrefix(entry, "..") || !dataKey.MatchString(entry) {
+	if len(entry) > maxName || strings.HasPrefix(entry, "..") || !dataKey().MatchString(entry) {
 		return "", "", fmt.Errorf("an entry of a Secret is 1 to %d letters, digits, -, _ and . and does not begin with two dots", maxName)
 	}
 	return name, entry, nil

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Vault keeps each secret in HashiCorp Vault or OpenBao, in a secrets engine of
@@ -100,7 +100,7 @@ func or(text, otherwise string) string {
 // vaultPath is narrower than what Vault takes. Its paths are written into
 // policies, where + and * are wildcards, and travel in addresses, where % and ?
 // mean something else than themselves.
-var vaultPath = regexp.MustCompile(`^[A-Za-z0-9._~@:=,-]+(/[A-Za-z0-9._~@:=,-]+)*$`)
+var vaultPath = lazyregexp.New(`^[A-Za-z0-9._~@:=,-]+(/[A-Za-z0-9._~@:=,-]+)*$`)
 
 // maxVaultPath is below the shortest bound of Vault's storages, Consul's 512.
 const maxVaultPath = 400
@@ -111,7 +111,7 @@ func soundVaultPath(p string) error {
 		return soundKey(p)
 	case len(p) > maxVaultPath:
 		return fmt.Errorf("it has %d bytes; a path in Vault has %d at most here", len(p), maxVaultPath)
-	case !vaultPath.MatchString(p):
+	case !vaultPath().MatchString(p):
 		return errors.New("a path in Vault may contain only letters, digits and . _ ~ @ : = , -")
 	}
 	return nil

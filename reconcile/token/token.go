@@ -41,7 +41,7 @@ import (
 type Config struct {
 	// Memory remembers tokens. Without one all tokens are unknown.
 	Memory reconcile.TokenMemory
-	Calls // on the tokens of the user
+	Calls  // on the tokens of the user
 	// Accounts returns the calls on the tokens that an account owns. An error says why
 	// there are none; then the tokens of this account are unknown. Nil: nothing is asked
 	// about tokens of accounts, and none is written.

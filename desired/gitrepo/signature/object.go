@@ -3,11 +3,12 @@ package signature
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Object is a commit or tag, taken apart from its raw bytes. They never come from an
@@ -107,10 +108,10 @@ func ReadTag(raw []byte) (Object, error) {
 	return o, nil
 }
 
-var beginning = regexp.MustCompile(`(?m)^-----BEGIN `)
+var beginning = lazyregexp.New(`(?m)^-----BEGIN `)
 
 func lastBeginning(text []byte) int {
-	all := beginning.FindAllIndex(text, -1)
+	all := beginning().FindAllIndex(text, -1)
 	if len(all) == 0 {
 		return -1
 	}
@@ -133,12 +134,12 @@ func (r *reader) value(name string) (string, bool) {
 	return value, true
 }
 
-var objectName = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var objectName = lazyregexp.New(`^[0-9a-f]{40}$`)
 
 // hash is value for a hash in the only form in which git writes one.
 func (r *reader) hash(name string) string {
 	value, ok := r.value(name)
-	if !ok || !objectName.MatchString(value) {
+	if !ok || !objectName().MatchString(value) {
 		return ""
 	}
 	return value
@@ -152,11 +153,11 @@ func (r *reader) again(names ...string) bool {
 	})
 }
 
-var person = regexp.MustCompile(`^[^<>]*<[^<>]*> (\d{1,12}) [+-]\d{4}$`)
+var person = lazyregexp.New(`^[^<>]*<[^<>]*> (\d{1,12}) [+-]\d{4}$`)
 
 // madeAt reads the time at the end of "Ada <ada@example.com> 1767225600 +0000".
 func madeAt(line string) (time.Time, bool) {
-	found := person.FindStringSubmatch(line)
+	found := person().FindStringSubmatch(line)
 	if found == nil {
 		return time.Time{}, false
 	}

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/terraform"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // candidates are the texts that may make another request of a part of a file: each
@@ -114,11 +114,11 @@ func body(part string, old, wanted []byte) (string, bool) {
 }
 
 // filled are the variables of a REST client, which are open in what was read.
-var filled = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+var filled = lazyregexp.New(`\{\{[^{}]*\}\}`)
 
 // same reports whether a text is a body, what is filled in left aside.
 func same(text, body []byte) bool {
-	return sameJSON(text, body) || sameJSON(filled.ReplaceAll(text, []byte("{}")), body)
+	return sameJSON(text, body) || sameJSON(filled().ReplaceAll(text, []byte("{}")), body)
 }
 
 // reshape changes the text of an object as little as it takes to have another

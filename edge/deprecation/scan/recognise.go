@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -15,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/source"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/traffic"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // ErrUnrecognised says that an input is of no known format.
@@ -81,7 +81,7 @@ func (h head) recognise() Format {
 		return f
 	}
 	switch {
-	case shebang.Match(text):
+	case shebang().Match(text):
 		return Shell
 	case text[0] == '[' && h.arrayOfRecords():
 		return Records
@@ -89,7 +89,7 @@ func (h head) recognise() Format {
 		if f := h.object(); f != Unknown {
 			return f
 		}
-	case yamlAPI.Match(h.text):
+	case yamlAPI().Match(h.text):
 		return OpenAPI
 	}
 	if isTree(h.name) {
@@ -143,8 +143,8 @@ func isTree(name string) bool {
 }
 
 var (
-	shebang = regexp.MustCompile(`^#!.*\b(sh|bash|zsh|dash|ksh)\b`)
-	yamlAPI = regexp.MustCompile(`(?m)^["']?(openapi|swagger)["']?\s*:\s*["']?[23]\b`)
+	shebang = lazyregexp.New(`^#!.*\b(sh|bash|zsh|dash|ksh)\b`)
+	yamlAPI = lazyregexp.New(`(?m)^["']?(openapi|swagger)["']?\s*:\s*["']?[23]\b`)
 )
 
 // object tells JSON documents apart by the members of their first object.
@@ -263,7 +263,7 @@ func (h head) chooseWhole(in *bufio.Reader, o Options) (Format, *bufio.Reader, e
 	}
 	again := bufio.NewReaderSize(bytes.NewReader(text), max(o.MaxLine, headSize))
 	if bytes.TrimSpace(text)[0] != '{' {
-		if yamlAPI.Match(text) {
+		if yamlAPI().Match(text) {
 			return OpenAPI, again, nil
 		}
 	} else if f := formatOfKeys(jsontext.TopKeys(text)); f != Unknown {

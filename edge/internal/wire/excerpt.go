@@ -1,17 +1,18 @@
 package wire
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // excerptBytes bounds how much of a foreign body an error carries.
 const excerptBytes = 200
 
 var (
-	hidden = regexp.MustCompile(`(?is)<!--.*?-->|<(?:script|style)\b.*?</(?:script|style)\s*>`)
-	tag    = regexp.MustCompile(`(?s)<[a-zA-Z/!][^>]*>?`)
+	hidden = lazyregexp.New(`(?is)<!--.*?-->|<(?:script|style)\b.*?</(?:script|style)\s*>`)
+	tag    = lazyregexp.New(`(?s)<[a-zA-Z/!][^>]*>?`)
 )
 
 // Excerpt returns the beginning of a body for people to read: markup removed,
@@ -19,8 +20,8 @@ var (
 // 200 bytes. Gateways answer with whole HTML pages of which one line matters.
 func Excerpt(body []byte) string {
 	text := string(body[:min(len(body), 64<<10)])
-	text = hidden.ReplaceAllString(text, " ")
-	text = tag.ReplaceAllString(text, " ")
+	text = hidden().ReplaceAllString(text, " ")
+	text = tag().ReplaceAllString(text, " ")
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar
 	})

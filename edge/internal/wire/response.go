@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Response is an answer that was read to its end.
@@ -122,14 +122,14 @@ const notQuoted = "the text of the answer is not shown, because it may contain t
 func unquoted(details []edge.ErrorDetail) (kept []edge.ErrorDetail) {
 	for _, d := range details {
 		kept = append(kept, edge.ErrorDetail{
-			Code: d.Code, Message: notQuoted, Pointer: ownPointer.FindString(d.Pointer), Chain: unquoted(d.Chain),
+			Code: d.Code, Message: notQuoted, Pointer: ownPointer().FindString(d.Pointer), Chain: unquoted(d.Chain),
 		})
 	}
 	return kept
 }
 
 // ownPointer is a JSON pointer into the body of a creation, or how one begins.
-var ownPointer = regexp.MustCompile(`^(/(name|policies|permission_groups|resources|effect|id|condition|request[._]ip|in|not_in|not_before|expires_on|[0-9]{1,3})\b)+`)
+var ownPointer = lazyregexp.New(`^(/(name|policies|permission_groups|resources|effect|id|condition|request[._]ip|in|not_in|not_before|expires_on|[0-9]{1,3})\b)+`)
 
 func (r Response) unreadable(reason string) error {
 	if r.Status >= 300 || len(r.Body) == 0 || r.Confidential {

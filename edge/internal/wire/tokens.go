@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Dialect is how one platform spells what the nouns of package edge spell in
@@ -31,12 +30,12 @@ const (
 
 const neutralVendor = "vendor"
 
-var vendorForm = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+var vendorForm = lazyregexp.New(`^[a-z0-9-]{1,64}$`)
 
 // Check reports a vendor that cannot be a segment of a resource key, and a
 // condition key that is none.
 func (d Dialect) Check() error {
-	if !vendorForm.MatchString(d.vendor()) {
+	if !vendorForm().MatchString(d.vendor()) {
 		return fmt.Errorf("vendor %q is not a segment of a resource key: 1 to 64 of a-z, 0-9 and -", d.Vendor)
 	}
 	if key := d.conditionKey(); key != ConditionReference && key != ConditionNewer {
@@ -124,11 +123,8 @@ func (d Dialect) DecodeCreated(r Response) (edge.CreatedToken, error) {
 }
 
 // secretForm finds what may be the secret of a token in an answer that is cut short, or
-// says that it is a failure. To compile it takes milliseconds, which each start of the
-// program would pay.
-var secretForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"(?:value|result)"\s*:\s*"([^"\\]{20,200})`)
-})
+// says that it is a failure.
+var secretForm = lazyregexp.New(`"(?:value|result)"\s*:\s*"([^"\\]{20,200})`)
 
 // rememberSecrets has what may be a new secret redacted from now on, though it is lost: the
 // platform may repeat it in another answer.

@@ -3,7 +3,6 @@ package importer
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // imported is what is to be declared of one account, and where it is declared already.
@@ -162,11 +162,11 @@ func (s *survey) alone(a *accountSurvey, name string) bool {
 	return n == 1 && name != ""
 }
 
-var notWord = regexp.MustCompile(`[^a-z0-9]+`)
+var notWord = lazyregexp.New(`[^a-z0-9]+`)
 
 // rulesetKey is a short key for a name: "Cloudflare OWASP Core Ruleset" is owasp_core.
 func rulesetKey(name, vendor string) string {
-	words := strings.Fields(notWord.ReplaceAllString(strings.ToLower(name), " "))
+	words := strings.Fields(notWord().ReplaceAllString(strings.ToLower(name), " "))
 	left := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 		return w == "ruleset" || w == "cloudflare" || w == strings.ToLower(vendor) && vendor != ""
 	})
@@ -181,14 +181,14 @@ func rulesetKey(name, vendor string) string {
 
 // slugOf is the key of an account by its name.
 func slugOf(name string) string {
-	return strings.Trim(notWord.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	return strings.Trim(notWord().ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
-var key = regexp.MustCompile(`^\PC+$`)
+var key = lazyregexp.New(`^\PC+$`)
 
 // keyForm is a name as a key, or another where it cannot be one.
 func keyForm(name, or string) string {
-	if key.MatchString(name) {
+	if key().MatchString(name) {
 		return name
 	}
 	return or

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // tokenImport are the tokens to declare.
@@ -100,10 +100,10 @@ func userOf(t desired.Token) string {
 	return ""
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
 
 func shellWord(s string) string {
-	if plainWord.MatchString(s) {
+	if plainWord().MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -112,7 +112,7 @@ func shellWord(s string) string {
 // declareToken is the declaration of a token, or why there is none.
 func declareToken(t edge.Token) (desired.Token, error) {
 	d := desired.Token{Key: t.Name, Name: t.Name}
-	if !key.MatchString(t.Name) || utf8.RuneCountInString(t.Name) > 120 {
+	if !key().MatchString(t.Name) || utf8.RuneCountInString(t.Name) > 120 {
 		return d, errors.New("its name is empty, too long, or has characters that cannot be printed")
 	}
 	for _, p := range t.Policies {
@@ -161,7 +161,7 @@ func declareCondition(ip edge.AddressFilter) (*desired.Condition, error) {
 	return &desired.Condition{In: ip.In, NotIn: ip.NotIn}, nil
 }
 
-var resourceForms = regexp.MustCompile(`^com\.vendor\.api\.(account\.(\*|[0-9a-f]{32})|account\.zone\.(\*|[0-9a-f]{32})|user\.[0-9A-Za-z_-]{1,64})$`)
+var resourceForms = lazyregexp.New(`^com\.vendor\.api\.(account\.(\*|[0-9a-f]{32})|account\.zone\.(\*|[0-9a-f]{32})|user\.[0-9A-Za-z_-]{1,64})$`)
 
 func declarePolicy(p edge.Policy) (desired.Policy, error) {
 	d := desired.Policy{Effect: string(p.Effect)}
@@ -171,7 +171,7 @@ func declarePolicy(p edge.Policy) (desired.Policy, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.Resources)) {
 		breadth := p.Resources[name]
 		account := strings.HasPrefix(name, edge.ResourceAccount) && !strings.HasPrefix(name, edge.ResourceZone) && name != edge.ResourceAllAccounts
-		if !resourceForms.MatchString(name) || breadth.Other != nil || breadth.AllZones && !account {
+		if !resourceForms().MatchString(name) || breadth.Other != nil || breadth.AllZones && !account {
 			return d, fmt.Errorf("its resource %q is in none of the documented forms", name)
 		}
 		d.Resources = append(d.Resources, desired.Resource{Key: name, AllZones: breadth.AllZones})

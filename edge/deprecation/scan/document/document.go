@@ -13,13 +13,13 @@ import (
 	"bufio"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // Any reads a document in JSON or YAML, whatever it is for.
@@ -115,15 +115,15 @@ func (w *walker) set(name string, value *yaml.Node) {
 }
 
 // fills are the variables of templates: {{ name }}, ${{ env.name }}, $(name).
-var fills = regexp.MustCompile(`\$?\{\{\s*-?\s*(?:env\.|vars\.|variables\.|\.Values\.|_\.)?([\w.-]*)[^{}]*\}\}|\$\(([A-Za-z_][\w.]*)\)`)
+var fills = lazyregexp.New(`\$?\{\{\s*-?\s*(?:env\.|vars\.|variables\.|\.Values\.|_\.)?([\w.-]*)[^{}]*\}\}|\$\(([A-Za-z_][\w.]*)\)`)
 
 // filled puts in what is known of the variables of a text; others are open.
 func (w *walker) filled(s string) string {
 	if !strings.Contains(s, "{{") && !strings.Contains(s, "$(") {
 		return s
 	}
-	return fills.ReplaceAllStringFunc(s, func(m string) string {
-		groups := fills.FindStringSubmatch(m)
+	return fills().ReplaceAllStringFunc(s, func(m string) string {
+		groups := fills().FindStringSubmatch(m)
 		if v, known := w.vars[groups[1]+groups[2]]; known {
 			return v
 		}

@@ -2,11 +2,11 @@ package source
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // request is one that the program makes, as far as is known.
@@ -70,7 +70,7 @@ var (
 
 // verbs reads the method in the name of a function: get, getJson, HttpPatch,
 // PostAsync, send_delete.
-var verbs = regexp.MustCompile(`^(?:http|do|send|async|api|fetch|make|rest|call|client|authed|cf)?(get|post|put|patch|delete|head)(?:s|json|asjson|jsonasync|fromjsonasync|async|asjsonasync|async|request|req|entity|forobject|forentity|string|stringasync|body|stream|raw|http|url|page|all|api|call|method|one)?$`)
+var verbs = lazyregexp.New(`^(?:http|do|send|async|api|fetch|make|rest|call|client|authed|cf)?(get|post|put|patch|delete|head)(?:s|json|asjson|jsonasync|fromjsonasync|async|asjsonasync|async|request|req|entity|forobject|forentity|string|stringasync|body|stream|raw|http|url|page|all|api|call|method|one)?$`)
 
 var methods = []string{"get", "post", "put", "patch", "delete", "head"}
 
@@ -85,7 +85,7 @@ func verbIn(path string) string {
 	if !slices.ContainsFunc(methods, func(m string) bool { return strings.Contains(last, m) }) {
 		return ""
 	}
-	if m := verbs.FindStringSubmatch(last); m != nil {
+	if m := verbs().FindStringSubmatch(last); m != nil {
 		return strings.ToUpper(m[1])
 	}
 	return ""

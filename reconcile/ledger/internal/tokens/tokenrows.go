@@ -5,11 +5,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -113,11 +113,11 @@ func scanToken(rows interface{ Scan(...any) error }) (r diff.TokenRecord, err er
 	return r, nil
 }
 
-var intentForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
+var intentForm = lazyregexp.New(`^[0-9a-f]{16}$`)
 
 // insertToken adds a row. Where the ledger is not in doubt, grow goes with it.
 func (t *Memory) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord) error {
-	if !intentForm.MatchString(r.Intent) || r.Key == "" {
+	if !intentForm().MatchString(r.Intent) || r.Key == "" {
 		return store.Fault(store.ErrState, fmt.Sprintf("attempt %q for token %q: it must have 16 hexadecimal digits and a token", r.Intent, r.Key))
 	}
 	var taken bool
