@@ -12,7 +12,7 @@ import (
 func TestOneRow(t *testing.T) {
 	binary := program.Built(t)
 	s := quirkScenario("reorder")
-	s.shape = shape{zones: 40, sweep: time.Second}
+	s.shape = shape{zones: 20, sweep: time.Second}
 	s.drift = drifts{count: 4, settle: time.Millisecond}
 	s.patience = time.Minute
 	r := options{binary: binary}.measure(t.Context(), s, t.TempDir())
