@@ -14,6 +14,9 @@ type Cost struct {
 	Per      Seconds `json:"budget_seconds"`
 	Share    float64 `json:"share"` // of one whole budget; more than 1 where it takes several
 	Least    Seconds `json:"least_seconds"`
+	// Credential names the one whose budget it is, where there are several: applying takes
+	// the longest with this one.
+	Credential string `json:"credential,omitempty"`
 }
 
 // Cost returns what n requests take of the budget; nil where that is nothing, or
@@ -23,7 +26,10 @@ func (b Budget) Cost(n int64) *Cost {
 		return nil
 	}
 	waits := (n - 1) / int64(b.Requests) // for a budget that is full again
-	return &Cost{b.Requests, Seconds(b.Per), math.Round(1e6*float64(n)/float64(b.Requests)) / 1e6, Seconds(time.Duration(waits) * b.Per)}
+	return &Cost{
+		Requests: b.Requests, Per: Seconds(b.Per), Share: math.Round(1e6*float64(n)/float64(b.Requests)) / 1e6,
+		Least: Seconds(time.Duration(waits) * b.Per),
+	}
 }
 
 // String says it for a person, behind the number of requests.
@@ -32,7 +38,11 @@ func (c Cost) String() string {
 	if c.Least > 0 {
 		wait = "in no less than " + brief(time.Duration(c.Least))
 	}
-	return fmt.Sprintf("%s of the budget of %s, %s", percent(c.Share), Budget{c.Requests, time.Duration(c.Per)}, wait)
+	of := ""
+	if c.Credential != "" {
+		of = fmt.Sprintf(" for credential %q", c.Credential)
+	}
+	return fmt.Sprintf("%s of the budget of %s%s, %s", percent(c.Share), Budget{c.Requests, time.Duration(c.Per)}, of, wait)
 }
 
 // percent is a share with one digit where it is small; it is never zero.

@@ -62,13 +62,18 @@ func (p Plan) Resealed() Plan {
 // shown.
 func (p Plan) Counted() Plan {
 	p.Summary = p.summarise()
-	p.Requests.ToApply = 0
+	p.Requests.ToApply = p.RequestsFor(func(Change) bool { return true })
+	return p
+}
+
+// RequestsFor is how many requests it takes to apply those of the changes that are meant.
+func (p Plan) RequestsFor(meant func(Change) bool) (n int64) {
 	for _, c := range p.Changes {
-		if c.Applies() {
-			p.Requests.ToApply += requestsOf(c.Operation)
+		if c.Applies() && meant(c) {
+			n += requestsOf(c.Operation)
 		}
 	}
-	return p
+	return n
 }
 
 // digest is that of the JSON of all of the plan that does not change by itself. The

@@ -211,7 +211,7 @@ func TestAccountWithoutCredential(t *testing.T) {
 	run(t, nil, "plan", "--config", s.configFile()).want(t, 1, "edge.cue:58:2: account.stage: has no credential", "config.cue:9:11", "accounts.stage.skip: true")
 
 	s.configure(with(token("lab"), token("prod"), "accounts: stage: skip: true"))
-	run(t, nil, "plan", "--config", s.configFile()).want(t, 0, "60 zones: 60 to change")
+	run(t, nil, "plan", "--config", s.configFile()).want(t, 0, "60 zones: 60 to change", `in 5m for credential "prod", without a wait`)
 	s.start()
 	s.poll("the accounts that are not left out converge", func() bool { return p.live(tenants()[0], 25) == 50 && p.live(tenants()[2], 25) == 10 })
 	for _, e := range p.Transcript() {

@@ -100,6 +100,7 @@ type Subject struct {
 	Ref        string         `json:"ref,omitempty"`   // of the execute rule, at account level
 	Token      string         `json:"token,omitempty"` // its key
 	TokenID    edge.TokenID   `json:"token_id,omitempty"`
+	Owner      edge.AccountID `json:"owner,omitempty"`   // of the token; empty: the user of the credential
 	Attempt    string         `json:"attempt,omitempty"` // the attempt to create the token
 }
 

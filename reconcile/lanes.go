@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -132,12 +133,21 @@ func (l Lanes) Overload(state desired.State, interval time.Duration) (worst *dif
 	return worst
 }
 
-// Cost is what requests take of the budget; nil where there are several.
-func (l Lanes) Cost(requests int64) *diff.Cost {
-	if len(l.All) > 1 {
-		return nil
+// Cost is what applying a plan takes of the budget. Where there are several, it is that of
+// the credential with which it takes longest, for its zones alone; nil where there are none.
+func (l Lanes) Cost(p diff.Plan) (worst *diff.Cost) {
+	if len(l.All) == 1 {
+		return l.All[0].Budget.Cost(p.Requests.ToApply)
 	}
-	return l.All[0].Budget.Cost(requests)
+	for i, lane := range l.All {
+		cost := lane.Budget.Cost(p.RequestsFor(func(c diff.Change) bool { return c.Kind() == diff.KindDeployment && l.Index(c.Account) == i }))
+		if cost == nil || worst != nil && cmp.Or(cmp.Compare(cost.Least, worst.Least), cmp.Compare(cost.Share, worst.Share)) <= 0 {
+			continue
+		}
+		cost.Credential = lane.Name
+		worst = cost
+	}
+	return worst
 }
 
 // LongestWindow is the longest time over which a budget counts.

@@ -61,7 +61,32 @@ func TestOverloadOfLanes(t *testing.T) {
 	if o := l.Overload(state, time.Hour); o != nil {
 		t.Errorf("overload %+v", o)
 	}
-	if l.Cost(5) != nil || OneLane(Lane{Budget: small}).Cost(5) == nil || l.LongestWindow() != time.Minute {
-		t.Error("a cost is of one budget")
+	if l.LongestWindow() != time.Minute {
+		t.Errorf("the longest window is %s", l.LongestWindow())
+	}
+}
+
+// TestCostOfLanes: what a plan takes is told of the credential with which it takes longest.
+func TestCostOfLanes(t *testing.T) {
+	change := func(account string) diff.Change {
+		return diff.Change{Account: account, Zone: "shop.example", Deployment: "core", Operation: diff.DeploymentUpdate{}}
+	}
+	small, large := diff.Budget{Requests: 4, Per: time.Minute}, diff.Budget{Requests: 100, Per: time.Minute}
+	p := diff.Plan{Changes: []diff.Change{change("a"), change("a"), change("a"), change("b"), change("b")}}.Counted()
+	two := Lanes{All: []Lane{{Name: "default", Budget: large}, {Name: "b", Budget: small}}, Of: map[string]int{"b": 1}}
+	for text, lanes := range map[string]Lanes{
+		`100% of the budget of 4 in 1m for credential "b", without a wait`: two,
+		"10% of the budget of 100 in 1m, without a wait":                   OneLane(two.All[0]),
+		"250% of the budget of 4 in 1m, in no less than 2m":                OneLane(two.All[1]),
+	} {
+		if cost := lanes.Cost(p); cost == nil || cost.String() != text {
+			t.Errorf("cost %v, want %s", cost, text)
+		}
+	}
+	if cost := two.Cost(diff.Plan{}); cost != nil {
+		t.Errorf("nothing costs %v", cost)
+	}
+	if unknown := (Lanes{All: make([]Lane, 2)}); unknown.Cost(p) != nil {
+		t.Error("of a budget that is not known, no cost is known")
 	}
 }

@@ -206,16 +206,25 @@ func writeEntry(w io.Writer, e reconcile.Entry) error {
 
 func subjectText(s reconcile.Subject) string {
 	switch {
-	case s.Token != "" && s.TokenID != "":
-		return "token " + s.Token + " (" + string(s.TokenID) + ")"
 	case s.Token != "":
-		return "token " + s.Token
+		return tokenText(s)
 	case s.Account != "":
 		return s.Account + " / " + s.Zone + " / " + s.Deployment
 	case s.Zone != "":
 		return "zone " + s.Zone
 	}
 	return ""
+}
+
+func tokenText(s reconcile.Subject) string {
+	text := "token " + s.Token
+	if s.TokenID != "" {
+		text += " (" + string(s.TokenID) + ")"
+	}
+	if s.Owner != "" {
+		text += " of account " + string(s.Owner)
+	}
+	return text
 }
 
 // outcomeText says what became of an entry.

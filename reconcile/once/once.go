@@ -102,7 +102,7 @@ func (r *Run) Apply(ctx context.Context, order Order) reconcile.Report {
 		}
 		if order.Confirm != nil {
 			shown := p.plan
-			shown.Requests.Used, shown.Requests.Cost = r.requests(), r.Lanes.Cost(shown.Requests.ToApply)
+			shown.Requests.Used, shown.Requests.Cost = r.requests(), r.Lanes.Cost(shown)
 			if err := order.Confirm(shown); err != nil {
 				return err
 			}
@@ -123,7 +123,7 @@ func (r *Run) report(_ context.Context, do func(*reconcile.Report) error) reconc
 	report.Requests = r.requests() - before
 	report.Plan.GeneratedAt = report.Finished.UTC()
 	report.Plan.Requests.Used = report.Requests
-	report.Plan.Requests.Cost = r.Lanes.Cost(report.Plan.Requests.ToApply)
+	report.Plan.Requests.Cost = r.Lanes.Cost(report.Plan)
 	report.Plan.Requests.Overload = report.Overload
 	return report
 }

@@ -139,7 +139,7 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 	plan = guard.Check(plan, p.facts)
 	plan.GeneratedAt = r.Now().UTC()
 	plan.Requests.Used = r.requests() - p.requests
-	plan.Requests.Cost = r.Lanes.Cost(plan.Requests.ToApply)
+	plan.Requests.Cost = r.Lanes.Cost(plan)
 	p.Plan = plan
 	return p, nil
 }

@@ -41,9 +41,9 @@ type Config struct {
 	// Deprecations says what uses what is deprecated; nil says nothing.
 	Deprecations reconcile.Deprecations
 
-	Cost     func(requests int64) *diff.Cost // of what applies; nil is not known
-	Requests func() int64                    // HTTP requests sent so far; nil counts none
-	Timeout  time.Duration                   // of one pull request in one round; zero is 2 minutes
+	Cost     func(diff.Plan) *diff.Cost // nil is not known
+	Requests func() int64               // HTTP requests sent so far; nil counts none
+	Timeout  time.Duration              // of one pull request in one round; zero is 2 minutes
 	Now      func() time.Time
 	Diagnostics
 }
@@ -87,7 +87,7 @@ func (c Config) withDefaults() Config {
 		c.Tokens = token.New(token.Config{Now: c.Now, Log: c.Log})
 	}
 	if c.Cost == nil {
-		c.Cost = func(int64) *diff.Cost { return nil }
+		c.Cost = func(diff.Plan) *diff.Cost { return nil }
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = usualTimeout

@@ -59,7 +59,9 @@ func newFixture(t *testing.T, n int) *fixture {
 	f.Reviews = New(Config{
 		Forge: f.forge, Heads: f.heads, Base: f.base, Records: f.records, Comments: true,
 		Lanes: reconcile.OneLane(reconcile.Lane{Reader: f.calls, Concurrency: 1}), Now: f.clock.Now,
-		Cost:        diff.Budget{Requests: 1200, Per: 5 * time.Minute}.Cost,
+		Cost: func(p diff.Plan) *diff.Cost {
+			return diff.Budget{Requests: 1200, Per: 5 * time.Minute}.Cost(p.Requests.ToApply)
+		},
 		Requests:    f.tamper.sent.Load,
 		Diagnostics: Diagnostics{Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
 	})

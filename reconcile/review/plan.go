@@ -48,7 +48,7 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if r.Deprecations != nil {
 		plan.Deprecations = r.Deprecations(head, facts.Now)
 	}
-	plan.Requests.Used, plan.Requests.Cost = used, r.Cost(plan.Requests.ToApply)
+	plan.Requests.Used, plan.Requests.Cost = used, r.Cost(plan)
 	return plan, nil
 }
 

@@ -11,12 +11,17 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
 
+// subject is what an entry about an attempt is about.
+func subject(r diff.TokenRecord) reconcile.Subject {
+	return reconcile.Subject{Token: r.Key, TokenID: r.ID, Owner: r.Owner, Attempt: r.Intent}
+}
+
 // enterToken enters a write that concerns a token. One that is recorded only once it was
 // made is entered with its result. The accepted commit is the one that asks for it.
 func (t *Memory) enterToken(ctx context.Context, tx *sql.Tx, action diff.Action, r diff.TokenRecord, before, after *edge.TokenSpec) error {
 	e := reconcile.Entry{
 		Kind: reconcile.EntryWrite, Action: string(action), Trigger: reconcile.TriggerSync,
-		Subject: reconcile.Subject{Token: r.Key, TokenID: r.ID, Attempt: r.Intent},
+		Subject: subject(r),
 	}
 	if e.Asked.User = t.file.User; t.file.User != "" {
 		e.Trigger = reconcile.TriggerManual
@@ -41,17 +46,16 @@ func (t *Memory) enterToken(ctx context.Context, tx *sql.Tx, action diff.Action,
 
 // tokenResult enters what became of an attempt to create a token.
 func (t *Memory) tokenResult(ctx context.Context, tx *sql.Tx, intent string, outcome reconcile.Outcome, reason string) error {
-	var key string
-	var id edge.TokenID
-	if err := tx.QueryRowContext(ctx, `SELECT key, coalesce(id, '') FROM token WHERE intent = ?`, intent).Scan(&key, &id); err != nil {
+	record, err := tokenRow(ctx, tx, `intent = ?`, intent)
+	if err != nil {
 		return err
 	}
-	number, err := history.Attempt(ctx, tx, key, intent)
+	number, err := history.Attempt(ctx, tx, record.Key, intent)
 	if err != nil {
 		return err
 	}
 	_, err = t.file.Enter(ctx, tx, reconcile.Entry{
-		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: reconcile.Subject{Token: key, TokenID: id, Attempt: intent},
+		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: subject(record),
 		Result: &reconcile.WriteResult{Write: number, Outcome: outcome, Reason: reason},
 	})
 	return err

@@ -39,10 +39,11 @@ const (
 // another attempt has.
 func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error {
 	return t.writeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		intent, err := quarantined(ctx, tx, key)
+		attempt, err := quarantined(ctx, tx, key)
 		if err != nil {
 			return err
 		}
+		intent := attempt.Intent
 		switch word.How {
 		case ByAdopting:
 			if err := newID(ctx, tx, word.ID); err != nil {
@@ -57,21 +58,20 @@ func (t *Memory) Resolve(ctx context.Context, key string, word Resolution) error
 		if err != nil {
 			return err
 		}
-		e := t.file.Decided(reconcile.ActionResolve, reconcile.Subject{Token: key, TokenID: word.ID, Attempt: intent})
+		attempt.ID = word.ID
+		e := t.file.Decided(reconcile.ActionResolve, subject(attempt))
 		e.Reason = string(word.How)
 		_, err = t.file.Enter(ctx, tx, e)
 		return err
 	})
 }
 
-func quarantined(ctx context.Context, tx *sql.Tx, key string) (intent string, err error) {
-	row := tx.QueryRowContext(ctx, `SELECT intent FROM token WHERE key = ? AND state = 'quarantined'`, key)
-	if err := row.Scan(&intent); errors.Is(err, sql.ErrNoRows) {
-		return "", store.Fault(store.ErrState, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
-	} else if err != nil {
-		return "", err
+func quarantined(ctx context.Context, tx *sql.Tx, key string) (diff.TokenRecord, error) {
+	attempt, err := tokenRow(ctx, tx, `state = 'quarantined' AND key = ?`, key)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.Fault(store.ErrState, fmt.Sprintf("token %q has no attempt whose outcome is unknown", key))
 	}
-	return intent, nil
+	return attempt, err
 }
 
 // Adopt records a token that was made elsewhere and whose secret a person has
@@ -102,7 +102,7 @@ func (t *Memory) Adopt(ctx context.Context, record diff.TokenRecord) error {
 		if err := t.insertToken(ctx, tx, record); err != nil {
 			return err
 		}
-		e := t.file.Decided(reconcile.ActionAdopt, reconcile.Subject{Token: record.Key, TokenID: record.ID, Attempt: record.Intent})
+		e := t.file.Decided(reconcile.ActionAdopt, subject(record))
 		if _, err := t.file.Enter(ctx, tx, e); err != nil || doubt != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (t *Memory) Revoked(ctx context.Context, id edge.TokenID) error {
 		if err != nil {
 			return err
 		}
-		e := t.file.Decided(reconcile.ActionRevoked, reconcile.Subject{Token: record.Key, TokenID: id, Attempt: record.Intent})
+		e := t.file.Decided(reconcile.ActionRevoked, subject(record))
 		if _, err := t.file.Enter(ctx, tx, e); err != nil {
 			return err
 		}
