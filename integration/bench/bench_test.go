@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,7 +14,10 @@ import (
 // The whole measurement, on a fleet of three: each row is there, and the
 // requests are those that docs/performance.md promises.
 func TestRequestsOfEachRow(t *testing.T) {
-	binary := program.Built(t)
+	binary := filepath.Join(t.TempDir(), "seawall")
+	if err := program.Build(binary); err != nil {
+		t.Fatal(err)
+	}
 	o := options{binary: binary, concurrency: 2, repeat: 1}
 	got, err := o.measure(t.Context(), 3, time.Millisecond)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,7 +11,10 @@ import (
 // TestOneRow measures a row over a fault that the program hardly feels, with the
 // real binary. It looks at what happened, and not at how long that took.
 func TestOneRow(t *testing.T) {
-	binary := program.Built(t)
+	binary := filepath.Join(t.TempDir(), "seawall")
+	if err := program.Build(binary); err != nil {
+		t.Fatal(err)
+	}
 	s := quirkScenario("reorder")
 	s.shape = shape{zones: 20, sweep: time.Second}
 	s.drift = drifts{count: 4, settle: time.Millisecond}

@@ -2,19 +2,16 @@
 package program
 
 import (
+	"fmt"
 	"os/exec"
-	"path/filepath"
-	"testing"
 )
 
-// Built is the path of the program, for this test alone. Of all packages that ask, the
-// first has it linked: "go run" keeps the result in Go's cache, and "go build" does not.
-func Built(t testing.TB) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "seawall")
-	build := exec.Command("go", "run", "-exec", `sh -c 'cp "$0" "`+binary+`"'`, "github.com/seawall-dev/seawall/cmd/seawall")
+// Build writes the program to a file. Of all packages that ask, the first has it linked:
+// "go run" keeps the result in Go's cache, and "go build" does not.
+func Build(file string) error {
+	build := exec.Command("go", "run", "-exec", `sh -c 'cp "$0" "`+file+`"'`, "github.com/seawall-dev/seawall/cmd/seawall")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
+		return fmt.Errorf("building the program: %w\n%s", err, out)
 	}
-	return binary
+	return nil
 }
