@@ -73,7 +73,7 @@ func declareTenants(score int) string {
 
 // newTenantService has a credential for each account, and none at the top level.
 func newTenantService(t *testing.T, p *platform) *service {
-	s := newService(t, p, serviceConfig{})
+	s := newService(t, p, serviceConfig{Sync: "@every 1h"})
 	for _, a := range tenants() {
 		s.write("token-"+a.key, a.secret()+"\n")
 	}

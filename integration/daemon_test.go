@@ -120,7 +120,7 @@ func TestDaemonFinishesItsWrite(t *testing.T) {
 	t.Parallel()
 	p := startPlatform(t, fleet(3))
 	front := newFront(t, p, 1)
-	s := newService(t, p, serviceConfig{Concurrency: 1, BaseURL: front.address})
+	s := newService(t, p, serviceConfig{Concurrency: 1, BaseURL: front.address, Sync: "@every 1h"})
 	s.repo.Commit("edge.cue", declare(3, 25))
 	s.start()
 	s.poll("a write is on its way", front.holds)
@@ -148,7 +148,7 @@ func TestDaemonSurvivesAKill(t *testing.T) {
 	const zones = 60
 	p := startPlatform(t, fleet(zones))
 	front := newFront(t, p, zones/3)
-	s := newService(t, p, serviceConfig{Concurrency: 4, BaseURL: front.address})
+	s := newService(t, p, serviceConfig{Concurrency: 4, BaseURL: front.address, Sync: "@every 1h"})
 	s.repo.Commit("edge.cue", declare(zones, 25))
 	s.start()
 	s.poll("a third is written", front.holds)

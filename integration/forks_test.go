@@ -12,7 +12,7 @@ import (
 // A fork of a stranger waits until a label asks for its plan; the branch goes on beside it.
 func TestForkWaitsForAPerson(t *testing.T) {
 	t.Parallel()
-	r := newReviewed(t, forges.GitHub, 2, "@every 1s")
+	r := newReviewed(t, forges.GitLab, 2, "@every 1s")
 	r.forge.Restrict("mallory")
 	r.repo.Commit("edge.cue", declare(2, 25))
 	head := r.head("edge.cue", declare(2, 26))

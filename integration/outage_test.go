@@ -48,7 +48,7 @@ func TestDaemonWaitsForThePlatform(t *testing.T) {
 	greeting := server.Greeting(listener.Addr())
 	p := &platform{&sim.Running{Server: server, BaseURL: greeting.BaseURL}, t}
 
-	s := newService(t, p, serviceConfig{Token: greeting.RulesetsToken})
+	s := newService(t, p, serviceConfig{Token: greeting.RulesetsToken, Sync: "@every 1h"})
 	s.repo.Commit("edge.cue", declare(2, 25))
 	s.start()
 	s.poll("the outage is told", func() bool { return len(s.logged("outage began")) > 0 })

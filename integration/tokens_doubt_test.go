@@ -79,7 +79,7 @@ func TestTokensOfALedgerThatWasPutBack(t *testing.T) {
 // twice.
 func TestTokensPutBackUnderALog(t *testing.T) {
 	t.Parallel()
-	everyMoment(t, creation, func(t *testing.T, dies moment) bool {
+	everyMoment(t, []string{"Intend", "CreateToken", "Confirm"}, func(t *testing.T, dies moment) bool {
 		w := newTokenWorld(t)
 		copied, err := os.ReadFile(w.ledgerFile())
 		if err != nil {

@@ -104,7 +104,7 @@ func (w *sceneWorld) personResolves() (n int) {
 func TestRotationKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	quarantined := 0
-	moments := everyMoment(t, creation, func(t *testing.T, dies moment) bool {
+	moments := everyMoment(t, []string{"Intend", "CreateToken", "Confirm"}, func(t *testing.T, dies moment) bool {
 		w := rotationDue(t)
 		survived := w.childThat(dies)
 		w.lawful()
@@ -158,7 +158,7 @@ func (w *sceneWorld) changesEnd() {
 // finds tokens.
 func TestChangesKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
-	moments := everyMoment(t, append(slices.Clone(creation), "UpdateToken", "Amend", "DeleteToken", "Gone"), func(t *testing.T, dies moment) bool {
+	moments := everyMoment(t, []string{"UpdateToken", "Amend", "DeleteToken", "Gone"}, func(t *testing.T, dies moment) bool {
 		w := changesDue(t)
 		survived := w.childThat(dies)
 		w.lawful()
@@ -176,7 +176,7 @@ func TestChangesKilledAtEveryStep(t *testing.T) {
 func TestRollKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	again := 0
-	everyMoment(t, []string{"Tokens", "RollToken", "Confirm", "Deliver", "Delivered"}, func(t *testing.T, dies moment) bool {
+	everyMoment(t, []string{"RollToken", "Confirm"}, func(t *testing.T, dies moment) bool {
 		w := newSceneWorld(t, mem.Extended)
 		w.plays("lost", 0)
 		if w.childAfter("CreateToken") {

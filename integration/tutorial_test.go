@@ -167,6 +167,6 @@ func TestTutorialFromTerraform(t *testing.T) {
 		{before: "cp " + file + " .\nexport SEAWALL_RULESETS_TOKEN=" + p.RulesetsToken.Reveal(), shows: []string{"imported 12 zones of 1 account", "imported 1 token", "seawall token adopt ci", "valid: 12 zones, 12 deployments, 1 token"}},
 		{code: 4, shows: []string{"12 in sync", "token ci  unknown"}},
 		{shows: []string{"imported 12 zones of 1 account: 1 tier, 4 exceptions"}},
-	})
+	}, "https://api.cloudflare.com/client/v4", p.BaseURL)
 	p.wantOnlyReads(t)
 }

@@ -191,3 +191,6 @@ func (f *Forgetful) Drifted(ctx context.Context, drifts []Drift, before time.Tim
 	slices.SortFunc(f.has.Drifts, func(a, b Drift) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Zone, b.Zone)) })
 	return nil
 }
+
+// WrittenByCommands implements [Records]: no other process has this memory.
+func (f *Forgetful) WrittenByCommands(context.Context, int64) ([]edge.ZoneID, error) { return nil, nil }

@@ -51,6 +51,9 @@ type Records interface {
 	// made. It does not look further back than a bound, and returns none where no history
 	// is kept.
 	Unfinished(ctx context.Context) ([]Entry, error)
+	// WrittenByCommands returns the zones that commands beside a daemon have written, apply
+	// and revert, as the results in the history after this entry say.
+	WrittenByCommands(ctx context.Context, after int64) ([]edge.ZoneID, error)
 	// Record adds entries to the history.
 	Record(ctx context.Context, entries ...Entry) error
 	// NonConvergent records the fingerprint of a change the platform did not keep, in the
@@ -114,6 +117,7 @@ type Standing struct {
 	RolloutCommit string
 	RolloutHalted string
 	RolloutWave   int
+	Newest        int64 // the number of the newest entry of the history; 0 for none
 }
 
 // Record is everything on record but tokens. The zero value is that of a beginning.

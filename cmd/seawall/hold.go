@@ -105,6 +105,9 @@ func newHoldList(t *cli.Terminal) *cobra.Command {
 }
 
 func listHolds(t *cli.Terminal, holds []diff.Hold) error {
+	if len(holds) == 0 {
+		fmt.Fprintln(t.Err, "no zone is held")
+	}
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ZONE\tUNTIL\tREASON")
 	for _, h := range holds {
@@ -135,6 +138,10 @@ func newHoldRelease(t *cli.Terminal) *cobra.Command {
 				if err == nil && !held {
 					err = cli.Fail(fmt.Errorf("no zone %q is held", args[0]), "seawall hold list shows the held zones")
 				}
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(t.Out, cli.OneLine(args[0]), "is not held any more")
 				return err
 			})
 		},
@@ -163,7 +170,7 @@ func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name stri
 			names = append(names, zone.Key)
 		}
 	}
-	hint := "seawall plan lists the zones"
+	hint := "the name is the one under zone: in the desired state"
 	if near := nearest.Word(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}

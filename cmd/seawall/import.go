@@ -23,9 +23,9 @@ import (
 type importFlags struct {
 	setup.Options
 	importer.Order
-	profile, vendor string
-	tokens          bool
-	from            string
+	vendor string
+	tokens bool
+	from   string
 }
 
 func newImport(t *cli.Terminal) *cobra.Command {
@@ -84,7 +84,7 @@ SIGINT, 143 by SIGTERM.`,
 func (f *importFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	setup.AddConfig(cmd, &f.Options)
-	f.addPlatform(cmd)
+	f.AddPlatform(cmd)
 	flags.StringVar(&f.vendor, "vendor", "", "vendor segment of resource keys, instead of the configured one")
 	flags.StringArrayVar(&f.Accounts, "account", nil, "limit to the account `NAME` or ID; KEY=ID gives it a key (repeatable)")
 	flags.StringArrayVar(&f.Zones, "zone", nil, "limit to the zone `NAME`; NAME=ID where the platform lists no zones (repeatable)")
@@ -95,7 +95,6 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.IDs, "ids", false, "declare the id of each zone, also where its name is enough")
 	_ = cmd.RegisterFlagCompletionFunc("account", setup.CompleteAccount)
 	_ = cmd.RegisterFlagCompletionFunc("zone", cobra.NoFileCompletions)
-	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{"documented", "extended"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&f.Force, "force", false, "ignore what DIR declares, and overwrite files of the same names")
 }
 
@@ -108,13 +107,6 @@ func importFolder(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return surplus(cmd, "takes one folder", args[1])
-}
-
-// addPlatform adds the flags that say which platform is read.
-func (f *importFlags) addPlatform(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.BaseURL, "base-url", "", "base URL of the platform's API, instead of the configured one")
-	flags.StringVar(&f.profile, "profile", "", "documented or extended: which calls the platform offers, instead of the configured ones")
 }
 
 func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
@@ -153,7 +145,7 @@ func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 	if err != nil {
 		return err
 	}
-	f.Given, f.Origin, f.Plan = state.Zones, filepath.Base(f.from), "seawall plan --dir "+f.Order.Dir+" --base-url URL"
+	f.Given, f.Origin, f.Plan = state.Zones, filepath.Base(f.from), "seawall plan --dir "+f.Order.Dir+" --base-url "+schema.Cloudflare.BaseURL
 	reads := state.Platform()
 	platform := importer.Platform{Lanes: reconcile.OneLane(reconcile.Lane{Reader: reads, Concurrency: 1}), ByID: true, Unmanaged: state.Left}
 	if f.tokens {
@@ -192,8 +184,8 @@ func (f importFlags) platform(t *cli.Terminal) (p importer.Platform, s importSet
 		return p, s, nil, err
 	}
 	s.needsIDs = s.Platform.Profile == "documented"
-	if f.profile != "" {
-		s.Platform.Profile = f.profile
+	if f.Profile != "" {
+		s.Platform.Profile = f.Profile
 	}
 	reading, err := setup.ReadPlatform(s.Settings, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -231,13 +223,12 @@ func tokensOf(s setup.Settings) (edge.TokenReader, error) {
 
 // settings are configuration and flags; a base URL needs no configuration.
 func (f importFlags) settings(t *cli.Terminal) (setup.Settings, error) {
-	if f.profile != "" {
-		if err := cli.OneOf("--profile", f.profile, "documented", "extended"); err != nil {
-			return setup.Settings{}, err
-		}
-	}
 	o := f.Options
+	if err := o.CheckProfile(); err != nil {
+		return setup.Settings{}, err
+	}
 	o.Dir = f.Order.Dir // a folder and a base URL need no configuration
+	o.Profile = ""      // what the daemon goes by is asked first
 	s, err := setup.ReadSettings(t, o)
 	if err != nil {
 		return s, err
@@ -256,6 +247,9 @@ func (f importFlags) planCommand(s setup.Settings) string {
 		command += " --config " + f.Options.Config
 	case f.Options.ConfigFile() == setup.DefaultConfig && f.BaseURL != "":
 		command += " --base-url " + s.Platform.BaseURL
+	}
+	if f.Profile != "" {
+		command += " --profile " + f.Profile
 	}
 	return command
 }

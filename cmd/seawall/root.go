@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 )
@@ -32,9 +33,7 @@ Exit codes: 0 success, 1 any failure; plan, apply and status have more, see thei
 	root.SetVersionTemplate(cli.ThisVersion().Line())
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Fail(err, cmd.CommandPath()+" --help lists its flags")
-	})
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.Fail(err, flagHint(cmd, err)) })
 	root.AddGroup(
 		&cobra.Group{ID: "work", Title: "Everyday commands:"},
 		&cobra.Group{ID: "learn", Title: "Getting started:"},
@@ -47,13 +46,54 @@ Exit codes: 0 success, 1 any failure; plan, apply and status have more, see thei
 		"learn": {newDemo(t), newInit(t), newImport(t), newSim(t), newSchema(t)},
 	} {
 		for _, c := range commands {
-			c.GroupID = group
+			c.GroupID, c.SuggestFor = group, usualNames[c.Name()]
 			root.AddCommand(c)
 		}
 	}
 	root.AddCommand(newVersion(t))
 	ownWords(root)
 	return root
+}
+
+// usualNames are what the commands are called in terraform, kubectl, git and flux.
+var usualNames = map[string][]string{
+	"plan":     {"diff", "preview"},
+	"apply":    {"deploy", "push", "sync", "reconcile"},
+	"status":   {"get", "list", "ls", "ps", "top"},
+	"why":      {"describe", "explain"},
+	"history":  {"log", "logs", "events", "audit"},
+	"revert":   {"rollback", "undo"},
+	"absorb":   {"pull", "refresh"},
+	"validate": {"check", "lint", "vet", "fmt"},
+	"hold":     {"suspend", "pause", "lock", "freeze"},
+	"doctor":   {"diagnose"},
+	"waves":    {"rollout"},
+	"init":     {"new", "create"},
+}
+
+// flagHint says what to do about a flag that a command does not take. A flag of a command
+// below it is often given to the command above.
+func flagHint(cmd *cobra.Command, err error) string {
+	path := cmd.CommandPath()
+	switch {
+	case cmd.HasParent() && cmd.HasAvailableSubCommands() && !ownFlags(cmd):
+		var names []string
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				names = append(names, path+" "+c.Name())
+			}
+		}
+		return "it needs one more word: " + strings.Join(names, ", ")
+	case cmd.Name() == "apply" && strings.Contains(err.Error(), "--dry-run"):
+		return "seawall plan shows what it would do, and writes nothing"
+	}
+	return path + " --help lists its flags"
+}
+
+// ownFlags reports whether a command has a flag beside --help.
+func ownFlags(cmd *cobra.Command) (own bool) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { own = own || f.Name != "help" })
+	return own
 }
 
 // knownCommand refuses a first word that is no command, with the nearest one.

@@ -134,7 +134,7 @@ func told(lines []string) []string {
 
 // savedFrom notes what flags and environment say of where a plan comes from.
 func savedFrom(o setup.Options) *planfile.SavedFrom {
-	from := &planfile.SavedFrom{Dir: savedPath(o.Dir), BaseURL: o.BaseURL != ""}
+	from := &planfile.SavedFrom{Dir: savedPath(o.Dir), BaseURL: o.BaseURL != "", Profile: o.Profile}
 	from.Config = savedPath(o.ConfigFile())
 	return from
 }
@@ -195,6 +195,10 @@ func fill(o *setup.Options, from planfile.SavedFrom, platform string) (taken []s
 	if o.BaseURL == "" && from.BaseURL {
 		o.BaseURL = platform
 		taken = append(taken, "--base-url "+o.BaseURL)
+	}
+	if o.Profile == "" && from.Profile != "" {
+		o.Profile = from.Profile
+		taken = append(taken, "--profile "+o.Profile)
 	}
 	return taken, nil
 }

@@ -154,7 +154,7 @@ func unanswered(err error, where string) error {
 	case errors.As(err, &none) && none.Near != "":
 		return cli.Fail(err, fmt.Sprintf("did you mean %q?", none.Near))
 	case errors.As(err, &none):
-		return cli.Fail(err, "seawall plan lists the zones; seawall status shows whether a commit is in force yet")
+		return cli.Fail(err, "the name is the one under zone: in the desired state; seawall status shows whether a commit is in force yet")
 	case errors.Is(err, fs.ErrPermission):
 		return cli.Fail(fmt.Errorf("%w: %s: %w", inspect.ErrNoAnswer, where, cli.NetworkCause(err)), "only the daemon's own user and root may use the socket: use sudo, or --address")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):

@@ -306,6 +306,9 @@ func (c *configReader) renamed(problems []desired.Problem) []desired.Problem {
 		if problems[i].Origin.File == inside || problems[i].Origin.IsZero() {
 			problems[i].Origin.File = c.name
 		}
+		if at, ok := strings.CutPrefix(problems[i].Hint, "see also "); ok {
+			problems[i].Hint = "see also " + strings.ReplaceAll(at, inside+":", c.name+":")
+		}
 	}
 	return problems
 }

@@ -267,6 +267,8 @@ func TestConfigMistakes(t *testing.T) {
 		{"cleartext bearer", strings.Replace(least, "https://git", "http://git", 1) + `source: auth: bearer: env: "X"`, `c.cue:2:9: source.url: credentials would be sent unencrypted (use https)`},
 		{"path", least + `source: path: "../up"`, `c.cue:5:15: source.path: "../up" must not contain . or .. as a part`},
 		{"cron", least + `schedule: sync: "* * *"`, `c.cue:5:11: schedule.sync: "* * *" is not a cron expression: expected exactly 5 fields, found 3: [* * *] (five fields such as "*/5 * * * *", @hourly, or @every 5m)`},
+		{"duration as cron", least + `schedule: sweep: "2h"`, `c.cue:5:11: schedule.sweep: "2h" is not a cron expression: expected exactly 5 fields, found 1: [2h] (write "@every 2h")`},
+		{"two values", least + "listen: \"127.0.0.1:1\"\nlisten: \"127.0.0.1:2\"", `c.cue:6:9: listen: conflicting values "127.0.0.1:2" and "127.0.0.1:1" (see also c.cue:5:9)`},
 		{"zone in cron", least + `schedule: sweep: "TZ=UTC * * * * *"`, `c.cue:5:11: schedule.sweep: "TZ=UTC * * * * *" is not a cron expression: set the time zone in schedule.timezone (five fields such as "*/5 * * * *", @hourly, or @every 5m)`},
 		{"timezone", least + `schedule: timezone: "Mars/Base"`, `c.cue:5:11: schedule.timezone: "Mars/Base" is not a known time zone (write a name of the IANA database, such as "Europe/Berlin")`},
 		{"budget", least + `budget: {requests: 0, per: "-5m", concurrency: 1000}`, "c.cue:5:20: budget.requests: 0 must be at least 1\nc.cue:5:48: budget.concurrency: 1000 must be at most 256"},

@@ -37,7 +37,7 @@ func (c *configReader) check(config *Config, v cue.Value) {
 func (c *configReader) checkSchedule(config *Config) {
 	for path, spec := range map[string]string{"schedule.sync": config.Schedule.Sync, "schedule.sweep": config.Schedule.Sweep} {
 		if err := parseCron(spec); err != nil {
-			c.problem(path, fmt.Sprintf("%q is not a cron expression: %v", spec, err), `five fields such as "*/5 * * * *", @hourly, or @every 5m`)
+			c.problem(path, fmt.Sprintf("%q is not a cron expression: %v", spec, err), cronHint(spec))
 		}
 	}
 	name := text(c.plain, "schedule.timezone")
@@ -50,6 +50,14 @@ func (c *configReader) checkSchedule(config *Config) {
 		return
 	}
 	config.Schedule.Timezone = location
+}
+
+// cronHint says how to write what was meant.
+func cronHint(spec string) string {
+	if every, err := time.ParseDuration(spec); err == nil && every > 0 {
+		return fmt.Sprintf("write %q", "@every "+spec)
+	}
+	return `five fields such as "*/5 * * * *", @hourly, or @every 5m`
 }
 
 // parseCron refuses a zone inside the expression: there is a field for it.

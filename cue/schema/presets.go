@@ -1,12 +1,31 @@
 package schema
 
-import "cuelang.org/go/cue"
+import (
+	"strings"
+
+	"cuelang.org/go/cue"
+)
+
+// Cloudflare is the platform that a Terraform state is of: its resources are those of the
+// vendor's provider.
+var Cloudflare = Platform{
+	BaseURL: "https://api.cloudflare.com/client/v4", Vendor: "cloudflare", Profile: "extended", ConditionKey: "request_ip",
+}
 
 // presets are the platforms that Seawall knows by name. platform.preset selects one.
 var presets = map[string]Platform{
-	"cloudflare": {
-		BaseURL: "https://api.cloudflare.com/client/v4", Vendor: "cloudflare", Profile: "extended", ConditionKey: "request_ip",
-	},
+	"cloudflare": Cloudflare,
+}
+
+// PresetOf is the platform with this base URL, where Seawall knows it by name; false where
+// it does not. It serves where there is no configuration that could name a preset.
+func PresetOf(baseURL string) (Platform, bool) {
+	for _, preset := range presets {
+		if preset.BaseURL == strings.TrimRight(baseURL, "/") {
+			return preset, true
+		}
+	}
+	return Platform{}, false
 }
 
 // platform is the configured one: what is set counts, then what the preset has, then the

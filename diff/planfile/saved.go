@@ -52,6 +52,8 @@ type SavedFrom struct {
 	// BaseURL says that the platform was named on the command line, and not by the
 	// configuration.
 	BaseURL bool `json:"base_url,omitempty"`
+	// Profile is that of the command line; empty where the configuration says it.
+	Profile string `json:"profile,omitempty"`
 }
 
 // SavedPath is a path as it was named, and where that was.

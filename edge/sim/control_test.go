@@ -100,6 +100,24 @@ func TestControlTellsTokensApart(t *testing.T) {
 	}
 }
 
+// The state of a simulator is a seed of another, which accepts the same credentials.
+func TestStateIsASeed(t *testing.T) {
+	for _, profile := range mem.Profiles() {
+		first := start(t, sim.Config{Profile: profile})
+		seed, err := mem.ReadSeed(strings.NewReader(control(t, first, "GET", "/state", "").body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := start(t, sim.Config{Profile: profile, Seed: seed})
+		if first.RulesetsToken != second.RulesetsToken || first.TokensToken != second.TokensToken {
+			t.Errorf("%s: the credentials differ", profile)
+		}
+		if a, b := control(t, first, "GET", "/tokens", "").body, control(t, second, "GET", "/tokens", "").body; a != b {
+			t.Errorf("%s: tokens\n%s\nwant\n%s", profile, b, a)
+		}
+	}
+}
+
 func TestControlExplainsMistakes(t *testing.T) {
 	r := start(t, sim.Config{})
 	before := r.Platform.State()

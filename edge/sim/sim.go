@@ -50,7 +50,7 @@ import (
 // Config says how a simulator begins. The zero value simulates the platform of
 // [mem.DefaultSeed] with the documented limits and no quirks.
 type Config struct {
-	Seed     mem.Seed         // zero: mem.SeedFor(Profile); without any token value, mem.DefaultTokens() are added
+	Seed     mem.Seed         // zero: mem.SeedFor(Profile); of a seed without any token value, see withValues
 	BasePath string           // what precedes the reference's paths; empty: "/client/v4", "/": nothing
 	Profile  string           // which calls are offered, and how strict the platform is: mem.Documented (also when empty), mem.Extended or mem.Vendor
 	Vendor   string           // the vendor segment of resource keys on the wire; empty: "vendor"; seed and control say "vendor" always
@@ -131,6 +131,27 @@ func New(config Config) (*Server, error) {
 	return s, nil
 }
 
+// withValues returns the tokens of a seed that has no value of any, such as GET /__sim/state
+// shows it: those that the profile's own seed has by the same id get its values, and
+// [mem.DefaultTokens] are added where they are missing.
+func withValues(tokens []mem.SeedToken, profile string) []mem.SeedToken {
+	tokens = slices.Clone(tokens)
+	place := func(id string) int {
+		return slices.IndexFunc(tokens, func(t mem.SeedToken) bool { return t.ID == id })
+	}
+	for _, own := range mem.SeedFor(profile).Tokens {
+		if i := place(own.ID); i >= 0 {
+			tokens[i].Value = own.Value
+		}
+	}
+	for _, d := range mem.DefaultTokens() {
+		if place(d.ID) < 0 {
+			tokens = append(tokens, d)
+		}
+	}
+	return tokens
+}
+
 // complete puts the defaults into a configuration and checks it.
 func (c Config) complete() (Config, error) {
 	fallback(&c.Profile, mem.Documented)
@@ -138,7 +159,7 @@ func (c Config) complete() (Config, error) {
 		c.Seed = mem.SeedFor(c.Profile)
 	}
 	if !slices.ContainsFunc(c.Seed.Tokens, func(t mem.SeedToken) bool { return t.Value != "" }) {
-		c.Seed.Tokens = slices.Concat(c.Seed.Tokens, mem.DefaultTokens())
+		c.Seed.Tokens = withValues(c.Seed.Tokens, c.Profile)
 	}
 	fallback(&c.BasePath, DefaultBasePath)
 	fallback(&c.Vendor, "vendor")

@@ -36,6 +36,7 @@ type state struct {
 	limits    limits
 	rollout   rollout
 	waiting   waiting
+	commands  commands
 }
 
 func (s *state) init(c Config) {
@@ -90,6 +91,7 @@ func (s *state) update(standing reconcile.Standing) {
 	s.approvals.expire(standing.Approvals, current)
 	s.overtaken = s.foreign(standing.Commit)
 	s.rollout.compare(standing)
+	s.commands.newest = standing.Newest
 }
 
 // foreign is the accepted commit where it is not the one in force here, else empty: as

@@ -11,7 +11,8 @@ import (
 
 // Ticked is what time and other processes have brought.
 type Ticked struct {
-	// Released are zones that need not wait any longer.
+	// Released are zones that need not wait any longer, and those that commands beside
+	// this process have written.
 	Released []edge.ZoneID
 	// Tokens says that they may need not wait any longer.
 	Tokens bool
@@ -31,6 +32,11 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	if err := c.readStanding(ctx); err != nil {
 		return t, err
 	}
+	written, err := writtenByCommands(ctx, c)
+	if err != nil {
+		return t, err
+	}
+	t.Released = append(t.Released, written...)
 	c.mu.Lock()
 	stale, approved := c.state.rollout.stale, c.state.approvals.changed
 	begun, ended := c.state.holds.reverts(c.Current(), c.Now())

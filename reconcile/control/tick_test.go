@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -58,4 +59,50 @@ func TestOutcomesNotedDuringATick(t *testing.T) {
 	if r := c.Rollout(); r == nil || r.Open != 2 {
 		t.Errorf("after a and b are done: got %+v, released %v; want wave 2 to be open", r, ticked.Released)
 	}
+}
+
+// beside are records into which a command has written.
+type beside struct {
+	reconcile.Forgetful
+	newest int64
+	zones  map[int64]edge.ZoneID // by the number of the result
+}
+
+func (b *beside) Standing(ctx context.Context) (reconcile.Standing, error) {
+	s, err := b.Forgetful.Standing(ctx)
+	s.Newest = b.newest
+	return s, err
+}
+
+func (b *beside) WrittenByCommands(_ context.Context, after int64) (zones []edge.ZoneID, _ error) {
+	for number, zone := range b.zones {
+		if number > after {
+			zones = append(zones, zone)
+		}
+	}
+	return zones, nil
+}
+
+// A zone that apply or revert has written is read at once: what is known of it is old.
+func TestWhatCommandsWriteIsRead(t *testing.T) {
+	records := &beside{newest: 5, zones: map[int64]edge.ZoneID{3: "b"}}
+	c, err := New(t.Context(), Config{Records: records, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Propose(t.Context(), reconcile.Proposal{State: fleetOf("c", map[string][]string{"a": {"waf"}, "b": {"waf"}})}); err != nil {
+		t.Fatal(err)
+	}
+	tick := func(want ...edge.ZoneID) {
+		t.Helper()
+		ticked, err := c.Tick(t.Context())
+		if err != nil || !slices.Equal(ticked.Released, want) {
+			t.Errorf("released %v, %v; want %v", ticked.Released, err, want)
+		}
+	}
+	tick() // what was written before the start is read anyway
+	tick()
+	records.newest, records.zones[7], records.zones[8] = 8, "a", "gone"
+	tick("a")
+	tick()
 }

@@ -318,6 +318,13 @@ func (m *mortal) Standing(ctx context.Context) (reconcile.Standing, error) {
 	return m.Ledger.Standing(ctx)
 }
 
+func (m *mortal) WrittenByCommands(ctx context.Context, after int64) ([]edge.ZoneID, error) {
+	if m.life.isDead() {
+		return nil, errDead
+	}
+	return m.Ledger.WrittenByCommands(ctx, after)
+}
+
 func (m *mortal) Swept(ctx context.Context, until time.Time) error {
 	if m.life.isDead() {
 		return errDead

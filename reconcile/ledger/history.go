@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
@@ -23,6 +24,15 @@ func (l *Ledger) Unfinished(ctx context.Context) (writes []reconcile.Entry, err 
 		err = store.Fault(ErrDamaged, err.Error())
 	}
 	return writes, store.Explain("reading", l.file.Path, err)
+}
+
+// WrittenByCommands implements [reconcile.Records].
+func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) (zones []edge.ZoneID, err error) {
+	err = l.file.Read(ctx, func(tx *sql.Tx) error {
+		zones, err = history.WrittenByCommands(ctx, tx, after)
+		return err
+	})
+	return zones, store.Explain("reading", l.file.Path, err)
 }
 
 // Record implements [reconcile.Records].

@@ -375,3 +375,37 @@ func TestHoldOfARevert(t *testing.T) {
 	must(t, l.DropRevert(t.Context(), []edge.ZoneID{"z1", "unknown"}))
 	want(0)
 }
+
+// What apply and revert have written is told apart from what the daemon has.
+func TestWrittenByCommands(t *testing.T) {
+	l := mustOpen(t, newPath(t))
+	before, err := l.Standing(t.Context())
+	must(t, err)
+	for zone, trigger := range map[string]reconcile.Trigger{
+		"a": reconcile.TriggerManual, "b": reconcile.TriggerSync, "c": reconcile.TriggerRevert, "d": reconcile.TriggerSweep,
+	} {
+		write := wrote(zone)
+		write.Trigger = trigger
+		number, err := l.RecordWrite(t.Context(), write, nil)
+		must(t, err)
+		result := reconcile.Entry{Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Trigger: trigger, Subject: write.Subject}
+		for range 2 { // two deployments of one zone
+			result.Result = &reconcile.WriteResult{Write: number, Outcome: reconcile.Converged}
+			must(t, l.Record(t.Context(), result))
+		}
+	}
+	unfinished := wrote("e")
+	unfinished.Trigger = reconcile.TriggerManual
+	must(t, l.Record(t.Context(), unfinished))
+
+	got, err := l.WrittenByCommands(t.Context(), before.Newest)
+	must(t, err)
+	if slices.Sort(got); !slices.Equal(got, []edge.ZoneID{"a", "c"}) {
+		t.Errorf("written by commands: %v", got)
+	}
+	after, err := l.Standing(t.Context())
+	must(t, err)
+	if got, err := l.WrittenByCommands(t.Context(), after.Newest); err != nil || len(got) > 0 {
+		t.Errorf("since then: %v, %v", got, err)
+	}
+}

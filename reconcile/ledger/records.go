@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/zones"
@@ -65,6 +66,10 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 		return s, err
 	}
 	o, _, err := decisions.RecallRolling(ctx, tx)
+	if err != nil {
+		return s, err
+	}
 	s.RolloutCommit, s.RolloutHalted, s.RolloutWave = o.Commit, o.Halted, o.Wave
+	s.Newest, err = history.Newest(ctx, tx)
 	return s, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge/nearest"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 )
@@ -30,18 +31,43 @@ func only(state desired.State, zones, tokens []string) (desired.State, error) {
 	})
 	for _, key := range zones {
 		if !found[key] {
-			return desired.State{}, fmt.Errorf("--only zone=%s: no such zone is declared", key)
+			return desired.State{}, missing("zone", key, zoneKeys(state))
 		}
 	}
 	scoped.Tokens = nil
 	for _, key := range tokens {
 		i := slices.IndexFunc(state.Tokens, func(t desired.Token) bool { return t.Key == key })
 		if i < 0 {
-			return desired.State{}, fmt.Errorf("--only token=%s: no such token is declared", key)
+			return desired.State{}, missing("token", key, tokenKeys(state))
 		}
 		scoped.Tokens = append(scoped.Tokens, state.Tokens[i])
 	}
 	return scoped, nil
+}
+
+// missing is the error for a key that nothing declares, with the key that was probably meant.
+func missing(kind, key string, declared []string) error {
+	err := fmt.Errorf("--only %s=%s: no such %s is declared", kind, key, kind)
+	if near := nearest.Word(key, declared); near != "" {
+		err = fmt.Errorf("%w; did you mean %s=%s?", err, kind, near)
+	}
+	return err
+}
+
+func zoneKeys(state desired.State) (keys []string) {
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			keys = append(keys, z.Key)
+		}
+	}
+	return keys
+}
+
+func tokenKeys(state desired.State) (keys []string) {
+	for _, t := range state.Tokens {
+		keys = append(keys, t.Key)
+	}
+	return keys
 }
 
 // withZones returns the state with only the zones that pass, and only the

@@ -55,7 +55,7 @@ type Status struct {
 	metrics *metrics
 
 	mu        sync.Mutex
-	acted     bool      // a valid commit was acted on
+	acted     bool      // a valid commit was acted on: the platform has answered, or nothing is declared
 	lastSweep time.Time // the end of the last full run, zero before
 	stuck     map[diff.DeploymentID]bool
 }
@@ -125,18 +125,23 @@ func (s *Status) followStuck(r reconcile.Report) {
 // NotReady returns the reasons why a daemon cannot be relied on that is as a look says,
 // none if it can.
 func (s *Status) NotReady(look inspect.Status) []string {
-	return append(s.unready(), s.config.stale(look)...)
+	return append(s.unready(look.Commit.InForce != ""), s.config.stale(look)...)
 }
 
 // Stuck returns why a daemon makes no progress, none if it does. A restart may help.
 func (s *Status) Stuck() []string { return s.config.stuck(s.config.Look()) }
 
-// unready returns those that reports tell of.
-func (s *Status) unready() []string {
+// unready returns those that reports tell of. inForce says that there is a commit in force,
+// which after a start may be that of the ledger.
+func (s *Status) unready(inForce bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	reasons := []string{}
-	if !s.acted {
+	switch {
+	case s.acted:
+	case inForce:
+		reasons = append(reasons, "no zone and no token was read since the start")
+	default:
 		reasons = append(reasons, "no valid commit was accepted yet")
 	}
 	if due := s.sweepDue(); !due.IsZero() && s.config.Now().After(due) {

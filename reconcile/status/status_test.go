@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
 // clock is a time that a test moves.
@@ -81,6 +83,14 @@ func wantReady(t *testing.T, s *Status, reasons ...string) {
 }
 
 const noCommit = "no valid commit was accepted yet"
+
+func TestReadyAfterARestart(t *testing.T) {
+	s := New(Config{Now: func() time.Time { return time.Time{} }})
+	look := inspect.Status{Commit: inspect.Commit{InForce: "c1"}}
+	if got := s.NotReady(look); !slices.Equal(got, []string{"no zone and no token was read since the start"}) {
+		t.Errorf("a commit of the ledger is in force, and not ready is %q", got)
+	}
+}
 
 func TestReady(t *testing.T) {
 	s, c := start(t)

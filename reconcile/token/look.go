@@ -164,7 +164,7 @@ func (w *Worker) confirmGone(ctx context.Context, o owner, live diff.OwnerLive, 
 		}
 	}
 	if known > 0 && missing == known {
-		live.Unknown = fmt.Sprintf("the platform has none of the %d tokens in the ledger", known)
+		live.Unknown = noneListed(known)
 		live.Hint = "check that " + o.Credential + " belongs to the user who created them; if all were revoked, run seawall token revoked ID for each token of seawall token list"
 		if o.id != "" {
 			live.Unknown += " that account " + o.account + " owns"
@@ -172,6 +172,14 @@ func (w *Worker) confirmGone(ctx context.Context, o owner, live diff.OwnerLive, 
 		}
 	}
 	return live, nil
+}
+
+// noneListed says that the platform has no token of the known ones.
+func noneListed(known int) string {
+	if known == 1 {
+		return "the platform does not have the token in the ledger"
+	}
+	return fmt.Sprintf("the platform has none of the %d tokens in the ledger", known)
 }
 
 // permissionGroups reads the groups where tokens are declared.

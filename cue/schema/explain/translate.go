@@ -121,7 +121,11 @@ func importWords(text string) (message, hint string) {
 
 // Unimportable says that a package cannot be imported, and what can.
 func Unimportable(name string) (message, hint string) {
-	return fmt.Sprintf("package %q cannot be imported", name), importable
+	message = fmt.Sprintf("package %q cannot be imported", name)
+	if strings.HasSuffix(name, "/seawall") {
+		return message, "if it is the schema for editors: seawall init writes it again into the folder of cue.mod"
+	}
+	return message, importable
 }
 
 const importable = "only CUE's standard packages and folders of the repository's own module can be imported"

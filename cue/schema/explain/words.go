@@ -59,7 +59,7 @@ func inWords(err error, v, schema cue.Value) (message, hint string) {
 	}
 	var best verdictOn
 	for _, e := range errors.Errors(err) {
-		found := judge(e, v)
+		found := judge(e, v, schema)
 		if found.final {
 			return found.message, found.hint
 		}
@@ -71,7 +71,7 @@ func inWords(err error, v, schema cue.Value) (message, hint string) {
 	case best.rank > 0:
 		return verdict(v, best.message), ""
 	case !v.IsConcrete() && v.Validate() == nil:
-		return "has no value yet, only " + short(fmt.Sprint(v)), "give it a concrete value"
+		return noValue(v, schema)
 	}
 	return verdict(v, "does not fit here"), ""
 }
@@ -84,14 +84,15 @@ type verdictOn struct {
 	rank          int // 0: nothing
 }
 
-func judge(e errors.Error, v cue.Value) verdictOn {
+func judge(e errors.Error, v, schema cue.Value) verdictOn {
 	format, args := e.Msg()
 	switch {
 	case format == "%s" && len(args) == 1:
 		message, hint := said(fmt.Sprint(args[0]), v)
 		return verdictOn{message: message, hint: hint, final: true}
 	case strings.HasPrefix(format, "incomplete value"):
-		return verdictOn{message: "has no value yet, only " + short(fmt.Sprint(v)), hint: "give it a concrete value", final: true}
+		message, hint := noValue(v, schema)
+		return verdictOn{message: message, hint: hint, final: true}
 	case strings.HasPrefix(format, "invalid value") && len(args) >= 2:
 		words, hint := bound(fmt.Sprint(args[1]), v)
 		return verdictOn{message: words, hint: hint, final: hint != "", rank: 3}

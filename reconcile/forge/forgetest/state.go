@@ -2,9 +2,12 @@ package forgetest
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile/forge"
@@ -158,11 +161,22 @@ func (r repository) ref(name string) string {
 	if r == "" {
 		return ""
 	}
+	loose, _ := os.ReadFile(filepath.Join(string(r), filepath.FromSlash(name))) // git finds the others
+	if hash := strings.TrimSpace(string(loose)); isCommit(hash) {
+		return hash
+	}
 	out, err := exec.Command("git", "--git-dir", string(r), "rev-parse", "--verify", "--quiet", name+"^{commit}").Output()
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(out))
+	hash := strings.TrimSpace(string(out))
+	commits.Store(hash, true)
+	return hash
 }
+
+// commits are hashes that git has said are of commits, so that it is asked once.
+var commits sync.Map
+
+func isCommit(hash string) bool { _, known := commits.Load(hash); return known }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

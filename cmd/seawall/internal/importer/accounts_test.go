@@ -134,3 +134,11 @@ func TestACredentialIsRejectedInTheMiddle(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// In a Terraform state accounts have no names: the largest is the first, which is called main.
+func TestAccountsWithoutNames(t *testing.T) {
+	f := targets{zones: []target{{ID: "1", Account: "a"}, {ID: "2", Account: "b"}, {ID: "3", Account: "b"}}}.sorted()
+	if len(f.accounts) != 2 || f.accounts[0].ID != "b" {
+		t.Errorf("accounts: %v", f.accounts)
+	}
+}

@@ -302,7 +302,7 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 		r.Deployments = append(r.Deployments, d)
 	}
 	if others > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Its entry point has %s that Seawall leaves as they are.", cli.Plural(others, "other rule", "other rules")))
+		r.Notes = append(r.Notes, fmt.Sprintf("Its entry point has %s, which Seawall does not change.", cli.Plural(others, "other rule", "other rules")))
 	}
 	if len(order) == 0 {
 		r.Notes = append(r.Notes, "No managed ruleset is deployed in this zone.")

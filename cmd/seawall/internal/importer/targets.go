@@ -386,7 +386,13 @@ func (f targets) sorted() targets {
 			f.accounts = append(f.accounts, edge.Account{ID: z.Account})
 		}
 	}
-	slices.SortFunc(f.accounts, func(a, b edge.Account) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	zones := map[edge.AccountID]int{}
+	for _, z := range f.zones {
+		zones[z.Account]++
+	}
+	slices.SortFunc(f.accounts, func(a, b edge.Account) int { // of those without a name the largest first: it is called main
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(zones[b.ID], zones[a.ID]), cmp.Compare(a.ID, b.ID))
+	})
 	return f
 }
 

@@ -12,11 +12,14 @@ import (
 
 // Options are the flags that plan, apply and run share.
 type Options struct {
-	Config, Dir, BaseURL string
-	only                 []string
-	Output               string
-	LogFormat, LogLevel  string
+	Config, Dir, BaseURL, Profile string
+	only                          []string
+	Output                        string
+	LogFormat, LogLevel           string
 }
+
+// profiles are the values of --profile.
+var profiles = []string{"documented", "extended"}
 
 // DefaultConfig is where a service looks for its configuration.
 const DefaultConfig = "/etc/seawall/config.cue"
@@ -32,9 +35,25 @@ func (o *Options) AddSource(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Config, "config", "", "configuration `FILE`; env SEAWALL_CONFIG (default "+DefaultConfig+")")
 	flags.StringVar(&o.Dir, "dir", "", "read desired state from `DIR` instead of git")
-	flags.StringVar(&o.BaseURL, "base-url", "", "base URL of the platform's API, instead of the configured one")
+	o.AddPlatform(cmd)
 	_ = cmd.MarkFlagDirname("dir")
 	_ = cmd.MarkFlagFilename("config", "cue")
+}
+
+// AddPlatform adds the flags that say which platform it is, and which calls it offers.
+func (o *Options) AddPlatform(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.BaseURL, "base-url", "", "base URL of the platform's API, instead of the configured one")
+	flags.StringVar(&o.Profile, "profile", "", "documented or extended: which calls the platform offers, instead of the configured ones")
+	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profiles, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// CheckProfile refuses a value of --profile that is none.
+func (o *Options) CheckProfile() error {
+	if o.Profile == "" {
+		return nil
+	}
+	return cli.OneOf("--profile", o.Profile, profiles...)
 }
 
 // AddOutput adds --output.

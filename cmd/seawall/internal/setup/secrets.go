@@ -120,7 +120,7 @@ func secretFile(path string) (edge.Secret, error) {
 		return edge.Secret{}, fmt.Errorf("reading a secret: %w", err)
 	}
 	value := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
-	if value == "" {
+	if strings.TrimSpace(value) == "" {
 		return edge.Secret{}, fmt.Errorf("reading a secret: %s is empty", path)
 	}
 	return edge.NewSecret(value), nil

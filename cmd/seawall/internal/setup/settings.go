@@ -45,6 +45,9 @@ func ReadSettings(t *cli.Terminal, o Options) (Settings, error) {
 
 // ReadConfigured is that before the credentials are read.
 func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
+	if err := o.CheckProfile(); err != nil {
+		return Settings{}, err
+	}
 	s := Settings{Dir: o.Dir}
 	if path := o.ConfigFile(); path != "" {
 		config, err := loadConfig(t, path, o.Dir == "")
@@ -54,9 +57,13 @@ func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 		s.Config = config
 	} else {
 		s.Credentials.Rulesets = schema.SecretRef{Env: EnvRulesetsToken}
+		s.Platform, _ = schema.PresetOf(o.BaseURL)
 	}
 	if o.BaseURL != "" {
 		s.setBaseURL(o.BaseURL)
+	}
+	if o.Profile != "" {
+		s.Platform.Profile = o.Profile
 	}
 	return s, nil
 }
