@@ -105,11 +105,11 @@ func TestCommitTouchesOneFolder(t *testing.T) {
 	c := newCommits(t)
 	r := c.start()
 	files := map[string]string{}
-	for name, file := range compiletest.Fleet(40, 19) { // enough for several workers
+	for name, file := range compiletest.Fleet(20, 9) { // enough for several workers
 		files[name] = string(file.Data)
 	}
 	zones := files["team0003/zones.cue"]
-	const all = 20
+	const all = 10
 	for _, step := range []struct {
 		name    string
 		files   map[string]string
@@ -160,6 +160,7 @@ func TestEndedIsNotKept(t *testing.T) {
 	t.Parallel()
 	c := newCommits(t)
 	r := c.start()
+	r.Evaluator.bounds.Stack = 8 << 20 // ends it early
 	endless := ""
 	for _, input := range compiletest.Hostile() {
 		if input.Ending == compiletest.Overflow {
@@ -186,12 +187,12 @@ func TestTooMuchTogether(t *testing.T) {
 	c := newCommits(t)
 	r := c.start()
 	files := map[string]string{}
-	for name, file := range compiletest.Fleet(400, 20) {
+	for name, file := range compiletest.Fleet(40, 4) {
 		files[name] = string(file.Data)
 	}
 	at := tree{Store: r.store, Commit: c.commit(r, files)}
 	narrow := r.Evaluator
-	narrow.bounds = worker.Limits{Output: 100 << 10}
+	narrow.bounds = worker.Limits{Output: 10 << 10}
 	for _, kept := range []bool{false, true} {
 		if kept {
 			c.compile(r.Evaluator, at.Commit)

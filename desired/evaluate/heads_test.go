@@ -109,13 +109,13 @@ func TestHeadsAreThoseOfTheForge(t *testing.T) {
 // A head over the bound is refused while it comes, and the others are brought.
 func TestHugeHead(t *testing.T) {
 	p := newPulled(t)
-	p.Git("config", "core.compression", "0")
-	noise := make([]byte, 65<<20)
+	p.heads.Limits.PackBytes = 4 << 20
+	noise := make([]byte, 5<<20)
 	_, _ = rand.Read(noise) // never fails
 	p.push("refs/pull/2/head", "live/noise.bin", string(noise))
 	want := p.push("refs/pull/1/head", "live/a.cue", "package edge\n_a: 1\n")
 	found, failed := p.fetch(1, 2)
-	if found[1] != want || len(found) != 1 || failed[2] == nil || !strings.Contains(failed[2].Error(), "more than the limit of 64 MiB") {
+	if found[1] != want || len(found) != 1 || failed[2] == nil || !strings.Contains(failed[2].Error(), "more than the limit of 4 MiB") {
 		t.Errorf("heads %v, failed %v", found, failed)
 	}
 	var left int64
@@ -130,7 +130,7 @@ func TestHugeHead(t *testing.T) {
 	}
 	// It is told again, and not sent again.
 	sent := p.counted()
-	if _, failed := p.fetch(1, 2); failed[2] == nil || !strings.Contains(failed[2].Error(), "more than the limit of 64 MiB") {
+	if _, failed := p.fetch(1, 2); failed[2] == nil || !strings.Contains(failed[2].Error(), "more than the limit of 4 MiB") {
 		t.Errorf("failed %v", failed)
 	}
 	if n := sent.Load(); n > 1<<20 {

@@ -88,8 +88,8 @@ func TestRefusedCommitIsTrustedLater(t *testing.T) {
 	u.Commit("a.cue", "a: 1\n")
 	ada := sshKey(t)
 	plain := payload(u, "Change\n")
-	head := stored(t, u, "commit", withSignature(plain, bySSH(t, ada, "git", "sha512")(plain)))
-	u.Git("update-ref", "refs/heads/main", head)
+	head := u.Object("commit", withSignature(plain, bySSH(t, ada, "git", "sha512")(plain)))
+	u.Point("refs/heads/main", head)
 	keys := file(t, "eve "+authorized(sshKey(t)))
 	policy := gitrepo.Policy{Trust: signature.Trust{SSH: keys}}
 	source := gitrepo.Source{URL: u.HTTP("", ""), Ref: "refs/heads/main", Accept: policy.Accept(today)}
@@ -156,13 +156,16 @@ func TestRefusedCommitIsRemembered(t *testing.T) {
 // Whatever is pushed, by force and over again, the store stays within its limit.
 func TestStoreStaysWithinItsLimit(t *testing.T) {
 	u := gittest.New(t)
-	first := u.Commit("a.cue", "a: 0\n")
+	u.Commit("a.cue", "a: 0\n")
 	r, dir := storeOf(t)
 	const limit = 1 << 20
 	source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main", Limits: gitrepo.FetchLimits{StoreBytes: limit}}
-	for range 40 {
-		u.Git("reset", "-q", "--hard", first)
-		head := u.Commit("noise.bin", noise(t, 50<<10))
+	var contents []string
+	for range 24 { // more than the limit, together
+		contents = append(contents, noise(t, 50<<10))
+	}
+	for _, head := range u.Fan("noise.bin", contents...) {
+		u.Point("refs/heads/main", head)
 		if got := fetch(t, r, source); got != head {
 			t.Fatalf("fetched %s, want %s", got, head)
 		}

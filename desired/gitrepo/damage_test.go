@@ -14,6 +14,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // damages are what happens to a store's files.
@@ -69,7 +70,7 @@ type store struct {
 func newStore(t *testing.T, shallow bool) *store {
 	t.Helper()
 	s := &store{Repository: gittest.New(t), t: t}
-	s.source = gitrepo.Source{URL: "file://" + s.Dir, Ref: "refs/heads/main", Shallow: shallow}
+	s.source = sourceOf(s.Repository, shallow)
 	s.repo, s.dir = storeOf(t)
 	s.Commit("old.cue", "old: 1\n")
 	s.good = s.Commit("a.cue", "a: 1\n", "b/b.cue", "b: 1\n"+strings.Repeat("// long\n", 2000))
@@ -79,7 +80,36 @@ func newStore(t *testing.T, shallow bool) *store {
 	}
 	s.tip = s.Commit("a.cue", "a: 2\n")
 	fetch(t, s.repo, s.source)
+	if shallow { // what came first is not in the store
+		s.good = s.tip
+		if err := s.repo.SetGood(s.good); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return s
+}
+
+func sourceOf(u *gittest.Repository, shallow bool) gitrepo.Source {
+	return gitrepo.Source{URL: "file://" + u.Dir, Ref: "refs/heads/main", Shallow: shallow}
+}
+
+// copied is a store of a test's own that looks as this one does.
+func (s *store) copied(t *testing.T) *store {
+	t.Helper()
+	c := &store{t: t, good: s.good, tip: s.tip}
+	c.Repository, c.dir = copied(t, s.Dir, s.dir)
+	c.source = sourceOf(c.Repository, s.source.Shallow)
+	c.repo = c.open()
+	return c
+}
+
+// copied is a copy of a repository and of the folder that Seawall fetched it into, with
+// the times of all files.
+func copied(t *testing.T, repository, folder string) (*gittest.Repository, string) {
+	t.Helper()
+	to := t.TempDir()
+	run(t, "cp", "-a", repository, folder, to)
+	return gittest.Open(t, filepath.Join(to, filepath.Base(repository))), filepath.Join(to, filepath.Base(folder))
 }
 
 func (s *store) each(glob string, do func(name string) error) {
@@ -243,37 +273,34 @@ func (s *store) readable(commit string) error {
 // there is something new or not, and says so once.
 func TestFetchHealsTheStore(t *testing.T) {
 	t.Parallel()
-	for _, damage := range damages {
-		for _, shallow := range []bool{false, true} {
-			for _, moved := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/shallow=%v/moved=%v", damage.name, shallow, moved), func(t *testing.T) {
-					t.Parallel()
-					s := newStore(t, shallow)
-					if shallow { // what came first is not in the store
-						s.good = s.tip
-						if err := s.repo.SetGood(s.good); err != nil {
-							t.Fatal(err)
-						}
-					}
-					want, text := s.tip, "a: 2\n"
-					if moved && !shallow {
-						want, text = s.Commit("a.cue", "a: 3\n"), "a: 3\n"
-					}
-					damage.do(s)
-					got := s.fetched()
-					if got.Commit != want || got.Rebuilt == damage.mild {
-						t.Errorf("fetched %+v, want commit %s, rebuilt %v", got, want, !damage.mild)
-					}
-					s.wantWhole(want, text)
-					if again := s.fetched(); again.Rebuilt || again.Commit != want {
-						t.Errorf("fetched again: %+v", again)
-					}
-					next := s.Commit("a.cue", "a: 9\n")
-					if got := s.fetched(); got.Rebuilt || got.Commit != next {
-						t.Errorf("then fetched %+v, want %s", got, next)
-					}
-				})
+	stores := map[bool]*store{false: newStore(t, false), true: newStore(t, true)}
+	variants := []struct{ shallow, moved bool }{{false, false}, {false, true}, {true, false}}
+	for i, damage := range damages {
+		for j, v := range variants {
+			if !soak.On && j != (i+2)%len(variants) { // the list of cuts in a store that has one
+				continue
 			}
+			t.Run(fmt.Sprintf("%s/shallow=%v/moved=%v", damage.name, v.shallow, v.moved), func(t *testing.T) {
+				t.Parallel()
+				s := stores[v.shallow].copied(t)
+				want, text := s.tip, "a: 2\n"
+				if v.moved {
+					want, text = s.Commit("a.cue", "a: 3\n"), "a: 3\n"
+				}
+				damage.do(s)
+				got := s.fetched()
+				if got.Commit != want || got.Rebuilt == damage.mild {
+					t.Errorf("fetched %+v, want commit %s, rebuilt %v", got, want, !damage.mild)
+				}
+				s.wantWhole(want, text)
+				if again := s.fetched(); again.Rebuilt || again.Commit != want {
+					t.Errorf("fetched again: %+v", again)
+				}
+				next := s.Commit("a.cue", "a: 9\n")
+				if got := s.fetched(); got.Rebuilt || got.Commit != next {
+					t.Errorf("then fetched %+v, want %s", got, next)
+				}
+			})
 		}
 	}
 }
@@ -339,8 +366,9 @@ func (s *store) listing() string {
 
 // A folder that holds anything else is not a store to throw away.
 func TestHealingTouchesNothingForeign(t *testing.T) {
+	whole := newStore(t, false)
 	for _, name := range []string{"thesis.txt", "hooks/post-update"} {
-		s := newStore(t, false)
+		s := whole.copied(t)
 		s.write(name, "years of work")
 		s.one("objects/pack/*.pack", cut)
 		before := s.listing()
@@ -389,8 +417,9 @@ func TestHealingTakesTurns(t *testing.T) {
 // A process that is killed while it puts the new store in place leaves parts of
 // both behind.
 func TestHealingAfterAKilledOne(t *testing.T) {
+	whole := newStore(t, false)
 	for _, gone := range [][]string{{"HEAD"}, {"HEAD", "config"}, {"HEAD", "config", "objects"}, {"HEAD", "config", "objects", "refs"}} {
-		s := newStore(t, false)
+		s := whole.copied(t)
 		for _, name := range gone {
 			s.write("damaged-123/x", "")
 			if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(s.dir, "damaged-123", name)); err != nil {
@@ -410,14 +439,19 @@ func TestHealingAfterAKilledOne(t *testing.T) {
 
 // Pull requests are fetched anew, too.
 func TestFetchPullsHealsTheStore(t *testing.T) {
+	u := gittest.New(t)
+	u.Commit("a.cue", "a: 0\n", "b/b.cue", "b: 1\n")
+	one := pull(u, "refs/pull/1/head", "a: 1\n")
+	whole, folder := openPulls(t)
+	bringPull(t, whole, gitrepo.Source{URL: u.Dir}, one, one)
 	for _, damage := range damages {
 		t.Run(damage.name, func(t *testing.T) {
-			u := gittest.New(t)
-			u.Commit("a.cue", "a: 0\n", "b/b.cue", "b: 1\n")
-			one := pull(u, "refs/pull/1/head", "a: 1\n")
-			p, _ := openPulls(t)
+			u, folder := copied(t, u.Dir, folder)
+			p, err := gitrepo.OpenPulls(folder)
+			if err != nil {
+				t.Fatal(err)
+			}
 			source := gitrepo.Source{URL: u.Dir}
-			bringPull(t, p, source, one, one)
 			s := &store{Repository: u, t: t, dir: p.Store(one.Commit), tip: one.Commit}
 			damage.do(s)
 			for range 3 { // what cannot be read is known to be damaged from then on

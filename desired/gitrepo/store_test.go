@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // storeOf is a store whose folder the test looks into.
@@ -41,7 +42,8 @@ func packs(t *testing.T, dir string) int {
 // fsck lets real git judge the store.
 func fsck(t *testing.T, dir string) {
 	t.Helper()
-	cmd := exec.Command("git", "--git-dir", dir, "fsck", "--connectivity-only", "--no-dangling")
+	// Each of these files, which no store has, would be looked for by a process of its own.
+	cmd := exec.Command("git", "-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false", "--git-dir", dir, "fsck", "--connectivity-only", "--no-dangling")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("git fsck: %v\n%s", err, out)
 	}
@@ -98,6 +100,10 @@ func TestGood(t *testing.T) {
 	}
 }
 
+// crowded is a limit of which 11 packs of one small commit take a third, so that the store
+// is compacted at the 11th and not at the 51st.
+var crowded = gitrepo.FetchLimits{StoreBytes: 32 << 10}
+
 func TestCompaction(t *testing.T) {
 	for _, shallow := range []bool{false, true} {
 		t.Run(fmt.Sprintf("shallow=%v", shallow), func(t *testing.T) {
@@ -113,23 +119,32 @@ func TestCompaction(t *testing.T) {
 				t.Fatal(err)
 			}
 			held := tree(t, r, first, "edge") // opened before, read after
-			var last string
-			for i := 1; i <= 51; i++ {
-				last = u.Commit("edge/a.cue", fmt.Sprintf("a: %d\n", i))
+			fetches := 51
+			if shallow && !soak.On {
+				fetches, source.Limits = 11, crowded
+			}
+			var contents []string
+			for i := range fetches + 1 {
+				contents = append(contents, fmt.Sprintf("a: %d\n", i+1))
+			}
+			commits := u.Chain("edge/a.cue", contents...)
+			next, last := commits[fetches], commits[fetches-1]
+			for _, commit := range commits[:fetches] {
+				u.Point("refs/heads/main", commit)
 				fetch(t, r, source)
 			}
 			if n := packs(t, dir); n > 2 {
-				t.Errorf("%d packs after 52 fetches", n)
+				t.Errorf("%d packs after %d more fetches", n, fetches)
 			}
 			fsck(t, dir)
 			files := tree(t, r, last, "edge")
-			if got, err := files.ReadFile("edge/a.cue"); string(got) != "a: 51\n" {
+			if got, err := files.ReadFile("edge/a.cue"); string(got) != contents[fetches-1] {
 				t.Errorf("a.cue is %q, %v", got, err)
 			}
 			if got, err := held.ReadFile("edge/b.cue"); !strings.HasPrefix(string(got), "b: 0\n") {
 				t.Errorf("b.cue of the good commit is %q, %v", got, err)
 			}
-			next := u.Commit("edge/a.cue", "a: 52\n")
+			u.Point("refs/heads/main", next)
 			fetch(t, r, source)
 			ancestry(t, r, last, next, true)
 			if !shallow {

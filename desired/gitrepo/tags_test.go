@@ -12,6 +12,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // tag makes a tag of a commit, signed by the signer if there is one.
@@ -21,14 +22,14 @@ func tag(t testing.TB, u *gittest.Repository, ref, name, commit string, by signe
 	if by != nil {
 		text += by(text)
 	}
-	u.Git("update-ref", "refs/tags/"+ref, stored(t, u, "tag", text))
+	u.Point("refs/tags/"+ref, u.Object("tag", text))
 }
 
 func TestVerifyTags(t *testing.T) {
 	ada, eve := sshKey(t), sshKey(t)
 	good, bad := bySSH(t, ada, "git", "sha512"), bySSH(t, eve, "git", "sha512")
 	trust := signature.Trust{SSH: file(t, "ada "+authorized(ada))}
-	for _, test := range []struct {
+	for i, test := range []struct {
 		name    string
 		require gitrepo.Require
 		ref     string
@@ -67,7 +68,7 @@ func TestVerifyTags(t *testing.T) {
 		{"a tag of a tag", "tag", "refs/heads/main", func(u *gittest.Repository, c, _ string) string {
 			tag(t, u, "v1", "v1", c, nil)
 			text := strings.Replace(u.Git("cat-file", "tag", "v1")+"\n", "object "+c+"\ntype commit", "object "+u.Git("rev-parse", "v1")+"\ntype tag", 1)
-			u.Git("update-ref", "refs/tags/v2", stored(t, u, "tag", text+good(text)))
+			u.Point("refs/tags/v2", u.Object("tag", text+good(text)))
 			u.Git("update-ref", "-d", "refs/tags/v1")
 			return c
 		}, gitrepo.ErrUntrusted, "it tags a tag"},
@@ -102,11 +103,14 @@ func TestVerifyTags(t *testing.T) {
 			u := gittest.New(t)
 			u.Commit("a.cue", "a: 1\n")
 			plain := payload(u, "Change\n")
-			unsignedHead, signedHead := stored(t, u, "commit", plain), stored(t, u, "commit", signed(plain, good))
+			unsignedHead, signedHead := u.Object("commit", plain), u.Object("commit", signed(plain, good))
 			head := test.make(u, unsignedHead, signedHead)
-			u.Git("update-ref", "refs/heads/main", head)
+			u.Point("refs/heads/main", head)
 			policy := gitrepo.Policy{Trust: trust, Require: test.require, Ref: test.ref}
 			for _, shallow := range []bool{false, true} {
+				if !soak.On && shallow != (i%2 == 1) {
+					continue
+				}
 				r := open(t)
 				source := gitrepo.Source{URL: "file://" + u.Dir, Ref: test.ref, Tags: policy.Tags(), Shallow: shallow}
 				for range 2 { // the second time from the store
@@ -128,7 +132,8 @@ func TestVerifyTags(t *testing.T) {
 // A tag may come after its commit was fetched, go again, and has to outlive the
 // packing of the store.
 func TestTagsComeAndGo(t *testing.T) {
-	u, r := gittest.New(t), open(t)
+	u := gittest.New(t)
+	r, dir := storeOf(t)
 	ada := sshKey(t)
 	head := u.Commit("a.cue", "a: 1\n")
 	policy := gitrepo.Policy{Trust: signature.Trust{SSH: file(t, "ada "+authorized(ada))}, Require: gitrepo.RequireTag}
@@ -140,15 +145,20 @@ func TestTagsComeAndGo(t *testing.T) {
 	if err := r.Verify(head, policy, today); err != nil {
 		t.Errorf("after the tag was pushed: %v", err)
 	}
-	for range 52 { // each of these fetches adds a pack
-		u.Git("commit", "-q", "--allow-empty", "-m", "more")
-		fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "main"})
+	local := gitrepo.Source{URL: u.Dir, Ref: "main", Limits: crowded}
+	before := packs(t, dir)
+	for _, commit := range u.Chain("a.cue", make([]string, 9)...) { // each of these fetches adds a pack
+		u.Point("refs/heads/main", commit)
+		fetch(t, r, local)
+	}
+	if n := packs(t, dir); n > before {
+		t.Errorf("%d packs, and %d before: the store was not packed", n, before)
 	}
 	if err := r.Verify(head, policy, today); err != nil {
 		t.Errorf("after the store was packed: %v", err)
 	}
 	wantError(t, r.Verify(u.Head(), policy, today), gitrepo.ErrUntrusted, "stands for another commit")
-	u.Git("update-ref", "refs/heads/main", head)
+	u.Point("refs/heads/main", head)
 	u.Git("tag", "-d", "release/1")
 	fetch(t, r, source)
 	wantError(t, r.Verify(head, policy, today), gitrepo.ErrUnsigned, "no annotated tag")

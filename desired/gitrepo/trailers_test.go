@@ -2,7 +2,6 @@ package gitrepo_test
 
 import (
 	"errors"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -15,7 +14,7 @@ import (
 func TestTrailers(t *testing.T) {
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
-	for _, test := range []struct {
+	tests := []struct {
 		name, message string
 		want          map[string][]string
 	}{
@@ -33,10 +32,16 @@ func TestTrailers(t *testing.T) {
 		{"CRLF", "Change\r\n\r\nApproved: a\r\nX: y\r\n", map[string][]string{"approved": {"a"}, "x": {"y"}}},
 		{"blank lines behind", "Change\n\nApproved: a\n\n \n", map[string][]string{"approved": {"a"}}},
 		{"a header's look", "Change\n\nparent 1\n\ngpgsig x\n", nil},
-	} {
+	}
+	var all []string
+	for _, test := range tests {
+		all = append(all, payload(u, test.message))
+	}
+	r, commits := brought(t, u, all...)
+	found := strings.Split(u.Git(append([]string{"log", "--no-walk=unsorted", "--format=%x00%(trailers:only,unfold)"}, commits...)...), "\x00")[1:]
+	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			commit := stored(t, u, "commit", payload(u, test.message))
-			got, err := bring(t, u, commit).Trailers(commit)
+			got, err := r.Trailers(commits[i])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,23 +54,7 @@ func TestTrailers(t *testing.T) {
 			if strings.Contains(test.message, "\r") {
 				return // git keeps the CR in a value
 			}
-			cmd := exec.Command("git", "log", "-1", "--format=%(trailers:only,unfold)", commit)
-			cmd.Dir = u.Dir
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			theirs := map[string][]string{}
-			for line := range strings.SplitSeq(strings.TrimSpace(string(out)), "\n") {
-				if key, value, ok := strings.Cut(line, ":"); ok {
-					key = strings.ToLower(key)
-					theirs[key] = append(theirs[key], strings.TrimSpace(value))
-				}
-			}
-			if len(theirs) == 0 {
-				theirs = nil
-			}
-			if diff := cmp.Diff(theirs, got); diff != "" {
+			if diff := cmp.Diff(trailersIn(found[i]), got); diff != "" {
 				t.Errorf("git finds others (-git +ours):\n%s", diff)
 			}
 		})
@@ -73,4 +62,19 @@ func TestTrailers(t *testing.T) {
 	if _, err := open(t).Trailers(strings.Repeat("ab", 20)); !errors.Is(err, gitrepo.ErrNoCommit) {
 		t.Errorf("a commit that is not here: %v", err)
 	}
+}
+
+// trailersIn are the trailers that git prints; nil for none.
+func trailersIn(text string) map[string][]string {
+	var found map[string][]string
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		if key, value, ok := strings.Cut(line, ":"); ok {
+			if found == nil {
+				found = map[string][]string{}
+			}
+			key = strings.ToLower(key)
+			found[key] = append(found[key], strings.TrimSpace(value))
+		}
+	}
+	return found
 }

@@ -268,20 +268,21 @@ func TestTreeOfForgedObjects(t *testing.T) {
 	wantError(t, err, gitrepo.ErrStore, "b.cue")
 }
 
-func TestTreeOfAThousandFiles(t *testing.T) {
+func TestTreeReadByManyAtOnce(t *testing.T) {
 	u, r := gittest.New(t), open(t)
+	const files = 200
 	body := strings.Repeat("// filler\n", 120) // too long to be peeked at, so it is read on demand
-	for i := range 1000 {
+	for i := range files {
 		u.Write(fmt.Sprintf("teams/t%02d/zone%d.cue", i/20, i), fmt.Sprintf("zone: %d\n%s", i, body))
 	}
 	hash := u.Commit()
 	fetch(t, r, gitrepo.Source{URL: u.Dir})
-	files := tree(t, r, hash, "teams")
+	teams := tree(t, r, hash, "teams")
 	var wait sync.WaitGroup
 	for part := range 4 {
 		wait.Go(func() {
-			for i := part; i < 1000; i += 4 {
-				f, err := files.Open(fmt.Sprintf("teams/t%02d/zone%d.cue", i/20, i))
+			for i := part; i < files; i += 4 {
+				f, err := teams.Open(fmt.Sprintf("teams/t%02d/zone%d.cue", i/20, i))
 				if err != nil {
 					t.Error(err)
 					return

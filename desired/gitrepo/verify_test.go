@@ -99,16 +99,6 @@ func withSignature(payload, signature string) string {
 	return header + "\ngpgsig " + strings.Join(lines, "\n ") + "\n\n" + message
 }
 
-// stored stores an object to the byte and returns its hash.
-func stored(t testing.TB, u *gittest.Repository, kind, content string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "object")
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return u.Git("hash-object", "-t", kind, "-w", "--literally", file)
-}
-
 func file(t testing.TB, content string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "keys")
@@ -118,13 +108,17 @@ func file(t testing.TB, content string) string {
 	return name
 }
 
-// bring makes a commit the head of main and fetches it.
-func bring(t testing.TB, u *gittest.Repository, commit string) *gitrepo.Repo {
+// brought is a store with commits, whatever they are, and their names.
+func brought(t testing.TB, u *gittest.Repository, commits ...string) (*gitrepo.Repo, []string) {
 	t.Helper()
-	u.Git("update-ref", "refs/heads/main", commit)
+	var names []string
+	for i, commit := range commits {
+		names = append(names, u.Object("commit", commit))
+		u.Point(fmt.Sprintf("refs/heads/of/%d", i), names[i])
+	}
 	r := open(t)
-	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "main"})
-	return r
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: names[0]}) // where one is asked for by name, all branches come
+	return r, names
 }
 
 func TestVerifyCommits(t *testing.T) {
@@ -142,7 +136,7 @@ func TestVerifyCommits(t *testing.T) {
 	good := byPGP(t, ada)
 	goodSSH := bySSH(t, adaSSH, "git", "sha512")
 	other := strings.Replace(plain, "Change", "Another", 1)
-	for _, test := range []struct {
+	tests := []struct {
 		name   string
 		commit string
 		kind   gitrepo.Kind // empty for accepted
@@ -185,10 +179,16 @@ func TestVerifyCommits(t *testing.T) {
 		{"wrong namespace", signed(plain, bySSH(t, adaSSH, "file", "sha512")), gitrepo.ErrUntrusted, `for "file", not for git`},
 		{"ssh with sha1", signed(plain, bySSH(t, adaSSH, "git", "sha1")), gitrepo.ErrUntrusted, `hash "sha1"`},
 		{"from the future", signed(strings.ReplaceAll(plain, "> 17", "> 27"), goodSSH), gitrepo.ErrUntrusted, "in the future"},
-	} {
+	}
+	var all []string
+	for _, test := range tests {
+		all = append(all, test.commit)
+	}
+	r, commits := brought(t, u, all...)
+	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			commit := stored(t, u, "commit", test.commit)
-			err := bring(t, u, commit).Verify(commit, gitrepo.Policy{Trust: trust}, today)
+			commit := commits[i]
+			err := r.Verify(commit, gitrepo.Policy{Trust: trust}, today)
 			if test.kind == "" {
 				if err != nil {
 					t.Errorf("refused: %v", err)
@@ -217,8 +217,8 @@ func TestSigner(t *testing.T) {
 		{byPGP(t, ada), signature.Signer{Form: "openpgp", Fingerprint: fmt.Sprintf("%X", ada.PrimaryKey.Fingerprint), Principal: "ada <ada@example.com>"}},
 		{bySSH(t, adaSSH, "git", "sha512"), signature.Signer{Form: "ssh", Fingerprint: ssh.FingerprintSHA256(adaSSH.PublicKey()), Principal: "ada@example.com,ada"}},
 	} {
-		commit := stored(t, u, "commit", signed(plain, test.by))
-		got, err := bring(t, u, commit).Signer(commit, trust, today)
+		r, commits := brought(t, u, signed(plain, test.by))
+		got, err := r.Signer(commits[0], trust, today)
 		if err != nil || got != test.want {
 			t.Errorf("signer %+v, %v, want %+v", got, err, test.want)
 		}
@@ -247,9 +247,7 @@ func TestVerifyKeysOverTime(t *testing.T) {
 	revoke(t, retired, packet.KeyRetired)
 	trust := signature.Trust{OpenPGP: file(t, public(t, expired, ending, young, revoked, retired, weak, short))}
 	brief := func(c *packet.Config) { c.SigLifetimeSecs = 60 }
-	for _, test := range []struct {
-		name, signature, say string
-	}{
+	tests := []struct{ name, signature, say string }{
 		{"still valid", byPGP(t, ending)(plain), ""},
 		{"expired", early, "which has expired"},
 		{"revoked", stolen, "which is revoked"},
@@ -263,10 +261,15 @@ func TestVerifyKeysOverTime(t *testing.T) {
 			c.SignatureNotations = []*packet.Notation{{Name: "only@example.com", Value: []byte("x"), IsCritical: true, IsHumanReadable: true}}
 		})(plain), `the condition "only@example.com"`},
 		{"signature that ends", byPGP(t, short, brief)(plain), "signature by OpenPGP key " + fmt.Sprintf("%X", short.PrimaryKey.Fingerprint) + " has expired"},
-	} {
+	}
+	var all []string
+	for _, test := range tests {
+		all = append(all, withSignature(plain, test.signature))
+	}
+	r, commits := brought(t, u, all...)
+	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			commit := stored(t, u, "commit", withSignature(plain, test.signature))
-			err := bring(t, u, commit).Verify(commit, gitrepo.Policy{Trust: trust}, today)
+			err := r.Verify(commits[i], gitrepo.Policy{Trust: trust}, today)
 			if test.say == "" {
 				if err != nil {
 					t.Errorf("refused: %v", err)
@@ -292,8 +295,8 @@ func TestVerifyNeedsItsFiles(t *testing.T) {
 	plain := payload(u, "Change\n")
 	ada, adaSSH := pgpKey(t, "ada"), sshKey(t)
 	keys, signers := public(t, ada), "ada "+authorized(adaSSH)
-	commit := stored(t, u, "commit", signed(plain, byPGP(t, ada)))
-	r := bring(t, u, commit)
+	r, commits := brought(t, u, signed(plain, byPGP(t, ada)))
+	commit := commits[0]
 	var private bytes.Buffer
 	if err := ada.SerializePrivate(&private, nil); err != nil {
 		t.Fatal(err)

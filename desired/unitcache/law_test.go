@@ -3,9 +3,11 @@ package unitcache_test
 import (
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +20,13 @@ import (
 	"github.com/seawall-dev/seawall/desired/compile"
 	"github.com/seawall-dev/seawall/desired/unitcache"
 )
+
+func TestMain(m *testing.M) {
+	if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it
+		_ = flag.Set("rapid.checks", "25")
+	}
+	os.Exit(m.Run())
+}
 
 // The law of the cache: whatever commit follows whatever other, with the memory
 // of a daemon or after restarts, the units are those of an evaluation that knows

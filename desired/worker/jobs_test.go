@@ -111,6 +111,7 @@ var evil = map[string]func(*worker.Output){
 	"exit":     func(*worker.Output) { os.Exit(7) },
 	"exit0":    func(*worker.Output) { os.Exit(0) },
 	"loop":     loop,
+	"hang":     func(*worker.Output) { time.Sleep(time.Hour) }, // takes no processor
 	"overflow": func(*worker.Output) { busy = overflow(1) },
 	"hog": func(*worker.Output) {
 		for n := 1 << 20; ; n *= 2 {

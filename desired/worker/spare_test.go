@@ -89,8 +89,8 @@ func TestSpareIsBounded(t *testing.T) {
 	wantBound(t, err, worker.BoundStack, "overflow", "overflow: exceeded the stack bound of 8 MiB")
 	wantGone(t, ahead)
 	s.StartNow()
-	err = worker.Runner{Limits: sooner, Spare: s}.Run(t.Context(), "steps", []string{"loop"}, nil)
-	wantBound(t, err, worker.BoundTime, "loop", "loop: exceeded the time bound of 2s")
+	err = worker.Runner{Limits: sooner, Spare: s}.Run(t.Context(), "steps", []string{"hang"}, nil)
+	wantBound(t, err, worker.BoundTime, "hang", "hang: exceeded the time bound of 2s")
 }
 
 // TestDeadSpare: a process that has died meanwhile costs a job nothing.

@@ -113,9 +113,9 @@ func TestTotalBound(t *testing.T) {
 	t.Parallel()
 	limits := short
 	limits.PerStep, limits.Total = time.Minute, 3*time.Second
-	tripped, err := worker.Runner{Limits: limits}.RunSteps(t.Context(), "steps", []string{"a", "loop", "b"},
+	tripped, err := worker.Runner{Limits: limits}.RunSteps(t.Context(), "steps", []string{"a", "hang", "b"},
 		func(remaining []string) any { return remaining }, nil)
-	wantBound(t, err, worker.BoundTotal, "loop", "loop: exceeded the total time bound of 3s")
+	wantBound(t, err, worker.BoundTotal, "hang", "hang: exceeded the total time bound of 3s")
 	if tripped != nil {
 		t.Errorf("tripped %v", tripped)
 	}
@@ -146,7 +146,7 @@ func TestTheClockStandsStill(t *testing.T) {
 func TestRunSteps(t *testing.T) {
 	var inputs [][]string
 	var results []string
-	all := []string{"a", "panic", "b", "loop", "overflow", "exit", "c"}
+	all := []string{"a", "panic", "b", "hang", "overflow", "exit", "c"}
 	tripped, err := worker.Runner{Limits: short}.RunSteps(t.Context(), "steps", all, func(remaining []string) any {
 		inputs = append(inputs, remaining)
 		return remaining
@@ -159,7 +159,7 @@ func TestRunSteps(t *testing.T) {
 	}
 	want := []*worker.BoundError{
 		{Bound: worker.BoundCrash, Limit: "exit status 2", Step: "panic"},
-		{Bound: worker.BoundTime, Limit: "3s", Step: "loop"},
+		{Bound: worker.BoundTime, Limit: "3s", Step: "hang"},
 		{Bound: worker.BoundStack, Limit: "8 MiB", Step: "overflow"},
 		{Bound: worker.BoundCrash, Limit: "exit status 7", Step: "exit"},
 	}
@@ -169,7 +169,7 @@ func TestRunSteps(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "c"}, results); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([][]string{all, {"b", "loop", "overflow", "exit", "c"}, {"overflow", "exit", "c"}, {"exit", "c"}, {"c"}}, inputs); diff != "" {
+	if diff := cmp.Diff([][]string{all, {"b", "hang", "overflow", "exit", "c"}, {"overflow", "exit", "c"}, {"exit", "c"}, {"c"}}, inputs); diff != "" {
 		t.Error(diff)
 	}
 }

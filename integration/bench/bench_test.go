@@ -4,18 +4,19 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/program"
 )
 
 // The whole measurement, on a fleet of three: each row is there, and the
 // requests are those that docs/performance.md promises.
 func TestRequestsOfEachRow(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "seawall")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/seawall").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
+	if err := program.Build(binary); err != nil {
+		t.Fatal(err)
 	}
 	o := options{binary: binary, concurrency: 2, repeat: 1}
 	got, err := o.measure(t.Context(), 3, time.Millisecond)

@@ -1,21 +1,22 @@
 package main
 
 import (
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/seawall-dev/seawall/integration/program"
 )
 
 // TestOneRow measures a row over a fault that the program hardly feels, with the
 // real binary. It looks at what happened, and not at how long that took.
 func TestOneRow(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "seawall")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/seawall").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
+	if err := program.Build(binary); err != nil {
+		t.Fatal(err)
 	}
 	s := quirkScenario("reorder")
-	s.shape = shape{zones: 40, sweep: time.Second}
+	s.shape = shape{zones: 20, sweep: time.Second}
 	s.drift = drifts{count: 4, settle: time.Millisecond}
 	s.patience = time.Minute
 	r := options{binary: binary}.measure(t.Context(), s, t.TempDir())

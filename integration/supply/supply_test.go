@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/program"
 )
 
 // The page lists the licence of every module of the program, and each is one that is
@@ -48,9 +49,8 @@ func TestLicencesThatAreNotAllowed(t *testing.T) {
 func TestSBOM(t *testing.T) {
 	t.Chdir("../..")
 	binary := filepath.Join(t.TempDir(), "seawall")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/seawall") // with the flags of the tests most is compiled already
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := program.Build(binary); err != nil {
+		t.Fatal(err)
 	}
 	var first, second bytes.Buffer
 	if err := writeSBOM(&first, binary); err != nil {

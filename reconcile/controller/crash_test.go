@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it
-		_ = flag.Set("rapid.checks", "25")
+		_ = flag.Set("rapid.checks", "10")
 	}
 	os.Exit(m.Run())
 }

@@ -58,17 +58,36 @@ type Repository struct {
 func New(t testing.TB) *Repository {
 	t.Helper()
 	r := &Repository{Dir: filepath.Join(t.TempDir(), "edge.git"), t: t}
-	if err := os.Mkdir(r.Dir, 0o755); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"objects", "refs", "hooks"} {
+		if err := os.MkdirAll(filepath.Join(r.Dir, ".git", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	r.Git("init", "-q", "-b", "main")
+	r.Write(".git/HEAD", "ref: refs/heads/main\n")
+	r.Write(".git/config", config)
 	return r
 }
+
+// Open is a repository that is there already, such as a copy of one.
+func Open(t testing.TB, dir string) *Repository { return &Repository{Dir: dir, t: t} }
+
+// config is what "git init" writes, without the tidying that each commit would start a
+// process for.
+const config = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = false
+	logallrefupdates = true
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+`
 
 // Git runs git in the work tree and returns what it printed.
 func (r *Repository) Git(args ...string) string {
 	r.t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "maintenance.auto=false"}, args...)...)
+	cmd := exec.Command("git", args...)
 	cmd.Dir = r.Dir
 	cmd.Env = append(os.Environ(), Env...)
 	out, err := cmd.CombinedOutput()

@@ -22,6 +22,7 @@ import (
 	"github.com/seawall-dev/seawall/diff/difftest"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/directory"
 	"github.com/seawall-dev/seawall/reconcile/zone"
@@ -164,6 +165,9 @@ func importInto(t *testing.T, ctx context.Context, l *live, dir string, document
 // the ids of zones, and with their names alone.
 func TestAPlanOfWhatWasImportedIsEmpty(t *testing.T) {
 	for seed := range 4 {
+		if !soak.On && seed != 1 && seed != 2 { // each value of both occurs
+			continue
+		}
 		l, documented, ids := rapid.Custom(genLive).Example(seed), seed%2 == 1, seed >= 2
 		dir := filepath.Join(t.TempDir(), "edge")
 		out, err := importInto(t, t.Context(), l, dir, documented, ids)
@@ -249,8 +253,11 @@ func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 	if out, err := importInto(t, t.Context(), l, dir, false, false); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	absorbed := 0
-	for i, z := range l.zones[:6] {
+	absorbed, zones := 0, l.zones[:4]
+	if soak.On {
+		zones = l.zones[:12]
+	}
+	for i, z := range zones {
 		changed := rapid.Custom(genEntryPoint).Example(100 + i)
 		entryPoint, deployed := l.entryPoints[z.ID]
 		if !deployed {
