@@ -57,7 +57,7 @@ func evaluateBombs(t *testing.T, bounds map[compiletest.Ending][]string) {
 	limits := evaluationBounds
 	limits.PerStep = 5 * time.Second // enough for an ordinary folder on a slow machine
 	begin := time.Now()
-	state, problems, err := Evaluator{bounds: limits}.compile(t.Context(), tree{Dir: dir})
+	state, problems, err := Evaluator{bounds: limits}.folder(t.Context(), tree{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

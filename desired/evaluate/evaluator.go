@@ -78,12 +78,6 @@ func (e Evaluator) room() *worker.Room {
 	return e.rooms.branch
 }
 
-// Folder evaluates a folder on disk, which may change while it is read: nothing is
-// cached. progress is called with the number of folders that are evaluated; nil calls nothing.
-func Folder(ctx context.Context, dir string, progress func(done, total int)) (desired.State, []desired.Problem, error) {
-	return Evaluator{bounds: evaluationBounds, progress: progress}.compile(ctx, tree{Dir: dir})
-}
-
 // compile lists a tree's folders and evaluates those that are not known. A folder
 // that trips a bound is a problem of its own; the others are evaluated all the
 // same, so that all mistakes are reported at once.
@@ -92,11 +86,18 @@ func (e Evaluator) compile(ctx context.Context, t tree) (desired.State, []desire
 	if err != nil {
 		return desired.State{}, nil, err
 	}
-	return e.compileListed(ctx, t, list)
+	return e.compileListed(t, &list, e.evaluation(ctx, t))
+}
+
+// evaluation evaluates folders of a tree.
+func (e Evaluator) evaluation(ctx context.Context, t tree) unitcache.Evaluate {
+	return func(folders []string, room int64) ([]unitcache.Result, error) {
+		return e.evaluate(ctx, t, folders, room)
+	}
 }
 
 // compileListed does so for a tree that was listed.
-func (e Evaluator) compileListed(ctx context.Context, t tree, list listing) (desired.State, []desired.Problem, error) {
+func (e Evaluator) compileListed(t tree, list *listing, evaluate unitcache.Evaluate) (desired.State, []desired.Problem, error) {
 	if list.Git != nil {
 		return desired.State{}, nil, list.Git
 	}
@@ -104,9 +105,7 @@ func (e Evaluator) compileListed(ctx context.Context, t tree, list listing) (des
 		return desired.State{}, list.Problems, nil
 	}
 	order := unitcache.Order{Prints: list.Prints, Folders: list.Folders, Now: time.Now(), Most: e.bounds.Output, Beside: e.beside}
-	units, count, err := e.cache.Units(order, func(folders []string, room int64) ([]unitcache.Result, error) {
-		return e.evaluate(ctx, t, folders, room)
-	})
+	units, count, err := e.cache.Units(order, evaluate)
 	if errors.Is(err, unitcache.ErrTooMuch) {
 		return desired.State{}, []desired.Problem{tooMuch(e.bounds.Output)}, nil
 	}
@@ -114,7 +113,7 @@ func (e Evaluator) compileListed(ctx context.Context, t tree, list listing) (des
 		return desired.State{}, nil, err
 	}
 	if e.log != nil {
-		e.log.DebugContext(ctx, "folders of desired state", "commit", t.Commit,
+		e.log.Debug("folders of desired state", "commit", t.Commit,
 			"evaluated", count.Evaluated, "from_memory", count.Memory, "from_disk", count.Disk)
 	}
 	state, problems := compile.Merge(units, t.Commit)

@@ -204,6 +204,29 @@ func TestTooMuchTogether(t *testing.T) {
 	}
 }
 
+// Few folders on disk are evaluated by the worker that lists them, and many by others: what
+// they come to is the same, and so are the bound of all together and what is shown meanwhile.
+func TestFewFoldersOnDiskAndMany(t *testing.T) {
+	t.Parallel()
+	for _, folders := range []int{3, worthOneProcess + 2} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, compiletest.Fleet(40, folders)); err != nil {
+			t.Fatal(err)
+		}
+		list := tree{Dir: dir}.list()
+		var shown, total int
+		state, problems, err := Folder(t.Context(), dir, func(done, of int) { shown, total = done, of })
+		if n := len(list.Folders); err != nil || len(problems) > 0 || state.Zones() != 40 || shown != n || total != n || n != folders+1 {
+			t.Errorf("%d folders: %d zones, %v, %v; shown %d of %d", n, state.Zones(), problems, err, shown, total)
+		}
+		narrow := Evaluator{bounds: worker.Limits{Output: 10 << 10}}
+		state, problems, err = narrow.folder(t.Context(), tree{Dir: dir})
+		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Message, "more than the bound of 0 MiB together") || state.Zones() != 0 {
+			t.Errorf("narrow: %d zones, %v, %v", state.Zones(), problems, err)
+		}
+	}
+}
+
 // A folder that is not git leaves nothing behind, and is read each time.
 func TestFolderIsNotKept(t *testing.T) {
 	t.Parallel()

@@ -171,7 +171,7 @@ func (r *Repository) Compile(ctx context.Context, commit string) (desired.State,
 	t := tree{Store: r.store, Commit: commit, Path: r.remote.Path}
 	if list := r.ahead.list; list != nil && r.ahead.commit == commit {
 		r.ahead.list = nil
-		return r.Evaluator.compileListed(ctx, t, *list)
+		return r.Evaluator.compileListed(t, list, r.Evaluator.evaluation(ctx, t))
 	}
 	return r.Evaluator.compile(ctx, t)
 }

@@ -17,6 +17,7 @@ import (
 var Jobs = map[string]worker.Job{
 	jobFetch:    fetchJob,
 	jobFolders:  foldersJob,
+	jobFolder:   folderJob,
 	jobEvaluate: evaluateJob,
 	jobWarmUp:   warmUpJob,
 	jobPulls:    pullsJob,
@@ -28,6 +29,7 @@ var Jobs = map[string]worker.Job{
 const (
 	jobFetch    = "fetch"
 	jobFolders  = "folders"
+	jobFolder   = "folder on disk"
 	jobEvaluate = "evaluate"
 	jobWarmUp   = "warm up"
 )
@@ -116,6 +118,10 @@ func evaluateJob(_ context.Context, in []byte, out *worker.Output) error {
 	if err := json.Unmarshal(in, &e); err != nil {
 		return err
 	}
+	return e.emit(out)
+}
+
+func (e evaluation) emit(out *worker.Output) error {
 	files, _, err := e.Tree.open()
 	if err != nil {
 		return err
