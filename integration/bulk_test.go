@@ -88,6 +88,7 @@ func (b *bulkWatch) healedSince(zone string, since time.Time) bool {
 // pushes one zone waits for none of the others; drift elsewhere is healed, and nothing
 // there goes unseen; and so it is when the commit is reverted half-way.
 func TestACommitThatChangesHalfOfALargeFleet(t *testing.T) {
+	t.Parallel()
 	zones, requests := 1000, 120
 	if soak.On {
 		zones, requests = 10_000, 1200

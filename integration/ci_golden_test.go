@@ -11,6 +11,7 @@ import (
 // TestCIGoldenSeesWhatAnUpdateChanges runs .ci/golden in a repository of its
 // own, with a program named make in place of the update.
 func TestCIGoldenSeesWhatAnUpdateChanges(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		update string // what the update does
 		ok     bool

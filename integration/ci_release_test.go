@@ -86,6 +86,7 @@ func (f ciFolder) run(t *testing.T, script string, args ...string) (out, calls s
 // TestCIReleaseChecksTheVersion: binaries of another version than the tag's are an
 // error, and each platform has a file with a checksum.
 func TestCIReleaseChecksTheVersion(t *testing.T) {
+	t.Parallel()
 	f := newCIFolder(t, "RECORDED=v1.2.3")
 	out, calls, err := f.run(t, "release", "v1.2.3", "linux/amd64", "darwin/arm64")
 	if err != nil {
@@ -120,6 +121,7 @@ func TestCIReleaseChecksTheVersion(t *testing.T) {
 // TestCIPublish: the release gets the section of the changelog as its text, and a
 // second try attaches the files again.
 func TestCIPublish(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		version, released string
 		create            string // in the calls; empty: nothing is created
@@ -155,6 +157,7 @@ func TestCIPublish(t *testing.T) {
 // TestCIImage: the image has the binaries of the release, once their checksums and their
 // provenance are verified, is what the manifests name, and is signed by its digest.
 func TestCIImage(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		version, forged, change string
 		want                    string // of the error; empty: there is none

@@ -49,6 +49,7 @@ func TestCIVulncheckHidesNothing(t *testing.T) {
 // TestCIRunsWhatIsPromised: what looks at the code, and each package's tests once:
 // with the race detector or without. None of it may fail unseen.
 func TestCIRunsWhatIsPromised(t *testing.T) {
+	t.Parallel()
 	script := readText(t, filepath.Join(root, ".ci", "run"))
 	for _, want := range []string{"\nset -euo pipefail\n", "\n\tmake tools check\n", "\n\tmake race\n", "\n\tmake plain\n"} {
 		if strings.Count(script, want) != 1 {
@@ -137,6 +138,7 @@ var withoutRace = map[string]string{
 // TestCIHasTheRaceDetectorWhereGoroutinesMeet: a package that starts goroutines is
 // among those of make race.
 func TestCIHasTheRaceDetectorWhereGoroutinesMeet(t *testing.T) {
+	t.Parallel()
 	racing := testedBy(t, "race")
 	packages := readSource(t)
 	for name := range withoutRace {

@@ -329,6 +329,7 @@ func (w *dayWorld) vandalise(i int) edge.Ruleset {
 // interval, over a restart too; every push live within a second, however the
 // sweep stands; every drift healed.
 func TestDayOfALargeFleet(t *testing.T) {
+	t.Parallel()
 	zones, requests := 1000, 120 // the same fleet and budget, a tenth as large
 	if soak.On && len(buildFlags) == 0 {
 		zones, requests = 10_000, 1200

@@ -168,6 +168,7 @@ func (w *week) run(ctx context.Context) (wait func()) {
 // write, two for each outage however many zones and tries, and one for each commit and each
 // turn of the sweep.
 func TestWeekInTheLog(t *testing.T) {
+	t.Parallel()
 	const zones = 200
 	days := 3
 	if soak.On {
