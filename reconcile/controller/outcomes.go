@@ -300,7 +300,23 @@ func (o *outcomes) worked(w token.Outcome, now time.Time) {
 	tokens.Expiring = append(tokens.Expiring, report.Expiring(expiringWithin)...)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	tokens.Findings = dated(tokens.Findings, o.tokens.Findings, now)
 	o.tokens = tokens
+}
+
+// dated says since when tokens have their outcomes: as long as they had them before.
+func dated(findings, before []inspect.Token, now time.Time) []inspect.Token {
+	since := map[string]inspect.Token{}
+	for _, b := range before {
+		since[b.Token] = b
+	}
+	for i, f := range findings {
+		findings[i].Since = now
+		if b := since[f.Token]; b.Token != "" && b.Outcome == f.Outcome {
+			findings[i].Since = b.Since
+		}
+	}
+	return findings
 }
 
 // ofToken is the outcome of a token about which nothing can be planned. A secret that

@@ -114,9 +114,10 @@ type Tokens struct {
 
 // Token is a token that is not as declared.
 type Token struct {
-	Token   string  `json:"token"`
-	Outcome Outcome `json:"outcome"`
-	Reason  string  `json:"reason"`
+	Token   string    `json:"token"`
+	Outcome Outcome   `json:"outcome"`
+	Reason  string    `json:"reason"`
+	Since   time.Time `json:"since"` // when the outcome was this one first
 }
 
 // Priority is what the queue has of one priority.

@@ -82,13 +82,19 @@ func TestVerdict(t *testing.T) {
 		"an outage of git": {func(s *Status) {
 			s.Source.Error, s.Outages = "no route", []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}}
 		}, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
-		"git fails":          {func(s *Status) { s.Source.Error = "no route" }, Attention, "git cannot be fetched: no route"},
-		"a held commit":      {held, Attention, "commit fedcba987654 is held: it is invalid"},
-		"a rollout":          {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1} }, Working, "a rollout is at wave 1 of 3"},
-		"a halted rollout":   {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1, Halted: "2 failed"} }, Attention, "the rollout is halted: 2 failed"},
-		"not ready":          {func(s *Status) { s.NotReady = []string{"late"} }, Attention, "not ready: late"},
-		"a token":            {func(s *Status) { s.Tokens.Findings = []Token{{"ci", Refused, "it is quarantined"}} }, Attention, "token ci: it is quarantined"},
-		"a token to come":    {func(s *Status) { s.Tokens.Findings = []Token{{"ci", Pending, "create is not done"}} }, Working, "token ci: create is not done"},
+		"git fails":        {func(s *Status) { s.Source.Error = "no route" }, Attention, "git cannot be fetched: no route"},
+		"a held commit":    {held, Attention, "commit fedcba987654 is held: it is invalid"},
+		"a rollout":        {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1} }, Working, "a rollout is at wave 1 of 3"},
+		"a halted rollout": {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1, Halted: "2 failed"} }, Attention, "the rollout is halted: 2 failed"},
+		"not ready":        {func(s *Status) { s.NotReady = []string{"late"} }, Attention, "not ready: late"},
+		"a token":          {func(s *Status) { s.Tokens.Findings = []Token{{"ci", Refused, "it is quarantined", noon}} }, Attention, "token ci: it is quarantined"},
+		"a token unknown for long": {func(s *Status) {
+			s.Tokens.Findings = []Token{{"ci", Unknown, "no ledger was begun", s.At.Add(-lasting)}}
+		}, Attention, "token ci: no ledger was begun"},
+		"a token unknown": {func(s *Status) {
+			s.Tokens.Findings = []Token{{"ci", Unknown, "no ledger was begun", s.At.Add(-lasting + 1)}}
+		}, Working, "token ci: no ledger was begun"},
+		"a token to come":    {func(s *Status) { s.Tokens.Findings = []Token{{"ci", Pending, "create is not done", noon}} }, Working, "token ci: create is not done"},
 		"a token's end":      {expiring(20 * 24 * time.Hour), Healthy, ""},
 		"a token's near end": {expiring(50 * time.Hour), Attention, "token ci expires in 2 days"},
 	} {
@@ -116,7 +122,7 @@ func everything() Status {
 		s.Source = Source{LastSuccess: noon, AgeSeconds: 1, Failures: 2, Error: "no route", Looking: noon, LookingSeconds: 1}
 		s.Zones.Drift = &Drift{"shop.example", "a01", noon, 60}
 		s.Tokens = Tokens{
-			Declared: 2, LookedAt: noon, Findings: []Token{{"ci", Refused, "it is quarantined"}},
+			Declared: 2, LookedAt: noon, Findings: []Token{{"ci", Refused, "it is quarantined", noon}},
 			Expiring: []diff.Expiry{{Token: "ci", ID: "id", At: noon.Add(time.Hour), Current: true}},
 		}
 		s.Queue = []Priority{{Priority: "retry", Waiting: 2, Due: 1, AtWork: 1, Oldest: noon, OldestSeconds: 90}}

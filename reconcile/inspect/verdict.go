@@ -17,7 +17,7 @@ const (
 	Attention Verdict = "attention" // something needs a person, or an outage lasts
 )
 
-// lasting is for how long a zone may fail before that needs a person: as long as the
+// lasting is for how long a zone or a token may fail before that needs a person: as long as the
 // longest pause between two tries.
 const lasting = 15 * time.Minute
 
@@ -80,7 +80,7 @@ func (s Status) badZones() (reasons []string) {
 // badTokens says which tokens need attention, or end soon.
 func (s Status) badTokens() (reasons []string) {
 	for _, t := range s.Tokens.Findings {
-		if t.Outcome.NeedsPerson() {
+		if t.needsPerson(s.At) {
 			reasons = append(reasons, fmt.Sprintf("token %s: %s", t.Token, t.Reason))
 		}
 	}
@@ -90,6 +90,12 @@ func (s Status) badTokens() (reasons []string) {
 		}
 	}
 	return reasons
+}
+
+// needsPerson reports whether a token needs a person: for its outcome, or for how long it has
+// this one.
+func (t Token) needsPerson(now time.Time) bool {
+	return t.Outcome.NeedsPerson() || (t.Outcome == Unknown || t.Outcome == Failed) && now.Sub(t.Since) >= lasting
 }
 
 // working says which changes are pending.
@@ -103,7 +109,7 @@ func (s Status) working() (reasons []string) {
 		reasons = append(reasons, fmt.Sprintf("a rollout is at wave %d of %d", s.Rollout.Open, s.Rollout.Waves))
 	}
 	for _, t := range s.Tokens.Findings {
-		if !t.Outcome.NeedsPerson() {
+		if !t.needsPerson(s.At) {
 			reasons = append(reasons, fmt.Sprintf("token %s: %s", t.Token, t.Reason))
 		}
 	}
