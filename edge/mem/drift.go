@@ -42,6 +42,18 @@ func (p *Platform) SetEntryPoint(zone edge.ZoneID, ruleset edge.Ruleset) error {
 	return nil
 }
 
+// StoredEntryPoint returns the entry point that a zone has, whoever may read it; nil for none.
+func (p *Platform) StoredEntryPoint(zone edge.ZoneID) *edge.Ruleset {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	z := p.zone(zone)
+	if z == nil || z.EntryPoint == nil {
+		return nil
+	}
+	ruleset := cloneRuleset(*z.EntryPoint)
+	return &ruleset
+}
+
 // RemoveEntryPoint leaves the zone without an entry point.
 //
 // It returns [edge.ErrNotFound] for an unknown zone.

@@ -189,12 +189,7 @@ func (s control) putEntryPoint(r *http.Request, body []byte) (any, error) {
 	if err != nil {
 		return nil, refuse(err, hint)
 	}
-	for _, z := range s.Platform.State().Zones {
-		if z.ID == zone {
-			return z.EntryPoint, nil
-		}
-	}
-	return nil, nil
+	return s.Platform.StoredEntryPoint(zone), nil
 }
 
 // putRuleset publishes a ruleset of an account, as the vendor does weekly.
