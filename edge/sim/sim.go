@@ -50,7 +50,7 @@ import (
 // Config says how a simulator begins. The zero value simulates the platform of
 // [mem.DefaultSeed] with the documented limits and no quirks.
 type Config struct {
-	Seed     mem.Seed         // zero: mem.SeedFor(Profile); of a seed without any token value, see withValues
+	Seed     mem.Seed         // zero: mem.SeedFor(Profile); one without any token value gets those of that seed, and mem.DefaultTokens()
 	BasePath string           // what precedes the reference's paths; empty: "/client/v4", "/": nothing
 	Profile  string           // which calls are offered, and how strict the platform is: mem.Documented (also when empty), mem.Extended or mem.Vendor
 	Vendor   string           // the vendor segment of resource keys on the wire; empty: "vendor"; seed and control say "vendor" always

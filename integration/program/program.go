@@ -7,7 +7,8 @@ import (
 )
 
 // Build writes the program to a file. Of all packages that ask, the first has it linked:
-// "go run" keeps the result in Go's cache, and "go build" does not.
+// "go run" keeps the result in Go's cache, and "go build" does not. What it would run is
+// copied instead.
 func Build(file string) error {
 	build := exec.Command("go", "run", "-exec", `sh -c 'cp "$0" "`+file+`"'`, "github.com/seawall-dev/seawall/cmd/seawall")
 	if out, err := build.CombinedOutput(); err != nil {

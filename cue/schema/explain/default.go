@@ -11,9 +11,8 @@ import (
 )
 
 // noValue says that a value, whose part of the schema is a leaf, is not concrete, and what to
-// try. Often a default was declared
-// that does not fit: CUE drops it, as in *9 | int where 1 to 4 are allowed, and what is left
-// looks as if there had been none.
+// try. Often a default was declared that does not fit: CUE drops it, as in *9 | int where 1
+// to 4 are allowed, and what is left looks as if there had been none.
 func noValue(v, schema cue.Value) (message, hint string) {
 	allowed := v.Unify(schema)
 	dropped, ok := droppedDefault(allowed)
