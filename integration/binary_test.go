@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/program"
 )
 
 func TestMain(m *testing.M) {
@@ -57,15 +58,10 @@ func seawall(t testing.TB) string {
 		if built.dir, built.err = os.MkdirTemp("", "seawall-integration-"); built.err != nil { //nolint:usetesting // the binary is for all tests
 			return
 		}
-		args := append(buildFlags, "-o", filepath.Join(built.dir, "seawall"), "./cmd/seawall")
-		build := exec.Command("go", append([]string{"build"}, args...)...)
-		build.Dir = root
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = errors.New(string(out))
-		}
+		built.err = program.Build(filepath.Join(built.dir, "seawall"), buildFlags...)
 	})
 	if built.err != nil {
-		t.Fatalf("building the program: %v", built.err)
+		t.Fatal(built.err)
 	}
 	return filepath.Join(built.dir, "seawall")
 }

@@ -36,6 +36,7 @@ var commandPages = map[string]commandPage{
 		"seawall revert":                 {not: "it names the command"},
 		"seawall hold list":              {before: "git revert --no-edit HEAD && git push --quiet", says: "shop.example .* INC-1"},
 		"seawall why shop.example":       {before: "in_sync", says: "is in sync"},
+		"seawall status":                 {before: "in_sync"},
 	}},
 	"docs/rotate-credentials.md": {spans: true, before: "systemctl start seawall", commands: map[string]shown{
 		"seawall status": {before: "in_sync", says: "1 in sync"},
