@@ -13,10 +13,12 @@ import (
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/program"
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
-func TestMain(m *testing.M) {
-	crashWhenTold()
+// mainOf is the TestMain of a package whose tests start the program: it returns the exit
+// code. What only a soak runs is a name and the test that is red before it.
+func mainOf(m *testing.M, soakOnly map[string]string) int {
 	gittest.Isolate()
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SEAWALL_") || name == "CREDENTIALS_DIRECTORY" {
@@ -32,14 +34,34 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	flag.Parse()
-	if err := briefly(); err != nil {
+	if err := briefly(soakOnly); err != nil {
 		panic(err)
 	}
 	code := m.Run()
 	if built.dir != "" {
 		os.RemoveAll(built.dir)
 	}
-	os.Exit(code)
+	return code
+}
+
+// briefly leaves out what only a soak does. Flags are parsed.
+func briefly(soakOnly map[string]string) error {
+	if soak.On {
+		return nil
+	}
+	if flag.Lookup("rapid.checks") != nil && os.Getenv("RAPID_CHECKS") == "" { // each check has a platform, a ledger and processes
+		if err := flag.Set("rapid.checks", "15"); err != nil {
+			return err
+		}
+	}
+	if len(soakOnly) == 0 || flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.skip").Value.String() != "" {
+		return nil
+	}
+	var names []string
+	for name := range soakOnly {
+		names = append(names, "^"+name+"$")
+	}
+	return flag.Set("test.skip", strings.Join(names, "|"))
 }
 
 // built is the program as people run it, made once and only when a test asks

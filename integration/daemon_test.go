@@ -15,10 +15,6 @@ import (
 // simulator over a socket, real signals. Nothing in them waits for longer than
 // until it happens.
 
-func fleet(n int) sim.Config {
-	return sim.Config{Seed: mem.Fleet(n), RateLimit: sim.RateLimit{Off: true}}
-}
-
 // TestDaemonFollowsCommits: a pushed commit is live soon, and so is one that
 // rewrites history.
 func TestDaemonFollowsCommits(t *testing.T) {

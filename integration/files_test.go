@@ -7,6 +7,9 @@ import (
 	"testing"
 )
 
+// root is the top of the repository, seen from this folder.
+const root = ".."
+
 func write(t testing.TB, dir, name, content string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
@@ -19,3 +22,12 @@ func write(t testing.TB, dir, name, content string) {
 }
 
 func countLines(text string) int { return strings.Count(strings.TrimSpace(text), "\n") + 1 }
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

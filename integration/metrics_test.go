@@ -5,47 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-
 	"github.com/seawall-dev/seawall/edge/mem"
 )
-
-// metrics reads /metrics as Prometheus does.
-func (s *service) metrics() map[string]*dto.MetricFamily {
-	s.t.Helper()
-	code, text := s.get("/metrics")
-	if code == 0 {
-		return nil
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
-	if err != nil {
-		s.t.Fatalf("reading /metrics: %v\n%s", err, text)
-	}
-	return families
-}
-
-// metric returns a gauge or counter with the given labels, as name and value in
-// turn; -1 when there is none.
-func (s *service) metric(name string, labels ...string) float64 {
-	s.t.Helper()
-	for _, m := range s.metrics()[name].GetMetric() {
-		if slices.Equal(labelPairs(m), labels) {
-			return m.GetGauge().GetValue() + m.GetCounter().GetValue()
-		}
-	}
-	return -1
-}
-
-func labelPairs(m *dto.Metric) []string {
-	var pairs []string
-	for _, l := range m.GetLabel() {
-		pairs = append(pairs, l.GetName(), l.GetValue())
-	}
-	return pairs
-}
 
 // TestMetricsAreBounded: what Prometheus reads does not grow with the fleet. No
 // label ever holds a zone, a commit or a path.

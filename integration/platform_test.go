@@ -106,3 +106,18 @@ func declareEach(n int, threshold func(i int) int) string {
 	}
 	return b.String() + "}\n"
 }
+
+// declareTokens writes desired state with a token for each key, which goes to the sink ci.
+func declareTokens(keys ...string) string {
+	var b strings.Builder
+	b.WriteString("package edge\n\n")
+	for _, key := range keys {
+		fmt.Fprintf(&b, "token: %q: {policies: [{effect: \"allow\", resources: %q: \"*\", permission_groups: [{id: %q}]}], sink: {name: \"ci\", key: %q}}\n",
+			key, edge.ResourceAllZones, mem.RulesGroup, key)
+	}
+	return b.String()
+}
+
+func fleet(n int) sim.Config {
+	return sim.Config{Seed: mem.Fleet(n), RateLimit: sim.RateLimit{Off: true}}
+}

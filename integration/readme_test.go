@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -52,20 +51,11 @@ func readTutorial(t *testing.T, text string) []block {
 	return blocks
 }
 
-func readme(t *testing.T) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
 // TestReadmeTutorial does what the README says, in one session of a shell, in a
 // folder of its own.
 func TestReadmeTutorial(t *testing.T) {
 	t.Parallel()
-	blocks := readTutorial(t, readme(t))
+	blocks := readTutorial(t, readText(t, filepath.Join(root, "README.md")))
 	if len(blocks) < 4 {
 		t.Fatalf("the README has %d blocks for a tutorial", len(blocks))
 	}
@@ -147,7 +137,7 @@ func freePort(t *testing.T) string {
 // TestReadmeBeginsWithTheDemo: the first two commands of the README are those
 // that need nothing.
 func TestReadmeBeginsWithTheDemo(t *testing.T) {
-	_, after, _ := strings.Cut(readme(t), shellFence+"\n")
+	_, after, _ := strings.Cut(readText(t, filepath.Join(root, "README.md")), shellFence+"\n")
 	first, _, _ := strings.Cut(after, "```")
 	var commands []string
 	for line := range strings.Lines(first) {

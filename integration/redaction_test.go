@@ -110,7 +110,7 @@ func TestRedactionEverywhere(t *testing.T) {
 	secrets := []string{r.platform.RulesetsToken.Reveal(), r.platform.TokensToken.Reveal(), r.forge.Token, hookSecret, password}
 
 	changed := strings.Replace(declare(3, 25), "waf: core: threshold", `waf: core: expression: "true", waf: core: threshold`, 1)
-	r.repo.Commit("edge.cue", changed+declareTokens()[len("package edge\n"):])
+	r.repo.Commit("edge.cue", changed+declareTokens("ci-dns", "deploy", "metrics")[len("package edge\n"):])
 	run(t, nil, "token", "init", "--config", r.configFile()).want(t, 0)
 	r.forge.Break(func(w http.ResponseWriter, req *http.Request) bool {
 		if req.Method == http.MethodGet || strings.Contains(req.URL.Path, "comments") {

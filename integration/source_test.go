@@ -15,9 +15,6 @@ import (
 
 const module = "github.com/seawall-dev/seawall"
 
-// root is the top of the repository, seen from this folder.
-const root = ".."
-
 // goPackage is what the house rules look at: the non-test files of one folder.
 type goPackage struct {
 	path    string   // "./edge/mem"; other modules and the standard library have no "./"

@@ -43,7 +43,7 @@ func newTokenForgeIn(w *tokenWorld, dir string, repo *gittest.Repository, sink s
 	write(t, dir, "rulesets", f.Rulesets)
 	write(t, dir, "tokens", f.Tokens)
 	f.configure("config.cue", f.BaseURL, f.Repository, sink)
-	repo.Commit("edge.cue", declareTokens())
+	repo.Commit("edge.cue", declareTokens(tokenKeys...))
 	f.seawall("token", "init").want(t, 0)
 	return f
 }
@@ -62,17 +62,6 @@ schedule: {sync: "@every 1s", sweep: "@every 1h"}
 listen: "127.0.0.1:0"
 sinks: ci: %s
 `, repository, baseURL, profile, filepath.Join(f.dir, "rulesets"), filepath.Join(f.dir, "tokens"), f.State, sink))
-}
-
-// declareTokens writes what tokenCommit declares.
-func declareTokens() string {
-	var b strings.Builder
-	b.WriteString("package edge\n\n")
-	for _, key := range tokenKeys {
-		fmt.Fprintf(&b, "token: %q: {policies: [{effect: \"allow\", resources: %q: \"*\", permission_groups: [{id: %q}]}], sink: {name: \"ci\", key: %q}}\n",
-			key, edge.ResourceAllZones, mem.RulesGroup, key)
-	}
-	return b.String()
 }
 
 func (f *tokenForge) config() string { return filepath.Join(f.dir, "config.cue") }

@@ -126,7 +126,7 @@ func TestTokensOfAnotherPlace(t *testing.T) {
 	f.wantDoubt("made for another platform")
 
 	repo := gittest.New(t)
-	repo.Commit("edge.cue", declareTokens())
+	repo.Commit("edge.cue", declareTokens(tokenKeys...))
 	f.configure("config.cue", f.BaseURL, "file://"+repo.Dir, fileSink)
 	f.wantDoubt("made for another repository")
 	if n := other.creations(); n != 0 {

@@ -134,7 +134,7 @@ func TestNoRolledSecretIsTold(t *testing.T) {
 			f.tell("apply", "json").want(t, 0)
 			f.ends()
 
-			f.repo.Commit("edge.cue", strings.ReplaceAll(declareTokens(), mem.RulesGroup+`"}]`, mem.RulesGroup+`"}, {id: "`+mem.ZoneLogsGroup+`"}]`))
+			f.repo.Commit("edge.cue", strings.ReplaceAll(declareTokens(tokenKeys...), mem.RulesGroup+`"}]`, mem.RulesGroup+`"}, {id: "`+mem.ZoneLogsGroup+`"}]`))
 			bad(true)
 			for _, format := range formats[1:] {
 				f.tell("plan", format)

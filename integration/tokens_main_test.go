@@ -1,13 +1,10 @@
 package integration
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // soakOnly names the tests that go test runs only when -run asks for some, and the
@@ -17,24 +14,9 @@ var soakOnly = map[string]string{
 	"TestTokensKilledTwice":    "TestTokensKilledAtEveryStep",
 }
 
-// briefly leaves out what only a soak does. Flags are parsed.
-func briefly() error {
-	if soak.On {
-		return nil
-	}
-	if os.Getenv("RAPID_CHECKS") == "" { // each check has a platform, a ledger and processes
-		if err := flag.Set("rapid.checks", "15"); err != nil {
-			return err
-		}
-	}
-	if flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.skip").Value.String() != "" {
-		return nil
-	}
-	var names []string
-	for name := range soakOnly {
-		names = append(names, "^"+name+"$")
-	}
-	return flag.Set("test.skip", strings.Join(names, "|"))
+func TestMain(m *testing.M) {
+	crashWhenTold()
+	os.Exit(mainOf(m, soakOnly))
 }
 
 // TestSoakNamesTests: what a soak alone runs is there, and so is what is red before it.
