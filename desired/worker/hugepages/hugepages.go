@@ -1,21 +1,21 @@
 // Package hugepages has the kernel back the heap of this process with pages of 2 MiB. A
-// process that lives for seconds and allocates all the time spends a fifth of its time on
-// faults for pages of 4 KiB, and Go asks for larger ones only where the administrator has
-// set transparent huge pages to "always".
+// command that plans or applies allocates all the time, and faults for pages of 4 KiB then
+// take up to a fifth of its CPU. Go asks for large pages only where the administrator has set
+// transparent huge pages to "always"; the default of many systems is "madvise".
 //
-// It is for processes that end soon. One that runs for days would keep large pages for
-// what little is left of them.
+// It is for processes that end soon. The heap of one that runs for days shrinks and grows,
+// and would keep whole large pages for the little that is left in them.
 package hugepages
 
 import "runtime"
 
-// heap is how much of the heap gets large pages, in bytes. It is address space; memory is
+// size is how much of the heap gets large pages, in bytes. It is address space: memory is
 // taken as the heap grows into it.
-const heap = 64 << 20
+const size = 64 << 20
 
 // Use asks for large pages for what the heap grows into next. Where the kernel has none,
 // nothing changes.
 func Use() {
-	advise(make([]byte, heap)) // Go maps it, and does not touch it
-	runtime.GC()               // it is free again, and still advised
+	advise(make([]byte, size)) // Go maps so much at once, and does not touch it
+	runtime.GC()               // it is free again, and the advice stays
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -111,6 +112,9 @@ func (p *grouping) join(ctx context.Context, db *sql.DB, do Change) (*group, err
 
 // pass gives the turn to the next, who is in the same group then; or ends the group.
 func (p *grouping) pass() {
+	if p.waiting.Load() == 0 {
+		runtime.Gosched() // whoever is about to write comes into the group
+	}
 	if p.open != nil && (p.waiting.Load() == 0 || p.open.broken != nil) {
 		p.end()
 	}
