@@ -49,6 +49,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seawall-dev/seawall/desired/worker/hugepages"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
@@ -78,6 +79,7 @@ func Main(jobs map[string]Job) {
 		fmt.Fprintln(os.Stderr, "confining the worker:", err)
 		os.Exit(1)
 	}
+	hugepages.Use()
 	if len(os.Args) > 2 && jobs[os.Args[2]] != nil {
 		_ = jobs[os.Args[2]](context.Background(), nil, &Output{w: io.Discard})
 	}

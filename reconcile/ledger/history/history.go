@@ -3,7 +3,7 @@
 //
 //	log, err := history.Prepare(ctx, db, history.Bounds{…})
 //	numbers, err := log.Append(ctx, tx, entries...)     // with whatever else the transaction writes
-//	head, err := log.Trim(ctx, tx, now)                 // before the transaction ends
+//	head, err := log.End(ctx, tx, now)                  // before the transaction ends
 //	head.Write(path)                                    // after it has ended
 //	earlier, err := history.Read(ctx, tx, filter, yield)
 //	report, err := history.Verify(ctx, tx, known)
@@ -114,17 +114,21 @@ type Bounds struct {
 	Bytes int64         // of all bodies together
 }
 
-// Log adds entries. Its statements are prepared once for the connection.
+// Log adds entries. Its statements are prepared once for the connection. One goroutine at
+// a time may use it.
 type Log struct {
 	bounds              Bounds
 	ends, insert, moved *sql.Stmt
 	looked              time.Time // when it was looked last whether entries are too old
+
+	tx          *sql.Tx // the transaction that now is of; nil before the first
+	stored, now ends    // as the table has them, and with what was added since
 }
 
 const (
 	selectEnds = `SELECT head_number, head_hash, base_number, base_hash, bytes FROM history_ends`
 	insertRow  = `INSERT INTO history (number, body, hash) VALUES (?, ?, ?)`
-	moveHead   = `UPDATE history_ends SET head_number = ?, head_hash = ?, bytes = bytes + ?`
+	moveEnds   = `UPDATE history_ends SET head_number = ?, head_hash = ?, base_number = ?, base_hash = ?, bytes = ?`
 )
 
 // Prepare returns a log over a database of one connection in which no transaction is open.
@@ -133,7 +137,7 @@ func Prepare(ctx context.Context, db *sql.DB, bounds Bounds) (*Log, error) {
 	for _, s := range []struct {
 		to   **sql.Stmt
 		text string
-	}{{&l.ends, selectEnds}, {&l.insert, insertRow}, {&l.moved, moveHead}} {
+	}{{&l.ends, selectEnds}, {&l.insert, insertRow}, {&l.moved, moveEnds}} {
 		statement, err := db.PrepareContext(ctx, s.text)
 		if err != nil {
 			return nil, errors.Join(err, l.Close())
@@ -156,31 +160,41 @@ func (l *Log) Close() (err error) {
 // Bound sets other bounds. It must not be called while entries are added.
 func (l *Log) Bound(b Bounds) { l.bounds = b }
 
-// Append adds entries and returns their numbers.
+// Append adds entries and returns their numbers. It is [Log.End] that moves the head, once
+// for all entries of a transaction: after an error the transaction must not be committed.
 func (l *Log) Append(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry) (numbers []int64, err error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	have, err := scanEnds(tx.StmtContext(ctx, l.ends).QueryRowContext(ctx))
-	if err != nil {
+	if err := l.enter(ctx, tx); err != nil {
 		return nil, err
 	}
-	head, bytes := have.head, 0
 	insert := tx.StmtContext(ctx, l.insert)
 	for _, e := range entries {
-		e.Number, e.At = head.Number+1, e.At.UTC()
-		text, hash, err := encode(head.Hash, e)
+		e.Number, e.At = l.now.head.Number+1, e.At.UTC()
+		text, hash, err := encode(l.now.head.Hash, e)
 		if err != nil {
 			return nil, err
 		}
 		if _, err := insert.ExecContext(ctx, e.Number, string(text), hash[:]); err != nil {
 			return nil, err
 		}
-		head, bytes = Head{e.Number, hash}, bytes+len(text)
+		l.now.head, l.now.bytes = Head{e.Number, hash}, l.now.bytes+int64(len(text))
 		numbers = append(numbers, e.Number)
 	}
-	_, err = tx.StmtContext(ctx, l.moved).ExecContext(ctx, head.Number, head.Hash[:], bytes)
-	return numbers, err
+	return numbers, nil
+}
+
+// enter reads the ends where a transaction begins.
+func (l *Log) enter(ctx context.Context, tx *sql.Tx) (err error) {
+	if l.tx == tx {
+		return nil
+	}
+	l.stored, err = scanEnds(tx.StmtContext(ctx, l.ends).QueryRowContext(ctx))
+	if err == nil {
+		l.tx, l.now = tx, l.stored
+	}
+	return err
 }
 
 func scanEnds(row *sql.Row) (e ends, err error) {
@@ -200,43 +214,49 @@ const dropAtOnce = 2000
 // drops rows.
 const spare = 16
 
-// Trim drops the oldest rows where there are too many, and returns the head.
-func (l *Log) Trim(ctx context.Context, tx *sql.Tx, now time.Time) (Head, error) {
-	have, err := scanEnds(tx.StmtContext(ctx, l.ends).QueryRowContext(ctx))
-	if err != nil {
+// End drops the oldest rows where there are too many, writes where the chain ends now, and
+// returns the head.
+func (l *Log) End(ctx context.Context, tx *sql.Tx, now time.Time) (Head, error) {
+	if err := l.enter(ctx, tx); err != nil {
 		return Head{}, err
 	}
+	if err := l.trim(ctx, tx, now); err != nil {
+		return Head{}, err
+	}
+	if l.now == l.stored {
+		return l.now.head, nil
+	}
+	head, base := l.now.head, l.now.base
+	_, err := tx.StmtContext(ctx, l.moved).ExecContext(ctx, head.Number, head.Hash[:], base.Number, base.Hash[:], l.now.bytes)
+	return head, err
+}
+
+// trim drops the oldest rows where there are too many.
+func (l *Log) trim(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	most := int64(0)
-	if l.bounds.Bytes > 0 && have.bytes > l.bounds.Bytes {
-		most = have.bytes - l.bounds.Bytes + l.bounds.Bytes/spare
+	if l.bounds.Bytes > 0 && l.now.bytes > l.bounds.Bytes {
+		most = l.now.bytes - l.bounds.Bytes + l.bounds.Bytes/spare
 	}
 	oldest, err := l.tooOld(ctx, tx, now)
 	if err != nil {
-		return Head{}, err
+		return err
 	}
-	if most == 0 && oldest == 0 || have.head.Number == have.base.Number {
-		return have.head, nil
+	if most == 0 && oldest == 0 || l.now.head.Number == l.now.base.Number {
+		return nil
 	}
-	base, bytes, err := droppable(ctx, tx, have, most, oldest)
-	if err != nil || base == have.base {
-		return have.head, err
+	base, bytes, err := droppable(ctx, tx, l.now, most, oldest)
+	if err != nil || base == l.now.base {
+		return err
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM history WHERE number <= ?`, base.Number); err != nil {
-		return Head{}, err
+		return err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE history_ends SET base_number = ?, base_hash = ?, bytes = bytes - ?`, base.Number, base.Hash[:], bytes)
-	if err != nil {
-		return Head{}, err
-	}
+	l.now.base, l.now.bytes = base, l.now.bytes-bytes
 	_, err = l.Append(ctx, tx, reconcile.Entry{
 		At: now, Kind: reconcile.EntryCheckpoint, Action: reconcile.ActionCheckpoint,
 		Checkpoint: &reconcile.Checkpoint{Number: base.Number, Hash: base.Hash.String()},
 	})
-	if err != nil {
-		return Head{}, err
-	}
-	have, err = scanEnds(tx.StmtContext(ctx, l.ends).QueryRowContext(ctx))
-	return have.head, err
+	return err
 }
 
 // lookEvery is how often it is looked whether entries are too old.

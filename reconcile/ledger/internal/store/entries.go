@@ -58,7 +58,7 @@ func (f *File) endHistory(tx *sql.Tx) (ended func(), err error) {
 		}
 	}
 	f.log.Bound(f.Keep)
-	head, err := f.log.Trim(ctx, tx, now)
+	head, err := f.log.End(ctx, tx, now)
 	if err != nil {
 		return nil, err
 	}

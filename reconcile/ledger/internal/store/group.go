@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -15,9 +15,9 @@ import (
 type Change func(ctx context.Context, tx *sql.Tx) error
 
 // grouping has the writes of one process that come at the same time share a transaction,
-// because what takes the time is its end: the wait for the disk. Each runs in a savepoint
-// of its own, on the goroutine of its caller. Whoever finds nobody waiting behind him ends
-// the transaction, for all that are in it.
+// because what takes the time is its end: the wait for the disk. Each runs on the goroutine
+// of its caller. The one behind which none waits ends the transaction, for all that are in
+// it. Where one fails all is rolled back, and the others run again, each alone.
 type grouping struct {
 	waiting  atomic.Int64 // callers that want the turn
 	turn     sync.Mutex   // held by whoever writes, and guards what follows
@@ -33,16 +33,10 @@ type grouping struct {
 // prepare one takes longer than to run it.
 type frequent map[string]*sql.Stmt
 
-const (
-	savepoint = `SAVEPOINT change`
-	release   = `RELEASE change`
-	rollback  = `ROLLBACK TO change`
-)
-
 // prepare prepares them, for as long as the database is open.
 func prepare(ctx context.Context, db *sql.DB, texts []string) (frequent, error) {
 	all := make(frequent, len(texts))
-	for _, text := range append([]string{savepoint, release, rollback}, texts...) {
+	for _, text := range texts {
 		statement, err := db.PrepareContext(ctx, text)
 		if err != nil {
 			return nil, errors.Join(err, all.close())
@@ -73,9 +67,8 @@ func (s frequent) row(ctx context.Context, tx *sql.Tx, text string, args ...any)
 // group is one transaction. Whoever has the turn may use all but done and err.
 type group struct {
 	tx     *sql.Tx
-	often  frequent
 	size   int   // how many changes are in it
-	broken error // SQLite has given up the transaction, or may have
+	broken error // of the change that has failed; nil: none has
 
 	done chan struct{} // closed when it has ended
 	err  error         // nil: all that is in it is on the disk. Read it after done
@@ -119,6 +112,9 @@ func (p *grouping) join(ctx context.Context, db *sql.DB, do Change) (*group, err
 
 // pass gives the turn to the next, who is in the same group then; or ends the group.
 func (p *grouping) pass() {
+	if p.waiting.Load() == 0 {
+		runtime.Gosched() // whoever is about to write comes into the group
+	}
 	if p.open != nil && (p.waiting.Load() == 0 || p.open.broken != nil) {
 		p.end()
 	}
@@ -163,7 +159,7 @@ func (p *grouping) begin(ctx context.Context, db *sql.DB) (err error) {
 	if err != nil {
 		return err
 	}
-	p.open = &group{tx: tx, often: p.prepared, done: make(chan struct{})}
+	p.open = &group{tx: tx, done: make(chan struct{})}
 	return nil
 }
 
@@ -189,28 +185,12 @@ func (p *grouping) end() {
 	close(g.done)
 }
 
-// run makes one change, all or nothing of it, whichever way do ends.
-func (g *group) run(ctx context.Context, do Change) (err error) {
+var errLeft = errors.New("another change of the transaction did not return")
+
+// run makes one change. Whichever way do ends, none of it is left unless it ends well.
+func (g *group) run(ctx context.Context, do Change) error {
 	g.size++
-	if err := g.often.exec(ctx, g.tx, savepoint); err != nil {
-		g.broken = err
-		return err
-	}
-	whole := false
-	defer func() {
-		var fails error
-		if !whole {
-			fails = g.often.exec(ctx, g.tx, rollback)
-		}
-		if fails == nil {
-			fails = g.often.exec(ctx, g.tx, release)
-		}
-		if fails != nil {
-			g.broken = fmt.Errorf("ending a change: %w", fails)
-			err = errors.Join(err, g.broken)
-		}
-	}()
-	err = do(ctx, g.tx)
-	whole = err == nil
-	return err
+	g.broken = errLeft // should do not return
+	g.broken = do(ctx, g.tx)
+	return g.broken
 }
