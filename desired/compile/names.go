@@ -24,8 +24,8 @@ func (r *reader) accountID(m member) desired.Account {
 
 // zoneID reads by what a zone is found: its id, its name, or else its key, which must
 // then be a name that a zone can have.
-func (r *reader) zoneID(path string, m member, fields record) desired.Zone {
-	id, name := fields.field("id"), fields.field("name")
+func (r *reader) zoneID(path string, m member) desired.Zone {
+	id, name := m.field("id"), m.field("name")
 	z := desired.Zone{Key: m.key, ID: edge.ZoneID(id.text()), ByName: !id.exists(), Name: name.text(), Origin: m.origin()}
 	if desired.IsAccountZone(m.key) {
 		r.problem(m.origin(), path, fmt.Sprintf("the key %q is that of an account's own entry point", m.key),

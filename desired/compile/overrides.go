@@ -8,16 +8,16 @@ import (
 )
 
 // overrides reads the long forms of a deployment, whose short ones were read.
-func (r *reader) overrides(path string, fields record, d *desired.Deployment) {
-	if f := fields.field("all"); f.exists() {
+func (r *reader) overrides(path string, m member, d *desired.Deployment) {
+	if f := m.field("all"); f.exists() {
 		d.All = r.override(at(path, "all"), f)
 	}
-	for i, f := range fields.field("tags").elements() {
+	for i, f := range m.field("tags").elements() {
 		d.Tags = append(d.Tags, desired.TagOverride{
 			Tag: f.field("tag").text(), Origin: f.origin(), Override: r.override(element(path, "tags", i), f),
 		})
 	}
-	for i, f := range fields.field("rules").elements() {
+	for i, f := range m.field("rules").elements() {
 		place := element(path, "rules", i)
 		ref := desired.RuleRef{ID: edge.RuleID(f.field("id").text()), Ref: f.field("ref").text()}
 		r.oneOfIDAndRef(place, f, ref)
@@ -31,18 +31,17 @@ func (r *reader) overrides(path string, fields record, d *desired.Deployment) {
 // as a comprehension, which reports at the schema.
 func (r *reader) override(path string, f both) desired.Override {
 	var o desired.Override
-	fields := f.record()
-	if e := fields.field("enabled"); e.exists() {
+	if e := f.field("enabled"); e.exists() {
 		o.Enabled = &desired.Declared[bool]{Value: e.truth(), Origin: e.origin()}
 	}
-	if e := fields.field("action"); e.exists() {
+	if e := f.field("action"); e.exists() {
 		o.Action = &desired.Declared[edge.Action]{Value: edge.Action(e.text()), Origin: e.origin()}
 	}
-	if e := fields.field("sensitivity"); e.exists() {
+	if e := f.field("sensitivity"); e.exists() {
 		v := declared(e)
 		o.Sensitivity = &v
 	}
-	if e := fields.field("score"); e.exists() {
+	if e := f.field("score"); e.exists() {
 		o.Score = &desired.Declared[int]{Value: r.score(at(path, "score"), e), Origin: e.origin()}
 	}
 	if o.IsZero() {

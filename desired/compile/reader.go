@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -17,9 +16,8 @@ import (
 type both struct{ value, plain cue.Value }
 
 // field returns a field of a small struct, which does not exist where the struct does not
-// have it. Wide structs are walked with members, those of which most fields are optional are
-// read as a record. What the unified value lacks no file says: a lookup that fails costs CUE
-// more than one that succeeds.
+// have it. Wide structs are walked with members. What the unified value lacks no file says:
+// a lookup that fails costs CUE more than one that succeeds.
 func (b both) field(name string) both {
 	if !b.exists() {
 		return both{}
@@ -30,35 +28,6 @@ func (b both) field(name string) both {
 		f.plain = b.plain.LookupPath(p)
 	}
 	return f
-}
-
-// record is a struct of many optional fields: CUE lists those that it has once.
-type record struct {
-	names  []string
-	values []cue.Value // of the same index
-	plain  cue.Value
-}
-
-func (b both) record() record {
-	r := record{plain: b.plain}
-	if !b.exists() {
-		return r
-	}
-	if iter, err := b.value.Fields(); err == nil {
-		for iter.Next() {
-			r.names, r.values = append(r.names, iter.Selector().Unquoted()), append(r.values, iter.Value())
-		}
-	}
-	return r
-}
-
-// field returns a field, which does not exist where the struct does not have it.
-func (r record) field(name string) both {
-	i := slices.Index(r.names, name)
-	if i < 0 {
-		return both{}
-	}
-	return both{r.values[i], r.plain.LookupPath(cue.MakePath(cue.Str(name)))}
 }
 
 func (b both) exists() bool { return b.value.Exists() }

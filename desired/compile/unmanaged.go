@@ -8,10 +8,10 @@ import (
 )
 
 // decisions reads what becomes of single overrides that are live and not declared.
-func (r *reader) decisions(path string, fields record) (all []desired.Decision) {
+func (r *reader) decisions(path string, m member) (all []desired.Decision) {
 	seen := map[desired.Decision]desired.Origin{}
 	for _, as := range []desired.Unmanaged{desired.Keep, desired.Remove} {
-		for i, e := range fields.field(string(as)).elements() {
+		for i, e := range m.field(string(as)).elements() {
 			found := desired.Decision{
 				Unmanaged: as, Origin: e.origin(), All: e.field("all").truth(), Version: e.field("version").truth(), Tag: e.field("tag").text(),
 				Rule: desired.RuleRef{ID: edge.RuleID(e.field("id").text()), Ref: e.field("ref").text()},

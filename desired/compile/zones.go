@@ -32,15 +32,14 @@ func (r *reader) rulesetRef(path string, m member) desired.RulesetRef {
 }
 
 func (r *reader) zone(path string, m member) desired.Zone {
-	fields := m.record()
-	z := r.zoneID(path, m, fields)
-	for _, label := range fields.field("labels").members() {
+	z := r.zoneID(path, m)
+	for _, label := range m.field("labels").members() {
 		if z.Labels == nil {
 			z.Labels = map[string]string{}
 		}
 		z.Labels[label.key] = label.text()
 	}
-	for _, d := range fields.field("waf").members() {
+	for _, d := range m.field("waf").members() {
 		z.Deployments = append(z.Deployments, r.deployment(at(path, "waf", d.key), d))
 	}
 	return z
@@ -48,35 +47,34 @@ func (r *reader) zone(path string, m member) desired.Zone {
 
 func (r *reader) deployment(path string, m member) desired.Deployment {
 	d := desired.Deployment{Ruleset: m.key, Origin: m.origin()}
-	fields := m.record()
-	d.Deploy, d.Prune = fields.field("deploy").truth(), fields.field("prune").truth()
-	enabled := fields.field("enabled")
+	d.Deploy, d.Prune = m.field("deploy").truth(), m.field("prune").truth()
+	enabled := m.field("enabled")
 	d.Enabled = desired.Declared[bool]{Value: enabled.truth(), Origin: enabled.origin()}
-	if f := fields.field("expression"); f.exists() {
+	if f := m.field("expression"); f.exists() {
 		v := declared(f)
 		d.Expression = &v
 	}
-	if f := fields.field("version"); f.exists() {
+	if f := m.field("version"); f.exists() {
 		v := declared(f)
 		d.Version = &v
 	}
-	if f := fields.field("paranoia"); f.exists() {
+	if f := m.field("paranoia"); f.exists() {
 		level, _ := f.value.Int64() // validated: 1 to 4
 		d.Paranoia = &desired.Declared[int]{Value: int(level), Origin: f.origin()}
 	}
-	if f := fields.field("threshold"); f.exists() {
+	if f := m.field("threshold"); f.exists() {
 		d.Threshold = r.threshold(at(path, "threshold"), f)
 	}
-	if f := fields.field("unmanaged"); f.exists() {
+	if f := m.field("unmanaged"); f.exists() {
 		d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: desired.Unmanaged(f.text()), Origin: f.origin()}
 	}
-	if f := fields.field("expression_drift"); f.exists() {
+	if f := m.field("expression_drift"); f.exists() {
 		d.ExpressionDrift = &desired.Declared[desired.ExpressionDrift]{Value: desired.ExpressionDrift(f.text()), Origin: f.origin()}
 	}
-	d.Decisions = r.decisions(path, fields)
-	d.Disable = disable(fields.field("disable"))
+	d.Decisions = r.decisions(path, m)
+	d.Disable = disable(m.field("disable"))
 	r.paranoiaOnce(at(path, "disable", "tags"), d)
-	r.overrides(path, fields, &d)
+	r.overrides(path, m, &d)
 	return d
 }
 
@@ -91,15 +89,14 @@ func (r *reader) threshold(path string, f both) *desired.Threshold {
 
 func disable(f both) desired.Disable {
 	var d desired.Disable
-	fields := f.record()
-	for _, e := range fields.field("rules").elements() {
+	for _, e := range f.field("rules").elements() {
 		ref := desired.RuleRef{ID: edge.RuleID(e.text())}
 		if ref.ID == "" {
 			ref = desired.RuleRef{ID: edge.RuleID(e.field("id").text()), Ref: e.field("ref").text()}
 		}
 		d.Rules = append(d.Rules, desired.Declared[desired.RuleRef]{Value: ref, Origin: e.origin()})
 	}
-	for _, e := range fields.field("tags").elements() {
+	for _, e := range f.field("tags").elements() {
 		d.Tags = append(d.Tags, declared(e))
 	}
 	return d
