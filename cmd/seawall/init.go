@@ -74,6 +74,6 @@ func initialise(t *cli.Terminal, dir, module string) error {
 		return err
 	}
 	fmt.Fprintf(t.Err, "written  %s\n", schemaDir)
-	_, err := fmt.Fprintf(t.Out, "Next: edit %s, then run: seawall validate %s\n", filepath.Join(dir, "edge.cue"), dir)
+	_, err := fmt.Fprintf(t.Out, "Next: edit %s, then run: seawall validate %s\n", cli.Quoted(filepath.Join(dir, "edge.cue")), cli.Quoted(dir))
 	return err
 }

@@ -242,7 +242,7 @@ func LoadConfig(name string, data []byte) (Config, []desired.Problem) {
 	if len(problems) > 0 {
 		return Config{}, c.renamed(problems)
 	}
-	unified, problems := explain.Check(plain, def, ".")
+	unified, problems := explain.Check(plain, def, explain.Files{Own: ".", Syntax: c.syntax})
 	if len(problems) > 0 {
 		return Config{}, c.renamed(problems)
 	}
@@ -266,6 +266,7 @@ func (c *configReader) values(data []byte) (plain, def cue.Value, problems []des
 	if problems := c.imports(file); len(problems) > 0 {
 		return plain, def, problems
 	}
+	c.syntax = []*ast.File{file}
 	ctx := cuecontext.New()
 	def, err = Definition(ctx, "#Config")
 	if err != nil {

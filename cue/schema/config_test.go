@@ -246,7 +246,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"verify by a relative path", least + `source: verify: ssh: "signers"`, `c.cue:5:22: source.verify.ssh: "signers" must be an absolute path`},
 		{"verify something else", least + `source: verify: {ssh: "/s", require: "all"}`, `c.cue:5:38: source.verify.require: "all" is not one of head, tag, both`},
 		{"nothing", ``, "c.cue:1:1: platform: required field is missing"},
-		{"syntax", "source: {{", `c.cue:1:11: expected '}', found 'EOF'`},
+		{"syntax", "source: {{", `c.cue:1:11: expected '}', found 'EOF' (a { has no matching })`},
 		{"profile", least + `platform: profile: "extendd"`, `c.cue:5:20: platform.profile: "extendd" is not one of documented, extended (did you mean "extended"?)`},
 		{"plain http", strings.Replace(least, "https://api", "http://api", 1), `c.cue:3:21: platform.base_url: "http://api.example/client/v4" must be an https address, or http to the own machine`},
 		{"query", strings.Replace(least, "client/v4", "?x=1", 1), `c.cue:3:11: platform.base_url: must have neither user, query nor fragment`},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 
 	"github.com/seawall-dev/seawall/cue/schema/explain"
 	"github.com/seawall-dev/seawall/desired"
@@ -14,6 +15,7 @@ import (
 type configReader struct {
 	name     string
 	plain    cue.Value
+	syntax   []*ast.File
 	problems []desired.Problem
 }
 

@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"cuelang.org/go/cue/cuecontext"
 
@@ -97,12 +98,12 @@ func (u *Unit) evaluate(fsys fs.FS) {
 		u.fail(desired.Problem{Message: fmt.Sprintf("building the schema: %v", err)})
 		return
 	}
-	plain, problems := loaded(ctx, fsys, u.Dir)
+	plain, files, problems := loaded(ctx, fsys, u.Dir)
 	if len(problems) > 0 {
 		u.fail(problems...)
 		return
 	}
-	unified, problems := explain.Check(plain, def, u.Dir)
+	unified, problems := explain.Check(plain, def, files)
 	if len(problems) > 0 {
 		u.fail(withModuleHint(fsys, u.Dir, problems)...)
 		return
@@ -131,7 +132,9 @@ func withModuleHint(fsys fs.FS, dir string, problems []desired.Problem) []desire
 		}
 	}
 	for i := range problems {
-		if filesAbove && problems[i].Message == explain.Missing && problems[i].Hint == "" {
+		missing := problems[i].Message == explain.Missing && problems[i].Hint == ""
+		undeclared := explain.Unresolved(problems[i]) && !strings.HasPrefix(problems[i].Hint, "did you mean")
+		if filesAbove && (missing || undeclared) {
 			problems[i].Hint = "folders inherit from parent folders only in a CUE module: add cue.mod/module.cue, which seawall init creates"
 		}
 	}

@@ -25,7 +25,8 @@ import (
 // loaded loads the package of one folder and builds its value. The loader works
 // on fsys alone: its other mode, an overlay, lets a repository read modules
 // from the host by a replacement in cue.mod/local-module.cue.
-func loaded(ctx *cue.Context, fsys fs.FS, dir string) (cue.Value, []desired.Problem) {
+func loaded(ctx *cue.Context, fsys fs.FS, dir string) (cue.Value, explain.Files, []desired.Problem) {
+	files := explain.Files{Own: dir}
 	insts := load.Instances([]string{"."}, &load.Config{
 		FS:         fsys,
 		Dir:        "/" + dir,
@@ -35,15 +36,16 @@ func loaded(ctx *cue.Context, fsys fs.FS, dir string) (cue.Value, []desired.Prob
 		ParseFile:  parseFor(dir),
 	})
 	if len(insts) != 1 {
-		return cue.Value{}, []desired.Problem{{Origin: desired.Origin{File: dir}, Message: fmt.Sprintf("the folder has %d packages; only one is allowed", len(insts))}}
+		return cue.Value{}, files, []desired.Problem{{Origin: desired.Origin{File: dir}, Message: fmt.Sprintf("the folder has %d packages; only one is allowed", len(insts))}}
 	}
 	if problems := refused(insts[0]); len(problems) > 0 {
-		return cue.Value{}, problems
+		return cue.Value{}, files, problems
 	}
 	if err := insts[0].Err; err != nil {
-		return cue.Value{}, loadProblems(err, fsys, dir)
+		return cue.Value{}, files, loadProblems(err, fsys, dir)
 	}
-	return ctx.BuildInstance(insts[0]), nil
+	files.Syntax = insts[0].Files
+	return ctx.BuildInstance(insts[0]), files, nil
 }
 
 // relative maps a name in fsys to the name in positions. The root becomes "."

@@ -170,6 +170,10 @@ func setDefault[T comparable](value *T, fallback T) {
 // parseBase reads a base address. No error repeats the address: someone may
 // have put a password into it.
 func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
+	const form = "base_url must look like https://host/path"
+	if !strings.Contains(raw, "://") {
+		return nil, errors.New(form)
+	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return nil, errors.New("base_url is not a URL")
@@ -181,7 +185,7 @@ func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
 		return nil, errors.New("base_url must end with its path: no query, no fragment")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, errors.New("base_url must look like https://host/path")
+		return nil, errors.New(form)
 	}
 	if u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()) {
 		return nil, fmt.Errorf("base_url sends the credential in clear text to %s; write https", u.Host)

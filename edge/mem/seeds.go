@@ -33,6 +33,13 @@ const (
 	TokensTokenName   = "tokens"
 )
 
+// Values of these two tokens, made up. They share no word with names of files and fields,
+// such as rulesets-token: where a value is taken out of a text, those stay readable.
+const (
+	RulesetsTokenValue = SecretPrefix + "225c709542b0ce5d74da716d2c2514d2"
+	TokensTokenValue   = SecretPrefix + "d8f36e99cf46d7bc17bd433c53bcccf2"
+)
+
 const seededAt = "2025-01-01T00:00:00.000000Z"
 
 // DefaultSeed is a small platform to try things on: one account whose core
@@ -100,11 +107,11 @@ func endpointPermissions() map[string]string {
 }
 
 // DefaultTokens are the two tokens of [DefaultSeed]: one for rulesets, which may
-// not create tokens, and one that may do everything. Their values are made up and say so.
+// not create tokens, and one that may do everything.
 func DefaultTokens() []SeedToken {
 	return []SeedToken{
-		{ID: "70ce0000000000000000000000000001", Name: RulesetsTokenName, Value: "sim-rulesets-token-0000000000000000000001", Status: "active", IssuedOn: seededAt, Policies: rulesPolicy()},
-		{ID: "70ce0000000000000000000000000002", Name: TokensTokenName, Value: "sim-tokens-token-000000000000000000000001", Status: "active", IssuedOn: seededAt},
+		{ID: "70ce0000000000000000000000000001", Name: RulesetsTokenName, Value: RulesetsTokenValue, Status: "active", IssuedOn: seededAt, Policies: rulesPolicy()},
+		{ID: "70ce0000000000000000000000000002", Name: TokensTokenName, Value: TokensTokenValue, Status: "active", IssuedOn: seededAt},
 	}
 }
 

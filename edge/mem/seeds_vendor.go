@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -151,10 +152,11 @@ func vendorTokens() []SeedToken {
 			vendorPolicy(user, edge.Breadth{}, "API Tokens Write"),
 		}},
 	}
+	values := map[string]string{RulesetsTokenName: RulesetsTokenValue, TokensTokenName: TokensTokenValue}
 	var seeded []SeedToken
 	for i, t := range tokens {
 		seeded = append(seeded, SeedToken{
-			ID: fmt.Sprintf("70ce%028x", i+1), Name: t.name, Value: fmt.Sprintf("sim-%s-token-%022d", t.name, 1),
+			ID: fmt.Sprintf("70ce%028x", i+1), Name: t.name, Value: cmp.Or(values[t.name], fmt.Sprintf("sim-%s-token-%022d", t.name, 1)),
 			Status: statusActive, IssuedOn: "2025-01-01T00:00:00Z", Account: t.account, Policies: mustEncode(numberPolicies(t.policies, i)),
 		})
 	}

@@ -140,49 +140,58 @@ func (v verdict) status() reconcile.CommitStatus {
 		return m
 	}
 	m.Description = v.plan.Summary.String()
-	waiting, refused := v.obstacles()
+	o := v.obstacles()
 	switch {
-	case refused > 0:
-		m.State, m.Description = reconcile.StatusFailure, "a merge would not apply "+plural(refused, "change", "changes")+"; "+m.Description
-	case waiting > 0 && len(v.approvers) > 0:
-		m.State, m.Description = reconcile.StatusPending, plural(waiting, "change waits", "changes wait")+" for an approving review by "+orOf(v.approvers)
-	case waiting > 0:
-		m.State, m.Description = reconcile.StatusPending, plural(waiting, "change waits", "changes wait")+" for an approval: seawall apply --approve"
+	case o.refused > 0:
+		m.State, m.Description = reconcile.StatusFailure, "a merge would not apply "+plural(o.refused, "change", "changes")+"; "+m.Description
+	case o.undecided > 0:
+		m.State, m.Description = reconcile.StatusFailure, "live overrides are undecided: declare them, or set unmanaged; "+m.Description
+	case o.unknown > 0:
+		m.State, m.Description = reconcile.StatusPending, plural(o.unknown, "zone", "zones")+" could not be read, the next plan tries again; "+m.Description
+	case o.waiting > 0 && len(v.approvers) > 0:
+		m.State, m.Description = reconcile.StatusPending, plural(o.waiting, "change waits", "changes wait")+" for an approving review by "+orOf(v.approvers)
+	case o.waiting > 0:
+		m.State, m.Description = reconcile.StatusPending, plural(o.waiting, "change waits", "changes wait")+" for an approval: seawall apply --approve"
 	}
 	return m
 }
 
 // waits reports whether something waits for an approval.
-func (v verdict) waits() bool {
-	if v.plan == nil {
-		return false
-	}
-	waiting, _ := v.obstacles()
-	return waiting > 0
+func (v verdict) waits() bool { return v.plan != nil && v.obstacles().waiting > 0 }
+
+// obstacles count why a merge would not make the zones as declared.
+type obstacles struct {
+	waiting   int // changes that wait for an approval
+	refused   int // changes that only another commit, or a person with other means, releases
+	undecided int // deployments with live members that nothing declares and nothing decides on
+	unknown   int // zones that could not be read: another try may help
 }
 
-// obstacles counts what a merge would not apply: changes that wait for an approval, and
-// those of zones that only another commit, or a person with other means, releases. What
-// ends by itself, such as a freeze, is no obstacle, and neither is what is wrong with a
-// token: that need not be of this pull request.
-func (v verdict) obstacles() (waiting, refused int) {
+// obstacles counts those of the plan. What ends by itself, such as a freeze, is no
+// obstacle, and neither is what is wrong with a token: that need not be of this pull
+// request.
+func (v verdict) obstacles() (o obstacles) {
 	for _, c := range v.plan.Changes {
 		switch {
 		case c.Refused == nil || c.Refused.Observed():
 		case c.Refused.Digest != "":
-			waiting++
+			o.waiting++
 		case c.Kind() == diff.KindDeployment && (c.Refused.Guard == diff.GuardShrink || c.Refused.Guard == diff.GuardDryRun):
-			refused++
+			o.refused++
 		}
 	}
 	for _, p := range v.plan.Problems {
-		switch p.State {
-		case diff.Blocked, diff.Forbidden, diff.NotDeployed, diff.Refused:
-			refused++
-		default: // it is not known, or not about what this pull request declares
+		switch {
+		case p.State == diff.Blocked, p.State == diff.Forbidden, p.State == diff.NotDeployed, p.State == diff.Refused:
+			o.refused++
+		case p.State == diff.Undecided:
+			o.undecided++
+		case p.State == diff.Unknown && p.Token == "" && p.Zone != "":
+			o.unknown++
+		default: // a zone that may not be read for this pull request, or a token
 		}
 	}
-	return waiting, refused
+	return o
 }
 
 func short(commit string) string { return commit[:min(len(commit), 12)] }

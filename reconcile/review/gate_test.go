@@ -1,13 +1,17 @@
 package review
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
 )
 
 // The status of a head can gate a merge: pending while a person must agree, success when
@@ -57,4 +61,47 @@ func TestStatusGates(t *testing.T) {
 	f.heads.failed[1] = errors.New("it has an object of 1 GiB")
 	f.round()
 	wantMark("p3 seawall/plan failure: this pull request cannot be read")
+}
+
+// An override that nothing declares stays after a merge, and a zone that cannot be read may
+// be anything: neither is a success. A zone that only the head declares is not read.
+func TestStatusOfWhatIsNotDecidedOrKnown(t *testing.T) {
+	f := newFixture(t, 3)
+	f.converge("c1", fleetZone(1, core("xss")), fleetZone(2, core("xss")))
+	f.disable(1, "sqli")
+	wantMark := func(want string) {
+		t.Helper()
+		f.round()
+		if len(f.forge.marks) == 0 || f.forge.marks[len(f.forge.marks)-1] != want {
+			t.Errorf("marks %q, want the last to be %q", f.forge.marks, want)
+		}
+	}
+	f.open(1, "p1", fleetZone(1, core("xss", "php")), fleetZone(2, core("xss")))
+	wantMark("p1 seawall/plan failure: live overrides are undecided: declare them, or set unmanaged; 1 zone: 1 to change, 1 of them weakening, 1 undecided")
+	keeps := core("xss", "php")
+	keeps.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: desired.Keep}
+	f.open(1, "p2", fleetZone(1, keeps), fleetZone(2, core("xss")))
+	wantMark("p2 seawall/plan success: 1 zone: 1 to change, 1 of them weakening")
+	f.open(1, "p3", fleetZone(1, core("xss")), fleetZone(2, core("xss", "php"))) // another zone than the one that is undecided
+	wantMark("p3 seawall/plan success: 1 zone: 1 to change, 1 of them weakening")
+	f.open(1, "p4", fleetZone(1, core("xss")), fleetZone(2, core("xss")), fleetZone(3, core("xss")))
+	wantMark("p4 seawall/plan success: 0 zones")
+
+	f.tamper.read = func(context.Context, edge.ZoneID) error { return &edge.Error{Status: 503} }
+	f.open(1, "p5", fleetZone(1, core("xss")), fleetZone(2, core("xss", "sqli")))
+	wantMark("p5 seawall/plan pending: 1 zone could not be read, the next plan tries again; 1 zone: 1 unknown")
+	f.tamper.read = nil
+	f.clock.advance(planAgain)
+	wantMark("p5 seawall/plan success: 1 zone: 1 to change, 1 of them weakening")
+}
+
+// disable switches a tag off by hand.
+func (f *fixture) disable(zone int, tag string) {
+	f.t.Helper()
+	live := f.platform.StoredEntryPoint(mem.FleetZone(zone))
+	overrides := live.Rules[0].ActionParameters.Overrides
+	overrides.Categories = append(overrides.Categories, edge.CategoryOverride{Category: tag, Enabled: new(false)})
+	if err := f.platform.SetEntryPoint(mem.FleetZone(zone), *live); err != nil {
+		f.t.Fatal(err)
+	}
 }

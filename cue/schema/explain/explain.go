@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -28,19 +29,24 @@ const Missing = "required field is missing"
 const maxPerValue = 1000
 
 // Check unifies plain with schema. It returns the unified value, and what is
-// wrong with plain; nothing when it fits. Own is the folder of plain's files,
-// whose positions are preferred over those of other folders.
-func Check(plain, schema cue.Value, own string) (cue.Value, []desired.Problem) {
+// wrong with plain, which was built of files; nothing when it fits.
+func Check(plain, schema cue.Value, files Files) (cue.Value, []desired.Problem) {
 	unified := plain.Unify(schema)
 	err := unified.Validate(cue.Concrete(true), cue.Final())
 	if err == nil {
 		return unified, nil
 	}
-	return unified, problems(err, plain, schema, own)
+	return unified, problems(err, plain, schema, files)
 }
 
-func problems(whole error, plain, schema cue.Value, own string) []desired.Problem {
-	e := &explainer{ctx: cuecontext.New(), places: places{own: own}, broken: map[string]bool{}}
+// Files are what a value was built of.
+type Files struct {
+	Own    string      // the folder whose positions are preferred over those of other folders
+	Syntax []*ast.File // all of them; they have the names that an expression may begin with
+}
+
+func problems(whole error, plain, schema cue.Value, files Files) []desired.Problem {
+	e := &explainer{ctx: cuecontext.New(), places: places{own: files.Own}, files: files.Syntax, broken: map[string]bool{}, hints: map[string]string{}}
 	e.ownMistakes(plain)
 	e.value(plain, schema, nil)
 	if len(e.problems) == 0 {
@@ -57,8 +63,10 @@ func problems(whole error, plain, schema cue.Value, own string) []desired.Proble
 type explainer struct {
 	ctx      *cue.Context // for values of its own, dropped with it
 	places   places
+	files    []*ast.File
 	problems []desired.Problem
-	broken   map[string]bool // paths that are wrong without any schema
+	broken   map[string]bool   // paths that are wrong without any schema
+	hints    map[string]string // by the name that is not declared
 }
 
 func (e *explainer) add(problems ...desired.Problem) {
@@ -74,6 +82,10 @@ func (e *explainer) ownMistakes(plain cue.Value) {
 	}
 	for _, p := range e.translate(err) {
 		e.broken[p.Path] = true
+		if p, ok := e.inOwnFiles(p, plain.LookupPath(cue.ParsePath(p.Path))); ok {
+			e.add(p)
+			continue
+		}
 		// A person's file that embeds the schema, as `seawall init` writes it,
 		// breaks on the schema's own words too.
 		if v, ok := written(plain.LookupPath(cue.ParsePath(p.Path))); ok && p.Hint == "" {
@@ -81,6 +93,24 @@ func (e *explainer) ownMistakes(plain cue.Value) {
 		}
 		e.add(p)
 	}
+}
+
+// inOwnFiles says more of a mistake that files make without any schema; false where there
+// is no more to say.
+func (e *explainer) inOwnFiles(p desired.Problem, v cue.Value) (desired.Problem, bool) {
+	switch {
+	case strings.HasPrefix(p.Message, "conflicting values") && len(e.problems) < maxPerValue:
+		return sharedConflict(p, v, e.files)
+	case strings.HasPrefix(p.Message, "undefined field"):
+		message, hint, ok := missingStep(v)
+		if ok {
+			p.Message, p.Hint = message, hint
+		}
+		return p, ok
+	case Unresolved(p):
+		return e.reference(p)
+	}
+	return p, false
 }
 
 // written returns the one value among those that a broken one is made of that
@@ -188,7 +218,10 @@ func (e *explainer) leaf(plain, schema cue.Value, path []cue.Selector) {
 	if err == nil || e.brokenBelow(path) {
 		return
 	}
-	message, hint := inWords(err, plain, schema)
+	message, hint, unresolved := missingStep(plain)
+	if !unresolved {
+		message, hint = inWords(err, plain, schema)
+	}
 	if Origin(plain).IsZero() && !plain.IsConcrete() { // only a copy of the schema has the field
 		message, hint = Missing, ""
 	}
@@ -239,10 +272,24 @@ func with(path []cue.Selector, sel cue.Selector) []cue.Selector {
 
 func pathString(path []cue.Selector) string { return cue.MakePath(path...).String() }
 
+// capped bounds the problems, but for names that are not declared: those are one mistake
+// for each name, whose places a report counts.
 func capped(problems []desired.Problem) []desired.Problem {
-	if len(problems) <= maxPerValue {
-		return problems
+	var kept []desired.Problem
+	told, rest := 0, 0
+	for _, p := range problems {
+		switch {
+		case Unresolved(p):
+		case told == maxPerValue:
+			rest++
+			continue
+		default:
+			told++
+		}
+		kept = append(kept, p)
 	}
-	rest := len(problems) - maxPerValue
-	return append(problems[:maxPerValue:maxPerValue], desired.Problem{Message: fmt.Sprintf("and %d more", rest)})
+	if rest > 0 {
+		kept = append(kept, desired.Problem{Message: fmt.Sprintf("and %d more", rest)})
+	}
+	return kept
 }

@@ -100,7 +100,8 @@ func rawWords(err errors.Error) (message, hint string) {
 	if r := []rune(text); len(r) > 200 {
 		text = string(r[:197]) + "..."
 	}
-	return strings.TrimSuffix(text, ":"), ""
+	text = strings.TrimSuffix(text, ":")
+	return text, syntaxHint(text)
 }
 
 // importWords says why an import failed. Of packages that are not there CUE

@@ -50,7 +50,7 @@ func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 	}
 	s := Settings{Dir: o.Dir}
 	if path := o.ConfigFile(); path != "" {
-		config, err := loadConfig(t, path, o.Dir == "")
+		config, err := loadConfig(t, path, o.Dir == "", noConfig)
 		if err != nil {
 			return Settings{}, err
 		}
@@ -93,16 +93,23 @@ func LoadConfig(t *cli.Terminal, path string) (schema.Config, error) {
 	return loadConfig(t, path, false)
 }
 
-// loadConfig is that for a command that needs the repository, or does not.
-func loadConfig(t *cli.Terminal, path string, repository bool) (schema.Config, error) {
+// noConfig is the hint of the commands that do without a configuration.
+const noConfig = "or use no configuration: --dir DIR --base-url URL, with the credential in " + EnvRulesetsToken
+
+// loadConfig is that for a command that needs the repository, or does not. The hints are what
+// else to do where there is no configuration.
+func loadConfig(t *cli.Terminal, path string, repository bool, hints ...string) (schema.Config, error) {
 	data, err := ReadSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == DefaultConfig {
 		return schema.Config{}, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
-			"name one with --config or SEAWALL_CONFIG",
-			"or use no configuration: --dir DIR --base-url URL, with the credential in "+EnvRulesetsToken)
+			append([]string{"name one with --config or SEAWALL_CONFIG"}, hints...)...)
 	}
 	if err != nil {
-		return schema.Config{}, fmt.Errorf("reading the configuration: %w", err)
+		err = fmt.Errorf("reading the configuration: %w", err)
+		if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+			return schema.Config{}, cli.Fail(err, "the configuration is one file: name it with --config or SEAWALL_CONFIG")
+		}
+		return schema.Config{}, err
 	}
 	config, problems := schema.LoadConfig(path, data)
 	if repository && config.Source.URL == "" && len(desired.Errors(problems)) == 0 {

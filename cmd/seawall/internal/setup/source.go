@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
@@ -38,7 +39,7 @@ func (f Folder) Compile(ctx context.Context, _ string) (desired.State, []desired
 	} else if err != nil {
 		return desired.State{}, nil, cli.Fail(err, hint)
 	} else if !info.IsDir() {
-		return desired.State{}, nil, cli.Fail(fmt.Errorf("%s is not a folder", f.dir), hint)
+		return desired.State{}, nil, cli.Fail(fmt.Errorf("%s is not a folder", f.dir), hint+": "+cli.Quoted(filepath.Dir(f.dir)))
 	}
 	return evaluate.Folder(ctx, f.dir, f.Progress)
 }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seawall-dev/seawall/edge/nearest"
+)
+
+// usualFlags are what flags are called in other programs, in small letters with hyphens.
+var usualFlags = map[string][]string{
+	"dir":       {"directory", "folder", "path", "chdir", "cwd"},
+	"base-url":  {"url", "endpoint", "api-url", "server"},
+	"config":    {"config-file", "conf", "file", "kubeconfig"},
+	"output":    {"format", "json"},
+	"out":       {"plan-file"},
+	"listen":    {"port", "addr", "address", "bind"},
+	"log-level": {"verbose", "debug", "quiet"},
+	"yes":       {"auto-approve", "assume-yes"},
+	"only":      {"target", "zone", "selector"},
+}
+
+// unknownFlagHint proposes a flag of the command for one that it does not take; empty where
+// none is meant.
+func unknownFlagHint(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return ""
+	}
+	name := strings.ReplaceAll(strings.ToLower(unknown.GetSpecifiedName()), "_", "-")
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	for _, flag := range known {
+		for _, usual := range append(usualFlags[flag], flag) {
+			if usual == name {
+				return meant(flag, name)
+			}
+		}
+	}
+	if near := nearest.Word(name, known); near != "" {
+		return "did you mean --" + near + "?"
+	}
+	if cmd.Flags().Lookup("dir") == nil && strings.Contains(cmd.Use, "DIR") {
+		for _, usual := range append(usualFlags["dir"], "dir") {
+			if usual == name {
+				return "the folder has no flag: " + cmd.CommandPath() + " DIR"
+			}
+		}
+	}
+	return ""
+}
+
+func meant(flag, name string) string {
+	if name == "json" {
+		return "did you mean --" + flag + " json?"
+	}
+	return "did you mean --" + flag + "?"
+}
