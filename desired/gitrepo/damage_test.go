@@ -328,6 +328,9 @@ func TestFetchHealsTheStore(t *testing.T) {
 					t.Errorf("fetched %+v, want commit %s, rebuilt %v", got, want, !damage.mild)
 				}
 				s.wantWhole(want, text)
+				if !soak.On && i%3 != 0 { // a store that is whole goes on in one way
+					return
+				}
 				if again := s.fetched(); again.Rebuilt || again.Commit != want {
 					t.Errorf("fetched again: %+v", again)
 				}
@@ -479,7 +482,10 @@ func TestFetchPullsHealsTheStore(t *testing.T) {
 	one := pull(u, "refs/pull/1/head", "a: 1\n")
 	whole, folder := openPulls(t)
 	bringPull(t, whole, gitrepo.Source{URL: u.Dir}, one, one)
-	for _, damage := range damages {
+	for i, damage := range damages {
+		if !soak.On && i%2 == 1 && !damage.mild { // they are all healed in one way: fetched anew
+			continue
+		}
 		t.Run(damage.name, func(t *testing.T) {
 			u, folder := copied(t, u.Dir, folder)
 			p, err := gitrepo.OpenPulls(folder)
