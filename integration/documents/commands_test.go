@@ -215,10 +215,9 @@ end() { # the file goes once the process has ended
 	return 1
 }
 begin() {
-	(seawall run --config "$SEAWALL_CONFIG" >>"$HOME/log" 2>&1 & echo $! >"$HOME/pid"; wait $!; rm "$HOME/pid") >/dev/null 2>&1 &
+	(seawall run --config "$SEAWALL_CONFIG" >"$HOME/log" 2>&1 & echo $! >"$HOME/pid"; wait $!; rm "$HOME/pid") >/dev/null 2>&1 &
 	for _ in {1..1200}; do
-		seawall status >/dev/null 2>&1
-		[ $? != 1 ] && return 0 # it answers
+		grep --quiet '"msg":"serving"' "$HOME/log" && return 0
 		sleep 0.05
 	done
 	cat "$HOME/log"
@@ -259,7 +258,7 @@ trap 'systemctl stop seawall; kill $(jobs -p) 2>/dev/null' EXIT
 head_of_history() { seawall history verify -o json | sed -n 's/.*"head": *"\([^"]*\)".*/\1/p'; }
 id_of_token() { seawall token list | awk '$1 == "ci-dns" { print $2 }'; }
 in_sync() {
-	for _ in {1..600}; do seawall status >/dev/null 2>&1 && return 0; sleep 0.2; done
+	for _ in {1..300}; do seawall status >/dev/null 2>&1 && return 0; sleep 0.5; done
 	return 1
 }
 end_when() { # PATTERN COMMAND…: ends a command once it says something
