@@ -52,7 +52,7 @@ func (p *pulled) push(ref string, files ...string) string {
 	p.t.Helper()
 	p.Git("checkout", "-q", "-f", "-B", "change", "main")
 	head := p.Commit(files...)
-	p.Git("update-ref", ref, head)
+	p.Point(ref, head)
 	p.Git("checkout", "-q", "-f", "main")
 	return head
 }
@@ -73,7 +73,7 @@ func TestHeadWithoutItsFolder(t *testing.T) {
 	p.Git("checkout", "-q", "-B", "change", "main")
 	p.Git("mv", "live", "elsewhere")
 	head := p.Commit()
-	p.Git("update-ref", "refs/pull/1/head", head)
+	p.Point("refs/pull/1/head", head)
 	found, _ := p.fetch(1)
 	_, problems, err := p.heads.Compile(t.Context(), found[1])
 	if err != nil || len(desired.Errors(problems)) != 1 || !strings.Contains(problems[0].Message, `no folder "live"`) {

@@ -65,6 +65,7 @@ type store struct {
 	dir       string
 	source    gitrepo.Source
 	good, tip string
+	next      []string // commits that follow the tip, a: 3 and a: 4, which no branch has yet
 }
 
 func newStore(t *testing.T, shallow bool) *store {
@@ -86,8 +87,12 @@ func newStore(t *testing.T, shallow bool) *store {
 			t.Fatal(err)
 		}
 	}
+	s.next = s.Chain("a.cue", "a: 3\n", "a: 4\n")
 	return s
 }
+
+// push moves the branch to a commit.
+func (s *store) push(commit string) { s.Point("refs/heads/main", commit) }
 
 func sourceOf(u *gittest.Repository, shallow bool) gitrepo.Source {
 	return gitrepo.Source{URL: "file://" + u.Dir, Ref: "refs/heads/main", Shallow: shallow}
@@ -96,7 +101,7 @@ func sourceOf(u *gittest.Repository, shallow bool) gitrepo.Source {
 // copied is a store of a test's own that looks as this one does.
 func (s *store) copied(t *testing.T) *store {
 	t.Helper()
-	c := &store{t: t, good: s.good, tip: s.tip}
+	c := &store{t: t, good: s.good, tip: s.tip, next: s.next}
 	c.Repository, c.dir = copied(t, s.Dir, s.dir)
 	c.source = sourceOf(c.Repository, s.source.Shallow)
 	c.repo = c.open()
@@ -108,8 +113,37 @@ func (s *store) copied(t *testing.T) *store {
 func copied(t *testing.T, repository, folder string) (*gittest.Repository, string) {
 	t.Helper()
 	to := t.TempDir()
-	run(t, "cp", "-a", repository, folder, to)
+	for _, from := range []string{repository, folder} {
+		if err := copyAll(filepath.Join(to, filepath.Base(from)), from); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return gittest.Open(t, filepath.Join(to, filepath.Base(repository))), filepath.Join(to, filepath.Base(folder))
+}
+
+// copyAll copies a folder of folders and files with their modes and times.
+func copyAll(to, from string) error {
+	return filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		place := to + strings.TrimPrefix(name, from)
+		if entry.IsDir() {
+			return os.Mkdir(place, info.Mode().Perm())
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(place, content, info.Mode().Perm()); err != nil {
+			return err
+		}
+		return os.Chtimes(place, time.Time{}, info.ModTime())
+	})
 }
 
 func (s *store) each(glob string, do func(name string) error) {
@@ -285,7 +319,8 @@ func TestFetchHealsTheStore(t *testing.T) {
 				s := stores[v.shallow].copied(t)
 				want, text := s.tip, "a: 2\n"
 				if v.moved {
-					want, text = s.Commit("a.cue", "a: 3\n"), "a: 3\n"
+					want, text = s.next[0], "a: 3\n"
+					s.push(want)
 				}
 				damage.do(s)
 				got := s.fetched()
@@ -293,12 +328,15 @@ func TestFetchHealsTheStore(t *testing.T) {
 					t.Errorf("fetched %+v, want commit %s, rebuilt %v", got, want, !damage.mild)
 				}
 				s.wantWhole(want, text)
+				if !soak.On && i%3 != 0 { // a store that is whole goes on in one way
+					return
+				}
 				if again := s.fetched(); again.Rebuilt || again.Commit != want {
 					t.Errorf("fetched again: %+v", again)
 				}
-				next := s.Commit("a.cue", "a: 9\n")
-				if got := s.fetched(); got.Rebuilt || got.Commit != next {
-					t.Errorf("then fetched %+v, want %s", got, next)
+				s.push(s.next[1])
+				if got := s.fetched(); got.Rebuilt || got.Commit != s.next[1] {
+					t.Errorf("then fetched %+v, want %s", got, s.next[1])
 				}
 			})
 		}
@@ -444,7 +482,10 @@ func TestFetchPullsHealsTheStore(t *testing.T) {
 	one := pull(u, "refs/pull/1/head", "a: 1\n")
 	whole, folder := openPulls(t)
 	bringPull(t, whole, gitrepo.Source{URL: u.Dir}, one, one)
-	for _, damage := range damages {
+	for i, damage := range damages {
+		if !soak.On && i%2 == 1 && !damage.mild { // they are all healed in one way: fetched anew
+			continue
+		}
 		t.Run(damage.name, func(t *testing.T) {
 			u, folder := copied(t, u.Dir, folder)
 			p, err := gitrepo.OpenPulls(folder)

@@ -30,7 +30,7 @@ func openPulls(t testing.TB) (*gitrepo.Pulls, string) {
 func pull(u *gittest.Repository, ref, content string) gitrepo.Pull {
 	u.Git("checkout", "-q", "--detach", "main")
 	head := u.Commit("a.cue", content)
-	u.Git("update-ref", ref, head)
+	u.Point(ref, head)
 	u.Git("checkout", "-q", "main")
 	number := 0
 	_, _ = fmt.Sscanf(strings.Map(func(r rune) rune {

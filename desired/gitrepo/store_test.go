@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo"
@@ -119,10 +122,15 @@ func TestCompaction(t *testing.T) {
 				t.Fatal(err)
 			}
 			held := tree(t, r, first, "edge") // opened before, read after
-			fetches := 51
-			if shallow && !soak.On {
-				fetches, source.Limits = 11, crowded
+			fetches, foreign := 51, 0
+			switch {
+			case soak.On:
+			case shallow: // 12 packs are many
+				fetches, foreign, source.Limits = 6, 5, crowded
+			default: // 52 packs are too many for any store
+				fetches, foreign = 6, 45
 			}
+			addPacks(t, dir, foreign)
 			var contents []string
 			for i := range fetches + 1 {
 				contents = append(contents, fmt.Sprintf("a: %d\n", i+1))
@@ -151,6 +159,26 @@ func TestCompaction(t *testing.T) {
 				ancestry(t, r, first, next, true)
 			}
 		})
+	}
+}
+
+// addPacks adds packs of an object that no ref reaches, as forgotten fetches leave them.
+func addPacks(t *testing.T, dir string, n int) {
+	t.Helper()
+	storage := filesystem.NewStorage(osfs.New(dir), cache.NewObjectLRUDefault())
+	for i := range n {
+		var pack gittest.Pack
+		pack.Blob(fmt.Append(nil, noise(t, 500), i))
+		w, err := storage.PackfileWriter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(pack.Done()); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

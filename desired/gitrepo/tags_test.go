@@ -29,6 +29,9 @@ func TestVerifyTags(t *testing.T) {
 	ada, eve := sshKey(t), sshKey(t)
 	good, bad := bySSH(t, ada, "git", "sha512"), bySSH(t, eve, "git", "sha512")
 	trust := signature.Trust{SSH: file(t, "ada "+authorized(ada))}
+	whole := gittest.New(t)
+	whole.Commit("a.cue", "a: 1\n")
+	plain := payload(whole, "Change\n")
 	for i, test := range []struct {
 		name    string
 		require gitrepo.Require
@@ -100,9 +103,7 @@ func TestVerifyTags(t *testing.T) {
 		}, gitrepo.ErrUnsigned, "no annotated tag"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			u := gittest.New(t)
-			u.Commit("a.cue", "a: 1\n")
-			plain := payload(u, "Change\n")
+			u, _ := copied(t, whole.Dir, t.TempDir())
 			unsignedHead, signedHead := u.Object("commit", plain), u.Object("commit", signed(plain, good))
 			head := test.make(u, unsignedHead, signedHead)
 			u.Point("refs/heads/main", head)

@@ -87,7 +87,7 @@ func byPGP(t testing.TB, key *openpgp.Entity, change ...func(*packet.Config)) si
 
 // payload is a commit as it is signed.
 func payload(u *gittest.Repository, message string) string {
-	tree := u.Git("rev-parse", "HEAD^{tree}")
+	tree := u.Tree()
 	who := fmt.Sprintf("Ada <ada@example.com> %d +0000", today.Add(-time.Hour).Unix())
 	return "tree " + tree + "\nparent " + u.Head() + "\nauthor " + who + "\ncommitter " + who + "\n\n" + message
 }

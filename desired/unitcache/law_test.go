@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it
-		_ = flag.Set("rapid.checks", "25")
+		_ = flag.Set("rapid.checks", "12")
 	}
 	os.Exit(m.Run())
 }

@@ -61,6 +61,7 @@ func calls(t *testing.T, f *forge.Forge) map[string]error {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel() // what is tried again waits
 	each(t, func(t *testing.T, s *forgetest.Server, _ *forge.Forge) {
 		for _, test := range []struct {
 			status int

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"github.com/seawall-dev/seawall/integration/soak"
 )
 
 // life is what a process does until it is killed: tokens that come all the way,
@@ -86,6 +88,9 @@ func TestKilledAtEveryStep(t *testing.T) {
 	for steps := range want {
 		for _, within := range []bool{false, true} {
 			if within && steps == len(life) {
+				continue
+			}
+			if !within && steps%5 != 0 && !soak.On { // the next step, not committed, leaves the same
 				continue
 			}
 			t.Run(fmt.Sprintf("%d %v", steps, within), func(t *testing.T) {

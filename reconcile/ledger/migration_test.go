@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -60,7 +61,11 @@ func TestDevelopmentVersions(t *testing.T) {
 // no ledger, and the next one makes it.
 func TestKilledCreating(t *testing.T) {
 	t.Parallel()
-	for after := 1; after <= len(statements(store.Version6)); after++ {
+	far := 3
+	if soak.On {
+		far = 1
+	}
+	for after := 1; after <= len(statements(store.Version6)); after += far {
 		t.Run(strconv.Itoa(after), func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "ledger.db")

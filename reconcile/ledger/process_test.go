@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(child) {
 	case "":
 		if os.Getenv("RAPID_CHECKS") == "" { // make soak sets it: each check writes ledgers to the disk
-			_ = flag.Set("rapid.checks", "30")
+			_ = flag.Set("rapid.checks", "15")
 		}
 		os.Exit(m.Run())
 	case "generations":

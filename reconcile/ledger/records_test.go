@@ -21,6 +21,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/integration/soak"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -127,13 +128,20 @@ func TestKilledWithinARecord(t *testing.T) {
 	var kills atomic.Int64
 	t.Run("calls", func(t *testing.T) {
 		for calls := range recordLife {
+			if calls >= 6 && calls <= 8 && !soak.On { // earlier ones do as these
+				continue
+			}
 			t.Run(strconv.Itoa(calls), func(t *testing.T) {
 				t.Parallel()
 				kills.Add(int64(killedWithin(t, history, calls)))
 			})
 		}
 	})
-	if kills := kills.Load(); kills < 25 {
+	least := int64(20)
+	if soak.On {
+		least = 25
+	}
+	if kills := kills.Load(); kills < least {
 		t.Errorf("%d kills: the test sees too little", kills)
 	}
 }
@@ -180,7 +188,11 @@ func TestCutRecords(t *testing.T) {
 	files := snapshot(t, filepath.Dir(l.file.Path))
 	log := files["ledger.db-wal"]
 	at, seen := 0, map[int]bool{}
-	for cut := 0; cut <= len(log); cut += 1030 { // a page and its head are 4120 bytes
+	far := 2060 // a page and its head are 4120 bytes
+	if soak.On {
+		far /= 2
+	}
+	for cut := 0; cut <= len(log); cut += far {
 		folder := t.TempDir()
 		must(t, os.WriteFile(filepath.Join(folder, "ledger.db"), []byte(files["ledger.db"]), 0o600))
 		must(t, os.WriteFile(filepath.Join(folder, "ledger.db-wal"), []byte(log[:cut]), 0o600))

@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -123,18 +124,6 @@ func (r *Repository) place(name string) string {
 	return file
 }
 
-// Commit commits what is there, with pairs of name and content on top, and
-// returns the commit.
-func (r *Repository) Commit(pairs ...string) string {
-	r.t.Helper()
-	for i := 0; i < len(pairs); i += 2 {
-		r.Write(pairs[i], pairs[i+1])
-	}
-	r.Git("add", "-A")
-	r.Git("commit", "-q", "--allow-empty", "-m", "Change "+fmt.Sprint(len(pairs)/2)+" files")
-	return r.Head()
-}
-
 // Head returns the commit that is checked out. A branch that was committed to is a file,
 // which costs no process; git finds the others.
 func (r *Repository) Head() string {
@@ -157,9 +146,15 @@ func (r *Repository) HTTP(user, password string) string {
 	return server.URL + "/" + filepath.Base(r.Dir)
 }
 
+// programs is the folder of git's own programs; empty where git does not say.
+var programs = sync.OnceValue(func() string {
+	out, _ := exec.Command("git", "--exec-path").Output()
+	return strings.TrimSpace(string(out))
+})
+
 func (r *Repository) handler(user, password string) http.Handler {
 	backend := &cgi.Handler{
-		Path: filepath.Join(r.Git("--exec-path"), "git-http-backend"), Root: "/",
+		Path: filepath.Join(programs(), "git-http-backend"), Root: "/",
 		Env:    append(slices.Clone(Env), "GIT_PROJECT_ROOT="+filepath.Dir(r.Dir), "GIT_HTTP_EXPORT_ALL=1"),
 		Stderr: io.Discard,
 	}
