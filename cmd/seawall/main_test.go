@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -29,13 +30,9 @@ func TestMain(m *testing.M) {
 			worker.Main(evaluate.Jobs)
 			os.Exit(Main())
 		},
-		"seawall-session": func() {
+		"seawall-host": func() {
 			worker.Main(evaluate.Jobs)
-			sessionMain()
-		},
-		"seawall-until": func() {
-			worker.Main(evaluate.Jobs)
-			untilMain()
+			hostMain()
 		},
 	})
 }
@@ -50,10 +47,13 @@ const fewCollections = "400"
 // TestScript runs the scripts that specify the command line. Beside the
 // commands of testscript there are:
 //
-//	exits CODE PROGRAM ARG…   run a program and hold it to its exit code
+//	exits CODE PROGRAM ARG…   run a program and hold it to its exit code; seawall runs in
+//	                          the host, a process for all commands of the script
 //	fails PROGRAM ARG…        the same with 1, silence on stdout, and on stderr one
 //	                          line "seawall: error: …" with hints, nothing else
-//	session FILE              run each line "$ seawall ARG…" of FILE, all in one process, and
+//	process CODE PROGRAM ARG… like exits, in a process of its own, which reads stdin;
+//	                          CODE "fails" is like fails
+//	session FILE              run each line "$ seawall ARG…" of FILE in the host, and
 //	                          write them with their output, which is for: cmp stdout FILE.
 //	                          An error is on stderr, with 1 and silence on stdout; another
 //	                          code than 0 has a line of its own
@@ -80,7 +80,7 @@ const fewCollections = "400"
 //	daemon NAME REGEXP ARG…   start seawall and wait until a line it writes matches
 //	await NAME REGEXP…        wait for further lines of a daemon, in any order
 //	signal NAME SIGNAL        send a daemon a signal
-//	until REGEXP ARG…         run seawall, in one process, until what it writes matches
+//	until REGEXP ARG…         run seawall in the host, until what it writes matches
 //	listening NAME VARIABLE   wait until a daemon serves, and set a variable to its address
 //	end NAME SIGNAL CODE      send a daemon a signal and hold it to its exit code;
 //	                          leaves NAME.out and NAME.err
@@ -109,7 +109,12 @@ func TestScript(t *testing.T) {
 			env.Setenv("TERRAFORM", terraform)
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
-			env.Values[stageKey{}] = &stage{daemons: map[string]*daemonProcess{}}
+			s := &stage{daemons: map[string]*daemonProcess{}}
+			for _, pair := range env.Vars {
+				name, _, _ := strings.Cut(pair, "=")
+				s.start = append(s.start, name)
+			}
+			env.Values[stageKey{}] = s
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -121,6 +126,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      exits,
 			"fails":      fails,
+			"process":    process,
 			"session":    session,
 			"sim":        startSim,
 			"transcript": writeTranscript,
