@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,11 +45,32 @@ const quickExit = "atexit_sleep_ms=0"
 // Daemons keep their own.
 const fewCollections = "400"
 
+// waiting are the scripts that mostly wait: for a timeout, a backoff or a slow platform.
+var waiting = []string{"status", "apply-interrupted", "doctor", "status-drift", "platform-zones", "platform", "guard-hold"}
+
+// scripts are the files of all scripts, those of waiting first: the others run meanwhile.
+func scripts(t *testing.T) (files []string) {
+	t.Helper()
+	for _, name := range waiting {
+		files = append(files, filepath.Join("testdata", "script", name+".txtar"))
+	}
+	all, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range all {
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
 // TestScript runs the scripts that specify the command line. Beside the
 // commands of testscript there are:
 //
 //	exits CODE PROGRAM ARG…   run a program and hold it to its exit code; seawall runs in
-//	                          the host, a process for all commands of the script
+//	                          the host, one process for all commands of the script
 //	fails PROGRAM ARG…        the same with 1, silence on stdout, and on stderr one
 //	                          line "seawall: error: …" with hints, nothing else
 //	process CODE PROGRAM ARG… like exits, in a process of its own, which reads stdin;
@@ -97,7 +119,7 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               scripts(t),
 		UpdateScripts:       *update,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,

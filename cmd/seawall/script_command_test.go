@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A script runs its commands in one process, the host: to start a process takes longer
+// A script runs its commands in one process, its host: to start a process takes longer
 // than most commands. The host gives each command what it has in a process of its own:
 // arguments, environment, folder and streams. What ends a process, reads its input or
 // needs a terminal is run by process, tty and daemon.
@@ -35,47 +35,63 @@ type reply struct {
 	Out, Err string
 }
 
-// commandHost is the process of a script's commands, as the script knows it.
+// commandHost is the process of commands, as their test knows it.
 type commandHost struct {
 	cmd     *exec.Cmd
 	input   io.WriteCloser
-	replies *json.Decoder
+	calls   *gob.Encoder // not JSON: bytes stay what they are
+	replies *gob.Decoder
 	errors  bytes.Buffer // of the process itself, such as the trace of a panic
 }
 
-// startHost starts the process, which ends with the script.
-func startHost(ts *testscript.TestScript) *commandHost {
+// startHost starts the process, which is to be closed.
+func startHost() (*commandHost, error) {
 	h := &commandHost{cmd: exec.Command("seawall-host")}
 	h.cmd.Env = []string{"GOGC=" + fewCollections, "GORACE=" + quickExit, "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}
 	h.cmd.Stderr = &h.errors
 	var err error
-	h.input, err = h.cmd.StdinPipe()
-	ts.Check(err)
+	if h.input, err = h.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
 	output, err := h.cmd.StdoutPipe()
-	ts.Check(err)
-	h.replies = json.NewDecoder(output)
-	ts.Check(h.cmd.Start())
-	ts.Defer(func() {
-		_ = h.input.Close()
-		_ = h.cmd.Wait() // a panic was reported by the call that it ended
-	})
-	return h
+	if err != nil {
+		return nil, err
+	}
+	h.calls, h.replies = gob.NewEncoder(h.input), gob.NewDecoder(output)
+	return h, h.cmd.Start()
 }
 
-// run runs a command line of seawall in the host.
-func (s *stage) run(ts *testscript.TestScript, args []string) reply {
-	if s.host == nil {
-		s.host = startHost(ts)
-	}
-	h := s.host
+// close ends the process. That a command has ended it was the error of run.
+func (h *commandHost) close() {
+	_ = h.input.Close()
+	_ = h.cmd.Wait()
+}
+
+// run runs a command line. A command that hangs ends with the process.
+func (h *commandHost) run(c call) (r reply, err error) {
 	late := time.AfterFunc(patience, func() { _ = h.cmd.Process.Kill() })
 	defer late.Stop()
-	ts.Check(json.NewEncoder(h.input).Encode(call{Args: args, Env: s.environment(ts), Dir: ts.MkAbs(".")}))
-	var r reply
-	if err := h.replies.Decode(&r); err != nil {
-		_ = h.cmd.Wait()
-		ts.Fatalf("the process of the commands ended with %v: %s", h.cmd.ProcessState, &h.errors)
+	err = h.calls.Encode(c)
+	if err == nil {
+		err = h.replies.Decode(&r)
 	}
+	if err != nil {
+		h.close()
+		return r, fmt.Errorf("the process of the commands ended with %v: %s", h.cmd.ProcessState, &h.errors)
+	}
+	return r, nil
+}
+
+// run runs a command line of seawall in the script's host.
+func (s *stage) run(ts *testscript.TestScript, args []string) reply {
+	if s.host == nil {
+		var err error
+		s.host, err = startHost()
+		ts.Check(err)
+		ts.Defer(s.host.close)
+	}
+	r, err := s.host.run(call{Args: args, Env: s.environment(ts), Dir: ts.MkAbs(".")})
+	ts.Check(err)
 	return r
 }
 
@@ -108,27 +124,18 @@ func pairs(env map[string]string) (list []string) {
 
 // hostMain runs one command line after the other in this process.
 func hostMain() {
-	if err := host(json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)); err != nil && !errors.Is(err, io.EOF) {
+	if err := host(gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)); err != nil && !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func host(calls *json.Decoder, replies *json.Encoder) error {
+func host(calls *gob.Decoder, replies *gob.Encoder) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return err
 	}
-	var streams [2]*os.File
-	for i := range streams {
-		if streams[i], err = os.CreateTemp("", "seawall-stream-"); err != nil {
-			return err
-		}
-		if err := os.Remove(streams[i].Name()); err != nil {
-			return err
-		}
-	}
-	os.Stdin, os.Stdout, os.Stderr = null, streams[0], streams[1]
+	os.Stdin = null
 	for {
 		var c call
 		if err := calls.Decode(&c); err != nil {
@@ -144,7 +151,9 @@ func host(calls *json.Decoder, replies *json.Encoder) error {
 	}
 }
 
-// answer runs the command line as main does. os.Stdout and os.Stderr are files.
+// answer runs the command line as main does. Each has files of its own as os.Stdout and
+// os.Stderr: what a command has left running, which ends with a process of its own, does
+// not write into the output of the next one.
 func (c call) answer() (r reply, err error) {
 	os.Clearenv()
 	for name, value := range c.Env {
@@ -155,29 +164,34 @@ func (c call) answer() (r reply, err error) {
 	if err := os.Chdir(c.Dir); err != nil {
 		return r, err
 	}
+	var drain [2]func() (string, error)
+	for i, stream := range []**os.File{&os.Stdout, &os.Stderr} {
+		if *stream, drain[i], err = newStream(); err != nil {
+			return r, err
+		}
+	}
 	os.Args = append([]string{"seawall"}, c.Args...)
 	r.Code = Main()
-	if r.Out, err = drain(os.Stdout); err == nil {
-		r.Err, err = drain(os.Stderr)
+	if r.Out, err = drain[0](); err == nil {
+		r.Err, err = drain[1]()
 	}
 	return r, err
 }
 
-// drain returns what was written to a file, and empties it.
-func drain(f *os.File) (string, error) {
-	size, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return "", err
+// newStream returns a file without a name, and what returns its text and closes it.
+func newStream() (f *os.File, drain func() (string, error), err error) {
+	if f, err = os.CreateTemp("", "seawall-stream-"); err != nil {
+		return nil, nil, err
 	}
-	text := make([]byte, size)
-	if _, err := f.ReadAt(text, 0); err != nil && !errors.Is(err, io.EOF) {
-		return "", err
+	drain = func() (string, error) {
+		defer f.Close()
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return "", err
+		}
+		text, err := io.ReadAll(f)
+		return string(text), err
 	}
-	if err := f.Truncate(0); err != nil {
-		return "", err
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return string(text), err
+	return f, drain, os.Remove(f.Name())
 }
 
 // exits runs seawall in the host, and each other program in a process.
