@@ -165,7 +165,7 @@ tools: ## install golangci-lint into TOOLS, where it is not there yet (takes min
 
 .PHONY: layering
 layering: ## which package may import which, and who may read the clock
-	$(GO) test ./integration -run Layering
+	$(GO) test ./integration/repository -run Layering
 
 .PHONY: golden-update
 golden-update: ## rewrite golden files from what the code does now

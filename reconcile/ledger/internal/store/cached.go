@@ -13,6 +13,7 @@ type Cached[T any] struct {
 	mu      sync.Mutex // held while there is read, and guards what follows
 	db      *sql.DB
 	conn    *sql.Conn // nil: nothing was read yet
+	current *sql.Stmt // asks for the version of the file
 	version int64
 	value   T
 }
@@ -31,29 +32,32 @@ func (c *Cached[T]) Read(ctx context.Context, path string, load func(context.Con
 }
 
 func (c *Cached[T]) refresh(ctx context.Context, path string, load func(context.Context, *sql.Tx) (T, error)) error {
-	fresh := c.conn == nil
-	if fresh {
+	if c.conn == nil {
 		if err := c.connect(ctx, path); err != nil {
 			return err
 		}
+	} else if version, err := versionOf(ctx, c.current); err != nil || version == c.version {
+		return err
 	}
 	tx, err := c.conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	var version int64 // of the moment at which the transaction sees the file
-	if err := tx.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+	version, err := versionOf(ctx, tx.StmtContext(ctx, c.current)) // of the moment at which the transaction sees the file
+	if err != nil {
 		return err
-	}
-	if !fresh && version == c.version {
-		return nil
 	}
 	if c.value, err = load(ctx, tx); err != nil {
 		return err
 	}
 	c.version = version
 	return nil
+}
+
+func versionOf(ctx context.Context, current *sql.Stmt) (version int64, err error) {
+	err = current.QueryRowContext(ctx).Scan(&version)
+	return version, err
 }
 
 // connect opens the connection for reading. It is never written through, or its own
@@ -72,7 +76,12 @@ func (c *Cached[T]) connect(ctx context.Context, path string) error {
 		_ = db.Close()
 		return err
 	}
-	c.db, c.conn = db, conn
+	current, err := conn.PrepareContext(ctx, "PRAGMA data_version")
+	if err != nil {
+		_, _ = conn.Close(), db.Close()
+		return err
+	}
+	c.db, c.conn, c.current = db, conn, current
 	return nil
 }
 
@@ -85,8 +94,8 @@ func (c *Cached[T]) Close() {
 
 func (c *Cached[T]) drop() {
 	if c.conn != nil {
-		_, _ = c.conn.Close(), c.db.Close()
+		_, _, _ = c.current.Close(), c.conn.Close(), c.db.Close()
 	}
 	var none T
-	c.db, c.conn, c.version, c.value = nil, nil, 0, none
+	c.db, c.conn, c.current, c.version, c.value = nil, nil, nil, 0, none
 }

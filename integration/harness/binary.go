@@ -1,0 +1,136 @@
+// Package harness is what tests of the real program share: the program itself, run to its end
+// or as a daemon, the simulated platform behind a socket, and desired state for it.
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
+	"github.com/seawall-dev/seawall/integration/program"
+	"github.com/seawall-dev/seawall/integration/soak"
+)
+
+// Main is the TestMain of a package whose tests start the program: it returns the exit
+// code. What only a soak runs is a name and the test that is red before it.
+func Main(m *testing.M, soakOnly map[string]string) int {
+	gittest.Isolate()
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SEAWALL_") || name == "CREDENTIALS_DIRECTORY" {
+			os.Unsetenv(name)
+		}
+	}
+	// Under the race detector every process that ends would wait for a second.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
+	// Most of these tests wait for a daemon; -parallel still has the last word.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	flag.Parse()
+	if err := briefly(soakOnly); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	return code
+}
+
+// briefly leaves out what only a soak does. Flags are parsed.
+func briefly(soakOnly map[string]string) error {
+	if soak.On {
+		return nil
+	}
+	if flag.Lookup("rapid.checks") != nil && os.Getenv("RAPID_CHECKS") == "" { // each check has a platform, a ledger and processes
+		if err := flag.Set("rapid.checks", "15"); err != nil {
+			return err
+		}
+	}
+	if len(soakOnly) == 0 || flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.skip").Value.String() != "" {
+		return nil
+	}
+	var names []string
+	for name := range soakOnly {
+		names = append(names, "^"+name+"$")
+	}
+	return flag.Set("test.skip", strings.Join(names, "|"))
+}
+
+// built is the program as people run it, made once and only when a test asks for it.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// Seawall returns the path of the built program. It has the race detector when
+// the tests have it.
+func Seawall(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "seawall-integration-"); built.err != nil { //nolint:usetesting // the binary is for all tests
+			return
+		}
+		built.err = program.Build(filepath.Join(built.dir, "seawall"), BuildFlags...)
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.dir, "seawall")
+}
+
+// Outcome is what a command left behind.
+type Outcome struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// Run runs the program to its end, with variables beside those of the process.
+func Run(t testing.TB, env []string, args ...string) Outcome {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), Seawall(t), args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+cmd.Dir) // runs share no budget
+	cmd.Env = append(cmd.Env, env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("seawall %s: %v", strings.Join(args, " "), err)
+	}
+	return Outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// Want checks the exit code, and that text stands in what was told.
+func (o Outcome) Want(t testing.TB, code int, texts ...string) {
+	t.Helper()
+	if o.Code != code {
+		t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", o.Code, code, o.Stdout, o.Stderr)
+	}
+	for _, text := range texts {
+		if !strings.Contains(o.Stdout+o.Stderr, text) {
+			t.Errorf("nothing says %q\nstdout: %s\nstderr: %s", text, o.Stdout, o.Stderr)
+		}
+	}
+}
+
+// WantNo checks that none of the texts stands in what was told.
+func (o Outcome) WantNo(t testing.TB, secrets ...string) {
+	t.Helper()
+	for _, secret := range secrets {
+		if strings.Contains(o.Stdout+o.Stderr, secret) {
+			t.Errorf("the output contains %q\nstdout: %s\nstderr: %s", secret, o.Stdout, o.Stderr)
+		}
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package integration
-
-var buildFlags []string

@@ -1,0 +1,158 @@
+package repository
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/integration/fixture"
+)
+
+// TestCIVulncheckHidesNothing runs .ci/vulncheck with a program named go that
+// says what govulncheck says, and ends as it ends.
+func TestCIVulncheckHidesNothing(t *testing.T) {
+	script := fixture.ReadText(t, filepath.Join(fixture.Root, ".ci", "vulncheck"))
+	for name, test := range map[string]struct {
+		says string
+		ends string
+		ok   bool
+		out  string
+	}{
+		"clean":       {"No vulnerabilities found.", "0", true, "No vulnerabilities found."},
+		"found":       {"Vulnerability #1: GO-2026-0001", "1", false, "GO-2026-0001"},
+		"not built":   {"main.go:13:2: reading https://proxy.test/x.zip: 403 Forbidden", "1", false, "403 Forbidden"},
+		"no name":     {`govulncheck: fetching vulnerabilities: Get "https://vuln.test/index": dial tcp: lookup vuln.test: no such host`, "1", true, "cannot be reached"},
+		"no route":    {`govulncheck: fetching vulnerabilities: Get "https://vuln.test/index": dial tcp 192.0.2.1:443: connect: connection refused`, "1", true, "cannot be reached"},
+		"bad answer":  {"govulncheck: fetching vulnerabilities: HTTP GET https://vuln.test returned unexpected status: 500", "1", false, "unexpected status"},
+		"bad message": {"a finding that mentions dial tcp: no such host", "1", false, "a finding"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			fake := "#!/bin/sh\ncat <<'END'\n" + test.says + "\nEND\nexit " + test.ends + "\n"
+			if err := os.WriteFile(filepath.Join(folder, "go"), []byte(fake), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			command := exec.Command("bash", "-c", script, "vulncheck", "./...")
+			command.Env = []string{"PATH=" + folder + ":" + os.Getenv("PATH"), "GOVULNCHECK=tool@v1"}
+			out, err := command.CombinedOutput()
+			if (err == nil) != test.ok {
+				t.Errorf("ended with %v", err)
+			}
+			if !strings.Contains(string(out), test.out) {
+				t.Errorf("said %q, want %q in it", out, test.out)
+			}
+		})
+	}
+}
+
+// TestCIRunsWhatIsPromised: what looks at the code, and each package's tests once:
+// with the race detector or without. None of it may fail unseen.
+func TestCIRunsWhatIsPromised(t *testing.T) {
+	t.Parallel()
+	script := fixture.ReadText(t, filepath.Join(fixture.Root, ".ci", "run"))
+	for _, want := range []string{"\nset -euo pipefail\n", "\n\tmake tools check\n", "\n\tmake race\n", "\n\tmake plain\n"} {
+		if strings.Count(script, want) != 1 {
+			t.Errorf(".ci/run does not say %q once", want)
+		}
+	}
+	if strings.Contains(script, "|| true") {
+		t.Error(".ci/run lets a failure pass")
+	}
+	tested := map[string]int{}
+	for _, target := range []string{"race", "plain"} {
+		for _, name := range testedBy(t, target) {
+			tested[name]++
+		}
+	}
+	for _, name := range packageNames(t, "./...") {
+		if tested[name] != 1 {
+			t.Errorf("CI runs the tests of %s %d times", name, tested[name])
+		}
+		delete(tested, name)
+	}
+	for name := range tested {
+		t.Errorf("CI runs tests of %s, which go test ./... does not", name)
+	}
+	for _, name := range testedBy(t, "check") {
+		t.Errorf("make check runs the tests of %s once more", name)
+	}
+}
+
+// testedBy returns the packages whose tests a target of the Makefile runs. It does
+// so with a program in place of the go command that writes them down.
+func testedBy(t *testing.T, target string) []string {
+	t.Helper()
+	folder := t.TempDir()
+	list := filepath.Join(folder, "packages")
+	fixture.Write(t, folder, "go", `#!/bin/sh
+case "$1 $2" in list*) exec "$REAL_GO" "$@" ;; test*|*gotestsum*) ;; *) exit ;; esac
+case " $* " in *' -run '*) exit ;; esac # some tests of a package, not the package
+for arg; do case $arg in
+./*|`+module+`*) packages="$packages $arg" ;;
+--packages=*) packages="$packages ${arg#*=}" ;;
+esac; done
+"$REAL_GO" list $packages >>"$LIST"
+`)
+	fixture.Write(t, folder, "golangci-lint", "#!/bin/sh\n")
+	for _, name := range []string{"go", "golangci-lint"} {
+		if err := os.Chmod(filepath.Join(folder, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	realGo, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("make", "--no-print-directory", target,
+		"GO="+filepath.Join(folder, "go"), "GOLANGCI_LINT="+filepath.Join(folder, "golangci-lint"))
+	command.Dir = fixture.Root
+	command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "REAL_GO="+realGo, "LIST="+list)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("make %s: %v\n%s", target, err, out)
+	}
+	names, _ := os.ReadFile(list) // none where no tests run
+	return strings.Fields(string(names))
+}
+
+func packageNames(t *testing.T, pattern string) []string {
+	t.Helper()
+	command := exec.Command("go", "list", pattern)
+	command.Dir = fixture.Root
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return strings.Fields(string(out))
+}
+
+// withoutRace names the packages that start goroutines and are not tested under the
+// race detector by CI, and why.
+var withoutRace = map[string]string{
+	"./desired/evaluate":    "its tests start processes over CUE: make soak has the detector in all",
+	"./desired/gitrepo":     "its tests unpack gigabytes: make soak has the detector in all",
+	"./integration/bench":   "it measures, which the detector would falsify",
+	"./integration/faults":  "it measures, which the detector would falsify",
+	"./integration/harness": "it has no tests; under the detector the program that it starts has it too",
+}
+
+// TestCIHasTheRaceDetectorWhereGoroutinesMeet: a package that starts goroutines is
+// among those of make race.
+func TestCIHasTheRaceDetectorWhereGoroutinesMeet(t *testing.T) {
+	t.Parallel()
+	racing := testedBy(t, "race")
+	packages := readSource(t)
+	for name := range withoutRace {
+		if packages[name] == nil || len(packages[name].goroutines) == 0 {
+			t.Errorf("%s starts no goroutines", name)
+		}
+	}
+	for name, p := range packages {
+		full := module + strings.TrimPrefix(name, ".")
+		if len(p.goroutines) > 0 && withoutRace[name] == "" && !slices.Contains(racing, full) {
+			t.Errorf("%s: a goroutine begins in %s, which is not in RACE of the Makefile", p.goroutines[0], name)
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package repository
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rule forbids imports. Packages of the module are written "./edge"; "./edge/..."
+// is a package and all below it. Anything else is an import path: with "/..."
+// a whole module, "std" every package of the standard library, "outside" every
+// package that is neither ours nor the standard library's.
+type rule struct {
+	from   []string // who must not
+	but    []string // who may all the same: named exceptions
+	forbid []string // import what
+	allow  []string // exceptions among what is forbidden
+	reason string
+	// caught is a package and an import that the rule must catch: a rule that
+	// forbids nothing would pass for ever.
+	caught [2]string
+}
+
+// The leaves: the far ends of the house, each behind an interface of whoever
+// needs it. Only cmd puts them together.
+var leaves = []string{
+	"./edge/client", "./edge/mem", "./edge/sim", "./edge/edgetest",
+	"./desired/compile", "./desired/evaluate", "./desired/gitrepo", "./desired/unitcache", "./desired/worker",
+	"./reconcile/ledger", "./reconcile/sink", "./reconcile/forge", "./reconcile/status",
+	"./cue/schema/...",
+}
+
+var rules = []rule{
+	{
+		from: []string{"./edge"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge/redact"},
+		reason: "the platform's nouns and its contract rest on the standard library alone",
+		caught: [2]string{"./edge", "github.com/google/go-cmp/cmp"},
+	},
+	{
+		from: []string{"./edge/redact"}, forbid: []string{"./...", "outside", "context", "log/...", "net", "net/http/...", "os/..."},
+		reason: "the redactor knows text and nothing of what it is about",
+		caught: [2]string{"./edge/redact", "net/http"},
+	},
+	{
+		from: []string{"./desired"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge", "./edge/deprecation"},
+		reason: "what should be is plain types: no CUE, no git",
+		caught: [2]string{"./desired", "cuelang.org/go/cue"},
+	},
+	{
+		from: []string{"./edge/..."}, forbid: []string{"./desired/...", "./diff/...", "./reconcile/...", "./cmd/...", "./cue/..."},
+		reason: "the platform knows nothing of those who use it",
+		caught: [2]string{"./edge/mem", "./desired"},
+	},
+	{
+		from: []string{"./desired/..."}, forbid: []string{"./diff/...", "./reconcile/...", "./cmd/..."},
+		reason: "arrows point one way: edge, desired, diff, reconcile, cmd",
+		caught: [2]string{"./desired/compile", "./diff"},
+	},
+	{
+		from: []string{"./diff/..."}, forbid: []string{"./reconcile/...", "./cmd/..."},
+		reason: "arrows point one way: edge, desired, diff, reconcile, cmd",
+		caught: [2]string{"./diff", "./reconcile"},
+	},
+	{
+		from: []string{"./cue/..."}, forbid: []string{"./diff/...", "./reconcile/...", "./cmd/..."},
+		reason: "the schema decodes to structs of its own; cmd translates them",
+		caught: [2]string{"./cue/schema", "./reconcile"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./cmd/..."}, forbid: []string{"./cmd/..."},
+		reason: "cmd is the top: nothing hangs on it",
+		caught: [2]string{"./reconcile", "./cmd/seawall"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./cmd/...", "./edge/sim", "./desired/compile", "./desired/compile/compiletest", "./desired/evaluate", "./desired/unitcache", "./cue/schema", "./reconcile/forge/forgetest", "./integration/faults", "./integration/harness"}, forbid: leaves,
+		reason: "a leaf is put in its place by cmd and by nobody else; consumers declare the small interface they need",
+		caught: [2]string{"./reconcile", "./edge/client"},
+	},
+	{
+		from: []string{"./edge/sim"}, forbid: leaves, allow: []string{"./edge/mem"},
+		reason: "the simulator is HTTP over the twin in memory, and over nothing else",
+		caught: [2]string{"./edge/sim", "./edge/client"},
+	},
+	{
+		from: []string{"./desired/compile"}, forbid: leaves, allow: []string{"./cue/schema/..."},
+		reason: "compile evaluates a tree against the schema; where the tree came from is not its business",
+		caught: [2]string{"./desired/compile", "./desired/gitrepo"},
+	},
+	{
+		from: []string{"./desired/evaluate"}, forbid: leaves,
+		allow:  []string{"./desired/compile", "./desired/gitrepo", "./desired/unitcache", "./desired/worker"},
+		reason: "evaluate brings git, CUE, the cache and the workers together; the configuration and the platform are cmd's",
+		caught: [2]string{"./desired/evaluate", "./cue/schema"},
+	},
+	{
+		from: []string{"./cmd/seawall/internal/cli"}, forbid: []string{"./cmd/..."},
+		reason: "the terminal knows no command",
+		caught: [2]string{"./cmd/seawall/internal/cli", "./cmd/seawall/internal/setup"},
+	},
+	{
+		from: []string{"./cmd/seawall/internal/..."}, but: []string{"./cmd/seawall/internal/cli"}, forbid: []string{"./cmd/..."},
+		allow:  []string{"./cmd/seawall/internal/cli", "./cmd/seawall/internal/setup"},
+		reason: "what a command does uses the terminal and the setup, and no other command; package main connects them",
+		caught: [2]string{"./cmd/seawall/internal/demo", "./cmd/seawall/internal/daemon"},
+	},
+	{
+		from: []string{"./desired/failure"}, forbid: []string{"./...", "outside"},
+		reason: "the shape of an error is for every package to use",
+		caught: [2]string{"./desired/failure", "./desired"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./desired/worker/sandbox"}, forbid: []string{"github.com/landlock-lsm/...", "github.com/elastic/..."},
+		reason: "how a process is restricted is one package's, so that each job says only what it needs",
+		caught: [2]string{"./desired/worker", "github.com/landlock-lsm/go-landlock/landlock"},
+	},
+	{
+		from: []string{"./desired/gitrepo/signature"}, forbid: []string{"./...", "github.com/go-git/...", "net", "net/http/..."}, allow: []string{"./desired/failure"},
+		reason: "whether a signature counts follows from the bytes and the keys: no repository, no network",
+		caught: [2]string{"./desired/gitrepo/signature", "./desired/gitrepo"},
+	},
+	{
+		from: []string{"./desired/unitcache"}, forbid: leaves, allow: []string{"./desired/compile"},
+		reason: "the cache keeps what compile makes; it evaluates nothing and knows no git",
+		caught: [2]string{"./desired/unitcache", "./desired/worker"},
+	},
+	{
+		from: []string{"./cue/schema"}, forbid: leaves, allow: []string{"./cue/schema/..."},
+		reason: "the schema stands alone, with how its errors are told",
+		caught: [2]string{"./cue/schema", "./desired/compile"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./edge/client", "./edge/sim"}, forbid: []string{"./edge/internal/wire"},
+		reason: "the wire format is between client and simulator; everyone else speaks the contract",
+		caught: [2]string{"./edge/mem", "./edge/internal/wire"},
+	},
+	{
+		from: []string{"./edge/internal/wire"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge"},
+		reason: "the codec knows the nouns it carries and nothing more",
+		caught: [2]string{"./edge/internal/wire", "./edge/mem"},
+	},
+	{
+		from: []string{"./edge/access", "./edge/nearest"}, forbid: []string{
+			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
+		}, allow: []string{"./edge"},
+		reason: "what a token may do follows from the token alone: no call, no clock, no matter who asks",
+		caught: [2]string{"./edge/access", "./desired"},
+	},
+	{
+		from: []string{library}, forbid: []string{"./...", "outside"},
+		reason: "what every package may import needs the standard library only",
+		caught: [2]string{library, "./edge"},
+	},
+	{
+		from: []string{"./desired/permission"}, forbid: []string{
+			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
+		}, allow: []string{"./edge", "./edge/access", "./edge/nearest", "./desired"},
+		reason: "whether a declared token has a permission follows from the declaration alone: no call, no clock, no file",
+		caught: [2]string{"./desired/permission", "./desired/evaluate"},
+	},
+	{
+		from: []string{"./edge/deprecation", "./edge/deprecation/report"}, forbid: []string{
+			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
+		}, allow: []string{"./edge", "./edge/deprecation"},
+		reason: "what a request leans on follows from the request, the calendar and the day: no call, no clock, no file",
+		caught: [2]string{"./edge/deprecation", "net/http"},
+	},
+	{
+		from: []string{"./reconcile/review"}, forbid: []string{"./reconcile/source", "./reconcile/queue", "./reconcile/once", "./reconcile/controller"},
+		reason: "a review reads, plans and tells; it has no part in what is applied",
+		caught: [2]string{"./reconcile/review", "./reconcile/once"},
+	},
+	{
+		from: []string{"./diff/..."}, forbid: []string{
+			"context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
+		},
+		reason: "diff is pure: the same desired and live state give the same plan, and time is an argument",
+		caught: [2]string{"./diff", "log/slog"},
+	},
+	{
+		from: []string{"./diff"}, forbid: []string{"./diff/..."}, allow: []string{"./diff/internal/..."},
+		reason: "the types of a plan know nothing of who makes, guards or shows plans",
+		caught: [2]string{"./diff", "./diff/deployment"},
+	},
+	{
+		from: []string{"./diff/deployment", "./diff/token", "./diff/guard", "./diff/render"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/..."},
+		reason: "making, guarding and showing a plan are separate: each has the plan alone",
+		caught: [2]string{"./diff/guard", "./diff/deployment"},
+	},
+	{
+		from: []string{"./diff/planner"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/deployment", "./diff/token"},
+		reason: "a plan does not depend on what is done with it",
+		caught: [2]string{"./diff/planner", "./diff/guard"},
+	},
+	{
+		from: []string{"./diff/planfile"}, forbid: []string{"./diff/..."}, allow: []string{"./diff", "./diff/internal/...", "./diff/render"},
+		reason: "a saved plan is compared by what it says, and not by how it was made",
+		caught: [2]string{"./diff/planfile", "./diff/planner"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./desired/compile", "./desired/cuefile", "./cue/schema/..."}, forbid: []string{"cuelang.org/..."},
+		reason: "CUE stays at the door: a cue.Value never leaves compile and the schema",
+		caught: [2]string{"./cmd/seawall", "cuelang.org/go/cue/load"},
+	},
+	{
+		from: []string{"./desired/cuefile"}, forbid: []string{"./...", "cuelang.org/go/cue", "cuelang.org/go/cue/load", "cuelang.org/go/cue/cuecontext"}, allow: []string{"./edge", "./desired"},
+		reason: "writing and editing files is about their syntax: values come in as plain types, and nothing is evaluated",
+		caught: [2]string{"./desired/cuefile", "cuelang.org/go/cue"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./desired/gitrepo/..."}, forbid: []string{"github.com/go-git/..."},
+		reason: "git's library sits behind one package and what is internal to it, so that it can be exchanged",
+		caught: [2]string{"./desired/compile", "github.com/go-git/go-git/v5"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/..."}, forbid: []string{"modernc.org/...", "database/sql/..."},
+		reason: "the database is the ledger's",
+		caught: [2]string{"./reconcile", "modernc.org/sqlite"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./reconcile/ledger/internal/seal"}, forbid: []string{"filippo.io/..."},
+		reason: "secrets are sealed where they wait, and nowhere else",
+		caught: [2]string{"./reconcile/sink", "filippo.io/age"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./reconcile/sink"}, forbid: []string{"github.com/hashicorp/vault/...", "k8s.io/..."},
+		reason: "the clients of vaults and clusters are the sinks'",
+		caught: [2]string{"./cmd/seawall", "github.com/hashicorp/vault/api"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./edge/deprecation/scan/terraform"}, forbid: []string{"github.com/hashicorp/hcl/..."},
+		reason: "only the reader of Terraform files knows their language",
+		caught: [2]string{"./edge/deprecation/scan", "github.com/hashicorp/hcl/v2"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./cmd/..."}, forbid: []string{"github.com/spf13/...", "github.com/lmittmann/...", "golang.org/x/term"},
+		reason: "only the command line speaks to a terminal",
+		caught: [2]string{"./reconcile", "github.com/lmittmann/tint"},
+	},
+	{
+		from: []string{"./..."}, but: []string{"./diff/difftest", "./edge/edgetest", "./desired/gitrepo/gittest", "./desired/compile/compiletest", "./reconcile/sink/sinktest", "./reconcile/forge/forgetest", "./reconcile/ledger/ledgertest", "./integration/fixture", "./integration/harness"}, forbid: []string{
+			"testing/...", "net/http/httptest", "pgregory.net/...", "github.com/rogpeppe/go-internal/testscript",
+		},
+		reason: "what is for tests stays out of the binary",
+		caught: [2]string{"./edge/sim", "testing"},
+	},
+}
+
+func TestLayering(t *testing.T) {
+	packages := readSource(t)
+	for _, name := range slices.Sorted(maps.Keys(packages)) {
+		for _, imported := range packages[name].imports {
+			for _, r := range rules {
+				if r.forbids(name, imported) {
+					t.Errorf("%s must not import %s: %s", name, imported, r.reason)
+				}
+			}
+		}
+	}
+}
+
+// TestLayeringRulesCatch holds every rule to the breach it was written for.
+func TestLayeringRulesCatch(t *testing.T) {
+	for _, r := range rules {
+		if !r.forbids(r.caught[0], r.caught[1]) {
+			t.Errorf("the rule %q lets %s import %s", r.reason, r.caught[0], r.caught[1])
+		}
+	}
+}
+
+// TestLayeringNamesPackagesThatExist keeps the rules from guarding a house
+// that has been rebuilt.
+func TestLayeringNamesPackagesThatExist(t *testing.T) {
+	packages := readSource(t)
+	for _, r := range rules {
+		for _, pattern := range slices.Concat(r.from, r.but, r.forbid, r.allow, r.caught[:]) {
+			if strings.HasPrefix(pattern, "./") && !exists(packages, pattern) {
+				t.Errorf("the rule %q names %s, which is gone", r.reason, pattern)
+			}
+		}
+	}
+	for name := range mayReadClock {
+		if !exists(packages, name) {
+			t.Errorf("%s may read the clock and is gone", name)
+		}
+	}
+}
+
+// library is a package of ours that any may import, as if the standard library had it.
+const library = "./edge/lazyregexp"
+
+func (r rule) forbids(from, imported string) bool {
+	return matchAny(r.from, from) && !matchAny(r.but, from) && imported != library &&
+		matchAny(r.forbid, imported) && !matchAny(r.allow, imported)
+}
+
+func matchAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, name) })
+}
+
+// match reports whether a package of ours ("./edge") or an import path
+// ("context") is meant by a pattern of a rule.
+func match(pattern, name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	ours, std := first == ".", !strings.Contains(first, ".")
+	switch pattern {
+	case "std":
+		return std
+	case "outside":
+		return !ours && !std
+	}
+	if prefix, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return name == prefix || strings.HasPrefix(name, prefix+"/")
+	}
+	return name == pattern
+}
+
+func exists(packages map[string]*goPackage, pattern string) bool {
+	for name := range packages {
+		if match(pattern, name) {
+			return true
+		}
+	}
+	return false
+}

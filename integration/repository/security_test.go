@@ -1,0 +1,54 @@
+package repository
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/integration/fixture"
+)
+
+var (
+	testNamed    = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9_]+)`")
+	testDeclared = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Za-z0-9_]+)\(`)
+)
+
+// TestThreatModelNamesTestsThatExist: each claim of docs/security.md about what a party
+// cannot do is held by a test that is there.
+func TestThreatModelNamesTestsThatExist(t *testing.T) {
+	declared := map[string]bool{}
+	err := filepath.WalkDir(fixture.Root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range testDeclared.FindAllStringSubmatch(string(text), -1) {
+			declared[found[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := fixture.ReadText(t, filepath.Join(fixture.Root, "docs", "security.md"))
+	for _, found := range testNamed.FindAllStringSubmatch(page, -1) {
+		if !declared[found[1]] {
+			t.Errorf("docs/security.md names %s, which does not exist", found[1])
+		}
+	}
+	claims := 0
+	for line := range strings.Lines(page) {
+		if !strings.HasPrefix(line, "| cannot |") {
+			continue
+		}
+		if claims++; !testNamed.MatchString(line) {
+			t.Errorf("no test holds %s", line)
+		}
+	}
+	if claims < 30 {
+		t.Errorf("%d claims", claims)
+	}
+}

@@ -1,0 +1,42 @@
+package tokens
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
+)
+
+// soakOnly names the tests that go test runs only when -run asks for some, and the
+// test that is red before them.
+var soakOnly = map[string]string{
+	"TestTokensKilledAtRandom": "TestTokensKilledAtEveryStep",
+	"TestTokensKilledTwice":    "TestTokensKilledAtEveryStep",
+}
+
+func TestMain(m *testing.M) {
+	crashWhenTold()
+	os.Exit(harness.Main(m, soakOnly))
+}
+
+// TestSoakNamesTests: what a soak alone runs is there, and so is what is red before it.
+func TestSoakNamesTests(t *testing.T) {
+	var text strings.Builder
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text.WriteString(fixture.ReadText(t, name))
+	}
+	for name, before := range soakOnly {
+		for _, name := range []string{name, before} {
+			if !strings.Contains(text.String(), "\nfunc "+name+"(t *testing.T) {\n") {
+				t.Errorf("there is no test %s", name)
+			}
+		}
+	}
+}
