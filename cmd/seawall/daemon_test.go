@@ -35,12 +35,9 @@ func startDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	d := &daemonProcess{lines: make(chan string, 10_000), ended: make(chan error, 1)}
 	d.cmd = exec.Command("seawall", args[2:]...)
 	d.cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{
-		"PATH", "HOME", "NO_COLOR", "GORACE", "SEAWALL_CONFIG", "SEAWALL_RULESETS_TOKEN", "SEAWALL_TOKENS_TOKEN",
-		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_PASSWORD",
-	} {
-		d.cmd.Env = append(d.cmd.Env, name+"="+ts.Getenv(name))
-	}
+	env := stageOf(ts).environment(ts)
+	delete(env, "GOGC")
+	d.cmd.Env = pairs(env)
 	stdout, err := d.cmd.StdoutPipe()
 	ts.Check(err)
 	stderr, err := d.cmd.StderrPipe()

@@ -131,6 +131,7 @@ type leakRun struct {
 	folder                     bool
 	all                        bool // every command in every format
 	sim                        *sim.Running
+	host                       *commandHost
 	pages                      int // of daemons, read in full
 }
 
@@ -141,6 +142,11 @@ func (w *leakWorld) run(t *testing.T) *leakRun {
 // commands runs every command that has a secret at hand.
 func (r *leakRun) commands() {
 	r.startSim()
+	var err error
+	if r.host, err = startHost(); err != nil {
+		r.t.Fatal(err)
+	}
+	defer r.host.close()
 	secrets := r.t.TempDir() // apart from what is searched
 	for name, value := range map[string]string{"rulesets": r.rulesets, "tokens": r.tokens, "password": r.password} {
 		r.write(filepath.Join(secrets, name), value)
@@ -212,19 +218,23 @@ func (r *leakRun) create(name string) *os.File {
 	return file
 }
 
-func (r *leakRun) seawall(name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(r.t.Context(), "seawall", args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GORACE=" + quickExit, "SEAWALL_RULESETS_TOKEN=" + r.rulesets, "SEAWALL_TOKENS_TOKEN=" + r.tokens}
-	cmd.Stdout, cmd.Stderr = r.create(name+".out"), r.create(name+".err")
-	return cmd
+func (r *leakRun) env() map[string]string {
+	return map[string]string{
+		"PATH": os.Getenv("PATH"), "GORACE": quickExit,
+		"SEAWALL_RULESETS_TOKEN": r.rulesets, "SEAWALL_TOKENS_TOKEN": r.tokens,
+	}
 }
 
-// command runs to its end; how it ends is for other tests.
+// command runs to its end, in one process with the others of the run; how it ends is for
+// other tests.
 func (r *leakRun) command(name string, args ...string) {
-	cmd := r.seawall(name, args...)
-	cmd.Env = append(cmd.Env, "GOGC="+fewCollections)
-	_ = cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != 0 && code != 1 && code != 4 {
+	reply, err := r.host.run(call{Args: args, Env: r.env(), Dir: r.dir})
+	if err != nil {
+		r.t.Fatalf("%s: %v", name, err)
+	}
+	r.write(filepath.Join(r.dir, name+".out"), reply.Out)
+	r.write(filepath.Join(r.dir, name+".err"), reply.Err)
+	if code := reply.Code; code != 0 && code != 1 && code != 4 {
 		r.t.Errorf("%s: exit code %d", name, code)
 	}
 }
@@ -233,9 +243,9 @@ func (r *leakRun) command(name string, args ...string) {
 func (r *leakRun) daemon(name string, args ...string) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
-	cmd := r.seawall(name, args...)
-	log := cmd.Stderr
-	cmd.Stderr = nil
+	cmd := exec.CommandContext(r.t.Context(), "seawall", args...)
+	cmd.Env, cmd.Stdout = pairs(r.env()), r.create(name+".out")
+	log := r.create(name + ".err")
 	lines, err := cmd.StderrPipe()
 	if err != nil {
 		r.t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -29,13 +31,9 @@ func TestMain(m *testing.M) {
 			worker.Main(evaluate.Jobs)
 			os.Exit(Main())
 		},
-		"seawall-session": func() {
+		"seawall-host": func() {
 			worker.Main(evaluate.Jobs)
-			sessionMain()
-		},
-		"seawall-until": func() {
-			worker.Main(evaluate.Jobs)
-			untilMain()
+			hostMain()
 		},
 	})
 }
@@ -47,13 +45,37 @@ const quickExit = "atexit_sleep_ms=0"
 // Daemons keep their own.
 const fewCollections = "400"
 
+// waiting are the scripts that mostly wait: for a timeout, a backoff or a slow platform.
+var waiting = []string{"status", "apply-interrupted", "doctor", "status-drift", "platform-zones", "platform", "guard-hold"}
+
+// scripts are the files of all scripts, those of waiting first: the others run meanwhile.
+func scripts(t *testing.T) (files []string) {
+	t.Helper()
+	for _, name := range waiting {
+		files = append(files, filepath.Join("testdata", "script", name+".txtar"))
+	}
+	all, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range all {
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
 // TestScript runs the scripts that specify the command line. Beside the
 // commands of testscript there are:
 //
-//	exits CODE PROGRAM ARG…   run a program and hold it to its exit code
+//	exits CODE PROGRAM ARG…   run a program and hold it to its exit code; seawall runs in
+//	                          the host, one process for all commands of the script
 //	fails PROGRAM ARG…        the same with 1, silence on stdout, and on stderr one
 //	                          line "seawall: error: …" with hints, nothing else
-//	session FILE              run each line "$ seawall ARG…" of FILE, all in one process, and
+//	process CODE PROGRAM ARG… like exits, in a process of its own, which reads stdin;
+//	                          CODE "fails" is like fails
+//	session FILE              run each line "$ seawall ARG…" of FILE in the host, and
 //	                          write them with their output, which is for: cmp stdout FILE.
 //	                          An error is on stderr, with 1 and silence on stdout; another
 //	                          code than 0 has a line of its own
@@ -80,7 +102,7 @@ const fewCollections = "400"
 //	daemon NAME REGEXP ARG…   start seawall and wait until a line it writes matches
 //	await NAME REGEXP…        wait for further lines of a daemon, in any order
 //	signal NAME SIGNAL        send a daemon a signal
-//	until REGEXP ARG…         run seawall, in one process, until what it writes matches
+//	until REGEXP ARG…         run seawall in the host, until what it writes matches
 //	listening NAME VARIABLE   wait until a daemon serves, and set a variable to its address
 //	end NAME SIGNAL CODE      send a daemon a signal and hold it to its exit code;
 //	                          leaves NAME.out and NAME.err
@@ -97,7 +119,7 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               scripts(t),
 		UpdateScripts:       *update,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,
@@ -109,7 +131,12 @@ func TestScript(t *testing.T) {
 			env.Setenv("TERRAFORM", terraform)
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
-			env.Values[stageKey{}] = &stage{daemons: map[string]*daemonProcess{}}
+			s := &stage{daemons: map[string]*daemonProcess{}}
+			for _, pair := range env.Vars {
+				name, _, _ := strings.Cut(pair, "=")
+				s.start = append(s.start, name)
+			}
+			env.Values[stageKey{}] = s
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -121,6 +148,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      exits,
 			"fails":      fails,
+			"process":    process,
 			"session":    session,
 			"sim":        startSim,
 			"transcript": writeTranscript,

@@ -1,37 +1,26 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"os"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 )
 
-// untilSays asks the daemon again and again, until its answer matches.
+// untilSays asks the daemon again and again, until its answer matches. The exit code is
+// not part of it.
 func untilSays(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 2, many, "until REGEXP ARG…")
-	ts.Check(ts.Exec("seawall-until", args...))
-}
-
-// untilMain is untilSays in a process of its own, which has the environment of the script.
-func untilMain() {
-	want := regexp.MustCompile("(?m)" + os.Args[1])
+	want, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
 	late := time.Now().Add(patience)
 	for pause := 50 * time.Millisecond; ; time.Sleep(pause) {
-		var answer bytes.Buffer
-		execute(&cli.Terminal{In: strings.NewReader(""), Out: &answer, Err: &answer}, os.Args[2:]) // its exit code is part of what it says
-		if want.Match(answer.Bytes()) {
+		r := stageOf(ts).run(ts, args[1:])
+		if want.MatchString(r.Out + r.Err) {
 			return
 		}
 		if time.Now().After(late) {
-			fmt.Fprintf(os.Stderr, "no answer matched %q; the last was:\n%s", want, &answer)
-			os.Exit(1)
+			ts.Fatalf("no answer matched %q; the last was:\n%s%s", want, r.Out, r.Err)
 		}
 		pause = min(2*pause, time.Second)
 	}

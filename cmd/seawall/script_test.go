@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,6 +25,10 @@ type stage struct {
 	vault   *sinktest.Vault
 	cluster *sinktest.Kubernetes
 	daemons map[string]*daemonProcess
+
+	host  *commandHost // nil until a command runs
+	start []string     // names of variables that each script has
+	names []string     // of variables that the script may have; nil until a command runs
 }
 
 type stageKey struct{}
@@ -42,43 +44,6 @@ func take(ts *testscript.TestScript, neg bool, args []string, least, most int, u
 
 // many is no bound on arguments.
 const many = 1 << 20
-
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 2, many, "exits CODE PROGRAM ARG…")
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) {
-			ts.Fatalf("%v", err)
-		}
-		got = exit.ExitCode()
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
-	if strings.Contains(ts.ReadFile("stderr"), "goroutine ") {
-		ts.Fatalf("a stack trace reached the person")
-	}
-}
-
-func fails(ts *testscript.TestScript, neg bool, args []string) {
-	take(ts, neg, args, 1, many, "fails PROGRAM ARG…")
-	exits(ts, false, append([]string{"1"}, args...))
-	if out := ts.ReadFile("stdout"); out != "" {
-		ts.Fatalf("a failure wrote to stdout:\n%s", out)
-	}
-	for i, line := range strings.Split(strings.TrimSuffix(ts.ReadFile("stderr"), "\n"), "\n") {
-		begin := "hint: "
-		if i == 0 {
-			begin = "seawall: error: "
-		}
-		if !strings.HasPrefix(line, begin) {
-			ts.Fatalf("line %d of stderr does not begin with %q: %s", i+1, begin, line)
-		}
-	}
-}
 
 func startSim(ts *testscript.TestScript, neg bool, args []string) {
 	take(ts, neg, args, 0, many, "sim [extended|vendor] [seed=FILE|fleet=N|tiers=N] [QUIRK…]")

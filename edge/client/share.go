@@ -78,6 +78,9 @@ func (b *Budget) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s := b.share; s != nil {
+		if s.idle != nil && s.idle.Stop() {
+			s.idle = nil // there will be nothing left to give back
+		}
 		s.spare = 0
 		b.meet(b.clock.Now(), 0)
 	}
