@@ -273,7 +273,7 @@ func TestLoggerNamesWhatWasNotKept(t *testing.T) {
 // The log tells what becomes of members, and never what is in an expression: that may be
 // anything. A secret in an error conceals itself.
 func TestLoggerShowsNoSecret(t *testing.T) {
-	const secret = "sim-token-225c709542b0ce5d74da716d2c2514d2"
+	const secret = "sim-key-225c709542b0ce5d74da716d2c2514d2"
 	err := fmt.Errorf("%w: sent with %v %#v", edge.ErrUnavailable, edge.NewSecret(secret), edge.NewSecret(secret))
 	result := Result{Outcome: Failed, Err: err}
 	result.Change.Fields = []diff.Field{{Path: "expression", Old: "http.host eq 1", New: "http.host eq 2"}}

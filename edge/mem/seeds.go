@@ -36,8 +36,8 @@ const (
 // Values of these two tokens, made up. They share no word with names of files and fields,
 // such as rulesets-token: where a value is taken out of a text, those stay readable.
 const (
-	RulesetsTokenValue = SecretPrefix + "225c709542b0ce5d74da716d2c2514d2"
-	TokensTokenValue   = SecretPrefix + "d8f36e99cf46d7bc17bd433c53bcccf2"
+	RulesetsTokenValue = "sim-key-225c709542b0ce5d74da716d2c2514d2"
+	TokensTokenValue   = "sim-key-d8f36e99cf46d7bc17bd433c53bcccf2"
 )
 
 const seededAt = "2025-01-01T00:00:00.000000Z"

@@ -17,7 +17,7 @@ import (
 // A report tells which members changed and, in a log, never what is in them: what stands
 // in a live rule may be anything. A secret in an error conceals itself.
 func TestLogShowsNoSecret(t *testing.T) {
-	const secret = "sim-token-225c709542b0ce5d74da716d2c2514d2"
+	const secret = "sim-key-225c709542b0ce5d74da716d2c2514d2"
 	f := seeded(t, mem.DefaultSeed())
 	zones := []desired.Zone{{Key: "shop", ID: mem.ShopZone}, {Key: "blog", ID: mem.BlogZone}, {Key: "new", ID: mem.NewZone}}
 	for i := range zones {
