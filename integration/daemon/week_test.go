@@ -166,12 +166,13 @@ func (w *week) run(ctx context.Context) (wait func()) {
 
 // TestWeekInTheLog: a week of drift, pushes, restarts and outages writes a line for each
 // write, two for each outage however many zones and tries, and one for each commit and each
-// turn of the sweep. Unless it soaks it is some days of a smaller fleet.
+// turn of the sweep. Unless it soaks it is some days.
 func TestWeekInTheLog(t *testing.T) {
 	t.Parallel()
-	zones, days := 50, 3
+	const zones = 200
+	days := 3
 	if soak.On {
-		zones, days = 200, 7
+		days = 7
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeek(t, zones)
