@@ -87,7 +87,7 @@ func flagHint(cmd *cobra.Command, err error) string {
 	case cmd.Name() == "apply" && strings.Contains(err.Error(), "--dry-run"):
 		return "seawall plan shows what it would do, and writes nothing"
 	}
-	if hint := unknownFlagHint(cmd, err); hint != "" {
+	if hint := cli.UnknownFlag(cmd, err); hint != "" {
 		return hint
 	}
 	return path + " --help lists its flags"

@@ -24,7 +24,9 @@ func Main(m *testing.M, soakOnly map[string]string) int {
 	gittest.Isolate()
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SEAWALL_") || name == "CREDENTIALS_DIRECTORY" {
-			os.Unsetenv(name)
+			if err := os.Unsetenv(name); err != nil {
+				panic(err)
+			}
 		}
 	}
 	// Under the race detector every process that ends would wait for a second.
@@ -41,7 +43,7 @@ func Main(m *testing.M, soakOnly map[string]string) int {
 	}
 	code := m.Run()
 	if built.dir != "" {
-		os.RemoveAll(built.dir)
+		_ = os.RemoveAll(built.dir) // it is in the folder for temporary files
 	}
 	return code
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -23,9 +23,9 @@ var usualFlags = map[string][]string{
 	"only":      {"target", "zone", "selector"},
 }
 
-// unknownFlagHint proposes a flag of the command for one that it does not take; empty where
+// UnknownFlag proposes a flag of the command for one that it does not take; empty where
 // none is meant.
-func unknownFlagHint(cmd *cobra.Command, err error) string {
+func UnknownFlag(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return ""
