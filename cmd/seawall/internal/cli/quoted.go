@@ -1,15 +1,14 @@
 package cli
 
-import "strings"
+import "mvdan.cc/sh/v3/syntax"
 
-// Quoted is a word as a shell takes it: in single quotes where it has characters that mean
-// something else to it. It is for commands that people paste.
+// Quoted is a word as a shell takes it: in quotes where it has characters that mean
+// something else to it. It is for commands that people paste. What a shell cannot be given,
+// such as a byte of zero, stays as it is.
 func Quoted(word string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c > 0x7f || strings.ContainsRune("/._-+:=@%,", c)
-	}
-	if word != "" && strings.IndexFunc(word, func(c rune) bool { return !plain(c) }) < 0 {
+	quoted, err := syntax.Quote(word, syntax.LangPOSIX)
+	if err != nil {
 		return word
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return quoted
 }
