@@ -7,7 +7,6 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
-	"github.com/seawall-dev/seawall/desired/worker/hugepages"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -119,7 +118,6 @@ func runOnce(t *cli.Terminal,
 	if err := cli.OneOf("--output", o.Output, "text", "json", "markdown"); err != nil {
 		return reconcile.Report{}, err
 	}
-	hugepages.Use()
 	log, err := t.Logger(o.LogFormat, o.LogLevel)
 	if err != nil {
 		return reconcile.Report{}, err

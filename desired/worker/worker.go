@@ -49,7 +49,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seawall-dev/seawall/desired/worker/hugepages"
+	_ "github.com/seawall-dev/seawall/desired/worker/hugepages" // a worker ends soon, and allocates until then
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
@@ -79,7 +79,6 @@ func Main(jobs map[string]Job) {
 		fmt.Fprintln(os.Stderr, "confining the worker:", err)
 		os.Exit(1)
 	}
-	hugepages.Use()
 	if len(os.Args) > 2 && jobs[os.Args[2]] != nil {
 		_ = jobs[os.Args[2]](context.Background(), nil, &Output{w: io.Discard})
 	}

@@ -1,6 +1,13 @@
 package hugepages
 
-import "golang.org/x/sys/unix"
+import "syscall"
 
-// advise is a wish; see madvise(2), MADV_HUGEPAGE.
-func advise(fresh []byte) { _ = unix.Madvise(fresh, unix.MADV_HUGEPAGE) }
+const (
+	wanted   = syscall.MADV_HUGEPAGE
+	unwanted = syscall.MADV_NOHUGEPAGE
+)
+
+// advise is a wish; see madvise(2).
+func advise(start, size, advice uintptr) {
+	_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, start, size, advice)
+}

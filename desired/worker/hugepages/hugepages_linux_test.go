@@ -12,22 +12,30 @@ import (
 	"github.com/seawall-dev/seawall/desired/worker/hugepages"
 )
 
-// TestUse allocates after Use and asks the kernel whether the pages behind that may be large.
-func TestUse(t *testing.T) {
+// TestLargePages allocates, and asks the kernel whether the pages behind that may be large.
+func TestLargePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("this kernel has no large pages: ", err)
 	}
-	hugepages.Use()
+	if !allocates(t, "hg") {
+		t.Error("no page that was allocated may be large")
+	}
+	hugepages.Stop()
+	if allocates(t, "hg") {
+		t.Error("a page that was allocated after Stop may be large")
+	}
+}
+
+// allocates reports whether a part of what it allocates has a flag of flagsOf.
+func allocates(t *testing.T, flag string) bool {
+	t.Helper()
 	var kept [][]byte
 	for range 16 {
 		kept = append(kept, make([]byte, 1<<20))
 	}
-	for _, piece := range kept {
-		if slices.Contains(flagsOf(t, uintptr(unsafe.Pointer(unsafe.SliceData(piece)))), "hg") {
-			return
-		}
-	}
-	t.Error("no page that was allocated may be large")
+	return slices.ContainsFunc(kept, func(piece []byte) bool {
+		return slices.Contains(flagsOf(t, uintptr(unsafe.Pointer(unsafe.SliceData(piece)))), flag)
+	})
 }
 
 // flagsOf returns the flags of the mapping that has an address, as proc_pid_smaps(5) names
