@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/heap"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
@@ -118,6 +120,9 @@ func runOnce(t *cli.Terminal,
 	if err := cli.OneOf("--output", o.Output, "text", "json", "markdown"); err != nil {
 		return reconcile.Report{}, err
 	}
+	whileItRuns, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	go heap.Follow(whileItRuns, heap.ToEnd)
 	log, err := t.Logger(o.LogFormat, o.LogLevel)
 	if err != nil {
 		return reconcile.Report{}, err

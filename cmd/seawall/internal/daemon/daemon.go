@@ -15,6 +15,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/heap"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/worker/hugepages"
@@ -42,7 +43,7 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
 	}
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
-	go boundHeap(bounded)
+	go heap.Follow(bounded, heap.ToStay)
 	go d.manager.watchdog(bounded, d.log)
 	context.AfterFunc(ctx, func() { d.manager.stopping(d.log) })
 	for d != nil {
