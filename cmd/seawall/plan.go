@@ -122,7 +122,7 @@ func runOnce(t *cli.Terminal,
 	}
 	whileItRuns, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	go heap.Follow(whileItRuns, heap.ToEnd)
+	heap.Follow(whileItRuns, heap.ToEnd)
 	log, err := t.Logger(o.LogFormat, o.LogLevel)
 	if err != nil {
 		return reconcile.Report{}, err

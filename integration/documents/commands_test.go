@@ -257,8 +257,11 @@ const (
 trap 'systemctl stop seawall; kill $(jobs -p) 2>/dev/null' EXIT
 head_of_history() { seawall history verify -o json | sed -n 's/.*"head": *"\([^"]*\)".*/\1/p'; }
 id_of_token() { seawall token list | awk '$1 == "ci-dns" { print $2 }'; }
-in_sync() {
-	for _ in {1..300}; do seawall status >/dev/null 2>&1 && return 0; sleep 0.5; done
+in_sync() { # with the commit that was pushed last: the one before may be, too
+	for _ in {1..300}; do
+		seawall status 2>/dev/null | grep -q "$(git rev-parse --short=12 origin/main) in force" && seawall status >/dev/null 2>&1 && return 0
+		sleep 0.5
+	done
 	return 1
 }
 end_when() { # PATTERN COMMAND…: ends a command once it says something

@@ -43,7 +43,7 @@ func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
 	}
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
-	go heap.Follow(bounded, heap.ToStay)
+	heap.Follow(bounded, heap.ToStay)
 	go d.manager.watchdog(bounded, d.log)
 	context.AfterFunc(ctx, func() { d.manager.stopping(d.log) })
 	for d != nil {

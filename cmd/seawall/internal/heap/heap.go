@@ -35,9 +35,12 @@ func growth(live uint64, most int) (percent int) {
 // Follow has the garbage collector follow what is live, until ctx ends. Whoever has set GOGC
 // has decided.
 func Follow(ctx context.Context, most int) {
-	if os.Getenv("GOGC") != "" {
-		return
+	if os.Getenv("GOGC") == "" {
+		go follow(ctx, most)
 	}
+}
+
+func follow(ctx context.Context, most int) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
