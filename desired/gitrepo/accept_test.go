@@ -35,6 +35,7 @@ func policyBy(t *testing.T, keys string) gitrepo.Policy {
 // unpacked, whatever that would be, and wherever in the pack it stands. It is not sent
 // again.
 func TestSignatureIsCheckedFirst(t *testing.T) {
+	t.Parallel()
 	const most = gittest.MaxCopy
 	bomb := func(p *gittest.Pack) { p.Repeat(p.Blob(make([]byte, most)), most, 224) }
 	raw, name := rawCommit("A bomb\n")
@@ -84,6 +85,7 @@ func TestSignatureIsCheckedFirst(t *testing.T) {
 // Who is not trusted today may be tomorrow: the commit is judged anew at each fetch, and
 // brought when it passes.
 func TestRefusedCommitIsTrustedLater(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	ada := sshKey(t)
@@ -129,6 +131,7 @@ func TestRefusedCommitIsTrustedLater(t *testing.T) {
 
 // A commit over a limit is not asked for again until the ref moves, or the limits change.
 func TestRefusedCommitIsRemembered(t *testing.T) {
+	t.Parallel()
 	const most = gittest.MaxCopy
 	raw, name := rawCommit("Large\n")
 	pack := new(gittest.Pack)
@@ -155,6 +158,7 @@ func TestRefusedCommitIsRemembered(t *testing.T) {
 
 // Whatever is pushed, by force and over again, the store stays within its limit.
 func TestStoreStaysWithinItsLimit(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
 	r, dir := storeOf(t)

@@ -55,6 +55,7 @@ func pktLine(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, tex
 // A few bytes that stand for many are refused for what they stand for, and cost
 // no more than they are.
 func TestFetchRefusesBombs(t *testing.T) {
+	t.Parallel()
 	const most = gittest.MaxCopy
 	zeros := make([]byte, most)
 	liar := func() *gittest.Pack { // says less than it is

@@ -346,6 +346,7 @@ func TestFetchHealsTheStore(t *testing.T) {
 // A good commit that was forced away upstream cannot be had again; one that is
 // an ancestor can.
 func TestHealingKeepsTheGoodCommit(t *testing.T) {
+	t.Parallel()
 	s := newStore(t, false)
 	s.Git("checkout", "-q", "--orphan", "fresh")
 	fresh := s.Commit("a.cue", "a: 7\n")
@@ -364,6 +365,7 @@ func TestHealingKeepsTheGoodCommit(t *testing.T) {
 
 // While the source cannot be fetched, a damaged store stays what it is.
 func TestNothingIsDeletedForASourceThatIsDown(t *testing.T) {
+	t.Parallel()
 	s := newStore(t, false)
 	s.one("objects/pack/*.pack", cut)
 	before := s.listing()
@@ -404,6 +406,7 @@ func (s *store) listing() string {
 
 // A folder that holds anything else is not a store to throw away.
 func TestHealingTouchesNothingForeign(t *testing.T) {
+	t.Parallel()
 	whole := newStore(t, false)
 	for _, name := range []string{"thesis.txt", "hooks/post-update"} {
 		s := whole.copied(t)
@@ -420,6 +423,7 @@ func TestHealingTouchesNothingForeign(t *testing.T) {
 
 // Two that find the store damaged at once do not stand in each other's way.
 func TestHealingTakesTurns(t *testing.T) {
+	t.Parallel()
 	s := newStore(t, false)
 	s.each("objects/pack/*.pack", cut)
 	var group sync.WaitGroup
@@ -455,6 +459,7 @@ func TestHealingTakesTurns(t *testing.T) {
 // A process that is killed while it puts the new store in place leaves parts of
 // both behind.
 func TestHealingAfterAKilledOne(t *testing.T) {
+	t.Parallel()
 	whole := newStore(t, false)
 	for _, gone := range [][]string{{"HEAD"}, {"HEAD", "config"}, {"HEAD", "config", "objects"}, {"HEAD", "config", "objects", "refs"}} {
 		s := whole.copied(t)
@@ -477,6 +482,7 @@ func TestHealingAfterAKilledOne(t *testing.T) {
 
 // Pull requests are fetched anew, too.
 func TestFetchPullsHealsTheStore(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n", "b/b.cue", "b: 1\n")
 	one := pull(u, "refs/pull/1/head", "a: 1\n")

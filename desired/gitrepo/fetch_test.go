@@ -32,6 +32,7 @@ func TestFetchLocal(t *testing.T) {
 }
 
 func TestFetchFollowsTheRef(t *testing.T) {
+	t.Parallel()
 	u, r := gittest.New(t), open(t)
 	first := u.Commit("a.cue", "a: 1\n")
 	source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}
@@ -67,6 +68,7 @@ func ancestry(t *testing.T, r *gitrepo.Repo, older, newer string, want bool) {
 }
 
 func TestFetchRefs(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	first := u.Commit("a.cue", "a: 1\n")
 	u.Git("tag", "light")
@@ -97,6 +99,7 @@ func TestFetchRefs(t *testing.T) {
 }
 
 func TestFetchHTTP(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	want := u.Commit("a.cue", "a: 1\n")
 	tests := []struct {
@@ -122,6 +125,7 @@ func TestFetchHTTP(t *testing.T) {
 }
 
 func TestFetchErrors(t *testing.T) {
+	t.Parallel()
 	u, empty := gittest.New(t), gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	u.Git("tag", "blob", "HEAD:a.cue")
@@ -197,6 +201,7 @@ func TestFetchRefusesSources(t *testing.T) {
 }
 
 func TestFetchHeedsItsContext(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestMove(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	base := u.Commit("a.cue", "a: 0\n")
 	old := u.Commit("a.cue", "a: 1\n")

@@ -43,6 +43,7 @@ func pull(u *gittest.Repository, ref, content string) gitrepo.Pull {
 }
 
 func TestListPulls(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
 	var want []gitrepo.Pull
@@ -67,6 +68,7 @@ func TestListPulls(t *testing.T) {
 }
 
 func TestFetchPulls(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	base := u.Commit("a.cue", "a: 0\n")
 	main := open(t)
@@ -137,6 +139,7 @@ func bringPull(t *testing.T, p *gitrepo.Pulls, s gitrepo.Source, asked, want git
 // A head over a limit is remembered by its commit, and by the limits. One that is gone,
 // and what is no pull request, are errors of their own.
 func TestRefusedPull(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
 	noise := make([]byte, 300<<10)
@@ -191,6 +194,7 @@ func TestRefusedPull(t *testing.T) {
 
 // Where other heads take the room, a head is refused for now, and not remembered.
 func TestNoRoomForAPull(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
 	noise := make([]byte, 300<<10)
@@ -211,6 +215,7 @@ func TestNoRoomForAPull(t *testing.T) {
 // What is damaged, or was left half done, is fetched anew. The store that an earlier
 // version had there goes, and nothing that is not Seawall's.
 func TestPullsAreTidied(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
 	head := pull(u, "refs/pull/1/head", "a: 1\n")

@@ -32,6 +32,7 @@ func upstream(t *testing.T) (u *gittest.Repository, base string) {
 // A push is one commit on a new branch, over each way that there is. Nothing else changes:
 // not the branch that is followed, nor the work tree of the server, nor the store.
 func TestPushMakesABranch(t *testing.T) {
+	t.Parallel()
 	u, base := upstream(t)
 	key := gittest.NewKey(t)
 	addr, host := u.SSH("git", key.Public)
@@ -74,6 +75,7 @@ func TestPushMakesABranch(t *testing.T) {
 
 // Where a push is not allowed, the error says who refuses it, and what to try.
 func TestPushThatIsRefused(t *testing.T) {
+	t.Parallel()
 	u, base := upstream(t)
 	source := gitrepo.Source{URL: u.HTTP("ada", "hunter2"), Ref: "main", Auth: basic("ada", "hunter2")}
 	r := open(t)

@@ -9,6 +9,7 @@ import (
 
 // Whoever may push a tag must not become the followed branch by the tag's name.
 func TestFetchFollowsExactRefs(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		ref   string   // followed
 		other []string // on the server, in its place

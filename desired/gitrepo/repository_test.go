@@ -3,6 +3,7 @@ package gitrepo_test
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,10 @@ import (
 
 func TestMain(m *testing.M) {
 	gittest.Isolate()
+	// Many tests wait for a server that is slow or silent; -parallel still has the last word.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

@@ -24,6 +24,7 @@ func sshAuth(t testing.TB, key gittest.Key, hosts string) gitrepo.Auth {
 }
 
 func TestFetchSSH(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	want := u.Commit("a.cue", "a: 1\n")
 	key := gittest.NewKey(t)
@@ -75,6 +76,7 @@ func TestFetchSSHPicksTheKnownKey(t *testing.T) {
 }
 
 func TestFetchSSHWithPassphrase(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	want := u.Commit("a.cue", "a: 1\n")
 	key := gittest.NewLockedKey(t, "open sesame")
@@ -95,6 +97,7 @@ func TestFetchSSHWithPassphrase(t *testing.T) {
 }
 
 func TestFetchSSHErrors(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	key := gittest.NewKey(t)

@@ -108,6 +108,7 @@ func TestGood(t *testing.T) {
 var crowded = gitrepo.FetchLimits{StoreBytes: 32 << 10}
 
 func TestCompaction(t *testing.T) {
+	t.Parallel()
 	for _, shallow := range []bool{false, true} {
 		t.Run(fmt.Sprintf("shallow=%v", shallow), func(t *testing.T) {
 			u := gittest.New(t)
@@ -185,6 +186,7 @@ func addPacks(t *testing.T, dir string, n int) {
 // TestShallowScript drives a store through what upstream histories do, on top
 // of a cut history.
 func TestShallowScript(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	first := u.Commit("a.cue", "a: 1\n", "old.cue", "old: 1\n")
 	u.Git("rm", "-q", "old.cue")

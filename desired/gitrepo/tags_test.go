@@ -26,6 +26,7 @@ func tag(t testing.TB, u *gittest.Repository, ref, name, commit string, by signe
 }
 
 func TestVerifyTags(t *testing.T) {
+	t.Parallel()
 	ada, eve := sshKey(t), sshKey(t)
 	good, bad := bySSH(t, ada, "git", "sha512"), bySSH(t, eve, "git", "sha512")
 	trust := signature.Trust{SSH: file(t, "ada "+authorized(ada))}
@@ -133,6 +134,7 @@ func TestVerifyTags(t *testing.T) {
 // A tag may come after its commit was fetched, go again, and has to outlive the
 // packing of the store.
 func TestTagsComeAndGo(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	r, dir := storeOf(t)
 	ada := sshKey(t)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestTrailers(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	tests := []struct {

@@ -104,6 +104,7 @@ func TestTreeBelowAPath(t *testing.T) {
 
 // TestTreeRefusals holds every way to lose a file without notice, all told at once.
 func TestTreeRefusals(t *testing.T) {
+	t.Parallel()
 	u, r := gittest.New(t), open(t)
 	u.Commit("a/good.cue", "a: 1\n", "a/README", "", "docs/x.md", "", "huge.bin", strings.Repeat("x", 3000))
 	u.Write("big.cue", strings.Repeat("/", 2049))
@@ -216,6 +217,7 @@ func (f forge) commit(tree plumbing.Hash) string {
 // TestTreeOfForgedObjects reads trees that git itself would never write but a
 // server can send.
 func TestTreeOfForgedObjects(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir() + "/store"
 	r, err := gitrepo.Open(dir)
 	if err != nil {
@@ -269,6 +271,7 @@ func TestTreeOfForgedObjects(t *testing.T) {
 }
 
 func TestTreeReadByManyAtOnce(t *testing.T) {
+	t.Parallel()
 	u, r := gittest.New(t), open(t)
 	const files = 200
 	body := strings.Repeat("// filler\n", 120) // too long to be peeked at, so it is read on demand

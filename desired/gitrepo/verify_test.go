@@ -122,6 +122,7 @@ func brought(t testing.TB, u *gittest.Repository, commits ...string) (*gitrepo.R
 }
 
 func TestVerifyCommits(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	ada, eve := pgpKey(t, "ada"), pgpKey(t, "eve")
@@ -205,6 +206,7 @@ func signed(payload string, by signer) string { return withSignature(payload, by
 
 // Signer tells who it was by the trusted keys alone.
 func TestSigner(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	plain := payload(u, "By Mallory <mallory@example.com>\n")
@@ -230,6 +232,7 @@ func TestSigner(t *testing.T) {
 
 // A key counts while it is valid, whatever time its signatures claim.
 func TestVerifyKeysOverTime(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	plain := payload(u, "Change\n")
@@ -290,6 +293,7 @@ func revoke(t *testing.T, key *openpgp.Entity, why packet.ReasonForRevocation) {
 
 // A file that cannot be used refuses every commit, the signed ones too.
 func TestVerifyNeedsItsFiles(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 1\n")
 	plain := payload(u, "Change\n")

@@ -39,6 +39,7 @@ func private(t *testing.T, u *gittest.Repository, token string) (address, ca str
 }
 
 func TestFetchHTTPS(t *testing.T) {
+	t.Parallel()
 	u := gittest.New(t)
 	want := u.Commit("a.cue", "a: 1\n")
 	address, ca := private(t, u, "s3cret-bearer")

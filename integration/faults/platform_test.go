@@ -66,6 +66,7 @@ const update = `{"action":"execute","expression":"true","action_parameters":{"id
 // TestFaultsOfAZone: a fault touches its zone and no other, and a write is
 // recorded whether the platform sees it or not.
 func TestFaultsOfAZone(t *testing.T) {
+	t.Parallel()
 	p := startTestPlatform(t)
 	for _, test := range []struct {
 		name        string

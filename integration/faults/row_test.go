@@ -11,6 +11,7 @@ import (
 // TestOneRow measures a row over a fault that the program hardly feels, with the
 // real binary. It looks at what happened, and not at how long that took.
 func TestOneRow(t *testing.T) {
+	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "seawall")
 	if err := program.Build(binary); err != nil {
 		t.Fatal(err)

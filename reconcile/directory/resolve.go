@@ -110,9 +110,12 @@ func (l *list) found(name string) string {
 
 // kept is the id that a name had before the platform listed none or several of it, so
 // that what is on record of the id is not lost meanwhile. An id that is listed under
-// another name is none.
+// another name is none. Nor is there one where exactly one is listed: another zone has that.
 func (r *resolver) kept(l *list, have, name string) string {
 	name = desired.FoldName(name)
+	if l.found(name) != "" {
+		return ""
+	}
 	if known, ok := l.ids[have]; ok && known.name == name {
 		return have
 	}
