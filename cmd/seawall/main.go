@@ -19,21 +19,17 @@ import (
 
 func main() {
 	worker.Main(evaluate.Jobs) // a worker process never comes back from here
-	os.Exit(Main())
+	os.Exit(Main(context.Background()))
 }
 
 // Main runs the command line with the process's arguments and returns its exit
 // code. It is apart from main so that scripts in tests can run it.
-func Main() int {
-	return execute(cli.NewTerminal(os.Stdin, os.Stdout, os.Stderr), os.Args[1:])
-}
-
-// execute runs one command line and returns its exit code.
-func execute(t *cli.Terminal, args []string) int {
-	ctx, until, stop := cli.UntilSignal(context.Background(), t)
+func Main(ctx context.Context) int {
+	t := cli.NewTerminal(os.Stdin, os.Stdout, os.Stderr)
+	ctx, until, stop := cli.UntilSignal(ctx, t)
 	defer stop()
 	root := newRoot(t)
-	root.SetArgs(args)
+	root.SetArgs(os.Args[1:])
 	err := root.ExecuteContext(ctx)
 	by, was := until()
 	return cli.ExitCodeOf(t, err, by, was)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -29,10 +30,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"seawall": func() {
 			worker.Main(evaluate.Jobs)
-			os.Exit(Main())
+			os.Exit(Main(context.Background()))
 		},
 		"seawall-host": func() {
-			worker.Main(evaluate.Jobs)
 			hostMain()
 		},
 	})

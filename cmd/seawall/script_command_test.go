@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -15,6 +16,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/desired/worker"
 )
 
 // A script runs its commands in one process, its host: to start a process takes longer
@@ -122,7 +126,8 @@ func pairs(env map[string]string) (list []string) {
 	return list
 }
 
-// hostMain runs one command line after the other in this process.
+// hostMain runs one command line after the other in this process, which does the jobs of
+// workers, too.
 func hostMain() {
 	if err := host(gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)); err != nil && !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, err)
@@ -171,7 +176,7 @@ func (c call) answer() (r reply, err error) {
 		}
 	}
 	os.Args = append([]string{"seawall"}, c.Args...)
-	r.Code = Main()
+	r.Code = Main(worker.InProcess(context.Background(), evaluate.Jobs))
 	if r.Out, err = drain[0](); err == nil {
 		r.Err, err = drain[1]()
 	}

@@ -92,12 +92,15 @@ func (r Runner) RunSteps(ctx context.Context, job string, steps []string, in fun
 func (r Runner) run(ctx context.Context, limits Limits, deadline time.Time, job string, in any,
 	onStep func(string, json.RawMessage) error,
 ) (map[string]bool, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if here := jobsOf(ctx)[job]; here != nil {
+		return runHere(ctx, limits, here, in, onStep)
+	}
 	order, err := r.order(job, in)
 	if err != nil {
 		return nil, err
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
 	}
 	s := &session{limits: limits, deadline: deadline, onStep: onStep, begun: map[string]bool{}}
 	defer r.Spare.Prepare()
