@@ -28,7 +28,7 @@ func Main(ctx context.Context) int {
 	t := cli.NewTerminal(os.Stdin, os.Stdout, os.Stderr)
 	ctx, until, stop := cli.UntilSignal(ctx, t)
 	defer stop()
-	root := newRoot(t)
+	root := newRoot(t) //nolint:contextcheck // commands get it from cobra
 	root.SetArgs(os.Args[1:])
 	err := root.ExecuteContext(ctx)
 	by, was := until()
