@@ -59,6 +59,8 @@ func (c *Client) reason(err error) string {
 	var op *net.OpError
 	var lookup *net.DNSError
 	switch {
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		return fmt.Sprintf("connecting to the proxy that HTTPS_PROXY or HTTP_PROXY names: %s", proxyFailure(op.Err))
 	case errors.As(err, &lookup):
 		return fmt.Sprintf("looking up %s: %s", lookup.Name, lookup.Err)
 	case errors.Is(err, context.DeadlineExceeded), os.IsTimeout(err):
@@ -73,6 +75,15 @@ func (c *Client) reason(err error) string {
 		return fmt.Sprintf("%s reset the connection", c.host)
 	}
 	return err.Error()
+}
+
+// proxyFailure says with its address why a proxy cannot be reached.
+func proxyFailure(err error) string {
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" && dial.Addr != nil {
+		return fmt.Sprintf("%s: %s", dial.Addr, root(dial.Err))
+	}
+	return root(err).Error()
 }
 
 // root returns the innermost error, "connection refused" without "connect:".

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -134,6 +135,29 @@ func TestConnectionRefused(t *testing.T) {
 	if errors.Is(err, edge.ErrOutcomeUnknown) || !errors.Is(err, edge.ErrUnavailable) {
 		t.Errorf("an update that was never sent: %v", err)
 	}
+}
+
+// TestProxyThatIsDown: the address that is refused is not that of the platform.
+func TestProxyThatIsDown(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close() // nobody listens there now
+	proxy := &url.URL{Scheme: "http", User: url.UserPassword("ada", testToken), Host: listener.Addr().String()}
+	c, err := New(Config{
+		BaseURL: "https://platform.example", Backoff: time.Millisecond, ReadTimeout: time.Minute,
+		Token:     func() (edge.Secret, error) { return edge.NewSecret(testToken), nil },
+		Transport: &http.Transport{Proxy: http.ProxyURL(proxy)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = get(c)
+	if !errors.Is(err, edge.ErrUnavailable) || c.Requests() != 0 {
+		t.Errorf("got %v after %d requests", err, c.Requests())
+	}
+	wantText(t, err, "connecting to the proxy that HTTPS_PROXY or HTTP_PROXY names: "+proxy.Host+": connection refused")
 }
 
 func overNetwork(t *testing.T, base string) *Client {
