@@ -114,17 +114,27 @@ func base64At(text string, before int) string {
 	return encoded
 }
 
+// withoutBanners leaves out the first and the last line of PEM blocks (RFC 7468), unless
+// there is nothing else: what only looks like a banner is secret.
 func withoutBanners(secret string) string {
 	if !strings.Contains(secret, "-----") {
 		return secret
 	}
 	var kept strings.Builder
 	for line := range strings.Lines(secret) {
-		if !strings.HasPrefix(line, "-----") {
+		if !banner(strings.TrimSpace(line)) {
 			kept.WriteString(line)
 		}
 	}
+	if len(fold(nil, []byte(kept.String()))) < Shortest {
+		return secret
+	}
 	return kept.String()
+}
+
+func banner(line string) bool {
+	begins := strings.HasPrefix(line, "-----BEGIN ") || strings.HasPrefix(line, "-----END ")
+	return begins && strings.HasSuffix(line, "-----") && strings.Count(line, "-----") == 2
 }
 
 func backwards(text string) string {

@@ -95,6 +95,20 @@ func TestJSONStaysWhole(t *testing.T) {
 	}
 }
 
+// TestSecretsLikeBanners: dashes at the beginning of a line do not make it a line of PEM.
+func TestSecretsLikeBanners(t *testing.T) {
+	body := strings.Repeat(token, 2)
+	for _, secret := range []string{
+		"-----+++++++", "-----" + token, "-----BEGIN " + token, "-----BEGIN " + token + "-----",
+		`-----BEGIN PRIVATE KEY-----\n` + body + `\n-----END PRIVATE KEY-----`,
+		"-----BEGIN PRIVATE KEY-----\n-----" + body + "\n-----END PRIVATE KEY-----\n",
+	} {
+		if got := of(secret).String("it said " + secret); got == "it said "+secret || strings.Contains(got, token) {
+			t.Errorf("%q became %q", secret, got)
+		}
+	}
+}
+
 // No piece of 12 characters of any secret is left in any text, whatever is beside it; and
 // what is redacted once is redacted.
 func TestNoPieceIsLeft(t *testing.T) {
