@@ -117,7 +117,11 @@ func TestNoPieceIsLeft(t *testing.T) {
 		r := of(secret)
 		from := rapid.IntRange(0, len(secret)-redact.Piece).Draw(t, "from")
 		piece := secret[from : from+rapid.IntRange(redact.Piece, len(secret)-from).Draw(t, "length")]
-		text := rapid.String().Draw(t, "before") + rapid.SampledFrom(redacttest.Encodings).Draw(t, "encoding").Encode(piece) + rapid.String().Draw(t, "after")
+		before := rapid.String().Draw(t, "before")
+		if len(piece) < redact.Piece+2 {
+			before = strings.TrimRight(before, "%") // it would make an escape of the first two characters, and leave too few
+		}
+		text := before + rapid.SampledFrom(redacttest.Encodings).Draw(t, "encoding").Encode(piece) + rapid.String().Draw(t, "after")
 		got := r.String(text)
 		if !strings.Contains(got, redact.Mark) && distinct(piece) > 8 {
 			t.Fatalf("%q is left", text)
