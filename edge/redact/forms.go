@@ -27,7 +27,7 @@ const (
 // forms are the ways in which a secret is written. Lines that only say what a PEM block
 // is are left out.
 func forms(secret string) (list []form) {
-	secret = withoutBanners(secret)
+	secret = withoutBoundaries(secret)
 	plain := distinct(fold(nil, []byte(secret))) < fewest
 	add := func(text string, width int) {
 		for _, text := range []string{text, backwards(text)} {
@@ -114,15 +114,15 @@ func base64At(text string, before int) string {
 	return encoded
 }
 
-// withoutBanners leaves out the first and the last line of PEM blocks (RFC 7468), unless
-// there is nothing else: what only looks like a banner is secret.
-func withoutBanners(secret string) string {
+// withoutBoundaries leaves out the boundaries of PEM blocks (RFC 7468, 2), unless
+// there is nothing else: what only looks like such a line is secret.
+func withoutBoundaries(secret string) string {
 	if !strings.Contains(secret, "-----") {
 		return secret
 	}
 	var kept strings.Builder
 	for line := range strings.Lines(secret) {
-		if !banner(strings.TrimSpace(line)) {
+		if !boundary(strings.TrimSpace(line)) {
 			kept.WriteString(line)
 		}
 	}
@@ -132,7 +132,7 @@ func withoutBanners(secret string) string {
 	return kept.String()
 }
 
-func banner(line string) bool {
+func boundary(line string) bool {
 	begins := strings.HasPrefix(line, "-----BEGIN ") || strings.HasPrefix(line, "-----END ")
 	return begins && strings.HasSuffix(line, "-----") && strings.Count(line, "-----") == 2
 }

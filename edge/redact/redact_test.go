@@ -95,8 +95,8 @@ func TestJSONStaysWhole(t *testing.T) {
 	}
 }
 
-// TestSecretsLikeBanners: dashes at the beginning of a line do not make it a line of PEM.
-func TestSecretsLikeBanners(t *testing.T) {
+// TestSecretsLikeBoundaries: dashes at the beginning of a line do not make it a boundary of PEM.
+func TestSecretsLikeBoundaries(t *testing.T) {
 	body := strings.Repeat(token, 2)
 	for _, secret := range []string{
 		"-----+++++++", "-----" + token, "-----BEGIN " + token, "-----BEGIN " + token + "-----",

@@ -4,7 +4,7 @@
 // huge pages to "always"; the default of many systems is "madvise".
 //
 // To link this package is to use it. It imports next to nothing, so that Go initializes it
-// before most others: half of what a short command allocates, it allocates before main.
+// before most others: much of what a short command allocates, it allocates before main.
 package hugepages
 
 import (
