@@ -19,7 +19,9 @@ type State struct {
 	Commit   string // the commit's hash; empty for a folder that is not git
 	Accounts []Account
 	Tokens   []Token
-	User     *Declared[string] // the calling user's tag, where a repository names it
+	// LeftOut are the accounts that the configuration leaves out: they are not in Accounts.
+	LeftOut []LeftOut         `json:",omitempty"`
+	User    *Declared[string] // the calling user's tag, where a repository names it
 
 	Integrations []Integration
 	Calendar     []CalendarEntry // additions to the deprecation calendar, and corrections of it
@@ -39,6 +41,13 @@ type Account struct {
 	Origin   Origin
 	Rulesets []RulesetRef
 	Zones    []Zone
+}
+
+// LeftOut is an account that the configuration leaves out, with the zones that it declares.
+type LeftOut struct {
+	Key   string
+	ID    edge.AccountID
+	Zones []edge.ZoneID
 }
 
 // RulesetRef names a managed ruleset of an account by exactly one of Name and ID.

@@ -30,7 +30,17 @@ func (p Plan) ApprovalDigest() string {
 	return "sha256:" + digest.Of(struct {
 		Changes string
 		Seen    []seen
-	}{ApprovalDigest(p.Changes), slices.Compact(versions)})
+		Leaving []string `json:",omitempty"`
+	}{ApprovalDigest(slices.DeleteFunc(slices.Clone(p.Changes), Change.meanwhile)), slices.Compact(versions), p.departures()})
+}
+
+// departures are the digests of what leaves settings of the configuration.
+func (p Plan) departures() (digests []string) {
+	for _, l := range p.Leaving {
+		digests = append(digests, l.Digest)
+	}
+	slices.Sort(digests)
+	return digests
 }
 
 // ApprovalDigest stands for one change: what it is about, what it would send, and
@@ -57,6 +67,13 @@ func ApprovalDigest(changes []Change) string {
 	}
 	slices.SortFunc(operations, func(a, b operation) int { return cmp.Compare(a.Print, b.Print) })
 	return "sha256:" + digest.Of(operations)
+}
+
+// meanwhile reports whether a change is done only while another one is held back: to agree
+// to the other one must not depend on it.
+func (c Change) meanwhile() bool {
+	creation, creates := c.Operation.(Creation)
+	return creates && creation.Meanwhile
 }
 
 // ChangeID tells the changes of one plan apart.

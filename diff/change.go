@@ -3,7 +3,6 @@ package diff
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -115,15 +114,6 @@ func (c Change) Field(path Member) *Field {
 		return &c.Fields[i]
 	}
 	return nil
-}
-
-// Heading is the name as a plan shows it: with the id of a zone that was found by its
-// name.
-func (c Change) Heading() string {
-	if !c.ByName || c.Kind() != KindDeployment {
-		return c.Name()
-	}
-	return NameOf(c.Account, fmt.Sprintf("%s (%s)", c.Zone, c.ZoneID), c.Deployment, c.Token)
 }
 
 // ID names the deployment a change is about.

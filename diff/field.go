@@ -1,7 +1,9 @@
 package diff
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 )
@@ -30,7 +32,7 @@ func NotKept(left []Field) (reason, hint string) {
 		if f.Removes() {
 			kept = append(kept, string(f.Path))
 		} else {
-			others = append(others, string(f.Path))
+			others = append(others, f.still())
 		}
 	}
 	if len(kept) == 0 {
@@ -42,6 +44,26 @@ func NotKept(left []Field) (reason, hint string) {
 	}
 	return reason, "remove it on the platform, or declare the value that it should have"
 }
+
+// longestStill is how long a text may be that still says of a value: what stands in an
+// expression may be confidential.
+const longestStill = 24
+
+// still says which value a member has in place of the one that was sent.
+func (f Field) still() string {
+	if f.Old == nil {
+		return string(f.Path) + " is still not set"
+	}
+	switch value := fmt.Sprint(f.Old); {
+	case len(value) > longestStill, strings.ContainsAny(value, "[{ \"\n"):
+		return string(f.Path)
+	default:
+		return string(f.Path) + " is still " + value
+	}
+}
+
+// Try says when a change was sent that the platform did not keep, and when it is sent again.
+type Try struct{ At, Next time.Time }
 
 // Leftover is a member that is live, that no declaration owns, and that changes
 // something.

@@ -16,6 +16,10 @@ type Hold struct {
 	Until  time.Time `json:"until,omitzero"`
 	Reason string    `json:"reason"`
 
+	// ZoneIDs are the zones that had the key when a person set the hold: they are held under
+	// any other key, too.
+	ZoneIDs []edge.ZoneID `json:"zone_ids,omitempty"`
+
 	// Of a hold that a revert set: the zone, the fingerprint of the declaration on which
 	// it depends, and the commit that declares it so.
 	ZoneID      edge.ZoneID `json:"zone_id,omitempty"`
@@ -27,7 +31,12 @@ type Hold struct {
 func (h Hold) Reverted() bool { return h.Declaration != "" || h.Commit != "" }
 
 // String tells a hold to a person.
-func (h Hold) String() string { return "held until " + h.End() + ": " + h.Reason }
+func (h Hold) String() string {
+	if h.Reverted() {
+		return "put back by " + h.Reason + ", until " + h.End()
+	}
+	return "held until " + h.End() + ": " + h.Reason
+}
 
 // End says when a hold ends.
 func (h Hold) End() string {
@@ -45,7 +54,7 @@ func (h Hold) is(key string, id edge.ZoneID) bool {
 	if h.Reverted() {
 		return h.ZoneID == id
 	}
-	return h.Zone == key
+	return h.Zone == key || slices.Contains(h.ZoneIDs, id)
 }
 
 // Active returns the holds that are not over. declared returns the fingerprint of a zone's

@@ -98,9 +98,13 @@ type Creation struct {
 	Hash     string         // of Spec
 	Sink     *desired.Sink  // nil: the declaration names none
 	Lifetime time.Duration  // of a token that rotates; zero: its window is the declared one
+	Every    time.Duration  // how old a token that rotates is when its successor is due
 	Suffix   NameSuffix
 	Prune    bool // the token may be deleted once nothing declares it
 	Leaves   []LeftSecret
+	Follows  *Followed // the token whose place it takes; nil: none
+	// Meanwhile says that it is done only while another change of its token is held back.
+	Meanwhile bool
 }
 
 // LeftSecret is the secret of an earlier token that stays where it was delivered:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
@@ -32,10 +33,20 @@ type Plan struct {
 	// Kept are what deployments keep of what is live and not declared, in the order of
 	// the changes. They are not in the digest.
 	Kept []Kept `json:"kept,omitempty"`
+	// Renames are the keys that the commit changes, and Names those that zones with changes
+	// have on the platform, where they are known. Neither is in the digest.
+	Renames []Rename               `json:"renames,omitempty"`
+	Names   map[edge.ZoneID]string `json:"names,omitempty"`
 	// Holds are those on zones that this plan covers; they are not in the digest.
 	Holds []Hold `json:"holds,omitempty"`
+	// Leaving are the zones and accounts that would leave settings of the configuration.
+	Leaving []Leaving `json:"leaving,omitempty"`
 	// DryRun says what the platform was asked about; nil: nothing. It is not in the digest.
 	DryRun *DryRun `json:"dry_run,omitempty"`
+
+	// Meanwhile are rotations that a plan has ready for the case that what is declared of
+	// their tokens instead is held back; see diff/guard.
+	Meanwhile []Change `json:"-"`
 
 	// Granted are the approvals that a guard found to be of this plan, or of part of
 	// it, in order; see diff/guard.
@@ -94,7 +105,7 @@ func (p Plan) Attention() bool {
 		return true
 	}
 	for _, c := range p.Changes {
-		if !c.Applies() && c.Action() != ActionOrphan && !c.Refused.Observed() {
+		if !c.Applies() && c.Action() != ActionOrphan && !c.Refused.Quiet() {
 			return true
 		}
 	}
@@ -102,10 +113,10 @@ func (p Plan) Attention() bool {
 }
 
 // Observed reports whether the plan has changes that are not sent for no other reason
-// than that they are observed only.
+// than that they are observed only, or that a revert has put their zone back.
 func (p Plan) Observed() bool {
 	for _, c := range p.Changes {
-		if c.Refused.Observed() {
+		if c.Refused.Quiet() {
 			return true
 		}
 	}

@@ -22,7 +22,7 @@ type Problem struct {
 	State      ProblemState   `json:"state"`
 	Reason     string         `json:"reason"`
 	Hint       string         `json:"hint,omitempty"`
-	Unmanaged  []Leftover     `json:"unmanaged,omitempty"` // of one that is undecided: what it is about
+	Unmanaged  []Leftover     `json:"unmanaged,omitempty"` // live members on which nothing decides, where it is about them
 	Origin     desired.Origin `json:"origin"`
 
 	// Err is why something is unknown or forbidden, nil otherwise.
@@ -73,9 +73,14 @@ func (p Problem) Line() string {
 	}
 	var names []string
 	for _, l := range p.Unmanaged[:min(len(p.Unmanaged), mostMembers)] {
-		names = append(names, string(l.Path))
+		if !strings.Contains(p.Reason, string(l.Path)+" =") {
+			names = append(names, string(l.Path))
+		}
 	}
-	text := p.Reason + ": " + strings.Join(names, ", ")
+	text := p.Reason
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, ", ")
+	}
 	if more := len(p.Unmanaged) - mostMembers; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

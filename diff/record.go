@@ -29,6 +29,9 @@ type TokenRecord struct {
 	Prune  bool
 	Reason string
 	At     time.Time // when the attempt began
+	// Lifetime and Every are those of the rotation that made it, and zero where its window
+	// was declared, was changed since, or where that was not recorded.
+	Lifetime, Every time.Duration
 }
 
 // TokenState is how far an attempt came.

@@ -13,7 +13,9 @@ const (
 	GuardSink          Guard = "sink"
 	GuardNonConvergent Guard = "non_convergent"
 	GuardObserve       Guard = "observe"
+	GuardAccount       Guard = "account"
 	GuardHold          Guard = "hold"
+	GuardReverted      Guard = "reverted" // a hold that a revert has set
 	GuardLimit         Guard = "limit"
 	GuardApproval      Guard = "approval"
 	GuardFreeze        Guard = "freeze"
@@ -52,3 +54,10 @@ func (r Refusal) WaitsForTime() bool {
 // Observed reports whether a refusal only says that nothing may be written there: no
 // person is needed for it.
 func (r *Refusal) Observed() bool { return r != nil && r.Guard == GuardObserve }
+
+// PutBack reports whether a revert has put the zone back: it stays so until git changes it.
+func (r *Refusal) PutBack() bool { return r != nil && r.Guard == GuardReverted }
+
+// Quiet reports whether a refusal is as it should be, so that nothing is wrong with the zone:
+// it is only observed, or put back.
+func (r *Refusal) Quiet() bool { return r.Observed() || r.PutBack() }

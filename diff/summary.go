@@ -23,6 +23,7 @@ type Summary struct {
 	Weakening   int `json:"weakening"`
 	Refused     int `json:"refused"`
 	Observed    int `json:"observed,omitempty"`  // differ, and are observed only
+	PutBack     int `json:"put_back,omitempty"`  // differ, because a revert has put them back
 	Undecided   int `json:"undecided,omitempty"` // have what nothing declares and nothing decides on
 	Blocked     int `json:"blocked"`
 	NotDeployed int `json:"not_deployed"`
@@ -80,7 +81,7 @@ func (p Plan) RequestsFor(meant func(Change) bool) (n int64) {
 // changes may be many, so they are written one by one.
 func (p Plan) digest() string {
 	p.Deprecations = []deprecation.Notice{} // days left change by themselves
-	p.Digest, p.GeneratedAt, p.Expiries, p.Holds, p.DryRun, p.Kept = "", time.Time{}, nil, nil, nil, nil
+	p.Digest, p.GeneratedAt, p.Expiries, p.Holds, p.DryRun, p.Kept, p.Renames, p.Names = "", time.Time{}, nil, nil, nil, nil, nil, nil
 	p.Requests = Requests{ToApply: p.Requests.ToApply} // the rest is about the run, and not about what it would do
 	changes := p.Changes
 	p.Changes = []Change{}
@@ -116,6 +117,7 @@ const (
 	rowWeakening = "weakening"
 	rowRefused   = "refused"
 	rowObserved  = "observed"
+	rowPutBack   = "put back"
 	rowNotInSync = "not in sync"
 )
 
@@ -138,6 +140,8 @@ func rowsOf(c Change) []string {
 	switch {
 	case c.Refused.Observed():
 		return []string{rowObserved}
+	case c.Refused.PutBack():
+		return []string{rowPutBack}
 	case c.Refused != nil:
 		return []string{rowRefused}
 	case c.Direction == Weakens:
@@ -169,6 +173,7 @@ func (p Plan) summarise() Summary {
 		Weakening:   zones.count(rowWeakening),
 		Refused:     zones.count(rowRefused),
 		Observed:    zones.count(rowObserved),
+		PutBack:     zones.count(rowPutBack),
 		Undecided:   zones.count(string(Undecided)),
 		Blocked:     zones.count(string(Blocked)),
 		NotDeployed: zones.count(string(NotDeployed)),
@@ -202,6 +207,7 @@ func (s Summary) String() string {
 	add(s.Weakening, "of them weakening")
 	add(s.Refused, "refused")
 	add(s.Observed, "observed only")
+	add(s.PutBack, "put back by a revert")
 	add(s.Undecided, "undecided")
 	add(s.Blocked, "blocked")
 	add(s.NotDeployed, "not deployed")

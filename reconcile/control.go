@@ -18,12 +18,17 @@ type Guards struct {
 	Freezes []Freeze
 	Waves   []Wave
 	Observe []guard.Observe // what is never written
+	// Accounts are the settings of single accounts.
+	Accounts guard.Accounts
 	// ApprovalsExpire is how long an approval counts before a rollout begins on it; zero is
 	// for good.
 	ApprovalsExpire time.Duration
 	// Documented limits what can be declared to the members of overrides that the
 	// platform's reference shows; see [diff.AccountLive].
 	Documented bool
+	// ReportUnmanaged says that overrides which came after the first proof, and which nothing
+	// declares or decides on, are reported and not removed.
+	ReportUnmanaged bool
 }
 
 // Control is what people said, and how far waves have come; reconcile/ledger keeps
@@ -39,9 +44,24 @@ type Control interface {
 	// Withdraw ends approvals of these digests: whoever gave them has taken them back, or
 	// they were not used in time. The reason goes on record.
 	Withdraw(ctx context.Context, digests []string, reason string) error
+	// Depart records that zones and accounts were allowed to leave what settings select: what
+	// they are under from now on, each in the place of what is on record of it. It ends the
+	// approvals of these digests.
+	Depart(ctx context.Context, under Memory, digests []string) error
 	// Roll changes the record of the waves in one step that no one else can come
 	// between. It writes nothing where nothing differs.
 	Roll(ctx context.Context, change func(Rollout) Rollout) error
+}
+
+// Selectors are the settings that select zones by labels or by account, with their paths.
+func (g Guards) Selectors() (all []guard.Selector) {
+	for _, rule := range g.Rules {
+		all = append(all, guard.Selector{Setting: "guards." + rule.Name, Labels: rule.Labels})
+	}
+	for _, f := range g.Freezes {
+		all = append(all, guard.Selector{Setting: "freezes." + f.Name, Labels: f.Labels})
+	}
+	return append(all, g.Observe...)
 }
 
 // Approval is a person's word for a digest; see [guard.Facts].

@@ -3,12 +3,52 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/seawall-dev/seawall/diff"
 )
 
 // ErrSuperseded: a newer commit declares the zone otherwise than the one that was
 // about to be written. Nothing was sent; the newer declaration comes next.
 var ErrSuperseded = errors.New("a newer commit changes it")
+
+// ElsewhereError says that another process of Seawall writes to a zone, or has written to it since
+// it was read. Nothing was sent: the zone is read and planned once more.
+type ElsewhereError struct {
+	Process int  // its number, for people
+	Writing bool // it had not ended when the wait for it did
+}
+
+func (e *ElsewhereError) Error() string {
+	if e.Writing {
+		return fmt.Sprintf("another Seawall process (%d) is writing to the zone", e.Process)
+	}
+	return fmt.Sprintf("another Seawall process (%d) has written to the zone since it was read", e.Process)
+}
+
+// HeldError says that the zone is held when its write is about to be recorded. Nothing was recorded.
+type HeldError struct{ Hold diff.Hold }
+
+func (e *HeldError) Error() string { return "the zone is " + e.Hold.String() }
+
+// Permitted says why a write may not be recorded, nil where it may: accepted is the commit in
+// force, and holds are what holds the zone at this moment. Those of reverts count only for
+// the declaration that they depend on.
+func (e Entry) Permitted(accepted string, holds []diff.Hold) error {
+	if e.Asked.Commit != accepted {
+		return fmt.Errorf("commit %s is in force now: %w", accepted, ErrSuperseded)
+	}
+	for _, h := range holds {
+		if h.Reverted() && h.Declaration != e.Declaration {
+			continue
+		}
+		if _, held := diff.HoldOn([]diff.Hold{h}, e.Subject.Zone, e.Subject.ZoneID); held {
+			return &HeldError{h}
+		}
+	}
+	return nil
+}
 
 // Lingering returns a context that outlives ctx by d, so that what was begun can
 // be finished.

@@ -39,8 +39,15 @@ type Entry struct {
 	// Result is what became of a write: in an entry of kind [EntryResult], and in that of
 	// the write itself where it was known at once. A reader gets it with the write.
 	Result *WriteResult `json:"result,omitempty"`
+	// Seen is, of a write that is about to be recorded, the version of the entry point that
+	// it was worked out from; empty where there is none. It is not kept.
+	Seen string `json:"-"`
 	// Checkpoint is where the chain begins, in an entry of kind [EntryCheckpoint].
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+	// Gap is what is missing, in an entry of kind [EntryGap]; Accepts are the entries of this
+	// kind that a person accepts.
+	Gap     *MissingEntries `json:"gap,omitempty"`
+	Accepts []int64         `json:"accepts,omitempty"`
 }
 
 // CountsForCommit reports whether a write counts for the limits of the commit that it was
@@ -80,6 +87,7 @@ const (
 	ActionConclude   = "conclude" // of results
 	ActionCheckpoint = "checkpoint"
 	ActionGap        = "gap"
+	ActionAcceptGap  = "accept-gap"
 )
 
 // Asked says who asked for something.
@@ -130,6 +138,12 @@ type Checkpoint struct {
 	Hash   string `json:"hash"` // hexadecimal
 }
 
+// MissingEntries are entries by their numbers.
+type MissingEntries struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"` // 0: it is not known
+}
+
 // HistoryFilter selects entries. The zero value selects all.
 type HistoryFilter struct {
 	Zone, Token string // keys
@@ -146,11 +160,24 @@ type History interface {
 	History(ctx context.Context, filter HistoryFilter, yield func(Entry) error) (earlier int64, err error)
 }
 
+// Given says which commit gave a zone the declaration that it has, by its fingerprint.
+type Given struct{ Commit, Declaration string }
+
 // Reverts records what a revert puts back.
 type Reverts interface {
-	// RecordRevert records, in one step, a write that puts a zone back, as
-	// [Records.RecordWrite] does, and the hold that keeps the zone so. It returns
+	// Given returns which commit gave zones the declaration that they have; zones whose
+	// declaration is older than the record are not in it.
+	Given(ctx context.Context) (map[edge.ZoneID]Given, error)
+	// Stop takes declarations out of force before they are written: in one step it sets
+	// holds, has their zones leave the waves, and enters the order into the history, unless
+	// that is the zero value. From
+	// then on [Records.RecordWrite] refuses to write these declarations there. It returns
 	// [ErrSuperseded], and records nothing, where the accepted commit is not the one that
+	// the holds depend on.
+	Stop(ctx context.Context, commit string, holds []diff.Hold, order Entry) error
+	// RecordRevert records, in one step, a write that puts a zone back, as
+	// [Records.RecordWrite] does, and the hold that keeps the zone so; holds of reverts are
+	// not in its way. It returns [ErrSuperseded], and records nothing, where the accepted commit is not the one that
 	// the hold depends on.
 	RecordRevert(ctx context.Context, hold diff.Hold, write Entry, owned []diff.Settled) (number int64, err error)
 	// DropRevert ends such holds on zones in which nothing was put back.
@@ -166,7 +193,7 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 	}
 	e := Entry{
 		Kind: EntryWrite, Action: string(c.Action()), Trigger: trigger, Asked: asked, Subject: SubjectOf(c), Direction: c.Direction,
-		Declaration: declaration, Members: make([]MemberChange, len(c.Fields)),
+		Declaration: declaration, Members: make([]MemberChange, len(c.Fields)), Seen: c.Target().Version,
 	}
 	for i, f := range c.Fields {
 		e.Members[i] = MemberChange{Path: f.Path, Old: rawValue(f.Old), New: rawValue(f.New), Owned: mine[f.Path]}

@@ -27,7 +27,10 @@ type Lane struct {
 	// Budget is what requests are held to; zero is not known. Room returns how many requests
 	// may be sent at once so that some are kept; nil is as many as anyone likes.
 	Budget diff.Budget
-	Room   func(keep int) int
+	Room   func(c edge.Class, keep int) int
+	// Pause returns for how long the platform has asked to send nothing, 0 for not; nil is
+	// not known.
+	Pause func() time.Duration
 }
 
 // Lanes say by which credential each account is read and written. What one of them does or
@@ -69,8 +72,24 @@ func (l Lanes) Within(state desired.State) desired.State {
 	if len(l.Skip) == 0 {
 		return state
 	}
-	state.Accounts = slices.DeleteFunc(slices.Clone(state.Accounts), func(a desired.Account) bool { return l.Skip[a.Key] })
+	all := state.Accounts
+	state.Accounts, state.LeftOut = nil, slices.Clone(state.LeftOut)
+	for _, a := range all {
+		if l.Skip[a.Key] {
+			state.LeftOut = append(state.LeftOut, leftOut(a))
+			continue
+		}
+		state.Accounts = append(state.Accounts, a)
+	}
 	return state
+}
+
+func leftOut(a desired.Account) desired.LeftOut {
+	left := desired.LeftOut{Key: a.Key, ID: a.ID}
+	for _, z := range a.Zones {
+		left.Zones = append(left.Zones, z.ID)
+	}
+	return left
 }
 
 // Missing returns the accounts that have zones and no lane, and are not left out.

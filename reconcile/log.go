@@ -18,13 +18,21 @@ import (
 // lines of their own, which package outage writes. It is not safe for concurrent use: the
 // controller has one report at a time.
 type Logger struct {
-	Log *slog.Logger
+	Log    *slog.Logger
+	Memory LogMemory // nil: each process logs what is refused
 
 	turn   map[string]int             // lines of a kind since the sweep began anew
 	said   map[string]map[string]bool // what was said and lasts, by zone; of tokens under ""
 	holds  map[string]bool
 	halted string
+	kept   time.Time // when a held commit was logged last
+
+	refusals refusals
 }
+
+// heldEvery is how often it is logged at most that a commit is still held: turns of the
+// sweep may be seconds apart.
+const heldEvery = time.Hour
 
 // linesPerRun bounds the lines of one kind in a turn of the sweep. Writes have no bound:
 // each is a request that was sent.
@@ -36,11 +44,9 @@ func (l *Logger) Report(ctx context.Context, r Report) {
 	switch {
 	case r.Sum:
 		l.turn = nil
-		l.keep(r)
+		l.keep(ctx, r)
 		l.newHolds(ctx, r)
-		if r.Held != nil && r.Held.Commit != "" {
-			l.Log.WarnContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
-		}
+		l.stillHeld(ctx, r)
 	case r.Slice:
 		l.slice(ctx, r)
 	default:
@@ -61,6 +67,7 @@ func (l *Logger) held(ctx context.Context, r Report) {
 	case r.Held.Again:
 		l.Log.DebugContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
 	default:
+		l.kept = r.Finished
 		l.Log.ErrorContext(ctx, "a commit is held; the last good one stays in force",
 			"held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
 		l.lines(ctx, "mistakes", len(r.Held.Problems), func(i int) {
@@ -68,6 +75,15 @@ func (l *Logger) held(ctx context.Context, r Report) {
 			l.Log.ErrorContext(ctx, "a mistake in the desired state", "problem", p.String(), "hint", p.Hint)
 		})
 	}
+}
+
+// stillHeld reminds of a held commit at the end of a turn, once in a while.
+func (l *Logger) stillHeld(ctx context.Context, r Report) {
+	if r.Held == nil || r.Held.Commit == "" || !l.kept.IsZero() && r.Finished.Sub(l.kept) < heldEvery {
+		return
+	}
+	l.kept = r.Finished
+	l.Log.WarnContext(ctx, "a commit is still held", "held", r.Held.Commit, "reason", r.Held.Reason, "in_force", r.Commit)
 }
 
 func (l *Logger) problems(ctx context.Context, r Report) {
@@ -104,11 +120,16 @@ func (l *Logger) room(ctx context.Context, kind string) bool {
 
 // slice writes of one look: at a zone, or at the tokens.
 func (l *Logger) slice(ctx context.Context, r Report) {
+	l.recall(ctx, r)
 	lasts := map[string]bool{}
 	news := func(kind, what string, write func()) {
 		lasts[what] = true
-		if !l.said[string(r.Zone)][what] && l.room(ctx, kind) {
+		switch {
+		case l.said[string(r.Zone)][what]:
+		case l.room(ctx, kind):
 			write()
+		default:
+			l.refusals.cut = true
 		}
 	}
 	for _, p := range r.Plan.Problems {
@@ -118,11 +139,17 @@ func (l *Logger) slice(ctx context.Context, r Report) {
 		news("zones", fmt.Sprint(p.Deployment, p.Token, p.State, withoutNumbers(p.Line())), func() { l.problem(ctx, p) })
 	}
 	for _, c := range r.Plan.Changes {
-		if c.Refused != nil {
+		switch {
+		case c.Refused == nil, c.Refused.PutBack(): // control logs those that were put back, in one line
+		case l.refusals.recalls:
+			lasts[refusalOf(c)] = true
+			l.refusals.as++
+		default:
 			news("refused changes", refusalOf(c), func() { l.refused(ctx, c) })
 		}
 	}
 	l.results(ctx, r, news)
+	l.remember(ctx, r)
 	if l.said == nil {
 		l.said = map[string]map[string]bool{}
 	}
@@ -164,7 +191,7 @@ func failureOf(r Result) string {
 }
 
 // keep forgets what was said of zones about which nothing stands out.
-func (l *Logger) keep(r Report) {
+func (l *Logger) keep(ctx context.Context, r Report) {
 	if !r.Full {
 		return
 	}
@@ -178,6 +205,7 @@ func (l *Logger) keep(r Report) {
 	for _, result := range r.Results {
 		stand[string(result.Change.ZoneID)] = true
 	}
+	l.endTurn(ctx, stand)
 	for zone := range l.said {
 		if !stand[zone] {
 			delete(l.said, zone)
@@ -239,9 +267,12 @@ func (l *Logger) refused(ctx context.Context, c diff.Change) {
 // wrote writes of a change that was sent and proved.
 func (l *Logger) wrote(ctx context.Context, r Report, result Result) {
 	attrs := l.change(r, result)
-	if result.Change.Kind() == diff.KindToken {
+	switch {
+	case result.Change.Kind() == diff.KindToken:
 		l.Log.InfoContext(ctx, "token written", append(attrs, "done", result.achieved())...)
-	} else {
+	case result.Elsewhere:
+		l.Log.InfoContext(ctx, "change applied by another Seawall process, and proved", attrs...)
+	default:
 		l.Log.InfoContext(ctx, "change applied and proved", attrs...)
 	}
 	if result.Concurrent {
@@ -260,7 +291,7 @@ func (l *Logger) failed(ctx context.Context, r Report, result Result) {
 		if result.Again {
 			level = slog.LevelDebug
 		}
-		l.Log.Log(ctx, level, "the platform did not keep a change; it is tried again later", append(attrs, "left", fieldNames(result.Left), "hint", unkeptHint(result))...)
+		l.Log.Log(ctx, level, "the platform did not keep a change; it is tried again later", append(attrs, "left", fieldNames(result.Left), "next_try", instant(result.Next), "hint", unkeptHint(result))...)
 	case errors.Is(result.Err, edge.ErrOutcomeUnknown):
 		l.Log.InfoContext(ctx, "the outcome of a write is unknown; the zone is read again", attrs...)
 	default:
@@ -269,6 +300,14 @@ func (l *Logger) failed(ctx context.Context, r Report, result Result) {
 	if result.Concurrent && result.Outcome != NonConvergent { // a write that is not kept leaves an odd version, too
 		l.Log.WarnContext(ctx, "another client wrote to the entry point at the same time", "zone", result.Change.Zone)
 	}
+}
+
+// instant is a time in a log; empty for the zero time.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }
 
 func unkeptHint(r Result) string {
@@ -383,6 +422,9 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 	}
 	if s.Observed > 0 {
 		attrs = append(attrs, "observed", s.Observed)
+	}
+	if s.PutBack > 0 {
+		attrs = append(attrs, "put_back", s.PutBack)
 	}
 	if r.Sum {
 		attrs = append(attrs, "busy", r.Busy.Round(time.Millisecond).String())

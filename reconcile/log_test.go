@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -217,6 +218,26 @@ func TestLoggerTellsOfAHeldCommit(t *testing.T) {
 }
 
 // Waves that are halted are told of once.
+// A commit that stays held is one line at first, and one an hour: turns of the sweep may be
+// seconds apart.
+func TestLoggerRemindsOfAHeldCommitOnceAnHour(t *testing.T) {
+	l := newLogs(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	held := &Held{Commit: "c2", Reason: "it is over a bound"}
+	told := len(l.report(Report{Trigger: TriggerSync, Commit: "c1", Held: held, Finished: at}))
+	for range 3599 / 4 {
+		at = at.Add(4 * time.Second)
+		told += count(l.report(Report{Trigger: TriggerSweep, Commit: "c1", Held: held, Finished: at, Scope: Scope{Sum: true, Full: true}}), "WARN a commit is still held")
+	}
+	if told != 1 {
+		t.Errorf("%d lines in an hour, not 1", told)
+	}
+	lines := l.report(Report{Trigger: TriggerSweep, Commit: "c1", Held: held, Finished: at.Add(time.Minute), Scope: Scope{Sum: true, Full: true}})
+	if count(lines, "WARN a commit is still held") != 1 {
+		t.Errorf("lines %q after an hour", lines)
+	}
+}
+
 func TestLoggerTellsOnceOfWaves(t *testing.T) {
 	l := newLogs(t)
 	halted := Report{Trigger: TriggerSync, Rollout: &guard.Rollout{Halted: "a zone failed"}}

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -58,7 +59,21 @@ func (f *Forgetful) NonConvergent(_ context.Context, id diff.DeploymentID, finge
 	if f.has.NonConvergent == nil {
 		f.has.NonConvergent = map[diff.DeploymentID]string{}
 	}
+	if _, known := f.has.NonConvergent[id]; !known {
+		delete(f.has.Tries, id)
+	}
 	f.has.NonConvergent[id] = fingerprint
+	return nil
+}
+
+// Tried implements [Records].
+func (f *Forgetful) Tried(_ context.Context, id diff.DeploymentID, try diff.Try) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.has.Tries == nil {
+		f.has.Tries = map[diff.DeploymentID]diff.Try{}
+	}
+	f.has.Tries[id] = try
 	return nil
 }
 
@@ -116,6 +131,29 @@ func (f *Forgetful) Use(_ context.Context, digests []string) error {
 		f.has.Approvals[i].Used = a.Used || slices.Contains(digests, a.Digest)
 	}
 	return nil
+}
+
+// Depart implements [Control].
+func (f *Forgetful) Depart(ctx context.Context, under Memory, digests []string) error {
+	f.mu.Lock()
+	f.has.Memory.Kept = with(f.has.Memory.Kept, under.Kept)
+	f.has.Memory.Bound = with(f.has.Memory.Bound, under.Bound)
+	f.has.Departures++
+	f.mu.Unlock()
+	return f.Spend(ctx, digests)
+}
+
+// with is a copy of a map with the entries of another one.
+func with[K comparable, V any](all, more map[K]V) map[K]V {
+	if len(more) == 0 {
+		return all
+	}
+	joined := maps.Clone(all)
+	if joined == nil {
+		joined = map[K]V{}
+	}
+	maps.Copy(joined, more)
+	return joined
 }
 
 // Withdraw implements [Control].

@@ -22,6 +22,8 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 	r := f.has
 	r.Accepted.State = bytes.Clone(r.Accepted.State)
 	r.Applied, r.NonConvergent, r.Proofs = maps.Clone(r.Applied), maps.Clone(r.NonConvergent), maps.Clone(r.Proofs)
+	r.Tries = maps.Clone(r.Tries)
+	maps.DeleteFunc(r.Tries, func(id diff.DeploymentID, _ diff.Try) bool { _, unkept := r.NonConvergent[id]; return !unkept })
 	r.Prunable, r.Written = maps.Clone(r.Prunable), maps.Clone(r.Written)
 	for id, p := range r.Proofs {
 		p.Labels = maps.Clone(p.Labels)
@@ -29,6 +31,7 @@ func (f *Forgetful) Restore(context.Context) (Record, error) {
 	}
 	r.Holds, r.Approvals, r.Drifts = slices.Clone(r.Holds), slices.Clone(r.Approvals), slices.Clone(r.Drifts)
 	r.Rollout.Zones = maps.Clone(r.Rollout.Zones)
+	r.Memory = Memory{maps.Clone(r.Memory.Kept), maps.Clone(r.Memory.Bound)}
 	return r, nil
 }
 
@@ -40,6 +43,7 @@ func (f *Forgetful) Standing(context.Context) (Standing, error) {
 		Commit: f.has.Accepted.Commit,
 		Holds:  slices.Clone(f.has.Holds), Approvals: slices.Clone(f.has.Approvals),
 		RolloutCommit: f.has.Rollout.Commit, RolloutHalted: f.has.Rollout.Halted, RolloutWave: f.has.Rollout.Wave,
+		Departures: f.has.Departures,
 	}, nil
 }
 
@@ -51,7 +55,7 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.accept(a.Commit, a.Size, a.State)
-	f.has.Accepted.Author = a.Author
+	f.has.Accepted.Author, f.has.Accepted.Earlier = a.Author, a.Earlier
 	if a.Declared != nil {
 		f.has.Holds = slices.DeleteFunc(slices.Clone(f.has.Holds), func(h diff.Hold) bool {
 			return h.Reverted() && a.Declared(h.ZoneID) != h.Declaration
@@ -61,6 +65,10 @@ func (f *Forgetful) AcceptCommit(ctx context.Context, a Acceptance) error {
 	if a.Rollout != nil {
 		f.has.Rollout = *a.Rollout
 		f.has.Rollout.Zones = maps.Clone(a.Rollout.Zones)
+	}
+	if a.Memory != nil {
+		f.has.Memory.Kept = maps.Clone(a.Memory.Kept)
+		f.has.Memory.Bound = with(f.has.Memory.Bound, a.Memory.Bound)
 	}
 	for _, id := range a.Keep {
 		delete(f.has.Prunable, id)
@@ -121,7 +129,7 @@ func (f *Forgetful) Prove(ctx context.Context, commit string, proofs []Proof, se
 			continue
 		}
 		p.Labels = maps.Clone(p.Labels)
-		f.has.Proofs[p.Zone] = p
+		f.has.Proofs[p.Zone] = have.Then(p)
 	}
 	return nil
 }
@@ -150,6 +158,9 @@ func (f *Forgetful) Widen(ctx context.Context, owned []diff.Settled) error {
 
 // RecordWrite implements [Records]. It keeps no history but which zones were written.
 func (f *Forgetful) RecordWrite(ctx context.Context, write Entry, owned []diff.Settled) (int64, error) {
+	if err := f.permitted(write); err != nil {
+		return 0, err
+	}
 	if err := f.Widen(ctx, owned); err != nil {
 		return 0, err
 	}
@@ -163,6 +174,20 @@ func (f *Forgetful) RecordWrite(ctx context.Context, write Entry, owned []diff.S
 	}
 	return 0, nil
 }
+
+// permitted says why a write may not be recorded. No other process has this memory, so there
+// are no claims.
+func (f *Forgetful) permitted(write Entry) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.accepted {
+		return nil
+	}
+	return write.Permitted(f.has.Accepted.Commit, nil)
+}
+
+// Unclaim implements [Records].
+func (f *Forgetful) Unclaim(context.Context, edge.ZoneID, string) error { return nil }
 
 // Unfinished implements [Records]. It keeps no history.
 func (f *Forgetful) Unfinished(context.Context) ([]Entry, error) { return nil, nil }

@@ -10,6 +10,10 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 )
 
+// SmallPush is up to how many zones a commit may change to count as a small push, which
+// nothing else keeps waiting. Zones that a revert finds untouched do not count.
+const SmallPush = 20
+
 // ShortestGap returns the shortest time between two ticks that follow each other
 // within a week from a moment, in the time zone of that moment; between the first
 // two where they are further apart. Zero is a schedule that ticks no more.

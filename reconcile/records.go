@@ -45,7 +45,18 @@ type Records interface {
 	// RecordWrite records a change that is about to be sent: its entry in the history and,
 	// as by Widen, what its deployment is about to own, in one step. It returns the number
 	// of the entry; 0 where no history is kept.
+	//
+	// In the same step it asks whether the write is still permitted, and claims the zone for
+	// this process until its result is recorded, by Prove or Record, or Unclaim is called.
+	// Nothing is recorded with [ErrSuperseded], where another commit is accepted than the
+	// write was asked for by; with a [HeldError], also where a revert has taken
+	// the declaration of the zone out of force; and with an [ElsewhereError], where another
+	// process writes to the zone or has done so since it was read. The claim of a process
+	// that has ended keeps no one away.
 	RecordWrite(ctx context.Context, write Entry, owned []diff.Settled) (number int64, err error)
+	// Unclaim gives the claim on a zone back where no result is recorded. version is that of
+	// the entry point as it was read under the claim; empty where it was not.
+	Unclaim(ctx context.Context, zone edge.ZoneID, version string) error
 	// Unfinished returns the writes to zones in the history that have no result, for a
 	// process that begins: of each deployment the last write alone, and none that a revert
 	// made. It does not look further back than a bound, and returns none where no history
@@ -59,6 +70,9 @@ type Records interface {
 	// NonConvergent records the fingerprint of a change the platform did not keep, in the
 	// place of any other of this deployment.
 	NonConvergent(ctx context.Context, id diff.DeploymentID, fingerprint string) error
+	// Tried records when the change that NonConvergent has recorded was sent last, and when
+	// it is sent again.
+	Tried(ctx context.Context, id diff.DeploymentID, try diff.Try) error
 	// Forget drops everything about deployments that left a zone which stays. An id that
 	// is not on record is no error.
 	Forget(ctx context.Context, ids []diff.DeploymentID) error
@@ -75,6 +89,9 @@ type Proof struct {
 	Fingerprint string       // of the declaration
 	Labels      guard.Labels // of the zone; none and empty are the same
 	Commit      string       // the one under which this declaration, with these labels, was first proved
+	// Earlier are declarations that were proved in the zone before this one. The store keeps
+	// them by itself: it is no matter in what is to be recorded.
+	Earlier Earlier
 }
 
 // Acceptance is an accepted commit.
@@ -85,6 +102,9 @@ type Acceptance struct {
 	// State is what the commit declares, in the caller's encoding. Nil keeps what is there
 	// if the commit is the same, and is none if it is another.
 	State []byte
+	// Earlier says what zones were before this commit, where they were otherwise. It takes
+	// the place of what is there.
+	Earlier guard.Earlier
 	// Rollout takes the place of the one on record; nil keeps that.
 	Rollout *Rollout
 	// Approvals are recorded as by [Control.Approve].
@@ -95,9 +115,18 @@ type Acceptance struct {
 	// Keep are deployments that are declared, and not to be removed once nothing declares
 	// them, even if the declaration is never proved.
 	Keep []diff.DeploymentID
+	// Given are zones that it declares otherwise than the commit before. It counts as the
+	// one that gave them their declaration, unless they had that already.
+	Given []edge.ZoneID
+	// Renamed are zones that have another id than before, by the earlier one: a hold of a
+	// revert goes with them.
+	Renamed map[edge.ZoneID]edge.ZoneID
 	// Declared returns the fingerprint of a zone's declaration, empty for none. Holds that
 	// last until a zone is declared otherwise end with it. Nil ends none.
 	Declared func(edge.ZoneID) string
+	// Memory takes the place of what is on record of zones, and is added to what is on record
+	// of accounts; nil keeps both.
+	Memory *Memory
 	// User is who runs the command that accepts it; empty for a daemon.
 	User string
 }
@@ -117,6 +146,7 @@ type Standing struct {
 	RolloutCommit string
 	RolloutHalted string
 	RolloutWave   int
+	Departures    int64 // how often [Control.Depart] was called
 	Newest        int64 // the number of the newest entry of the history; 0 for none
 }
 
@@ -126,6 +156,7 @@ type Record struct {
 	Applied       diff.Applied
 	Prunable      diff.Pruning
 	NonConvergent map[diff.DeploymentID]string
+	Tries         map[diff.DeploymentID]diff.Try // of NonConvergent, where they are known
 	Proofs        map[edge.ZoneID]Proof
 	Holds         []diff.Hold // those that are over too
 	Approvals     []Approval  // those that are not spent
@@ -135,6 +166,25 @@ type Record struct {
 	// Written are the zones that were written because of the accepted commit without an
 	// approval, and whether that weakened.
 	Written map[edge.ZoneID]bool
+	Memory  Memory
+	// Departures is as in [Standing].
+	Departures int64
+}
+
+// Proved returns the labels with which a zone was proved last; false where it was not.
+func (r Record) Proved(id edge.ZoneID) (guard.Labels, bool) {
+	proof, ok := r.Proofs[id]
+	return proof.Labels, ok
+}
+
+// Memory is which settings of the configuration zones and accounts are under: a commit does
+// not end that.
+type Memory struct {
+	// Kept are the selections of zones, sorted, also of such that are not declared. A zone
+	// that is not in it is under what selects it with the labels of its proof.
+	Kept map[edge.ZoneID][]guard.Selection
+	// Bound are the keys under which accounts have their settings.
+	Bound map[edge.AccountID]guard.Binding
 }
 
 // Accepted is the commit that was accepted last; the zero value is none.
@@ -143,4 +193,6 @@ type Accepted struct {
 	Author string // as in [Acceptance]
 	Size   guard.Size
 	State  []byte // nil: none on record
+	// Earlier is as in [Acceptance].
+	Earlier guard.Earlier
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // ReportVersion is the version of the JSON form of a report.
@@ -55,7 +56,7 @@ func (r Result) line(colour bool) string {
 	if colour {
 		mark = "\x1b[" + code + "m" + mark + "\x1b[0m"
 	}
-	line := fmt.Sprintf("%s %s  %s", mark, r.Change.Name(), r.words())
+	line := r.words()
 	if r.Err != nil {
 		line += ": " + r.Err.Error()
 	}
@@ -65,7 +66,7 @@ func (r Result) line(colour bool) string {
 	if r.Concurrent {
 		line += "; another client wrote to the entry point at the same time"
 	}
-	return render.Printable(line)
+	return mark + " " + visible.Name(r.Change.Name()) + "  " + visible.Text(line)
 }
 
 // words is the outcome as people say it. What was created or deleted is not read
@@ -104,6 +105,9 @@ func (r Result) achieved() string {
 	case diff.Creation:
 		return r.created(o) + left(o.Leaves)
 	}
+	if r.Elsewhere {
+		return "applied by another Seawall process, and proved"
+	}
 	return "applied and proved"
 }
 
@@ -119,7 +123,7 @@ func (r Result) created(c diff.Creation) string {
 	switch {
 	case c.As == diff.ActionCreate, r.Change.Field("id") != nil: // nothing was before it, or nothing is left of that
 		return "created, secret delivered"
-	case c.As == diff.ActionRotate && r.Change.Field("expires_on").Old != nil:
+	case c.Lifetime > 0 && r.Change.Field("expires_on").Old != nil:
 		return "created, secret delivered; the old token works until it expires"
 	}
 	return "created, secret delivered; the old token still exists, and seawall plan lists it"
@@ -129,7 +133,7 @@ func (r Result) created(c diff.Creation) string {
 func (r Report) Verdict() string {
 	switch {
 	case r.Err != nil:
-		return "stopped: " + render.Printable(r.Err.Error()) + r.sofar()
+		return "stopped: " + visible.Text(r.Err.Error()) + r.sofar()
 	case r.Converged() && len(r.Results) == 0:
 		return "in sync: nothing to apply"
 	case r.Converged():
@@ -201,18 +205,23 @@ func (r Report) counts() []string {
 	if n := len(r.Results) - r.Count(Converged); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d not", n))
 	}
-	attention, waiting := len(r.Plan.Problems), 0
+	attention, waiting, back := len(r.Plan.Problems), 0, 0
 	for _, c := range r.Plan.Changes {
 		switch {
 		case c.Applies(), c.Action() == diff.ActionOrphan:
 		case c.Refused != nil && c.Refused.WaitsForTime():
 			waiting++
+		case c.Refused.PutBack():
+			back++
 		default:
 			attention++
 		}
 	}
 	if waiting > 0 {
 		parts = append(parts, fmt.Sprintf("%d held back for now", waiting))
+	}
+	if back > 0 {
+		parts = append(parts, fmt.Sprintf("%d put back by a revert", back))
 	}
 	switch {
 	case attention == 1:
@@ -269,7 +278,7 @@ func (r Report) Markdown(w io.Writer) error {
 		return err
 	}
 	for _, result := range r.Results {
-		if _, err := fmt.Fprintf(w, "- %s\n", render.Code(result.line(false))); err != nil {
+		if _, err := fmt.Fprintf(w, "- %s\n", render.Code(strings.Replace(result.line(false), "  ", " ", 1))); err != nil {
 			return err
 		}
 	}

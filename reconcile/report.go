@@ -112,6 +112,8 @@ type Result struct {
 	Left []diff.Field
 	// Again says that the very same change was not kept before, and that was told.
 	Again bool
+	// Next is when a change that was not kept is sent again; zero: not known.
+	Next time.Time
 	// Calls is how many calls to the platform the change has taken: writes, and the reads
 	// that prove them. Version is that of the entry point which proved it; empty where
 	// nothing did.
@@ -122,6 +124,9 @@ type Result struct {
 	Unproved bool
 	// Concurrent says that someone else wrote to the entry point meanwhile.
 	Concurrent bool
+	// Elsewhere says that another process of Seawall has made the change meanwhile: nothing
+	// was sent.
+	Elsewhere bool
 	// NoEffect says that a change that failed has certainly changed nothing.
 	NoEffect bool
 }

@@ -14,8 +14,8 @@ import (
 type Wave struct {
 	Labels guard.Labels // none: any zone that no wave before it has taken
 	// At most one of Count and Percent is set: how many zones it takes, or which
-	// share of those that the commit changed, of which it takes one at least. Without
-	// either it takes all of its labels.
+	// share of those that the commit changed and that were proved before, of which it
+	// takes one at least. Without either it takes all of its labels.
 	Count   int
 	Percent int
 	Soak    time.Duration // how long to wait behind it
@@ -68,6 +68,21 @@ func (o Rollout) Resumed() Rollout {
 		}
 	}
 	return o
+}
+
+// Without is a rollout that zones have left. It is over, halted or not, where none is left
+// that waits.
+func (o Rollout) Without(zones []edge.ZoneID) Rollout {
+	o.Zones = maps.Clone(o.Zones)
+	for _, id := range zones {
+		delete(o.Zones, id)
+	}
+	for _, z := range o.Zones {
+		if z.Outcome == ZonePending || z.Outcome == ZoneFailed {
+			return o
+		}
+	}
+	return Rollout{Commit: o.Commit}
 }
 
 // Equal reports whether two records say the same.

@@ -62,7 +62,7 @@ by SIGTERM.`,
 	o.AddOutput(cmd)
 	o.AddOnly(cmd)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before writing")
-	cmd.Flags().BoolVar(&order.AllowShrink, "allow-shrink", false, "accept a commit that declares half or less of what the last one declared")
+	cmd.Flags().BoolVar(&order.AllowShrink, "allow-shrink", false, "accept a commit that drops half or more of what the last one declared")
 	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release the change that the plan shows with this `DIGEST` (repeatable)")
 	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "write during a freeze that allows it; `REASON` is recorded")
 	return cmd

@@ -18,7 +18,6 @@ import (
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
-	"github.com/seawall-dev/seawall/reconcile/ledger/history"
 )
 
 // historyLast is how many entries are shown as text unless --last says otherwise.
@@ -39,7 +38,8 @@ first, so the newest is at the end. A write without a recorded result is shown a
 of time before now (24h). With -o text the last 100 matching entries are shown,
 with -o json all of them; --last sets another number.
 
-seawall history verify checks that no entry was changed or removed.`,
+seawall history verify checks that no entry was changed or removed. Where entries
+are missing, seawall history accept-gap acknowledges it.`,
 		Example: `  seawall history --zone shop.example
   seawall history --since 24h -o json
   seawall history --commit 1a2b3c4
@@ -75,7 +75,7 @@ seawall history verify checks that no entry was changed or removed.`,
 	cmd.Flags().IntVar(&f.last, "last", 0, "show at most the last `N` that match; 0 is all")
 	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
-	cmd.AddCommand(newHistoryVerify(t))
+	cmd.AddCommand(newHistoryVerify(t), newHistoryAcceptGap(t))
 	return cmd
 }
 
@@ -197,6 +197,9 @@ func writeEntry(w io.Writer, e reconcile.Entry) error {
 	if c := e.Checkpoint; c != nil {
 		lines = append(lines, fmt.Sprintf("    entries up to #%d were dropped", c.Number))
 	}
+	if len(e.Accepts) > 0 {
+		lines = append(lines, "    accepts "+numbers(e.Accepts))
+	}
 	for _, m := range e.Members {
 		lines = append(lines, fmt.Sprintf("    %s  %s → %s", cli.OneLine(string(m.Path)), valueText(m.Old), valueText(m.New)))
 	}
@@ -295,92 +298,4 @@ func valueText(v json.RawMessage) string {
 		return cli.OneLine(text)
 	}
 	return cli.OneLine(string(v))
-}
-
-func newHistoryVerify(t *cli.Terminal) *cobra.Command {
-	var o setup.Options
-	var noted string
-	cmd := &cobra.Command{
-		Use:   "verify",
-		Short: "Check that the history was not changed",
-		Long: `Check the chain of hashes of the history: that no entry was changed, removed or
-moved. Nothing is written.
-
-A table in the ledger and the file ledger.db-head show whether entries are missing
-at the end. The hashes use no key: whoever may write to both files can forge a
-history that verifies. To detect that, store the head that this command prints
-somewhere else, and pass it with --head later.
-
-Exit codes: 0 the history is whole; 1 it is not, or could not be read.`,
-		Example: `  seawall history verify
-  seawall history verify --head 1204:5f2c…
-  seawall history verify -o json`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
-			var heads []history.Head
-			if noted != "" {
-				head, err := history.ParseHead(noted)
-				if err != nil {
-					return cli.Fail(fmt.Errorf("--head: %w", err), "pass the head that seawall history verify printed")
-				}
-				heads = append(heads, head)
-			}
-			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
-				if missing := noLedger(t, memory); missing && len(heads) > 0 {
-					return fmt.Errorf("entry %d, which --head names, is missing", heads[0].Number)
-				}
-				report, err := memory.VerifyHistory(cmd.Context(), heads...)
-				if err != nil {
-					return err
-				}
-				return showVerified(t, report, o.Output)
-			})
-		},
-	}
-	setup.AddConfig(cmd, &o)
-	cmd.Flags().StringVar(&noted, "head", "", "the head that an earlier run printed, `NUMBER:HASH`")
-	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
-	return cmd
-}
-
-func showVerified(t *cli.Terminal, r history.Report, output string) error {
-	whole := len(r.Findings) == 0
-	if output == "json" {
-		if err := json.NewEncoder(t.Out).Encode(struct {
-			Version int  `json:"version"`
-			Valid   bool `json:"valid"`
-			history.Report
-		}{1, whole, r}); err != nil {
-			return err
-		}
-	} else {
-		verifiedText(t, r)
-	}
-	if !whole {
-		return cli.ExitError(1)
-	}
-	return nil
-}
-
-func verifiedText(t *cli.Terminal, r history.Report) {
-	for _, f := range r.Findings {
-		fmt.Fprintf(t.Out, "%s: %s\n", strings.ReplaceAll(string(f.Kind), "_", " "), cli.OneLine(f.Text))
-	}
-	if r.More > 0 {
-		fmt.Fprintf(t.Out, "and %d more\n", r.More)
-	}
-	switch {
-	case r.Rows == 0 && len(r.Findings) == 0:
-		fmt.Fprintln(t.Out, "the history is empty")
-		return
-	case len(r.Findings) == 0:
-		fmt.Fprintf(t.Out, "the history is whole: %s, #%d to #%d, since %s\n",
-			cli.Plural(int(r.Rows), "entry", "entries"), r.First, r.Last, r.From.UTC().Format(time.RFC3339))
-	default:
-		fmt.Fprintf(t.Out, "the history is not whole: %s\n", cli.Plural(len(r.Findings)+r.More, "finding", "findings"))
-	}
-	fmt.Fprintf(t.Out, "head %s\n", r.Head)
 }

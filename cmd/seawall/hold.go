@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -12,8 +13,11 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
+	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
@@ -40,8 +44,9 @@ func newHoldZone(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "zone NAME",
 		Short: "Hold a zone",
-		Long: `Hold the zone that is declared by this name, in every account that has one. To
-change the end or the reason, hold it again.`,
+		Long: `Hold the zone that is declared by this name, in every account that has one. The
+hold stays with the zone when a commit renames it. To change the end or the
+reason, hold it again.`,
 		Example:           `  seawall hold zone shop.example --for 2h --reason INC-1`,
 		Args:              oneZone,
 		ValidArgsFunction: setup.CompleteZone,
@@ -50,14 +55,20 @@ change the end or the reason, hold it again.`,
 				return err
 			}
 			return setup.WriteLedger(t, o, func(s setup.Settings, memory *ledger.Ledger) error {
-				if err := checkZone(cmd.Context(), t, s, args[0]); err != nil {
+				declared, err := checkZone(cmd.Context(), t, s, args[0])
+				if err != nil {
 					return err
 				}
-				hold := diff.Hold{Zone: args[0], Until: time.Now().Add(length).Truncate(time.Second), Reason: reason}
+				known, err := zonesInForce(cmd.Context(), memory, args[0])
+				if err != nil {
+					return err
+				}
+				ids := slices.Compact(slices.Sorted(slices.Values(slices.Concat(declared, known))))
+				hold := diff.Hold{Zone: args[0], ZoneIDs: ids, Until: time.Now().Add(length).Truncate(time.Second), Reason: reason}
 				if err := memory.Hold(cmd.Context(), hold, setup.Whoami()); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(t.Out, "%s is %s\n", cli.OneLine(hold.Zone), cli.OneLine(hold.String()))
+				_, err = fmt.Fprintf(t.Out, "%s is %s\n", cli.OneLine(hold.Zone), cli.OneLine(hold.String()))
 				return err
 			})
 		},
@@ -134,7 +145,7 @@ func newHoldRelease(t *cli.Terminal) *cobra.Command {
 		ValidArgsFunction: setup.CompleteZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setup.WriteLedger(t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
-				held, err := memory.Release(cmd.Context(), args[0], time.Now())
+				held, err := releaseZone(cmd.Context(), memory, args[0])
 				if err == nil && !held {
 					err = cli.Fail(fmt.Errorf("no zone %q is held", args[0]), "seawall hold list shows the held zones")
 				}
@@ -151,21 +162,74 @@ func newHoldRelease(t *cli.Terminal) *cobra.Command {
 	return release
 }
 
+// zonesInForce are the zones that the commit in force declares by a name, with ids that were
+// found by their names, too: a hold stays with them whatever they are called later.
+func zonesInForce(ctx context.Context, memory *ledger.Ledger, name string) ([]edge.ZoneID, error) {
+	record, err := memory.Restore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	state, err := control.DecodeState(record.Accepted.State)
+	if err != nil {
+		return nil, nil //nolint:nilerr // another version has put it there: what git declares must do
+	}
+	return zonesNamed(state, name), nil
+}
+
+// zonesNamed are the zones of a name in any account, where their ids are known.
+func zonesNamed(state desired.State, name string) (ids []edge.ZoneID) {
+	for _, account := range state.Accounts {
+		for _, zone := range account.Zones {
+			if zone.Key == name && !desired.Sought(zone.ID) {
+				ids = append(ids, zone.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// releaseZone ends the holds on a zone by its name, or by the one that it had when it was
+// held.
+func releaseZone(ctx context.Context, memory *ledger.Ledger, name string) (held bool, err error) {
+	ids, err := zonesInForce(ctx, memory, name)
+	if err != nil {
+		return false, err
+	}
+	standing, err := memory.Standing(ctx)
+	if err != nil {
+		return false, err
+	}
+	names := []string{name}
+	for _, h := range standing.Holds {
+		if slices.ContainsFunc(ids, func(id edge.ZoneID) bool { return h.ZoneID == id || slices.Contains(h.ZoneIDs, id) }) {
+			names = append(names, h.Zone)
+		}
+	}
+	for _, known := range names {
+		one, err := memory.Release(ctx, known, time.Now())
+		if held = held || one; err != nil {
+			return held, err
+		}
+	}
+	return held, nil
+}
+
 // checkZone refuses a name that the commit in force does not declare: a hold that
 // holds nothing is found out too late. It asks the copy on disk and not the
 // server, which may be away in the hour in which holds are needed; where there is
-// no commit yet, the name is taken as it is, with a warning.
-func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name string) error {
+// no commit yet, the name is taken as it is, with a warning. It returns the ids that are
+// declared for the name.
+func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name string) ([]edge.ZoneID, error) {
 	state, err := setup.LastGood(ctx, s)
 	if err != nil {
 		fmt.Fprintln(t.Err, t.Red("warning:"), "could not check whether the zone exists:", cli.OneLine(err.Error()))
-		return nil
+		return nil, nil
 	}
 	var names []string
 	for _, account := range state.Accounts {
 		for _, zone := range account.Zones {
 			if zone.Key == name {
-				return nil
+				return zonesNamed(state, name), nil
 			}
 			names = append(names, zone.Key)
 		}
@@ -174,5 +238,5 @@ func checkZone(ctx context.Context, t *cli.Terminal, s setup.Settings, name stri
 	if near := nearest.Word(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return cli.Fail(fmt.Errorf("no zone %q is declared", name), hint)
+	return nil, cli.Fail(fmt.Errorf("no zone %q is declared", name), hint)
 }

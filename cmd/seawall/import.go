@@ -13,7 +13,9 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/importer"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/terraform"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/client"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -26,6 +28,8 @@ type importFlags struct {
 	vendor string
 	tokens bool
 	from   string
+	// unmanaged is what it was given as; see [importer.Order].
+	unmanaged string
 }
 
 func newImport(t *cli.Terminal) *cobra.Command {
@@ -36,7 +40,9 @@ func newImport(t *cli.Terminal) *cobra.Command {
 		Long: `Read zones from the platform and write CUE files into DIR that declare them as they
 are. A plan of these files is empty. What many zones share becomes a tier; a zone that
 differs from its tier has the difference as an exception. What CUE cannot declare is
-kept, and named.
+kept, and named. Each deployment says unmanaged: "remove", so that overrides which
+someone adds later are removed; with --unmanaged keep they stay, and with none the
+configuration decides (drift.unmanaged).
 
 A new repository gets what seawall init writes. In a repository with CUE files, only
 zones that are not declared yet are imported, into files of their own. No existing file
@@ -73,6 +79,9 @@ SIGINT, 143 by SIGTERM.`,
 		Args: importFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Order.Dir = args[0]
+			if err := f.decide(); err != nil {
+				return err
+			}
 			return runImport(t, cmd, f)
 		},
 	}
@@ -93,9 +102,23 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Module, "module", "edge.example/desired", "`PATH` of the CUE module of a new repository")
 	flags.BoolVar(&f.tokens, "tokens", false, "import API tokens, too; never their secrets")
 	flags.BoolVar(&f.IDs, "ids", false, "declare the id of each zone, also where its name is enough")
+	flags.StringVar(&f.unmanaged, "unmanaged", string(desired.Remove), "`DECISION` on overrides that are added later: remove, keep, or none")
+	_ = cmd.RegisterFlagCompletionFunc("unmanaged", cobra.FixedCompletions([]string{"remove", "keep", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("account", setup.CompleteAccount)
 	_ = cmd.RegisterFlagCompletionFunc("zone", cobra.NoFileCompletions)
 	flags.BoolVar(&f.Force, "force", false, "ignore what DIR declares, and overwrite files of the same names")
+}
+
+// decide reads what is to become of overrides that appear after the import.
+func (f *importFlags) decide() error {
+	switch f.unmanaged {
+	case string(desired.Remove), string(desired.Keep):
+		f.Unmanaged = desired.Unmanaged(f.unmanaged)
+	case "none":
+	default:
+		return cli.Fail(fmt.Errorf("--unmanaged %q is not one of remove, keep, none", f.unmanaged), "remove is the default")
+	}
+	return nil
 }
 
 // importFolder takes the folder to write into.
@@ -155,7 +178,7 @@ func importState(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {
 }
 
 func readState(name string) (terraform.State, error) {
-	file, err := os.Open(name)
+	file, err := trusted.Input(name)
 	if err != nil {
 		return terraform.State{}, cli.Fail(err, "--from takes a terraform.tfstate, or the output of terraform show -json")
 	}

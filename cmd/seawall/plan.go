@@ -98,7 +98,7 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 	code := 0
 	for _, c := range p.Changes {
 		switch {
-		case !detailed || !c.Applies() && !c.Refused.Observed(): // an orphan is for a person, in his own time
+		case !detailed || !c.Applies() && !c.Refused.Quiet(): // an orphan is for a person, in his own time
 		case c.Direction == diff.Weakens:
 			return cli.ExitError(exitWeakens)
 		default:

@@ -13,6 +13,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff/render"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/revert"
 )
@@ -31,15 +32,22 @@ put back as a whole, and only if what was written is still live. Other zones are
 listed and left as they are. --commit does not bring back drift that was corrected
 under the commit; --since undoes every write. Tokens are never reverted.
 
-The command shows the plan first and asks; use --yes in scripts. Guards apply as to
-any change.
+While the commit is still being applied, the command first stops it: in one step, no
+process writes it any more, neither to the zones that it is put back in nor to those
+that it has not reached, whatever wave they are in. Then it puts zones back. It waits
+for requests that were on their way, and puts back what they have written.
 
-Each zone that is put back is held, so the daemon does not write the reverted change
-again. Its log, seawall plan and seawall hold list show the hold. The hold ends with
+The command shows the plan first and asks. With --yes it stops the commit before it
+reads any zone: use that in an incident, and in scripts. Guards apply as to any
+change.
+
+All these zones are held, so the reverted change is not written again. The daemon's
+log, seawall plan, seawall status and seawall hold list show that. The hold ends with
 the next commit that changes the zone, or with seawall hold release zone NAME.
 
-Exit codes: 0 everything was put back; 1 failure, or the answer was not yes; 4
-partial: zones were left as they are, refused, or could not be written or proved.`,
+Exit codes: 0 the commit is stopped and everything was put back; 1 failure, or the
+answer was not yes; 4 partial: zones were left as they are, refused, or could not be
+written or proved. Run the command again to go on.`,
 		Example: `  seawall revert --commit 1a2b3c4
   seawall revert --since 1h --zone shop.example
   seawall revert --commit 1a2b3c4 --yes`,
@@ -52,7 +60,7 @@ partial: zones were left as they are, refused, or could not be written or proved
 			if filter.Commit == "" && filter.Since.IsZero() {
 				return cli.Fail(errors.New("--commit or --since is missing"), "give --commit COMMIT or --since TIME; seawall history shows what was written")
 			}
-			order.Filter = filter
+			order.Filter, order.Agreed = filter, yes
 			return runRevert(cmd.Context(), t, o, order, yes)
 		},
 	}
@@ -78,7 +86,7 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 	if err := s.MayWrite(o); err != nil {
 		return err
 	}
-	a, err := setup.Assemble(ctx, s, setup.ToApply, log)
+	a, err := setup.Assemble(ctx, s, setup.ToRevert, log)
 	if err != nil {
 		return err
 	}
@@ -97,7 +105,7 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 		return err
 	}
 	warnUnused(t, order.Approve, planned.Plan.Granted)
-	if planned.Zones() == 0 {
+	if planned.Zones()+planned.Stopped() == 0 && !yes {
 		return exitOfRevert(reconcile.Report{Plan: planned.Plan})
 	}
 	if err := confirmRevert(ctx, t, planned, yes); err != nil {
@@ -105,12 +113,12 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 	}
 	report := run.Apply(ctx, planned)
 	wipe()
-	return showReverted(t, report)
+	return showReverted(t, planned, report)
 }
 
 // showRevertPlan shows what would be put back, and what not.
 func showRevertPlan(t *cli.Terminal, planned *revert.Planned) error {
-	if planned.Writes == 0 {
+	if planned.Writes+planned.Stopped() == 0 {
 		return cli.Fail(errors.New("the history has no matching write to a zone"), "seawall history shows what was written")
 	}
 	if err := render.Text(t.Out, planned.Plan, t.ColourOut); err != nil {
@@ -119,31 +127,43 @@ func showRevertPlan(t *cli.Terminal, planned *revert.Planned) error {
 	if left := planned.Left(); len(left) > 0 {
 		fmt.Fprintf(t.Out, "\nnot put back: %s: %s\n", cli.Plural(len(left), "zone", "zones"), cli.OneLine(strings.Join(left, ", ")))
 	}
+	if n := planned.Stopped(); n > 0 {
+		fmt.Fprintf(t.Out, "\nnot reached yet: %s; the commit is stopped there\n", cli.Plural(n, "zone", "zones"))
+	}
 	return nil
 }
 
 // confirmRevert asks whether to put zones back, unless yes is the answer already.
 func confirmRevert(ctx context.Context, t *cli.Terminal, planned *revert.Planned, yes bool) error {
-	zones := planned.Zones()
-	question := fmt.Sprintf("Put %s back, and hold %s until git differs from commit %s?",
-		cli.Plural(zones, "zone", "zones"), map[bool]string{true: "it", false: "them"}[zones == 1], cli.ShortCommit(planned.Plan.Commit))
+	question := fmt.Sprintf("Put back %s, stop the commit in %s, and hold all of them until git differs from commit %s?",
+		cli.Plural(planned.Zones(), "zone", "zones"), cli.Plural(planned.Stopped(), "more zone", "more zones"), cli.ShortCommit(planned.Plan.Commit))
 	if !yes && !t.Interactive() {
 		return cli.Fail(errors.New("nothing was sent: there is no terminal for the question"), "check the plan, then run the command again with --yes")
 	}
 	return cli.Confirm(ctx, t, question, yes)
 }
 
-// showReverted shows what was put back.
-func showReverted(t *cli.Terminal, report reconcile.Report) error {
+// showReverted shows what was put back, and where the commit was stopped.
+func showReverted(t *cli.Terminal, planned *revert.Planned, report reconcile.Report) error {
 	fmt.Fprintln(t.Out)
-	if err := report.TextOfResults(t.Out, t.ColourOut); err != nil {
-		return err
-	}
-	if report.Count(reconcile.Converged) > 0 {
-		fmt.Fprintln(t.Out, "the zones are held until git changes them; seawall hold list shows them")
+	if len(report.Results) > 0 || report.Err != nil {
+		if err := report.TextOfResults(t.Out, t.ColourOut); err != nil {
+			return err
+		}
 	}
 	if report.Err != nil {
 		return setup.Explain(report.Err)
+	}
+	back := map[edge.ZoneID]bool{}
+	for _, result := range report.Results {
+		if result.Outcome == reconcile.Converged {
+			back[result.Change.ZoneID] = true
+		}
+	}
+	fmt.Fprintf(t.Out, "%s put back; the commit is stopped in %s that it had not reached\n",
+		cli.Plural(len(back), "zone", "zones"), cli.Plural(planned.Stopped(), "zone", "zones"))
+	if len(back)+planned.Stopped() > 0 {
+		fmt.Fprintln(t.Out, "the zones are held until git changes them; seawall hold list shows them")
 	}
 	return exitOfRevert(report)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/planfile"
 	"github.com/seawall-dev/seawall/edge"
@@ -52,18 +54,21 @@ func writePrivate(path string, data []byte) error {
 
 // savedPlan reads a plan that is to be applied as it is.
 func savedPlan(path string, now time.Time) (planfile.Saved, error) {
-	file, err := os.Open(path)
+	file, info, err := trusted.Open(path) // a FIFO would be waited for
 	if errors.Is(err, fs.ErrNotExist) {
 		return planfile.Saved{}, cli.Fail(err, "seawall plan --out "+path+" saves a plan; without a file apply makes its own plan")
 	}
 	if err != nil {
-		return planfile.Saved{}, err
+		return planfile.Saved{}, cli.Fail(err, "name the file that seawall plan --out has written")
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.Size() > maxSaved {
+	if info.Size() > maxSaved {
 		return planfile.Saved{}, fmt.Errorf("%s: %w: it has more than %d MiB", path, planfile.ErrNotSaved, maxSaved>>20)
 	}
-	saved, err := planfile.ReadSaved(file)
+	saved, err := planfile.ReadSaved(io.LimitReader(file, maxSaved))
+	if at := (*planfile.PlaceError)(nil); errors.As(err, &at) {
+		path = fmt.Sprintf("%s:%d:%d", path, at.Line, at.Column)
+	}
 	if err != nil {
 		return planfile.Saved{}, cli.Fail(fmt.Errorf("%s: %w", path, err), "seawall plan --out FILE saves a plan")
 	}

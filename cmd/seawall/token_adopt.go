@@ -113,6 +113,9 @@ func adopted(token desired.Token, expiresOn string) (diff.TokenRecord, error) {
 	record := diff.TokenRecord{
 		Intent: tokens.NewIntent(), Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Prune: token.Prune, At: time.Now(),
 	}
+	if token.Rotate != nil { // whoever brings it agrees that it rotates as declared
+		record.Lifetime, record.Every = token.Rotate.Lifetime(), token.Rotate.Every
+	}
 	if expiresOn == "" || expiresOn == neverExpires && token.Rotate != nil {
 		return record, nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
@@ -43,7 +44,8 @@ func newWavesShow(t *cli.Terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return showWaves(t, record.Rollout)
+				reverts, _ := diff.PutBacks(diff.Active(record.Holds, time.Now(), nil))
+				return showWaves(t, record.Rollout, reverts)
 			})
 		},
 	}
@@ -51,7 +53,10 @@ func newWavesShow(t *cli.Terminal) *cobra.Command {
 	return cmd
 }
 
-func showWaves(t *cli.Terminal, o reconcile.Rollout) error {
+func showWaves(t *cli.Terminal, o reconcile.Rollout, reverts []diff.PutBack) error {
+	for _, r := range reverts {
+		fmt.Fprintln(t.Out, cli.OneLine(r.String()))
+	}
 	if len(o.Zones) == 0 {
 		_, err := fmt.Fprintln(t.Out, "no rollout is in progress")
 		return err

@@ -36,7 +36,7 @@ func TestDefaults(t *testing.T) {
 		Listen:      "127.0.0.1:8710",
 		Health:      schema.Health{SourceStale: 15 * time.Minute, Status: true},
 		Log:         schema.Log{Format: "auto", Level: "info"},
-		Guards:      schema.Guards{Shrink: schema.Shrink{Floor: 4, Percent: 50}, ApprovalsExpire: 7 * 24 * time.Hour},
+		Guards:      schema.Guards{Rules: []schema.Guard{schema.DefaultGuard()}, Shrink: schema.Shrink{Floor: 4, Percent: 50}, ApprovalsExpire: 7 * 24 * time.Hour},
 		Workers:     schema.Workers{Sandbox: "auto"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })); diff != "" {

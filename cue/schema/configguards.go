@@ -22,6 +22,8 @@ type Guards struct {
 	Observing bool
 	// ApprovalsExpire is how long an approval counts that no rollout has begun on.
 	ApprovalsExpire time.Duration
+	// ReportUnmanaged says that overrides which appear and are not declared are not removed.
+	ReportUnmanaged bool
 }
 
 // observeMode is the mode in which nothing is written.
@@ -40,6 +42,16 @@ type Guard struct {
 	Changes   *Limit            // nil: none
 	Weakening *Limit
 	Approve   string // weakening, all, or empty
+	Off       bool   // it guards nothing: see [DefaultGuard]
+}
+
+// defaultGuard is the name of the guard that counts unless the configuration says otherwise.
+const defaultGuard = "default"
+
+// DefaultGuard is the guard that counts where guards.default is not set: few commits weaken
+// a large part of a fleet on purpose. The comment of guards.cue has its numbers.
+func DefaultGuard() Guard {
+	return Guard{Name: defaultGuard, Weakening: &Limit{Percent: new(20), Floor: 5}}
 }
 
 // Limit is a number of zones, a share of them, or both; nil is no bound.
@@ -76,13 +88,19 @@ type Wave struct {
 func guards(v cue.Value) Guards {
 	g := Guards{
 		Shrink: Shrink{number(v, "shrink.floor"), percent(v, "shrink.share")}, ApprovalsExpire: duration(v, "approvals.expire"),
+		ReportUnmanaged: text(v, "drift.unmanaged") == "report",
 	}
 	each(v, "guards", func(name, path string) {
+		off, _ := at(v, path+".off").Bool() // none but the default has it
 		g.Rules = append(g.Rules, Guard{
 			Name: name, Labels: labels(v, path), Approve: text(v, path+".approve"),
-			Changes: limit(v, path+".changes"), Weakening: limit(v, path+".weakening"),
+			Changes: limit(v, path+".changes"), Weakening: limit(v, path+".weakening"), Off: off,
 		})
 	})
+	if !at(v, "guards."+defaultGuard).Exists() {
+		g.Rules = append(g.Rules, DefaultGuard())
+		slices.SortFunc(g.Rules, func(a, b Guard) int { return strings.Compare(a.Name, b.Name) })
+	}
 	each(v, "freezes", func(name, path string) {
 		override, _ := at(v, path+".override").Bool() // validated: a boolean
 		g.Freezes = append(g.Freezes, Freeze{
@@ -188,7 +206,11 @@ func (c *configReader) checkGuards(config *Config, v cue.Value) {
 }
 
 func (c *configReader) checkRule(path string, g Guard) {
-	if g.Changes == nil && g.Weakening == nil && g.Approve == "" {
+	limits := g.Changes != nil || g.Weakening != nil || g.Approve != ""
+	switch {
+	case g.Off && (limits || len(g.Labels) > 0):
+		c.problem(path, "is off and guards something", "leave out off, or all else")
+	case !g.Off && !limits:
 		c.problem(path, "guards nothing", "give it changes, weakening or approve")
 	}
 	for name, l := range map[string]*Limit{"changes": g.Changes, "weakening": g.Weakening} {

@@ -1,6 +1,8 @@
 package schema_test
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +35,7 @@ waves: [{labels: tier: "canary", soak: "1h"}, {size: 5, soak: "30m", halt: {non_
 	want := schema.Guards{
 		ApprovalsExpire: 36 * time.Hour,
 		Rules: []schema.Guard{
+			schema.DefaultGuard(),
 			{Name: "gold", Labels: map[string]string{"tier": "gold", "region": "eu"}, Approve: "weakening", Changes: &schema.Limit{Percent: new(100), Floor: 5}},
 			{Name: "the fleet", Changes: &schema.Limit{Count: new(100), Percent: new(10), Floor: 5}, Weakening: &schema.Limit{Count: new(0), Floor: 2}},
 		},
@@ -59,6 +62,10 @@ func TestGuardMistakes(t *testing.T) {
 		{`guards: a: labels: tier: "gold"`, `c.cue:5:9: guards.a: guards nothing (give it changes, weakening or approve)`},
 		{`guards: a: changes: floor: 3`, `c.cue:5:12: guards.a.changes: limits nothing (give it a count, a share, or both)`},
 		{`guards: a: weakening: {}`, `c.cue:5:12: guards.a.weakening: limits nothing (give it a count, a share, or both)`},
+		{`guards: default: {}`, `c.cue:5:9: guards.default: guards nothing (give it changes, weakening or approve)`},
+		{`guards: default: {off: true, weakening: count: 3}`, `c.cue:5:9: guards.default: is off and guards something (leave out off, or all else)`},
+		{`guards: default: wekening: count: 3`, `c.cue:5:18: guards.default.wekening: unknown field (did you mean "weakening"?)`},
+		{`guards: a: off: true`, `c.cue:5:12: guards.a.off: unknown field (known here: approve, changes, labels, weakening)`},
 		{`guards: a: aprove: "all"`, `c.cue:5:12: guards.a.aprove: unknown field (did you mean "approve"?)`},
 		{`guards: a: approve: "everything"`, `c.cue:5:21: guards.a.approve: "everything" is not one of weakening, all`},
 		{`guards: a: changes: count: -1`, `c.cue:5:28: guards.a.changes.count: -1 must be at least 0`},
@@ -90,5 +97,37 @@ func TestGuardMistakes(t *testing.T) {
 		if got := strings.Join(lines, "\n"); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.text, got, test.want)
 		}
+	}
+}
+
+// Without a word of the configuration there is a limit on what weakens; what is set takes its
+// place as a whole, and one line switches it off.
+func TestDefaultGuard(t *testing.T) {
+	for text, want := range map[string][]schema.Guard{
+		``:                                     {{Name: "default", Weakening: &schema.Limit{Percent: new(20), Floor: 5}}},
+		`guards: default: off: true`:           {{Name: "default", Off: true}},
+		`guards: default: weakening: count: 3`: {{Name: "default", Weakening: &schema.Limit{Count: new(3), Floor: 5}}},
+		`guards: default: approve: "all"`:      {{Name: "default", Approve: "all"}},
+	} {
+		got, problems := schema.LoadConfig("c.cue", []byte(least+text))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if d := cmp.Diff(want, got.Guards.Rules); d != "" {
+			t.Errorf("%s (-want +got):\n%s", text, d)
+		}
+	}
+}
+
+// The comment in the schema, which the documents show, has the numbers of the default.
+func TestDefaultGuardIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("guards.cue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := schema.DefaultGuard().Weakening
+	want := fmt.Sprintf(`default is {weakening: {share: "%d%%", floor: %d}} for all zones`, *limit.Percent, limit.Floor)
+	if !strings.Contains(string(text), want) {
+		t.Errorf("guards.cue does not say %q", want)
 	}
 }

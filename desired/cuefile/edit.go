@@ -375,7 +375,7 @@ func insert(text []byte, found *finding, account, zone, path string, f field) []
 		indent := string(text[start:end]) + "\t"
 		return splice(text, start, start, indent+strings.ReplaceAll(p.String(), "\n", "\n"+indent)+"\n")
 	}
-	indent := "\n" + string(text[lineStart(text, open):][:len(text[lineStart(text, open):])-len(bytes.TrimLeft(text[lineStart(text, open):], "\t "))])
+	indent := indentAt(text, open)
 	var lines strings.Builder
 	for _, e := range found.in.Elts {
 		lines.WriteString(indent + "\t" + string(text[e.Pos().Offset():e.End().Offset()]))
@@ -384,11 +384,31 @@ func insert(text []byte, found *finding, account, zone, path string, f field) []
 	return splice(text, open+1, end, lines.String())
 }
 
-// unchain puts braces around a chain of labels, and a member beside it.
+// unchain puts braces around a chain of labels, and a member beside it. A comment behind
+// the chain becomes the first line inside.
 func unchain(text []byte, chain *ast.StructLit, member string) []byte {
 	from, to := chain.Pos().Offset(), chain.End().Offset()
-	line := text[lineStart(text, from):]
-	indent := "\n" + string(line[:len(line)-len(bytes.TrimLeft(line, "\t "))])
-	inner := indent + "\t"
-	return splice(text, from, to, "{"+inner+string(text[from:to])+inner+strings.ReplaceAll(member, "\n", inner)+indent+"}")
+	return block(text, from, to, []string{string(text[from:to]), member})
+}
+
+// indentAt is a line break with the indentation of a line.
+func indentAt(text []byte, at int) string {
+	line := text[lineStart(text, at):]
+	return "\n" + string(line[:len(line)-len(bytes.TrimLeft(line, "\t "))])
+}
+
+// block puts elements, each on lines of its own, in braces in the place of a value. A comment
+// behind the value becomes the first line inside.
+func block(text []byte, from, to int, elements []string) []byte {
+	indent := indentAt(text, from)
+	behind := text[to:lineEnd(text, to)]
+	if comment := bytes.TrimSpace(behind); bytes.HasPrefix(comment, []byte("//")) {
+		elements = append([]string{string(comment)}, elements...)
+		to += len(bytes.TrimRight(behind, "\n"))
+	}
+	var inside strings.Builder
+	for _, e := range elements {
+		inside.WriteString(indent + "\t" + strings.ReplaceAll(e, "\n", indent+"\t"))
+	}
+	return splice(text, from, to, "{"+inside.String()+indent+"}")
 }

@@ -32,8 +32,14 @@ func Has(z desired.Zone, from desired.Origin) bool {
 // origins are the places of a deployment's members; of a list that of its first element.
 func origins(d desired.Deployment) map[string]desired.Origin {
 	all := map[string]desired.Origin{"enabled": d.Enabled.Origin}
+	if d.Version != nil {
+		all["version"] = d.Version.Origin
+	}
 	if d.Expression != nil {
 		all["expression"] = d.Expression.Origin
+	}
+	if d.ExpressionDrift != nil {
+		all["expression_drift"] = d.ExpressionDrift.Origin
 	}
 	if d.Paranoia != nil {
 		all["paranoia"] = d.Paranoia.Origin

@@ -44,7 +44,7 @@ func factor(zones [][]field) (places []place, tiers []*tier) {
 	places = make([]place, len(zones))
 	for _, s := range shapes {
 		nearest, exceptions := closest(s.fields, tiers)
-		if worthTier(s, nearest != nil, len(exceptions)) {
+		if worthTier(s, nearest != nil, weight(exceptions)) {
 			nearest, exceptions = &tier{fields: s.fields}, nil
 			tiers = append(tiers, nearest)
 		}
@@ -65,10 +65,22 @@ func worthTier(s shape, near bool, distance int) bool {
 	if len(s.zones) < fewest || len(s.fields) == 0 {
 		return false
 	}
+	lines := weight(s.fields)
 	if near {
-		return len(s.zones)*distance > len(s.fields)+header
+		return len(s.zones)*distance > lines+header
 	}
-	return len(s.zones)*len(s.fields) > len(s.fields)+header
+	return len(s.zones)*lines > lines+header
+}
+
+// weight is how many fields tell one shape from another: what becomes of later overrides
+// says nothing of what a zone runs.
+func weight(fields []field) (n int) {
+	for _, f := range fields {
+		if !strings.HasSuffix(f.path, ".unmanaged") {
+			n++
+		}
+	}
+	return n
 }
 
 // nameTiers names tiers after a word that the names of all their zones have, and that of no
@@ -170,7 +182,7 @@ func keyOf(fields []field) string {
 func closest(fields []field, tiers []*tier) (nearest *tier, exceptions []field) {
 	for _, t := range tiers {
 		found, ok := exceptionsFrom(t.fields, fields)
-		if ok && len(found) <= maxDistance && len(found) < max(len(fields), 2) && (nearest == nil || len(found) < len(exceptions)) {
+		if ok && weight(found) <= maxDistance && weight(found) < max(weight(fields), 2) && (nearest == nil || weight(found) < weight(exceptions)) {
 			nearest, exceptions = t, found
 		}
 	}

@@ -19,8 +19,8 @@ import (
 func TestBombs(t *testing.T) {
 	t.Parallel()
 	evaluateBombs(t, map[compiletest.Ending][]string{
-		compiletest.Overflow: {"stack bound of 256 MiB", "time bound of 5s"},
-		compiletest.Endless:  {"time bound of 5s", "stack bound of 256 MiB"},
+		compiletest.Overflow: {"stack bound of 256 MiB", "time bound of 5s", "memory bound of 1 GiB"},
+		compiletest.Endless:  {"time bound of 5s", "stack bound of 256 MiB", "memory bound of 1 GiB"},
 	})
 }
 

@@ -10,6 +10,8 @@ import (
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/seawall-dev/seawall/desired/trusted"
 )
 
 // tokenUser is the user name under which the common forges take a token as
@@ -104,6 +106,9 @@ func (s *SSH) method(a address, dir string) (transport.AuthMethod, error) {
 func (s *SSH) hosts(dir string) (*knownhosts.HostKeyDB, error) {
 	var files []string
 	if s.KnownHostsFile != "" {
+		if _, err := trusted.Read(s.KnownHostsFile, maxKnownHosts); err != nil {
+			return nil, badSource("known hosts cannot be read: "+err.Error(), adviceOf(err, "source.auth.ssh.known_hosts names the file"))
+		}
 		files = append(files, s.KnownHostsFile)
 	}
 	if s.KnownHosts != "" {
@@ -122,6 +127,17 @@ func (s *SSH) hosts(dir string) (*knownhosts.HostKeyDB, error) {
 		return nil, badSource("known hosts cannot be read: "+err.Error(), "use the format of OpenSSH's known_hosts")
 	}
 	return hosts, nil
+}
+
+// maxKnownHosts bounds a file of known hosts, in bytes.
+const maxKnownHosts = 16 << 20
+
+// adviceOf is what an error says to try; otherwise where it says nothing.
+func adviceOf(err error, otherwise string) string {
+	if advised := (interface{ Advice() string })(nil); errors.As(err, &advised) {
+		return advised.Advice()
+	}
+	return otherwise
 }
 
 // temporary writes text to a file: the library reads known hosts from files only.

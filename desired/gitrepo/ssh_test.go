@@ -37,6 +37,11 @@ func TestFetchSSH(t *testing.T) {
 	}
 	fromFile := sshAuth(t, key, "")
 	fromFile.SSH.KnownHostsFile = file
+	exposed := sshAuth(t, key, "")
+	exposed.SSH.KnownHostsFile = withMode(t, filepath.Join(t.TempDir(), "known_hosts"), 0o666, hosts)
+	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "main", Auth: exposed})
+	wantError(t, err, gitrepo.ErrSource, "others may write to", "known_hosts")
+	wantHint(t, err, "chmod go-w")
 	for _, source := range []gitrepo.Source{
 		{URL: "ssh://git@" + addr + u.Dir, Auth: sshAuth(t, key, hosts)},
 		{URL: "ssh://" + addr + u.Dir, Auth: fromFile},

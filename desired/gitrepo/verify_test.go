@@ -313,7 +313,9 @@ func TestVerifyNeedsItsFiles(t *testing.T) {
 		{"no file named", signature.Trust{}, "names no file"},
 		{"missing", signature.Trust{OpenPGP: "/nowhere/keys.asc"}, "reading /nowhere/keys.asc: the keys to trust cannot be used: no such file"},
 		{"missing, of the other kind", signature.Trust{OpenPGP: file(t, keys), SSH: "/nowhere/signers"}, "no such file"},
-		{"a folder", signature.Trust{OpenPGP: t.TempDir()}, "directory"},
+		{"a folder", signature.Trust{OpenPGP: t.TempDir()}, "regular file"},
+		{"others may write to it", signature.Trust{OpenPGP: withMode(t, filepath.Join(t.TempDir(), "keys"), 0o666, keys)}, "others may write to"},
+		{"others may write to the signers", signature.Trust{SSH: withMode(t, filepath.Join(t.TempDir(), "signers"), 0o646, signers)}, "others may write to"},
 		{"empty", signature.Trust{OpenPGP: file(t, "")}, "it holds no key"},
 		{"only words", signature.Trust{OpenPGP: file(t, "keys will follow\n")}, "it holds no key"},
 		{"cut off", signature.Trust{OpenPGP: file(t, keys+keys[:len(keys)/2])}, "block 2"},
@@ -343,4 +345,13 @@ func TestVerifyNeedsItsFiles(t *testing.T) {
 	if err := r.Verify(commit, policy, today); err != nil {
 		t.Errorf("after the key was added: %v", err)
 	}
+}
+
+// withMode writes a file with a mode, whatever is masked, and returns its path.
+func withMode(t *testing.T, path string, mode os.FileMode, text string) string {
+	t.Helper()
+	if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, mode)); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

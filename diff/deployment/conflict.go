@@ -16,9 +16,19 @@ import (
 // that is off. That is a conflict, and never in sync. It is judged over what rules do
 // in effect, once everything is written.
 
+// conflict is a part of a declaration that has no effect.
+type conflict struct {
+	origin desired.Origin
+	what   string
+	by     []diff.Leftover // live members that are not declared and are the reason; empty for none
+	hint   string          // where there are none
+}
+
+type conflicts []conflict
+
 // conflicts are what of a declaration has no effect. Claims alone are what the rules
 // would do without all that is live and not declared; kept is what stays of it.
-func (m *managed) conflicts(d desired.Deployment, c claims, want *edge.Overrides, kept []diff.Leftover) (problems []diff.Problem) {
+func (m *managed) conflicts(d desired.Deployment, c claims, want *edge.Overrides, kept []diff.Leftover) (found conflicts) {
 	if d.Paranoia == nil && d.Threshold == nil {
 		return nil
 	}
@@ -29,18 +39,17 @@ func (m *managed) conflicts(d desired.Deployment, c claims, want *edge.Overrides
 			rules = append(rules, m.byTag[edge.ParanoiaTag(level)]...)
 		}
 		if !anyStops(after, rules) && anyStops(m.effects((&merger{managed: m}).merge(nil, c)), rules) {
-			problems = append(problems, conflict(d.Paranoia.Origin,
-				fmt.Sprintf("paranoia: %d has no effect: no rule up to that level stops a request", d.Paranoia.Value), m.culprits(kept, rules)))
+			what := fmt.Sprintf("paranoia: %d has no effect: no rule up to that level stops a request", d.Paranoia.Value)
+			found = append(found, conflict{d.Paranoia.Origin, what, m.culprits(kept, rules), ""})
 		}
 	}
 	if last := len(m.Rules) - 1; d.Threshold != nil && !after[last].enabled {
-		problems = append(problems, conflict(d.Threshold.Score.Origin,
-			"threshold has no effect: the rule that evaluates the score is disabled", m.culprits(kept, []int{last})))
-		if p := &problems[len(problems)-1]; p.Hint == "" {
-			p.Hint = fmt.Sprintf("enable the rule: rules: [{id: %q, enabled: true}]", m.last)
-		}
+		found = append(found, conflict{
+			d.Threshold.Score.Origin, "threshold has no effect: the rule that evaluates the score is disabled",
+			m.culprits(kept, []int{last}), fmt.Sprintf("enable the rule: rules: [{id: %q, enabled: true}]", m.last),
+		})
 	}
-	return problems
+	return found
 }
 
 // anyStops reports whether a rule is on and does more than to log.
@@ -61,20 +70,44 @@ func (m *managed) culprits(kept []diff.Leftover, rules []int) (found []diff.Left
 	return found
 }
 
-// conflict is a part of a declaration that has no effect. Hint is empty where nothing
-// that is kept is the reason.
-func conflict(origin desired.Origin, what string, by []diff.Leftover) diff.Problem {
-	p := diff.Problem{State: diff.Blocked, Reason: what, Origin: origin}
-	if len(by) == 0 {
-		return p
+// because splits off those for which some of these members are the reason.
+func (cs conflicts) because(of []diff.Leftover) (these, others conflicts) {
+	for _, c := range cs {
+		if slices.ContainsFunc(c.by, func(l diff.Leftover) bool {
+			return slices.ContainsFunc(of, func(o diff.Leftover) bool { return o.Path == l.Path })
+		}) {
+			these = append(these, c)
+		} else {
+			others = append(others, c)
+		}
 	}
-	names := make([]string, len(by))
-	for i, l := range by {
+	return these, others
+}
+
+// problems are those of the conflicts: one for each reason.
+func (cs conflicts) problems() (all []diff.Problem) {
+	for i, c := range cs {
+		p := diff.Problem{State: diff.Blocked, Reason: c.what, Origin: c.origin, Hint: c.hint}
+		if i+1 < len(cs) && len(c.by) > 0 && c.reason() == cs[i+1].reason() {
+			cs[i+1].what, cs[i+1].origin = c.what+"; "+cs[i+1].what, c.origin
+			continue
+		}
+		if len(c.by) > 0 {
+			p.Reason += "; live and not declared: " + c.reason()
+			p.Hint = `declare what it should be, or set unmanaged: "remove"`
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// reason names what defeats the declaration.
+func (c conflict) reason() string {
+	names := make([]string, len(c.by))
+	for i, l := range c.by {
 		names[i] = fmt.Sprintf("%s = %s", l.Path.Subject(), jsonText(l.Value))
 	}
-	p.Reason += "; live and not declared: " + strings.Join(names, ", ")
-	p.Hint = `declare what it should be, or set unmanaged: "remove"`
-	return p
+	return strings.Join(names, ", ")
 }
 
 func jsonText(v any) string {

@@ -17,6 +17,7 @@ func TestConflicts(t *testing.T) {
 		levelHasNone  = "6 paranoia: 2 has no effect: no rule up to that level stops a request"
 		thresholdNone = "7 threshold has no effect: the rule that evaluates the score is disabled"
 		remove        = ` (declare what it should be, or set unmanaged: "remove")`
+		decide        = ` (declare what it should be, or set unmanaged: "keep" or unmanaged: "remove")`
 		enable        = ` (enable the rule: rules: [{id: "R8", enabled: true}])`
 	)
 	level, threshold := difftest.Paranoia(2), difftest.Threshold(40, "block")
@@ -42,7 +43,10 @@ func TestConflicts(t *testing.T) {
 		{"and on again", `{"rules":[{"id":"R8","enabled":false}]}`, []difftest.Intent{threshold, difftest.Keep, difftest.RuleOf(desired.RuleRef{Ref: "score"}, difftest.Override("enabled: true"))}, ""},
 		{"the rule of the threshold is off with all others", `{"enabled":false}`, []difftest.Intent{threshold, difftest.Keep}, thresholdNone + "; live and not declared: overrides.enabled = false" + remove},
 		{"as declared", "", []difftest.Intent{threshold, all("enabled: false")}, thresholdNone + enable},
-		{"what is undecided does so too", `{"enabled":false}`, []difftest.Intent{level}, levelHasNone + "; live and not declared: overrides.enabled = false" + remove},
+		{"what is undecided does so too", `{"enabled":false}`, []difftest.Intent{level}, "6 the managed ruleset was switched off by hand (overrides.enabled = false): " + levelHasNone[2:] + decide},
+		{"two parts for one reason", `{"enabled":false}`, []difftest.Intent{level, threshold}, "6 the managed ruleset was switched off by hand (overrides.enabled = false): " + levelHasNone[2:] + "; " + thresholdNone[2:] + decide},
+		{"and for one that is kept", `{"enabled":false}`, []difftest.Intent{level, threshold, difftest.Keep}, levelHasNone + "; " + thresholdNone[2:] + "; live and not declared: overrides.enabled = false" + remove},
+		{"beside others", `{"enabled":false,"rules":[{"id":"R1","enabled":false}]}`, []difftest.Intent{level}, "6 the managed ruleset was switched off by hand (overrides.enabled = false), and live has 1 more override that nothing declares: " + levelHasNone[2:] + decide},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := difftest.Deployment(test.declares...)

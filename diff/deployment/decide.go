@@ -1,6 +1,8 @@
 package deployment
 
 import (
+	"slices"
+
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 )
@@ -9,6 +11,37 @@ import (
 type decisions struct {
 	byDefault *desired.Declared[desired.Unmanaged]                // nil: undecided
 	of        map[diff.Member]desired.Declared[desired.Unmanaged] // by the path of an entry; see entryOf
+	found     diff.Found                                          // what was there before; the zero value remembers nothing
+	reports   bool                                                // what is new is undecided as well
+}
+
+// remembering are the decisions on a deployment of which members are on record: what is not
+// declared, not decided on and new goes, unless it is only reported.
+func (d decisions) remembering(before []diff.Member, reports bool) decisions {
+	d.found, d.reports = diff.FoundIn(before), reports
+	return d
+}
+
+// remembered is what is put on record of members that are live and not declared: those
+// that stay, but for what is new and only reported.
+func (d decisions) remembered(leftovers []diff.Leftover, quiet []diff.Member) []diff.Member {
+	staying := slices.Clone(quiet)
+	for _, l := range leftovers {
+		if on := d.on(l.Path).Value; on == desired.Keep || on == "" && !d.found.New(l.Path) {
+			staying = append(staying, l.Path)
+		}
+	}
+	return diff.Remember(staying)
+}
+
+// appeared are the members that are undecided and new.
+func (d decisions) appeared(all []diff.Leftover) (appeared []diff.Leftover) {
+	for _, l := range all {
+		if d.on(l.Path).Value == "" && d.found.New(l.Path) {
+			appeared = append(appeared, l)
+		}
+	}
+	return appeared
 }
 
 // wideEntry stands for the ruleset-wide members.
@@ -40,20 +73,35 @@ func (m *managed) decide(d desired.Deployment) (decisions, []resolveError) {
 	return ds, errs
 }
 
-// on is the decision on a member; without a value where there is none.
-func (d decisions) on(path diff.Member) desired.Declared[desired.Unmanaged] {
-	entry := wideEntry
+// heals reports whether a member that is not declared goes because it is new, where no
+// decision is about it.
+func (d decisions) heals(path diff.Member) bool {
+	_, decided := d.of[entryOf(path)]
+	return !decided && d.byDefault == nil && !d.reports && d.found.New(path)
+}
+
+// entryOf is the entry that a member is in, as decisions name it.
+func entryOf(path diff.Member) diff.Member {
 	if path == versionMember {
-		entry = versionMember
+		return versionMember
 	}
 	if list, key, _ := path.Override(); list != "" {
-		entry = entryMember(list, key, "")
+		return entryMember(list, key, "")
 	}
-	if one, decided := d.of[entry]; decided {
+	return wideEntry
+}
+
+// on is the decision on a member; without a value where there is none, and without an
+// origin where it is the one on what is new.
+func (d decisions) on(path diff.Member) desired.Declared[desired.Unmanaged] {
+	if one, decided := d.of[entryOf(path)]; decided {
 		return one
 	}
 	if d.byDefault != nil {
 		return *d.byDefault
+	}
+	if d.heals(path) {
+		return desired.Declared[desired.Unmanaged]{Value: desired.Remove}
 	}
 	return desired.Declared[desired.Unmanaged]{}
 }

@@ -81,6 +81,12 @@ func TestAPlanOfWhatIsDeclaredForALiveRuleIsEmpty(t *testing.T) {
 		if d.Unmanaged != nil {
 			t.Fatalf("something is kept without a name: %+v", d)
 		}
+		for _, later := range []desired.Unmanaged{desired.Remove, desired.Keep} { // on what comes later
+			d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: later}
+			if changes, problems := planLive(d, rule, documented); changes+problems > 0 {
+				t.Fatalf("%s: %d changes, %d problems\nlive %+v\ndeclared %+v", later, changes, problems, overridesOf(rule), d)
+			}
+		}
 	})
 }
 

@@ -157,7 +157,8 @@ func (p *planner) planRemoval(account desired.Account, zone desired.Zone, id dif
 	}
 }
 
-// removal is the change that deletes an execute rule. It weakens unless the rule is off.
+// removal is the change that deletes an execute rule. It weakens, also where the rule is off:
+// with the rule go all overrides that are tuned in it.
 func removal(at place, id diff.DeploymentID, entryPoint edge.Ruleset, rule edge.Rule) diff.Change {
 	fields := membersOf(rule)
 	for i := range fields {
@@ -169,7 +170,7 @@ func removal(at place, id diff.DeploymentID, entryPoint edge.Ruleset, rule edge.
 	}
 	return diff.Change{
 		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, Deployment: at.d.Name(),
-		Direction: directionOf(fields), Fields: fields,
+		Direction: diff.Weakens, Fields: fields,
 		Operation: diff.DeploymentRemoval{Target: diff.Target{
 			Ruleset: id.Ruleset, Ref: id.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 		}},

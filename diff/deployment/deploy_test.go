@@ -129,8 +129,7 @@ func TestRemoval(t *testing.T) {
 			return
 		}
 		c := removals[0]
-		want := map[bool]diff.Direction{true: diff.Weakens, false: diff.Neutral}[own.IsEnabled()]
-		if c.Target().Rule != difftest.Rule || c.Direction != want || c.ID() != coreID || len(plan.Settled) > 0 {
+		if c.Target().Rule != difftest.Rule || c.Direction != diff.Weakens || c.ID() != coreID || len(plan.Settled) > 0 {
 			t.Fatalf("it is %s of %+v", c.Direction, c.Target())
 		}
 		r, _ := c.Request()

@@ -1,6 +1,8 @@
 package deployment
 
 import (
+	"fmt"
+
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -21,10 +23,16 @@ func direct(fields []diff.Field, live, want edge.Rule, pin pin) {
 		case "enabled":
 			f.Direction = onOff(want.IsEnabled())
 		case versionMember:
-			f.Direction = versionDirection(pin.before, m, was)
+			if f.Direction = versionDirection(pin.before, m, was); pin.unread {
+				f.Direction = diff.Weakens
+			}
 		case "expression":
 			f.Direction = scope(want.Expression)
 		default:
+			if pin.unread || len(m.Rules) == 0 {
+				f.Direction = unreadDirection(f)
+				continue
+			}
 			f.Direction = m.overrideDirection(f, before, after, func(i int) bool { return m.decides(was, f.Path, i) || m.decides(is, f.Path, i) })
 		}
 	}
@@ -67,17 +75,30 @@ func (m *managed) overrideDirection(f *diff.Field, before, after []effect, decid
 	return diff.Combine(directions...)
 }
 
+// unreadDirection judges a member of overrides whose rules are not known, by itself. What is
+// taken away may have been all that made a rule do more than by its default.
+func unreadDirection(f *diff.Field) diff.Direction {
+	_, _, member := f.Path.Override()
+	old, now := fmt.Sprint(f.Old), fmt.Sprint(f.New)
+	switch both := f.Old != nil && f.New != nil; {
+	case member == "enabled":
+		return onOff(f.New == true || f.New == nil && f.Old == false)
+	case member == "action" && both:
+		return rankDirection(actionRank, old, now)
+	case member == "sensitivity_level" && both:
+		return rankDirection(sensitivityRank, old, now)
+	}
+	return diff.Weakens
+}
+
 // blindDirection judges a tag whose rules the platform does not show, by the
 // member alone. An entry for a rule or tag that no longer exists does nothing.
 func (m *managed) blindDirection(f *diff.Field) diff.Direction {
-	list, _, member := f.Path.Override()
+	list, _, _ := f.Path.Override()
 	if len(m.byTag) > 0 || list != "categories" {
 		return diff.Neutral
 	}
-	if member == "enabled" {
-		return onOff(f.New == true || f.New == nil && f.Old == false)
-	}
-	return diff.Weakens
+	return unreadDirection(f)
 }
 
 // reached returns the places of the managed rules an override path speaks of.

@@ -42,6 +42,19 @@ func (e entry) rule(id edge.RuleID) edge.RuleOverride {
 	}
 }
 
+// members are the paths of what an entry says.
+func (e entry) members(path func(string) diff.Member) (all []diff.Member) {
+	for _, member := range overrideMembers {
+		if e.get(member) != nil {
+			all = append(all, path(member))
+		}
+	}
+	for name := range e.Extra {
+		all = append(all, path(name))
+	}
+	return all
+}
+
 // isEmpty reports whether an entry says nothing; the platform refuses such ones.
 func (e entry) isEmpty() bool {
 	return e.Action == nil && e.Enabled == nil && e.ScoreThreshold == nil && e.SensitivityLevel == nil && len(e.Extra) == 0

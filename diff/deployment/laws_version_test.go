@@ -30,8 +30,13 @@ func genOlder(t *rapid.T) edge.Ruleset {
 			r.Rules[i].Action = rapid.SampledFrom([]edge.Action{"block", "managed_challenge", "log"}).Draw(t, "does")
 		}
 	}
+	last := len(r.Rules) - 1
+	r.Rules = slices.Insert(r.Rules, last, edge.Rule{ID: goneRule, Ref: "gone", Action: edge.ActionLog, Enabled: new(rapid.Bool().Draw(t, "the one that is gone is on"))})
 	return r
 }
+
+// goneRule is a rule of the older version that the latest lacks.
+const goneRule edge.RuleID = "0000000000000000000000000000dead"
 
 // versioned is a live execute rule that runs a version, and a declaration that may say which.
 type versioned struct {
@@ -39,6 +44,8 @@ type versioned struct {
 	rule     edge.Rule
 	older    edge.Ruleset
 	want     string // the version that is to run
+	// documented says that the platform has no call that reads a version.
+	documented bool
 }
 
 func genVersioned(t *rapid.T) versioned {
@@ -46,6 +53,10 @@ func genVersioned(t *rapid.T) versioned {
 	if rapid.Bool().Draw(t, "nothing but the version") {
 		v.declared = difftest.Deployment(difftest.Keep)
 		v.rule = difftest.Execute(nil)
+	}
+	if o := overridesOf(v.rule); o != nil && rapid.Bool().Draw(t, "override of the one that is gone") {
+		block := edge.ActionBlock
+		o.Rules = append(o.Rules, edge.RuleOverride{ID: goneRule, Action: &block})
 	}
 	v.rule.ActionParameters.Version = rapid.SampledFrom([]string{"", latest, number, number}).Draw(t, "runs")
 	if rapid.Bool().Draw(t, "version is declared") {
@@ -76,6 +87,9 @@ func (v versioned) plan(rule edge.Rule) diff.Plan {
 	live := difftest.Live(rule)
 	account := live.Accounts[difftest.Account]
 	account.Versions = map[diff.RulesetVersion]diff.Observed[edge.Ruleset]{{Ruleset: difftest.Core, Version: number}: {Value: v.older}}
+	if account.Documented = v.documented; v.documented {
+		account.Versions = nil
+	}
 	live.Accounts[difftest.Account] = account
 	return planScene(difftest.Scene{State: difftest.State(v.declared), Live: live})
 }
@@ -122,10 +136,14 @@ func TestPinnedVersionsConverge(t *testing.T) {
 }
 
 // If a plan does not say that it weakens, no rule protects less than before, whichever
-// version it is of, and none that was on is gone.
+// version it is of, and none that was on is gone; also where the version cannot be read.
 func TestDirectionIsSoundAcrossVersions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := genVersioned(t)
+		if v.documented = rapid.Bool().Draw(t, "documented"); v.documented && rapid.Bool().Draw(t, "what is not declared goes") {
+			v.declared = difftest.Deployment(difftest.Remove, difftest.Decide(desired.Keep, desired.Decision{Version: true}))
+			v.want = versionOf(v.rule)
+		}
 		p := v.plan(v.rule)
 		if len(p.Changes) == 0 || p.Changes[0].Direction == diff.Weakens {
 			return

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -17,6 +18,7 @@ type merger struct {
 	merges    bool                 // the platform keeps what an update leaves out
 	before    map[diff.Member]bool // what the last applied commit owned
 	leftovers []diff.Leftover
+	quiet     []diff.Member // that are not declared, stay and have no effect as things are
 	standIns  []diff.Member // entries of ours that say nothing; see neutral.go
 }
 
@@ -47,6 +49,7 @@ func (mg *merger) merge(live *edge.Overrides, c claims) *edge.Overrides {
 func (mg *merger) mergeWide(live *edge.Overrides, c claim) edge.Overrides {
 	have := entry{Action: live.Action, Enabled: live.Enabled, SensitivityLevel: live.SensitivityLevel}
 	silent := mg.managed.silent(have, c)
+	mg.quiet = append(mg.quiet, silent.members(wideMember)...)
 	e := silent.under(mg.settle(have.without(silent), c, wideMember))
 	e = mg.managed.neutral(have, mg.merges).under(e)
 	return edge.Overrides{Action: e.Action, Enabled: e.Enabled, SensitivityLevel: e.SensitivityLevel, Extra: live.Extra}
@@ -66,7 +69,9 @@ func (mg *merger) slots(list string, live []slot, claims map[string]claim) []slo
 			s.open, said.Enabled = true, nil
 		}
 		s.want = mg.settle(said, c, path)
-		if !claimed {
+		if claimed {
+			mg.quiet = append(mg.quiet, entry{Extra: s.live.Extra}.members(path)...)
+		} else {
 			mg.settleExtra(s, path)
 		}
 		switch {
@@ -100,6 +105,7 @@ func (mg *merger) settle(live entry, c claim, path func(string) diff.Member) ent
 		want.Enabled = settleMember(mg, "enabled", live.Enabled, c.enabled, path)
 	case live.Enabled != nil && *live.Enabled && !mg.before[path("enabled")]:
 		want.Enabled = live.Enabled
+		mg.quiet = append(mg.quiet, path("enabled"))
 	}
 	return want
 }
@@ -123,9 +129,10 @@ func settleMember[T any](mg *merger, name string, live, claimed *T, path func(st
 func (mg *merger) settleExtra(s *slot, path func(string) diff.Member) {
 	for _, name := range sortedKeys(s.live.Extra) {
 		mg.leftovers = append(mg.leftovers, diff.Leftover{Path: path(name), Value: s.live.Extra[name]})
-	}
-	if mg.decisions.removes(path("")) {
-		s.want.Extra = nil
+		if mg.decisions.removes(path(name)) {
+			s.want.Extra = maps.Clone(s.want.Extra)
+			delete(s.want.Extra, name)
+		}
 	}
 }
 

@@ -59,12 +59,14 @@ func (mg *merger) pass(list string, s slot, neutral bool) slot {
 		mg.standIns = append(mg.standIns, entryMember(list, s.key, ""))
 		return s.opened()
 	case neutral:
+		mg.quiet = append(mg.quiet, entryMember(list, s.key, "enabled"))
 		return s.opened()
 	case standIn:
 		return s
 	}
-	mg.leftovers = append(mg.leftovers, diff.Leftover{Path: entryMember(list, s.key, "enabled"), Value: true})
-	if mg.decisions.removes(entryMember(list, s.key, "")) {
+	path := entryMember(list, s.key, "enabled")
+	mg.leftovers = append(mg.leftovers, diff.Leftover{Path: path, Value: true})
+	if mg.decisions.removes(path) {
 		return s
 	}
 	return s.opened()

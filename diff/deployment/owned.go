@@ -77,7 +77,7 @@ func (m *managed) describe(path diff.Member, unset bool) string {
 	}
 	i, ok := m.byID[edge.RuleID(key)]
 	if !ok {
-		return "a rule that the managed ruleset no longer has"
+		return noteGone
 	}
 	rule := m.Rules[i]
 	text := rule.Ref
@@ -96,3 +96,9 @@ func (m *managed) describe(path diff.Member, unset bool) string {
 	}
 	return text
 }
+
+// What a note says of a rule that a managed ruleset lacks, and where another version runs.
+const (
+	noteGone    = "a rule that the managed ruleset no longer has"
+	noteUnknown = "a rule that the latest version lacks; the version that runs cannot be read"
+)

@@ -38,6 +38,10 @@ type Input struct {
 	// Merges says that the platform was seen to keep what an update leaves out: what goes
 	// is overwritten with a value that changes nothing, where there is one.
 	Merges bool
+	// Reports says that members which are live and not declared, and which came after the
+	// first proof, are only reported where the declaration does not decide on them. They are
+	// removed otherwise.
+	Reports bool
 	// Prunable are the deployments that are removed where nothing declares them.
 	Prunable diff.Pruning
 	// Memory spares deployments that agreed before; nil spares none.
@@ -149,6 +153,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	if !ok {
 		return
 	}
+	intent.decided = intent.decided.remembering(p.in.Applied[id], p.in.Reports)
 	w := p.wanted(intent, rule, p.in.Applied[id], pin)
 	kept := intent.decided.with(desired.Keep, w.leftovers)
 	p.keep(at, kept)
@@ -168,6 +173,8 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	direct(fields, rule, w.rule, pin)
 	annotate(fields, intent, m)
 	w.explain(fields, pin.note(found, overridesOf(rule)))
+	w.explainNew(fields, intent)
+	pin.hedge(fields)
 	p.out.Changes = append(p.out.Changes, diff.Change{
 		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
@@ -248,21 +255,23 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 		mg.leftovers = append(mg.leftovers, *pin.leftover)
 	}
 	w.standIns = mg.standIns
-	w.leftovers, w.owned = mg.leftovers, append(owned(in.claims, mg.standIns), remembered...)
+	w.leftovers = mg.leftovers
+	w.owned = slices.Concat(owned(in.claims, mg.standIns), remembered, in.decided.remembered(mg.leftovers, mg.quiet))
 	return w
 }
 
 // problems are what keeps a deployment from being in sync once all of it is written.
 func (w wanted) problems(in intent, m *managed) (all []diff.Problem) {
 	open := in.decided.with("", w.leftovers)
+	staying := append(in.decided.with(desired.Keep, w.leftovers), open...)
+	defeated, others := m.conflicts(in.declared, in.claims, overridesOf(w.rule), staying).because(open)
 	if len(open) > 0 {
-		all = append(all, undecided(in.declared.Origin, open))
+		all = append(all, undecided(in.declared.Origin, open, in.decided.appeared(open), defeated))
 	}
 	if w.drifted != nil {
 		all = append(all, expressionChanged(in.declared.Origin, *w.drifted))
 	}
-	staying := append(in.decided.with(desired.Keep, w.leftovers), open...)
-	return append(all, m.conflicts(in.declared, in.claims, overridesOf(w.rule), staying)...)
+	return append(all, others.problems()...)
 }
 
 // directionOf is the direction of all fields together.

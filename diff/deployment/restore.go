@@ -100,7 +100,7 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 	if others := otherThanWritten(rule, r.Members); len(others) > 0 {
 		return nil, &diff.Problem{State: diff.ChangedSince, Reason: "it was changed since: " + strings.Join(others, "; "), Hint: "the live state is left as it is"}
 	}
-	direct(fields, rule, want, pin{managed: m, before: m})
+	direct(fields, rule, want, restoredPin(rule, want, m))
 	for i := range fields {
 		fields[i].Note = m.describe(fields[i].Path, fields[i].Old == nil)
 	}
@@ -109,6 +109,16 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 		Account: r.Account, Zone: r.Zone, ZoneID: r.ZoneID, Deployment: r.Deployment,
 		Direction: directionOf(fields), Fields: fields, Operation: diff.DeploymentUpdate{Target: target, Body: want},
 	}, nil
+}
+
+// restoredPin is the version that an execute rule runs and the one that it ran. Only the
+// latest is at hand.
+func restoredPin(rule, want edge.Rule, m *managed) pin {
+	s := pin{want: versionOf(want)}.unknown(m)
+	if m.runs(versionOf(rule)) {
+		s.before = m
+	}
+	return s
 }
 
 // otherThanWritten tells which members are not as they were written.

@@ -96,7 +96,7 @@ func TestDecidedIsHealedBesideUndecided(t *testing.T) {
 	named := []string{p.Problems[0].Line(), p.Problems[1].Line()}
 	slices.Sort(named)
 	if !slices.Equal(named, []string{
-		"live has 1 override that nothing declares: overrides.action",
+		"all rules of the managed ruleset were set to log by hand (overrides.action = \"log\")",
 		"the expression of the execute rule was changed outside of Seawall, and it is not declared: expression",
 	}) {
 		t.Errorf("names %q", named)

@@ -61,7 +61,8 @@ func Versions(account desired.Account, zone desired.Zone, live diff.AccountLive,
 // pin is the version that an execute rule is to run.
 type pin struct {
 	want     string
-	managed  *managed       // of that version
+	managed  *managed       // of that version, or the latest where unread
+	unread   bool           // nothing is known of that version: no rule of it, and no default
 	before   *managed       // of the version that it runs now; nil where that could not be read
 	leftover *diff.Leftover // a version that nothing declares; nil for none
 }
@@ -71,8 +72,7 @@ type pin struct {
 func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
 	s := p.versionOf(at, live, found)
 	if p.documented(at) && at.d.Version == nil {
-		s.managed = found // the best that is known
-		return s, true
+		return s.unknown(found), true
 	}
 	if p.documented(at) && s.want != latest {
 		p.problem(at, diff.Problem{
@@ -88,8 +88,7 @@ func (p *planner) pinned(at place, live edge.Rule, found *managed) (pin, bool) {
 	case err == nil:
 		return s, true
 	case at.d.Version == nil && errors.Is(err, edge.ErrNotOffered):
-		s.managed = found // as with the reference alone
-		return s, true
+		return s.unknown(found), true // as with the reference alone
 	case errors.Is(err, edge.ErrNotOffered):
 		p.problem(at, diff.Problem{
 			State: diff.Blocked, Origin: at.d.Version.Origin, Hint: `declare version: "latest"`,
@@ -114,7 +113,7 @@ func (p *planner) versionOf(at place, live edge.Rule, found *managed) pin {
 	switch {
 	case at.d.Version != nil:
 		s.want = at.d.Version.Value
-	case runs != latest && decisionOnVersion(at.d) == desired.Remove:
+	case runs != latest && p.unpins(at, found):
 		s.want = latest
 	case runs != latest:
 		s.leftover = &diff.Leftover{Path: versionMember, Value: runs, Note: "the latest is " + found.Version}
@@ -124,6 +123,25 @@ func (p *planner) versionOf(at place, live edge.Rule, found *managed) pin {
 	}
 	return s
 }
+
+// unpins reports whether a version that is not declared goes.
+func (p *planner) unpins(at place, found *managed) bool {
+	if on := decisionOnVersion(at.d); on != "" {
+		return on == desired.Remove
+	}
+	before := p.in.Applied[diff.DeploymentID{Zone: at.zone.ID, Ruleset: found.ID, Ref: at.d.Ref}]
+	return !p.in.Reports && diff.FoundIn(before).New(versionMember)
+}
+
+// unknown is the pin where the latest version is the best that is known of the one that
+// is to run.
+func (s pin) unknown(found *managed) pin {
+	s.managed, s.unread = found, !found.runs(s.want)
+	return s
+}
+
+// runs reports whether a managed ruleset, as it was read without a version, is a version.
+func (m *managed) runs(version string) bool { return version == latest || version == m.Version }
 
 // decisionOnVersion is what becomes of a version that is not declared; empty for undecided.
 func decisionOnVersion(d desired.Deployment) desired.Unmanaged {
@@ -142,7 +160,7 @@ func (p *planner) documented(at place) bool { return p.in.Live.Accounts[at.accou
 
 // version is a managed ruleset as it was at a version.
 func (p *planner) version(at place, found *managed, version string) (*managed, error) {
-	if version == latest || version == found.Version {
+	if found.runs(version) {
 		return found, nil
 	}
 	read, ok := p.in.Live.Accounts[at.account.ID].Versions[diff.RulesetVersion{Ruleset: found.ID, Version: version}]
@@ -247,6 +265,15 @@ func (s pin) note(found *managed, o *edge.Overrides) string {
 		}
 	}
 	return text
+}
+
+// hedge says no more of rules than is known of the version that runs.
+func (s pin) hedge(fields []diff.Field) {
+	for i := range fields {
+		if s.unread && strings.HasPrefix(fields[i].Note, noteGone) {
+			fields[i].Note = noteUnknown + strings.TrimPrefix(fields[i].Note, noteGone)
+		}
+	}
 }
 
 // counterpart finds a rule of another version: by its id, or by a ref that one rule alone

@@ -154,3 +154,49 @@ func TestCallsThatAreNotOffered(t *testing.T) {
 		}
 	}
 }
+
+// Beside a pin to a version that cannot be read nothing is known of the rules: what goes may
+// have been all that protected, also on a rule that the latest version lacks.
+func TestDirectionBesideAnUnreadVersion(t *testing.T) {
+	const gone = "0000000000000000000000000000dead"
+	for _, test := range []struct {
+		live, want string
+		direction  diff.Direction
+	}{
+		{`{"rules":[{"id":"` + gone + `","action":"block"}]}`, ``, diff.Weakens},
+		{`{"rules":[{"id":"` + gone + `","action":"log"}]}`, `{"rules":[{"id":"` + gone + `","action":"block"}]}`, diff.Strengthens},
+		{`{"rules":[{"id":"` + gone + `","enabled":true}]}`, ``, diff.Weakens},
+		{`{"rules":[{"id":"` + gone + `","enabled":false}]}`, ``, diff.Strengthens},
+		{``, `{"rules":[{"id":"` + gone + `","enabled":false}]}`, diff.Weakens},
+		{`{"rules":[{"id":"` + gone + `","score_threshold":25}]}`, ``, diff.Weakens},
+		{`{"categories":[{"category":"no-such","action":"block"}]}`, ``, diff.Weakens},
+		{`{"categories":[{"category":"no-such","sensitivity_level":"default"}]}`, `{"categories":[{"category":"no-such","sensitivity_level":"low"}]}`, diff.Weakens},
+		{`{"sensitivity_level":"low"}`, `{"sensitivity_level":"medium"}`, diff.Strengthens},
+		{`{"action":"block"}`, ``, diff.Weakens},
+	} {
+		none := index(edge.Ruleset{ID: difftest.Core, Version: "7"})
+		m := index(difftest.Managed())
+		for name, p := range map[string]pin{"unread": pin{want: "3"}.unknown(m), "without rules": {managed: none, before: none}} {
+			a, b := difftest.Execute(difftest.ParseOverrides(t, test.live)), difftest.Execute(difftest.ParseOverrides(t, test.want))
+			fields := compare(a, b, p.managed)
+			direct(fields, a, b, p)
+			if len(fields) != 1 || fields[0].Direction != test.direction {
+				t.Errorf("%s: %s to %s: got %+v, want %s", name, test.live, test.want, fields, test.direction)
+			}
+		}
+	}
+}
+
+// A revert that puts a version back cannot show what that does: only the latest is at hand.
+func TestRestoringAVersionWeakens(t *testing.T) {
+	now, was := difftest.Execute(nil), difftest.Execute(nil)
+	now.ActionParameters.Version, was.ActionParameters.Version = "latest", "3"
+	m := index(difftest.Managed())
+	for _, rules := range [][2]edge.Rule{{now, was}, {was, now}} {
+		fields := compare(rules[0], rules[1], m)
+		direct(fields, rules[0], rules[1], restoredPin(rules[0], rules[1], m))
+		if len(fields) != 1 || fields[0].Direction != diff.Weakens {
+			t.Errorf("got %+v", fields)
+		}
+	}
+}

@@ -24,12 +24,14 @@ func FleetChange(i int, d diff.Direction) diff.Change {
 	}
 }
 
-// TokenChange creates a token.
+// TokenChange creates a token; one that rotates is like the one that it follows.
 func TokenChange(key string, action diff.Action, d diff.Direction) diff.Change {
-	return diff.Change{
-		Token: key, Direction: d, Fields: []diff.Field{},
-		Operation: diff.Creation{As: action, Key: key, Spec: edge.TokenSpec{Name: key}, Sink: &desired.Sink{Name: "vault", Key: key}},
+	creation := diff.Creation{As: action, Key: key, Spec: edge.TokenSpec{Name: key}, Sink: &desired.Sink{Name: "vault", Key: key}}
+	if action == diff.ActionRotate {
+		creation.Lifetime, creation.Every = 48*time.Hour, 24*time.Hour
+		creation.Follows = &diff.Followed{Sink: creation.Sink, Spec: creation.Spec, Lifetime: creation.Lifetime, Every: creation.Every}
 	}
+	return diff.Change{Token: key, Direction: d, Fields: []diff.Field{}, Operation: creation}
 }
 
 // PlanOf is a plan that has some changes.

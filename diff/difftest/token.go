@@ -63,7 +63,7 @@ func Rotating(t desired.Token, every, overlap time.Duration) desired.Token {
 // Generation is a token of a rotation, on record since a time.
 func Generation(n int, t desired.Token, at time.Time) diff.TokenRecord {
 	r := RecordOf(n, t, diff.TokenConfirmed)
-	r.At = at
+	r.At, r.Lifetime, r.Every = at, t.Rotate.Lifetime(), t.Rotate.Every
 	r.Spec = diff.Creation{Spec: t.Spec(), Lifetime: t.Rotate.Lifetime()}.Body(r.Intent, at)
 	return r
 }

@@ -10,8 +10,8 @@ import (
 // Approve says which changes need somebody's approval.
 type Approve string
 
-// What may need an approval; empty is nothing. A rotation never does: it was
-// agreed to with the declaration.
+// What may need an approval; empty is nothing. A rotation that only renews a token
+// never does: it was agreed to with that token.
 const (
 	ApproveWeakening Approve = "weakening"
 	ApproveAll       Approve = "all"
@@ -113,6 +113,9 @@ func (f Facts) granted(plan diff.Plan) (granted map[diff.ChangeID]bool, by []str
 		return true
 	}
 	whole := agree(plan.ApprovalDigest())
+	for _, l := range plan.Leaving {
+		agree(l.Digest)
+	}
 	for _, c := range plan.Changes {
 		if agree(c.ApprovalDigest()) || whole {
 			granted[c.Key()] = true
@@ -129,6 +132,38 @@ func (f Facts) granted(plan diff.Plan) (granted map[diff.ChangeID]bool, by []str
 	}
 	slices.Sort(by)
 	return granted, slices.Compact(by)
+}
+
+// agreed is what leaves settings in a plan, with whether people have agreed to that: to the
+// whole plan, or one by one.
+func (f Facts) agreed(plan diff.Plan) []diff.Leaving {
+	if len(plan.Leaving) == 0 || len(f.Approved) == 0 {
+		return plan.Leaving
+	}
+	whole := f.Approved[plan.ApprovalDigest()]
+	leaving := slices.Clone(plan.Leaving)
+	for i, l := range leaving {
+		leaving[i].Approved = whole || f.Approved[l.Digest]
+	}
+	return leaving
+}
+
+// Released are the facts once what was approved to leave settings has left them.
+func (f Facts) Released(plan diff.Plan) Facts {
+	cloned := false
+	for _, l := range plan.Leaving {
+		switch {
+		case !l.Approved:
+		case l.ZoneID == "":
+			f.Accounts = f.Accounts.rebound(l.Account)
+		default:
+			if !cloned {
+				f.LabelsBefore, cloned = maps.Clone(f.LabelsBefore), true
+			}
+			delete(f.LabelsBefore, l.ZoneID)
+		}
+	}
+	return f
 }
 
 // Worsened refuses a change that was planned anew, from what is live by now, and

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"time"
+
 	"github.com/seawall-dev/seawall/diff"
 )
 
@@ -16,5 +18,17 @@ func refuseNonConvergent(c diff.Change, f Facts) *diff.Refusal {
 	if hint == "" {
 		hint = "a change of the declaration or the live state, or seawall apply, which tries once more"
 	}
-	return &diff.Refusal{Guard: diff.GuardNonConvergent, Reason: "this same change was written before, and " + reason, Release: hint}
+	return &diff.Refusal{Guard: diff.GuardNonConvergent, Reason: whenTried(f.Tries[c.ID()], reason), Release: hint}
+}
+
+// whenTried adds to a reason when the change was sent, and when it is sent again.
+func whenTried(try diff.Try, reason string) string {
+	at, next := "before", ""
+	if !try.At.IsZero() {
+		at = "at " + try.At.UTC().Format(time.RFC3339)
+	}
+	if !try.Next.IsZero() {
+		next = " (next try at " + try.Next.UTC().Format(time.RFC3339) + ")"
+	}
+	return "this same change was written " + at + next + ", and " + reason
 }

@@ -354,11 +354,11 @@ func TestHold(t *testing.T) {
 // A hold that a revert set lasts while its zone is declared as it was, and is about that
 // zone alone.
 func TestHoldOfARevert(t *testing.T) {
-	hold := diff.Hold{Zone: "z2", ZoneID: difftest.ChangesTo(3, 0)[1].ZoneID, Declaration: "d1", Commit: "0123456789abcdef", Reason: "bad"}
+	hold := diff.Hold{Zone: "z2", ZoneID: difftest.ChangesTo(3, 0)[1].ZoneID, Declaration: "d1", Commit: "0123456789abcdef", Reason: "revert of commit 01 (lee)"}
 	p := Check(difftest.PlanOf(difftest.ChangesTo(3, 0)...), Facts{Holds: []diff.Hold{hold}})
-	wantRefused(t, p, "z2 hold")
+	wantRefused(t, p, "z2 reverted")
 	want := diff.Refusal{
-		Guard: diff.GuardHold, Reason: "the zone is held until git differs from commit 0123456789ab: bad",
+		Guard: diff.GuardReverted, Reason: "the zone is put back by revert of commit 01 (lee), until git differs from commit 0123456789ab",
 		Release: "a commit that changes the zone, or seawall hold release zone z2",
 	}
 	if d := cmp.Diff(want, refusalOf(p, "z2")); d != "" {
@@ -504,4 +504,41 @@ func genPlan(t *rapid.T, zones int) diff.Plan {
 		}
 	}
 	return difftest.PlanOf(changes...)
+}
+
+// What is called a rotation and is none waits like any other change, and a rotation that a
+// plan has ready comes only where something of its token is held back.
+func TestGuardsDoNotGoByTheWordRotation(t *testing.T) {
+	rotation := difftest.TokenChange("t", diff.ActionRotate, diff.Neutral)
+	creation := rotation.Operation.(diff.Creation)
+	named := creation
+	named.Follows = nil
+	wider := creation
+	wider.Hash = "another"
+	for _, o := range []diff.Creation{named, wider} {
+		c := rotation
+		c.Operation = o
+		for _, f := range []Facts{{Rules: []Rule{{Approve: ApproveAll}}}, {Freezes: []Freeze{{Name: "weekend"}}}} {
+			if Check(difftest.PlanOf(c), f).Changes[0].Refused == nil {
+				t.Errorf("passes: %+v", o)
+			}
+		}
+	}
+	creation.Meanwhile = true
+	rotation.Operation = creation
+	plan := difftest.PlanOf(difftest.TokenChange("t", diff.ActionReplace, diff.Weakens))
+	plan.Meanwhile = []diff.Change{rotation}
+	if got := Check(plan, Facts{}); len(got.Changes) != 1 || got.Meanwhile != nil {
+		t.Errorf("nothing is held back, and the plan has %+v", got.Changes)
+	}
+	held := Check(plan, Facts{Rules: []Rule{{Approve: ApproveWeakening}}})
+	if len(held.Changes) != 2 || !held.Changes[1].Applies() || held.Changes[1].Action() != diff.ActionRotate || held.Digest == plan.Digest {
+		t.Errorf("held back, and the plan has %+v", held.Changes)
+	}
+	if held.ApprovalDigest() != plan.ApprovalDigest() {
+		t.Error("an approval of the plan depends on the rotation beside it")
+	}
+	if observed := Check(plan, Facts{Observe: []Observe{{}}}); len(observed.Changes) != 2 || observed.Changes[1].Applies() {
+		t.Errorf("observed, and the plan has %+v", observed.Changes)
+	}
 }

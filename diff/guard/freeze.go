@@ -20,8 +20,7 @@ type Freeze struct {
 }
 
 // refuseFrozen refuses changes to what is frozen, whatever asks for them. A
-// rotation passes: it comes with time and not with a decision, and one that is
-// held back ends in a token without successor.
+// rotation passes that only renews a token; see timely.
 func refuseFrozen(c diff.Change, f Facts) *diff.Refusal {
 	if timely(c) {
 		return nil

@@ -2,13 +2,15 @@
 // refusals comes out ([Check]). Each guard has a file. Guards read no clock and no
 // configuration: the time, the limits, the holds and the freezes are facts.
 //
-// The laws: guards only refuse, they add, drop and alter nothing; to check twice is
+// The laws: guards only refuse, they drop and alter nothing, and add nothing but a rotation
+// that the plan has ready for the case that they refuse ([diff.Plan.Meanwhile]); to check twice is
 // to check once; and an approval releases what it names and nothing else. It must
 // not import diff/deployment, diff/token or diff/planner: how a plan was made does
 // not count.
 package guard
 
 import (
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -22,12 +24,14 @@ import (
 // anew.
 //
 // Their order: what makes a change senseless whoever agrees to it (shrink,
-// tokens, non_convergent); what people withdrew (observe, hold);
+// tokens, non_convergent); what people withdrew (observe, account, hold);
 // what needs somebody's agreement (limit, approval); and what only has to wait
 // (freeze, wave). Limits stand before the guards that wait so that waiting never
 // makes a large commit look small.
 func Check(plan diff.Plan, facts Facts) diff.Plan {
 	plan.Changes = append([]diff.Change{}, plan.Changes...)
+	plan.Leaving = facts.agreed(plan)
+	facts = facts.Released(plan)
 	plan.Problems = refuseCommit(plan.Problems, facts)
 	plan.Holds = facts.Holds
 	refuse := func(guard func(diff.Change) *diff.Refusal) {
@@ -41,6 +45,7 @@ func Check(plan diff.Plan, facts Facts) diff.Plan {
 	refuse(func(c diff.Change) *diff.Refusal { return refuseToken(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseNonConvergent(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseObserved(c, facts) })
+	refuse(func(c diff.Change) *diff.Refusal { return refuseAccount(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseHeld(c, facts) })
 	granted, by := facts.granted(plan)
 	plan.Granted = by
@@ -50,13 +55,14 @@ func Check(plan diff.Plan, facts Facts) diff.Plan {
 	refuse(heldBackBy(facts.asked(plan, granted)))
 	refuse(func(c diff.Change) *diff.Refusal { return refuseFrozen(c, facts) })
 	refuse(func(c diff.Change) *diff.Refusal { return refuseEarly(c, facts) })
-	return plan.Resealed()
+	return renewed(plan, facts).Resealed()
 }
 
 // Facts are what guards need to know beside the plan. The zero Facts refuse
 // nothing that depends on history, on the clock or on the configuration.
 type Facts struct {
 	Before, After Size   // what the last accepted commit declared, and what this one does
+	Loss          Loss   // what of that is gone, whatever was added
 	AllowShrink   bool   // a person has agreed that After may be much smaller
 	Shrink        Shrink // how much smaller that is
 
@@ -68,12 +74,15 @@ type Facts struct {
 	// NonConvergent holds, for each deployment, the fingerprint of a change that
 	// was written and not kept by the platform.
 	NonConvergent map[diff.DeploymentID]string
+	// Tries says when such a change was sent and is sent again, where that is known.
+	Tries map[diff.DeploymentID]diff.Try
 	// NonConvergentTokens is the same for updates of tokens.
 	NonConvergentTokens map[edge.TokenID]string
 
-	// Zones are the labels of every declared zone, whether this plan looks at it or
-	// not: shares are shares of these.
+	// Zones are the labels of every declared zone, whether this plan looks at it or not.
 	Zones map[edge.ZoneID]Labels
+	// Base has the zones that shares are shares of; nil: all of Zones.
+	Base *Base
 	// Observe selects what is observed only.
 	Observe []Observe
 	// Rules are the configured limits and approvals, in the order of their names.
@@ -86,9 +95,11 @@ type Facts struct {
 	Holds []diff.Hold
 	// Freezes are the windows that Now is in, and that nobody has overridden.
 	Freezes []Freeze
-	// LabelsBefore are those that zones had when they were last proved; nil: not known.
-	// A label that a commit takes away must not take its own guard away.
-	LabelsBefore map[edge.ZoneID]Labels
+	// LabelsBefore are the selections that zones have not been allowed to leave; see
+	// [Remembered]. A label that a commit takes away must not take its own guard away.
+	LabelsBefore map[edge.ZoneID][]Selection
+	// Accounts say which settings accounts have.
+	Accounts Accounts
 	// Tally counts for limits beside the plan; nil counts nothing beside it.
 	Tally *Tally
 	// Rollout says how far the waves of the newest commit have come; nil where there
@@ -118,17 +129,12 @@ func (f Facts) selects(l Labels, c diff.Change) bool {
 	return f.selectsZone(l, c.ZoneID)
 }
 
-// selectsZone reports whether labels select a zone: as it is declared, or as it was
-// when it was last proved. What an account deploys itself runs in zones with any labels,
+// selectsZone reports whether labels select a zone: as it is declared, or by what it has not
+// been allowed to leave. What an account deploys itself runs in zones with any labels,
 // so all labels select it.
 func (f Facts) selectsZone(l Labels, zone edge.ZoneID) bool {
 	if _, account := zone.Account(); account || l.Selects(f.Zones[zone]) {
 		return true
 	}
-	before, proved := f.LabelsBefore[zone]
-	return proved && l.Selects(before)
+	return slices.ContainsFunc(f.LabelsBefore[zone], func(s Selection) bool { return l.Selects(s.Labels) })
 }
-
-// timely reports whether a change comes with time alone: a rotation was agreed to
-// with the declaration, and one that is late ends in a token without successor.
-func timely(c diff.Change) bool { return c.Action() == diff.ActionRotate }

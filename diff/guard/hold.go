@@ -15,9 +15,9 @@ func refuseHeld(c diff.Change, f Facts) *diff.Refusal {
 	if _, account := c.ZoneID.Account(); account {
 		owner = "the account"
 	}
-	release := "seawall hold release zone " + h.Zone
+	guard, release := diff.GuardHold, "seawall hold release zone "+h.Zone
 	if h.Reverted() {
-		release = "a commit that changes the zone, or " + release
+		guard, release = diff.GuardReverted, "a commit that changes the zone, or "+release
 	}
-	return &diff.Refusal{Guard: diff.GuardHold, Reason: owner + " is " + h.String(), Release: release, Until: h.Until}
+	return &diff.Refusal{Guard: guard, Reason: owner + " is " + h.String(), Release: release, Until: h.Until}
 }

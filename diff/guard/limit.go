@@ -22,7 +22,7 @@ type Rule struct {
 // Limit is how many zones one plan may change.
 type Limit struct {
 	Count   *int // zones; nil: any number
-	Percent *int // of the zones that the rule selects, declared in the whole repository; nil: any share
+	Percent *int // of the zones that the rule selects and that [Facts.Base] has; nil: any share
 	// Floor is up to how many zones Percent does not count: a tenth of three zones
 	// would be none.
 	Floor int
@@ -37,6 +37,18 @@ func (l *Limit) exceeds(n, all int) string {
 		return fmt.Sprintf("at most %d%% of %d", *l.Percent, all)
 	}
 	return ""
+}
+
+// Minded reports whether a limit or an approval is about a change, so that it matters how
+// much else is changed.
+func (f Facts) Minded(c diff.Change) bool {
+	for _, rule := range f.Rules {
+		weakening := c.Direction == diff.Weakens && (rule.Weakening != nil || rule.Approve == ApproveWeakening)
+		if (rule.Changes != nil || rule.Approve == ApproveAll || weakening) && f.selects(rule.Labels, c) {
+			return true
+		}
+	}
+	return false
 }
 
 // exceeded returns the limits that changes exceed. Every limit judges the same
@@ -71,9 +83,9 @@ func (f Facts) over(l *Limit, changes []diff.Change, rule Rule, weakening bool) 
 		return nil
 	}
 	zones := zonesOf(changes)
-	before, declared := f.beside(rule, zones, weakening)
+	before, base := f.beside(rule, zones, weakening)
 	n := len(zones) + before
-	most := l.exceeds(n, declared)
+	most := l.exceeds(n, base)
 	if most == "" {
 		return nil
 	}
@@ -93,12 +105,12 @@ func (f Facts) over(l *Limit, changes []diff.Change, rule Rule, weakening bool) 
 }
 
 // beside returns how many zones count for a limit beside those of the plan, and of
-// how many declared zones shares are shares.
-func (f Facts) beside(rule Rule, again map[edge.ZoneID]bool, weakening bool) (before, declared int) {
+// how many zones shares are shares.
+func (f Facts) beside(rule Rule, again map[edge.ZoneID]bool, weakening bool) (before, base int) {
 	if f.Tally != nil {
 		return f.Tally.beside(rule, again, weakening)
 	}
-	return 0, f.selected(rule.Labels)
+	return 0, f.base(rule)
 }
 
 // selected counts the declared zones that labels select.

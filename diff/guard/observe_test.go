@@ -15,7 +15,7 @@ func TestObserveSelects(t *testing.T) {
 	token := diff.Change{Operation: diff.Orphan{}, Token: "ci"}
 	facts := guard.Facts{
 		Zones:        map[edge.ZoneID]guard.Labels{"1": {"tier": "gold"}},
-		LabelsBefore: map[edge.ZoneID]guard.Labels{"1": {"tier": "silver"}},
+		LabelsBefore: map[edge.ZoneID][]guard.Selection{"1": {{Labels: guard.Labels{"tier": "silver"}}}},
 		Holds:        []diff.Hold{{Zone: "a.example"}},
 	}
 	for name, test := range map[string]struct {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
@@ -40,10 +41,20 @@ const (
 )
 
 // Shrunk reports whether a commit suddenly declares nothing, or lacks half or more
-// of what the last accepted one did; see [Shrink].
+// of what the last accepted one did, whatever it adds; see [Shrink].
 func (f Facts) Shrunk() bool {
-	return !f.AllowShrink && (f.Shrink.emptied(f.Before.Zones, f.After.Zones) ||
-		f.Shrink.emptied(f.Before.Deployments, f.After.Deployments) || f.Shrink.much(f.Before.Tokens, f.After.Tokens))
+	if f.AllowShrink {
+		return false
+	}
+	return f.Shrink.lacks(f.Before, f.After) || f.Shrink.lost(f.Loss.All) || f.Shrink.lost(f.Loss.Real)
+}
+
+func (s Shrink) lost(l Lost) bool {
+	return s.lacks(l.Of, Size{l.Of.Zones - l.Gone.Zones, l.Of.Deployments - l.Gone.Deployments, l.Of.Tokens - l.Gone.Tokens})
+}
+
+func (s Shrink) lacks(before, after Size) bool {
+	return s.emptied(before.Zones, after.Zones) || s.emptied(before.Deployments, after.Deployments) || s.much(before.Tokens, after.Tokens)
 }
 
 func (s Shrink) emptied(before, after int) bool {
@@ -82,5 +93,45 @@ func refuseCommit(problems []diff.Problem, f Facts) []diff.Problem {
 
 // ShrinkReason tells a person what [Facts.Shrunk] saw.
 func (f Facts) ShrinkReason() string {
+	switch {
+	case f.Shrink.lost(f.Loss.All):
+		return f.Loss.All.String() + " of the last accepted commit" + f.Loss.named()
+	case f.Shrink.lost(f.Loss.Real):
+		return f.Loss.Real.String() + " of the last accepted commit that are known to exist" + f.Loss.named()
+	}
 	return fmt.Sprintf("this commit declares %s, but the last accepted commit declared %s", f.After, f.Before)
+}
+
+// String names what is gone of what there was.
+func (l Lost) String() string {
+	var parts []string
+	for _, p := range []struct {
+		gone, of  int
+		one, many string
+	}{
+		{l.Gone.Zones, l.Of.Zones, "zone", "zones"},
+		{l.Gone.Deployments, l.Of.Deployments, "deployment", "deployments"},
+		{l.Gone.Tokens, l.Of.Tokens, "token", "tokens"},
+	} {
+		if p.gone > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %s", p.gone, words.Count(p.of, p.one, p.many)))
+		}
+	}
+	last := max(len(parts)-1, 0)
+	and := ""
+	if last > 0 {
+		and = " and "
+	}
+	return "this commit no longer declares " + strings.Join(parts[:last], ", ") + and + strings.Join(parts[last:], "")
+}
+
+func (l Loss) named() string {
+	text := ": " + strings.Join(l.Names, ", ")
+	switch {
+	case len(l.Names) == 0:
+		return ""
+	case l.More > 0:
+		return fmt.Sprintf("%s and %d more", text, l.More)
+	}
+	return text
 }

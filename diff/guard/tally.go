@@ -12,23 +12,26 @@ type Tally struct {
 	// What is what reasons call the whole: "this commit".
 	What string
 
-	rules    []Rule
-	facts    Facts // labels alone
-	declared map[string]int
-	zones    map[edge.ZoneID]bool // that count, and whether their change weakens
-	all      map[string]int       // by rule: how many of zones it selects
-	weaken   map[string]int       // and how many of these weaken
+	rules  []Rule
+	facts  Facts                // labels and base alone
+	zones  map[edge.ZoneID]bool // that count, and whether their change weakens
+	all    map[string]int       // by rule: how many of zones it selects
+	weaken map[string]int       // and how many of these weaken
 }
 
 // NewTally returns an empty one for rules and the labels of all declared zones; see
-// [Facts].
+// [Facts]. What is added to [Facts.Base] later counts from then on; without a base, shares
+// are of the zones that are declared now.
 func NewTally(what string, f Facts) *Tally {
 	t := &Tally{
-		What: what, rules: f.Rules, facts: Facts{Zones: f.Zones, LabelsBefore: f.LabelsBefore},
-		declared: map[string]int{}, zones: map[edge.ZoneID]bool{}, all: map[string]int{}, weaken: map[string]int{},
+		What: what, rules: f.Rules, facts: Facts{LabelsBefore: f.LabelsBefore, Zones: f.Zones, Base: f.Base},
+		zones: map[edge.ZoneID]bool{}, all: map[string]int{}, weaken: map[string]int{},
 	}
-	for _, rule := range f.Rules {
-		t.declared[rule.Name] = t.facts.selected(rule.Labels)
+	if t.facts.Base == nil {
+		t.facts.Base = NewBase(f.Rules)
+		for id, labels := range f.Zones {
+			t.facts.Base.Add(id, labels)
+		}
 	}
 	return t
 }
@@ -85,8 +88,8 @@ func (t *Tally) Covers(zone edge.ZoneID, weakens bool) bool {
 func (t *Tally) Len() int { return len(t.zones) }
 
 // beside returns how many of the zones count that a rule selects, but for those of
-// the plan, and how many declared zones it selects.
-func (t *Tally) beside(rule Rule, plan map[edge.ZoneID]bool, weakening bool) (before, declared int) {
+// the plan, and of how many zones shares are shares.
+func (t *Tally) beside(rule Rule, plan map[edge.ZoneID]bool, weakening bool) (before, base int) {
 	before = t.all[rule.Name]
 	if weakening {
 		before = t.weaken[rule.Name]
@@ -97,5 +100,5 @@ func (t *Tally) beside(rule Rule, plan map[edge.ZoneID]bool, weakening bool) (be
 			before--
 		}
 	}
-	return before, t.declared[rule.Name]
+	return before, t.facts.base(rule)
 }

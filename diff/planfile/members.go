@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // savedChange is a change in the JSON form of a plan, as far as differences are told
@@ -127,7 +128,7 @@ func bodyDifferences(then, now any) (texts []string) {
 	maps.Copy(paths, is)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if before, after := was[path], is[path]; before != after {
-			texts = append(texts, fmt.Sprintf("%s in the request: %s in the plan, %s now", render.Printable(path), orUnset(before), orUnset(after)))
+			texts = append(texts, fmt.Sprintf("%s in the request: %s in the plan, %s now", visible.Text(path), orUnset(before), orUnset(after)))
 		}
 	}
 	return texts

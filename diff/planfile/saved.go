@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/edge/exactjson"
 )
 
 // SavedVersion is the version of the JSON form of a saved plan.
@@ -108,12 +109,32 @@ func digestOf(operations []SavedOperation) string {
 // ErrNotSaved: the file is no saved plan.
 var ErrNotSaved = errors.New("this is not a saved plan")
 
+// PlaceError says where a file is no saved plan. It answers [errors.Is] for [ErrNotSaved].
+type PlaceError struct {
+	Line, Column int // from 1
+	Reason       string
+}
+
+func (e *PlaceError) Error() string { return fmt.Sprintf("%v: %s", ErrNotSaved, e.Reason) }
+
+// Unwrap returns [ErrNotSaved].
+func (e *PlaceError) Unwrap() error { return ErrNotSaved }
+
+func placed(data []byte, offset int, reason string) error {
+	line, column := exactjson.Place(data, offset)
+	return &PlaceError{line, column, reason}
+}
+
 // ReadSaved reads a saved plan. It returns [ErrNotSaved] for anything else, also
-// for one that was altered by hand.
+// for one that was altered by hand, that has anything behind it, or a key twice.
 func ReadSaved(r io.Reader) (Saved, error) {
-	var s Saved
-	if err := json.NewDecoder(r).Decode(&s); err != nil {
+	data, err := io.ReadAll(r)
+	if err != nil {
 		return Saved{}, fmt.Errorf("%w: %w", ErrNotSaved, err)
+	}
+	s, err := decodeSaved(data)
+	if err != nil {
+		return Saved{}, err
 	}
 	switch {
 	case s.Kind != savedKind:
@@ -122,6 +143,21 @@ func ReadSaved(r io.Reader) (Saved, error) {
 		return Saved{}, fmt.Errorf("%w of this version of Seawall: it has version %d, this program reads %d", ErrNotSaved, s.Version, SavedVersion)
 	case s.Digest != digestOf(s.Operations):
 		return Saved{}, fmt.Errorf("%w any more: its operations were changed after it was saved", ErrNotSaved)
+	}
+	return s, nil
+}
+
+func decodeSaved(data []byte) (s Saved, err error) {
+	var syntax *json.SyntaxError
+	var ambiguous *exactjson.Error
+	switch err := json.Unmarshal(data, &s); {
+	case errors.As(err, &syntax):
+		return s, placed(data, int(syntax.Offset)-1, err.Error())
+	case err != nil:
+		return s, fmt.Errorf("%w: %w", ErrNotSaved, err)
+	}
+	if errors.As(exactjson.Check(data), &ambiguous) {
+		return s, placed(data, ambiguous.Offset, ambiguous.Reason)
 	}
 	return s, nil
 }

@@ -68,6 +68,40 @@ func TestWhatIsNoSavedPlan(t *testing.T) {
 	}
 }
 
+// What two readers would understand differently is no saved plan, and its place is named.
+func TestSavedPlanHasOneMeaning(t *testing.T) {
+	plan := guard.Check(plannertest.Tokens(time.Time{}, diff.TokensLive{}, difftest.Token("ci", difftest.RotatedZone)), guard.Facts{})
+	good, err := json.MarshalIndent(savedOf(t, plan), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		text, place string
+	}{
+		"white space behind it":   {string(good) + "\n \n", ""},
+		"another plan behind it":  {string(good) + "\n" + string(good), fmt.Sprint(bytes.Count(good, []byte("\n"))+2, ":1")},
+		"words behind it":         {string(good) + "x", fmt.Sprint(bytes.Count(good, []byte("\n"))+1, ":2")},
+		"a key twice":             {strings.Replace(string(good), "{\n", "{\n \"platform\": \"https://other.example\",\n", 1), ""},
+		"a key twice, in capital": {strings.Replace(string(good), "{\n", "{\n \"Operations\": [],\n", 1), ""},
+		"a key twice in the plan": {strings.Replace(string(good), "\"plan\": {\n", "\"plan\": {\n  \"changes\": null,\n", 1), ""},
+		"half of a surrogate":     {strings.Replace(string(good), "{\n", "{\n \"x\": \"\\ud800\",\n", 1), "2:7"},
+	} {
+		_, err := ReadSaved(strings.NewReader(test.text))
+		if name == "white space behind it" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		var at *PlaceError
+		if !errors.As(err, &at) || !errors.Is(err, ErrNotSaved) {
+			t.Errorf("%s: got %v", name, err)
+		} else if got := fmt.Sprint(at.Line, ":", at.Column); test.place != "" && got != test.place || at.Line < 2 {
+			t.Errorf("%s: found at %s, want %s", name, got, test.place)
+		}
+	}
+}
+
 func TestDifferencesOfSavedPlans(t *testing.T) {
 	a, b := difftest.Token("a", difftest.RotatedZone), difftest.Token("b", difftest.RotatedZone)
 	otherA := difftest.Token("a", "000000000000000000000000000000bb")

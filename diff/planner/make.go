@@ -18,6 +18,9 @@ type Input struct {
 	State   desired.State
 	Live    diff.Live
 	Applied diff.Applied
+	// Reports says that unmanaged members which are new are only reported; see
+	// [deployment.Input].
+	Reports bool
 	// Prunable are the deployments that are removed where nothing declares them.
 	Prunable diff.Pruning
 	// Memory spares deployments that were planned before and have not changed since;
@@ -50,7 +53,7 @@ type Input struct {
 // deployment and has passed no guard yet; see diff/guard.
 func Make(in Input) diff.Plan {
 	deployments := deployment.Plan(deployment.Input{
-		Accounts: in.State.Accounts, Live: in.Live, Applied: in.Applied, Prunable: in.Prunable, Merges: in.Merges,
+		Accounts: in.State.Accounts, Live: in.Live, Applied: in.Applied, Reports: in.Reports, Prunable: in.Prunable, Merges: in.Merges,
 		Memory: in.Memory, Indexes: in.Indexes,
 	})
 	tokens := token.Plan(token.Input{
@@ -61,7 +64,7 @@ func Make(in Input) diff.Plan {
 	p.Changes = append(append(p.Changes, deployments.Changes...), tokens.Changes...)
 	p.Problems = append(append(p.Problems, deployments.Problems...), tokens.Problems...)
 	p.Settled, p.SettledTokens = deployments.Settled, tokens.Settled
-	p.Kept = deployments.Kept
+	p.Kept, p.Meanwhile = deployments.Kept, tokens.Meanwhile
 	p.Findings, p.Expiries = tokens.Findings, tokens.Expiries
 	p.Summary.Zones, p.Summary.Tokens = deployments.Zones, len(in.State.Tokens)
 	diff.SortChanges(p.Changes)

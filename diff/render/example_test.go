@@ -14,7 +14,7 @@ func ExampleText() {
 		panic(err)
 	}
 	// Output:
-	// ~ prod / shop.example / core  weakens  zones/shop.cue:4:2
+	// ~ prod / shop.example (000000000000000000000000000000a1) / core  weakens  zones/shop.cue:4:2
 	//     tag sqli enabled  unset → false  weakens  zones/shop.cue:10:2
 	//
 	// commit c0ffee, 1 zone: 1 to change, 1 of them weakening

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 const (
@@ -81,13 +82,13 @@ func (r remark) left() int { return max(0, len(r.about)-placesShown) }
 
 func (t *textWriter) remark(r remark) {
 	for _, one := range r.about[:len(r.about)-r.left()] {
-		fmt.Fprintf(t, "%s %s %s  %s\n", t.paint(yellow, "!"), t.paint(bold, Printable(one.subject)), Printable(one.text),
-			t.paint(dim, Printable(one.where)))
+		fmt.Fprintf(t, "%s %s %s  %s\n", t.paint(yellow, "!"), t.paint(bold, visible.Name(one.subject)), visible.Text(one.text),
+			t.paint(dim, visible.Name(one.where)))
 	}
 	if n := r.left(); n > 0 {
 		fmt.Fprintf(t, "  and %s\n", words.Count(n, "more "+cmp.Or(r.one, "token"), "more "+cmp.Or(r.many, "tokens")))
 	}
-	fmt.Fprintf(t, "    %s %s\n\n", t.paint(bold, "hint:"), Printable(r.hint))
+	fmt.Fprintf(t, "    %s %s\n\n", t.paint(bold, "hint:"), visible.Text(r.hint))
 }
 
 func markdownRemarks(b *bytes.Buffer, p diff.Plan) {
@@ -103,7 +104,7 @@ func markdownRemarks(b *bytes.Buffer, p diff.Plan) {
 		}
 		var names []string
 		for _, one := range r.about[:len(r.about)-r.left()] {
-			names = append(names, strings.TrimSpace(fmt.Sprintf("%s %s %s", Code(one.subject), one.text, Code(one.where))))
+			names = append(names, strings.TrimSpace(fmt.Sprintf("%s %s %s", Name(one.subject), one.text, Name(one.where))))
 		}
 		text := strings.Join(names, ", ")
 		if n := r.left(); n > 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // leftoversShown is how many members of one problem are listed; JSON has all.
@@ -17,7 +18,7 @@ func leftoverText(l diff.Leftover) string {
 		text += fmt.Sprintf(" (%s when last proved)", Value(l.Was))
 	}
 	if l.Note != "" {
-		text += " (" + Printable(l.Note) + ")"
+		text += " (" + visible.Text(l.Note) + ")"
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // markdownLimit is where a pull-request comment stops listing things, in bytes:
@@ -32,22 +33,28 @@ func Markdown(w io.Writer, p diff.Plan) error {
 // MarkdownReview is Markdown for the comment of a pull request, which has one digest of its
 // own: release says what releases the changes that wait for an approval. It returns which
 // changes it does not show in full, by their index in the plan, sorted: those that are left
-// out, that have a value which is cut, or one with characters that cannot be seen.
+// out, or that have a value which is cut.
 func MarkdownReview(w io.Writer, p diff.Plan, release string) (cut []int, err error) {
 	return markdown(w, p, page{release: release})
 }
 
 func markdown(w io.Writer, p diff.Plan, b page) (cut []int, err error) {
 	fmt.Fprintf(&b, "### Seawall plan%s\n\n%s\n", ofCommit(p.Commit), p.Summary)
+	markdownRenames(&b.Buffer, p.Renames)
+	markdownLeaving(&b.Buffer, p)
 	cut = markdownChanges(&b, p)
 	markdownProblems(&b.Buffer, p)
 	markdownKept(&b.Buffer, p)
-	for i, h := range p.Holds {
+	reverts, holds := diff.PutBacks(p.Holds)
+	for _, r := range reverts {
+		fmt.Fprintf(&b, "\n↩️ %s\n", Name(r.String()))
+	}
+	for i, h := range holds {
 		if b.Len() > markdownLimit {
-			fmt.Fprintf(&b, "- … and %d more held zones\n", len(p.Holds)-i)
+			fmt.Fprintf(&b, "- … and %d more held zones\n", len(holds)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n⏸️ %s is %s\n", Code(h.Zone), Code(h.String()))
+		fmt.Fprintf(&b, "\n⏸️ %s is %s\n", Name(h.Zone), Code(h.String()))
 	}
 	markdownRemarks(&b.Buffer, p)
 	fmt.Fprintf(&b, "\n%s.", p.Requests)
@@ -74,14 +81,16 @@ type page struct {
 	release string
 }
 
-// code is Code of a text that must be shown in full.
-func (p *page) code(s string) string {
-	p.cut = p.cut || Printable(s) != s || utf8.RuneCountInString(s) > codeLimit
-	return Code(s)
-}
+// code, name and value are code spans of what must be shown in full: of a sentence, of a
+// key and of a value.
+func (p *page) code(s string) string { return p.whole(visible.Folded(visible.Text(s))) }
+func (p *page) name(s string) string { return p.whole(visible.Name(s)) }
+func (p *page) value(v any) string   { return p.whole(Value(v)) }
 
-// value is Code of a value that must be shown in full.
-func (p *page) value(v any) string { return p.code(plainValue(v)) }
+func (p *page) whole(s string) string {
+	p.cut = p.cut || utf8.RuneCountInString(s) > codeLimit
+	return span(s)
+}
 
 func ofCommit(commit string) string {
 	if commit == "" {
@@ -91,9 +100,14 @@ func ofCommit(commit string) string {
 }
 
 func markdownChanges(b *page, p diff.Plan) (cut []int) {
-	order := make([]int, len(p.Changes))
-	for i := range order {
-		order[i] = i
+	heading := p.Headings()
+	var order []int
+	for i, c := range p.Changes {
+		if c.Refused.PutBack() && !p.ShowsPutBack() {
+			cut = append(cut, i)
+			continue
+		}
+		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(urgency(p.Changes[i]), urgency(p.Changes[j])) })
 	for n, i := range order {
@@ -103,7 +117,7 @@ func markdownChanges(b *page, p diff.Plan) (cut []int) {
 			break
 		}
 		b.cut = false
-		markdownChange(b, p.Changes[i])
+		markdownChange(b, p.Changes[i], heading(p.Changes[i]))
 		if b.cut {
 			fmt.Fprint(b, "\n✂️ This change is not shown in full. `seawall plan -o json` shows all of it.\n")
 			cut = append(cut, i)
@@ -116,7 +130,7 @@ func markdownChanges(b *page, p diff.Plan) (cut []int) {
 // urgency puts what a reviewer must see first.
 func urgency(c diff.Change) int {
 	switch {
-	case (c.Refused == nil || c.Refused.Observed()) && c.Direction == diff.Weakens && c.Action() != diff.ActionOrphan:
+	case (c.Refused == nil || c.Refused.Quiet()) && c.Direction == diff.Weakens && c.Action() != diff.ActionOrphan:
 		return 0
 	case c.Refused != nil:
 		return 1
@@ -124,7 +138,20 @@ func urgency(c diff.Change) int {
 	return 2
 }
 
-func markdownChange(b *page, c diff.Change) {
+func markdownRenames(b *bytes.Buffer, all []diff.Rename) {
+	if len(all) > 0 {
+		b.WriteByte('\n')
+	}
+	for i, r := range all {
+		if i == renamesShown || b.Len() > markdownLimit/2 {
+			fmt.Fprintf(b, "- … and %d more are renamed\n", len(all)-i)
+			return
+		}
+		fmt.Fprintf(b, "- 🔁 **renamed**: %s\n", Name(r.String()))
+	}
+}
+
+func markdownChange(b *page, c diff.Change, heading string) {
 	title := string(c.Direction)
 	if c.Direction == diff.Weakens {
 		title = "⚠️ **weakens**"
@@ -132,28 +159,30 @@ func markdownChange(b *page, c diff.Change) {
 	switch {
 	case c.Refused.Observed():
 		title += ", observed only"
+	case c.Refused.PutBack():
+		title += ", not written: put back by a revert"
 	case b.waits(c):
 		title = "✋ **waits for approval**, " + title
 	case c.Refused != nil:
 		title = "⛔ **refused**, " + title
 	}
-	fmt.Fprintf(b, "\n#### %s: %s\n", b.code(c.Heading()), verbOf(c, title))
+	fmt.Fprintf(b, "\n#### %s: %s\n", b.name(heading), verbOf(c, title))
 	if c.Origin.IsZero() {
 		b.WriteByte('\n')
 	} else {
-		fmt.Fprintf(b, "declared at %s\n\n", b.code(c.Origin.String()))
+		fmt.Fprintf(b, "declared at %s\n\n", b.name(c.Origin.String()))
 	}
 	markdownFields(b, c)
 	for _, r := range c.Rights {
-		fmt.Fprintf(b, "- %s: %s\n", r.Direction, b.code(r.Text))
+		fmt.Fprintf(b, "- %s: %s\n", r.Direction, b.name(r.Text))
 	}
 	for _, line := range secretsOf(c) {
-		fmt.Fprintf(b, "- %s\n", b.code(line))
+		fmt.Fprintf(b, "- %s\n", b.name(line))
 	}
 	switch {
 	case b.waits(c):
 		fmt.Fprintf(b, "\n%s. %s\n", b.code(c.Refused.Reason), b.release)
-	case c.Refused != nil && !c.Refused.Observed():
+	case c.Refused != nil && !c.Refused.Quiet():
 		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", b.code(c.Refused.Reason), b.code(c.Refused.Release))
 	}
 }
@@ -194,9 +223,9 @@ func markdownField(b *page, f diff.Field) {
 	}
 	origin := ""
 	if f.Origin != nil {
-		origin = b.code(f.Origin.String())
+		origin = b.name(f.Origin.String())
 	}
-	path := b.code(string(f.Path))
+	path := b.whole(pathOf(f.Path))
 	if f.Note != "" {
 		path += "<br>" + b.code(f.Note)
 	}
@@ -205,6 +234,15 @@ func markdownField(b *page, f diff.Field) {
 		cells[i] = inCell.Replace(c)
 	}
 	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+}
+
+// pathOf is a path with the key in it shown as a value is.
+func pathOf(path diff.Member) string {
+	list, key, member := path.Override()
+	if list == "" {
+		return visible.Name(string(path))
+	}
+	return "overrides." + list + "[" + visible.Value(key) + "]" + strings.TrimSuffix("."+visible.Name(member), ".")
 }
 
 // inCell escapes what would end a cell of a table. A backslash before a bar is
@@ -223,9 +261,9 @@ func markdownProblems(b *bytes.Buffer, p diff.Plan) {
 			return
 		}
 		first := g[0]
-		fmt.Fprintf(b, "- %s **%s**: %s", g.names(Code), first.State.Words(), Code(first.Reason))
+		fmt.Fprintf(b, "- %s **%s**: %s", g.names(Name), first.State.Words(), Code(first.Reason))
 		if !first.Origin.IsZero() {
-			fmt.Fprintf(b, " at %s", Code(first.Origin.String()))
+			fmt.Fprintf(b, " at %s", Name(first.Origin.String()))
 		}
 		if first.Hint != "" {
 			fmt.Fprintf(b, "; %s", Code(first.Hint))
@@ -256,14 +294,18 @@ func markdownKept(b *bytes.Buffer, p diff.Plan) {
 			fmt.Fprintf(b, "- … and %d more\n", len(groups)-i)
 			return
 		}
-		fmt.Fprintf(b, "- %s: %s\n", k.names(Code), k.members(func(l diff.Leftover) string { return Code(leftoverText(l)) }))
+		fmt.Fprintf(b, "- %s: %s\n", k.names(Name), k.members(func(l diff.Leftover) string { return Code(leftoverText(l)) }))
 	}
 }
 
-// Code puts text into a code span that the text cannot end, cut where it is
-// longer than anybody reads.
-func Code(s string) string {
-	s = strings.TrimSpace(Printable(s))
+// Code puts a sentence into a code span that it cannot end, cut where it is longer than
+// anybody reads.
+func Code(s string) string { return span(visible.Folded(visible.Text(s))) }
+
+// Name does the same with a key.
+func Name(s string) string { return span(visible.Name(s)) }
+
+func span(s string) string {
 	if runes := []rune(s); len(runes) > codeLimit {
 		s = string(runes[:codeLimit]) + "…"
 	}

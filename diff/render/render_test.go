@@ -182,7 +182,7 @@ func TestTextIsPrintable(t *testing.T) {
 			t.Errorf("%U reaches the terminal", r)
 		}
 	}
-	if !strings.Contains(out, "a [31m ]8;;http://evil `b``c|d\\|e fed 2J") {
+	if !strings.Contains(out, "a\\u{1b}[31m\\u{1b}]8;;http://evil\\u{7}`b``c|d\\u{5c}|e\\u{202e}fed\\u{9b}2J") {
 		t.Error("what can be shown is not shown")
 	}
 	for line := range strings.Lines(out) {
@@ -472,13 +472,14 @@ func TestTokenActionsFitTheSchema(t *testing.T) {
 	a, b := difftest.Token("ci-dns", difftest.RotatedZone), difftest.Token("ci-dns", "000000000000000000000000000000bb")
 	old := difftest.RecordOf(1, a, diff.TokenConfirmed)
 	old.Prune, old.At = true, difftest.January
+	rotating := difftest.Rotating(a, time.Hour, time.Minute)
 	for action, c := range map[diff.Action]struct {
 		live  diff.TokensLive
 		token []desired.Token
 	}{
 		diff.ActionCreate:  {diff.TokensLive{}, []desired.Token{a}},
 		diff.ActionReplace: {diff.TokensLive{Records: []diff.TokenRecord{old}}, []desired.Token{b}},
-		diff.ActionRotate:  {diff.TokensLive{Records: []diff.TokenRecord{old}}, []desired.Token{difftest.Rotating(a, time.Hour, time.Minute)}},
+		diff.ActionRotate:  {diff.TokensLive{Records: []diff.TokenRecord{difftest.Generation(1, rotating, difftest.January)}}, []desired.Token{rotating}},
 		diff.ActionUpdate:  {difftest.ListedAs([]diff.TokenRecord{old}, difftest.LiveToken(old)), []desired.Token{b}},
 		diff.ActionDelete:  {difftest.ListedAs([]diff.TokenRecord{old}, difftest.LiveToken(old)), nil},
 		diff.ActionOrphan:  {diff.TokensLive{Records: []diff.TokenRecord{old}}, nil},

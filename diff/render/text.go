@@ -1,22 +1,20 @@
 // Package render writes plans: a [diff.Plan] goes in, text for a terminal ([Text]),
 // Markdown for a pull request ([Markdown]) or versioned JSON ([JSON], [Schema]) comes
-// out. Text from a repository or a server can neither control the terminal
-// ([Printable]) nor be markup ([Code]). It must not import the packages that make or
+// out. Text from a repository or a server can neither control the terminal nor hide
+// anything (edge/visible), nor be markup ([Code]). It must not import the packages that make or
 // guard plans.
 package render
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // Text writes a plan for a person at a terminal: changes first, what stands in
@@ -24,16 +22,27 @@ import (
 // terminals only.
 func Text(w io.Writer, p diff.Plan, colour bool) error {
 	t := textWriter{colour: colour}
+	t.renames(p.Renames)
+	heading := p.Headings()
 	for _, c := range p.Changes {
-		t.change(c)
+		if !c.Refused.PutBack() || p.ShowsPutBack() {
+			t.change(c, heading(c))
+		}
 	}
 	for _, g := range grouped(p.Problems) {
 		t.problem(g)
 	}
 	for _, k := range keptAlike(p.Kept) {
-		fmt.Fprintf(&t, "= %s  kept: %s\n\n", k.names(func(what string) string { return t.paint(bold, Printable(what)) }), k.members(leftoverText))
+		fmt.Fprintf(&t, "= %s  kept: %s\n\n", k.names(func(what string) string { return t.paint(bold, visible.Name(what)) }), k.members(leftoverText))
 	}
-	for _, h := range p.Holds {
+	for _, l := range p.Leaving {
+		t.leaving(l)
+	}
+	reverts, holds := diff.PutBacks(p.Holds)
+	for _, r := range reverts {
+		fmt.Fprintf(&t, "= %s\n\n", visible.Name(r.String()))
+	}
+	for _, h := range holds {
 		t.hold(h)
 	}
 	for _, r := range remarks(p) {
@@ -75,15 +84,29 @@ func (t *textWriter) direction(d diff.Direction) string {
 	}
 }
 
-func (t *textWriter) change(c diff.Change) {
+// renamesShown is how many renamed keys are listed; JSON has all.
+const renamesShown = 50
+
+func (t *textWriter) renames(all []diff.Rename) {
+	for _, r := range all[:min(len(all), renamesShown)] {
+		fmt.Fprintf(t, "%s renamed: %s\n\n", t.paint(yellow, "~"), t.paint(bold, visible.Name(r.String())))
+	}
+	if more := len(all) - renamesShown; more > 0 {
+		fmt.Fprintf(t, "~ and %d more are renamed\n\n", more)
+	}
+}
+
+func (t *textWriter) change(c diff.Change, heading string) {
 	mark, verb := t.paint(yellow, markOf(c)), t.direction(c.Direction)
 	switch {
 	case c.Refused.Observed():
 		verb += "  " + t.paint(yellow, "observed only")
+	case c.Refused.PutBack():
+		verb += "  " + t.paint(yellow, "not written: put back by a revert")
 	case c.Refused != nil:
 		mark, verb = t.paint(red, "!"), t.paint(red, "refused")
 	}
-	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, Printable(c.Heading())), verbOf(c, verb), t.declaredAt(c.Origin))
+	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, visible.Name(heading)), verbOf(c, verb), t.declaredAt(c.Origin))
 	width := 0
 	for _, f := range c.Fields {
 		width = max(width, utf8.RuneCountInString(Subject(f.Path)))
@@ -92,14 +115,14 @@ func (t *textWriter) change(c diff.Change) {
 		t.field(f, width, c)
 	}
 	for _, r := range c.Rights {
-		fmt.Fprintf(t, "    > %s  %s\n", Printable(r.Text), t.direction(r.Direction))
+		fmt.Fprintf(t, "    > %s  %s\n", visible.Name(r.Text), t.direction(r.Direction))
 	}
 	for _, line := range secretsOf(c) {
-		fmt.Fprintf(t, "    > %s\n", Printable(line))
+		fmt.Fprintf(t, "    > %s\n", visible.Name(line))
 	}
-	if c.Refused != nil && !c.Refused.Observed() {
-		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), Printable(c.Refused.Reason))
-		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), Printable(c.Refused.Release))
+	if c.Refused != nil && !c.Refused.Quiet() {
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), visible.Text(c.Refused.Reason))
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), visible.Text(c.Refused.Release))
 	}
 	t.WriteByte('\n')
 }
@@ -157,10 +180,10 @@ func (t *textWriter) field(f diff.Field, width int, c diff.Change) {
 		t.WriteString("  " + t.direction(f.Direction))
 	}
 	if f.Note != "" {
-		t.WriteString("  " + t.paint(dim, "("+Printable(f.Note)+")"))
+		t.WriteString("  " + t.paint(dim, "("+visible.Text(f.Note)+")"))
 	}
 	if f.Origin != nil && *f.Origin != c.Origin {
-		t.WriteString("  " + t.paint(dim, Printable(f.Origin.String())))
+		t.WriteString("  " + t.paint(dim, visible.Name(f.Origin.String())))
 	}
 	t.WriteByte('\n')
 }
@@ -170,14 +193,14 @@ func (t *textWriter) declaredAt(origin desired.Origin) string {
 	if origin.IsZero() {
 		return ""
 	}
-	return "  " + t.paint(dim, Printable(origin.String()))
+	return "  " + t.paint(dim, visible.Name(origin.String()))
 }
 
 func (t *textWriter) problem(g alike) {
 	first := g[0]
 	fmt.Fprintf(t, "%s %s  %s%s\n    %s\n", t.paint(red, "!"),
-		g.names(func(what string) string { return t.paint(bold, Printable(what)) }),
-		t.paint(red, first.State.Words()), t.declaredAt(first.Origin), Printable(first.Reason))
+		g.names(func(what string) string { return t.paint(bold, visible.Name(what)) }),
+		t.paint(red, first.State.Words()), t.declaredAt(first.Origin), visible.Text(first.Reason))
 	for _, l := range first.Unmanaged[:min(len(first.Unmanaged), leftoversShown)] {
 		fmt.Fprintf(t, "    ? %s  %s\n", leftoverText(l), t.paint(dim, "not declared"))
 	}
@@ -185,24 +208,24 @@ func (t *textWriter) problem(g alike) {
 		fmt.Fprintf(t, "    ? and %d more\n", more)
 	}
 	if first.Hint != "" {
-		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), Printable(first.Hint))
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "hint:"), visible.Text(first.Hint))
 	}
 	t.WriteByte('\n')
 }
 
 func (t *textWriter) hold(h diff.Hold) {
-	fmt.Fprintf(t, "%s %s  %s\n\n", t.paint(red, "!"), t.paint(bold, Printable(h.Zone)), t.paint(red, Printable(h.String())))
+	fmt.Fprintf(t, "%s %s  %s\n\n", t.paint(red, "!"), t.paint(bold, visible.Name(h.Zone)), t.paint(red, visible.Text(h.String())))
 }
 
 func (t *textWriter) summary(p diff.Plan) {
 	commit := ""
 	if p.Commit != "" {
-		commit = "commit " + Printable(p.Commit[:min(len(p.Commit), 12)]) + ", "
+		commit = "commit " + visible.Text(p.Commit[:min(len(p.Commit), 12)]) + ", "
 	}
 	fmt.Fprintf(t, "%s\n", t.paint(bold, commit+p.Summary.String()))
 	fmt.Fprintln(t, p.Requests)
 	if p.DryRun != nil {
-		fmt.Fprintln(t, Printable(p.DryRun.String()))
+		fmt.Fprintln(t, visible.Text(p.DryRun.String()))
 	}
 	if o := p.Requests.Overload; o != nil {
 		fmt.Fprintf(t, "%s %s\n    %s %s\n", t.paint(yellow, "note:"), o, t.paint(bold, "hint:"), o.Hint())
@@ -210,33 +233,13 @@ func (t *textWriter) summary(p diff.Plan) {
 }
 
 // Subject says a path in fewer words; see [diff.Member.Subject].
-func Subject(path diff.Member) string { return Printable(path.Subject()) }
+func Subject(path diff.Member) string { return visible.Name(path.Subject()) }
 
-// Value writes a field's value as JSON that a terminal can show; a member that
-// is not there is "unset".
-func Value(v any) string { return Printable(plainValue(v)) }
-
-// plainValue is that before what cannot be printed is taken out.
-func plainValue(v any) string {
+// Value writes a field's value so that nothing in it is hidden; see [visible.Value]. A
+// member that is not there is "unset".
+func Value(v any) string {
 	if v == nil {
 		return "unset"
 	}
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// Printable keeps text from a repository or a server from writing to the
-// terminal itself: control characters become spaces.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
+	return visible.Value(v)
 }

@@ -16,20 +16,23 @@ import (
 
 func (p *planner) createToken(token desired.Token, creation diff.Creation, records []diff.TokenRecord) {
 	if len(records) == 0 {
-		p.newToken(token, creation, diff.ActionCreate, diff.TokenRecord{}, nil)
+		p.add(p.newToken(token, creation, diff.ActionCreate, diff.TokenRecord{}, nil))
 		return
 	}
-	p.newToken(token, creation, diff.ActionReplace, records[len(records)-1], records)
+	latest := records[len(records)-1]
+	p.add(p.newToken(token, creation, diff.ActionReplace, latest, records))
+	p.meanwhile(token, creation, latest)
 }
 
-func (p *planner) rotateToken(token desired.Token, creation diff.Creation, predecessor diff.TokenRecord) {
-	p.newToken(token, creation, diff.ActionRotate, predecessor, []diff.TokenRecord{predecessor})
-}
+func (p *planner) add(c diff.Change) { p.out.Changes = append(p.out.Changes, c) }
 
-// newToken plans a creation. before is the token whose place it takes, zero for
+// newToken is a creation. before is the token whose place it takes, zero for
 // none; earlier are the declaration's tokens of which nothing else is planned.
-func (p *planner) newToken(token desired.Token, creation diff.Creation, action diff.Action, before diff.TokenRecord, earlier []diff.TokenRecord) {
+func (p *planner) newToken(token desired.Token, creation diff.Creation, action diff.Action, before diff.TokenRecord, earlier []diff.TokenRecord) diff.Change {
 	creation.As = action
+	if before.Intent != "" {
+		creation.Follows = p.followed(before, creation)
+	}
 	c := diff.Change{Account: token.Account, Token: token.Key, Origin: token.Origin}
 	was, shall := p.was(before), creation.Spec
 	if before.Named() && strings.HasPrefix(before.Spec.Name, shall.Name) {
@@ -55,7 +58,7 @@ func (p *planner) newToken(token desired.Token, creation diff.Creation, action d
 			Path: "id", Old: string(before.ID), Direction: diff.Neutral, Note: "the platform no longer has it", Origin: &token.Origin,
 		})
 	}
-	p.out.Changes = append(p.out.Changes, p.besides(p.withRights(c, was, shall), creation, earlier))
+	return p.besides(p.withLifetime(p.withRights(c, was, shall), creation), creation, earlier)
 }
 
 // movedField says that a token is to have another owner than the one before it.

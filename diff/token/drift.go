@@ -22,7 +22,8 @@ func (p *planner) keepToken(token desired.Token, want diff.Creation, r diff.Toke
 	shall := wantedSpec(want, r, live)
 	p.disabled(token, live.Status)
 	if c := p.amend(token, want, r, live, shall); len(c.Fields) > 0 {
-		p.out.Changes = append(p.out.Changes, c)
+		p.add(c)
+		p.meanwhile(token, want, r)
 		return
 	}
 	p.settleToken(token, want, r.Intent, shall)

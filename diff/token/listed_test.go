@@ -264,7 +264,7 @@ func TestPermissionGroupsByName(t *testing.T) {
 func TestAdoptedTokenKeepsItsEnd(t *testing.T) {
 	token := difftest.Rotating(difftest.Token("ci", difftest.RotatedZone), 720*time.Hour, 48*time.Hour)
 	record := difftest.RecordOf(1, token, diff.TokenConfirmed)
-	record.At = difftest.January
+	record.At, record.Lifetime, record.Every = difftest.January, token.Rotate.Lifetime(), token.Rotate.Every
 	live := difftest.LiveToken(record)
 	live.ExpiresOn = "2026-01-20T00:00:00Z"
 	if plan := planAt(difftest.January, difftest.ListedAs([]diff.TokenRecord{record}, live), token); len(plan.Changes) != 0 || plan.SettledTokens[0].Spec.ExpiresOn != live.ExpiresOn {

@@ -9,6 +9,7 @@
 //	earlier     what stays of earlier tokens           (earlier.go)
 //	drift       what the platform has → update         (drift.go)
 //	rotate      when a successor is due                (rotate.go)
+//	succeed     what the successor is                  (succeed.go)
 //	findings    recommendations                        (findings.go)
 //	expiries    when tokens end                        (expiries.go)
 //
@@ -49,11 +50,14 @@ type Input struct {
 
 // Outcome is what became of the declared tokens and of those on record.
 type Outcome struct {
-	Changes  []diff.Change
-	Problems []diff.Problem
-	Settled  []diff.SettledToken
-	Findings []diff.Finding
-	Expiries []diff.Expiry
+	Changes []diff.Change
+	// Meanwhile are rotations for the case that changes are held back; see
+	// [diff.Plan.Meanwhile].
+	Meanwhile []diff.Change
+	Problems  []diff.Problem
+	Settled   []diff.SettledToken
+	Findings  []diff.Finding
+	Expiries  []diff.Expiry
 }
 
 // Plan compares declared tokens with the attempts on record and, where the
@@ -125,8 +129,8 @@ func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
 		if live.Listed != nil {
 			p.keepToken(token, want, *newest) // a token that is to be narrowed does not wait for a sink
 		}
-	case due(p.in.Live, token.Rotate, *newest, p.in.Now):
-		p.rotateToken(token, want, *newest)
+	case due(p.in.Live, token.Rotate, *newest, p.in.Now), token.Rotate != nil && p.dueOnRecord(*newest, want):
+		p.succeed(token, want, *newest)
 	default:
 		p.keepToken(token, want, *newest)
 	}

@@ -11,7 +11,7 @@ import (
 func planOfTokens(in Input) diff.Plan {
 	out := Plan(in)
 	p := diff.Gather("", 0, len(in.Tokens), out.Changes, out.Problems)
-	p.SettledTokens, p.Findings, p.Expiries = out.Settled, out.Findings, out.Expiries
+	p.SettledTokens, p.Findings, p.Expiries, p.Meanwhile = out.Settled, out.Findings, out.Expiries, out.Meanwhile
 	return p.Sealed()
 }
 

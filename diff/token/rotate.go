@@ -15,7 +15,7 @@ import (
 func creationOf(token desired.Token, spec edge.TokenSpec, suffix diff.NameSuffix) diff.Creation {
 	c := diff.Creation{Owner: token.Owner, Key: token.Key, Spec: spec, Hash: access.Hash(spec), Sink: token.Sink, Suffix: suffix, Prune: token.Prune}
 	if token.Rotate != nil {
-		c.Lifetime = token.Rotate.Lifetime()
+		c.Lifetime, c.Every = token.Rotate.Lifetime(), token.Rotate.Every
 	}
 	return c
 }
@@ -43,7 +43,7 @@ func Due(tokens []desired.Token, live diff.TokensLive, listed func(owner edge.Ac
 		switch {
 		case !known:
 		case r.State == diff.TokenConfirmed:
-			keys[token.Key] = !r.Delivered || due(live, token.Rotate, r, now)
+			keys[token.Key] = !r.Delivered || due(live, token.Rotate, r, now) || dueOnRecord(live, r, r.Lifetime, r.Every, now)
 		case r.State == diff.TokenQuarantined:
 			keys[token.Key] = r.Named() && listed(r.Owner)
 		}
@@ -59,6 +59,11 @@ func due(live diff.TokensLive, rotate *desired.Rotate, r diff.TokenRecord, now t
 	}
 	end, ends := live.End(r)
 	return !now.Before(r.At.Add(rotate.Every)) || ends && !now.Before(end.Add(-rotate.Overlap))
+}
+
+// dueOnRecord reports whether a successor is due by the rotation that made a token.
+func dueOnRecord(live diff.TokensLive, r diff.TokenRecord, lifetime, every time.Duration, now time.Time) bool {
+	return lifetime > 0 && due(live, &desired.Rotate{Every: every, Overlap: lifetime - every}, r, now)
 }
 
 // expiry is the end that a token was made with.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
@@ -78,7 +79,7 @@ func (b *Budget) State() BudgetState {
 	defer b.mu.Unlock()
 	now := b.clock.Now()
 	b.forget(now)
-	return b.state(now)
+	return b.state(now, b.Class())
 }
 
 // Forecast is what a budget expects: how many requests may be sent now, and, where more
@@ -90,7 +91,7 @@ type Forecast struct {
 
 // Forecast returns what may be sent now. It asks other processes where need be.
 func (b *Budget) Forecast() Forecast {
-	f := Forecast{Left: b.Room(0)}
+	f := Forecast{Left: b.Room(b.Class(), 0)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Now()
@@ -98,8 +99,8 @@ func (b *Budget) Forecast() Forecast {
 	if len(b.ended) > 0 {
 		f.Next = b.ended[0].Add(b.per).Sub(now)
 	}
-	if s := b.share; s != nil && !s.failing && f.Left == 0 && now.Before(s.next) {
-		f.Next = s.next.Sub(now)
+	if s := b.share; s != nil && !s.failing && f.Left == 0 && now.Before(s.purses[s.Class].next) {
+		f.Next = s.purses[s.Class].next.Sub(now)
 	}
 	if f.Next = max(f.Next, b.resume.Sub(now)); now.Before(b.told.until) && b.told.left <= f.Left {
 		f.Next = max(f.Next, b.told.until.Sub(now))
@@ -110,60 +111,65 @@ func (b *Budget) Forecast() Forecast {
 // freshCount is for how long what other processes have left is taken to be so.
 const freshCount = time.Second
 
-// Room returns how many requests may be sent now by who is in no hurry: without
-// waiting, and so that some of the budget stays free for who is.
-func (b *Budget) Room(urgent int) int {
+// Room returns how many requests of a class may be sent now by who is in no hurry:
+// without waiting, and so that some of the budget stays free for who is. To other processes
+// the class counts as one that waits.
+func (b *Budget) Room(c edge.Class, urgent int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Now()
 	b.forget(now)
-	left := b.state(now).Left
+	left := b.state(now, c).Left - urgent
 	if s := b.share; s != nil {
-		if now.Sub(s.visited) >= freshCount && !now.Before(s.next) {
-			b.meet(now, 0)
+		if p := &s.purses[c]; now.Sub(p.asked) >= freshCount && !now.Before(p.next) {
+			p.asked = now
+			b.meet(now, c, 0)
 		}
 		if s.failing {
-			left = min(left, b.requests/2-b.inFlight-len(b.ended))
+			left = min(left, b.requests/2-b.inFlight-len(b.ended)-urgent)
 		} else {
-			left = min(left, s.spare+s.free)
+			// What stays free for pushes is not in the room of other classes.
+			more := max(0, urgent-min(keptForUrgent, s.Quota/10))
+			left = min(left, s.spare()+s.free-urgent, s.purses[c].spare+s.rooms[c]-more)
 		}
 	}
-	return max(0, left-urgent)
+	return max(0, left)
 }
 
 // mustWait reports whether a request would wait now. It asks other processes
 // where need be.
-func (b *Budget) mustWait() bool {
+func (b *Budget) mustWait(c edge.Class) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Now()
 	b.forget(now)
-	if b.share != nil && b.state(now).Left > 0 && b.refill(now) > 0 {
+	if b.share != nil && b.state(now, c).Left > 0 && b.refill(now, c) > 0 {
 		return true
 	}
-	return b.state(now).Left == 0
+	return b.state(now, c).Left == 0
 }
 
-func (b *Budget) state(now time.Time) BudgetState {
+func (b *Budget) state(now time.Time, c edge.Class) BudgetState {
 	s := BudgetState{Used: b.inFlight + len(b.ended), Pause: max(b.resume.Sub(now), 0), Waited: b.waited}
 	s.Left = max(b.requests-s.Used, 0)
 	if now.Before(b.told.until) {
 		s.Left = min(s.Left, b.told.left)
 	}
-	if s.Pause > 0 || b.share != nil && b.share.spare == 0 && now.Before(b.share.next) && !b.share.failing {
+	if s.Pause > 0 || b.share != nil && !b.share.failing && b.share.purses[c].spare == 0 && now.Before(b.share.purses[c].next) {
 		s.Left = 0
 	}
 	return s
 }
 
 // take waits until one request may be sent and counts it. Each success is
-// followed by one done.
+// followed by one end.
 func (b *Budget) take(ctx context.Context) error {
+	c := b.classOf(ctx)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		wait, changed := b.tryTake()
+		wait, changed := b.tryTake(c)
 		switch {
 		case wait == 0:
 			return nil
@@ -194,7 +200,7 @@ func (b *Budget) noteWait(began time.Time) {
 
 // tryTake counts a request and returns zero, or returns how long to wait before
 // trying again; negative is until changed is closed.
-func (b *Budget) tryTake() (time.Duration, <-chan struct{}) {
+func (b *Budget) tryTake(c edge.Class) (time.Duration, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Now()
@@ -206,7 +212,7 @@ func (b *Budget) tryTake() (time.Duration, <-chan struct{}) {
 	case tell && b.told.left <= 0:
 		return b.told.until.Sub(now), nil
 	case b.inFlight+len(b.ended) < b.requests:
-		if wait := b.borrow(now); wait > 0 {
+		if wait := b.borrow(now, c); wait > 0 {
 			return wait, nil
 		}
 		b.inFlight++
@@ -229,10 +235,10 @@ func (b *Budget) forget(now time.Time) {
 	b.ended = b.ended[n:]
 }
 
-// done ends a request of which sent copies may have reached the platform, and
+// end ends a request of a class of which sent copies may have reached the platform, and
 // heeds what the answer says of limits; the status is zero when there was none.
 // It returns the pause a 429 began, zero when it began none.
-func (b *Budget) done(sent, status int, header http.Header) time.Duration {
+func (b *Budget) end(c edge.Class, sent, status int, header http.Header) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Now()
@@ -247,10 +253,10 @@ func (b *Budget) done(sent, status int, header http.Header) time.Duration {
 	}
 	if status == http.StatusTooManyRequests {
 		pause := b.pause(wire.RetryAfter(header), now)
-		b.count(now, sent, true)
+		b.count(now, c, sent, true)
 		return pause
 	}
-	b.count(now, sent, false)
+	b.count(now, c, sent, false)
 	if status != 0 && !now.Before(b.resume) {
 		b.strikes = 0
 	}

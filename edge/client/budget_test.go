@@ -290,3 +290,8 @@ func TestBudgetCountsWaits(t *testing.T) {
 		}
 	})
 }
+
+// done ends a request of the budget's own class.
+func (b *Budget) done(sent, status int, header http.Header) time.Duration {
+	return b.end(b.Class(), sent, status, header)
+}

@@ -30,7 +30,7 @@ func countFile(path, credential string) CountFile {
 // ended is a visit that tells of n requests.
 func ended(n int) visit {
 	now := time.Now()
-	return visit{now: now, per: time.Minute, quota: 100, holder: "test", ended: []Count{{grain(now, time.Minute), n}}}
+	return visit{now: now, per: time.Minute, quota: 100, holder: "test", ended: []Count{{Until: grain(now, time.Minute), N: n}}}
 }
 
 // used returns what counts in the file, and whether it was lost.
@@ -38,7 +38,7 @@ func (f CountFile) used(t *testing.T) (n int, lost bool) {
 	t.Helper()
 	err := f.Update(func(w *Window) {
 		lost = w.trade(visit{now: time.Now(), per: time.Minute, quota: 100, holder: "reader"}).lost
-		n = w.used()
+		n = w.taken().sum()
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestCountFileIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget")
 	for i := range 50 {
 		f := countFile(path, fmt.Sprint("credential-", i))
-		if err := f.Update(func(w *Window) { w.Ended = []Count{{time.Now().UnixMilli() - 1, 9}} }); err != nil {
+		if err := f.Update(func(w *Window) { w.Ended = []Count{{Until: time.Now().UnixMilli() - 1, N: 9}} }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -58,6 +59,9 @@ var happenings = map[outcome][]happening{
 		{handler: answer(200, entryJSON[:40]), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
 		{handler: answer(200, entryJSON[:40], "Content-Length", "200"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
 		{handler: answer(200, "<html>Sign in</html>"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: answer(206, entryJSON), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: answer(200, strings.Replace(entryJSON, "{", `{"success":false,`, 1)), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
+		{handler: answer(200, strings.Replace(entryJSON, "{", "{\"\xff\":1,", 1)), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
 		{handler: answer(303, "", "Location", "http://elsewhere.example/"), sentinel: edge.ErrUnreadable, reads: 5, updates: 1, unknown: true, orphan: true},
 	},
 	mumbled: {

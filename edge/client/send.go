@@ -41,13 +41,13 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 	defer func() { <-c.slots }()
 	if call.tells {
 		if err := edge.Sending(ctx); err != nil {
-			c.config.Budget.done(0, 0, nil)
+			c.config.Budget.end(c.config.Budget.classOf(ctx), 0, 0, nil)
 			return &attempt{call.class, withheld, fmt.Errorf("%s: %w", call, err)}
 		}
 	}
 	answer, sent, err := c.send(ctx, call, token)
 	c.requests.Add(int64(sent))
-	if pause := c.config.Budget.done(sent, answer.Status, answer.Header); pause > 0 && since(&c.toldSlow, throttledEvery) {
+	if pause := c.config.Budget.end(c.config.Budget.classOf(ctx), sent, answer.Status, answer.Header); pause > 0 && since(&c.toldSlow, throttledEvery) {
 		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
 	}
 	c.observe(call, answer)
@@ -77,7 +77,7 @@ func (c *Client) admit(ctx context.Context, d *deadline) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	c.tellWait()
+	c.tellWait(c.config.Budget.classOf(ctx))
 	if err := c.config.Budget.take(ctx); err != nil {
 		<-c.slots
 		return err
@@ -97,12 +97,17 @@ func since(told *atomic.Int64, every time.Duration) bool {
 
 // tellWait says, at most once a minute, that the budget is used up: a person who
 // watches would otherwise see nothing for minutes.
-func (c *Client) tellWait() {
+func (c *Client) tellWait(class edge.Class) {
 	budget := c.config.Budget
-	if !budget.mustWait() {
+	if !budget.mustWait(class) {
 		return
 	}
-	if since(&c.toldWait, time.Minute) {
+	if !since(&c.toldWait, time.Minute) {
+		return
+	}
+	if pause := budget.State().Pause; pause > 0 {
+		c.config.Log.Info("the platform asked to wait (429, Retry-After); waiting for it", "for", pause.Round(time.Second).String())
+	} else {
 		c.config.Log.Info("the request budget is used up; waiting for it", "requests", budget.requests, "per", budget.per)
 	}
 }

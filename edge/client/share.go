@@ -1,10 +1,12 @@
 package client
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
@@ -26,6 +28,8 @@ var ErrCountLost = errors.New("the shared count of requests could not be read; h
 type Sharing struct {
 	Store Store
 	Quota int // of all that share it; zero: that of the budget
+	// Class is that of requests whose context has none; see [edge.WithClass].
+	Class edge.Class
 	// Tell is called, once each time it begins, with a count that was lost, as
 	// [ErrCountLost], or that cannot be shared: this process alone then takes half
 	// of its budget. Nil calls nothing.
@@ -51,16 +55,66 @@ const storeAgain = 10 * time.Second
 type sharing struct {
 	Sharing
 	holder  string
-	spare   int       // taken and not used
-	useBy   time.Time // the end of spare
-	size    int       // of what was taken last
-	ended   []Count   // not told yet
-	next    time.Time // there is nothing before
-	free    int       // in the store, when it was visited last
+	purses  [edge.Classes]purse
+	flight  classCounts // requests under way
+	ended   []Count     // not told yet
+	free    int         // in the store, when it was visited last
+	rooms   classCounts // of it, by class
 	visited time.Time
 	failing bool
 	idle    *time.Timer
 	used    time.Time // when something was taken from spare last
+}
+
+// purse is what a process took for the requests of a class.
+type purse struct {
+	spare int       // taken and not used
+	useBy time.Time // the end of spare
+	size  int       // of what was taken last
+	next  time.Time // there is nothing before
+	asked time.Time // when the store was asked how much there is
+}
+
+// spare is what was taken for all classes and not used.
+func (s *sharing) spare() (n int) {
+	for _, p := range s.purses {
+		n += p.spare
+	}
+	return n
+}
+
+// holds is what the process has under way, or may still send.
+func (s *sharing) holds() classCounts {
+	held := s.flight
+	for c, p := range s.purses {
+		held[c] += p.spare
+	}
+	return held
+}
+
+// giveBack drops what was taken and is not used: of all classes, or of those whose time is over.
+func (s *sharing) giveBack(now time.Time, all bool) {
+	for c := range s.purses {
+		if p := &s.purses[c]; all || !now.Before(p.useBy) {
+			p.spare = 0
+		}
+	}
+}
+
+// Class is that of requests whose context has none.
+func (b *Budget) Class() edge.Class {
+	if b.share == nil {
+		return edge.Urgent
+	}
+	return b.share.Class
+}
+
+// classOf is that of a request.
+func (b *Budget) classOf(ctx context.Context) edge.Class {
+	if c, said := edge.ClassOf(ctx); said {
+		return c
+	}
+	return b.Class()
 }
 
 // Share makes the budget one with that of every process that shares the store.
@@ -81,49 +135,55 @@ func (b *Budget) Close() {
 		if s.idle != nil && s.idle.Stop() {
 			s.idle = nil // there will be nothing left to give back
 		}
-		s.spare = 0
-		b.meet(b.clock.Now(), 0)
+		s.giveBack(time.Time{}, true)
+		b.meet(b.clock.Now(), s.Class, 0)
 	}
 }
 
 // borrow takes one request out of what the processes share, and returns zero, or
 // how long to wait.
-func (b *Budget) borrow(now time.Time) time.Duration {
+func (b *Budget) borrow(now time.Time, c edge.Class) time.Duration {
 	s := b.share
 	if s == nil {
 		return 0
 	}
-	if wait := b.refill(now); wait > 0 {
+	if wait := b.refill(now, c); wait > 0 {
 		return wait
 	}
 	if s.failing {
-		return b.alone(now)
+		wait := b.alone(now)
+		if wait == 0 {
+			s.flight[c]++
+		}
+		return wait
 	}
-	s.spare--
+	s.purses[c].spare--
+	s.flight[c]++
 	s.used = now
 	return 0
 }
 
 // refill sees to it that there is something to take; otherwise it returns how
 // long to wait.
-func (b *Budget) refill(now time.Time) time.Duration {
+func (b *Budget) refill(now time.Time, c edge.Class) time.Duration {
 	s := b.share
-	fresh := now.Before(s.useBy)
-	if s.spare > 0 && fresh {
+	p := &s.purses[c]
+	fresh := now.Before(p.useBy)
+	if p.spare > 0 && fresh {
 		return 0
 	}
-	if !now.Before(s.next) {
-		s.spare = 0
-		s.size = min(s.size*2, mostTaken, s.Quota/shareOfQuota)
-		if s.size = max(s.size, 1); !fresh {
-			s.size = 1
+	if !now.Before(p.next) {
+		p.spare = 0
+		p.size = min(p.size*2, mostTaken, s.Quota/shareOfQuota)
+		if p.size = max(p.size, 1); !fresh {
+			p.size = 1
 		}
-		b.meet(now, s.size)
+		b.meet(now, c, p.size)
 	}
-	if s.spare > 0 || s.failing {
+	if p.spare > 0 || s.failing {
 		return 0
 	}
-	return max(s.next.Sub(now), time.Millisecond)
+	return max(p.next.Sub(now), time.Millisecond)
 }
 
 // alone is the budget of a process that cannot share: half of it.
@@ -137,24 +197,36 @@ func (b *Budget) alone(now time.Time) time.Duration {
 	return pollHeld
 }
 
-// meet visits the store.
-func (b *Budget) meet(now time.Time, want int) {
+// meet visits the store, and asks for requests of a class.
+func (b *Budget) meet(now time.Time, c edge.Class, want int) {
 	s := b.share
-	v := visit{now, b.per, s.Quota, s.holder, s.ended, b.inFlight + s.spare, want, b.resume}
+	s.giveBack(now, false)
+	v := visit{now, b.per, s.Quota, s.holder, s.ended, s.holds(), c, want, s.purses[c].asked.Equal(now), b.resume}
 	var got bargain
 	if err := s.Store.Update(func(w *Window) { got = w.trade(v) }); err != nil {
 		if !s.failing {
 			s.Tell(err)
 		}
-		s.failing, s.spare, s.next = true, 0, now.Add(storeAgain)
+		s.failing = true
+		for i := range s.purses {
+			s.purses[i].spare, s.purses[i].next = 0, now.Add(storeAgain)
+		}
 		return
 	}
 	if got.lost {
 		s.Tell(ErrCountLost)
 	}
-	s.failing, s.ended, s.next = false, nil, got.next
-	s.free, s.visited = got.free, now
-	s.spare, s.useBy = s.spare+got.granted, now.Add(useBy)
+	if s.failing {
+		for i := range s.purses {
+			s.purses[i].next = time.Time{}
+		}
+	}
+	s.failing, s.ended = false, nil
+	s.free, s.rooms, s.visited = got.free, got.rooms, now
+	if want > 0 {
+		p := &s.purses[c]
+		p.spare, p.useBy, p.next = p.spare+got.granted, now.Add(useBy), got.next
+	}
 	if got.resume.After(b.resume) {
 		b.resume = got.resume
 	}
@@ -162,16 +234,17 @@ func (b *Budget) meet(now time.Time, want int) {
 
 // count notes that a request ended of which so many copies were sent, and sees
 // to it that others learn of it. Of a 429 they do at once.
-func (b *Budget) count(now time.Time, sent int, throttled bool) {
+func (b *Budget) count(now time.Time, c edge.Class, sent int, throttled bool) {
 	s := b.share
 	if s == nil {
 		return
 	}
+	s.flight[c]--
 	if sent > 0 {
-		s.ended = addCount(s.ended, Count{grain(now, b.per), sent})
+		s.ended = addCount(s.ended, Count{grain(now, b.per), sent, c})
 	}
 	if throttled {
-		b.meet(now, 0)
+		b.meet(now, c, 0)
 	}
 	if b.inFlight == 0 && s.idle == nil {
 		s.idle = time.AfterFunc(idleAfter, b.rest)
@@ -189,7 +262,7 @@ func (b *Budget) rest() {
 	case left > 0:
 		s.idle = time.AfterFunc(left, b.rest)
 	default:
-		s.spare = 0
-		b.meet(now, 0)
+		s.giveBack(now, true)
+		b.meet(now, s.Class, 0)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // memoryStore is a store in memory, which goes through JSON as a file does.
@@ -59,6 +61,7 @@ func shared(store Store, quota int, per time.Duration) *Budget {
 // step is what happens next in a life of several processes.
 type step struct {
 	process int
+	class   edge.Class
 	kill    bool // the process; another takes its place
 	sends   int
 	there   time.Duration // from leaving to arriving
@@ -72,7 +75,7 @@ func genStep(processes int) *rapid.Generator[step] {
 			return time.Duration(rapid.IntRange(0, most).Draw(t, label)) * time.Millisecond
 		}
 		return step{
-			process: rapid.IntRange(0, processes-1).Draw(t, "process"), kill: rapid.IntRange(0, 9).Draw(t, "kill") == 0,
+			process: rapid.IntRange(0, processes-1).Draw(t, "process"), class: edge.Class(rapid.IntRange(0, int(edge.Classes)-1).Draw(t, "class")), kill: rapid.IntRange(0, 9).Draw(t, "kill") == 0,
 			sends: rapid.IntRange(1, 30).Draw(t, "sends"), there: ms(3000, "there"), back: ms(3000, "back"), then: ms(15_000, "then"),
 		}
 	})
@@ -105,7 +108,7 @@ func live(t *testing.T, store Store, processes, quota int, per time.Duration, st
 		for range s.sends {
 			p := running[s.process]
 			all.Go(func() {
-				if p.take(p.ctx) != nil {
+				if p.take(edge.WithClass(p.ctx, s.class)) != nil {
 					return // killed while it waited
 				}
 				time.Sleep(s.there) // what has left arrives, whatever becomes of the process
@@ -114,7 +117,7 @@ func live(t *testing.T, store Store, processes, quota int, per time.Duration, st
 				mu.Unlock()
 				time.Sleep(s.back)
 				if p.ctx.Err() == nil {
-					p.done(1, 200, nil)
+					p.end(s.class, 1, 200, nil)
 				}
 			})
 		}
@@ -201,7 +204,7 @@ func TestSharedBudgetIsGivenBack(t *testing.T) {
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("waited %v", took)
 		}
-		if !second.mustWait() || first.mustWait() == false {
+		if !second.mustWait(edge.Urgent) || first.mustWait(edge.Urgent) == false {
 			t.Error("all is used up, and nobody must wait")
 		}
 	})
@@ -237,7 +240,7 @@ func TestRoom(t *testing.T) {
 		want := func(when string, alones, ones, others int) {
 			t.Helper()
 			for b, want := range map[*Budget]int{alone: alones, one: ones, other: others} {
-				if got := b.Room(urgent); got != want {
+				if got := b.Room(edge.Urgent, urgent); got != want {
 					t.Errorf("%s: room for %d, want %d", when, got, want)
 				}
 			}
@@ -268,11 +271,11 @@ func TestRoom(t *testing.T) {
 		store.mu.Unlock()
 		send(one, 1)
 		time.Sleep(3 * time.Second)
-		if got := one.Room(urgent); got != quota/2-1-urgent {
+		if got := one.Room(edge.Urgent, urgent); got != quota/2-1-urgent {
 			t.Errorf("alone: room for %d", got)
 		}
 		one.done(0, http.StatusTooManyRequests, http.Header{"Retry-After": {"30"}})
-		if got := one.Room(urgent); got != 0 {
+		if got := one.Room(edge.Urgent, urgent); got != 0 {
 			t.Errorf("while the platform throttles: room for %d", got)
 		}
 	})
@@ -317,7 +320,7 @@ func TestStoreThatFails(t *testing.T) {
 		b.Close()
 		var w Window
 		_, data := store.state()
-		if err := json.Unmarshal(data, &w); err != nil || w.used() != 2 || len(w.Held) != 0 {
+		if err := json.Unmarshal(data, &w); err != nil || w.taken().sum() != 2 || len(w.Held) != 0 {
 			t.Errorf("%s, %v: want two that count", data, err)
 		}
 	})
@@ -350,12 +353,12 @@ func TestLostCountIsHalfUsedUp(t *testing.T) {
 func TestWindowAfterTheClockWasPutBack(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	w := Window{
-		Ended: []Count{{now.AddDate(1, 0, 0).UnixMilli(), 3}}, Held: map[string]Count{"x": {now.AddDate(1, 0, 0).UnixMilli(), 2}},
+		Ended: []Count{{Until: now.AddDate(1, 0, 0).UnixMilli(), N: 3}}, Held: map[string]Count{"x": {Until: now.AddDate(1, 0, 0).UnixMilli(), N: 2}},
 		Resume: now.AddDate(1, 0, 0).UnixMilli(),
 	}
 	w.trade(visit{now: now, per: time.Minute, quota: 10, holder: "y"})
-	if w.used() != 5 {
-		t.Errorf("%d count, want 5", w.used())
+	if w.taken().sum() != 5 {
+		t.Errorf("%d count, want 5", w.taken().sum())
 	}
 	later := now.Add(maxResume + useBy + underWay + time.Minute)
 	if got := w.trade(visit{now: later, per: time.Minute, quota: 10, holder: "y", want: 4}); got.granted != 4 {

@@ -1,8 +1,12 @@
 package client
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Window is what the processes that share a credential know of each other: how
@@ -15,16 +19,20 @@ type Window struct {
 	// again. A process that is killed gives nothing back; its count ends by itself.
 	Held   map[string]Count `json:"held,omitempty"`
 	Resume int64            `json:"resume,omitempty"` // after a 429 no one sends before
+	// Wanted says until when each class counts as one that waits for requests.
+	Wanted [edge.Classes]int64 `json:"wanted,omitzero"`
 	// Lost says that the count was there and could not be read. Half of the budget
 	// is then taken to be used up: less would risk minutes of refusals, and more
 	// would stop a fleet because of one damaged file.
 	Lost bool `json:"-"`
 }
 
-// Count is how many requests count until a time.
+// Count is how many requests of a class count until a time. A program that knows no classes
+// writes none: what it sends counts as urgent.
 type Count struct {
-	Until int64 `json:"until"`
-	N     int   `json:"n"`
+	Until int64      `json:"until"`
+	N     int        `json:"n"`
+	Class edge.Class `json:"class,omitempty"`
 }
 
 const (
@@ -46,10 +54,12 @@ type visit struct {
 	per    time.Duration
 	quota  int // of all processes together
 	holder string
-	ended  []Count   // since its last visit
-	held   int       // under way, or taken and not used
-	want   int       // more; zero for none
-	resume time.Time // as far as it knows
+	ended  []Count     // since its last visit
+	held   classCounts // under way, or taken and not used
+	class  edge.Class  // of want
+	want   int         // more; zero for none
+	waits  bool        // it has work that it does not begin before there is room for it
+	resume time.Time   // as far as it knows
 }
 
 // bargain is what it gets.
@@ -57,8 +67,9 @@ type bargain struct {
 	granted int
 	next    time.Time // when to ask again, where nothing was granted
 	resume  time.Time
-	free    int  // of the quota, for anybody, behind what was granted
-	lost    bool // the count was lost before
+	free    int         // of the quota, for anybody, behind what was granted
+	rooms   classCounts // what of it each class may take
+	lost    bool        // the count was lost before
 }
 
 // trade is one visit. However visits of processes follow each other, what counts
@@ -68,56 +79,61 @@ func (w *Window) trade(v visit) bargain {
 	w.forget(v.now, v.per)
 	got := bargain{lost: w.Lost}
 	if w.Lost {
-		w.add(Count{grain(v.now, v.per), v.quota / 2})
+		w.add(Count{Until: grain(v.now, v.per), N: v.quota / 2})
 		w.Lost = false
 	}
 	for _, c := range v.ended {
 		w.add(c)
 	}
-	w.hold(v, 0)
+	w.hold(v)
 	w.Resume = max(w.Resume, milli(v.resume))
 	got.resume = time.UnixMilli(w.Resume)
-	free := v.quota - w.used()
-	got.free = max(free, 0)
-	if v.want <= 0 {
-		return got
+	if v.want > 0 || v.waits {
+		w.want(v, time.Time{})
 	}
-	switch {
-	case v.now.Before(got.resume):
-		got.next = got.resume
-	case free > 0:
-		// Not more than half of what is free, so that no one sits on the last of it.
-		got.granted = min(v.want, max(1, free/2))
-		w.hold(v, got.granted)
-		got.free -= got.granted
-	default:
-		got.next = w.soonest(v)
+	if v.want > 0 {
+		w.grant(&v, &got)
 	}
+	got.free, got.rooms = max(v.quota-w.taken().sum(), 0), w.rooms(v.quota, v.now)
 	return got
 }
 
-// hold writes down what the visitor holds.
-func (w *Window) hold(v visit, granted int) {
-	n := v.held + granted
-	if n == 0 {
-		delete(w.Held, v.holder)
+// grant gives the visitor of what there is for its class, or says when to ask again.
+func (w *Window) grant(v *visit, got *bargain) {
+	room := w.rooms(v.quota, v.now)[v.class]
+	switch {
+	case v.now.Before(got.resume):
+		got.next = got.resume
+	case room > 0:
+		// Not more than half of what is free, so that no one sits on the last of it.
+		got.granted = min(v.want, max(1, room/2))
+		v.held[v.class] += got.granted
+		w.hold(*v)
 		return
+	case v.quota > w.taken().sum(): // it is for other classes, while they ask
+		got.next = v.now.Add(pollHeld)
+	default:
+		got.next = w.soonest(*v)
 	}
-	if w.Held == nil {
-		w.Held = map[string]Count{}
-	}
-	w.Held[v.holder] = Count{milli(v.now.Add(useBy + underWay + v.per)), n}
+	w.want(*v, got.next)
 }
 
-func (w *Window) used() int {
-	n := 0
-	for _, c := range w.Ended {
-		n += c.N
+// hold writes down what the visitor holds.
+func (w *Window) hold(v visit) {
+	for class, n := range v.held {
+		key := v.holder
+		if class > 0 {
+			key += "/" + strconv.Itoa(class)
+		}
+		if n == 0 {
+			delete(w.Held, key)
+			continue
+		}
+		if w.Held == nil {
+			w.Held = map[string]Count{}
+		}
+		w.Held[key] = Count{milli(v.now.Add(useBy + underWay + v.per)), n, edge.Class(class)}
 	}
-	for _, c := range w.Held {
-		n += c.N
-	}
-	return n
 }
 
 // soonest is when something may be free again.
@@ -132,9 +148,11 @@ func (w *Window) soonest(v visit) time.Time {
 // add counts requests that ended.
 func (w *Window) add(c Count) { w.Ended = addCount(w.Ended, c) }
 
-// addCount keeps counts in order, and those of one time together.
+// addCount keeps counts in order, and those of one time and class together.
 func addCount(counts []Count, c Count) []Count {
-	i, there := slices.BinarySearchFunc(counts, c.Until, func(have Count, until int64) int { return int(have.Until - until) })
+	i, there := slices.BinarySearchFunc(counts, c, func(have, c Count) int {
+		return cmp.Or(cmp.Compare(have.Until, c.Until), cmp.Compare(have.Class, c.Class))
+	})
 	if there {
 		counts[i].N += c.N
 		return counts
@@ -150,7 +168,8 @@ func (w *Window) forget(now time.Time, per time.Duration) {
 	w.Ended = nil
 	for _, c := range kept {
 		if !over(c) {
-			w.add(Count{min(c.Until, grain(now, per)), c.N})
+			c.Until = min(c.Until, grain(now, per))
+			w.add(c)
 		}
 	}
 	latest := milli(now.Add(useBy + underWay + per))
@@ -159,6 +178,9 @@ func (w *Window) forget(now time.Time, per time.Duration) {
 		if w.Held[holder] = c; over(c) {
 			delete(w.Held, holder)
 		}
+	}
+	for class, until := range w.Wanted {
+		w.Wanted[class] = min(until, milli(now.Add(maxResume+per+wantedFor)))
 	}
 	if w.Resume = min(w.Resume, milli(now.Add(maxResume))); w.Resume <= now.UnixMilli() {
 		w.Resume = 0

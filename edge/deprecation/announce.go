@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // Rules of what an answer announces itself.
@@ -186,12 +187,7 @@ func speaksOfDeprecation(text string) bool {
 // printable is a text of the platform's as it may stand in a report: in one
 // line, without control characters, and not too long.
 func printable(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
+	text = visible.Text(text)
 	if runes := []rune(text); len(runes) > 200 {
 		text = string(runes[:200]) + "…"
 	}

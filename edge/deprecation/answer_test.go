@@ -123,7 +123,7 @@ func TestMessagesAnnounce(t *testing.T) {
 		}
 		got = append(got, n.Detail)
 	}
-	if want := "This endpoint is deprecated [31m use another|End of life soon"; strings.Join(got, "|") != want {
+	if want := "This endpoint is deprecated\\u{1b}[31m use another|End of life soon"; strings.Join(got, "|") != want {
 		t.Errorf("messages say %q, want %q", got, want)
 	}
 	if n := m.MatchResponse(send("GET", "/x", ""), deprecation.Response{Body: []byte(`{"messages":null,"result":"deprecated"}`)}, day(t, "2026-01-01")); len(n) > 0 {

@@ -5,6 +5,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +42,33 @@ func TestRequestsOfEachRow(t *testing.T) {
 	for i, r := range got.rows {
 		if r.name != want[i].name || r.cost.requests != want[i].cost.requests || r.cost.wall <= 0 {
 			t.Errorf("row %d is %+v, want %+v", i, r, want[i])
+		}
+	}
+}
+
+// Each row is shown before the next is measured; the first waits for the floor.
+func TestRowsAsTheyCome(t *testing.T) {
+	var out strings.Builder
+	shown := func() (rows []string) {
+		for line := range strings.Lines(out.String()) {
+			if name, _, ok := strings.Cut(line, "  "); ok && name != "" {
+				rows = append(rows, name)
+			}
+		}
+		return rows
+	}
+	of := table{zones: 3, out: &out}
+	of.add("heal", cost{wall: time.Second})
+	if out.Len() > 0 {
+		t.Errorf("shown without a floor: %s", &out)
+	}
+	of.floor = cost{wall: time.Second}
+	of.show()
+	want := []string{"floor: a bare client reads and decodes", "heal"}
+	for _, name := range []string{"plan", "sweep"} {
+		of.add(name, cost{wall: time.Minute})
+		if want = append(want, name); !slices.Equal(shown(), want) {
+			t.Errorf("shown are %q, want %q", shown(), want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -39,6 +40,8 @@ type options struct {
 	repeat      int
 	record      string // file to write; empty writes none
 	compare     string // record to compare with; empty compares with none
+
+	out io.Writer // gets each row as soon as it is measured; nil: nothing is shown
 }
 
 func main() {
@@ -50,6 +53,7 @@ func main() {
 	exitOn(err)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	o.out = os.Stdout
 	exitOn(o.run(ctx))
 }
 
@@ -118,16 +122,13 @@ func (o options) run(ctx context.Context) error {
 	return nil
 }
 
-// measureAll fills and prints a table for each size and latency.
+// measureAll fills and shows a table for each size and latency.
 func (o options) measureAll(ctx context.Context) (tables []table, err error) {
 	for _, zones := range o.zones {
 		for _, latency := range o.latencies {
 			table, err := o.measure(ctx, zones, latency)
 			if err != nil {
 				return nil, fmt.Errorf("%d zones at %s: %w", zones, latency, err)
-			}
-			if err := table.write(os.Stdout); err != nil {
-				return nil, err
 			}
 			tables = append(tables, table)
 		}
@@ -142,6 +143,7 @@ func (o options) measure(ctx context.Context, zones int, latency time.Duration) 
 		return table{}, err
 	}
 	defer os.RemoveAll(dir)
+	o.progress("%d zones at %s: generating the fleet", zones, latency)
 	f := fleet{dir: dir, zones: zones}
 	if err := f.write(ctx, o.binary); err != nil {
 		return table{}, fmt.Errorf("generating the fleet: %w", err)
@@ -152,11 +154,32 @@ func (o options) measure(ctx context.Context, zones int, latency time.Duration) 
 	}
 	defer p.stop()
 	s := scene{options: o, fleet: f, platform: p}
-	t := table{zones: zones, latency: latency, concurrency: o.concurrency}
-	for _, step := range []func(context.Context, *table) error{s.heal, s.floor, s.compile, s.plan, s.sweeps, s.healAll, s.pushesAtRest, s.pushesBesideSweeps, s.pushToAll} {
-		if err := step(ctx, &t); err != nil {
+	t := table{zones: zones, latency: latency, concurrency: o.concurrency, out: o.out}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context, *table) error
+	}{
+		{"healing all zones", s.heal},
+		{"measuring the floor", s.floor},
+		{"validating", s.compile},
+		{"planning", s.plan},
+		{"sweeping", s.sweeps},
+		{"healing in the daemon", s.healAll},
+		{"pushing to one zone", s.pushesAtRest},
+		{"pushing beside sweeps", s.pushesBesideSweeps},
+		{"pushing to all zones", s.pushToAll},
+	} {
+		o.progress("%d zones at %s: %s", zones, latency, step.name)
+		if err := step.do(ctx, &t); err != nil {
 			return t, err
 		}
 	}
 	return t, nil
+}
+
+// progress says on standard error what goes on.
+func (o options) progress(format string, args ...any) {
+	if o.out != nil {
+		fmt.Fprintf(os.Stderr, format+"\n", args...)
+	}
 }

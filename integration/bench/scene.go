@@ -18,7 +18,8 @@ type scene struct {
 	platform *platform
 }
 
-// configure writes the configuration: no budget in the way.
+// configure writes the configuration: no budget in the way, and no limit, since commits here
+// weaken the whole fleet.
 func (s scene) configure(sweep string) error {
 	token, secret := filepath.Join(s.fleet.dir, "token"), filepath.Join(s.fleet.dir, "hook-secret")
 	text := fmt.Sprintf(`source: url: %q
@@ -28,6 +29,7 @@ schedule: {sync: "@every 1h", sweep: %q}
 budget: {requests: 100_000_000, concurrency: %d}
 state: dir: %q
 listen: "127.0.0.1:0"
+guards: default: off: true
 hooks: bench: {kind: "generic", secret: file: %q}
 `, "file://"+s.fleet.repository(), s.platform.BaseURL, token, sweep, s.concurrency, filepath.Join(s.fleet.dir, "state"), secret)
 	for path, content := range map[string]string{s.fleet.config(): text, token: s.platform.RulesetsToken + "\n", secret: hookSecret + "\n"} {
@@ -70,6 +72,7 @@ func (s scene) floor(ctx context.Context, t *table) error {
 		costs = append(costs, c)
 	}
 	t.floor = medians(costs)
+	t.show()
 	return nil
 }
 

@@ -5,7 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strconv"
 	"time"
 )
 
@@ -15,6 +15,9 @@ type table struct {
 	latency            time.Duration
 	floor              cost
 	rows               []row
+
+	out   io.Writer // nil: nothing is shown
+	shown int       // rows, with the floor
 }
 
 type row struct {
@@ -22,21 +25,31 @@ type row struct {
 	cost cost
 }
 
-func (t *table) add(name string, c cost) { t.rows = append(t.rows, row{name, c}) }
+// add adds a row, and shows it.
+func (t *table) add(name string, c cost) {
+	t.rows = append(t.rows, row{name, c})
+	t.show()
+}
 
-func (t table) write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "\n%d zones, %s of latency, %d requests at a time\n", t.zones, t.latency, t.concurrency)
-	if err != nil {
-		return err
+// format are the columns of a table: a row is shown before the next one is measured, which
+// in a large fleet takes minutes.
+const format = "%-38s  %10s  %7s  %10s  %7s  %9s  %8s\n"
+
+// show writes the rows that were not shown yet. Ratios wait for the floor.
+func (t *table) show() {
+	if t.floor.wall == 0 || t.out == nil {
+		return
 	}
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "\twall\t/ floor\tCPU\t/ floor\tpeak\trequests")
-	for _, r := range append([]row{{"floor: a bare client reads and decodes", t.floor}}, t.rows...) {
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\t%d\n", r.name,
-			r.cost.wall.Round(time.Millisecond), ratio(r.cost.wall, t.floor.wall),
-			r.cost.cpu.Round(time.Millisecond), ratio(r.cost.cpu, t.floor.cpu), mebibytes(r.cost.peak), r.cost.requests)
+	if t.shown == 0 {
+		fmt.Fprintf(t.out, "\n%d zones, %s of latency, %d requests at a time\n", t.zones, t.latency, t.concurrency)
+		fmt.Fprintf(t.out, format, "", "wall", "/ floor", "CPU", "/ floor", "peak", "requests")
 	}
-	return columns.Flush()
+	all := append([]row{{"floor: a bare client reads and decodes", t.floor}}, t.rows...)
+	for _, r := range all[t.shown:] {
+		fmt.Fprintf(t.out, format, r.name, r.cost.wall.Round(time.Millisecond), ratio(r.cost.wall, t.floor.wall),
+			r.cost.cpu.Round(time.Millisecond), ratio(r.cost.cpu, t.floor.cpu), mebibytes(r.cost.peak), strconv.Itoa(r.cost.requests))
+	}
+	t.shown = len(all)
 }
 
 func ratio(a, b time.Duration) string {

@@ -209,7 +209,7 @@ func TestAccountWithoutCredential(t *testing.T) {
 	}
 	s.Configure(with(token("lab"), token("prod")))
 	s.Repo.Commit("edge.cue", declareTenants(25))
-	harness.Run(t, nil, "plan", "--config", s.ConfigFile()).Want(t, 1, "edge.cue:58:2: account.stage: has no credential", "config.cue:9:11", "accounts.stage.skip: true")
+	harness.Run(t, nil, "plan", "--config", s.ConfigFile()).Want(t, 1, "edge.cue:58:2: account.stage: has no credential", "config.cue:10:11", "accounts.stage.skip: true")
 
 	s.Configure(with(token("lab"), token("prod"), "accounts: stage: skip: true"))
 	harness.Run(t, nil, "plan", "--config", s.ConfigFile()).Want(t, 0, "60 zones: 60 to change", `in 5m for credential "prod", without a wait`)

@@ -35,11 +35,10 @@ var commandPages = map[string]commandPage{
 	"docs/backup-and-restore.md": {spans: true, before: "apply_two && systemctl start seawall"},
 	"docs/disaster.md":           {spans: true, before: "apply_two"},
 	"docs/incident.md": {spans: true, before: "apply_two && systemctl start seawall", other: answered, commands: map[string]shown{
-		"seawall revert --commit COMMIT": {says: "applied and proved"},
-		"seawall revert":                 {not: "it names the command"},
-		"seawall hold list":              {before: "git revert --no-edit HEAD && git push --quiet", says: "shop.example .* INC-1"},
-		"seawall why shop.example":       {before: "in_sync", says: "is in sync"},
-		"seawall status":                 {before: "in_sync"},
+		"seawall revert --commit COMMIT --yes": {says: "1 zone put back; the commit is stopped in 0 zones"},
+		"seawall hold list":                    {before: "git revert --no-edit HEAD && git push --quiet", says: "shop.example .* INC-1"},
+		"seawall why shop.example":             {before: "in_sync", says: "is in sync"},
+		"seawall status":                       {before: "in_sync"},
 	}},
 	"docs/rotate-credentials.md": {spans: true, before: "systemctl start seawall", commands: map[string]shown{
 		"seawall status": {before: "in_sync", says: "1 in sync"},

@@ -30,6 +30,7 @@ func (s shape) complete() shape {
 
 // fixture is a daemon with everything around it, below one folder.
 type fixture struct {
+	binary   string
 	dir      string
 	shape    shape
 	fleet    *fleet
@@ -44,7 +45,7 @@ type fixture struct {
 // zone that differs.
 func newFixture(ctx context.Context, binary, dir string, s shape) (*fixture, error) {
 	s = s.complete()
-	f := &fixture{dir: dir, shape: s, fleet: newFleet(s.zones)}
+	f := &fixture{binary: binary, dir: dir, shape: s, fleet: newFleet(s.zones)}
 	if err := f.start(ctx, binary); err != nil {
 		f.stop()
 		return nil, err

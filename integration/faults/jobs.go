@@ -2,22 +2,30 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
 )
 
 // measureAll measures some rows at a time, and after them those that want the
-// machine for themselves. The result is in the order of the scenarios.
+// machine for themselves. The result is in the order of the scenarios; standard output has
+// each row as soon as it is known, and standard error what goes on.
 func (o options) measureAll(ctx context.Context, list []scenario, dir string) []row {
 	rows := make([]row, len(list))
 	var telling sync.Mutex
+	done := 0
 	one := func(i int) {
+		say(&telling, os.Stderr, "%s: begins\n", list[i].name)
 		rows[i] = o.measureIn(ctx, list[i], dir)
 		telling.Lock()
 		defer telling.Unlock()
-		rows[i].tell(os.Stderr)
+		done++
+		rows[i].tell(os.Stderr, done, len(list))
+		fmt.Print(line(rows[i].cells()))
 	}
+	fmt.Print(head())
 	places := make(chan struct{}, max(o.jobs, 1))
 	var group sync.WaitGroup
 	for i, s := range list {
@@ -34,6 +42,13 @@ func (o options) measureAll(ctx context.Context, list []scenario, dir string) []
 		}
 	}
 	return rows
+}
+
+// say writes a line of progress.
+func say(one *sync.Mutex, w io.Writer, format string, args ...any) {
+	one.Lock()
+	defer one.Unlock()
+	fmt.Fprintf(w, format, args...)
 }
 
 // measureIn measures a row in a folder of its own.

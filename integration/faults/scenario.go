@@ -75,7 +75,7 @@ func (s scenario) complete(quick bool) scenario {
 
 // scenarios are the rows of the table, in its order.
 func scenarios() []scenario {
-	return slices.Concat(gitScenarios(), storeScenarios(), commitScenarios(), zoneScenarios(), platformScenarios(), quirkScenarios())
+	return slices.Concat(gitScenarios(), storeScenarios(), commitScenarios(), zoneScenarios(), platformScenarios(), quirkScenarios(), processScenarios())
 }
 
 // unreasonedWrites counts the writes to each zone beyond one for each drift and

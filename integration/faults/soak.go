@@ -66,7 +66,9 @@ func (s *soak) phase() phase {
 func (s *soak) enter(p phase) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.now = p
+	if s.now = p; s.length > 0 {
+		fmt.Fprintln(os.Stderr, time.Now().UTC().Format(time.TimeOnly), p)
+	}
 }
 
 // note counts what happened, or what did not.

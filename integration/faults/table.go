@@ -15,15 +15,17 @@ const notRun = "\nNot run: the clock is set back. libfaketime cannot reach a sta
 
 // table renders the rows.
 func table(rows []row) string {
-	var text strings.Builder
-	line := func(cells []string) { fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | ")) }
-	line(header)
-	line([]string{"---", "---", "---", "---", "---", "---"})
+	text := head()
 	for _, r := range rows {
-		line(r.cells())
+		text += line(r.cells())
 	}
-	return text.String()
+	return text
 }
+
+// head are the first lines of the table.
+func head() string { return line(header) + line([]string{"---", "---", "---", "---", "---", "---"}) }
+
+func line(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
 // missed lists the rows that miss an aim.
 func missed(rows []row) []string {
@@ -81,12 +83,12 @@ func rewriteFile(file, mark, text string) error {
 }
 
 // tell says on standard error how a row went, as soon as it is known.
-func (r row) tell(w io.Writer) {
+func (r row) tell(w io.Writer, done, of int) {
 	verdict := "ok"
 	if !r.met() {
 		verdict = "missed"
 	}
-	fmt.Fprintf(w, "%-6s %s (%s s): %s%s\n", verdict, r.name, seconds(r.took), strings.Join(r.cells()[1:], " | "), r.doubt())
+	fmt.Fprintf(w, "%d of %d: %-6s %s (%s s): %s%s\n", done, of, verdict, r.name, seconds(r.took), strings.Join(r.cells()[1:], " | "), r.doubt())
 }
 
 // doubt says when a machine is too busy for a measurement to mean much: a sweep

@@ -44,6 +44,9 @@ type ServiceConfig struct {
 	Source      string // of the configuration; empty: the repository over its path
 	Token       string // the credential; empty: the platform's
 	Concurrency int    // zero: 16
+	// DefaultGuard leaves guards.default as it is; else it is off, since most tests weaken a
+	// whole fleet at once.
+	DefaultGuard bool
 }
 
 // Text is the file of this configuration for a service.
@@ -61,9 +64,16 @@ schedule: {sync: %q, sweep: %q}
 budget: {requests: 100_000, concurrency: %d}
 state: dir: %q
 listen: "127.0.0.1:0"
-`, fallback(c.Source, fmt.Sprintf("url: %q", "file://"+s.Repo.Dir)), fallback(c.BaseURL, s.Platform.BaseURL),
+%s`, fallback(c.Source, fmt.Sprintf("url: %q", "file://"+s.Repo.Dir)), fallback(c.BaseURL, s.Platform.BaseURL),
 		filepath.Join(s.Dir, "token"), fallback(c.Sync, "@every 1s"), fallback(c.Sweep, "@every 1h"),
-		max(c.Concurrency, 1), filepath.Join(s.Dir, "state"))
+		max(c.Concurrency, 1), filepath.Join(s.Dir, "state"), c.guards())
+}
+
+func (c ServiceConfig) guards() string {
+	if c.DefaultGuard {
+		return ""
+	}
+	return "guards: default: off: true\n"
 }
 
 // NewService puts everything in place and does not start the process.

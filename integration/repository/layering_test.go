@@ -43,7 +43,12 @@ var rules = []rule{
 		caught: [2]string{"./edge/redact", "net/http"},
 	},
 	{
-		from: []string{"./desired"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge", "./edge/deprecation"},
+		from: []string{"./edge/exactjson"}, forbid: []string{"./...", "outside", "context", "log/...", "net", "net/http/...", "os/..."},
+		reason: "whether JSON has one meaning is asked of text alone",
+		caught: [2]string{"./edge/exactjson", "./edge"},
+	},
+	{
+		from: []string{"./desired"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge", "./edge/deprecation", "./edge/visible"},
 		reason: "what should be is plain types: no CUE, no git",
 		caught: [2]string{"./desired", "cuelang.org/go/cue"},
 	},
@@ -105,6 +110,11 @@ var rules = []rule{
 		caught: [2]string{"./cmd/seawall/internal/demo", "./cmd/seawall/internal/daemon"},
 	},
 	{
+		from: []string{"./desired/trusted"}, forbid: []string{"./...", "outside", "net", "net/http/...", "os/exec"},
+		reason: "who may write to a file is asked before anything is known of what is in it",
+		caught: [2]string{"./desired/trusted", "./desired"},
+	},
+	{
 		from: []string{"./desired/failure"}, forbid: []string{"./...", "outside"},
 		reason: "the shape of an error is for every package to use",
 		caught: [2]string{"./desired/failure", "./desired"},
@@ -115,7 +125,7 @@ var rules = []rule{
 		caught: [2]string{"./desired/worker", "github.com/landlock-lsm/go-landlock/landlock"},
 	},
 	{
-		from: []string{"./desired/gitrepo/signature"}, forbid: []string{"./...", "github.com/go-git/...", "net", "net/http/..."}, allow: []string{"./desired/failure"},
+		from: []string{"./desired/gitrepo/signature"}, forbid: []string{"./...", "github.com/go-git/...", "net", "net/http/..."}, allow: []string{"./desired/failure", "./desired/trusted"},
 		reason: "whether a signature counts follows from the bytes and the keys: no repository, no network",
 		caught: [2]string{"./desired/gitrepo/signature", "./desired/gitrepo"},
 	},
@@ -135,12 +145,12 @@ var rules = []rule{
 		caught: [2]string{"./edge/mem", "./edge/internal/wire"},
 	},
 	{
-		from: []string{"./edge/internal/wire"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge"},
+		from: []string{"./edge/internal/wire"}, forbid: []string{"./...", "outside"}, allow: []string{"./edge", "./edge/exactjson"},
 		reason: "the codec knows the nouns it carries and nothing more",
 		caught: [2]string{"./edge/internal/wire", "./edge/mem"},
 	},
 	{
-		from: []string{"./edge/access", "./edge/nearest"}, forbid: []string{
+		from: []string{"./edge/access", "./edge/nearest", "./edge/visible"}, forbid: []string{
 			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
 		}, allow: []string{"./edge"},
 		reason: "what a token may do follows from the token alone: no call, no clock, no matter who asks",
@@ -161,7 +171,7 @@ var rules = []rule{
 	{
 		from: []string{"./edge/deprecation", "./edge/deprecation/report"}, forbid: []string{
 			"./...", "outside", "context", "log/...", "net", "net/http/...", "os/...", "math/rand/...", "crypto/rand",
-		}, allow: []string{"./edge", "./edge/deprecation"},
+		}, allow: []string{"./edge", "./edge/deprecation", "./edge/visible"},
 		reason: "what a request leans on follows from the request, the calendar and the day: no call, no clock, no file",
 		caught: [2]string{"./edge/deprecation", "net/http"},
 	},

@@ -114,6 +114,14 @@ func (a *approvals) divide(plan diff.Plan, now time.Time) {
 			})
 		}
 	}
+	for _, l := range plan.Leaving {
+		if single[l.Digest] = true; l.Approved && !known[l.Digest] {
+			known[l.Digest], a.digests[l.Digest] = true, true
+			a.divided.single = append(a.divided.single, reconcile.Approval{
+				Digest: l.Digest, Kind: reconcile.Approved, Who: who, Reason: l.String(), At: now, Used: true,
+			})
+		}
+	}
 	for _, digest := range plan.Granted {
 		if !single[digest] && !slices.Contains(a.divided.spent, digest) {
 			a.divided.spent = append(a.divided.spent, digest)

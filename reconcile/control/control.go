@@ -44,6 +44,9 @@ type Config struct {
 	Within func(desired.State) desired.State
 	// CheckSink reports why a sink could not take a secret; nil takes any.
 	CheckSink func(desired.Sink) error
+	// Ruleset returns the id of a managed ruleset that goes by its name, empty where that is
+	// not known; nil knows none.
+	Ruleset func(desired.Account, desired.RulesetRef) edge.RulesetID
 	// DriftFor is how long a drift counts for limits; zero is two hours.
 	DriftFor time.Duration
 	Log      *slog.Logger // nil discards
@@ -124,6 +127,7 @@ func (c *Control) restore(ctx context.Context) (look []edge.ZoneID, err error) {
 		return nil, nil
 	}
 	g := newGeneration(declared, c.Current())
+	g.earlier = record.Accepted.Earlier
 	c.state.publish(g)
 	return c.state.judge(g), nil
 }

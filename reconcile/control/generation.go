@@ -18,6 +18,8 @@ type Generation struct {
 	places map[edge.ZoneID]place
 	labels map[edge.ZoneID]guard.Labels
 	prints map[edge.ZoneID]string
+
+	earlier guard.Earlier // what zones were before its commit
 }
 
 // place is where a zone is in the state.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
@@ -29,7 +30,7 @@ func (c *Control) Guard(g *Generation, id edge.ZoneID, plan diff.Plan) (diff.Pla
 	if now := c.Current(); now != g && now.prints[id] != g.prints[id] {
 		return plan, Superseded
 	}
-	if c.state.limits.counting() && c.state.zones.unproved(g, id) {
+	if c.state.limits.counting() && c.state.zones.unproved(g, id) && c.state.mustCount(c.Current(), plan) {
 		return plan, Counting
 	}
 	plan = guard.Check(plan, c.state.zoneFacts(c.Current(), id))
@@ -66,6 +67,9 @@ func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (
 		}
 	}
 	if err := c.history.sent(ctx, p.entry, p.widened); err != nil {
+		if refusal := Withheld(err, now, c.Now()); refusal != nil {
+			return refusal, nil
+		}
 		return nil, err
 	}
 	c.mu.Lock()
@@ -74,6 +78,22 @@ func (c *Control) Permit(ctx context.Context, t zone.Task, _, now diff.Change) (
 		p.zone.own(w.ID, w.Owned)
 	}
 	return nil, nil
+}
+
+// Withheld is the refusal of a change whose zone is held since the guards were asked, as
+// [reconcile.Records.RecordWrite] says; nil where an error is another.
+func Withheld(err error, now diff.Change, at time.Time) *diff.Refusal {
+	var held *reconcile.HeldError
+	if !errors.As(err, &held) {
+		return nil
+	}
+	facts := guard.Facts{Now: at, Holds: []diff.Hold{held.Hold}}
+	return guard.Check(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused
+}
+
+// Ended implements [zone.Gate].
+func (c *Control) Ended(ctx context.Context, t zone.Task, version string) error {
+	return c.Records.Unclaim(ctx, t.Zone().ID, version)
 }
 
 // permit is what was decided about a change that is about to be sent.
@@ -94,6 +114,9 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 	}
 	if s.overtaken != "" {
 		return permit{refused: &diff.Refusal{Guard: diff.GuardOvertaken, Reason: "another process has accepted commit " + s.overtaken}}, nil
+	}
+	if s.limits.counting() && s.zones.unproved(g, id) && s.mustCount(g, diff.Plan{Changes: []diff.Change{now}}) {
+		return permit{}, reconcile.ErrSuperseded // it is another change than the one that was planned
 	}
 	guarded := guard.Check(diff.Plan{Changes: []diff.Change{now}}, s.zoneFacts(g, id)).Changes[0]
 	if guarded.Refused != nil {
@@ -122,7 +145,7 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 		c.mu.Unlock()
 		return nil // the proof is of a declaration that is not in force; the next look says what is there
 	}
-	p := z.settle(t, g.State.Commit, settled)
+	p := z.settle(t, g.State.Commit, g.labels[id], settled)
 	c.mu.Unlock()
 	results := c.history.writes.Proved(t.Fingerprint, settled)
 	if len(p.settled)+len(p.proofs)+len(results) == 0 {
@@ -134,9 +157,6 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 	}
 	c.mu.Lock()
 	z.take(p)
-	if len(p.proofs) > 0 {
-		delete(c.state.zones.labels, id)
-	}
 	c.mu.Unlock()
 	return forget(ctx, c, z, p.gone)
 }
@@ -155,10 +175,30 @@ func forget(ctx context.Context, c *Control, z *zoneRecord, gone []diff.Deployme
 	return nil
 }
 
+// TryUnkept has changes that the platform did not keep sent once more with the next look at
+// their zones, however long they were to wait: a person asks for a look. It counts as a try.
+func (c *Control) TryUnkept() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.zones.tryUnkept(c.Now())
+}
+
 // NotKept implements [zone.Gate].
 func (c *Control) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
 	c.mu.Lock()
-	news = c.state.zones.of(t.Zone().ID).noteUnkept(left.ID(), left.Fingerprint(), c.Now())
+	z := c.state.zones.of(t.Zone().ID)
+	news = z.noteUnkept(left.ID(), left.Fingerprint(), c.Now())
+	try := z.tries()[left.ID()]
 	c.mu.Unlock()
-	return news, errors.Join(c.history.notKept(ctx, left), c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()))
+	return news, errors.Join(
+		c.history.notKept(ctx, left), c.Records.NonConvergent(ctx, left.ID(), left.Fingerprint()), c.Records.Tried(ctx, left.ID(), try),
+	)
+}
+
+// Tries says when the changes of a zone were sent that the platform did not keep, and when
+// they are sent again.
+func (c *Control) Tries(id edge.ZoneID) map[diff.DeploymentID]diff.Try {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.zones.of(id).tries()
 }

@@ -33,6 +33,15 @@ func (s *state) judge(g *Generation) (unseen []edge.ZoneID) {
 	return nil
 }
 
+// mustCount reports whether changes must not be made before the commit is counted: a limit
+// or an approval may be about them. What no rule is about need not wait until the whole fleet
+// was read, least of all what strengthens. While there are approvals all wait: one may be of
+// the whole commit.
+func (s *state) mustCount(g *Generation, plan diff.Plan) bool {
+	f := s.facts(g)
+	return len(f.Approved) > 0 && len(plan.Changes) > 0 || slices.ContainsFunc(plan.Changes, f.Minded)
+}
+
 // weigh counts the changes of a commit, and has approvals of several changes count for
 // each of them: of those of the commit, or of all that is planned to be changed.
 func (s *state) weigh(g *Generation, changes []diff.Change) {
@@ -55,7 +64,9 @@ func (s *state) weighAgain() {
 
 // guarded passes changes that were foreseen through the guards, as one plan.
 func (s *state) guarded(g *Generation, changes []diff.Change) diff.Plan {
-	return guard.Check(diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil), s.facts(g))
+	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
+	plan.Leaving = s.zones.memory.leaving
+	return guard.Check(plan, s.facts(g))
 }
 
 // driftsThatWait are the zones whose drift a limit or an approval holds back.
@@ -89,8 +100,9 @@ func Uncounted(c *Control) []edge.ZoneID {
 	return slices.Collect(maps.Keys(c.state.limits.unseen))
 }
 
-// Looked tells that a zone was read, whatever came of it. It returns the zones
-// of the commit once all of them were, so that it could be counted: they are due.
+// Looked tells that a zone was read, whatever came of it. It returns the zones of the
+// commit once all of them were, so that it could be counted: they are due, but for those that
+// could not be read, which are tried again anyway.
 func (c *Control) Looked(ctx context.Context, id edge.ZoneID) (due []edge.ZoneID, err error) {
 	c.mu.Lock()
 	due, counted := c.state.looked(id)
@@ -113,7 +125,11 @@ func (s *state) looked(id edge.ZoneID) (due []edge.ZoneID, counted bool) {
 	}
 	g := s.current.Load()
 	due = s.zones.commitWork(g)
-	changes, _ := s.foreseen(g, due)
+	changes, unread := s.foreseen(g, due)
 	s.weigh(g, changes)
-	return due, true
+	again := make(map[edge.ZoneID]bool, len(unread))
+	for _, id := range unread {
+		again[id] = true
+	}
+	return slices.DeleteFunc(due, func(id edge.ZoneID) bool { return again[id] }), true
 }

@@ -15,11 +15,14 @@ import (
 type limits struct {
 	on     bool
 	commit *guard.Tally
-	unseen map[edge.ZoneID]bool // zones of the commit that must be read before it is counted
-	sent   map[edge.ZoneID]bool // zones of the commit that were written, and whether that weakened
-	drift  *guard.Tally
-	drifts []reconcile.Drift // that count, in the order of time
-	lasts  time.Duration
+	// Of how many zones shares are shares: for the commit, of those that were there before
+	// it; for drift, of those in force.
+	commitBase, driftBase *guard.Base
+	unseen                map[edge.ZoneID]bool // zones of the commit that must be read before it is counted
+	sent                  map[edge.ZoneID]bool // zones of the commit that were written, and whether that weakened
+	drift                 *guard.Tally
+	drifts                []reconcile.Drift // that count, in the order of time
+	lasts                 time.Duration
 }
 
 // newLimits counts what was done before: drifts, and zones that were written because of the
@@ -29,9 +32,13 @@ func newLimits(facts guard.Facts, drifts []reconcile.Drift, since time.Time, sen
 		return limits{}
 	}
 	l := limits{
-		on: true, commit: guard.NewTally("this commit", facts), drift: guard.NewTally("this sweep", facts),
+		on: true, commitBase: guard.NewBase(facts.Rules), driftBase: guard.NewBase(facts.Rules),
 		unseen: map[edge.ZoneID]bool{}, sent: map[edge.ZoneID]bool{}, lasts: facts.Now.Sub(since),
 	}
+	facts.Base = l.commitBase
+	l.commit = guard.NewTally("this commit", facts)
+	facts.Base = l.driftBase
+	l.drift = guard.NewTally("this sweep", facts)
 	for id, weakens := range sent {
 		l.sent[id] = weakens
 		l.commit.Count(id, weakens)

@@ -46,7 +46,7 @@ func (c *Control) NoteTokens(ctx context.Context, o Outcome) error {
 }
 
 func (s *state) note(o Outcome) Next {
-	reasons := reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardHold, diff.GuardFreeze, diff.GuardWave, diff.GuardOvertaken)
+	reasons := reasonsOf(o, diff.GuardLimit, diff.GuardApproval, diff.GuardHold, diff.GuardReverted, diff.GuardFreeze, diff.GuardWave, diff.GuardOvertaken)
 	s.waiting.set(o.Zone, reasons)
 	if g := s.current.Load(); g != nil && g.prints[o.Zone] == o.Fingerprint {
 		s.rollout.note(o.Zone, zoneOutcome(o))

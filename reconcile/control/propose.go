@@ -58,12 +58,13 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	}
 	next := newGeneration(p.State, before)
 	d := Decision{Accepted: next, First: before == nil, Tokens: before == nil || !desired.SameTokens(before.State.Tokens, p.State.Tokens)}
-	if err := c.updateWaves(ctx); err != nil {
+	if err := errors.Join(c.updateWaves(ctx), c.updateMemory(ctx)); err != nil {
 		return Decision{}, err
 	}
 	c.mu.Lock()
+	next.earlier = c.state.earlier(before, next)
 	accepted := c.state.acceptance(before, next, p.Approvals, &d)
-	accepted.Author, accepted.Declared = p.Author, next.declaration
+	accepted.Author, accepted.Declared, accepted.Earlier = p.Author, next.declaration, next.earlier
 	c.state.accepting = accepted.Commit
 	c.mu.Unlock()
 	err := c.Records.AcceptCommit(ctx, accepted)
@@ -74,13 +75,17 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 		return Decision{}, fmt.Errorf("remembering the accepted commit: %w", err)
 	}
 	c.state.accept(accepted)
+	left := c.state.zones.memory.leaving
 	c.state.publish(next)
+	news := newlyLeaving(left, c.state.zones.memory.leaving)
 	d.Look = c.state.judge(next)
 	if len(p.Approvals) > 0 { // what waits for one may go on, though the commit does not touch it
 		d.Due = append(d.Due, c.state.release(true)...)
 	}
 	c.mu.Unlock()
-	if err := errors.Join(c.recordDivided(ctx), c.recordUse(ctx)); err != nil {
+	logLeaving(ctx, c.Log, next.State.Commit, news)
+	_, departErr := c.depart(ctx)
+	if err := errors.Join(departErr, c.recordDivided(ctx), c.recordUse(ctx)); err != nil {
 		c.Log.WarnContext(ctx, "approvals of single changes cannot be put on record yet", "error", err.Error())
 	}
 	return d, nil
@@ -106,6 +111,7 @@ func (c *Control) updateWaves(ctx context.Context) error {
 func (s *state) acceptance(before, next *Generation, approvals []reconcile.Approval, d *Decision) reconcile.Acceptance {
 	a := reconcile.Acceptance{Commit: next.State.Commit, Size: next.size(), Approvals: approvals}
 	s.zones.due(before, next, d)
+	a.Given = d.Due
 	touched := make(map[edge.ZoneID]bool, len(d.Due))
 	for _, id := range d.Due {
 		touched[id] = true
@@ -113,15 +119,17 @@ func (s *state) acceptance(before, next *Generation, approvals []reconcile.Appro
 	var rolled []desired.Zone
 	for _, account := range next.State.Accounts {
 		for _, z := range account.Zones {
-			if s.zones.unproved(next, z.ID) && (touched[z.ID] || waits(s.rollout.have, z.ID)) {
+			if s.zones.unproved(next, z.ID) && !s.zones.returns(next, z.ID) && (touched[z.ID] || waits(s.rollout.have, z.ID)) {
 				rolled = append(rolled, z)
 			}
 		}
 	}
+	m := s.remember(next)
+	a.Memory = &m.record
 	a.Gone, a.Keep = s.zones.undeclared(next), keeps(s.zones.prunable(), next.State)
 	d.Gone = gone(before, next)
 	if len(s.guards.Waves) > 0 && s.rollout.have.Commit != next.State.Commit {
-		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, rolled)
+		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, rolled, s.zones.proved)
 		a.Rollout = &rollout
 	}
 	return a

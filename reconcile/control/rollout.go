@@ -1,9 +1,11 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -91,10 +93,10 @@ func soak(waves []reconcile.Wave, wave int) time.Duration {
 }
 
 // newRollout deals the zones that a commit is still to change to waves. A zone that
-// returns to what was last proved there is not among them: a revert does not wait.
+// returns to what was proved there before is not among them: a revert does not wait.
 // What is halted stays halted: a commit on top of it does not make it go on.
-func newRollout(waves []reconcile.Wave, have reconcile.Rollout, commit string, zones []desired.Zone) reconcile.Rollout {
-	next := reconcile.Rollout{Commit: commit, Zones: assign(waves, zones)}
+func newRollout(waves []reconcile.Wave, have reconcile.Rollout, commit string, zones []desired.Zone, before proved) reconcile.Rollout {
+	next := reconcile.Rollout{Commit: commit, Zones: assign(waves, zones, before)}
 	if len(zones) > 0 {
 		next.Halted = have.Halted
 	}
@@ -102,15 +104,28 @@ func newRollout(waves []reconcile.Wave, have reconcile.Rollout, commit string, z
 	return next
 }
 
-// assign deals zones, in their order, to waves: each to exactly one. The last is
-// for what no wave takes, and for what an account deploys itself, which may run in the
-// zones of every wave.
-func assign(waves []reconcile.Wave, zones []desired.Zone) map[edge.ZoneID]reconcile.RolloutZone {
+// assign deals zones to waves: each to exactly one. The last is for what no wave takes, and
+// for what an account deploys itself, which may run in the zones of every wave.
+//
+// Who writes a commit chooses keys, labels and how many zones it adds, and must not choose by
+// them what is written first. So the order is that of ids, which the platform gives, a zone that was
+// proved before must have had the labels of a wave then, too, and a share is one of such
+// zones, where there are any.
+func assign(waves []reconcile.Wave, zones []desired.Zone, before proved) map[edge.ZoneID]reconcile.RolloutZone {
 	assigned := make(map[edge.ZoneID]reconcile.RolloutZone, len(zones))
+	zones, known := byID(zones), 0
+	for _, zone := range zones {
+		if _, ok := before(zone.ID); ok {
+			known++
+		}
+	}
+	if known == 0 {
+		known = len(zones)
+	}
 	for i, wave := range append(waves[:len(waves):len(waves)], reconcile.Wave{}) {
-		left := size(wave, len(zones))
+		left := size(wave, len(zones), known)
 		for _, zone := range zones {
-			if _, taken := assigned[zone.ID]; taken || left == 0 || zone.AccountLevel && i < len(waves) || !wave.Labels.Selects(zone.Labels) {
+			if _, taken := assigned[zone.ID]; taken || left == 0 || zone.AccountLevel && i < len(waves) || !takes(wave, zone, before) {
 				continue
 			}
 			assigned[zone.ID] = reconcile.RolloutZone{Wave: i + 1}
@@ -120,12 +135,23 @@ func assign(waves []reconcile.Wave, zones []desired.Zone) map[edge.ZoneID]reconc
 	return assigned
 }
 
-func size(w reconcile.Wave, all int) int {
+// takes reports whether a zone has the labels of a wave, and had them when it was proved.
+func takes(wave reconcile.Wave, zone desired.Zone, before proved) bool {
+	labels, ok := before(zone.ID)
+	return wave.Labels.Selects(zone.Labels) && (!ok || wave.Labels.Selects(labels))
+}
+
+// byID are zones in the order of their ids; those whose id is not known come last.
+func byID(zones []desired.Zone) []desired.Zone {
+	return slices.SortedFunc(slices.Values(zones), func(a, b desired.Zone) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func size(w reconcile.Wave, all, known int) int {
 	switch {
 	case w.Count > 0:
 		return w.Count
 	case w.Percent > 0:
-		return max(1, (all*w.Percent+99)/100)
+		return max(1, (known*w.Percent+99)/100)
 	}
 	return all
 }

@@ -35,11 +35,11 @@ func TestWavesCoverEveryZoneOnce(t *testing.T) {
 			}
 			waves = append(waves, w)
 		}
-		got := assign(waves, fleet)
+		got := assign(waves, fleet, none)
 		if len(got) != len(fleet) {
 			t.Fatalf("%d of %d zones", len(got), len(fleet))
 		}
-		if last := assign(waves, []desired.Zone{account})[account.ID].Wave; last != len(waves)+1 {
+		if last := assign(waves, []desired.Zone{account}, none)[account.ID].Wave; last != len(waves)+1 {
 			t.Fatalf("what the account deploys itself is in wave %d", last)
 		}
 		members := map[int]int{}
@@ -89,7 +89,7 @@ func TestARolloutEnds(t *testing.T) {
 			{Labels: guard.Labels{"none": ""}},
 			{Percent: 30, Soak: time.Minute, Halt: reconcile.Halt{FailedPercent: 60}},
 		}
-		o := newRollout(waves, reconcile.Rollout{}, "c", fleet)
+		o := newRollout(waves, reconcile.Rollout{}, "c", fleet, none)
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		for step := 0; len(o.Zones) > 0; step++ {
 			if step > 500 {
@@ -238,4 +238,62 @@ func TestHalts(t *testing.T) {
 			t.Errorf("%s: halted %q, want %q", name, got.Halted, c.why)
 		}
 	}
+}
+
+// none: no zone was proved before.
+func none(edge.ZoneID) (guard.Labels, bool) { return nil, false }
+
+// Who writes a commit chooses keys, labels and how many zones are added, and by none of them
+// which zones are written first.
+func TestWavesGoByWhatNoCommitChooses(t *testing.T) {
+	canary := guard.Labels{"tier": "canary"}
+	fleet := func(n int, labels guard.Labels) (zones []desired.Zone) {
+		for i := range n {
+			zones = append(zones, desired.Zone{Key: string(rune('z' - i)), ID: mem.FleetZone(i), Labels: labels})
+		}
+		return zones
+	}
+	with := func(labels guard.Labels, n int) proved {
+		known := map[edge.ZoneID]bool{}
+		for _, z := range fleet(n, nil) {
+			known[z.ID] = true
+		}
+		return func(id edge.ZoneID) (guard.Labels, bool) { return labels, known[id] }
+	}
+	for name, c := range map[string]struct {
+		wave   reconcile.Wave
+		zones  []desired.Zone
+		before proved
+		want   int // in wave 1
+	}{
+		"labels that the commit gives":          {reconcile.Wave{Labels: canary}, fleet(10, canary), with(nil, 10), 0},
+		"labels that were proved":               {reconcile.Wave{Labels: canary}, fleet(10, canary), with(canary, 10), 10},
+		"labels that the commit takes":          {reconcile.Wave{Labels: canary}, fleet(10, nil), with(canary, 10), 0},
+		"new zones with labels":                 {reconcile.Wave{Labels: canary}, fleet(10, canary), with(nil, 4), 6},
+		"a share of what was proved":            {reconcile.Wave{Percent: 50}, fleet(10, nil), with(nil, 10), 5},
+		"a share that new zones do not inflate": {reconcile.Wave{Percent: 50}, fleet(26, nil), with(nil, 4), 2},
+		"a share of a new fleet":                {reconcile.Wave{Percent: 50}, fleet(10, nil), none, 5},
+		"one at least":                          {reconcile.Wave{Percent: 10}, fleet(10, nil), with(nil, 2), 1},
+	} {
+		got := 0
+		for _, z := range assign([]reconcile.Wave{c.wave}, c.zones, c.before) {
+			if z.Wave == 1 {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %d zones are in wave 1, want %d", name, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) { // whatever the keys and the order of declarations are
+		shuffled := rapid.Permutation(fleet(9, nil)).Draw(t, "order")
+		for i := range shuffled {
+			shuffled[i].Key = rapid.SampledFrom([]string{"a", "m", "z"}).Draw(t, "key")
+		}
+		for id, z := range assign([]reconcile.Wave{{Count: 3}}, shuffled, none) {
+			if first := id < mem.FleetZone(3); first != (z.Wave == 1) {
+				t.Fatalf("zone %s is in wave %d", id, z.Wave)
+			}
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"maps"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +20,7 @@ type state struct {
 	now       func() time.Time
 	foresee   func(zone.Task) (diff.Plan, bool)
 	checkSink func(desired.Sink) error
+	ruleset   func(desired.Account, desired.RulesetRef) edge.RulesetID
 	driftFor  time.Duration
 
 	current   atomic.Pointer[Generation] // may be loaded without the lock
@@ -41,6 +41,7 @@ type state struct {
 
 func (s *state) init(c Config) {
 	s.guards, s.now, s.foresee, s.checkSink, s.driftFor = c.Guards, c.Now, c.Foresee, c.CheckSink, c.DriftFor
+	s.ruleset = c.Ruleset
 	s.waiting = waiting{zones: map[edge.ZoneID]waitReasons{}}
 }
 
@@ -48,7 +49,10 @@ func (s *state) init(c Config) {
 func (s *state) restore(record reconcile.Record) {
 	s.accepted, s.swept = record.Accepted, record.Swept
 	s.accepted.State = nil
-	s.zones = zonesOf(record, s.now(), s.zones.labels)
+	before := s.zones
+	s.zones = zonesOf(record, s.now(), before.memory)
+	s.zones.readBefore(before)
+	s.zones.reports = s.guards.ReportUnmanaged
 	s.approvals.restore(s.guards.Current(record.Approvals, s.now()))
 	s.holds.all = record.Holds
 	s.overtaken = s.foreign(record.Accepted.Commit)
@@ -62,10 +66,11 @@ func (s *state) publish(g *Generation) {
 	s.current.Store(g)
 	s.overtaken = ""
 	s.waiting.keep(g.Declares)
-	s.zones.compareLabels(g)
-	facts := s.facts(g)
-	facts.LabelsBefore = maps.Clone(s.zones.labels) // what was counted by a label stays counted by it
-	s.limits = newLimits(facts, s.limits.drifts, s.now().Add(-s.driftFor), s.limits.sent)
+	s.recall(s.zones.onRecord)
+	s.limits = newLimits(s.facts(g), s.limits.drifts, s.now().Add(-s.driftFor), s.limits.sent)
+	for id := range g.Zones() {
+		s.measure(g, id)
+	}
 }
 
 // accept takes in what was just put on record.
@@ -73,9 +78,12 @@ func (s *state) accept(a reconcile.Acceptance) {
 	if a.Commit != s.accepted.Commit {
 		s.limits.sent = nil
 	}
-	s.accepted = reconcile.Accepted{Commit: a.Commit, Author: a.Author, Size: a.Size}
+	s.accepted = reconcile.Accepted{Commit: a.Commit, Author: a.Author, Size: a.Size, Earlier: a.Earlier}
 	s.recorded++
 	s.approvals.accept(a.Approvals)
+	if a.Memory != nil {
+		s.zones.onRecord = *a.Memory
+	}
 	if a.Rollout != nil {
 		s.rollout = newRollouts(*a.Rollout)
 	}
@@ -91,6 +99,7 @@ func (s *state) update(standing reconcile.Standing) {
 	s.approvals.expire(standing.Approvals, current)
 	s.overtaken = s.foreign(standing.Commit)
 	s.rollout.compare(standing)
+	s.zones.departedOnRecord = standing.Departures
 	s.commands.newest = standing.Newest
 }
 
@@ -111,7 +120,7 @@ func (s *state) facts(g *Generation) guard.Facts {
 	now, size := s.now(), g.size()
 	return guard.Facts{
 		Before: size, After: size, Shrink: s.guards.Shrink, // a commit that shrank too much is not in force
-		Now: now, CheckSink: s.checkSink, Zones: g.labels, LabelsBefore: s.zones.labels,
+		Now: now, CheckSink: s.checkSink, Zones: g.labels, LabelsBefore: s.zones.memory.under, Accounts: s.zones.memory.accounts, Base: s.limits.commitBase,
 		Rules: s.guards.Rules, Observe: s.guards.Observe, Approved: s.approvals.digests, Holds: s.holds.active(g, now),
 		Freezes: s.freezes(now),
 	}
@@ -120,7 +129,7 @@ func (s *state) facts(g *Generation) guard.Facts {
 // zoneFacts are what guards need to know of one zone.
 func (s *state) zoneFacts(g *Generation, id edge.ZoneID) guard.Facts {
 	f := s.facts(g)
-	f.NonConvergent = s.zones.of(id).nonConvergent(f.Now)
+	f.NonConvergent, f.Tries = s.zones.of(id).nonConvergent(f.Now), s.zones.of(id).tries()
 	f.Rollout = s.rollout.of(id, s.guards.Waves, f.Now)
 	f.Tally = s.limits.tally(s.zones.unproved(g, id), f.Now)
 	return f
@@ -134,7 +143,7 @@ func (s *state) freezes(now time.Time) []guard.Freeze {
 
 // shrunk says why a commit is held, nil where it does not shrink too much.
 func (s *state) shrunk(declared desired.State) *reconcile.Held {
-	f := guard.Facts{Before: s.accepted.Size, After: sizeOf(declared), Shrink: s.guards.Shrink}
+	f := guard.Facts{Before: s.accepted.Size, After: sizeOf(declared), Loss: s.loss(declared), Shrink: s.guards.Shrink}
 	if !f.Shrunk() {
 		return nil
 	}

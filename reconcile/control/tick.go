@@ -32,6 +32,9 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 	if err := c.readStanding(ctx); err != nil {
 		return t, err
 	}
+	if err := c.readMemory(ctx); err != nil {
+		return t, err
+	}
 	written, err := writtenByCommands(ctx, c)
 	if err != nil {
 		return t, err
@@ -58,9 +61,11 @@ func (c *Control) Tick(ctx context.Context) (t Ticked, err error) {
 		c.mu.Unlock()
 	}
 	err = errors.Join(c.recordDivided(ctx), c.recordUse(ctx))
+	left, failed := c.depart(ctx)
+	t.Released, err = append(t.Released, left...), errors.Join(err, failed)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.state.tick(&t, approved)
+	c.state.tick(&t, approved || len(left) > 0)
 	return t, err
 }
 
@@ -86,7 +91,7 @@ func (s *state) release(approved bool) []edge.ZoneID {
 	wave, _ := open(s.rollout.have, s.guards.Waves, now)
 	return s.waiting.release(func(id edge.ZoneID, reason waitReason) bool {
 		switch reason.guard {
-		case diff.GuardHold:
+		case diff.GuardHold, diff.GuardReverted:
 			at := g.places[id]
 			_, held := diff.HoldOn(holds, g.State.Accounts[at.account].Zones[at.zone].Key, id)
 			return !held

@@ -16,25 +16,64 @@ import (
 // What follows is for who plans a whole state at once, and not zone by zone: packages
 // once and review.
 
+// Whole is a whole state at a time, and what it is judged by.
+type Whole struct {
+	Record reconcile.Record
+	Guards reconcile.Guards
+	// Before is what the accepted commit declares; nil where that is not at hand.
+	Before *desired.State
+	State  desired.State
+	Live   diff.Live // what was read for it
+	Now    time.Time
+}
+
 // WholeFacts are what guards need to know of a whole state at a time, as it is on
 // record. The caller adds what it alone knows: what a person has said to it, where
 // secrets go, and how far the waves have come.
-func WholeFacts(record reconcile.Record, guards reconcile.Guards, state desired.State, now time.Time) guard.Facts {
+func WholeFacts(w Whole) guard.Facts {
+	record := w.Record
 	f := guard.Facts{
-		Before: record.Accepted.Size, After: sizeOf(state), Shrink: guards.Shrink,
-		Now: now, Holds: diff.Active(record.Holds, now, Declarations(state)), Rules: guards.Rules, Observe: guards.Observe, Approved: digests(guards.Current(record.Approvals, now)),
-		Zones: map[edge.ZoneID]guard.Labels{}, LabelsBefore: map[edge.ZoneID]guard.Labels{},
+		Before: record.Accepted.Size, After: sizeOf(w.State), Loss: w.loss(), Shrink: w.Guards.Shrink,
+		Now: w.Now, Holds: diff.Active(record.Holds, w.Now, Declarations(w.State)), Rules: w.Guards.Rules, Observe: w.Guards.Observe,
+		Approved: digests(w.Guards.Current(record.Approvals, w.Now)),
+		Zones:    map[edge.ZoneID]guard.Labels{},
 	}
-	for _, account := range state.Accounts {
+	m := wholeMemory(record, w.Guards, w.State)
+	f.LabelsBefore, f.Accounts = m.under, m.accounts
+	for _, account := range w.State.Accounts {
 		for _, z := range account.Zones {
 			f.Zones[z.ID] = z.Labels
-			if proof, proved := record.Proofs[z.ID]; proved {
-				f.LabelsBefore[z.ID] = proof.Labels
-			}
 		}
 	}
-	f.Freezes, _ = reconcile.FreezesAt(guards.Freezes, now, false)
+	f.Base = w.base(f)
+	f.Freezes, _ = reconcile.FreezesAt(w.Guards.Freezes, w.Now, false)
 	return f
+}
+
+// Departures are what leaves settings of the configuration with a state, of all that it
+// declares, and what is to be put on record with it.
+func Departures(record reconcile.Record, guards reconcile.Guards, state desired.State) ([]diff.Leaving, reconcile.Memory) {
+	m := wholeMemory(record, guards, state)
+	return m.leaving, m.record
+}
+
+// Departed is what is to be put on record of what people have let leave settings, in a plan
+// of a state; and the digests of that.
+func Departed(record reconcile.Record, guards reconcile.Guards, state desired.State, plan diff.Plan) (reconcile.Memory, []string) {
+	m := wholeMemory(record, guards, state)
+	return m.departures(plan.Leaving)
+}
+
+// wholeMemory is the memory of a state after what is on record. Accounts of which nothing is
+// on record yet are bound as the accepted commit declares them.
+func wholeMemory(record reconcile.Record, guards reconcile.Guards, state desired.State) memory {
+	have := record.Memory
+	if len(have.Bound) == 0 && len(guards.Accounts.Settings) > 0 {
+		if accepted, err := decodeState(record.Accepted.State); err == nil {
+			have.Bound = guards.Accounts.Declaring(idsOf(accepted), nil).Bindings(guards.Selectors())
+		}
+	}
+	return remembered(guards, have, state, slices.Collect(maps.Keys(record.Proofs)), record.Proved)
 }
 
 // Declarations returns the fingerprint of each zone's declaration in a state, empty for one
@@ -66,15 +105,41 @@ func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.St
 	if len(waves) == 0 || have.Commit == state.Commit {
 		return have
 	}
+	stopped := map[edge.ZoneID]string{} // by a revert
+	for _, h := range record.Holds {
+		if h.Reverted() {
+			stopped[h.ZoneID] = h.Declaration
+		}
+	}
 	var zones []desired.Zone
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			if record.Proofs[z.ID].Fingerprint != z.Fingerprint(account) {
+			proof, fingerprint := record.Proofs[z.ID], z.Fingerprint(account)
+			if proof.Fingerprint != fingerprint && !proof.Earlier.Has(fingerprint) && stopped[z.ID] != fingerprint {
 				zones = append(zones, z)
 			}
 		}
 	}
-	return newRollout(waves, have, state.Commit, zones)
+	return newRollout(waves, have, state.Commit, zones, record.Proved)
+}
+
+// Given are the zones that a state declares otherwise than the one on record; all that are
+// not proved where that is not at hand.
+func Given(record reconcile.Record, state desired.State) (ids []edge.ZoneID) {
+	before, err := decodeState(record.Accepted.State)
+	known := err == nil && len(record.Accepted.State) > 0
+	changed := map[edge.ZoneID]bool{}
+	if known {
+		changed = diff.ChangedZones(before, state)
+	}
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			if changed[z.ID] || !known && record.Proofs[z.ID].Fingerprint != z.Fingerprint(account) {
+				ids = append(ids, z.ID)
+			}
+		}
+	}
+	return ids
 }
 
 // RolloutFacts tells guards how far a rollout is at a time; nil where there is none.

@@ -41,6 +41,15 @@ func printsOf(s desired.State) map[edge.ZoneID]reconcile.Proof {
 	return proofs
 }
 
+// replaced are proofs after which others followed.
+func replaced(first, then map[edge.ZoneID]reconcile.Proof) map[edge.ZoneID]reconcile.Proof {
+	proofs := map[edge.ZoneID]reconcile.Proof{}
+	for id, p := range then {
+		proofs[id] = first[id].Then(p)
+	}
+	return proofs
+}
+
 // A rollout is about the zones whose declaration is not the one last proved there.
 func TestRolloutOf(t *testing.T) {
 	waves := []reconcile.Wave{{Count: 1}}
@@ -58,7 +67,15 @@ func TestRolloutOf(t *testing.T) {
 			waves, next,
 			reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{"b": {Wave: 1}, "c": {Wave: 2}}},
 		},
-		"a revert":         {reconcile.Record{Proofs: printsOf(next), Rollout: halted}, waves, next, reconcile.Rollout{Commit: "c2"}},
+		"a revert": {reconcile.Record{Proofs: printsOf(next), Rollout: halted}, waves, next, reconcile.Rollout{Commit: "c2"}},
+		"a return to what was proved earlier": {
+			reconcile.Record{Proofs: replaced(printsOf(next), printsOf(before)), Rollout: halted}, waves, next, reconcile.Rollout{Commit: "c2"},
+		},
+		"a revert has stopped one": {
+			reconcile.Record{Proofs: printsOf(before), Holds: []diff.Hold{{ZoneID: "b", Declaration: printsOf(next)["b"].Fingerprint}}},
+			waves, next,
+			reconcile.Rollout{Commit: "c2", Wave: 1, Zones: map[edge.ZoneID]reconcile.RolloutZone{"c": {Wave: 1}}},
+		},
 		"it is under way":  {reconcile.Record{Rollout: reconcile.Rollout{Commit: "c2", Wave: 2}}, waves, next, reconcile.Rollout{Commit: "c2", Wave: 2}},
 		"no waves":         {reconcile.Record{Rollout: halted}, nil, next, halted},
 		"nothing declared": {reconcile.Record{}, waves, desired.State{Commit: "c2"}, reconcile.Rollout{Commit: "c2"}},

@@ -23,17 +23,25 @@ type zoneRecord struct {
 	settled  map[diff.DeploymentID]bool // proved under settling, while others are not yet; false: to be removed
 	under    string                     // the fingerprint that settled is about
 	sent     bool                       // a write was let pass since the last proof
+	read     bool                       // the platform has answered for it in this process
 }
 
 // zones is what is on record of each zone.
 type zones struct {
 	records map[edge.ZoneID]*zoneRecord
-	labels  map[edge.ZoneID]guard.Labels // last proved, of zones that are declared with others
+	reports bool // as [reconcile.Guards.ReportUnmanaged]
+
+	memory           memory           // of the generation in force
+	onRecord         reconcile.Memory // what was on record before it
+	departed         int64            // how many departures onRecord has
+	departedOnRecord int64
 }
 
-// zonesOf sorts a record by zone.
-func zonesOf(record reconcile.Record, now time.Time, labels map[edge.ZoneID]guard.Labels) zones {
-	zones := zones{records: map[edge.ZoneID]*zoneRecord{}, labels: labels}
+// zonesOf sorts a record by zone. The memory is that of the generation in force.
+func zonesOf(record reconcile.Record, now time.Time, memory memory) zones {
+	zones := zones{
+		records: map[edge.ZoneID]*zoneRecord{}, memory: memory, onRecord: record.Memory, departed: record.Departures, departedOnRecord: record.Departures,
+	}
 	for id, proof := range record.Proofs {
 		zones.of(id).proof = proof
 	}
@@ -48,7 +56,7 @@ func zonesOf(record reconcile.Record, now time.Time, labels map[edge.ZoneID]guar
 		zones.of(id.Zone).mark(id, &p)
 	}
 	for id, fingerprint := range record.NonConvergent {
-		zones.of(id.Zone).noteUnkept(id, fingerprint, now)
+		zones.of(id.Zone).recallUnkept(id, fingerprint, record.Tries[id], now)
 	}
 	return zones
 }
@@ -66,13 +74,19 @@ func (zs *zones) of(id edge.ZoneID) *zoneRecord {
 // task is a declared zone, with what of it is owned.
 func (zs *zones) task(g *Generation, id edge.ZoneID) zone.Task {
 	t, _ := g.Task(id)
-	t.Applied, t.Prunable = zs.of(id).applied, zs.of(id).prunable
+	t.Applied, t.Prunable, t.Reports = zs.of(id).applied, zs.of(id).prunable, zs.reports
 	return t
 }
 
 // unproved reports whether a zone's declaration is another one than was last proved there.
 func (zs *zones) unproved(g *Generation, id edge.ZoneID) bool {
 	return zs.of(id).proof.Fingerprint != g.prints[id]
+}
+
+// returns reports whether a zone's declaration was proved in it before. It waits for no wave:
+// what was live before is not tried out once more.
+func (zs *zones) returns(g *Generation, id edge.ZoneID) bool {
+	return zs.of(id).proof.Earlier.Has(g.prints[id])
 }
 
 // commitWork are the zones whose declaration was not proved.
@@ -105,21 +119,11 @@ func (zs *zones) forget(ids []edge.ZoneID) {
 	}
 }
 
-// compareLabels notes which zones a generation declares with other labels than were
-// proved.
-func (zs *zones) compareLabels(g *Generation) {
-	zs.labels = map[edge.ZoneID]guard.Labels{}
-	for id, z := range zs.records {
-		if labels, declared := g.labels[id]; declared && z.proof.Fingerprint != "" && !maps.Equal(labels, z.proof.Labels) {
-			zs.labels[id] = z.proof.Labels
-		}
-	}
-}
-
 // unkept is a change that the platform took and did not keep. It is tried again, ever
 // more slowly: the platform may have had a bad hour.
 type unkept struct {
 	fingerprint string
+	at          time.Time // when it was sent last; zero: by an earlier process
 	next        time.Time // when it is tried again
 	tries       int
 }
@@ -141,10 +145,37 @@ func (z *zoneRecord) noteUnkept(id diff.DeploymentID, fingerprint string, now ti
 	if news = u.fingerprint != fingerprint; news {
 		u = unkept{fingerprint: fingerprint}
 	}
-	u.next = now.Add(min(firstAgain<<min(u.tries, 10), lastAgain))
+	u.at, u.next = now, now.Add(min(firstAgain<<min(u.tries, 10), lastAgain))
 	u.tries++
 	z.unkept[id] = u
 	return news
+}
+
+// recallUnkept takes in what is on record of a change that was not kept. What is not known
+// of its tries begins anew.
+func (z *zoneRecord) recallUnkept(id diff.DeploymentID, fingerprint string, try diff.Try, now time.Time) {
+	z.noteUnkept(id, fingerprint, now)
+	u := z.unkept[id]
+	u.at = try.At
+	if !try.Next.IsZero() && try.Next.Before(now.Add(lastAgain)) { // else the clock was set back
+		u.next = try.Next
+		for wait := try.Next.Sub(try.At); u.tries < 10 && firstAgain<<(u.tries-1) < wait; {
+			u.tries++
+		}
+	}
+	z.unkept[id] = u
+}
+
+// tries are those of the changes that were not kept.
+func (z *zoneRecord) tries() map[diff.DeploymentID]diff.Try {
+	if len(z.unkept) == 0 {
+		return nil
+	}
+	tries := map[diff.DeploymentID]diff.Try{}
+	for id, u := range z.unkept {
+		tries[id] = diff.Try{At: u.at, Next: u.next}
+	}
+	return tries
 }
 
 // nonConvergent are the changes of a zone that must not be sent at a time.
@@ -159,6 +190,16 @@ func (z *zoneRecord) nonConvergent(now time.Time) map[diff.DeploymentID]string {
 		}
 	}
 	return not
+}
+
+// tryUnkept has each change that was not kept tried now: someone has asked for it.
+func (zs *zones) tryUnkept(now time.Time) {
+	for _, z := range zs.records {
+		for id, u := range z.unkept {
+			u.next = now
+			z.unkept[id] = u
+		}
+	}
 }
 
 // again is when a change that was not kept is tried next, the zero time where there
@@ -215,8 +256,8 @@ type proof struct {
 }
 
 // settle notes that deployments agree with a declaration of the zone, which is in force
-// with a commit.
-func (z *zoneRecord) settle(t zone.Task, commit string, settled []diff.Settled) (p proof) {
+// with a commit that gives the zone labels.
+func (z *zoneRecord) settle(t zone.Task, commit string, labels guard.Labels, settled []diff.Settled) (p proof) {
 	declared := t.Zone()
 	if z.under != t.Fingerprint {
 		z.under, z.settled = t.Fingerprint, map[diff.DeploymentID]bool{}
@@ -232,8 +273,8 @@ func (z *zoneRecord) settle(t zone.Task, commit string, settled []diff.Settled) 
 		}
 	}
 	whole := z.whole(declared)
-	if whole && z.proof.Fingerprint != t.Fingerprint {
-		p.proofs = []reconcile.Proof{{Zone: declared.ID, Fingerprint: t.Fingerprint, Labels: declared.Labels, Commit: commit}}
+	if whole && (z.proof.Fingerprint != t.Fingerprint || !maps.Equal(z.proof.Labels, labels)) {
+		p.proofs = []reconcile.Proof{{Zone: declared.ID, Fingerprint: t.Fingerprint, Labels: labels, Commit: commit}}
 	}
 	p.gone = z.leftOver(whole)
 	z.sent = z.sent && !whole
@@ -267,6 +308,6 @@ func (z *zoneRecord) take(p proof) {
 		delete(z.unkept, s.ID)
 	}
 	if len(p.proofs) > 0 {
-		z.proof = p.proofs[0]
+		z.proof = z.proof.Then(p.proofs[0])
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
@@ -13,7 +14,7 @@ import (
 // safe for concurrent use.
 type admission struct {
 	budget       diff.Budget
-	room         func(keep int) int
+	room         func(c edge.Class, keep int) int
 	sweep        *turns
 	shares       *shares
 	breaker      *breaker
@@ -63,7 +64,7 @@ func (a *admission) admit(p queue.Priority, atWork int) (bool, time.Duration) {
 	if p == queue.Push {
 		return true, 0
 	}
-	if !a.shares.may(classOf(p), a.sweepNeeds(now), now) || a.room(a.shares.kept()+requestsPerZone*atWork) < requestsPerZone {
+	if !a.shares.may(classOf(p), a.sweepNeeds(now), now) || a.room(requestClass(p), a.shares.kept()+requestsPerZone*atWork) < requestsPerZone {
 		a.waited.refused(now)
 		return false, askAgain
 	}

@@ -10,9 +10,14 @@ import (
 
 const (
 	// firstProbe and lastProbe bound the time between two probes of a platform that is
-	// down, or that does not take the credential.
-	firstProbe = 2 * time.Second
-	lastProbe  = time.Minute
+	// down: after an outage it is asked again within seconds. A credential that is not taken
+	// is tried up to lastCredential apart: it needs a person.
+	firstProbe     = 2 * time.Second
+	lastProbe      = 10 * time.Second
+	lastCredential = time.Minute
+	// few is after how many unavailable answers in a row, for awayAfter, the platform seems
+	// to be away.
+	few = 3
 )
 
 // breaker tells a platform that is down from a zone that fails: after so many
@@ -24,6 +29,7 @@ type breaker struct {
 
 	mu     sync.Mutex
 	streak int       // of unavailable answers
+	since  time.Time // when the first of them came
 	denied int       // of forbidden ones
 	probes int       // sent in a row without success, while it is open
 	next   time.Time // when the next probe may be sent
@@ -59,6 +65,14 @@ func (b *breaker) state() (open bool, next time.Time) {
 	return b.open, b.next
 }
 
+// away reports whether nothing was answered for a while: what finds the end of that is the
+// next try of any zone.
+func (b *breaker) away(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.open || b.streak >= few && now.Sub(b.since) >= awayAfter
+}
+
 // downSince says since when it is open.
 func (b *breaker) downSince() down {
 	b.mu.Lock()
@@ -72,9 +86,20 @@ func (b *breaker) begin(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open {
-		b.next = now.Add(min(firstProbe<<min(b.probes, 10), lastProbe))
+		last := lastProbe
+		if !errors.Is(b.down.cause, edge.ErrUnavailable) {
+			last = lastCredential
+		}
+		b.next = now.Add(min(firstProbe<<min(b.probes, 10), last))
 		b.probes++
 	}
+}
+
+// hurry lets a probe through now: someone has asked for a look.
+func (b *breaker) hurry() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probes, b.next = 0, time.Time{}
 }
 
 // pass gives a probe back: it turned out that there was nothing to ask.
@@ -97,7 +122,9 @@ func (b *breaker) note(err error, now time.Time) (opened, closed bool) {
 	case errors.Is(err, edge.ErrUnauthenticated):
 		open = true
 	case errors.Is(err, edge.ErrUnavailable):
-		b.streak++
+		if b.streak++; b.streak == 1 {
+			b.since = now
+		}
 		open = b.streak >= b.limit
 	case errors.Is(err, edge.ErrForbidden):
 		b.denied++

@@ -11,12 +11,8 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
-// smallPush is up to how many zones a commit may change to count as a small push,
-// which nothing else keeps waiting. Zones that a revert finds untouched do not count.
-const smallPush = 20
-
 func urgency(zones int, revert bool) queue.Priority {
-	if zones <= smallPush || revert {
+	if zones <= reconcile.SmallPush || revert {
 		return queue.Push
 	}
 	return queue.Bulk
@@ -142,7 +138,7 @@ func (c *Controller) accept(d control.Decision) {
 	c.lanes.set(g, itemsOf(withID(d.Look), queue.Bulk, "counting the changes of the commit")...)
 	reason := "changed by commit " + g.State.Commit
 	c.lanes.set(g, itemsOf(withID(d.Due), urgency(len(d.Due)-len(d.Back), d.Revert), reason)...)
-	if len(d.Due) > smallPush {
+	if len(d.Due) > reconcile.SmallPush {
 		c.lanes.set(g, itemsOf(d.Back, queue.Bulk, reason)...)
 	}
 	if d.Tokens {
@@ -183,11 +179,15 @@ const atWorkFor = 30 * time.Second
 // recordSwept records how far the sweep has come: to the oldest turn that is due, or
 // may be at work.
 func (c *Controller) recordSwept(ctx context.Context) {
-	until := time.Now().Add(-atWorkFor)
+	c.reports.state(ctx, "swept", c.Records.Swept(ctx, c.sweptUntil(time.Now())))
+}
+
+func (c *Controller) sweptUntil(now time.Time) time.Time {
+	until := now.Add(-atWorkFor)
 	if oldest := c.lanes.stats()[queue.Sweep].Oldest; !oldest.IsZero() && oldest.Before(until) {
 		until = oldest
 	}
-	c.reports.state(ctx, "swept", c.Records.Swept(ctx, until))
+	return until
 }
 
 // tick asks for that until ctx ends.
@@ -219,6 +219,7 @@ func (c *Controller) tick(ctx context.Context) {
 		case ctx.Err() == nil:
 			c.Outages.Failed(reconcile.OutageState, "", "tick", err)
 		}
+		c.tryState(ctx, time.Now())
 		c.Outages.Tick()
 		c.countAway(ctx, time.Now())
 		c.reports.soFar(ctx, time.Now())
@@ -232,6 +233,52 @@ func (c *Controller) tick(ctx context.Context) {
 			c.reload(ctx)
 		}
 	}
+}
+
+// stateEvery is how often it is tried whether the state folder works again.
+const stateEvery = 2 * time.Second
+
+// stateTries is how the state folder was found by the last tick.
+type stateTries struct {
+	next  time.Time // when it is tried again
+	pause time.Duration
+	lasts bool // its outage
+}
+
+// tryState writes to the ledger while the state folder fails. Once its outage has ended, all
+// that has failed is due at once. Where the ledger can be written and something fails all the
+// same, it is tried ever more slowly: not every zone is to be asked again and again.
+func (c *Controller) tryState(ctx context.Context, now time.Time) {
+	s := &c.stateTries
+	lasts, fails := c.Outages.State()
+	if fails && !now.Before(s.next) {
+		s.next = now.Add(stateEvery)
+		if err := c.Records.Swept(ctx, c.sweptUntil(now)); err != nil {
+			c.Outages.Failed(reconcile.OutageState, "", "swept", err)
+		} else {
+			c.Outages.Worked(reconcile.OutageState, "", "swept")
+			if full := c.Outages.StateWorks(); full {
+				c.Source.Poke() // git may have found no space
+			} else {
+				s.pause = min(max(2*s.pause, stateEvery), lastRetry)
+				s.next = now.Add(s.pause)
+				c.stateAgain()
+			}
+			lasts, _ = c.Outages.State()
+		}
+	}
+	if s.lasts && !lasts {
+		s.pause = 0
+		c.stateAgain()
+	}
+	s.lasts = lasts
+}
+
+// stateAgain has everything tried that may have failed of the state folder.
+func (c *Controller) stateAgain() {
+	const reason = "the state folder may work again"
+	c.tokens.Sooner(queue.Item[struct{}]{Priority: queue.Retry, Reason: reason})
+	c.lanes.sooner(c.control.Current(), itemsOf(c.retries.failing(), queue.Retry, reason)...)
 }
 
 // reload takes over a commit that another process has accepted.
@@ -264,6 +311,11 @@ func (c *Controller) lookNow(ctx context.Context) {
 			continue
 		}
 		c.lanes.ask(time.Now())
+		c.control.TryUnkept()
+		for _, lane := range c.lanes.all {
+			lane.admission.breaker.hurry()
+			lane.work.worker.Accounts.Hurry()
+		}
 		ids := allOf(g)
 		c.reports.round(ids)
 		c.lanes.sooner(g, itemsOf(ids, queue.Sweep, "requested")...)

@@ -92,8 +92,9 @@ type Controller struct {
 	reports   *reports
 	outcomes  *outcomes
 	// deciding is held while a commit comes into force, until the queue has all of it.
-	deciding sync.Mutex
-	save     chan *control.Generation // declarations to be put on record; the newest counts
+	deciding   sync.Mutex
+	save       chan *control.Generation // declarations to be put on record; the newest counts
+	stateTries stateTries               // of tick alone
 }
 
 // New puts the parts together. It reads what is on record.
@@ -120,6 +121,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	}
 	c.control, err = control.New(ctx, control.Config{
 		Records: config.Records, Guards: config.Guards, Now: time.Now, Log: config.Log, Foresee: c.lanes.foresee,
+		Ruleset:   c.lanes.ruleset,
 		CheckSink: config.checkSink(), DriftFor: config.Interval, Within: config.Lanes.Within,
 	})
 	c.tokenLoop.control = c.control
@@ -136,7 +138,10 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 // others, and what is known of the platform is not.
 func (c *Controller) newLane(of reconcile.Lane) *lane {
 	if of.Room == nil {
-		of.Room = func(int) int { return 1 << 20 }
+		of.Room = func(edge.Class, int) int { return 1 << 20 }
+	}
+	if of.Pause == nil {
+		of.Pause = func() time.Duration { return 0 }
 	}
 	of.Credential = cmp.Or(of.Credential, outage.CredentialZones)
 	l := &lane{Lane: of, outages: c.Outages}
@@ -148,7 +153,7 @@ func (c *Controller) newLane(of reconcile.Lane) *lane {
 	}
 	l.queue = queue.New(queue.Config[edge.ZoneID]{Workers: of.AtOnce(), Admit: l.admission.admit})
 	accounts := zone.NewAccounts(of.Reader, time.Now)
-	accounts.Documented = c.Guards.Documented
+	accounts.Documented, accounts.Urgent = c.Guards.Documented, true
 	l.work = &zoneWork{
 		lane: l, lanes: c.lanes, sweep: c.sweep, retries: c.retries, seen: c.seen, reports: c.reports, outcomes: c.outcomes,
 		worker: &zone.Worker{Reader: of.Reader, Writer: of.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Names: c.Names, Now: time.Now},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -296,11 +297,70 @@ func TestAPlatformThatIsDown(t *testing.T) {
 		f.calls.take()
 		f.push("c2", fleet(n, "rce")...)
 		f.pass(time.Hour)
-		if got := len(f.calls.take()); got > 200 {
+		if got := len(f.calls.take()); got > 450 { // a probe each 10 seconds
 			t.Errorf("%d requests in an hour", got)
 		}
 		f.calls.set(nil)
-		f.pass(20 * time.Minute)
+		f.pass(20 * time.Second)
+		f.want(n, "rce")
+	})
+}
+
+// After an outage of the platform every zone is tried within seconds, in a small fleet and in
+// a large one, however long it has lasted and however often each zone has failed.
+func TestAPlatformThatIsBack(t *testing.T) {
+	for _, n := range []int{1, 5, 40} {
+		for _, lasts := range []time.Duration{20 * time.Second, 4 * time.Minute, time.Hour} {
+			t.Run(fmt.Sprint(n, " zones, ", lasts), func(t *testing.T) {
+				run(t, func(t *testing.T) {
+					f := newFixture(t, n)
+					f.repo.push("c1", fleet(n, "xss")...)
+					f.start()
+					defer func() { f.stop() }()
+					f.drift(n)
+					f.calls.set(func(context.Context, call) error { return errDown })
+					f.lookNow()
+					f.pass(lasts)
+					f.calls.set(nil)
+					f.pass(25 * time.Second)
+					f.want(n, "xss")
+				})
+			})
+		}
+	}
+}
+
+// A person who asks for a look does not wait for the next probe, nor for the next try of a
+// change that was not kept.
+func TestALookThatDoesNotWait(t *testing.T) {
+	run(t, func(t *testing.T) {
+		const n = 3
+		f := newFixture(t, n)
+		f.repo.push("c1", fleet(n, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.calls.set(rejectAll)
+		f.drift(n)
+		f.lookNow()
+		f.pass(10 * time.Minute)
+		f.calls.take()
+		for len(f.calls.take()) == 0 {
+			f.pass(100 * time.Millisecond)
+		}
+		f.calls.set(nil) // just after a probe
+		f.lookNow()
+		f.want(n, "xss")
+
+		if err := f.platform.SetQuirks([]string{"patch=ignored"}); err != nil {
+			t.Fatal(err)
+		}
+		f.push("c2", fleet(n, "rce")...)
+		f.pass(time.Hour)
+		f.want(n, "xss")
+		if err := f.platform.SetQuirks(nil); err != nil {
+			t.Fatal(err)
+		}
+		f.lookNow()
 		f.want(n, "rce")
 	})
 }
@@ -363,6 +423,58 @@ func TestAChangeThatIsNotKept(t *testing.T) {
 		f.drift(n)
 		f.pass(interval)
 		f.want(n, "rce")
+	})
+}
+
+// Everyone who asks about a change that was not kept learns when it was sent and when it is
+// sent again, from the write on and after a restart.
+func TestWhenAChangeThatIsNotKeptIsTriedAgain(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f := newFixture(t, 1, "patch=ignored")
+		f.repo.push("c1", fleet(1, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		says := func(words ...string) {
+			t.Helper()
+			list, _ := f.Zones(zoneKey(1))
+			why := strings.Join(list.Zones[0].Why, "\n")
+			for _, word := range words {
+				if !strings.Contains(why, word) {
+					t.Errorf("why says %q, without %q", why, word)
+				}
+			}
+		}
+		tries := func() diff.Try {
+			for _, try := range f.record().Tries {
+				return try
+			}
+			t.Fatal("no try is on record")
+			return diff.Try{}
+		}
+		first := tries()
+		if first.Next.Sub(first.At) != 15*time.Minute {
+			t.Errorf("tries %+v", first)
+		}
+		next := "next try at " + first.Next.UTC().Format(time.RFC3339)
+		says("the platform did not keep it", "is still not set", next)
+		for _, r := range f.journal.all() {
+			for _, result := range r.Results {
+				if !r.Sum && !result.Next.Equal(first.Next) {
+					t.Errorf("a result says %v, not %v", result.Next, first.Next)
+				}
+			}
+		}
+		f.pass(5 * time.Minute)
+		f.restart()
+		says("written at "+first.At.UTC().Format(time.RFC3339), next)
+		f.calls.take()
+		f.pass(time.Until(first.Next) + soon)
+		if n := len(only(f.calls.take(), "write")); n != 1 {
+			t.Errorf("%d writes at the time of the next try", n)
+		}
+		if again := tries(); again.Next.Sub(again.At) != 30*time.Minute {
+			t.Errorf("tries %+v", again)
+		}
 	})
 }
 

@@ -39,7 +39,8 @@ type fixture struct {
 	room     atomic.Int64 // what is left of the budget; negative is much
 	sync     cron.Schedule
 
-	newTokens func() *token.Worker // nil: no tokens
+	newTokens func() *token.Worker   // nil: no tokens
+	keep      func() control.Records // opens what the next process has on record; nil: records
 
 	Config // of the next controller
 	*Controller
@@ -85,7 +86,7 @@ func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 		Reporters: []reconcile.Reporter{f.journal},
 	}
 	f.room.Store(-1)
-	f.Lanes.All[0].Room = func(keep int) int {
+	f.Lanes.All[0].Room = func(_ edge.Class, keep int) int {
 		if left := int(f.room.Load()); left >= 0 {
 			return max(0, left-keep)
 		}
@@ -107,6 +108,9 @@ func (f *fixture) begin() {
 	f.t.Helper()
 	config := f.Config
 	config.Records = f.records
+	if f.keep != nil {
+		config.Records = f.keep()
+	}
 	f.source = source.New(source.Config{
 		Source: f.repo, Compiler: f.repo, Agreed: f.repo.agreed, Schedule: f.sync, Now: time.Now,
 	})
@@ -593,6 +597,13 @@ func (r *records) Approve(ctx context.Context, approvals []reconcile.Approval) e
 		return err
 	}
 	return r.Forgetful.Approve(ctx, approvals)
+}
+
+func (r *records) Swept(ctx context.Context, until time.Time) error {
+	if err := r.note(ctx, "swept"); err != nil {
+		return err
+	}
+	return r.Forgetful.Swept(ctx, until)
 }
 
 func (r *records) Spend(ctx context.Context, digests []string) error {

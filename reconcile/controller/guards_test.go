@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/control"
 )
 
 // What people said and the clock hold back, and how it goes on.
@@ -560,8 +561,8 @@ func TestACommitThatCarriesItsApproval(t *testing.T) {
 	})
 }
 
-// A label that a commit takes away does not take its own guard away, and once the
-// change is proved the guard of the new labels counts alone.
+// A label that a commit takes away does not take its own guard away, not once the change is
+// proved and not by a restart: a person has to agree.
 func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 2
@@ -586,10 +587,29 @@ func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 		}
 		f.pass(soon)
 		f.want(n, "rce")
-		f.drift(n)
-		f.lookNow()
+		f.restart()
+		f.push("c3", fleet(n, "php")...)
 		f.want(n, "rce")
+		for _, l := range f.leaving() {
+			f.approve(l.Digest)
+		}
+		f.pass(soon)
+		f.want(n, "php")
+		f.restart()
+		f.push("c4", fleet(n, "sqli")...)
+		f.want(n, "sqli")
 	})
+}
+
+// leaving is what would leave settings of the configuration with the accepted commit.
+func (f *fixture) leaving() []diff.Leaving {
+	f.t.Helper()
+	record, err := f.records.Restore(context.Background())
+	if err != nil {
+		f.t.Fatalf("%v", err)
+	}
+	leaving, _ := control.Departures(record, f.Guards, f.control.Current().State)
+	return leaving
 }
 
 // A write of unknown outcome is sent once more only where it still may be: meanwhile the

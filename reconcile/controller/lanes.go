@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -161,6 +162,15 @@ func (l *lanes) foresee(t zone.Task) (diff.Plan, bool) {
 		return diff.Plan{}, false
 	}
 	return lane.work.foresee(t)
+}
+
+// ruleset is the id of a managed ruleset, as last listed; empty where that is not known.
+func (l *lanes) ruleset(of desired.Account, ref desired.RulesetRef) edge.RulesetID {
+	lane := l.account(of.Key)
+	if lane == nil {
+		return ""
+	}
+	return lane.work.worker.Accounts.Named(of, ref)
 }
 
 // noteDeclared says which zones are declared from now on.

@@ -189,6 +189,9 @@ func TestRejectedCredentialStopsItsAccountAlone(t *testing.T) {
 		if len(status.Work.Credentials) != 2 || status.Work.Credentials[0].Down != "" || status.Work.Credentials[1].Down == "" || status.Work.Credentials[1].Zones != 10 {
 			t.Errorf("credentials %+v", status.Work.Credentials)
 		}
+		if !status.Work.Credentials[0].OldestDue.IsZero() || status.Work.Credentials[1].OldestDue.IsZero() {
+			t.Errorf("credentials %+v", status.Work.Credentials)
+		}
 		s.hook("b", nil)
 		s.pass(3 * time.Minute)
 		if b := s.have("b", "xss"); b != 10 {

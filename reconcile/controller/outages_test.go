@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 )
 
@@ -53,4 +55,64 @@ func TestOutages(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAFullDiskThatHasSpaceAgain: however long it was full, seconds after there is space
+// nothing says that it is full, and what could not be written is.
+func TestAFullDiskThatHasSpaceAgain(t *testing.T) {
+	run(t, func(t *testing.T) {
+		const n = 40
+		f := newFixture(t, n)
+		f.Outages = outage.New(outage.Config{Now: time.Now})
+		f.repo.push("c1", fleet(n, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.records.set(func(o string) error {
+			if o == "standing" || o == "accept" {
+				return nil // the disk was full just after the commit was accepted
+			}
+			return fmt.Errorf("%s: %w: %w", o, reconcile.ErrState, syscall.ENOSPC)
+		})
+		f.push("c2", fleet(n, "rce")...)
+		f.pass(20 * time.Minute)
+		f.want(n, "xss")
+		if lasts, fails := f.Outages.State(); !lasts || !fails {
+			t.Errorf("outages %+v", f.Outages.Outages())
+		}
+		f.records.set(nil)
+		f.pass(soon)
+		if list := f.Outages.Outages(); len(list) != 0 {
+			t.Errorf("outages %+v", list)
+		}
+		f.want(n, "rce")
+	})
+}
+
+// TestALedgerThatFailsInPart: where the ledger can be written, and what zones put on record
+// fails all the same, the zones are not asked again and again.
+func TestALedgerThatFailsInPart(t *testing.T) {
+	run(t, func(t *testing.T) {
+		const n = 40
+		f := newFixture(t, n)
+		f.Outages = outage.New(outage.Config{Now: time.Now})
+		f.repo.push("c1", fleet(n, "xss")...)
+		f.start()
+		defer func() { f.stop() }()
+		f.records.set(func(o string) error {
+			if o != "widen" {
+				return nil
+			}
+			return fmt.Errorf("%s: %w: a table is damaged", o, reconcile.ErrState)
+		})
+		f.push("c2", fleet(n, "rce")...)
+		f.pass(time.Hour)
+		f.calls.take()
+		f.pass(time.Hour)
+		if reads := len(f.calls.take()); reads > 12*n {
+			t.Errorf("%d requests in an hour for %d zones", reads, n)
+		}
+		if lasts, fails := f.Outages.State(); !lasts || !fails {
+			t.Errorf("outages %+v", f.Outages.Outages())
+		}
+	})
 }

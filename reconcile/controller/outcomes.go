@@ -187,8 +187,13 @@ func ofChange(c diff.Change, result reconcile.Result, sent bool) inspect.Decisio
 		d.Stage, d.Outcome = inspect.StageProve, inspect.NonConvergent
 		d.Reason, d.Release = diff.NotKept(result.Left)
 		d.Reason, d.Release = bounded(d.Reason), bounded(d.Release)
+		if !result.Next.IsZero() {
+			d.Reason += "; next try at " + result.Next.UTC().Format(time.RFC3339)
+		}
 	case errors.Is(result.Err, reconcile.ErrSuperseded):
 		d.Reason = "a newer commit changes it; nothing was sent"
+	case result.Outcome == reconcile.NotStarted && result.Err != nil:
+		d.Reason = bounded(result.Err.Error())
 	case result.Outcome == reconcile.NotStarted:
 		d.Reason = "the daemon was stopped before the change was sent"
 	default:
@@ -209,6 +214,8 @@ func ofRefusal(d inspect.Decision, r diff.Refusal) inspect.Decision {
 		d.Outcome = inspect.NonConvergent
 	case r.Observed():
 		d.Outcome = inspect.Observed
+	case r.PutBack():
+		d.Outcome = inspect.PutBack
 	case r.Guard == diff.GuardOvertaken, r.WaitsForTime():
 		d.Outcome = inspect.Waiting
 	}

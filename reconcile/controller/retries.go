@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +35,13 @@ func (r *retries) failed(id edge.ZoneID) time.Duration {
 	wait := min(firstRetry<<min(r.zones[id], 20), lastRetry)
 	r.zones[id]++
 	return time.Duration(float64(wait) * (0.9 + 0.2*rand.Float64()))
+}
+
+// failing returns the zones that have failed, for when what they failed of is over.
+func (r *retries) failing() []edge.ZoneID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.zones))
 }
 
 // worked forgets the failures of a zone.

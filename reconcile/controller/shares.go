@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
@@ -34,6 +35,19 @@ func classOf(p queue.Priority) class {
 		return sweep
 	}
 	return work
+}
+
+// requestClass is the class of a priority's requests in the budget that processes share.
+func requestClass(p queue.Priority) edge.Class {
+	switch p {
+	case queue.Push:
+		return edge.Urgent
+	case queue.Sweep:
+		return edge.Sweep
+	case queue.Bulk, queue.Released, queue.Retry:
+		return edge.Bulk
+	}
+	return edge.Question // the smallest share
 }
 
 // shares keeps the budget's classes to their shares of each window. What the sweep needs

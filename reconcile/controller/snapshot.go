@@ -122,7 +122,7 @@ func (v view) zones() inspect.Zones {
 			outcome := v.outcome(z.ID, last, looked)
 			all.Declared++
 			all.Outcomes[outcome]++
-			if last.notable == nil {
+			if last.notable == nil || outcome == inspect.PutBack { // those have a line of their own
 				continue
 			}
 			all.Notable = insert(all.Notable, notableOf(account, z, outcome, last.notable))
@@ -214,6 +214,9 @@ func (v view) credentials() (list []inspect.Credential) {
 		for _, n := range lane.queue.Stats() {
 			c.Due += n.Due
 			c.AtWork += n.AtWork
+			if !n.Oldest.IsZero() && (c.OldestDue.IsZero() || n.Oldest.Before(c.OldestDue)) {
+				c.OldestDue = n.Oldest
+			}
 		}
 		list = append(list, c)
 	}
@@ -278,7 +281,7 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 	}
 	if n := last.notable; n != nil {
 		z.Decisions = append(z.Decisions, n.decisions...)
-		z.Differs, z.Drift = n.differs, n.drift
+		z.Differs, z.Drift = n.differs, n.drift && z.Outcome != inspect.PutBack
 	} else if z.Outcome == inspect.Pending {
 		z.Decisions = append(z.Decisions, v.undecided(declared.ID))
 	}
@@ -344,10 +347,13 @@ func (v view) next(of *lane, item queue.Item[edge.ZoneID], atWork bool) *inspect
 		return n
 	}
 	n.WaitsFor = inspect.WaitsWorker
+	pause := of.Pause()
 	switch down, next := of.admission.breaker.state(); {
 	case down && next.After(v.now):
 		n.WaitsFor = inspect.WaitsPlatform
-	case item.Priority != queue.Push && of.Room(of.admission.shares.kept()) < requestsPerZone:
+	case pause > 0:
+		n.WaitsFor, n.WaitsUntil = inspect.WaitsAsked, v.now.Add(pause)
+	case item.Priority != queue.Push && of.Room(requestClass(item.Priority), of.admission.shares.kept()) < requestsPerZone:
 		n.WaitsFor = inspect.WaitsBudget
 	}
 	return n

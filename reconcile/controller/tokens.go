@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -92,5 +94,18 @@ func (l *tokenLoop) look(ctx context.Context, g *control.Generation) time.Time {
 		return now.Add(l.every())
 	}
 	l.failures++
-	return now.Add(min(firstRetry<<min(l.failures-1, 20), lastRetry))
+	last := lastRetry
+	if undelivered(o) {
+		last = lastDelivery
+	}
+	return now.Add(min(firstRetry<<min(l.failures-1, 20), last))
+}
+
+// lastDelivery bounds how long a secret waits for the next try to deliver it: programs wait
+// for it, and a sink that works again does not say so.
+const lastDelivery = time.Minute
+
+// undelivered reports whether a sink did not take a secret.
+func undelivered(o token.Outcome) bool {
+	return slices.ContainsFunc(o.Results, func(r reconcile.Result) bool { _, sink := errors.AsType[*reconcile.SinkError](r.Err); return sink })
 }

@@ -27,6 +27,7 @@ type tokenWorld struct {
 	sunk    map[desired.Sink]int
 	made    int
 	create  func(context.Context) error // before each creation; nil does nothing
+	refuse  error                       // of the sink; nil: it takes each secret
 }
 
 func (w *tokenWorld) record(intent string, change func(*diff.TokenRecord)) error {
@@ -69,6 +70,10 @@ func (w *tokenWorld) Confirm(_ context.Context, intent string, id edge.TokenID, 
 	return w.record(intent, func(r *diff.TokenRecord) { r.State, r.ID, w.sealed[intent] = diff.TokenConfirmed, id, secret })
 }
 
+func (w *tokenWorld) Amend(_ context.Context, intent string, spec edge.TokenSpec, hash string) error {
+	return w.record(intent, func(r *diff.TokenRecord) { r.Spec, r.Hash = spec, hash })
+}
+
 func (w *tokenWorld) Sealed(_ context.Context, intent string) (edge.Secret, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,14 +84,16 @@ func (w *tokenWorld) Delivered(_ context.Context, intent string) error {
 	return w.record(intent, func(r *diff.TokenRecord) { r.Delivered = true })
 }
 
-func (w *tokenWorld) Amend(context.Context, string, edge.TokenSpec, string) error { return nil }
-func (w *tokenWorld) Prunable(context.Context, []string, bool) error              { return nil }
-func (w *tokenWorld) Gone(context.Context, string) error                          { return nil }
-func (w *tokenWorld) Check(desired.Sink) error                                    { return nil }
+func (w *tokenWorld) Prunable(context.Context, []string, bool) error { return nil }
+func (w *tokenWorld) Gone(context.Context, string) error             { return nil }
+func (w *tokenWorld) Check(desired.Sink) error                       { return nil }
 
 func (w *tokenWorld) Deliver(_ context.Context, sink desired.Sink, _ edge.Secret) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.refuse != nil {
+		return w.refuse
+	}
 	w.sunk[sink]++
 	return nil
 }
@@ -209,6 +216,31 @@ func TestTokensHoldNoZoneBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A sink that works again has the secret within a minute or so, however long it was away.
+func TestASinkThatIsBack(t *testing.T) {
+	run(t, func(t *testing.T) {
+		f, w := withTokens(t, 1)
+		refuse := func(err error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.refuse = err
+		}
+		refuse(&reconcile.SinkError{Sink: "ci", Err: errDown})
+		f.pushTokens("c1", fleet(1, "xss"), "ci-dns")
+		f.start()
+		defer func() { f.stop() }()
+		f.pass(3 * time.Hour)
+		if len(w.sunk) != 0 {
+			t.Fatalf("sunk %v", w.sunk)
+		}
+		refuse(nil)
+		f.pass(lastDelivery + soon)
+		if len(w.sunk) != 1 {
+			t.Errorf("sunk %v", w.sunk)
+		}
+	})
 }
 
 // What a guard holds back of tokens is made as soon as it is released, once.

@@ -77,6 +77,7 @@ type look struct {
 
 // work looks at a zone and makes it what is desired. It returns when to look again.
 func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.ZoneID]) *queue.Item[edge.ZoneID] {
+	ctx = edge.WithClass(ctx, requestClass(item.Priority))
 	l := look{item: item, generation: w.control.Current(), began: time.Now()}
 	if w.lanes.at(l.generation, item.Key) != w.lane {
 		return nil // it is not declared, or its account has another credential now
@@ -89,15 +90,17 @@ func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.ZoneID]) *queu
 		return again
 	}
 	verdict, err := w.plan(ctx, &l)
+	if err == nil && verdict == control.Counting {
+		if !w.counted(ctx, &l) {
+			return w.next(&l, control.Next{Waits: true})
+		}
+		verdict, err = w.plan(ctx, &l) // it was the last one: what was read of it stands
+	}
 	switch {
 	case err != nil:
 		return w.later(ctx, item, busyFor)
-	case verdict == control.Superseded:
+	case verdict != control.Act:
 		return w.later(ctx, item, 0)
-	case verdict == control.Counting:
-		l.counting = true
-		w.outcomes.note(&l, time.Now())
-		return w.counted(ctx, &l)
 	}
 	if l.unrecorded = w.apply(ctx, &l); l.unrecorded != nil {
 		w.reports.failure(ctx, l.unrecorded) // noteLook notes it
@@ -186,6 +189,7 @@ func (w *zoneWork) keep(l *look) {
 		return
 	}
 	w.seen.Put(l.item.Key, seen.Entry{EntryPoint: l.sight.EntryPoint, At: l.sight.At})
+	w.control.Read(l.item.Key)
 }
 
 // plan plans the zone and passes it through the guards. What it would change it has
@@ -244,16 +248,19 @@ func (l *look) refuseLate() {
 // grace is how long records may be written after everything was told to stop.
 const grace = 20 * time.Second
 
-// counted notes that a zone was read only to count what its commit changes.
-func (w *zoneWork) counted(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
+// counted notes that a zone was read only to count what its commit changes, and reports
+// whether the commit is counted with it.
+func (w *zoneWork) counted(ctx context.Context, l *look) bool {
+	l.counting = true
+	w.outcomes.note(l, time.Now())
 	due, err := w.control.Looked(ctx, l.item.Key)
 	w.reports.state(ctx, "looked", err)
 	noteLook(w.outages, l)
-	w.lanes.set(l.generation, itemsOf(due, urgency(len(due), false), "the commit is counted")...)
-	if len(due) > 0 {
-		return w.later(ctx, l.item, 0)
-	}
-	return w.next(l, control.Next{Waits: true})
+	all := len(due)
+	due = slices.DeleteFunc(due, func(id edge.ZoneID) bool { return id == l.item.Key })
+	w.lanes.set(l.generation, itemsOf(due, urgency(all, false), "the commit is counted")...)
+	l.counting = all == 0
+	return all > 0
 }
 
 // conclude tells what has become of the zone, and returns when to look again.
@@ -265,10 +272,18 @@ func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneI
 	})
 	w.reports.state(ctx, "note", err)
 	noteLook(w.outages, l)
+	for i, result := range l.results {
+		if result.Outcome == reconcile.NonConvergent {
+			l.results[i].Next = w.control.Tries(l.item.Key)[result.Change.ID()].Next
+		}
+	}
 	var again *queue.Item[edge.ZoneID]
-	if l.superseded() {
+	switch {
+	case l.superseded():
 		again = w.later(ctx, l.item, 0)
-	} else {
+	case l.elsewhere():
+		again = w.later(ctx, l.item, elsewhereFor)
+	default:
 		again = w.next(l, next)
 	}
 	if due, err := w.control.Looked(lingering, l.item.Key); err == nil && len(due) > 0 {
@@ -283,6 +298,20 @@ func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneI
 func (l *look) superseded() bool {
 	for _, result := range l.results {
 		if errors.Is(result.Err, reconcile.ErrSuperseded) {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhereFor is how long a zone waits that another process writes to.
+const elsewhereFor = time.Second
+
+// elsewhere reports whether another process of Seawall, which writes to the zone, has kept
+// something from being sent.
+func (l *look) elsewhere() bool {
+	for _, result := range l.results {
+		if elsewhere := (*reconcile.ElsewhereError)(nil); errors.As(result.Err, &elsewhere) {
 			return true
 		}
 	}
@@ -327,7 +356,11 @@ func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 		earlier(n.At, p, reason)
 	}
 	if l.failed() {
-		earlier(now.Add(w.retries.failed(l.item.Key)), queue.Retry, "it failed before")
+		wait := w.retries.failed(l.item.Key)
+		if w.admission.breaker.away(now) {
+			wait = min(wait, lastProbe)
+		}
+		earlier(now.Add(wait), queue.Retry, "it failed before")
 		item.Slow = errors.Is(l.sight.EntryPoint.Err, edge.ErrUnavailable)
 	} else {
 		w.retries.worked(l.item.Key)
@@ -341,7 +374,7 @@ func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 
 // slow reports whether the look took long, and not because the budget is used up.
 func (w *zoneWork) slow(l *look, now time.Time) bool {
-	return now.Sub(l.began) > slowAfter && w.admission.room(0) > 0
+	return now.Sub(l.began) > slowAfter && w.admission.room(requestClass(l.item.Priority), 0) > 0
 }
 
 // foresee plans a zone from what was last seen of it and of its account.

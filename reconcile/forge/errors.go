@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/google/go-github/v90/github"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 var (
@@ -146,19 +146,11 @@ func message(body []byte) string {
 			}
 		}
 	}
-	said := strings.Join(strings.Fields(strings.Map(printable, strings.Join(parts, ", "))), " ")
+	said := strings.Join(strings.Fields(visible.Text(strings.Join(parts, ", "))), " ")
 	if len(said) > longestMessage {
 		said = strings.ToValidUTF8(said[:longestMessage], "") + " …"
 	}
 	return said
-}
-
-// printable takes out what would act on a terminal.
-func printable(r rune) rune {
-	if !unicode.IsPrint(r) {
-		return ' '
-	}
-	return r
 }
 
 // texts are the sentences in a value: a field that was refused is named before

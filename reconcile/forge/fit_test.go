@@ -53,7 +53,7 @@ func TestMessage(t *testing.T) {
 		`{"message":{"base":["taken","gone"],"a":["x"]}}`:                            "a x, base taken, gone",
 		`{"error":"invalid_token","error_description":"Token is expired."}`:          "invalid_token, Token is expired.",
 		`{"message":"Validation Failed","errors":[{"message":"too long"},{"x":[]}]}`: "Validation Failed, too long, x",
-		`{"message":"a\nb\u001b\u0007"}`:                                             "a b",
+		`{"message":"a\nb\u001b\u0007"}`:                                             "a b\\u{1b}\\u{7}",
 		`<html>`:                                                                     "", `[]`: "", `{}`: "", `{"message":7}`: "",
 	} {
 		if got := message([]byte(body)); got != want {

@@ -171,6 +171,10 @@ func TestGroupsOfGitLab(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	s := forgetest.Start(t, forge.GitHub, "acme/edge", "")
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		change func(*forge.Config)
 		want   string
@@ -188,7 +192,8 @@ func TestNewRefuses(t *testing.T) {
 		"in the clear":   {func(c *forge.Config) { c.URL = "http://git.example" }, "must be https"},
 		"password":       {func(c *forge.Config) { c.URL = "https://u:hunter2@git.example" }, "must have neither user"},
 		"gitea nowhere":  {func(c *forge.Config) { c.Kind, c.URL = forge.Gitea, "" }, "the address of the server is missing"},
-		"no authorities": {func(c *forge.Config) { c.CAFile = "/dev/null" }, "holds no certificate"},
+		"a device":       {func(c *forge.Config) { c.CAFile = "/dev/null" }, "it is not a regular file"},
+		"no authorities": {func(c *forge.Config) { c.CAFile = empty }, "holds no certificate"},
 		"no file":        {func(c *forge.Config) { c.CAFile = "/nowhere" }, "/nowhere"},
 	} {
 		t.Run(name, func(t *testing.T) {

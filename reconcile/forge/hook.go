@@ -39,7 +39,7 @@ const (
 	maxHook     = 1 << 20          // bytes of a request
 	hookTimeout = 10 * time.Second // for all of its body to arrive
 	hookRate    = rate.Limit(10)   // requests in a second, of all senders together
-	hookBurst   = 60
+	hookBurst   = 10               // so many at once, too
 )
 
 // Handler takes the webhooks of forges, at any address it is put at. A request

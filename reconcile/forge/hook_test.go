@@ -207,7 +207,7 @@ func TestHookLimit(t *testing.T) {
 		for range 100 {
 			count[post(t, handler, hookBody).Code]++
 		}
-		if fmt.Sprint(count) != "map[401:60 429:40]" {
+		if fmt.Sprint(count) != "map[401:10 429:90]" {
 			t.Errorf("statuses %v", count)
 		}
 		time.Sleep(time.Second)

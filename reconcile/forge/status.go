@@ -10,6 +10,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
+	"github.com/seawall-dev/seawall/edge/visible"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -53,7 +54,7 @@ func checkStatus(commit string, s reconcile.CommitStatus) error {
 }
 
 func short(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
+	text = strings.Join(strings.Fields(visible.Text(text)), " ")
 	if utf8.RuneCountInString(text) > maxDescription {
 		return string([]rune(text)[:maxDescription-1]) + "…"
 	}

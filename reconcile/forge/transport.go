@@ -11,11 +11,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -60,12 +60,7 @@ func newTransport(c Config, base *url.URL) (*transport, error) {
 }
 
 func authorities(path string) (*x509.CertPool, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	pem, err := io.ReadAll(io.LimitReader(file, maxAuthorities))
+	pem, err := trusted.Read(path, maxAuthorities)
 	if err != nil {
 		return nil, err
 	}

@@ -170,8 +170,10 @@ type Credential struct {
 	// Observed is when a zone was read with it last; zero: none since the start.
 	Observed time.Time `json:"observed,omitzero"`
 	Due      int       `json:"due"` // zones
-	AtWork   int       `json:"at_work"`
-	Budget   Budget    `json:"budget"`
+	// OldestDue is since when the first of them is due; zero: none is.
+	OldestDue time.Time `json:"oldest_due,omitzero"`
+	AtWork    int       `json:"at_work"`
+	Budget    Budget    `json:"budget"`
 }
 
 // Rollout is how far a commit has come through its waves.
@@ -196,6 +198,7 @@ const (
 	InSync        Outcome = "in_sync"  // as declared, when it was read last
 	NotRead       Outcome = "not_read" // not since the start; an earlier process has proved it
 	Observed      Outcome = "observed" // differs, and the configuration allows no write there
+	PutBack       Outcome = "put_back" // differs, because a revert has put it back; it stays so until git changes it
 	Pending       Outcome = "pending"  // is to be written, or read because of a commit
 	Waiting       Outcome = "waiting"  // a guard holds it back, and that ends by itself
 	Unknown       Outcome = "unknown"  // could not be read
@@ -210,7 +213,7 @@ const (
 
 // severity orders the outcomes, the least severe first.
 var severity = []Outcome{
-	InSync, NotRead, Observed, Pending, Waiting, Unknown, Failed, NonConvergent, Undecided, NotDeployed, Blocked, Forbidden, Refused,
+	InSync, NotRead, Observed, PutBack, Pending, Waiting, Unknown, Failed, NonConvergent, Undecided, NotDeployed, Blocked, Forbidden, Refused,
 }
 
 // Outcomes returns all outcomes, the least severe first.

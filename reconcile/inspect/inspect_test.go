@@ -68,17 +68,23 @@ func TestVerdict(t *testing.T) {
 		"nothing":           {func(*Status) {}, Healthy, ""},
 		"not read":          {is(NotRead, 0), Healthy, ""},
 		"held, as declared": {func(s *Status) { s.Holds = []diff.Hold{{Zone: "a", Until: noon}} }, Healthy, ""},
-		"observed":          {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
-		"pending":           {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
-		"waiting":           {is(Waiting, time.Hour), Working, "1 zone is waiting: shop.example"},
-		"unknown":           {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example"},
-		"unknown for long":  {is(Unknown, time.Hour), Attention, "shop.example has been unknown since 2026-03-01T11:00:00Z"},
-		"failed for long":   {is(Failed, time.Hour), Attention, "shop.example has been failed since 2026-03-01T11:00:00Z"},
-		"refused":           {is(Refused, 0), Attention, "1 zone is refused: shop.example"},
-		"not kept":          {is(NonConvergent, 0), Attention, "1 zone is non convergent: shop.example"},
-		"not deployed":      {is(NotDeployed, 0), Attention, "1 zone is not deployed: shop.example"},
-		"forbidden":         {is(Forbidden, 0), Attention, "1 zone is forbidden: shop.example"},
-		"an outage":         {func(s *Status) { s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}} }, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
+		"put back": {func(s *Status) {
+			s.Zones.Outcomes[InSync], s.Zones.Outcomes[PutBack] = 8, 4
+			for _, zone := range []string{"a", "b", "c", "d"} {
+				s.Holds = append(s.Holds, diff.Hold{Zone: zone, Declaration: "d", Commit: "0123456789abcdef", Reason: "revert of commit 01 (lee)"})
+			}
+		}, Attention, "4 zones are put back by revert of commit 01 (lee), until git differs from commit 0123456789ab: a, b, c and 1 more"},
+		"observed":         {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
+		"pending":          {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
+		"waiting":          {is(Waiting, time.Hour), Working, "1 zone is waiting: shop.example"},
+		"unknown":          {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example"},
+		"unknown for long": {is(Unknown, time.Hour), Attention, "shop.example has been unknown since 2026-03-01T11:00:00Z"},
+		"failed for long":  {is(Failed, time.Hour), Attention, "shop.example has been failed since 2026-03-01T11:00:00Z"},
+		"refused":          {is(Refused, 0), Attention, "1 zone is refused: shop.example"},
+		"not kept":         {is(NonConvergent, 0), Attention, "1 zone is non convergent: shop.example"},
+		"not deployed":     {is(NotDeployed, 0), Attention, "1 zone is not deployed: shop.example"},
+		"forbidden":        {is(Forbidden, 0), Attention, "1 zone is forbidden: shop.example"},
+		"an outage":        {func(s *Status) { s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}} }, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
 		"an outage of git": {func(s *Status) {
 			s.Source.Error, s.Outages = "no route", []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}}
 		}, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
@@ -147,7 +153,7 @@ func someZones() ZoneList {
 		Fields: []Field{{"core", "enabled", true, false, diff.Weakens}, {"core", "expression", nil, "a <b>", diff.Neutral}}, Unread: "it was not read",
 		Hold:   &diff.Hold{Zone: "shop.example", Until: noon.Add(time.Hour), Reason: "INC-1"},
 		AtWork: &AtWork{noon, 3, "sweep", "its turn"},
-		Next:   &Next{noon, -90, "retry", "it failed before", WaitsBudget},
+		Next:   &Next{noon, -90, "retry", "it failed before", WaitsAsked, noon.Add(20 * time.Second)},
 	}
 	least := Zone{Zone: "b", ZoneID: "a02", Account: "prod", Outcome: NotRead, Decisions: []Decision{}, Fields: []Field{}}
 	list := ZoneList{Version: Version, At: noon, Zones: []Zone{z, least}}
@@ -264,8 +270,7 @@ work       1 of 16 workers busy, the oldest on shop.example for 3s
            reads keep failing: Seawall sends only probes to the platform
            1 zone is tried again after a failure
 queue      retry     2 waiting, 1 due, the oldest for 1m30s
-budget     1100 of 1200 requests left in 5m00s; zones have waited 1h06m for the budget since the start
-           the platform has asked to wait 20s more
+budget     the platform asked to wait (429, Retry-After) until 2026-03-01T12:00:20Z, for 20s; 100 of 1200 requests used in 5m00s; zones have waited 1h06m for the budget since the start
 rollout    wave 1 of 3, halted: 2 zones failed
 hold       shop.example is held until 2026-03-01T12:00:00Z: INC-1
 freeze     weekend until 2026-03-01T12:00:00Z
@@ -298,7 +303,7 @@ declared   edge.cue:6:8, commit 1234567890ab
 last read  1m00s ago, at 2026-03-01T11:59:00Z
 written    26h00m ago, at 2026-02-28T10:00:00Z
 at work    for 3s (sweep: its turn)
-next read  due for 1m30s (retry: it failed before), waits for: budget
+next read  due for 1m30s (retry: it failed before), waits for: throttle
 hold       held until 2026-03-01T13:00:00Z: INC-1
 differs    since 2026-03-01T11:00:00Z, drift
 fields     not known: it was not read
@@ -319,7 +324,7 @@ The last write was proved 26h00m ago.
 It has differed since 2026-03-01T11:00:00Z (drift: the live state changed without a commit).
 The zone is held until 2026-03-01T13:00:00Z: INC-1.
 A worker has processed it for 3s (priority sweep: its turn).
-Next read: due for 1m30s (priority retry: it failed before); it waits because the request budget is used up for now.
+Next read: due for 1m30s (priority retry: it failed before); it waits because the platform asked to wait (429, Retry-After) until 2026-03-01T12:00:20Z.
 
 b (account prod) has not been read since the daemon started; an earlier process proved that it is as declared.
 No next read is planned. A new commit, or the end of a wait, starts one.

@@ -10,7 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff/render"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // Text writes a status for a person at a terminal.
@@ -52,7 +53,7 @@ func (l ZoneList) Why(w io.Writer) error {
 			t.WriteByte('\n')
 		}
 		for _, line := range z.Why {
-			fmt.Fprintln(&t, render.Printable(line))
+			fmt.Fprintln(&t, visible.Text(line))
 		}
 	}
 	_, err := w.Write(t.Bytes())
@@ -74,7 +75,7 @@ const labelWidth = 9
 
 // line writes a line with its label; an empty label goes on with the one before.
 func (t *textWriter) line(label, format string, args ...any) {
-	fmt.Fprintf(t, "%-*s  %s\n", labelWidth, label, render.Printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(t, "%-*s  %s\n", labelWidth, label, visible.Text(fmt.Sprintf(format, args...)))
 }
 
 func (t *textWriter) verdict(s Status) {
@@ -189,11 +190,22 @@ func (t *textWriter) budget(s Status) {
 	if b.Requests == 0 {
 		return
 	}
-	t.line("budget", "%d of %d requests left in %s; zones have waited %s for the budget since the start",
-		b.Left, b.Requests, span(b.PerSeconds), span(b.WaitedSeconds))
-	if b.PausedSeconds > 0 {
-		t.line("", "the platform has asked to wait %s more", span(b.PausedSeconds))
+	text := b.left(s.At)
+	if b.WaitedSeconds >= 1 {
+		text += fmt.Sprintf("; zones have waited %s for the budget since the start", span(b.WaitedSeconds))
 	}
+	t.line("budget", "%s", text)
+}
+
+// left says how many requests may be sent; while the platform throttles none, whatever the
+// budget has left.
+func (b Budget) left(now time.Time) string {
+	if b.PausedSeconds > 0 {
+		until := now.Add(time.Duration(b.PausedSeconds * float64(time.Second)))
+		return fmt.Sprintf("the platform asked to wait (429, Retry-After) until %s, for %s; %d of %d requests used in %s",
+			instant(until), span(b.PausedSeconds), b.Used, b.Requests, span(b.PerSeconds))
+	}
+	return fmt.Sprintf("%d of %d requests left in %s", b.Left, b.Requests, span(b.PerSeconds))
 }
 
 // credentials writes how each credential is, where there are several.
@@ -203,13 +215,10 @@ func (t *textWriter) credentials(s Status) {
 		if c.Zones == 0 {
 			continue
 		}
-		t.line(label, "%s: %s, %d due, %d of %d requests left in %s", c.Name, count(c.Zones, "zone", "zones"), c.Due, c.Budget.Left, c.Budget.Requests, span(c.Budget.PerSeconds))
+		t.line(label, "%s: %s, %d due, %s", c.Name, count(c.Zones, "zone", "zones"), c.Due, c.Budget.left(s.At))
 		label = ""
 		if c.Down != "" {
 			t.line("", "  only probes are sent since %s: %s", instant(c.Since), c.Down)
-		}
-		if c.Budget.PausedSeconds > 0 {
-			t.line("", "  the platform has asked to wait %s more", span(c.Budget.PausedSeconds))
 		}
 	}
 }
@@ -226,7 +235,8 @@ func (t *textWriter) control(s Status) {
 			t.line("rollout", "wave %d of %d", r.Open, r.Waves)
 		}
 	}
-	for _, h := range s.Holds {
+	_, holds := diff.PutBacks(s.Holds) // those of reverts stand in the reasons of the verdict
+	for _, h := range holds {
 		t.line("hold", "%s is %s", h.Zone, h)
 	}
 	for _, f := range s.Freezes {
@@ -250,12 +260,12 @@ func (t *textWriter) notable(s Status) {
 	fmt.Fprintln(table, "ZONE\tOUTCOME\tFOR\tREASON")
 	all := 0
 	for outcome, n := range s.Zones.Outcomes {
-		if outcome != InSync && outcome != NotRead {
+		if outcome != InSync && outcome != NotRead && outcome != PutBack {
 			all += n
 		}
 	}
 	for _, z := range s.Zones.Notable {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", render.Printable(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), cut(render.Printable(z.Reason)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible.Text(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), cut(visible.Text(z.Reason)))
 	}
 	_ = table.Flush() // to memory
 	if more := all - len(s.Zones.Notable); more > 0 {

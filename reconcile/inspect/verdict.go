@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -55,6 +56,10 @@ func (s Status) attention() (reasons []string) {
 	if s.Rollout != nil && s.Rollout.Halted != "" {
 		reasons = append(reasons, "the rollout is halted: "+s.Rollout.Halted)
 	}
+	reverts, _ := diff.PutBacks(s.Holds)
+	for _, r := range reverts {
+		reasons = append(reasons, r.String())
+	}
 	reasons = append(append(reasons, s.badZones()...), s.badTokens()...)
 	for _, reason := range s.NotReady {
 		reasons = append(reasons, "not ready: "+reason)
@@ -101,7 +106,7 @@ func (t Token) needsPerson(now time.Time) bool {
 // working says which changes are pending.
 func (s Status) working() (reasons []string) {
 	for _, outcome := range severity {
-		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome != InSync && outcome != NotRead && !outcome.NeedsPerson() {
+		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome != InSync && outcome != NotRead && outcome != PutBack && !outcome.NeedsPerson() {
 			reasons = append(reasons, s.Zones.text(n, outcome))
 		}
 	}
@@ -121,7 +126,7 @@ func (l ZoneList) Verdict() Verdict {
 	verdict := Healthy
 	for _, z := range l.Zones {
 		switch {
-		case z.Outcome.NeedsPerson(), (z.Outcome == Unknown || z.Outcome == Failed) && z.lasts(l.At):
+		case z.Outcome.NeedsPerson(), z.Outcome == PutBack, (z.Outcome == Unknown || z.Outcome == Failed) && z.lasts(l.At):
 			return Attention
 		case z.Outcome != InSync && z.Outcome != NotRead:
 			verdict = Working

@@ -99,12 +99,15 @@ type Next struct {
 	Reason   string    `json:"reason"`
 	// WaitsFor is what an item that is due waits for: see [WaitsBudget] and the others.
 	WaitsFor string `json:"waits_for,omitempty"`
+	// WaitsUntil is when that ends, where it is known.
+	WaitsUntil time.Time `json:"waits_until,omitzero"`
 }
 
 // What an item that is due can wait for.
 const (
 	WaitsPlatform = "platform" // reads fail one after the other; only probes are sent
 	WaitsBudget   = "budget"   // of requests
+	WaitsAsked    = "throttle" // the platform asked to wait
 	WaitsWorker   = "worker"   // all are at work, or others are more urgent
 )
 
@@ -139,12 +142,15 @@ func (z Zone) Sentences(now time.Time) []string {
 	}
 	if !z.Differs.IsZero() {
 		cause := "a commit changes it"
-		if z.Drift {
+		switch {
+		case z.Outcome == PutBack:
+			cause = "a revert has put it back, or has stopped the commit before it was written"
+		case z.Drift:
 			cause = "drift: the live state changed without a commit"
 		}
 		lines = append(lines, fmt.Sprintf("It has differed since %s (%s).", instant(z.Differs), cause))
 	}
-	if z.Hold != nil {
+	if z.Hold != nil && z.Outcome != PutBack { // then the decision says so
 		lines = append(lines, fmt.Sprintf("The zone is %s.", z.Hold))
 	}
 	if z.AtWork != nil {
@@ -160,6 +166,7 @@ func (z Zone) headline() string {
 		InSync:        "is in sync.",
 		NotRead:       "has not been read since the daemon started; an earlier process proved that it is as declared.",
 		Observed:      "is not as declared, but is observed only: Seawall does not write there.",
+		PutBack:       "is not as declared, because of a revert; it stays so until git changes it.",
 		Pending:       "is not as declared yet; the change will be written.",
 		Waiting:       "is not as declared; a guard holds the change back for some time.",
 		Unknown:       "could not be read.",
@@ -203,8 +210,12 @@ func (n *Next) sentence() string {
 	waits := map[string]string{
 		WaitsPlatform: "the platform does not answer, so only probes are sent",
 		WaitsBudget:   "the request budget is used up for now",
+		WaitsAsked:    "the platform asked to wait (429, Retry-After)",
 		WaitsWorker:   "the workers have other zones first",
 	}[n.WaitsFor]
+	if !n.WaitsUntil.IsZero() {
+		waits += " until " + instant(n.WaitsUntil)
+	}
 	if waits == "" {
 		return fmt.Sprintf("Next read: now (priority %s: %s).", n.Priority, n.Reason)
 	}

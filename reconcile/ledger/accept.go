@@ -5,10 +5,12 @@ import (
 	"compress/gzip"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/seawall-dev/seawall/diff/guard"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
@@ -24,7 +26,13 @@ func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error
 		if err := l.accept(ctx, tx, a); err != nil {
 			return err
 		}
+		if err := decisions.Rename(ctx, tx, a.Renamed); err != nil {
+			return err
+		}
 		if err := l.EndReverted(ctx, tx, a); err != nil {
+			return err
+		}
+		if err := decisions.Give(ctx, tx, a); err != nil {
 			return err
 		}
 		if err := l.Agree(ctx, tx, a.Approvals); err != nil {
@@ -32,6 +40,11 @@ func (l *Ledger) AcceptCommit(ctx context.Context, a reconcile.Acceptance) error
 		}
 		if a.Rollout != nil {
 			if err := decisions.PutRollout(ctx, tx, *a.Rollout); err != nil {
+				return err
+			}
+		}
+		if a.Memory != nil {
+			if err := decisions.PutMemory(ctx, tx, *a.Memory); err != nil {
 				return err
 			}
 		}
@@ -70,16 +83,20 @@ func (l *Ledger) accept(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance)
 	if err != nil {
 		return err
 	}
+	earlier, err := encodeEarlier(a.Earlier)
+	if err != nil {
+		return err
+	}
 	_, err = tx.ExecContext(ctx, `
-		INSERT INTO accepted (one, "commit", zones, deployments, tokens, at, state, author) VALUES (1, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones,
+		INSERT INTO accepted (one, "commit", zones, deployments, tokens, at, state, author, earlier) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET "commit" = excluded."commit", zones = excluded.zones, earlier = excluded.earlier,
 			deployments = excluded.deployments, tokens = excluded.tokens, at = excluded.at,
 			author = CASE WHEN excluded.author = '' AND "commit" = excluded."commit" THEN author ELSE excluded.author END,
 			state = CASE WHEN excluded.state IS NULL AND "commit" = excluded."commit" THEN state ELSE excluded.state END
-		WHERE ("commit", zones, deployments, tokens) <>
-				(excluded."commit", excluded.zones, excluded.deployments, excluded.tokens)
+		WHERE ("commit", zones, deployments, tokens, earlier) <>
+				(excluded."commit", excluded.zones, excluded.deployments, excluded.tokens, excluded.earlier)
 			OR excluded.state IS NOT NULL AND state IS NOT excluded.state`,
-		a.Commit, a.Size.Zones, a.Size.Deployments, a.Size.Tokens, l.file.Stamp(), packed, a.Author)
+		a.Commit, a.Size.Zones, a.Size.Deployments, a.Size.Tokens, l.file.Stamp(), packed, a.Author, earlier)
 	return err
 }
 
@@ -97,8 +114,9 @@ func (l *Ledger) SaveState(ctx context.Context, commit string, state []byte) err
 
 func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err error) {
 	var packed []byte
-	row := tx.QueryRowContext(ctx, `SELECT "commit", author, zones, deployments, tokens, state FROM accepted`)
-	switch err := row.Scan(&a.Commit, &a.Author, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed); {
+	var earlier string
+	row := tx.QueryRowContext(ctx, `SELECT "commit", author, zones, deployments, tokens, state, earlier FROM accepted`)
+	switch err := row.Scan(&a.Commit, &a.Author, &a.Size.Zones, &a.Size.Deployments, &a.Size.Tokens, &packed, &earlier); {
 	case errors.Is(err, sql.ErrNoRows):
 		return a, nil
 	case err != nil:
@@ -107,7 +125,26 @@ func recallAccepted(ctx context.Context, tx *sql.Tx) (a reconcile.Accepted, err 
 	if a.State, err = unpack(packed); err != nil {
 		return a, store.Fault(ErrDamaged, fmt.Sprintf("the state of commit %s: %v", a.Commit, err))
 	}
+	if a.Earlier, err = decodeEarlier(earlier); err != nil {
+		return a, store.Fault(ErrDamaged, fmt.Sprintf("what zones were before commit %s: %v", a.Commit, err))
+	}
 	return a, nil
+}
+
+func encodeEarlier(e guard.Earlier) (string, error) {
+	if len(e) == 0 {
+		return "{}", nil
+	}
+	text, err := json.Marshal(e) // sorted by id: what is equal is not written
+	return string(text), err
+}
+
+// decodeEarlier is nil for nothing.
+func decodeEarlier(text string) (e guard.Earlier, err error) {
+	if err := json.Unmarshal([]byte(text), &e); err != nil || len(e) == 0 {
+		return nil, err
+	}
+	return e, nil
 }
 
 // pack compresses a state; nil stays nil.

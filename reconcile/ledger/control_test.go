@@ -126,7 +126,7 @@ func TestRollingTheSame(t *testing.T) {
 // time: a hold would be over, and a wave would start.
 func TestDamagedControl(t *testing.T) {
 	for _, spoil := range []string{
-		`INSERT INTO hold VALUES ('z', '', 'tomorrow', '', NULL)`,
+		`INSERT INTO hold VALUES ('z', '', 'tomorrow', '', NULL, '[]')`,
 		`INSERT INTO approval (digest, kind, who, reason, at, counts) VALUES ('d', 'approval', '', '', 'once', 1)`,
 		`INSERT INTO rollout VALUES (1, 'c', 1, 'then', '')`,
 	} {

@@ -23,6 +23,7 @@ const (
 	ErrRunning  = store.ErrRunning
 	ErrFailed   = store.ErrFailed
 	ErrFull     = store.ErrFull
+	ErrGone     = store.ErrGone
 
 	ErrUnknown  = store.ErrUnknown
 	ErrState    = store.ErrState

@@ -35,17 +35,6 @@ func (l *Ledger) WrittenByCommands(ctx context.Context, after int64) (zones []ed
 	return zones, store.Explain("reading", l.file.Path, err)
 }
 
-// Record implements [reconcile.Records].
-func (l *Ledger) Record(ctx context.Context, entries ...reconcile.Entry) error {
-	if len(entries) == 0 {
-		return nil
-	}
-	return l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := l.file.Enter(ctx, tx, entries...)
-		return err
-	})
-}
-
 // History implements [reconcile.History], as of one moment.
 func (l *Ledger) History(ctx context.Context, f reconcile.HistoryFilter, yield func(reconcile.Entry) error) (earlier int64, err error) {
 	var stopped error
@@ -73,6 +62,9 @@ func (l *Ledger) VerifyHistory(ctx context.Context, noted ...history.Head) (repo
 		return report, store.Explain("reading", store.HeadPath(l.file.Path), err)
 	}
 	file.Where = "the file " + filepath.Base(store.HeadPath(l.file.Path))
+	if l.Missing() != "" {
+		return history.Lost(file), nil
+	}
 	known := []history.Known{file}
 	for _, head := range noted {
 		known = append(known, history.Known{Head: head, Where: "the head that was given"})
@@ -83,3 +75,35 @@ func (l *Ledger) VerifyHistory(ctx context.Context, noted ...history.Head) (repo
 	})
 	return report, store.Explain("reading", l.file.Path, err)
 }
+
+// Gaps returns the places at which entries of the history are missing and which no person
+// has accepted. Where there is no ledger, the file that names its last entry says so.
+func (l *Ledger) Gaps(ctx context.Context) ([]history.Gap, error) {
+	open, err := l.file.Gaps(ctx)
+	return open, store.Explain("reading", l.file.Path, err)
+}
+
+// AcceptGap records that a person accepts what is missing, and returns what that is. They
+// are none where nothing is missing, and then nothing is recorded.
+func (l *Ledger) AcceptGap(ctx context.Context, reason string) (accepted []history.Gap, err error) {
+	err = l.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := l.file.EnterGap(ctx, tx); err != nil {
+			return err
+		}
+		if accepted, err = history.OpenGaps(ctx, tx); err != nil || len(accepted) == 0 {
+			return err
+		}
+		entry := l.file.Decided(reconcile.ActionAcceptGap, reconcile.Subject{})
+		entry.Reason = reason
+		for _, gap := range accepted {
+			entry.Accepts = append(entry.Accepts, gap.Number)
+		}
+		_, err := l.file.Enter(ctx, tx, entry)
+		return err
+	})
+	return accepted, err
+}
+
+// Created reports whether there was no ledger and this process has made one, and which files
+// of an earlier one were at its place.
+func (l *Ledger) Created() (created bool, traces []string) { return l.file.Created, l.file.Traces }

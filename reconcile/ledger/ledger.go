@@ -63,6 +63,7 @@ package ledger
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/decisions"
@@ -87,7 +88,7 @@ type Ledger struct {
 // creates one with mode 0600, in a folder that it creates with mode 0700 if
 // need be. Errors answer [errors.As] for [*Error].
 func Open(path string) (*Ledger, error) {
-	return assemble(store.Open(path, zones.Frequent...))
+	return assemble(store.Open(path, slices.Concat(zones.Frequent, decisions.Frequent)...))
 }
 
 // OpenReadOnly opens the ledger at path beside whoever writes to it. Where there
@@ -116,7 +117,7 @@ func assemble(file *store.File, err error) (*Ledger, error) {
 func (l *Ledger) Close() error {
 	l.standing.Close()
 	err := l.file.Close()
-	return errors.Join(err, store.Explain("closing", l.file.Path, l.UnlockTokens()))
+	return errors.Join(err, store.Explain("closing", l.file.Path, errors.Join(l.CloseClaims(), l.UnlockTokens())))
 }
 
 // Binding is what the tokens of a ledger are tokens of.

@@ -25,7 +25,7 @@ func TestModes(t *testing.T) {
 	if err := l.Prove(t.Context(), "c1", nil, settled(deployment(1), "a")); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]os.FileMode{"ledger.db": 0o600, "ledger.db-checked": 0o600, "ledger.db-wal": 0o600, "ledger.db-shm": 0o600}
+	want := map[string]os.FileMode{"ledger.db": 0o600, "ledger.db-checked": 0o600, "ledger.db-head": 0o600, "ledger.db-wal": 0o600, "ledger.db-shm": 0o600}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		t.Fatal(err)

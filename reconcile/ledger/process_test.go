@@ -47,6 +47,9 @@ func TestMain(m *testing.M) {
 	case "workers":
 		fmt.Fprintln(os.Stderr, workers(os.Args[1]))
 		os.Exit(1)
+	case "claim":
+		fmt.Fprintln(os.Stderr, claimForEver(os.Args[1]))
+		os.Exit(1)
 	case "daemon":
 		fmt.Fprintln(os.Stderr, daemon(os.Args[1]))
 		os.Exit(1)

@@ -41,12 +41,15 @@ func restore(ctx context.Context, tx *sql.Tx) (r reconcile.Record, err error) {
 }
 
 // Standing implements [reconcile.Records]. While nobody writes to the file it is read
-// once.
+// once. It fails with [ErrGone] where the file is not the one at its path any more.
 func (l *Ledger) Standing(ctx context.Context) (reconcile.Standing, error) {
 	if l.file.DB == nil {
 		return reconcile.Standing{}, nil
 	}
 	s, err := l.standing.Read(ctx, l.file.Path, recallStanding)
+	if gone := l.file.Present(); gone != nil { // whatever was read
+		err = gone
+	}
 	if err != nil {
 		return reconcile.Standing{}, store.Explain("reading", l.file.Path, err)
 	}
@@ -70,6 +73,9 @@ func recallStanding(ctx context.Context, tx *sql.Tx) (s reconcile.Standing, err 
 		return s, err
 	}
 	s.RolloutCommit, s.RolloutHalted, s.RolloutWave = o.Commit, o.Halted, o.Wave
+	if s.Departures, err = decisions.RecallDepartures(ctx, tx); err != nil {
+		return s, err
+	}
 	s.Newest, err = history.Newest(ctx, tx)
 	return s, err
 }

@@ -304,3 +304,29 @@ func wantSealed(t testing.TB, l *Ledger, intent string, want edge.Secret) {
 		t.Errorf("another secret came out of attempt %s", intent)
 	}
 }
+
+// The rotation that made a token is on record until something else decides on its end.
+func TestRotationIsOnRecord(t *testing.T) {
+	for name, c := range map[string]struct {
+		hash, end string
+		stays     bool
+	}{
+		"as it was": {"other", "2026-02-02T00:00:00Z", true}, "its end was not known": {"hash", "2026-03-01T00:00:00Z", true},
+		"another end is declared": {"other", "2026-03-01T00:00:00Z", false}, "no end any more": {"hash", "", false},
+	} {
+		l, ctx := ready(t), t.Context()
+		r := record(1)
+		r.Spec.ExpiresOn, r.Hash, r.Lifetime, r.Every = "2026-02-02T00:00:00Z", "hash", 768*time.Hour, 720*time.Hour
+		must(t, l.Intend(ctx, r))
+		must(t, l.Confirm(ctx, r.Intent, "id-1", secret(1)))
+		r.State, r.ID = diff.TokenConfirmed, "id-1"
+		wantTokens(t, l, r)
+		r.Spec.ExpiresOn, r.Hash = c.end, c.hash
+		must(t, l.Amend(ctx, r.Intent, r.Spec, r.Hash))
+		if !c.stays {
+			r.Lifetime, r.Every = 0, 0
+		}
+		t.Log(name)
+		wantTokens(t, l, r)
+	}
+}

@@ -28,6 +28,9 @@ func (r *Run) apply(ctx context.Context, p *planned, report *reconcile.Report) e
 	if err := r.recordWords(ctx, p); err != nil {
 		return fmt.Errorf("recording approvals: %w", err)
 	}
+	if err := r.depart(ctx, p); err != nil {
+		return fmt.Errorf("recording what zones have left: %w", err)
+	}
 	gate := newGate(r, p)
 	var err error
 	report.Results, err = r.applyZones(ctx, p, gate)
@@ -55,10 +58,19 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 	if by := standing.Commit; by != p.record.Accepted.Commit && by != p.state.Commit {
 		return fmt.Errorf("another process has accepted commit %s since: %w", by, reconcile.ErrSuperseded)
 	}
+	if standing.Departures != p.record.Departures { // a daemon has let zones leave since
+		record, err := r.Records.Restore(ctx)
+		if err != nil {
+			return fmt.Errorf("recalling what zones have left: %w", err)
+		}
+		_, p.memory = control.Departures(record, r.Guards, p.state)
+	}
 	a := reconcile.Acceptance{
-		Commit: p.state.Commit, Size: p.facts.After, State: state, Approvals: p.words, Gone: control.GoneFrom(p.record, p.state),
+		Commit: p.state.Commit, Size: p.facts.After, State: state, Approvals: p.words, Earlier: p.earlier, Gone: control.GoneFrom(p.record, p.state),
 		Keep:   control.Keeps(p.record.Prunable, p.state),
+		Given:  control.Given(p.record, p.state),
 		Author: p.author, Declared: control.Declarations(p.state), User: p.order.Who,
+		Memory: &p.memory,
 	}
 	if len(r.Guards.Waves) > 0 && standing.RolloutCommit != p.state.Commit {
 		if standing.RolloutHalted == "" {
@@ -100,6 +112,11 @@ func (r *Run) recordWords(ctx context.Context, p *planned) error {
 			words = append(words, reconcile.Approval{Digest: digest, Kind: reconcile.Approved, Who: who, Reason: c.Name(), At: now})
 		}
 	}
+	for _, l := range p.plan.Leaving {
+		if l.Approved && !known[l.Digest] {
+			words = append(words, reconcile.Approval{Digest: l.Digest, Kind: reconcile.Approved, Who: who, Reason: l.String(), At: now})
+		}
+	}
 	for _, f := range p.overridden {
 		r.log().WarnContext(ctx, "a freeze is overridden", "freeze", f, "who", p.order.Who, "reason", p.order.DuringFreeze)
 		words = append(words, reconcile.Approval{Digest: "freezes." + f, Kind: reconcile.Overridden, Who: p.order.Who, Reason: p.order.DuringFreeze, At: now})
@@ -110,6 +127,18 @@ func (r *Run) recordWords(ctx context.Context, p *planned) error {
 	return r.Records.Approve(ctx, words)
 }
 
+// depart lets zones and accounts leave the settings that people have agreed to.
+func (r *Run) depart(ctx context.Context, p *planned) error {
+	if p.facts.Shrunk() {
+		return nil
+	}
+	under, digests := control.Departed(p.record, r.Guards, p.state, p.plan)
+	if len(digests) == 0 {
+		return nil
+	}
+	return r.Records.Depart(ctx, under, digests)
+}
+
 // applyZones writes the changes that no guard refused, those that strengthen first,
 // one at a time within a zone, and proves each by reading it back.
 func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) ([]reconcile.Result, error) {
@@ -117,6 +146,9 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) ([]reconci
 	total := 0
 	for _, plan := range zones {
 		total += len(plan.Changes)
+	}
+	if len(zones) <= reconcile.SmallPush {
+		ctx = edge.WithClass(ctx, edge.Urgent)
 	}
 	done := 0
 	writer := zone.ManyWriter{
@@ -126,7 +158,7 @@ func (r *Run) applyZones(ctx context.Context, p *planned, gate *gate) ([]reconci
 			r.progress("applying changes", done, total)
 		},
 	}
-	return writer.Apply(ctx, p.seen, zones, tasksOf(p, zones))
+	return writer.Apply(ctx, p.seen, zones, r.tasksOf(p, zones))
 }
 
 // byZone parts a plan's changes to be applied by zone. Zones that were weakened, whose
@@ -149,7 +181,7 @@ func byZone(p diff.Plan) []diff.Plan {
 
 // tasksOf are the zones with changes, each by itself: a fleet must not be planned anew
 // for the sake of one zone.
-func tasksOf(p *planned, zones []diff.Plan) map[edge.ZoneID]zone.Task {
+func (r *Run) tasksOf(p *planned, zones []diff.Plan) map[edge.ZoneID]zone.Task {
 	wanted := make(map[edge.ZoneID]bool, len(zones))
 	for _, plan := range zones {
 		wanted[plan.Changes[0].ZoneID] = true
@@ -161,7 +193,7 @@ func tasksOf(p *planned, zones []diff.Plan) map[edge.ZoneID]zone.Task {
 			if wanted[z.ID] {
 				tasks[z.ID] = zone.Task{
 					State: zone.Of(p.scope, i, j), Fingerprint: z.Fingerprint(account), Applied: p.record.Applied,
-					Prunable: prunable[z.ID],
+					Reports: r.Guards.ReportUnmanaged, Prunable: prunable[z.ID],
 				}
 			}
 		}

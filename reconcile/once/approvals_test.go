@@ -282,9 +282,10 @@ func TestSaidMeanwhile(t *testing.T) {
 			f.guards.Freezes = []reconcile.Freeze{{}}
 			f.repo.push("c1", declareAll(2, core("xss"))...)
 			f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+				answer, err := send()
 				f.advance(heardFor)
 				c.meanwhile(f)
-				return send()
+				return answer, err
 			}
 			report, calls := f.apply(Order{})
 			f.wantOutcomes(report, "1 converged", c.outcome)
@@ -306,6 +307,32 @@ func TestSaidMeanwhile(t *testing.T) {
 	}
 }
 
+// A write that has waited for its turn is not sent after somebody has held its zone, or
+// another commit was accepted.
+func TestSaidWhileAWriteWaits(t *testing.T) {
+	for name, meanwhile := range map[string]func(*fixture){
+		"held": func(f *fixture) {
+			f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: f.Now().Add(time.Hour), Reason: "INC-1"})
+		},
+		"overtaken": func(f *fixture) {
+			f.must(f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c9"}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, 1)
+			f.repo.push("c1", declare(1, core("xss")))
+			f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+				f.advance(time.Second)
+				meanwhile(f)
+				return send()
+			}
+			report, _ := f.apply(Order{})
+			f.wantOutcomes(report, "1 not_started")
+			f.wantOff(1)
+		})
+	}
+}
+
 // A freeze that begins meanwhile holds a zone by the labels that it was proved with, too.
 func TestFrozenMeanwhileByTheLabelsProved(t *testing.T) {
 	f := newFixture(t, 2)
@@ -315,7 +342,7 @@ func TestFrozenMeanwhileByTheLabelsProved(t *testing.T) {
 	}
 	f.repo.push("c1", gold...)
 	f.converge(Order{})
-	f.guards.Freezes = []reconcile.Freeze{{}}
+	f.guards.Freezes = []reconcile.Freeze{{Labels: guard.Labels{"tier": "gold"}}}
 	f.repo.push("c2", declareAll(2, removing(core("php")))...)
 	f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
 		f.guards.Freezes[0] = window(t, "0 * * * *", time.Hour)

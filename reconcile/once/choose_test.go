@@ -122,7 +122,7 @@ func TestShrunkCommitIsRefused(t *testing.T) {
 		if report.Err != nil || report.Commit != "c2" || report.Converged() {
 			t.Errorf("error %v, commit %q", report.Err, report.Commit)
 		}
-		if p := report.Plan.Problems; len(p) != 1 || !strings.Contains(p[0].Reason, "1 zone ") {
+		if p := report.Plan.Problems; len(p) != 1 || !strings.Contains(p[0].Reason, "3 of 4 zones and 3 of 4 deployments of the last accepted commit: prod / zone-00002.example") {
 			t.Errorf("problems %+v", p)
 		}
 	}

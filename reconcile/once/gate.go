@@ -53,7 +53,7 @@ func (g *gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change
 	case err != nil:
 		return nil, fmt.Errorf("asking whether the zone is held: %w", err)
 	case standing.Commit != g.plan.state.Commit:
-		return nil, reconcile.ErrSuperseded
+		return nil, fmt.Errorf("commit %s is in force now: %w", standing.Commit, reconcile.ErrSuperseded)
 	}
 	facts := guard.Facts{
 		Now: at, Zones: g.plan.facts.Zones, LabelsBefore: g.plan.facts.LabelsBefore, Holds: diff.Active(standing.Holds, at, g.declared),
@@ -63,7 +63,11 @@ func (g *gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change
 		g.run.log().WarnContext(ctx, "a change waits, though it was about to be made", "change", now.Name(), "reason", refusal.Reason)
 		return refusal, nil
 	}
-	return nil, g.record(ctx, t, planned, now)
+	err = g.record(ctx, t, planned, now)
+	if refusal := control.Withheld(err, now, at); refusal != nil {
+		return refusal, nil
+	}
+	return nil, err
 }
 
 // record puts a write on record that is about to be sent: in the history, and that its
@@ -113,6 +117,11 @@ func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) 
 	defer g.mu.Unlock()
 	g.proved = append(g.proved, settled...)
 	return nil
+}
+
+// Ended implements [zone.Gate].
+func (g *gate) Ended(ctx context.Context, t zone.Task, version string) error {
+	return g.run.Records.Unclaim(ctx, t.Zone().ID, version)
 }
 
 // NotKept implements [zone.Gate].

@@ -78,6 +78,15 @@ func (c *chronicle) RecordRevert(ctx context.Context, hold diff.Hold, write reco
 	return c.RecordWrite(ctx, write, owned)
 }
 
+func (c *chronicle) Given(context.Context) (map[edge.ZoneID]reconcile.Given, error) { return nil, nil }
+
+func (c *chronicle) Stop(_ context.Context, _ string, holds []diff.Hold, _ reconcile.Entry) error {
+	for _, h := range holds {
+		c.Hold(h)
+	}
+	return nil
+}
+
 func (c *chronicle) DropRevert(context.Context, []edge.ZoneID) error { return nil }
 
 // written are the writes that the history has.

@@ -138,9 +138,12 @@ type planned struct {
 	scope   desired.State     // the part that is asked for
 	tokens  bool              // all tokens are
 	facts   guard.Facts
+	earlier guard.Earlier // what zones were before its commit
 	rollout reconcile.Rollout
 	seen    zone.All
 	words   []reconcile.Approval // that the commit carries
+	leaving []diff.Leaving
+	memory  reconcile.Memory // to be put on record with the commit
 	plan    diff.Plan
 
 	overridden []string // freezes
@@ -177,9 +180,10 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 	}
 	p.rollout = control.RolloutOf(record, r.Guards.Waves, p.state)
 	p.facts, p.overridden = r.facts(p)
+	p.leaving, p.memory = control.Departures(record, r.Guards, p.state)
 	asPlan := !writes || order.Expect != nil
 	if asPlan {
-		p.facts.NonConvergent = record.NonConvergent
+		p.facts.NonConvergent, p.facts.Tries = record.NonConvergent, record.Tries
 	}
 	report.Commit, report.Overridden = p.state.Commit, p.overridden
 	report.Fleet = reconcile.Fleet{
@@ -207,11 +211,26 @@ func (r *Run) plan(ctx context.Context, order Order, report *reconcile.Report, w
 // guarded makes the plan and passes it through the guards, and has the platform tried
 // where that is asked for.
 func (r *Run) guarded(ctx context.Context, p *planned, try bool) diff.Plan {
-	plan := guard.Check(planner.Make(r.input(p)), p.facts).Sealed()
+	plan := planner.Make(r.input(p))
+	plan.Leaving = leavingWithin(p.leaving, p.scope)
+	plan = r.named(guard.Check(plan, p.facts).Sealed(), p)
+	p.facts = p.facts.Released(plan)
 	if !try {
 		return plan
 	}
 	return r.DryRuns.Check(ctx, plan, p.seen.Live)
+}
+
+// named adds what the commit renames, and what the platform calls the zones.
+func (r *Run) named(plan diff.Plan, p *planned) diff.Plan {
+	before, err := control.DecodeState(p.record.Accepted.State)
+	if err != nil {
+		before = desired.State{} // nothing is known to be renamed, and ids are shown
+	}
+	if r.Names == nil {
+		return plan.Named(before, p.state, nil)
+	}
+	return plan.Named(before, p.state, r.Names.Shown)
 }
 
 // choose takes the commit that git has now.
@@ -281,7 +300,7 @@ func withoutMark(err error) error {
 
 // input is what a plan is made from.
 func (r *Run) input(p *planned) planner.Input {
-	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now, Undigested: true}
+	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now, Undigested: true}
 	if r.Tokens != nil {
 		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
 	}

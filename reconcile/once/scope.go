@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -89,11 +91,28 @@ func withZones(state desired.State, pass func(desired.Zone) bool) desired.State 
 	return state
 }
 
+// leavingWithin is what of all departures is about a part of what is declared.
+func leavingWithin(all []diff.Leaving, scope desired.State) []diff.Leaving {
+	accounts, zones := map[string]bool{}, map[edge.ZoneID]bool{}
+	for _, a := range scope.Accounts {
+		accounts[a.Key] = true
+		for _, z := range a.Zones {
+			zones[z.ID] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(l diff.Leaving) bool {
+		return l.ZoneID == "" && !accounts[l.Account] || l.ZoneID != "" && !zones[l.ZoneID]
+	})
+}
+
 // facts are what the guards need to know of the whole, and the freezes that the order
 // overrides.
 func (r *Run) facts(p *planned) (f guard.Facts, overridden []string) {
 	now := r.Now()
-	f = control.WholeFacts(p.record, r.Guards, p.state, now)
+	whole := control.Whole{
+		Record: p.record, Guards: r.Guards, Before: control.Accepted(p.record, r.Lanes.Within), State: p.state, Live: p.seen.Live, Now: now,
+	}
+	f, p.earlier = control.WholeFacts(whole), whole.Earlier()
 	f.AllowShrink, f.Rollout = p.order.AllowShrink, control.RolloutFacts(p.rollout, r.Guards.Waves, now)
 	for _, a := range p.words {
 		f.Approved[a.Digest] = true
@@ -101,11 +120,26 @@ func (r *Run) facts(p *planned) (f guard.Facts, overridden []string) {
 	for _, digest := range p.order.Approve {
 		f.Approved[digest] = true
 	}
+	if p.order.narrow() {
+		f.Holds = slices.DeleteFunc(f.Holds, func(h diff.Hold) bool { return !holdsAny(h, p.scope) })
+	}
 	if r.Tokens != nil {
 		f.CheckSink = r.Tokens.Sinks.Check
 	}
 	f.Freezes, overridden = r.freezes(p.order)
 	return f, overridden
+}
+
+// holdsAny reports whether a hold is about a zone of a state.
+func holdsAny(h diff.Hold, state desired.State) bool {
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			if _, held := diff.HoldOn([]diff.Hold{h}, z.Key, z.ID); held {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // freezes returns those in force, and the names of those that the order overrides.

@@ -393,7 +393,7 @@ func TestCommitThatLosesTokensIsRefused(t *testing.T) {
 	f.converge(Order{})
 	f.repo.pushTokens("c2", declareToken("a", zoneA), declareToken("b", zoneA))
 	report, _ := f.apply(Order{})
-	if p := report.Plan.Problems; len(p) != 1 || p[0].State != diff.Refused || !strings.Contains(p[0].Reason, "1 deployment and 4 tokens") {
+	if p := report.Plan.Problems; len(p) != 1 || p[0].State != diff.Refused || !strings.Contains(p[0].Reason, "2 of 4 tokens of the last accepted commit: token c, token d") {
 		t.Errorf("problems %+v", p)
 	}
 	report, _ = f.converge(Order{AllowShrink: true})

@@ -166,7 +166,7 @@ func TestANewCommitBeginsAnew(t *testing.T) {
 	f.wantOutcomes(report, "4 converged", "5 converged")
 }
 
-// A zone that returns to what was last proved there waits for nobody, halted or not.
+// A zone that returns to what was proved there before waits for nobody, halted or not.
 func TestARevertIsNotWaved(t *testing.T) {
 	f := inWaves(t, 5)
 	f.apply(Order{}) // 1 is done
@@ -174,9 +174,9 @@ func TestARevertIsNotWaved(t *testing.T) {
 	f.click(4, switchedOff())
 	f.repo.push("c3", declareAll(5, removing(core("xss")))...)
 	report, _ := f.apply(Order{})
-	f.wantOutcomes(report, "4 converged")
-	f.wantWaves(report, "1: wave 1 of 3 is halted: why") // php is what was proved there
-	if got := f.recall().Rollout; len(got.Zones) != 1 {
+	f.wantOutcomes(report, "1 converged", "4 converged") // of 1, php was proved since
+	f.wantWaves(report)
+	if got := f.recall().Rollout; !got.Equal(reconcile.Rollout{Commit: "c3"}) {
 		t.Errorf("on record %+v", got)
 	}
 }
@@ -380,5 +380,36 @@ func TestRolloutOfOthersIsLeftAlone(t *testing.T) {
 	f.apply(Order{})
 	if got := f.recall().Rollout; !got.Equal(other) {
 		t.Errorf("on record is %+v", got)
+	}
+}
+
+// A commit went through all waves; what it has weakened comes back at once, whichever
+// commit brings it: no wave, no soak and no halt is waited for. What was never proved in a
+// zone waits as ever.
+func TestReturnWaitsForNoWave(t *testing.T) {
+	f := inWaves(t, 5)
+	for range 3 {
+		f.apply(Order{})
+		f.advance(2 * time.Hour)
+	}
+	f.apply(Order{})
+	for i := 1; i <= 5; i++ {
+		f.wantOff(i, "php")
+	}
+	f.repo.push("c3", declareAll(5, removing(core("xss")))...)
+	report, _ := f.converge(Order{})
+	f.wantWaves(report)
+	for i := 1; i <= 5; i++ {
+		f.wantOff(i, "xss")
+	}
+	f.repo.push("c4", declareAll(5, removing(core("sqli")))...)
+	report, _ = f.apply(Order{})
+	f.wantOutcomes(report, "1 converged") // what was never proved waits as ever
+	f.resumeAs("why")
+	f.repo.push("c5", declareAll(5, removing(core("php")))...)
+	report, _ = f.converge(Order{})
+	f.wantWaves(report)
+	for i := 1; i <= 5; i++ {
+		f.wantOff(i, "php")
 	}
 }

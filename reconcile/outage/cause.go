@@ -33,6 +33,8 @@ type cause struct {
 	class  class
 }
 
+const diskFull = "the disk is full"
+
 var errCanceled = context.Canceled
 
 // Cause returns why something failed, as a text that is the same each time: no address,
@@ -52,7 +54,7 @@ func causeOf(err error) cause {
 	case errors.As(err, &unread):
 		c.text, c.class = unread.Cause(), rejected
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		c.text, c.class = "the disk is full", ofState
+		c.text, c.class = diskFull, ofState
 	case errors.Is(err, reconcile.ErrState):
 		c.class = ofState
 		if c.text = Scrub(c.detail); errors.As(err, &known) {

@@ -60,8 +60,10 @@ func Log(log *slog.Logger) func(Event) {
 // hint is what to try; empty where the cause says it.
 func hint(o reconcile.Outage) string {
 	switch {
-	case o.Cause == "the disk is full":
+	case o.Cause == diskFull:
 		return "free space on the disk that holds the state folder"
+	case o.Cause == "the file of the ledger is gone":
+		return "nothing is written to the platform: move the file back, or restore a backup; a restart begins with an empty ledger"
 	case o.Subject == reconcile.OutageCredential:
 		return "check " + o.Name + " in the configuration, and its permissions on the platform"
 	}

@@ -15,8 +15,8 @@
 // platform's outage; where the list of rulesets of an account does, the account's; where
 // zones beside them work, theirs: one outage for all zones with the same cause.
 //
-// An outage ends once nothing has failed for some time after a success. Something that
-// fails again soon has to work for longer each time, up to about ten minutes, so that
+// An outage ends once nothing has failed for some time after a success, the first one of
+// the state folder at once. Something that fails again soon has to work for longer each time, up to about ten minutes, so that
 // what works and fails in turns writes few lines.
 package outage
 
@@ -158,6 +158,36 @@ func (t *Tracker) Worked(subject reconcile.OutageSubject, name, part string) {
 		i.work(own+part, now)
 	}
 	t.judge(now)
+}
+
+// StateWorks notes that the state folder could be written again. After a full disk, what
+// failed in zones and in the ledger counts as mended by that; another subject that could not
+// write there, and what failed for another cause, has to work itself. It reports whether the
+// disk was full.
+func (t *Tracker) StateWorks() (full bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := t.open[key(reconcile.OutageState, "")]
+	if i == nil || i.cause.text != diskFull {
+		return false
+	}
+	now := t.config.Now()
+	for part := range i.failing {
+		if !strings.Contains(part, "|") { // see key
+			i.work(part, now)
+		}
+	}
+	t.judge(now)
+	return true
+}
+
+// State reports whether an outage of the state folder lasts, and whether something has
+// failed there and not worked since.
+func (t *Tracker) State() (lasts, fails bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := t.open[key(reconcile.OutageState, "")]
+	return i != nil, i != nil && len(i.failing) > 0
 }
 
 // Only notes what of a subject fails, by name: all others of it work.
@@ -341,13 +371,21 @@ func (t *Tracker) forgetEnds(now time.Time) {
 	}
 }
 
-// settle is how long nothing may fail until an outage has ended.
+// settle is how long nothing may fail until an outage has ended. That of the state folder
+// ends at once the first time: it is tried each few seconds, and the daemon is not ready
+// while it lasts.
 func (t *Tracker) settle(i *incident) time.Duration {
-	e := t.ends[i.key]
-	if i.since.Sub(e.last) > quiet {
-		return settle
+	e, times := t.ends[i.key], 0
+	if i.since.Sub(e.last) <= quiet {
+		times = e.times
 	}
-	return settle << e.times
+	if i.subject == reconcile.OutageState {
+		if times == 0 {
+			return 0
+		}
+		times--
+	}
+	return settle << times
 }
 
 // Stopped reports whether an error only says that everything was told to stop.

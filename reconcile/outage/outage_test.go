@@ -188,8 +188,38 @@ func TestAFullDiskIsTheStateFolders(t *testing.T) {
 	h.pass(time.Minute)
 	h.want(t)
 	h.Zone(zoneNumber(1), nil)
-	h.pass(time.Minute)
 	h.want(t, `ended state "": the disk is full, zones 1`)
+}
+
+// One try shows that the state folder works again, and the outage ends with it; one that
+// comes and goes has to work for longer.
+func TestAStateFolderThatWorksAgain(t *testing.T) {
+	h := newHistory(10)
+	fail := func() {
+		for i := range 5 {
+			h.Zone(zoneNumber(i), fmt.Errorf("%w: %w", reconcile.ErrState, syscall.ENOSPC))
+		}
+	}
+	fail()
+	h.want(t, `began state "": the disk is full, zones 1`)
+	if lasts, fails := h.State(); !lasts || !fails {
+		t.Errorf("it lasts: %v, and fails: %v", lasts, fails)
+	}
+	h.StateWorks()
+	h.want(t, `ended state "": the disk is full, zones 5`)
+	if lasts, fails := h.State(); lasts || fails || len(h.Outages()) != 0 {
+		t.Errorf("outages %+v", h.Outages())
+	}
+
+	fail()
+	h.Failed(reconcile.OutageGit, "", "fetch", syscall.ENOSPC)
+	h.StateWorks()
+	h.pass(time.Minute) // a fetch still finds no space
+	h.Worked(reconcile.OutageGit, "", "fetch")
+	h.pass(time.Second)
+	h.want(t, `began state "": the disk is full, zones 1`)
+	h.pass(settle)
+	h.want(t, `ended state "": the disk is full, zones 5`)
 }
 
 func TestASinkBesideAnother(t *testing.T) {

@@ -35,43 +35,34 @@ func (r *Run) Apply(ctx context.Context, p *Planned) reconcile.Report {
 }
 
 func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) error {
-	zones := zone.ByZone(p.Plan)
-	if len(zones) == 0 {
+	if p.held == nil && p.Zones()+len(p.pending) == 0 {
 		return nil
 	}
-	if err := r.recordOrder(ctx, p, len(zones)); err != nil {
+	if err := r.stop(ctx, p); err != nil {
 		return err
 	}
-	g := &gate{
-		run: r, plan: p, prints: control.Declarations(p.state), held: map[edge.ZoneID]bool{}, before: map[edge.ZoneID]bool{},
+	g := newGate(r, p)
+	err := r.recordOverridden(ctx, p)
+	if err == nil {
+		err = r.putBack(ctx, p, g, p.ready, report)
 	}
-	for _, h := range p.record.Holds {
-		g.before[h.ZoneID] = g.before[h.ZoneID] || h.Reverted()
+	if err == nil {
+		err = r.finish(ctx, p, g, report)
 	}
-	var err error
-	report.Results, err = r.applyZones(ctx, p, g, zones)
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+	report.Plan = p.Plan
 	lingering, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
-	return errors.Join(err, r.Records.Record(lingering, g.writes.Failed(report.Results)...), g.dropHolds(lingering, report.Results))
+	return errors.Join(err, r.Records.Record(lingering, g.writes.Failed(report.Results)...), g.dropHolds(lingering))
 }
 
-// recordOrder puts on record that someone reverts, and what of guards was overridden.
-func (r *Run) recordOrder(ctx context.Context, p *Planned, zones int) error {
-	what := "writes since " + p.Order.Filter.Since.UTC().Format(time.RFC3339)
-	if c := p.Order.Filter.Commit; c != "" {
-		what = "writes of commit " + c
-	}
-	entry := reconcile.Entry{
-		Kind: reconcile.EntryDecision, Action: reconcile.ActionRevert, Trigger: reconcile.TriggerRevert,
-		Asked: reconcile.Asked{Commit: p.state.Commit, User: p.Order.Who}, Digest: strings.Join(p.Plan.Granted, " "),
-		Reason: fmt.Sprintf("%s: zones to put back: %d, zones left as they are: %d", what, zones, len(p.restorations)-zones),
-	}
-	if err := r.Records.Record(ctx, entry); err != nil {
-		return fmt.Errorf("recording the revert: %w", err)
-	}
+// ready reports of a zone whether it was read after the end of a write.
+func (p *Planned) ready(zone edge.ZoneID) bool { return p.settled[zone] > 0 }
+
+// recordOverridden puts on record what of guards was overridden.
+func (r *Run) recordOverridden(ctx context.Context, p *Planned) error {
 	var words []reconcile.Approval
 	for _, f := range p.overridden {
 		r.log().WarnContext(ctx, "a freeze is overridden", "freeze", f, "who", p.Order.Who, "reason", p.Order.DuringFreeze)
@@ -85,21 +76,30 @@ func (r *Run) recordOrder(ctx context.Context, p *Planned, zones int) error {
 	return r.Records.Approve(ctx, words)
 }
 
-func (r *Run) applyZones(ctx context.Context, p *Planned, g *gate, zones []diff.Plan) ([]reconcile.Result, error) {
+// putBack writes what the plan has of zones, and adds to the report what became of it.
+func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.ZoneID) bool, report *reconcile.Report) error {
+	zones := slices.DeleteFunc(zone.ByZone(p.Plan), func(plan diff.Plan) bool { return !of(plan.Changes[0].ZoneID) })
 	done := 0
 	writer := zone.ManyWriter{
 		Lanes: r.Lanes, Gate: g, Now: r.Now,
 		Made: func(made []reconcile.Result) {
 			done += len(made)
-			r.progress("putting zones back", done, len(p.Plan.Changes))
+			r.progress("putting zones back", done, len(zones))
 		},
 	}
-	return writer.Apply(ctx, p.seen, zones, r.tasks(p, g))
+	results, err := writer.Apply(ctx, p.seen, zones, r.tasks(p))
+	for _, result := range results {
+		if result.Outcome != reconcile.NotStarted && !(result.Outcome == reconcile.Failed && result.NoEffect) {
+			g.written[result.Change.ZoneID] = true
+		}
+	}
+	report.Results = append(report.Results, results...)
+	return err
 }
 
 // tasks are the zones to be put back. What is planned of them, before a write and as its
 // proof, is what is left to put back.
-func (r *Run) tasks(p *Planned, g *gate) map[edge.ZoneID]zone.Task {
+func (r *Run) tasks(p *Planned) map[edge.ZoneID]zone.Task {
 	tasks := map[edge.ZoneID]zone.Task{}
 	for i, account := range p.state.Accounts {
 		for j, z := range account.Zones {
@@ -108,7 +108,7 @@ func (r *Run) tasks(p *Planned, g *gate) map[edge.ZoneID]zone.Task {
 				continue
 			}
 			tasks[z.ID] = zone.Task{
-				State: zone.Of(p.state, i, j), Fingerprint: g.prints(z.ID), Applied: p.record.Applied,
+				State: zone.Of(p.state, i, j), Fingerprint: p.declared(z.ID), Applied: p.record.Applied,
 				Planned: func(s zone.Sight) diff.Plan {
 					return deployment.Restore(restorations, diff.Live{
 						Accounts:    map[edge.AccountID]diff.AccountLive{account.ID: s.Account},
@@ -121,17 +121,29 @@ func (r *Run) tasks(p *Planned, g *gate) map[edge.ZoneID]zone.Task {
 	return tasks
 }
 
-// gate is the [zone.Gate] of a revert: it asks once more what was said since, and has each
-// zone held before it is written.
+// gate is the [zone.Gate] of a revert: it asks once more what was said since. Each zone is
+// held before it is written.
 type gate struct {
 	run    *Run
 	plan   *Planned
-	prints func(edge.ZoneID) string
 	writes reconcile.Writes
 
-	mu     sync.Mutex
-	held   map[edge.ZoneID]bool // by this revert
-	before map[edge.ZoneID]bool // by an earlier one
+	written map[edge.ZoneID]bool // what was put back, or may have been
+	before  map[edge.ZoneID]bool // held by an earlier revert
+
+	mu       sync.Mutex
+	standing reconcile.Standing
+	heard    time.Time // when it was read; zero for not yet
+}
+
+func newGate(r *Run, p *Planned) *gate {
+	g := &gate{
+		run: r, plan: p, written: map[edge.ZoneID]bool{}, before: map[edge.ZoneID]bool{},
+	}
+	for _, h := range p.record.Holds {
+		g.before[h.ZoneID] = g.before[h.ZoneID] || h.Reverted()
+	}
+	return g
 }
 
 // Permit implements [zone.Gate].
@@ -140,7 +152,7 @@ func (g *gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change
 		return nil, errors.New(refusal.Reason)
 	}
 	at := g.run.Now()
-	standing, err := g.run.Records.Standing(ctx)
+	standing, err := g.listen(ctx, at)
 	if err != nil {
 		return nil, fmt.Errorf("asking whether the zone is held: %w", err)
 	}
@@ -150,7 +162,28 @@ func (g *gate) Permit(ctx context.Context, t zone.Task, planned, now diff.Change
 	if refusal := guard.Check(diff.Plan{Changes: []diff.Change{now}}, facts).Changes[0].Refused; refusal != nil {
 		return refusal, nil
 	}
-	return nil, g.record(ctx, t, planned, now)
+	err = g.record(ctx, t, planned, now)
+	if refusal := control.Withheld(err, now, at); refusal != nil {
+		return refusal, nil
+	}
+	return nil, err
+}
+
+// heardFor is for how long what people said is not asked for again: it includes a hold for
+// each zone of the revert.
+const heardFor = time.Second
+
+func (g *gate) listen(ctx context.Context, now time.Time) (reconcile.Standing, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if age := now.Sub(g.heard); !g.heard.IsZero() && age >= 0 && age < heardFor {
+		return g.standing, nil
+	}
+	standing, err := g.run.Records.Standing(ctx)
+	if err == nil {
+		g.standing, g.heard = standing, now
+	}
+	return standing, err
 }
 
 // record has the zone held, and the write on record, before it is sent.
@@ -162,13 +195,10 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 	}
 	have := g.plan.record.Applied[now.ID()]
 	entry := reconcile.WriteEntry(now, reconcile.TriggerRevert, asked, t.Fingerprint, have)
-	entry.Reason = "reverts writes since " + order.Filter.Since.UTC().Format(time.RFC3339)
-	if order.Filter.Commit != "" {
-		entry.Reason = "reverts commit " + order.Filter.Commit
-	}
+	entry.Reason = "reverts " + strings.TrimPrefix(order.what(), "writes of ")
 	hold := diff.Hold{
 		Zone: now.Zone, ZoneID: now.ZoneID, Declaration: t.Fingerprint, Commit: g.plan.state.Commit,
-		Reason: fmt.Sprintf("%s %s", order.Who, entry.Reason),
+		Reason: order.because(),
 	}
 	var widened []diff.Settled
 	if len(now.Target().Owned) > 0 {
@@ -179,9 +209,6 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 		return fmt.Errorf("recording the change before it is sent: %w", err)
 	}
 	g.writes.Sent(number, entry)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.held[now.ZoneID] = true
 	return nil
 }
 
@@ -189,6 +216,11 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 // that declaration.
 func (g *gate) Proved(ctx context.Context, t zone.Task, settled []diff.Settled) error {
 	return g.run.Records.Record(ctx, g.writes.Proved(t.Fingerprint, settled)...)
+}
+
+// Ended implements [zone.Gate].
+func (g *gate) Ended(ctx context.Context, t zone.Task, version string) error {
+	return g.run.Records.Unclaim(ctx, t.Zone().ID, version)
 }
 
 // NotKept implements [zone.Gate].
@@ -199,16 +231,13 @@ func (g *gate) NotKept(ctx context.Context, _ zone.Task, left diff.Change) (news
 	return true, err
 }
 
-// dropHolds ends the holds of zones in which certainly nothing was put back.
-func (g *gate) dropHolds(ctx context.Context, results []reconcile.Result) error {
-	written := map[edge.ZoneID]bool{}
-	for _, r := range results {
-		unwritten := r.Outcome == reconcile.NotStarted || r.Outcome == reconcile.Failed && r.NoEffect
-		written[r.Change.ZoneID] = written[r.Change.ZoneID] || !unwritten
-	}
+// dropHolds ends the holds of zones that are left as they are: certainly nothing was put back
+// there, and nothing of the commit is to come.
+func (g *gate) dropHolds(ctx context.Context) error {
+	before := g.plan.asBefore()
 	var drop []edge.ZoneID
-	for id := range g.held {
-		if !written[id] && !g.before[id] {
+	for id := range g.plan.held {
+		if !before[id] && !g.written[id] && !g.before[id] && !g.plan.pending[id] {
 			drop = append(drop, id)
 		}
 	}

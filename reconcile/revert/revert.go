@@ -1,15 +1,20 @@
 // Package revert puts back what was written: one run, for a person who waits for it.
 //
 //	history → restorations → read → plan → guard     the plan is shown
-//	        → hold → write and prove                 once it is agreed to
+//	        → stop → write and prove → look again    once it is agreed to
 //
 //	p, err := run.Plan(ctx, revert.Order{Filter: reconcile.HistoryFilter{Commit: "1a2b3c4"}})
 //	report := run.Apply(ctx, p)
 //
 // What comes in are the history and what is live. What goes out is a plan that is the
-// inverse of what was written, only where that is still live, and then one report. Each
-// zone that is written is held until git declares it otherwise: the daemon would else write
-// once more what was reverted.
+// inverse of what was written, only where that is still live, and then one report.
+//
+// The commit may still be on its way into the fleet. So before anything is put back it is
+// taken out of force, in one step (stop.go): in the zones that it was written to, which the
+// daemon would else write once more, and in those that it gave a declaration and has not
+// reached. They are held until git declares them otherwise. A write that was on its way at
+// that moment is in the history, so the revert looks again until it knows what came of it
+// (again.go).
 package revert
 
 import (
@@ -50,7 +55,10 @@ type Run struct {
 	Requests func() int64       // sent so far; nil counts none
 	Progress reconcile.Progress // nil shows none
 	Now      func() time.Time
-	Log      *slog.Logger // nil discards
+	// Pause waits between two looks at writes that are on their way; nil waits by the
+	// clock of the machine.
+	Pause func(context.Context, time.Duration)
+	Log   *slog.Logger // nil discards
 }
 
 // Order says what to revert.
@@ -62,6 +70,9 @@ type Order struct {
 	Approve      []string
 	DuringFreeze string
 	Who          string // gives the order
+	// Agreed says that whoever gives the order asks for no plan first: then Plan takes the
+	// commit out of force before it reads anything.
+	Agreed bool
 }
 
 // Planned is a plan with what it was made from.
@@ -71,14 +82,15 @@ type Planned struct {
 	// Writes is how many writes the history has that the order selects.
 	Writes int
 
-	record       reconcile.Record
-	state        desired.State
-	facts        guard.Facts
-	overridden   []string
-	restorations map[edge.ZoneID][]deployment.Restoration
-	seen         zone.All
-	began        time.Time
-	requests     int64
+	scope
+	record     reconcile.Record
+	state      desired.State
+	declared   func(edge.ZoneID) string // the fingerprint of a zone's declaration in force
+	facts      guard.Facts
+	overridden []string
+	seen       zone.All
+	began      time.Time
+	requests   int64
 }
 
 // Zones counts the zones that the plan would write.
@@ -106,7 +118,8 @@ func (p *Planned) Left() (names []string) {
 // errNothingInForce: there is no accepted commit, so no zone is known.
 var errNothingInForce = errors.New("no commit was accepted yet, so there is nothing to revert")
 
-// Plan says what would be put back. It sends nothing but reads and writes nothing.
+// Plan says what would be put back. It sends nothing but reads and writes nothing, unless
+// the order is agreed to.
 func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 	p := &Planned{Order: order, began: r.Now(), requests: r.requests()}
 	var err error
@@ -116,32 +129,66 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 	if p.state, err = r.inForce(ctx, p.record); err != nil {
 		return nil, err
 	}
-	writes, err := r.writes(ctx, order)
+	p.declared = control.Declarations(p.state)
+	if p.scope, err = r.scope(ctx, p); err != nil {
+		return nil, err
+	}
+	writes, err := r.writes(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	p.Writes = len(writes)
+	p.note(writes)
+	if order.Agreed && p.Writes+len(p.pending) > 0 {
+		if err := r.stop(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	p.facts, p.overridden = r.facts(p)
+	p.Plan = diff.NewPlan(p.state.Commit)
+	err = r.plan(ctx, p, writes, func(edge.ZoneID) bool { return true })
+	p.seeSettled(writes, p.began)
+	return p, err
+}
+
+// plan reads zones, and has the plan say what is to be put back there, in the place of what
+// it said of them before.
+func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of func(edge.ZoneID) bool) error {
 	targets, problems := targetsOf(writes, p.state)
-	p.restorations = map[edge.ZoneID][]deployment.Restoration{}
+	restorations := map[edge.ZoneID][]deployment.Restoration{}
+	targets = slices.DeleteFunc(targets, func(t deployment.Restoration) bool { return !of(t.ZoneID) })
+	problems = slices.DeleteFunc(problems, func(p diff.Problem) bool { return !of(p.ZoneID) })
 	for _, t := range targets {
-		p.restorations[t.ZoneID] = append(p.restorations[t.ZoneID], t)
+		restorations[t.ZoneID] = append(restorations[t.ZoneID], t)
 	}
 	many := zone.Many{
 		Lanes: r.Lanes, Now: r.Now,
 		Progress: func(done, total int) { r.progress("observing zones", done, total) },
 	}
-	if p.seen, err = many.Read(ctx, scopeOf(p.state, p.restorations)); err != nil {
-		return nil, err
+	var err error
+	if p.seen, err = many.Read(ctx, scopeOf(p.state, restorations)); err != nil {
+		return err
 	}
-	plan := deployment.Restore(targets, p.seen.Live)
-	plan = diff.Gather(p.state.Commit, len(p.restorations), 0, plan.Changes, append(plan.Problems, problems...))
-	p.facts, p.overridden = r.facts(p)
+	found := deployment.Restore(targets, p.seen.Live)
+	for _, c := range p.Plan.Changes {
+		if !of(c.ZoneID) {
+			c.Refused = nil // the guards are asked anew
+			found.Changes = append(found.Changes, c)
+		}
+	}
+	for _, problem := range p.Plan.Problems {
+		if !of(problem.ZoneID) {
+			problems = append(problems, problem)
+		}
+	}
+	maps.Copy(p.restorations, restorations)
+	plan := diff.Gather(p.state.Commit, len(p.restorations), 0, found.Changes, append(found.Problems, problems...))
 	plan = guard.Check(plan, p.facts)
 	plan.GeneratedAt = r.Now().UTC()
 	plan.Requests.Used = r.requests() - p.requests
 	plan.Requests.Cost = r.Lanes.Cost(plan)
 	p.Plan = plan
-	return p, nil
+	return nil
 }
 
 // inForce is what the accepted commit declares.
@@ -163,32 +210,14 @@ func (r *Run) inForce(ctx context.Context, record reconcile.Record) (desired.Sta
 	return state, nil
 }
 
-// writes are the writes to zones that the history has, oldest first.
-func (r *Run) writes(ctx context.Context, order Order) (writes []reconcile.Entry, err error) {
-	filter := order.Filter
-	filter.Last = 0
-	_, err = r.Records.History(ctx, filter, func(e reconcile.Entry) error {
-		failed := e.Result != nil && e.Result.Outcome == reconcile.Failed
-		if e.Kind == reconcile.EntryWrite && e.Subject.ZoneID != "" && !failed {
-			writes = append(writes, e)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading the history: %w", err)
-	}
-	if filter.Commit != "" {
-		return ofCommit(writes), nil
-	}
-	return writes, nil
-}
-
 // facts are what guards need to know, and the freezes that the order overrides. Holds that
 // an earlier revert has set are not in it: they keep others away.
 func (r *Run) facts(p *Planned) (f guard.Facts, overridden []string) {
 	now := r.Now()
-	f = control.WholeFacts(p.record, r.Guards, p.state, now)
-	f.Before, f.After = guard.Size{}, guard.Size{} // no commit is accepted
+	record := p.record
+	record.Accepted.Earlier = nil // no commit is accepted: all that is in force was there
+	f = control.WholeFacts(control.Whole{Record: record, Guards: r.Guards, Before: &p.state, State: p.state, Live: p.seen.Live, Now: now})
+	f.Before, f.After = guard.Size{}, guard.Size{}
 	f.Holds = slices.DeleteFunc(f.Holds, diff.Hold.Reverted)
 	for _, digest := range p.Order.Approve {
 		f.Approved[digest] = true

@@ -10,6 +10,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/visible"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -101,7 +102,8 @@ func notApproved(what, head string) string {
 // that would be sent or is held back, but for those that are cut; and of all of it, where
 // none is.
 func (v verdict) digests(cut []int) (digests []string) {
-	if len(cut) == 0 {
+	leaving := render.LeavingInFull(*v.plan)
+	if len(cut) == 0 && len(leaving) == len(v.plan.Leaving) {
 		digests = append(digests, v.plan.ApprovalDigest())
 	}
 	for i, c := range v.plan.Changes {
@@ -109,7 +111,7 @@ func (v verdict) digests(cut []int) (digests []string) {
 			digests = append(digests, c.ApprovalDigest())
 		}
 	}
-	return digests
+	return append(digests, leaving...)
 }
 
 func (v verdict) mistakes(b *bytes.Buffer) {
@@ -173,7 +175,7 @@ type obstacles struct {
 func (v verdict) obstacles() (o obstacles) {
 	for _, c := range v.plan.Changes {
 		switch {
-		case c.Refused == nil || c.Refused.Observed():
+		case c.Refused == nil || c.Refused.Quiet():
 		case c.Refused.Digest != "":
 			o.waiting++
 		case c.Kind() == diff.KindDeployment && (c.Refused.Guard == diff.GuardShrink || c.Refused.Guard == diff.GuardDryRun):
@@ -204,4 +206,4 @@ func plural(n int, one, many string) string {
 }
 
 // oneLineOf keeps a description on one line.
-func oneLineOf(s string) string { return strings.Join(strings.Fields(render.Printable(s)), " ") }
+func oneLineOf(s string) string { return strings.Join(strings.Fields(visible.Text(s)), " ") }

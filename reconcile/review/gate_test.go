@@ -69,6 +69,7 @@ func TestStatusOfWhatIsNotDecidedOrKnown(t *testing.T) {
 	f := newFixture(t, 3)
 	f.converge("c1", fleetZone(1, core("xss")), fleetZone(2, core("xss")))
 	f.disable(1, "sqli")
+	f.Guards.ReportUnmanaged = true
 	wantMark := func(want string) {
 		t.Helper()
 		f.round()
@@ -93,6 +94,9 @@ func TestStatusOfWhatIsNotDecidedOrKnown(t *testing.T) {
 	f.tamper.read = nil
 	f.clock.advance(planAgain)
 	wantMark("p5 seawall/plan success: 1 zone: 1 to change, 1 of them weakening")
+	f.Guards.ReportUnmanaged = false
+	f.open(1, "p6", fleetZone(1, core("xss", "php")), fleetZone(2, core("xss"))) // what came after the first proof goes
+	wantMark("p6 seawall/plan success: 1 zone: 1 to change, 1 of them weakening")
 }
 
 // disable switches a tag off by hand.

@@ -122,7 +122,7 @@ func roomOf(of reconcile.Lane, left int) int {
 	if of.Room == nil || left <= mostAtOnce {
 		return left
 	}
-	return min(left, max(0, of.Room(of.Budget.Requests/forOthers)))
+	return min(left, max(0, of.Room(edge.Question, of.Budget.Requests/forOthers)))
 }
 
 // anyRoom is how many of so many zones may be read now if they are all of the credential

@@ -15,7 +15,7 @@ import (
 func inParts(t *testing.T, n, room int) *fixture {
 	t.Helper()
 	f := newFixture(t, n)
-	f.Lanes.All[0].Room = func(int) int { return room }
+	f.Lanes.All[0].Room = func(edge.Class, int) int { return room }
 	f.converge("c1", zones(n, core("xss"))...)
 	f.open(1, "p1", zones(n, core("xss", "sqli"))...)
 	return f
@@ -180,13 +180,13 @@ func TestPartsAfterAFailure(t *testing.T) {
 	f.wantReads(50)
 	f.tamper.read = func(context.Context, edge.ZoneID) error { return &edge.Error{Status: 401} }
 	asked := 0
-	f.Lanes.All[0].Room = func(int) int { asked++; return max(0, 25*(3-asked)) } // for the second one alone
+	f.Lanes.All[0].Room = func(edge.Class, int) int { asked++; return max(0, 25*(3-asked)) } // for the second one alone
 	f.clock.advance(time.Minute)
 	f.round()
 	if !strings.Contains(f.log.String(), "number=2 error=\"reading what is live: the platform rejected the credential") {
 		t.Errorf("log\n%s", f.log)
 	}
-	f.tamper.read, f.Lanes.All[0].Room = nil, func(int) int { return 25 }
+	f.tamper.read, f.Lanes.All[0].Room = nil, func(edge.Class, int) int { return 25 }
 	f.clock.advance(time.Minute)
 	f.calls.Reset()
 	f.round()

@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -31,15 +32,20 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	if live.Tokens, err = r.Tokens.Look(ctx, token.Scope{Commit: head.Commit, Tokens: head.Tokens, Accounts: r.Lanes.Within(head).Accounts}); err != nil {
 		return diff.Plan{}, fmt.Errorf("recalling tokens: %w", err)
 	}
-	facts := control.WholeFacts(record, r.Guards, head, r.Now())
-	facts.NonConvergent = record.NonConvergent
+	whole := control.Whole{Record: record, Guards: r.Guards, State: head, Live: live, Now: r.Now()}
+	if base.Commit == record.Accepted.Commit {
+		whole.Before = &base
+	}
+	facts := control.WholeFacts(whole)
+	facts.NonConvergent, facts.Tries = record.NonConvergent, record.Tries
 	plan := planner.Make(planner.Input{
-		State: reading, Live: live, Applied: record.Applied, Prunable: record.Prunable, Now: facts.Now,
+		State: reading, Live: live, Applied: record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: record.Prunable, Now: facts.Now,
 		NameSuffix: r.Tokens.NameSuffix, Creates: r.Tokens.CreatesTokens,
 	})
 	plan.Problems = append(plan.Problems, unread...)
 	plan.GeneratedAt = facts.Now
-	plan = guard.Check(plan, facts)
+	plan.Leaving = r.leaving(record, head, base)
+	plan = guard.Check(plan, facts).Named(base, head, r.Names.Shown)
 	if !pull.Fork { // what strangers write is sent nowhere
 		before := r.requests()
 		plan = r.DryRuns.Check(ctx, plan, live)
@@ -50,6 +56,17 @@ func (r *Reviews) plan(ctx context.Context, pull reconcile.PullRequest, commit s
 	}
 	plan.Requests.Used, plan.Requests.Cost = used, r.Cost(plan)
 	return plan, nil
+}
+
+// leaving is what leaves settings of the configuration by a head, and not by base already.
+func (r *Reviews) leaving(record reconcile.Record, head, base desired.State) []diff.Leaving {
+	known := map[string]bool{}
+	before, _ := control.Departures(record, r.Guards, base)
+	for _, l := range before {
+		known[l.Digest] = true
+	}
+	all, _ := control.Departures(record, r.Guards, head)
+	return slices.DeleteFunc(all, func(l diff.Leaving) bool { return known[l.Digest] })
 }
 
 // readable cuts a head down to the zones that it declares otherwise and whose ids

@@ -261,9 +261,9 @@ func TestReviewsWithoutComments(t *testing.T) {
 	}
 }
 
-// No one approves of what is not shown: of a change with a value that is cut or that cannot
-// be seen, of changes that are left out, of what contains a secret. The other changes of the
-// plan are approved.
+// No one approves of what is not shown: of a change with a value that is cut,
+// of changes that are left out, of what contains a secret. The other changes of the plan are
+// approved. Of what cannot be seen the comment shows the numbers.
 func TestReviewOfWhatIsNotShownIsNoApproval(t *testing.T) {
 	// narrow changes the expression of zone 1, and tags of zone 2.
 	narrow := func(expression string) func(*fixture) {
@@ -282,7 +282,7 @@ func TestReviewOfWhatIsNotShownIsNoApproval(t *testing.T) {
 		"no comment":        {func(f *fixture) { f.Comments = false }, 0, ""},
 		"all is shown":      {narrow("false"), 3, ""},
 		"a value that ends": {narrow(strings.Repeat(`http.host eq "a" or `, 74) + "and false"), 1, "One change is not shown in full. A review does not approve it."},
-		"invisible text":    {narrow("true \u200band \u202efalse"), 1, "One change is not shown in full."},
+		"invisible text":    {narrow("tru\U000E0100e and\u00a0 \u202efalse "), 3, ""},
 		"a secret": {func(f *fixture) {
 			_ = edge.NewSecret(secret)
 			narrow(`http.host eq "` + secret + `"`)(f)
@@ -311,6 +311,9 @@ func TestReviewOfWhatIsNotShownIsNoApproval(t *testing.T) {
 			}
 			if c.says != "" && (!strings.Contains(text, "check out `p1` and run `seawall plan --dir . -o json`") || !strings.Contains(text, "seawall apply --approve DIGEST")) {
 				t.Errorf("the comment does not say how to see and to approve it:\n%.3000s", text)
+			}
+			if c.approved == 3 && !strings.Contains(text, "`\"false\"`") && !strings.Contains(text, "`\"tru\\u{e0100}e and\\u{a0} \\u{202e}false\\u{20}\"`") {
+				t.Errorf("the comment does not show what acts:\n%.3000s", text)
 			}
 			if c.says == "" && strings.Contains(text, "not shown in full") {
 				t.Errorf("the comment:\n%.3000s", text)
@@ -352,5 +355,26 @@ func TestReviewSurvivesAPanic(t *testing.T) {
 	f.round()
 	if f.forge.comments[1] == "" {
 		t.Error("the other one was not reviewed")
+	}
+}
+
+// A pull request that gives a zone another key says which zone it is and which key it had.
+func TestReviewShowsRenames(t *testing.T) {
+	f := newFixture(t, 2)
+	f.converge("c1", fleetZone(1, core("xss")), fleetZone(2, core("xss")))
+	renamed := fleetZone(1, core("xss", "sqli"))
+	renamed.Key = "sandbox-test"
+	onlyRenamed := fleetZone(2, core("xss"))
+	onlyRenamed.Key = "other-test"
+	f.open(1, "p1", renamed, onlyRenamed)
+	f.round()
+	text := f.forge.comments[1]
+	for _, want := range []string{
+		"**renamed**: `zone sandbox-test (" + string(renamed.ID) + ") was zone-00001.example`", "**renamed**: `zone other-test (" + string(onlyRenamed.ID) + ") was zone-00002.example`",
+		"#### `prod / sandbox-test (was zone-00001.example, " + string(renamed.ID) + ") / core`: ⚠️ **weakens**",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the comment lacks %s:\n%s", want, text)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -37,10 +38,13 @@ func newCommand(name string, c Exec) (place, error) {
 	return command{name, c.Argv, c.Timeout}, nil
 }
 
-// check looks for the program.
+// check looks for the program, which gets the secret: no other user may write to it.
 func (c command) check(string) error {
-	_, err := exec.LookPath(c.argv[0])
-	return err
+	found, err := exec.LookPath(c.argv[0])
+	if err != nil {
+		return err
+	}
+	return trusted.Own(found)
 }
 
 func (c command) deliver(ctx context.Context, key string, secret edge.Secret) error {

@@ -145,3 +145,14 @@ func TestOutputIsRedacted(t *testing.T) {
 func execSink(t *testing.T, timeout time.Duration, argv ...string) *Sinks {
 	return mustNew(t, map[string]Config{"e": {Exec: &Exec{Argv: argv, Timeout: timeout}}})
 }
+
+// A program that others may write to does not get a secret.
+func TestExecOfAProgramThatOthersMayWrite(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "deliver")
+	if err := errors.Join(os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700), os.Chmod(program, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if err := execSink(t, 0, program).Check(at); err == nil || !strings.Contains(err.Error(), "others may write to") {
+		t.Errorf("got %v", err)
+	}
+}

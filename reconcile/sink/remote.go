@@ -5,12 +5,11 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"net/url"
-	"os"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -112,16 +111,6 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// readFile reads a file of a bounded size.
-func readFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("%s is larger than %d KiB", path, maxFile>>10)
-	}
-	return data, err
-}
+// readFile reads a file of a bounded size, which no other user may write to: it says where
+// secrets are sent, or whom to believe there.
+func readFile(path string) ([]byte, error) { return trusted.Read(path, maxFile) }

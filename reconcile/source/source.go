@@ -13,6 +13,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -50,9 +51,9 @@ type Source struct {
 	last     evaluated // the newest commit, while it is not in force
 	reported string    // the move that was logged last
 	unheard  string    // the commit that could not be asked for its approvals
-	failures int       // in a row
-	failed   time.Time // when the last one was
 
+	failing  failing
+	fetches  fetches
 	progress progress
 }
 
@@ -81,19 +82,20 @@ func New(c Config) *Source {
 	return &Source{Config: c, poked: make(chan struct{}, 1)}
 }
 
-// Poke asks for a look at once. It returns without waiting, and may be called at any
-// time.
+// Poke asks for a look at once. It ends a pause after a failure, and a fetch that takes far
+// longer than they do. It returns without waiting, and may be called at any time.
 func (s *Source) Poke() {
 	select {
 	case s.poked <- struct{}{}:
 	default: // one is enough
 	}
+	s.fetches.hurry(s.Now())
 }
 
 // Look looks once. A commit that is in force, or that was evaluated just before, is
 // not evaluated again.
 func (s *Source) Look(ctx context.Context, inForce string) reconcile.Proposal {
-	commit, err := s.Source.Fetch(ctx)
+	commit, err := s.fetch(ctx)
 	if err != nil {
 		return reconcile.Proposal{Commit: commit, Err: fmt.Errorf("fetching desired state: %w", err)}
 	}
@@ -157,14 +159,6 @@ func (s *Source) approvals(ctx context.Context, commit string) []reconcile.Appro
 	return nil
 }
 
-const (
-	// firstBackoff and lastBackoff bound the pause after a look that has failed: twice
-	// as long after each failure in a row. Whoever wakes waits for at most wokenBackoff.
-	firstBackoff = 5 * time.Second
-	lastBackoff  = 5 * time.Minute
-	wokenBackoff = 30 * time.Second
-)
-
 // Run looks at once, then on the schedule and when woken, until ctx ends. It waits by
 // the monotonic clock: a wall clock that is set back keeps no one from looking. propose
 // says which commit is in force then.
@@ -175,11 +169,14 @@ func (s *Source) Run(ctx context.Context, inForce func() string, propose func(co
 		if ctx.Err() != nil {
 			return
 		}
+		if errors.Is(p.Err, errCut) {
+			s.progress.end()
+			s.wait(ctx)
+			continue
+		}
 		s.progress.looked(p, s.Now())
-		if p.Err != nil && p.Commit == "" { // a commit that is not trusted costs git nothing
-			s.failures, s.failed = s.failures+1, s.Now()
-		} else {
-			s.failures = 0
+		if p.Err == nil || p.Commit != "" { // a commit that is not trusted costs git nothing
+			s.failing = failing{}
 		}
 		propose(ctx, p)
 		s.progress.end()
@@ -187,34 +184,39 @@ func (s *Source) Run(ctx context.Context, inForce func() string, propose func(co
 	}
 }
 
-// backoff is how long to leave the source alone after the last failure.
-func (s *Source) backoff() time.Duration {
-	if s.failures == 0 {
-		return 0
-	}
-	return min(firstBackoff<<min(s.failures-1, 10), lastBackoff)
-}
-
-// wait returns when it is time to look again.
+// wait returns when it is time to look again: after a failure at the end of a pause, which is
+// the sooner the oftener the schedule looks.
 func (s *Source) wait(ctx context.Context) {
-	var tick <-chan time.Time
-	if s.Schedule != nil {
-		if now := s.Now(); !s.Schedule.Next(now).IsZero() {
-			timer := time.NewTimer(max(s.Schedule.Next(now).Sub(now), s.backoff()))
-			defer timer.Stop()
-			tick = timer.C
-		}
+	var next <-chan time.Time
+	if d, ok := s.untilNext(s.Now()); ok {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		next = timer.C
 	}
 	select {
 	case <-ctx.Done():
-	case <-tick:
+	case <-next:
 	case <-s.poked:
-		s.pause(ctx, min(s.backoff(), wokenBackoff)-s.Now().Sub(s.failed))
+		s.pause(ctx, s.failing.sinceFailure(s.Now()))
 	}
 }
 
+// untilNext is how long to wait; false for as long as no one wakes.
+func (s *Source) untilNext(now time.Time) (time.Duration, bool) {
+	var interval, tick time.Duration
+	if s.Schedule != nil {
+		if next := s.Schedule.Next(now); !next.IsZero() {
+			tick, interval = next.Sub(now), s.Schedule.Next(next).Sub(next)
+		}
+	}
+	if s.failing.times > 0 {
+		return s.failing.pause(interval), true
+	}
+	return tick, tick > 0
+}
+
 func (s *Source) pause(ctx context.Context, d time.Duration) {
-	if d <= 0 || s.failures == 0 {
+	if d <= 0 {
 		return
 	}
 	timer := time.NewTimer(d)

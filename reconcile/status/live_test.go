@@ -86,11 +86,7 @@ func TestReadyWhileZonesAreRead(t *testing.T) {
 	fetched("13:32")
 	wantReady(t, w.Status, "no zone could be read since 2026-03-01T11:31:00Z")
 
-	w.look.Work.Credentials = []inspect.Credential{{Name: "prod", Zones: 1, Observed: w.clock.now}, {Name: "stage", Zones: 1}, {Name: "lab"}}
 	w.look.Zones.Observed = w.clock.now
-	wantReady(t, w.Status, "no zone could be read with credential stage since 2026-03-01T09:30:00Z")
-	w.look.Work.Credentials = nil
-
 	w.look.Zones.Declared = 0 // there is nothing to read
 	wantReady(t, w.Status)
 }
@@ -102,8 +98,51 @@ func TestReadyWhileWhatIsDueIsDone(t *testing.T) {
 	w.fresh()
 	wantReady(t, w.Status)
 	w.clock.set(t, "11:31")
-	wantReady(t, w.Status, "a zone has been due since 2026-03-01T09:30:00Z (priority bulk)")
+	wantReady(t, w.Status, "behind: 1 zone is due (priority bulk), the oldest since 2026-03-01T09:30:00Z")
 	w.look.Queue = nil
+	wantReady(t, w.Status)
+}
+
+// TestReadyBesideARejectedCredential: one credential that is rejected stops its own zones,
+// and the process is ready for the others; it is not once all of them are rejected.
+func TestReadyBesideARejectedCredential(t *testing.T) {
+	w := watch(t)
+	begin := w.clock.now
+	due := func(name, down string) inspect.Credential {
+		return inspect.Credential{Name: name, Credential: "accounts." + name + ".credentials.rulesets", Zones: 1, Due: 1, OldestDue: begin, Down: down}
+	}
+	out := func(name string) reconcile.Outage {
+		return reconcile.Outage{Subject: reconcile.OutageCredential, Name: "accounts." + name + ".credentials.rulesets", Cause: "the credential was rejected", Zones: 1}
+	}
+	w.clock.set(t, "11:31")
+	w.fresh()
+	w.look.Queue = []inspect.Priority{{Priority: "sweep", Due: 1, Oldest: begin}}
+	fine := inspect.Credential{Name: "prod", Credential: "accounts.prod.credentials.rulesets", Zones: 1, Observed: w.clock.now}
+	w.look.Work.Credentials = []inspect.Credential{fine, due("stage", "401"), {Name: "lab"}}
+	w.look.Outages = []reconcile.Outage{out("stage")}
+	wantReady(t, w.Status)
+
+	w.look.Work.Credentials[0] = due("prod", "") // which works, and is late
+	wantReady(t, w.Status, "behind: 1 zone is due with credential prod, the oldest since 2026-03-01T09:30:00Z")
+
+	w.look.Work.Credentials[0] = due("prod", "401")
+	w.look.Outages = []reconcile.Outage{out("stage"), out("prod")}
+	wantReady(t, w.Status, "no zone can be read: accounts.prod.credentials.rulesets: the credential was rejected",
+		"no zone can be read: accounts.stage.credentials.rulesets: the credential was rejected")
+
+	w.look.Work.Credentials, w.look.Queue = nil, nil // one credential for all
+	w.look.Outages = []reconcile.Outage{{Subject: reconcile.OutageCredential, Name: "credentials.tokens", Cause: "no"}}
+	wantReady(t, w.Status)
+	w.look.Outages = []reconcile.Outage{{Subject: reconcile.OutageCredential, Name: "credentials.rulesets", Cause: "no", Zones: 3}}
+	wantReady(t, w.Status, "no zone can be read: credentials.rulesets: no")
+}
+
+// TestNotReadyWhileNothingCanBeWritten: with a full disk healing is stopped.
+func TestNotReadyWhileNothingCanBeWritten(t *testing.T) {
+	w := watch(t)
+	w.look.Outages = []reconcile.Outage{{Subject: reconcile.OutageState, Cause: "the disk is full"}}
+	wantReady(t, w.Status, "nothing is written, because the state folder cannot be used: the disk is full")
+	w.look.Outages = []reconcile.Outage{{Subject: reconcile.OutageZone, Cause: "403"}, {Subject: reconcile.OutageSink, Cause: "no"}}
 	wantReady(t, w.Status)
 }
 

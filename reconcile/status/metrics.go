@@ -149,6 +149,7 @@ var zoneStates = []struct {
 	{"weakening", func(s diff.Summary) int { return s.Weakening }},
 	{"refused", func(s diff.Summary) int { return s.Refused }},
 	{"observed", func(s diff.Summary) int { return s.Observed }},
+	{"put_back", func(s diff.Summary) int { return s.PutBack }},
 	{"undecided", func(s diff.Summary) int { return s.Undecided }},
 	{"blocked", func(s diff.Summary) int { return s.Blocked }},
 	{"not_deployed", func(s diff.Summary) int { return s.NotDeployed }},

@@ -2,6 +2,8 @@ package status
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
@@ -34,15 +36,57 @@ func (c Config) stale(s inspect.Status) (reasons []string) {
 			say("no zone could be read since %s", instant(last))
 		}
 	}
+	reasons = append(reasons, c.behind(s)...)
+	return append(reasons, unable(s)...)
+}
+
+// behind says which work is not done in time. A credential that does not work stops its own
+// zones, which status, metrics and log report: the process is ready for all others.
+func (c Config) behind(s inspect.Status) (reasons []string) {
 	for _, of := range s.Work.Credentials {
-		if last := latest(s.Started, of.Observed); of.Zones > 0 && c.overdue(last, s.At) {
-			say("no zone could be read with credential %s since %s", of.Name, instant(last))
+		if of.Down == "" && !of.OldestDue.IsZero() && c.overdue(of.OldestDue, s.At) {
+			reasons = append(reasons, fmt.Sprintf("behind: %s due with credential %s, the oldest since %s", zonesAre(of.Due), of.Name, instant(of.OldestDue)))
 		}
+	}
+	if len(s.Work.Credentials) > 0 {
+		return reasons
 	}
 	for _, p := range s.Queue {
 		if !p.Oldest.IsZero() && c.overdue(p.Oldest, s.At) {
-			say("a zone has been due since %s (priority %s)", instant(p.Oldest), p.Priority)
+			reasons = append(reasons, fmt.Sprintf("behind: %s due (priority %s), the oldest since %s", zonesAre(p.Due), p.Priority, instant(p.Oldest)))
 		}
+	}
+	return reasons
+}
+
+func zonesAre(n int) string {
+	if n == 1 {
+		return "1 zone is"
+	}
+	return fmt.Sprintf("%d zones are", n)
+}
+
+// unable says why the process can do none of its work, from the moment on.
+func unable(s inspect.Status) (reasons []string) {
+	rejected := map[string]string{}
+	for _, o := range s.Outages {
+		switch {
+		case o.Subject == reconcile.OutageState:
+			reasons = append(reasons, "nothing is written, because the state folder cannot be used: "+o.Cause)
+		case o.Subject == reconcile.OutageCredential && o.Zones > 0: // that of tokens affects no zone
+			rejected[o.Name] = o.Cause
+		}
+	}
+	if len(rejected) == 0 {
+		return reasons
+	}
+	for _, of := range s.Work.Credentials {
+		if _, out := rejected[of.Credential]; of.Zones > 0 && !out {
+			return reasons
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rejected)) {
+		reasons = append(reasons, fmt.Sprintf("no zone can be read: %s: %s", name, rejected[name]))
 	}
 	return reasons
 }

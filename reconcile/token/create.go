@@ -34,7 +34,7 @@ func (w *Worker) create(stopped context.Context, c diff.Change, creation diff.Cr
 	intent := NewIntent()
 	record := diff.TokenRecord{
 		Intent: intent, Key: c.Token, Owner: creation.Owner, State: diff.TokenIntended, Spec: creation.Body(intent, w.Now()), Hash: creation.Hash,
-		Sink: creation.Sink, Prune: creation.Prune,
+		Sink: creation.Sink, Prune: creation.Prune, Lifetime: creation.Lifetime, Every: creation.Every,
 	}
 	created, sent, err := w.post(ctx, record, sending)
 	switch {

@@ -29,6 +29,8 @@ type fixture struct {
 	scope Scope // the commit in force
 	owned bool  // account prod owns the tokens
 	retry bool  // tries again what did not converge
+
+	rules []guard.Rule // guards; none at the start
 }
 
 // testT is what *testing.T and *rapid.T have in common.
@@ -103,9 +105,9 @@ func (f *fixture) push(tokens ...desired.Token) {
 	}
 }
 
-// guard is that of a daemon with no rules.
+// guard is that of a daemon with the rules of the fixture.
 func (f *fixture) guard(_ context.Context, plan diff.Plan) (diff.Plan, error) {
-	facts := guard.Facts{Now: f.now, CheckSink: f.sinks.Check, NonConvergentTokens: f.Unkept()}
+	facts := guard.Facts{Now: f.now, CheckSink: f.sinks.Check, NonConvergentTokens: f.Unkept(), Rules: f.rules}
 	if f.retry {
 		facts.NonConvergentTokens = nil
 	}

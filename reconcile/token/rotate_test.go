@@ -2,10 +2,16 @@ package token
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
 )
 
 // A year of syncs: each successor is delivered before its predecessor ends, by
@@ -181,5 +187,43 @@ func TestRotationSendsItsWindow(t *testing.T) {
 	spec := rotating("ci-dns").Spec()
 	if spec.ExpiresOn != "" {
 		t.Error("a window is part of the declaration")
+	}
+}
+
+// What a commit widens waits for its approval for half a year: the token rotates meanwhile
+// with the rights that it had, and its secret always works.
+func TestRotationWhileAChangeWaits(t *testing.T) {
+	for name, begin := range map[string]func(testT) *fixture{
+		"documented": newFixture, "extended": func(t testT) *fixture { return newExtended(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := begin(t)
+			f.push(rotating("ci-dns"))
+			f.converge()
+			wider := rotating("ci-dns")
+			wider.Policies[0].Resources = append(wider.Policies[0].Resources, desired.Resource{Key: edge.ResourceZone + zoneB})
+			f.rules = []guard.Rule{{Name: "all", Approve: guard.ApproveAll}}
+			f.push(wider)
+			for range 180 * 4 {
+				f.advance(6 * time.Hour)
+				if o := f.sync(); o.Err != nil {
+					t.Fatal(o.Err)
+				}
+				f.wantWorking("ci-dns")
+			}
+			wide := func(token mem.SeedToken) bool { return strings.Contains(string(token.Policies), zoneB) }
+			if slices.ContainsFunc(f.platform.living(), wide) {
+				t.Error("a token is wider without an approval")
+			}
+			if n := len(f.platform.created); n != 7 {
+				t.Errorf("%d tokens were made in half a year of 30 days each", n)
+			}
+			f.rules = nil
+			f.work()
+			f.wantWorking("ci-dns")
+			if !slices.ContainsFunc(f.platform.living(), wide) {
+				t.Error("no token is wider after the approval")
+			}
+		})
 	}
 }

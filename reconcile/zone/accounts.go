@@ -22,9 +22,11 @@ const (
 	// busyAfter is how long a zone waits for another zone's read of its account.
 	busyAfter = 2 * time.Second
 	// firstRetry and lastRetry bound how long an account's failed read counts for all
-	// its zones: twice as long after each failure in a row.
+	// its zones: twice as long after each failure in a row. awayRetry bounds it where the
+	// platform has not answered, so that it is asked again soon after an outage.
 	firstRetry = time.Second
 	lastRetry  = 5 * time.Minute
+	awayRetry  = 10 * time.Second
 )
 
 // Accounts reads what zones of an account share, once for all of them: the list of
@@ -34,6 +36,9 @@ const (
 type Accounts struct {
 	// Documented is [diff.AccountLive.Documented] of all accounts. Set it before use.
 	Documented bool
+	// Urgent has what is read here count as urgent: who is in a hurry may have to wait for
+	// what another zone has asked for.
+	Urgent bool
 
 	reader edge.Reader
 	now    func() time.Time
@@ -72,6 +77,7 @@ func NewAccounts(reader edge.Reader, now func() time.Time) *Accounts {
 // for others, for whom nothing was asked: the time is zero. An error is [ErrBusy], or
 // that the context has ended.
 func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time) (diff.AccountLive, time.Time, error) {
+	ctx = a.hurried(ctx)
 	known := a.of(of.ID)
 	if err := a.take(ctx, known); err != nil {
 		return diff.AccountLive{}, time.Time{}, err
@@ -104,6 +110,13 @@ func (a *Accounts) Live(ctx context.Context, of desired.Account, since time.Time
 		live.Managed[found.ID] = diff.Observed[edge.Ruleset]{Value: full, Err: err}
 	}
 	return live, at, nil
+}
+
+func (a *Accounts) hurried(ctx context.Context) context.Context {
+	if a.Urgent {
+		return edge.WithClass(ctx, edge.Urgent)
+	}
+	return ctx
 }
 
 // take waits for the turn at an account, but not for whoever has had it for long.
@@ -162,6 +175,18 @@ func (a *Accounts) Last(of desired.Account) (diff.AccountLive, bool) {
 	return live, true
 }
 
+// Named returns the id of a managed ruleset in the account's list as last read, empty where
+// it is not in it. It never waits.
+func (a *Accounts) Named(of desired.Account, ref desired.RulesetRef) edge.RulesetID {
+	of.Zones = nil // whatever they deploy
+	last, _ := a.Last(of)
+	found, err := deployment.FindRuleset(ref, last.Listed.Value)
+	if err != nil {
+		return ""
+	}
+	return found.ID
+}
+
 func (a *Accounts) of(id edge.AccountID) *account {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -174,6 +199,17 @@ func (a *Accounts) of(id edge.AccountID) *account {
 	return known
 }
 
+// Hurry has accounts whose last read failed read with the next zone: someone has asked.
+func (a *Accounts) Hurry() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, known := range a.accounts {
+		known.mu.Lock()
+		known.err, known.strike = nil, 0
+		known.mu.Unlock()
+	}
+}
+
 // list returns the list of an account: as it was listed since a time, or the failure
 // that a try had just before, or read now. The caller has the account's turn.
 func (a *Accounts) list(ctx context.Context, known *account, of desired.Account, since time.Time) ([]edge.Ruleset, time.Time, error) {
@@ -182,6 +218,9 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 	listed, at, failed, failedAt := known.listed, known.at, known.err, known.errAt
 	pause := min(firstRetry<<min(max(known.strike-1, 0), 20), lastRetry)
 	known.mu.Unlock()
+	if errors.Is(failed, edge.ErrUnavailable) {
+		pause = min(pause, awayRetry)
+	}
 	if !at.IsZero() && !at.Before(since) {
 		return listed, at, nil
 	}

@@ -89,9 +89,14 @@ func TestFailedListIsNotAskedForEachZone(t *testing.T) {
 		pause *= 2
 	}
 	for range 20 {
-		f.advance(lastRetry)
+		f.advance(awayRetry) // the platform does not answer
 		asked(true)
 	}
+	f.advance(1)
+	asked(false)
+	f.Accounts.Hurry() // someone has asked
+	asked(true)
+	f.advance(firstRetry)
 	f.tamper.list = nil
 	f.advance(lastRetry)
 	f.converge(declare(1, core("xss")))

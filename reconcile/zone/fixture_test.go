@@ -354,6 +354,7 @@ type gate struct {
 	unkept   map[diff.DeploymentID]string
 	permit   func(planned, now diff.Change) (*diff.Refusal, error) // nil agrees
 	full     error                                                 // of Proved and NotKept
+	ended    int                                                   // how often a zone was given back
 }
 
 func (g *gate) Permit(_ context.Context, _ Task, planned, now diff.Change) (*diff.Refusal, error) {
@@ -385,6 +386,8 @@ func (g *gate) Proved(ctx context.Context, _ Task, settled []diff.Settled) error
 	}
 	return nil
 }
+
+func (g *gate) Ended(context.Context, Task, string) error { g.ended++; return nil }
 
 func (g *gate) NotKept(ctx context.Context, _ Task, left diff.Change) (news bool, err error) {
 	if err := errors.Join(ctx.Err(), g.full); err != nil {

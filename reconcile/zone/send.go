@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -27,6 +28,7 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	permitted := v.Now()
 	var s sending
 	defer context.AfterFunc(stopped, func() {
 		s.mu.Lock()
@@ -41,6 +43,9 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if err := v.recheck(ctx, c, permitted); err != nil {
+			return err
+		}
 		s.left = true
 		return nil
 	})
@@ -48,6 +53,19 @@ func (v *visit) send(ctx, stopped context.Context, c diff.Change) (answer *edge.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return answer, s.left || err == nil, err
+}
+
+// recheckAfter is how long a permit is good for without another question: people and other
+// processes decide meanwhile.
+const recheckAfter = time.Second
+
+// recheck asks the gate once more about a change that has waited since it was permitted.
+func (v *visit) recheck(ctx context.Context, c diff.Change, permitted time.Time) error {
+	gate, asks := v.Gate.(Rechecker)
+	if !asks || v.Now().Sub(permitted) < recheckAfter {
+		return nil
+	}
+	return gate.Recheck(ctx, v.Task, c)
 }
 
 // unsent is the result of a change that was kept from being sent. before is the error

@@ -47,7 +47,7 @@ var aChange = diff.Change{Operation: diff.DeploymentUpdate{}}
 // A write that waits for the budget is given up at once, and is not started.
 func TestStoppedWhileWaitingToSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v, began := &visit{Worker: &Worker{Writer: newQueued()}}, time.Now()
+		v, began := &visit{Worker: &Worker{Writer: newQueued(), Now: time.Now}}, time.Now()
 		stopped, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, stop)
 		ctx, cancel := reconcile.Lingering(stopped, grace)
@@ -66,7 +66,7 @@ func TestStoppedAfterSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, answers := range []bool{true, false} {
 			q := newQueued()
-			v := &visit{Worker: &Worker{Writer: q}}
+			v := &visit{Worker: &Worker{Writer: q, Now: time.Now}}
 			stopped, stop := context.WithCancel(t.Context())
 			ctx, cancel := reconcile.Lingering(stopped, grace)
 			close(q.admit)
@@ -91,4 +91,47 @@ func TestUnsentAfterAnEarlierTry(t *testing.T) {
 	if got := unsent(aChange, edge.ErrOutcomeUnknown); got.Outcome != failedNow || !got.Unproved || !errors.Is(got.Err, edge.ErrOutcomeUnknown) {
 		t.Errorf("%+v", got)
 	}
+}
+
+// wary is a gate that is asked once more, and counts that.
+type wary struct {
+	*gate
+	asked int
+	says  error
+}
+
+func (w *wary) Recheck(context.Context, Task, diff.Change) error {
+	w.asked++
+	return w.says
+}
+
+// A write that has waited is asked about once more before it leaves, and stays where it may
+// not be sent any more; one that leaves at once is not.
+func TestAskedOnceMoreAfterAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			waits time.Duration
+			says  error
+			asked int
+		}{
+			{0, reconcile.ErrSuperseded, 0}, {recheckAfter, nil, 1}, {time.Hour, reconcile.ErrSuperseded, 1},
+		} {
+			q, w := newQueued(), &wary{gate: &gate{}, says: c.says}
+			v := &visit{Worker: &Worker{Writer: q, Gate: w, Now: time.Now}}
+			time.AfterFunc(c.waits, func() { close(q.admit) })
+			close(q.answer)
+			stays := c.asked > 0 && c.says != nil
+			if stays {
+				got := v.write(t.Context(), t.Context(), aChange)
+				if got.Outcome != notStarted || !errors.Is(got.Err, reconcile.ErrSuperseded) {
+					t.Errorf("after %s: outcome %s, error %v", c.waits, got.Outcome, got.Err)
+				}
+			} else if _, sent, err := v.send(t.Context(), t.Context(), aChange); !sent || err != nil {
+				t.Errorf("after %s: sent %v, error %v", c.waits, sent, err)
+			}
+			if w.asked != c.asked {
+				t.Errorf("after %s it was asked %d times", c.waits, w.asked)
+			}
+		}
+	})
 }

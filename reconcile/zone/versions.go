@@ -32,6 +32,7 @@ const mostVersions = 64
 // to run, and that are not the latest. A version never changes: it is read once. It reads
 // nothing where the profile has no such call.
 func (a *Accounts) Versions(ctx context.Context, of desired.Account, zone desired.Zone, live *diff.AccountLive, entryPoint edge.Ruleset) error {
+	ctx = a.hurried(ctx)
 	if live.Documented || live.Listed.Err != nil {
 		return nil //nolint:nilerr // the list's error is reported by itself
 	}

@@ -56,17 +56,18 @@ func (v *visit) change(stopped context.Context, planned diff.Change) reconcile.R
 	case stopped.Err() != nil:
 		return reconcile.Result{Change: now, Outcome: reconcile.NotStarted}
 	}
-	if result := v.permit(ctx, planned, now); result != nil {
+	if now, result = v.claim(ctx, stopped, planned, now); result != nil {
 		return *result
 	}
-	return v.write(ctx, stopped, now)
+	return v.ended(ctx, v.write(ctx, stopped, now))
 }
 
 // permit asks whether a change may be sent now. It returns the result where it may not.
 func (v *visit) permit(ctx context.Context, planned, now diff.Change) *reconcile.Result {
 	refusal, err := v.Gate.Permit(ctx, v.Task, planned, now)
+	var elsewhere *reconcile.ElsewhereError
 	switch {
-	case errors.Is(err, reconcile.ErrSuperseded):
+	case errors.Is(err, reconcile.ErrSuperseded) || errors.As(err, &elsewhere):
 		return &reconcile.Result{Change: now, Outcome: reconcile.NotStarted, Err: err}
 	case err != nil:
 		result := failed(now, err)
@@ -85,8 +86,11 @@ func (v *visit) write(ctx, stopped context.Context, c diff.Change) reconcile.Res
 	var before error // of the first try
 	for try := 1; ; try++ {
 		answer, sent, err := v.send(ctx, stopped, c)
-		if !sent && stopped.Err() != nil {
+		switch {
+		case !sent && stopped.Err() != nil:
 			return unsent(c, before)
+		case errors.Is(err, reconcile.ErrSuperseded): // of the gate, before any try that the platform has taken
+			return reconcile.Result{Change: c, Outcome: reconcile.NotStarted, Err: err}
 		}
 		before = err
 		v.calls++

@@ -100,7 +100,7 @@ func (w laneWriter) apply(
 	defer stop()
 	accounts := NewAccounts(w.lane.Reader, w.Now)
 	accounts.Documented = w.Documented
-	worker := &Worker{Reader: w.lane.Reader, Writer: w.lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: indexes, Names: w.Names, Now: w.Now}
+	worker := &Worker{Reader: w.lane.Reader, Writer: w.lane.Writer, Accounts: accounts, Gate: w.Gate, Indexes: indexes, Names: w.Names, Now: w.Now, Patient: true}
 	one := func(plan diff.Plan) {
 		id := plan.Changes[0].ZoneID
 		t := tasks[id]

@@ -37,6 +37,9 @@ type Task struct {
 	Fingerprint string
 	// Applied is what the declarations that were proved before own.
 	Applied diff.Applied
+	// Reports says that unmanaged members which are new are only reported; see
+	// [deployment.Input].
+	Reports bool
 	// Prunable are the deployments that are removed where the zone does not declare them.
 	Prunable diff.Pruning
 	// Memory spares planning where nothing differs from the last time; nil spares
@@ -70,13 +73,25 @@ type Gate interface {
 	// Permit is asked directly before a change is sent: planned is the change that
 	// passed the guards, now the one that is about to be sent. What must be on record
 	// before the write is durable when it returns. Nothing is sent with a refusal, nor
-	// with an error; [reconcile.ErrSuperseded] is a newer declaration.
+	// with an error; [reconcile.ErrSuperseded] is a newer declaration, and a
+	// [reconcile.ElsewhereError] another process that writes to the zone or has done so.
 	Permit(ctx context.Context, t Task, planned, now diff.Change) (*diff.Refusal, error)
 	// Proved records deployments that agree with their declaration.
 	Proved(ctx context.Context, t Task, settled []diff.Settled) error
 	// NotKept records a change that the platform took and did not keep, and reports
 	// whether that is news: the very same change was not told of before.
 	NotKept(ctx context.Context, t Task, left diff.Change) (news bool, err error)
+	// Ended says that nothing more is sent to the zone on the grounds of what Permit has let
+	// pass. version is that of the entry point as it was read last; empty where it was not
+	// read since.
+	Ended(ctx context.Context, t Task, version string) error
+}
+
+// Rechecker is a [Gate] that is asked once more, directly before a permitted change leaves,
+// where it has waited for its turn or for the request budget meanwhile. With an error it is
+// not sent; [reconcile.ErrSuperseded] is that it may not be any more.
+type Rechecker interface {
+	Recheck(ctx context.Context, t Task, c diff.Change) error
 }
 
 // Worker runs the stages. All fields but Names are required; Writer is not used by Read and
@@ -90,6 +105,9 @@ type Worker struct {
 	Indexes  *deployment.Indexes
 	Names    Names // nil: [Declared]
 	Now      func() time.Time
+	// Patient says that a person waits: what another process of Seawall writes to is waited
+	// for. Else it is for the caller to come again.
+	Patient bool
 }
 
 // freshFor is how long a read may stand as the check before a write.
@@ -174,7 +192,7 @@ func Plan(t Task, s Sight, indexes *deployment.Indexes) diff.Plan {
 		return t.Planned(s)
 	}
 	return planner.Make(planner.Input{
-		State: t.State, Applied: t.Applied, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
+		State: t.State, Applied: t.Applied, Reports: t.Reports, Prunable: t.Prunable, Merges: t.Merges, Memory: t.Memory, Indexes: indexes,
 		Part: true, Undigested: true,
 		Live: diff.Live{
 			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},

@@ -2,11 +2,12 @@ package signature
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
 	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+
+	"github.com/seawall-dev/seawall/desired/trusted"
 )
 
 // Trust names the files of keys whose signatures count. At least one is given.
@@ -34,7 +35,7 @@ func (t Trust) Read() (keys Keys, err error) {
 		return keys, badTrust("source.verify", errors.New("it names no file of keys"))
 	}
 	if t.OpenPGP != "" {
-		data, err := readTrust(t.OpenPGP)
+		data, err := trusted.Read(t.OpenPGP, maxTrust)
 		if err == nil {
 			keys.openpgp, err = readKeyring(data)
 		}
@@ -43,7 +44,7 @@ func (t Trust) Read() (keys Keys, err error) {
 		}
 	}
 	if t.SSH != "" {
-		data, err := readTrust(t.SSH)
+		data, err := trusted.Read(t.SSH, maxTrust)
 		if err == nil {
 			keys.ssh, err = readAllowedSigners(string(data), time.Local)
 		}
@@ -54,25 +55,14 @@ func (t Trust) Read() (keys Keys, err error) {
 	return keys, nil
 }
 
-func readTrust(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err == nil && info.Size() > maxTrust {
-		err = fmt.Errorf("it has %d bytes, over the bound of %d", info.Size(), maxTrust)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(name)
-}
-
 func badTrust(name string, err error) error {
-	reason := err.Error()
+	reason, hint := err.Error(), "no commit is accepted until the file is fixed; the last good commit stays in force"
 	var at *os.PathError
 	if errors.As(err, &at) {
 		reason = at.Err.Error()
 	}
-	return &Error{
-		Kind: ErrTrust, Doing: "reading " + name, Reason: reason,
-		Hint: "no commit is accepted until the file is fixed; the last good commit stays in force",
+	if open := (*trusted.Error)(nil); errors.As(err, &open) {
+		hint = open.Advice() + "; " + hint
 	}
+	return &Error{Kind: ErrTrust, Doing: "reading " + name, Reason: reason, Hint: hint}
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/seawall-dev/seawall/edge/deprecation"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // masked stands for what a report does not show.
@@ -46,17 +46,7 @@ func clipped(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + masked
 }
 
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
-			return ' '
-		case !unicode.IsPrint(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
-}
+func printable(s string) string { return visible.Text(s) }
 
 // longestRewrite bounds a rewritten request, address and body together.
 const longestRewrite = 4 << 10

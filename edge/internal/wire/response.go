@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/exactjson"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
@@ -62,7 +63,7 @@ func (r Response) decode(into any) (Envelope, error) {
 // DecodeOptional is [Response.Decode] for calls that may answer without a body
 // or without a result; into is then left as it is.
 func (r Response) DecodeOptional(into any) error {
-	if r.ok() && len(bytes.TrimSpace(r.Body)) == 0 {
+	if r.ok() && r.Status != http.StatusPartialContent && len(bytes.TrimSpace(r.Body)) == 0 {
 		return nil
 	}
 	env, err := r.envelope()
@@ -82,6 +83,9 @@ func (r Response) envelope() (Envelope, error) {
 	if r.Status >= 300 && r.Status < 400 {
 		return Envelope{}, r.unreadable(fmt.Sprintf("a redirect (%d), which is not followed; check base_url", r.Status))
 	}
+	if r.Status == http.StatusPartialContent {
+		return Envelope{}, r.unreadable("a part of an answer (206), which was not asked for")
+	}
 	if !r.ok() {
 		return Envelope{}, r.failure()
 	}
@@ -94,6 +98,9 @@ func (r Response) envelope() (Envelope, error) {
 	if err := json.Unmarshal(r.Body, &env); err != nil {
 		return Envelope{}, r.unreadable(jsonReason(err))
 	}
+	if err := exactjson.Check(r.Body); err != nil {
+		return Envelope{}, r.unreadable(r.ambiguous(err))
+	}
 	if env.Success == nil {
 		return Envelope{}, r.unreadable("the answer is not an envelope")
 	}
@@ -102,6 +109,14 @@ func (r Response) envelope() (Envelope, error) {
 	}
 	env.Envelope.Success = true
 	return env.Envelope, nil
+}
+
+// ambiguous says why an answer is not taken for either of the things that it may mean.
+func (r Response) ambiguous(err error) string {
+	if r.Confidential {
+		return "the answer has a key twice, or text that is not Unicode"
+	}
+	return err.Error()
 }
 
 // failure returns the failure an answer tells of.
@@ -163,7 +178,7 @@ func isNull(raw json.RawMessage) bool {
 func DecodeError(call string, status int, header http.Header, body []byte) error {
 	e := &edge.Error{Call: call, Status: status, RetryAfter: RetryAfter(header)}
 	var env Envelope
-	if err := json.Unmarshal(body, &env); err == nil {
+	if err := json.Unmarshal(body, &env); err == nil && exactjson.Check(body) == nil {
 		e.Details = decodeDetails(env.Errors)
 	}
 	if len(e.Details) == 0 {

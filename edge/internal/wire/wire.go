@@ -8,8 +8,9 @@
 //	Response{…}.Decode(&result)          ◀───   EncodeResult(…) or EncodeError(…), Envelope.Bytes
 //
 // Reading is strict about the envelope and lenient about what is inside it. A
-// 2xx answer counts only when it is whole, is JSON, says success and carries a
-// result; anything else is [edge.ErrUnreadable] or an [*edge.Error], never an
+// 2xx answer counts only when it is whole, is JSON that has one meaning (no key
+// twice in an object, all text Unicode), says success and carries a result;
+// anything else is [edge.ErrUnreadable] or an [*edge.Error], never an
 // empty value. Inside the result the nouns of package edge keep the members
 // they do not know.
 //

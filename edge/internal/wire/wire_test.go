@@ -25,6 +25,11 @@ func TestDecodeTellsUnreadableFromEmpty(t *testing.T) {
 		{"null result", `{"success":true,"result": null }`, "no result"},
 		{"wrong shape", `{"success":true,"result":{"id":"a"}}`, "the result is a object"},
 		{"something after it", whole + "x", "not JSON"},
+		{"a key twice", `{"result":[{"id":"a","version":"1","version":"2"}],"success":true}`, `the key "version" stands twice`},
+		{"a key twice in the envelope", `{"result":[{"id":"a"}],"success":false,"Success":true}`, `the key "Success" stands twice`},
+		{"an escaped key twice", `{"result":[{"id":"a","\u0069d":"b"}],"success":true}`, `the key "id" stands twice`},
+		{"bytes that are not UTF-8", "{\"result\":[{\"id\":\"\xff\"}],\"success\":true}", "not valid UTF-8"},
+		{"half of a surrogate", `{"result":[{"id":"\ud800"}],"success":true}`, "half of a surrogate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var list []edge.Ruleset
@@ -38,6 +43,31 @@ func TestDecodeTellsUnreadableFromEmpty(t *testing.T) {
 	var list []edge.Ruleset
 	if _, err := (Response{Status: 200, Body: []byte(whole)}).Decode(&list); err != nil || len(list) != 1 {
 		t.Errorf("got %v, %v from a whole answer", list, err)
+	}
+}
+
+// A part of an answer is none, also where it is JSON.
+func TestPartOfAnAnswerIsUnreadable(t *testing.T) {
+	for _, body := range []string{`{"result":{"id":"a"},"success":true}`, ""} {
+		answer := Response{Call: "GET /x", Status: http.StatusPartialContent, Body: []byte(body)}
+		_, err := answer.Decode(new(edge.Ruleset))
+		if optional := answer.DecodeOptional(new(edge.Ruleset)); !errors.Is(err, edge.ErrUnreadable) || !errors.Is(optional, edge.ErrUnreadable) {
+			t.Errorf("%q: got %v, %v", body, err, optional)
+		}
+	}
+}
+
+// What an ambiguous answer says of a failure is not acted on, and the secret of a creation is
+// not quoted.
+func TestAmbiguousFailure(t *testing.T) {
+	err := DecodeError("GET /x", 400, nil, []byte(`{"success":false,"errors":[{"code":1,"code":1000,"message":"no"}]}`))
+	var e *edge.Error
+	if !errors.As(err, &e) || e.Code() != 0 || e.Body == "" {
+		t.Errorf("got %v", err)
+	}
+	_, err = Response{Call: "POST /x", Status: 200, Confidential: true, Body: []byte(`{"result":{"s3cret":1,"s3cret":2},"success":true}`)}.Decode(new(edge.Ruleset))
+	if !errors.Is(err, edge.ErrUnreadable) || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v", err)
 	}
 }
 

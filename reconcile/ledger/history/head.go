@@ -16,6 +16,7 @@ type Known struct {
 	Where string // "the file ledger.db-head"; empty for none
 	// Missing says that there should be one, and why there is none.
 	Missing string
+	Absent  bool // there is no file at all
 }
 
 // headSize is the length of the file: 20 digits, a space, 64 hexadecimal digits, a line
@@ -26,12 +27,20 @@ const headSize = 20 + 1 + 64 + 1
 func (h Head) Text() string { return fmt.Sprintf("%020d %s\n", h.Number, h.Hash) }
 
 // Write writes the file that says which the head is, without waiting for the disk.
-func (h Head) Write(path string) error {
+func (h Head) Write(path string) error { return h.write(path, func(*os.File) error { return nil }) }
+
+// Begin makes the file of a history that has no entry yet, on the disk: from then on a file
+// that is not there, or is incomplete, was not lost with the power.
+func Begin(path string) error { return Head{}.write(path, (*os.File).Sync) }
+
+func (h Head) write(path string, last func(*os.File) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteAt([]byte(h.Text()), 0)
+	if _, err = file.WriteAt([]byte(h.Text()), 0); err == nil {
+		err = last(file)
+	}
 	return errors.Join(err, file.Close())
 }
 
@@ -41,7 +50,7 @@ func ReadHead(path string) (Known, error) {
 	known := Known{Where: "the file " + path}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		known.Missing = "it is not there"
+		known.Missing, known.Absent = "it is not there", true
 		return known, nil
 	}
 	if err != nil {

@@ -185,6 +185,12 @@ func (l *Log) Append(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry
 	return numbers, nil
 }
 
+// Stored returns the head as it was when the transaction began.
+func (l *Log) Stored(ctx context.Context, tx *sql.Tx) (Head, error) {
+	err := l.enter(ctx, tx)
+	return l.stored.head, err
+}
+
 // enter reads the ends where a transaction begins.
 func (l *Log) enter(ctx context.Context, tx *sql.Tx) (err error) {
 	if l.tx == tx {
@@ -248,14 +254,19 @@ func (l *Log) trim(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	if err != nil || base == l.now.base {
 		return err
 	}
+	again, err := l.keepGaps(ctx, tx, base.Number)
+	if err != nil {
+		return err
+	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM history WHERE number <= ?`, base.Number); err != nil {
 		return err
 	}
 	l.now.base, l.now.bytes = base, l.now.bytes-bytes
-	_, err = l.Append(ctx, tx, reconcile.Entry{
+	checkpoint := reconcile.Entry{
 		At: now, Kind: reconcile.EntryCheckpoint, Action: reconcile.ActionCheckpoint,
 		Checkpoint: &reconcile.Checkpoint{Number: base.Number, Hash: base.Hash.String()},
-	})
+	}
+	_, err = l.Append(ctx, tx, append([]reconcile.Entry{checkpoint}, again...)...)
 	return err
 }
 

@@ -1,13 +1,12 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seawall-dev/seawall/reconcile"
@@ -31,6 +30,7 @@ const (
 	CutTail    FindingKind = "cut_tail"   // rows are missing at the end
 	BaseMoved  FindingKind = "checkpoint" // the beginning is not the one that the checkpoint says
 	NoHeadFile FindingKind = "head_file"  // a cut tail could not be told
+	Missing    FindingKind = "gap"        // an entry says that entries were missing, and no person has accepted it
 )
 
 // Report is what Verify has found.
@@ -38,8 +38,9 @@ type Report struct {
 	Rows     int64     `json:"rows"`
 	First    int64     `json:"first"` // the number of the first row, 0 for none
 	Last     int64     `json:"last"`
-	From     time.Time `json:"from,omitzero"` // when the first entry was recorded
-	Head     string    `json:"head"`          // NUMBER:HASH of the last row
+	From     time.Time `json:"from,omitzero"`           // when the first entry was recorded
+	Head     string    `json:"head"`                    // NUMBER:HASH of the last row
+	Accepted []Gap     `json:"accepted_gaps,omitempty"` // entries are missing there, which a person has accepted
 	Findings []Finding `json:"findings"`
 	More     int       `json:"more_findings,omitempty"` // that were left out
 }
@@ -56,6 +57,8 @@ type verifier struct {
 	last       Head
 	hashes     map[int64]Hash // of the rows that known heads speak of
 	checkpoint *reconcile.Checkpoint
+	gaps       gaps
+	dropped    []reconcile.MissingEntries // between rows
 }
 
 // Verify reads the whole chain and compares it with its ends and with heads that are known
@@ -86,6 +89,7 @@ func Verify(ctx context.Context, tx *sql.Tx, known ...Known) (Report, error) {
 	if err := rows.Err(); err != nil {
 		return Report{}, err
 	}
+	v.missing()
 	v.beginning()
 	v.end()
 	for _, k := range known {
@@ -120,6 +124,9 @@ func (v *verifier) row(number int64, text string, recorded []byte) {
 	}
 	sound := err == nil && is == hash && len(recorded) == len(hash)
 	v.doubted = !v.fits(number, b, sound)
+	if is == hash {
+		v.gaps.follow(b.Entry)
+	}
 	if b.Checkpoint != nil && is == hash {
 		v.checkpoint = b.Checkpoint
 	}
@@ -142,7 +149,7 @@ func (v *verifier) fits(number int64, b body, sound bool) bool {
 	case b.Number != number:
 		v.find(Reordered, number, "entry %d is replaced by entry %d", number, b.Number)
 	case missing > 0:
-		v.find(Dropped, number-missing, "%s before entry %d", missingEntries(v.prev.Number+1, number-1), number)
+		v.dropped = append(v.dropped, reconcile.MissingEntries{From: v.prev.Number + 1, To: number - 1})
 	case linked, v.doubted: // the row before it was told of already
 		return true
 	case v.prev == v.ends.base: // the beginning says why
@@ -162,6 +169,32 @@ func (v *verifier) beginning() {
 	case c.Number != base.Number || c.Hash != base.Hash.String():
 		v.find(BaseMoved, base.Number, "the history starts after entry %d, but the checkpoint says after entry %d", base.Number, c.Number)
 	}
+}
+
+// missing finds the rows that are missing between others and the gaps on record, as far as no
+// person has accepted them.
+func (v *verifier) missing() {
+	for _, d := range v.dropped {
+		if !slices.ContainsFunc(v.gaps, func(g Gap) bool { return g.Accepted > d.To && g.From <= d.From && d.To <= g.To }) {
+			v.find(Dropped, d.From, "%s before entry %d", missingEntries(d.From, d.To), d.To+1)
+		}
+	}
+	for _, gap := range v.gaps {
+		if gap.Accepted != 0 {
+			v.report.Accepted = append(v.report.Accepted, gap)
+		} else {
+			v.find(Missing, gap.Number, "entry %d says: %s", gap.Number, gap.Missing)
+		}
+	}
+}
+
+// Lost is the report where there is no ledger, but a head is known from elsewhere.
+func Lost(known Known) Report {
+	report := Report{Findings: []Finding{}, Head: fmt.Sprintf("%d:%s", 0, Hash{})}
+	if lost := WithoutLedger(known); lost.Missing != "" {
+		report.Findings = append(report.Findings, Finding{CutTail, lost.From, lost.Missing})
+	}
+	return report
 }
 
 // end compares the last row with the recorded head.
@@ -201,27 +234,4 @@ func missingEntries(from, to int64) string {
 		return fmt.Sprintf("entry %d is missing", from)
 	}
 	return fmt.Sprintf("entries %d to %d are missing", from, to)
-}
-
-// Behind says what a known head shows to be missing at the end, or to be another entry;
-// empty for nothing.
-func Behind(ctx context.Context, tx *sql.Tx, known Known) (string, error) {
-	have, err := scanEnds(tx.QueryRowContext(ctx, selectEnds))
-	if err != nil || known.Missing != "" || known.Number <= have.base.Number {
-		return "", err
-	}
-	if known.Number > have.head.Number {
-		return fmt.Sprintf("%s: the ledger ends with entry %d; it was truncated, or restored from a backup", missingEntries(have.head.Number+1, known.Number), have.head.Number), nil
-	}
-	var hash []byte
-	err = tx.QueryRowContext(ctx, `SELECT hash FROM history WHERE number = ?`, known.Number).Scan(&hash)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return fmt.Sprintf("entry %d is missing", known.Number), nil
-	case err != nil:
-		return "", err
-	case !bytes.Equal(hash, known.Hash[:]):
-		return fmt.Sprintf("entry %d is not the one that was recorded; the ledger was restored from a backup, or changed", known.Number), nil
-	}
-	return "", nil
 }

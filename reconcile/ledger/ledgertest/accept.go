@@ -34,6 +34,18 @@ func acceptSteps() []step {
 			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c2", Size: size, State: []byte("s2")}},
 		},
 		{
+			"what zones were before it", accept(
+				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{"z9": nil}},
+				reconcile.Acceptance{Commit: "c2", Earlier: guard.Earlier{"z1": nil, "z2": {"tier": "gold"}, "z3": {}}}),
+			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c2", Earlier: guard.Earlier{"z1": nil, "z2": {"tier": "gold"}, "z3": {}}}},
+		},
+		{
+			"of a commit that is accepted again", accept(
+				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{"z9": nil}}, reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{"z1": nil}},
+				reconcile.Acceptance{Commit: "c1"}),
+			reconcile.Record{Accepted: accepted("c1")},
+		},
+		{
 			"everything at once", accept(reconcile.Acceptance{Commit: "c1", Size: size, State: []byte("s"), Rollout: &rolling, Approvals: []reconcile.Approval{said("a", "kim")}}),
 			reconcile.Record{
 				Accepted: reconcile.Accepted{Commit: "c1", Size: size, State: []byte("s")},

@@ -81,7 +81,7 @@ func testHoldsOfReverts(t *testing.T, f Fixture) {
 	ctx := t.Context()
 	must(t, f.Store.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1"}))
 	hold := diff.Hold{Zone: "shop", ZoneID: first.Zone, Declaration: "d1", Commit: "c1", Reason: "x"}
-	_, err := reverts.RecordRevert(ctx, hold, reconcile.Entry{Kind: reconcile.EntryWrite}, owns(first, "a"))
+	_, err := reverts.RecordRevert(ctx, hold, reconcile.Entry{Kind: reconcile.EntryWrite, Asked: reconcile.Asked{Commit: "c1"}}, owns(first, "a"))
 	must(t, err)
 	want := func(holds ...diff.Hold) {
 		t.Helper()

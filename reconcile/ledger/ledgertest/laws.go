@@ -42,7 +42,7 @@ func testLaws(t *testing.T, open func(t *testing.T) Fixture) {
 }
 
 var callNames = []string{
-	"accept", "accept", "prove", "prove", "prove", "widen", "widen", "nonconvergent", "forget", "drifted", "approve", "spend", "roll", "reopen",
+	"accept", "accept", "prove", "prove", "prove", "widen", "widen", "nonconvergent", "forget", "drifted", "approve", "spend", "depart", "roll", "reopen",
 }
 
 // draw makes up a call of so few values that calls meet.
@@ -53,6 +53,10 @@ func draw(t *rapid.T, name string) func(context.Context, Store) error {
 		a := reconcile.Acceptance{
 			Commit: d.of("commit", "c1", "c2"), Size: guard.Size{Zones: d.number()}, Gone: d.zones(), Keep: d.keep(),
 			Approvals: d.approvals(), Rollout: d.rollout(),
+		}
+		if d.number() > 0 {
+			m := d.memory()
+			a.Memory = &m
 		}
 		if d.number() > 0 {
 			a.State = []byte(d.of("state", "s1", "s2"))
@@ -79,6 +83,9 @@ func draw(t *rapid.T, name string) func(context.Context, Store) error {
 	case "spend":
 		digests := []string{d.of("digest", "d1", "d2", "d3")}
 		return func(ctx context.Context, s Store) error { return s.Spend(ctx, digests) }
+	case "depart":
+		m, digests := d.memory(), []string{d.of("digest", "d1", "d2", "d3")}
+		return func(ctx context.Context, s Store) error { return s.Depart(ctx, m, digests) }
 	default:
 		o := d.rollout()
 		return func(ctx context.Context, s Store) error {
@@ -96,6 +103,21 @@ type drawing struct{ *rapid.T }
 
 func (d drawing) of(what string, values ...string) string {
 	return rapid.SampledFrom(values).Draw(d.T, what)
+}
+
+func (d drawing) memory() reconcile.Memory {
+	m := reconcile.Memory{Kept: map[edge.ZoneID][]guard.Selection{}, Bound: map[edge.AccountID]guard.Binding{}}
+	for range d.number() {
+		id := d.zone()
+		m.Kept[id] = nil
+		for range d.number() / 2 {
+			m.Kept[id] = append(m.Kept[id], guard.Selection{Account: edge.AccountID(d.of("account", "", "a1")), Labels: guard.Labels{"tier": d.of("tier", "gold", "free")}})
+		}
+	}
+	for range d.number() / 2 {
+		m.Bound[edge.AccountID(d.of("account", "a1", "a2"))] = guard.Binding{Key: d.of("key", "prod", "test"), Configured: d.number() > 1}
+	}
+	return m
 }
 
 func (d drawing) number() int { return rapid.IntRange(0, 3).Draw(d.T, "number") }

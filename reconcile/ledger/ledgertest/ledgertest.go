@@ -51,14 +51,14 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		name string
 		run  func(t *testing.T, open func(t *testing.T) Fixture)
 	}{
-		{"memory", steps(memorySteps())},
+		{"memory", steps(append(memorySteps(), trySteps()...))},
 		{"forget", steps(forgetSteps())},
 		{"swept", once(testSwept)},
 		{"holds", once(testHolds)},
 		{"control", steps(controlSteps())},
 		{"accept", steps(acceptSteps())},
 		{"gone", steps(goneSteps())},
-		{"prove", steps(proveSteps())},
+		{"prove", steps(append(proveSteps(), earlierSteps()...))},
 		{"written", steps(writtenSteps())},
 		{"late", steps(lateSteps())},
 		{"prune", steps(pruneSteps())},
@@ -127,6 +127,7 @@ func standingOf(r reconcile.Record) reconcile.Standing {
 	return reconcile.Standing{
 		Commit: r.Accepted.Commit, Holds: r.Holds, Approvals: r.Approvals,
 		RolloutCommit: r.Rollout.Commit, RolloutHalted: r.Rollout.Halted, RolloutWave: r.Rollout.Wave,
+		Departures: r.Departures,
 	}
 }
 
@@ -181,6 +182,12 @@ func said(digest, who string) reconcile.Approval {
 
 func proof(zone edge.ZoneID, fingerprint, commit string, labels guard.Labels) reconcile.Proof {
 	return reconcile.Proof{Zone: zone, Fingerprint: fingerprint, Commit: commit, Labels: labels}
+}
+
+// after is a proof that follows others.
+func after(earlier reconcile.Earlier, p reconcile.Proof) reconcile.Proof {
+	p.Earlier = earlier
+	return p
 }
 
 func proofs(all ...reconcile.Proof) map[edge.ZoneID]reconcile.Proof {

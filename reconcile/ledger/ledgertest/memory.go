@@ -60,6 +60,32 @@ func memorySteps() []step {
 	}
 }
 
+// trySteps are about when changes that were not kept are tried again.
+func trySteps() []step {
+	return []step{
+		{
+			"the last try of what was not kept counts", func(ctx context.Context, s Store) error {
+				return errors.Join(s.NonConvergent(ctx, first, "f1"), s.Tried(ctx, first, diff.Try{Next: tried}), s.Tried(ctx, first, diff.Try{At: tried, Next: tried.Add(time.Hour)}),
+					s.NonConvergent(ctx, second, "f1"), s.Tried(ctx, sibling, diff.Try{At: tried, Next: tried}))
+			},
+			reconcile.Record{
+				NonConvergent: map[diff.DeploymentID]string{first: "f1", second: "f1"},
+				Tries:         map[diff.DeploymentID]diff.Try{first: {At: tried, Next: tried.Add(time.Hour)}},
+			},
+		},
+		{
+			"a proof forgives the tries", func(ctx context.Context, s Store) error {
+				return errors.Join(s.NonConvergent(ctx, first, "f1"), s.Tried(ctx, first, diff.Try{At: tried, Next: tried}),
+					s.Prove(ctx, "c1", nil, owns(first, "a")), s.NonConvergent(ctx, first, "f1"))
+			},
+			reconcile.Record{Applied: diff.Applied{first: {"a"}}, NonConvergent: map[diff.DeploymentID]string{first: "f1"}},
+		},
+	}
+}
+
+// tried is when a change was sent that was not kept.
+var tried = time.Date(2026, 3, 1, 2, 22, 0, 0, time.UTC)
+
 // forgetSteps are about deployments that left a zone which stays.
 func forgetSteps() []step {
 	return []step{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func proveSteps() []step {
 			"another declaration takes its place", func(ctx context.Context, s Store) error {
 				return errors.Join(s.Prove(ctx, "c1", one("f", "c1", gold), nil), s.Prove(ctx, "c2", one("g", "c2", gold), nil))
 			},
-			reconcile.Record{Proofs: proofs(proof("z1", "g", "c2", gold))},
+			reconcile.Record{Proofs: proofs(after("f ", proof("z1", "g", "c2", gold)))},
 		},
 		{
 			"so do other labels", func(ctx context.Context, s Store) error {
@@ -67,6 +68,31 @@ func proveSteps() []step {
 	}
 }
 
+// earlierSteps are about what was proved before the last proof.
+func earlierSteps() []step {
+	one := func(fingerprint, commit string) []reconcile.Proof {
+		return []reconcile.Proof{proof("z1", fingerprint, commit, nil)}
+	}
+	return []step{
+		{
+			"what was proved before is remembered, the newest first, each once", func(ctx context.Context, s Store) error {
+				return errors.Join(s.Prove(ctx, "c1", one("f", "c1"), nil), s.Prove(ctx, "c2", one("g", "c2"), nil),
+					s.Prove(ctx, "c3", one("h", "c3"), nil), s.Prove(ctx, "c4", one("g", "c4"), nil))
+			},
+			reconcile.Record{Proofs: proofs(after("h f ", proof("z1", "g", "c4", nil)))},
+		},
+		{
+			"and no more than a few", func(ctx context.Context, s Store) (err error) {
+				for _, fingerprint := range strings.Split("abcdefghijk", "") {
+					err = errors.Join(err, s.Prove(ctx, "c1", one(fingerprint, "c1"), nil))
+				}
+				return err
+			},
+			reconcile.Record{Proofs: proofs(after("j i h g f e d c ", proof("z1", "k", "c1", nil)))},
+		},
+	}
+}
+
 // lateSteps are about records of a commit that is not the accepted one.
 func lateSteps() []step {
 	accept := func(ctx context.Context, s Store) error {
@@ -86,7 +112,7 @@ func lateSteps() []step {
 					s.Prove(ctx, "c1", []reconcile.Proof{proof("z1", "g", "c1", gold), proof("z2", "f", "c1", nil)},
 						append(owns(first, "b"), owns(sibling, "c")...)))
 			},
-			reconcile.Record{Accepted: accepted("c2"), Applied: diff.Applied{first: {"b"}}, Proofs: proofs(proof("z1", "g", "c1", gold))},
+			reconcile.Record{Accepted: accepted("c2"), Applied: diff.Applied{first: {"b"}}, Proofs: proofs(after("f ", proof("z1", "g", "c1", gold)))},
 		},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
@@ -72,7 +73,8 @@ func (k *tokens) wantSecret(intent string, want edge.Secret) {
 func record(n int) diff.TokenRecord {
 	return diff.TokenRecord{
 		Intent: fmt.Sprintf("%016x", n), Key: fmt.Sprint("token-", n), Hash: fmt.Sprint("hash-", n), At: noon,
-		Spec: edge.TokenSpec{Name: fmt.Sprint("token ", n, " ü<&>\"")},
+		Spec:     edge.TokenSpec{Name: fmt.Sprint("token ", n, " ü<&>\"")},
+		Lifetime: 32 * 24 * time.Hour, Every: 30 * 24 * time.Hour,
 		Sink: &desired.Sink{Name: "ci", Key: "key"},
 	}
 }

@@ -3,6 +3,7 @@ package ledgertest
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
@@ -36,12 +37,17 @@ func writtenSteps() []step {
 			written(map[edge.ZoneID]bool{"z1": false, "z2": true}),
 		},
 		{
-			"neither drift, nor what was approved, nor another commit", func(ctx context.Context, s Store) error {
+			"neither drift, nor what was approved, and nothing for another commit", func(ctx context.Context, s Store) error {
+				err := write(ctx, s, "z0", plain)
+				if err = errors.Join(err, accept(ctx, s, "c1")); err != nil {
+					return err
+				}
+				if err := write(ctx, s, "z3", func(e *reconcile.Entry) { e.Asked.Commit = "c0" }); !errors.Is(err, reconcile.ErrSuperseded) {
+					return fmt.Errorf("a write for another commit: %w", err)
+				}
 				return errors.Join(
-					accept(ctx, s, "c1"),
 					write(ctx, s, "z1", func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerSweep }),
-					write(ctx, s, "z2", func(e *reconcile.Entry) { e.Asked.Approver = "max" }),
-					write(ctx, s, "z3", func(e *reconcile.Entry) { e.Asked.Commit = "c0" }))
+					write(ctx, s, "z2", func(e *reconcile.Entry) { e.Asked.Approver = "max" }))
 			},
 			written(nil),
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lmittmann/tint"
 
+	"github.com/seawall-dev/seawall/edge/visible"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 )
 
@@ -74,6 +75,9 @@ func readableText(groups []string, a slog.Attr) slog.Attr {
 	a = readable(groups, a)
 	if list, ok := a.Value.Any().([]string); ok {
 		a.Value = slog.StringValue(strings.Join(list, "; "))
+	}
+	if a.Value.Kind() == slog.KindString {
+		a.Value = slog.StringValue(visible.Text(a.Value.String()))
 	}
 	return a
 }

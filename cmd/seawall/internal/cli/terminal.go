@@ -16,6 +16,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/visible"
 )
 
 // The rules of the terminal, which every command keeps:
@@ -181,19 +182,9 @@ func (t *Terminal) ShowProblems(w io.Writer, problems []desired.Problem) {
 	}
 }
 
-// OneLine keeps text from files and servers on its line and away from the
-// terminal's control sequences.
-func OneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\r' || r == '\t' {
-			return ' '
-		}
-		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, s)
-}
+// OneLine keeps text from files and servers on its line, away from the terminal's control
+// sequences, and without anything hidden in it.
+func OneLine(s string) string { return visible.Text(s) }
 
 // NetworkCause strips an error of the net package of the words around its cause.
 func NetworkCause(err error) error {

@@ -176,6 +176,9 @@ func (d *Daemon) listen(ctx context.Context) error {
 // that one that cannot be has the old daemon stay; the old one's comes free
 // only when that ends.
 func reload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Options) (*Daemon, error) {
+	if _, err := d.assembly.Records.Standing(ctx); errors.Is(err, ledger.ErrGone) {
+		return nil, setup.Explain(err) // the next would begin with an empty one
+	}
 	next, err := newDaemon(ctx, t, o, d.lock)
 	if err != nil {
 		return nil, err
@@ -327,8 +330,9 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 // controller makes the controller of the daemon, which reports to the log, to health and to
 // the forge.
 func (d *Daemon) controller(ctx context.Context, git *source.Source, sweep cron.Schedule, health *status.Status, look <-chan os.Signal) (*controller.Controller, error) {
+	memory, _ := d.assembly.Records.(reconcile.LogMemory) // without a ledger there is none
 	reporters := []reconcile.Reporter{
-		&reconcile.Logger{Log: d.log}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health, d.reviews,
+		&reconcile.Logger{Log: d.log, Memory: memory}, &reconcile.Pace{Log: d.log}, &reconcile.Horizon{Log: d.log}, &reconcile.Sunset{Log: d.log}, health, d.reviews,
 	}
 	return controller.New(ctx, controller.Config{
 		Source: git, Good: d.assembly.Declared.Good, Records: d.assembly.Records, Guards: d.assembly.Guards, Lanes: d.assembly.Lanes,

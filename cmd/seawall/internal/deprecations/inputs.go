@@ -15,6 +15,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/deprecation/fix"
 	"github.com/seawall-dev/seawall/edge/deprecation/report"
@@ -61,7 +62,7 @@ func (c *Check) read(name string) (report.Input, error) {
 	if info.IsDir() {
 		return c.tree(name)
 	}
-	f, err := os.Open(name)
+	f, err := trusted.Input(name)
 	if err != nil {
 		return in, cli.Fail(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/trusted"
 )
 
 // diagnosis is what the doctor looks at.
@@ -41,6 +42,9 @@ func newDiagnosis(t *cli.Terminal, o setup.Options) *diagnosis {
 		f.ok("configuration", "none; --dir, --base-url and %s are used", setup.EnvRulesetsToken)
 	default:
 		f.ok("configuration", "%s", o.ConfigFile())
+		if open := (*trusted.Error)(nil); errors.As(trusted.Check(o.ConfigFile()), &open) {
+			f.warn("configuration", fmt.Sprintf("others may write to %s (mode %04o): it says where credentials are sent", open.Path, open.Mode.Perm()), "chmod go-w "+open.Path)
+		}
 	}
 	d.Settings, d.known, d.first = s, err == nil, f.list
 	if err != nil {
@@ -53,7 +57,7 @@ func (d *diagnosis) checks() []check {
 	if !d.known {
 		return nil
 	}
-	list := []check{{"state folder", d.stateFolder}, {"sandbox", d.sandbox}, {"desired state", d.desired}}
+	list := []check{{"state folder", d.stateFolder}, {"sandbox", d.sandbox}, {"desired state", d.desired}, {"guards", d.guards}}
 	for _, lane := range d.Lanes() {
 		list = append(list, check{lane.Path, func(ctx context.Context, f *findings) { d.rulesets(ctx, lane, f) }})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
@@ -53,7 +54,10 @@ func (d *diagnosis) stateFolder(ctx context.Context, f *findings) {
 	default:
 		f.ok("daemon", "none uses this state folder on this host")
 	}
-	d.ledger(ctx, f)
+	if open := setup.Exposed(d.StateDir); len(open) > 0 {
+		f.warn("state files", strings.Join(open, ", ")+": others may read them, or connect", setup.CloseState(d.StateDir, open))
+	}
+	d.ledger(ctx, running, f)
 }
 
 func (d *diagnosis) owner(info fs.FileInfo, f *findings) {
@@ -88,13 +92,31 @@ func (d *diagnosis) space(f *findings) {
 	}
 }
 
-func (d *diagnosis) ledger(ctx context.Context, f *findings) {
+func (d *diagnosis) ledger(ctx context.Context, running bool, f *findings) {
 	memory, err := d.OpenLedger(ledger.OpenReadOnly)
 	if err != nil {
 		f.fail("ledger", err)
 		return
 	}
 	defer memory.Close()
+	gaps, err := memory.Gaps(ctx)
+	if err != nil {
+		f.fail("ledger", err)
+		return
+	}
+	for _, gap := range gaps {
+		f.fail("history", errors.New(setup.GapText(gap)+"; "+setup.LostEntries), setup.AcceptGap)
+	}
+	switch missing := memory.Missing(); {
+	case missing != "" && running:
+		f.fail("ledger", fmt.Errorf("%s is gone while a daemon runs: it writes nothing to the platform", missing), "move the file back; or stop the daemon and restore a backup")
+		return
+	case missing != "" && len(gaps) > 0:
+		return
+	case missing != "":
+		f.warn("ledger", "there is none", "seawall run and seawall apply create it; if they have run, they had another state.dir, or it was deleted: restore a backup then")
+		return
+	}
 	recalled, err := memory.Restore(ctx)
 	if err != nil {
 		f.fail("ledger", err)

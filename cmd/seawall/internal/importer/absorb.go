@@ -69,15 +69,22 @@ func Absorb(ctx context.Context, t *cli.Terminal, platform Platform, d Desired, 
 		_, err := fmt.Fprintf(t.Out, "in sync: %s is declared as it is live\n", zone)
 		return err
 	}
+	if err := a.except(ctx, changes); err != nil {
+		if ctx.Err() != nil || a.leave(ctx) != nil {
+			return err
+		}
+	}
+	return a.finish(ctx, t)
+}
+
+// except gives the zone an exception for each change.
+func (a *absorber) except(ctx context.Context, changes []cuefile.Change) error {
 	for _, c := range changes {
 		if err := a.edit(c); err != nil {
 			return err
 		}
 	}
-	if err := a.check(ctx); err != nil {
-		return err
-	}
-	return a.finish(ctx, t)
+	return a.check(ctx)
 }
 
 func loadValid(ctx context.Context, d Desired) (desired.State, error) {
@@ -106,6 +113,7 @@ type absorber struct {
 
 	texts, original map[string][]byte // of files that are edited, by name
 	notes           []string          // about exceptions from what zones share
+	why             string            // what no exception can say, where that is known
 }
 
 // liveDeployment is what a declared deployment is on the platform.
@@ -248,6 +256,7 @@ func (a *absorber) edit(c cuefile.Change) error {
 	text, err := cuefile.Apply(a.texts[name], a.account.Key, a.zone.Key, c)
 	switch {
 	case errors.Is(err, cuefile.ErrInherited):
+		a.why = c.Path + " is no longer live"
 		return cli.Fail(fmt.Errorf("%s is no longer live, and the zone gets it from %s", c.Path, a.at(from)),
 			a.shared(from)+"; or declare the zone without it")
 	case err != nil:

@@ -38,6 +38,9 @@ type Order struct {
 	Origin   string      // where it is read from, for the header and the progress file
 	Plan     string      // the command that makes a plan of the result
 	IDs      bool        // declare the ids of all zones, also where their names would do
+	// Unmanaged is what each deployment decides on overrides that are added later; empty
+	// decides nothing.
+	Unmanaged desired.Unmanaged
 }
 
 // Platform is what an import reads.

@@ -157,7 +157,7 @@ func importInto(t *testing.T, ctx context.Context, l *live, dir string, document
 	t.Helper()
 	var out bytes.Buffer
 	err := Import(ctx, &cli.Terminal{Out: &out, Err: &out}, platformOf(l, documented),
-		Order{IDs: ids, Dir: dir, Module: "edge.example/desired", Origin: "https://api.example/client/v4", Plan: "seawall plan"}, nil)
+		Order{IDs: ids, Unmanaged: desired.Remove, Dir: dir, Module: "edge.example/desired", Origin: "https://api.example/client/v4", Plan: "seawall plan"}, nil)
 	return out.String(), err
 }
 
@@ -245,15 +245,15 @@ func TestAnImportThatWasInterruptedGoesOn(t *testing.T) {
 	}
 }
 
-// Whatever somebody does to a zone by hand, absorb either declares it, so that a plan is
-// empty and nothing else has changed, or writes nothing.
+// Whatever someone does to a zone by hand, absorb declares it, so that a plan of all zones
+// is empty.
 func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 	l := rapid.Custom(genLive).Example(11)
 	dir := filepath.Join(t.TempDir(), "edge")
 	if out, err := importInto(t, t.Context(), l, dir, false, false); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	absorbed, zones := 0, l.zones[:4]
+	absorbed, zones := 0, l.zones[:6]
 	if soak.On {
 		zones = l.zones[:12]
 	}
@@ -272,20 +272,11 @@ func TestAbsorbFollowsWhatWasDoneByHand(t *testing.T) {
 			}
 		}
 		l.entryPoints[z.ID] = entryPoint
-		before, err := os.ReadFile(filepath.Join(dir, "zones-ours.cue"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var out bytes.Buffer
 		term := &cli.Terminal{Out: &out, Err: &out}
-		err = Absorb(t.Context(), term, platformOf(l, false), WorkingCopy(term, dir, false), z.Name)
-		after, _ := os.ReadFile(filepath.Join(dir, "zones-ours.cue"))
+		err := Absorb(t.Context(), term, platformOf(l, false), WorkingCopy(term, dir, false), z.Name)
 		if err != nil {
-			if z.Account.ID == l.zones[0].Account.ID && !bytes.Equal(before, after) {
-				t.Fatalf("%s: %v, and the file has changed", z.Name, err)
-			}
-			t.Logf("%s: %v", z.Name, err)
-			continue
+			t.Fatalf("%s: %v\n%s", z.Name, err, out.String())
 		}
 		absorbed++
 		state, problems, err := setup.NewFolder(dir).Compile(t.Context(), "")

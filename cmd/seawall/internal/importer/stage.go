@@ -98,8 +98,11 @@ func cueFiles(dir string) (names []string, err error) {
 func write(ctx context.Context, o Order, p present, accounts []imported, tokens tokenImport, left []leftOut) (*result, error) {
 	r := &result{accounts: accounts, tokens: tokens, left: left}
 	var problems []desired.Problem
-	for _, simple := range []bool{false, true} { // without tiers where they do not fit
-		files, summary, err := layout(o, p, r, simple)
+	for _, as := range ways(o) {
+		if r.accounts = accounts; !as.undecided {
+			r.accounts = decided(accounts, o.Unmanaged)
+		}
+		files, summary, err := layout(o, p, r, as.simple)
 		if err != nil {
 			return nil, err
 		}
@@ -114,6 +117,36 @@ func write(ctx context.Context, o Order, p present, accounts []imported, tokens 
 		problems = wrong
 	}
 	return nil, &cli.FileError{Summary: "what was read cannot be declared beside what " + o.Dir + " declares; nothing was written", Problems: problems}
+}
+
+// way is how a repository is written: without tiers where they do not fit, and without a
+// decision on what appears later where the repository has one.
+type way struct{ simple, undecided bool }
+
+func ways(o Order) []way {
+	if o.Unmanaged == "" {
+		return []way{{undecided: true}, {simple: true, undecided: true}}
+	}
+	return []way{{}, {undecided: true}, {simple: true}, {simple: true, undecided: true}}
+}
+
+// decided are accounts whose deployments decide on what appears later, where what is live
+// has not made them decide otherwise.
+func decided(accounts []imported, as desired.Unmanaged) []imported {
+	all := slices.Clone(accounts)
+	for i, a := range all {
+		all[i].Zones = slices.Clone(a.Zones)
+		for j, z := range a.Zones {
+			deployments := slices.Clone(z.Deployments)
+			for k := range deployments {
+				if deployments[k].Unmanaged == nil {
+					deployments[k].Unmanaged = &desired.Declared[desired.Unmanaged]{Value: as}
+				}
+			}
+			all[i].Zones[j].Deployments = deployments
+		}
+	}
+	return all
 }
 
 // layout writes a new repository, or files beside those of an account that is declared.

@@ -298,6 +298,9 @@ func (s *survey) declare(ctx context.Context, r *record, entryPoint edge.Ruleset
 			r.Left = append(r.Left, fmt.Sprintf("%q lists a tag twice, with different values; remove one of the two", ruleset.Name))
 			continue
 		}
+		if d.Unmanaged != nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("What %q runs cannot be declared in full: what is not declared is kept.", ruleset.Name))
+		}
 		d.Ruleset = string(id)
 		r.Deployments = append(r.Deployments, d)
 	}

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -161,7 +161,7 @@ func givenZones(o Order) (given []target, names []string, err error) {
 // zonesOfFile reads lines of NAME ID [ACCOUNT_ID]; commas separate, too, and # begins a
 // comment.
 func zonesOfFile(name string) (zones []target, err error) {
-	file, err := os.Open(name)
+	file, err := trusted.Input(name)
 	if err != nil {
 		return nil, cli.Fail(err, "--zones takes a file with a line NAME ID for each zone")
 	}

@@ -111,7 +111,8 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 		return nil, err
 	}
 	a.Quota, a.Close = cli.Quota{Budget: quotaOf(a.Lanes), Meter: a.meters}, a.meters.close
-	if a.Guards, err = guards(s.Config); err != nil {
+	a.Guards, err = guards(s.Config)
+	if a.Guards.Accounts = s.accountSettings(); err != nil {
 		return nil, err
 	}
 	a.Guards.Documented, a.Names = !s.Platform.Extended(), NewNames(s, a.Lanes, log)
@@ -120,7 +121,7 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 		a.Declared.source, a.Declared.Compiler = folder, withAccounts{folder, s.Config, a.Lanes}
 		return a, nil
 	}
-	return a, a.onGit(s, why)
+	return a, a.onGit(ctx, s, why)
 }
 
 // NewNames finds the ids of zones and accounts, each account by its own credential. A
@@ -151,7 +152,7 @@ func readerOf(s Settings, platform edge.Reader) edge.Reader {
 }
 
 // onGit adds the repository, the ledger, and what creating tokens takes.
-func (a *Assembly) onGit(s Settings, why Purpose) error {
+func (a *Assembly) onGit(ctx context.Context, s Settings, why Purpose) error {
 	repository, err := OpenRepository(s.Config, a.Log)
 	if err != nil {
 		return err
@@ -165,6 +166,10 @@ func (a *Assembly) onGit(s Settings, why Purpose) error {
 	open := ledger.Open
 	if why == ToPlan {
 		open = ledger.OpenReadOnly
+	} else if !why.serves() {
+		if err := s.besideDaemon(); err != nil {
+			return err
+		}
 	}
 	memory, err := s.OpenLedger(open)
 	if err != nil {
@@ -177,6 +182,9 @@ func (a *Assembly) onGit(s Settings, why Purpose) error {
 	a.Names.Memory, a.Names.ReadOnly = memory, why == ToPlan
 	giveBack := a.Close
 	a.Close = func() { giveBack(); _ = memory.Close(); repository.Close() }
+	if err := announce(ctx, memory, s, why.serves(), a.Log); err != nil {
+		return err
+	}
 	if err := a.withTokens(s, memory, why); err != nil || !why.serves() {
 		return err // one run has nothing to be ahead of
 	}

@@ -81,7 +81,7 @@ func (s Settings) sharedBudget(credential schema.SecretRef, log *slog.Logger) *c
 			Path: filepath.Join(dir, "budget"), BaseURL: s.Platform.BaseURL,
 			Credential: func() (edge.Secret, error) { return ReadToken(credential) },
 		},
-		Quota: s.TotalRequests,
+		Quota: s.TotalRequests, Class: s.why.class(),
 		Tell: func(err error) {
 			if errors.Is(err, client.ErrCountLost) {
 				log.Warn("the shared count of requests could not be read; half of the budget is taken to be used up")

@@ -15,8 +15,11 @@ import (
 // guards translates what the configuration says of guards.
 func guards(all schema.Config) (reconcile.Guards, error) {
 	config := all.Guards
-	g := reconcile.Guards{Shrink: guard.Shrink(config.Shrink), ApprovalsExpire: config.ApprovalsExpire}
+	g := reconcile.Guards{Shrink: guard.Shrink(config.Shrink), ApprovalsExpire: config.ApprovalsExpire, ReportUnmanaged: config.ReportUnmanaged}
 	for _, rule := range config.Rules {
+		if rule.Off {
+			continue
+		}
 		g.Rules = append(g.Rules, guard.Rule{
 			Name: rule.Name, Labels: rule.Labels, Approve: guard.Approve(rule.Approve),
 			Changes: (*guard.Limit)(rule.Changes), Weakening: (*guard.Limit)(rule.Weakening),
@@ -38,21 +41,57 @@ func guards(all schema.Config) (reconcile.Guards, error) {
 			Halt: reconcile.Halt{NonConvergent: w.NonConvergent, FailedPercent: w.FailedPercent},
 		})
 	}
-	for _, o := range config.Observe {
-		g.Observe = append(g.Observe, guard.Observe{Account: o.Account, Labels: o.Labels})
+	for i, o := range config.Observe {
+		g.Observe = append(g.Observe, guard.Observe{Setting: fmt.Sprintf("observe[%d]", i), Account: o.Account, Labels: o.Labels})
 	}
-	g.Observe = append(g.Observe, observed(all)...)
+	g.Observe = append(append(g.Observe, observed(all)...), skipped(all)...)
 	return g, nil
+}
+
+// skipped selects what is left out: a zone that a commit takes out of it is not written.
+func skipped(config schema.Config) (list []guard.Observe) {
+	for _, key := range slices.Sorted(maps.Keys(config.Credentials.Accounts)) {
+		if config.Credentials.Accounts[key].Skip {
+			list = append(list, guard.Observe{Setting: "accounts." + key + ".skip", Account: key})
+		}
+	}
+	return list
+}
+
+// accountSettings are what must not become another when a commit renames an account.
+func (s Settings) accountSettings() guard.Accounts {
+	accounts := guard.Accounts{Settings: map[string]guard.AccountSettings{}, Rest: s.settingsOf("")}
+	for key := range s.Credentials.Accounts {
+		accounts.Settings[key] = s.settingsOf(key)
+	}
+	for _, o := range s.Guards.Observe {
+		if o.Account != "" {
+			accounts.Settings[o.Account] = s.settingsOf(o.Account)
+		}
+	}
+	return accounts
+}
+
+func (s Settings) settingsOf(account string) (of guard.AccountSettings) {
+	of.Skip = s.Credentials.Accounts[account].Skip
+	if lane, ok := s.LaneOf(account); ok {
+		of.Credential = lane.Path
+	}
+	if c, ok := s.TokenCredentialOf(account); ok {
+		list := s.TokenCredentials()
+		of.Tokens = list[slices.IndexFunc(list, c.same)].Path
+	}
+	return of
 }
 
 // observed is what the modes select: of the top level, and of single accounts.
 func observed(config schema.Config) (list []guard.Observe) {
-	all := guard.Observe{}
+	all := guard.Observe{Setting: "mode"}
 	for _, key := range slices.Sorted(maps.Keys(config.Credentials.Accounts)) {
 		switch a := config.Credentials.Accounts[key]; {
 		case a.Skip || a.Observing == config.Guards.Observing:
 		case a.Observing:
-			list = append(list, guard.Observe{Account: key})
+			list = append(list, guard.Observe{Setting: "accounts." + key + ".mode", Account: key})
 		default:
 			all.Except = append(all.Except, key)
 		}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
@@ -105,7 +106,7 @@ type meters []*client.Budget
 // Room implements [cli.Meter].
 func (m meters) Room(urgent int) (n int) {
 	for _, b := range m {
-		n += b.Room(urgent)
+		n += b.Room(b.Class(), urgent)
 	}
 	return n
 }
@@ -147,6 +148,7 @@ func (s Settings) connect(why Purpose, log *slog.Logger) (lanes reconcile.Lanes,
 	var budgets meters
 	for _, l := range m.lanes {
 		of := s.With(l)
+		of.why = why
 		if why.serves() && s.Forge != nil {
 			_, of.Budget = ReviewBudget(l.Budget) // the rest is for reviews of pull requests
 		}
@@ -198,6 +200,7 @@ func (s Settings) dial(l Lane, log *slog.Logger) (reconcile.Lane, *client.Budget
 		DryRunner: dry,
 		Name:      l.Name, Credential: l.Path, Reader: platform, Writer: platform, Concurrency: l.Budget.Concurrency, Room: config.Budget.Room,
 		Budget: diff.Budget{Requests: s.Budget.Requests, Per: s.Budget.Per},
+		Pause:  func() time.Duration { return config.Budget.State().Pause },
 	}, config.Budget, nil
 }
 
@@ -209,6 +212,7 @@ func (s Settings) ReviewLanes(log *slog.Logger) (lanes reconcile.Lanes, requests
 	for _, l := range m.lanes {
 		of := s.With(l)
 		of.Budget, _ = ReviewBudget(l.Budget)
+		of.why = ToPlan
 		lane, _, err := of.dial(l, log)
 		if err != nil {
 			return lanes, nil, err
@@ -285,7 +289,7 @@ func accountProblems(config schema.Config, lanes reconcile.Lanes, state desired.
 		}
 		p := desired.Problem{
 			Origin: config.Credentials.Accounts[key].Origin, Path: "accounts." + key, Warning: true,
-			Message: "the repository declares no such account, so these settings have no effect",
+			Message: "the repository declares no such account: only an account that had this key before has these settings",
 		}
 		if near := nearest.Word(key, keys); near != "" {
 			p.Hint = fmt.Sprintf("did you mean %q?", near)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -66,6 +67,9 @@ func (s Settings) WithLockedLedger(ctx context.Context, do func(*ledger.Ledger) 
 	if err := MakeStateDir(s.StateDir); err != nil {
 		return err
 	}
+	if err := s.besideDaemon(); err != nil {
+		return err
+	}
 	memory, err := s.OpenLedger(ledger.Open)
 	if err != nil {
 		return err
@@ -94,11 +98,28 @@ func WriteLedger(t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) e
 	if err := MakeStateDir(s.StateDir); err != nil {
 		return err
 	}
+	if err := s.besideDaemon(); err != nil {
+		return err
+	}
 	memory, err := s.OpenLedger(ledger.Open)
 	if err != nil {
 		return err
 	}
 	return Explain(errors.Join(do(s, memory), memory.Close(), owner.GiveBack()))
+}
+
+// besideDaemon refuses to make a ledger where a daemon runs whose own is gone: what it knows
+// is not in a new one.
+func (s Settings) besideDaemon() error {
+	path := filepath.Join(s.StateDir, "ledger.db")
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil // whoever opens it says what is wrong with it
+	}
+	holder, running, err := ledger.Running(s.StateDir)
+	if err != nil || !running {
+		return Explain(err)
+	}
+	return cli.Fail(fmt.Errorf("%s is gone while a daemon runs: %s", path, holder), "nothing was changed; move the file back, or stop the daemon and restore a backup")
 }
 
 // ReadLedger opens the configured ledger to look into it.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
@@ -103,4 +104,43 @@ func KeepOwner(t *cli.Terminal, dir string) (giveBack func(), err error) {
 			t.ShowError(err)
 		}
 	}, err
+}
+
+// exposable are the files of a state folder that are its owner's alone.
+var exposable = []string{
+	"ledger.db", "ledger.db-wal", "ledger.db-shm", "ledger.db-head", "ledger.db-mark", "ledger.db-key", "status.sock",
+}
+
+// Exposed returns the files of a state folder that other users can read, or connect to; none
+// where they cannot enter the folder. Files that they may write to are refused where they
+// are opened.
+func Exposed(dir string) (names []string) {
+	if info, err := os.Stat(dir); err != nil || forOthers(info)&0o011 == 0 {
+		return nil
+	}
+	for _, name := range exposable {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && forOthers(info) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// forOthers are the bits of a mode that let others in. A group that has the number of the
+// owner, or of this process, is that user's own.
+func forOthers(info fs.FileInfo) fs.FileMode {
+	mode := info.Mode().Perm() & 0o077
+	if uid, gid, _, known := OwnerOf(info); known && (gid == uid || gid == os.Getegid()) {
+		return mode & 0o007
+	}
+	return mode
+}
+
+// CloseState is the command that closes exposed files, and the folder with them.
+func CloseState(dir string, names []string) string {
+	command := "chmod 600"
+	for _, name := range names {
+		command += " " + cli.Quoted(filepath.Join(dir, name))
+	}
+	return command + " && chmod 700 " + cli.Quoted(dir)
 }

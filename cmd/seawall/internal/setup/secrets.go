@@ -13,6 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cue/schema"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -97,9 +98,10 @@ func recently(read func() (edge.Secret, error)) func() (edge.Secret, error) {
 const maxSecret = 64 << 10
 
 // ReadSmall reads a file of at most so many bytes: a path that leads to a device
-// or a disk image must not eat the machine's memory.
+// or a disk image must not eat the machine's memory, and one that leads to a FIFO must not
+// wait for ever.
 func ReadSmall(path string, most int64) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := trusted.Input(path)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ type Settings struct {
 
 	// quota is that of all lanes of the budget together; zero where there is one.
 	TotalRequests int
+	// why is what the clients are for: their requests are of its class.
+	why Purpose
 	// keepsState says that the state folder will be there, if it is not yet.
 	keepsState bool
 
@@ -57,6 +59,7 @@ func ReadConfigured(t *cli.Terminal, o Options) (Settings, error) {
 		s.Config = config
 	} else {
 		s.Credentials.Rulesets = schema.SecretRef{Env: EnvRulesetsToken}
+		s.Guards.Rules = []schema.Guard{schema.DefaultGuard()}
 		s.Platform, _ = schema.PresetOf(o.BaseURL)
 	}
 	if o.BaseURL != "" {
@@ -175,10 +178,24 @@ const (
 	ToApply                  // one run
 	ToServe                  // the daemon
 	toObserve                // the daemon with mode "observe": it writes to its state alone
+	ToRevert                 // one run that puts back
 )
 
+// class is that of requests that do not say theirs, in the budget that processes share.
+func (p Purpose) class() edge.Class {
+	switch p {
+	case ToPlan:
+		return edge.Question
+	case ToRevert:
+		return edge.Urgent
+	case ToApply, ToServe, toObserve:
+		return edge.Bulk
+	}
+	return edge.Question // the smallest share
+}
+
 // writes reports whether anything may be written to the platform or to a sink.
-func (p Purpose) writes() bool { return p == ToApply || p == ToServe }
+func (p Purpose) writes() bool { return p == ToApply || p == ToServe || p == ToRevert }
 
 // serves reports whether it is for the daemon.
 func (p Purpose) serves() bool { return p == ToServe || p == toObserve }

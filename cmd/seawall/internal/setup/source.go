@@ -15,6 +15,7 @@ import (
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
+	"github.com/seawall-dev/seawall/desired/trusted"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
@@ -80,7 +81,7 @@ func gitSource(s schema.Source) (gitrepo.Source, error) {
 	}
 	var err error
 	if s.CAFile != "" {
-		pem, err := ReadSmall(s.CAFile, maxAuthorities)
+		pem, err := trusted.Read(s.CAFile, maxAuthorities)
 		if err != nil {
 			return gitrepo.Source{}, fmt.Errorf("source.ca_file: %w", err)
 		}

@@ -92,6 +92,7 @@ func (s Settings) tokenClients(why Purpose, log *slog.Logger) (tokenClients, err
 	}
 	for _, c := range s.TokenCredentials() {
 		of := s.With(Lane{BaseURL: c.BaseURL, Budget: c.budget})
+		of.why = why
 		platform, err := client.New(of.ClientConfig(c.Ref, log))
 		if err != nil {
 			return t, fmt.Errorf("%s: %w", c.Path, err)

@@ -1,6 +1,7 @@
 // Package decisions keeps, in the ledger's file, what people decided and how far a rollout
-// is: holds (table hold), holds that a revert sets (reverted), approvals (approval), and the
-// waves of a commit (rollout, wave).
+// is: holds (table hold), holds that a revert sets (reverted), approvals (approval), the waves
+// of a commit (rollout, wave), and which settings of the configuration zones and accounts are
+// under until a person lets them leave (remembered, bound, departures).
 package decisions
 
 import (
@@ -69,14 +70,16 @@ func (d *Decisions) Agree(ctx context.Context, tx *sql.Tx, approvals []reconcile
 // Spend implements [reconcile.Control]. A digest that is not on record is no
 // error.
 func (d *Decisions) Spend(ctx context.Context, digests []string) error {
-	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, digest := range digests {
-			if _, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, d.file.Stamp(), digest); err != nil {
-				return err
-			}
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return d.spend(ctx, tx, digests) })
+}
+
+func (d *Decisions) spend(ctx context.Context, tx *sql.Tx, digests []string) error {
+	for _, digest := range digests {
+		if _, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, d.file.Stamp(), digest); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // Withdraw implements [reconcile.Control]. A digest that is not on record is no error.
@@ -256,6 +259,12 @@ func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
 		return err
 	}
 	if r.Approvals, err = RecallApprovals(ctx, tx); err != nil {
+		return err
+	}
+	if r.Memory, err = recallMemory(ctx, tx); err != nil {
+		return err
+	}
+	if r.Departures, err = RecallDepartures(ctx, tx); err != nil {
 		return err
 	}
 	r.Rollout, err = recallRollout(ctx, tx)

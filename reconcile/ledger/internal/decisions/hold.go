@@ -3,7 +3,7 @@ package decisions
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -18,10 +18,14 @@ import (
 func (d *Decisions) Hold(ctx context.Context, hold diff.Hold, who string) error {
 	hold.Reason, who = edge.Redact(hold.Reason), edge.Redact(who)
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO hold (zone, reason, until, who, at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET reason = excluded.reason, until = excluded.until, who = excluded.who, at = excluded.at`,
-			hold.Zone, hold.Reason, store.RowTime(hold.Until), who, d.file.Stamp())
+		ids, err := json.Marshal(append([]edge.ZoneID{}, hold.ZoneIDs...)) // [], never null
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO hold (zone, reason, until, who, at, zone_ids) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET reason = excluded.reason, until = excluded.until, who = excluded.who, at = excluded.at, zone_ids = excluded.zone_ids`,
+			hold.Zone, hold.Reason, store.RowTime(hold.Until), who, d.file.Stamp(), string(ids))
 		if err != nil {
 			return err
 		}
@@ -70,20 +74,14 @@ func (d *Decisions) Release(ctx context.Context, zone string, now time.Time) (he
 
 // RecordRevert implements [reconcile.Reverts].
 func (d *Decisions) RecordRevert(ctx context.Context, hold diff.Hold, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
-	err = d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var accepted string
-		if err := tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	may := func(ctx context.Context, tx *sql.Tx) (refused, err error) {
+		return Permitted(ctx, d.file, tx, write)
+	}
+	err = d.zones.Claiming(ctx, write, may, func(ctx context.Context, tx *sql.Tx) error {
+		if err := inForce(ctx, tx, hold.Commit); err != nil {
 			return err
 		}
-		if accepted != hold.Commit {
-			return fmt.Errorf("commit %s was accepted meanwhile: %w", accepted, reconcile.ErrSuperseded)
-		}
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
-				reason = excluded.reason, who = excluded.who, at = excluded.at`,
-			hold.ZoneID, hold.Zone, hold.Declaration, hold.Commit, edge.Redact(hold.Reason), write.Asked.User, d.file.Stamp())
-		if err != nil {
+		if err := d.revert(ctx, tx, hold, write.Asked.User); err != nil {
 			return err
 		}
 		if err := d.zones.Own(ctx, tx, owned); err != nil {
@@ -141,19 +139,25 @@ func (d *Decisions) EndReverted(ctx context.Context, tx *sql.Tx, a reconcile.Acc
 
 // RecallHolds reads the holds of both kinds.
 func RecallHolds(ctx context.Context, tx *sql.Tx) (holds []diff.Hold, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT zone, reason, until FROM hold ORDER BY zone`)
+	rows, err := tx.QueryContext(ctx, `SELECT zone, reason, until, zone_ids FROM hold ORDER BY zone`)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var h diff.Hold
-		var until string
-		if err := rows.Scan(&h.Zone, &h.Reason, &until); err != nil {
+		var zone, reason, until, ids string
+		if err := rows.Scan(&zone, &reason, &until, &ids); err != nil {
 			return nil, err
 		}
-		if h.Until, err = time.Parse(time.RFC3339, until); err != nil {
-			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the end of the hold on %q: %v", h.Zone, err))
+		h, err := holdOf(zone, reason, until)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(ids), &h.ZoneIDs); err != nil {
+			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the zones of the hold on %q: %v", h.Zone, err))
+		}
+		if len(h.ZoneIDs) == 0 {
+			h.ZoneIDs = nil
 		}
 		holds = append(holds, h)
 	}

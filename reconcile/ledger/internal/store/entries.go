@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"path/filepath"
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
@@ -14,8 +16,9 @@ import (
 type entryLog struct {
 	*history.Log
 	path    string       // of the file that says which entry is the last
-	written history.Head // what that file says
-	missing string       // what that file has shown to be missing; empty for nothing, or once that is on record
+	compare bool         // that file was not compared with the ledger yet, in a transaction that has ended well
+	written history.Head // what this process has written into that file
+	entered *sql.Tx      // the transaction that has an entry of what is missing; nil: none has
 }
 
 // HeadPath is the file beside a ledger that says which entry of the history is the last.
@@ -27,16 +30,27 @@ func (f *File) openLog() error {
 	if err != nil {
 		return err
 	}
-	f.log = &entryLog{Log: log, path: HeadPath(f.Path)}
-	f.group.ending = f.endHistory
+	f.log = &entryLog{Log: log, path: HeadPath(f.Path), compare: true}
+	f.group.begun, f.group.ending = f.Present, f.endHistory
+	return f.beginHead()
+}
+
+// beginHead makes the file with the head where the history is empty, before it has its
+// first entry. Where it has entries, a file that is missing is a gap.
+func (f *File) beginHead() error {
 	known, err := history.ReadHead(f.log.path)
-	if err != nil {
+	if err != nil || known.Missing == "" {
 		return err
 	}
-	return f.Read(context.Background(), func(tx *sql.Tx) error {
-		f.log.missing, err = history.Behind(context.Background(), tx, known)
+	var newest int64
+	err = f.Read(context.Background(), func(tx *sql.Tx) (err error) {
+		newest, err = history.Newest(context.Background(), tx)
 		return err
 	})
+	if err != nil || newest > 0 {
+		return err
+	}
+	return errors.Join(history.Begin(f.log.path), SyncFolder(filepath.Dir(f.log.path)))
 }
 
 func (e *entryLog) close() error {
@@ -46,24 +60,82 @@ func (e *entryLog) close() error {
 	return e.Close()
 }
 
+// EnterGap adds an entry that says which entries are missing, before the file that shows it
+// is overwritten. It does nothing where none is.
+func (f *File) EnterGap(ctx context.Context, tx *sql.Tx) error {
+	if f.log.entered == tx {
+		return nil
+	}
+	gap, err := f.log.behind(ctx, tx)
+	if err != nil || gap.Missing == "" {
+		return err
+	}
+	f.log.entered = tx
+	_, err = f.log.Append(ctx, tx, gap.Entry(f.Time()))
+	return err
+}
+
+// behind says what is missing at the end, by the file where it was not compared yet, and
+// else by what this process has written. Others may have written more.
+func (e *entryLog) behind(ctx context.Context, tx *sql.Tx) (gap history.Gap, err error) {
+	stored, err := e.Stored(ctx, tx)
+	if err != nil {
+		return gap, err
+	}
+	known := history.Known{Head: e.written}
+	if e.compare {
+		if known, err = readHead(e.path); err != nil {
+			return gap, err
+		}
+	} else if stored.Number > e.written.Number || stored == e.written {
+		return gap, nil
+	}
+	return history.Behind(ctx, tx, known)
+}
+
+// readHead reads the file with the head, and names it without its folder.
+func readHead(path string) (history.Known, error) {
+	known, err := history.ReadHead(path)
+	known.Where = "the file " + filepath.Base(path)
+	return known, err
+}
+
+// Gaps returns what is missing in the history and was not accepted: as entries say, and as
+// the file with the head shows. At most the last has no entry yet.
+func (f *File) Gaps(ctx context.Context) (open []history.Gap, err error) {
+	known, err := readHead(HeadPath(f.Path))
+	if err != nil {
+		return nil, err
+	}
+	gap := history.WithoutLedger(known)
+	err = f.Read(ctx, func(tx *sql.Tx) error {
+		if gap, err = history.Behind(ctx, tx, known); err != nil {
+			return err
+		}
+		open, err = history.OpenGaps(ctx, tx)
+		return err
+	})
+	if gap.Missing != "" {
+		open = append(open, gap)
+	}
+	return open, err
+}
+
 // endHistory drops what the history need not keep, and returns what writes the file with
 // its head. A file that cannot be written is written with the next transaction. Where it
 // knew of entries that are missing, an entry says so from now on: it is overwritten.
 func (f *File) endHistory(tx *sql.Tx) (ended func(), err error) {
-	ctx, now := context.Background(), f.Time()
-	if f.log.missing != "" {
-		gap := reconcile.Entry{At: now, Kind: reconcile.EntryGap, Action: reconcile.ActionGap, Reason: f.log.missing}
-		if _, err := f.log.Append(ctx, tx, gap); err != nil {
-			return nil, err
-		}
+	ctx := context.Background()
+	if err := f.EnterGap(ctx, tx); err != nil {
+		return nil, err
 	}
 	f.log.Bound(f.Keep)
-	head, err := f.log.End(ctx, tx, now)
+	head, err := f.log.End(ctx, tx, f.Time())
 	if err != nil {
 		return nil, err
 	}
 	return func() {
-		f.log.missing = ""
+		f.log.compare = false
 		if head != f.log.written && head.Write(f.log.path) == nil {
 			f.log.written = head
 		}

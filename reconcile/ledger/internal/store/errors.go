@@ -31,6 +31,7 @@ const (
 	ErrRunning  Kind = "another daemon uses this state folder"
 	ErrFailed   Kind = "the ledger failed"
 	ErrFull     Kind = "the disk is full"
+	ErrGone     Kind = "the file of the ledger is gone"
 
 	ErrUnknown  Kind = "the ledger may not know all tokens"
 	ErrState    Kind = "the state of the token does not allow this"
@@ -65,7 +66,9 @@ var hints = map[Kind]string{
 	ErrDenied:   "run as the owner of the state folder; the folder must be writable, also for readers",
 	ErrRunning:  "stop the other daemon, or set another state.dir in the configuration",
 	ErrFull:     "free space on the disk that holds the state folder",
-	ErrFailed:   "check the space and the file system of the state folder; it must be a local one",
+	ErrGone: "nothing is written to the platform meanwhile: move the file back, or stop the daemon and restore a backup; " +
+		"without either, restart the daemon: it begins with an empty ledger",
+	ErrFailed: "check the space and the file system of the state folder; it must be a local one",
 
 	ErrUnknown: "check that the platform has no other tokens of this repository than the ledger, then run: seawall token init; " +
 		"for an existing token: seawall token adopt KEY ID",

@@ -43,7 +43,10 @@ type File struct {
 	DB       *sql.DB // nil: there is no file, and none may be created
 	Path     string
 	ReadOnly bool // methods that write return [ErrReadOnly]
+	Created  bool // there was none
 
+	Traces []string    // files of an earlier ledger that were there when this one was created
+	opened fs.FileInfo // what is open; nil: it is not written to
 	log    *entryLog
 	group  grouping
 	checks checking
@@ -58,7 +61,9 @@ func Open(path string, frequent ...string) (*File, error) {
 	if err != nil {
 		return nil, Explain("opening", path, err)
 	}
+	var earlier []string
 	if !there {
+		earlier = traces(path)
 		if err := Create(path); err != nil {
 			return nil, Explain("creating", path, err)
 		}
@@ -67,9 +72,13 @@ func Open(path string, frequent ...string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.Created, f.Traces = !there, earlier
 	f.group.texts = append(f.group.texts, frequent...)
 	if err = f.prepare(); err == nil {
 		err = f.openLog()
+	}
+	if err == nil {
+		f.opened, err = os.Stat(path)
 	}
 	if err != nil {
 		return nil, errors.Join(Explain("opening", path, err), f.Close())
@@ -99,13 +108,24 @@ func OpenReadOnly(path string) (*File, error) {
 	return f, nil
 }
 
+// traces returns the files that only a ledger leaves beside it.
+func traces(path string) (names []string) {
+	for _, path := range []string{MarkPath(path), CheckedPath(path)} {
+		if _, err := os.Stat(path); err == nil {
+			names = append(names, filepath.Base(path))
+		}
+	}
+	return names
+}
+
 // Close closes the file. What was written is on the disk already.
 func (f *File) Close() error {
 	if f.DB == nil {
 		return nil
 	}
+	good := f.Present() == nil
 	err := errors.Join(f.log.close(), f.DB.Close())
-	f.checks.end(f.Path, err == nil)
+	f.checks.end(f.Path, good && err == nil)
 	return Explain("closing", f.Path, err)
 }
 
@@ -151,7 +171,7 @@ func dsn(path, mode string) (string, error) {
 // exists reports whether there is a ledger at path that nobody else may write to. A
 // file of no length is none of ours: [Create] never shows one.
 func exists(path string) (bool, error) {
-	if err := Guarded(filepath.Dir(path), path, path+"-wal", path+"-shm", path+"-lock", MarkPath(path), HeadPath(path), CheckedPath(path)); err != nil {
+	if err := Guarded(filepath.Dir(path), path, path+"-wal", path+"-shm", path+"-lock", MarkPath(path), HeadPath(path), CheckedPath(path), ClaimsPath(path)); err != nil {
 		return false, err
 	}
 	info, err := os.Stat(path)
@@ -226,6 +246,9 @@ func (f *File) TruncateLog() error {
 	var busy, frames, moved int
 	return f.DB.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
 }
+
+// ClaimsPath is the file beside a ledger in which processes that write to zones have locks.
+func ClaimsPath(ledger string) string { return ledger + "-claims" }
 
 // MarkPath is the file beside a ledger by which a copy of the ledger is found.
 func MarkPath(ledger string) string { return ledger + "-mark" }

@@ -27,6 +27,8 @@ type grouping struct {
 	// ending is called with each transaction before it ends, and what it returns once it
 	// has ended well; nil: nothing is.
 	ending func(*sql.Tx) (ended func(), err error)
+	// begun is called with each transaction once it has begun; nil: nothing is.
+	begun func() error
 }
 
 // frequent are the statements that are made for each zone of a commit, by their text. To
@@ -158,6 +160,11 @@ func (p *grouping) begin(ctx context.Context, db *sql.DB) (err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
+	}
+	if p.begun != nil {
+		if err := p.begun(); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
 	}
 	p.open = &group{tx: tx, done: make(chan struct{})}
 	return nil

@@ -15,7 +15,7 @@ const applicationID = 0x53574c4c
 // first lays out an empty file, as version [FirstVersion]; each that follows takes a file
 // one version further. A step that was released is never changed; a change is another
 // step.
-var Migrations = []string{Version6, Version7, Version8, Version9, Version10}
+var Migrations = []string{Version6, Version7, Version8, Version9, Version10, Version11}
 
 // FirstVersion is the lowest that can be brought up to date. Files with a lower one were made
 // while Seawall was developed.
@@ -220,6 +220,82 @@ CREATE TABLE written (
 ) STRICT, WITHOUT ROWID;
 
 ALTER TABLE token ADD COLUMN owner TEXT NOT NULL DEFAULT ''; -- the id of the account that owns it; empty: the user of the credential
+`
+
+// Version11 finds gaps in the history without reading it. It adds what zones were before the
+// accepted commit, and which settings zones and accounts are under, whatever a commit says of
+// them; what of a commit is still to come, for a revert, and more declarations of a zone than
+// the last; the rotation that made a token; when a change that was not kept is tried again,
+// and what was logged of refusals; and which process writes to a zone.
+const Version11 = history.SchemaGaps + `
+-- JSON, as guard.Earlier: the zones that the accepted commit is the first to declare, and the
+-- labels of those that it has given others. Shares of limits do not count what a commit adds.
+ALTER TABLE accepted ADD COLUMN earlier TEXT NOT NULL DEFAULT '{}';
+
+-- The settings of the configuration that zones are under, by what these select by. A zone
+-- without a row is under those that select it by the labels of its proof.
+CREATE TABLE remembered (
+	zone_id    TEXT PRIMARY KEY,
+	selections TEXT NOT NULL -- JSON: an array of guard.Selection
+) STRICT, WITHOUT ROWID;
+
+-- The key of the configuration by which each account has its settings: the one by which it
+-- was known first, or that a person has agreed to since.
+CREATE TABLE bound (
+	account_id TEXT PRIMARY KEY,
+	key        TEXT NOT NULL,
+	configured INTEGER NOT NULL CHECK (configured IN (0, 1)) -- 1: the configuration had settings for the key
+) STRICT, WITHOUT ROWID;
+
+-- How often something was allowed to leave settings: whoever has read remembered and bound
+-- before reads them again.
+CREATE TABLE departures (
+	one    INTEGER PRIMARY KEY CHECK (one = 1),
+	number INTEGER NOT NULL
+) STRICT;
+
+ALTER TABLE hold ADD COLUMN zone_ids TEXT NOT NULL DEFAULT '[]'; -- JSON: the ids that the key had when the hold was set, in any account
+
+-- Which commit gave a zone the declaration that it has: the first that declared it so, in an
+-- unbroken row. A revert takes a commit out of force where it was not written yet.
+CREATE TABLE given (
+	zone_id     TEXT PRIMARY KEY,
+	declaration TEXT NOT NULL, -- the fingerprint, as in reconcile.Proof
+	"commit"    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE proved ADD COLUMN earlier TEXT NOT NULL DEFAULT ''; -- fingerprints that were proved before, as in reconcile.Earlier: the newest first, each ended by a blank
+
+-- The reason of a hold of a revert is said behind "put back by".
+UPDATE reverted SET reason = 'revert of ' || substr(reason, instr(reason, ' reverts ') + 9) || ' (' || who || ')'
+	WHERE instr(reason, ' reverts ') > 0;
+
+-- The rotation that made a token, in nanoseconds: how long it lives, and how old it is when
+-- its successor is due. 0: no rotation made it, its end was changed since, or the row is of
+-- an earlier version.
+ALTER TABLE token ADD COLUMN lifetime INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE token ADD COLUMN every INTEGER NOT NULL DEFAULT 0;
+
+-- When a change that was not kept was sent last, and when it is sent again; NULL: not known.
+ALTER TABLE nonconvergent ADD COLUMN tried TEXT;
+ALTER TABLE nonconvergent ADD COLUMN next TEXT;
+
+-- What the log has of the changes of a zone that guards refuse, so that a process that begins
+-- does not repeat it.
+CREATE TABLE logged (
+	zone_id TEXT PRIMARY KEY, -- empty: the tokens
+	digest  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Which process writes to a zone, or wrote to it last. A process that finds the claim of
+-- another waits, and reads the zone again before it writes.
+CREATE TABLE claim (
+	zone_id TEXT PRIMARY KEY,
+	place   INTEGER NOT NULL, -- of the process's lock in the file beside the ledger, which ends with the process
+	pid     INTEGER NOT NULL, -- of the process, for people
+	until   TEXT NOT NULL,    -- when the claim ends at the latest; empty: its write has ended
+	version TEXT NOT NULL     -- of the entry point that proved the write; empty: not known
+) STRICT, WITHOUT ROWID;
 `
 
 // migrate takes all missing steps in one transaction.

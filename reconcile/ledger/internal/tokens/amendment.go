@@ -27,7 +27,11 @@ func (t *Memory) Amend(ctx context.Context, intent string, spec edge.TokenSpec, 
 		if err := t.enterToken(ctx, tx, diff.ActionUpdate, record, &record.Spec, &spec); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE token SET spec = ?, hash = ? WHERE intent = ?`, string(body), hash, intent)
+		if record.Spec.ExpiresOn != spec.ExpiresOn && (record.Hash != hash || spec.ExpiresOn == "") { // no rotation decides on its end any more
+			record.Lifetime, record.Every = 0, 0
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE token SET spec = ?, hash = ?, lifetime = ?, every = ? WHERE intent = ?`,
+			string(body), hash, int64(record.Lifetime), int64(record.Every), intent)
 		return err
 	})
 }

@@ -69,7 +69,7 @@ func (t *Memory) tokensBeside(ctx context.Context, m mark) (live diff.TokensLive
 	return live, err
 }
 
-const selectToken = `SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, prune, reason, at, owner FROM token `
+const selectToken = `SELECT intent, key, state, coalesce(id, ''), spec, hash, sink_name, sink_key, delivered, prune, reason, at, owner, lifetime, every FROM token `
 
 // tokenRow returns the attempt that a condition selects; sql.ErrNoRows for none.
 func tokenRow(ctx context.Context, tx *sql.Tx, where string, arg any) (diff.TokenRecord, error) {
@@ -95,7 +95,7 @@ func recallTokens(ctx context.Context, tx *sql.Tx) (records []diff.TokenRecord, 
 func scanToken(rows interface{ Scan(...any) error }) (r diff.TokenRecord, err error) {
 	var spec string
 	var sinkName, sinkKey, at sql.NullString
-	err = rows.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Prune, &r.Reason, &at, &r.Owner)
+	err = rows.Scan(&r.Intent, &r.Key, &r.State, &r.ID, &spec, &r.Hash, &sinkName, &sinkKey, &r.Delivered, &r.Prune, &r.Reason, &at, &r.Owner, &r.Lifetime, &r.Every)
 	if err != nil {
 		return r, err
 	}
@@ -137,9 +137,9 @@ func (t *Memory) insertToken(ctx context.Context, tx *sql.Tx, r diff.TokenRecord
 		sinkName, sinkKey = sql.NullString{String: r.Sink.Name, Valid: true}, sql.NullString{String: r.Sink.Key, Valid: true}
 	}
 	_, err = tx.ExecContext(ctx, `
-		INSERT INTO token (intent, key, state, id, spec, hash, sink_name, sink_key, delivered, prune, reason, at, owner)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, r.Delivered, r.Prune, r.Reason, t.began(r.At), r.Owner)
+		INSERT INTO token (intent, key, state, id, spec, hash, sink_name, sink_key, delivered, prune, reason, at, owner, lifetime, every)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Intent, r.Key, r.State, id, string(spec), r.Hash, sinkName, sinkKey, r.Delivered, r.Prune, r.Reason, t.began(r.At), r.Owner, int64(r.Lifetime), int64(r.Every))
 	return err
 }
 

@@ -20,7 +20,7 @@ const isLate = `SELECT "commit" <> ? FROM accepted`
 
 // Prove implements [reconcile.Records].
 func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Proof, settled []diff.Settled, results ...reconcile.Entry) error {
-	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		late := false
 		err := z.file.OftenRow(ctx, tx, isLate, commit).Scan(&late)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -34,16 +34,26 @@ func (z *Zones) Prove(ctx context.Context, commit string, proofs []reconcile.Pro
 				return err
 			}
 		}
+		if err := z.endClaims(ctx, tx, results); err != nil {
+			return err
+		}
 		_, err = z.file.Enter(ctx, tx, results...)
 		return err
 	})
+	if err == nil {
+		z.claims.ended(results)
+	}
+	return err
 }
 
 const rememberProof = `
 	INSERT INTO proved (zone_id, fingerprint, labels, "commit", at) SELECT ?1, ?2, ?3, ?4, ?5
 	WHERE NOT ?6 OR EXISTS (SELECT 1 FROM proved WHERE zone_id = ?1)
 	ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, labels = excluded.labels,
-		"commit" = excluded."commit", at = excluded.at
+		"commit" = excluded."commit", at = excluded.at,
+		earlier = iif(fingerprint = excluded.fingerprint, earlier, substr(fingerprint || ' ' || ltrim(
+			replace(replace(' ' || earlier, ' ' || fingerprint || ' ', ' '), ' ' || excluded.fingerprint || ' ', ' ')),
+			1, ?7 * (length(fingerprint) + 1)))
 	WHERE (fingerprint, labels) <> (excluded.fingerprint, excluded.labels)`
 
 func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late bool) error {
@@ -53,21 +63,27 @@ func (z *Zones) prove(ctx context.Context, tx *sql.Tx, p reconcile.Proof, late b
 	if err != nil {
 		return err
 	}
-	return z.file.Often(ctx, tx, rememberProof, p.Zone, p.Fingerprint, string(text), p.Commit, z.file.Stamp(), late)
+	return z.file.Often(ctx, tx, rememberProof, p.Zone, p.Fingerprint, string(text), p.Commit, z.file.Stamp(), late, reconcile.MostEarlier)
 }
 
 func recallProofs(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID]reconcile.Proof, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT zone_id, fingerprint, labels, "commit" FROM proved`)
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, fingerprint, labels, "commit", earlier FROM proved`)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
 	proofs := map[edge.ZoneID]reconcile.Proof{}
+	known := map[reconcile.Earlier]reconcile.Earlier{} // most zones of a fleet are alike
 	for rows.Next() {
 		var p reconcile.Proof
 		var labels string
-		if err := rows.Scan(&p.Zone, &p.Fingerprint, &labels, &p.Commit); err != nil {
+		if err := rows.Scan(&p.Zone, &p.Fingerprint, &labels, &p.Commit, &p.Earlier); err != nil {
 			return nil, err
+		}
+		if same, is := known[p.Earlier]; is {
+			p.Earlier = same
+		} else {
+			known[p.Earlier] = p.Earlier
 		}
 		if err := json.Unmarshal([]byte(labels), &p.Labels); err != nil {
 			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("the labels of zone %s: %v", p.Zone, err))
@@ -166,22 +182,4 @@ func (z *Zones) settle(ctx context.Context, tx *sql.Tx, commit string, late bool
 func membersText(members []diff.Member) (string, error) {
 	text, err := json.Marshal(append([]diff.Member{}, members...))
 	return string(text), err
-}
-
-// RecordWrite implements [reconcile.Records].
-func (z *Zones) RecordWrite(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (number int64, err error) {
-	err = z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := z.Own(ctx, tx, owned); err != nil {
-			return err
-		}
-		if err := z.count(ctx, tx, write); err != nil {
-			return err
-		}
-		numbers, err := z.file.Enter(ctx, tx, write)
-		if err == nil {
-			number = numbers[0]
-		}
-		return err
-	})
-	return number, err
 }

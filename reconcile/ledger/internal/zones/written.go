@@ -13,8 +13,8 @@ const rememberWritten = `
 	INSERT INTO written (zone_id, weakens) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM accepted WHERE "commit" = ?)
 	ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`
 
-// count records that a zone is written because of the accepted commit.
-func (z *Zones) count(ctx context.Context, tx *sql.Tx, write reconcile.Entry) error {
+// Count records that a zone is written because of the accepted commit.
+func (z *Zones) Count(ctx context.Context, tx *sql.Tx, write reconcile.Entry) error {
 	if !write.CountsForCommit() {
 		return nil
 	}

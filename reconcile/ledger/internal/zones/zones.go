@@ -16,13 +16,16 @@ import (
 )
 
 // Zones are the records of zones. They are safe for concurrent use.
-type Zones struct{ file *store.File }
+type Zones struct {
+	file   *store.File
+	claims claims
+}
 
 // In returns the records of zones in a ledger's file.
-func In(file *store.File) *Zones { return &Zones{file} }
+func In(file *store.File) *Zones { return &Zones{file: file} }
 
 // Frequent are the statements that are run for each zone of a commit, for [store.Open].
-var Frequent = []string{isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten}
+var Frequent = []string{isLate, rememberOwned, forgetNonConvergent, rememberProof, ownedMembers, widenOwned, rememberWritten, claimOn, takeClaim, endClaim}
 
 // Recall reads all of it into a record.
 func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
@@ -33,6 +36,9 @@ func Recall(ctx context.Context, tx *sql.Tx, r *reconcile.Record) (err error) {
 		return err
 	}
 	if r.NonConvergent, err = recallNonConvergent(ctx, tx); err != nil {
+		return err
+	}
+	if r.Tries, err = recallTries(ctx, tx); err != nil {
 		return err
 	}
 	if r.Proofs, err = recallProofs(ctx, tx); err != nil {
@@ -138,7 +144,7 @@ func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
 // ForgetZones drops all that is on record of zones that no commit declares any more.
 func ForgetZones(ctx context.Context, tx *sql.Tx, zones []edge.ZoneID) error {
 	for _, zone := range zones {
-		for _, table := range []string{"applied", "nonconvergent", "proved"} {
+		for _, table := range []string{"applied", "nonconvergent", "proved", "given", "claim"} {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone); err != nil {
 				return err
 			}

@@ -1,0 +1,295 @@
+package daemon
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/harness"
+)
+
+// byHand are changes that people make in a dashboard.
+var byHand = []struct {
+	name   string
+	change func(*edge.Rule)
+}{
+	{"ruleset off", func(r *edge.Rule) { overrides(r).Enabled = new(false) }},
+	{"action on all rules", func(r *edge.Rule) { overrides(r).Action = new(edge.ActionLog) }},
+	{"sensitivity", func(r *edge.Rule) { overrides(r).SensitivityLevel = new("low") }},
+	{"a tag", func(r *edge.Rule) {
+		overrides(r).Categories = append(overrides(r).Categories, edge.CategoryOverride{Category: "sqli", Enabled: new(false), Action: new(edge.ActionLog)})
+	}},
+	{"a rule off", func(r *edge.Rule) {
+		overrides(r).Rules = append(overrides(r).Rules, edge.RuleOverride{ID: adoptedRule(3), Enabled: new(false)})
+	}},
+	{"the action of a rule", func(r *edge.Rule) {
+		overrides(r).Rules = append(overrides(r).Rules, edge.RuleOverride{ID: adoptedRule(10), Action: new(edge.ActionLog)})
+	}},
+	{"the threshold", func(r *edge.Rule) { overrides(r).Rules[0].ScoreThreshold = new(1000) }},
+	{"a paranoia tag", func(r *edge.Rule) {
+		overrides(r).Categories = append(overrides(r).Categories, edge.CategoryOverride{Category: "paranoia-level-1", Enabled: new(false)})
+	}},
+	{"a pinned version", func(r *edge.Rule) { r.ActionParameters.Version = "1" }},
+	{"the expression", func(r *edge.Rule) { r.Expression = `http.host ne "legacy.example"` }},
+	{"the execute rule off", func(r *edge.Rule) { r.Enabled = new(false) }},
+	{"no overrides", func(r *edge.Rule) { r.ActionParameters.Overrides = nil }},
+}
+
+func overrides(r *edge.Rule) *edge.Overrides { return r.ActionParameters.Overrides }
+
+func adoptedRule(i int) edge.RuleID {
+	return edge.RuleID(fmt.Sprintf("c04e00000000000000000001%08x", i))
+}
+
+// adoptedZones is how many zones of the fleet were tuned by hand: two for each change, and
+// some that no one changes.
+const adoptedZones = 30
+
+// adoptedSeed is the platform of the profile vendor with a fleet of three tiers.
+func adoptedSeed() mem.Seed {
+	seed := mem.VendorSeed()
+	for i, zone := range mem.Fleet(adoptedZones).Zones {
+		kind := []string{"public", "shop", "bank"}[i%3]
+		zone.Name = fmt.Sprintf("%s-%02d.example", kind, i+1)
+		o := &edge.Overrides{Rules: []edge.RuleOverride{{ID: adoptedRule(0x18), ScoreThreshold: new(60 - 10*(i%3)), Action: new(edge.ActionManagedChallenge)}}}
+		for level := 2 + i%3; level <= edge.MaxParanoia; level++ {
+			o.Categories = append(o.Categories, edge.CategoryOverride{Category: edge.ParanoiaTag(level), Enabled: new(false)})
+		}
+		if kind == "shop" {
+			o.Rules = append(o.Rules, edge.RuleOverride{ID: adoptedRule(4), Enabled: new(false)})
+		}
+		zone.EntryPoint.Rules[0].ActionParameters.Overrides = o
+		seed.Zones = append(seed.Zones, zone)
+	}
+	return seed
+}
+
+// adoption is a fleet that was imported, and the daemon for it.
+type adoption struct {
+	*harness.Service
+	t      *testing.T
+	p      *harness.Platform
+	config string
+	before map[edge.ZoneID]map[string]string
+}
+
+// adopt imports the fleet into the repository of a service, as adopt-a-fleet.md says.
+func adopt(t *testing.T, flags ...string) *adoption {
+	t.Helper()
+	p := harness.StartPlatform(t, sim.Config{Profile: mem.Vendor, Seed: adoptedSeed(), RateLimit: sim.RateLimit{Off: true}})
+	a := &adoption{Service: harness.NewService(t, p, harness.ServiceConfig{Sweep: "@every 2s"}), t: t, p: p, before: map[edge.ZoneID]map[string]string{}}
+	a.config = strings.Replace(a.Config.Text(a.Service), "base_url:", "profile: \"extended\"\nplatform: base_url:", 1)
+	core := adoptedSeed().Accounts[0].Rulesets
+	i := slices.IndexFunc(core, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })
+	if err := p.Platform.SetRuleset(mem.Account, core[i]); err != nil { // version 2
+		t.Fatal(err)
+	}
+	a.configure(`mode: "observe"`)
+	args := append([]string{"import", "--config", a.ConfigFile(), "--account", "Production"}, flags...)
+	harness.Run(t, nil, append(args, a.Repo.Dir)...).Want(t, 0, "imported 33 zones of 1 account: 3 tiers")
+	a.Repo.Commit()
+	a.plan(0, "33 zones: 33 in sync")
+	for i := 1; i <= adoptedZones; i++ {
+		a.before[mem.FleetZone(i)] = a.live(mem.FleetZone(i))
+	}
+	return a
+}
+
+func (a *adoption) configure(more ...string) { a.Configure(a.config + strings.Join(more, "\n") + "\n") }
+
+func (a *adoption) plan(code int, texts ...string) string {
+	a.t.Helper()
+	o := harness.Run(a.t, nil, "plan", "--config", a.ConfigFile())
+	o.Want(a.t, code, texts...)
+	return o.Stdout
+}
+
+// live is what the execute rule of a zone says, member by member. An "enabled: true" on all
+// rules has no effect, and stands for one that was removed.
+func (a *adoption) live(zone edge.ZoneID) map[string]string {
+	rule := a.p.EntryPoint(zone).Rules[0]
+	says := map[string]string{"expression": rule.Expression, "enabled": fmt.Sprint(rule.IsEnabled()), "version": rule.ActionParameters.Version}
+	o := rule.ActionParameters.Overrides
+	if o == nil {
+		return says
+	}
+	if o.Enabled != nil && !*o.Enabled {
+		says["all off"] = "true"
+	}
+	if o.Action != nil {
+		says["all"] = string(*o.Action)
+	}
+	if o.SensitivityLevel != nil {
+		says["sensitivity"] = *o.SensitivityLevel
+	}
+	for _, c := range o.Categories {
+		says[c.Category] = fmt.Sprintln(valueOf(c.Enabled), valueOf(c.Action))
+	}
+	for _, r := range o.Rules {
+		says[string(r.ID)] = fmt.Sprintln(valueOf(r.Enabled), valueOf(r.Action), valueOf(r.ScoreThreshold))
+	}
+	return says
+}
+
+func valueOf[T any](v *T) string {
+	if v == nil {
+		return "unset"
+	}
+	return fmt.Sprint(*v)
+}
+
+// handZone is a zone that change i is made in; each change is made in two zones.
+func handZone(i int) edge.ZoneID { return mem.FleetZone(i + 1) }
+
+// changeByHand makes each change in two zones of different tiers.
+func (a *adoption) changeByHand() {
+	a.t.Helper()
+	for i := range 2 * len(byHand) {
+		entryPoint := a.p.EntryPoint(handZone(i))
+		byHand[(i+i/len(byHand))%len(byHand)].change(&entryPoint.Rules[0])
+		if err := a.p.Platform.SetEntryPoint(handZone(i), entryPoint); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+}
+
+// changed are the zones that are not as they were, and what was done in each.
+func (a *adoption) changed() map[edge.ZoneID]string {
+	all := map[edge.ZoneID]string{}
+	for i := range 2 * len(byHand) {
+		if !maps.Equal(a.before[handZone(i)], a.live(handZone(i))) {
+			all[handZone(i)] = byHand[(i+i/len(byHand))%len(byHand)].name
+		}
+	}
+	return all
+}
+
+func (a *adoption) nameOf(zone edge.ZoneID) string {
+	for _, z := range adoptedSeed().Zones {
+		if z.ID == zone {
+			return z.Name
+		}
+	}
+	a.t.Fatalf("no zone %s", zone)
+	return ""
+}
+
+func (a *adoption) wantHealed() {
+	a.t.Helper()
+	a.Poll("all changes by hand are healed", func() bool { return len(a.changed()) == 0 })
+	a.plan(0, "33 zones: 33 in sync")
+}
+
+func (a *adoption) reload(more ...string) {
+	reloads, served := len(a.Logged("the configuration is reloaded")), len(a.Logged("serving"))
+	a.configure(more...)
+	a.Signal(syscall.SIGHUP)
+	a.Poll("the configuration is read again", func() bool {
+		return len(a.Logged("the configuration is reloaded")) > reloads && len(a.Logged("serving")) > served
+	})
+	a.WantAddress()
+}
+
+// TestAdoptedFleetHeals: on the afternoon of an adoption, and wherever nothing decides on
+// unmanaged overrides, each change by hand is healed, or named where the setting says so.
+func TestAdoptedFleetHeals(t *testing.T) {
+	t.Parallel()
+	a := adopt(t)
+	a.Start()
+	a.Poll("a whole sweep in observe mode", func() bool { return a.Metric("seawall_zones", "state", "in_sync") == 33 })
+	a.reload()
+	a.changeByHand()
+	a.wantHealed()
+
+	// Without a decision in git, what is new is healed by what the ledger remembers.
+	for _, name := range []string{"tiers.cue", "zones.cue"} {
+		text, err := os.ReadFile(filepath.Join(a.Repo.Dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		for i, line := range lines {
+			if strings.HasPrefix(strings.TrimSpace(line), "unmanaged:") {
+				lines[i] = ""
+			}
+		}
+		a.Repo.Write(name, strings.Join(lines, "\n"))
+	}
+	commits := len(a.Logged("commit accepted"))
+	a.Repo.Commit()
+	a.Poll("nothing is decided", func() bool { return len(a.Logged("commit accepted")) > commits })
+	a.plan(0, "33 zones: 33 in sync")
+	a.Kill() // it holds across processes, and for what is done in between
+	a.changeByHand()
+	a.Start()
+	a.wantHealed()
+
+	// Or it is only reported. What is declared is healed all the same.
+	a.reload(`drift: unmanaged: "report"`)
+	a.changeByHand()
+	reported := []string{"ruleset off", "action on all rules", "sensitivity", "a tag", "a rule off", "the action of a rule", "a pinned version"}
+	a.Poll("what is declared is healed", func() bool { return len(a.changed()) == 2*len(reported) })
+	out := a.plan(4, "33 zones: 19 in sync, 10 undecided, 4 blocked")
+	for zone, name := range a.changed() {
+		if !slices.Contains(reported, name) || !strings.Contains(out, a.nameOf(zone)) {
+			t.Errorf("%s in %s is not healed, or not named in\n%s", name, a.nameOf(zone), out)
+		}
+	}
+	for _, text := range []string{"the managed ruleset was switched off by hand (overrides.enabled = false)", "new since the deployment was first proved: 2 of 2"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("%q is not in\n%s", text, out)
+		}
+	}
+	a.reload()
+	a.wantHealed()
+
+	// A ledger that is lost makes nothing new: what is there then stays.
+	a.Kill()
+	if err := os.RemoveAll(filepath.Join(a.Dir, "state")); err != nil {
+		t.Fatal(err)
+	}
+	a.changeByHand()
+	a.Start()
+	a.Poll("what is declared is healed", func() bool { return len(a.changed()) == 2*len(reported) })
+	a.Poll("a whole sweep", func() bool { return a.Metric("seawall_zones", "state", "in_sync") == 19 })
+	if left := len(a.changed()); left != 2*len(reported) {
+		t.Errorf("%d zones are as they were changed, want %d", left, 2*len(reported))
+	}
+}
+
+// TestAdoptedFleetIsAbsorbed: each change by hand can be taken over, whatever it is, and no
+// other zone is declared otherwise.
+func TestAdoptedFleetIsAbsorbed(t *testing.T) {
+	t.Parallel()
+	a := adopt(t)
+	a.changeByHand()
+	left := 0
+	for i := range 2 * len(byHand) {
+		name := a.nameOf(handZone(i))
+		o := harness.Run(t, nil, "absorb", name, "--dir", a.Repo.Dir, "--config", a.ConfigFile())
+		o.Want(t, 0, name)
+		if strings.Contains(o.Stderr, "leaves _") {
+			left++
+		}
+	}
+	harness.Run(t, nil, "plan", "--dir", a.Repo.Dir, "--config", a.ConfigFile(), "--detailed-exitcode").Want(t, 0, "33 zones: 33 in sync")
+	if left != 6 { // two each: the ruleset off beside a paranoia level, no level at all, no overrides
+		t.Errorf("%d zones left their tier", left)
+	}
+	if text := a.Repo.Git("diff"); strings.Contains(text, "} // id") {
+		t.Errorf("a comment is behind a block:\n%s", text)
+	}
+	for i := 2 * len(byHand); i < adoptedZones; i++ {
+		if text := a.Repo.Git("diff", "-U0"); strings.Contains(text, a.nameOf(handZone(i))) {
+			t.Errorf("%s was declared otherwise:\n%s", a.nameOf(handZone(i)), text)
+		}
+	}
+}

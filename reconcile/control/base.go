@@ -1,0 +1,111 @@
+package control
+
+import (
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+)
+
+// What a commit is measured by, for limits and shrink: the zones that were there before it
+// and exist, whatever it adds.
+
+// exists reports whether the entry point of a zone was read, or found not to be there, at
+// least once.
+func (zs *zones) exists(id edge.ZoneID) bool {
+	z, known := zs.records[id]
+	return known && (z.read || z.proof.Fingerprint != "" || len(z.applied) > 0)
+}
+
+// readBefore takes over which zones an earlier list has as read.
+func (zs *zones) readBefore(earlier zones) {
+	for id, z := range earlier.records {
+		if z.read {
+			zs.of(id).read = true
+		}
+	}
+}
+
+// Read tells that the platform has answered for a zone: it exists.
+func (c *Control) Read(id edge.ZoneID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	z, g := c.state.zones.of(id), c.Current()
+	if z.read {
+		return
+	}
+	z.read = true
+	if g != nil && g.Declares(id) {
+		c.state.measure(g, id)
+	}
+}
+
+// measure has a declared zone that exists count for shares.
+func (s *state) measure(g *Generation, id edge.ZoneID) {
+	if !s.limits.on || !s.zones.exists(id) {
+		return
+	}
+	labels := []guard.Labels{g.labels[id]}
+	if proof := s.zones.of(id).proof; proof.Fingerprint != "" {
+		labels = append(labels, proof.Labels)
+	}
+	s.limits.driftBase.Add(id, labels...)
+	if was, there := g.earlier.Labels(id, g.labels[id]); there {
+		s.limits.commitBase.Add(id, append(labels[1:], was)...)
+	}
+}
+
+// earlier compares a generation with what was in force before it.
+func (s *state) earlier(before, next *Generation) guard.Earlier {
+	switch {
+	case next.State.Commit == s.accepted.Commit && next.State.Commit != "":
+		return s.accepted.Earlier // it is the accepted one, whose declarations were not at hand
+	case before != nil && before.State.Commit == s.accepted.Commit:
+		return guard.EarlierOf(before.State, next.State)
+	case s.accepted.Commit == "":
+		return nil
+	}
+	return notOnRecord(next.State, s.zones.exists)
+}
+
+// renamedEarlier is that of a generation in which zones have other ids.
+func renamedEarlier(e guard.Earlier, ids map[edge.ZoneID]edge.ZoneID) guard.Earlier {
+	if len(e) == 0 || len(ids) == 0 {
+		return e
+	}
+	renamed := make(guard.Earlier, len(e))
+	for id, labels := range e {
+		if now, other := ids[id]; other {
+			id = now
+		}
+		renamed[id] = labels
+	}
+	return renamed
+}
+
+// loss is what of the accepted commit a state no longer declares.
+func (s *state) loss(next desired.State) guard.Loss {
+	var loss guard.Loss
+	g := s.current.Load()
+	if g != nil {
+		loss = guard.LossOf(g.State, next, guard.Known{Exists: s.zones.exists, Ruleset: s.ruleset})
+	}
+	if s.accepted.Commit == "" || g != nil && g.State.Commit == s.accepted.Commit {
+		return loss
+	}
+	onRecord := guard.LossOnRecord(s.zones.deployments(), next) // the accepted declarations are not at hand
+	if f := (guard.Facts{Shrink: s.guards.Shrink, Loss: onRecord}); g == nil || f.Shrunk() {
+		return onRecord
+	}
+	return loss
+}
+
+// deployments counts the deployments on record of each zone that was proved or written.
+func (zs *zones) deployments() map[edge.ZoneID]int {
+	counts := map[edge.ZoneID]int{}
+	for id, z := range zs.records {
+		if z.proof.Fingerprint != "" || len(z.applied) > 0 {
+			counts[id] = len(z.applied)
+		}
+	}
+	return counts
+}

@@ -1,0 +1,179 @@
+package control
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// memory is which settings the zones and accounts of a state are under: those that select
+// them as they are declared, and those of before that they have not been allowed to leave.
+type memory struct {
+	settings []guard.Selector
+	accounts guard.Accounts
+	under    map[edge.ZoneID][]guard.Selection // of zones that are under more than declared
+	declared map[edge.ZoneID][]guard.Selection // of these
+	leaving  []diff.Leaving
+	record   reconcile.Memory // to be put on record with the state
+}
+
+// proved returns the labels with which a zone was proved last.
+type proved func(edge.ZoneID) (guard.Labels, bool)
+
+// remembered is the memory of a state, after what is on record. known are the zones that have
+// a proof.
+func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.State, known []edge.ZoneID, labels proved) memory {
+	m := memory{
+		settings: guards.Selectors(), under: map[edge.ZoneID][]guard.Selection{}, declared: map[edge.ZoneID][]guard.Selection{},
+		record: reconcile.Memory{Kept: map[edge.ZoneID][]guard.Selection{}},
+	}
+	m.accounts = guards.Accounts.Declaring(idsOf(state), have.Bound)
+	m.leaving = m.accounts.Leaving(m.settings)
+	m.record.Bound = m.accounts.Bindings(m.settings)
+	before := func(id edge.ZoneID) (kept, proved []guard.Selection) {
+		of, _ := labels(id)
+		proved = guard.Selections(m.settings, m.accounts, "", of)
+		if kept, ok := have.Kept[id]; ok {
+			return kept, proved
+		}
+		return proved, proved
+	}
+	here := map[edge.ZoneID]bool{}
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			if here[z.ID] = true; !desired.Sought(z.ID) {
+				kept, proved := before(z.ID)
+				m.add(account, z, kept, proved)
+			}
+		}
+	}
+	for _, account := range state.LeftOut {
+		for _, id := range account.Zones {
+			here[id] = true
+			kept, _ := before(id)
+			m.keep(id, guard.Remembered(m.settings, m.accounts, kept, guard.Selections(m.settings, m.accounts, account.ID, nil)))
+		}
+	}
+	for _, id := range known {
+		if _, kept := have.Kept[id]; !kept && !here[id] {
+			kept, _ := before(id)
+			m.keep(id, kept)
+		}
+	}
+	for id, kept := range have.Kept {
+		if !here[id] {
+			m.keep(id, guard.Remembered(m.settings, m.accounts, kept, nil))
+		}
+	}
+	diff.SortLeaving(m.leaving)
+	return m
+}
+
+// add adds a declared zone, which is under what is kept of it, and what it is declared in.
+// Nothing is put on record where its last proof says the same, and the next one will.
+func (m *memory) add(account desired.Account, z desired.Zone, kept, proved []guard.Selection) {
+	declared := guard.Selections(m.settings, m.accounts, desired.Known(account.ID), z.Labels)
+	under := guard.Remembered(m.settings, m.accounts, kept, declared)
+	if !guard.SameSelections(under, declared) {
+		m.under[z.ID], m.declared[z.ID] = under, declared
+		if left := guard.LeftBy(m.settings, m.accounts, under, declared); len(left) > 0 {
+			m.leaving = append(m.leaving, diff.Leaving{Account: account.Key, Zone: z.Key, ZoneID: z.ID, Left: left}.Sealed(""))
+		}
+	}
+	if !guard.SameSelections(under, declared) || !guard.SameSelections(under, proved) {
+		m.record.Kept[z.ID] = under
+	}
+}
+
+// keep puts on record what a zone is under that is not declared.
+func (m *memory) keep(id edge.ZoneID, under []guard.Selection) {
+	if len(under) > 0 {
+		m.record.Kept[id] = under
+	}
+}
+
+// idsOf are the ids of accounts by key, where they are known.
+func idsOf(state desired.State) map[string]edge.AccountID {
+	ids := make(map[string]edge.AccountID, len(state.Accounts))
+	add := func(key string, id edge.AccountID) {
+		if !desired.Sought(id) {
+			ids[key] = id
+		}
+	}
+	for _, a := range state.Accounts {
+		add(a.Key, a.ID)
+	}
+	for _, a := range state.LeftOut {
+		add(a.Key, a.ID)
+	}
+	return ids
+}
+
+// remember is the memory of a generation.
+func (s *state) remember(g *Generation) memory {
+	known := make([]edge.ZoneID, 0, len(s.zones.records))
+	for id, z := range s.zones.records {
+		if z.proof.Fingerprint != "" {
+			known = append(known, id)
+		}
+	}
+	return remembered(s.guards, s.zones.onRecord, g.State, known, s.zones.proved)
+}
+
+// proved returns the labels with which a zone was proved last.
+func (zs *zones) proved(id edge.ZoneID) (guard.Labels, bool) {
+	z := zs.records[id]
+	if z == nil || z.proof.Fingerprint == "" {
+		return nil, false
+	}
+	return z.proof.Labels, true
+}
+
+// recall takes what is on record in the place of what was known. What the generation in
+// force adds to it counts as if it were on record, unless another process has accepted a
+// commit since: it is with the next one.
+func (s *state) recall(have reconcile.Memory) {
+	s.zones.onRecord = have
+	if g := s.current.Load(); g != nil {
+		if s.zones.memory = s.remember(g); s.overtaken == "" {
+			s.zones.onRecord = s.zones.memory.record
+		}
+	}
+}
+
+// updateMemory brings the memory up to date before a commit takes it over: another process
+// may have let a zone leave settings.
+func (c *Control) updateMemory(ctx context.Context) error {
+	if len(c.Guards.Selectors()) == 0 {
+		return nil
+	}
+	if err := c.readStanding(ctx); err != nil {
+		return err
+	}
+	return c.readMemory(ctx)
+}
+
+// readMemory takes what another process has let leave since.
+func (c *Control) readMemory(ctx context.Context) error {
+	c.mu.Lock()
+	stale := c.state.zones.departed != c.state.zones.departedOnRecord
+	c.mu.Unlock()
+	if !stale {
+		return nil
+	}
+	record, err := c.Records.Restore(ctx)
+	if err != nil {
+		return fmt.Errorf("recalling what zones have left: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.zones.departed = record.Departures
+	c.state.recall(record.Memory)
+	c.state.weighAgain()
+	return nil
+}

@@ -1,0 +1,131 @@
+package control
+
+import (
+	"errors"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// exists reports whether a zone is known to exist: it is on record, or was read now.
+func (w Whole) exists() func(edge.ZoneID) bool {
+	known := onRecord(w.Record)
+	return func(id edge.ZoneID) bool {
+		if _, ok := known[id]; ok {
+			return true
+		}
+		seen, asked := w.Live.EntryPoints[id]
+		return asked && (seen.Err == nil || errors.Is(seen.Err, edge.ErrEntryPointNotFound))
+	}
+}
+
+// onRecord counts the deployments of each zone that was proved or written.
+func onRecord(record reconcile.Record) map[edge.ZoneID]int {
+	counts := map[edge.ZoneID]int{}
+	for id := range record.Proofs {
+		counts[id] = 0
+	}
+	for id := range record.Applied {
+		counts[id.Zone]++
+	}
+	return counts
+}
+
+// loss is what of the accepted commit the state no longer declares.
+func (w Whole) loss() guard.Loss {
+	switch {
+	case w.Before != nil:
+		return guard.LossOf(*w.Before, w.State, guard.Known{Exists: w.exists(), Ruleset: w.ruleset})
+	case w.Record.Accepted.Commit != "" && w.Record.Accepted.Commit != w.State.Commit:
+		return guard.LossOnRecord(onRecord(w.Record), w.State)
+	}
+	return guard.Loss{}
+}
+
+func (w Whole) ruleset(of desired.Account, ref desired.RulesetRef) edge.RulesetID {
+	found, err := deployment.FindRuleset(ref, w.Live.Accounts[of.ID].Listed.Value)
+	if err != nil {
+		return ""
+	}
+	return found.ID
+}
+
+// base are the zones that shares are shares of.
+func (w Whole) base(f guard.Facts) *guard.Base {
+	base, earlier, exists := guard.NewBase(f.Rules), w.Earlier(), w.exists()
+	if w.State.Commit == w.Record.Accepted.Commit && w.settled() {
+		earlier = nil // all of its commit is done: what differs has drifted
+	}
+	for id, labels := range f.Zones {
+		before, there := earlier.Labels(id, labels)
+		if !there || !exists(id) {
+			continue
+		}
+		if proof, ok := w.Record.Proofs[id]; ok {
+			base.Add(id, before, proof.Labels)
+		} else {
+			base.Add(id, before)
+		}
+	}
+	return base
+}
+
+// Earlier says what zones were before the commit of the state, for [reconcile.Acceptance].
+func (w Whole) Earlier() guard.Earlier {
+	accepted := w.Record.Accepted
+	switch {
+	case w.State.Commit == accepted.Commit:
+		return accepted.Earlier
+	case w.Before != nil:
+		return guard.EarlierOf(*w.Before, w.State)
+	case accepted.Commit == "":
+		return nil
+	}
+	known := onRecord(w.Record)
+	return notOnRecord(w.State, func(id edge.ZoneID) bool { _, ok := known[id]; return ok })
+}
+
+// settled reports whether each zone was proved as it is declared.
+func (w Whole) settled() bool {
+	if len(w.Record.Accepted.Earlier) == 0 {
+		return true
+	}
+	for _, account := range w.State.Accounts {
+		for _, z := range account.Zones {
+			if w.Record.Proofs[z.ID].Fingerprint != z.Fingerprint(account) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// notOnRecord has those zones of a state as new that are not on record: what was in force
+// before is not at hand.
+func notOnRecord(state desired.State, known func(edge.ZoneID) bool) guard.Earlier {
+	earlier := guard.Earlier{}
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			if !known(z.ID) {
+				earlier[z.ID] = nil
+			}
+		}
+	}
+	return earlier
+}
+
+// Accepted is what the accepted commit on record declares, nil where that is not at hand.
+func Accepted(record reconcile.Record, within func(desired.State) desired.State) *desired.State {
+	if len(record.Accepted.State) == 0 {
+		return nil
+	}
+	state, err := decodeState(record.Accepted.State)
+	if err != nil {
+		return nil
+	}
+	state = within(state)
+	return &state
+}

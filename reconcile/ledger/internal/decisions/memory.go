@@ -1,0 +1,152 @@
+package decisions
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// Depart implements [reconcile.Control].
+func (d *Decisions) Depart(ctx context.Context, under reconcile.Memory, digests []string) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := remember(ctx, tx, under.Kept); err != nil {
+			return err
+		}
+		if err := bind(ctx, tx, under.Bound); err != nil {
+			return err
+		}
+		if err := d.spend(ctx, tx, digests); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO departures (one, number) VALUES (1, 1) ON CONFLICT DO UPDATE SET number = number + 1`)
+		return err
+	})
+}
+
+// PutMemory records what zones are under in the place of what is on record, and what
+// accounts are bound to beside it.
+func PutMemory(ctx context.Context, tx *sql.Tx, m reconcile.Memory) error {
+	have, err := recallKept(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for id := range have {
+		if _, stays := m.Kept[id]; stays {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM remembered WHERE zone_id = ?`, id); err != nil {
+			return err
+		}
+	}
+	news := map[edge.ZoneID][]guard.Selection{}
+	for id, selections := range m.Kept {
+		if known, ok := have[id]; !ok || !guard.SameSelections(known, selections) {
+			news[id] = selections
+		}
+	}
+	if err := remember(ctx, tx, news); err != nil {
+		return err
+	}
+	return bind(ctx, tx, m.Bound)
+}
+
+// remember writes what zones are under. The first commit of a fleet has many rows.
+func remember(ctx context.Context, tx *sql.Tx, kept map[edge.ZoneID][]guard.Selection) error {
+	if len(kept) == 0 {
+		return nil
+	}
+	write, err := tx.PrepareContext(ctx, `
+		INSERT INTO remembered (zone_id, selections) VALUES (?, ?) ON CONFLICT DO UPDATE SET selections = excluded.selections`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = write.Close() }()
+	for id, selections := range kept {
+		text, err := json.Marshal(append([]guard.Selection{}, selections...)) // [], never null
+		if err != nil {
+			return err
+		}
+		if _, err := write.ExecContext(ctx, id, string(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bind writes what differs.
+func bind(ctx context.Context, tx *sql.Tx, bound map[edge.AccountID]guard.Binding) error {
+	for id, b := range bound {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO bound (account_id, key, configured) VALUES (?, ?, ?)
+			ON CONFLICT DO UPDATE SET key = excluded.key, configured = excluded.configured
+			WHERE (key, configured) <> (excluded.key, excluded.configured)`, id, b.Key, b.Configured)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func recallMemory(ctx context.Context, tx *sql.Tx) (m reconcile.Memory, err error) {
+	if m.Kept, err = recallKept(ctx, tx); err != nil {
+		return m, err
+	}
+	m.Bound, err = recallBound(ctx, tx)
+	return m, err
+}
+
+func recallKept(ctx context.Context, tx *sql.Tx) (map[edge.ZoneID][]guard.Selection, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT zone_id, selections FROM remembered`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	kept := map[edge.ZoneID][]guard.Selection{}
+	for rows.Next() {
+		var id edge.ZoneID
+		var text string
+		if err := rows.Scan(&id, &text); err != nil {
+			return nil, err
+		}
+		var selections []guard.Selection
+		if err := json.Unmarshal([]byte(text), &selections); err != nil {
+			return nil, store.Fault(store.ErrDamaged, fmt.Sprintf("what zone %s is under: %v", id, err))
+		}
+		kept[id] = selections
+	}
+	return kept, rows.Err()
+}
+
+func recallBound(ctx context.Context, tx *sql.Tx) (map[edge.AccountID]guard.Binding, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT account_id, key, configured FROM bound`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	bound := map[edge.AccountID]guard.Binding{}
+	for rows.Next() {
+		var id edge.AccountID
+		var b guard.Binding
+		if err := rows.Scan(&id, &b.Key, &b.Configured); err != nil {
+			return nil, err
+		}
+		bound[id] = b
+	}
+	return bound, rows.Err()
+}
+
+// RecallDepartures reads how often something was allowed to leave settings.
+func RecallDepartures(ctx context.Context, tx *sql.Tx) (number int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT number FROM departures`).Scan(&number)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return number, err
+}

@@ -1,0 +1,63 @@
+package decisions
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// standing is what people and other processes have said that concerns one write: always one
+// row, with the longest hold on the zone, by its key or its id.
+const standing = `
+	SELECT a."commit", h.reason, h.until, r."commit", r.declaration, r.reason FROM (SELECT 1)
+		LEFT JOIN accepted AS a
+		LEFT JOIN (
+			SELECT reason, until FROM hold WHERE zone = ?1 OR EXISTS (SELECT 1 FROM json_each(zone_ids) WHERE value = ?2)
+			ORDER BY until DESC LIMIT 1
+		) AS h
+		LEFT JOIN reverted AS r ON r.zone_id = ?2`
+
+// Frequent are the statements that are run for each write, for [store.Open].
+var Frequent = []string{standing}
+
+// Permitted says in the transaction that records a write why it must not be made: another
+// commit is in force, or the zone is held. Where no commit was accepted yet, none is
+// another.
+func Permitted(ctx context.Context, file *store.File, tx *sql.Tx, write reconcile.Entry) (refused, err error) {
+	var accepted, reason, until, commit, declaration, why sql.NullString
+	row := file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.ZoneID)
+	if err := row.Scan(&accepted, &reason, &until, &commit, &declaration, &why); err != nil {
+		return nil, err
+	}
+	var holds []diff.Hold
+	if until.Valid {
+		h, err := holdOf(write.Subject.Zone, reason.String, until.String)
+		if err != nil {
+			return nil, err
+		}
+		holds = append(holds, h)
+	}
+	if declaration.Valid && write.Trigger != reconcile.TriggerRevert { // which puts back what an earlier one has, too
+		holds = append(holds, diff.Hold{
+			Zone: write.Subject.Zone, ZoneID: write.Subject.ZoneID, Commit: commit.String, Declaration: declaration.String, Reason: why.String,
+		})
+	}
+	if !accepted.Valid {
+		accepted.String = write.Asked.Commit
+	}
+	return write.Permitted(accepted.String, diff.Active(holds, file.Time(), nil)), nil
+}
+
+// holdOf is a row of the holds that people have set.
+func holdOf(zone, reason, until string) (h diff.Hold, err error) {
+	h = diff.Hold{Zone: zone, Reason: reason}
+	if h.Until, err = time.Parse(time.RFC3339, until); err != nil {
+		return h, store.Fault(store.ErrDamaged, fmt.Sprintf("the end of the hold on %q: %v", zone, err))
+	}
+	return h, nil
+}

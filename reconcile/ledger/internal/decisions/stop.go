@@ -1,0 +1,121 @@
+package decisions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// Stop implements [reconcile.Reverts].
+func (d *Decisions) Stop(ctx context.Context, commit string, holds []diff.Hold, order reconcile.Entry) error {
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := inForce(ctx, tx, commit); err != nil {
+			return err
+		}
+		zones := make([]edge.ZoneID, len(holds))
+		for i, h := range holds {
+			if err := d.revert(ctx, tx, h, order.Asked.User); err != nil {
+				return err
+			}
+			zones[i] = h.ZoneID
+		}
+		have, err := recallRollout(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if len(have.Zones) > 0 {
+			if err := writeRollout(ctx, tx, have, have.Without(zones)); err != nil {
+				return err
+			}
+		}
+		if order.Kind == "" {
+			return nil
+		}
+		_, err = d.file.Enter(ctx, tx, order)
+		return err
+	})
+}
+
+// inForce is [reconcile.ErrSuperseded] where another commit is accepted.
+func inForce(ctx context.Context, tx *sql.Tx, commit string) error {
+	var accepted string
+	if err := tx.QueryRowContext(ctx, `SELECT "commit" FROM accepted`).Scan(&accepted); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if accepted != commit {
+		return fmt.Errorf("commit %s was accepted meanwhile: %w", accepted, reconcile.ErrSuperseded)
+	}
+	return nil
+}
+
+// revert sets the hold of a revert, in the place of any such hold on the zone before.
+func (d *Decisions) revert(ctx context.Context, tx *sql.Tx, h diff.Hold, who string) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
+			reason = excluded.reason, who = excluded.who, at = excluded.at`,
+		h.ZoneID, h.Zone, h.Declaration, h.Commit, edge.Redact(h.Reason), edge.Redact(who), d.file.Stamp())
+	return err
+}
+
+// Given implements [reconcile.Reverts].
+func (d *Decisions) Given(ctx context.Context) (given map[edge.ZoneID]reconcile.Given, err error) {
+	given = map[edge.ZoneID]reconcile.Given{}
+	err = d.file.Read(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT zone_id, declaration, "commit" FROM given`)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var id edge.ZoneID
+			var g reconcile.Given
+			if err := rows.Scan(&id, &g.Declaration, &g.Commit); err != nil {
+				return err
+			}
+			given[id] = g
+		}
+		return rows.Err()
+	})
+	return given, store.Explain("reading", d.file.Path, err)
+}
+
+// Rename has what is on record of zones whose id was not known go on under the id that was
+// found.
+func Rename(ctx context.Context, tx *sql.Tx, ids map[edge.ZoneID]edge.ZoneID) error {
+	for before, id := range ids {
+		for _, table := range []string{"reverted", "given"} {
+			if _, err := tx.ExecContext(ctx, `UPDATE OR REPLACE `+table+` SET zone_id = ? WHERE zone_id = ?`, id, before); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Give records which zones an accepted commit declares otherwise than the one before.
+func Give(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
+	if a.Declared == nil || len(a.Given) == 0 {
+		return nil
+	}
+	give, err := tx.PrepareContext(ctx, `
+		INSERT INTO given (zone_id, declaration, "commit") VALUES (?, ?, ?)
+		ON CONFLICT DO UPDATE SET declaration = excluded.declaration, "commit" = excluded."commit"
+		WHERE declaration <> excluded.declaration`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = give.Close() }()
+	for _, id := range a.Given {
+		if _, err := give.ExecContext(ctx, id, a.Declared(id), a.Commit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package zones
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/lockfile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// claims are the zones that this process writes to, so that no other does at the same time.
+// One ends with the result of its write, with the process, or after claimedFor.
+type claims struct {
+	mu   sync.Mutex
+	sign *lockfile.Sign // nil: nothing was claimed yet
+	mine map[edge.ZoneID]bool
+}
+
+const (
+	// claimedFor is for how long a claim counts at most: a write may wait for a whole window
+	// of the request budget, and takes 20 seconds to be sent and as long to be proved.
+	claimedFor = 6 * time.Minute
+	// claimWait is how long the claim of another process is waited for, and claimLook how
+	// often it is looked at meanwhile.
+	claimWait = 2 * time.Second
+	claimLook = 50 * time.Millisecond
+)
+
+const (
+	claimOn   = `SELECT place, pid, until, version FROM claim WHERE zone_id = ?`
+	takeClaim = `
+		INSERT INTO claim (zone_id, place, pid, until, version) VALUES (?, ?, ?, ?, '')
+		ON CONFLICT DO UPDATE SET place = excluded.place, pid = excluded.pid, until = excluded.until, version = ''`
+	endClaim = `UPDATE claim SET until = '', version = ? WHERE zone_id = ? AND place = ?`
+)
+
+// claim is one row.
+type claim struct {
+	place   int64
+	pid     int
+	until   string
+	version string
+}
+
+// Claiming runs do in a transaction that takes the claim on the zone of a write; may says
+// before that why it must not be written, in refused. Where another process has the claim
+// it waits for a while; where another has written since the zone was read it takes the claim
+// and does not run do. Both are a [reconcile.ElsewhereError].
+func (z *Zones) Claiming(ctx context.Context, write reconcile.Entry, may func(context.Context, *sql.Tx) (refused, err error), do store.Change) error {
+	patience, cancel := context.WithTimeout(ctx, claimWait)
+	defer cancel()
+	for {
+		var refused error // outside the transaction: it has written nothing, and others are in it
+		err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			if refused, err = may(ctx, tx); refused != nil || err != nil {
+				return err
+			}
+			if refused, err = z.claim(ctx, tx, write); refused != nil || err != nil {
+				return err
+			}
+			return do(ctx, tx)
+		})
+		if err != nil {
+			return err
+		}
+		var elsewhere *reconcile.ElsewhereError
+		if !errors.As(refused, &elsewhere) || !elsewhere.Writing || patience.Err() != nil {
+			return refused
+		}
+		if err := z.await(patience, write.Subject.ZoneID); err != nil && patience.Err() == nil {
+			return err
+		}
+	}
+}
+
+// claim takes the claim on a zone, unless another process has it.
+func (z *Zones) claim(ctx context.Context, tx *sql.Tx, write reconcile.Entry) (refused, err error) {
+	sign, err := z.claims.signed(z.file.Path)
+	if err != nil {
+		return nil, err
+	}
+	id := write.Subject.ZoneID
+	have, err := scanClaim(z.file.OftenRow(ctx, tx, claimOn, id))
+	if err != nil {
+		return nil, fmt.Errorf("the claim on zone %s: %w", id, err)
+	}
+	other := have.place != 0 && have.place != sign.Place()
+	if other && z.counts(have, sign) {
+		return &reconcile.ElsewhereError{Process: have.pid, Writing: true}, nil
+	}
+	until := store.RowTime(z.file.Time().Add(claimedFor))
+	if err := z.file.Often(ctx, tx, takeClaim, id, sign.Place(), os.Getpid(), until); err != nil {
+		return nil, err
+	}
+	z.claims.note(id, true)
+	if other && (have.until != "" || newer(have.version, write.Seen)) {
+		return &reconcile.ElsewhereError{Process: have.pid}, nil
+	}
+	return nil, nil
+}
+
+// counts reports whether the claim of another process keeps this one away.
+func (z *Zones) counts(c claim, sign *lockfile.Sign) bool {
+	if c.until == "" {
+		return false
+	}
+	until, err := time.Parse(time.RFC3339, c.until)
+	return err == nil && z.file.Time().Before(until) && sign.Runs(c.place)
+}
+
+// newer reports whether a version is later than the one that was seen, or cannot be told to
+// be no later.
+func newer(version, seen string) bool {
+	v, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return version != seen || version == ""
+	}
+	s, err := strconv.ParseUint(seen, 10, 64)
+	return err != nil || v > s
+}
+
+// await waits until no other process has the claim on a zone.
+func (z *Zones) await(ctx context.Context, id edge.ZoneID) error {
+	sign, err := z.claims.signed(z.file.Path)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(claimLook)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		var have claim
+		err := z.file.Read(ctx, func(tx *sql.Tx) (err error) {
+			have, err = scanClaim(tx.QueryRowContext(ctx, claimOn, id))
+			return err
+		})
+		if err != nil || !z.counts(have, sign) {
+			return store.Explain("reading", z.file.Path, err)
+		}
+	}
+}
+
+// scanClaim reads a row; the zero claim is none.
+func scanClaim(row *sql.Row) (c claim, err error) {
+	if err = row.Scan(&c.place, &c.pid, &c.until, &c.version); errors.Is(err, sql.ErrNoRows) {
+		return claim{}, nil
+	}
+	return c, err
+}
+
+// Record implements [reconcile.Records].
+func (z *Zones) Record(ctx context.Context, entries ...reconcile.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := z.endClaims(ctx, tx, entries); err != nil {
+			return err
+		}
+		_, err := z.file.Enter(ctx, tx, entries...)
+		return err
+	})
+	if err == nil {
+		z.claims.ended(entries)
+	}
+	return err
+}
+
+// endClaims ends the claims of this process on the zones of results.
+func (z *Zones) endClaims(ctx context.Context, tx *sql.Tx, entries []reconcile.Entry) error {
+	for _, e := range entries {
+		if e.Result == nil {
+			continue
+		}
+		if err := z.endClaim(ctx, tx, e.Subject.ZoneID, e.Result.Version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (z *Zones) endClaim(ctx context.Context, tx *sql.Tx, id edge.ZoneID, version string) error {
+	sign, mine := z.claims.has(id)
+	if !mine {
+		return nil
+	}
+	return z.file.Often(ctx, tx, endClaim, version, id, sign.Place())
+}
+
+// Unclaim implements [reconcile.Records].
+func (z *Zones) Unclaim(ctx context.Context, id edge.ZoneID, version string) error {
+	if _, mine := z.claims.has(id); !mine {
+		return nil
+	}
+	err := z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return z.endClaim(ctx, tx, id, version) })
+	if err == nil {
+		z.claims.note(id, false)
+	}
+	return err
+}
+
+// CloseClaims has the claims of this process count no more.
+func (z *Zones) CloseClaims() error {
+	z.claims.mu.Lock()
+	defer z.claims.mu.Unlock()
+	if z.claims.sign == nil {
+		return nil
+	}
+	err := z.claims.sign.Close()
+	z.claims.sign, z.claims.mine = nil, nil
+	return err
+}
+
+// signed returns the sign of this process, and makes it before the first claim.
+func (c *claims) signed(ledger string) (_ *lockfile.Sign, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sign == nil {
+		c.sign, err = lockfile.NewSign(store.ClaimsPath(ledger))
+	}
+	return c.sign, err
+}
+
+// ended notes that the results of writes are on record.
+func (c *claims) ended(entries []reconcile.Entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range entries {
+		if e.Result != nil {
+			delete(c.mine, e.Subject.ZoneID)
+		}
+	}
+}
+
+// has reports whether this process has claimed a zone.
+func (c *claims) has(id edge.ZoneID) (*lockfile.Sign, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sign, c.mine[id]
+}
+
+// note notes that a zone is claimed, or not any more.
+func (c *claims) note(id edge.ZoneID, claimed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !claimed {
+		delete(c.mine, id)
+		return
+	}
+	if c.mine == nil {
+		c.mine = map[edge.ZoneID]bool{}
+	}
+	c.mine[id] = true
+}

@@ -1,0 +1,150 @@
+package ledger
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
+)
+
+// stopped is a ledger whose commit c1 gave zones a declaration, and a hold that stops it in
+// the first of them.
+func stopped(t *testing.T, rollout reconcile.Rollout) (*Ledger, diff.Hold) {
+	t.Helper()
+	l := mustOpen(t, newPath(t))
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{
+		Commit: "c1", Declared: func(edge.ZoneID) string { return "d1" }, Given: []edge.ZoneID{"z1", "z2"}, Rollout: &rollout,
+	}))
+	return l, diff.Hold{Zone: "shop", ZoneID: "z1", Declaration: "d1", Commit: "c1", Reason: "revert of commit c1 (kim)"}
+}
+
+// A declaration that was stopped is not recorded as about to be written, by no process and
+// whatever it read before; another declaration of the zone, another zone, and what a revert
+// puts back are.
+func TestStoppedDeclarationIsNotWritten(t *testing.T) {
+	l, hold := stopped(t, reconcile.Rollout{})
+	order := reconcile.Entry{Kind: reconcile.EntryDecision, Action: reconcile.ActionRevert}
+	if err := l.Stop(t.Context(), "c0", []diff.Hold{hold}, order); !errors.Is(err, reconcile.ErrSuperseded) {
+		t.Errorf("stopped while another commit is accepted: %v", err)
+	}
+	write := wrote("z1")
+	write.Declaration, write.Trigger, write.Asked.Commit = "d1", reconcile.TriggerSync, "c1"
+	_, err := l.RecordWrite(t.Context(), write, nil)
+	must(t, err)
+	must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, order))
+	for name, c := range map[string]struct {
+		change func(*reconcile.Entry)
+		held   bool
+	}{
+		"a commit":              {func(*reconcile.Entry) {}, true},
+		"an apply":              {func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerManual }, true},
+		"drift":                 {func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerSweep }, true},
+		"a revert":              {func(e *reconcile.Entry) { e.Trigger = reconcile.TriggerRevert }, false},
+		"another declaration":   {func(e *reconcile.Entry) { e.Declaration = "d2" }, false},
+		"another zone":          {func(e *reconcile.Entry) { e.Subject.ZoneID = "z2" }, false},
+		"no declaration at all": {func(e *reconcile.Entry) { e.Declaration = "" }, false},
+	} {
+		e := write
+		c.change(&e)
+		_, err := l.RecordWrite(t.Context(), e, settled(deployment(1), "m"))
+		var held *reconcile.HeldError
+		if errors.As(err, &held) != c.held || !c.held && err != nil {
+			t.Errorf("%s: %v, to be held: %v", name, err, c.held)
+		}
+	}
+	if _, err := l.Release(t.Context(), "shop", noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.RecordWrite(t.Context(), write, nil); err != nil {
+		t.Errorf("after its hold was released: %v", err)
+	}
+}
+
+// A rollout is over with the last of its zones that waits, and goes on with the others.
+func TestStoppedZonesLeaveTheWaves(t *testing.T) {
+	for name, c := range map[string]struct {
+		zones map[edge.ZoneID]reconcile.RolloutZone
+		want  reconcile.Rollout
+	}{
+		"the last that waits": {
+			map[edge.ZoneID]reconcile.RolloutZone{"z1": {Wave: 2}, "z2": {Wave: 1, Outcome: reconcile.ZoneDone}}, reconcile.Rollout{Commit: "c1"},
+		},
+		"others wait": {
+			map[edge.ZoneID]reconcile.RolloutZone{"z1": {Wave: 1}, "z2": {Wave: 2}},
+			reconcile.Rollout{Commit: "c1", Wave: 1, Halted: "why", Zones: map[edge.ZoneID]reconcile.RolloutZone{"z2": {Wave: 2}}},
+		},
+	} {
+		l, hold := stopped(t, reconcile.Rollout{Commit: "c1", Wave: 1, Halted: "why", Zones: c.zones})
+		must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, reconcile.Entry{}))
+		record, err := l.Restore(t.Context())
+		must(t, err)
+		if !record.Rollout.Equal(c.want) {
+			t.Errorf("%s: %+v, want %+v", name, record.Rollout, c.want)
+		}
+	}
+}
+
+// The commit that first gave a zone its declaration stays the one that gave it; a zone whose
+// id is found later takes that with it, and its hold.
+func TestWhoGaveADeclaration(t *testing.T) {
+	l, hold := stopped(t, reconcile.Rollout{})
+	must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, reconcile.Entry{}))
+	declares := func(all map[edge.ZoneID]string) func(edge.ZoneID) string {
+		return func(id edge.ZoneID) string { return all[id] }
+	}
+	want := func(want map[edge.ZoneID]reconcile.Given) {
+		t.Helper()
+		got, err := l.Given(t.Context())
+		must(t, err)
+		if len(got) != len(want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		for id, g := range want {
+			if got[id] != g {
+				t.Errorf("zone %s: %v, want %v", id, got[id], g)
+			}
+		}
+	}
+	want(map[edge.ZoneID]reconcile.Given{"z1": {Commit: "c1", Declaration: "d1"}, "z2": {Commit: "c1", Declaration: "d1"}})
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{
+		Commit: "c2", Declared: declares(map[edge.ZoneID]string{"z1": "d1", "z2": "d2"}), Given: []edge.ZoneID{"z1", "z2"},
+	}))
+	want(map[edge.ZoneID]reconcile.Given{"z1": {Commit: "c1", Declaration: "d1"}, "z2": {Commit: "c2", Declaration: "d2"}})
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{
+		Commit: "c2", Declared: declares(map[edge.ZoneID]string{"z9": "d1", "z2": "d2"}), Given: []edge.ZoneID{"z9"},
+		Renamed: map[edge.ZoneID]edge.ZoneID{"z1": "z9"}, Gone: []edge.ZoneID{"z1"},
+	}))
+	want(map[edge.ZoneID]reconcile.Given{"z9": {Commit: "c1", Declaration: "d1"}, "z2": {Commit: "c2", Declaration: "d2"}})
+	hold.ZoneID = "z9"
+	if standing, err := l.Standing(t.Context()); err != nil || len(standing.Holds) != 1 || !reflect.DeepEqual(standing.Holds[0], hold) {
+		t.Errorf("holds %+v, %v", standing.Holds, err)
+	}
+	must(t, l.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: "c3", Declared: declares(nil), Gone: []edge.ZoneID{"z9"}}))
+	want(map[edge.ZoneID]reconcile.Given{"z2": {Commit: "c2", Declaration: "d2"}})
+}
+
+// What a revert of an earlier version holds is told as what one of this version does.
+func TestMigrationOfReverts(t *testing.T) {
+	path := newPath(t)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	known, version := store.Migrations, store.SchemaVersion
+	store.Migrations, store.SchemaVersion = known[:5], store.FirstVersion+4
+	err := store.Create(path)
+	store.Migrations, store.SchemaVersion = known, version
+	must(t, err)
+	tampered(t, path, `INSERT INTO reverted VALUES ('z1', 'shop', 'd1', '0123456789abcdef', 'kim@vm reverts commit 1a2b3c4', 'kim@vm', NULL)`,
+		`INSERT INTO proved (zone_id, fingerprint, labels, "commit") VALUES ('z1', 'd1', '{}', 'c1')`)
+	l := mustOpen(t, path)
+	record, err := l.Restore(t.Context())
+	must(t, err)
+	const want = "put back by revert of commit 1a2b3c4 (kim@vm), until git differs from commit 0123456789ab"
+	if len(record.Holds) != 1 || record.Holds[0].String() != want || record.Proofs["z1"].Earlier != "" {
+		t.Errorf("holds %v, proofs %+v", record.Holds, record.Proofs)
+	}
+}
