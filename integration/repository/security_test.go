@@ -16,7 +16,7 @@ var (
 	testDeclared = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Za-z0-9_]+)\(`)
 )
 
-// TestThreatModelNamesTestsThatExist: each claim of docs/security.md about what a party
+// TestThreatModelNamesTestsThatExist: each claim of docs/threat-model.md about what a party
 // cannot do is held by a test that is there.
 func TestThreatModelNamesTestsThatExist(t *testing.T) {
 	declared := map[string]bool{}
@@ -33,10 +33,10 @@ func TestThreatModelNamesTestsThatExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := fixture.ReadText(t, filepath.Join(fixture.Root, "docs", "security.md"))
+	page := fixture.ReadText(t, filepath.Join(fixture.Root, "docs", "threat-model.md"))
 	for _, found := range testNamed.FindAllStringSubmatch(page, -1) {
 		if !declared[found[1]] {
-			t.Errorf("docs/security.md names %s, which does not exist", found[1])
+			t.Errorf("docs/threat-model.md names %s, which does not exist", found[1])
 		}
 	}
 	claims := 0

@@ -36,8 +36,12 @@ func build(root, out string) error {
 		return err
 	}
 	texts := map[string]string{}
-	pages := map[string]string{} // names by source
+	pages, taken := map[string]string{}, map[string]string{} // names by source, sources by name
 	for _, p := range all(sections, others) {
+		if other := taken[p.Name]; other != "" {
+			return fmt.Errorf("%s and %s would both be %s: rename one", other, p.Source, p.Name)
+		}
+		taken[p.Name] = p.Source
 		if texts[p.Source], err = source(root, p.Source); err != nil {
 			return err
 		}

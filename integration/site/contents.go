@@ -36,7 +36,7 @@ var contents = []struct {
 		"docs/history.md", "docs/logging.md", "docs/metrics.md", "docs/simulator.md", "docs/glossary.md", "docs/dependencies.md", "docs/licences.md", "CHANGELOG.md",
 	}},
 	{"Explanation", []string{
-		"ARCHITECTURE.md", "docs/reliability.md", faultsSource, "docs/security.md", "docs/performance.md", "docs/adr/README.md", "CONTRIBUTING.md", "SECURITY.md",
+		"ARCHITECTURE.md", "docs/reliability.md", faultsSource, "docs/threat-model.md", "docs/performance.md", "docs/adr/README.md", "CONTRIBUTING.md", "SECURITY.md",
 	}},
 }
 
