@@ -27,3 +27,15 @@ func TestVerdictOf(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestStatusCell(t *testing.T) {
+	for want, s := range map[string]signs{
+		wellCell:          {ready: "200 ok", status: []string{"status     healthy", "exit code 0"}},
+		"`attention` (4)": {ready: "200 ok", status: []string{"status     attention", "           - current outage: git", "exit code 4"}},
+		"`attention` (4); `/readyz` 503: no zone could be read": {ready: "503 no zone could be read since 2026-01-01T00:00:00Z", status: []string{"status     attention", "exit code 4"}},
+	} {
+		if got := s.cell(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
