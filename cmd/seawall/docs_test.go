@@ -74,9 +74,9 @@ var generators = map[string]func(*testing.T) string{
 
 func quirksDoc(*testing.T) string {
 	var b strings.Builder
-	b.WriteString("| quirk | touches | does | imitates |\n|---|---|---|---|\n")
+	b.WriteString("| quirk | touches | does |\n|---|---|---|\n")
 	for _, q := range sim.Quirks() {
-		cells := []string{"`" + q.Usage() + "`", q.Matches, q.Does, q.Imitates}
+		cells := []string{"`" + q.Usage() + "`", q.Matches, q.Does}
 		for i, c := range cells {
 			cells[i] = strings.ReplaceAll(c, "|", `\|`)
 		}
