@@ -117,11 +117,11 @@ func commonFlags(root *cobra.Command) map[string]*pflag.Flag {
 	return common
 }
 
-// commandDocs writes the commands below a command, each with its own below it.
-// Those of completion differ in the shell's name only, and cobra tells them.
+// commandDocs writes the commands below a command, each with its own below it, but for
+// completion, which cobra explains.
 func commandDocs(b *strings.Builder, parent *cobra.Command, heading string, common map[string]*pflag.Flag) {
 	for _, cmd := range parent.Commands() {
-		if !cmd.IsAvailableCommand() {
+		if !cmd.IsAvailableCommand() || cmd.Name() == "completion" {
 			continue
 		}
 		fmt.Fprintf(b, "%s %s\n\n%s.\n\n```\n%s\n```\n\n", heading, cmd.CommandPath(), cmd.Short, cmd.UseLine())
@@ -136,7 +136,7 @@ func commandDocs(b *strings.Builder, parent *cobra.Command, heading string, comm
 		}
 		flagTable(b, own)
 		if len(shared) > 0 {
-			fmt.Fprintf(b, "[Common flags](#common-flags): %s.\n\n", strings.Join(shared, ", "))
+			fmt.Fprintf(b, "Common flags: %s.\n\n", strings.Join(shared, ", "))
 		}
 		if codes := exitCodes(cmd.Long); codes != "" {
 			b.WriteString(codes + "\n\n")
@@ -144,9 +144,7 @@ func commandDocs(b *strings.Builder, parent *cobra.Command, heading string, comm
 		if cmd.Example != "" {
 			fmt.Fprintf(b, "```sh\n%s\n```\n\n", unindent(cmd.Example))
 		}
-		if cmd.Name() != "completion" {
-			commandDocs(b, cmd, heading+"#", common)
-		}
+		commandDocs(b, cmd, heading+"#", common)
 	}
 }
 
@@ -187,7 +185,7 @@ func flagRow(f *pflag.Flag) string {
 		name = "-" + f.Shorthand + ", " + name
 	}
 	def := f.DefValue
-	if def != "" && def != "[]" {
+	if def != "" && def != "[]" && def != "false" {
 		def = "`" + def + "`"
 	} else {
 		def = ""
