@@ -98,17 +98,13 @@ func verdictOf(text string) (lines []string) {
 }
 
 // moved are the metrics that differ from what they were before.
-func (s signs) moved(before signs) (lines []string) {
+func (s signs) moved(before signs) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.metrics)) {
-		switch was, is := before.metrics[name], s.metrics[name]; {
-		case was == is:
-		case strings.Contains(name, "_total"):
-			lines = append(lines, fmt.Sprintf("%s +%g", name, is-was))
-		default:
-			lines = append(lines, fmt.Sprintf("%s %g → %g", name, was, is))
+		if before.metrics[name] != s.metrics[name] {
+			names = append(names, name)
 		}
 	}
-	return lines
+	return names
 }
 
 // wellCell is the cell of a daemon that is well.
