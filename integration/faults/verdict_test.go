@@ -59,6 +59,15 @@ func TestTable(t *testing.T) {
 	if got := table(rows); !strings.Contains(got, want) || strings.Count(got, "\n") != 4 {
 		t.Errorf("the table is\n%s", got)
 	}
+	quirk := good()
+	quirk.name, quirk.fault = "quirk-x", "the quirk"
+	if got := table(append(rows, quirk)); strings.Contains(got, "the quirk") || !strings.Contains(got, "\n1 more rows, ") {
+		t.Errorf("with a quirk that misses nothing the table is\n%s", got)
+	}
+	quirk.writes = 1
+	if got := table(append(rows, quirk)); !strings.Contains(got, "| the quirk |") {
+		t.Errorf("with a quirk that misses an aim the table is\n%s", got)
+	}
 	if got := missed(rows); !slices.Equal(got, []string{"bad"}) {
 		t.Errorf("missed are %v", got)
 	}
