@@ -124,7 +124,14 @@ func commandDocs(b *strings.Builder, parent *cobra.Command, heading string, comm
 		if !cmd.IsAvailableCommand() || cmd.Name() == "completion" {
 			continue
 		}
-		fmt.Fprintf(b, "%s %s\n\n%s.\n\n```\n%s\n```\n\n", heading, cmd.CommandPath(), cmd.Short, cmd.UseLine())
+		fmt.Fprintf(b, "%s %s\n\n%s.\n\n", heading, cmd.CommandPath(), cmd.Short)
+		if cmd.HasSubCommands() && len(flagsOf(cmd)) == 0 { // it only groups those below it
+			commandDocs(b, cmd, heading+"#", common)
+			continue
+		}
+		if use := strings.TrimSuffix(cmd.UseLine(), " [flags]"); use != cmd.CommandPath() {
+			fmt.Fprintf(b, "```\n%s\n```\n\n", use)
+		}
 		var own []*pflag.Flag
 		var shared []string
 		for _, f := range flagsOf(cmd) {
