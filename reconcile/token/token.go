@@ -73,7 +73,10 @@ type Worker struct {
 // New returns a worker that has done nothing yet.
 func New(c Config) *Worker {
 	if c.Memory == nil {
-		c.Memory = noLedger{}
+		c.Memory = NoLedger{
+			Why:  "with --dir, tokens are not compared: there is no ledger that says which exist",
+			Hint: "name the configuration of the daemon with --config, or push and run seawall plan",
+		}
 	}
 	if c.Sinks == nil {
 		c.Sinks = noSinks{}

@@ -119,7 +119,7 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
 		a.Declared.source, a.Declared.Compiler = folder, withAccounts{folder, s.Config, a.Lanes}
-		return a, nil
+		return a, a.tokensOfFolder(s, why)
 	}
 	return a, a.onGit(ctx, s, why)
 }
