@@ -93,8 +93,11 @@ func declaredName(r diff.TokenRecord, want diff.Creation) string {
 // dueOnRecord reports whether a token's successor is due by the rotation that made it.
 func (p *planner) dueOnRecord(r diff.TokenRecord, want diff.Creation) bool {
 	lifetime, every := p.rotationOf(r, want)
-	return dueOnRecord(p.in.Live, r, lifetime, every, p.in.Now)
+	return lifetime > 0 && p.asked(r) || dueOnRecord(p.in.Live, r, lifetime, every, p.in.Now)
 }
+
+// asked reports whether a person asks for the successor of a token.
+func (p *planner) asked(r diff.TokenRecord) bool { return p.in.Rotate != "" && r.ID == p.in.Rotate }
 
 // followed is a token on record, for a creation that takes its place.
 func (p *planner) followed(r diff.TokenRecord, want diff.Creation) *diff.Followed {

@@ -77,6 +77,15 @@ func (a *Assembly) tokenWorker() *token.Worker {
 	return token.New(a.Tokens)
 }
 
+// LockTokens lets this process alone write tokens until it is closed; [ledger.ErrHeld] where
+// another one does.
+func (a *Assembly) LockTokens() error {
+	if memory, ok := a.TokenMemory.(*ledger.Ledger); ok {
+		return Explain(memory.LockTokens())
+	}
+	return nil
+}
+
 // TokenWork is the token work of a daemon; nil where there is none.
 func (a *Assembly) TokenWork() controller.TokenWork {
 	worker := a.tokenWorker()
