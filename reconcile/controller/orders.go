@@ -49,14 +49,24 @@ func (c *Controller) RotateToken(ctx context.Context, r Rotation, as func(contex
 		if err := rotates(g.State.Tokens, r.Key); err != nil {
 			return err
 		}
+		before := c.requests()
 		o, _ := c.tokenLoop.look(as(ctx), g, r)
 		if errors.Is(o.Err, errOther) {
 			return o.Err
 		}
 		report = o.About(r.Key)
+		report.Plan.Requests.Used = c.requests() - before // and those of work that went on beside it
 		return nil
 	})
 	return report, err
+}
+
+// requests are those that were sent so far.
+func (c *Controller) requests() int64 {
+	if c.Requests == nil {
+		return 0
+	}
+	return c.Requests()
 }
 
 // rotates reports why a token cannot be rotated by its declaration.
