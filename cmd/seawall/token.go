@@ -17,7 +17,7 @@ import (
 func newToken(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Explain API tokens, record facts about them, and rotate them",
+		Short: "Explain API tokens, record facts about them, rotate them",
 		Long: `explain and who-can say what declared API tokens may do. They read only the desired
 state. list shows the tokens in the ledger. init, adopt, resolve and revoked record
 facts in the ledger that Seawall cannot find out itself; they write nothing to the
