@@ -38,10 +38,14 @@ func (c *Controller) OrderTokens(ctx context.Context, do func(ctx context.Contex
 }
 
 // RotateToken makes the successor of a token now, through the guards that one which is due
-// passes, and returns what became of this token. The context that as returns says who has
-// ordered it.
-func (c *Controller) RotateToken(ctx context.Context, r Rotation, as func(context.Context) context.Context) (report reconcile.Report, err error) {
+// passes, and returns what became of this token. begin has the first word: nothing is done
+// where it fails, and the work has the context that it returns.
+func (c *Controller) RotateToken(ctx context.Context, r Rotation, begin func(context.Context) (context.Context, error)) (report reconcile.Report, err error) {
 	err = c.OrderTokens(ctx, func(ctx context.Context) error {
+		ctx, err := begin(ctx)
+		if err != nil {
+			return err
+		}
 		g := c.control.Current()
 		if g == nil {
 			return errors.New("no commit is in force yet")
@@ -50,7 +54,7 @@ func (c *Controller) RotateToken(ctx context.Context, r Rotation, as func(contex
 			return err
 		}
 		before := c.requests()
-		o, _ := c.tokenLoop.look(as(ctx), g, r)
+		o, _ := c.tokenLoop.look(ctx, g, r)
 		if errors.Is(o.Err, errOther) {
 			return o.Err
 		}

@@ -21,9 +21,8 @@ func (d *Daemon) recordTokens(ctx context.Context, body []byte) (any, error) {
 	if err := inspect.ReadOrder(body, &order); err != nil {
 		return nil, err
 	}
-	memory, ok := d.assembly.Records.(*ledger.Ledger)
-	heart := d.heart.Load()
-	if !ok || heart == nil {
+	heart, memory := d.heart.Load(), d.memory()
+	if heart == nil || memory == nil {
 		return nil, inspect.ErrNotBegun
 	}
 	var answer setup.Recorded
@@ -43,22 +42,34 @@ func (d *Daemon) rotateToken(ctx context.Context, body []byte) (any, error) {
 	if err := inspect.ReadOrder(body, &order); err != nil {
 		return nil, err
 	}
-	heart := d.heart.Load()
-	if heart == nil {
+	heart, memory := d.heart.Load(), d.memory()
+	if heart == nil || memory == nil {
 		return nil, inspect.ErrNotBegun
 	}
-	d.log.Info("a token is rotated now", "token", order.Key, "by", order.Who)
 	report, err := heart.RotateToken(ctx, controller.Rotation{Key: order.Key, From: order.From, Expect: order.Expect},
-		func(ctx context.Context) context.Context { return ledger.As(ctx, order.Who) })
+		func(ctx context.Context) (context.Context, error) {
+			if err := memory.LockTokens(); err != nil {
+				return ctx, err
+			}
+			d.log.Info("a token is rotated now", "token", order.Key, "by", order.Who)
+			return ledger.As(ctx, order.Who), nil
+		})
 	if err != nil {
 		return nil, notBegun(err)
 	}
 	return setup.RotatedOf(report, order)
 }
 
-// notBegun is what a client understands.
+// memory is the ledger; nil where there is none.
+func (d *Daemon) memory() *ledger.Ledger {
+	memory, _ := d.assembly.Records.(*ledger.Ledger)
+	return memory
+}
+
+// notBegun is what a client understands. Where another process has the tokens it may be the
+// client that is about to.
 func notBegun(err error) error {
-	if errors.Is(err, controller.ErrNotBegun) {
+	if errors.Is(err, controller.ErrNotBegun) || errors.Is(err, ledger.ErrHeld) {
 		return inspect.ErrNotBegun
 	}
 	return err
