@@ -39,7 +39,8 @@ first and asks. With --yes it does not. It waits for the result, for a daemon at
 5 minutes; what the daemon has begun goes on.
 
 Exit codes: 0 the secret of the successor is delivered; 1 failure, the answer was not
-yes, or the daemon gave no answer; 4 refused, quarantined, or not delivered.`,
+yes, or the daemon gave no answer; 4 something about the token is refused, quarantined
+or not delivered.`,
 		Example:           "  seawall token rotate ci-dns\n  seawall token rotate ci-dns --yes",
 		Args:              oneToken,
 		ValidArgsFunction: setup.CompleteToken,
@@ -156,7 +157,7 @@ func confirmRotation(ctx context.Context, t *cli.Terminal, o setup.Options, orde
 // notRotated says why a plan has no rotation, though nothing keeps it from one.
 func notRotated(order setup.RotateOrder) error {
 	return cli.Fail(fmt.Errorf("token %s of %q was not rotated", order.From, order.Key),
-		"only the token in use is, if its declaration has rotate and asks for no update of it; seawall token list shows the token in use")
+		"it has a successor already, its secret was still to be delivered, or the declaration asks for an update first: see seawall token list")
 }
 
 func assembleRotation(ctx context.Context, t *cli.Terminal, o setup.Options, why setup.Purpose) (*setup.Assembly, error) {
@@ -210,9 +211,6 @@ func rotateHere(ctx context.Context, t *cli.Terminal, o setup.Options, order set
 }
 
 func showRotated(t *cli.Terminal, o setup.Options, order setup.RotateOrder, answer setup.Rotated) error {
-	if !answer.Done && answer.Converged {
-		return notRotated(order)
-	}
 	text := answer.Text
 	if o.Output == "json" {
 		text = answer.JSON
@@ -220,8 +218,11 @@ func showRotated(t *cli.Terminal, o setup.Options, order setup.RotateOrder, answ
 	if _, err := fmt.Fprint(t.Out, text); err != nil {
 		return err
 	}
-	if !answer.Done || !answer.Converged {
+	switch {
+	case !answer.Converged:
 		return cli.ExitError(exitAttention)
+	case !answer.Done:
+		return notRotated(order)
 	}
 	return nil
 }

@@ -41,8 +41,9 @@ type Input struct {
 	// Now decides which tokens are due for a successor, and which are over. With
 	// the zero time none is.
 	Now time.Time
-	// Rotate is a token whose successor a person asks for now, as if it were due; empty is
-	// none. It has an effect only where that token is the one in use, and rotates.
+	// Rotate is the newest token of a declaration whose successor a person asks for now, as if
+	// it were due; empty is none. It has no effect where there is a newer one, or where the
+	// declaration does not rotate.
 	Rotate edge.TokenID
 	// NameSuffix goes behind the names of tokens that are created.
 	NameSuffix diff.NameSuffix

@@ -34,7 +34,7 @@ type tokenPlace struct {
 	Extended bool          // the platform is known to have the calls beyond the reference
 	Ahead    time.Duration // how far the clock is ahead of the real one
 
-	Rotate edge.TokenID // a token of rotatingKey whose successor a person asks for
+	Rotate edge.TokenID // the newest token of rotatingKey, whose successor a person asks for
 }
 
 // byHand is the order of somebody who knows that a commit declares less.

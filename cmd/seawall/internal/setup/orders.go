@@ -75,15 +75,15 @@ const (
 	// orders: a daemon that starts, reloads or ends, or an apply.
 	orderPatience = 15 * time.Second
 	orderPause    = 100 * time.Millisecond
+	// recordPatience is how long to wait until a word is on record: a daemon finishes the
+	// work on tokens that goes on.
+	recordPatience = 2 * time.Minute
 )
 
-// ErrElsewhere: another process has the tokens, so what was to be done was not begun.
-var ErrElsewhere = errors.New("another process has the tokens")
-
-// Order has an order carried out by the daemon, or, where none takes it, by here. That is to
-// fail with [ErrElsewhere], or [ledger.ErrHeld], where it could not take the lock of the
-// tokens: then a daemon may have been started meanwhile, and is asked again. So the lock
-// decides who does it, and it is done once.
+// Order has an order carried out by the daemon, or, where none takes it, by here. That fails
+// with [ledger.ErrHeld] where it could not take the lock of the tokens: then a daemon may have
+// been started meanwhile, and is asked again. So the lock decides who does it, and it is done
+// once.
 func (s Settings) Order(ctx context.Context, name string, order, answer any, here func() error) error {
 	for late := time.Now().Add(orderPatience); ; {
 		err := inspect.OnSocket(s.StateDir).Order(ctx, name, order, answer)
@@ -91,11 +91,11 @@ func (s Settings) Order(ctx context.Context, name string, order, answer any, her
 			return orderError(err)
 		}
 		err = here()
-		if !errors.Is(err, ErrElsewhere) && !errors.Is(err, ledger.ErrHeld) {
+		if !errors.Is(err, ledger.ErrHeld) {
 			return err
 		}
 		if time.Now().After(late) {
-			return cli.Fail(err, "that process takes no orders: wait until it is done, or stop it")
+			return Explain(err) // that process takes no orders
 		}
 		select {
 		case <-ctx.Done():
@@ -120,6 +120,8 @@ func orderError(err error) error {
 // Record has a person's word about tokens recorded: by the daemon, or without one here.
 func (s Settings) Record(ctx context.Context, o ledger.TokenOrder) (corrected bool, err error) {
 	var answer Recorded
+	ctx, cancel := context.WithTimeout(ctx, recordPatience)
+	defer cancel()
 	err = s.Order(ctx, RecordTokens, RecordOrder{Whoami(), o}, &answer, func() error {
 		return s.WithLockedLedger(ctx, func(memory *ledger.Ledger) (err error) {
 			answer.Corrected, err = memory.CarryOut(ctx, o)
