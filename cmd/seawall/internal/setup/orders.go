@@ -73,7 +73,7 @@ func RotatedOf(r reconcile.Report, o RotateOrder) (answer Rotated, err error) {
 const (
 	// orderPatience is how long to wait for a process that has the tokens, and takes no
 	// orders: a daemon that starts, reloads or ends, or an apply.
-	orderPatience = 15 * time.Second
+	orderPatience = 5 * time.Second
 	orderPause    = 100 * time.Millisecond
 	// recordPatience is how long to wait until a word is on record: a daemon finishes the
 	// work on tokens that goes on.
@@ -95,7 +95,7 @@ func (s Settings) Order(ctx context.Context, name string, order, answer any, her
 			return err
 		}
 		if time.Now().After(late) {
-			return Explain(err) // that process takes no orders
+			return err // that process takes no orders
 		}
 		select {
 		case <-ctx.Done():
