@@ -87,7 +87,6 @@ func TestOrdersWhileTheDaemonStarts(t *testing.T) {
 	for round := range rounds {
 		before := len(made(f.tokenWorld.Platform)["ci-dns"])
 		d := f.starts(t)
-		time.Sleep(time.Duration(round%10) * 20 * time.Millisecond) // another moment of its start
 		codes := make([]harness.Outcome, 3)
 		var all sync.WaitGroup
 		for i := range codes {
