@@ -63,6 +63,9 @@ type Order struct {
 	// Zones and Tokens limit it to those of these keys; none of both is all. All of them
 	// must be declared.
 	Zones, Tokens []string
+	// Rotate is a token whose successor is made now, with that of the declaration in Tokens;
+	// empty is none. It passes the guards as one that is due.
+	Rotate edge.TokenID
 	// AllowShrink accepts a commit that declares far less than the last one.
 	AllowShrink bool
 	// Approve are digests that whoever gives the order agrees to; see
@@ -300,7 +303,7 @@ func withoutMark(err error) error {
 
 // input is what a plan is made from.
 func (r *Run) input(p *planned) planner.Input {
-	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now, Undigested: true}
+	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now, Rotate: p.order.Rotate, Undigested: true}
 	if r.Tokens != nil {
 		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
 	}

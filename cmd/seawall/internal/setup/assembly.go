@@ -77,6 +77,15 @@ func (a *Assembly) tokenWorker() *token.Worker {
 	return token.New(a.Tokens)
 }
 
+// LockTokens lets this process alone write tokens until it is closed; [ledger.ErrHeld] where
+// another one does.
+func (a *Assembly) LockTokens() error {
+	if memory, ok := a.TokenMemory.(*ledger.Ledger); ok {
+		return Explain(memory.LockTokens())
+	}
+	return nil
+}
+
 // TokenWork is the token work of a daemon; nil where there is none.
 func (a *Assembly) TokenWork() controller.TokenWork {
 	worker := a.tokenWorker()
@@ -119,7 +128,7 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
 		a.Declared.source, a.Declared.Compiler = folder, withAccounts{folder, s.Config, a.Lanes}
-		return a, nil
+		return a, a.tokensOfFolder(s, why)
 	}
 	return a, a.onGit(ctx, s, why)
 }

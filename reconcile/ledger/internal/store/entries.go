@@ -150,13 +150,30 @@ func (f *File) Time() time.Time {
 	return f.Now()
 }
 
+// userKey is where a context has the user of As.
+type userKey struct{}
+
+// As returns a context of work that a user, USER@HOST, has ordered from this process:
+// entries of the history say so.
+func As(ctx context.Context, user string) context.Context {
+	return context.WithValue(ctx, userKey{}, user)
+}
+
+func userOf(ctx context.Context) string {
+	user, _ := ctx.Value(userKey{}).(string)
+	return user
+}
+
 // Enter adds entries to the history, in the transaction of what they are about.
 func (f *File) Enter(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry) ([]int64, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	now := f.Time()
+	now, user := f.Time(), userOf(ctx)
 	for i := range entries {
+		if user != "" && entries[i].Asked.User == "" && entries[i].Kind != reconcile.EntryResult {
+			entries[i].Asked.User, entries[i].Trigger = user, reconcile.TriggerManual
+		}
 		entries[i] = redacted(entries[i])
 		if entries[i].At.IsZero() {
 			entries[i].At = now
