@@ -1,0 +1,84 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/cuefile"
+)
+
+// Token shows a token. What is live of it says seawall plan, which knows the record of what
+// was created.
+func Token(t desired.Token, commit string) Shown {
+	part := Part{Origin: bare(t.Origin), Members: []Member{}}
+	add := func(at desired.Origin, path string, value any, text string) {
+		at = bare(at)
+		part.Members = append(part.Members, Member{Path: path, State: Unknown, Declared: value, Origin: &at, declared: text})
+	}
+	word := func(path, value string) {
+		if value != "" {
+			add(t.Origin, path, value, cuefile.String(value))
+		}
+	}
+	word("name", t.Name)
+	for i, p := range t.Policies {
+		policy(add, fmt.Sprintf("policies[%d]", i), p)
+	}
+	word("not_before", t.NotBefore)
+	word("expires_on", t.ExpiresOn)
+	if c := t.Condition; c != nil {
+		list(add, t.Origin, "condition.request.ip.in", c.In)
+		list(add, t.Origin, "condition.request.ip.not_in", c.NotIn)
+	}
+	if t.Sink != nil {
+		word("sink.name", t.Sink.Name)
+		word("sink.key", t.Sink.Key)
+	}
+	if r := t.Rotate; r != nil {
+		word("rotate.every", r.Every.String())
+		word("rotate.overlap", r.Overlap.String())
+	}
+	if t.Prune {
+		add(t.Origin, "prune", true, "true")
+	}
+	return Shown{
+		Version: Version, Token: t.Key, Account: t.Account, Commit: commit, Origin: bare(t.Origin), Parts: []Part{part},
+		LiveUnknown: "seawall plan --only token=" + t.Key + " compares it",
+	}
+}
+
+type adder = func(at desired.Origin, path string, value any, text string)
+
+func policy(add adder, path string, p desired.Policy) {
+	add(p.Origin, path+".effect", p.Effect, cuefile.String(p.Effect))
+	var keys []string
+	for _, r := range p.Resources {
+		key := r.Key
+		if r.AllZones {
+			key += " (all zones)"
+		}
+		keys = append(keys, key)
+	}
+	list(add, p.Origin, path+".resources", keys)
+	for _, g := range p.PermissionGroups {
+		value := map[string]any{}
+		for key, word := range map[string]string{"id": g.ID, "name": g.Name, "scope": g.Scope} {
+			if word != "" {
+				value[key] = word
+			}
+		}
+		add(g.Origin, path+".permission_groups", value, g.String())
+	}
+}
+
+func list(add adder, at desired.Origin, path string, all []string) {
+	if len(all) > 0 {
+		words := slices.Clone(all)
+		for i, word := range words {
+			words[i] = cuefile.String(word)
+		}
+		add(at, path, all, strings.Join(words, ", "))
+	}
+}
