@@ -76,13 +76,13 @@ type Changed struct {
 	Earlier bool `json:"earlier,omitempty"`
 }
 
-// String is it in a line: commit 1a2b3c4d5e6f of 2026-11-20 by Ada <ada@example.com>: "Raise".
+// String is it in a line: commit 1a2b3c4d5e6f of 2026-11-20T09:12:00Z by Ada <ada@example.com>: "Raise".
 func (c Changed) String() string {
 	switch {
 	case c.Uncommitted:
 		return "not committed yet"
 	case c.Earlier:
-		return fmt.Sprintf("before commit %s of %s, where the known history begins", short(c.Commit), c.Time.UTC().Format(time.DateOnly))
+		return fmt.Sprintf("before commit %s of %s, where the known history begins", short(c.Commit), instant(c.Time))
 	}
-	return fmt.Sprintf("commit %s of %s by %s: %s", short(c.Commit), c.Time.UTC().Format(time.DateOnly), visible.Name(c.Author), visible.Value(c.Subject))
+	return fmt.Sprintf("commit %s of %s by %s: %s", short(c.Commit), instant(c.Time), visible.Name(c.Author), visible.Value(c.Subject))
 }

@@ -23,23 +23,39 @@ func (s Shown) CUE(w io.Writer) error {
 			fmt.Fprintf(&b, "// %s is not known: %s\n", unknown.what, visible.Text(unknown.why))
 		}
 	}
-	fmt.Fprintf(&b, "account: %s: %s {\n", cuefile.Label(s.Account), s.label())
-	if s.ID != "" && !s.accountLevel() {
-		fmt.Fprintf(&b, "id: %s\n", cuefile.String(s.ID))
+	if s.Token != "" {
+		s.tokenCUE(&b)
+	} else {
+		s.zoneCUE(&b)
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.Labels)) {
-		fmt.Fprintf(&b, "labels: %s: %s\n", cuefile.Label(key), cuefile.String(s.Labels[key]))
-	}
-	for _, part := range s.Parts {
-		s.deployment(&b, part)
-	}
-	b.WriteString("}\n")
 	text, err := cuefile.Format([]byte(b.String()))
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(text)
+	_, err = fmt.Fprintln(w, strings.TrimSpace(string(text)))
 	return err
+}
+
+// tokenCUE writes a token in its shape, after where its values come from.
+func (s Shown) tokenCUE(b *strings.Builder) {
+	for _, m := range s.Parts[0].Members {
+		fmt.Fprintf(b, "// %s: %s\n", m.Path, s.comment(m))
+	}
+	b.WriteString(cuefile.TokenText(s.token))
+}
+
+func (s Shown) zoneCUE(b *strings.Builder) {
+	fmt.Fprintf(b, "account: %s: %s {\n", cuefile.Label(s.Account), s.label())
+	if s.ID != "" && !s.accountLevel() {
+		fmt.Fprintf(b, "id: %s\n", cuefile.String(s.ID))
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Labels)) {
+		fmt.Fprintf(b, "labels: %s: %s\n", cuefile.Label(key), cuefile.String(s.Labels[key]))
+	}
+	for _, part := range s.Parts {
+		s.deployment(b, part)
+	}
+	b.WriteString("}\n")
 }
 
 func (s Shown) deployment(b *strings.Builder, part Part) {

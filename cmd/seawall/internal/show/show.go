@@ -40,6 +40,8 @@ type Shown struct {
 	HistoryUnknown string `json:"history_unknown,omitempty"`
 
 	Partial bool `json:"-"` // something could not be read that was asked for
+
+	token desired.Token
 }
 
 // Part is a deployment of a zone, or all of a token.
@@ -75,6 +77,7 @@ const (
 	Differs  State = "differs"
 	LiveOnly State = "not_declared" // live, and nothing declares it
 	Unknown  State = "unknown"      // what is live is not known
+	Decision State = "decision"     // it says what becomes of others, and is never live itself
 )
 
 // Live is what a deployment is on the platform.
@@ -124,6 +127,9 @@ func bare(o desired.Origin) desired.Origin {
 func declared(d desired.Deployment) (members []Member) {
 	for m := range d.Members() {
 		one := Member{Path: m.Path, State: Unknown, Declared: plain(m.Value), of: m.Of, declared: literal(m.Value)}
+		if isDecision(m.Path) {
+			one.State = Decision
+		}
 		if !m.Origin.IsZero() {
 			at := bare(m.Origin)
 			one.Origin = &at
@@ -138,11 +144,17 @@ func beside(members []Member, live Live) []Member {
 	type key struct{ path, of string }
 	at := map[key]int{}
 	for i, m := range members {
-		members[i].State = Differs
+		if m.State == Unknown {
+			members[i].State = Differs
+		}
 		at[key{m.Path, m.of}] = i
 	}
 	for m := range live.As.Members() {
 		i, known := at[key{m.Path, m.Of}]
+		if known && isDecision(m.Path) {
+			members[i].Note = note(m.Value, live.Describe)
+			continue
+		}
 		if !known {
 			switch {
 			case m.Path == string(desired.Keep):
@@ -158,11 +170,6 @@ func beside(members []Member, live Live) []Member {
 			members[i].State = Same
 		}
 		members[i].Note = note(m.Value, live.Describe)
-	}
-	for i, m := range members {
-		if m.Live == nil && m.Declared != nil && isDecision(m.Path) {
-			members[i].State = Same // it is about what is live, and not live itself
-		}
 	}
 	return members
 }

@@ -117,6 +117,8 @@ func (m Member) liveText() string {
 	switch m.State {
 	case Same:
 		return "as declared"
+	case Decision:
+		return "-"
 	case LiveOnly:
 		return orUnset(m.live) + " (not declared)"
 	}

@@ -44,7 +44,7 @@ func Token(t desired.Token, commit string) Shown {
 		add(t.Origin, "prune", true, "true")
 	}
 	return Shown{
-		Version: Version, Token: t.Key, Account: t.Account, Commit: commit, Origin: bare(t.Origin), Parts: []Part{part},
+		Version: Version, Token: t.Key, Account: t.Account, Commit: commit, Origin: bare(t.Origin), Parts: []Part{part}, token: t,
 		LiveUnknown: "seawall plan --only token=" + t.Key + " compares it",
 	}
 }
