@@ -57,12 +57,12 @@ func provenanceJob(ctx context.Context, in []byte, out *worker.Output) error {
 	return step(out, "finding where values come from", func() any { return t.trace(ctx, files) })
 }
 
-// Provenance finds where values of a commit come from. Compile the commit first: a worker
-// has read the same files then, within its bounds.
-func (r *Repository) Provenance(ctx context.Context, commit string, places []desired.Origin) (Origins, error) {
-	t := tree{Store: r.store, Commit: commit, Path: r.remote.Path}
+// CommitProvenance finds where values of a commit come from that a state folder has. It
+// opens nothing but the store, and may run beside the daemon.
+func CommitProvenance(ctx context.Context, state string, remote Remote, commit string, places []desired.Origin) (Origins, error) {
+	t := tree{Store: storeIn(state), Commit: commit, Path: remote.Path}
 	return tracing{Tree: t, Places: places}.run(ctx, worker.Runner{
-		Limits: r.Evaluator.bounds, Sandbox: r.Evaluator.confine.tree(t), Room: r.Evaluator.rooms.branch,
+		Limits: evaluationBounds, Sandbox: confinement{off: remote.Workers.NoSandbox}.tree(t),
 	})
 }
 

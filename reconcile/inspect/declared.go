@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge/visible"
 )
 
@@ -41,11 +42,14 @@ func DeclaredOf(z desired.Zone) (all []Declared) {
 	return all
 }
 
-// String is it in a line: core: paranoia 3 (zones.cue:4:20), threshold 40 block (tiers.cue:7:12).
+// String is it in a line: core: paranoia 3 (zones.cue:4), threshold 40 block (tiers.cue:7).
 func (d Declared) String() string {
 	var parts []string
 	for _, m := range d.Members {
-		place := " (" + m.Origin.String() + ")"
+		place := ""
+		if !m.Origin.IsZero() {
+			place = fmt.Sprintf(" (%s:%d)", m.Origin.File, m.Origin.Line)
+		}
 		switch last := len(parts) - 1; {
 		case m.Path == "enabled":
 			parts = append(parts, "disabled"+place)
@@ -64,6 +68,56 @@ func (d Declared) String() string {
 	return d.Deployment + ": " + strings.Join(parts, ", ")
 }
 
+// Places are those of a zone's declaration and of what it declares, without a commit.
+func (z Zone) Places() (places []desired.Origin) {
+	places = []desired.Origin{z.Origin}
+	places[0].Commit = ""
+	for _, d := range z.Declares {
+		for _, m := range d.Members {
+			if !m.Origin.IsZero() && !slices.Contains(places, m.Origin) {
+				places = append(places, m.Origin)
+			}
+		}
+	}
+	return places
+}
+
+// differences says in sentences which members differ, from declared to live, and how to keep
+// those that nothing declares.
+func (z Zone) differences() (lines []string) {
+	for _, f := range z.Fields {
+		lines = append(lines, fmt.Sprintf("Differs: %s: %s%s: declared %s → live %s.",
+			f.Deployment, diff.Member(f.Path).Subject(), noted(f.Note), unset(f.Declared), unset(f.Live)))
+	}
+	for _, l := range z.Undecided {
+		was := ""
+		if l.Was != nil {
+			was = fmt.Sprintf(", and %s when last proved", value(l.Was))
+		}
+		lines = append(lines, fmt.Sprintf("Not in git: %s: %s%s: live %s%s.", l.Deployment, diff.Member(l.Path).Subject(), noted(l.Note), unset(l.Live), was))
+	}
+	if len(z.Undecided) > 0 && !desired.IsAccountZone(z.Zone) {
+		lines = append(lines, "To keep what is live: seawall absorb "+z.Zone+" declares it.")
+	}
+	return lines
+}
+
+// noted is a note in brackets; empty for none.
+func noted(note string) string {
+	if note == "" {
+		return ""
+	}
+	return " (" + note + ")"
+}
+
+// unset is a value, or that there is none.
+func unset(v any) string {
+	if v == nil {
+		return "unset"
+	}
+	return value(v)
+}
+
 // Changed is the commit that last changed a declaration, or a line of one.
 type Changed struct {
 	Commit  string    `json:"commit,omitempty"`
@@ -74,6 +128,26 @@ type Changed struct {
 	Uncommitted bool `json:"uncommitted,omitempty"`
 	// Earlier: the commit is the oldest that was looked at, and an earlier one made the change.
 	Earlier bool `json:"earlier,omitempty"`
+}
+
+// WithChanged is a zone with the commit that last changed its declaration, or why that is not
+// known.
+func (z Zone) WithChanged(c *Changed, unknown string) Zone {
+	z.Changed, z.ChangedUnknown = c, unknown
+	after := min(1+len(z.Declares), len(z.Why)) // the headline, and what it declares
+	z.Why = slices.Insert(slices.Clone(z.Why), after, "Last change of the declaration: "+z.changed()+".")
+	return z
+}
+
+// changed says when the declaration was last changed; empty where no one has looked.
+func (z Zone) changed() string {
+	switch {
+	case z.Changed != nil:
+		return z.Changed.String()
+	case z.ChangedUnknown != "":
+		return "not known: " + z.ChangedUnknown
+	}
+	return ""
 }
 
 // String is it in a line: commit 1a2b3c4d5e6f of 2026-11-20T09:12:00Z by Ada <ada@example.com>: "Raise".

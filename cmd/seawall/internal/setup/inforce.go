@@ -5,8 +5,10 @@ import (
 	"log/slog"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/evaluate"
+	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 
 // InForce is desired state to ask about: that of a folder, or of the commit that was
@@ -53,7 +55,15 @@ func ReadInForce(ctx context.Context, t *cli.Terminal, o Options) (InForce, erro
 		return InForce{}, Explain(err)
 	}
 	in.Trace = func(ctx context.Context, places []desired.Origin) (evaluate.Origins, error) {
-		return repository.Provenance(ctx, commit, places)
+		return TraceCommit(ctx, config, commit, places)
 	}
 	return in, nil
+}
+
+// TraceCommit finds where values of a commit come from that the state folder has.
+func TraceCommit(ctx context.Context, config schema.Config, commit string, places []desired.Origin) (evaluate.Origins, error) {
+	if err := CheckSandbox(config.Workers, sandbox.Here()); err != nil {
+		return evaluate.Origins{}, err
+	}
+	return evaluate.CommitProvenance(ctx, config.StateDir, RemoteOf(config), commit, places)
 }
