@@ -14,12 +14,16 @@ import (
 func Token(t desired.Token, commit string) Shown {
 	part := Part{Origin: bare(t.Origin), Members: []Member{}}
 	add := func(at desired.Origin, path string, value any, text string) {
-		at = bare(at)
-		part.Members = append(part.Members, Member{Path: path, State: Unknown, Declared: value, Origin: &at, declared: text})
+		m := Member{Path: path, State: Unknown, Declared: value, declared: text}
+		if at = bare(at); !at.IsZero() {
+			m.Origin = &at
+		}
+		part.Members = append(part.Members, m)
 	}
+	at := func(path string) desired.Origin { return t.Places[path] }
 	word := func(path, value string) {
 		if value != "" {
-			add(t.Origin, path, value, cuefile.String(value))
+			add(at(path), path, value, cuefile.String(value))
 		}
 	}
 	word("name", t.Name)
@@ -29,8 +33,8 @@ func Token(t desired.Token, commit string) Shown {
 	word("not_before", t.NotBefore)
 	word("expires_on", t.ExpiresOn)
 	if c := t.Condition; c != nil {
-		list(add, t.Origin, "condition.request.ip.in", c.In)
-		list(add, t.Origin, "condition.request.ip.not_in", c.NotIn)
+		list(add, at("condition.request.ip.in"), "condition.request.ip.in", c.In)
+		list(add, at("condition.request.ip.not_in"), "condition.request.ip.not_in", c.NotIn)
 	}
 	if t.Sink != nil {
 		word("sink.name", t.Sink.Name)
@@ -41,7 +45,7 @@ func Token(t desired.Token, commit string) Shown {
 		word("rotate.overlap", r.Overlap.String())
 	}
 	if t.Prune {
-		add(t.Origin, "prune", true, "true")
+		add(at("prune"), "prune", true, "true")
 	}
 	return Shown{
 		Version: Version, Token: t.Key, Account: t.Account, Commit: commit, Origin: bare(t.Origin), Parts: []Part{part}, token: t,
