@@ -13,8 +13,10 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/show"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
 )
 
 func newShow(t *cli.Terminal) *cobra.Command {
@@ -29,7 +31,8 @@ platform beside it, and the commit and the author that last changed the line.
 It is the declaration of the commit that was accepted last: nothing is fetched, and the
 daemon may run. With --dir it is that of a folder; the history is that of the git
 repository that the folder is in, and the platform is read if --base-url or --config
-names one. What is live is read now, with up to three requests for a zone.
+names one. What is live in a zone is read now, with about three requests for each account
+and deployment. Of a token, the newest record in the ledger is shown, and no secret.
 
 The history is searched back for at most 20,000 commits and 5 seconds. "before commit"
 says that the change is older than that, or than a shallow clone.
@@ -135,7 +138,7 @@ func findShown(ctx context.Context, t *cli.Terminal, o setup.Options, state desi
 	for _, token := range state.Tokens {
 		names = append(names, token.Key)
 		if token.Key == word {
-			all = append(all, show.Token(token, state.Commit))
+			all = append(all, showToken(ctx, t, o, state.Commit, token))
 		}
 	}
 	if len(all) > 0 {
@@ -181,6 +184,28 @@ func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account des
 	}
 	defer done()
 	return importer.ReadLive(ctx, platform, account, z)
+}
+
+// showToken shows a token, with what the ledger has of it.
+func showToken(ctx context.Context, t *cli.Terminal, o setup.Options, commit string, token desired.Token) show.Shown {
+	if o.Dir != "" {
+		return show.Token(token, commit, nil, "no ledger is read with --dir")
+	}
+	var known diff.TokensLive
+	err := setup.ReadLedger(t, o, func(memory *ledger.Ledger) (err error) {
+		known, err = memory.Tokens(ctx)
+		return err
+	})
+	if err != nil {
+		s := show.Token(token, commit, nil, reasonOf(err))
+		s.Partial = true
+		return s
+	}
+	unknown := known.Unknown
+	if unknown != "" && known.Hint != "" {
+		unknown += "; " + known.Hint
+	}
+	return show.Token(token, commit, known.Records, unknown)
 }
 
 // reasonOf is an error in one line, with its hints.

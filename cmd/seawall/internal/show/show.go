@@ -35,6 +35,7 @@ type Shown struct {
 	// Changed is the newest change of the declaration, and of what it shares with others.
 	Changed *inspect.Changed `json:"changed,omitempty"`
 	Parts   []Part           `json:"parts"`
+	Record  *Record          `json:"record,omitempty"` // of a token; absent: none was created, or that is not known
 	// LiveUnknown and HistoryUnknown say why there is nothing of these; empty where there is.
 	LiveUnknown    string `json:"live_unknown,omitempty"`
 	HistoryUnknown string `json:"history_unknown,omitempty"`

@@ -38,8 +38,13 @@ func (s Shown) Text(w io.Writer) error {
 	case s.Changed != nil:
 		line("changed", s.Changed.String())
 	}
-	if s.LiveUnknown != "" {
+	switch {
+	case s.LiveUnknown != "":
 		line("live", "not known: "+s.LiveUnknown)
+	case s.Record != nil:
+		line("live", s.Record.String())
+	case s.Token != "":
+		line("live", "not created yet")
 	}
 	for _, part := range s.Parts {
 		b.WriteByte('\n')
@@ -80,7 +85,7 @@ func (s Shown) inCommit() string {
 // table writes members, without columns of which nothing is known.
 func (s Shown) table(w io.Writer, part Part) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	live := s.LiveUnknown == "" && part.LiveUnknown == ""
+	live := s.Token == "" && s.LiveUnknown == "" && part.LiveUnknown == ""
 	history := s.HistoryUnknown == ""
 	row := func(path, declared, isLive, at, tier, changed string) {
 		cells := []string{"  " + path, declared}
@@ -107,7 +112,7 @@ func (s Shown) table(w io.Writer, part Part) {
 	_ = t.Flush() // to memory
 	for _, m := range part.Members {
 		if m.Note != "" {
-			fmt.Fprintf(w, "  %s: %s\n", visible.Text(m.of), visible.Text(m.Note))
+			fmt.Fprintf(w, "  rule %s: %s\n", visible.Text(strings.TrimPrefix(m.of, "the rule ")), visible.Text(m.Note))
 		}
 	}
 }

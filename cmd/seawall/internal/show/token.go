@@ -1,17 +1,37 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
+	"github.com/seawall-dev/seawall/diff"
 )
 
-// Token shows a token. What is live of it says seawall plan, which knows the record of what
-// was created.
-func Token(t desired.Token, commit string) Shown {
+// Record is the newest token on record of a declaration.
+type Record struct {
+	ID        string          `json:"id,omitempty"` // empty: it was not confirmed
+	State     diff.TokenState `json:"state"`
+	At        time.Time       `json:"at"` // when it was asked for
+	ExpiresOn string          `json:"expires_on,omitempty"`
+	Delivered bool            `json:"delivered"` // the secret reached its sink
+}
+
+func (r Record) String() string {
+	secret := "its secret waits for the sink"
+	if r.Delivered {
+		secret = "its secret is delivered"
+	}
+	return fmt.Sprintf("%s since %s, expires %s, %s", r.State, r.At.UTC().Format(time.RFC3339), cmp.Or(r.ExpiresOn, "never"), secret)
+}
+
+// Token shows a token, with the newest of the records of a ledger; unknown says why they are
+// not known. Whether the platform has the token as declared, seawall plan says.
+func Token(t desired.Token, commit string, records []diff.TokenRecord, unknown string) Shown {
 	part := Part{Origin: bare(t.Origin), Members: []Member{}}
 	add := func(at desired.Origin, path string, value any, text string) {
 		m := Member{Path: path, State: Unknown, Declared: value, declared: text}
@@ -47,10 +67,15 @@ func Token(t desired.Token, commit string) Shown {
 	if t.Prune {
 		add(at("prune"), "prune", true, "true")
 	}
-	return Shown{
-		Version: Version, Token: t.Key, Account: t.Account, Commit: commit, Origin: bare(t.Origin), Parts: []Part{part}, token: t,
-		LiveUnknown: "seawall plan --only token=" + t.Key + " compares it",
+	s := Shown{
+		Version: Version, Token: t.Key, Account: t.Account, Commit: commit, Origin: bare(t.Origin), Parts: []Part{part}, token: t, LiveUnknown: unknown,
 	}
+	for _, r := range records {
+		if r.Key == t.Key && (s.Record == nil || r.At.After(s.Record.At)) {
+			s.ID, s.Record = string(r.ID), &Record{string(r.ID), r.State, r.At, r.Spec.ExpiresOn, r.Delivered}
+		}
+	}
+	return s
 }
 
 type adder = func(at desired.Origin, path string, value any, text string)
