@@ -31,8 +31,8 @@ platform beside it, and the commit and the author that last changed the line.
 It is the declaration of the commit that was accepted last: nothing is fetched, and the
 daemon may run. With --dir it is that of a folder; the history is that of the git
 repository that the folder is in, and the platform is read if --base-url or --config
-names one. What is live in a zone is read now, with about three requests for each account
-and deployment. Of a token, the newest record in the ledger is shown, and no secret.
+names one. What is live in a zone is read now, with two requests and one for each
+deployment. Of a token, the newest record in the ledger is shown, and no secret.
 
 The history is searched back for at most 20,000 commits and 5 seconds. "before commit"
 says that the change is older than that, or than a shallow clone.
