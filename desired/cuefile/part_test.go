@@ -10,7 +10,7 @@ import (
 const parts = `package edge
 
 _gold: core: {
-	paranoia: *1 | int
+	if true {paranoia: *1 | int}
 }
 #Silver: threshold: score: 2
 let own = {a: 3}

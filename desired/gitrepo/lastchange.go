@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +83,7 @@ func lastChanges(ctx context.Context, st *filesystem.Storage, start *object.Comm
 				continue
 			}
 		}
-		if changes[i], err = p.lastChange(ctx, start, cuts, region); err != nil {
+		if changes[i], err = p.lastChange(ctx, start, len(cuts) > 0, region); err != nil {
 			return nil, storeError("reading", err)
 		}
 	}
@@ -105,14 +104,14 @@ func (p *past) committed(c *object.Commit, now []byte, region Region) (Region, b
 	return in, ok, nil
 }
 
-func (p *past) lastChange(ctx context.Context, c *object.Commit, cuts []plumbing.Hash, region Region) (LastChange, error) {
+func (p *past) lastChange(ctx context.Context, c *object.Commit, shallow bool, region Region) (LastChange, error) {
 	for n := 0; ; n++ {
-		if n == mostHistory || ctx.Err() != nil || slices.Contains(cuts, c.Hash) {
+		if n == mostHistory || ctx.Err() != nil {
 			return LastChange{CommitInfo: infoOf(c), Cut: true}, nil
 		}
 		parent, in, err := p.unchangedIn(c, region)
 		switch {
-		case errors.Is(err, plumbing.ErrObjectNotFound) && len(cuts) > 0: // a merge may reach around the recorded cuts
+		case errors.Is(err, plumbing.ErrObjectNotFound) && shallow:
 			return LastChange{CommitInfo: infoOf(c), Cut: true}, nil
 		case err != nil:
 			return LastChange{}, err
