@@ -67,6 +67,9 @@ func (s Shown) deployment(b *strings.Builder, part Part) {
 	if part.Ruleset != "" && part.Ruleset != part.Deployment {
 		fmt.Fprintf(b, "ruleset: %s\n", cuefile.String(part.Ruleset))
 	}
+	if part.Ref != "" {
+		fmt.Fprintf(b, "ref: %s\n", cuefile.String(part.Ref))
+	}
 	if part.LiveUnknown != "" {
 		fmt.Fprintf(b, "// What is live is not known: %s\n", visible.Text(part.LiveUnknown))
 	}

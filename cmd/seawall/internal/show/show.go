@@ -49,6 +49,7 @@ type Shown struct {
 type Part struct {
 	Deployment  string         `json:"deployment,omitempty"`
 	Ruleset     string         `json:"ruleset,omitempty"` // the key of its managed ruleset
+	Ref         string         `json:"ref,omitempty"`     // that of its execute rule, of one at account level
 	Origin      desired.Origin `json:"origin"`
 	Members     []Member       `json:"members"`
 	LiveUnknown string         `json:"live_unknown,omitempty"`
@@ -99,7 +100,7 @@ func Zone(account desired.Account, z desired.Zone, commit string, live []Live, u
 		s.ID = string(account.ID)
 	}
 	for i, d := range z.Deployments {
-		part := Part{Deployment: d.Name(), Ruleset: d.Ruleset, Origin: bare(d.Origin), Members: declared(d)}
+		part := Part{Deployment: d.Name(), Ruleset: d.Ruleset, Ref: d.Ref, Origin: bare(d.Origin), Members: declared(d)}
 		if live != nil && live[i].Unknown == "" {
 			part.Members = beside(part.Members, live[i])
 		} else if live != nil {
