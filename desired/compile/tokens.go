@@ -53,8 +53,17 @@ func (r *reader) token(m member) desired.Token {
 // tokenMembers are the members of a token that have a place of their own: the labels that
 // lead to each.
 var tokenMembers = [][]string{
-	{"name"}, {"account"}, {"not_before"}, {"expires_on"}, {"prune"}, {"sink", "name"}, {"sink", "key"},
-	{"rotate", "every"}, {"rotate", "overlap"}, {"condition", "request.ip", "in"}, {"condition", "request.ip", "not_in"},
+	{"name"},
+	{"account"},
+	{"not_before"},
+	{"expires_on"},
+	{"prune"},
+	{"sink", "name"},
+	{"sink", "key"},
+	{"rotate", "every"},
+	{"rotate", "overlap"},
+	{"condition", "request.ip", "in"},
+	{"condition", "request.ip", "not_in"},
 }
 
 // memberPlaces are where the members of a token are declared.

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -105,22 +106,18 @@ func (p *past) committed(c *object.Commit, now []byte, region Region) (Region, b
 }
 
 func (p *past) lastChange(ctx context.Context, c *object.Commit, shallow bool, region Region) (LastChange, error) {
-	for n := 0; ; n++ {
-		if n == mostHistory || ctx.Err() != nil {
-			return LastChange{CommitInfo: infoOf(c), Cut: true}, nil
-		}
+	for n := 0; n < mostHistory && ctx.Err() == nil; n++ {
 		parent, in, err := p.unchangedIn(c, region)
-		switch {
-		case errors.Is(err, plumbing.ErrObjectNotFound) && shallow:
-			return LastChange{CommitInfo: infoOf(c), Cut: true}, nil
-		case err != nil:
+		cut := shallow && errors.Is(err, plumbing.ErrObjectNotFound)
+		if err != nil && !cut {
 			return LastChange{}, err
 		}
-		if parent == nil {
-			return LastChange{CommitInfo: infoOf(c)}, nil
+		if parent == nil || cut {
+			return LastChange{CommitInfo: infoOf(c), Cut: cut}, nil
 		}
 		c, region = parent, in
 	}
+	return LastChange{CommitInfo: infoOf(c), Cut: true}, nil
 }
 
 // unchangedIn is a parent that has a region of a commit, and where; nil for none.
@@ -189,8 +186,11 @@ func (p *past) moved(c *object.Commit, blob plumbing.Hash) (name string, err err
 	defer walker.Close()
 	for n := 0; n < Limits.withDefaults(Limits{}).Entries; n++ {
 		file, entry, err := walker.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
 		if err != nil {
-			return "", nil //nolint:nilerr // the end, or a tree without this file
+			return "", err
 		}
 		if entry.Hash == blob {
 			return file, nil

@@ -126,6 +126,7 @@ func (m Member) liveText() string {
 		return "-"
 	case LiveOnly:
 		return orUnset(m.live) + " (not declared)"
+	case Differs, Unknown:
 	}
 	return orUnset(m.live)
 }
