@@ -146,6 +146,9 @@ type Token struct {
 	Sink      *Sink
 	Rotate    *Rotate
 	Prune     bool
+	// Places are where the members outside of policies are declared, by their paths:
+	// expires_on, condition.request.ip.in. One that is a default of the schema has none.
+	Places map[string]Origin `json:",omitempty"`
 }
 
 // Policy is one access policy of a token (reference, "Policy").

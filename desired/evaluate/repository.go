@@ -52,13 +52,16 @@ type ahead struct {
 
 // OpenRepository opens the store in a state folder, and creates it if it is missing.
 func OpenRepository(state string, remote Remote, log *slog.Logger) (*Repository, error) {
-	store := filepath.Join(state, "git")
+	store := storeIn(state)
 	repo, err := gitrepo.Open(store)
 	if err != nil {
 		return nil, err
 	}
 	return &Repository{store: store, remote: remote, repo: repo, log: log, Evaluator: New(state, log, remote.Workers)}, nil
 }
+
+// storeIn is the store of a state folder.
+func storeIn(state string) string { return filepath.Join(state, "git") }
 
 // Close releases the cache.
 func (r *Repository) Close() { _ = r.Evaluator.cache.Close() }
