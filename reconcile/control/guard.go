@@ -148,6 +148,9 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 	p := z.settle(t, g.State.Commit, g.labels[id], settled)
 	c.mu.Unlock()
 	results := c.history.writes.Proved(t.Fingerprint, settled)
+	if begins := z.begins(t, p, results); begins != nil {
+		results = append(results, *begins)
+	}
 	if len(p.settled)+len(p.proofs)+len(results) == 0 {
 		return forget(ctx, c, z, p.gone)
 	}
