@@ -97,9 +97,9 @@ const (
 type Asked struct {
 	Commit   string `json:"commit,omitempty"`
 	Author   string `json:"author,omitempty"`   // of the commit, as it says itself
-	Message  string `json:"message,omitempty"`  // the first line of the commit's; in the entry that accepts it
 	Approver string `json:"approver,omitempty"` // of a change that needed an approval
 	User     string `json:"user,omitempty"`     // who ran a command: USER@HOST; or who a decision is of
+	Message  string `json:"message,omitempty"`  // the first line of the commit's message; in the entry that accepts it
 }
 
 // Subject is what an entry is about: a deployment of a zone, or a token.
