@@ -117,6 +117,8 @@ func (h *historyWriter) lines(e reconcile.Entry) []string {
 func whatText(e reconcile.Entry) string {
 	about := subjectText(e.Subject)
 	switch {
+	case e.Kind == reconcile.EntryCommit:
+		return "commit accepted"
 	case e.Kind == reconcile.EntryFound && e.Action == reconcile.ActionBegin:
 		return "history begins (import): zone " + e.Subject.Zone
 	case e.Kind == reconcile.EntryFound:
