@@ -59,6 +59,18 @@ check:
 	}
 }
 
+// just and Docker have recipes of commands, too.
+func TestOtherRecipes(t *testing.T) {
+	got, _ := literalsOf(t, fstest.MapFS{
+		"justfile":   {Data: []byte("api := \"https://api.example.com/client/v4\"\n\nlist zone:\n    @curl -X DELETE \"{{api}}/zones/{{zone}}/filters\"\n")},
+		"Dockerfile": {Data: []byte("FROM alpine\nRUN apk add curl && curl -X PUT \"$API/zones/$ZONE/filters\"\n")},
+	}, Options{})
+	want := []string{"Dockerfile:2 PUT /zones/{}/filters", "justfile:1 https://api.example.com/client/v4", "justfile:4 DELETE /zones/{}/filters"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // Requests that Java puts together are calls on the lines of their paths. The path of one
 // method is not that of another method's parameter, and the answer's getBody is no GET.
 func TestJavaConcatenation(t *testing.T) {
