@@ -97,14 +97,13 @@ func LeftText(fields []diff.Field) string {
 	return "still differs: " + strings.Join(paths, ", ")
 }
 
-// begins is the entry of a zone that agrees with its declaration before anything was written
-// to it; nil where it was proved before, or was written.
-func (z *zoneRecord) begins(t zone.Task, p proof, results []reconcile.Entry) *reconcile.Entry {
-	if z.proof.Fingerprint != "" || len(p.proofs) == 0 || len(results) > 0 {
+// begins is the entry of a zone that agrees with its declaration for the first time; none
+// where it was proved before. The history takes it only where nothing was written.
+func (z *zoneRecord) begins(t zone.Task, p proof) []reconcile.Entry {
+	if z.proof.Fingerprint != "" || len(p.proofs) == 0 {
 		return nil
 	}
-	e := reconcile.BeginEntry(p.proofs[0], t.Account().Key, t.Zone().Key, reconcile.Asked{Commit: p.proofs[0].Commit})
-	return &e
+	return []reconcile.Entry{reconcile.BeginEntry(p.proofs[0], t.Account().Key, t.Zone().Key, reconcile.Asked{Commit: p.proofs[0].Commit})}
 }
 
 // drift are the changes of a zone that would correct drift, that guards refuse, and that the
