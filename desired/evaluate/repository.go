@@ -210,10 +210,10 @@ func (r *Repository) readTrailers(ctx context.Context, commit string) (*trailers
 	return read, err
 }
 
-// Author returns who wrote a commit, as the commit says.
-func (r *Repository) Author(_ context.Context, commit string) (string, error) {
+// Author returns who wrote a commit, as the commit says, and the first line of its message.
+func (r *Repository) Author(_ context.Context, commit string) (author, message string, err error) {
 	info, err := r.repo.Commit(commit)
-	return info.Author, err
+	return info.Author, info.Subject, err
 }
 
 // Good returns the last accepted commit.

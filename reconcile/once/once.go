@@ -138,6 +138,7 @@ type planned struct {
 	open    []reconcile.Entry // writes of earlier processes without a result
 	state   desired.State     // all that is declared
 	author  string            // of its commit
+	message string            // and the first line of its message
 	scope   desired.State     // the part that is asked for
 	tokens  bool              // all tokens are
 	facts   guard.Facts
@@ -251,7 +252,7 @@ func (r *Run) choose(ctx context.Context, p *planned, report *reconcile.Report) 
 		report.Problems = errs
 		return reconcile.ErrInvalid
 	}
-	p.state, p.author = proposal.State, proposal.Author
+	p.state, p.author, p.message = proposal.State, proposal.Author, proposal.Message
 	if proposal.Commit != p.record.Accepted.Commit { // an approval is spent with its change: the commit must not renew it
 		p.words = proposal.Approvals
 	}

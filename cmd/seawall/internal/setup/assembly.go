@@ -52,7 +52,7 @@ type StateSource struct {
 	Compiler  reconcile.Compiler
 	Good      reconcile.GoodCommit // nil for a folder
 	approvals func(ctx context.Context, commit string) ([]reconcile.Approval, error)
-	author    func(ctx context.Context, commit string) (string, error)
+	author    func(ctx context.Context, commit string) (author, message string, err error)
 	moved     func(ctx context.Context, from, to string) (source.Move, error)
 	forward   bool               // a commit that does not contain the one in force is held
 	Evaluator evaluate.Evaluator // of commits
