@@ -117,7 +117,7 @@ func (d *demo) fillFolder(ctx context.Context) error {
 			return err
 		}
 	}
-	if exec.CommandContext(ctx, "git", "config", "user.email").Run() == nil {
+	if exec.CommandContext(ctx, "git", "-C", work, "config", "user.email").Run() == nil {
 		return nil
 	}
 	// A reader without a name in git can commit, too.
