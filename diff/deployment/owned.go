@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -80,10 +81,7 @@ func (m *managed) describe(path diff.Member, unset bool) string {
 		return noteGone
 	}
 	rule := m.Rules[i]
-	text := rule.Ref
-	if rule.Description != nil && *rule.Description != "" {
-		text = *rule.Description
-	}
+	text := cmp.Or(descriptionOf(rule), rule.Ref)
 	if rule.ID == m.last && rule.ScoreThreshold != nil {
 		text = "last rule: " + text
 	}

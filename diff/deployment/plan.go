@@ -201,7 +201,7 @@ func (p *planner) intentOf(at place, m, found *managed) (intent, bool) {
 		errs = append(errs, beyondReference(at.d)...)
 	}
 	decided, undecidable := m.decide(at.d)
-	errs = append(errs, undecidable...)
+	errs = m.moved(at.d, p.in.Applied[diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID, Ref: at.d.Ref}], append(errs, undecidable...))
 	for _, e := range errs {
 		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
 	}
@@ -256,7 +256,7 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	}
 	w.standIns = mg.standIns
 	w.leftovers = mg.leftovers
-	w.owned = slices.Concat(owned(in.claims, mg.standIns), remembered, in.decided.remembered(mg.leftovers, mg.quiet))
+	w.owned = slices.Concat(owned(in.claims, mg.standIns), m.rememberNamed(in.declared), remembered, in.decided.remembered(mg.leftovers, mg.quiet))
 	return w
 }
 
