@@ -94,18 +94,13 @@ func (m *managed) instead(member, text string) string {
 	return "seawall rules lists the rules"
 }
 
-// near are the rules whose ref or description is most like a text; one with a slip of the
-// hand in it comes first.
+// near are the rules whose ref or description is most like a text.
 func (m *managed) near(text string) (near []edge.RuleID) {
 	names := make([]string, 0, 2*len(m.Rules))
 	for _, rule := range m.Rules {
 		names = append(names, rule.Ref, descriptionOf(rule))
 	}
-	places := nearest.Texts(text, names, 2*mostNear)
-	if slip := nearest.Word(text, names); slip != "" {
-		places = slices.Insert(places, 0, slices.Index(names, slip))
-	}
-	for _, i := range places {
+	for _, i := range nearest.Texts(text, names, 2*mostNear) {
 		if id := m.Rules[i/2].ID; !slices.Contains(near, id) && len(near) < mostNear {
 			near = append(near, id)
 		}

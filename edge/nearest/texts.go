@@ -12,7 +12,7 @@ import (
 const leastLike = 0.2
 
 // Texts returns the places of at most n candidates that are most like a text, the most
-// alike first. Texts are alike where they share pieces of words, in any order: so
+// alike first, and before them one that [Word] finds. Texts are alike where they share pieces of words, in any order: so
 // "WordPress login" is like "Login brute force, WordPress". Case and signs count for
 // nothing. Candidates that are hardly like it are left out.
 func Texts(text string, candidates []string, n int) []int {
@@ -26,6 +26,9 @@ func Texts(text string, candidates []string, n int) []int {
 		if score := alike(want, pieces(c)); score >= leastLike {
 			all = append(all, scored{i, score})
 		}
+	}
+	if slip := slices.Index(candidates, Word(text, candidates)); slip >= 0 && candidates[slip] != "" {
+		all = append(slices.DeleteFunc(all, func(s scored) bool { return s.place == slip }), scored{slip, 2})
 	}
 	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	var places []int
