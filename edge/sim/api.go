@@ -31,6 +31,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 			a.truncate(turn)
 		}
 	}
+	w.Header().Set("Date", s.clock.Now().Format(http.TimeFormat))
 	s.transcript.end(entry, a.status)
 	s.config.Log.Debug("answered", "method", r.Method, "path", path, "status", a.status)
 	a.write(w)
