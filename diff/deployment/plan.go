@@ -157,7 +157,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	w := p.wanted(intent, rule, p.in.Applied[id], pin)
 	kept := intent.decided.with(desired.Keep, w.leftovers)
 	p.keep(at, kept)
-	fields := compare(rule, w.rule, m)
+	fields := append(calledFields(rule, w.rule), compare(rule, w.rule, m)...)
 	problems := w.problems(intent, m)
 	for _, problem := range problems {
 		p.problem(at, problem)
@@ -248,6 +248,7 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	w.rule = live.Update()
 	w.rule.ActionParameters, w.rule.Enabled = &parameters, &in.declared.Enabled.Value
 	w.rule.Expression, remembered, w.drifted = expressionOf(in.declared, live.Expression, before)
+	remembered = append(remembered, restoreCalled(&w.rule, live, before)...)
 	for i := range mg.leftovers {
 		mg.leftovers[i].Note = m.describe(mg.leftovers[i].Path, false)
 	}
