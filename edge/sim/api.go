@@ -190,7 +190,7 @@ func (s *Server) call(r request) answer {
 	case result == noContent{}:
 		return answer{status: http.StatusNoContent, header: http.Header{}}
 	}
-	return success(result, info)
+	return s.success(result, info)
 }
 
 func (s *Server) otherCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {
