@@ -8,7 +8,7 @@ import (
 // A declaration says nothing of the description and the ref of an execute rule, and an
 // update sends back those that are live. A client that leaves them out drops them, on a
 // platform that replaces rules: then those that were there when the deployment was last
-// proved are restored. One that someone has changed stays.
+// proved are restored, of the same rule. One that someone has changed stays.
 
 // calledNote is about a description or a ref that is restored.
 const calledNote = "dropped by an update of someone else; the execute rule had it when it was last applied"
@@ -16,17 +16,20 @@ const calledNote = "dropped by an update of someone else; the execute rule had i
 // restoreCalled puts a dropped description and ref back into rule, which is to be written
 // over live, and returns what is to be remembered of both.
 func restoreCalled(rule *edge.Rule, live edge.Rule, before []diff.Member) (remembered []diff.Member) {
-	if was := diff.LastName(before, diff.DescriptionMember); descriptionOf(live) == "" && was != "" {
+	if was := diff.LastName(before, diff.DescriptionMember, live.ID); descriptionOf(live) == "" && was != "" {
 		rule.Description = &was
 	}
-	if was := diff.LastName(before, diff.RefMember); ownRef(live) == "" && was != "" {
+	if was := diff.LastName(before, diff.RefMember, live.ID); ownRef(live) == "" && was != "" {
 		rule.Ref = was
 	}
+	if live.ID == "" {
+		return nil // it is to be created
+	}
 	if description := descriptionOf(*rule); description != "" {
-		remembered = append(remembered, diff.LastNamed(diff.DescriptionMember, description))
+		remembered = append(remembered, diff.LastNamed(diff.DescriptionMember, live.ID, description))
 	}
 	if rule.Ref != "" && rule.Ref != string(live.ID) {
-		remembered = append(remembered, diff.LastNamed(diff.RefMember, rule.Ref))
+		remembered = append(remembered, diff.LastNamed(diff.RefMember, live.ID, rule.Ref))
 	}
 	return remembered
 }

@@ -22,6 +22,7 @@ func TestDroppedDescriptionAndRef(t *testing.T) {
 		"both dropped":         {func(r *edge.Rule) { r.Description, r.Ref = nil, "" }, "description <nil> → hand made; ref <nil> → deploy-core; "},
 		"the ref is the id":    {func(r *edge.Rule) { r.Ref = string(r.ID) }, fmt.Sprintf("ref %s → deploy-core; ", difftest.Rule)},
 		"an empty description": {func(r *edge.Rule) { r.Description = new("") }, "description <nil> → hand made; "},
+		"another rule":         {func(r *edge.Rule) { r.ID, r.Description, r.Ref = "e0", nil, "" }, ""},
 		"changed":              {func(r *edge.Rule) { r.Description, r.Ref = &other, "other" }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,6 +44,9 @@ func TestDroppedDescriptionAndRef(t *testing.T) {
 			after, again := proved(t, d, rule, applied, false)
 			if test.want != "" && (descriptionOf(after) != "hand made" || after.Ref != "deploy-core") {
 				t.Errorf("it comes to %q and %q", descriptionOf(after), after.Ref)
+			}
+			if name == "another rule" {
+				return // it has none to lose
 			}
 			after.Description = nil
 			out = Plan(Input{Accounts: difftest.State(d).Accounts, Live: difftest.Live(after), Applied: again})
