@@ -33,23 +33,33 @@ func TestNearestRules(t *testing.T) {
 	}{
 		{wordPress, desired.RuleRef{Description: "WordPress login brute force"}, "", ""},
 		{
-			wordPress, desired.RuleRef{Ref: "WordPress login brute force"}, `has no rule with ref "WordPress login brute force"`,
+			wordPress,
+			desired.RuleRef{Ref: "WordPress login brute force"},
+			`has no rule with ref "WordPress login brute force"`,
 			"that is a description: write {description: …}, or name the rule by its id: " + name(0),
 		},
 		{
-			wordPress, desired.RuleRef{Description: "ref-2"}, `has no rule with description "ref-2"`,
+			wordPress,
+			desired.RuleRef{Description: "ref-2"},
+			`has no rule with description "ref-2"`,
 			"that is a ref: write {ref: …}, or name the rule by its id: " + name(2),
 		},
 		{
-			wordPress, desired.RuleRef{Description: "brute force of the wordpress login"}, `has no rule with description`,
+			wordPress,
+			desired.RuleRef{Description: "brute force of the wordpress login"},
+			`has no rule with description`,
 			"the nearest: " + name(0) + ", " + name(1) + ", " + name(2),
 		},
 		{
-			wordPress, desired.RuleRef{Ref: "wordpres-login-bruteforce"}, `has no rule with ref`,
+			wordPress,
+			desired.RuleRef{Ref: "wordpres-login-bruteforce"},
+			`has no rule with ref`,
 			"the nearest: " + name(0) + ", " + name(1) + ", " + name(2),
 		},
 		{
-			twice, desired.RuleRef{Description: "SQL injection"}, `has 2 rules with description "SQL injection"`,
+			twice,
+			desired.RuleRef{Description: "SQL injection"},
+			`has 2 rules with description "SQL injection"`,
 			fmt.Sprintf(`name the rule by its id: %s (ref-0, "SQL injection"), %s (ref-1, "SQL injection")`, difftest.RuleID(0), difftest.RuleID(1)),
 		},
 	} {
