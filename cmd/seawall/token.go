@@ -65,6 +65,9 @@ func (i inquiry) ask(cmd *cobra.Command, t *cli.Terminal) (desired.State, permis
 		return desired.State{}, permission.Query{}, err
 	}
 	state, err := setup.LoadState(cmd.Context(), t, i.Options)
+	if err == nil {
+		state, err = setup.KnownIDs(cmd.Context(), t, i.Options, state)
+	}
 	if err != nil {
 		return desired.State{}, permission.Query{}, err
 	}

@@ -213,7 +213,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"no root", least + `sinks: ci: file: {}`, `c.cue:5:12: sinks.ci.file.root: required field is missing`},
 		{"relative root", least + `sinks: ci: file: root: "x"`, `c.cue:5:24: sinks.ci.file.root: "x" must be an absolute path`},
 		{"no program", least + `sinks: ci: exec: argv: []`, `c.cue:5:18: sinks.ci.exec.argv: must not be empty (give it at least one entry)`},
-		{"empty program", least + `sinks: ci: exec: argv: [""]`, `c.cue:5:25: sinks.ci.exec.argv[0]: "" must not be empty`},
+		{"empty program", least + `sinks: ci: exec: argv: [""]`, `c.cue:5:25: sinks.ci.exec.argv[0]: "" must not be blank`},
 		{"shell", least + `sinks: ci: exec: argv: "put it"`, `c.cue:5:24: sinks.ci.exec.argv: "put it" is text; want a list`},
 		{"no time", least + `sinks: ci: exec: {argv: ["x"], timeout: "0s"}`, `c.cue:5:32: sinks.ci.exec.timeout: "0s" is not a duration above zero`},
 		{"plain vault", least + `sinks: v: vault: {address: "http://vault.example", prefix: "p", auth: token: env: "X"}`, `c.cue:5:28: sinks.v.vault.address: "http://vault.example" must be an https address, or http to the own machine`},

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -43,7 +44,7 @@ func (c claims) origins() map[diff.Member]desired.Origin {
 // no longer declared.
 func annotate(fields []diff.Field, in intent, m *managed) {
 	d, decided, origins := in.declared, in.decided, in.claims.origins()
-	origins["enabled"] = d.Enabled.Origin
+	origins["enabled"], origins[diff.DescriptionMember], origins[diff.RefMember] = d.Enabled.Origin, d.Origin, d.Origin
 	if d.Version != nil {
 		origins[versionMember] = d.Version.Origin
 	}
@@ -80,10 +81,7 @@ func (m *managed) describe(path diff.Member, unset bool) string {
 		return noteGone
 	}
 	rule := m.Rules[i]
-	text := rule.Ref
-	if rule.Description != nil && *rule.Description != "" {
-		text = *rule.Description
-	}
+	text := cmp.Or(descriptionOf(rule), rule.Ref)
 	if rule.ID == m.last && rule.ScoreThreshold != nil {
 		text = "last rule: " + text
 	}
