@@ -49,14 +49,24 @@ func TestThrottlingIsToldOnce(t *testing.T) {
 				return
 			}
 			answer(200, entryJSON)(w, r)
-		}).client(t, func(config *Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		}).client(t, func(config *Config) {
+			config.Budget, config.Log = shared(&memoryStore{}, 40, 5*time.Minute), slog.New(slog.NewTextHandler(&log, nil))
+		})
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() { check(t, get(c)) })
 		}
+		all.Go(func() {
+			time.Sleep(30 * time.Second) // while the platform throttles
+			check(t, get(c))
+		})
 		all.Wait()
+		c.config.Budget.Close()
 		if got := strings.Count(log.String(), "the platform throttles this credential"); got != 1 {
 			t.Errorf("told %d times, want once:\n%s", got, &log)
+		}
+		if strings.Contains(log.String(), "is used up") || strings.Contains(log.String(), "is kept for") {
+			t.Errorf("a pause that the platform asked for is told as a budget that is used up:\n%s", &log)
 		}
 		if took := time.Since(begin); took < time.Minute {
 			t.Errorf("everything was sent after %v", took)

@@ -79,9 +79,16 @@ func (t *textWriter) line(label, format string, args ...any) {
 }
 
 func (t *textWriter) verdict(s Status) {
-	t.line("status", "%s, as of %s; seawall %s, running for %s", s.Verdict, instant(s.At), s.Program, span(Age(s.Started, s.At)))
-	for _, reason := range s.Reasons {
-		t.line("", "- %s", reason)
+	mode := map[Mode]string{ModeObserve: ", mode observe (nothing is written)", ModeMixed: ", some zones in mode observe"}[s.Mode]
+	t.line("status", "%s%s, as of %s; seawall %s, running for %s", s.Verdict, mode, instant(s.At), s.Program, span(Age(s.Started, s.At)))
+	if s.Verdict == Healthy {
+		return
+	}
+	for _, r := range append(s.attention(), s.working()...) {
+		t.line("", "- %s", r.text)
+		if advice := r.advice(s.At); advice != "" {
+			t.line("", "  %s", advice)
+		}
 	}
 }
 
@@ -93,7 +100,7 @@ func (t *textWriter) commit(s Status) {
 	case c.InForce == "":
 		t.line("commit", "none: the desired state is a folder without git")
 	default:
-		t.line("commit", "%s in force", short(c.InForce))
+		t.line("commit", "%s in force%s", short(c.InForce), c.Changes.text(s.Zones.Declared))
 	}
 	if c.Held == nil {
 		if c.Wanted != "" && c.Wanted != c.InForce {
@@ -107,6 +114,23 @@ func (t *textWriter) commit(s Status) {
 	}
 }
 
+// text says which part of the fleet a commit changes; nothing where that is not known.
+func (c *Changes) text(declared int) string {
+	if c == nil {
+		return ""
+	}
+	part := func(n int) string { return fmt.Sprintf("%d of %s", n, count(declared, "zone", "zones")) }
+	switch {
+	case c.Weakened > 0 && c.Strengthened > 0:
+		return fmt.Sprintf(": weakens %s, strengthens %d", part(c.Weakened), c.Strengthened)
+	case c.Weakened > 0:
+		return ": weakens " + part(c.Weakened)
+	case c.Strengthened > 0:
+		return ": strengthens " + part(c.Strengthened)
+	}
+	return ": changes " + part(c.Zones)
+}
+
 func (t *textWriter) source(s Status) {
 	switch g := s.Source; {
 	case g.LastSuccess.IsZero():
@@ -116,6 +140,12 @@ func (t *textWriter) source(s Status) {
 	}
 	if s.Source.Error != "" {
 		t.line("", "%s since: %s", count(s.Source.Failures, "failure", "failures"), s.Source.Error)
+	}
+	switch g := s.Source; {
+	case g.Error != "" && !g.Looking.IsZero():
+		t.line("", "a fetch goes on for %s", span(g.LookingSeconds))
+	case g.Error != "" && g.Next.After(s.At):
+		t.line("", "next try in %s", span(g.Next.Sub(s.At).Seconds()))
 	}
 }
 
@@ -163,7 +193,7 @@ func (t *textWriter) queue(s Status) {
 	}
 	t.line("work", "%s", at)
 	if w.PlatformDown {
-		t.line("", "reads keep failing: Seawall sends only probes to the platform")
+		t.line("", "all reads fail; Seawall tests with one request at a time")
 	}
 	if w.Retried > 0 {
 		t.line("", "%s tried again after a failure", count(w.Retried, "zone is", "zones are"))
@@ -195,6 +225,9 @@ func (t *textWriter) budget(s Status) {
 		text += fmt.Sprintf("; zones have waited %s for the budget since the start", span(b.WaitedSeconds))
 	}
 	t.line("budget", "%s", text)
+	if b.PausedSeconds > 0 {
+		t.line("", "nothing to do unless it lasts: then lower budget in the configuration, or find what else uses the credential")
+	}
 }
 
 // left says how many requests may be sent; while the platform throttles none, whatever the
@@ -246,7 +279,9 @@ func (t *textWriter) control(s Status) {
 
 func (t *textWriter) outages(s Status) {
 	for _, o := range s.Outages {
-		t.line("outage", "%s", outageText(o))
+		if !o.Works.IsZero() { // the others stand in the reasons of the verdict
+			t.line("outage", "works again since %s: %s", instant(o.Works), outageText(o))
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func (s *Source) Poke() {
 func (s *Source) Look(ctx context.Context, inForce string) reconcile.Proposal {
 	commit, err := s.fetch(ctx)
 	if err != nil {
-		return reconcile.Proposal{Commit: commit, Err: fmt.Errorf("fetching desired state: %w", err)}
+		return reconcile.Proposal{Commit: commit, Author: s.author(ctx, commit), Err: fmt.Errorf("fetching desired state: %w", err)}
 	}
 	if commit != "" && commit == inForce {
 		s.last = evaluated{}
@@ -108,7 +108,7 @@ func (s *Source) Look(ctx context.Context, inForce string) reconcile.Proposal {
 		return p
 	}
 	if err := s.follows(ctx, inForce, commit); err != nil {
-		return reconcile.Proposal{Commit: commit, Err: err}
+		return reconcile.Proposal{Commit: commit, Author: s.author(ctx, commit), Err: err}
 	}
 	return s.Evaluate(ctx, commit)
 }
@@ -127,19 +127,28 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 		s.last = evaluated{}
 		state, problems, err := s.Compiler.Compile(ctx, commit)
 		if err != nil {
-			return reconcile.Proposal{Commit: commit, Err: fmt.Errorf("compiling desired state: %w", err)}
+			return reconcile.Proposal{Commit: commit, Author: s.author(ctx, commit), Err: fmt.Errorf("compiling desired state: %w", err)}
 		}
 		s.last = evaluated{commit, state, problems, now}
 	}
 	p := reconcile.Proposal{Commit: commit, State: s.last.state, Problems: s.last.problems}
 	if len(desired.Errors(p.Problems)) == 0 && commit != "" {
 		p.Approvals = s.approvals(ctx, commit)
-		var err error
-		if p.Author, err = s.Author(ctx, commit); err != nil {
-			s.Log.DebugContext(ctx, "who wrote a commit is not known", "commit", commit, "error", err.Error())
-		}
 	}
+	p.Author = s.author(ctx, commit)
 	return p
+}
+
+// author is who wrote a commit, as it says itself; empty where that is not known.
+func (s *Source) author(ctx context.Context, commit string) string {
+	if commit == "" {
+		return ""
+	}
+	author, err := s.Author(ctx, commit)
+	if err != nil {
+		s.Log.DebugContext(ctx, "who wrote a commit is not known", "commit", commit, "error", err.Error())
+	}
+	return author
 }
 
 // approvals asks a commit for the approvals it carries. One that cannot be asked (a
@@ -188,7 +197,9 @@ func (s *Source) Run(ctx context.Context, inForce func() string, propose func(co
 // the sooner the oftener the schedule looks.
 func (s *Source) wait(ctx context.Context) {
 	var next <-chan time.Time
-	if d, ok := s.untilNext(s.Now()); ok {
+	now := s.Now()
+	if d, ok := s.untilNext(now); ok {
+		s.progress.waits(now.Add(d))
 		timer := time.NewTimer(d)
 		defer timer.Stop()
 		next = timer.C
