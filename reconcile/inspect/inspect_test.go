@@ -77,7 +77,7 @@ func TestVerdict(t *testing.T) {
 		"observed":         {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
 		"pending":          {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
 		"waiting":          {is(Waiting, time.Hour), Working, "1 zone is waiting: shop.example"},
-		"unknown":          {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example"},
+		"unknown":          {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example (it is so)"},
 		"unknown for long": {is(Unknown, time.Hour), Attention, "shop.example has been unknown since 2026-03-01T11:00:00Z"},
 		"failed for long":  {is(Failed, time.Hour), Attention, "shop.example has been failed since 2026-03-01T11:00:00Z"},
 		"refused":          {is(Refused, 0), Attention, "1 zone is refused: shop.example"},
@@ -281,13 +281,14 @@ func TestText(t *testing.T) {
            - token ci: it is quarantined
            - token ci expires in 1 hour
            - not ready: late
+           - the platform asked to wait (429, Retry-After) until 2026-03-01T12:00:20Z
+             fix: nothing, unless it lasts: then lower budget in the configuration, or find what else uses the credential
            - 1 zone is waiting: shop.example
 commit     1234567890ab in force: weakens 8 of 12 zones, strengthens 3
            fedcba987654 wanted, held since 2026-03-01T12:00:00Z: it is invalid
              a.cue:1:1: no
 source     fetched 1s ago, at 2026-03-01T12:00:00Z
            2 failures since: no route
-           a fetch goes on for 1s
 zones      12 declared, 10 in sync, 1 waiting, 1 refused
            the last was read 5s ago
 drift      oldest: shop.example, for 1m00s
@@ -299,7 +300,6 @@ work       1 of 16 workers busy, the oldest on shop.example for 3s
            1 zone is tried again after a failure
 queue      retry     2 waiting, 1 due, the oldest for 1m30s
 budget     the platform asked to wait (429, Retry-After) until 2026-03-01T12:00:20Z, for 20s; 100 of 1200 requests used in 5m00s; zones have waited 1h06m for the budget since the start
-           nothing to do unless it lasts: then lower budget in the configuration, or find what else uses the credential
 rollout    wave 1 of 3, halted: 2 zones failed
 hold       shop.example is held until 2026-03-01T12:00:00Z: INC-1
 freeze     weekend until 2026-03-01T12:00:00Z

@@ -141,12 +141,6 @@ func (t *textWriter) source(s Status) {
 	if s.Source.Error != "" {
 		t.line("", "%s since: %s", count(s.Source.Failures, "failure", "failures"), s.Source.Error)
 	}
-	switch g := s.Source; {
-	case g.Error != "" && !g.Looking.IsZero():
-		t.line("", "a fetch goes on for %s", span(g.LookingSeconds))
-	case g.Error != "" && g.Next.After(s.At):
-		t.line("", "next try in %s", span(g.Next.Sub(s.At).Seconds()))
-	}
 }
 
 func (t *textWriter) zones(s Status) {
@@ -225,9 +219,6 @@ func (t *textWriter) budget(s Status) {
 		text += fmt.Sprintf("; zones have waited %s for the budget since the start", span(b.WaitedSeconds))
 	}
 	t.line("budget", "%s", text)
-	if b.PausedSeconds > 0 {
-		t.line("", "nothing to do unless it lasts: then lower budget in the configuration, or find what else uses the credential")
-	}
 }
 
 // left says how many requests may be sent; while the platform throttles none, whatever the

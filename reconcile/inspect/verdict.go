@@ -2,6 +2,8 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -70,9 +72,16 @@ func (s Status) attention() (reasons []reason) {
 	}
 	reasons = append(append(reasons, plainly(s.badZones()...)...), s.badTokens()...)
 	for _, what := range s.NotReady {
-		reasons = append(reasons, reason{text: "not ready: " + what})
+		if !s.tellsOf(what) {
+			reasons = append(reasons, reason{text: "not ready: " + what})
+		}
 	}
 	return reasons
+}
+
+// tellsOf reports whether an outage says already why the daemon is not ready.
+func (s Status) tellsOf(what string) bool {
+	return slices.ContainsFunc(s.Outages, func(o reconcile.Outage) bool { return o.Works.IsZero() && strings.HasSuffix(what, ": "+o.Cause) })
 }
 
 // badZones says which zones need attention, or have failed for long.
@@ -127,7 +136,20 @@ func (s Status) working() []reason {
 			reasons = append(reasons, fmt.Sprintf("token %s: %s", t.Token, t.Reason))
 		}
 	}
-	return plainly(reasons...)
+	return append(s.throttled(len(reasons) > 0), plainly(reasons...)...)
+}
+
+// throttled says that the platform has asked to wait, where something waits for it.
+func (s Status) throttled(waits bool) []reason {
+	waits = waits || slices.ContainsFunc(s.Queue, func(p Priority) bool { return p.Due > 0 })
+	until := s.At.Add(time.Duration(s.Budget.PausedSeconds * float64(time.Second)))
+	if !waits || s.Budget.PausedSeconds <= 0 {
+		return nil
+	}
+	return []reason{{
+		text: "the platform asked to wait (429, Retry-After) until " + instant(until),
+		fix:  "nothing, unless it lasts: then lower budget in the configuration, or find what else uses the credential",
+	}}
 }
 
 // Verdict sums the zones up that a name means.
@@ -162,7 +184,11 @@ func (z Zones) text(n int, outcome Outcome) string {
 	}
 	for _, notable := range z.Notable {
 		if notable.Outcome == outcome {
-			return text + map[bool]string{true: ": ", false: ", the oldest "}[n == 1] + notable.Zone
+			text += map[bool]string{true: ": ", false: ", the oldest "}[n == 1] + notable.Zone
+			if outcome == Unknown || outcome == Failed {
+				text += " (" + cut(notable.Reason) + ")"
+			}
+			return text
 		}
 	}
 	return text

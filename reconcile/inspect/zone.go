@@ -165,6 +165,9 @@ func (z Zone) Sentences(now time.Time) []string {
 	if z.AtWork != nil {
 		lines = append(lines, fmt.Sprintf("A worker has processed it for %s (priority %s: %s).", span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
 	}
+	if z.AtWork != nil && z.Next == nil {
+		return lines
+	}
 	return append(lines, z.Next.sentence())
 }
 
