@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -70,6 +71,9 @@ func causeOf(err error) cause {
 		}
 	case errors.As(err, &answer):
 		c.text, c.class, c.answered = answered(answer), classOf(err), true
+		if c.class == other {
+			c.fix = diff.HintFor(err)
+		}
 		if answer.Status < http.StatusBadRequest {
 			c.class = unanswered // an answer that contradicts itself
 		}
