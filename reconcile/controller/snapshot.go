@@ -17,9 +17,6 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
-// mostNotable bounds how many zones a status names.
-const mostNotable = 20
-
 // Status says how the daemon is, as far as the controller knows: the caller adds the mode, what is
 // left of the budget, and what /readyz says. It sends nothing, and costs a look
 // at each zone in memory.
@@ -169,11 +166,11 @@ func insert(all []inspect.Notable, n inspect.Notable) []inspect.Notable {
 	at, _ := slices.BinarySearchFunc(all, n, func(a, b inspect.Notable) int {
 		return cmp.Or(b.Outcome.Severity()-a.Outcome.Severity(), a.Since.Compare(b.Since), cmp.Compare(a.ZoneID, b.ZoneID))
 	})
-	if at == mostNotable {
+	if at == inspect.MostListed {
 		return all
 	}
 	all = slices.Insert(all, at, n)
-	return all[:min(len(all), mostNotable)]
+	return all[:min(len(all), inspect.MostListed)]
 }
 
 func (v view) queue() []inspect.Priority {

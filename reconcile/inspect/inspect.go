@@ -21,6 +21,10 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
+// MostListed is how many entries a list has: in the text of a status each, and of zones that
+// stand out its JSON form, too.
+const MostListed = 20
+
 // Version is the version of the JSON forms.
 const Version = 1
 

@@ -78,18 +78,36 @@ func (t *textWriter) line(label, format string, args ...any) {
 	fmt.Fprintf(t, "%-*s  %s\n", labelWidth, label, visible.Text(fmt.Sprintf(format, args...)))
 }
 
+// entry is one of a list: a line, and what stands below it; empty for nothing.
+type entry struct{ text, below string }
+
+// list writes the first of some entries, as many as a status names zones.
+func (t *textWriter) list(label string, entries []entry) {
+	for _, e := range entries[:min(len(entries), MostListed)] {
+		if t.line(label, "%s", e.text); e.below != "" {
+			t.line("", "%s", e.below)
+		}
+	}
+	if more := len(entries) - MostListed; more > 0 {
+		t.line(label, "and %d more; seawall status -o json lists all", more)
+	}
+}
+
 func (t *textWriter) verdict(s Status) {
 	mode := map[Mode]string{ModeObserve: ", mode observe (nothing is written)", ModeMixed: ", some zones in mode observe"}[s.Mode]
 	t.line("status", "%s%s, as of %s; seawall %s, running for %s", s.Verdict, mode, instant(s.At), s.Program, span(Age(s.Started, s.At)))
 	if s.Verdict == Healthy {
 		return
 	}
+	entries := []entry{}
 	for _, r := range append(s.attention(), s.working()...) {
-		t.line("", "- %s", r.text)
+		e := entry{text: "- " + r.text}
 		if advice := r.advice(s.At); advice != "" {
-			t.line("", "  %s", advice)
+			e.below = "  " + advice
 		}
+		entries = append(entries, e)
 	}
+	t.list("", entries)
 }
 
 func (t *textWriter) commit(s Status) {
@@ -171,12 +189,14 @@ func (t *textWriter) tokens(s Status) {
 		looked = "checked " + ago(s.Tokens.LookedAt, s.At)
 	}
 	t.line("tokens", "%d declared, %s", s.Tokens.Declared, looked)
+	entries := []entry{}
 	for _, f := range s.Tokens.Findings {
-		t.line("", "%s: %s: %s", f.Token, words(f.Outcome), f.Reason)
+		entries = append(entries, entry{text: fmt.Sprintf("%s: %s: %s", f.Token, words(f.Outcome), f.Reason)})
 	}
 	for _, e := range s.Tokens.Expiring {
-		t.line("", "%s %s", e.Token, e.When(s.At))
+		entries = append(entries, entry{text: e.Token + " " + e.When(s.At)})
 	}
+	t.list("", entries)
 }
 
 func (t *textWriter) queue(s Status) {
@@ -260,9 +280,11 @@ func (t *textWriter) control(s Status) {
 		}
 	}
 	_, holds := diff.PutBacks(s.Holds) // those of reverts stand in the reasons of the verdict
+	entries := []entry{}
 	for _, h := range holds {
-		t.line("hold", "%s is %s", h.Zone, h)
+		entries = append(entries, entry{text: fmt.Sprintf("%s is %s", h.Zone, h)})
 	}
+	t.list("hold", entries)
 	for _, f := range s.Freezes {
 		t.line("freeze", "%s until %s", f.Name, instant(f.Until))
 	}
