@@ -99,6 +99,10 @@ func TestVerdict(t *testing.T) {
 		"a rollout":        {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1} }, Working, "a rollout is at wave 1 of 3"},
 		"a halted rollout": {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1, Halted: "2 failed"} }, Attention, "the rollout is halted: 2 failed; fix: seawall revert --commit 1234567890ab, or, once the reason is gone, seawall waves resume"},
 		"not ready":        {func(s *Status) { s.NotReady = []string{"late"} }, Attention, "not ready: late"},
+		"not ready because of an outage": {func(s *Status) {
+			s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}}
+			s.NotReady = []string{"no zone can be read: git: away"}
+		}, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
 		"a token": {func(s *Status) {
 			s.Tokens.Findings = []Token{{Token: "ci", Outcome: Refused, Reason: "it is quarantined", Since: noon}}
 		}, Attention, "token ci: it is quarantined"},
@@ -122,8 +126,8 @@ func TestVerdict(t *testing.T) {
 			if s.Verdict != test.want {
 				t.Errorf("%s: %v; want %s", s.Verdict, s.Reasons, test.want)
 			}
-			if s.Source.Error != "" && len(s.Reasons) != 1 {
-				t.Errorf("git is told of more than once: %q", s.Reasons)
+			if (s.Source.Error != "" || len(s.Outages) > 0) && len(s.Reasons) > 1 {
+				t.Errorf("an outage is told of more than once: %q", s.Reasons)
 			}
 			if test.reason != "" && !slices.Contains(s.Reasons, test.reason) || (test.reason == "") != (len(s.Reasons) == 0) {
 				t.Errorf("reasons %q, want %q", s.Reasons, test.reason)
