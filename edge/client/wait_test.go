@@ -73,3 +73,28 @@ func TestThrottlingIsToldOnce(t *testing.T) {
 		}
 	})
 }
+
+// A wait for other processes, while most of the budget is left, is none for a budget that is
+// used up.
+func TestUsedUpIsSaidOfTheBudgetAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := shared(&memoryStore{}, 6000, 5*time.Minute)
+		take(t, b)
+		b.done(1, 200, nil)
+		for i := range b.share.purses { // as after a visit in which others came first
+			b.share.purses[i].spare, b.share.purses[i].next = 0, time.Now().Add(time.Second)
+		}
+		if got := waits(b); got != moment {
+			t.Errorf("waits for %v with %d left", got, b.share.free)
+		}
+		b.share.rooms = classCounts{}
+		if got := waits(b); got != keptUp {
+			t.Errorf("waits for %v where the rest is for other classes", got)
+		}
+		b.pause(time.Second, time.Now())
+		if got := waits(b); got != asked {
+			t.Errorf("waits for %v while the platform asked to wait", got)
+		}
+		b.Close()
+	})
+}
