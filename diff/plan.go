@@ -98,18 +98,23 @@ func SortChanges(changes []Change) {
 // IsEmpty reports whether the plan neither changes nor lacks anything.
 func (p Plan) IsEmpty() bool { return len(p.Changes) == 0 && len(p.Problems) == 0 }
 
-// Attention reports whether something is unknown, forbidden, blocked, refused or
-// not deployed: whether a person is needed.
+// Attention reports whether something is unknown, forbidden, blocked, not deployed, or refused
+// for more than some time: whether a person is needed.
 func (p Plan) Attention() bool {
 	if len(p.Problems) > 0 {
 		return true
 	}
 	for _, c := range p.Changes {
-		if !c.Applies() && c.Action() != ActionOrphan && !c.Refused.Quiet() {
+		if !c.Applies() && c.Action() != ActionOrphan && !c.Refused.Quiet() && !c.Refused.WaitsForTime() {
 			return true
 		}
 	}
 	return false
+}
+
+// Waits reports whether the plan has changes that are sent later, without a person.
+func (p Plan) Waits() bool {
+	return slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Refused.WaitsForTime() })
 }
 
 // Observed reports whether the plan has changes that are not sent for no other reason

@@ -25,6 +25,8 @@ type Problem struct {
 	Unmanaged  []Leftover     `json:"unmanaged,omitempty"` // live members on which nothing decides, where it is about them
 	Origin     desired.Origin `json:"origin"`
 
+	// Lasts says that no other try helps: a person must act.
+	Lasts bool `json:"-"`
 	// Err is why something is unknown or forbidden, nil otherwise.
 	Err error `json:"-"`
 }

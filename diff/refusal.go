@@ -47,8 +47,8 @@ const ReleaseHalted = "seawall waves resume"
 
 // WaitsForTime reports whether it ends without a person: a hold and a freeze end,
 // and the waves before a wave are applied, unless they are halted.
-func (r Refusal) WaitsForTime() bool {
-	return !r.Until.IsZero() || r.Guard == GuardWave && r.Release != ReleaseHalted
+func (r *Refusal) WaitsForTime() bool {
+	return r != nil && (!r.Until.IsZero() || r.Guard == GuardWave && r.Release != ReleaseHalted)
 }
 
 // Observed reports whether a refusal only says that nothing may be written there: no
@@ -57,6 +57,14 @@ func (r *Refusal) Observed() bool { return r != nil && r.Guard == GuardObserve }
 
 // PutBack reports whether a revert has put the zone back: it stays so until git changes it.
 func (r *Refusal) PutBack() bool { return r != nil && r.Guard == GuardReverted }
+
+// Word is what a change that is refused is called: one that waits for time alone is waiting.
+func (r *Refusal) Word() string {
+	if r.WaitsForTime() {
+		return "waiting"
+	}
+	return "refused"
+}
 
 // Quiet reports whether a refusal is as it should be, so that nothing is wrong with the zone:
 // it is only observed, or put back.

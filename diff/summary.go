@@ -22,6 +22,7 @@ type Summary struct {
 	Changed     int `json:"changed"`
 	Weakening   int `json:"weakening"`
 	Refused     int `json:"refused"`
+	Waiting     int `json:"waiting,omitempty"`   // are refused for some time only, so not among the refused
 	Observed    int `json:"observed,omitempty"`  // differ, and are observed only
 	PutBack     int `json:"put_back,omitempty"`  // differ, because a revert has put them back
 	Undecided   int `json:"undecided,omitempty"` // have what nothing declares and nothing decides on
@@ -82,7 +83,8 @@ func (p Plan) RequestsFor(meant func(Change) bool) (n int64) {
 func (p Plan) digest() string {
 	p.Deprecations = []deprecation.Notice{} // days left change by themselves
 	p.Digest, p.GeneratedAt, p.Expiries, p.Holds, p.DryRun, p.Kept, p.Renames, p.Names = "", time.Time{}, nil, nil, nil, nil, nil, nil
-	p.Requests = Requests{ToApply: p.Requests.ToApply} // the rest is about the run, and not about what it would do
+	p.Summary.Refused, p.Summary.Waiting = p.Summary.Refused+p.Summary.Waiting, 0 // time alone changes which
+	p.Requests = Requests{ToApply: p.Requests.ToApply}                            // the rest is about the run, and not about what it would do
 	changes := p.Changes
 	p.Changes = []Change{}
 	const none = `"changes":[]`
@@ -116,6 +118,7 @@ const (
 	rowChanged   = "changed"
 	rowWeakening = "weakening"
 	rowRefused   = "refused"
+	rowWaiting   = "waiting"
 	rowObserved  = "observed"
 	rowPutBack   = "put back"
 	rowNotInSync = "not in sync"
@@ -142,6 +145,8 @@ func rowsOf(c Change) []string {
 		return []string{rowObserved}
 	case c.Refused.PutBack():
 		return []string{rowPutBack}
+	case c.Refused.WaitsForTime():
+		return []string{rowWaiting}
 	case c.Refused != nil:
 		return []string{rowRefused}
 	case c.Direction == Weakens:
@@ -172,6 +177,7 @@ func (p Plan) summarise() Summary {
 		Changed:     zones.count(rowChanged),
 		Weakening:   zones.count(rowWeakening),
 		Refused:     zones.count(rowRefused),
+		Waiting:     zones.count(rowWaiting),
 		Observed:    zones.count(rowObserved),
 		PutBack:     zones.count(rowPutBack),
 		Undecided:   zones.count(string(Undecided)),
@@ -206,6 +212,7 @@ func (s Summary) String() string {
 	add(s.Changed, "to change")
 	add(s.Weakening, "of them weakening")
 	add(s.Refused, "refused")
+	add(s.Waiting, "waiting")
 	add(s.Observed, "observed only")
 	add(s.PutBack, "put back by a revert")
 	add(s.Undecided, "undecided")

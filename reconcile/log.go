@@ -260,8 +260,15 @@ func (l *Logger) refused(ctx context.Context, c diff.Change) {
 			"direction", string(c.Direction), "changes", members(c.Fields))
 		return
 	}
-	l.Log.WarnContext(ctx, "change refused", "zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
-		"guard", string(c.Refused.Guard), "reason", c.Refused.Reason, "release", c.Refused.Release, "changes", members(c.Fields))
+	attrs := []any{
+		"zone", c.Zone, "deployment", c.Deployment, "token", c.Token,
+		"guard", string(c.Refused.Guard), "reason", c.Refused.Reason, "release", c.Refused.Release, "changes", members(c.Fields),
+	}
+	if c.Refused.WaitsForTime() {
+		l.Log.InfoContext(ctx, "change waiting", attrs...)
+		return
+	}
+	l.Log.WarnContext(ctx, "change refused", attrs...)
 }
 
 // wrote writes of a change that was sent and proved.
@@ -345,7 +352,7 @@ func (l *Logger) summary(ctx context.Context, r Report) {
 	attrs := []any{
 		"trigger", string(r.Trigger), "commit", r.Commit,
 		"zones", s.Zones, "in_sync", s.InSync, "applied", r.Count(Converged), "failed", r.Count(Failed),
-		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "undecided", s.Undecided, "blocked", s.Blocked,
+		"non_convergent", r.Count(NonConvergent), "refused", s.Refused, "waiting", s.Waiting, "undecided", s.Undecided, "blocked", s.Blocked,
 		"not_deployed", s.NotDeployed, "unknown", s.Unknown, "forbidden", s.Forbidden, "requests", r.Requests,
 		"took", r.Finished.Sub(r.Started).Round(time.Millisecond).String(),
 	}

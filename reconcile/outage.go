@@ -12,8 +12,13 @@ type Outage struct {
 	Cause   string        `json:"cause"`          // the same text for the same cause: no ports, no request ids
 	Since   time.Time     `json:"since"`          // when it was first seen
 	Until   time.Time     `json:"until,omitzero"` // when it was seen to work again; zero while it lasts
-	Zones   int           `json:"zones"`          // how many zones it has affected
-	Tries   int           `json:"tries"`          // how many tries have failed
+	// Works is since when nothing has failed, while it is not yet certain that it stays so;
+	// zero: the last try failed.
+	Works time.Time `json:"works_since,omitzero"`
+	Fix   string    `json:"fix,omitempty"`     // what a person can do
+	Next  time.Time `json:"next_try,omitzero"` // zero: not known, or it is due
+	Zones int       `json:"zones"`             // how many zones it has affected
+	Tries int       `json:"tries"`             // how many tries have failed
 }
 
 // OutageSubject is what an [Outage] is of.

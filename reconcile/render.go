@@ -209,7 +209,7 @@ func (r Report) counts() []string {
 	for _, c := range r.Plan.Changes {
 		switch {
 		case c.Applies(), c.Action() == diff.ActionOrphan:
-		case c.Refused != nil && c.Refused.WaitsForTime():
+		case c.Refused.WaitsForTime():
 			waiting++
 		case c.Refused.PutBack():
 			back++
@@ -218,7 +218,7 @@ func (r Report) counts() []string {
 		}
 	}
 	if waiting > 0 {
-		parts = append(parts, fmt.Sprintf("%d held back for now", waiting))
+		parts = append(parts, fmt.Sprintf("%d waiting", waiting))
 	}
 	if back > 0 {
 		parts = append(parts, fmt.Sprintf("%d put back by a revert", back))

@@ -151,5 +151,5 @@ func (r Report) Count(outcome Outcome) int {
 
 // Converged reports whether the platform agrees with all that was in scope.
 func (r Report) Converged() bool {
-	return r.Err == nil && r.Held == nil && !r.Plan.Attention() && !r.Plan.Observed() && r.Count(Converged) == len(r.Results)
+	return r.Err == nil && r.Held == nil && !r.Plan.Attention() && !r.Plan.Waits() && !r.Plan.Observed() && r.Count(Converged) == len(r.Results)
 }

@@ -40,7 +40,8 @@ says, or nothing if the result would now differ.
 Exit codes: 0; 1 failure; 4 something is unknown, forbidden, blocked, undecided,
 refused, not deployed, or a token is quarantined or its secret not delivered; 130 interrupted by
 SIGINT, 143 by SIGTERM. With --detailed-exitcode the highest that applies of 0 in
-sync, 2 changes, 3 some of them weaken, 4 as above.`,
+sync, 2 changes, 3 some of them weaken, 4 as above. What waits for time alone (a wave,
+a freeze, the end of a hold) counts as a change.`,
 		Example: `  seawall plan
   seawall plan --dir . --base-url https://api.example.com/client/v4
   seawall plan -o markdown --detailed-exitcode
@@ -98,7 +99,7 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 	code := 0
 	for _, c := range p.Changes {
 		switch {
-		case !detailed || !c.Applies() && !c.Refused.Quiet(): // an orphan is for a person, in his own time
+		case !detailed || !c.Applies() && !c.Refused.Quiet() && !c.Refused.WaitsForTime(): // an orphan is for a person, in his own time
 		case c.Direction == diff.Weakens:
 			return cli.ExitError(exitWeakens)
 		default:

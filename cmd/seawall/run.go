@@ -25,7 +25,7 @@ requests what a merge would change.
 
 SIGTERM finishes the write in flight and ends with 0. SIGHUP reads the
 configuration again; if it has a mistake, that is logged and the old configuration
-stays. SIGUSR1 reads every zone now, as fast as the request budget allows. It
+stays. SIGUSR1 fetches git and reads every zone now, as fast as the request budget allows. It
 tries what waits for a later try: a change that the platform did not keep, and a
 platform or a credential that failed.`,
 		Example: "  seawall run --config /etc/seawall/config.cue",

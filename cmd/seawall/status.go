@@ -38,12 +38,13 @@ func newStatus(t *cli.Terminal) *cobra.Command {
 		Short: "Show the state of the running daemon, or of a zone",
 		Long: `Show the commit in force and the newest one, the time of the last fetch, the zones in
 sync and those that are not, the queue, the rest of the request budget, and the current
-outages, holds and freezes. With the name or the id of a zone, show what differs there,
+outages, holds and freezes. The first lines say what is wrong, what you can do about it
+("fix"), and when Seawall tries again. With the name or the id of a zone, show what differs there,
 when the zone was read last, and when it is read next.
 
 The daemon answers on a socket in its state folder. Only its own user and root may use
-it. --address asks over the listen address instead, if that serves /status. At most 20
-zones are listed.
+it. --address asks over the listen address instead, if that serves /status. Lists end
+after 20 entries.
 
 Exit codes: 0 healthy and in sync, 2 changes are pending, 4 something needs attention or
 an outage lasts, 1 the daemon does not answer or does not know the zone.`,
@@ -72,7 +73,8 @@ func newWhy(t *cli.Terminal) *cobra.Command {
 		Short: "Explain the state of a zone, and when it is read next",
 		Long: `Explain the daemon's last decision about a zone: the stage that made it (read, plan,
 guard, write, prove), the guard, hold or window, since when it applies, what changes it,
-and when and why the zone is read next. The JSON form is that of seawall status ZONE.
+and when and why the zone is read next. An outage that keeps Seawall from knowing how the
+zone is, or should be, comes first, and so does a newer commit that is held. The JSON form is that of seawall status ZONE.
 
 Exit codes: 0 the daemon answers, 1 it does not answer or does not know the zone.`,
 		Example:           "  seawall why shop.example",

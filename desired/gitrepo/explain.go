@@ -138,7 +138,7 @@ func (f *fetch) classify(err error) *Error {
 func classifyRefusal(err error) *Error {
 	switch {
 	case errors.Is(err, transport.ErrAuthenticationRequired):
-		return &Error{Kind: ErrAuth, Hint: "check that the credential is set, has not expired and may read this repository"}
+		return &Error{Kind: ErrAuth, Hint: "check source.auth: the credential must be set, not expired, and allowed to read this repository"}
 	case errors.Is(err, transport.ErrAuthorizationFailed):
 		return &Error{Kind: ErrAuth, Hint: "the credential was understood but may not read this repository"}
 	case errors.Is(err, transport.ErrRepositoryNotFound):

@@ -130,7 +130,7 @@ func markdownChanges(b *page, p diff.Plan) (cut []int) {
 // urgency puts what a reviewer must see first.
 func urgency(c diff.Change) int {
 	switch {
-	case (c.Refused == nil || c.Refused.Quiet()) && c.Direction == diff.Weakens && c.Action() != diff.ActionOrphan:
+	case (c.Refused == nil || c.Refused.Quiet() || c.Refused.WaitsForTime()) && c.Direction == diff.Weakens && c.Action() != diff.ActionOrphan:
 		return 0
 	case c.Refused != nil:
 		return 1
@@ -163,6 +163,8 @@ func markdownChange(b *page, c diff.Change, heading string) {
 		title += ", not written: put back by a revert"
 	case b.waits(c):
 		title = "✋ **waits for approval**, " + title
+	case c.Refused.WaitsForTime():
+		title += ", waiting"
 	case c.Refused != nil:
 		title = "⛔ **refused**, " + title
 	}
@@ -182,6 +184,8 @@ func markdownChange(b *page, c diff.Change, heading string) {
 	switch {
 	case b.waits(c):
 		fmt.Fprintf(b, "\n%s. %s\n", b.code(c.Refused.Reason), b.release)
+	case c.Refused.WaitsForTime():
+		fmt.Fprintf(b, "\nWaiting: %s\nRelease: %s\n", b.code(c.Refused.Reason), b.code(c.Refused.Release))
 	case c.Refused != nil && !c.Refused.Quiet():
 		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", b.code(c.Refused.Reason), b.code(c.Refused.Release))
 	}

@@ -103,8 +103,10 @@ func (t *textWriter) change(c diff.Change, heading string) {
 		verb += "  " + t.paint(yellow, "observed only")
 	case c.Refused.PutBack():
 		verb += "  " + t.paint(yellow, "not written: put back by a revert")
+	case c.Refused.WaitsForTime():
+		verb += "  " + t.paint(yellow, c.Refused.Word())
 	case c.Refused != nil:
-		mark, verb = t.paint(red, "!"), t.paint(red, "refused")
+		mark, verb = t.paint(red, "!"), t.paint(red, c.Refused.Word())
 	}
 	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, visible.Name(heading)), verbOf(c, verb), t.declaredAt(c.Origin))
 	width := 0
@@ -121,7 +123,7 @@ func (t *textWriter) change(c diff.Change, heading string) {
 		fmt.Fprintf(t, "    > %s\n", visible.Name(line))
 	}
 	if c.Refused != nil && !c.Refused.Quiet() {
-		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "refused:"), visible.Text(c.Refused.Reason))
+		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, c.Refused.Word()+":"), visible.Text(c.Refused.Reason))
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), visible.Text(c.Refused.Release))
 	}
 	t.WriteByte('\n')

@@ -110,6 +110,7 @@ func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
 		return
 	case live.Unknown != "":
 		p.tokenProblem(token, diff.Unknown, live.Unknown, live.Hint)
+		p.out.Problems[len(p.out.Problems)-1].Lasts = p.in.Live.Unknown != "" // a doubt about the ledger
 		return
 	}
 	if i := slices.IndexFunc(records, func(r diff.TokenRecord) bool { return r.State != diff.TokenConfirmed }); i >= 0 {

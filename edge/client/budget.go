@@ -136,17 +136,41 @@ func (b *Budget) Room(c edge.Class, urgent int) int {
 	return max(0, left)
 }
 
-// mustWait reports whether a request would wait now. It asks other processes
-// where need be.
-func (b *Budget) mustWait(c edge.Class) bool {
+// waitsFor is what a request waits for.
+type waitsFor int
+
+const (
+	nothing waitsFor = iota
+	usedUp           // the budget
+	asked            // the platform asked to wait
+	toldUp           // the platform said that its quota is used up
+	keptUp           // what is left of the budget is kept for more urgent requests
+	moment           // other processes, for less time than is worth a word
+)
+
+// waits says what a request would wait for now, and for how long the platform asked to. It
+// asks other processes where need be.
+func (b *Budget) waits(c edge.Class) (waitsFor, time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Now()
 	b.forget(now)
-	if b.share != nil && b.state(now, c).Left > 0 && b.refill(now, c) > 0 {
-		return true
+	shared := b.share != nil && b.state(now, c).Left > 0 && b.refill(now, c) > 0 // it may tell of a pause
+	switch state := b.state(now, c); {
+	case state.Pause > 0:
+		return asked, state.Pause
+	case now.Before(b.told.until) && b.told.left <= 0:
+		return toldUp, b.told.until.Sub(now)
+	case state.Used >= b.requests:
+		return usedUp, 0
+	case !shared && state.Left > 0:
+		return nothing, 0
+	case b.share.free <= 0:
+		return usedUp, 0
+	case b.share.rooms[c] <= 0:
+		return keptUp, 0
 	}
-	return b.state(now, c).Left == 0
+	return moment, 0
 }
 
 func (b *Budget) state(now time.Time, c edge.Class) BudgetState {

@@ -96,19 +96,22 @@ func since(told *atomic.Int64, every time.Duration) bool {
 	return now-last >= int64(every/time.Second) && told.CompareAndSwap(last, now)
 }
 
-// tellWait says, at most once a minute, that the budget is used up: a person who
-// watches would otherwise see nothing for minutes.
+// tellWait says, at most once a minute, what is waited for: a person who watches would
+// otherwise see nothing for minutes.
 func (c *Client) tellWait(class edge.Class) {
 	budget := c.config.Budget
-	if !budget.mustWait(class) {
+	what, pause := budget.waits(class)
+	if what == nothing || what == moment || !since(&c.toldWait, time.Minute) {
 		return
 	}
-	if !since(&c.toldWait, time.Minute) {
-		return
-	}
-	if pause := budget.State().Pause; pause > 0 {
-		c.config.Log.Info("the platform asked to wait (429, Retry-After); waiting for it", "for", pause.Round(time.Second).String())
-	} else {
+	switch left := pause.Round(time.Second).String(); what {
+	case asked:
+		c.config.Log.Info("the platform asked to wait (429, Retry-After); waiting for it", "for", left)
+	case toldUp:
+		c.config.Log.Info("the platform says that its quota for this credential is used up; waiting for its end", "for", left)
+	case keptUp:
+		c.config.Log.Info("the rest of the request budget is kept for more urgent requests; waiting for it", "requests", budget.requests, "per", budget.per)
+	default:
 		c.config.Log.Info("the request budget is used up; waiting for it", "requests", budget.requests, "per", budget.per)
 	}
 }

@@ -204,7 +204,7 @@ func TestSharedBudgetIsGivenBack(t *testing.T) {
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("waited %v", took)
 		}
-		if !second.mustWait(edge.Urgent) || first.mustWait(edge.Urgent) == false {
+		if waits(second) == nothing || waits(first) == nothing {
 			t.Error("all is used up, and nobody must wait")
 		}
 	})
@@ -364,4 +364,10 @@ func TestWindowAfterTheClockWasPutBack(t *testing.T) {
 	if got := w.trade(visit{now: later, per: time.Minute, quota: 10, holder: "y", want: 4}); got.granted != 4 {
 		t.Errorf("got %+v of %s", got, fmt.Sprint(w))
 	}
+}
+
+// waits is what an urgent request would wait for.
+func waits(b *Budget) waitsFor {
+	what, _ := b.waits(edge.Urgent)
+	return what
 }

@@ -49,17 +49,52 @@ func TestThrottlingIsToldOnce(t *testing.T) {
 				return
 			}
 			answer(200, entryJSON)(w, r)
-		}).client(t, func(config *Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		}).client(t, func(config *Config) {
+			config.Budget, config.Log = shared(&memoryStore{}, 40, 5*time.Minute), slog.New(slog.NewTextHandler(&log, nil))
+		})
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() { check(t, get(c)) })
 		}
+		all.Go(func() {
+			time.Sleep(30 * time.Second) // while the platform throttles
+			check(t, get(c))
+		})
 		all.Wait()
+		c.config.Budget.Close()
 		if got := strings.Count(log.String(), "the platform throttles this credential"); got != 1 {
 			t.Errorf("told %d times, want once:\n%s", got, &log)
+		}
+		if strings.Contains(log.String(), "is used up") || strings.Contains(log.String(), "is kept for") {
+			t.Errorf("a pause that the platform asked for is told as a budget that is used up:\n%s", &log)
 		}
 		if took := time.Since(begin); took < time.Minute {
 			t.Errorf("everything was sent after %v", took)
 		}
+	})
+}
+
+// A wait for other processes, while most of the budget is left, is none for a budget that is
+// used up.
+func TestUsedUpIsSaidOfTheBudgetAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := shared(&memoryStore{}, 6000, 5*time.Minute)
+		take(t, b)
+		b.done(1, 200, nil)
+		for i := range b.share.purses { // as after a visit in which others came first
+			b.share.purses[i].spare, b.share.purses[i].next = 0, time.Now().Add(time.Second)
+		}
+		if got := waits(b); got != moment {
+			t.Errorf("waits for %v with %d left", got, b.share.free)
+		}
+		b.share.rooms = classCounts{}
+		if got := waits(b); got != keptUp {
+			t.Errorf("waits for %v where the rest is for other classes", got)
+		}
+		b.pause(time.Second, time.Now())
+		if got := waits(b); got != asked {
+			t.Errorf("waits for %v while the platform asked to wait", got)
+		}
+		b.Close()
 	})
 }

@@ -306,6 +306,7 @@ func (c *Controller) lookNow(ctx context.Context) {
 			return
 		case <-c.Look:
 		}
+		c.Source.Poke()
 		g := c.control.Current()
 		if g == nil {
 			continue

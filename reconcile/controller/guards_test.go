@@ -138,7 +138,7 @@ func TestAHoldTakenRightBeforeAWrite(t *testing.T) {
 func refusedBy(reports []reconcile.Report, guard diff.Guard) (n int) {
 	for _, r := range reports {
 		for _, c := range r.Plan.Changes {
-			if c.Refused != nil && c.Refused.Guard == guard && r.Plan.Summary.Refused == 1 {
+			if c.Refused != nil && c.Refused.Guard == guard && r.Plan.Summary.Refused+r.Plan.Summary.Waiting == 1 {
 				n++
 			}
 		}

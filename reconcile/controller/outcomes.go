@@ -25,6 +25,7 @@ type outcomes struct {
 	zones    map[edge.ZoneID]lastLook
 	observed time.Time // when a zone was read last
 	held     *inspect.Held
+	changes  changes
 	tokens   inspect.Tokens
 }
 
@@ -75,6 +76,9 @@ func (o *outcomes) note(l *look, now time.Time) {
 		}
 	}
 	o.zones[l.item.Key] = after
+	if l.commit {
+		o.changes.note(l.generation.State.Commit, l.item.Key, l.plan.Changes)
+	}
 }
 
 // observed reports whether the zone itself could be read.
@@ -271,7 +275,7 @@ func (o *outcomes) decided(p reconcile.Proposal, d control.Decision, now time.Ti
 	if o.held = nil; d.Held == nil {
 		return
 	}
-	o.held = &inspect.Held{Reason: bounded(d.Held.Reason), Since: now}
+	o.held = &inspect.Held{Author: bounded(p.Author), Reason: bounded(d.Held.Reason), Fix: fixOf(p, *d.Held), Since: now}
 	for _, p := range d.Held.Problems[:min(len(d.Held.Problems), mostDecisions)] {
 		o.held.Problems = append(o.held.Problems, bounded(fmt.Sprintf("%s: %s", p.Origin, p.Message)))
 	}
@@ -287,7 +291,9 @@ const expiringWithin = 30 * 24 * time.Hour
 func (o *outcomes) worked(w token.Outcome, now time.Time) {
 	tokens := inspect.Tokens{LookedAt: now, Findings: []inspect.Token{}, Expiring: []diff.Expiry{}}
 	for _, p := range w.Plan.Problems {
-		tokens.Findings = append(tokens.Findings, inspect.Token{Token: p.Token, Outcome: ofToken(p.State), Reason: bounded(p.Reason)})
+		tokens.Findings = append(tokens.Findings, inspect.Token{
+			Token: p.Token, Outcome: ofToken(p.State), Reason: bounded(p.Reason), Fix: bounded(p.Hint), Lasts: p.Lasts,
+		})
 	}
 	done := map[string]bool{}
 	for _, r := range w.Results {
@@ -298,7 +304,7 @@ func (o *outcomes) worked(w token.Outcome, now time.Time) {
 		case done[c.Token]:
 		case c.Refused != nil:
 			d := ofRefusal(inspect.Decision{}, *c.Refused)
-			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: d.Outcome, Reason: d.Reason})
+			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: d.Outcome, Reason: d.Reason, Fix: d.Release})
 		case c.Sends():
 			tokens.Findings = append(tokens.Findings, inspect.Token{Token: c.Token, Outcome: inspect.Pending, Reason: string(c.Action()) + " is not done"})
 		}
@@ -326,17 +332,13 @@ func dated(findings, before []inspect.Token, now time.Time) []inspect.Token {
 	return findings
 }
 
-// ofToken is the outcome of a token about which nothing can be planned. A secret that
-// waits for its sink is delivered again by itself.
+// ofToken is the outcome of a token about which nothing can be planned: the word that a plan
+// has for it.
 func ofToken(s diff.ProblemState) inspect.Outcome {
 	switch s {
-	case diff.Unknown:
-		return inspect.Unknown
-	case diff.Forbidden:
-		return inspect.Forbidden
-	case diff.Undelivered:
-		return inspect.Failed
-	default: // quarantined, blocked: a person decides
+	case diff.Unknown, diff.Forbidden, diff.Undelivered, diff.Blocked, diff.Quarantined:
+		return inspect.Outcome(s)
+	default: // a person decides
 		return inspect.Refused
 	}
 }

@@ -13,21 +13,19 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
+	"github.com/seawall-dev/seawall/reconcile/outage"
 	"github.com/seawall-dev/seawall/reconcile/queue"
 )
 
-// mostNotable bounds how many zones a status names.
-const mostNotable = 20
-
-// Status says how the daemon is, as far as the controller knows: the caller adds what is
-// left of the budget, outages, and what /readyz says. It sends nothing, and costs a look
+// Status says how the daemon is, as far as the controller knows: the caller adds the mode, what is
+// left of the budget, and what /readyz says. It sends nothing, and costs a look
 // at each zone in memory.
 func (c *Controller) Status() inspect.Status {
 	v := viewOf(c)
 	s := inspect.Status{
 		Version: inspect.Version, At: v.now, Started: c.outcomes.began, Commit: v.commit(), Source: v.source(), Zones: v.zones(),
 		Queue: v.queue(), Work: v.work(), Holds: append([]diff.Hold{}, c.control.Holds()...), Freezes: v.freezes(), Tokens: v.tokens(),
-		Outages: []reconcile.Outage{}, Reasons: []string{}, NotReady: []string{},
+		Outages: v.outages(), Reasons: []string{}, NotReady: []string{},
 	}
 	for _, lane := range c.lanes.all {
 		s.Budget.Requests += lane.Budget.Requests
@@ -84,6 +82,7 @@ func (v view) commit() inspect.Commit {
 	if held := v.c.outcomes.held; held != nil {
 		commit.Held = new(*held)
 	}
+	commit.Changes = v.c.outcomes.changes.count(commit.InForce)
 	return commit
 }
 
@@ -91,7 +90,7 @@ func (v view) source() inspect.Source {
 	p := v.c.Source.Progress()
 	s := inspect.Source{
 		LastSuccess: p.Success, AgeSeconds: inspect.Age(p.Success, v.now), Failures: p.Failures, Looking: p.Looking,
-		LookingSeconds: inspect.Age(p.Looking, v.now),
+		LookingSeconds: inspect.Age(p.Looking, v.now), Next: p.Next,
 	}
 	if p.Success.IsZero() {
 		s.AgeSeconds = inspect.Age(v.c.outcomes.began, v.now)
@@ -167,11 +166,11 @@ func insert(all []inspect.Notable, n inspect.Notable) []inspect.Notable {
 	at, _ := slices.BinarySearchFunc(all, n, func(a, b inspect.Notable) int {
 		return cmp.Or(b.Outcome.Severity()-a.Outcome.Severity(), a.Since.Compare(b.Since), cmp.Compare(a.ZoneID, b.ZoneID))
 	})
-	if at == mostNotable {
+	if at == inspect.MostListed {
 		return all
 	}
 	all = slices.Insert(all, at, n)
-	return all[:min(len(all), mostNotable)]
+	return all[:min(len(all), inspect.MostListed)]
 }
 
 func (v view) queue() []inspect.Priority {
@@ -287,6 +286,7 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 		z.Decisions = append(z.Decisions, v.undecided(declared.ID))
 	}
 	v.fields(&z, declared.ID)
+	z.Outages, z.Newer = v.outagesOf(account.Key), v.commit().Newer()
 	for _, h := range v.c.control.Holds() {
 		if h.Zone == declared.Key {
 			z.Hold = new(h)
@@ -357,7 +357,8 @@ func (v view) next(of *lane, item queue.Item[edge.ZoneID], atWork bool) *inspect
 	pause := of.Pause()
 	switch down, next := of.admission.breaker.state(); {
 	case down && next.After(v.now):
-		n.WaitsFor = inspect.WaitsPlatform
+		cause := of.admission.breaker.downSince().cause
+		n.WaitsFor, n.WaitsUntil, n.WaitsCause = waitsForBreaker(cause), next, outage.Cause(cause)
 	case pause > 0:
 		n.WaitsFor, n.WaitsUntil = inspect.WaitsAsked, v.now.Add(pause)
 	case item.Priority != queue.Push && of.Room(requestClass(item.Priority), of.admission.shares.kept()) < requestsPerZone:

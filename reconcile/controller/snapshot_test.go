@@ -418,7 +418,7 @@ func TestNotableZones(t *testing.T) {
 		outcome := []inspect.Outcome{inspect.Waiting, inspect.Unknown, inspect.Refused, inspect.Pending}[i%4]
 		all = insert(all, inspect.Notable{ZoneID: edge.ZoneID(rune('a' + i)), Outcome: outcome, Since: begin.Add(-time.Duration(i) * time.Second)})
 	}
-	if len(all) != mostNotable || all[0].Outcome != inspect.Refused || !all[0].Since.Equal(begin.Add(-98*time.Second)) {
+	if len(all) != inspect.MostListed || all[0].Outcome != inspect.Refused || !all[0].Since.Equal(begin.Add(-98*time.Second)) {
 		t.Fatalf("%d, the first %+v", len(all), all[0])
 	}
 	if i := slices.IndexFunc(all, func(n inspect.Notable) bool { return n.Outcome != inspect.Refused }); i != -1 {

@@ -130,11 +130,19 @@ type Changed struct {
 	Earlier bool `json:"earlier,omitempty"`
 }
 
+// declaredLine begins a sentence about what a deployment declares.
+const declaredLine = "Declared: "
+
 // WithChanged is a zone with the commit that last changed its declaration, or why that is not
 // known.
 func (z Zone) WithChanged(c *Changed, unknown string) Zone {
 	z.Changed, z.ChangedUnknown = c, unknown
-	after := min(1+len(z.Declares), len(z.Why)) // the headline, and what it declares
+	after := min(1, len(z.Why)) // the headline
+	for i, line := range z.Why {
+		if strings.HasPrefix(line, declaredLine) {
+			after = i + 1
+		}
+	}
 	z.Why = slices.Insert(slices.Clone(z.Why), after, "Last change of the declaration: "+z.changed()+".")
 	return z
 }

@@ -22,6 +22,10 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
+// MostListed is how many entries a list has: in the text of a status each, and of zones that
+// stand out its JSON form, too.
+const MostListed = 20
+
 // Version is the version of the JSON forms.
 const Version = 1
 
@@ -32,6 +36,7 @@ type Status struct {
 	Program  string    `json:"program"` // the version of seawall
 	Started  time.Time `json:"started"`
 	Verdict  Verdict   `json:"verdict"`
+	Mode     Mode      `json:"mode"`
 	Reasons  []string  `json:"reasons"`   // why the verdict is not healthy
 	NotReady []string  `json:"not_ready"` // what /readyz says; none while it answers 200
 
@@ -48,18 +53,55 @@ type Status struct {
 	Freezes []Freeze           `json:"freezes"` // in force
 }
 
+// Mode says whether changes are written.
+type Mode string
+
+// The modes.
+const (
+	ModeApply   Mode = "apply"
+	ModeObserve Mode = "observe" // nothing is written
+	ModeMixed   Mode = "mixed"   // accounts differ, or some zones are only observed
+)
+
 // Commit says which commit is acted on.
 type Commit struct {
 	InForce string `json:"in_force"` // empty: none yet, or a folder that is not git
 	Wanted  string `json:"wanted"`   // the newest that was fetched
 	Held    *Held  `json:"held,omitempty"`
+	// Changes is what the commit in force does to zones, of those that were looked at
+	// because of it since the start; nil: none was.
+	Changes *Changes `json:"changes,omitempty"`
+}
+
+// Newer is a commit that is held, beside what an older one is in force of.
+type Newer struct {
+	Commit string `json:"commit"`
+	Held
+}
+
+// Newer is the commit that is held; nil where none is.
+func (c Commit) Newer() *Newer {
+	if c.Held == nil {
+		return nil
+	}
+	return &Newer{c.Wanted, *c.Held}
+}
+
+// Changes counts the zones that a commit changes, each once: one that it weakens anywhere
+// is weakened.
+type Changes struct {
+	Zones        int `json:"zones"`
+	Weakened     int `json:"weakened"`
+	Strengthened int `json:"strengthened"`
 }
 
 // Held says why the wanted commit is not in force.
 type Held struct {
+	Author   string    `json:"author,omitempty"` // of the commit, as it says itself; empty: not known
 	Reason   string    `json:"reason"`
 	Problems []string  `json:"problems,omitempty"` // the first of them
 	Since    time.Time `json:"since"`
+	Fix      string    `json:"fix,omitempty"` // what a person can do
 }
 
 // Source says how it is going with git.
@@ -72,6 +114,7 @@ type Source struct {
 	// Looking is when the look began that goes on; zero: none does.
 	Looking        time.Time `json:"looking,omitzero"`
 	LookingSeconds float64   `json:"looking_seconds"`
+	Next           time.Time `json:"next_look,omitzero"` // zero: one goes on, or none is planned
 }
 
 // Zones counts the declared zones, each once, by its outcome.
@@ -119,6 +162,9 @@ type Token struct {
 	Outcome Outcome   `json:"outcome"`
 	Reason  string    `json:"reason"`
 	Since   time.Time `json:"since"` // when the outcome was this one first
+	Fix     string    `json:"fix,omitempty"`
+	// Lasts says that no other try helps, whatever the outcome: a person must act.
+	Lasts bool `json:"lasts,omitempty"`
 }
 
 // Priority is what the queue has of one priority.
@@ -212,6 +258,12 @@ const (
 	Refused       Outcome = "refused" // a guard holds it back until a person acts
 )
 
+// The outcomes of tokens alone.
+const (
+	Quarantined Outcome = "quarantined" // it may exist, and its secret is lost
+	Undelivered Outcome = "undelivered" // its secret waits for its sink
+)
+
 // severity orders the outcomes, the least severe first.
 var severity = []Outcome{
 	InSync, NotRead, Observed, PutBack, Pending, Waiting, Unknown, Failed, NonConvergent, Undecided, NotDeployed, Blocked, Forbidden, Refused,
@@ -231,7 +283,9 @@ func (o Outcome) Severity() int {
 }
 
 // NeedsPerson reports whether it stays so until a person acts.
-func (o Outcome) NeedsPerson() bool { return o.Severity() >= NonConvergent.Severity() }
+func (o Outcome) NeedsPerson() bool {
+	return o != Undelivered && o.Severity() >= NonConvergent.Severity()
+}
 
 // Age is the time between two moments in seconds, by the monotonic clock where both know
 // it. It is 0 where the first is not known, and never negative.

@@ -21,7 +21,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // healthy is the status of a daemon with nothing to do.
 func healthy() Status {
 	s := Status{
-		Version: Version, At: noon, Program: "v1.2.3", Started: noon.Add(-50 * time.Hour), Reasons: []string{}, NotReady: []string{},
+		Version: Version, At: noon, Program: "v1.2.3", Mode: ModeApply, Started: noon.Add(-50 * time.Hour), Reasons: []string{}, NotReady: []string{},
 		Commit: Commit{InForce: "1234567890abcdef", Wanted: "1234567890abcdef"},
 		Source: Source{LastSuccess: noon.Add(-30 * time.Second), AgeSeconds: 30},
 		Zones:  Zones{Declared: 12, Outcomes: map[Outcome]int{}, Observed: noon.Add(-5 * time.Second), Notable: []Notable{}},
@@ -77,7 +77,7 @@ func TestVerdict(t *testing.T) {
 		"observed":         {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
 		"pending":          {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
 		"waiting":          {is(Waiting, time.Hour), Working, "1 zone is waiting: shop.example"},
-		"unknown":          {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example"},
+		"unknown":          {is(Unknown, time.Minute), Working, "1 zone is unknown: shop.example (it is so)"},
 		"unknown for long": {is(Unknown, time.Hour), Attention, "shop.example has been unknown since 2026-03-01T11:00:00Z"},
 		"failed for long":  {is(Failed, time.Hour), Attention, "shop.example has been failed since 2026-03-01T11:00:00Z"},
 		"refused":          {is(Refused, 0), Attention, "1 zone is refused: shop.example"},
@@ -85,22 +85,39 @@ func TestVerdict(t *testing.T) {
 		"not deployed":     {is(NotDeployed, 0), Attention, "1 zone is not deployed: shop.example"},
 		"forbidden":        {is(Forbidden, 0), Attention, "1 zone is forbidden: shop.example"},
 		"an outage":        {func(s *Status) { s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}} }, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
+		"an outage that is over soon": {func(s *Status) {
+			s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon, Works: noon.Add(time.Second)}}
+		}, Healthy, ""},
+		"an outage with a fix": {func(s *Status) {
+			s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon, Fix: "call someone"}}
+		}, Attention, "current outage: git since 2026-03-01T12:00:00Z: away; fix: call someone"},
 		"an outage of git": {func(s *Status) {
 			s.Source.Error, s.Outages = "no route", []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}}
 		}, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
 		"git fails":        {func(s *Status) { s.Source.Error = "no route" }, Attention, "git cannot be fetched: no route"},
 		"a held commit":    {held, Attention, "commit fedcba987654 is held: it is invalid"},
 		"a rollout":        {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1} }, Working, "a rollout is at wave 1 of 3"},
-		"a halted rollout": {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1, Halted: "2 failed"} }, Attention, "the rollout is halted: 2 failed"},
+		"a halted rollout": {func(s *Status) { s.Rollout = &Rollout{Waves: 3, Open: 1, Halted: "2 failed"} }, Attention, "the rollout is halted: 2 failed; fix: seawall revert --commit 1234567890ab, or, once the reason is gone, seawall waves resume"},
 		"not ready":        {func(s *Status) { s.NotReady = []string{"late"} }, Attention, "not ready: late"},
-		"a token":          {func(s *Status) { s.Tokens.Findings = []Token{{"ci", Refused, "it is quarantined", noon}} }, Attention, "token ci: it is quarantined"},
+		"not ready because of an outage": {func(s *Status) {
+			s.Outages = []reconcile.Outage{{Subject: "git", Cause: "away", Since: noon}}
+			s.NotReady = []string{"no zone can be read: git: away"}
+		}, Attention, "current outage: git since 2026-03-01T12:00:00Z: away"},
+		"a token": {func(s *Status) {
+			s.Tokens.Findings = []Token{{Token: "ci", Outcome: Refused, Reason: "it is quarantined", Since: noon}}
+		}, Attention, "token ci: it is quarantined"},
 		"a token unknown for long": {func(s *Status) {
-			s.Tokens.Findings = []Token{{"ci", Unknown, "no ledger was begun", s.At.Add(-lasting)}}
+			s.Tokens.Findings = []Token{{Token: "ci", Outcome: Unknown, Reason: "no ledger was begun", Since: s.At.Add(-lasting)}}
 		}, Attention, "token ci: no ledger was begun"},
 		"a token unknown": {func(s *Status) {
-			s.Tokens.Findings = []Token{{"ci", Unknown, "no ledger was begun", s.At.Add(-lasting + 1)}}
+			s.Tokens.Findings = []Token{{Token: "ci", Outcome: Unknown, Reason: "no ledger was begun", Since: s.At.Add(-lasting + 1)}}
 		}, Working, "token ci: no ledger was begun"},
-		"a token to come":    {func(s *Status) { s.Tokens.Findings = []Token{{"ci", Pending, "create is not done", noon}} }, Working, "token ci: create is not done"},
+		"a token that a person must act for": {func(s *Status) {
+			s.Tokens.Findings = []Token{{Token: "ci", Outcome: Unknown, Reason: "no ledger was begun", Since: s.At, Fix: "seawall token init", Lasts: true}}
+		}, Attention, "token ci: no ledger was begun; fix: seawall token init"},
+		"a token to come": {func(s *Status) {
+			s.Tokens.Findings = []Token{{Token: "ci", Outcome: Pending, Reason: "create is not done", Since: noon}}
+		}, Working, "token ci: create is not done"},
 		"a token's end":      {expiring(20 * 24 * time.Hour), Healthy, ""},
 		"a token's near end": {expiring(50 * time.Hour), Attention, "token ci expires in 2 days"},
 	} {
@@ -109,8 +126,8 @@ func TestVerdict(t *testing.T) {
 			if s.Verdict != test.want {
 				t.Errorf("%s: %v; want %s", s.Verdict, s.Reasons, test.want)
 			}
-			if s.Source.Error != "" && len(s.Reasons) != 1 {
-				t.Errorf("git is told of more than once: %q", s.Reasons)
+			if (s.Source.Error != "" || len(s.Outages) > 0) && len(s.Reasons) > 1 {
+				t.Errorf("an outage is told of more than once: %q", s.Reasons)
 			}
 			if test.reason != "" && !slices.Contains(s.Reasons, test.reason) || (test.reason == "") != (len(s.Reasons) == 0) {
 				t.Errorf("reasons %q, want %q", s.Reasons, test.reason)
@@ -124,17 +141,23 @@ func everything() Status {
 	return with(func(s *Status) {
 		is(Refused, time.Hour)(s)
 		is(Waiting, time.Minute)(s)
-		s.Commit.Wanted, s.Commit.Held = "fedcba9876543210", &Held{Reason: "it is invalid", Problems: []string{"a.cue:1:1: no"}, Since: noon}
+		s.Commit.Wanted, s.Commit.Held = "fedcba9876543210", &Held{
+			Author: "Kim <kim@example.com>", Reason: "it is invalid", Problems: []string{"a.cue:1:1: no"}, Since: noon, Fix: "git revert fedcba987654 and push",
+		}
+		s.Mode, s.Commit.Changes = ModeObserve, &Changes{Zones: 12, Weakened: 8, Strengthened: 3}
 		s.Source = Source{LastSuccess: noon, AgeSeconds: 1, Failures: 2, Error: "no route", Looking: noon, LookingSeconds: 1}
 		s.Zones.Drift = &Drift{"shop.example", "a01", noon, 60}
 		s.Tokens = Tokens{
-			Declared: 2, LookedAt: noon, Findings: []Token{{"ci", Refused, "it is quarantined", noon}},
+			Declared: 2, LookedAt: noon, Findings: []Token{{Token: "ci", Outcome: Refused, Reason: "it is quarantined", Since: noon}},
 			Expiring: []diff.Expiry{{Token: "ci", ID: "id", At: noon.Add(time.Hour), Current: true}},
 		}
 		s.Queue = []Priority{{Priority: "retry", Waiting: 2, Due: 1, AtWork: 1, Oldest: noon, OldestSeconds: 90}}
 		s.Work = Work{Workers: 16, AtWork: 1, On: "shop.example", Oldest: noon, OldestSeconds: 3, PlatformDown: true, Retried: 1}
 		s.Budget.PausedSeconds, s.Budget.WaitedSeconds, s.Budget.RequestsWaitedSeconds = 20, 4000, 3
-		s.Outages = []reconcile.Outage{{Subject: reconcile.OutageZone, Name: "shop.example", Cause: "500", Since: noon, Zones: 1, Tries: 3}}
+		s.Outages = []reconcile.Outage{{Subject: reconcile.OutageZone, Name: "shop.example", Cause: "500", Since: noon, Zones: 1, Tries: 3}, {
+			Subject: reconcile.OutageCredential, Name: "credentials.rulesets", Cause: "the platform answers 401 Unauthorized", Since: noon, Zones: 12, Tries: 3,
+			Fix: "set it", Next: s.At.Add(25 * time.Second),
+		}, {Subject: reconcile.OutageGit, Cause: "away", Since: noon, Works: noon, Tries: 3}}
 		s.Rollout = &Rollout{Waves: 3, Open: 1, Next: noon, Halted: "2 zones failed"}
 		s.Holds, s.Freezes = []diff.Hold{{Zone: "shop.example", Until: noon, Reason: "INC-1"}}, []Freeze{{"weekend", noon}}
 		s.NotReady = []string{"late"}
@@ -157,11 +180,16 @@ func someZones() ZoneList {
 			{"other", []DeclaredMember{{"enabled", false, desired.Origin{File: "a.cue", Line: 9, Column: 2}}}},
 			{"third", []DeclaredMember{}},
 		},
+		Outages: []reconcile.Outage{
+			{Subject: reconcile.OutageGit, Cause: "away", Since: noon, Tries: 3, Fix: "call someone", Next: noon.Add(25 * time.Second)},
+			{Subject: reconcile.OutagePlatform, Cause: "the platform answers 503", Since: noon, Tries: 3},
+		},
+		Newer:  &Newer{"fedcba9876543210", Held{Author: "Kim <kim@example.com>", Reason: "it is invalid", Since: noon, Fix: "git revert fedcba987654 and push"}},
 		Hold:   &diff.Hold{Zone: "shop.example", Until: noon.Add(time.Hour), Reason: "INC-1"},
 		AtWork: &AtWork{noon, 3, "sweep", "its turn"},
-		Next:   &Next{noon, -90, "retry", "it failed before", WaitsAsked, noon.Add(20 * time.Second)},
+		Next:   &Next{noon, -90, "retry", "it failed before", WaitsAsked, "", noon.Add(20 * time.Second)},
 	}
-	least := Zone{Zone: "b", ZoneID: "a02", Account: "prod", Outcome: NotRead, Decisions: []Decision{}, Fields: []Field{}}
+	least := Zone{Zone: "b", ZoneID: "a02", Account: "prod", Outcome: NotRead, Decisions: []Decision{}, Fields: []Field{}, Outages: []reconcile.Outage{}}
 	list := ZoneList{Version: Version, At: noon, Zones: []Zone{z, least}}
 	for i := range list.Zones {
 		list.Zones[i].Why = list.Zones[i].Sentences(noon)
@@ -253,17 +281,22 @@ func TestText(t *testing.T) {
 	if err := everything().Text(&b, true); err != nil {
 		t.Fatal(err)
 	}
-	const want = `status     attention, as of 2026-03-01T12:00:00Z; seawall v1.2.3, running for 2d02h
+	const want = `status     attention, mode observe (nothing is written), as of 2026-03-01T12:00:00Z; seawall v1.2.3, running for 2d02h
            - current outage: zone shop.example since 2026-03-01T12:00:00Z: 500 (1 zone)
-           - git cannot be fetched: no route
-           - commit fedcba987654 is held: it is invalid
+           - current outage: credential credentials.rulesets since 2026-03-01T12:00:00Z: the platform answers 401 Unauthorized (12 zones)
+             fix: set it; next try in 25s, at 2026-03-01T12:00:25Z
+           - commit fedcba987654 by Kim <kim@example.com> is held: it is invalid
+             fix: git revert fedcba987654 and push
            - the rollout is halted: 2 zones failed
+             fix: seawall revert --commit 1234567890ab, or, once the reason is gone, seawall waves resume
            - 1 zone is refused: shop.example
            - token ci: it is quarantined
            - token ci expires in 1 hour
            - not ready: late
+           - the platform asked to wait (429, Retry-After) until 2026-03-01T12:00:20Z
+             fix: nothing, unless it lasts: then lower budget in the configuration, or find what else uses the credential
            - 1 zone is waiting: shop.example
-commit     1234567890ab in force
+commit     1234567890ab in force: weakens 8 of 12 zones, strengthens 3
            fedcba987654 wanted, held since 2026-03-01T12:00:00Z: it is invalid
              a.cue:1:1: no
 source     fetched 1s ago, at 2026-03-01T12:00:00Z
@@ -275,14 +308,14 @@ tokens     2 declared, checked 0s ago
            ci: refused: it is quarantined
            ci expires in 1 hour
 work       1 of 16 workers busy, the oldest on shop.example for 3s
-           reads keep failing: Seawall sends only probes to the platform
+           all reads fail; Seawall tests with one request at a time
            1 zone is tried again after a failure
 queue      retry     2 waiting, 1 due, the oldest for 1m30s
 budget     the platform asked to wait (429, Retry-After) until 2026-03-01T12:00:20Z, for 20s; 100 of 1200 requests used in 5m00s; zones have waited 1h06m for the budget since the start
 rollout    wave 1 of 3, halted: 2 zones failed
 hold       shop.example is held until 2026-03-01T12:00:00Z: INC-1
 freeze     weekend until 2026-03-01T12:00:00Z
-outage     zone shop.example since 2026-03-01T12:00:00Z: 500 (1 zone)
+outage     works again since 2026-03-01T12:00:00Z: git since 2026-03-01T12:00:00Z: away
 
 ZONE          OUTCOME  FOR    REASON
 shop.example  refused  1h00m  it is so
@@ -331,6 +364,11 @@ last read  not since the daemon started
 next read  none is planned
 ---
 shop.example (account prod) is not as declared; a guard holds the change back for some time.
+Outage: git since 2026-03-01T12:00:00Z: away; so newer commits are not seen, and this is of commit 1234567890ab.
+Fix: call someone; next try in 25s, at 2026-03-01T12:00:25Z.
+Outage: platform since 2026-03-01T12:00:00Z: the platform answers 503; so this is as of the last read.
+This is of commit 1234567890ab: commit fedcba987654 by Kim <kim@example.com> is held: it is invalid.
+Fix: git revert fedcba987654 and push.
 Declared: core: paranoia 3 (a.cue:4), threshold 40 (b.cue:5) block (b.cue:6).
 Declared: other: disabled (a.cue:9).
 Declared: third: neither paranoia nor threshold is declared.

@@ -82,11 +82,36 @@ func (t *textWriter) line(label, format string, args ...any) {
 	fmt.Fprintf(t, "%-*s  %s\n", labelWidth, label, visible.Text(fmt.Sprintf(format, args...)))
 }
 
-func (t *textWriter) verdict(s Status) {
-	t.line("status", "%s, as of %s; seawall %s, running for %s", s.Verdict, instant(s.At), s.Program, span(Age(s.Started, s.At)))
-	for _, reason := range s.Reasons {
-		t.line("", "- %s", reason)
+// entry is one of a list: a line, and what stands below it; empty for nothing.
+type entry struct{ text, below string }
+
+// list writes the first of some entries, as many as a status names zones.
+func (t *textWriter) list(label string, entries []entry) {
+	for _, e := range entries[:min(len(entries), MostListed)] {
+		if t.line(label, "%s", e.text); e.below != "" {
+			t.line("", "%s", e.below)
+		}
 	}
+	if more := len(entries) - MostListed; more > 0 {
+		t.line(label, "and %d more; seawall status -o json lists all", more)
+	}
+}
+
+func (t *textWriter) verdict(s Status) {
+	mode := map[Mode]string{ModeObserve: ", mode observe (nothing is written)", ModeMixed: ", some zones in mode observe"}[s.Mode]
+	t.line("status", "%s%s, as of %s; seawall %s, running for %s", s.Verdict, mode, instant(s.At), s.Program, span(Age(s.Started, s.At)))
+	if s.Verdict == Healthy {
+		return
+	}
+	entries := []entry{}
+	for _, r := range append(s.attention(), s.working()...) {
+		e := entry{text: "- " + r.text}
+		if advice := r.advice(s.At); advice != "" {
+			e.below = "  " + advice
+		}
+		entries = append(entries, e)
+	}
+	t.list("", entries)
 }
 
 func (t *textWriter) commit(s Status) {
@@ -97,7 +122,7 @@ func (t *textWriter) commit(s Status) {
 	case c.InForce == "":
 		t.line("commit", "none: the desired state is a folder without git")
 	default:
-		t.line("commit", "%s in force", short(c.InForce))
+		t.line("commit", "%s in force%s", short(c.InForce), c.Changes.text(s.Zones.Declared))
 	}
 	if c.Held == nil {
 		if c.Wanted != "" && c.Wanted != c.InForce {
@@ -109,6 +134,23 @@ func (t *textWriter) commit(s Status) {
 	for _, p := range c.Held.Problems {
 		t.line("", "  %s", p)
 	}
+}
+
+// text says which part of the fleet a commit changes; nothing where that is not known.
+func (c *Changes) text(declared int) string {
+	if c == nil {
+		return ""
+	}
+	part := func(n int) string { return fmt.Sprintf("%d of %s", n, count(declared, "zone", "zones")) }
+	switch {
+	case c.Weakened > 0 && c.Strengthened > 0:
+		return fmt.Sprintf(": weakens %s, strengthens %d", part(c.Weakened), c.Strengthened)
+	case c.Weakened > 0:
+		return ": weakens " + part(c.Weakened)
+	case c.Strengthened > 0:
+		return ": strengthens " + part(c.Strengthened)
+	}
+	return ": changes " + part(c.Zones)
 }
 
 func (t *textWriter) source(s Status) {
@@ -151,12 +193,14 @@ func (t *textWriter) tokens(s Status) {
 		looked = "checked " + ago(s.Tokens.LookedAt, s.At)
 	}
 	t.line("tokens", "%d declared, %s", s.Tokens.Declared, looked)
+	entries := []entry{}
 	for _, f := range s.Tokens.Findings {
-		t.line("", "%s: %s: %s", f.Token, words(f.Outcome), f.Reason)
+		entries = append(entries, entry{text: fmt.Sprintf("%s: %s: %s", f.Token, words(f.Outcome), f.Reason)})
 	}
 	for _, e := range s.Tokens.Expiring {
-		t.line("", "%s %s", e.Token, e.When(s.At))
+		entries = append(entries, entry{text: e.Token + " " + e.When(s.At)})
 	}
+	t.list("", entries)
 }
 
 func (t *textWriter) queue(s Status) {
@@ -167,7 +211,7 @@ func (t *textWriter) queue(s Status) {
 	}
 	t.line("work", "%s", at)
 	if w.PlatformDown {
-		t.line("", "reads keep failing: Seawall sends only probes to the platform")
+		t.line("", "all reads fail; Seawall tests with one request at a time")
 	}
 	if w.Retried > 0 {
 		t.line("", "%s tried again after a failure", count(w.Retried, "zone is", "zones are"))
@@ -240,9 +284,11 @@ func (t *textWriter) control(s Status) {
 		}
 	}
 	_, holds := diff.PutBacks(s.Holds) // those of reverts stand in the reasons of the verdict
+	entries := []entry{}
 	for _, h := range holds {
-		t.line("hold", "%s is %s", h.Zone, h)
+		entries = append(entries, entry{text: fmt.Sprintf("%s is %s", h.Zone, h)})
 	}
+	t.list("hold", entries)
 	for _, f := range s.Freezes {
 		t.line("freeze", "%s until %s", f.Name, instant(f.Until))
 	}
@@ -250,7 +296,9 @@ func (t *textWriter) control(s Status) {
 
 func (t *textWriter) outages(s Status) {
 	for _, o := range s.Outages {
-		t.line("outage", "%s", outageText(o))
+		if !o.Works.IsZero() { // the others stand in the reasons of the verdict
+			t.line("outage", "works again since %s: %s", instant(o.Works), outageText(o))
+		}
 	}
 }
 

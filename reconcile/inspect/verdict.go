@@ -2,6 +2,8 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -31,40 +33,55 @@ func (s Status) Judged() Status {
 	attention, working := s.attention(), s.working()
 	switch {
 	case len(attention) > 0:
-		s.Verdict, s.Reasons = Attention, append(attention, working...)
+		s.Verdict = Attention
 	case len(working) > 0:
-		s.Verdict, s.Reasons = Working, working
+		s.Verdict = Working
 	default:
-		s.Verdict, s.Reasons = Healthy, []string{}
+		s.Verdict = Healthy
+	}
+	s.Reasons = []string{}
+	for _, r := range append(attention, working...) {
+		s.Reasons = append(s.Reasons, r.String())
 	}
 	return s
 }
 
 // attention says what needs a person, or lasts.
-func (s Status) attention() (reasons []string) {
+func (s Status) attention() (reasons []reason) {
 	git := false
 	for _, o := range s.Outages {
-		reasons = append(reasons, "current outage: "+outageText(o))
 		git = git || o.Subject == reconcile.OutageGit
+		if o.Works.IsZero() { // else it is about to be over
+			r := reasonOf(o)
+			r.text = "current outage: " + r.text
+			reasons = append(reasons, r)
+		}
 	}
 	if s.Source.Error != "" && !git {
-		reasons = append(reasons, "git cannot be fetched: "+s.Source.Error)
+		reasons = append(reasons, reason{text: "git cannot be fetched: " + s.Source.Error, next: s.Source.Next})
 	}
-	if s.Commit.Held != nil {
-		reasons = append(reasons, fmt.Sprintf("commit %s is held: %s", short(s.Commit.Wanted), s.Commit.Held.Reason))
+	if newer := s.Commit.Newer(); newer != nil {
+		reasons = append(reasons, reason{text: newer.text(), fix: newer.Fix})
 	}
 	if s.Rollout != nil && s.Rollout.Halted != "" {
-		reasons = append(reasons, "the rollout is halted: "+s.Rollout.Halted)
+		reasons = append(reasons, reason{text: "the rollout is halted: " + s.Rollout.Halted, fix: "seawall revert --commit " + short(s.Commit.InForce) + ", or, once the reason is gone, " + diff.ReleaseHalted})
 	}
 	reverts, _ := diff.PutBacks(s.Holds)
 	for _, r := range reverts {
-		reasons = append(reasons, r.String())
+		reasons = append(reasons, reason{text: r.String()})
 	}
-	reasons = append(append(reasons, s.badZones()...), s.badTokens()...)
-	for _, reason := range s.NotReady {
-		reasons = append(reasons, "not ready: "+reason)
+	reasons = append(append(reasons, plainly(s.badZones()...)...), s.badTokens()...)
+	for _, what := range s.NotReady {
+		if !s.tellsOf(what) {
+			reasons = append(reasons, reason{text: "not ready: " + what})
+		}
 	}
 	return reasons
+}
+
+// tellsOf reports whether an outage says already why the daemon is not ready.
+func (s Status) tellsOf(what string) bool {
+	return slices.ContainsFunc(s.Outages, func(o reconcile.Outage) bool { return o.Works.IsZero() && strings.HasSuffix(what, ": "+o.Cause) })
 }
 
 // badZones says which zones need attention, or have failed for long.
@@ -83,15 +100,15 @@ func (s Status) badZones() (reasons []string) {
 }
 
 // badTokens says which tokens need attention, or end soon.
-func (s Status) badTokens() (reasons []string) {
+func (s Status) badTokens() (reasons []reason) {
 	for _, t := range s.Tokens.Findings {
 		if t.needsPerson(s.At) {
-			reasons = append(reasons, fmt.Sprintf("token %s: %s", t.Token, t.Reason))
+			reasons = append(reasons, reason{text: fmt.Sprintf("token %s: %s", t.Token, t.Reason), fix: t.Fix})
 		}
 	}
 	for _, e := range s.Tokens.Expiring {
 		if e.At.Sub(s.At) <= endsSoon {
-			reasons = append(reasons, fmt.Sprintf("token %s %s", e.Token, e.When(s.At)))
+			reasons = append(reasons, reason{text: fmt.Sprintf("token %s %s", e.Token, e.When(s.At))})
 		}
 	}
 	return reasons
@@ -100,11 +117,12 @@ func (s Status) badTokens() (reasons []string) {
 // needsPerson reports whether a token needs a person: for its outcome, or for how long it has
 // this one.
 func (t Token) needsPerson(now time.Time) bool {
-	return t.Outcome.NeedsPerson() || (t.Outcome == Unknown || t.Outcome == Failed) && now.Sub(t.Since) >= lasting
+	return t.Lasts || t.Outcome.NeedsPerson() || (t.Outcome == Unknown || t.Outcome == Undelivered) && now.Sub(t.Since) >= lasting
 }
 
 // working says which changes are pending.
-func (s Status) working() (reasons []string) {
+func (s Status) working() []reason {
+	var reasons []string
 	for _, outcome := range severity {
 		if n := s.Zones.Outcomes[outcome]; n > 0 && outcome != InSync && outcome != NotRead && outcome != PutBack && !outcome.NeedsPerson() {
 			reasons = append(reasons, s.Zones.text(n, outcome))
@@ -118,7 +136,20 @@ func (s Status) working() (reasons []string) {
 			reasons = append(reasons, fmt.Sprintf("token %s: %s", t.Token, t.Reason))
 		}
 	}
-	return reasons
+	return append(s.throttled(len(reasons) > 0), plainly(reasons...)...)
+}
+
+// throttled says that the platform has asked to wait, where something waits for it.
+func (s Status) throttled(waits bool) []reason {
+	waits = waits || slices.ContainsFunc(s.Queue, func(p Priority) bool { return p.Due > 0 })
+	until := s.At.Add(time.Duration(s.Budget.PausedSeconds * float64(time.Second)))
+	if !waits || s.Budget.PausedSeconds <= 0 {
+		return nil
+	}
+	return []reason{{
+		text: "the platform asked to wait (429, Retry-After) until " + instant(until),
+		fix:  "nothing, unless it lasts: then lower budget in the configuration, or find what else uses the credential",
+	}}
 }
 
 // Verdict sums the zones up that a name means.
@@ -153,7 +184,11 @@ func (z Zones) text(n int, outcome Outcome) string {
 	}
 	for _, notable := range z.Notable {
 		if notable.Outcome == outcome {
-			return text + map[bool]string{true: ": ", false: ", the oldest "}[n == 1] + notable.Zone
+			text += map[bool]string{true: ": ", false: ", the oldest "}[n == 1] + notable.Zone
+			if outcome == Unknown || outcome == Failed {
+				text += " (" + notable.Reason + ")"
+			}
+			return text
 		}
 	}
 	return text

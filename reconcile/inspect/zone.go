@@ -7,6 +7,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 )
 
 // ZoneList has the zones that a name can mean: the same name may be declared in several accounts.
@@ -47,6 +48,11 @@ type Zone struct {
 	Unread string  `json:"fields_unknown,omitempty"`
 	// Undecided are live members that nothing declares and on which nothing decides.
 	Undecided []Leftover `json:"undecided,omitempty"`
+
+	// Outages are those that last and keep Seawall from knowing how the zone is or should be,
+	// and Newer is a commit that is held: what is said of the zone is of an older one.
+	Outages []reconcile.Outage `json:"outages"`
+	Newer   *Newer             `json:"newer,omitempty"`
 
 	Hold   *diff.Hold `json:"hold,omitempty"`
 	AtWork *AtWork    `json:"at_work,omitempty"`
@@ -117,16 +123,19 @@ type Next struct {
 	Reason   string    `json:"reason"`
 	// WaitsFor is what an item that is due waits for: see [WaitsBudget] and the others.
 	WaitsFor string `json:"waits_for,omitempty"`
-	// WaitsUntil is when that ends, where it is known.
+	// WaitsCause is why, where the platform or the credential fails.
+	WaitsCause string `json:"waits_cause,omitempty"`
+	// WaitsUntil is when that ends, or is tried again, where it is known.
 	WaitsUntil time.Time `json:"waits_until,omitzero"`
 }
 
 // What an item that is due can wait for.
 const (
-	WaitsPlatform = "platform" // reads fail one after the other; only probes are sent
-	WaitsBudget   = "budget"   // of requests
-	WaitsAsked    = "throttle" // the platform asked to wait
-	WaitsWorker   = "worker"   // all are at work, or others are more urgent
+	WaitsPlatform   = "platform"   // reads fail one after the other; only probes are sent
+	WaitsCredential = "credential" // the same, because the platform rejects the credential
+	WaitsBudget     = "budget"     // of requests
+	WaitsAsked      = "throttle"   // the platform asked to wait
+	WaitsWorker     = "worker"     // all are at work, or others are more urgent
 )
 
 // Worst is the most severe outcome of decisions; in_sync where there are none.
@@ -143,9 +152,9 @@ func Worst(decisions []Decision) Outcome {
 // Sentences says what was decided about a zone, since when, and when it is read
 // next, as of a moment.
 func (z Zone) Sentences(now time.Time) []string {
-	lines := []string{z.headline()}
+	lines := append([]string{z.headline()}, z.beside(now)...)
 	for _, d := range z.Declares {
-		lines = append(lines, "Declared: "+d.String()+".")
+		lines = append(lines, declaredLine+d.String()+".")
 	}
 	for _, d := range z.Decisions {
 		lines = append(lines, d.sentences(now)...)
@@ -177,6 +186,9 @@ func (z Zone) Sentences(now time.Time) []string {
 	}
 	if z.AtWork != nil {
 		lines = append(lines, fmt.Sprintf("A worker has processed it for %s (priority %s: %s).", span(z.AtWork.Seconds), z.AtWork.Priority, z.AtWork.Reason))
+	}
+	if z.AtWork != nil && z.Next == nil {
+		return lines
 	}
 	return append(lines, z.Next.sentence())
 }
@@ -230,12 +242,17 @@ func (n *Next) sentence() string {
 		return fmt.Sprintf("Next read: in %s, at %s (priority %s: %s).", span(n.Seconds), instant(n.Due), n.Priority, n.Reason)
 	}
 	waits := map[string]string{
-		WaitsPlatform: "the platform does not answer, so only probes are sent",
-		WaitsBudget:   "the request budget is used up for now",
-		WaitsAsked:    "the platform asked to wait (429, Retry-After)",
-		WaitsWorker:   "the workers have other zones first",
+		WaitsPlatform:   "all reads fail: " + n.WaitsCause,
+		WaitsCredential: "the platform rejects the credential: " + n.WaitsCause,
+		WaitsBudget:     "the request budget is used up for now",
+		WaitsAsked:      "the platform asked to wait (429, Retry-After)",
+		WaitsWorker:     "the workers have other zones first",
 	}[n.WaitsFor]
-	if !n.WaitsUntil.IsZero() {
+	switch {
+	case n.WaitsUntil.IsZero():
+	case n.WaitsCause != "":
+		waits += "; one request tests that at " + instant(n.WaitsUntil)
+	default:
 		waits += " until " + instant(n.WaitsUntil)
 	}
 	if waits == "" {

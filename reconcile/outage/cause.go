@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -30,7 +31,11 @@ const (
 type cause struct {
 	text   string // the same for the same cause
 	detail string // what the first failure said, in one line
+	fix    string // what a person can do, where the error knows; see [hint]
 	class  class
+
+	answered  bool // there was an answer with a status
+	throttled bool // 429
 }
 
 const diskFull = "the disk is full"
@@ -49,6 +54,10 @@ func causeOf(err error) cause {
 	c := cause{detail: line(err.Error())}
 	var answer *edge.Error
 	var known interface{ Cause() string }
+	var advised interface{ Advice() string }
+	if errors.As(err, &advised) {
+		c.fix = line(advised.Advice())
+	}
 	var unread *edge.CredentialError
 	switch {
 	case errors.As(err, &unread):
@@ -61,7 +70,10 @@ func causeOf(err error) cause {
 			c.text = known.Cause()
 		}
 	case errors.As(err, &answer):
-		c.text, c.class = answered(answer), classOf(err)
+		c.text, c.class, c.answered = answered(answer), classOf(err), true
+		if c.class == other {
+			c.fix = diff.HintFor(err)
+		}
 		if answer.Status < http.StatusBadRequest {
 			c.class = unanswered // an answer that contradicts itself
 		}
@@ -72,6 +84,7 @@ func causeOf(err error) cause {
 	default:
 		c.text = Scrub(c.detail)
 	}
+	c.throttled = errors.Is(err, edge.ErrThrottled)
 	return c
 }
 

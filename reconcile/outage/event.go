@@ -47,7 +47,7 @@ func Log(log *slog.Logger) func(Event) {
 		}
 		switch e.Kind {
 		case Began:
-			log.Log(ctx, level, "outage began", append(attrs, "hint", hint(o))...)
+			log.Log(ctx, level, "outage began", append(attrs, "hint", o.Fix)...)
 		case Changed:
 			log.Log(ctx, level, "the cause of an outage changed", append(attrs, "since", o.Since.UTC().Format(time.RFC3339))...)
 		case Ended:
@@ -55,17 +55,4 @@ func Log(log *slog.Logger) func(Event) {
 			log.InfoContext(ctx, "outage ended", attrs...)
 		}
 	}
-}
-
-// hint is what to try; empty where the cause says it.
-func hint(o reconcile.Outage) string {
-	switch {
-	case o.Cause == diskFull:
-		return "free space on the disk that holds the state folder"
-	case o.Cause == "the file of the ledger is gone":
-		return "nothing is written to the platform: move the file back, or restore a backup; a restart begins with an empty ledger"
-	case o.Subject == reconcile.OutageCredential:
-		return "check " + o.Name + " in the configuration, and its permissions on the platform"
-	}
-	return ""
 }

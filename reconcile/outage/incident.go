@@ -127,7 +127,7 @@ func (i *incident) takeIn(other *incident) {
 // outage is it as it is reported.
 func (i *incident) outage() reconcile.Outage {
 	o := reconcile.Outage{
-		Subject: i.subject, Name: i.name, Cause: i.cause.text, Since: i.since, Zones: len(i.affected), Tries: i.tries,
+		Subject: i.subject, Name: i.name, Cause: i.cause.text, Since: i.since, Zones: len(i.affected), Tries: i.tries, Works: i.worked,
 	}
 	if i.subject == reconcile.OutageZone {
 		o.Name = strings.Join(i.first, ", ")
@@ -135,5 +135,6 @@ func (i *incident) outage() reconcile.Outage {
 			o.Name += fmt.Sprintf(" and %d more", more)
 		}
 	}
+	o.Fix = fix(o, i.cause)
 	return o
 }

@@ -21,7 +21,7 @@ const (
 	// shortPause and longPause bound it from above. A schedule that looks more often than
 	// each longPause has shorter ones: after an outage git is looked at as soon as without.
 	shortPause = 10 * time.Second
-	longPause  = time.Minute
+	longPause  = 30 * time.Second
 )
 
 // pause is how long to leave git alone, from the end of the last failure on. What it took

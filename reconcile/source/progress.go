@@ -14,6 +14,7 @@ type Progress struct {
 	Failures int       // fetches that failed since then, in a row
 	Err      error     // the last of them, nil where none has failed since
 	Looking  time.Time // when the look began that goes on; zero: none does
+	Next     time.Time // when the next look begins, unless someone wakes; zero: none is planned, or one goes on
 }
 
 // progress is that of a source, for whoever asks.
@@ -33,7 +34,7 @@ func (s *Source) Progress() Progress {
 func (p *progress) begin(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.now.Looking = now
+	p.now.Looking, p.now.Next = now, time.Time{}
 }
 
 // end notes that a look has ended, with what was made of it.
@@ -41,6 +42,13 @@ func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now.Looking = time.Time{}
+}
+
+// waits notes when the next look begins.
+func (p *progress) waits(until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now.Next = until
 }
 
 // looked notes what a look has come to. A commit that cannot be evaluated, or that is

@@ -98,7 +98,7 @@ func (s *Source) Poke() {
 func (s *Source) Look(ctx context.Context, inForce string) reconcile.Proposal {
 	commit, err := s.fetch(ctx)
 	if err != nil {
-		return reconcile.Proposal{Commit: commit, Err: fmt.Errorf("fetching desired state: %w", err)}
+		return reconcile.Proposal{Commit: commit, Author: s.author(ctx, commit), Err: fmt.Errorf("fetching desired state: %w", err)}
 	}
 	if commit != "" && commit == inForce {
 		s.last = evaluated{}
@@ -109,7 +109,7 @@ func (s *Source) Look(ctx context.Context, inForce string) reconcile.Proposal {
 		return p
 	}
 	if err := s.follows(ctx, inForce, commit); err != nil {
-		return reconcile.Proposal{Commit: commit, Err: err}
+		return reconcile.Proposal{Commit: commit, Author: s.author(ctx, commit), Err: err}
 	}
 	return s.Evaluate(ctx, commit)
 }
@@ -128,19 +128,34 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 		s.last = evaluated{}
 		state, problems, err := s.Compiler.Compile(ctx, commit)
 		if err != nil {
-			return reconcile.Proposal{Commit: commit, Err: fmt.Errorf("compiling desired state: %w", err)}
+			return reconcile.Proposal{Commit: commit, Author: s.author(ctx, commit), Err: fmt.Errorf("compiling desired state: %w", err)}
 		}
 		s.last = evaluated{commit, state, problems, now}
 	}
 	p := reconcile.Proposal{Commit: commit, State: s.last.state, Problems: s.last.problems}
 	if len(desired.Errors(p.Problems)) == 0 && commit != "" {
 		p.Approvals = s.approvals(ctx, commit)
-		var err error
-		if p.Author, p.Message, err = s.Author(ctx, commit); err != nil {
-			s.Log.DebugContext(ctx, "who wrote a commit is not known", "commit", commit, "error", err.Error())
-		}
 	}
+	p.Author, p.Message = s.words(ctx, commit)
 	return p
+}
+
+// author is who wrote a commit, as it says itself; empty where that is not known.
+func (s *Source) author(ctx context.Context, commit string) string {
+	author, _ := s.words(ctx, commit)
+	return author
+}
+
+// words are who wrote a commit, and the first line of its message.
+func (s *Source) words(ctx context.Context, commit string) (author, message string) {
+	if commit == "" {
+		return "", ""
+	}
+	author, message, err := s.Author(ctx, commit)
+	if err != nil {
+		s.Log.DebugContext(ctx, "who wrote a commit is not known", "commit", commit, "error", err.Error())
+	}
+	return author, message
 }
 
 // approvals asks a commit for the approvals it carries. One that cannot be asked (a
@@ -189,7 +204,9 @@ func (s *Source) Run(ctx context.Context, inForce func() string, propose func(co
 // the sooner the oftener the schedule looks.
 func (s *Source) wait(ctx context.Context) {
 	var next <-chan time.Time
-	if d, ok := s.untilNext(s.Now()); ok {
+	now := s.Now()
+	if d, ok := s.untilNext(now); ok {
+		s.progress.waits(now.Add(d))
 		timer := time.NewTimer(d)
 		defer timer.Stop()
 		next = timer.C

@@ -135,6 +135,8 @@ func TestReadyBesideARejectedCredential(t *testing.T) {
 	wantReady(t, w.Status)
 	w.look.Outages = []reconcile.Outage{{Subject: reconcile.OutageCredential, Name: "credentials.rulesets", Cause: "no", Zones: 3}}
 	wantReady(t, w.Status, "no zone can be read: credentials.rulesets: no")
+	w.look.Outages[0].Works = w.clock.now
+	wantReady(t, w.Status) // it works again
 }
 
 // TestNotReadyWhileNothingCanBeWritten: with a full disk healing is stopped.

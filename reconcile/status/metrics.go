@@ -148,6 +148,7 @@ var zoneStates = []struct {
 	{"changed", func(s diff.Summary) int { return s.Changed }},
 	{"weakening", func(s diff.Summary) int { return s.Weakening }},
 	{"refused", func(s diff.Summary) int { return s.Refused }},
+	{"waiting", func(s diff.Summary) int { return s.Waiting }},
 	{"observed", func(s diff.Summary) int { return s.Observed }},
 	{"put_back", func(s diff.Summary) int { return s.PutBack }},
 	{"undecided", func(s diff.Summary) int { return s.Undecided }},

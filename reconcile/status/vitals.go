@@ -73,7 +73,7 @@ func unable(s inspect.Status) (reasons []string) {
 		switch {
 		case o.Subject == reconcile.OutageState:
 			reasons = append(reasons, "nothing is written, because the state folder cannot be used: "+o.Cause)
-		case o.Subject == reconcile.OutageCredential && o.Zones > 0: // that of tokens affects no zone
+		case o.Subject == reconcile.OutageCredential && o.Zones > 0 && o.Works.IsZero(): // that of tokens affects no zone
 			rejected[o.Name] = o.Cause
 		}
 	}

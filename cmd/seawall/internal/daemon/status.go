@@ -13,7 +13,6 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/edge"
-	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 	"github.com/seawall-dev/seawall/reconcile/status"
 )
@@ -88,8 +87,19 @@ func (d *Daemon) lookInside() inspect.Status {
 		b.Used, b.Left = window.Used, window.Left
 		b.PausedSeconds, b.RequestsWaitedSeconds = window.Pause.Seconds(), window.Waited.Seconds()
 	}
-	s.Outages = append([]reconcile.Outage{}, d.outages.Outages()...)
+	s.Mode = d.mode()
 	return s
+}
+
+// mode says whether changes are written.
+func (d *Daemon) mode() inspect.Mode {
+	switch {
+	case d.settings.Observing():
+		return inspect.ModeObserve
+	case len(d.assembly.Guards.Observe) > 0:
+		return inspect.ModeMixed
+	}
+	return inspect.ModeApply
 }
 
 // daemonView is the daemon as people and scripts ask it.

@@ -219,6 +219,9 @@ func (s Settings) Serving() Purpose {
 	return toObserve
 }
 
+// Observing reports whether nothing is written with any credential.
+func (s Settings) Observing() bool { return s.Serving() == toObserve }
+
 // ClientConfig says how to reach the platform with one credential; each has a budget
 // of its own, which it shares with the other processes on this host.
 func (s Settings) ClientConfig(credential schema.SecretRef, log *slog.Logger) client.Config {
