@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -60,6 +61,22 @@ func (o *Options) CheckProfile() error {
 func (o *Options) AddOutput(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text, json or markdown")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "markdown"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// AddTextOrJSON adds --output of a command that prints facts.
+func (o *Options) AddTextOrJSON(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// PrintFacts prints what a command has found as --output says: as JSON, or by text.
+func (o Options) PrintFacts(t *cli.Terminal, facts any, text func() error) error {
+	if o.Output != "json" {
+		return text()
+	}
+	e := json.NewEncoder(t.Out)
+	e.SetEscapeHTML(false)
+	return e.Encode(facts)
 }
 
 // AddOnly adds --only.
