@@ -96,11 +96,11 @@ func (b *block) besideZone(i int, quote func(string) string) string {
 	return strings.Join(said, ", ")
 }
 
-// places are where the changes of a block are declared. What is declared in one place for
-// all of them, such as a tier, stands once. What a zone declares itself stands beside it.
+// places are where the changes of a block are declared. A place that several of them have,
+// such as a tier, stands once. What a zone declares itself stands beside it.
 type places struct {
-	declared desired.Origin     // of all deployments; zero where they differ
-	fields   []desired.Origin   // of each field; zero where they differ, and where there is none
+	declared desired.Origin     // of most deployments
+	fields   []desired.Origin   // of each field, in most of them
 	zones    [][]desired.Origin // of each zone: its own line, and the places that differ
 }
 
@@ -129,17 +129,22 @@ func within(deployment, zone desired.Origin) bool {
 	return deployment.File == zone.File && cmp.Or(cmp.Compare(deployment.Line, zone.Line), cmp.Compare(deployment.Column, zone.Column)) >= 0
 }
 
-// common is the place that all changes have for something. Where they differ it is zero, and
-// each stands beside its zone.
-func (p *places) common(changes []diff.Change, of func(diff.Change) desired.Origin) desired.Origin {
-	same := of(changes[0])
-	if !slices.ContainsFunc(changes, func(c diff.Change) bool { return of(c) != same }) {
-		return same
+// common is the place that most changes have for something, zero where each has another one.
+// One that differs stands beside its zone.
+func (p *places) common(changes []diff.Change, of func(diff.Change) desired.Origin) (most desired.Origin) {
+	counts, highest := map[desired.Origin]int{}, min(len(changes)-1, 1)
+	for _, c := range changes {
+		at := of(c)
+		if counts[at]++; counts[at] > highest {
+			most, highest = at, counts[at]
+		}
 	}
 	for i, c := range changes {
-		p.beside(i, of(c))
+		if at := of(c); at != most {
+			p.beside(i, at)
+		}
 	}
-	return desired.Origin{}
+	return most
 }
 
 // beside adds a place to those of a zone, once for each line.

@@ -84,6 +84,9 @@ func TestPlacesOfABlock(t *testing.T) {
 		own[i].ZoneOrigin = desired.Origin{File: "zones.cue", Line: i*10 + 1, Column: 1}
 		own[i].Origin, own[i].Fields[0].Origin = at, &desired.Origin{File: "zones.cue", Line: at.Line + i, Column: 9}
 	}
+	mixed := tierOf(3)
+	mixed[1].Origin, mixed[1].Fields[0].Origin = own[1].Origin, own[1].Fields[0].Origin
+	mixed[1].ZoneOrigin = own[1].ZoneOrigin
 	below := tierOf(1)
 	below[0].Origin.File, below[0].Origin.Line = "zones.cue", 9
 	for name, c := range map[string]struct {
@@ -91,6 +94,7 @@ func TestPlacesOfABlock(t *testing.T) {
 		want    string
 	}{
 		"each zone declares it":       {own, "[[zones.cue:3:5] [zones.cue:13:5 zones.cue:14:9]]"},
+		"a tier, and one zone itself": {mixed, "[[zones.cue:1:1] [zones.cue:13:5 zones.cue:14:9] [zones.cue:3:1]]"},
 		"a tier declares it":          {tierOf(2), "[[zones.cue:1:1] [zones.cue:2:1]]"},
 		"the zone itself declares it": {below, "[[]]"},
 	} {
