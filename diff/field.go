@@ -30,7 +30,7 @@ func NotKept(left []Field) (reason, hint string) {
 	var kept, others []string
 	for _, f := range left {
 		if f.Removes() {
-			kept = append(kept, string(f.Path))
+			kept = append(kept, f.Path.Subject())
 		} else {
 			others = append(others, f.still())
 		}
@@ -52,13 +52,13 @@ const longestStill = 24
 // still says which value a member has in place of the one that was sent.
 func (f Field) still() string {
 	if f.Old == nil {
-		return string(f.Path) + " is still not set"
+		return f.Path.Subject() + " is still not set"
 	}
 	switch value := fmt.Sprint(f.Old); {
 	case len(value) > longestStill, strings.ContainsAny(value, "[{ \"\n"):
-		return string(f.Path)
+		return f.Path.Subject()
 	default:
-		return string(f.Path) + " is still " + value
+		return f.Path.Subject() + " is still " + value
 	}
 }
 

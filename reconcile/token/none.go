@@ -18,8 +18,8 @@ type noLedger struct{ reconcile.TokenMemory }
 
 func (noLedger) Tokens(context.Context) (diff.TokensLive, error) {
 	return diff.TokensLive{
-		Unknown: "this run has no ledger, so it cannot know which tokens exist",
-		Hint:    "plan and apply tokens with the daemon's configuration, not with --dir",
+		Unknown: "with --dir, tokens are not compared",
+		Hint:    "push, and run seawall plan with the daemon's configuration, without --dir",
 	}, nil
 }
 
