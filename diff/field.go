@@ -17,6 +17,39 @@ type Field struct {
 	Direction Direction       `json:"direction"`
 	Origin    *desired.Origin `json:"origin,omitempty"`
 	Note      string          `json:"note,omitempty"` // which rule a path with an id is about
+	Rule      RuleNote        `json:"-"`              // what Note begins with, where it is about a rule
+}
+
+// RuleNote says which rule of a managed ruleset a member is about.
+type RuleNote struct {
+	About   string // its description, or its ref
+	Default string // the value without an override; empty where the member has one
+	Last    bool   // it is the last rule, which has the threshold
+}
+
+// String is the beginning of the note in JSON and in digests, which never changes.
+func (n RuleNote) String() string {
+	text := n.About
+	if n.Last {
+		text = "last rule: " + text
+	}
+	if n.Default != "" {
+		text = "default " + n.Default + "; " + text
+	}
+	return text
+}
+
+// NoteText is the note as a person reads it.
+func (f Field) NoteText() string {
+	rest, ok := strings.CutPrefix(f.Note, f.Rule.String())
+	if !ok || f.Rule.About == "" {
+		return f.Note
+	}
+	text := fmt.Sprintf("rule %q", f.Rule.About)
+	if f.Rule.Default != "" {
+		text += "; without override: " + f.Rule.Default
+	}
+	return text + rest
 }
 
 // Removes reports whether an override member goes.

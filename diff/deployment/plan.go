@@ -249,7 +249,7 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	w.rule.ActionParameters, w.rule.Enabled = &parameters, &in.declared.Enabled.Value
 	w.rule.Expression, remembered, w.drifted = expressionOf(in.declared, live.Expression, before)
 	for i := range mg.leftovers {
-		mg.leftovers[i].Note = m.describe(mg.leftovers[i].Path, false)
+		mg.leftovers[i].Note, _ = m.about(mg.leftovers[i].Path, "")
 	}
 	if pin.leftover != nil {
 		mg.leftovers = append(mg.leftovers, *pin.leftover)

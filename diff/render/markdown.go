@@ -249,8 +249,8 @@ func markdownField(b *page, f diff.Field, at desired.Origin) {
 		origin = b.name(at.String())
 	}
 	path := b.whole(pathOf(f.Path))
-	if f.Note != "" {
-		path += "<br>" + b.code(f.Note)
+	if note := f.NoteText(); note != "" {
+		path += "<br>" + b.code(note)
 	}
 	cells := []string{path, b.value(f.Old), b.value(f.New), direction, origin}
 	for i, c := range cells {

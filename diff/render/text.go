@@ -204,8 +204,8 @@ func (t *textWriter) field(f diff.Field, width int, at desired.Origin) {
 	if f.Direction != diff.Neutral {
 		t.WriteString("  " + t.direction(f.Direction))
 	}
-	if f.Note != "" {
-		t.WriteString("  " + t.paint(dim, "("+visible.Text(f.Note)+")"))
+	if note := f.NoteText(); note != "" {
+		t.WriteString("  " + t.paint(dim, "("+visible.Text(note)+")"))
 	}
 	t.WriteString(t.at(visible.Name(at.String())) + "\n")
 }
