@@ -110,7 +110,11 @@ func newHoldList(t *cli.Terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				missing := noLedger(t, memory, "no hold is known")
 				holds := append([]diff.Hold{}, diff.Active(standing.Holds, time.Now(), nil)...)
+				if len(holds) == 0 && !missing && o.Output == "text" {
+					fmt.Fprintln(t.Err, "no zone is held")
+				}
 				return o.PrintFacts(t, heldZones{1, holds}, func() error { return listHolds(t, holds) })
 			})
 		},
@@ -127,9 +131,6 @@ type heldZones struct {
 }
 
 func listHolds(t *cli.Terminal, holds []diff.Hold) error {
-	if len(holds) == 0 {
-		fmt.Fprintln(t.Err, "no zone is held")
-	}
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ZONE\tUNTIL\tREASON")
 	for _, h := range holds {

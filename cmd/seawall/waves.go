@@ -44,6 +44,7 @@ func newWavesShow(t *cli.Terminal) *cobra.Command {
 				return err
 			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+				noLedger(t, memory, "no rollout is known")
 				record, err := memory.Restore(cmd.Context())
 				if err != nil {
 					return err
