@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -74,9 +73,7 @@ func (o Options) PrintFacts(t *cli.Terminal, facts any, text func() error) error
 	if o.Output != "json" {
 		return text()
 	}
-	e := json.NewEncoder(t.Out)
-	e.SetEscapeHTML(false)
-	return e.Encode(facts)
+	return t.JSON(facts)
 }
 
 // AddOnly adds --only.
