@@ -88,7 +88,8 @@ real: build release-snapshot ## meet real programs: systemd, podman, nginx, Open
 
 .PHONY: real-programs
 real-programs: ## install the programs of Debian or Ubuntu that "make real" meets; it builds the others, once
-	sudo apt-get update && sudo DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -x; \
+	$$sudo apt-get update && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
 		nginx-light fcgiwrap openssh-server etcd-server podman buildah crun
 
 .PHONY: docs-site

@@ -169,12 +169,12 @@ type Reverts interface {
 	// declaration is older than the record are not in it.
 	Given(ctx context.Context) (map[edge.ZoneID]Given, error)
 	// Stop takes declarations out of force before they are written: in one step it sets
-	// holds, has their zones leave the waves, and enters the order into the history, unless
-	// that is the zero value. From
-	// then on [Records.RecordWrite] refuses to write these declarations there. It returns
+	// holds, has their zones leave the waves, withdraws the approvals that ends reports, and
+	// enters the order into the history, unless that is the zero value. From then on
+	// [Records.RecordWrite] refuses to write these declarations there. It returns
 	// [ErrSuperseded], and records nothing, where the accepted commit is not the one that
 	// the holds depend on.
-	Stop(ctx context.Context, commit string, holds []diff.Hold, order Entry) error
+	Stop(ctx context.Context, commit string, holds []diff.Hold, ends func(Approval) bool, order Entry) error
 	// RecordRevert records, in one step, a write that puts a zone back, as
 	// [Records.RecordWrite] does, and the hold that keeps the zone so; holds of reverts are
 	// not in its way. It returns [ErrSuperseded], and records nothing, where the accepted commit is not the one that

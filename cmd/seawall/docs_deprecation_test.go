@@ -14,7 +14,8 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation"
 )
 
-// deprecationDoc is the calendar that Seawall carries, a row for each rule.
+// deprecationDoc is the calendar that Seawall carries, a row for each rule. The calls and
+// members of a rule are in what seawall deprecations list prints.
 func deprecationDoc(t *testing.T) string {
 	c, err := schema.Calendar()
 	if err != nil {
@@ -24,7 +25,7 @@ func deprecationDoc(t *testing.T) string {
 	fmt.Fprintf(&b, "Data as of %s: %s.\n\n", c.DataAsOf, c.Basis)
 	b.WriteString("| date | rule | what ends | replacement |\n|---|---|---|---|\n")
 	for _, r := range c.Rules {
-		cells := []string{ruleDates(r), "`" + r.ID + "`", ruleScope(r), ruleReplacement(r)}
+		cells := []string{ruleDates(r), "`" + r.ID + "`", r.Title, cmp.Or(r.Replacement.Text, "None")}
 		for i, cell := range cells {
 			cells[i] = strings.ReplaceAll(cell, "|", `\|`)
 		}
@@ -60,70 +61,6 @@ func ruleDates(r deprecation.Rule) string {
 	}
 	for _, m := range r.Moved {
 		out += fmt.Sprintf("<br>not in force: %s, %s", m.Date, m.Source)
-	}
-	return out
-}
-
-func ruleScope(r deprecation.Rule) string {
-	out := []string{r.Title}
-	for _, e := range r.Endpoints {
-		out = append(out, callCell(e))
-	}
-	for _, q := range r.Query {
-		form := string(q.Form) + ":…"
-		if q.Form == deprecation.FormList {
-			form = "…,…"
-		}
-		cell := fmt.Sprintf("`?%s=%s`", q.Param, form)
-		if q.Extended {
-			cell += " (the extended date)"
-		}
-		out = append(out, cell)
-	}
-	out = append(out, memberCells("in a request body", r.Body)...)
-	out = append(out, memberCells("in an answer", r.Response)...)
-	for _, h := range r.Headers {
-		out = append(out, "headers "+strings.Join(h.All, " with "))
-	}
-	for _, e := range r.Affected {
-		out = append(out, "affected: "+callCell(e))
-	}
-	if r.Note != "" {
-		out = append(out, "*"+r.Note+".*")
-	}
-	return strings.Join(out, "<br>")
-}
-
-func callCell(e deprecation.Endpoint) string {
-	methods := strings.Join(e.Methods, ", ")
-	if methods == deprecation.AnyMethod {
-		methods = "any method"
-	}
-	cell := fmt.Sprintf("%s `%s`", methods, e.Path)
-	for _, path := range e.Also {
-		cell += fmt.Sprintf(" or `%s`", path)
-	}
-	return cell
-}
-
-func memberCells(where string, members []deprecation.Member) []string {
-	var out []string
-	for _, m := range members {
-		path := strings.TrimPrefix(m.In+"."+m.Path, ".")
-		if m.Equals != "" {
-			path += "=" + m.Equals
-		}
-		out = append(out, fmt.Sprintf("`%s` %s", path, where))
-	}
-	return out
-}
-
-func ruleReplacement(r deprecation.Rule) string {
-	out := cmp.Or(r.Replacement.Text, "None")
-	for _, e := range r.Endpoints {
-		for _, v := range e.Values {
-			out += fmt.Sprintf("<br>`%s` → `%s: %v`", v.From, e.Field, v.To)
-		}
 	}
 	return out
 }

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cue/schema"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
 
@@ -63,37 +63,20 @@ func generatedPart() *regexp.Regexp {
 }
 
 var generators = map[string]func(*testing.T) string{
-	"cli":           cliDoc,
-	"quirks":        quirksDoc,
-	"effects":       effectsDoc,
-	"config.cue":    schemaDoc("config.cue"),
-	"guards.cue":    schemaDoc("guards.cue"),
-	"accounts.cue":  schemaDoc("accounts.cue"),
-	"desired.cue":   schemaDoc("desired.cue"),
-	"tokens.cue":    schemaDoc("tokens.cue"),
-	"resources.cue": schemaDoc("resources.cue"),
-	"tokens":        tokenDoc,
-	"log":           logDoc,
+	"cli":     cliDoc,
+	"quirks":  quirksDoc,
+	"effects": effectsDoc,
+	"tokens":  tokenDoc,
+	"log":     logDoc,
 
-	"deprecations":     deprecationDoc,
-	"deprecations.cue": schemaDoc("deprecations.cue"),
-}
-
-func schemaDoc(name string) func(*testing.T) string {
-	return func(t *testing.T) string {
-		text, err := fs.ReadFile(schema.Files(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return "```cue\n" + string(text) + "```\n"
-	}
+	"deprecations": deprecationDoc,
 }
 
 func quirksDoc(*testing.T) string {
 	var b strings.Builder
-	b.WriteString("| quirk | touches | does | imitates |\n|---|---|---|---|\n")
+	b.WriteString("| quirk | touches | does |\n|---|---|---|\n")
 	for _, q := range sim.Quirks() {
-		cells := []string{"`" + q.Usage() + "`", q.Matches, q.Does, q.Imitates}
+		cells := []string{"`" + q.Usage() + "`", q.Matches, q.Does}
 		for i, c := range cells {
 			cells[i] = strings.ReplaceAll(c, "|", `\|`)
 		}
@@ -102,59 +85,119 @@ func quirksDoc(*testing.T) string {
 	return b.String()
 }
 
+// cliDoc is the short form of --help: for each command its flags, exit codes and examples.
+// Flags that many commands have are told once.
 func cliDoc(*testing.T) string {
 	var b strings.Builder
-	commandDocs(&b, newRoot(&cli.Terminal{Out: io.Discard, Err: io.Discard}), "##")
+	root := newRoot(&cli.Terminal{Out: io.Discard, Err: io.Discard})
+	common := commonFlags(root)
+	b.WriteString("## Common flags\n\n")
+	flagTable(&b, slices.SortedFunc(maps.Values(common), func(a, b *pflag.Flag) int { return strings.Compare(a.Name, b.Name) }))
+	commandDocs(&b, root, "##", common)
 	return b.String()
 }
 
-// commandDocs writes the commands below a command, each with its own below it.
-// Those of completion differ in the shell's name only, and cobra tells them.
-func commandDocs(b *strings.Builder, parent *cobra.Command, heading string) {
+// commonFlags are the flags that four commands or more have with the same meaning.
+func commonFlags(root *cobra.Command) map[string]*pflag.Flag {
+	counts, common := map[string]int{}, map[string]*pflag.Flag{}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, f := range flagsOf(cmd) {
+			if counts[flagRow(f)]++; counts[flagRow(f)] == 4 {
+				common[flagRow(f)] = f
+			}
+		}
+		for _, c := range cmd.Commands() {
+			if c.Name() != "completion" {
+				walk(c)
+			}
+		}
+	}
+	walk(root)
+	return common
+}
+
+// commandDocs writes the commands below a command, each with its own below it, but for
+// completion, which cobra explains.
+func commandDocs(b *strings.Builder, parent *cobra.Command, heading string, common map[string]*pflag.Flag) {
 	for _, cmd := range parent.Commands() {
-		if !cmd.IsAvailableCommand() {
+		if !cmd.IsAvailableCommand() || cmd.Name() == "completion" {
 			continue
 		}
 		fmt.Fprintf(b, "%s %s\n\n%s.\n\n", heading, cmd.CommandPath(), cmd.Short)
-		if cmd.Long != "" {
-			b.WriteString(strings.TrimSpace(cmd.Long) + "\n\n")
+		if cmd.HasSubCommands() && len(flagsOf(cmd)) == 0 { // it only groups those below it
+			commandDocs(b, cmd, heading+"#", common)
+			continue
 		}
-		fmt.Fprintf(b, "```\n%s\n```\n\n", cmd.UseLine())
-		flagTable(b, cmd)
+		if use := strings.TrimSuffix(cmd.UseLine(), " [flags]"); use != cmd.CommandPath() {
+			fmt.Fprintf(b, "```\n%s\n```\n\n", use)
+		}
+		var own []*pflag.Flag
+		var shared []string
+		for _, f := range flagsOf(cmd) {
+			if common[flagRow(f)] != nil {
+				shared = append(shared, "`--"+f.Name+"`")
+			} else {
+				own = append(own, f)
+			}
+		}
+		flagTable(b, own)
+		if len(shared) > 0 {
+			fmt.Fprintf(b, "Common flags: %s.\n\n", strings.Join(shared, ", "))
+		}
+		if codes := exitCodes(cmd.Long); codes != "" {
+			b.WriteString(codes + "\n\n")
+		}
 		if cmd.Example != "" {
 			fmt.Fprintf(b, "```sh\n%s\n```\n\n", unindent(cmd.Example))
 		}
-		if cmd.Name() != "completion" {
-			commandDocs(b, cmd, heading+"#")
-		}
+		commandDocs(b, cmd, heading+"#", common)
 	}
 }
 
-func flagTable(b *strings.Builder, cmd *cobra.Command) {
-	rows := 0
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Name == "help" {
-			return
+// exitCodes is the paragraph of a long help that says what the exit codes mean.
+func exitCodes(long string) string {
+	for paragraph := range strings.SplitSeq(long, "\n\n") {
+		if strings.HasPrefix(paragraph, "Exit codes") {
+			return strings.TrimSpace(paragraph)
 		}
-		if rows++; rows == 1 {
-			b.WriteString("| flag | meaning | default |\n|---|---|---|\n")
-		}
-		value, meaning := pflag.UnquoteUsage(f)
-		name := "--" + f.Name
-		if f.Shorthand != "" {
-			name = "-" + f.Shorthand + ", " + name
-		}
-		def := f.DefValue
-		if def != "" && def != "[]" {
-			def = "`" + def + "`"
-		} else {
-			def = ""
-		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", strings.TrimSpace(name+" "+value), strings.ReplaceAll(meaning, "|", `\|`), def)
-	})
-	if rows > 0 {
-		b.WriteByte('\n')
 	}
+	return ""
+}
+
+func flagsOf(cmd *cobra.Command) (flags []*pflag.Flag) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" {
+			flags = append(flags, f)
+		}
+	})
+	return flags
+}
+
+func flagTable(b *strings.Builder, flags []*pflag.Flag) {
+	if len(flags) == 0 {
+		return
+	}
+	b.WriteString("| flag | meaning | default |\n|---|---|---|\n")
+	for _, f := range flags {
+		b.WriteString(flagRow(f))
+	}
+	b.WriteByte('\n')
+}
+
+func flagRow(f *pflag.Flag) string {
+	value, meaning := pflag.UnquoteUsage(f)
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	def := f.DefValue
+	if def != "" && def != "[]" && def != "false" {
+		def = "`" + def + "`"
+	} else {
+		def = ""
+	}
+	return fmt.Sprintf("| `%s` | %s | %s |\n", strings.TrimSpace(name+" "+value), strings.ReplaceAll(meaning, "|", `\|`), def)
 }
 
 func unindent(s string) string {

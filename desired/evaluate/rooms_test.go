@@ -1,9 +1,12 @@
 package evaluate
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -31,6 +34,33 @@ func TestWorkersFitTheUnit(t *testing.T) {
 		most := max(int64(n)*evaluationBounds.Most(), min(FetchLimits(time.Minute).Most(), total)) + int64(m)*reviewBounds.Most()
 		if limit >= 6*gib && most+daemonMemory > limit {
 			t.Errorf("%d GiB: workers may take %d MiB", limit>>30, most>>20)
+		}
+	}
+}
+
+// The memory that docs/configuration.md names is what workers may take.
+func TestMemoryAsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gib := func(n int64) string { return strconv.FormatFloat(float64(n)/(1<<30), 'f', -1, 64) + " GiB" }
+	want := fmt.Sprintf("%s for evaluation and for pull requests, %s for a fetch of the branch", gib(evaluationBounds.Most()), gib(FetchLimits(time.Minute).Most()))
+	if !bytes.Contains(page, []byte(want)) || evaluationBounds.Most() != reviewBounds.Most() {
+		t.Errorf("docs/configuration.md does not say %q", want)
+	}
+	if want := fmt.Sprintf("less %d MiB for the daemon itself", daemonMemory>>20); !bytes.Contains(page, []byte(want)) {
+		t.Errorf("docs/configuration.md does not say %q", want)
+	}
+	rows := regexp.MustCompile(`(?m)^\| (\d+) GiB[^|]*\| (\d+)[^|]*\| (\d+) \|$`).FindAllSubmatch(page, -1)
+	if len(rows) < 3 {
+		t.Fatalf("docs/configuration.md has %d rows of memory limits", len(rows))
+	}
+	for _, row := range rows {
+		limit, _ := strconv.ParseInt(string(row[1]), 10, 64) // digits
+		r := newRooms(memoryForWorkers(limit<<30, 64<<30))
+		if branch, reviews := r.branch.Workers(evaluationBounds), r.reviews.Workers(reviewBounds); fmt.Sprint(branch, reviews) != fmt.Sprintf("%s %s", row[2], row[3]) {
+			t.Errorf("%s: there is room for %d workers and %d of reviews", row[0], branch, reviews)
 		}
 	}
 }

@@ -26,7 +26,7 @@ import (
 )
 
 // The benchmarks measure what people wait for, at a thousand zones, each beside
-// the floor it stands on. docs/performance.md quotes the ratios.
+// the floor it stands on. docs/performance.md sums them up.
 
 const (
 	benchZones       = 1000

@@ -89,7 +89,6 @@ var commandPages = map[string]commandPage{
 		"seawall plan --dir . --base-url https://api.example.com/client/v4":                                            {code: partial},
 		"seawall deprecations check access.log":                                                                        {code: someEnded},
 		"zstdcat access.log.zst | seawall deprecations check -":                                                        {code: someEnded},
-		"seawall deprecations check src --at 2027-01-01":                                                               {code: someEnded},
 		"seawall deprecations check src scripts/*.sh --suppress known.txt":                                             {says: "suppressed"},
 		"seawall deprecations check src --at 2027-01-01 -o sarif > deprecations.sarif":                                 {code: someEnded},
 		"seawall deprecations list":                                                                                    {code: withoutNew},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,10 +15,10 @@ import (
 // logLine is a line of the daemon's log that a person should read: a warning, an error, or
 // the end of an outage.
 type logLine struct {
-	Level, Msg                       string
-	Subject, Name, Cause, Zone, Kind string
+	Level, Msg           string
+	Subject, Cause, Kind string
 
-	text string // as the page shows it
+	text string // as it was read
 }
 
 // mostPerCause is how many such lines a cause may have, however many zones and tries: that
@@ -40,35 +39,8 @@ func readLine(data []byte) (logLine, bool) {
 	if json.Unmarshal(data, &l) != nil || l.Level != "WARN" && l.Level != "ERROR" && l.Msg != outageEnded {
 		return l, false
 	}
-	l.text = plain(data)
+	l.text = string(data)
 	return l, true
-}
-
-// plain is a line without its time: level, message, then attributes in their order.
-func plain(data []byte) string {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	var words []string
-	if _, err := decoder.Token(); err != nil {
-		return string(data)
-	}
-	for decoder.More() {
-		key, err := decoder.Token()
-		var value any
-		if err != nil || decoder.Decode(&value) != nil {
-			return string(data)
-		}
-		text, isText := value.(string)
-		switch {
-		case key == "time":
-		case key == "level", key == "msg":
-			words = append(words, text)
-		case isText && strings.ContainsAny(text, ` "=`):
-			words = append(words, fmt.Sprintf("%s=%q", key, text))
-		default:
-			words = append(words, fmt.Sprintf("%s=%v", key, value))
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 // lines are those of a daemon, as they come.
@@ -152,39 +124,67 @@ func (r row) linesCell() string {
 	return text
 }
 
-// linesBlock is what a row adds to the page.
-func (r row) linesBlock() string {
-	text := linesTitle(r.name) + r.fault + ":\n\n```\n"
-	for _, l := range r.lines {
-		text += l.text + "\n"
+// linesRow is what a row adds to the table of what a fault shows: nothing where it does not
+// show.
+func (r row) linesRow() string {
+	log, metrics, status := r.logCell(), codes(r.sign.moved(r.calm)), r.sign.cell()
+	if log == "" && metrics == "" && (status == "" || status == wellCell) {
+		return ""
 	}
-	if len(r.lines) == 0 {
-		text += "(no line)\n"
-	}
-	return text + "```\n\n" + r.sign.block(r.calm)
+	return line([]string{r.fault, log, metrics, status})
 }
 
-func linesTitle(name string) string { return "#### " + name + "\n\n" }
+// logCell are the lines of a row in short. The end of an outage goes without saying.
+func (r row) logCell() string {
+	var shown []string
+	for _, l := range r.lines {
+		if text := l.short(); l.Msg != outageEnded && !slices.Contains(shown, text) {
+			shown = append(shown, text)
+		}
+	}
+	return codes(shown)
+}
 
-// linesPart puts the blocks of some rows in the place of those that a page has, in the
-// order of the scenarios.
+// short is a line with what it is about, and without the details of one run.
+func (l logLine) short() string {
+	text := l.Level + " " + l.Msg
+	if l.Subject != "" {
+		text += " subject=" + l.Subject
+	}
+	if l.Cause != "" {
+		text += fmt.Sprintf(" cause=%q", l.Cause)
+	}
+	return text
+}
+
+// codes is a cell with some lines of code.
+func codes(lines []string) string {
+	var cells []string
+	for _, l := range lines {
+		cells = append(cells, "`"+oneLine(l)+"`")
+	}
+	return strings.Join(cells, "<br>")
+}
+
+// linesPart puts some rows in the place of those that a page has, in the order of the
+// scenarios.
 func linesPart(before string, rows []row, order []scenario) string {
-	blocks := map[string]string{}
-	for block := range strings.SplitSeq(before, "#### ") {
-		if name, _, ok := strings.Cut(block, "\n"); ok && strings.Contains(block, "```") {
-			blocks[name] = "#### " + block
+	lines := map[string]string{}
+	for text := range strings.Lines(before) {
+		if fault, _, ok := strings.Cut(strings.TrimPrefix(text, "| "), " | "); ok {
+			lines[fault] = text
 		}
 	}
 	for _, r := range rows {
 		if r.err == nil {
-			blocks[r.name] = r.linesBlock()
+			lines[r.fault] = r.linesRow()
 		}
 	}
-	var text strings.Builder
+	text := line([]string{"fault", "in the log", "metrics", "status"}) + line([]string{"---", "---", "---", "---"})
 	for _, s := range order {
-		text.WriteString(blocks[s.name])
+		text += lines[s.fault]
 	}
-	return text.String()
+	return text
 }
 
 // writeLines rewrites the part of a page that shows the lines.

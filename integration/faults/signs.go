@@ -82,6 +82,9 @@ func signsIn(page []byte) map[string]float64 {
 // changing are times and counts in a verdict, which differ from run to run.
 var changing = regexp.MustCompile(`, as of .*$`)
 
+// moment is the part of a reason of /readyz that differs from run to run.
+var moment = regexp.MustCompile(` since .*$`)
+
 // verdictOf is the first part of a status: the verdict and its reasons.
 func verdictOf(text string) (lines []string) {
 	for line := range strings.SplitSeq(text, "\n") {
@@ -95,24 +98,26 @@ func verdictOf(text string) (lines []string) {
 }
 
 // moved are the metrics that differ from what they were before.
-func (s signs) moved(before signs) (lines []string) {
+func (s signs) moved(before signs) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.metrics)) {
-		switch was, is := before.metrics[name], s.metrics[name]; {
-		case was == is:
-		case strings.Contains(name, "_total"):
-			lines = append(lines, fmt.Sprintf("%s +%g", name, is-was))
-		default:
-			lines = append(lines, fmt.Sprintf("%s %g → %g", name, was, is))
+		if before.metrics[name] != s.metrics[name] {
+			names = append(names, name)
 		}
 	}
-	return lines
+	return names
 }
 
-// block is what the page shows of them.
-func (s signs) block(before signs) string {
-	if s.metrics == nil {
+// wellCell is the cell of a daemon that is well.
+const wellCell = "`healthy` (0)"
+
+// cell is the verdict with its exit code, and /readyz where it is not 200.
+func (s signs) cell() string {
+	if len(s.status) < 2 {
 		return ""
 	}
-	lines := slices.Concat(s.moved(before), []string{"/readyz: " + s.ready}, s.status)
-	return "While it lasts:\n\n```\n" + strings.Join(lines, "\n") + "\n```\n\n"
+	text := fmt.Sprintf("`%s` (%s)", strings.TrimSpace(strings.TrimPrefix(s.status[0], "status ")), strings.TrimPrefix(s.status[len(s.status)-1], "exit code "))
+	if code, reason, _ := strings.Cut(s.ready, " "); code != "200" {
+		text += "; `/readyz` " + code + ": " + moment.ReplaceAllString(reason, "")
+	}
+	return text
 }

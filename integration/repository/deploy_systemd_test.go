@@ -47,6 +47,25 @@ func TestDeployUnitIsHardened(t *testing.T) {
 	}
 }
 
+// TestDeployMemoryIsTheSame: whatever runs the daemon limits it to the memory that
+// docs/configuration.md explains.
+func TestDeployMemoryIsTheSame(t *testing.T) {
+	gib := strings.TrimSuffix(hardening["MemoryMax"], "G")
+	for file, want := range map[string]string{
+		"deploy/kubernetes/deployment.yaml": "limits:\n              memory: " + gib + "Gi\n",
+		"deploy/helm/seawall/values.yaml":   "limits:\n    memory: " + gib + "Gi\n",
+		"deploy/README.md":                  " --memory " + gib + "g ",
+		"docs/configuration.md":             "| " + gib + " GiB (as in `deploy/`) |",
+	} {
+		if !strings.Contains(fixture.ReadText(t, filepath.Join(fixture.Root, file)), want) {
+			t.Errorf("%s does not have %q, as the unit has MemoryMax=%sG", file, want, gib)
+		}
+	}
+	if text := fixture.ReadText(t, filepath.Join(deploy, "README.md")); !strings.Contains(text, "to "+gib+" GiB") {
+		t.Errorf("deploy/README.md does not say %s GiB", gib)
+	}
+}
+
 // loadedCredentials returns the names of the unit's LoadCredential=, sorted.
 func loadedCredentials(t *testing.T) []string {
 	t.Helper()

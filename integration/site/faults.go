@@ -8,43 +8,51 @@ import (
 )
 
 var (
-	faultSection = regexp.MustCompile(`(?ms)^#### (\S+)\n\n(.+?):\n\n(.*?)(?:^#### |^## |\z)`)
-	faultRow     = regexp.MustCompile(`(?m)^\| ([^|]+?) \| ([^|]+?) \|$`)
+	faultRow = regexp.MustCompile(`(?m)^\| ([^|]+?) \| ([^|]+?) \|$`)
+	signsRow = regexp.MustCompile(`(?m)^\| (.+?) \| (.*?) \| (.*?) \| (.*?) \|$`)
 )
 
 // faults makes the page "What happens when" of docs/reliability.md: for each fault what
 // Seawall does, and what one sees of it, as it was measured.
 func faults(reliability string) (string, error) {
-	does := map[string]string{}
 	before, measured, ok := strings.Cut(reliability, "<!-- log: written by integration/faults -->")
 	if !ok {
 		return "", errors.New("docs/reliability.md has no measured log lines")
 	}
-	last := ""
-	for _, row := range faultRow.FindAllStringSubmatch(before, -1) {
-		if row[2] != "the same" {
-			last = row[2]
-		}
-		does[row[1]] = last
+	shows := map[string]string{}
+	for _, row := range signsRow.FindAllStringSubmatch(measured, -1) {
+		shows[row[1]] = signsOf(row[2], row[3], row[4])
 	}
 	var b strings.Builder
 	b.WriteString("# What happens when\n\nFor each fault: what Seawall does, the lines in its log, and what changes in its metrics and status. All of it is measured with the real binary, see [reliability](reliability.md). [Logging](logging.md) explains each message, and [operations](operations.md) says what to check first.\n")
-	found := 0
-	for rest := measured; ; found++ {
-		at := faultSection.FindStringSubmatchIndex(rest)
-		if at == nil {
-			break
+	found, last := 0, ""
+	for _, row := range faultRow.FindAllStringSubmatch(before, -1) {
+		if row[1] == "fault" || row[1] == "---" {
+			continue
 		}
-		title, text := rest[at[4]:at[5]], rest[at[6]:at[7]]
-		fmt.Fprintf(&b, "\n## %s\n\n", title)
-		if what := does[title]; what != "" {
-			fmt.Fprintf(&b, "Seawall %s.\n\n", what)
+		if row[2] != "the same" {
+			last = row[2]
 		}
-		fmt.Fprintf(&b, "In the log:\n\n%s\n", strings.TrimSpace(text))
-		rest = rest[at[7]:]
+		found++
+		fmt.Fprintf(&b, "\n## %s\n\nSeawall %s.\n\n", row[1], last)
+		if sign := shows[row[1]]; sign != "" {
+			b.WriteString(sign)
+		} else {
+			b.WriteString("No warning in the log; `seawall status` is `healthy`.\n")
+		}
 	}
 	if found == 0 {
-		return "", errors.New("docs/reliability.md has no fault with its log")
+		return "", errors.New("docs/reliability.md has no fault")
 	}
 	return b.String(), nil
+}
+
+// signsOf is what a fault shows, in its three cells, as a list.
+func signsOf(log, metrics, status string) (list string) {
+	for _, sign := range [][2]string{{"Log", log}, {"Metrics", metrics}, {"Status", status}} {
+		if sign[1] != "" {
+			list += "- " + sign[0] + ": " + strings.ReplaceAll(sign[1], "<br>", ", ") + "\n"
+		}
+	}
+	return list
 }

@@ -43,11 +43,14 @@ func (a *approvals) restore(list []reconcile.Approval) {
 
 // replace takes the approvals on record in the place of those that were known.
 func (a *approvals) replace(list []reconcile.Approval) {
-	before := a.digests
+	known, before := a.digests, a.list
 	a.list, a.digests = list, digests(list)
-	a.changed = a.changed || len(a.digests) != len(before)
+	a.changed = a.changed || len(a.digests) != len(known)
+	if slices.ContainsFunc(before, func(b reconcile.Approval) bool { return !a.digests[b.Digest] }) {
+		a.divided = divided{} // it may be of one that was ended elsewhere, and is made anew if not
+	}
 	for digest := range a.digests {
-		a.changed = a.changed || !before[digest]
+		a.changed = a.changed || !known[digest]
 	}
 }
 

@@ -30,14 +30,14 @@ func stopped(t *testing.T, rollout reconcile.Rollout) (*Ledger, diff.Hold) {
 func TestStoppedDeclarationIsNotWritten(t *testing.T) {
 	l, hold := stopped(t, reconcile.Rollout{})
 	order := reconcile.Entry{Kind: reconcile.EntryDecision, Action: reconcile.ActionRevert}
-	if err := l.Stop(t.Context(), "c0", []diff.Hold{hold}, order); !errors.Is(err, reconcile.ErrSuperseded) {
+	if err := l.Stop(t.Context(), "c0", []diff.Hold{hold}, noApproval, order); !errors.Is(err, reconcile.ErrSuperseded) {
 		t.Errorf("stopped while another commit is accepted: %v", err)
 	}
 	write := wrote("z1")
 	write.Declaration, write.Trigger, write.Asked.Commit = "d1", reconcile.TriggerSync, "c1"
 	_, err := l.RecordWrite(t.Context(), write, nil)
 	must(t, err)
-	must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, order))
+	must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, noApproval, order))
 	for name, c := range map[string]struct {
 		change func(*reconcile.Entry)
 		held   bool
@@ -81,7 +81,7 @@ func TestStoppedZonesLeaveTheWaves(t *testing.T) {
 		},
 	} {
 		l, hold := stopped(t, reconcile.Rollout{Commit: "c1", Wave: 1, Halted: "why", Zones: c.zones})
-		must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, reconcile.Entry{}))
+		must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, noApproval, reconcile.Entry{}))
 		record, err := l.Restore(t.Context())
 		must(t, err)
 		if !record.Rollout.Equal(c.want) {
@@ -94,7 +94,7 @@ func TestStoppedZonesLeaveTheWaves(t *testing.T) {
 // id is found later takes that with it, and its hold.
 func TestWhoGaveADeclaration(t *testing.T) {
 	l, hold := stopped(t, reconcile.Rollout{})
-	must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, reconcile.Entry{}))
+	must(t, l.Stop(t.Context(), "c1", []diff.Hold{hold}, noApproval, reconcile.Entry{}))
 	declares := func(all map[edge.ZoneID]string) func(edge.ZoneID) string {
 		return func(id edge.ZoneID) string { return all[id] }
 	}
@@ -148,3 +148,5 @@ func TestMigrationOfReverts(t *testing.T) {
 		t.Errorf("holds %v, proofs %+v", record.Holds, record.Proofs)
 	}
 }
+
+func noApproval(reconcile.Approval) bool { return false }

@@ -80,7 +80,7 @@ func (c *chronicle) RecordRevert(ctx context.Context, hold diff.Hold, write reco
 
 func (c *chronicle) Given(context.Context) (map[edge.ZoneID]reconcile.Given, error) { return nil, nil }
 
-func (c *chronicle) Stop(_ context.Context, _ string, holds []diff.Hold, _ reconcile.Entry) error {
+func (c *chronicle) Stop(_ context.Context, _ string, holds []diff.Hold, _ func(reconcile.Approval) bool, _ reconcile.Entry) error {
 	for _, h := range holds {
 		c.Hold(h)
 	}

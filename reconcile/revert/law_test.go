@@ -146,6 +146,10 @@ func (w *world) look(i int) {
 	sight, err := w.worker.Read(ctx, t)
 	w.must(err)
 	plan, verdict := w.control.Guard(g, id, w.worker.Plan(t, sight))
+	defer func() {
+		_, err := w.control.Looked(ctx, id)
+		w.must(err)
+	}()
 	if verdict != control.Act {
 		return
 	}

@@ -160,7 +160,7 @@ func (r *Run) stop(ctx context.Context, p *Planned) error {
 		}
 	}
 	holds := p.holds()
-	if err := r.Records.Stop(ctx, p.state.Commit, holds, order); err != nil {
+	if err := r.Records.Stop(ctx, p.state.Commit, holds, p.ends, order); err != nil {
 		return fmt.Errorf("taking the commit out of force: %w", err)
 	}
 	p.held = map[edge.ZoneID]bool{}
@@ -168,6 +168,13 @@ func (r *Run) stop(ctx context.Context, p *Planned) error {
 		p.held[h.ZoneID] = true
 	}
 	return nil
+}
+
+// ends reports whether an approval is withdrawn when the commit is stopped: it was being
+// rolled out, or was given since the commit was accepted. What was agreed to for this commit
+// counts for no later one that says the same.
+func (p *Planned) ends(a reconcile.Approval) bool {
+	return a.Used || !p.first.IsZero() && !a.At.Before(p.first)
 }
 
 // what says what an order is about.

@@ -11,7 +11,7 @@ import (
 )
 
 // LostEntries is what goes with the entries of a gap.
-const LostEntries = "with them are lost: holds, approvals and what was proved; where the ledger itself is a new one, tokens are unknown until seawall token init"
+const LostEntries = "with them are lost: holds, approvals, what was proved, and which settings zones are under; where the ledger itself is a new one, tokens are unknown until seawall token init"
 
 // AcceptGap is how a person acknowledges a gap.
 const AcceptGap = "restore a backup, or find out who removed them and run: seawall history accept-gap --reason TEXT"

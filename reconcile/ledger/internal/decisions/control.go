@@ -84,25 +84,27 @@ func (d *Decisions) spend(ctx context.Context, tx *sql.Tx, digests []string) err
 
 // Withdraw implements [reconcile.Control]. A digest that is not on record is no error.
 func (d *Decisions) Withdraw(ctx context.Context, digests []string, reason string) error {
-	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, digest := range digests {
-			done, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, d.file.Stamp(), digest)
+	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return d.withdraw(ctx, tx, digests, reason) })
+}
+
+func (d *Decisions) withdraw(ctx context.Context, tx *sql.Tx, digests []string, reason string) error {
+	for _, digest := range digests {
+		done, err := tx.ExecContext(ctx, `UPDATE approval SET counts = 0, spent = ? WHERE digest = ? AND counts`, d.file.Stamp(), digest)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
 			if err != nil {
 				return err
 			}
-			if n, err := done.RowsAffected(); err != nil || n == 0 {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			e := reconcile.Entry{Kind: reconcile.EntryDecision, Action: reconcile.ActionWithdraw, Digest: digest, Reason: reason}
-			if _, err := d.file.Enter(ctx, tx, e); err != nil {
-				return err
-			}
+			continue
 		}
-		return nil
-	})
+		e := reconcile.Entry{Kind: reconcile.EntryDecision, Action: reconcile.ActionWithdraw, Digest: digest, Reason: reason}
+		if _, err := d.file.Enter(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Use implements [reconcile.Control]. A digest that is not on record is no error.

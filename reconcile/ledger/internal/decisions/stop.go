@@ -13,7 +13,7 @@ import (
 )
 
 // Stop implements [reconcile.Reverts].
-func (d *Decisions) Stop(ctx context.Context, commit string, holds []diff.Hold, order reconcile.Entry) error {
+func (d *Decisions) Stop(ctx context.Context, commit string, holds []diff.Hold, ends func(reconcile.Approval) bool, order reconcile.Entry) error {
 	return d.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := inForce(ctx, tx, commit); err != nil {
 			return err
@@ -34,12 +34,30 @@ func (d *Decisions) Stop(ctx context.Context, commit string, holds []diff.Hold, 
 				return err
 			}
 		}
+		if err := d.withdrawWhere(ctx, tx, ends, "commit "+commit+" was stopped before it was in all of its zones"); err != nil {
+			return err
+		}
 		if order.Kind == "" {
 			return nil
 		}
 		_, err = d.file.Enter(ctx, tx, order)
 		return err
 	})
+}
+
+// withdrawWhere ends the approvals that a function reports.
+func (d *Decisions) withdrawWhere(ctx context.Context, tx *sql.Tx, ends func(reconcile.Approval) bool, reason string) error {
+	approvals, err := RecallApprovals(ctx, tx)
+	if err != nil {
+		return err
+	}
+	var digests []string
+	for _, a := range approvals {
+		if ends(a) {
+			digests = append(digests, a.Digest)
+		}
+	}
+	return d.withdraw(ctx, tx, digests, reason)
 }
 
 // inForce is [reconcile.ErrSuperseded] where another commit is accepted.
