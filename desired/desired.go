@@ -116,15 +116,22 @@ type Disable struct {
 	Tags  []Declared[string]
 }
 
-// RuleRef names a rule of a managed ruleset by exactly one of ID and Ref.
+// RuleRef names a rule of a managed ruleset by exactly one of its members.
 type RuleRef struct {
-	ID  edge.RuleID
-	Ref string
+	ID          edge.RuleID
+	Ref         string
+	Description string `json:",omitempty"` // which no other rule of the ruleset has
 }
 
+// ByID reports whether the rule is named by its id, which need not be looked up.
+func (r RuleRef) ByID() bool { return r.Ref == "" && r.Description == "" }
+
 func (r RuleRef) String() string {
-	if r.Ref != "" {
+	switch {
+	case r.Ref != "":
 		return fmt.Sprintf("ref %q", r.Ref)
+	case r.Description != "":
+		return fmt.Sprintf("description %q", r.Description)
 	}
 	return string(r.ID)
 }
@@ -146,6 +153,9 @@ type Token struct {
 	Sink      *Sink
 	Rotate    *Rotate
 	Prune     bool
+	// Places are where the members outside of policies are declared, by their paths:
+	// expires_on, condition.request.ip.in. One that is a default of the schema has none.
+	Places map[string]Origin `json:",omitempty"`
 }
 
 // Policy is one access policy of a token (reference, "Policy").

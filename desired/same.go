@@ -51,7 +51,7 @@ func SameTokens(a, b []Token) bool { return reflect.DeepEqual(bareTokens(a), bar
 func bareTokens(all []Token) []Token {
 	bare := make([]Token, len(all))
 	for i, t := range all {
-		t.Origin = Origin{}
+		t.Origin, t.Places = Origin{}, nil
 		t.Policies = slices.Clone(t.Policies)
 		for j := range t.Policies {
 			t.Policies[j].Origin = Origin{}

@@ -39,3 +39,14 @@ func TestTokenSpecWithoutConditionHasNone(t *testing.T) {
 		t.Errorf("a token without a condition got %+v", spec.Condition)
 	}
 }
+
+// Where the members of a token are declared does not count.
+func TestSameTokensElsewhere(t *testing.T) {
+	t.Parallel()
+	here := desired.Token{Key: "ci", ExpiresOn: "2030-01-01T00:00:00Z", Places: map[string]desired.Origin{"expires_on": {File: "a.cue", Line: 1}}}
+	there := here
+	there.Places = map[string]desired.Origin{"expires_on": {File: "b.cue", Line: 2}}
+	if !desired.SameTokens([]desired.Token{here}, []desired.Token{there}) {
+		t.Error("another place is another token")
+	}
+}

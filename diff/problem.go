@@ -73,9 +73,14 @@ func (p Problem) Line() string {
 	}
 	var names []string
 	for _, l := range p.Unmanaged[:min(len(p.Unmanaged), mostMembers)] {
-		if !strings.Contains(p.Reason, string(l.Path)+" =") {
-			names = append(names, string(l.Path))
+		if strings.Contains(p.Reason, string(l.Path)+" =") {
+			continue
 		}
+		name := l.Path.Subject()
+		if l.Note != "" {
+			name += " (" + l.Note + ")"
+		}
+		names = append(names, name)
 	}
 	text := p.Reason
 	if len(names) > 0 {

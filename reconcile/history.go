@@ -65,6 +65,7 @@ const (
 	EntryResult     EntryKind = "result"     // of a write before it
 	EntryDecision   EntryKind = "decision"   // of a person
 	EntryCommit     EntryKind = "commit"     // was accepted
+	EntryFound      EntryKind = "found"      // by a read: nothing that Seawall has done
 	EntryCheckpoint EntryKind = "checkpoint" // entries before it were dropped
 	EntryGap        EntryKind = "gap"        // entries that were written are missing
 )
@@ -72,6 +73,8 @@ const (
 // The actions of entries, beside those of [diff.Action].
 const (
 	ActionDeliver    = "deliver" // of a token's secret, to its sink
+	ActionBegin      = "begin"   // of a zone that was found as declared
+	ActionChanged    = "changed" // without Seawall
 	ActionAccept     = "accept"
 	ActionHold       = "hold"
 	ActionRelease    = "release"
@@ -96,6 +99,7 @@ type Asked struct {
 	Author   string `json:"author,omitempty"`   // of the commit, as it says itself
 	Approver string `json:"approver,omitempty"` // of a change that needed an approval
 	User     string `json:"user,omitempty"`     // who ran a command: USER@HOST; or who a decision is of
+	Message  string `json:"message,omitempty"`  // the first line of the commit's message; in the entry that accepts it
 }
 
 // Subject is what an entry is about: a deployment of a zone, or a token.
@@ -120,6 +124,8 @@ type MemberChange struct {
 	New  json.RawMessage `json:"new,omitempty"`
 	// Owned says that Seawall had put the old value there.
 	Owned bool `json:"owned,omitempty"`
+	// Note says which rule a path with an id is about.
+	Note string `json:"note,omitempty"`
 }
 
 // WriteResult is what became of a write.
@@ -196,7 +202,7 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 		Declaration: declaration, Members: make([]MemberChange, len(c.Fields)), Seen: c.Target().Version,
 	}
 	for i, f := range c.Fields {
-		e.Members[i] = MemberChange{Path: f.Path, Old: rawValue(f.Old), New: rawValue(f.New), Owned: mine[f.Path]}
+		e.Members[i] = MemberChange{Path: f.Path, Old: rawValue(f.Old), New: rawValue(f.New), Owned: mine[f.Path], Note: f.Note}
 	}
 	return e
 }

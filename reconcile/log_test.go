@@ -193,6 +193,20 @@ func TestLoggerNamesEveryWrite(t *testing.T) {
 	}
 }
 
+// Of a token's policies a line says which rights come and go.
+func TestLoggerNamesRights(t *testing.T) {
+	l := newLogs(t)
+	c := diff.Change{
+		Token: "ci", Operation: diff.Amendment{}, Direction: diff.Weakens,
+		Fields: []diff.Field{{Path: "name", Old: "a", New: "b"}, {Path: "policies", Old: "x", New: "y"}},
+		Rights: []diff.Right{{Text: `gains group "DNS Write" (g1) on all zones`, Direction: diff.Weakens}},
+	}
+	l.report(look(1, nil, nil, Result{Change: c, Outcome: Converged}))
+	if want := `"changes":["gains group \"DNS Write\" (g1) on all zones","name: a → b"]`; !strings.Contains(l.out.String(), want) {
+		t.Errorf("%s is not in\n%s", want, l.out.String())
+	}
+}
+
 func TestLoggerTellsOfAHeldCommit(t *testing.T) {
 	problem := desired.Problem{
 		Origin: desired.Origin{File: "zones/shop.cue", Line: 4, Column: 10}, Path: "account.prod", Message: "blok", Hint: "did you mean block?",

@@ -6,6 +6,8 @@ import "github.com/seawall-dev/seawall/desired"
 type Proposal struct {
 	Commit string
 	Author string // of the commit, as it says itself; empty where that is not known
+	// Message is the first line of the commit's.
+	Message string
 	// Same says that Commit is the one in force, which was not evaluated again.
 	Same     bool
 	State    desired.State

@@ -98,7 +98,9 @@ type Proof struct {
 type Acceptance struct {
 	Commit string
 	Author string // of the commit, as it says itself; empty where that is not known
-	Size   guard.Size
+	// Message is the first line of the commit's, for the history.
+	Message string
+	Size    guard.Size
 	// State is what the commit declares, in the caller's encoding. Nil keeps what is there
 	// if the commit is the same, and is none if it is another.
 	State []byte

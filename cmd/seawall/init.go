@@ -16,6 +16,7 @@ import (
 
 func newInit(t *cli.Terminal) *cobra.Command {
 	var module string
+	var config configFlags
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Create a repository of desired state",
@@ -24,18 +25,37 @@ module, one account with one zone to edit, and the schema as a package of the
 module, so that editors complete and ` + "`cue vet`" + ` finds most mistakes.
 Only ` + "`seawall validate`" + ` finds all of them.
 
-Existing files are never overwritten, but the schema's own folder is updated.`,
-		Example: "  seawall init my-edge && seawall validate my-edge",
-		Args:    oneFolder,
-		RunE: func(_ *cobra.Command, args []string) error {
+Existing files are never overwritten, but the schema's own folder is updated.
+
+With --config FILE it writes no repository, but a configuration of seawall run for the
+git repository in DIR: its origin, or DIR itself, and the branch that is checked out.
+The configuration observes only, needs no root, and has a comment for each part.`,
+		Example: `  seawall init my-edge && seawall validate my-edge
+  seawall init --config config.cue my-edge`,
+		Args: oneFolder,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
+			if config.Config != "" {
+				return writeConfig(cmd.Context(), t, config, dir)
+			}
+			for _, name := range []string{"source", "base-url", "profile"} {
+				if cmd.Flags().Changed(name) {
+					return cli.Fail(fmt.Errorf("--%s is for a configuration", name), "name the file to write with --config FILE")
+				}
+			}
 			return initialise(t, dir, module)
 		},
 	}
-	cmd.Flags().StringVar(&module, "module", "edge.example/desired", "`PATH` of the CUE module")
+	flags := cmd.Flags()
+	flags.StringVar(&module, "module", "edge.example/desired", "`PATH` of the CUE module")
+	flags.StringVar(&config.Config, "config", "", "write a configuration to `FILE` instead of a repository")
+	flags.StringVar(&config.source, "source", "", "with --config: `URL` of the repository, instead of what git says of DIR")
+	flags.StringVar(&config.BaseURL, "base-url", "", "with --config: base URL of the platform's API (default Cloudflare's)")
+	flags.StringVar(&config.Profile, "profile", "", "with --config and --base-url: documented or extended: which calls the platform offers")
+	_ = cmd.MarkFlagFilename("config", "cue")
 	return cmd
 }
 

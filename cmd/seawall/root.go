@@ -40,7 +40,7 @@ Exit codes: 0 success, 1 any failure; plan, apply and status have more, see thei
 	)
 	for group, commands := range map[string][]*cobra.Command{
 		"work": {
-			newPlan(t), newApply(t), newRun(t), newStatus(t), newWhy(t), newHistory(t), newRevert(t), newAbsorb(t), newDoctor(t), newValidate(t),
+			newPlan(t), newApply(t), newRun(t), newStatus(t), newWhy(t), newShow(t), newHistory(t), newRevert(t), newAbsorb(t), newRules(t), newDoctor(t), newValidate(t),
 			newToken(t), newHold(t), newWaves(t), newDeprecations(t),
 		},
 		"learn": {newDemo(t), newInit(t), newImport(t), newSim(t), newSchema(t)},
@@ -60,7 +60,8 @@ var usualNames = map[string][]string{
 	"plan":     {"diff", "preview"},
 	"apply":    {"deploy", "push", "sync", "reconcile"},
 	"status":   {"get", "list", "ls", "ps", "top"},
-	"why":      {"describe", "explain"},
+	"why":      {"explain"},
+	"show":     {"describe", "blame", "cat"},
 	"history":  {"log", "logs", "events", "audit"},
 	"revert":   {"rollback", "undo"},
 	"absorb":   {"pull", "refresh"},

@@ -193,6 +193,7 @@ var varies = sync.OnceValue(func() []variation {
 		{regexp.MustCompile(`--adopt [0-9a-f]{32}`), "--adopt ID"},
 		{regexp.MustCompile(`\b(commit|held|in force)( +)[0-9a-f]{7,40}\b`), "$1${2}COMMIT"},
 		{regexp.MustCompile(`[^ @,:(<]+@[^ @,:<>)]+([,)])`), "USER@HOST$1"},
+		{regexp.MustCompile(`(?m)\buser [^ @,]+@[^ @,]+$`), "user USER@HOST"},
 		{regexp.MustCompile(`(head \d+):[0-9a-f]{64}`), "$1:HASH"},
 		{regexp.MustCompile(`expired \d+ days ago`), "expired DAYS ago"},
 		{regexp.MustCompile(`seawall-demo-\d+`), "seawall-demo"},

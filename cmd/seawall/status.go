@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/show"
+	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/reconcile/inspect"
 )
 
@@ -105,7 +108,7 @@ func (a *asking) showStatus(ctx context.Context, t *cli.Terminal) error {
 	if a.Output == "json" {
 		err = inspect.JSON(t.Out, s)
 	} else {
-		err = s.Text(t.Out)
+		err = s.Text(t.Out, t.OutIsTerminal())
 	}
 	if err != nil {
 		return err
@@ -122,10 +125,37 @@ func (a *asking) askZones(ctx context.Context, t *cli.Terminal, word string, tex
 	if list, err = client.Zones(ctx, word); err != nil {
 		return list, unanswered(err, where)
 	}
+	a.trace(ctx, t, list)
 	if a.Output == "json" {
 		return list, inspect.JSON(t.Out, list)
 	}
 	return list, text(list, t.Out)
+}
+
+// trace adds which commit last changed the declaration of each zone, where the daemon's state
+// folder is on this machine.
+func (a *asking) trace(ctx context.Context, t *cli.Terminal, list inspect.ZoneList) {
+	if a.address != "" {
+		return
+	}
+	config, err := setup.LoadConfig(t, a.ConfigFile())
+	for i, z := range list.Zones {
+		if z.Commit == "" {
+			continue
+		}
+		var found evaluate.Origins
+		if err == nil {
+			found, err = setup.TraceCommit(ctx, config, z.Commit, z.Places())
+		}
+		switch changed := show.Newest(found); {
+		case err != nil:
+			list.Zones[i] = z.WithChanged(nil, err.Error())
+		case changed == nil:
+			list.Zones[i] = z.WithChanged(nil, cmp.Or(found.Unread, "its lines are not in the commit"))
+		default:
+			list.Zones[i] = z.WithChanged(changed, "")
+		}
+	}
 }
 
 // daemon is the one of --address, or else of the configured state folder.

@@ -17,16 +17,17 @@ import (
 func newToken(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Explain API tokens, and record facts about them",
+		Short: "Explain API tokens, record facts about them, rotate them",
 		Long: `explain and who-can say what declared API tokens may do. They read only the desired
 state. list shows the tokens in the ledger. init, adopt, resolve and revoked record
-facts in the ledger that Seawall cannot find out itself. No command writes to the
-platform.`,
+facts in the ledger that Seawall cannot find out itself; they write nothing to the
+platform. rotate creates the successor of a token now. A running daemon carries out
+these five; without a daemon the command does it itself.`,
 		Example: "  seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --zone shop.example --dir .",
 		Args:    knownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newTokenInit(t), newTokenList(t), newTokenAdopt(t), newTokenResolve(t), newTokenRevoked(t), newTokenExplain(t), newTokenWhoCan(t))
+	cmd.AddCommand(newTokenInit(t), newTokenList(t), newTokenAdopt(t), newTokenResolve(t), newTokenRevoked(t), newTokenRotate(t), newTokenExplain(t), newTokenWhoCan(t))
 	return cmd
 }
 
@@ -64,6 +65,9 @@ func (i inquiry) ask(cmd *cobra.Command, t *cli.Terminal) (desired.State, permis
 		return desired.State{}, permission.Query{}, err
 	}
 	state, err := setup.LoadState(cmd.Context(), t, i.Options)
+	if err == nil {
+		state, err = setup.KnownIDs(cmd.Context(), t, i.Options, state)
+	}
 	if err != nil {
 		return desired.State{}, permission.Query{}, err
 	}

@@ -47,7 +47,11 @@ before that time. To correct an end, adopt the same token once more.`,
 			if err != nil {
 				return err
 			}
-			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
+			s, err := setup.OfRepository(t, o)
+			if err != nil {
+				return err
+			}
+			err = s.ReadLedger(func(memory *ledger.Ledger) error {
 				account, err := setup.AccountOf(cmd.Context(), memory, state, byKey(token.Account))
 				if err != nil {
 					return err
@@ -62,8 +66,12 @@ before that time. To correct an end, adopt the same token once more.`,
 					return cli.Fail(fmt.Errorf("token %q rotates, and Seawall does not know when token %s expires", token.Key, record.ID),
 						"give its end with --expires-on, 2027-01-01T00:00:00Z; or --expires-on never if it has none")
 				}
-				return adopt(cmd.Context(), t, memory, record)
+				return nil
 			})
+			if err != nil {
+				return err
+			}
+			return adopt(cmd.Context(), t, s, record)
 		},
 	}
 	setup.AddConfig(cmd, &o)
@@ -75,23 +83,14 @@ before that time. To correct an end, adopt the same token once more.`,
 const neverExpires = "never"
 
 // adopt records a token, or corrects what is on record of it, and says which.
-func adopt(ctx context.Context, t *cli.Terminal, memory *ledger.Ledger, record diff.TokenRecord) error {
-	live, err := memory.Tokens(ctx)
+func adopt(ctx context.Context, t *cli.Terminal, s setup.Settings, record diff.TokenRecord) error {
+	corrected, err := s.Record(ctx, ledger.TokenOrder{Adopt: &record})
 	if err != nil {
 		return err
 	}
 	did := "adopted: the ledger has it as token %q, with its secret in place"
-	i := slices.IndexFunc(live.Records, func(r diff.TokenRecord) bool {
-		return r.ID == record.ID && r.Key == record.Key && r.State == diff.TokenConfirmed
-	})
-	if i >= 0 {
+	if corrected {
 		did = "corrected: it was on record as token %q"
-		err = memory.Amend(ctx, live.Records[i].Intent, record.Spec, record.Hash)
-	} else {
-		err = memory.Adopt(ctx, record)
-	}
-	if err != nil {
-		return err
 	}
 	_, err = fmt.Fprintf(t.Out, "token %s is "+did+"; it expires: %s\n", record.ID, record.Key, cmp.Or(record.Spec.ExpiresOn, neverExpires))
 	return err

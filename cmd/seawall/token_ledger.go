@@ -37,13 +37,15 @@ Check the dashboard first. Record existing tokens with seawall token adopt.`,
 		Example: "  seawall token init",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
-				if err := memory.Init(cmd.Context(), memory.Binding); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(t.Out, "tokens declared in %s may now be created on %s\n", s.Source.URL, s.Platform.BaseURL)
+			s, err := setup.OfRepository(t, o)
+			if err == nil {
+				_, err = s.Record(cmd.Context(), ledger.TokenOrder{Init: true})
+			}
+			if err != nil {
 				return err
-			})
+			}
+			_, err = fmt.Fprintf(t.Out, "tokens declared in %s may now be created on %s\n", s.Source.URL, s.Platform.BaseURL)
+			return err
 		},
 	}
 	setup.AddConfig(cmd, &o)
@@ -73,13 +75,15 @@ After --abandon or --retry the next run creates the token, if it is still declar
 			if err != nil {
 				return err
 			}
-			return setup.LockedLedger(cmd.Context(), t, o, func(_ setup.Settings, memory *ledger.Ledger) error {
-				if err := memory.Resolve(cmd.Context(), args[0], word); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintln(t.Out, resolved(args[0], word))
+			s, err := setup.OfRepository(t, o)
+			if err == nil {
+				_, err = s.Record(cmd.Context(), ledger.TokenOrder{Resolve: &ledger.Resolved{Key: args[0], Word: word}})
+			}
+			if err != nil {
 				return err
-			})
+			}
+			_, err = fmt.Fprintln(t.Out, resolved(args[0], word))
+			return err
 		},
 	}
 	setup.AddConfig(cmd, &o)
@@ -166,23 +170,25 @@ func newTokenRevoked(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall token revoked ed17574386854bf78a67040be0a770b0",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return setup.LockedLedger(cmd.Context(), t, o, func(s setup.Settings, memory *ledger.Ledger) error {
-				id := edge.TokenID(args[0])
-				if !unchecked {
+			s, err := setup.OfRepository(t, o)
+			id := edge.TokenID(args[0])
+			if err == nil && !unchecked {
+				err = s.ReadLedger(func(memory *ledger.Ledger) error {
 					account, err := ownerOf(cmd.Context(), t, o, memory, id)
 					if err == nil {
 						err = gone(cmd.Context(), s, account, id)
 					}
-					if err != nil {
-						return err
-					}
-				}
-				if err := memory.Revoked(cmd.Context(), id); err != nil {
 					return err
-				}
-				_, err := fmt.Fprintf(t.Out, "token %s is removed from the ledger\n", id)
+				})
+			}
+			if err == nil {
+				_, err = s.Record(cmd.Context(), ledger.TokenOrder{Revoked: id})
+			}
+			if err != nil {
 				return err
-			})
+			}
+			_, err = fmt.Fprintf(t.Out, "token %s is removed from the ledger\n", id)
+			return err
 		},
 	}
 	setup.AddConfig(cmd, &o)

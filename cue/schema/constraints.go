@@ -106,8 +106,12 @@ func (c *configReader) checkSource(config *Config) {
 
 // addressHint says what source.url can be.
 func addressHint(given string) string {
-	if strings.HasPrefix(given, "/") {
-		return "file://" + given + " for a repository on this machine; commands take --dir for a folder that is none"
+	const plain = "; to read a plain folder that is not a git repository, use --dir"
+	switch {
+	case strings.HasPrefix(given, "/"):
+		return "for a git repository on this machine, write file://" + given + plain
+	case strings.HasPrefix(given, ".") || strings.HasPrefix(given, "~"):
+		return "for a git repository on this machine, write file:// and its absolute path" + plain
 	}
 	return "https://…, ssh://… or user@host:path"
 }

@@ -80,9 +80,23 @@ func (f mapping) override(o desired.Override) desired.Override {
 }
 
 func (f mapping) token(t desired.Token) desired.Token {
-	t.Origin = f(t.Origin)
+	t.Origin, t.Places = f(t.Origin), moved(t.Places, f)
 	t.Policies = each(t.Policies, func(p desired.Policy) desired.Policy { p.Origin = f(p.Origin); return p })
 	return t
+}
+
+// moved are the places that are somewhere still; nil for none.
+func moved(places map[string]desired.Origin, f mapping) map[string]desired.Origin {
+	var out map[string]desired.Origin
+	for path, at := range places {
+		if at = f(at); !at.IsZero() {
+			if out == nil {
+				out = make(map[string]desired.Origin, len(places))
+			}
+			out[path] = at
+		}
+	}
+	return out
 }
 
 func each[T any](list []T, f func(T) T) []T {

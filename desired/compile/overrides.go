@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -19,8 +20,8 @@ func (r *reader) overrides(path string, m member, d *desired.Deployment) {
 	}
 	for i, f := range m.field("rules").elements() {
 		place := element(path, "rules", i)
-		ref := desired.RuleRef{ID: edge.RuleID(f.field("id").text()), Ref: f.field("ref").text()}
-		r.oneOfIDAndRef(place, f, ref)
+		ref := ruleRef(f)
+		r.oneOfRuleRef(place, f, ref)
 		d.Rules = append(d.Rules, desired.RuleOverride{Rule: ref, Origin: f.origin(), Override: r.override(place, f)})
 	}
 	r.membersOnce(path, *d)
@@ -50,13 +51,24 @@ func (r *reader) override(path string, f both) desired.Override {
 	return o
 }
 
-// oneOfIDAndRef: see oneOfNameAndID.
-func (r *reader) oneOfIDAndRef(path string, f both, ref desired.RuleRef) {
+// ruleRef reads what names a rule.
+func ruleRef(f both) desired.RuleRef {
+	return desired.RuleRef{ID: edge.RuleID(f.field("id").text()), Ref: f.field("ref").text(), Description: f.field("description").text()}
+}
+
+// oneOfRuleRef: see oneOfNameAndID.
+func (r *reader) oneOfRuleRef(path string, f both, ref desired.RuleRef) {
+	var has []string
+	for _, member := range [][2]string{{"an id", string(ref.ID)}, {"a ref", ref.Ref}, {"a description", ref.Description}} {
+		if member[1] != "" {
+			has = append(has, member[0])
+		}
+	}
 	switch {
-	case ref.ID == "" && ref.Ref == "":
-		r.problem(f.origin(), path, "names no rule", "give it an id or a ref")
-	case ref.ID != "" && ref.Ref != "":
-		r.problem(f.origin(), path, "has both an id and a ref", "keep one of the two")
+	case len(has) == 0:
+		r.problem(f.origin(), path, "names no rule", "give it an id, a ref or a description")
+	case len(has) > 1:
+		r.problem(f.origin(), path, "has "+strings.Join(has, " and "), "keep one of them")
 	}
 }
 

@@ -207,6 +207,10 @@ func TestTokens(t *testing.T) {
 		Condition: &desired.Condition{In: []string{"192.0.2.0/24", "2001:db8::/32"}, NotIn: []string{"192.0.2.7/32"}},
 		Sink:      &desired.Sink{Name: "ci", Key: "dns/token"},
 		Prune:     true,
+		Places: map[string]desired.Origin{
+			"name": at(11, 2), "not_before": at(24, 2), "expires_on": at(25, 2), "condition.request.ip.in": at(26, 28),
+			"condition.request.ip.not_in": at(26, 67), "sink.name": at(27, 9), "sink.key": at(27, 21), "prune": at(28, 2),
+		},
 	}
 	if diff := cmp.Diff(want, state.Tokens[0]); diff != "" {
 		t.Errorf("token in the documented form (-want +got):\n%s", diff)

@@ -45,8 +45,40 @@ func (r *reader) token(m member) desired.Token {
 	if f := m.field("rotate"); f.exists() {
 		t.Rotate = &desired.Rotate{Every: duration(f.field("every").text()), Overlap: duration(f.field("overlap").text())}
 	}
+	t.Places = memberPlaces(m.both)
 	r.checkToken(path, t, m.both)
 	return t
+}
+
+// tokenMembers are the members of a token that have a place of their own: the labels that
+// lead to each.
+var tokenMembers = [][]string{
+	{"name"},
+	{"account"},
+	{"not_before"},
+	{"expires_on"},
+	{"prune"},
+	{"sink", "name"},
+	{"sink", "key"},
+	{"rotate", "every"},
+	{"rotate", "overlap"},
+	{"condition", "request.ip", "in"},
+	{"condition", "request.ip", "not_in"},
+}
+
+// memberPlaces are where the members of a token are declared.
+func memberPlaces(token both) map[string]desired.Origin {
+	all := map[string]desired.Origin{}
+	for _, labels := range tokenMembers {
+		f := token
+		for _, label := range labels {
+			f = f.field(label)
+		}
+		if at := f.origin(); f.exists() && !at.IsZero() {
+			all[strings.Join(labels, ".")] = at
+		}
+	}
+	return all
 }
 
 func (r *reader) policy(path string, f both) desired.Policy {

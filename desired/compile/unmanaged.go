@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/edge"
 )
 
 // decisions reads what becomes of single overrides that are live and not declared.
@@ -14,7 +13,7 @@ func (r *reader) decisions(path string, m member) (all []desired.Decision) {
 		for i, e := range m.field(string(as)).elements() {
 			found := desired.Decision{
 				Unmanaged: as, Origin: e.origin(), All: e.field("all").truth(), Version: e.field("version").truth(), Tag: e.field("tag").text(),
-				Rule: desired.RuleRef{ID: edge.RuleID(e.field("id").text()), Ref: e.field("ref").text()},
+				Rule: ruleRef(e),
 			}
 			about := found.Bare()
 			about.Unmanaged = ""

@@ -92,7 +92,7 @@ func disable(f both) desired.Disable {
 	for _, e := range f.field("rules").elements() {
 		ref := desired.RuleRef{ID: edge.RuleID(e.text())}
 		if ref.ID == "" {
-			ref = desired.RuleRef{ID: edge.RuleID(e.field("id").text()), Ref: e.field("ref").text()}
+			ref = ruleRef(e)
 		}
 		d.Rules = append(d.Rules, desired.Declared[desired.RuleRef]{Value: ref, Origin: e.origin()})
 	}

@@ -14,6 +14,8 @@
 package cuefile
 
 import (
+	"cuelang.org/go/cue/format"
+
 	"github.com/seawall-dev/seawall/desired"
 )
 
@@ -78,3 +80,6 @@ type Summary struct {
 	Exceptions int // zones that have a tier and say something else in places
 	Own        int // zones with deployments and without a tier
 }
+
+// Format is a text as cue fmt writes it.
+func Format(text []byte) ([]byte, error) { return format.Source(text) }

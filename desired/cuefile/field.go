@@ -165,10 +165,10 @@ func (w *writer) about(ref desired.RuleRef) string {
 
 // RuleRef is the text of a reference to a rule in a list of disabled ones.
 func RuleRef(ref desired.RuleRef) string {
-	if ref.Ref != "" {
-		return "{ref: " + String(ref.Ref) + "}"
+	if ref.ByID() {
+		return String(string(ref.ID))
 	}
-	return String(string(ref.ID))
+	return "{" + named(ref) + "}"
 }
 
 // TagOverride is the text of one.
@@ -195,8 +195,11 @@ func Decision(d desired.Decision) string {
 }
 
 func named(ref desired.RuleRef) string {
-	if ref.Ref != "" {
+	switch {
+	case ref.Ref != "":
 		return "ref: " + String(ref.Ref)
+	case ref.Description != "":
+		return "description: " + String(ref.Description)
 	}
 	return "id: " + String(string(ref.ID))
 }

@@ -53,7 +53,20 @@ func (p *printer) token(t desired.Token) {
 	if t.Sink != nil {
 		p.WriteString("sink: {name: " + String(t.Sink.Name) + ", key: " + String(t.Sink.Key) + "}\n")
 	}
+	if r := t.Rotate; r != nil {
+		p.WriteString("rotate: {every: " + String(r.Every.String()) + ", overlap: " + String(r.Overlap.String()) + "}\n")
+	}
+	if t.Prune {
+		p.WriteString("prune: true\n")
+	}
 	p.WriteString("}\n")
+}
+
+// TokenText is the text of a declaration.
+func TokenText(t desired.Token) string {
+	var p printer
+	p.token(t)
+	return p.String()
 }
 
 func (p *printer) policy(policy desired.Policy) {
@@ -67,11 +80,13 @@ func (p *printer) policy(policy desired.Policy) {
 	}
 	p.WriteString("}\npermission_groups: [\n")
 	for _, g := range policy.PermissionGroups {
-		p.WriteString("{id: " + String(g.ID))
-		if g.Name != "" {
-			p.WriteString(", name: " + String(g.Name))
+		var members []string
+		for _, m := range []struct{ name, value string }{{"id", g.ID}, {"name", g.Name}, {"scope", g.Scope}} {
+			if m.value != "" {
+				members = append(members, m.name+": "+String(m.value))
+			}
 		}
-		p.WriteString("},\n")
+		p.WriteString("{" + strings.Join(members, ", ") + "},\n")
 	}
 	p.WriteString("]\n}")
 }

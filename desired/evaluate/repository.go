@@ -52,13 +52,16 @@ type ahead struct {
 
 // OpenRepository opens the store in a state folder, and creates it if it is missing.
 func OpenRepository(state string, remote Remote, log *slog.Logger) (*Repository, error) {
-	store := filepath.Join(state, "git")
+	store := storeIn(state)
 	repo, err := gitrepo.Open(store)
 	if err != nil {
 		return nil, err
 	}
 	return &Repository{store: store, remote: remote, repo: repo, log: log, Evaluator: New(state, log, remote.Workers)}, nil
 }
+
+// storeIn is the store of a state folder.
+func storeIn(state string) string { return filepath.Join(state, "git") }
 
 // Close releases the cache.
 func (r *Repository) Close() { _ = r.Evaluator.cache.Close() }
@@ -207,10 +210,10 @@ func (r *Repository) readTrailers(ctx context.Context, commit string) (*trailers
 	return read, err
 }
 
-// Author returns who wrote a commit, as the commit says.
-func (r *Repository) Author(_ context.Context, commit string) (string, error) {
+// Author returns who wrote a commit, as the commit says, and the first line of its message.
+func (r *Repository) Author(_ context.Context, commit string) (author, message string, err error) {
 	info, err := r.repo.Commit(commit)
-	return info.Author, err
+	return info.Author, info.Subject, err
 }
 
 // Good returns the last accepted commit.

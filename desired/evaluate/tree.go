@@ -24,6 +24,8 @@ var Jobs = map[string]worker.Job{
 	jobPull:     pullJob,
 	jobTrailers: trailersJob,
 	jobPush:     pushJob,
+
+	jobProvenance: provenanceJob,
 }
 
 const (

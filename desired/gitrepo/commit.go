@@ -27,11 +27,15 @@ func (r *Repo) Commit(hash string) (CommitInfo, error) {
 	if err != nil {
 		return CommitInfo{}, err
 	}
+	return infoOf(c), nil
+}
+
+func infoOf(c *object.Commit) CommitInfo {
 	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	return CommitInfo{
 		Hash: c.Hash.String(), Author: fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email),
 		Time: c.Committer.When, Subject: strings.TrimSpace(subject),
-	}, nil
+	}
 }
 
 func findCommit(st *filesystem.Storage, hash string) (*object.Commit, error) {

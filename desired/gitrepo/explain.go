@@ -116,7 +116,7 @@ func (f *fetch) classify(err error) *Error {
 	case errors.Is(err, context.Canceled):
 		return &Error{Kind: ErrFetch, Reason: "it was cancelled"}
 	case errors.Is(err, git.NoMatchingRefSpecError{}):
-		return &Error{Kind: ErrRefNotFound, Reason: "the repository has no such branch or tag", Hint: "check the spelling; it may have been deleted or renamed"}
+		return noRef(f.source.Ref, f.offered)
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return &Error{Kind: ErrRefNotFound, Reason: "the repository is empty", Hint: "push a first commit"}
 	}

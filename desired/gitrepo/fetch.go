@@ -73,8 +73,9 @@ type fetch struct {
 	roots   *x509.CertPool // nil for the system's
 	limits  FetchLimits
 	storage *filesystem.Storage
-	tip     plumbing.Hash // the commit that the server's ref stands for; zero until it is known
-	raw     []byte        // of a tip that was refused
+	tip     plumbing.Hash            // the commit that the server's ref stands for; zero until it is known
+	raw     []byte                   // of a tip that was refused
+	offered map[string]plumbing.Hash // all refs of the server; nil until they are known
 	// memory is the folder in which it is remembered that a commit was refused.
 	memory func(commit plumbing.Hash) string
 }
@@ -309,7 +310,9 @@ func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int,
 
 // transferTip fetches what the source follows, and has its commit judged.
 func (f *fetch) transferTip(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
-	return f.transferWith(ctx, st, depth, transfer.Options{Advertised: f.advertised(specs[0].Src())}, f.judged, specs)
+	return f.transferWith(ctx, st, depth, transfer.Options{
+		Offered: func(refs map[string]plumbing.Hash) { f.offered = refs }, Advertised: f.advertised(specs[0].Src()),
+	}, f.judged, specs)
 }
 
 func (f *fetch) transferWith(ctx context.Context, st *filesystem.Storage, depth int, o transfer.Options, tip func() *packbound.Tip, specs []config.RefSpec) error {

@@ -135,7 +135,7 @@ func UnknownGroup(group string, state desired.State) string {
 				return ""
 			}
 			for _, g := range p.PermissionGroups {
-				known = append(known, g.ID)
+				known = append(known, g.ID, g.Name)
 			}
 		}
 	}

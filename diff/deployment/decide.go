@@ -59,7 +59,7 @@ func (m *managed) decide(d desired.Deployment) (decisions, []resolveError) {
 			entry = versionMember
 		case one.Tag != "":
 			entry = categoryMember(one.Tag, "")
-		case one.Rule.Ref != "":
+		case !one.Rule.ByID():
 			f := m.find(one.Rule)
 			if f.message != "" {
 				errs = append(errs, resolveError{one.Origin, "unmanaged: " + f.message, f.hint})

@@ -173,7 +173,7 @@ func (v *inverse) sameTarget(a, b desired.Decision) bool {
 }
 
 func (v *inverse) idOf(ref desired.RuleRef) edge.RuleID {
-	if f := v.managed.find(ref); ref.Ref != "" && f.message == "" {
+	if f := v.managed.find(ref); !ref.ByID() && f.message == "" {
 		return f.id
 	}
 	return ref.ID
@@ -240,7 +240,7 @@ func sound(d desired.Deployment) bool {
 		return false
 	}
 	for _, one := range d.Decisions {
-		if !one.All && !one.Version && one.Tag == "" && one.Rule.Ref == "" && !edge.ValidID(string(one.Rule.ID)) {
+		if !one.All && !one.Version && one.Tag == "" && one.Rule.ByID() && !edge.ValidID(string(one.Rule.ID)) {
 			return false
 		}
 	}
@@ -265,7 +265,8 @@ func (v *inverse) alone(d desired.Deployment, o edge.Overrides, left unsaid) boo
 }
 
 // RuleText says in words what a rule of a managed ruleset is, by the reference that a
-// declaration has for it: its description, nothing where it has none, or that it is gone.
+// declaration has for it: its description, or its id where the reference is that, nothing
+// where it has none, or that it is gone.
 func (d *Declarer) RuleText(ref desired.RuleRef) string {
 	v := d.inverse()
 	i, known := v.managed.byID[v.idOf(ref)]
@@ -274,9 +275,11 @@ func (d *Declarer) RuleText(ref desired.RuleRef) string {
 	}
 	rule := v.managed.Rules[i]
 	switch {
-	case rule.Description != nil && *rule.Description != "":
-		return *rule.Description
-	case ref.Ref == "" && rule.Ref != string(rule.ID):
+	case ref.Description != "":
+		return string(rule.ID) // what it says itself
+	case descriptionOf(rule) != "":
+		return descriptionOf(rule)
+	case ref.ByID() && rule.Ref != string(rule.ID):
 		return rule.Ref
 	}
 	return ""

@@ -28,6 +28,8 @@ func direct(fields []diff.Field, live, want edge.Rule, pin pin) {
 			}
 		case "expression":
 			f.Direction = scope(want.Expression)
+		case diff.DescriptionMember, diff.RefMember:
+			f.Direction = diff.Neutral
 		default:
 			if pin.unread || len(m.Rules) == 0 {
 				f.Direction = unreadDirection(f)

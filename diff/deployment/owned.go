@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -43,7 +44,7 @@ func (c claims) origins() map[diff.Member]desired.Origin {
 // no longer declared.
 func annotate(fields []diff.Field, in intent, m *managed) {
 	d, decided, origins := in.declared, in.decided, in.claims.origins()
-	origins["enabled"] = d.Enabled.Origin
+	origins["enabled"], origins[diff.DescriptionMember], origins[diff.RefMember] = d.Enabled.Origin, d.Origin, d.Origin
 	if d.Version != nil {
 		origins[versionMember] = d.Version.Origin
 	}
@@ -90,10 +91,7 @@ func (m *managed) about(path diff.Member, member string) (string, diff.RuleNote)
 		return noteGone, diff.RuleNote{}
 	}
 	rule := m.Rules[i]
-	note := diff.RuleNote{About: rule.Ref, Last: rule.ID == m.last && rule.ScoreThreshold != nil}
-	if rule.Description != nil && *rule.Description != "" {
-		note.About = *rule.Description
-	}
+	note := diff.RuleNote{About: cmp.Or(descriptionOf(rule), rule.Ref), Last: rule.ID == m.last && rule.ScoreThreshold != nil}
 	switch {
 	case member == "score_threshold" && rule.ScoreThreshold != nil:
 		note.Default = fmt.Sprint(*rule.ScoreThreshold)

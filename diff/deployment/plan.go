@@ -157,7 +157,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	w := p.wanted(intent, rule, p.in.Applied[id], pin)
 	kept := intent.decided.with(desired.Keep, w.leftovers)
 	p.keep(at, kept)
-	fields := compare(rule, w.rule, m)
+	fields := append(calledFields(rule, w.rule), compare(rule, w.rule, m)...)
 	problems := w.problems(intent, m)
 	for _, problem := range problems {
 		p.problem(at, problem)
@@ -201,7 +201,7 @@ func (p *planner) intentOf(at place, m, found *managed) (intent, bool) {
 		errs = append(errs, beyondReference(at.d)...)
 	}
 	decided, undecidable := m.decide(at.d)
-	errs = append(errs, undecidable...)
+	errs = m.moved(at.d, p.in.Applied[diff.DeploymentID{Zone: at.zone.ID, Ruleset: m.ID, Ref: at.d.Ref}], append(errs, undecidable...))
 	for _, e := range errs {
 		p.problem(at, diff.Problem{State: diff.Blocked, Reason: e.message, Hint: e.hint, Origin: cmp.Or(e.origin, at.d.Origin)})
 	}
@@ -248,6 +248,7 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	w.rule = live.Update()
 	w.rule.ActionParameters, w.rule.Enabled = &parameters, &in.declared.Enabled.Value
 	w.rule.Expression, remembered, w.drifted = expressionOf(in.declared, live.Expression, before)
+	remembered = append(remembered, restoreCalled(&w.rule, live, before)...)
 	for i := range mg.leftovers {
 		mg.leftovers[i].Note, _ = m.about(mg.leftovers[i].Path, "")
 	}
@@ -256,7 +257,7 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	}
 	w.standIns = mg.standIns
 	w.leftovers = mg.leftovers
-	w.owned = slices.Concat(owned(in.claims, mg.standIns), remembered, in.decided.remembered(mg.leftovers, mg.quiet))
+	w.owned = slices.Concat(owned(in.claims, mg.standIns), m.rememberNamed(in.declared), remembered, in.decided.remembered(mg.leftovers, mg.quiet))
 	return w
 }
 

@@ -1,9 +1,7 @@
 package deployment
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/edge"
@@ -19,6 +17,8 @@ type managed struct {
 	last  edge.RuleID
 	allOn bool // every rule is on by default
 	found map[desired.RuleRef]finding
+
+	byDescription map[string][]edge.RuleID
 }
 
 func index(r edge.Ruleset) *managed {
@@ -29,11 +29,16 @@ func index(r edge.Ruleset) *managed {
 		byTag:   map[string][]int{},
 		allOn:   true,
 		found:   map[desired.RuleRef]finding{},
+
+		byDescription: make(map[string][]edge.RuleID, len(r.Rules)),
 	}
 	for i, rule := range r.Rules {
 		m.byID[rule.ID] = i
 		if rule.Ref != "" {
 			m.byRef[rule.Ref] = append(m.byRef[rule.Ref], rule.ID)
+		}
+		if text := descriptionOf(rule); text != "" {
+			m.byDescription[text] = append(m.byDescription[text], rule.ID)
 		}
 		for _, tag := range rule.Categories {
 			m.byTag[tag] = append(m.byTag[tag], i)
@@ -192,57 +197,4 @@ func (m *managed) hasParanoia() bool {
 		}
 	}
 	return false
-}
-
-// finding is the rule a reference names, or what is wrong with the reference.
-type finding struct {
-	id            edge.RuleID
-	message, hint string
-}
-
-// find looks each reference up once: zones of a fleet share most of theirs, and
-// looking for what a wrong one may have meant takes time.
-func (m *managed) find(ref desired.RuleRef) finding {
-	f, known := m.found[ref]
-	if !known {
-		if ref.Ref != "" {
-			f = m.findRef(ref.Ref)
-		} else {
-			f = m.findID(ref.ID)
-		}
-		m.found[ref] = f
-	}
-	return f
-}
-
-func (m *managed) findID(id edge.RuleID) finding {
-	if _, ok := m.byID[id]; ok {
-		return finding{id: id}
-	}
-	ids := make([]string, 0, len(m.byID))
-	for id := range m.byID {
-		ids = append(ids, string(id))
-	}
-	slices.Sort(ids)
-	return finding{
-		message: fmt.Sprintf("managed ruleset %q has no rule %s (version %s)", m.Name, id, m.Version),
-		hint:    cmp.Or(didYouMean(string(id), ids), "versions of the managed ruleset add and remove rules; a ref is more stable than an id"),
-	}
-}
-
-func (m *managed) findRef(ref string) finding {
-	switch ids := m.byRef[ref]; len(ids) {
-	case 1:
-		return finding{id: ids[0]}
-	case 0:
-		return finding{
-			message: fmt.Sprintf("managed ruleset %q has no rule with ref %q (version %s)", m.Name, ref, m.Version),
-			hint:    didYouMean(ref, sortedKeys(m.byRef)),
-		}
-	default:
-		return finding{
-			message: fmt.Sprintf("managed ruleset %q has %d rules with ref %q", m.Name, len(ids), ref),
-			hint:    "name the rule by id",
-		}
-	}
 }

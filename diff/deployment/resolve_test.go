@@ -46,20 +46,20 @@ func TestResolveErrors(t *testing.T) {
 			"rule id with a slip", difftest.Managed(), difftest.Deployment(difftest.DisableRule(desired.RuleRef{ID: "000000000000000000000000000ab003"})),
 			[]problem{{
 				9, `disable.rules: managed ruleset "Core Ruleset" has no rule 000000000000000000000000000ab003 (version 7)`,
-				fmt.Sprintf("did you mean %q?", difftest.RuleID(3)),
+				fmt.Sprintf("did you mean %s (ref-3)?", difftest.RuleID(3)),
 			}},
 		},
 		{
 			"unknown ref", difftest.Managed(), difftest.Deployment(difftest.DisableRule(desired.RuleRef{Ref: "scoer"})),
-			[]problem{{9, `disable.rules: managed ruleset "Core Ruleset" has no rule with ref "scoer" (version 7)`, `did you mean "score"?`}},
+			[]problem{{9, `disable.rules: managed ruleset "Core Ruleset" has no rule with ref "scoer" (version 7)`, fmt.Sprintf(`the nearest: %s (score, "Anomaly score")`, difftest.RuleID(8))}},
 		},
 		{
 			"ref of nothing near", difftest.Managed(), difftest.Deployment(difftest.DisableRule(desired.RuleRef{Ref: "something-else"})),
-			[]problem{{9, `disable.rules: managed ruleset "Core Ruleset" has no rule with ref "something-else" (version 7)`, ""}},
+			[]problem{{9, `disable.rules: managed ruleset "Core Ruleset" has no rule with ref "something-else" (version 7)`, "seawall rules lists the rules"}},
 		},
 		{
 			"ambiguous ref", twice, difftest.Deployment(difftest.DisableRule(desired.RuleRef{Ref: "ref-0"})),
-			[]problem{{9, `disable.rules: managed ruleset "Core Ruleset" has 2 rules with ref "ref-0"`, "name the rule by id"}},
+			[]problem{{9, `disable.rules: managed ruleset "Core Ruleset" has 2 rules with ref "ref-0"`, fmt.Sprintf("name the rule by its id: %s (ref-0), %s (ref-0)", difftest.RuleID(0), difftest.RuleID(3))}},
 		},
 		{
 			"unknown tag", difftest.Managed(), difftest.Deployment(difftest.DisableTag("sqlli"), difftest.DisableTag("wordpress")),
@@ -123,7 +123,7 @@ func TestResolveErrors(t *testing.T) {
 		},
 		{
 			"a long form of a rule that is not there", difftest.Managed(), difftest.Deployment(difftest.RuleOf(desired.RuleRef{Ref: "ref-33"}, difftest.Override("enabled: true"))),
-			[]problem{{14, `rules: managed ruleset "Core Ruleset" has no rule with ref "ref-33" (version 7)`, `did you mean "ref-3"?`}},
+			[]problem{{14, `rules: managed ruleset "Core Ruleset" has no rule with ref "ref-33" (version 7)`, fmt.Sprintf("the nearest: %s (ref-3), %s (ref-0), %s (ref-1)", difftest.RuleID(3), difftest.RuleID(0), difftest.RuleID(1))}},
 		},
 		{
 			"a score where there is none", difftest.Managed(), difftest.Deployment(difftest.RuleOf(desired.RuleRef{Ref: "ref-3"}, difftest.Override("score: 5"))),
@@ -158,7 +158,7 @@ func TestResolveErrors(t *testing.T) {
 					"leave out threshold for a ruleset that does not score requests",
 				},
 				{10, `disable.tags: managed ruleset "Core Ruleset" has no tag "nope-nope"`, ""},
-				{9, `disable.rules: managed ruleset "Core Ruleset" has no rule with ref "nope-nope" (version 7)`, ""},
+				{9, `disable.rules: managed ruleset "Core Ruleset" has no rule with ref "nope-nope" (version 7)`, "seawall rules lists the rules"},
 			},
 		},
 	} {

@@ -93,7 +93,7 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 	if err != nil {
 		return nil, &diff.Problem{State: diff.Blocked, Reason: err.Error()}
 	}
-	fields := compare(rule, want, m)
+	fields := append(calledFields(rule, want), compare(rule, want, m)...)
 	if len(fields) == 0 {
 		return nil, nil
 	}
@@ -210,6 +210,13 @@ func (e *editor) set(rule *edge.Rule, path diff.Member, value json.RawMessage) e
 		return json.Unmarshal(value, &rule.Expression)
 	case versionMember:
 		return json.Unmarshal(value, &rule.ActionParameters.Version)
+	case diff.DescriptionMember:
+		return setMember(&rule.Description, value)
+	case diff.RefMember:
+		if rule.Ref = ""; value == nil {
+			return nil
+		}
+		return json.Unmarshal(value, &rule.Ref)
 	case "overrides.categories":
 		return json.Unmarshal(value, &e.order)
 	}
@@ -300,6 +307,10 @@ func valueAt(rule edge.Rule, path diff.Member) any {
 		return rule.Expression
 	case versionMember:
 		return versionOf(rule)
+	case diff.DescriptionMember:
+		return orNone(descriptionOf(rule))
+	case diff.RefMember:
+		return orNone(rule.Ref)
 	}
 	o := overridesOf(rule)
 	if o == nil {
@@ -317,6 +328,14 @@ func valueAt(rule edge.Rule, path diff.Member) any {
 		e = entryIn(ruleSlots(o), key)
 	}
 	return e.get(member)
+}
+
+// orNone is a text as a value, nil for none.
+func orNone(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
 }
 
 func entryIn(slots []slot, key string) entry {

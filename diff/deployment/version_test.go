@@ -45,7 +45,7 @@ func TestPinnedVersions(t *testing.T) {
 		{"pinned to the one that is the latest", "latest", false, []difftest.Intent{version(number)}, fmt.Sprintf("neutral \"latest\" → %q", number)},
 		{"no such version", "latest", false, []difftest.Intent{version("99")}, "blocked: version: managed ruleset \"Core Ruleset\" has no version 99"},
 		{"a rule that only the latest has", "3", false, []difftest.Intent{version("3"), rule0}, "blocked: disable.rules: managed ruleset \"Core Ruleset\" has no rule 00000000000000000000000000abc000 (version 3)"},
-		{"undecided", "3", false, nil, "undecided: the execute rule is pinned to a version that nothing declares: version"},
+		{"undecided", "3", false, nil, "undecided: the execute rule is pinned to a version that nothing declares: version (the latest is 7)"},
 		{"kept", "3", false, []difftest.Intent{difftest.Keep}, `kept version = "3"`},
 		{"removed", "3", false, []difftest.Intent{difftest.Remove}, `strengthens "3" → "latest"`},
 		{"kept by itself", "3", false, []difftest.Intent{difftest.Remove, decide(desired.Keep)}, `kept version = "3"`},

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/token"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Input is all a plan is made from.
@@ -41,6 +42,8 @@ type Input struct {
 	// Now decides which tokens are due for a successor, and which are over. With
 	// the zero time none is.
 	Now time.Time
+	// Rotate is a token to be rotated now; see [token.Input].
+	Rotate edge.TokenID
 	// NameSuffix goes behind the names of tokens that are created.
 	NameSuffix diff.NameSuffix
 	// Creates says which permission groups have the right to create tokens; nil is
@@ -58,7 +61,7 @@ func Make(in Input) diff.Plan {
 	})
 	tokens := token.Plan(token.Input{
 		Tokens: in.State.Tokens, Live: in.Live.Tokens, Part: in.Part,
-		Now: in.Now, NameSuffix: in.NameSuffix, Creates: in.Creates,
+		Now: in.Now, Rotate: in.Rotate, NameSuffix: in.NameSuffix, Creates: in.Creates,
 	})
 	p := diff.NewPlan(in.State.Commit)
 	p.Changes = append(append(p.Changes, deployments.Changes...), tokens.Changes...)

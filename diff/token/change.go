@@ -3,7 +3,6 @@ package token
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -107,7 +106,7 @@ func withEnd(fields []diff.Field, before diff.TokenRecord, creation diff.Creatio
 func (p *planner) withRights(c diff.Change, before, after edge.TokenSpec) diff.Change {
 	c.Direction = diff.Neutral
 	for _, change := range access.Diff(before, after) {
-		right := diff.Right{Text: p.named(change), Direction: diff.Direction(change.Direction)}
+		right := diff.Right{Text: change.Named(p.groups), Direction: diff.Direction(change.Direction)}
 		c.Rights = append(c.Rights, right)
 		c.Direction = diff.Combine(c.Direction, right.Direction)
 		for i := range c.Fields {
@@ -117,16 +116,6 @@ func (p *planner) withRights(c diff.Change, before, after edge.TokenSpec) diff.C
 		}
 	}
 	return c
-}
-
-// named tells a difference in rights with the name of its permission group, where
-// the repository or the platform says one.
-func (p *planner) named(change access.Change) string {
-	text := change.String()
-	if name := p.groups[change.Group]; name != "" && change.Group != "" {
-		text = strings.Replace(text, "group "+change.Group, fmt.Sprintf("group %q (%s)", name, change.Group), 1)
-	}
-	return text
 }
 
 // groupNames are the names of permission groups by their ids. The platform's

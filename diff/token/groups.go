@@ -137,26 +137,34 @@ func withGroupNames(tokens []desired.Token, names map[string]string) []desired.T
 	return out
 }
 
-// nearestGroup names a group that may have been meant: of the same name, or of
-// a name that is close.
+// mostNear is how many permission groups a hint names that may have been meant.
+const mostNear = 3
+
+// nearestGroup names the groups that may have been meant: those of the same name, or those
+// whose names are nearest.
 func nearestGroup(owner edge.AccountID, g desired.PermissionGroup, listed []edge.PermissionGroup) string {
-	names := make([]string, len(listed))
-	for i, other := range listed {
-		names[i] = other.Name
+	var names []string
+	groups := map[string][]string{}
+	for _, other := range listed {
+		if groups[other.Name] == nil {
+			names = append(names, other.Name)
+		}
+		groups[other.Name] = append(groups[other.Name], strings.Join(other.Scopes, ", "))
 	}
-	name := g.Name
-	if !slices.Contains(names, name) {
-		name = nearest.Word(name, names)
+	slices.Sort(names)
+	said := func(name string) string {
+		slices.Sort(groups[name])
+		return fmt.Sprintf("%q for %s", name, strings.Join(groups[name], " and for "))
+	}
+	if groups[g.Name] != nil {
+		return "there is " + said(g.Name)
 	}
 	var near []string
-	for _, other := range listed {
-		if name != "" && other.Name == name {
-			near = append(near, fmt.Sprintf("%q for %s", other.Name, strings.Join(other.Scopes, ", ")))
-		}
+	for _, i := range nearest.Texts(g.Name, names, mostNear) {
+		near = append(near, said(names[i]))
 	}
 	if len(near) == 0 {
 		return "the platform lists its groups under " + edge.PermissionGroupsPath(owner)
 	}
-	slices.Sort(near)
-	return "there is " + strings.Join(slices.Compact(near), "; ")
+	return "the nearest: " + strings.Join(near, "; ")
 }

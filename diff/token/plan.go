@@ -41,6 +41,10 @@ type Input struct {
 	// Now decides which tokens are due for a successor, and which are over. With
 	// the zero time none is.
 	Now time.Time
+	// Rotate is the newest token of a declaration whose successor a person asks for now, as if
+	// it were due; empty is none. It has no effect where there is a newer one, or where the
+	// declaration does not rotate.
+	Rotate edge.TokenID
 	// NameSuffix goes behind the names of tokens that are created.
 	NameSuffix diff.NameSuffix
 	// Creates says which permission groups have the right to create tokens; nil is
@@ -129,7 +133,7 @@ func (p *planner) planToken(token desired.Token, records []diff.TokenRecord) {
 		if live.Listed != nil {
 			p.keepToken(token, want, *newest) // a token that is to be narrowed does not wait for a sink
 		}
-	case due(p.in.Live, token.Rotate, *newest, p.in.Now), token.Rotate != nil && p.dueOnRecord(*newest, want):
+	case token.Rotate != nil && p.asked(*newest), due(p.in.Live, token.Rotate, *newest, p.in.Now), token.Rotate != nil && p.dueOnRecord(*newest, want):
 		p.succeed(token, want, *newest)
 	default:
 		p.keepToken(token, want, *newest)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // planOfTokens is a plan of tokens alone.
@@ -21,4 +22,9 @@ func planAt(now time.Time, live diff.TokensLive, tokens ...desired.Token) diff.P
 
 func tokenPlan(live diff.TokensLive, tokens ...desired.Token) diff.Plan {
 	return planAt(time.Time{}, live, tokens...)
+}
+
+// planAsked is a plan in which a person asks for the successor of a token.
+func planAsked(now time.Time, live diff.TokensLive, id edge.TokenID, tokens ...desired.Token) diff.Plan {
+	return planOfTokens(Input{Tokens: tokens, Live: live, Now: now, Rotate: id})
 }

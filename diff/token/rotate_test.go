@@ -162,3 +162,27 @@ func TestLifetimeInWords(t *testing.T) {
 		}
 	}
 }
+
+// Only the token in use is rotated because a person asks for it, and only where it rotates.
+func TestOnlyTheTokenInUseIsAskedFor(t *testing.T) {
+	token := difftest.Rotating(difftest.Token("ci-dns", difftest.RotatedZone), 720*time.Hour, 48*time.Hour)
+	plain := difftest.Token("ci-dns", difftest.RotatedZone)
+	first, second := difftest.Generation(1, token, difftest.January), difftest.Generation(2, token, difftest.January.Add(time.Hour))
+	live := diff.TokensLive{Records: []diff.TokenRecord{first, second}}
+	for name, c := range map[string]struct {
+		ask      diff.TokenRecord
+		declared desired.Token
+		live     diff.TokensLive
+		want     string
+	}{
+		"in use":        {second, token, live, "rotate"},
+		"superseded":    {first, token, live, ""},
+		"none":          {diff.TokenRecord{}, token, live, ""},
+		"never rotates": {difftest.RecordOf(1, plain, diff.TokenConfirmed), plain, diff.TokensLive{Records: []diff.TokenRecord{difftest.RecordOf(1, plain, diff.TokenConfirmed)}}, ""},
+	} {
+		plan := planAsked(difftest.January.Add(2*time.Hour), c.live, c.ask.ID, c.declared)
+		if got := strings.Join(sent(plan), ", "); got != c.want {
+			t.Errorf("%s: plans %q, want %q", name, got, c.want)
+		}
+	}
+}

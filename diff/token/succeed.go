@@ -93,7 +93,19 @@ func declaredName(r diff.TokenRecord, want diff.Creation) string {
 // dueOnRecord reports whether a token's successor is due by the rotation that made it.
 func (p *planner) dueOnRecord(r diff.TokenRecord, want diff.Creation) bool {
 	lifetime, every := p.rotationOf(r, want)
-	return dueOnRecord(p.in.Live, r, lifetime, every, p.in.Now)
+	return lifetime > 0 && p.asked(r) || dueOnRecord(p.in.Live, r, lifetime, every, p.in.Now)
+}
+
+// asked reports whether a person asks for the successor of a token: by the newest one of its
+// declaration, so that nothing is asked for any more once there is a successor.
+func (p *planner) asked(r diff.TokenRecord) bool {
+	newest := edge.TokenID("")
+	for _, other := range p.in.Live.Records {
+		if other.Key == r.Key && other.State == diff.TokenConfirmed {
+			newest = other.ID
+		}
+	}
+	return newest != "" && newest == p.in.Rotate
 }
 
 // followed is a token on record, for a creation that takes its place.

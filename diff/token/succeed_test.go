@@ -50,8 +50,8 @@ func sent(p diff.Plan) (all []string) {
 	return all
 }
 
-// What a declaration changes beside a rotation that is due waits for its approval, and the
-// token on record rotates meanwhile.
+// What a declaration changes beside a rotation that is due, or that a person asks for before
+// that, waits for its approval, and the token on record rotates meanwhile.
 func TestRotationIsFreeOnlyWhereItRenews(t *testing.T) {
 	const day = 24 * time.Hour
 	plain := from(difftest.Token("ci-dns", difftest.RotatedZone), "192.0.2.0/24")
@@ -86,11 +86,15 @@ func TestRotationIsFreeOnlyWhereItRenews(t *testing.T) {
 		"of another owner":         {first, moved, "replace approval, rotate", "replace approval, rotate"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			now := difftest.January.Add(31 * day)
 			lives := []diff.TokensLive{{Records: []diff.TokenRecord{c.record}}, difftest.ListedAs([]diff.TokenRecord{c.record}, difftest.LiveToken(c.record))}
 			lives[0].Owners = map[edge.AccountID]diff.OwnerLive{"": {}}
-			for i, live := range lives {
-				plan := guard.Check(planAt(now, live, c.declared), approveAll)
+			for i, live := range slices.Concat(lives, lives) {
+				planned := func() diff.Plan { return planAt(difftest.January.Add(31*day), live, c.declared) }
+				if i >= len(lives) { // long before it is due
+					planned = func() diff.Plan { return planAsked(difftest.January.Add(day/24), live, c.record.ID, c.declared) }
+				}
+				i %= len(lives)
+				plan := guard.Check(planned(), approveAll)
 				if got := strings.Join(sent(plan), ", "); got != []string{c.documented, c.ext}[i] {
 					t.Errorf("listed %v: plans %q, want %q", i == 1, got, []string{c.documented, c.ext}[i])
 				}
@@ -99,7 +103,7 @@ func TestRotationIsFreeOnlyWhereItRenews(t *testing.T) {
 				}
 				approved := approveAll
 				approved.Freezes, approved.Approved = nil, map[string]bool{plan.ApprovalDigest(): true}
-				after := guard.Check(planAt(now, live, c.declared), approved)
+				after := guard.Check(planned(), approved)
 				if n := len(sent(after)); n != 1 || !after.Changes[0].Applies() {
 					t.Errorf("approved: %v", sent(after))
 				}

@@ -106,6 +106,30 @@ func (c Change) String() string {
 	return text
 }
 
+// Named is the text with the name of its permission group, where names has one for the id.
+func (c Change) Named(names map[string]string) string {
+	text := c.String()
+	if name := names[c.Group]; name != "" && c.Group != "" {
+		text = strings.Replace(text, "group "+c.Group, fmt.Sprintf("group %q (%s)", name, c.Group), 1)
+	}
+	return text
+}
+
+// GroupNames are the names of permission groups, by their ids, that specifications say.
+func GroupNames(specs ...edge.TokenSpec) map[string]string {
+	names := map[string]string{}
+	for _, spec := range specs {
+		for _, policy := range spec.Policies {
+			for _, g := range policy.PermissionGroups {
+				if g.ID != "" && g.Name != "" {
+					names[g.ID] = g.Name
+				}
+			}
+		}
+	}
+	return names
+}
+
 func orAny(s string) string {
 	if s == "" {
 		return "any"

@@ -110,6 +110,7 @@ type Client struct {
 	known    known
 	requests atomic.Int64
 	toldWait atomic.Int64 // Unix time at which a wait for the budget was last told
+	heard    heard        // messages of the platform
 	toldSlow atomic.Int64 // Unix time at which it was last told that the platform throttles
 }
 

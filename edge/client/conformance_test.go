@@ -29,6 +29,7 @@ var quirkValues = map[string][]string{
 	sim.QuirkAnnounce:       {""},
 	sim.QuirkSRVEnd:         {"2024-01-01"},
 	sim.QuirkMessagesNull:   {""},
+	sim.QuirkMessages:       {""},
 	sim.QuirkThrottle:       {"3"},
 	sim.QuirkErrorBefore:    {"2"},
 	sim.QuirkErrorAfter:     {"1", "2"},

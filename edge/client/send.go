@@ -51,6 +51,7 @@ func (c *Client) try(ctx context.Context, call call, token edge.Secret, d *deadl
 		c.config.Log.Warn("the platform throttles this credential; all its calls wait", "pause", pause)
 	}
 	c.observe(call, answer)
+	c.tellMessages(call, answer)
 	o := outcomeOfFailure(answer.Status, sent)
 	switch {
 	case err == nil:

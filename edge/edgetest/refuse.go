@@ -22,6 +22,7 @@ var spoiled = []struct {
 	{"no action", true, func(r *edge.Rule) { r.Action = "" }},
 	{"no action parameters", true, func(r *edge.Rule) { r.ActionParameters = nil }},
 	{"no ruleset to execute", true, func(r *edge.Rule) { r.ActionParameters.ID = "" }},
+	{"an unknown ruleset to execute", false, func(r *edge.Rule) { r.ActionParameters.ID = nowhere }},
 	{"empty overrides", false, func(r *edge.Rule) { r.ActionParameters.Overrides = &edge.Overrides{} }},
 	{"empty categories", false, overridesWith("categories", `[]`)},
 	{"empty rules", false, overridesWith("rules", `[]`)},

@@ -253,7 +253,7 @@ type write struct {
 func (w write) rule(live edge.Rule, body []byte) (edge.Rule, []edge.ErrorDetail) {
 	next, details := w.behaviour.update(live, body)
 	if members, err := object(body); err == nil {
-		details = append(details, w.p.checks.rule(members, w.h)...)
+		details = append(details, w.p.checks.rule(members, *w.next, w.h)...)
 	}
 	return next, details
 }

@@ -50,7 +50,7 @@ func TestMergeRefusesWhatIsEmpty(t *testing.T) {
 func TestIgnoredUpdatesLookAccepted(t *testing.T) {
 	p := newPlatform(t, "patch=ignored")
 	before := entryPoint(t, p, mem.BlogZone)
-	got, err := update(t, p, mem.BlogZone, `{"action":"log","expression":"false"}`)
+	got, err := update(t, p, mem.BlogZone, `{"action":"execute","action_parameters":{"id":"c04e0000000000000000000000000001"},"expression":"false"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,14 +69,14 @@ func TestIgnoredUpdatesLookAccepted(t *testing.T) {
 	if err := p.SetQuirks(nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = update(t, p, mem.BlogZone, `{"action":"log","expression":"false"}`); err != nil || got.Rules[0].Expression != "false" {
+	if got, err = update(t, p, mem.BlogZone, `{"action":"execute","action_parameters":{"id":"c04e0000000000000000000000000001"},"expression":"false"}`); err != nil || got.Rules[0].Expression != "false" {
 		t.Errorf("without the quirk: %+v, %v", got, err)
 	}
 }
 
 func TestReorderTurnsRulesAndNeverCategories(t *testing.T) {
 	p := newPlatform(t, "reorder")
-	body := `{"action":"execute","expression":"true","action_parameters":{"id":"c","overrides":{` +
+	body := `{"action":"execute","expression":"true","action_parameters":{"id":"c04e0000000000000000000000000001","overrides":{` +
 		`"categories":[{"category":"a","enabled":true},{"category":"b","enabled":false}],` +
 		`"rules":[{"id":"1","enabled":true},{"id":"2","enabled":false},{"id":"3","action":"log"}]}}}`
 	answer, err := update(t, p, mem.ShopZone, body)
@@ -103,7 +103,7 @@ func TestReorderTurnsRulesAndNeverCategories(t *testing.T) {
 
 func TestDefaultsFillsAnswersOnly(t *testing.T) {
 	p := newPlatform(t, "defaults")
-	answer, err := update(t, p, mem.ShopZone, `{"action":"execute","expression":"true","action_parameters":{"id":"c","overrides":{"rules":[{"id":"1","action":"log"}]}}}`)
+	answer, err := update(t, p, mem.ShopZone, `{"action":"execute","expression":"true","action_parameters":{"id":"c04e0000000000000000000000000001","overrides":{"rules":[{"id":"1","action":"log"}]}}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestSetQuirksReplacesThem(t *testing.T) {
 	if err := p.SetQuirks([]string{"nonsense"}); err == nil {
 		t.Error("an unknown quirk is taken")
 	}
-	if _, err := update(t, p, mem.ShopZone, `{"action":"log","expression":"true"}`); err != nil {
+	if _, err := update(t, p, mem.ShopZone, `{"action":"execute","action_parameters":{"id":"c04e0000000000000000000000000001"},"expression":"true"}`); err != nil {
 		t.Fatal(err)
 	}
 	if entryPoint(t, p, mem.ShopZone).Rules[0].Enabled == nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/exactjson"
 )
 
 var rulesetMembers = map[string]memberType{
@@ -256,5 +257,5 @@ func textMember(members map[string]any, name string) string {
 }
 
 func notAnObject(err error) edge.ErrorDetail {
-	return edge.ErrorDetail{Message: "the request body is not a JSON object: " + err.Error()}
+	return edge.ErrorDetail{Message: "the request body is not a JSON object: " + exactjson.Reason(err, "it")}
 }

@@ -35,7 +35,7 @@ func TestSeedsSurviveJSON(t *testing.T) {
 // A platform made from the state of another is equal to it.
 func TestStateIsASeed(t *testing.T) {
 	p := newPlatform(t)
-	if _, err := update(t, p, mem.BlogZone, `{"action":"log","expression":"true","note":1}`); err != nil {
+	if _, err := update(t, p, mem.BlogZone, `{"action":"execute","action_parameters":{"id":"c04e0000000000000000000000000001"},"expression":"true","note":1}`); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.SetEntryPoint(mem.NewZone, edge.Ruleset{}); err != nil {

@@ -22,7 +22,10 @@ func (c checks) members(at string, members map[string]any, known map[string]memb
 	if !c.vendor() {
 		return nil
 	}
-	var problems []edge.ErrorDetail
+	return unknownMembers(at, members, known)
+}
+
+func unknownMembers(at string, members map[string]any, known map[string]memberType) (problems []edge.ErrorDetail) {
 	for _, name := range sortedKeys(members) {
 		if _, ok := known[name]; !ok {
 			problems = append(problems, problem(0, at+"/"+pointerEscape.Replace(name), "unknown member %q", name))
@@ -68,14 +71,38 @@ var (
 	ruleOverrideMembers = only("id", "action", "enabled", "score_threshold", "sensitivity_level")
 )
 
-// rule checks the body of a rule.
-func (c checks) rule(members map[string]any, h holder) []edge.ErrorDetail {
+// entryRule checks what a rule of the entry point for managed rulesets may be: it executes
+// a managed ruleset of the account (reference, "Rule"). The service takes exceptions
+// there, too, which the reference does not show.
+func (c checks) entryRule(members map[string]any, h holder) []edge.ErrorDetail {
+	action, executed := textMember(members, "action"), ""
+	if parameters, ok := members["action_parameters"].(map[string]any); ok {
+		executed = textMember(parameters, "id")
+	}
+	managed := func(r edge.Ruleset) bool {
+		return string(r.ID) == executed && r.Kind == edge.KindManaged && r.Phase == edge.PhaseFirewallManaged
+	}
+	switch {
+	case action == "", action == "skip" && c.p.profile == Extended:
+	case action != string(edge.ActionExecute):
+		return []edge.ErrorDetail{problem(0, "/action", "the action %q is not allowed in the phase %s: it must be execute", action, edge.PhaseFirewallManaged)}
+	case executed != "" && !slices.ContainsFunc(h.account.Rulesets, managed):
+		return []edge.ErrorDetail{problem(0, "/action_parameters/id", "could not find ruleset %q", executed)}
+	}
+	return nil
+}
+
+// rule checks the body of a rule of a ruleset.
+func (c checks) rule(members map[string]any, of edge.Ruleset, h holder) []edge.ErrorDetail {
 	const at = "/action_parameters"
 	parameters, _ := members["action_parameters"].(map[string]any)
 	overrides, _ := parameters["overrides"].(map[string]any)
 	var problems []edge.ErrorDetail
+	if !c.vendor() && of.Phase == edge.PhaseFirewallManaged && of.Kind != edge.KindCustom {
+		problems = c.entryRule(members, h)
+	}
 	if c.p.profile != Extended {
-		problems = checkActions(at+"/overrides", overrides)
+		problems = append(problems, checkActions(at+"/overrides", overrides)...)
 	}
 	if !c.vendor() {
 		return problems

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/exactjson"
 )
 
 // The checks of a new token are those the reference documents, and those the
@@ -37,7 +38,7 @@ var (
 func readTokenRequest(body []byte, user string) (tokenRequest, []edge.ErrorDetail) {
 	members, err := object(body)
 	if err != nil {
-		return tokenRequest{}, []edge.ErrorDetail{{Message: "the request body is not a JSON object: " + err.Error()}}
+		return tokenRequest{}, []edge.ErrorDetail{notAnObject(err)}
 	}
 	problems := checkTypes("", members, tokenMembers)
 	problems = append(problems, checkName(members["name"])...)
@@ -49,7 +50,7 @@ func readTokenRequest(body []byte, user string) (tokenRequest, []edge.ErrorDetai
 	}
 	var request tokenRequest
 	if err := json.Unmarshal(body, &request); err != nil {
-		return tokenRequest{}, []edge.ErrorDetail{{Message: err.Error()}}
+		return tokenRequest{}, []edge.ErrorDetail{{Message: exactjson.Reason(err, "the token")}}
 	}
 	if condition, _ := members["condition"].(map[string]any); len(condition) == 0 {
 		request.Condition = nil
@@ -116,6 +117,7 @@ func checkCondition(value any) []edge.ErrorDetail {
 		case !ok:
 			problems = append(problems, problem(0, at, "%s must be an object", key))
 		default:
+			problems = append(problems, unknownMembers(at, filter, filterMembers)...)
 			problems = append(problems, checkTypes(at, filter, filterMembers)...)
 			problems = append(problems, checkRanges(at+"/in", filter["in"])...)
 			problems = append(problems, checkRanges(at+"/not_in", filter["not_in"])...)

@@ -111,6 +111,7 @@ func TestCreateTokenIsRefused(t *testing.T) {
 		"ends when it begins":       {tokenBody(`,"not_before":"2026-01-01T00:00:00Z","expires_on":"2026-01-01T00:00:00Z"`), "/expires_on", 0},
 		"unknown condition":         {tokenBody(`,"condition":{"request.country":{"in":["DE"]}}`), "/condition/request.country", 0},
 		"condition in words":        {tokenBody(`,"condition":"none"`), "/condition", 0},
+		"another filter":            {tokenBody(`,"condition":{"request.ip":{"in":["192.0.2.0/24"],"countries":["DE"]}}`), "/condition/request.ip/countries", 0},
 		"filter in a list":          {tokenBody(`,"condition":{"request.ip":["192.0.2.0/24"]}`), "/condition/request.ip", 0},
 		"a lone address":            {tokenBody(`,"condition":{"request.ip":{"in":["192.0.2.0/24","192.0.2.1"]}}`), "/condition/request.ip/in/1", 0},
 		"no address":                {tokenBody(`,"condition":{"request_ip":{"not_in":["home"]}}`), "/condition/request_ip/not_in/0", 0},

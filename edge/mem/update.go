@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/exactjson"
 )
 
 // update returns the rule that live becomes by a request body, or what is
@@ -13,12 +14,12 @@ import (
 func (b behaviour) update(live edge.Rule, body []byte) (edge.Rule, []edge.ErrorDetail) {
 	members, err := object(body)
 	if err != nil {
-		return edge.Rule{}, []edge.ErrorDetail{{Message: "the request body is not a JSON object: " + err.Error()}}
+		return edge.Rule{}, []edge.ErrorDetail{notAnObject(err)}
 	}
 	problems := checkShape(members)
 	if b.merge {
 		if members, err = mergeInto(live, members); err != nil {
-			return edge.Rule{}, []edge.ErrorDetail{{Message: err.Error()}}
+			return edge.Rule{}, []edge.ErrorDetail{{Message: exactjson.Reason(err, "the rule")}}
 		}
 	}
 	if problems = append(problems, checkRequired(members)...); len(problems) > 0 {
@@ -26,7 +27,7 @@ func (b behaviour) update(live edge.Rule, body []byte) (edge.Rule, []edge.ErrorD
 	}
 	var next edge.Rule
 	if err := recode(members, &next); err != nil {
-		return edge.Rule{}, []edge.ErrorDetail{{Message: err.Error()}}
+		return edge.Rule{}, []edge.ErrorDetail{{Message: exactjson.Reason(err, "the rule")}}
 	}
 	if b.ignore {
 		return live, nil

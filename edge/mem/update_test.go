@@ -58,6 +58,11 @@ func TestUpdateIsRefused(t *testing.T) {
 		"threshold with fraction":  {overrides(`{"rules":[{"id":"a","score_threshold":40.5}]}`), 0, "/action_parameters/overrides/rules/0/score_threshold"},
 		"threshold out of int":     {overrides(`{"rules":[{"id":"a","score_threshold":99999999999999999999}]}`), 0, "/action_parameters/overrides/rules/0/score_threshold"},
 		"threshold in words":       {overrides(`{"rules":[{"id":"a","score_threshold":"40"}]}`), 0, "/action_parameters/overrides/rules/0/score_threshold"},
+		"an array of rules":        {`[{` + whole + `}]`, 0, ""},
+		"another action":           {`{"action":"block","expression":"true"}`, 0, "/action"},
+		"an exception":             {`{"action":"skip","expression":"true","action_parameters":{"ruleset":"current"}}`, 0, "/action"},
+		"unknown ruleset":          {`{` + whole + `,"action_parameters":{"id":"deadbeefdeadbeefdeadbeefdeadbeef"}}`, 0, "/action_parameters/id"},
+		"a ruleset that is custom": {`{` + whole + `,"action_parameters":{"id":"` + string(mem.CustomRuleset) + `"}}`, 0, "/action_parameters/id"},
 		"categories of no strings": {`{` + whole + `,"categories":[1],"action_parameters":{"id":"c"}}`, 0, ""},
 	} {
 		p := newPlatform(t)
@@ -70,6 +75,9 @@ func TestUpdateIsRefused(t *testing.T) {
 		}
 		if e.Status != 400 || e.Code() != test.code || e.Details[0].Pointer != test.pointer {
 			t.Errorf("%s: %d, %v", name, e.Status, e)
+		}
+		if strings.Contains(e.Error(), "Go ") || strings.Contains(e.Error(), "interface") {
+			t.Errorf("%s: the error has a type of the program: %v", name, e)
 		}
 		if diff := cmp.Diff(before, p.State()); diff != "" {
 			t.Errorf("%s: the state changed all the same:\n%s", name, diff)
@@ -110,7 +118,7 @@ func TestUpdateWritesVersionsAndTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := update(t, p, mem.ShopZone, `{"id":"x","version":"9","last_updated":"never","action":"log","expression":"true"}`)
+	got, err := update(t, p, mem.ShopZone, `{"id":"x","version":"9","last_updated":"never","action":"execute","action_parameters":{"id":"c04e0000000000000000000000000001"},"expression":"true"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +178,7 @@ func TestReplaceLosesWhatIsLeftOut(t *testing.T) {
 }
 
 func TestUnknownMembersAreKept(t *testing.T) {
-	got, err := update(t, newPlatform(t), mem.ShopZone, `{"action":"log","expression":"true","ratio":12345678901234567890.5,"nested":{"a":[null,1]}}`)
+	got, err := update(t, newPlatform(t), mem.ShopZone, `{"action":"execute","action_parameters":{"id":"c04e0000000000000000000000000001"},"expression":"true","ratio":12345678901234567890.5,"nested":{"a":[null,1]}}`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -47,4 +48,18 @@ func TestDistanceIsBounded(t *testing.T) {
 			t.Fatalf("%q to %q is not the way back", a, b)
 		}
 	})
+}
+
+func TestTexts(t *testing.T) {
+	rules := []string{"WordPress login brute force", "SQL injection by a union", "Login, WordPress: many tries", "", "Path traversal"}
+	for text, want := range map[string][]int{
+		"wordpress login": {2, 0}, "LOGIN WORDPRESS brute-force": {0, 2}, "sql-injection": {1}, "traversal of paths": {4}, "zzz": nil, "": nil,
+	} {
+		if got := Texts(text, rules, 3); !slices.Equal(got, want) {
+			t.Errorf("%q is like %v, want %v", text, got, want)
+		}
+	}
+	if got := Texts("WordPress login", rules, 1); !slices.Equal(got, []int{2}) {
+		t.Errorf("of one, it is %v", got)
+	}
 }

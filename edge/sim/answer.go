@@ -26,9 +26,12 @@ func newAnswer(status int, contentType string, body []byte) answer {
 }
 
 // success is the envelope of a result.
-func success(result any, info *wire.Info) answer {
+func (s *Server) success(result any, info *wire.Info) answer {
 	envelope, err := wire.EncodeResult(result, info)
 	if err == nil {
+		if s.faults.isSet(QuirkMessages) {
+			envelope.Messages = []byte(`[{"code":10020,"message":"maintenance is planned for Sunday"}]`)
+		}
 		var body []byte
 		if body, err = envelope.Bytes(); err == nil {
 			return newAnswer(http.StatusOK, contentTypeJSON, body)

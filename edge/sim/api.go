@@ -31,6 +31,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 			a.truncate(turn)
 		}
 	}
+	w.Header().Set("Date", s.clock.Now().Format(http.TimeFormat))
 	s.transcript.end(entry, a.status)
 	s.config.Log.Debug("answered", "method", r.Method, "path", path, "status", a.status)
 	a.write(w)
@@ -189,7 +190,7 @@ func (s *Server) call(r request) answer {
 	case result == noContent{}:
 		return answer{status: http.StatusNoContent, header: http.Header{}}
 	}
-	return success(result, info)
+	return s.success(result, info)
 }
 
 func (s *Server) otherCall(ctx context.Context, r request) (result any, info *wire.Info, err error) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/exactjson"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
@@ -145,7 +146,7 @@ func (s control) getQuirks(*http.Request, []byte) (any, error) { return s.faults
 func (s control) putQuirks(_ *http.Request, body []byte) (any, error) {
 	var list []string
 	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, refuse(err, `send a list such as ["reorder", "throttle=3"]; [] takes all away`)
+		return nil, refuse(errors.New(exactjson.Reason(err, "the body")), `send a list such as ["reorder", "throttle=3"]; [] takes all away`)
 	}
 	if err := s.SetQuirks(list); err != nil {
 		return nil, refuse(err, "seawall sim --list-quirks explains them all")
@@ -169,7 +170,7 @@ func (s control) putClock(_ *http.Request, body []byte) (any, error) {
 			return clockSetting{s.clock.Now()}, nil
 		}
 	}
-	return nil, refuse(errors.Join(errors.New("the body is no time"), err), `send {"at": "2025-06-15T00:00:00Z"}, or {"at": "2025-06-15"}`)
+	return nil, refuse(errors.New("the body is no time"), `send {"at": "2025-06-15T00:00:00Z"}, or {"at": "2025-06-15"}`)
 }
 
 // putEntryPoint plants drift; null takes the entry point away.
@@ -178,7 +179,7 @@ func (s control) putEntryPoint(r *http.Request, body []byte) (any, error) {
 	const hint = "send a ruleset such as GET /__sim/state shows it under entrypoint, or null to take it away"
 	var ruleset *edge.Ruleset
 	if err := json.Unmarshal(body, &ruleset); err != nil {
-		return nil, refuse(err, hint)
+		return nil, refuse(errors.New(exactjson.Reason(err, "the body")), hint)
 	}
 	var err error
 	if ruleset == nil {
@@ -198,7 +199,7 @@ func (s control) putRuleset(r *http.Request, body []byte) (any, error) {
 	const hint = "send a ruleset such as GET /__sim/state shows it under accounts"
 	var ruleset edge.Ruleset
 	if err := json.Unmarshal(body, &ruleset); err != nil {
-		return nil, refuse(err, hint)
+		return nil, refuse(errors.New(exactjson.Reason(err, "the body")), hint)
 	}
 	if ruleset.ID != "" && ruleset.ID != id {
 		return nil, refuse(errors.New("the ruleset has another id than the path"), "leave the id out of the body")

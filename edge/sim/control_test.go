@@ -73,7 +73,11 @@ func TestControlSetsTheClock(t *testing.T) {
 	base := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := start(t, sim.Config{Now: func() time.Time { return base }})
 	control(t, r, "PUT", "/clock", `{"at":"2025-06-15T12:00:00+02:00"}`).want(t, 200, `{"at":"2025-06-15T10:00:00Z"}`+"\n")
-	got := result[edge.Ruleset](t, call(t, r, "PATCH", rulePath(t, r, mem.ShopZone), anUpdate))
+	answer := call(t, r, "PATCH", rulePath(t, r, mem.ShopZone), anUpdate)
+	if date := answer.header.Get("Date"); date != "Sun, 15 Jun 2025 10:00:00 GMT" {
+		t.Errorf("the answer is of %s", date)
+	}
+	got := result[edge.Ruleset](t, answer)
 	if got.LastUpdated != "2025-06-15T10:00:00.000000Z" {
 		t.Errorf("last_updated %s", got.LastUpdated)
 	}

@@ -15,6 +15,7 @@ import (
 // Names of the quirks of transport.
 const (
 	QuirkMessagesNull = "messages-null"
+	QuirkMessages     = "messages"
 	QuirkThrottle     = "throttle"
 	QuirkErrorBefore  = "error-before"
 	QuirkErrorAfter   = "error-after"
@@ -43,6 +44,11 @@ var quirks = []mem.Quirk{
 		Name: QuirkMessagesNull, Matches: "failures",
 		Does:     "messages is null in the envelope",
 		Imitates: "the service sends null there on some failures",
+	},
+	{
+		Name: QuirkMessages, Matches: "successes",
+		Does:     "messages has one, with a code, that tells of maintenance",
+		Imitates: "services that warn of maintenance and deprecations in the envelope; the reference calls messages informational",
 	},
 	{
 		Name: QuirkThrottle, Argument: mem.Count, Matches: "all requests, signed in or not",

@@ -28,6 +28,7 @@ var observations = map[string]func(t *testing.T){
 	"omit-empty-rules": observeOmitEmptyRules,
 	"ruleset-bump":     observeRulesetBump,
 	"messages-null":    observeMessagesNull,
+	"messages":         observeMessages,
 	"throttle":         observeThrottle,
 	"error-before":     observeErrorBefore,
 	"error-after":      observeErrorAfter,
@@ -151,6 +152,14 @@ func observeMessagesNull(t *testing.T) {
 	}
 	if got := call(t, r, "GET", shopPath, ""); !strings.HasSuffix(got.body, `"messages":[]}`) {
 		t.Errorf("success: %s", got.body)
+	}
+}
+
+func observeMessages(t *testing.T) {
+	r := quirky(t, "messages")
+	const said = `"messages":[{"code":10020,"message":"maintenance is planned for Sunday"}]}`
+	if got := call(t, r, "GET", shopPath, ""); got.status != 200 || !strings.HasSuffix(got.body, said) {
+		t.Errorf("%d %s", got.status, got.body)
 	}
 }
 

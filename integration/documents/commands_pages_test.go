@@ -25,6 +25,14 @@ const calls = `mkdir src scripts infra &&
 	echo '{"format_version": "1.2", "planned_values": {"root_module": {"resources": [{"address": "cloudflare_filter.a", "type": "cloudflare_filter", "name": "a", "values": {}}]}}}' >plan.out &&
 	echo 'dns-record-filter-syntax  **  2099-01-01  the vendor has promised to keep it' >known.txt`
 
+// declareToken declares a token that is not in git yet, and rotateToken has one in use that
+// rotates.
+const (
+	declareToken = `sed 's/"ci-dns"/"ci-next"/; s/key: "dns"/key: "next"/' edge.cue | awk '/^package/ { print } /^token/ { on = 1 } on' >next.cue`
+	rotateToken  = `rm next.cue && sed -i 's/expires_on: .*/rotate: {every: "720h", overlap: "48h"}/' edge.cue && git commit --quiet --all --message Rotate && git push --quiet && in_sync &&
+		for _ in {1..300}; do [ $(seawall token list | grep -c '^ci-dns .* delivered') = 2 ] && break; sleep 0.1; done`
+)
+
 // commandPages say what the commands of a document need; a page that is not here needs nothing.
 var commandPages = map[string]commandPage{
 	"README.md":              {elsewhere: "TestReadmeTutorial"},
@@ -58,7 +66,7 @@ var commandPages = map[string]commandPage{
 		"seawall waves resume": {code: 1, says: "no rollout is halted"},
 	}},
 	"docs/upgrade.md": {spans: true, before: "systemctl start seawall && in_sync", commands: map[string]shown{
-		"seawall plan --dir DIR --base-url URL": {code: partial, says: "1 in sync"},
+		"seawall plan --dir DIR --base-url URL": {says: "1 in sync"},
 	}},
 
 	"docs/deprecations.md": {
@@ -83,10 +91,15 @@ var commandPages = map[string]commandPage{
 			},
 		},
 	},
-	"docs/tokens.md": {elsewhere: "make real: TestKubernetesSink labels a Secret"},
+	"docs/tokens.md": {before: "systemctl start seawall && in_sync", commands: map[string]shown{
+		"seawall plan --dir .": {before: declareToken, says: "token ci-next  create"},
+		"seawall token rotate ci-dns --yes": {
+			before: rotateToken, says: "token ci-dns  created, secret delivered; the old token works until it expires",
+		},
+		"kubectl -n apps label secret dns app.kubernetes.io/managed-by=seawall": {not: "make real: TestKubernetesSink labels a Secret"},
+	}},
 	"docs/cli.md": {long: true, before: calls + " && apply_two", other: append(answered, "examples/fleet", mustAbs(fixture.Root)+"/examples/fleet", "Example Ltd", string(mem.Account)), commands: map[string]shown{
 		"seawall apply --dir . --base-url http://127.0.0.1:8787/client/v4":                                             {code: partial},
-		"seawall plan --dir . --base-url https://api.example.com/client/v4":                                            {code: partial},
 		"seawall deprecations check access.log":                                                                        {code: someEnded},
 		"zstdcat access.log.zst | seawall deprecations check -":                                                        {code: someEnded},
 		"seawall deprecations check src scripts/*.sh --suppress known.txt":                                             {says: "suppressed"},
@@ -95,16 +108,18 @@ var commandPages = map[string]commandPage{
 		"seawall deprecations list --at 2025-03-01 --within 90d":                                                       {code: someEnded},
 		"seawall hold release zone shop.example":                                                                       {before: "seawall hold zone shop.example --for 2h --reason INC-1"},
 		"seawall revert --commit 1a2b3c4":                                                                              {before: "seawall hold release zone shop.example", says: "applied and proved"},
-		"seawall token adopt ci-dns ed17574386854bf78a67040be0a770b0":                                                  {before: "systemctl stop seawall"},
+		"seawall token rotate ci-dns":                                                                                  {code: 1, says: "there is no terminal"},
+		"seawall token rotate ci-dns --yes":                                                                            {code: 1, says: "without rotate"},
 		"seawall token resolve ci-dns --retry":                                                                         {code: 1},
 		"seawall token resolve ci-dns --adopt ed17574386854bf78a67040be0a770b0":                                        {code: 1},
 		"seawall token explain ci-dns --group 4755a26eedb94da69e1066d98aa820be --account prod --ip 192.0.2.7 --at now": {code: denied},
 		"seawall waves resume":                                                                                         {code: 1, says: "no rollout is halted"},
-		"seawall why shop.example":                                                                                     {before: "systemctl start seawall"},
 		"seawall absorb shop.example --dir my-edge --dry-run":                                                          {before: "cp -r . my-edge"},
 		"seawall apply change.plan":                                                                                    {before: "seawall plan --out change.plan"},
 		"seawall demo":                                                                                                 {not: "demo.txtar"},
-		"seawall demo --serve":                                                                                         {not: "demo.txtar"},
+		"seawall demo --serve":                                                                                         {not: "TestReadmeTutorial"},
+		"seawall demo --deprecations":                                                                                  {not: "demo.txtar"},
+		"seawall init --config config.cue my-edge":                                                                     {not: "init-config.txtar"},
 		"seawall init my-edge && seawall validate my-edge":                                                             {before: "rm -rf my-edge"},
 		"seawall import --profile extended --base-url https://api.example.com/client/v4 my-edge":                       {before: "rm -rf my-edge"},
 		`seawall import --profile extended --account "Example Ltd" --zone shop.example my-edge`:                        {before: "rm -rf my-edge"},

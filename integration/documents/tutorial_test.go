@@ -2,6 +2,7 @@ package documents
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,7 +10,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/edge"
@@ -23,6 +26,7 @@ import (
 // then comes to.
 type step struct {
 	before string // shell
+	after  string // shell, which waits for what the block has begun
 	code   int
 	shows  []string
 }
@@ -47,12 +51,17 @@ func tutorial(t *testing.T, p *harness.Platform, document string, steps []step, 
 	for i, block := range blocks {
 		fmt.Fprintf(&script, "%s\nrc=0\n", steps[i].before)
 		for line := range strings.Lines(strings.ReplaceAll(with.Replace(block[1]), "\\\n", " ")) {
-			fmt.Fprintf(&script, "[ $rc = 0 ] && { %s; rc=$?; }\n", strings.TrimSpace(line))
+			fmt.Fprintf(&script, "[ $rc = 0 ] && {\n%s\nrc=$?; }\n", strings.TrimSpace(line))
 		}
+		fmt.Fprintln(&script, steps[i].after)
 		fmt.Fprintf(&script, "echo \"-- block ended with $rc\"\n")
 	}
-	shell := exec.CommandContext(t.Context(), "bash", "-s")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	shell := exec.CommandContext(ctx, "bash", "-s")
 	shell.Dir = t.TempDir()
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	shell.Cancel, shell.WaitDelay = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }, 5*time.Second
 	shell.Stdin = strings.NewReader(script.String())
 	shell.Env = append(append(os.Environ(), gittest.Env...), "PATH="+filepath.Dir(harness.Seawall(t))+":"+os.Getenv("PATH"), "NO_COLOR=1", "HOME="+shell.Dir,
 		"SEAWALL_TOKENS_TOKEN="+p.TokensToken.Reveal(), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=init.defaultBranch", "GIT_CONFIG_VALUE_0=main")
@@ -101,24 +110,49 @@ func drift(t *testing.T, p *harness.Platform, score int) string {
 	return fmt.Sprintf("curl --silent --fail --request PUT --data '%s' %s/zones/%s/entrypoint", data, p.ControlURL(), mem.FleetZone(1))
 }
 
-// TestTutorialAdoptAFleet does what docs/adopt-a-fleet.md says.
+// TestTutorialAdoptAFleet does what docs/adopt-a-fleet.md says. From an empty folder to the
+// first change by hand that is put back, it says at most ten commands.
 func TestTutorialAdoptAFleet(t *testing.T) {
 	t.Parallel()
 	p := harness.StartPlatform(t, sim.Config{Seed: tunedFleet(), Profile: mem.Extended})
-	config := fmt.Sprintf(`source: url: "file://'"$PWD"'/my-edge"
-platform: {base_url: %q, profile: "extended"}
-credentials: rulesets: env: "SEAWALL_RULESETS_TOKEN"
-state: dir: "'"$PWD"'/state"`, p.BaseURL)
-	tutorial(t, p, "adopt-a-fleet.md", []step{
+	until := func(command, shows string) string {
+		return fmt.Sprintf("until %s 2>&1 | grep --quiet '%s'; do sleep 0.1; done", command, shows)
+	}
+	status := "seawall status --config config.cue"
+	steps := []step{
 		{shows: []string{"imported 12 zones of 1 account: 1 tier, 4 exceptions"}},
 		{before: fmt.Sprintf("echo shop.example %s > zones.txt", mem.FleetZone(1)), shows: []string{"1 zone is declared already"}},
-		{shows: []string{"valid: 12 zones", "12 zones: 12 in sync"}},
 		{shows: []string{"Import"}},
+		{shows: []string{"It follows the branch main", "only observes"}},
+		{before: until(status, "12 in sync"), after: until("cat seawall.log", "the configuration is reloaded")},
+		{
+			before: drift(t, p, 50),
+			after:  until("seawall history --config config.cue", "score_threshold.* 50 → 60") + "; kill %1; wait %1; echo healed",
+			shows:  []string{"healed"},
+		},
 		{before: "sed -i 's/[*]40 | int/*35 | int/' my-edge/tiers.cue", shows: []string{"12 zones: 4 in sync, 8 to change"}},
 		{before: drift(t, p, 50), shows: []string{"+", "score: 50", "changed  my-edge/zones.cue"}},
-		{before: "echo '" + config + "' > config.cue", shows: []string{"score: 50", "pushed  absorb-shop"}},
-	})
-	wantOnlyReads(p, t)
+		{shows: []string{"score: 50", "pushed  absorb-shop"}},
+	}
+	// The configuration listens on one port of the machine, on which other tests run.
+	const runs = "seawall run --config config.cue"
+	tutorial(t, p, "adopt-a-fleet.md", steps, runs, "sed -i.bak 's/127.0.0.1:8710/127.0.0.1:0/' config.cue\n"+runs)
+
+	text := fixture.ReadText(t, filepath.Join(fixture.Root, "docs", "adopt-a-fleet.md"))
+	commands := 0
+	for i, block := range shellBlocks.FindAllStringSubmatch(text, 6) {
+		if i != 1 { // the second one is another way to import
+			commands += len(statements(t, block[1]))
+		}
+	}
+	if commands > 10 {
+		t.Errorf("the page has %d commands up to the first change that is put back, want at most 10", commands)
+	}
+	for call, n := range p.Writes() {
+		if n > 1 || !strings.Contains(call, string(mem.FleetZone(1))) {
+			t.Errorf("%d times %s", n, call)
+		}
+	}
 }
 
 // wantOnlyReads: nothing was written to the platform.

@@ -144,7 +144,7 @@ func TestTokensAreHeld(t *testing.T) {
 	f := newTokenForge(t, "")
 	f.locked(func(*ledger.Ledger) error {
 		f.seawall("apply").Want(t, 4, "another process has locked the tokens of the ledger", "let that process manage the tokens")
-		f.seawall("token", "init").Want(t, 1, "another process has locked the tokens of the ledger", "stop the daemon")
+		f.seawall("token", "init").Want(t, 1, "another process has locked the tokens of the ledger", "wait until that process is done")
 		f.seawall("plan").Want(t, 0, "3 tokens")
 		return nil
 	})

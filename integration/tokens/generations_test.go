@@ -124,6 +124,39 @@ func TestRotationKilledAtEveryStep(t *testing.T) {
 	}
 }
 
+// TestRotationByHandKilledAtEveryStep: the same where a person asks for it before it is due,
+// and asks again after the process has died: for the successor of the same token.
+func TestRotationByHandKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	quarantined := 0
+	everyMoment(t, []string{"Intend", "CreateToken", "Confirm"}, func(t *testing.T, dies moment) bool {
+		w := newSceneWorld(t, mem.Documented)
+		w.plays("rotating", 0)
+		w.adopt(scenes["rotating"]()[1])
+		w.settled()
+		w.Rotate = edge.TokenID(w.ours()[1].ID)
+		survived := w.childThat(dies)
+		w.lawful()
+		for range 2 {
+			w.runOnce()
+			w.lawful()
+			quarantined += w.personResolves()
+		}
+		w.exist(map[string]int{rotatingKey: 2, "brought": 1})
+		w.Rotate = ""
+		w.settled()
+		w.exist(map[string]int{rotatingKey: 2, "brought": 1})
+		return survived
+	})
+	want := 3 // before its creation is sent nothing is on record
+	if !soak.On {
+		want = 2
+	}
+	if quarantined != want {
+		t.Errorf("a person was needed %d times, want %d", quarantined, want)
+	}
+}
+
 // changesDue is a world in which a token is to be changed, one to be deleted, one
 // to be left alone and one to be made.
 func changesDue(t *testing.T) *sceneWorld {

@@ -15,6 +15,9 @@ var scenes = map[string]func() []desired.Token{
 	"lost":     func() []desired.Token { return []desired.Token{plainToken("ci-dns")} },
 }
 
+// rotatingKey declares a token that rotates.
+const rotatingKey = "made"
+
 const (
 	day     = 24 * time.Hour
 	every   = 30 * day
@@ -31,7 +34,7 @@ func plainScene() (tokens []desired.Token) {
 
 // rotatingScene declares a token that Seawall makes and one that a person brings.
 func rotatingScene() []desired.Token {
-	made, brought := plainToken("made"), plainToken("brought")
+	made, brought := plainToken(rotatingKey), plainToken("brought")
 	for _, token := range []*desired.Token{&made, &brought} {
 		token.Rotate = &desired.Rotate{Every: every, Overlap: overlap}
 	}

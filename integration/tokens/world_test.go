@@ -33,6 +33,8 @@ type tokenPlace struct {
 	Scene    string        // which of scenes is declared; empty: the plain one
 	Extended bool          // the platform is known to have the calls beyond the reference
 	Ahead    time.Duration // how far the clock is ahead of the real one
+
+	Rotate edge.TokenID // the newest token of rotatingKey, whose successor a person asks for
 }
 
 // byHand is the order of somebody who knows that a commit declares less.
@@ -59,12 +61,13 @@ func (p tokenPlace) open(how func(string) (*ledger.Ledger, error)) (*ledger.Ledg
 type tokenRun struct {
 	once.Run
 	tokens token.Config
+	order  once.Order
 }
 
 // apply makes one apply by hand.
 func (r *tokenRun) apply(ctx context.Context) reconcile.Report {
 	r.Tokens = token.New(r.tokens)
-	return r.Apply(ctx, byHand)
+	return r.Apply(ctx, r.order)
 }
 
 // tokenRunOf is an apply of tokens over a ledger; where the secrets go and what the
@@ -72,7 +75,7 @@ func (r *tokenRun) apply(ctx context.Context) reconcile.Report {
 func tokenRunOf(commit tokenCommit, l *ledger.Ledger, rulesets edge.Platform, config token.Config) *tokenRun {
 	git := source.New(source.Config{Source: commit, Compiler: commit, Now: config.Now})
 	config.Memory = l
-	return &tokenRun{once.Run{Source: git, Records: l, Lanes: reconcile.OneLane(reconcile.Lane{Reader: rulesets, Writer: rulesets}), Now: config.Now}, config}
+	return &tokenRun{once.Run{Source: git, Records: l, Lanes: reconcile.OneLane(reconcile.Lane{Reader: rulesets, Writer: rulesets}), Now: config.Now}, config, byHand}
 }
 
 // run is the real thing but for git and CUE: ledger, client and file sink.
@@ -96,7 +99,11 @@ func (p tokenPlace) run(l *ledger.Ledger) (*tokenRun, error) {
 	if p.Extended {
 		config.Reader, config.Writer, config.NameSuffix = clients[1], clients[1], " [{intent}]"
 	}
-	return tokenRunOf(tokenCommit(scenes[p.Scene]()), l, clients[0], config), nil
+	r := tokenRunOf(tokenCommit(scenes[p.Scene]()), l, clients[0], config)
+	if r.order.Rotate = p.Rotate; p.Rotate != "" {
+		r.order.Tokens = []string{rotatingKey}
+	}
+	return r, nil
 }
 
 func (p tokenPlace) now() time.Time { return time.Now().Add(p.Ahead) }

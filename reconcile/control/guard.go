@@ -146,8 +146,12 @@ func (c *Control) Proved(ctx context.Context, t zone.Task, settled []diff.Settle
 		return nil // the proof is of a declaration that is not in force; the next look says what is there
 	}
 	p := z.settle(t, g.State.Commit, g.labels[id], settled)
+	begins := z.begins(t, p)
 	c.mu.Unlock()
 	results := c.history.writes.Proved(t.Fingerprint, settled)
+	if len(results) == 0 {
+		results = begins
+	}
 	if len(p.settled)+len(p.proofs)+len(results) == 0 {
 		return forget(ctx, c, z, p.gone)
 	}

@@ -64,7 +64,7 @@ func (c *Control) Propose(ctx context.Context, p reconcile.Proposal) (Decision, 
 	c.mu.Lock()
 	next.earlier = c.state.earlier(before, next)
 	accepted := c.state.acceptance(before, next, p.Approvals, &d)
-	accepted.Author, accepted.Declared, accepted.Earlier = p.Author, next.declaration, next.earlier
+	accepted.Author, accepted.Message, accepted.Declared, accepted.Earlier = p.Author, p.Message, next.declaration, next.earlier
 	c.state.accepting = accepted.Commit
 	c.mu.Unlock()
 	err := c.Records.AcceptCommit(ctx, accepted)

@@ -20,10 +20,11 @@ type zoneRecord struct {
 	// written to.
 	prunable diff.Pruning
 	unkept   map[diff.DeploymentID]unkept
-	settled  map[diff.DeploymentID]bool // proved under settling, while others are not yet; false: to be removed
-	under    string                     // the fingerprint that settled is about
-	sent     bool                       // a write was let pass since the last proof
-	read     bool                       // the platform has answered for it in this process
+	settled  map[diff.DeploymentID]bool   // proved under settling, while others are not yet; false: to be removed
+	under    string                       // the fingerprint that settled is about
+	sent     bool                         // a write was let pass since the last proof
+	read     bool                         // the platform has answered for it in this process
+	found    map[diff.DeploymentID]string // drift that is not corrected and is in the history, by the fingerprints of the changes that would
 }
 
 // zones is what is on record of each zone.
@@ -306,6 +307,7 @@ func (z *zoneRecord) take(p proof) {
 		z.own(s.ID, s.Owned)
 		z.mark(s.ID, s.Prune)
 		delete(z.unkept, s.ID)
+		delete(z.found, s.ID)
 	}
 	if len(p.proofs) > 0 {
 		z.proof = z.proof.Then(p.proofs[0])

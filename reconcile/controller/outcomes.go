@@ -46,7 +46,7 @@ type notable struct {
 // in characters: errors may hold what a server has answered.
 const (
 	mostDecisions = 8
-	mostText      = 300
+	mostText      = 1000
 )
 
 func newOutcomes(now time.Time) *outcomes {

@@ -276,7 +276,8 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 	last, looked := v.c.outcomes.of(declared.ID)
 	z := inspect.Zone{
 		Zone: declared.Key, ZoneID: desired.Known(declared.ID), Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
-		Outcome: v.outcome(declared.ID, last, looked), Decisions: []inspect.Decision{},
+		Declares: inspect.DeclaredOf(declared),
+		Outcome:  v.outcome(declared.ID, last, looked), Decisions: []inspect.Decision{},
 		LookedAt: v.c.outcomes.time(last.at), WrittenAt: v.c.outcomes.time(last.written),
 	}
 	if n := last.notable; n != nil {
@@ -285,7 +286,7 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 	} else if z.Outcome == inspect.Pending {
 		z.Decisions = append(z.Decisions, v.undecided(declared.ID))
 	}
-	z.Fields, z.Unread = v.fields(declared.ID)
+	v.fields(&z, declared.ID)
 	for _, h := range v.c.control.Holds() {
 		if h.Zone == declared.Key {
 			z.Hold = new(h)
@@ -319,25 +320,31 @@ func (v view) undecided(id edge.ZoneID) inspect.Decision {
 	return d
 }
 
-// fields are those that differ, from what was seen of the zone last.
-func (v view) fields(id edge.ZoneID) (fields []inspect.Field, unread string) {
-	fields = []inspect.Field{}
+// fields adds those that differ, from what was seen of the zone last.
+func (v view) fields(z *inspect.Zone, id edge.ZoneID) {
+	z.Fields = []inspect.Field{}
 	t, ok := v.c.control.Task(v.g, id)
 	if !ok {
-		return fields, "the zone is not declared"
+		z.Unread = "the zone is not declared"
+		return
 	}
 	plan, seen := v.c.lanes.foresee(t)
 	if !seen {
-		return fields, "the zone, or its account, was not read since the start, or the last read failed"
+		z.Unread = "the zone, or its account, was not read since the start, or the last read failed"
+		return
 	}
 	for _, c := range plan.Changes {
 		for _, f := range c.Fields {
-			fields = append(fields, inspect.Field{
-				Deployment: c.Deployment, Path: string(f.Path), Live: f.Old, Declared: f.New, Direction: f.Direction,
+			z.Fields = append(z.Fields, inspect.Field{
+				Deployment: c.Deployment, Path: string(f.Path), Live: f.Old, Declared: f.New, Direction: f.Direction, Note: f.Note,
 			})
 		}
 	}
-	return fields, ""
+	for _, p := range plan.Problems {
+		for _, l := range p.Unmanaged {
+			z.Undecided = append(z.Undecided, inspect.Leftover{Deployment: p.Deployment, Path: string(l.Path), Live: l.Value, Was: l.Was, Note: l.Note})
+		}
+	}
 }
 
 // next is when an item is handed out, and if it is due, what it waits for.

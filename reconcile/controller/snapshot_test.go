@@ -86,7 +86,7 @@ func TestStatusOfAFleet(t *testing.T) {
 		if z.LookedAt.IsZero() || !z.WrittenAt.Equal(z.LookedAt) || len(z.Decisions)+len(z.Fields) != 0 || z.Unread != "" || !z.Differs.IsZero() {
 			t.Errorf("%+v", z)
 		}
-		if z.Next == nil || z.Next.Priority != "sweep" || z.Next.Seconds <= 0 || !strings.HasPrefix(z.Why[1], "Stage prove") {
+		if z.Next == nil || z.Next.Priority != "sweep" || z.Next.Seconds <= 0 || !strings.HasPrefix(z.Why[1], "Declared: core: ") || !strings.HasPrefix(z.Why[2], "Stage prove") {
 			t.Errorf("next %+v, why %q", z.Next, z.Why)
 		}
 		for id, last := range f.outcomes.zones {

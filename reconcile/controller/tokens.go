@@ -28,6 +28,7 @@ type tokenLoop struct {
 	outages      *outage.Tracker
 	deprecations reconcile.Deprecations
 
+	orders   orders
 	last     time.Time // when the tokens were read; zero for never
 	failures int       // in a row
 }
@@ -35,6 +36,7 @@ type tokenLoop struct {
 // run does the work when it is due, until ctx ends: one item, so one thing at a time. A
 // doubt about tokens holds no zone back.
 func (l *tokenLoop) run(ctx context.Context) {
+	defer l.orders.end()
 	if l.work == nil {
 		return
 	}
@@ -43,9 +45,10 @@ func (l *tokenLoop) run(ctx context.Context) {
 		if err != nil {
 			return
 		}
+		l.orders.carryOut(ctx)
 		next := queue.Item[struct{}]{Due: time.Now().Add(l.every()), Priority: queue.Sweep, Reason: "its turn"}
 		if g := l.control.Current(); g != nil && l.due(ctx, g, item) {
-			next.Due = l.look(ctx, g)
+			_, next.Due = l.look(ctx, g, Rotation{})
 		}
 		l.queue.Done(item.Key, &next)
 	}
@@ -70,19 +73,24 @@ func (l *tokenLoop) due(ctx context.Context, g *control.Generation, item queue.I
 	return err == nil && len(due) > 0 // what keeps the ledger from being read, the next turn tells
 }
 
-// look looks at the tokens, and returns when to look again at the latest.
-func (l *tokenLoop) look(ctx context.Context, g *control.Generation) time.Time {
+// look looks at the tokens, with the rotation that a person asks for, and returns what became
+// of them, and when to look again at the latest.
+func (l *tokenLoop) look(ctx context.Context, g *control.Generation, r Rotation) (token.Outcome, time.Time) {
 	began := time.Now()
-	scope := token.Scope{Commit: g.State.Commit, Tokens: g.State.Tokens, Accounts: g.State.Accounts}
+	scope := token.Scope{Commit: g.State.Commit, Tokens: g.State.Tokens, Accounts: g.State.Accounts, Rotate: r.From}
 	o := l.work.Work(ctx, scope, func(_ context.Context, plan diff.Plan) (diff.Plan, error) {
-		return l.control.GuardTokens(g, plan, l.work.Unkept()), nil
+		plan = l.control.GuardTokens(g, plan, l.work.Unkept())
+		return plan, r.Expected(plan)
 	})
+	if errors.Is(o.Err, errOther) { // nothing was done
+		return o, time.Time{}
+	}
 	lingering, cancel := reconcile.Lingering(ctx, grace)
 	defer cancel()
 	l.reports.state(ctx, "note tokens", l.control.NoteTokens(lingering, control.Outcome{Plan: o.Plan, Results: o.Results}))
 	told := noteTokens(l.outages, o)
 	if ctx.Err() != nil && len(o.Results) == 0 {
-		return time.Time{}
+		return o, time.Time{}
 	}
 	o.Plan.Deprecations = append(o.Plan.Deprecations, l.deprecations(g.State, time.Now())...)
 	l.outcomes.worked(o, time.Now())
@@ -91,14 +99,14 @@ func (l *tokenLoop) look(ctx context.Context, g *control.Generation) time.Time {
 	l.last = now
 	if o.Err == nil && len(o.Unfinished()) == 0 {
 		l.failures = 0
-		return now.Add(l.every())
+		return o, now.Add(l.every())
 	}
 	l.failures++
 	last := lastRetry
 	if undelivered(o) {
 		last = lastDelivery
 	}
-	return now.Add(min(firstRetry<<min(l.failures-1, 20), last))
+	return o, now.Add(min(firstRetry<<min(l.failures-1, 20), last))
 }
 
 // lastDelivery bounds how long a secret waits for the next try to deliver it: programs wait

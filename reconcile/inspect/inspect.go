@@ -6,7 +6,8 @@
 // Both have a versioned JSON form with a published schema, a text form, and a verdict
 // for scripts. The daemon fills them in (reconcile/controller/snapshot.go) and serves them
 // ([Handler]) on a socket in its state folder ([Listen]); a command asks for them
-// ([Client]). Health and metrics are worked out from the same values.
+// ([Client]). On the socket, and there alone, people also order what the daemon does about
+// tokens ([Orders]). Health and metrics are worked out from the same values.
 //
 // Apart from the socket, the handler and the client everything here is a value or a pure
 // function of one. Times are of the daemon's clock; ages are in seconds, by its monotonic

@@ -150,7 +150,13 @@ func someZones() ZoneList {
 			Deployment: "core", Stage: StageGuard, Outcome: Waiting, Guard: diff.GuardHold, Reason: "the zone is held", Release: "seawall hold release zone shop.example",
 			Approve: "sha256:1", Until: noon.Add(time.Hour), Since: noon.Add(-time.Hour),
 		}},
-		Fields: []Field{{"core", "enabled", true, false, diff.Weakens}, {"core", "expression", nil, "a <b>", diff.Neutral}}, Unread: "it was not read",
+		Fields: []Field{{"core", "enabled", true, false, diff.Weakens, ""}, {"core", "expression", nil, "a <b>", diff.Neutral, "a note"}}, Unread: "it was not read",
+		Undecided: []Leftover{{"core", `overrides.rules["R1"].action`, "log", "block", "SQL injection"}},
+		Declares: []Declared{
+			{"core", []DeclaredMember{{"paranoia", 3, desired.Origin{File: "a.cue", Line: 4, Column: 2}}, {"threshold.score", 40, desired.Origin{File: "b.cue", Line: 5, Column: 1}}, {"threshold.action", "block", desired.Origin{File: "b.cue", Line: 6, Column: 1}}}},
+			{"other", []DeclaredMember{{"enabled", false, desired.Origin{File: "a.cue", Line: 9, Column: 2}}}},
+			{"third", []DeclaredMember{}},
+		},
 		Hold:   &diff.Hold{Zone: "shop.example", Until: noon.Add(time.Hour), Reason: "INC-1"},
 		AtWork: &AtWork{noon, 3, "sweep", "its turn"},
 		Next:   &Next{noon, -90, "retry", "it failed before", WaitsAsked, noon.Add(20 * time.Second)},
@@ -160,6 +166,8 @@ func someZones() ZoneList {
 	for i := range list.Zones {
 		list.Zones[i].Why = list.Zones[i].Sentences(noon)
 	}
+	list.Zones[0] = list.Zones[0].WithChanged(&Changed{Commit: "abcdef1234567890", Author: "Ada <ada@example.com>", Time: noon, Subject: "Raise\x1b"}, "")
+	list.Zones[1] = list.Zones[1].WithChanged(nil, "no store")
 	return list
 }
 
@@ -242,7 +250,7 @@ func TestJSONComesBack(t *testing.T) {
 
 func TestText(t *testing.T) {
 	var b strings.Builder
-	if err := everything().Text(&b); err != nil {
+	if err := everything().Text(&b, true); err != nil {
 		t.Fatal(err)
 	}
 	const want = `status     attention, as of 2026-03-01T12:00:00Z; seawall v1.2.3, running for 2d02h
@@ -299,7 +307,11 @@ func TestTextOfZones(t *testing.T) {
 	const want = `zone       shop.example (account prod, id a01)
 outcome    waiting
            - core: guard (hold), for 1h00m: the zone is held
-declared   edge.cue:6:8, commit 1234567890ab
+declared   edge.cue:6:8; commit 1234567890ab is in force
+           core: paranoia 3 (a.cue:4), threshold 40 (b.cue:5) block (b.cue:6)
+           other: disabled (a.cue:9)
+           third: neither paranoia nor threshold is declared
+changed    commit abcdef123456 of 2026-03-01T12:00:00Z by Ada <ada@example.com>: "Raise\u{1b}"
 last read  1m00s ago, at 2026-03-01T11:59:00Z
 written    26h00m ago, at 2026-02-28T10:00:00Z
 at work    for 3s (sweep: its turn)
@@ -309,17 +321,27 @@ differs    since 2026-03-01T11:00:00Z, drift
 fields     not known: it was not read
            core enabled: true -> false (weakens)
            core expression: - -> "a <b>" (neutral)
+           core overrides.rules["R1"].action: "log", not in git (SQL injection)
 
 zone       b (account prod, id a02)
 outcome    not read
-declared   , commit (none)
+declared   
+changed    not known: no store
 last read  not since the daemon started
 next read  none is planned
 ---
 shop.example (account prod) is not as declared; a guard holds the change back for some time.
+Declared: core: paranoia 3 (a.cue:4), threshold 40 (b.cue:5) block (b.cue:6).
+Declared: other: disabled (a.cue:9).
+Declared: third: neither paranoia nor threshold is declared.
+Last change of the declaration: commit abcdef123456 of 2026-03-01T12:00:00Z by Ada <ada@example.com>: "Raise\u{1b}".
 Stage guard, guard hold, deployment core, since 2026-03-01T11:00:00Z (1h00m ago): the zone is held.
 What changes that: seawall hold release zone shop.example.
 It ends by itself at 2026-03-01T13:00:00Z.
+Differs: core: enabled: declared false → live true.
+Differs: core: expression (a note): declared "a <b>" → live unset.
+Not in git: core: rule R1 action (SQL injection): live "log", and "block" when last proved.
+To keep what is live: seawall absorb shop.example declares it.
 The last write was proved 26h00m ago.
 It has differed since 2026-03-01T11:00:00Z (drift: the live state changed without a commit).
 The zone is held until 2026-03-01T13:00:00Z: INC-1.
@@ -327,6 +349,7 @@ A worker has processed it for 3s (priority sweep: its turn).
 Next read: due for 1m30s (priority retry: it failed before); it waits because the platform asked to wait (429, Retry-After) until 2026-03-01T12:00:20Z.
 
 b (account prod) has not been read since the daemon started; an earlier process proved that it is as declared.
+Last change of the declaration: not known: no store.
 No next read is planned. A new commit, or the end of a wait, starts one.
 `
 	if d := cmp.Diff(want, b.String()); d != "" {
@@ -354,7 +377,7 @@ func TestTextKeepsToItsLine(t *testing.T) {
 	s := everything()
 	s.Zones.Notable[0].Reason, s.Source.Error = "a\x1b[31mb\nQ", "x\ny\x07"
 	var b strings.Builder
-	if err := s.Text(&b); err != nil {
+	if err := s.Text(&b, true); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsAny(b.String(), "\x1b\x07") || strings.Contains(b.String(), "\nQ") {
@@ -369,8 +392,11 @@ func TestCut(t *testing.T) {
 		"GET /zones/a01: 404 Not Found: (10001)": "404 Not Found: (10001)",
 		strings.Repeat("é", 101):                 strings.Repeat("é", 99) + "…",
 	} {
-		if got := cut(text); got != want {
+		if got := (&textWriter{terminal: true}).cut(text); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if long := strings.Repeat("é", 101); (&textWriter{}).cut(long) != long {
+		t.Error("cut where no terminal is")
 	}
 }

@@ -23,6 +23,7 @@ const (
 type refusal struct {
 	Error string `json:"error"`
 	Near  string `json:"near,omitempty"` // a name that may have been meant
+	Hint  string `json:"hint,omitempty"` // what to try
 }
 
 // Handler serves, to GET and HEAD, and reads only:
@@ -38,7 +39,7 @@ func Handler(d Daemon) http.Handler {
 		word := r.URL.Query().Get(zoneParam)
 		list, near := d.Zones(word)
 		if len(list.Zones) == 0 {
-			answer(w, http.StatusNotFound, refusal{"no zone " + word + " is declared", near})
+			answer(w, http.StatusNotFound, refusal{Error: "no zone " + word + " is declared", Near: near})
 			return
 		}
 		answer(w, http.StatusOK, list)

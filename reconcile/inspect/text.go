@@ -15,8 +15,9 @@ import (
 )
 
 // Text writes a status for a person at a terminal.
-func (s Status) Text(w io.Writer) error {
-	var t textWriter
+// terminal says that it is one: reasons in the table are cut to its width then.
+func (s Status) Text(w io.Writer, terminal bool) error {
+	t := textWriter{terminal: terminal}
 	t.verdict(s)
 	t.commit(s)
 	t.source(s)
@@ -69,7 +70,10 @@ func JSON(w io.Writer, value any) error {
 }
 
 // textWriter gathers lines of a name and what it says.
-type textWriter struct{ bytes.Buffer }
+type textWriter struct {
+	bytes.Buffer
+	terminal bool
+}
 
 const labelWidth = 9
 
@@ -265,7 +269,7 @@ func (t *textWriter) notable(s Status) {
 		}
 	}
 	for _, z := range s.Zones.Notable {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible.Text(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), cut(visible.Text(z.Reason)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible.Text(z.Zone), words(z.Outcome), span(Age(z.Since, s.At)), t.cut(visible.Text(z.Reason)))
 	}
 	_ = table.Flush() // to memory
 	if more := all - len(s.Zones.Notable); more > 0 {
@@ -280,7 +284,17 @@ func (t *textWriter) zone(z Zone, now time.Time) {
 	for _, d := range z.Decisions {
 		t.line("", "- %s", d.text(now))
 	}
-	t.line("declared", "%s, commit %s", z.Origin, short(z.Commit))
+	if z.Commit == "" {
+		t.line("declared", "%s", z.Origin)
+	} else {
+		t.line("declared", "%s; commit %s is in force", z.Origin, short(z.Commit))
+	}
+	for _, d := range z.Declares {
+		t.line("", "%s", d)
+	}
+	if changed := z.changed(); changed != "" {
+		t.line("changed", "%s", changed)
+	}
 	t.looks(z, now)
 	if z.Hold != nil {
 		t.line("hold", "%s", z.Hold)
@@ -327,6 +341,9 @@ func (t *textWriter) fields(z Zone) {
 	}
 	for _, f := range z.Fields {
 		t.line("", "%s %s: %s -> %s (%s)", f.Deployment, f.Path, value(f.Live), value(f.Declared), f.Direction)
+	}
+	for _, l := range z.Undecided {
+		t.line("", "%s %s: %s, not in git%s", l.Deployment, l.Path, value(l.Live), noted(l.Note))
 	}
 }
 

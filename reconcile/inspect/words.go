@@ -13,13 +13,13 @@ import (
 const widest = 100
 
 // cut is a reason for a table: without the call that an error begins with, which says
-// little beside the zone.
-func cut(text string) string {
+// little beside the zone. It is cut to the width of a terminal, and to nothing else.
+func (t *textWriter) cut(text string) string {
 	if call, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(call, "GET /") {
 		text = rest
 	}
 	runes := []rune(text)
-	if len(runes) <= widest {
+	if !t.terminal || len(runes) <= widest {
 		return text
 	}
 	return string(runes[:widest-1]) + "…"

@@ -23,6 +23,12 @@ type Zone struct {
 	Account string         `json:"account"`
 	Origin  desired.Origin `json:"origin"` // of its declaration
 	Commit  string         `json:"commit"` // in force
+	// Declares is what it declares, as far as that says how strict it is.
+	Declares []Declared `json:"declares,omitempty"`
+	// Changed is the commit that last changed the declaration, or why that is not known. Both
+	// are added by whoever asks and has the repository at hand.
+	Changed        *Changed `json:"changed,omitempty"`
+	ChangedUnknown string   `json:"changed_unknown,omitempty"`
 
 	Outcome Outcome `json:"outcome"`
 	// Decisions are the last ones: one for each deployment that is not as declared, or one
@@ -39,6 +45,8 @@ type Zone struct {
 	// Fields are those that differ, as of the last read; none where Unread says why.
 	Fields []Field `json:"fields"`
 	Unread string  `json:"fields_unknown,omitempty"`
+	// Undecided are live members that nothing declares and on which nothing decides.
+	Undecided []Leftover `json:"undecided,omitempty"`
 
 	Hold   *diff.Hold `json:"hold,omitempty"`
 	AtWork *AtWork    `json:"at_work,omitempty"`
@@ -81,6 +89,16 @@ type Field struct {
 	Live       any            `json:"live,omitempty"`     // absent: there is none
 	Declared   any            `json:"declared,omitempty"` // absent: there is to be none
 	Direction  diff.Direction `json:"direction"`          // of the change that would be made
+	Note       string         `json:"note,omitempty"`     // which rule it is about
+}
+
+// Leftover is a live member that nothing declares.
+type Leftover struct {
+	Deployment string `json:"deployment"`
+	Path       string `json:"path"`
+	Live       any    `json:"live"`
+	Was        any    `json:"was,omitempty"`  // when it was last proved, where that is another value
+	Note       string `json:"note,omitempty"` // which rule it is about
 }
 
 // AtWork says that a worker has the zone.
@@ -126,9 +144,13 @@ func Worst(decisions []Decision) Outcome {
 // next, as of a moment.
 func (z Zone) Sentences(now time.Time) []string {
 	lines := []string{z.headline()}
+	for _, d := range z.Declares {
+		lines = append(lines, "Declared: "+d.String()+".")
+	}
 	for _, d := range z.Decisions {
 		lines = append(lines, d.sentences(now)...)
 	}
+	lines = append(lines, z.differences()...)
 	written := !z.WrittenAt.IsZero() && z.WrittenAt.Equal(z.LookedAt)
 	switch {
 	case len(z.Decisions) > 0 || z.LookedAt.IsZero():

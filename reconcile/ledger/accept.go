@@ -67,7 +67,7 @@ func (l *Ledger) enterAccept(ctx context.Context, tx *sql.Tx, a reconcile.Accept
 	}
 	e := reconcile.Entry{
 		Kind: reconcile.EntryCommit, Action: reconcile.ActionAccept, Trigger: reconcile.TriggerSync,
-		Asked:  reconcile.Asked{Commit: a.Commit, Author: a.Author, User: a.User},
+		Asked:  reconcile.Asked{Commit: a.Commit, Author: a.Author, Message: a.Message, User: a.User},
 		Reason: fmt.Sprintf("zones: %d, deployments: %d, tokens: %d", a.Size.Zones, a.Size.Deployments, a.Size.Tokens),
 	}
 	if a.User != "" {

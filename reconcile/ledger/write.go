@@ -22,9 +22,13 @@ func (l *Ledger) RecordWrite(ctx context.Context, write reconcile.Entry, owned [
 		if err := l.Count(ctx, tx, write); err != nil {
 			return err
 		}
-		numbers, err := l.file.Enter(ctx, tx, write)
+		entries := []reconcile.Entry{write}
+		if found, drift := write.Found(); drift {
+			entries = []reconcile.Entry{found, write}
+		}
+		numbers, err := l.file.Enter(ctx, tx, entries...)
 		if err == nil {
-			number = numbers[0]
+			number = numbers[len(numbers)-1]
 		}
 		return err
 	})

@@ -69,7 +69,7 @@ func (r *Run) accept(ctx context.Context, p *planned) error {
 		Commit: p.state.Commit, Size: p.facts.After, State: state, Approvals: p.words, Earlier: p.earlier, Gone: control.GoneFrom(p.record, p.state),
 		Keep:   control.Keeps(p.record.Prunable, p.state),
 		Given:  control.Given(p.record, p.state),
-		Author: p.author, Declared: control.Declarations(p.state), User: p.order.Who,
+		Author: p.author, Message: p.message, Declared: control.Declarations(p.state), User: p.order.Who,
 		Memory: &p.memory,
 	}
 	if len(r.Guards.Waves) > 0 && standing.RolloutCommit != p.state.Commit {
@@ -278,9 +278,11 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 				results = append(results, gate.writes.Proved(z.Fingerprint(account), known)...)
 			}
 			if settled[z.ID] == len(z.Deployments) && !unremoved[z.ID] && read(p.seen.Live.EntryPoints[z.ID].Err) {
-				proofs = append(proofs, reconcile.Proof{
-					Zone: z.ID, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit,
-				})
+				proof := reconcile.Proof{Zone: z.ID, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
+				proofs = append(proofs, proof)
+				if _, known := p.record.Proofs[z.ID]; !known { // entered only where nothing was written to it
+					results = append(results, reconcile.BeginEntry(proof, account.Key, z.Key, reconcile.Asked{Commit: p.state.Commit}))
+				}
 			}
 		}
 	}

@@ -77,6 +77,12 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 	if planned.Approved {
 		asked.Approver = cmp.Or(control.Approver(planned, slices.Concat(g.plan.record.Approvals, g.plan.words)), g.plan.order.Who)
 	}
+	if g.plan.record.Proofs[now.ZoneID].Fingerprint == t.Fingerprint { // drift: the author of the commit has not asked for this
+		asked.Author = ""
+		if err := g.run.Records.Record(ctx, reconcile.FoundEntry(now)); err != nil {
+			return fmt.Errorf("recording what was changed without Seawall: %w", err)
+		}
+	}
 	have := g.plan.record.Applied[now.ID()]
 	var widened []diff.Settled
 	for _, member := range now.Target().Owned {

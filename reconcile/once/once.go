@@ -63,6 +63,9 @@ type Order struct {
 	// Zones and Tokens limit it to those of these keys; none of both is all. All of them
 	// must be declared.
 	Zones, Tokens []string
+	// Rotate is a token whose successor is made now, with that of the declaration in Tokens;
+	// empty is none. It passes the guards as one that is due.
+	Rotate edge.TokenID
 	// AllowShrink accepts a commit that declares far less than the last one.
 	AllowShrink bool
 	// Approve are digests that whoever gives the order agrees to; see
@@ -135,6 +138,7 @@ type planned struct {
 	open    []reconcile.Entry // writes of earlier processes without a result
 	state   desired.State     // all that is declared
 	author  string            // of its commit
+	message string            // and the first line of its message
 	scope   desired.State     // the part that is asked for
 	tokens  bool              // all tokens are
 	facts   guard.Facts
@@ -248,7 +252,7 @@ func (r *Run) choose(ctx context.Context, p *planned, report *reconcile.Report) 
 		report.Problems = errs
 		return reconcile.ErrInvalid
 	}
-	p.state, p.author = proposal.State, proposal.Author
+	p.state, p.author, p.message = proposal.State, proposal.Author, proposal.Message
 	if proposal.Commit != p.record.Accepted.Commit { // an approval is spent with its change: the commit must not renew it
 		p.words = proposal.Approvals
 	}
@@ -300,7 +304,7 @@ func withoutMark(err error) error {
 
 // input is what a plan is made from.
 func (r *Run) input(p *planned) planner.Input {
-	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now, Undigested: true}
+	in := planner.Input{State: p.scope, Live: p.seen.Live, Applied: p.record.Applied, Reports: r.Guards.ReportUnmanaged, Prunable: p.record.Prunable, Part: !p.tokens, Now: p.facts.Now, Rotate: p.order.Rotate, Undigested: true}
 	if r.Tokens != nil {
 		in.NameSuffix, in.Creates = r.Tokens.NameSuffix, r.Tokens.CreatesTokens
 	}

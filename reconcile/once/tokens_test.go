@@ -277,7 +277,7 @@ func TestTokensWithoutALedger(t *testing.T) {
 	f.repo.pushTokens("c1", declareToken("ci", zoneA))
 	r := f.run()
 	for _, report := range []reconcile.Report{r.Plan(t.Context(), Order{}), r.Plan(t.Context(), Order{}), r.Apply(t.Context(), Order{})} {
-		if p := report.Plan.Problems; len(p) != 1 || p[0].Token != "ci" || p[0].State != diff.Unknown || !strings.Contains(p[0].Hint, "--dir") || report.Err != nil {
+		if p := report.Plan.Problems; len(p) != 1 || p[0].Token != "ci" || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "--dir") || report.Err != nil {
 			t.Errorf("problems %+v, error %v", p, report.Err)
 		}
 		if len(report.Plan.Changes) != 1 || report.Converged() {

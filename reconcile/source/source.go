@@ -30,8 +30,9 @@ type Config struct {
 	Compiler reconcile.Compiler
 	// Agreed returns the approvals that a commit itself carries; nil: none does.
 	Agreed func(ctx context.Context, commit string) ([]reconcile.Approval, error)
-	// Author returns who wrote a commit; nil, and an error, is not known.
-	Author func(ctx context.Context, commit string) (string, error)
+	// Author returns who wrote a commit, and the first line of its message; nil, and an
+	// error, is not known.
+	Author func(ctx context.Context, commit string) (author, message string, err error)
 	// Moved says how the ref came from one commit to another; nil: it always moved forward.
 	Moved func(ctx context.Context, from, to string) (Move, error)
 	// FastForward says that a commit which does not contain the one in force is held.
@@ -71,7 +72,7 @@ func New(c Config) *Source {
 		c.Agreed = func(context.Context, string) ([]reconcile.Approval, error) { return nil, nil }
 	}
 	if c.Author == nil {
-		c.Author = func(context.Context, string) (string, error) { return "", nil }
+		c.Author = func(context.Context, string) (string, string, error) { return "", "", nil }
 	}
 	if c.Moved == nil {
 		c.Moved = func(context.Context, string, string) (Move, error) { return Forward, nil }
@@ -135,7 +136,7 @@ func (s *Source) Evaluate(ctx context.Context, commit string) reconcile.Proposal
 	if len(desired.Errors(p.Problems)) == 0 && commit != "" {
 		p.Approvals = s.approvals(ctx, commit)
 		var err error
-		if p.Author, err = s.Author(ctx, commit); err != nil {
+		if p.Author, p.Message, err = s.Author(ctx, commit); err != nil {
 			s.Log.DebugContext(ctx, "who wrote a commit is not known", "commit", commit, "error", err.Error())
 		}
 	}

@@ -291,7 +291,7 @@ func TestWithoutCollaborators(t *testing.T) {
 	f.push(declare("ci-dns", zoneA))
 	nothing := New(Config{Now: f.Now})
 	o := nothing.Work(t.Context(), f.scope, nil)
-	if p := o.Plan.Problems; o.Err != nil || len(p) != 1 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "tokens are not compared") {
+	if p := o.Plan.Problems; o.Err != nil || len(p) != 1 || p[0].State != diff.Unknown || !strings.Contains(p[0].Reason, "there is no ledger that says which exist") {
 		t.Errorf("without a ledger: error %v, problems %+v", o.Err, p)
 	}
 	if keys, err := nothing.Due(t.Context(), f.scope.Tokens); err != nil || len(keys) != 0 {

@@ -12,15 +12,16 @@ import (
 
 // What stands in for collaborators that a worker was not given.
 
-// noLedger knows of no tokens and says so. Nothing is written where tokens are
+// NoLedger knows of no tokens and says why. Nothing is written where tokens are
 // unknown, so it has no other method.
-type noLedger struct{ reconcile.TokenMemory }
+type NoLedger struct {
+	reconcile.TokenMemory
+	Why, Hint string
+}
 
-func (noLedger) Tokens(context.Context) (diff.TokensLive, error) {
-	return diff.TokensLive{
-		Unknown: "with --dir, tokens are not compared",
-		Hint:    "push, and run seawall plan with the daemon's configuration, without --dir",
-	}, nil
+// Tokens implements [reconcile.TokenMemory].
+func (n NoLedger) Tokens(context.Context) (diff.TokensLive, error) {
+	return diff.TokensLive{Unknown: n.Why, Hint: n.Hint}, nil
 }
 
 // noCredential can write nothing.

@@ -73,7 +73,10 @@ type Worker struct {
 // New returns a worker that has done nothing yet.
 func New(c Config) *Worker {
 	if c.Memory == nil {
-		c.Memory = noLedger{}
+		c.Memory = NoLedger{
+			Why:  "with --dir, tokens are not compared: there is no ledger that says which exist",
+			Hint: "name the configuration of the daemon with --config, or push and run seawall plan",
+		}
 	}
 	if c.Sinks == nil {
 		c.Sinks = noSinks{}
@@ -96,6 +99,8 @@ type Scope struct {
 	// Part says that Tokens are not all that Commit declares: nothing is concluded
 	// of a token for not being among them.
 	Part bool
+	// Rotate is a token whose successor a person asks for now; see [planner.Input].
+	Rotate edge.TokenID
 }
 
 // has reports whether a declaration, or one that left the repository, is in scope.
@@ -141,6 +146,29 @@ func (o Outcome) Unfinished() map[string]bool {
 	return keys
 }
 
+// About is what became of one token, by the key of its declaration.
+func (o Outcome) About(key string) reconcile.Report {
+	plan, report := diff.NewPlan(o.Plan.Commit), reconcile.Report{Trigger: reconcile.TriggerManual, Commit: o.Plan.Commit, Err: o.Err}
+	for _, c := range o.Plan.Changes {
+		if c.Token == key {
+			plan.Changes = append(plan.Changes, c)
+		}
+	}
+	for _, p := range o.Plan.Problems {
+		if p.Token == key {
+			plan.Problems = append(plan.Problems, p)
+		}
+	}
+	for _, r := range o.Results {
+		if r.Change.Token == key {
+			report.Results = append(report.Results, r)
+		}
+	}
+	plan.Summary.Tokens = 1
+	report.Plan = plan.Sealed()
+	return report
+}
+
 // Work does the whole item. A guard that agrees to everything is nil.
 func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) Outcome {
 	live, lookErr := w.Prepare(ctx, scope)
@@ -163,7 +191,7 @@ func (w *Worker) Work(ctx context.Context, scope Scope, guard Guard) Outcome {
 // guard yet.
 func (w *Worker) Plan(scope Scope, live diff.TokensLive) diff.Plan {
 	return planner.Make(planner.Input{
-		State: desired.State{Commit: scope.Commit, Tokens: scope.Tokens}, Live: diff.Live{Tokens: live}, Part: scope.Part,
+		State: desired.State{Commit: scope.Commit, Tokens: scope.Tokens}, Live: diff.Live{Tokens: live}, Part: scope.Part, Rotate: scope.Rotate,
 		Now: w.Now(), NameSuffix: w.NameSuffix, Creates: w.CreatesTokens,
 	})
 }

@@ -21,7 +21,8 @@ var bounds = map[string]string{
 	`=~"^[0-9a-f]{32}$"`:                                 "must be 32 lower-case hexadecimal digits",
 	`=~"^\\PC*\\{intent\\}\\PC*$"`:                       "must contain {intent}, and be printable",
 	`=~"^(100|[1-9][0-9]?)%$"`:                           "must be a share from 1% to 100%",
-	`=~"^\\PC+$"`:                                        "must be printable and not empty",
+	`=~"^\\PC*[^\\s\\pZ\\pC]\\PC*$"`:                     "must be printable and not blank",
+	`=~"[^\\s\\pZ]"`:                                     "must not be blank",
 	`=~"^[0-9A-Za-z_-]{1,64}$"`:                          "must be 1 to 64 letters, digits, - or _",
 	`=~"^[^/\\\\\\pC]+(/[^/\\\\\\pC]+)*$"`:               "must be a relative path with /",
 	`!~"(^|/)\\.\\.?(/|$)"`:                              "must not contain . or .. as a part",
@@ -44,11 +45,10 @@ var bounds = map[string]string{
 
 // validators does the same for the functions the schema calls.
 var validators = map[string]string{
-	"strings.MinRunes(1)":                 "must not be empty",
-	"strings.MaxRunes(120)":               "must not be longer than 120 characters",
-	`=~"^\\PC+$" & strings.MaxRunes(120)`: "must be printable and have 1 to 120 characters",
-	"struct.MinFields(1)":                 "must not be empty",
-	"time.Duration":                       `must be a duration such as "720h" or "90m"`,
+	"strings.MaxRunes(120)":                                  "must not be longer than 120 characters",
+	`=~"^\\PC*[^\\s\\pZ\\pC]\\PC*$" & strings.MaxRunes(120)`: "must be printable, not blank, and at most 120 characters",
+	"struct.MinFields(1)":                                    "must not be empty",
+	"time.Duration":                                          `must be a duration such as "720h" or "90m"`,
 }
 
 // inWords says in one line what is wrong with a value whose part of the schema

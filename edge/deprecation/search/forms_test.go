@@ -238,13 +238,26 @@ func (u use) Pieces() string {
 }
 
 func (u use) Concat() string {
-	text := strconv.Quote(u.Fill("\x00", "\x00"))
-	text = strings.ReplaceAll(text, `\x00/`, ` + "/`)
-	for strings.Contains(text, `\x00`) {
-		before, after, _ := strings.Cut(text, `\x00`)
-		text = before + `" + ` + after
+	var pieces []string
+	text := ""
+	for i, w := range u.words() {
+		if i > 0 {
+			text += "/"
+		}
+		name, parameter := strings.CutPrefix(w, "{")
+		if !parameter {
+			text += w
+			continue
+		}
+		if text != "" {
+			pieces = append(pieces, strconv.Quote(text))
+		}
+		pieces, text = append(pieces, strings.TrimSuffix(name, "}")), ""
 	}
-	return strings.TrimSuffix(text, `"`) + map[bool]string{true: "", false: `"`}[strings.HasSuffix(u.Path, "}")]
+	if text != "" {
+		pieces = append(pieces, strconv.Quote(text))
+	}
+	return strings.Join(pieces, " + ")
 }
 
 func (u use) HeaderMap() string {
@@ -345,6 +358,8 @@ var forms = []form{
 	{"curl `--get --data-urlencode`, `--json`", "curl-get.sh", true, true, false, noAnswers},
 	{"curl, here-document", "curl-heredoc.sh", true, true, false, noAnswers},
 	{"HTTPie", "httpie.sh", true, true, false, noAnswers},
+	{"Makefile", "Makefile", true, true, false, noAnswers},
+	{"Makefile, commands in variables", "calls.mk", true, true, false, noAnswers},
 	{"`.http` of a REST client", "rest-client.http", true, true, false, noAnswers},
 	{"HAR", "capture.har", true, true, true, ""},
 	{"recorded interactions (VCR)", "cassette.yaml", true, true, true, ""},
@@ -361,6 +376,12 @@ var forms = []form{
 	{"Go, JoinPath and Values", "values.go", true, true, false, noAnswers},
 	{"Ruby, net/http", "net_http.rb", true, true, false, noAnswers},
 	{"Java, HttpClient", "Client.java", true, true, false, noAnswers},
+	{"Java, HttpClient with a method for each verb", "Verbs.java", true, true, false, noAnswers},
+	{"Java, HttpURLConnection", "Connection.java", true, true, false, noAnswers},
+	{"Java, OkHttp", "OkHttp.java", true, true, false, noAnswers},
+	{"Java, Apache HttpClient", "Apache.java", true, true, false, noAnswers},
+	{"Java, RestTemplate", "Rest.java", true, true, false, noAnswers},
+	{"Java, a method of its own", "Own.java", true, false, false, noAnswers},
 	{"PowerShell", "Invoke.ps1", true, true, false, noAnswers},
 	{"PHP, Guzzle", "guzzle.php", true, true, false, noAnswers},
 	{"Ansible", "playbook.yml", true, true, false, noAnswers},

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -156,16 +155,13 @@ func (r Response) unreadable(reason string) error {
 // jsonReason says in few words why a body is not the JSON that was expected.
 func jsonReason(err error) string {
 	var syntax *json.SyntaxError
-	var mismatch *json.UnmarshalTypeError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), err.Error() == "unexpected end of JSON input":
 		return "the answer is cut short"
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("the answer is not JSON (byte %d)", syntax.Offset)
-	case errors.As(err, &mismatch):
-		return fmt.Sprintf("%s is a %s", cmp.Or(mismatch.Field, "the result"), mismatch.Value)
 	}
-	return err.Error()
+	return exactjson.Reason(err, "the result")
 }
 
 func isNull(raw json.RawMessage) bool {

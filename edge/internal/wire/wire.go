@@ -29,9 +29,12 @@ type Envelope struct {
 	Result   json.RawMessage `json:"result"`
 	Success  bool            `json:"success"`
 	Errors   []Message       `json:"errors"`
-	Messages []Message       `json:"messages"` // nil is written as null, which the platform does on some failures
+	Messages json.RawMessage `json:"messages"` // of any shape; nil is written as null, which the platform does on some failures
 	Info     *Info           `json:"result_info,omitempty"`
 }
+
+// noMessages are the messages of usual answers.
+var noMessages = json.RawMessage("[]")
 
 // Info is the part of an envelope that tells of paging: by a cursor for
 // rulesets, by numbers for tokens. What is nil was not said.
@@ -86,7 +89,7 @@ func EncodeResult(result any, info *Info) (Envelope, error) {
 	if err != nil {
 		return Envelope{}, err
 	}
-	return Envelope{Result: raw, Success: true, Errors: []Message{}, Messages: []Message{}, Info: info}, nil
+	return Envelope{Result: raw, Success: true, Errors: []Message{}, Messages: noMessages, Info: info}, nil
 }
 
 // EncodeError returns the envelope of a failure. The status and Retry-After
@@ -96,7 +99,7 @@ func EncodeError(e *edge.Error) Envelope {
 	if errs == nil {
 		errs = []Message{}
 	}
-	return Envelope{Result: json.RawMessage("null"), Errors: errs, Messages: []Message{}}
+	return Envelope{Result: json.RawMessage("null"), Errors: errs, Messages: noMessages}
 }
 
 func encodeDetails(details []edge.ErrorDetail) []Message {

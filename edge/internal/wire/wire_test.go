@@ -23,7 +23,7 @@ func TestDecodeTellsUnreadableFromEmpty(t *testing.T) {
 		{"an array", `[]`, "array"},
 		{"no result", `{"success":true,"errors":[]}`, "no result"},
 		{"null result", `{"success":true,"result": null }`, "no result"},
-		{"wrong shape", `{"success":true,"result":{"id":"a"}}`, "the result is a object"},
+		{"wrong shape", `{"success":true,"result":{"id":"a"}}`, "the result is an object"},
 		{"something after it", whole + "x", "not JSON"},
 		{"a key twice", `{"result":[{"id":"a","version":"1","version":"2"}],"success":true}`, `the key "version" stands twice`},
 		{"a key twice in the envelope", `{"result":[{"id":"a"}],"success":false,"Success":true}`, `the key "Success" stands twice`},

@@ -65,6 +65,9 @@ func NewTerminal(in, out, err *os.File) *Terminal {
 	return t
 }
 
+// OutIsTerminal reports whether results go to a person's terminal, and not to a file or a pipe.
+func (t *Terminal) OutIsTerminal() bool { return t.outTTY }
+
 // HintError is an error told to a person: one problem and what to try.
 type HintError struct {
 	problem string

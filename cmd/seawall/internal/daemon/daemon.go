@@ -141,15 +141,6 @@ func newDaemon(ctx context.Context, t *cli.Terminal, o setup.Options, before *st
 	return d, nil
 }
 
-// ServeAssembly runs a daemon over an assembly until ctx ends, without reviews of pull
-// requests.
-func ServeAssembly(ctx context.Context, s setup.Settings, a *setup.Assembly) error {
-	d := &Daemon{
-		settings: s, assembly: a, log: a.Log, failures: &failureCount{}, reviews: &review.Service{}, outages: outage.New(outage.Config{}), manager: &manager{},
-	}
-	return d.run(ctx, nil)
-}
-
 // inForce returns the state in force, false while there is none.
 func (d *Daemon) inForce() (desired.State, bool) {
 	heart := d.heart.Load()

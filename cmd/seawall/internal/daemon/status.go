@@ -140,9 +140,12 @@ func (d *Daemon) serveSocket(ctx context.Context, health *status.Status) (done f
 		d.log.Warn("the socket for seawall status cannot be opened", "error", err.Error(), "hint", "seawall status --address asks over listen")
 		return func() {}
 	}
+	pages := http.NewServeMux()
+	pages.Handle("/", inspect.Handler(daemonView{d, health}))
+	pages.Handle("POST /", inspect.OrderHandler(d.orders(), firstHint))
 	ctx, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() { served <- status.Serve(ctx, listener, inspect.Handler(daemonView{d, health})) }()
+	go func() { served <- status.Serve(ctx, listener, pages) }()
 	return func() {
 		stop()
 		if err := <-served; err != nil && !errors.Is(err, context.Canceled) {

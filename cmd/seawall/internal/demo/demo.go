@@ -27,7 +27,6 @@ import (
 // demo is a simulator, a repository, and what the commands use.
 type demo struct {
 	*cli.Terminal
-	Commands
 	dir        string
 	platform   *sim.Running
 	repository *demoRepository
@@ -36,41 +35,36 @@ type demo struct {
 	act        int
 }
 
-// Commands are commands that the demo runs.
-type Commands struct {
-	// Serve runs a daemon until ctx ends.
-	Serve func(ctx context.Context, s setup.Settings, a *setup.Assembly) error
-	// Check reports which calls that a folder of desired state declares are deprecated on
-	// a day, and fails as the command does.
-	Check func(ctx context.Context, dir, day string) error
+// Run shows, in a temporary folder, what Seawall does with zones and tokens.
+func Run(ctx context.Context, t *cli.Terminal) error {
+	d := demo{Terminal: t}
+	return d.inFolder(func() error {
+		err := inTurn(ctx, d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack, d.createToken, d.crash)
+		if err != nil {
+			return err
+		}
+		d.say("\n%s", d.bold("End of the demo. Git defines the desired state, and reviewers read the plan."))
+		d.say("Next: seawall demo --serve, to try it yourself. seawall demo --deprecations shows deprecated parts of the API.")
+		return nil
+	})
 }
 
-// Run shows the demo in a temporary folder; serve has it go on as a daemon.
-func Run(ctx context.Context, t *cli.Terminal, commands Commands, serve bool) error {
-	dir, err := os.MkdirTemp("", "seawall-demo-")
-	if err != nil {
+// inFolder has act use a temporary folder, and ends what it has started.
+func (d *demo) inFolder(act func() error) (err error) {
+	if d.dir, err = os.MkdirTemp("", "seawall-demo-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	d := demo{Terminal: t, Commands: commands, dir: dir}
-	err = d.show(ctx)
-	if err == nil && serve {
-		err = d.serveOn(ctx)
-	}
-	return errors.Join(err, d.end())
+	defer os.RemoveAll(d.dir)
+	return errors.Join(act(), d.end())
 }
 
-// show plays the acts in turn. Each checks that what it tells is true.
-func (d *demo) show(ctx context.Context) error {
-	for _, act := range []func(context.Context) error{
-		d.raiseCurtain, d.plan, d.apply, d.applyAgain, d.heal, d.holdBack, d.createToken, d.crash, d.deprecations, d.travel,
-	} {
+// inTurn plays acts one after the other. Each checks that what it tells is true.
+func inTurn(ctx context.Context, acts ...func(context.Context) error) error {
+	for _, act := range acts {
 		if err := act(ctx); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(d.Out, "\n%s\n", d.bold("End of the demo. Git defines the desired state, and reviewers read the plan."))
-	fmt.Fprintln(d.Out, "Next: seawall init my-edge && seawall validate my-edge")
 	return nil
 }
 
@@ -304,20 +298,6 @@ func (d *demo) result(report reconcile.Report) {
 		d.say("%s: %s", result.Change.Zone, result.Outcome)
 	}
 	d.say("%s, %s", report.Plan.Summary, cli.Plural(int(report.Requests), "request", "requests"))
-}
-
-// serveOn goes on as a daemon over the same stage.
-func (d *demo) serveOn(ctx context.Context) error {
-	d.title("Serving until interrupted")
-	d.say("Commit to      %s", d.repository.dir)
-	d.say("Plant drift    curl -X PUT %s/zones/%s/entrypoint -d @ruleset.json", d.platform.ControlURL(), demoZone)
-	d.say("Look           curl %s/transcript", d.platform.ControlURL())
-	log, err := d.Logger("auto", "info")
-	if err != nil {
-		return err
-	}
-	d.assembly.Log = log
-	return d.Serve(ctx, d.settings, d.assembly)
 }
 
 func (d *demo) end() error {

@@ -32,6 +32,11 @@ func newDemoRepository(ctx context.Context, dir, example string) (*demoRepositor
 	if err := os.CopyFS(dir, files); err != nil {
 		return nil, err
 	}
+	return initRepository(ctx, dir)
+}
+
+// initRepository makes a repository with one commit of the files in dir.
+func initRepository(ctx context.Context, dir string) (*demoRepository, error) {
 	r := &demoRepository{dir: dir}
 	if _, err := r.git(ctx, "init", "--quiet", "--initial-branch=main"); err != nil {
 		return nil, err

@@ -24,6 +24,8 @@ type diagnosis struct {
 	known bool                          // there is a configuration to go by
 	first []finding                     // about the configuration
 	state atomic.Pointer[desired.State] // nil until it was read
+	// silent is the address of a platform that could not be asked; nil for none.
+	silent atomic.Pointer[string]
 }
 
 func newDiagnosis(t *cli.Terminal, o setup.Options) *diagnosis {
@@ -46,10 +48,11 @@ func newDiagnosis(t *cli.Terminal, o setup.Options) *diagnosis {
 			f.warn("configuration", fmt.Sprintf("others may write to %s (mode %04o): it says where credentials are sent", open.Path, open.Mode.Perm()), "chmod go-w "+open.Path)
 		}
 	}
-	d.Settings, d.known, d.first = s, err == nil, f.list
+	d.Settings, d.known = s, err == nil
 	if err != nil {
-		f.list[len(f.list)-1].Hints = append(f.list[len(f.list)-1].Hints, "the other checks need the configuration")
+		f.addHint("the other checks need the configuration")
 	}
+	d.first = f.list
 	return &d
 }
 
@@ -80,8 +83,16 @@ func (d *diagnosis) checks() []check {
 	return list
 }
 
-// desired fetches git into a folder of its own, verifies and evaluates it.
+// desired reads the desired state. Without it, some checks cannot be made.
 func (d *diagnosis) desired(ctx context.Context, f *findings) {
+	d.read(ctx, f)
+	if d.state.Load() == nil {
+		f.addHint("zones, accounts and their permissions are checked once this is mended")
+	}
+}
+
+// read fetches git into a folder of its own, verifies and evaluates it.
+func (d *diagnosis) read(ctx context.Context, f *findings) {
 	if d.Dir != "" {
 		state, problems, err := setup.NewFolder(d.Dir).Compile(ctx, "")
 		d.evaluated(state, problems, err, f)

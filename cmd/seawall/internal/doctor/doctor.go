@@ -48,6 +48,12 @@ func (f *findings) fail(check string, err error, hints ...string) {
 	f.list = append(f.list, finding{check, stateFailed, err.Error(), append(setup.HintsOf(err), hints...)})
 }
 
+// addHint adds a hint to the newest finding.
+func (f *findings) addHint(hint string) {
+	newest := &f.list[len(f.list)-1]
+	newest.Hints = append(newest.Hints, hint)
+}
+
 // check is one thing that the doctor looks at.
 type check struct {
 	name string

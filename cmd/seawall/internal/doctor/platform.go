@@ -48,7 +48,7 @@ const soonEnding = 14 * 24 * time.Hour
 
 // verify asks the platform about a credential, where it offers that: as a token of the
 // user, or else of one of these accounts. It reports whether it is worth asking more.
-func verify(ctx context.Context, platform *client.Client, name string, f *findings, accounts ...desired.Account) bool {
+func (d *diagnosis) verify(ctx context.Context, platform *client.Client, baseURL, name string, f *findings, accounts ...desired.Account) bool {
 	token, account, err := verified(ctx, platform, accounts)
 	ends, parseErr := time.Parse(time.RFC3339, token.ExpiresOn)
 	switch {
@@ -58,8 +58,11 @@ func verify(ctx context.Context, platform *client.Client, name string, f *findin
 	case errors.Is(err, edge.ErrNotOffered), errors.Is(err, edge.ErrForbidden):
 		f.ok(name, "the platform does not verify tokens; whether the token works shows when it is used")
 		return true
+	case err != nil && d.away(baseURL): // which was said with another credential
+		return false
 	case err != nil:
 		f.fail(name, err, "check platform.base_url, and the network: DNS, proxy, firewall")
+		d.silent.Store(&baseURL)
 		return false
 	case token.Status != "" && token.Status != "active":
 		f.fail(name, fmt.Errorf("the platform says that the token is %s", token.Status), "replace it")
@@ -70,6 +73,12 @@ func verify(ctx context.Context, platform *client.Client, name string, f *findin
 	}
 	f.ok(name, "verified: the token is active%s", ownedBy(account))
 	return true
+}
+
+// away reports whether a check before has failed to ask the platform at this address.
+func (d *diagnosis) away(baseURL string) bool {
+	silent := d.silent.Load()
+	return silent != nil && *silent == baseURL
 }
 
 func ownedBy(account string) string {
@@ -104,12 +113,15 @@ const mostAccounts = 5
 func (d *diagnosis) rulesets(ctx context.Context, lane setup.Lane, f *findings) {
 	name := lane.Path
 	platform := d.platform(lane.Credential, lane.BaseURL, name, f)
-	if platform == nil || !verify(ctx, platform, name, f, d.accountsOf(lane)...) {
+	if platform == nil || !d.verify(ctx, platform, lane.BaseURL, name, f, d.accountsOf(lane)...) {
 		return
 	}
 	state := d.state.Load()
-	if state == nil || state.Zones() == 0 {
-		f.warn(name, "there is no zone to read: the desired state declares none or could not be read")
+	switch {
+	case state == nil: // which has failed, and says so
+		return
+	case state.Zones() == 0:
+		f.warn(name, "the desired state declares no zone, so no permission was checked")
 		return
 	}
 	d.named(ctx, platform, lane, *state, f)
@@ -237,6 +249,9 @@ func (d *diagnosis) clock(ctx context.Context, f *findings) {
 	asker := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	asked := time.Now()
 	answer, err := asker.Do(r)
+	if err != nil && d.away(d.Platform.BaseURL) {
+		return
+	}
 	if err != nil {
 		f.fail("clock", fmt.Errorf("asking the platform for the time: %w", cli.NetworkCause(err)), "check platform.base_url, and the network: DNS, proxy, firewall")
 		return

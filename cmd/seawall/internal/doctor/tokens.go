@@ -29,7 +29,7 @@ func (d *diagnosis) tokens(ctx context.Context, c setup.TokenCredential, f *find
 		}
 	}
 	accounts := d.ownersOf(c)
-	if !verify(ctx, platform, name, f, accounts...) {
+	if !d.verify(ctx, platform, c.BaseURL, name, f, accounts...) {
 		return
 	}
 	if !d.Platform.Extended() {

@@ -19,7 +19,6 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/desired/cuefile"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/nearest"
 	"github.com/seawall-dev/seawall/reconcile/directory"
@@ -116,13 +115,6 @@ type absorber struct {
 	why             string            // what no exception can say, where that is known
 }
 
-// liveDeployment is what a declared deployment is on the platform.
-type liveDeployment struct {
-	key      string
-	declarer *deployment.Declarer
-	rule     edge.Rule
-}
-
 func (a *absorber) find(ctx context.Context, zone string) error {
 	found, keys := 0, []string{}
 	for _, account := range a.before.Accounts {
@@ -184,43 +176,18 @@ func (a *absorber) explain(err error) error {
 
 // look reads the zone and works out how to declare it.
 func (a *absorber) look(ctx context.Context) error {
-	listed, err := a.reader.AccountRulesets(ctx, a.account.ID)
+	in, err := a.read(ctx)
 	if err != nil {
-		return fmt.Errorf("reading the rulesets of account %s: %w", a.account.Key, err)
+		return err
 	}
-	entryPoint, err := a.reader.EntryPoint(ctx, a.zone.ID)
-	if err != nil && !errors.Is(err, edge.ErrEntryPointNotFound) {
-		return fmt.Errorf("reading zone %s: %w", a.zone.Key, err)
-	}
-	rules, _, _ := executed(entryPoint)
 	a.wanted = a.zone
 	a.wanted.Deployments = nil
 	for _, d := range a.zone.Deployments {
-		i := slices.IndexFunc(a.account.Rulesets, func(r desired.RulesetRef) bool { return r.Key == d.Ruleset })
-		found, err := deployment.FindRuleset(a.account.Rulesets[i], listed)
+		one, err := in.liveOf(ctx, d, a.at)
 		if err != nil {
 			return err
 		}
-		switch n := len(rules[found.ID]); n {
-		case 0:
-			return cli.Fail(fmt.Errorf("%q is declared for the zone, but not deployed in it", d.Ruleset),
-				fmt.Sprintf("deploy it on the platform, or remove waf: %s of the zone: %s", d.Ruleset, a.at(d.Origin)))
-		case 1:
-		default:
-			return cli.Fail(fmt.Errorf("%d execute rules of the zone run %q", n, found.Name), "remove all but one of them on the platform")
-		}
-		full, err := a.reader.AccountRuleset(ctx, a.account.ID, found.ID)
-		if err != nil {
-			return fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
-		}
-		if full, err = a.reader.version(ctx, a.account.ID, full, rules[found.ID][0].ActionParameters.Version); err != nil {
-			return fmt.Errorf("reading managed ruleset %q: %w", found.Name, err)
-		}
-		one := liveDeployment{d.Ruleset, deployment.NewDeclarer(full, a.platform.Documented), rules[found.ID][0]}
-		if !one.declarer.Agrees(d, one.rule) {
-			d = one.declarer.Redeclare(d, one.rule)
-		}
-		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, d)
+		a.live, a.wanted.Deployments = append(a.live, one), append(a.wanted.Deployments, one.declared(d))
 	}
 	return nil
 }

@@ -184,7 +184,7 @@ func slugOf(name string) string {
 	return strings.Trim(notWord().ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
-var key = lazyregexp.New(`^\PC+$`)
+var key = lazyregexp.New(`^\PC*[^\s\pZ\pC]\PC*$`)
 
 // keyForm is a name as a key, or another where it cannot be one.
 func keyForm(name, or string) string {

@@ -52,7 +52,7 @@ type StateSource struct {
 	Compiler  reconcile.Compiler
 	Good      reconcile.GoodCommit // nil for a folder
 	approvals func(ctx context.Context, commit string) ([]reconcile.Approval, error)
-	author    func(ctx context.Context, commit string) (string, error)
+	author    func(ctx context.Context, commit string) (author, message string, err error)
 	moved     func(ctx context.Context, from, to string) (source.Move, error)
 	forward   bool               // a commit that does not contain the one in force is held
 	Evaluator evaluate.Evaluator // of commits
@@ -75,6 +75,15 @@ func (a *Assembly) tokenWorker() *token.Worker {
 		return nil
 	}
 	return token.New(a.Tokens)
+}
+
+// LockTokens lets this process alone write tokens until it is closed; [ledger.ErrHeld] where
+// another one does.
+func (a *Assembly) LockTokens() error {
+	if memory, ok := a.TokenMemory.(*ledger.Ledger); ok {
+		return Explain(memory.LockTokens())
+	}
+	return nil
 }
 
 // TokenWork is the token work of a daemon; nil where there is none.
@@ -119,7 +128,7 @@ func Assemble(ctx context.Context, s Settings, why Purpose, log *slog.Logger) (*
 	if s.Dir != "" {
 		folder := NewFolder(s.Dir)
 		a.Declared.source, a.Declared.Compiler = folder, withAccounts{folder, s.Config, a.Lanes}
-		return a, nil
+		return a, a.tokensOfFolder(s, why)
 	}
 	return a, a.onGit(ctx, s, why)
 }

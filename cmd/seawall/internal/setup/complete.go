@@ -37,6 +37,20 @@ func CompleteToken(cmd *cobra.Command, args []string, _ string) ([]cobra.Complet
 	return tokenNames(declared(cmd)), cobra.ShellCompDirectiveNoFileComp
 }
 
+// CompleteRuleset is that for the keys of managed rulesets.
+func CompleteRuleset(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var keys []cobra.Completion
+	for _, account := range declared(cmd).Accounts {
+		for _, ruleset := range account.Rulesets {
+			keys = append(keys, ruleset.Key)
+		}
+	}
+	return keys, cobra.ShellCompDirectiveNoFileComp
+}
+
 // CompleteAccount completes a flag with the keys of accounts that the configuration has.
 func CompleteAccount(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var o Options

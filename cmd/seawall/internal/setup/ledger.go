@@ -43,18 +43,11 @@ func (s Settings) historyBounds() history.Bounds {
 	return history.Bounds{Keep: s.History.Keep, Bytes: s.History.Bytes}
 }
 
-// LockedLedger opens the configured ledger, alone, for one command.
-func LockedLedger(ctx context.Context, t *cli.Terminal, o Options, do func(Settings, *ledger.Ledger) error) error {
-	config, err := loadConfig(t, o.ConfigFile(), true) // tokens belong to a repository
-	if err != nil {
-		return err
-	}
-	s := Settings{Config: config}
-	err = s.WithLockedLedger(ctx, func(memory *ledger.Ledger) error { return do(s, memory) })
-	if errors.Is(err, ledger.ErrHeld) {
-		return cli.Fail(err, "stop the daemon first: systemctl stop seawall; start it again afterwards")
-	}
-	return Explain(err)
+// OfRepository reads the configuration of a command about tokens: they belong to a
+// repository.
+func OfRepository(t *cli.Terminal, o Options) (Settings, error) {
+	config, err := loadConfig(t, o.ConfigFile(), true)
+	return Settings{Config: config}, err
 }
 
 // WithLockedLedger opens the ledger and takes the lock of its tokens for as long as
@@ -128,7 +121,12 @@ func ReadLedger(t *cli.Terminal, o Options, do func(*ledger.Ledger) error) error
 	if err != nil {
 		return err
 	}
-	memory, err := Settings{Config: config}.OpenLedger(ledger.OpenReadOnly)
+	return Settings{Config: config}.ReadLedger(do)
+}
+
+// ReadLedger opens the ledger of the state folder to look into it.
+func (s Settings) ReadLedger(do func(*ledger.Ledger) error) error {
+	memory, err := s.OpenLedger(ledger.OpenReadOnly)
 	if err != nil {
 		return err
 	}

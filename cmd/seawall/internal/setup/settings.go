@@ -105,7 +105,7 @@ func loadConfig(t *cli.Terminal, path string, repository bool, hints ...string) 
 	data, err := ReadSmall(path, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && path == DefaultConfig {
 		return schema.Config{}, cli.Fail(fmt.Errorf("there is no configuration: %s does not exist", path),
-			append([]string{"name one with --config or SEAWALL_CONFIG"}, hints...)...)
+			append([]string{"name one with --config or SEAWALL_CONFIG; seawall init --config FILE writes one"}, hints...)...)
 	}
 	if err != nil {
 		err = fmt.Errorf("reading the configuration: %w", err)

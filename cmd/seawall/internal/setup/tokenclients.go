@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -184,6 +185,31 @@ func (s Settings) TokenReader(account *desired.Account) (edge.TokenReader, error
 		return nil, edge.ErrNotOffered
 	}
 	return calls.Reader, nil
+}
+
+// KnownIDs is a state with the ids that the configured ledger has for zones and accounts
+// which are declared by their names. Nobody is asked: without a configuration, as beside a
+// folder alone, or without a ledger, the state is as it is declared.
+func KnownIDs(ctx context.Context, t *cli.Terminal, o Options, state desired.State) (desired.State, error) {
+	if o.Dir != "" && o.Config == "" && os.Getenv("SEAWALL_CONFIG") == "" {
+		return state, nil
+	}
+	err := ReadLedger(t, o, func(memory *ledger.Ledger) error {
+		names := directory.New(directory.Config{Memory: memory, ReadOnly: true, Now: time.Now})
+		if err := names.Recall(ctx); err != nil {
+			return err
+		}
+		state = names.Resolve(state)
+		return nil
+	})
+	for i := range state.Accounts {
+		a := &state.Accounts[i]
+		a.ID = desired.Known(a.ID)
+		for j := range a.Zones {
+			a.Zones[j].ID = desired.Known(a.Zones[j].ID)
+		}
+	}
+	return state, err
 }
 
 // AccountOf is the account of a state that is wanted, with its id: the declared one, or the

@@ -51,6 +51,29 @@ func (a *Assembly) withTokens(s Settings, memory *ledger.Ledger, why Purpose) er
 	return nil
 }
 
+// tokensOfFolder lets a plan of a folder know the tokens that the configured ledger has,
+// which it only reads. An apply does not: tokens are created from the repository alone.
+func (a *Assembly) tokensOfFolder(s Settings, why Purpose) error {
+	none := func(why, hint string) {
+		a.Tokens = token.Config{Memory: token.NoLedger{Why: why, Hint: hint}, Now: time.Now, Log: a.Log}
+	}
+	switch {
+	case s.Source.URL == "" || why.serves():
+		return nil
+	case why != ToPlan:
+		none("tokens are created from git alone, not from --dir", "push, and run seawall apply without --dir")
+		return nil
+	}
+	memory, err := s.OpenLedger(ledger.OpenReadOnly)
+	if err != nil {
+		none("tokens are not compared: "+err.Error(), "run the command as a user who may read state.dir")
+		return nil //nolint:nilerr // the plan says so of each token, and goes on with the zones
+	}
+	giveBack := a.Close
+	a.Close = func() { giveBack(); _ = memory.Close() }
+	return a.withTokens(s, memory, why)
+}
+
 // checkedSinks check what a secret could go to, and take none.
 type checkedSinks struct {
 	check interface{ Check(sink desired.Sink) error }

@@ -28,6 +28,9 @@ func (s session) AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRef
 	if err != nil {
 		return all, err
 	}
+	if s.transfer.Offered != nil {
+		s.transfer.Offered(all.References)
+	}
 	if s.transfer.Refs != nil {
 		all = only(all, s.transfer.Refs)
 	}

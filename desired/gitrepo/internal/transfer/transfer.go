@@ -43,6 +43,8 @@ type Options struct {
 	// Refs are the server's refs that count, by their full names or HEAD. Nil is
 	// all of them.
 	Refs []string
+	// Offered is called with all refs of the server; nil calls nothing.
+	Offered func(refs map[string]plumbing.Hash)
 	// Advertised is called with the refs of the server that count, as soon as they are
 	// known, and with what its annotated tags stand for. Its error ends the transfer
 	// before anything is asked for; nil takes all.

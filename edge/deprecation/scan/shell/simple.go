@@ -285,8 +285,10 @@ func written(name string, args []string) string {
 	}
 }
 
+// baseName is the name of a command without its folder, and without the @ with which just and
+// batch files keep it from being shown.
 func baseName(word string) string {
-	return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(strings.TrimPrefix(word, "@"), `\`, "/")), ".exe")
 }
 
 func nameLength(s string) int {

@@ -17,13 +17,13 @@ var (
 	// jsons hand a body on that they encode, wrap or read.
 	jsons = call.Words(`dumps marshal marshalindent tojson convertto-json converttojson jsonencode generate stringify serialize encodejson toqueryable
 		newreader newbuffer newbufferstring newbufferbytes ofstring ofbytearray stringcontent jsoncontent torequestbody createrequestbody bytesio stringio
-		bytes bytearray bytestring data jsonobject frommap of json value from ordereddict dict object valueof jsonbody parse loads unmarshal create`)
+		bytes bytearray bytestring data jsonobject frommap of json value from ordereddict dict object valueof jsonbody parse loads unmarshal create writevalueasstring writevalueasbytes`)
 	// same are methods that return the value they belong to.
 	same = call.Words(`strip rstrip lstrip trim trimstart trimend trimsuffix trimprefix tos tostring encode decode href build tourl touri string freeze clone
 		unwrap expect asstr asbytes into toowned newbuilder tohttpurl tohttpurlornull getbytes chomp squish dup copy query0 removesuffix removeprefix then data using`)
 	// wraps are functions that return their first argument as an address or a text.
 	wraps = call.Words(`url uri newurl newuri str string bytes byte parse parseurl parseuri create fromhttpurl fromuristring fromurl fromstring uricomponentsbuilder
-		httpurl strptr ref unquote urlparse urlsplit nsurl makeurl raw htmlsafe cstr tostring text path template pathtemplate byteslit uribuilder`)
+		httpurl strptr ref unquote urlparse urlsplit nsurl makeurl raw htmlsafe cstr tostring text path template pathtemplate byteslit uribuilder stringbuilder stringbuffer`)
 	// adds are methods that add to the query of an address.
 	adds = call.Words("set append add addqueryparam addqueryparameter queryparam setparameter addparameter withqueryparam setqueryparam appendquery addencodedqueryparameter setqueryparameter param updatequery extendquery addquery appendqueryparameter")
 	// paths are methods that add to the path of an address.
@@ -69,7 +69,9 @@ func handedOn(name string, recv *value, args []argument) *value {
 		return concatenated(recv, args)
 	case recv.is != open && (same[name] || len(args) == 0):
 		return recv
-	case len(args) == 0 && (name == "query" || name == "values" || name == "stringbuilder"):
+	case len(args) == 0 && (name == "stringbuilder" || name == "stringbuffer"):
+		return &value{is: text, line: recv.line}
+	case len(args) == 0 && (name == "query" || name == "values"):
 		return &value{is: object, line: recv.line}
 	}
 	return nil
@@ -234,7 +236,11 @@ func appended(recv *value, args []argument) *value {
 // added adds to the query of an address, or to an object, in place.
 func added(recv *value, name string, args []argument) *value {
 	key, v := argAt(args, 0), argAt(args, 1)
-	if key == nil || name == "append" && v == nil && recv.is == text {
+	if key == nil {
+		return recv
+	}
+	if name == "append" && v == nil && recv.is == text { // new StringBuilder("/zones/").append(id)
+		*recv = *concat(recv, key)
 		return recv
 	}
 	if v == nil {
@@ -267,6 +273,8 @@ func passed(path string, recv *value, args []argument) *value {
 	name := plainName(path)
 	for _, a := range args {
 		switch {
+		case a.req != nil && (strings.HasSuffix(name, "writer") || strings.HasSuffix(name, "stream")): // of a connection
+			return a.value
 		case a.is == object && len(a.keys) > 0 && a.req == nil, a.is == list && jsons[name]:
 			return a.value
 		case a.is == text && (wraps[name] || jsons[name] || strings.HasSuffix(name, "url") || strings.HasSuffix(name, "uri")):

@@ -54,6 +54,9 @@ func (p *cursor) passOver() {
 	for t := p.now(); t.kind == name && silent[t.text] && p.startsOperand(p.peek()); t = p.now() {
 		p.at++
 	}
+	if past := p.pastTypes(p.at + 1); p.lang.typed && past > p.at+1 && p.now().kind == name && p.token(past).kind == name {
+		p.at = past // HttpEntity<String> entity
+	}
 	if p.lang.script && p.is("|") {
 		for p.at++; p.now().kind != newline && p.now().kind != end; p.at++ {
 			if p.is("|") {

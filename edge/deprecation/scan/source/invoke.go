@@ -18,6 +18,10 @@ func (p *parser) follow(v *value, path string) (*value, string, bool) {
 		return v, path, true
 	}
 	t := p.now()
+	if past := p.pastTypes(p.at); p.lang.typed && past > p.at && p.markAt(past, "(") { // new HttpEntity<>(…)
+		p.at = past
+		t = p.now()
+	}
 	switch {
 	case t.kind == mark:
 		return p.bracket(t, v, path)
@@ -45,6 +49,9 @@ func (p *cursor) startsBare(t token, path string) bool {
 func (p *parser) bracket(t token, v *value, path string) (*value, string, bool) {
 	switch {
 	case t.text == "(" && (path != "" || v.req != nil):
+		if parameters, block, ok := p.declares(path); ok {
+			return p.method(parameters, block), "", false
+		}
 		p.at++
 		v = p.invoke(path, v, p.arguments(")"), t.line)
 		return v, path[:min(len(path), longestPath)] + "()", true

@@ -23,6 +23,8 @@ type language struct {
 	regexp bool        // /…/ is a pattern
 	dots   bool        // a dot joins, and is no member
 	words  bool        // names may hold a hyphen
+	typed  bool        // (Type) casts, Type<Argument>, methods are declared with the types of their parameters
+	make   bool        // recipes of commands, in which make fills in its variables
 }
 
 var (
@@ -34,7 +36,8 @@ var (
 	python     = language{line: hashes, adjoin: true}
 	golang     = language{line: slashes, block: cComments, backs: true, chars: true}
 	javascript = language{line: slashes, block: cComments, backs: true, inBack: true, regexp: true}
-	java       = language{line: slashes, block: cComments, chars: true}
+	java       = language{line: slashes, block: cComments, chars: true, typed: true}
+	rust       = language{line: slashes, block: cComments, chars: true}
 	cplus      = language{line: slashes, block: cComments, chars: true, adjoin: true}
 	kotlin     = language{line: slashes, block: cComments, dollar: true, chars: true}
 	groovy     = language{line: slashes, block: cComments, dollar: true, script: true}
@@ -48,6 +51,7 @@ var (
 	elixir     = language{line: hashes, hash: true, script: true}
 	lisp       = language{line: []string{";"}, words: true}
 	hashed     = language{line: hashes, bare: true}
+	making     = language{line: hashes, make: true}
 )
 
 var languages = map[string]language{
@@ -55,16 +59,16 @@ var languages = map[string]language{
 	".go": golang,
 	".js": javascript, ".jsx": javascript, ".mjs": javascript, ".cjs": javascript, ".ts": javascript, ".tsx": javascript, ".mts": javascript,
 	".cts": javascript, ".vue": javascript, ".svelte": javascript, ".astro": javascript,
-	".java": java, ".cs": java, ".rs": java, ".zig": java, ".fs": java, ".vb": java, ".cpp": cplus, ".cc": cplus, ".cxx": cplus, ".c": cplus, ".h": cplus, ".hpp": cplus, ".m": cplus, ".mm": cplus,
+	".java": java, ".cs": java, ".rs": rust, ".zig": rust, ".fs": rust, ".vb": rust, ".cpp": cplus, ".cc": cplus, ".cxx": cplus, ".c": cplus, ".h": cplus, ".hpp": cplus, ".m": cplus, ".mm": cplus,
 	".kt": kotlin, ".kts": kotlin, ".scala": kotlin, ".gradle": groovy, ".groovy": groovy, ".dart": dart, ".swift": swift,
 	".rb": ruby, ".rake": ruby, ".gemspec": ruby, ".ru": ruby, ".cr": ruby, ".coffee": ruby, ".php": php, ".pl": perl, ".pm": perl,
 	".ps1": powershell, ".psm1": powershell, ".psd1": powershell,
 	".lua": lua, ".hs": lua, ".elm": lua, ".sql": lua, ".ex": elixir, ".exs": elixir, ".erl": elixir, ".clj": lisp, ".cljs": lisp, ".el": lisp, ".lisp": lisp, ".scm": lisp,
-	".env": hashed, ".properties": hashed, ".ini": hashed, ".conf": hashed, ".cfg": hashed, ".toml": hashed, ".mk": hashed, ".cue": golang, ".hcl": hashed,
+	".env": hashed, ".properties": hashed, ".ini": hashed, ".conf": hashed, ".cfg": hashed, ".toml": hashed, ".mk": making, ".mak": making, ".cue": golang, ".hcl": hashed,
 }
 
 var names = map[string]language{
-	"makefile": hashed, "gnumakefile": hashed, "dockerfile": hashed, "containerfile": hashed, "justfile": hashed, ".env": hashed, "procfile": hashed,
+	"makefile": making, "gnumakefile": making, "dockerfile": hashed, "containerfile": hashed, "justfile": hashed, ".env": hashed, "procfile": hashed,
 	"jenkinsfile": groovy, "rakefile": ruby, "gemfile": ruby, "vagrantfile": ruby, "brewfile": ruby,
 }
 
@@ -77,13 +81,22 @@ var others = map[string]bool{
 
 // languageOf tells a language by the name of a file, and by its first line.
 func languageOf(name, text string) language {
-	if l, ok := languages[strings.ToLower(path.Ext(name))]; ok {
-		return l
-	}
-	if l, ok := names[strings.ToLower(path.Base(name))]; ok {
+	if l, ok := named(name); ok {
 		return l
 	}
 	return interpreted(text)
+}
+
+// named is the language that the name of a file tells.
+func named(file string) (language, bool) {
+	base := strings.ToLower(path.Base(file))
+	if l, ok := languages[path.Ext(base)]; ok {
+		return l, true
+	}
+	if l, ok := names[base]; ok {
+		return l, true
+	}
+	return making, strings.HasPrefix(base, "makefile.") // Makefile.dev
 }
 
 // interpreters are the programs that a first line #! may name.
@@ -105,10 +118,7 @@ func interpreted(text string) language {
 // Known reports whether the name or the beginning of a file says that it is
 // source code, or another text whose strings can be searched.
 func Known(name, text string) bool {
-	ext, base := strings.ToLower(path.Ext(name)), strings.ToLower(path.Base(name))
-	_, byExt := languages[ext]
-	_, byName := names[base]
-	if byExt || byName || others[ext] {
+	if _, ok := named(name); ok || others[strings.ToLower(path.Ext(name))] {
 		return true
 	}
 	if !strings.HasPrefix(text, "#!") {

@@ -124,6 +124,7 @@ var otherOps = []string{"===", "!==", "==", "!=", "<=", ">=", "<", ">", "&&", "-
 
 // expression reads operands and what joins them.
 func (p *parser) expression() *value {
+	set := p.now().kind == name // elsewhere in the file: BASE + "/zones"
 	left := p.operand()
 	for range mostItems {
 		op := p.operator(left)
@@ -140,7 +141,9 @@ func (p *parser) expression() *value {
 		if p.at == before {
 			break
 		}
-		left = combine(op, left, right)
+		if left = combine(op, left, right); set && right.is == text && left.is == text && strings.Contains(right.text, "/") {
+			left.line, set = right.line, false
+		}
 	}
 	return left
 }
@@ -254,6 +257,9 @@ func (p *parser) named(t token) *value {
 func (p *parser) marked(t token) *value {
 	switch t.text {
 	case "(", "@(":
+		if p.cast() {
+			return p.operand()
+		}
 		p.at++
 		_, items, named := p.items(")")
 		v := &value{is: list, items: items, line: t.line}

@@ -35,6 +35,14 @@ func (p *parser) invoke(path string, recv *value, args []argument, line int) *va
 	if p.sdkCall(path, args, line) {
 		return atom("", line)
 	}
+	if plainName(path) == "openconnection" && isAddress(recv) { // new URL(…).openConnection()
+		return p.made(&request{usual: http.MethodGet, target: recv}, line)
+	}
+	if p.lang.typed {
+		if v := javaObject(path, recv, args); v != nil {
+			return v
+		}
+	}
 	if v := built(path, recv, args); v != nil {
 		return v
 	}
@@ -110,6 +118,9 @@ func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 	}
 	if name == "uri" || name == "url" { // HttpRequest.newBuilder().uri(…), client.patch().uri(…)
 		return chained(r, path, args)
+	}
+	if name == "newbuilder" && len(args) == 1 && strings.Contains(strings.ToLower(path), "request") { // HttpRequest.newBuilder(uri)
+		r.usual = http.MethodGet
 	}
 	if r.target == nil {
 		if r.base != nil && r.body == nil {
@@ -284,7 +295,7 @@ func (r *request) extend(path, name string, args []argument) {
 	verb := verbIn(path)
 	switch {
 	case first == nil:
-		if call.IsCommonMethod(verb) {
+		if r.method == "" && name == strings.ToLower(verb) { // not .getBody() of the answer
 			r.method = verb
 		}
 	case name == "method" && methodOf(first) != "":
@@ -303,7 +314,7 @@ func (r *request) extend(path, name string, args []argument) {
 // pair adds a name with its value: to the header, or to the query.
 func (r *request) pair(path, name string, first, second *value) {
 	switch {
-	case name == "set", strings.Contains(strings.ToLower(path), "header"):
+	case name == "set", name == "setrequestproperty", strings.Contains(strings.ToLower(path), "header"):
 		r.header(first, second)
 	case adds[name] && name != "add" && name != "append" && name != "setparameter":
 		r.query = append(r.query, first.piece()+"="+escaped(second))
@@ -328,7 +339,7 @@ func (r *request) header(name, v *value) {
 // setsPart says for a method of a builder which part of the request it sets.
 var setsPart = map[string]string{
 	"body": "body", "bodyvalue": "body", "json": "json", "send": "body", "setbody": "body", "withbody": "body", "setentity": "body", "content": "body", "sendjson": "json", "requestbody": "body", "addjsonbody": "body", "addbody": "body", "bodyjson": "body", "form": "body", "write": "body", "end": "body",
-	"query": "query", "params": "params", "queryparams": "params", "searchparams": "params", "headers": "headers", "setheaders": "headers",
+	"setrequestmethod": "method", "query": "query", "params": "params", "queryparams": "params", "searchparams": "params", "headers": "headers", "setheaders": "headers",
 }
 
 // setMember sets a part of a request that a variable holds: req.body = ….
@@ -347,64 +358,4 @@ func (r *request) setMember(member string, v *value) bool {
 		r.header(&value{text: member}, v)
 	}
 	return true
-}
-
-// calls are the requests of the file; of those that are made of the same strings
-// one.
-func (p *parser) calls() []call.Call {
-	var out []call.Call
-	for _, r := range p.requests {
-		if c, ok := callOf(r, p.used); ok {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// callOf is the call that a request makes. It marks the strings of its address as
-// used.
-func callOf(r *request, used map[int]bool) (call.Call, bool) {
-	if r.target == nil {
-		return call.Call{}, false
-	}
-	written, _ := r.target.address()
-	if r.base != nil && !strings.Contains(written, "://") && !strings.HasPrefix(written, call.Open) {
-		written = strings.TrimSuffix(strings.ReplaceAll(r.base.text, hole, call.Open), "/") + "/" + strings.TrimPrefix(written, "/")
-	}
-	var query []string
-	for _, q := range r.query {
-		if q != "" {
-			query = append(query, strings.ReplaceAll(q, hole, call.Open))
-		}
-	}
-	url, ok := call.Normal(withQuery(written, strings.Join(query, "&")))
-	if !ok {
-		return call.Call{}, false
-	}
-	c := call.Call{Method: r.method, URL: url, Line: r.target.line}
-	if c.Method == "" {
-		c.Method = r.usual
-		if r.usual == http.MethodGet && r.body != nil {
-			c.Method = http.MethodPost
-		}
-	}
-	for _, t := range r.target.tokens {
-		used[t] = true
-	}
-	if r.body != nil {
-		c.Body = r.body.json()
-	}
-	c.Header = headerOf(r.headers)
-	return c, true
-}
-
-func headerOf(v *value) http.Header {
-	if v == nil || v.is != object || len(v.items) == 0 {
-		return nil
-	}
-	h := http.Header{}
-	for i, item := range v.items {
-		call.AddHeader(h, v.keys[i], strings.ReplaceAll(item.piece(), hole, call.Open))
-	}
-	return h
 }

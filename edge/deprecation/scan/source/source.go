@@ -45,8 +45,11 @@ type Code struct {
 // Text hands on the calls of a program, by their lines.
 func Text(c Code, out *call.Sink) error {
 	lang := languageOf(c.Name, c.Text)
-	if lang.bare {
+	switch {
+	case lang.bare:
 		return bareWords(c, out)
+	case lang.make:
+		return makeCalls(c, out)
 	}
 	tokens := lex(c.Text, lang)
 	p := &parser{cursor: cursor{lang: lang, tokens: tokens}, scope: scope{vars: constants(tokens)}, used: map[int]bool{}, sdks: imported(c.Text, out.SDKs)}

@@ -150,19 +150,46 @@ func (f *File) Time() time.Time {
 	return f.Now()
 }
 
-// Enter adds entries to the history, in the transaction of what they are about.
+// userKey is where a context has the user of As.
+type userKey struct{}
+
+// As returns a context of work that a user, USER@HOST, has ordered from this process:
+// entries of the history say so.
+func As(ctx context.Context, user string) context.Context {
+	return context.WithValue(ctx, userKey{}, user)
+}
+
+func userOf(ctx context.Context) string {
+	user, _ := ctx.Value(userKey{}).(string)
+	return user
+}
+
+// Enter adds entries to the history, in the transaction of what they are about, and returns
+// their numbers. What was found, and is on record as it is, is not entered again.
 func (f *File) Enter(ctx context.Context, tx *sql.Tx, entries ...reconcile.Entry) ([]int64, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	now := f.Time()
-	for i := range entries {
-		entries[i] = redacted(entries[i])
-		if entries[i].At.IsZero() {
-			entries[i].At = now
+	now, user := f.Time(), userOf(ctx)
+	var news []reconcile.Entry
+	for _, e := range entries {
+		if user != "" && e.Asked.User == "" && e.Kind != reconcile.EntryResult && e.Kind != reconcile.EntryFound {
+			e.Asked.User, e.Trigger = user, reconcile.TriggerManual
 		}
+		e = redacted(e)
+		if e.At.IsZero() {
+			e.At = now
+		}
+		if e.Kind == reconcile.EntryFound {
+			if known, err := history.OnRecord(ctx, tx, e); err != nil {
+				return nil, err
+			} else if known {
+				continue
+			}
+		}
+		news = append(news, e)
 	}
-	return f.log.Append(ctx, tx, entries...)
+	return f.log.Append(ctx, tx, news...)
 }
 
 // Decided is an entry about a decision of the person who runs the command.
@@ -177,6 +204,7 @@ func (f *File) Decided(action string, subject reconcile.Subject) reconcile.Entry
 func redacted(e reconcile.Entry) reconcile.Entry {
 	e.Reason = edge.Redact(e.Reason)
 	e.Asked.Author, e.Asked.Approver, e.Asked.User = edge.Redact(e.Asked.Author), edge.Redact(e.Asked.Approver), edge.Redact(e.Asked.User)
+	e.Asked.Message = edge.Redact(e.Asked.Message)
 	if e.Result != nil {
 		result := *e.Result
 		result.Reason = edge.Redact(result.Reason)
@@ -184,7 +212,7 @@ func redacted(e reconcile.Entry) reconcile.Entry {
 	}
 	members := make([]reconcile.MemberChange, len(e.Members))
 	for i, m := range e.Members {
-		m.Old, m.New = edge.RedactBytes(m.Old), edge.RedactBytes(m.New)
+		m.Old, m.New, m.Note = edge.RedactBytes(m.Old), edge.RedactBytes(m.New), edge.Redact(m.Note)
 		members[i] = m
 	}
 	if len(members) > 0 {

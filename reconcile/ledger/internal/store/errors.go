@@ -74,7 +74,7 @@ var hints = map[Kind]string{
 		"for an existing token: seawall token adopt KEY ID",
 	ErrState: "seawall plan shows the state of each token",
 	ErrSeal:  "state.seal in the configuration names the key; restore the right one",
-	ErrHeld:  "wait until it is done, or stop the daemon for this time",
+	ErrHeld:  "wait until that process is done, or stop it; a running daemon takes seawall token … over its socket",
 	// A mistake of the program that uses this package, not of a person.
 	ErrUnlocked: "please report this bug: tokens must be locked before they are written",
 }

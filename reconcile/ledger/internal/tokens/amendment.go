@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/ledger/internal/store"
 )
 
@@ -24,7 +25,11 @@ func (t *Memory) Amend(ctx context.Context, intent string, spec edge.TokenSpec, 
 		if err != nil {
 			return err
 		}
-		if err := t.enterToken(ctx, tx, diff.ActionUpdate, record, &record.Spec, &spec); err != nil {
+		trigger := reconcile.TriggerSync
+		if record.Hash == hash {
+			trigger = reconcile.TriggerSweep // no commit asks for it: the token was changed without Seawall
+		}
+		if err := t.enterToken(ctx, tx, diff.ActionUpdate, trigger, record, &record.Spec, &spec); err != nil {
 			return err
 		}
 		if record.Spec.ExpiresOn != spec.ExpiresOn && (record.Hash != hash || spec.ExpiresOn == "") { // no rotation decides on its end any more

@@ -18,12 +18,12 @@ func subject(r diff.TokenRecord) reconcile.Subject {
 
 // enterToken enters a write that concerns a token. One that is recorded only once it was
 // made is entered with its result. The accepted commit is the one that asks for it.
-func (t *Memory) enterToken(ctx context.Context, tx *sql.Tx, action diff.Action, r diff.TokenRecord, before, after *edge.TokenSpec) error {
+func (t *Memory) enterToken(ctx context.Context, tx *sql.Tx, action diff.Action, trigger reconcile.Trigger, r diff.TokenRecord, before, after *edge.TokenSpec) error {
 	e := reconcile.Entry{
-		Kind: reconcile.EntryWrite, Action: string(action), Trigger: reconcile.TriggerSync,
+		Kind: reconcile.EntryWrite, Action: string(action), Trigger: trigger,
 		Subject: subject(r),
 	}
-	if e.Asked.User = t.file.User; t.file.User != "" {
+	if e.Asked.User = t.file.User; t.file.User != "" && trigger == reconcile.TriggerSync {
 		e.Trigger = reconcile.TriggerManual
 	}
 	if action != diff.ActionCreate {

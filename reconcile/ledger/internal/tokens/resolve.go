@@ -171,7 +171,7 @@ func (t *Memory) Gone(ctx context.Context, intent string) error {
 		if err != nil {
 			return err
 		}
-		if err := t.enterToken(ctx, tx, diff.ActionDelete, record, &record.Spec, nil); err != nil {
+		if err := t.enterToken(ctx, tx, diff.ActionDelete, reconcile.TriggerSync, record, &record.Spec, nil); err != nil {
 			return err
 		}
 		if err := displace(ctx, tx, `gone.intent = ?`, intent); err != nil {

@@ -67,7 +67,7 @@ func (t *Memory) Intend(ctx context.Context, record diff.TokenRecord) error {
 		if err := t.insertToken(ctx, tx, record); err != nil {
 			return err
 		}
-		if err := t.enterToken(ctx, tx, diff.ActionCreate, record, nil, &record.Spec); err != nil {
+		if err := t.enterToken(ctx, tx, diff.ActionCreate, reconcile.TriggerSync, record, nil, &record.Spec); err != nil {
 			return err
 		}
 		return grow(ctx, tx)
@@ -204,7 +204,7 @@ func (t *Memory) Delivered(ctx context.Context, intent string) error {
 		if err != nil {
 			return err
 		}
-		return t.enterToken(ctx, tx, reconcile.ActionDeliver, record, nil, nil)
+		return t.enterToken(ctx, tx, reconcile.ActionDeliver, reconcile.TriggerSync, record, nil, nil)
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/importer"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/show"
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/nearest"
+	"github.com/seawall-dev/seawall/reconcile/ledger"
+)
+
+func newShow(t *cli.Terminal) *cobra.Command {
+	var o setup.Options
+	cmd := &cobra.Command{
+		Use:   "show ZONE|TOKEN",
+		Short: "Show what a zone or a token is declared to be, and who changed it last",
+		Long: `Show the declaration of a zone or a token with all its values: where each is declared
+(file, line, column), in which tier or pattern that zones share, what is live on the
+platform beside it, and the commit and the author that last changed the line.
+
+It is the declaration of the commit that was accepted last: nothing is fetched, and the
+daemon may run. With --dir it is that of a folder; the history is that of the git
+repository that the folder is in, and the platform is read if --base-url or --config
+names one. What is live in a zone is read now, with two requests and one for each
+deployment. Of a token, the newest record in the ledger is shown, and no secret.
+
+The history is searched back for at most 20,000 commits and 5 seconds. "before commit"
+says that the change is older than that, or than a shallow clone.
+
+Exit codes: 0 all of it is shown, 4 something could not be read: the output says what,
+1 failure.`,
+		Example:           "  seawall show shop.example\n  seawall show shop.example --dir my-edge\n  seawall show ci-dns -o json | jq -r .shown[].changed.author",
+		Args:              zoneOrToken,
+		ValidArgsFunction: completeShow,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.OneOf("--output", o.Output, "text", "cue", "json"); err != nil {
+				return err
+			}
+			return runShow(cmd.Context(), t, o, args[0])
+		},
+	}
+	o.AddSource(cmd)
+	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text, cue or json")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "cue", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// zoneOrToken takes the name of one of these.
+func zoneOrToken(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cli.Fail(fmt.Errorf("%s needs the name of a zone or the key of a token", cmd.CommandPath()), "it is the one under zone: or token: in the desired state")
+	}
+	if len(args) > 1 {
+		return surplus(cmd, "takes one zone or token", args[1])
+	}
+	return nil
+}
+
+// completeShow completes zones and tokens.
+func completeShow(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	zones, directive := setup.CompleteZone(cmd, args, word)
+	tokens, _ := setup.CompleteToken(cmd, args, word)
+	return append(zones, tokens...), directive
+}
+
+func runShow(ctx context.Context, t *cli.Terminal, o setup.Options, word string) error {
+	in, err := setup.ReadInForce(ctx, t, o)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	all, err := findShown(ctx, t, o, in.State, word)
+	if err != nil {
+		return err
+	}
+	partial := false
+	for i := range all {
+		places := all[i].Places()
+		found, err := in.Trace(ctx, places)
+		if err != nil {
+			return setup.Explain(err)
+		}
+		all[i].Trace(places, found)
+		partial = partial || all[i].Partial
+	}
+	if err := writeShown(t, o.Output, all); err != nil {
+		return err
+	}
+	if partial {
+		return cli.ExitError(exitAttention)
+	}
+	return nil
+}
+
+func writeShown(t *cli.Terminal, output string, all []show.Shown) error {
+	if output == "json" {
+		return t.JSON(struct {
+			Version int          `json:"version"`
+			Shown   []show.Shown `json:"shown"`
+		}{show.Version, all})
+	}
+	for i, s := range all {
+		if i > 0 {
+			fmt.Fprintln(t.Out)
+		}
+		write := s.Text
+		if output == "cue" {
+			write = s.CUE
+		}
+		if err := write(t.Out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findShown finds the zones and the token that a word means, with what is live of them.
+func findShown(ctx context.Context, t *cli.Terminal, o setup.Options, state desired.State, word string) (all []show.Shown, err error) {
+	var names []string
+	for _, account := range state.Accounts {
+		for _, z := range account.Zones {
+			names = append(names, z.Key)
+			if z.Key == word || string(z.ID) == word {
+				all = append(all, showZone(ctx, t, o, state.Commit, account, z))
+			}
+		}
+	}
+	for _, token := range state.Tokens {
+		names = append(names, token.Key)
+		if token.Key == word {
+			all = append(all, showToken(ctx, t, o, state.Commit, token))
+		}
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	hint := "the name is the one under zone: or token: in the desired state"
+	if near := nearest.Word(word, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return nil, cli.Fail(fmt.Errorf("no zone and no token %q is declared", word), hint)
+}
+
+// showZone shows a zone. A platform that cannot be read leaves what is live unknown.
+func showZone(ctx context.Context, t *cli.Terminal, o setup.Options, commit string, account desired.Account, z desired.Zone) show.Shown {
+	if o.Dir != "" && o.BaseURL == "" && o.Config == "" && os.Getenv("SEAWALL_CONFIG") == "" {
+		return show.Zone(account, z, commit, nil, "no platform is named: --base-url or --config names one")
+	}
+	read, id, err := readZone(ctx, t, o, account, z)
+	if err != nil {
+		s := show.Zone(account, z, commit, nil, reasonOf(err))
+		s.Partial = true
+		return s
+	}
+	live := make([]show.Live, len(read))
+	unread := false
+	for i, one := range read {
+		live[i] = show.Live{As: one.As, Describe: one.Describe}
+		if one.Err != nil {
+			live[i].Unknown, unread = reasonOf(one.Err), true
+		}
+	}
+	s := show.Zone(account, z, commit, live, "").WithID(id)
+	s.Partial = unread
+	return s
+}
+
+func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) ([]importer.Live, edge.ZoneID, error) {
+	f := importFlags{Options: o}
+	f.Order.Dir = o.Dir
+	platform, _, done, err := f.platform(t)
+	if err != nil {
+		return nil, "", err
+	}
+	defer done()
+	return importer.ReadLive(ctx, platform, account, z)
+}
+
+// showToken shows a token, with what the ledger has of it.
+func showToken(ctx context.Context, t *cli.Terminal, o setup.Options, commit string, token desired.Token) show.Shown {
+	if o.Dir != "" {
+		return show.Token(token, commit, nil, "no ledger is read with --dir")
+	}
+	var known diff.TokensLive
+	err := setup.ReadLedger(t, o, func(memory *ledger.Ledger) (err error) {
+		known, err = memory.Tokens(ctx)
+		return err
+	})
+	if err != nil {
+		s := show.Token(token, commit, nil, reasonOf(err))
+		s.Partial = true
+		return s
+	}
+	unknown := known.Unknown
+	if unknown != "" && known.Hint != "" {
+		unknown += "; " + known.Hint
+	}
+	return show.Token(token, commit, known.Records, unknown)
+}
+
+// reasonOf is an error in one line, with its hints.
+func reasonOf(err error) string {
+	return strings.Join(append([]string{err.Error()}, setup.HintsOf(err)...), "; ")
+}

@@ -1,0 +1,160 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/queue"
+)
+
+// ErrNotBegun: an order was not begun, since the controller does not work yet, or not any
+// more.
+var ErrNotBegun = errors.New("the daemon takes no orders now")
+
+// Rotation is an order to make the successor of a token now.
+type Rotation struct {
+	Key  string       // of the declaration
+	From edge.TokenID // the token in use; another one is not rotated
+	// Expect is the digest of the change that a person has agreed to; empty is any.
+	Expect string
+}
+
+// errOther: what would be done is not what a person has agreed to.
+var errOther = errors.New("the plan is another one by now")
+
+// OrderTokens has something done about tokens while no other work on them goes on; the tokens
+// are looked at directly afterwards. do gets a context that ends with the controller, not with
+// ctx. It returns when do has. Where that was not begun the error is [ErrNotBegun], or that of
+// ctx.
+func (c *Controller) OrderTokens(ctx context.Context, do func(ctx context.Context) error) error {
+	return c.tokenLoop.orders.wait(ctx, do, func() { c.tokens.Set(queue.Item[struct{}]{Reason: "ordered"}) })
+}
+
+// RotateToken makes the successor of a token now, through the guards that one which is due
+// passes, and returns what became of this token. begin has the first word: nothing is done
+// where it fails, and the work has the context that it returns.
+func (c *Controller) RotateToken(ctx context.Context, r Rotation, begin func(context.Context) (context.Context, error)) (report reconcile.Report, err error) {
+	err = c.OrderTokens(ctx, func(ctx context.Context) error {
+		ctx, err := begin(ctx)
+		if err != nil {
+			return err
+		}
+		g := c.control.Current()
+		if g == nil {
+			return errors.New("no commit is in force yet")
+		}
+		if err := rotates(g.State.Tokens, r.Key); err != nil {
+			return err
+		}
+		before := c.requests()
+		o, _ := c.tokenLoop.look(ctx, g, r)
+		if errors.Is(o.Err, errOther) {
+			return o.Err
+		}
+		report = o.About(r.Key)
+		report.Plan.Requests.Used = c.requests() - before // and those of work that went on beside it
+		return nil
+	})
+	return report, err
+}
+
+// requests are those that were sent so far.
+func (c *Controller) requests() int64 {
+	if c.Requests == nil {
+		return 0
+	}
+	return c.Requests()
+}
+
+// rotates reports why a token cannot be rotated by its declaration.
+func rotates(tokens []desired.Token, key string) error {
+	i := slices.IndexFunc(tokens, func(t desired.Token) bool { return t.Key == key })
+	switch {
+	case i < 0:
+		return fmt.Errorf("the commit in force declares no token %q", key)
+	case tokens[i].Rotate == nil:
+		return fmt.Errorf("the commit in force declares token %q without rotate", key)
+	}
+	return nil
+}
+
+// Expected reports whether a plan has the change of a rotation that a person has agreed to.
+func (r Rotation) Expected(plan diff.Plan) error {
+	if r.Expect == "" || slices.ContainsFunc(plan.Changes, func(c diff.Change) bool {
+		return c.Token == r.Key && c.ApprovalDigest() == r.Expect
+	}) {
+		return nil
+	}
+	return fmt.Errorf("token %s: %w", r.Key, errOther)
+}
+
+// orders are what people have asked of the token loop, which carries them out between its own
+// work.
+type orders struct {
+	mu      sync.Mutex
+	waiting []*order
+	ended   bool
+}
+
+type order struct {
+	do   func(ctx context.Context) error
+	err  error
+	done chan struct{} // closed when err is there
+}
+
+// wait has the loop do something, and returns when it is done. One that ctx withdraws before
+// it was begun is not done; one that was begun goes on.
+func (o *orders) wait(ctx context.Context, do func(context.Context) error, wake func()) error {
+	mine := &order{do: do, done: make(chan struct{})}
+	o.mu.Lock()
+	if o.ended {
+		o.mu.Unlock()
+		return ErrNotBegun
+	}
+	o.waiting = append(o.waiting, mine)
+	o.mu.Unlock()
+	wake()
+	select {
+	case <-mine.done:
+		return mine.err
+	case <-ctx.Done():
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting = slices.DeleteFunc(o.waiting, func(other *order) bool { return other == mine })
+	return context.Cause(ctx)
+}
+
+// carryOut does what is waiting, in its order.
+func (o *orders) carryOut(ctx context.Context) {
+	for {
+		o.mu.Lock()
+		if len(o.waiting) == 0 {
+			o.mu.Unlock()
+			return
+		}
+		next := o.waiting[0]
+		o.waiting = o.waiting[1:]
+		o.mu.Unlock()
+		next.err = next.do(ctx)
+		close(next.done)
+	}
+}
+
+// end refuses what is waiting, and all that comes.
+func (o *orders) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, each := range o.waiting {
+		each.err = ErrNotBegun
+		close(each.done)
+	}
+	o.waiting, o.ended = nil, true
+}

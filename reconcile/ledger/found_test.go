@@ -1,0 +1,57 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seawall-dev/seawall/diff"
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// What was changed without Seawall is in the history once for each change, before the first
+// write that corrects it, and again after that was proved. A zone begins once, and not where
+// something was written before.
+func TestFoundIsOnRecordOnce(t *testing.T) {
+	l := mustOpen(t, newPath(t))
+	heal := wrote("shop")
+	heal.Trigger, heal.Direction = reconcile.TriggerSweep, diff.Strengthens
+	heal.Members = []reconcile.MemberChange{{Path: "enabled", Old: json.RawMessage("false"), New: json.RawMessage("true"), Owned: true}}
+	change := diff.Change{
+		Account: "prod", Zone: "shop", ZoneID: "shop", Deployment: "core", Direction: diff.Strengthens,
+		Operation: diff.DeploymentUpdate{Target: diff.Target{Ruleset: "r"}}, Fields: []diff.Field{{Path: "enabled", Old: false, New: true}},
+	}
+	begin := func(zone string) reconcile.Entry {
+		return reconcile.BeginEntry(reconcile.Proof{Zone: wrote(zone).Subject.ZoneID, Fingerprint: "f"}, "prod", zone, reconcile.Asked{Commit: "c"})
+	}
+	must(t, l.Record(t.Context(), begin("new"), reconcile.FoundEntry(change)))
+	first, err := l.RecordWrite(t.Context(), heal, nil)
+	must(t, err)
+	again, err := l.RecordWrite(t.Context(), heal, nil)
+	must(t, err)
+	must(t, l.Prove(t.Context(), "c", nil, nil, begin("shop"), begin("new"), reconcile.Entry{
+		Kind: reconcile.EntryResult, Action: reconcile.ActionConclude, Subject: heal.Subject,
+		Result: &reconcile.WriteResult{Write: again, Outcome: reconcile.Converged, Version: "2"},
+	}))
+	third, err := l.RecordWrite(t.Context(), heal, nil)
+	must(t, err)
+	if first != 3 || again != 4 || third != 7 {
+		t.Errorf("the writes have the numbers %d, %d and %d", first, again, third)
+	}
+	var got []string
+	_, err = l.History(t.Context(), reconcile.HistoryFilter{}, func(e reconcile.Entry) error {
+		text := fmt.Sprint(e.Number, " ", e.Kind, " ", e.Action, " ", e.Subject.Zone)
+		if e.Kind == reconcile.EntryFound && e.Action == reconcile.ActionChanged {
+			text += fmt.Sprintf(" %s %s: %s to %s by %q", e.Direction, e.Members[0].Path, e.Members[0].Old, e.Members[0].New, e.Asked.Author+e.Asked.Commit)
+		}
+		got = append(got, text)
+		return nil
+	})
+	must(t, err)
+	want := `1 found begin new; 2 found changed shop weakens enabled: true to false by ""; 3 write update shop; 4 write update shop; ` +
+		`6 found changed shop weakens enabled: true to false by ""; 7 write update shop`
+	if text := strings.Join(got, "; "); text != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}

@@ -1,0 +1,46 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/seawall-dev/seawall/reconcile"
+)
+
+// OnRecord reports whether an entry of kind [reconcile.EntryFound] says nothing new: the
+// history of the zone has begun, or the same change was found before, and nothing was proved
+// in the zone since.
+func OnRecord(ctx context.Context, tx *sql.Tx, e reconcile.Entry) (bool, error) {
+	if e.Action == reconcile.ActionBegin {
+		var one int
+		err := tx.QueryRowContext(ctx, `SELECT 1 FROM history WHERE zone = ? AND json_extract(body, '$.subject.zone_id') = ? LIMIT 1`,
+			e.Subject.Zone, e.Subject.ZoneID).Scan(&one)
+		return err == nil, ignoreNone(err)
+	}
+	var number int64
+	var text string
+	err := tx.QueryRowContext(ctx, `
+		SELECT f.number, f.body FROM history AS f WHERE f.zone = ?1 AND json_extract(f.body, '$.kind') = 'found' AND json_extract(f.body, '$.action') = 'changed'
+			AND json_extract(f.body, '$.subject.zone_id') = ?2 AND json_extract(f.body, '$.subject.ruleset_id') = ?3
+			AND coalesce(json_extract(f.body, '$.subject.ref'), '') = ?4
+			AND NOT EXISTS (SELECT 1 FROM history AS p WHERE p.zone = ?1 AND p.number > f.number AND json_extract(p.body, '$.result.outcome') = 'converged')
+		ORDER BY f.number DESC LIMIT 1`, e.Subject.Zone, e.Subject.ZoneID, e.Subject.Ruleset, e.Subject.Ref).Scan(&number, &text)
+	if err != nil {
+		return false, ignoreNone(err)
+	}
+	last, err := decode(number, text, sql.NullString{})
+	same := slices.EqualFunc(last.Members, e.Members, func(a, b reconcile.MemberChange) bool {
+		return a.Path == b.Path && bytes.Equal(a.Old, b.Old) && bytes.Equal(a.New, b.New)
+	})
+	return err == nil && same, err
+}
+
+func ignoreNone(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
