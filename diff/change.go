@@ -16,10 +16,12 @@ import (
 type Change struct {
 	// What it is about: a deployment in a zone of an account, by their keys, or a token.
 	// ByName says that the id of the zone is not declared, but was found by its name.
+	// ZoneOrigin is where the zone is declared, which is not in JSON.
 	Account    string
 	Zone       string
 	ZoneID     edge.ZoneID
 	ByName     bool
+	ZoneOrigin desired.Origin
 	Deployment string
 	Token      string
 

@@ -17,6 +17,39 @@ type Field struct {
 	Direction Direction       `json:"direction"`
 	Origin    *desired.Origin `json:"origin,omitempty"`
 	Note      string          `json:"note,omitempty"` // which rule a path with an id is about
+	Rule      RuleNote        `json:"-"`              // what Note begins with, where it is about a rule
+}
+
+// RuleNote says which rule of a managed ruleset a member is about.
+type RuleNote struct {
+	About   string // its description, or its ref
+	Default string // the value without an override; empty where the member has one
+	Last    bool   // it is the last rule, which has the threshold
+}
+
+// String is the beginning of the note in JSON and in digests, which never changes.
+func (n RuleNote) String() string {
+	text := n.About
+	if n.Last {
+		text = "last rule: " + text
+	}
+	if n.Default != "" {
+		text = "default " + n.Default + "; " + text
+	}
+	return text
+}
+
+// NoteText is the note as a person reads it.
+func (f Field) NoteText() string {
+	rest, ok := strings.CutPrefix(f.Note, f.Rule.String())
+	if !ok || f.Rule.About == "" {
+		return f.Note
+	}
+	text := fmt.Sprintf("rule %q", f.Rule.About)
+	if f.Rule.Default != "" {
+		text += "; without override: " + f.Rule.Default
+	}
+	return text + rest
 }
 
 // Removes reports whether an override member goes.
@@ -30,7 +63,7 @@ func NotKept(left []Field) (reason, hint string) {
 	var kept, others []string
 	for _, f := range left {
 		if f.Removes() {
-			kept = append(kept, string(f.Path))
+			kept = append(kept, f.Path.Subject())
 		} else {
 			others = append(others, f.still())
 		}
@@ -52,13 +85,13 @@ const longestStill = 24
 // still says which value a member has in place of the one that was sent.
 func (f Field) still() string {
 	if f.Old == nil {
-		return string(f.Path) + " is still not set"
+		return f.Path.Subject() + " is still not set"
 	}
 	switch value := fmt.Sprint(f.Old); {
 	case len(value) > longestStill, strings.ContainsAny(value, "[{ \"\n"):
-		return string(f.Path)
+		return f.Path.Subject()
 	default:
-		return string(f.Path) + " is still " + value
+		return f.Path.Subject() + " is still " + value
 	}
 }
 

@@ -40,13 +40,10 @@ func (h Hold) String() string {
 
 // End says when a hold ends.
 func (h Hold) End() string {
-	if !h.Reverted() {
-		return words.Instant(h.Until)
+	if h.Reverted() {
+		return "a new commit changes the zone"
 	}
-	if h.Commit == "" {
-		return "the declaration of the zone changes"
-	}
-	return "git differs from commit " + h.Commit[:min(len(h.Commit), 12)]
+	return words.Instant(h.Until)
 }
 
 // is reports whether a hold is about a zone.

@@ -94,11 +94,9 @@ func (p Plan) Named(before, after desired.State, name func(edge.AccountID, edge.
 	return p
 }
 
-// Headings returns what names a change as a plan shows it. Beside the key of a zone stand
-// the key that it had before, its name on the platform where that is another one, and its
-// id, unless its key is known to be its name there.
-func (p Plan) Headings() func(Change) string {
-	h := headings{p.Names, map[edge.ZoneID]string{}, map[string]string{}}
+// Headings returns what names the changes of the plan as it shows them.
+func (p Plan) Headings() Headings {
+	h := Headings{p.Names, map[edge.ZoneID]string{}, map[string]string{}}
 	for _, r := range p.Renames {
 		if r.Kind == kindZone {
 			h.zones[edge.ZoneID(r.ID)] = r.Was
@@ -106,27 +104,37 @@ func (p Plan) Headings() func(Change) string {
 			h.accounts[r.Key] = r.Was
 		}
 	}
-	return h.of
+	return h
 }
 
-type headings struct {
+// Headings says which change is meant, as the plan that they are of shows it.
+type Headings struct {
 	names    map[edge.ZoneID]string
 	zones    map[edge.ZoneID]string // keys before
 	accounts map[string]string      // keys before, by the keys now
 }
 
-func (h headings) of(c Change) string {
+// Of names a change.
+func (h Headings) Of(c Change) string {
 	if c.Kind() != KindDeployment {
 		return c.Name()
 	}
+	return h.With(c, h.Zone(c))
+}
+
+// With names the change of a deployment, with other words for its zone.
+func (h Headings) With(c Change, zone string) string {
 	account := c.Account
 	if was := h.accounts[c.Account]; was != "" {
 		account += " (was " + was + ")"
 	}
-	return NameOf(account, h.zone(c), c.Deployment, c.Token)
+	return NameOf(account, zone, c.Deployment, c.Token)
 }
 
-func (h headings) zone(c Change) string {
+// Zone names the zone of a change. Beside its key stand the key that it had before, its name
+// on the platform where that is another one, and its id, unless its key is known to be its
+// name there.
+func (h Headings) Zone(c Change) string {
 	if _, account := c.ZoneID.Account(); account || c.ZoneID == "" {
 		return c.Zone
 	}

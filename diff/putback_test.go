@@ -22,8 +22,8 @@ func TestPutBacks(t *testing.T) {
 		lines = append(lines, r.String())
 	}
 	want := []string{
-		"4 zones are put back by revert of commit 01 (lee), until git differs from commit 0123456789ab: a, b, c and 1 more",
-		"1 zone is put back by revert of writes since noon (kim), until git differs from commit 0123456789ab: x",
+		"4 zones are put back by revert of commit 01 (lee), until a new commit changes the zone: a, b, c and 1 more",
+		"1 zone is put back by revert of writes since noon (kim), until a new commit changes the zone: x",
 	}
 	if d := cmp.Diff(want, lines); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
@@ -32,8 +33,12 @@ func (r Report) Text(w io.Writer, colour bool) error {
 
 // TextOfResults writes what became of a plan that was shown before.
 func (r Report) TextOfResults(w io.Writer, colour bool) error {
+	width := 0
 	for _, result := range r.Results {
-		if _, err := fmt.Fprintln(w, result.line(colour)); err != nil {
+		width = max(width, utf8.RuneCountInString(visible.Name(result.Change.Name())))
+	}
+	for _, result := range r.Results {
+		if _, err := fmt.Fprintln(w, result.line(width, colour)); err != nil {
 			return err
 		}
 	}
@@ -48,7 +53,7 @@ func (r Report) done() diff.Plan {
 	return p
 }
 
-func (r Result) line(colour bool) string {
+func (r Result) line(width int, colour bool) string {
 	mark, code := "✓", "32"
 	if r.Outcome != Converged {
 		mark, code = "✗", "31"
@@ -66,7 +71,7 @@ func (r Result) line(colour bool) string {
 	if r.Concurrent {
 		line += "; another client wrote to the entry point at the same time"
 	}
-	return mark + " " + visible.Name(r.Change.Name()) + "  " + visible.Text(line)
+	return fmt.Sprintf("%s %-*s  %s", mark, width, visible.Name(r.Change.Name()), visible.Text(line))
 }
 
 // words is the outcome as people say it. What was created or deleted is not read
@@ -278,7 +283,7 @@ func (r Report) Markdown(w io.Writer) error {
 		return err
 	}
 	for _, result := range r.Results {
-		if _, err := fmt.Fprintf(w, "- %s\n", render.Code(strings.Replace(result.line(false), "  ", " ", 1))); err != nil {
+		if _, err := fmt.Fprintf(w, "- %s\n", render.Code(strings.Replace(result.line(0, false), "  ", " ", 1))); err != nil {
 			return err
 		}
 	}

@@ -71,6 +71,6 @@ func checkFlags(cmd *cobra.Command, c *deprecations.Check) {
 	cmd.Flags().BoolVar(&c.AnyHost, "any-host", false, "count calls to any host")
 	cmd.Flags().BoolVar(&c.Strict, "strict", false, "exit with 1 if a file, or a line of one, could not be read as what it is")
 	cmd.Flags().BoolVar(&c.Fix, "fix", false, "show as a diff what can be rewritten mechanically in curl commands, .http and .tf files, and ask before it is written")
-	cmd.Flags().BoolVar(&c.Yes, "yes", false, "with --fix, write without asking")
+	cmd.Flags().BoolVarP(&c.Yes, "yes", "y", false, "with --fix, write without asking")
 	_ = cmd.MarkFlagFilename("suppress")
 }

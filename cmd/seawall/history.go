@@ -56,7 +56,7 @@ are missing, seawall history accept-gap acknowledges it.`,
 				filter.Last = historyLast
 			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
-				missing := noLedger(t, memory)
+				missing := noLedger(t, memory, "there is no history")
 				switch {
 				case o.Output == "json":
 					return historyJSON(cmd.Context(), t, memory, filter)
@@ -78,13 +78,14 @@ are missing, seawall history accept-gap acknowledges it.`,
 	return cmd
 }
 
-// noLedger says that there is no ledger, and why that can be; it reports whether it did.
-func noLedger(t *cli.Terminal, memory *ledger.Ledger) bool {
+// noLedger says that there is no ledger, what follows from that, and why it can be; it
+// reports whether it did.
+func noLedger(t *cli.Terminal, memory *ledger.Ledger, so string) bool {
 	path := memory.Missing()
 	if path == "" {
 		return false
 	}
-	fmt.Fprintf(t.Err, "there is no ledger in state.dir, %s, so there is no history\n", cli.OneLine(filepath.Dir(path)))
+	fmt.Fprintf(t.Err, "there is no ledger in state.dir, %s, so %s\n", cli.OneLine(filepath.Dir(path)), so)
 	t.Hint("seawall run and seawall apply create it; if they have run, they had another state.dir: pass their configuration with --config")
 	return true
 }

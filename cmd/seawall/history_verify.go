@@ -52,7 +52,7 @@ not be read.`,
 				heads = append(heads, head)
 			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
-				if missing := noLedger(t, memory); missing && len(heads) > 0 {
+				if missing := noLedger(t, memory, "there is no history"); missing && len(heads) > 0 {
 					return fmt.Errorf("entry %d, which --head names, is missing", heads[0].Number)
 				}
 				report, err := memory.VerifyHistory(cmd.Context(), heads...)
@@ -141,7 +141,7 @@ seawall history verify.`,
 				if gaps, err := memory.Gaps(cmd.Context()); err != nil || len(gaps) > 0 {
 					return err
 				}
-				noLedger(t, memory)
+				noLedger(t, memory, "there is no history")
 				return errNoGap
 			})
 			if err != nil {

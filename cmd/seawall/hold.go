@@ -99,26 +99,38 @@ func newHoldList(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Show which zones are held",
-		Example: "  seawall hold list",
+		Example: "  seawall hold list\n  seawall hold list -o json | jq -r '.holds[].zone'",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
+				return err
+			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				standing, err := memory.Standing(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return listHolds(t, diff.Active(standing.Holds, time.Now(), nil))
+				missing := noLedger(t, memory, "no hold is known")
+				holds := append([]diff.Hold{}, diff.Active(standing.Holds, time.Now(), nil)...)
+				if len(holds) == 0 && !missing && o.Output == "text" {
+					fmt.Fprintln(t.Err, "no zone is held")
+				}
+				return o.PrintFacts(t, heldZones{1, holds}, func() error { return listHolds(t, holds) })
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
+	o.AddTextOrJSON(cmd)
 	return cmd
 }
 
+// heldZones is the JSON form of the holds.
+type heldZones struct {
+	Version int         `json:"version"`
+	Holds   []diff.Hold `json:"holds"`
+}
+
 func listHolds(t *cli.Terminal, holds []diff.Hold) error {
-	if len(holds) == 0 {
-		fmt.Fprintln(t.Err, "no zone is held")
-	}
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ZONE\tUNTIL\tREASON")
 	for _, h := range holds {

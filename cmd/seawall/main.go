@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,7 +31,8 @@ func Main(ctx context.Context) int {
 	defer stop()
 	root := newRoot(t) //nolint:contextcheck // commands get it from cobra
 	root.SetArgs(os.Args[1:])
-	err := root.ExecuteContext(ctx)
+	mistaken := helpOfKnown(root)
+	err := cmp.Or(root.ExecuteContext(ctx), *mistaken)
 	by, was := until()
 	return cli.ExitCodeOf(t, err, by, was)
 }

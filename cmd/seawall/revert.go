@@ -68,7 +68,7 @@ written or proved. Run the command again to go on.`,
 	setup.AddLogFlags(cmd, &o.LogFormat, &o.LogLevel)
 	f.addTo(cmd)
 	cmd.Flags().StringVar(&f.zone, "zone", "", "only the zone of this `NAME`")
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().StringArrayVar(&order.Approve, "approve", nil, "release the change that the plan shows with this `DIGEST` (repeatable)")
 	cmd.Flags().StringVar(&order.DuringFreeze, "during-freeze", "", "write during a freeze that allows it; `REASON` is recorded")
 	return cmd
@@ -135,8 +135,8 @@ func showRevertPlan(t *cli.Terminal, planned *revert.Planned) error {
 
 // confirmRevert asks whether to put zones back, unless yes is the answer already.
 func confirmRevert(ctx context.Context, t *cli.Terminal, planned *revert.Planned, yes bool) error {
-	question := fmt.Sprintf("Put back %s, stop the commit in %s, and hold all of them until git differs from commit %s?",
-		cli.Plural(planned.Zones(), "zone", "zones"), cli.Plural(planned.Stopped(), "more zone", "more zones"), cli.ShortCommit(planned.Plan.Commit))
+	question := fmt.Sprintf("Put back %s, stop the commit in %s, and hold each of them until a new commit changes it?",
+		cli.Plural(planned.Zones(), "zone", "zones"), cli.Plural(planned.Stopped(), "more zone", "more zones"))
 	if !yes && !t.Interactive() {
 		return cli.Fail(errors.New("nothing was sent: there is no terminal for the question"), "check the plan, then run the command again with --yes")
 	}

@@ -113,6 +113,27 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return cli.Fail(fmt.Errorf("there is no command %q", args[0]), hint)
 }
 
+// helpOfKnown has --help fail after a word that is no command. Cobra answers it with the help
+// of the command above, and 0. The error is known once the root has been executed.
+func helpOfKnown(root *cobra.Command) *error {
+	var mistaken error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if mistaken = unknownBelow(cmd, cmd.Flags().Args()); mistaken == nil {
+			help(cmd, args)
+		}
+	})
+	return &mistaken
+}
+
+// unknownBelow refuses words after a command that has commands, and none of that name.
+func unknownBelow(cmd *cobra.Command, words []string) error {
+	if !cmd.HasAvailableSubCommands() {
+		return nil
+	}
+	return knownCommand(cmd, words)
+}
+
 // What a command says to words it does not take. Cobra's own answers count
 // "arg(s)" or call a folder an unknown command.
 
@@ -209,10 +230,11 @@ func ownWords(root *cobra.Command) {
 			completionWords(c)
 		case "help":
 			c.Args = func(_ *cobra.Command, args []string) error {
-				if found, _, err := root.Find(args); err == nil && (found != root || len(args) == 0) {
-					return nil
+				found, words, err := root.Find(args)
+				if err != nil {
+					return knownCommand(root, args)
 				}
-				return knownCommand(root, args)
+				return unknownBelow(found, words)
 			}
 		}
 	}

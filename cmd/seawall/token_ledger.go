@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -198,37 +199,61 @@ func newTokenRevoked(t *cli.Terminal) *cobra.Command {
 func newTokenList(t *cli.Terminal) *cobra.Command {
 	var o setup.Options
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "Show the tokens in the ledger",
-		Long:    "Show every token in the ledger, with the state of its creation, whether a later\ntoken of the same declaration has superseded it, its expiry, the sink that has its\nsecret, and the id of the account that owns it, if any does. No secret is shown.",
-		Example: "  seawall token list",
+		Use:   "list",
+		Short: "Show the tokens in the ledger",
+		Long: `Show every token in the ledger: whether it is created, whether its secret is
+delivered to its sink, whether a later token of the same declaration has superseded
+it, when it expires, the sink of its secret, and the id of the account that owns it,
+if any does. quarantined: it may exist or not; see seawall token resolve. No secret is
+shown.`,
+		Example: "  seawall token list\n  seawall token list -o json | jq -r '.tokens[] | select(.secret == \"undelivered\").key'",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
+				return err
+			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				live, err := memory.Tokens(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return listTokens(t, live)
+				list := recordedTokens(live)
+				return o.PrintFacts(t, list, func() error { return listTokens(t, list, live.Hint) })
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
+	o.AddTextOrJSON(cmd)
 	return cmd
 }
 
-func listTokens(t *cli.Terminal, live diff.TokensLive) error {
-	if live.Unknown != "" {
-		fmt.Fprintf(t.Err, "%s %s\n", t.Red("warning:"), cli.OneLine(live.Unknown))
-		t.Hint(live.Hint)
-	}
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
-	owned := slices.ContainsFunc(live.Records, func(r diff.TokenRecord) bool { return r.Owner != "" })
-	head := "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES\tUSE\tSINK"
-	if owned {
-		head += "\tACCOUNT"
-	}
-	fmt.Fprintln(w, head)
+// tokenList is the JSON form of the tokens on record. Without Unknown they are complete.
+type tokenList struct {
+	Version int           `json:"version"`
+	Unknown string        `json:"unknown,omitempty"`
+	Tokens  []tokenRecord `json:"tokens"`
+}
+
+// tokenRecord is what is known of a token, without its secret.
+type tokenRecord struct {
+	Key     string         `json:"key"`
+	ID      edge.TokenID   `json:"id,omitempty"` // once created
+	State   string         `json:"state"`        // creating, created or quarantined
+	Secret  string         `json:"secret,omitempty"`
+	Since   time.Time      `json:"since"` // when its creation began
+	Expires string         `json:"expires,omitempty"`
+	Use     string         `json:"use,omitempty"` // current or superseded
+	Sink    string         `json:"sink,omitempty"`
+	Account edge.AccountID `json:"account,omitempty"`
+}
+
+// stateWords are the states of a token's creation as a person reads them.
+var stateWords = map[diff.TokenState]string{
+	diff.TokenIntended: "creating", diff.TokenConfirmed: "created", diff.TokenQuarantined: "quarantined",
+}
+
+func recordedTokens(live diff.TokensLive) tokenList {
+	list := tokenList{Version: 1, Unknown: live.Unknown, Tokens: []tokenRecord{}}
 	newest := map[string]string{}
 	for _, r := range live.Records {
 		if r.State == diff.TokenConfirmed {
@@ -236,41 +261,57 @@ func listTokens(t *cli.Terminal, live diff.TokensLive) error {
 		}
 	}
 	for _, r := range live.Records {
-		secret := "-"
-		switch {
-		case r.Delivered:
-			secret = "delivered"
-		case r.State == diff.TokenConfirmed:
-			secret = "sealed"
+		one := tokenRecord{
+			Key: r.Key, ID: r.ID, State: stateWords[r.State], Since: r.At.UTC().Truncate(time.Second), Expires: r.Spec.ExpiresOn,
+			Sink: sinkOf(live, r), Account: r.Owner,
 		}
-		use := "-"
-		switch {
-		case r.State != diff.TokenConfirmed:
-		case newest[r.Key] == r.Intent:
-			use = "current"
-		default:
-			use = "superseded"
+		if r.State == diff.TokenConfirmed {
+			one.Secret, one.Use = "undelivered", "superseded"
+			if newest[r.Key] == r.Intent {
+				one.Use = "current"
+			}
 		}
-		id := string(r.ID)
-		if id == "" {
-			id = "-"
+		if r.Delivered {
+			one.Secret = "delivered"
 		}
-		account := ""
+		list.Tokens = append(list.Tokens, one)
+	}
+	return list
+}
+
+func listTokens(t *cli.Terminal, list tokenList, hint string) error {
+	if list.Unknown != "" {
+		fmt.Fprintf(t.Err, "%s %s\n", t.Red("warning:"), cli.OneLine(list.Unknown))
+		t.Hint(hint)
+	}
+	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	owned := slices.ContainsFunc(list.Tokens, func(r tokenRecord) bool { return r.Account != "" })
+	head := "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES\tUSE\tSINK"
+	if owned {
+		head += "\tACCOUNT"
+	}
+	fmt.Fprintln(w, head)
+	for _, r := range list.Tokens {
+		cells := []string{
+			r.Key, string(r.ID), r.State, r.Secret, r.Since.Format(time.RFC3339), cmp.Or(r.Expires, "never"), r.Use, r.Sink,
+		}
 		if owned {
-			account = "\t" + cmp.Or(string(r.Owner), "-")
+			cells = append(cells, string(r.Account))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s%s\n", cli.OneLine(r.Key), id, r.State, secret, r.At.UTC().Format(time.RFC3339),
-			cmp.Or(cli.OneLine(r.Spec.ExpiresOn), "never"), use, sinkOf(live, r), account)
+		for i, cell := range cells {
+			cells[i] = cmp.Or(cli.OneLine(cell), "-")
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	return w.Flush()
 }
 
-// sinkOf is where the secret of a token is, or is to go; "-" where it has no place, or a later
-// secret has replaced it there.
+// sinkOf is where the secret of a token is, or is to go; empty where it has no place, or a
+// later secret has replaced it there.
 func sinkOf(live diff.TokensLive, r diff.TokenRecord) string {
 	place := difftoken.Place(live.Records, r)
 	if place == nil {
-		return "-"
+		return ""
 	}
-	return cli.OneLine(place.Name + ", key " + place.Key)
+	return place.Name + ", key " + place.Key
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -36,51 +37,116 @@ func newWavesShow(t *cli.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show",
 		Short:   "Show the progress of the current commit",
-		Example: "  seawall waves show",
+		Example: "  seawall waves show\n  seawall waves show -o json | jq -r .halted",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
+				return err
+			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
+				noLedger(t, memory, "no rollout is known")
 				record, err := memory.Restore(cmd.Context())
 				if err != nil {
 					return err
 				}
 				reverts, _ := diff.PutBacks(diff.Active(record.Holds, time.Now(), nil))
-				return showWaves(t, record.Rollout, reverts)
+				progress := progressOf(record.Rollout)
+				return o.PrintFacts(t, progress, func() error { return showWaves(t, progress, reverts) })
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
+	o.AddTextOrJSON(cmd)
 	return cmd
 }
 
-func showWaves(t *cli.Terminal, o reconcile.Rollout, reverts []diff.PutBack) error {
+// rollout is the JSON form of how far a commit is applied. Without a commit none is.
+type rollout struct {
+	Version int       `json:"version"`
+	Commit  string    `json:"commit,omitempty"`
+	Open    int       `json:"open,omitempty"`   // the number of the wave that is open
+	Soaking time.Time `json:"soaking,omitzero"` // when that one was applied
+	Halted  string    `json:"halted,omitempty"` // why nothing goes on
+	Waves   []wave    `json:"waves"`
+}
+
+// wave is how many zones of it have come how far.
+type wave struct {
+	Number   int `json:"wave"`
+	Zones    int `json:"zones"`
+	Done     int `json:"done"`
+	Waiting  int `json:"waiting"`
+	Person   int `json:"needs_a_person"`
+	Failed   int `json:"failed"`
+	NotKept  int `json:"not_kept"` // the platform did not keep what was written
+	Accepted int `json:"resumed"`  // failed or not kept, and a person has resumed the rollout
+}
+
+func progressOf(o reconcile.Rollout) rollout {
+	p := rollout{Version: 1, Waves: []wave{}}
+	if len(o.Zones) == 0 {
+		return p
+	}
+	p.Commit, p.Open, p.Soaking, p.Halted = o.Commit, o.Wave, o.Since.UTC(), o.Halted
+	counts := map[int]map[reconcile.ZoneOutcome]int{}
+	for _, z := range o.Zones {
+		if counts[z.Wave] == nil {
+			counts[z.Wave] = map[reconcile.ZoneOutcome]int{}
+		}
+		counts[z.Wave][z.Outcome]++
+	}
+	for _, n := range slices.Sorted(maps.Keys(counts)) {
+		one, c := wave{Number: n}, counts[n]
+		for _, zones := range c {
+			one.Zones += zones
+		}
+		one.Done, one.Waiting, one.Person = c[reconcile.ZoneDone], c[reconcile.ZonePending], c[reconcile.ZoneSkipped]
+		one.Failed, one.NotKept, one.Accepted = c[reconcile.ZoneFailed], c[reconcile.ZoneNonConvergent], c[reconcile.ZoneAccepted]
+		p.Waves = append(p.Waves, one)
+	}
+	return p
+}
+
+// String says how far a wave is, without what there is none of.
+func (w wave) String() string {
+	var said []string
+	for _, part := range []struct {
+		n    int
+		text string
+	}{
+		{w.Done, "done"},
+		{w.Waiting, "waiting"},
+		{w.Person, "skipped: a person is needed, see seawall status"},
+		{w.Failed, "failed: not read or not written"},
+		{w.NotKept, "written, but not kept by the platform"},
+		{w.Accepted, "failed or not kept before the rollout was resumed"},
+	} {
+		if part.n > 0 {
+			said = append(said, fmt.Sprintf("%d %s", part.n, part.text))
+		}
+	}
+	return fmt.Sprintf("%s: %s", cli.Plural(w.Zones, "zone", "zones"), strings.Join(said, ", "))
+}
+
+func showWaves(t *cli.Terminal, o rollout, reverts []diff.PutBack) error {
 	for _, r := range reverts {
 		fmt.Fprintln(t.Out, cli.OneLine(r.String()))
 	}
-	if len(o.Zones) == 0 {
+	if o.Commit == "" {
 		_, err := fmt.Fprintln(t.Out, "no rollout is in progress")
 		return err
 	}
-	fmt.Fprintf(t.Out, "commit %s, wave %d open\n", cli.OneLine(o.Commit[:min(len(o.Commit), 12)]), o.Wave)
-	if !o.Since.IsZero() {
-		fmt.Fprintf(t.Out, "applied, and soaking since %s\n", o.Since.UTC().Format(time.RFC3339))
+	fmt.Fprintf(t.Out, "commit %s: wave %d is open\n", cli.OneLine(cli.ShortCommit(o.Commit)), o.Open)
+	if !o.Soaking.IsZero() {
+		fmt.Fprintf(t.Out, "wave %d is applied; the next one opens when its soak time is over, which began at %s\n", o.Open, o.Soaking.Format(time.RFC3339))
 	}
 	if o.Halted != "" {
 		fmt.Fprintf(t.Out, "%s %s\n", t.Red("halted:"), cli.OneLine(o.Halted))
-	}
-	waves := map[int]map[reconcile.ZoneOutcome]int{}
-	for _, z := range o.Zones {
-		if waves[z.Wave] == nil {
-			waves[z.Wave] = map[reconcile.ZoneOutcome]int{}
-		}
-		waves[z.Wave][z.Outcome]++
+		t.Hint("when it is mended: " + diff.ReleaseHalted)
 	}
 	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "WAVE\tWAITING\tDONE\tSKIPPED\tFAILED\tNOT KEPT\tACCEPTED")
-	for _, n := range slices.Sorted(maps.Keys(waves)) {
-		c := waves[n]
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\n", n, c[reconcile.ZonePending], c[reconcile.ZoneDone], c[reconcile.ZoneSkipped],
-			c[reconcile.ZoneFailed], c[reconcile.ZoneNonConvergent], c[reconcile.ZoneAccepted])
+	for _, one := range o.Waves {
+		fmt.Fprintf(w, "wave %d\t%s\n", one.Number, one)
 	}
 	return w.Flush()
 }

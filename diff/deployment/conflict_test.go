@@ -17,7 +17,7 @@ func TestConflicts(t *testing.T) {
 		levelHasNone  = "6 paranoia: 2 has no effect: no rule up to that level stops a request"
 		thresholdNone = "7 threshold has no effect: the rule that evaluates the score is disabled"
 		remove        = ` (declare what it should be, or set unmanaged: "remove")`
-		decide        = ` (declare what it should be, or set unmanaged: "keep" or unmanaged: "remove")`
+		decide        = ` (seawall absorb ZONE declares what is live; or declare what it should be, or set unmanaged: "keep" or unmanaged: "remove")`
 		enable        = ` (enable the rule: rules: [{id: "R8", enabled: true}])`
 	)
 	level, threshold := difftest.Paranoia(2), difftest.Threshold(40, "block")

@@ -64,35 +64,41 @@ func annotate(fields []diff.Field, in intent, m *managed) {
 		}
 		f.Origin = &origin
 		if f.Note == "" {
-			f.Note = m.describe(f.Path, f.Old == nil)
+			m.describe(f)
 		}
 	}
 }
 
-// describe says in words which rule a path with a rule's id is about, and what
-// holds by default where live overrides nothing.
-func (m *managed) describe(path diff.Member, unset bool) string {
-	list, key, member := path.Override()
+// describe adds to a field which rule a path with a rule's id is about, and what holds by
+// default where live overrides nothing.
+func (m *managed) describe(f *diff.Field) {
+	member := ""
+	if f.Old == nil {
+		_, _, member = f.Path.Override()
+	}
+	f.Note, f.Rule = m.about(f.Path, member)
+}
+
+// about says which rule a path is about, and with a member the default of that; the rule is
+// zero where there is none.
+func (m *managed) about(path diff.Member, member string) (string, diff.RuleNote) {
+	list, key, _ := path.Override()
 	if list != "rules" {
-		return ""
+		return "", diff.RuleNote{}
 	}
 	i, ok := m.byID[edge.RuleID(key)]
 	if !ok {
-		return noteGone
+		return noteGone, diff.RuleNote{}
 	}
 	rule := m.Rules[i]
-	text := cmp.Or(descriptionOf(rule), rule.Ref)
-	if rule.ID == m.last && rule.ScoreThreshold != nil {
-		text = "last rule: " + text
-	}
+	note := diff.RuleNote{About: cmp.Or(descriptionOf(rule), rule.Ref), Last: rule.ID == m.last && rule.ScoreThreshold != nil}
 	switch {
-	case !unset:
 	case member == "score_threshold" && rule.ScoreThreshold != nil:
-		text = fmt.Sprintf("default %d; %s", *rule.ScoreThreshold, text)
+		note.Default = fmt.Sprint(*rule.ScoreThreshold)
 	case member == "action" && rule.Action != "":
-		text = fmt.Sprintf("default %s; %s", rule.Action, text)
+		note.Default = string(rule.Action)
 	}
-	return text
+	return note.String(), note
 }
 
 // What a note says of a rule that a managed ruleset lacks, and where another version runs.

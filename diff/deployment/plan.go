@@ -176,7 +176,7 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	w.explainNew(fields, intent)
 	pin.hedge(fields)
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, Deployment: at.d.Name(),
+		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
 		Operation: diff.DeploymentUpdate{
 			Target: diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
@@ -250,7 +250,7 @@ func (p *planner) wanted(in intent, live edge.Rule, before []diff.Member, pin pi
 	w.rule.Expression, remembered, w.drifted = expressionOf(in.declared, live.Expression, before)
 	remembered = append(remembered, restoreCalled(&w.rule, live, before)...)
 	for i := range mg.leftovers {
-		mg.leftovers[i].Note = m.describe(mg.leftovers[i].Path, false)
+		mg.leftovers[i].Note, _ = m.about(mg.leftovers[i].Path, "")
 	}
 	if pin.leftover != nil {
 		mg.leftovers = append(mg.leftovers, *pin.leftover)

@@ -153,7 +153,7 @@ func TestMakeUndecided(t *testing.T) {
 			want := []diff.Problem{{
 				Account: "prod", Zone: "shop.example", ZoneID: difftest.Zone, Deployment: "core", State: diff.Undecided,
 				Reason: "live has 1 override that nothing declares",
-				Hint:   `declare what it should be, or set unmanaged: "keep" or unmanaged: "remove"`,
+				Hint:   `seawall absorb ZONE declares what is live; or declare what it should be, or set unmanaged: "keep" or unmanaged: "remove"`,
 				Origin: difftest.At(4), Unmanaged: []diff.Leftover{{Path: ruleMember(difftest.RuleID(1), "enabled"), Value: false, Note: "ref-1"}},
 			}}
 			if !reflect.DeepEqual(plan.Problems, want) || !plan.Attention() || plan.Summary.InSync != 0 {

@@ -102,7 +102,7 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 	}
 	direct(fields, rule, want, restoredPin(rule, want, m))
 	for i := range fields {
-		fields[i].Note = m.describe(fields[i].Path, fields[i].Old == nil)
+		m.describe(&fields[i])
 	}
 	target := diff.Target{Ruleset: m.ID, Ref: r.Ref, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Rule: rule.ID, Owned: owned}
 	return &diff.Change{

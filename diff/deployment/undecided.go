@@ -19,7 +19,7 @@ import (
 func undecided(at desired.Origin, all, appeared []diff.Leftover, defeated []conflict) diff.Problem {
 	p := diff.Problem{
 		State: diff.Undecided, Origin: at, Unmanaged: all, Reason: cause(all),
-		Hint: `declare what it should be, or set unmanaged: "keep" or unmanaged: "remove"`,
+		Hint: `seawall absorb ZONE declares what is live; or declare what it should be, or set unmanaged: "keep" or unmanaged: "remove"`,
 	}
 	if len(all) == 1 && all[0].Path == versionMember {
 		p.Hint = "declare version, or set keep: [{version: true}] or remove: [{version: true}]"

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"strings"
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
@@ -28,7 +29,7 @@ func whenTried(try diff.Try, reason string) string {
 		at = "at " + try.At.UTC().Format(time.RFC3339)
 	}
 	if !try.Next.IsZero() {
-		next = " (next try at " + try.Next.UTC().Format(time.RFC3339) + ")"
+		next = "; next try at " + try.Next.UTC().Format(time.RFC3339)
 	}
-	return "this same change was written " + at + next + ", and " + reason
+	return "the platform accepted this change " + at + ", but " + strings.TrimPrefix(reason, "the platform ") + next
 }

@@ -358,7 +358,7 @@ func TestHoldOfARevert(t *testing.T) {
 	p := Check(difftest.PlanOf(difftest.ChangesTo(3, 0)...), Facts{Holds: []diff.Hold{hold}})
 	wantRefused(t, p, "z2 reverted")
 	want := diff.Refusal{
-		Guard: diff.GuardReverted, Reason: "the zone is put back by revert of commit 01 (lee), until git differs from commit 0123456789ab",
+		Guard: diff.GuardReverted, Reason: "the zone is put back by revert of commit 01 (lee), until a new commit changes the zone",
 		Release: "a commit that changes the zone, or seawall hold release zone z2",
 	}
 	if d := cmp.Diff(want, refusalOf(p, "z2")); d != "" {

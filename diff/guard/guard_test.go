@@ -103,8 +103,8 @@ func TestGuardNonConvergent(t *testing.T) {
 	}
 	want := &diff.Refusal{
 		Guard: diff.GuardNonConvergent,
-		Reason: "this same change was written before, and the platform did not keep it: " +
-			`overrides.categories["paranoia-level-3"].enabled is still not set, overrides.categories["paranoia-level-4"].enabled is still not set`,
+		Reason: "the platform accepted this change before, but did not keep it: " +
+			"tag paranoia-level-3 enabled is still not set, tag paranoia-level-4 enabled is still not set",
 		Release: "a change of the declaration or the live state, or seawall apply, which tries once more",
 	}
 	if got := refusal(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live); !reflect.DeepEqual(got, want) {
@@ -129,7 +129,7 @@ func TestGuardNonConvergent(t *testing.T) {
 	}
 	at := time.Date(2026, 3, 1, 2, 22, 0, 0, time.UTC)
 	facts.Tries = map[diff.DeploymentID]diff.Try{written.ID(): {At: at, Next: at.Add(15 * time.Minute)}}
-	if got := refusal(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live).Reason; !strings.HasPrefix(got, "this same change was written at 2026-03-01T02:22:00Z (next try at 2026-03-01T02:37:00Z), and the platform did not keep it: ") {
+	if got := refusal(difftest.Deployment(difftest.Paranoia(2), difftest.Keep), live).Reason; !strings.HasPrefix(got, "the platform accepted this change at 2026-03-01T02:22:00Z, but did not keep it: ") || !strings.HasSuffix(got, "; next try at 2026-03-01T02:37:00Z") {
 		t.Errorf("reason %q", got)
 	}
 	facts.NonConvergent = map[diff.DeploymentID]string{{Zone: difftest.Zone, Ruleset: "another"}: written.Fingerprint()}

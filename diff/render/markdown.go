@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge/visible"
@@ -100,28 +101,26 @@ func ofCommit(commit string) string {
 }
 
 func markdownChanges(b *page, p diff.Plan) (cut []int) {
-	heading := p.Headings()
-	var order []int
-	for i, c := range p.Changes {
-		if c.Refused.PutBack() && !p.ShowsPutBack() {
-			cut = append(cut, i)
-			continue
-		}
-		order = append(order, i)
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(urgency(p.Changes[i]), urgency(p.Changes[j])) })
-	for n, i := range order {
+	headings := p.Headings()
+	blocks, cut := blocksOf(p)
+	slices.SortStableFunc(blocks, func(a, b *block) int { return cmp.Compare(urgency(a.first()), urgency(b.first())) })
+	for n, one := range blocks {
 		if b.Len() > markdownLimit {
-			fmt.Fprintf(b, "\n… and %s. `seawall plan` shows all of them.\n", words.Count(len(order)-n, "more change", "more changes"))
-			cut = append(cut, order[n:]...)
+			more := 0
+			for _, left := range blocks[n:] {
+				more += len(left.changes)
+				cut = append(cut, left.indices...)
+			}
+			fmt.Fprintf(b, "\n… and %s. `seawall plan` shows all of them.\n", words.Count(more, "more change", "more changes"))
 			break
 		}
 		b.cut = false
-		markdownChange(b, p.Changes[i], heading(p.Changes[i]))
+		listed := markdownBlock(b, one, headings)
 		if b.cut {
 			fmt.Fprint(b, "\n✂️ This change is not shown in full. `seawall plan -o json` shows all of it.\n")
-			cut = append(cut, i)
+			listed = 0
 		}
+		cut = append(cut, one.indices[listed:]...)
 	}
 	slices.Sort(cut)
 	return cut
@@ -151,7 +150,9 @@ func markdownRenames(b *bytes.Buffer, all []diff.Rename) {
 	}
 }
 
-func markdownChange(b *page, c diff.Change, heading string) {
+// markdownBlock writes a block, and returns how many of its changes it names.
+func markdownBlock(b *page, one *block, h diff.Headings) (listed int) {
+	c := one.first()
 	title := string(c.Direction)
 	if c.Direction == diff.Weakens {
 		title = "⚠️ **weakens**"
@@ -168,13 +169,12 @@ func markdownChange(b *page, c diff.Change, heading string) {
 	case c.Refused != nil:
 		title = "⛔ **refused**, " + title
 	}
-	fmt.Fprintf(b, "\n#### %s: %s\n", b.name(heading), verbOf(c, title))
-	if c.Origin.IsZero() {
-		b.WriteByte('\n')
-	} else {
-		fmt.Fprintf(b, "declared at %s\n\n", b.name(c.Origin.String()))
+	fmt.Fprintf(b, "\n#### %s: %s\n", b.name(one.heading(h)), verbOf(c, title))
+	if at := one.declaredAt(b.name); at != "" {
+		fmt.Fprintf(b, "declared at %s\n", at)
 	}
-	markdownFields(b, c)
+	b.WriteByte('\n')
+	markdownFields(b, one)
 	for _, r := range c.Rights {
 		fmt.Fprintf(b, "- %s: %s\n", r.Direction, b.name(r.Text))
 	}
@@ -189,6 +189,28 @@ func markdownChange(b *page, c diff.Change, heading string) {
 	case c.Refused != nil && !c.Refused.Quiet():
 		fmt.Fprintf(b, "\nRefused: %s\nRelease: %s\n", b.code(c.Refused.Reason), b.code(c.Refused.Release))
 	}
+	return markdownZones(b, one, h)
+}
+
+// markdownZones lists the zones of a block of several, each with its own line, and returns how
+// many it names.
+func markdownZones(b *page, one *block, h diff.Headings) (listed int) {
+	if len(one.changes) == 1 {
+		return 1
+	}
+	b.WriteByte('\n')
+	for i, c := range one.changes {
+		if b.Len() > markdownLimit {
+			fmt.Fprintf(b, "- … and %s. `seawall plan` shows all of them.\n", words.Count(len(one.changes)-i, "more zone", "more zones"))
+			return i
+		}
+		fmt.Fprintf(b, "- %s", b.name(h.Zone(c)))
+		if at := one.besideZone(i, b.name); at != "" {
+			fmt.Fprintf(b, " at %s", at)
+		}
+		b.WriteByte('\n')
+	}
+	return len(one.changes)
 }
 
 // waits reports whether an approval releases a change, in the comment of a pull request.
@@ -198,7 +220,8 @@ func (p *page) waits(c diff.Change) bool {
 
 // markdownFields writes the members that differ. Those of a change that does not weaken are
 // folded: a reviewer opens them with a click.
-func markdownFields(b *page, c diff.Change) {
+func markdownFields(b *page, one *block) {
+	c := one.first()
 	if len(c.Fields) == 0 {
 		return
 	}
@@ -213,25 +236,25 @@ func markdownFields(b *page, c diff.Change) {
 			b.cut = true
 			break
 		}
-		markdownField(b, f)
+		markdownField(b, f, one.places.fields[i])
 	}
 	if folded {
 		b.WriteString("\n</details>\n\n")
 	}
 }
 
-func markdownField(b *page, f diff.Field) {
+func markdownField(b *page, f diff.Field, at desired.Origin) {
 	direction := string(f.Direction)
 	if f.Direction == diff.Weakens {
 		direction = "⚠️ weakens"
 	}
 	origin := ""
-	if f.Origin != nil {
-		origin = b.name(f.Origin.String())
+	if !at.IsZero() {
+		origin = b.name(at.String())
 	}
 	path := b.whole(pathOf(f.Path))
-	if f.Note != "" {
-		path += "<br>" + b.code(f.Note)
+	if note := f.NoteText(); note != "" {
+		path += "<br>" + b.code(note)
 	}
 	cells := []string{path, b.value(f.Old), b.value(f.New), direction, origin}
 	for i, c := range cells {

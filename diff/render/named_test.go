@@ -25,6 +25,7 @@ func TestPlanShowsWhatAKeyStandsFor(t *testing.T) {
 	changes := difftest.ChangesTo(3, 1)
 	for i, key := range []string{"sandbox-test", "shop.example", "other.example"} {
 		changes[i].Account, changes[i].Zone = "prod", key
+		changes[i].Fields[0].Note = key // so that no two are shown as one
 	}
 	id := func(i int) string { return string(changes[i].ZoneID) }
 	before, after := state("main", "zone-00001.example", "shop.example", "other.example"), state("prod", "sandbox-test", "shop.example", "other.example")

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/desired"
@@ -23,11 +24,10 @@ import (
 func Text(w io.Writer, p diff.Plan, colour bool) error {
 	t := textWriter{colour: colour}
 	t.renames(p.Renames)
-	heading := p.Headings()
-	for _, c := range p.Changes {
-		if !c.Refused.PutBack() || p.ShowsPutBack() {
-			t.change(c, heading(c))
-		}
+	headings := p.Headings()
+	blocks, _ := blocksOf(p)
+	for _, b := range blocks {
+		t.block(b, headings)
 	}
 	for _, g := range grouped(p.Problems) {
 		t.problem(g)
@@ -96,7 +96,8 @@ func (t *textWriter) renames(all []diff.Rename) {
 	}
 }
 
-func (t *textWriter) change(c diff.Change, heading string) {
+func (t *textWriter) block(b *block, h diff.Headings) {
+	c := b.first()
 	mark, verb := t.paint(yellow, markOf(c)), t.direction(c.Direction)
 	switch {
 	case c.Refused.Observed():
@@ -108,13 +109,17 @@ func (t *textWriter) change(c diff.Change, heading string) {
 	case c.Refused != nil:
 		mark, verb = t.paint(red, "!"), t.paint(red, c.Refused.Word())
 	}
-	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, visible.Name(heading)), verbOf(c, verb), t.declaredAt(c.Origin))
+	fmt.Fprintf(t, "%s %s  %s%s\n", mark, t.paint(bold, visible.Name(b.heading(h))), verbOf(c, verb), t.at(b.declaredAt(visible.Name)))
 	width := 0
 	for _, f := range c.Fields {
 		width = max(width, utf8.RuneCountInString(Subject(f.Path)))
 	}
-	for _, f := range c.Fields {
-		t.field(f, width, c)
+	for n, f := range c.Fields {
+		at := b.places.fields[n]
+		if at == b.places.declared {
+			at = desired.Origin{}
+		}
+		t.field(f, width, at)
 	}
 	for _, r := range c.Rights {
 		fmt.Fprintf(t, "    > %s  %s\n", visible.Name(r.Text), t.direction(r.Direction))
@@ -126,7 +131,27 @@ func (t *textWriter) change(c diff.Change, heading string) {
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, c.Refused.Word()+":"), visible.Text(c.Refused.Reason))
 		fmt.Fprintf(t, "    %s %s\n", t.paint(bold, "release:"), visible.Text(c.Refused.Release))
 	}
+	t.zones(b, h)
 	t.WriteByte('\n')
+}
+
+// zones lists the zones of a block of several, each with its own line.
+func (t *textWriter) zones(b *block, h diff.Headings) {
+	if len(b.changes) == 1 {
+		return
+	}
+	width := 0
+	for _, c := range b.changes {
+		width = max(width, utf8.RuneCountInString(visible.Name(h.Zone(c))))
+	}
+	for i, c := range b.changes {
+		name := visible.Name(h.Zone(c))
+		at := t.at(b.besideZone(i, visible.Name))
+		if at != "" {
+			name += strings.Repeat(" ", width-utf8.RuneCountInString(name))
+		}
+		fmt.Fprintf(t, "    * %s%s\n", t.paint(bold, name), at)
+	}
 }
 
 // secretsOf says where the secret of a token to be created goes, and which secrets
@@ -176,33 +201,30 @@ func verbOf(c diff.Change, direction string) string {
 	return string(c.Action()) + "  " + direction
 }
 
-func (t *textWriter) field(f diff.Field, width int, c diff.Change) {
+func (t *textWriter) field(f diff.Field, width int, at desired.Origin) {
 	fmt.Fprintf(t, "    %-*s  %s → %s", width, Subject(f.Path), Value(f.Old), Value(f.New))
 	if f.Direction != diff.Neutral {
 		t.WriteString("  " + t.direction(f.Direction))
 	}
-	if f.Note != "" {
-		t.WriteString("  " + t.paint(dim, "("+visible.Text(f.Note)+")"))
+	if note := f.NoteText(); note != "" {
+		t.WriteString("  " + t.paint(dim, "("+visible.Text(note)+")"))
 	}
-	if f.Origin != nil && *f.Origin != c.Origin {
-		t.WriteString("  " + t.paint(dim, visible.Name(f.Origin.String())))
-	}
-	t.WriteByte('\n')
+	t.WriteString(t.at(visible.Name(at.String())) + "\n")
 }
 
-// declaredAt is the place of a declaration, behind what was said of it; empty for none.
-func (t *textWriter) declaredAt(origin desired.Origin) string {
-	if origin.IsZero() {
+// at is the place of a declaration, behind what was said of it; empty for none.
+func (t *textWriter) at(place string) string {
+	if place == "" {
 		return ""
 	}
-	return "  " + t.paint(dim, visible.Name(origin.String()))
+	return "  " + t.paint(dim, place)
 }
 
 func (t *textWriter) problem(g alike) {
 	first := g[0]
 	fmt.Fprintf(t, "%s %s  %s%s\n    %s\n", t.paint(red, "!"),
 		g.names(func(what string) string { return t.paint(bold, visible.Name(what)) }),
-		t.paint(red, first.State.Words()), t.declaredAt(first.Origin), visible.Text(first.Reason))
+		t.paint(red, first.State.Words()), t.at(visible.Name(first.Origin.String())), visible.Text(first.Reason))
 	for _, l := range first.Unmanaged[:min(len(first.Unmanaged), leftoversShown)] {
 		fmt.Fprintf(t, "    ? %s  %s\n", leftoverText(l), t.paint(dim, "not declared"))
 	}

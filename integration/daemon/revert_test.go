@@ -88,7 +88,7 @@ func wantSaid(t *testing.T, s *harness.Service, commit string) {
 	if strings.Contains(one.Stdout, "zone-00008") {
 		t.Errorf("a plan of one zone tells of others:\n%s", one.Stdout)
 	}
-	command(s, "why", "zone-00007.example").Want(t, 0, "put back by revert of commit "+commit[:12], "until git differs from commit "+commit[:12])
+	command(s, "why", "zone-00007.example").Want(t, 0, "put back by revert of commit "+commit[:12], "until a new commit changes the zone")
 	if n := len(s.Logged("change refused")); n > 0 {
 		t.Errorf("%d lines of the log tell of refused changes", n)
 	}

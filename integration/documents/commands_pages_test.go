@@ -40,6 +40,17 @@ var commandPages = map[string]commandPage{
 	"docs/from-terraform.md": {elsewhere: "TestTutorialFromTerraform"},
 	"deploy/README.md":       {elsewhere: "make real: they need root, a container engine or a cluster"},
 
+	"docs/add-a-zone.md": {
+		before: `sed -i 's|^platform: \(.*\)$|platform: {\1, profile: "extended"}|; /^waves:/d' "$SEAWALL_CONFIG" &&
+	echo '_shop: core: {paranoia: *2 | int, unmanaged: "remove"}' >tiers.cue && sed -i '1i package edge' tiers.cue &&
+	git add tiers.cue && git commit --quiet --message "Add a tier" && git push --quiet && systemctl start seawall && in_sync`,
+		commands: map[string]shown{
+			"seawall validate .":                           {says: "valid: 2 zones, 2 deployments"},
+			"seawall plan --dir . --only zone=new.example": {says: `\+ prod / new.example .* / core  deploys  strengthens  edge.cue:17:55\n(.*\n)+    tag paranoia-level-3 enabled  unset → false  tiers.cue:2:15\n`},
+			"seawall why new.example":                      {before: "git push --quiet origin HEAD:main && in_sync", says: "is in sync"},
+		},
+	},
+
 	"docs/backup-and-restore.md": {spans: true, before: "apply_two && systemctl start seawall"},
 	"docs/disaster.md":           {spans: true, before: "apply_two"},
 	"docs/incident.md": {spans: true, before: "apply_two && systemctl start seawall", other: answered, commands: map[string]shown{

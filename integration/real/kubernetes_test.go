@@ -218,7 +218,7 @@ schedule: {sync: "@every 1s", sweep: "@every 1h"}
 	d.start()
 
 	c.wantEntry(d, "dns", "api-token")
-	d.until("the Secret without the label is refused", func() error { return d.says("ci-others", "sealed") })
+	d.until("the Secret without the label is refused", func() error { return d.says("ci-others", " undelivered ") })
 	if out := d.command("plan"); !strings.Contains(out, "app.kubernetes.io/managed-by") && !strings.Contains(d.String(), "app.kubernetes.io/managed-by") {
 		t.Errorf("nothing says which label is missing:\n%s", out)
 	}
@@ -234,7 +234,7 @@ schedule: {sync: "@every 1s", sweep: "@every 1h"}
 
 	c.running.stop()
 	repo.Commit("edge.cue", declared+fmt.Sprintf(tokenOf, "ci-late", "late"))
-	d.until("the token waits", func() error { return d.says("ci-late", "sealed") })
+	d.until("the token waits", func() error { return d.says("ci-late", " undelivered ") })
 	c.begin()
 	d.again()
 	c.wantEntry(d, "late", "token")

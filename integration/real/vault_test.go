@@ -230,7 +230,7 @@ schedule: {sync: "@every 1s", sweep: "@every 1h"}
 		if !strings.Contains(d.String(), "unseal it") {
 			return errors.New("the log does not contain it")
 		}
-		return d.says("ci-late", "sealed")
+		return d.says("ci-late", " undelivered ")
 	})
 	check(t, 0, d.String(), 0, "Vault is sealed")
 	v.unseal()

@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
@@ -114,24 +115,27 @@ func (f *tokenForge) killed(after time.Duration) (ended bool) {
 // wantListed checks what `seawall token list` tells against the platform.
 func (f *tokenForge) wantListed() {
 	f.T.Helper()
-	o := f.seawall("token", "list")
-	o.Want(f.T, 0, "KEY")
-	o.WantNo(f.T, "warning")
+	o := f.seawall("token", "list", "-o", "json")
+	o.Want(f.T, 0, `"tokens":`)
+	o.WantNo(f.T, `"unknown":`)
+	type record struct{ Key, ID, State string }
+	var list struct{ Tokens []record }
+	if err := json.Unmarshal([]byte(o.Stdout), &list); err != nil {
+		f.T.Fatal(err)
+	}
 	made := made(f.tokenWorld.Platform)
-	told := map[string][]string{}
-	for line := range strings.Lines(o.Stdout) {
-		if cells := strings.Fields(line); cells[0] != "KEY" {
-			told[cells[0]] = cells
-		}
+	told := map[string]record{}
+	for _, r := range list.Tokens {
+		told[r.Key] = r
 	}
 	for _, key := range tokenKeys {
-		cells := told[key]
+		one, listed := told[key]
 		switch existing := made[key]; {
-		case cells == nil && len(existing) > 0:
+		case !listed && len(existing) > 0:
 			f.T.Errorf("%s exists and is not listed", key)
-		case cells == nil || cells[2] != string(diff.TokenConfirmed):
-		case len(existing) != 1 || existing[0].ID != cells[1]:
-			f.T.Errorf("%s is listed as %v, and on the platform are %d", key, cells, len(existing))
+		case !listed || one.State != "created":
+		case len(existing) != 1 || existing[0].ID != one.ID:
+			f.T.Errorf("%s is listed as %+v, and on the platform are %d", key, one, len(existing))
 		}
 	}
 }

@@ -108,8 +108,8 @@ func TestTokensOfAnEmptyLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.seawall("plan").Want(t, 4, "unknown", "there is no ledger yet", "seawall token init")
-	f.seawall("apply").Want(t, 4, "it is not confirmed yet")
-	f.wantDoubt("it is not confirmed yet", "seawall token init")
+	f.seawall("apply").Want(t, 4, "first use: seawall token init was not run yet")
+	f.wantDoubt("first use: seawall token init was not run yet", "seawall token init")
 }
 
 // TestTokensOfAnotherPlace: a ledger that was made for one platform and one

@@ -73,7 +73,7 @@ func TestVerdict(t *testing.T) {
 			for _, zone := range []string{"a", "b", "c", "d"} {
 				s.Holds = append(s.Holds, diff.Hold{Zone: zone, Declaration: "d", Commit: "0123456789abcdef", Reason: "revert of commit 01 (lee)"})
 			}
-		}, Attention, "4 zones are put back by revert of commit 01 (lee), until git differs from commit 0123456789ab: a, b, c and 1 more"},
+		}, Attention, "4 zones are put back by revert of commit 01 (lee), until a new commit changes the zone: a, b, c and 1 more"},
 		"observed":         {is(Observed, time.Hour), Working, "1 zone is observed: shop.example"},
 		"pending":          {is(Pending, time.Hour), Working, "1 zone is pending: shop.example"},
 		"waiting":          {is(Waiting, time.Hour), Working, "1 zone is waiting: shop.example"},

@@ -96,7 +96,7 @@ func TestNothingThere(t *testing.T) {
 	wantUnknown(t, reader, "there is no ledger yet")
 	_, err = reader.Sealed(t.Context(), record(1).Intent)
 	wantFault(t, err, ErrState, "there is no ledger")
-	wantUnknown(t, mustOpen(t, path), "it is not confirmed yet")
+	wantUnknown(t, mustOpen(t, path), "first use: seawall token init was not run yet")
 }
 
 // TestAdoptingIsNoWord: however many tokens are adopted, a ledger in doubt stays

@@ -143,7 +143,7 @@ func TestMigrationOfReverts(t *testing.T) {
 	l := mustOpen(t, path)
 	record, err := l.Restore(t.Context())
 	must(t, err)
-	const want = "put back by revert of commit 1a2b3c4 (kim@vm), until git differs from commit 0123456789ab"
+	const want = "put back by revert of commit 1a2b3c4 (kim@vm), until a new commit changes the zone"
 	if len(record.Holds) != 1 || record.Holds[0].String() != want || record.Proofs["z1"].Earlier != "" {
 		t.Errorf("holds %v, proofs %+v", record.Holds, record.Proofs)
 	}

@@ -216,6 +216,9 @@ func runUntilReload(ctx context.Context, t *cli.Terminal, d *Daemon, o setup.Opt
 		case err := <-done:
 			cancel()
 			d.lock.release()
+			if err == nil {
+				d.log.Info("stopped")
+			}
 			return nil, err
 		case <-heard.reload:
 			d.manager.reloading(d.log)
@@ -314,7 +317,6 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	heart.Run(ctx)
 	stop()
 	beside.Wait()
-	d.log.Info("stopped")
 	return <-served
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
@@ -107,12 +108,13 @@ type doctor struct {
 	*cli.Terminal
 	options setup.Options
 	timeout time.Duration // of each check
+	width   int           // of the column of checks; a longer name widens it from there on
 }
 
 // Run runs the checks and shows the results, as text while they come or as JSON. The
 // error says that a check failed.
 func Run(ctx context.Context, t *cli.Terminal, o setup.Options, timeout time.Duration) error {
-	return (&doctor{t, o, timeout}).examine(ctx)
+	return (&doctor{t, o, timeout, 20}).examine(ctx)
 }
 
 func (d *doctor) examine(ctx context.Context) error {
@@ -143,13 +145,14 @@ func (d *doctor) examine(ctx context.Context) error {
 
 func (d *doctor) showFindings(list []finding) {
 	for _, f := range list {
+		d.width = max(d.width, utf8.RuneCountInString(f.Check))
 		state := fmt.Sprintf("%-7s", f.State)
 		if colour := map[checkState]string{stateOK: "32", stateWarning: "33", stateFailed: "31"}[f.State]; d.ColourOut {
 			state = "\x1b[" + colour + "m" + state + "\x1b[0m"
 		}
-		fmt.Fprintf(d.Out, "%s  %-20s  %s\n", state, f.Check, cli.OneLine(f.Text))
+		fmt.Fprintf(d.Out, "%s  %-*s  %s\n", state, d.width, f.Check, cli.OneLine(f.Text))
 		for _, hint := range f.Hints {
-			fmt.Fprintf(d.Out, "%31s%s\n", "", "hint: "+cli.OneLine(hint))
+			fmt.Fprintf(d.Out, "%*s%s\n", d.width+11, "", "hint: "+cli.OneLine(hint))
 		}
 	}
 }

@@ -70,7 +70,7 @@ var hints = map[Kind]string{
 		"without either, restart the daemon: it begins with an empty ledger",
 	ErrFailed: "check the space and the file system of the state folder; it must be a local one",
 
-	ErrUnknown: "check that the platform has no other tokens of this repository than the ledger, then run: seawall token init; " +
+	ErrUnknown: "check that the platform has no other tokens of this repository than the ledger, then run once: seawall token init; " +
 		"for an existing token: seawall token adopt KEY ID",
 	ErrState: "seawall plan shows the state of each token",
 	ErrSeal:  "state.seal in the configuration names the key; restore the right one",

@@ -116,7 +116,7 @@ const (
 func (c completeness) doubt(binding Binding, m mark, born string) string {
 	switch {
 	case c.serial == "":
-		return "it is not confirmed yet that the ledger has all existing tokens"
+		return "first use: seawall token init was not run yet"
 	case c.platform != digest(binding.Platform):
 		return OtherPlatform
 	case c.repository != digest(binding.Repository):
