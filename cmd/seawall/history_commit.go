@@ -96,10 +96,10 @@ func (c *commitSummary) directions() string {
 func (c *commitSummary) proved() string {
 	proved, open := 0, 0
 	for _, outcome := range c.results {
-		switch outcome {
-		case reconcile.Converged:
+		if outcome == reconcile.Converged {
 			proved++
-		case "":
+		}
+		if outcome == "" {
 			open++
 		}
 	}

@@ -33,9 +33,6 @@ var files embed.FS
 //go:embed desired.cue
 var Desired string
 
-// Files returns the CUE files of the package, at the root.
-func Files() fs.FS { return files }
-
 // calendarFile holds the calendar's data: nothing that is checked needs it, and
 // reading it would cost every folder its time.
 const calendarFile = "calendar.cue"

@@ -25,14 +25,17 @@ func restoreCalled(rule *edge.Rule, live edge.Rule, before []diff.Member) (remem
 	if live.ID == "" {
 		return nil // it is to be created
 	}
-	if description := descriptionOf(*rule); description != "" {
+	if description := descriptionOf(*rule); description != "" && fitToKeep(description) {
 		remembered = append(remembered, diff.LastNamed(diff.DescriptionMember, live.ID, description))
 	}
-	if rule.Ref != "" && rule.Ref != string(live.ID) {
+	if rule.Ref != "" && rule.Ref != string(live.ID) && fitToKeep(rule.Ref) {
 		remembered = append(remembered, diff.LastNamed(diff.RefMember, live.ID, rule.Ref))
 	}
 	return remembered
 }
+
+// fitToKeep reports whether a text of the platform holds no secret: it goes on record as it is.
+func fitToKeep(text string) bool { return edge.Redact(text) == text }
 
 // ownRef is the ref that someone gave a rule; empty where it is its id, which the platform
 // fills in.

@@ -172,14 +172,7 @@ func (z Zone) Sentences(now time.Time) []string {
 		lines = append(lines, fmt.Sprintf("The last write was proved %s.", ago(z.WrittenAt, now)))
 	}
 	if !z.Differs.IsZero() {
-		cause := "a commit changes it"
-		switch {
-		case z.Outcome == PutBack:
-			cause = "a revert has put it back, or has stopped the commit before it was written"
-		case z.Drift:
-			cause = "drift: the live state changed without a commit"
-		}
-		lines = append(lines, fmt.Sprintf("It has differed since %s (%s).", instant(z.Differs), cause))
+		lines = append(lines, fmt.Sprintf("It has differed since %s (%s).", instant(z.Differs), z.whyItDiffers()))
 	}
 	if z.Hold != nil && z.Outcome != PutBack { // then the decision says so
 		lines = append(lines, fmt.Sprintf("The zone is %s.", z.Hold))
@@ -191,6 +184,16 @@ func (z Zone) Sentences(now time.Time) []string {
 		return lines
 	}
 	return append(lines, z.Next.sentence())
+}
+
+func (z Zone) whyItDiffers() string {
+	switch {
+	case z.Outcome == PutBack:
+		return "a revert has put it back, or has stopped the commit before it was written"
+	case z.Drift:
+		return "drift: the live state changed without a commit"
+	}
+	return "a commit changes it"
 }
 
 // headline says how the zone is.

@@ -271,13 +271,13 @@ func concatenated(recv *value, args []argument) *value {
 // or reads, an address that it parses.
 func passed(path string, recv *value, args []argument) *value {
 	name := plainName(path)
+	stream, address := hasAnySuffix(name, "writer", "stream"), wraps[name] || jsons[name] || hasAnySuffix(name, "url", "uri")
 	for _, a := range args {
 		switch {
-		case a.req != nil && (strings.HasSuffix(name, "writer") || strings.HasSuffix(name, "stream")): // of a connection
+		case a.req != nil && stream, // of a connection
+			a.is == object && len(a.keys) > 0 && a.req == nil, a.is == list && jsons[name]:
 			return a.value
-		case a.is == object && len(a.keys) > 0 && a.req == nil, a.is == list && jsons[name]:
-			return a.value
-		case a.is == text && (wraps[name] || jsons[name] || strings.HasSuffix(name, "url") || strings.HasSuffix(name, "uri")):
+		case a.is == text && address:
 			return relative(a.value, args)
 		case a.is == text && a.json() != nil:
 			return a.value
@@ -287,6 +287,10 @@ func passed(path string, recv *value, args []argument) *value {
 		return recv
 	}
 	return nil
+}
+
+func hasAnySuffix(name string, suffixes ...string) bool {
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
 
 // relative is new URL(path, base).

@@ -122,20 +122,24 @@ func (p *parser) requestOf(path string, recv *value, args []argument) *request {
 	if name == "newbuilder" && len(args) == 1 && strings.Contains(strings.ToLower(path), "request") { // HttpRequest.newBuilder(uri)
 		r.usual = http.MethodGet
 	}
+	if r.target == nil && r.base != nil && r.body == nil {
+		return r // a client: what it is asked for later has this base
+	}
 	if r.target == nil {
-		if r.base != nil && r.body == nil {
-			return r // a client: what it is asked for later has this base
-		}
 		return nil
 	}
 	if recv.req != nil && recv.req.base != nil {
 		r.base = recv.req.base
 	}
-	known := r.method != "" || r.usual != "" || sends
-	if !known && r.body == nil && len(r.query) == 0 {
-		return nil
+	if sends || r.known() {
+		return r
 	}
-	return r
+	return nil
+}
+
+// known reports whether arguments say so much that they are of a request.
+func (r *request) known() bool {
+	return r.method != "" || r.usual != "" || r.body != nil || len(r.query) > 0
 }
 
 // chained is a request that a builder begins with its address.
