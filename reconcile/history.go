@@ -202,7 +202,7 @@ func WriteEntry(c diff.Change, trigger Trigger, asked Asked, declaration string,
 		Declaration: declaration, Members: make([]MemberChange, len(c.Fields)), Seen: c.Target().Version,
 	}
 	for i, f := range c.Fields {
-		e.Members[i] = MemberChange{Path: f.Path, Old: rawValue(f.Old), New: rawValue(f.New), Owned: mine[f.Path], Note: f.Note}
+		e.Members[i] = MemberChange{Path: f.Path, Old: rawValue(f.Old), New: rawValue(f.New), Owned: mine[f.Path], Note: f.NoteText()}
 	}
 	return e
 }

@@ -336,7 +336,7 @@ func (v view) fields(z *inspect.Zone, id edge.ZoneID) {
 	for _, c := range plan.Changes {
 		for _, f := range c.Fields {
 			z.Fields = append(z.Fields, inspect.Field{
-				Deployment: c.Deployment, Path: string(f.Path), Live: f.Old, Declared: f.New, Direction: f.Direction, Note: f.Note,
+				Deployment: c.Deployment, Path: string(f.Path), Live: f.Old, Declared: f.New, Direction: f.Direction, Note: f.NoteText(),
 			})
 		}
 	}
