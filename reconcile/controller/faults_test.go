@@ -466,7 +466,7 @@ func TestWhenAChangeThatIsNotKeptIsTriedAgain(t *testing.T) {
 		}
 		f.pass(5 * time.Minute)
 		f.restart()
-		says("written at "+first.At.UTC().Format(time.RFC3339), next)
+		says("accepted this change at "+first.At.UTC().Format(time.RFC3339), next)
 		f.calls.take()
 		f.pass(time.Until(first.Next) + soon)
 		if n := len(only(f.calls.take(), "write")); n != 1 {
