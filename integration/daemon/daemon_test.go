@@ -102,7 +102,7 @@ func TestDaemonKeepsTheGoodCommit(t *testing.T) {
 
 	s.Repo.Git("checkout", "-q", "-b", "elsewhere")
 	s.Repo.Git("branch", "-q", "-D", "main")
-	s.Poll("the lost branch is told", func() bool { return strings.Contains(s.Output(), "no such branch") })
+	s.Poll("the lost branch is told", func() bool { return strings.Contains(s.Output(), "branch main does not exist") })
 	wantHeld()
 
 	s.Repo.Git("checkout", "-q", "-b", "main")

@@ -87,6 +87,7 @@ var quirkValues = map[string][]string{
 	"omit-empty-rules":    {""},
 	"ruleset-bump":        {"1"},
 	"messages-null":       {""},
+	"messages":            {""},
 	"throttle":            {"60"},
 	"error-before":        {"3"},
 	"error-after":         {"3"},
