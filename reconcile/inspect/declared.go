@@ -96,7 +96,7 @@ func (z Zone) differences() (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("Not in git: %s: %s%s: live %s%s.", l.Deployment, diff.Member(l.Path).Subject(), noted(l.Note), unset(l.Live), was))
 	}
-	if len(z.Undecided) > 0 && !desired.IsAccountZone(z.Zone) {
+	if len(z.Undecided) > 0 && !desired.IsAccountKey(z.Zone) {
 		lines = append(lines, "To keep what is live: seawall absorb "+z.Zone+" declares it.")
 	}
 	return lines

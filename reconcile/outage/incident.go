@@ -26,7 +26,7 @@ type incident struct {
 	worked, partly time.Time // the first success since, and of all; zero for none
 
 	failing  map[string]string // what fails, with its name where it is a zone
-	affected map[edge.ZoneID]bool
+	affected map[edge.Scope]bool
 	first    []string // names of the first zones affected
 	causes   map[string]bool
 	tries    int
@@ -35,7 +35,7 @@ type incident struct {
 func newIncident(k string, subject reconcile.OutageSubject, name string) *incident {
 	return &incident{
 		key: k, subject: subject, name: name,
-		failing: map[string]string{}, affected: map[edge.ZoneID]bool{}, causes: map[string]bool{},
+		failing: map[string]string{}, affected: map[edge.Scope]bool{}, causes: map[string]bool{},
 	}
 }
 
@@ -43,11 +43,11 @@ func newIncident(k string, subject reconcile.OutageSubject, name string) *incide
 const mostNamed = 3
 
 // zonePart is a zone as a part of an outage.
-func zonePart(id edge.ZoneID) string { return "zone " + string(id) }
+func zonePart(id edge.Scope) string { return "zone " + id.String() }
 
-func zoneOf(part string) (edge.ZoneID, bool) {
+func zoneOf(part string) (edge.Scope, bool) {
 	id, ok := strings.CutPrefix(part, "zone ")
-	return edge.ZoneID(id), ok
+	return edge.ParseScope(id), ok
 }
 
 // fail notes a failure of a part, which has a name where it is a zone.
@@ -72,7 +72,7 @@ func (i *incident) fail(part, name string, c cause, now time.Time) {
 
 // failZone notes a failure of a zone.
 func (i *incident) failZone(z Zone, c cause, now time.Time) {
-	if i.fail(zonePart(z.ID), z.Name, c, now); z.Cached {
+	if i.fail(zonePart(z.Scope), z.Name, c, now); z.Cached {
 		i.tries--
 	}
 }

@@ -65,7 +65,7 @@ type Config struct {
 
 // Zone is a zone that was read.
 type Zone struct {
-	ID      edge.ZoneID
+	Scope   edge.Scope
 	Name    string // as it is declared
 	Account string // the key of its account
 	// OfAccount says that a failure is of what all zones of the account share, Answered
@@ -81,11 +81,11 @@ type Tracker struct {
 	config Config
 
 	mu    sync.Mutex
-	open  map[string]*incident      // by key, with those that are gathered
-	of    map[edge.ZoneID]*incident // the one that a zone is in
-	fleet int                       // how many zones are declared; zero is not known
-	ended []reconcile.Outage        // the last ones, the newest last
-	ends  map[string]ending         // by key, for settle
+	open  map[string]*incident     // by key, with those that are gathered
+	of    map[edge.Scope]*incident // the one that a zone is in
+	fleet int                      // how many zones are declared; zero is not known
+	ended []reconcile.Outage       // the last ones, the newest last
+	ends  map[string]ending        // by key, for settle
 
 	// A tracker of one credential of several has names of its own for what it alone may
 	// fail of, and tells the state folder's failures to the whole.
@@ -97,7 +97,7 @@ type Tracker struct {
 	worked   time.Time // when a zone worked last
 	answered time.Time // when the platform answered about a zone last, if only to refuse
 	// streak are the zones that the platform has not answered about since then.
-	streak      map[edge.ZoneID]bool
+	streak      map[edge.Scope]bool
 	streakSince time.Time
 }
 
@@ -113,8 +113,8 @@ func New(c Config) *Tracker {
 		c.Tell = func(Event) {}
 	}
 	return &Tracker{
-		config: c, open: map[string]*incident{}, of: map[edge.ZoneID]*incident{}, ends: map[string]ending{},
-		streak: map[edge.ZoneID]bool{}, credential: CredentialZones,
+		config: c, open: map[string]*incident{}, of: map[edge.Scope]*incident{}, ends: map[string]ending{},
+		streak: map[edge.Scope]bool{}, credential: CredentialZones,
 	}
 }
 
@@ -209,7 +209,7 @@ func (t *Tracker) Only(subject reconcile.OutageSubject, part string, failing map
 }
 
 // Declare says how many zones are declared, and which: the others are forgotten.
-func (t *Tracker) Declare(zones int, declares func(edge.ZoneID) bool) {
+func (t *Tracker) Declare(zones int, declares func(edge.Scope) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.config.Now()
