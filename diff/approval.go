@@ -80,7 +80,7 @@ func (c Change) meanwhile() bool {
 type ChangeID struct {
 	Kind       Kind
 	Account    string
-	Scope      edge.Scope
+	Scope      edge.Scope `json:"ZoneID"` // as approvals have it
 	Deployment string
 	Token      string
 	Action     Action

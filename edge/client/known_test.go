@@ -9,7 +9,7 @@ import (
 )
 
 func entryPointOf(description string) string {
-	return ok(fmt.Sprintf(`{"id":%q,"description":%q,"rules":[{"id":%q}]}`, testEntry, description, testRule))
+	return ok(fmt.Sprintf(`{"id":%q,"phase":%q,"description":%q,"rules":[{"id":%q}]}`, testEntry, edge.PhaseFirewallManaged, description, testRule))
 }
 
 // An answer that is the one before is decoded once and asked for each time;

@@ -125,10 +125,10 @@ const (
 )
 
 // Failed notes a failure of something that is not a zone. name tells several of a subject
-// apart, and part what of it was tried: it works again once each part that failed does.
+// apart, and what that of it which was tried: it works again once each part that failed does.
 // A full disk, and what is a failure of [reconcile.ErrState], is an outage of the state
 // folder whatever the subject. The end of a context is no failure.
-func (t *Tracker) Failed(subject reconcile.OutageSubject, name, part string, err error) {
+func (t *Tracker) Failed(subject reconcile.OutageSubject, name, what string, err error) {
 	if err == nil || Stopped(err) {
 		return
 	}
@@ -138,24 +138,24 @@ func (t *Tracker) Failed(subject reconcile.OutageSubject, name, part string, err
 	c := causeOf(err)
 	own := key(subject, name)
 	if c.class == ofState && subject != reconcile.OutageState {
-		t.plain(reconcile.OutageState, "").fail(own+part, "", c, now)
+		t.plain(reconcile.OutageState, "").fail(part{name: own + what}, "", c, now)
 	} else {
-		t.plain(subject, name).fail(part, "", c, now)
+		t.plain(subject, name).fail(part{name: what}, "", c, now)
 	}
 	t.judge(now)
 }
 
 // Worked notes that it did not fail.
-func (t *Tracker) Worked(subject reconcile.OutageSubject, name, part string) {
+func (t *Tracker) Worked(subject reconcile.OutageSubject, name, what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.config.Now()
 	own := key(subject, name)
 	if i := t.open[own]; i != nil {
-		i.work(part, now)
+		i.work(part{name: what}, now)
 	}
 	if i := t.open[key(reconcile.OutageState, "")]; i != nil {
-		i.work(own+part, now)
+		i.work(part{name: own + what}, now)
 	}
 	t.judge(now)
 }
@@ -172,9 +172,9 @@ func (t *Tracker) StateWorks() (full bool) {
 		return false
 	}
 	now := t.config.Now()
-	for part := range i.failing {
-		if !strings.Contains(part, "|") { // see key
-			i.work(part, now)
+	for of := range i.failing {
+		if !strings.Contains(of.name, "|") { // see key
+			i.work(of, now)
 		}
 	}
 	t.judge(now)
@@ -215,10 +215,10 @@ func (t *Tracker) Declare(zones int, declares func(edge.Scope) bool) {
 	now := t.config.Now()
 	t.fleet = zones
 	for _, i := range t.open {
-		for part := range i.failing {
-			if id, ok := zoneOf(part); ok && !declares(id) {
-				i.work(part, now)
-				delete(t.of, id)
+		for of := range i.failing {
+			if of.zone != (edge.Scope{}) && !declares(of.zone) {
+				i.work(of, now)
+				delete(t.of, of.zone)
 			}
 		}
 	}
@@ -355,9 +355,9 @@ func (t *Tracker) tell(i *incident) reconcile.Outage {
 // drop forgets an outage and which zones are in it.
 func (t *Tracker) drop(i *incident) {
 	delete(t.open, i.key)
-	for part := range i.failing {
-		if id, ok := zoneOf(part); ok && t.of[id] == i {
-			delete(t.of, id)
+	for of := range i.failing {
+		if t.of[of.zone] == i {
+			delete(t.of, of.zone)
 		}
 	}
 }

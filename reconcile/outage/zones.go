@@ -3,6 +3,7 @@ package outage
 import (
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -65,9 +66,9 @@ func (t *Tracker) platformAnswered(now time.Time) {
 
 // recover notes that a wide outage is over for one of its zones, so for all.
 func (t *Tracker) recover(i *incident, now time.Time) {
-	for part := range i.failing {
-		if id, ok := zoneOf(part); ok && t.of[id] == i {
-			delete(t.of, id)
+	for of := range i.failing {
+		if t.of[of.zone] == i {
+			delete(t.of, of.zone)
 		}
 	}
 	i.works(now)
@@ -83,7 +84,7 @@ func (t *Tracker) leave(z Zone, now time.Time) {
 		return
 	}
 	delete(t.of, z.Scope)
-	if i.work(zonePart(z.Scope), now); len(i.failing) == 0 && !i.began {
+	if i.work(part{zone: z.Scope}, now); len(i.failing) == 0 && !i.began {
 		t.drop(i)
 	}
 }
@@ -214,9 +215,9 @@ func (t *Tracker) widen(subject reconcile.OutageSubject, name string, of class) 
 		}
 		t.drop(i)
 		wide.takeIn(i)
-		for part := range i.failing {
-			if id, ok := zoneOf(part); ok {
-				t.of[id] = wide
+		for of := range i.failing {
+			if of.zone != (edge.Scope{}) {
+				t.of[of.zone] = wide
 			}
 		}
 	}

@@ -123,7 +123,7 @@ func (d drawing) memory() reconcile.Memory {
 func (d drawing) number() int { return rapid.IntRange(0, 3).Draw(d.T, "number") }
 
 func (d drawing) zone() edge.Scope {
-	return edge.ZoneScope(edge.ZoneID(d.of("zone", "z1", "z2", anAccount.String())))
+	return edge.ParseScope(d.of("zone", "z1", "z2", anAccount.String()))
 }
 
 func (d drawing) zones() (all []edge.Scope) {

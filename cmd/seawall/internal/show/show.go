@@ -43,6 +43,7 @@ type Shown struct {
 	Partial bool `json:"-"` // something could not be read that was asked for
 
 	token desired.Token
+	level edge.Level // of a zone
 }
 
 // Part is a deployment of a zone, or all of a token.
@@ -94,7 +95,7 @@ type Live struct {
 func Zone(account desired.Account, z desired.Zone, commit string, live []Live, unknown string) Shown {
 	s := Shown{
 		Version: Version, Zone: z.Key, ID: desired.KnownScope(z.Scope).String(), Account: account.Key, Labels: maps.Clone(z.Labels), Commit: commit,
-		Origin: bare(z.Origin), Parts: []Part{}, LiveUnknown: unknown,
+		Origin: bare(z.Origin), Parts: []Part{}, LiveUnknown: unknown, level: z.Scope.Level,
 	}
 	if z.Scope.Level == edge.LevelAccount {
 		s.ID = string(account.ID)
