@@ -122,13 +122,8 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 		rulesets = edge.NewSecret("sim-administrator-token-0000000000000000000001") // which may write in the account, too
 	}
 	tokens, platform := overSocket(t, running, running.TokensToken), overSocket(t, running, rulesets)
-	var all edge.TokenPlatform
-	var beyond edge.ExtendedPlatform
-	if profile != mem.Documented {
-		all, beyond = tokens, platform
-	}
 	return edgetest.Fixture{
-		Extended: all, Beyond: beyond, Strict: profile == mem.Vendor,
+		Extended: profile != mem.Documented, Strict: profile == mem.Vendor,
 		Platform: platform,
 		Denied:   overSocket(t, running, edge.NewSecret("not-a-token")),
 		Account:  mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
@@ -138,7 +133,7 @@ func simFixture(t testing.TB, profile string, quirks []string) edgetest.Fixture 
 			others := slices.DeleteFunc(slices.Clone(quirks), func(q string) bool { return strings.HasPrefix(q, sim.QuirkZoneForbidden) })
 			return running.SetQuirks(append(others, quirk(sim.QuirkZoneForbidden, zone.String())))
 		},
-		SignIn: func(secret edge.Secret) edge.Platform { return overSocket(t, running, secret) }, User: seed.User,
+		SignIn: func(secret edge.Secret) edgetest.Client { return overSocket(t, running, secret) }, User: seed.User,
 		Mute: slices.Contains(quirks, "error-after=1") || slices.Contains(quirks, "cut-after=1"),
 	}
 }
@@ -214,9 +209,9 @@ func TestConformanceOfAccountTokens(t *testing.T) {
 		}
 		own := signIn(edge.NewSecret("of-the-account"))
 		return edgetest.Fixture{
-			Platform: own.ExtendedPlatform, Beyond: own.ExtendedPlatform, Extended: own.TokenPlatform, Tokens: own.TokenPlatform,
+			Platform: own, Extended: true, Tokens: own.tokens,
 			TokenCount: func() int { return len(running.Platform.Tokens()) - userTokens(running.Platform) },
-			SignIn:     func(secret edge.Secret) edge.Platform { return signIn(secret) },
+			SignIn:     func(secret edge.Secret) edgetest.Client { return signIn(secret) },
 			Denied:     signIn(edge.NewSecret("not-a-token")),
 			Account:    mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		}
@@ -225,6 +220,12 @@ func TestConformanceOfAccountTokens(t *testing.T) {
 
 // accountClient is a client whose tokens are those of an account.
 type accountClient struct {
-	edge.ExtendedPlatform
-	edge.TokenPlatform
+	edge.Platform
+	tokens
+}
+
+type tokens = edge.Tokens
+
+func (a accountClient) Offers(call edge.Call, level edge.Level) bool {
+	return a.Platform.Offers(call, level)
 }

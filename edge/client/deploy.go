@@ -13,86 +13,72 @@ import (
 	"github.com/seawall-dev/seawall/edge/internal/wire"
 )
 
-var _ edge.ExtendedPlatform = (*Client)(nil)
-
-// beyondCalls are the calls on rulesets and zones that are known beyond the
-// reference, which a [Client] has itself.
-type beyondCalls struct{ client *Client }
-
-// RulesetVersion returns a ruleset as it was at a version.
-func (b beyondCalls) RulesetVersion(ctx context.Context, scope edge.Scope, id edge.RulesetID, version string) (edge.Ruleset, error) {
-	if err := checkIDs(scope, id); err != nil {
-		return edge.Ruleset{}, err
-	}
-	return b.client.ruleset(ctx, edge.VersionPath(scope, id, version))
-}
-
 // CreateEntryPoint sends one POST of a ruleset, which the platform refuses where
 // the zone has an entry point.
-func (b beyondCalls) CreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
-	post, err := createEntryPoint(scope, phase, rules)
+func (r rulesetCalls) CreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
+	post, err := r.createEntryPoint(scope, phase, rules)
 	if err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, scope, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == scope.EntryKind() })
+	return r.c.write(ctx, scope, post, func(answer edge.Ruleset) bool { return answer.ID != "" && answer.Kind == scope.EntryKind() })
 }
 
 // TryCreateEntryPoint sends it as a dry run.
-func (b beyondCalls) TryCreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) error {
-	post, err := createEntryPoint(scope, phase, rules)
+func (r rulesetCalls) TryCreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) error {
+	post, err := r.createEntryPoint(scope, phase, rules)
 	if err != nil {
 		return err
 	}
-	return b.client.dryRun(ctx, post)
+	return r.c.dryRun(ctx, post)
 }
 
-func createEntryPoint(scope edge.Scope, phase edge.Phase, rules []edge.Rule) (call, error) {
-	if err := checkIDs(scope); err != nil {
+func (r rulesetCalls) createEntryPoint(scope edge.Scope, phase edge.Phase, rules []edge.Rule) (call, error) {
+	if err := r.check(edge.CallCreateEntryPoint, scope); err != nil {
 		return call{}, err
 	}
 	return call{class: update, method: http.MethodPost, path: edge.RulesetsPath(scope), tells: true}.with(edge.EntryPointBody(scope, phase, rules))
 }
 
 // AddRule sends one POST of a rule.
-func (b beyondCalls) AddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
-	post, err := addRule(scope, entryPoint, body)
+func (r rulesetCalls) AddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+	post, err := r.addRule(scope, entryPoint, body)
 	if err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, scope, post, is(entryPoint))
+	return r.c.write(ctx, scope, post, is(entryPoint))
 }
 
 // TryAddRule sends it as a dry run.
-func (b beyondCalls) TryAddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) error {
-	post, err := addRule(scope, entryPoint, body)
+func (r rulesetCalls) TryAddRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) error {
+	post, err := r.addRule(scope, entryPoint, body)
 	if err != nil {
 		return err
 	}
-	return b.client.dryRun(ctx, post)
+	return r.c.dryRun(ctx, post)
 }
 
-func addRule(scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (call, error) {
-	if err := checkIDs(scope, entryPoint); err != nil {
+func (r rulesetCalls) addRule(scope edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (call, error) {
+	if err := r.check(edge.CallAddRule, scope, string(entryPoint)); err != nil {
 		return call{}, err
 	}
 	return call{class: update, method: http.MethodPost, path: edge.RulesPath(scope, entryPoint), tells: true}.with(body.Update())
 }
 
 // TryUpdateRule sends the PATCH of UpdateRule as a dry run.
-func (b beyondCalls) TryUpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
-	patch, err := updateRule(scope, entryPoint, rule, body)
+func (r rulesetCalls) TryUpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) error {
+	patch, err := r.updateRule(scope, entryPoint, rule, body)
 	if err != nil {
 		return err
 	}
-	return b.client.dryRun(ctx, patch)
+	return r.c.dryRun(ctx, patch)
 }
 
 // DeleteRule sends one DELETE of a rule.
-func (b beyondCalls) DeleteRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
-	if err := checkIDs(scope, entryPoint, rule); err != nil {
+func (r rulesetCalls) DeleteRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+	if err := r.check(edge.CallDeleteRule, scope, string(entryPoint), string(rule)); err != nil {
 		return nil, err
 	}
-	return b.client.write(ctx, scope, call{class: remove, method: http.MethodDelete, path: edge.RulePath(scope, entryPoint, rule), tells: true}, is(entryPoint))
+	return r.c.write(ctx, scope, call{class: remove, method: http.MethodDelete, path: edge.RulePath(scope, entryPoint, rule), tells: true}, is(entryPoint))
 }
 
 // with gives a call a body.

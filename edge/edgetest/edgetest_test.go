@@ -31,8 +31,7 @@ func newMem(t testing.TB, quirks ...string) *mem.Platform {
 
 // both is what a platform in memory is.
 type both interface {
-	edge.ExtendedPlatform
-	edge.TokenPlatform
+	edgetest.Client
 	Tokens() []mem.SeedToken
 }
 
@@ -43,7 +42,7 @@ func fixture(platform both, merges bool) edgetest.Fixture {
 	}
 	return edgetest.Fixture{
 		Forbid: forbid,
-		Tokens: platform, Extended: platform, Beyond: platform, TokenCount: func() int { return len(platform.Tokens()) },
+		Tokens: platform, Extended: true, TokenCount: func() int { return len(platform.Tokens()) },
 		Platform: platform, Merges: merges,
 		Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 	}

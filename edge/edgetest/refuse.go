@@ -116,7 +116,7 @@ func wrongCredential(t tester) {
 	_, getErr := t.Platform.Ruleset(t.Context(), edge.AccountScope(t.Account), t.Core)
 	_, entryErr := t.Platform.EntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged)
 	_, bareErr := t.Platform.EntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged)
-	t.Platform = deniedWriter{granted, t.Denied}
+	t.Platform = deniedWriter{granted, t.Denied, t.Denied}
 	_, writeErr := t.tryUpdate(t.Zone, before, rule.ID, rule.Update())
 	for _, err := range []error{listErr, getErr, entryErr, bareErr, writeErr} {
 		t.wantIs(err, edge.ErrUnauthenticated, edge.ErrForbidden, edge.ErrNotFound, edge.ErrEntryPointNotFound)
@@ -147,4 +147,5 @@ func forbiddenZone(t tester) {
 type deniedWriter struct {
 	edge.Reader
 	edge.Writer
+	edge.DryRunner
 }

@@ -35,8 +35,8 @@ func TestConformance(t *testing.T) {
 			edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
 				p := extended(t, quirks...)
 				return edgetest.Fixture{
-					Extended: p, Beyond: p,
-					Tokens: p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
+					Extended: true,
+					Tokens:   p, TokenCount: func() int { return len(p.Tokens()) }, User: p.User(),
 					Platform: p, Account: mem.Account, Core: mem.CoreRuleset,
 					Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone, Merges: slices.Contains(quirks, "patch=merge"),
 				}
@@ -65,7 +65,7 @@ func TestConformanceOfTheVendorProfile(t *testing.T) {
 			t.Fatal(err)
 		}
 		return edgetest.Fixture{
-			Extended: p, Beyond: p, Strict: true,
+			Extended: true, Strict: true,
 			Tokens: p, TokenCount: func() int { return userTokens(p) }, User: p.User(),
 			Platform: p, Account: mem.Account, Core: mem.CoreRuleset, Zone: mem.ShopZone, Other: mem.BlogZone, Bare: mem.NewZone,
 		}

@@ -64,7 +64,7 @@ func TestVendorRefusesRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := p.UpdateRuleJSON(t.Context(), mem.ShopZone, shop.ID, shop.Rules[0].ID, []byte(body))
+		answer, err := p.In(mem.ShopZone, false).UpdateRule(t.Context(), shop.ID, shop.Rules[0].ID, []byte(body))
 		if want == nil {
 			if err != nil || answer == nil {
 				t.Errorf("%s: %v", body, err)
@@ -184,7 +184,7 @@ func TestDocumentedActions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, overrides := range []string{`"action":"skip"`, `"categories":[{"category":"xss","action":"allow"}]`, `"rules":[{"id":"x","action":"log"},{"id":"y","action":"simulate"}]`} {
-		_, err := p.UpdateRuleJSON(t.Context(), mem.ShopZone, shop.ID, shop.Rules[0].ID, []byte(`{`+executeCore+`,"overrides":{`+overrides+`}}}`))
+		_, err := p.In(mem.ShopZone, false).UpdateRule(t.Context(), shop.ID, shop.Rules[0].ID, []byte(`{`+executeCore+`,"overrides":{`+overrides+`}}}`))
 		if at := pointers(t, err); len(at) != 1 || !strings.HasSuffix(at[0], "/action") {
 			t.Errorf("%s: %v", overrides, err)
 		}

@@ -18,7 +18,7 @@ import (
 func update(t testing.TB, p *mem.Platform, zone edge.Scope, body string) (*edge.Ruleset, error) {
 	t.Helper()
 	entry := entryPoint(t, p, zone)
-	return p.UpdateRuleJSON(t.Context(), zone, entry.ID, entry.Rules[0].ID, []byte(body))
+	return p.In(zone, false).UpdateRule(t.Context(), entry.ID, entry.Rules[0].ID, []byte(body))
 }
 
 func TestUpdateIsRefused(t *testing.T) {

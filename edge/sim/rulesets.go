@@ -13,21 +13,21 @@ import (
 // The calls on rulesets that the vendor has in zones and in accounts. In the
 // profile vendor they stand before those of the contract, which are some of them.
 const (
-	callListRulesets       wire.Call = "ListRulesets"
-	callGetRuleset         wire.Call = "GetRuleset"
-	callCreateRuleset      wire.Call = "CreateRuleset"
-	callReplaceRuleset     wire.Call = "ReplaceRuleset"
-	callDeleteRuleset      wire.Call = "DeleteRuleset"
-	callGetEntryPoint      wire.Call = "GetEntryPoint"
-	callReplaceEntryPoint  wire.Call = "ReplaceEntryPoint"
-	callEntryPointVersions wire.Call = "EntryPointVersions"
-	callEntryPointVersion  wire.Call = "EntryPointVersion"
-	callVersions           wire.Call = "Versions"
-	callVersion            wire.Call = "Version"
-	callDeleteVersion      wire.Call = "DeleteVersion"
-	callAddRule            wire.Call = "AddRuleAnywhere"
-	callUpdateRule         wire.Call = "UpdateRuleAnywhere"
-	callDeleteRule         wire.Call = "DeleteRuleAnywhere"
+	callListRulesets       edge.Call = "ListRulesets"
+	callGetRuleset         edge.Call = "GetRuleset"
+	callCreateRuleset      edge.Call = "CreateRuleset"
+	callReplaceRuleset     edge.Call = "ReplaceRuleset"
+	callDeleteRuleset      edge.Call = "DeleteRuleset"
+	callGetEntryPoint      edge.Call = "GetEntryPoint"
+	callReplaceEntryPoint  edge.Call = "ReplaceEntryPoint"
+	callEntryPointVersions edge.Call = "EntryPointVersions"
+	callEntryPointVersion  edge.Call = "EntryPointVersion"
+	callVersions           edge.Call = "Versions"
+	callVersion            edge.Call = "Version"
+	callDeleteVersion      edge.Call = "DeleteVersion"
+	callAddRule            edge.Call = "AddRuleAnywhere"
+	callUpdateRule         edge.Call = "UpdateRuleAnywhere"
+	callDeleteRule         edge.Call = "DeleteRuleAnywhere"
 )
 
 func vendorRulesets(base string) []wire.Pattern {
@@ -58,21 +58,21 @@ type noContent struct{}
 
 // rulesetCalls make the platform do a call on rulesets. Those of the contract do
 // the same as those of the vendor.
-var rulesetCalls = map[wire.Call]func(context.Context, mem.Rulesets, request) (any, error){
-	callGetRuleset:        getRuleset,
-	wire.Ruleset:          getRuleset,
-	callGetEntryPoint:     getEntryPoint,
-	wire.EntryPoint:       getEntryPoint,
-	callCreateRuleset:     createRuleset,
-	wire.CreateEntryPoint: createRuleset,
-	callAddRule:           addRule,
-	wire.AddRule:          addRule,
-	callUpdateRule:        updateRule,
-	wire.UpdateRule:       updateRule,
-	callDeleteRule:        deleteRule,
-	wire.DeleteRule:       deleteRule,
-	callVersion:           getVersion,
-	wire.RulesetVersion:   getVersion,
+var rulesetCalls = map[edge.Call]func(context.Context, mem.Rulesets, request) (any, error){
+	callGetRuleset:            getRuleset,
+	edge.CallRuleset:          getRuleset,
+	callGetEntryPoint:         getEntryPoint,
+	edge.CallEntryPoint:       getEntryPoint,
+	callCreateRuleset:         createRuleset,
+	edge.CallCreateEntryPoint: createRuleset,
+	callAddRule:               addRule,
+	edge.CallAddRule:          addRule,
+	callUpdateRule:            updateRule,
+	edge.CallUpdateRule:       updateRule,
+	callDeleteRule:            deleteRule,
+	edge.CallDeleteRule:       deleteRule,
+	callVersion:               getVersion,
+	edge.CallRulesetVersion:   getVersion,
 	callReplaceRuleset: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
 		return withBody(r, func(body []byte) (*edge.Ruleset, error) { return m.Replace(ctx, r.route.Ruleset, body) })
 	},
@@ -146,7 +146,7 @@ func withBody(r request, do func([]byte) (*edge.Ruleset, error)) (any, error) {
 
 // rulesetCall answers a call on rulesets. It is false for another.
 func (s *Server) rulesetCall(ctx context.Context, r request) (result any, info *wire.Info, err error, ok bool) {
-	isList := r.route.Call == callListRulesets || r.route.Call == wire.Rulesets
+	isList := r.route.Call == callListRulesets || r.route.Call == edge.CallRulesets
 	do := rulesetCalls[r.route.Call]
 	if do == nil && !isList {
 		return nil, nil, nil, false

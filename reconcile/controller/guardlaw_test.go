@@ -270,9 +270,9 @@ func newLawRun(t *testing.T, h lawHistory, guards reconcile.Guards, path string)
 	l := &lawRun{fixture: f, path: path, author: newAuthor(), oracle: newGuardOracle(h.Guard, platform)}
 	l.oracle.commit = func() string { return f.control.Accepted() }
 	l.tokens = &tokenWorld{sealed: map[string]edge.Secret{}, sunk: map[desired.Sink]int{}}
-	calls := token.Calls{Creator: &watchedTokens{platform, l.oracle}}
+	calls := token.Calls{Writer: &watchedTokens{platform, l.oracle}}
 	if h.Extended {
-		calls.Reader, calls.Writer = platform, &watchedTokens{platform, l.oracle}
+		calls.Reader = platform
 	}
 	l.newTokens = func() *token.Worker {
 		return token.New(token.Config{Memory: l.tokens, Calls: calls, Sinks: l.tokens, Now: time.Now})

@@ -21,6 +21,8 @@ import (
 
 // tokenWorld is a ledger of tokens, a sink, and a platform that creates them.
 type tokenWorld struct {
+	edge.TokenWriter // nil: it offers nothing but CreateToken
+
 	mu      sync.Mutex
 	records []diff.TokenRecord
 	sealed  map[string]edge.Secret
@@ -98,6 +100,8 @@ func (w *tokenWorld) Deliver(_ context.Context, sink desired.Sink, _ edge.Secret
 	return nil
 }
 
+func (w *tokenWorld) Offers(call edge.Call, _ edge.Level) bool { return call == edge.CallCreateToken }
+
 func (w *tokenWorld) CreateToken(ctx context.Context, spec edge.TokenSpec) (edge.CreatedToken, error) {
 	w.mu.Lock()
 	create := w.create
@@ -133,7 +137,7 @@ func withTokens(t *testing.T, n int) (*fixture, *tokenWorld) {
 	f := newFixture(t, n)
 	w := &tokenWorld{sealed: map[string]edge.Secret{}, sunk: map[desired.Sink]int{}}
 	f.newTokens = func() *token.Worker {
-		return token.New(token.Config{Memory: w, Calls: token.Calls{Creator: w}, Sinks: w, Now: time.Now})
+		return token.New(token.Config{Memory: w, Calls: token.Calls{Writer: w}, Sinks: w, Now: time.Now})
 	}
 	return f, w
 }

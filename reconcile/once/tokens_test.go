@@ -69,7 +69,7 @@ func uninitialised(t *testing.T) *tokens {
 func (f *tokens) put(r *Run, l *ledger.Ledger) {
 	r.Records = l
 	r.Tokens = token.New(token.Config{
-		Memory: l, Calls: token.Calls{Creator: f.office, Reader: f.office, Writer: f.office},
+		Memory: l, Calls: token.Calls{Reader: f.office, Writer: f.office},
 		Sinks: f.sunk, NameSuffix: " [{intent}]", Now: f.Now,
 	})
 	f.office.taken = nil

@@ -34,7 +34,7 @@ func newAccountFixture(t testT, quirks ...string) *fixture {
 	}
 	f.recorder = edge.Record(f.tamper)
 	f.Worker = &Worker{
-		Reader: f.recorder, Writer: f.recorder.Extended(f.tamper), Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
+		Reader: f.recorder, Writer: f.recorder, Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
 		Indexes: &deployment.Indexes{}, Now: f.clock.Now,
 	}
 	return f
@@ -188,7 +188,7 @@ func TestAccountLevelDocumented(t *testing.T) {
 // are read all the same.
 func TestAccountLevelForbidden(t *testing.T) {
 	f := newAccountFixture(t)
-	f.Reader = &zonesOnly{ExtendedReader: f.platform}
+	f.Reader = &zonesOnly{Reader: f.platform}
 	f.Worker.Accounts = NewAccounts(f.Reader, f.clock.Now)
 	s, plan := f.plan(t.Context(), f.task(accountLevel(as("eu", core()))))
 	if !errors.Is(s.EntryPoint.Err, edge.ErrForbidden) || len(plan.Problems) != 1 ||

@@ -19,24 +19,16 @@ func (v *visit) request(c diff.Change) func(context.Context) (*edge.Ruleset, err
 	case diff.DeploymentCreation:
 		return func(ctx context.Context) (*edge.Ruleset, error) {
 			if target.EntryPoint == "" {
-				return v.deployer().CreateEntryPoint(ctx, c.Scope, edge.PhaseFirewallManaged, []edge.Rule{o.Body})
+				return v.Writer.CreateEntryPoint(ctx, c.Scope, edge.PhaseFirewallManaged, []edge.Rule{o.Body})
 			}
-			return v.deployer().AddRule(ctx, c.Scope, target.EntryPoint, o.Body)
+			return v.Writer.AddRule(ctx, c.Scope, target.EntryPoint, o.Body)
 		}
 	case diff.DeploymentRemoval:
 		return func(ctx context.Context) (*edge.Ruleset, error) {
-			return v.deployer().DeleteRule(ctx, c.Scope, target.EntryPoint, target.Rule)
+			return v.Writer.DeleteRule(ctx, c.Scope, target.EntryPoint, target.Rule)
 		}
 	}
 	return nil
-}
-
-// deployer is the part of the writer that deploys and removes.
-func (w *Worker) deployer() edge.Deployer {
-	if d, ok := w.Writer.(edge.Deployer); ok {
-		return d
-	}
-	return edge.NoDeployer{}
 }
 
 // readTells reports whether only a read tells what a call came to: it was made, or its

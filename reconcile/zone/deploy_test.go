@@ -63,7 +63,7 @@ func newDeployFixture(t testT, n int) *fixture {
 	}
 	f.recorder = edge.Record(f.tamper)
 	f.Worker = &Worker{
-		Reader: f.recorder, Writer: f.recorder.Extended(f.tamper), Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
+		Reader: f.recorder, Writer: f.recorder, Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
 		Indexes: &deployment.Indexes{}, Now: f.clock.Now,
 	}
 	return f

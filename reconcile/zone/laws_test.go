@@ -102,7 +102,7 @@ func unchanged(d done) []diff.Settled {
 func TestPinnedVersionsConverge(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newDeployFixture(rt, 1)
-		reader := f.recorder.Extended(f.tamper)
+		reader := f.recorder
 		f.Reader, f.Accounts = reader, NewAccounts(reader, f.clock.Now)
 		published := []edge.Ruleset{f.managed(mem.CoreRuleset)}
 		publish := func() {

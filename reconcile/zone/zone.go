@@ -95,8 +95,7 @@ type Rechecker interface {
 }
 
 // Worker runs the stages. All fields but Names are required; Writer is not used by Read and
-// Plan; one that is an [edge.Deployer] deploys and removes, too. It is safe for
-// concurrent use by tasks about different zones.
+// Plan. It is safe for concurrent use by tasks about different zones.
 type Worker struct {
 	Reader   edge.Reader
 	Writer   edge.Writer

@@ -9,38 +9,9 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
-// Call names a call of the contract.
-type Call string
-
-// The calls, named like the methods of [edge.ExtendedPlatform] and
-// [edge.TokenPlatform].
-const (
-	Rulesets    Call = "Rulesets"
-	Ruleset     Call = "Ruleset"
-	EntryPoint  Call = "EntryPoint"
-	UpdateRule  Call = "UpdateRule"
-	CreateToken Call = "CreateToken"
-
-	RulesetVersion   Call = "RulesetVersion"
-	CreateEntryPoint Call = "CreateEntryPoint"
-	AddRule          Call = "AddRule"
-	DeleteRule       Call = "DeleteRule"
-	Zones            Call = "Zones"
-	Zone             Call = "Zone"
-	Accounts         Call = "Accounts"
-
-	UserTokens       Call = "UserTokens"
-	UserToken        Call = "UserToken"
-	VerifyToken      Call = "VerifyToken"
-	PermissionGroups Call = "PermissionGroups"
-	UpdateToken      Call = "UpdateToken"
-	DeleteToken      Call = "DeleteToken"
-	RollToken        Call = "RollToken"
-)
-
 // Pattern is a call's method and path template, parameters in braces.
 type Pattern struct {
-	Call   Call
+	Call   edge.Call
 	Method string
 	Path   string
 }
@@ -48,38 +19,38 @@ type Pattern struct {
 // Patterns are the calls of the reference, "Endpoints". The paths are those
 // of package edge with parameters in the place of ids.
 var Patterns = []Pattern{
-	{Rulesets, http.MethodGet, edge.RulesetsPath(anAccount)},
-	{Ruleset, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}")},
-	{EntryPoint, http.MethodGet, edge.EntryPointPath(aZone, edge.PhaseFirewallManaged)},
-	{UpdateRule, http.MethodPatch, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
-	{CreateToken, http.MethodPost, edge.TokensPath()},
+	{edge.CallRulesets, http.MethodGet, edge.RulesetsPath(anAccount)},
+	{edge.CallRuleset, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}")},
+	{edge.CallEntryPoint, http.MethodGet, edge.EntryPointPath(aZone, edge.PhaseFirewallManaged)},
+	{edge.CallUpdateRule, http.MethodPatch, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
+	{edge.CallCreateToken, http.MethodPost, edge.TokensPath()},
 }
 
 // Extended are the calls of the reference and those that are known beyond it.
 // The addresses without an id come first: they look like ids themselves.
 var Extended = slices.Concat(Patterns, []Pattern{
-	{UserTokens, http.MethodGet, edge.TokensPath()},
-	{VerifyToken, http.MethodGet, edge.VerifyTokenPath()},
-	{PermissionGroups, http.MethodGet, edge.PermissionGroupsPath("")},
-	{UserToken, http.MethodGet, edge.TokensPath() + "/{token_id}"},
-	{UpdateToken, http.MethodPut, edge.TokensPath() + "/{token_id}"},
-	{DeleteToken, http.MethodDelete, edge.TokensPath() + "/{token_id}"},
-	{RollToken, http.MethodPut, edge.TokensPath() + "/{token_id}/value"},
-	{Rulesets, http.MethodGet, edge.RulesetsPath(aZone)},
-	{CreateEntryPoint, http.MethodPost, edge.RulesetsPath(aZone)},
-	{Ruleset, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}")},
-	{AddRule, http.MethodPost, edge.RulesPath(aZone, "{ruleset_id}")},
-	{DeleteRule, http.MethodDelete, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
-	{RulesetVersion, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}") + "/versions/{version}"},
-	{RulesetVersion, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}") + "/versions/{version}"},
-	{Zones, http.MethodGet, edge.ZonesPath()},
-	{Zone, http.MethodGet, edge.ZonePath("{zone_id}")},
-	{Accounts, http.MethodGet, edge.AccountsPath()},
-	{EntryPoint, http.MethodGet, edge.EntryPointPath(anAccount, edge.PhaseFirewallManaged)},
-	{UpdateRule, http.MethodPatch, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
-	{CreateEntryPoint, http.MethodPost, edge.RulesetsPath(anAccount)},
-	{AddRule, http.MethodPost, edge.RulesPath(anAccount, "{ruleset_id}")},
-	{DeleteRule, http.MethodDelete, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
+	{edge.CallUserTokens, http.MethodGet, edge.TokensPath()},
+	{edge.CallVerifyToken, http.MethodGet, edge.VerifyTokenPath()},
+	{edge.CallPermissionGroups, http.MethodGet, edge.PermissionGroupsPath("")},
+	{edge.CallUserToken, http.MethodGet, edge.TokensPath() + "/{token_id}"},
+	{edge.CallUpdateToken, http.MethodPut, edge.TokensPath() + "/{token_id}"},
+	{edge.CallDeleteToken, http.MethodDelete, edge.TokensPath() + "/{token_id}"},
+	{edge.CallRollToken, http.MethodPut, edge.TokensPath() + "/{token_id}/value"},
+	{edge.CallRulesets, http.MethodGet, edge.RulesetsPath(aZone)},
+	{edge.CallCreateEntryPoint, http.MethodPost, edge.RulesetsPath(aZone)},
+	{edge.CallRuleset, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}")},
+	{edge.CallAddRule, http.MethodPost, edge.RulesPath(aZone, "{ruleset_id}")},
+	{edge.CallDeleteRule, http.MethodDelete, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
+	{edge.CallRulesetVersion, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}") + "/versions/{version}"},
+	{edge.CallRulesetVersion, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}") + "/versions/{version}"},
+	{edge.CallZones, http.MethodGet, edge.ZonesPath()},
+	{edge.CallZone, http.MethodGet, edge.ZonePath("{zone_id}")},
+	{edge.CallAccounts, http.MethodGet, edge.AccountsPath()},
+	{edge.CallEntryPoint, http.MethodGet, edge.EntryPointPath(anAccount, edge.PhaseFirewallManaged)},
+	{edge.CallUpdateRule, http.MethodPatch, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
+	{edge.CallCreateEntryPoint, http.MethodPost, edge.RulesetsPath(anAccount)},
+	{edge.CallAddRule, http.MethodPost, edge.RulesPath(anAccount, "{ruleset_id}")},
+	{edge.CallDeleteRule, http.MethodDelete, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
 })
 
 var aZone, anAccount = edge.ZoneScope("{zone_id}"), edge.AccountScope("{account_id}")
@@ -90,7 +61,7 @@ func (p Pattern) String() string { return p.Method + " " + p.Path }
 // Route is a call with the parameters of its path; those the path does not
 // have are empty.
 type Route struct {
-	Call    Call
+	Call    edge.Call
 	Pattern string // method and path template of the call
 	Account edge.AccountID
 	Zone    edge.ZoneID

@@ -245,8 +245,7 @@ type versions struct {
 
 // isPinned reports whether a version is another one than the newest, and can be read.
 func (v versions) isPinned(newest edge.Ruleset, version string) bool {
-	_, ok := v.Reader.(edge.RulesetReader)
-	return ok && !v.documented && version != "" && version != "latest" && version != newest.Version
+	return v.Offers(edge.CallRulesetVersion, edge.LevelAccount) && !v.documented && version != "" && version != "latest" && version != newest.Version
 }
 
 // version reads a managed ruleset as an execute rule runs it: the newest, or the version
@@ -255,7 +254,7 @@ func (v versions) version(ctx context.Context, account edge.AccountID, newest ed
 	if !v.isPinned(newest, version) {
 		return newest, nil
 	}
-	older, err := v.Reader.(edge.RulesetReader).RulesetVersion(ctx, edge.AccountScope(account), newest.ID, version)
+	older, err := v.RulesetVersion(ctx, edge.AccountScope(account), newest.ID, version)
 	if err != nil {
 		return older, fmt.Errorf("version %s: %w", version, err)
 	}

@@ -12,6 +12,8 @@ import (
 // bare is a platform that answers every call with nothing.
 type bare struct{ NoWriter }
 
+func (bare) Offers(Call, Level) bool { return true }
+
 func (bare) Rulesets(context.Context, Scope) ([]Ruleset, error) { return nil, nil }
 
 func (bare) Ruleset(context.Context, Scope, RulesetID) (Ruleset, error) { return Ruleset{}, nil }
@@ -33,9 +35,8 @@ func (bare) Accounts(context.Context) ([]Account, error) { return nil, nil }
 
 // Every call is in the list, in its turn, also those of the reference. What may
 // only read sends no write.
-func TestRecorderKnowsDeployments(t *testing.T) {
-	recorder := Record(nil)
-	p, ctx := recorder.Extended(bare{}), t.Context()
+func TestRecorderKnowsEveryCall(t *testing.T) {
+	p, ctx := Record(bare{}), t.Context()
 	_, create := p.CreateEntryPoint(ctx, ZoneScope("z"), PhaseFirewallManaged, nil)
 	_, add := p.AddRule(ctx, ZoneScope("z"), "e", Rule{})
 	_, remove := p.DeleteRule(ctx, ZoneScope("z"), "e", "r")
@@ -65,22 +66,22 @@ func TestRecorderKnowsDeployments(t *testing.T) {
 		"PATCH /zones/z/rulesets/e/rules/r?dry_run=true", "POST /zones/z/rulesets?dry_run=true", "POST /zones/z/rulesets/e/rules?dry_run=true",
 		"GET /zones", "GET /zones/z", "GET /accounts", "GET /zones/z/rulesets/phases/http_request_firewall_managed/entrypoint",
 	}
-	if calls := recorder.Calls(); !slices.Equal(calls, want) {
+	if calls := p.Calls(); !slices.Equal(calls, want) {
 		t.Errorf("recorded %q", calls)
 	}
 }
 
 // A read-only view offers no way back to writing, not even to a dry run.
-func TestReadOnlyExtendedCannotWrite(t *testing.T) {
-	view := ReadOnlyExtended(bare{})
-	for _, writer := range []reflect.Type{reflect.TypeFor[Writer](), reflect.TypeFor[Deployer](), reflect.TypeFor[DryRunner]()} {
+func TestReadOnlyCannotWrite(t *testing.T) {
+	view := ReadOnly(bare{})
+	for _, writer := range []reflect.Type{reflect.TypeFor[Writer](), reflect.TypeFor[DryRunner]()} {
 		for i := range writer.NumMethod() {
 			if name := writer.Method(i).Name; hasMethod(view, name) {
 				t.Errorf("a read-only view has %s", name)
 			}
 		}
 	}
-	if got, want := reflect.TypeOf(view).NumMethod(), reflect.TypeFor[ExtendedReader]().NumMethod(); got != want {
+	if got, want := reflect.TypeOf(view).NumMethod(), reflect.TypeFor[Reader]().NumMethod(); got != want {
 		t.Errorf("a read-only view has %d methods, want the %d that read", got, want)
 	}
 }
