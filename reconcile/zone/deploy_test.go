@@ -289,9 +289,9 @@ func TestRemovedByAnother(t *testing.T) {
 	}
 }
 
-func TestWriterThatDeploysNothing(t *testing.T) {
+func TestPlatformThatDeploysNothing(t *testing.T) {
 	f := newDeployFixture(t, 1)
-	f.Writer = f.recorder
+	f.tamper.deploy = func(send) (*edge.Ruleset, error) { return nil, &edge.Error{Status: 501} }
 	d := f.work(declare(1, deployed1(core("xss"))))
 	f.wantOutcomes(d, failedNow)
 	if !errors.Is(d.results[0].Err, edge.ErrNotOffered) || !d.results[0].NoEffect {
