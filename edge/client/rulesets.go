@@ -102,24 +102,6 @@ func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error)
 	return found, nil
 }
 
-// UpdateRule sends one PATCH. The reference does not show the answer: what is
-// not the entry point with its new version is nil, and the caller reads. The
-// answer must not be written to, as that of EntryPoint.
-func (r rulesetCalls) UpdateRule(ctx context.Context, scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
-	patch, err := r.updateRule(scope, entryPoint, rule, body)
-	if err != nil {
-		return nil, err
-	}
-	return r.c.write(ctx, scope, patch, is(entryPoint))
-}
-
-func (r rulesetCalls) updateRule(scope edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (call, error) {
-	if err := r.check(edge.CallUpdateRule, scope, string(entryPoint), string(rule)); err != nil {
-		return call{}, err
-	}
-	return call{class: update, method: http.MethodPatch, path: edge.RulePath(scope, entryPoint, rule), tells: true}.with(body)
-}
-
 // checkRuleset refuses what cannot be a ruleset: an object of something else
 // decodes without a complaint and would read as a ruleset without rules.
 func (c call) checkRuleset(r edge.Ruleset) error {

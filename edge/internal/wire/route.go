@@ -16,19 +16,23 @@ type Pattern struct {
 	Path   string
 }
 
+var aZone, anAccount = edge.ZoneScope("{zone_id}"), edge.AccountScope("{account_id}")
+
 // Patterns are the calls of the reference, "Endpoints". The paths are those
 // of package edge with parameters in the place of ids.
-var Patterns = []Pattern{
-	{edge.CallRulesets, http.MethodGet, edge.RulesetsPath(anAccount)},
-	{edge.CallRuleset, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}")},
-	{edge.CallEntryPoint, http.MethodGet, edge.EntryPointPath(aZone, edge.PhaseFirewallManaged)},
-	{edge.CallUpdateRule, http.MethodPatch, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
-	{edge.CallCreateToken, http.MethodPost, edge.TokensPath()},
-}
+var Patterns = slices.Concat(shown(rulesets(anAccount), anAccount.Level), shown(rulesets(aZone), aZone.Level), shown(tokens, edge.LevelCredential))
 
 // Extended are the calls of the reference and those that are known beyond it.
-// The addresses without an id come first: they look like ids themselves.
-var Extended = slices.Concat(Patterns, []Pattern{
+var Extended = slices.Concat(rulesets(anAccount), rulesets(aZone), tokens, []Pattern{
+	{edge.CallZones, http.MethodGet, edge.ZonesPath()},
+	{edge.CallZone, http.MethodGet, edge.ZonePath("{zone_id}")},
+	{edge.CallAccounts, http.MethodGet, edge.AccountsPath()},
+})
+
+// tokens are the calls on tokens. The addresses without an id come first: they look like
+// ids themselves.
+var tokens = []Pattern{
+	{edge.CallCreateToken, http.MethodPost, edge.TokensPath()},
 	{edge.CallUserTokens, http.MethodGet, edge.TokensPath()},
 	{edge.CallVerifyToken, http.MethodGet, edge.VerifyTokenPath()},
 	{edge.CallPermissionGroups, http.MethodGet, edge.PermissionGroupsPath("")},
@@ -36,24 +40,27 @@ var Extended = slices.Concat(Patterns, []Pattern{
 	{edge.CallUpdateToken, http.MethodPut, edge.TokensPath() + "/{token_id}"},
 	{edge.CallDeleteToken, http.MethodDelete, edge.TokensPath() + "/{token_id}"},
 	{edge.CallRollToken, http.MethodPut, edge.TokensPath() + "/{token_id}/value"},
-	{edge.CallRulesets, http.MethodGet, edge.RulesetsPath(aZone)},
-	{edge.CallCreateEntryPoint, http.MethodPost, edge.RulesetsPath(aZone)},
-	{edge.CallRuleset, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}")},
-	{edge.CallAddRule, http.MethodPost, edge.RulesPath(aZone, "{ruleset_id}")},
-	{edge.CallDeleteRule, http.MethodDelete, edge.RulePath(aZone, "{ruleset_id}", "{rule_id}")},
-	{edge.CallRulesetVersion, http.MethodGet, edge.RulesetPath(anAccount, "{ruleset_id}") + "/versions/{version}"},
-	{edge.CallRulesetVersion, http.MethodGet, edge.RulesetPath(aZone, "{ruleset_id}") + "/versions/{version}"},
-	{edge.CallZones, http.MethodGet, edge.ZonesPath()},
-	{edge.CallZone, http.MethodGet, edge.ZonePath("{zone_id}")},
-	{edge.CallAccounts, http.MethodGet, edge.AccountsPath()},
-	{edge.CallEntryPoint, http.MethodGet, edge.EntryPointPath(anAccount, edge.PhaseFirewallManaged)},
-	{edge.CallUpdateRule, http.MethodPatch, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
-	{edge.CallCreateEntryPoint, http.MethodPost, edge.RulesetsPath(anAccount)},
-	{edge.CallAddRule, http.MethodPost, edge.RulesPath(anAccount, "{ruleset_id}")},
-	{edge.CallDeleteRule, http.MethodDelete, edge.RulePath(anAccount, "{ruleset_id}", "{rule_id}")},
-})
+}
 
-var aZone, anAccount = edge.ZoneScope("{zone_id}"), edge.AccountScope("{account_id}")
+// rulesets are the calls on the rulesets of a scope.
+func rulesets(scope edge.Scope) []Pattern {
+	const id, rule = "{ruleset_id}", "{rule_id}"
+	return []Pattern{
+		{edge.CallRulesets, http.MethodGet, edge.RulesetsPath(scope)},
+		{edge.CallCreateEntryPoint, http.MethodPost, edge.RulesetsPath(scope)},
+		{edge.CallRuleset, http.MethodGet, edge.RulesetPath(scope, id)},
+		{edge.CallRulesetVersion, http.MethodGet, edge.RulesetPath(scope, id) + "/versions/{version}"},
+		{edge.CallEntryPoint, http.MethodGet, edge.EntryPointPath(scope, edge.PhaseFirewallManaged)},
+		{edge.CallAddRule, http.MethodPost, edge.RulesPath(scope, id)},
+		{edge.CallUpdateRule, http.MethodPatch, edge.RulePath(scope, id, rule)},
+		{edge.CallDeleteRule, http.MethodDelete, edge.RulePath(scope, id, rule)},
+	}
+}
+
+// shown are those of some calls that the reference shows.
+func shown(all []Pattern, level edge.Level) []Pattern {
+	return slices.DeleteFunc(slices.Clone(all), func(p Pattern) bool { return !edge.InReference(p.Call, level) })
+}
 
 // String is method and path template, "PATCH /zones/{zone_id}/…".
 func (p Pattern) String() string { return p.Method + " " + p.Path }
