@@ -82,7 +82,7 @@ func deployPlan() diff.Plan {
 	d.Deploy = true
 	state, live := difftest.State(d), difftest.Live()
 	live.EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: edge.ErrEntryPointNotFound}
-	var other = edge.ZoneScope("000000000000000000000000000000a2")
+	other := edge.ZoneScope("000000000000000000000000000000a2")
 	state.Accounts[0].Zones = append(state.Accounts[0].Zones, desired.Zone{Key: "blog.example", Scope: other, Origin: difftest.At(9)})
 	live.EntryPoints[other.At(edge.PhaseFirewallManaged)] = difftest.Live(difftest.Execute(nil)).EntryPoints[difftest.Zone.At(edge.PhaseFirewallManaged)]
 	id := diff.DeploymentID{Scope: other, Ruleset: difftest.Core}
