@@ -30,7 +30,7 @@ var Frequent = []string{standing}
 // another.
 func Permitted(ctx context.Context, file *store.File, tx *sql.Tx, write reconcile.Entry) (refused, err error) {
 	var accepted, reason, until, commit, declaration, why sql.NullString
-	row := file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.Scope)
+	row := file.OftenRow(ctx, tx, standing, write.Subject.Zone, write.Subject.Scope.Text())
 	if err := row.Scan(&accepted, &reason, &until, &commit, &declaration, &why); err != nil {
 		return nil, err
 	}

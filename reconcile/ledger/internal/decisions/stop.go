@@ -78,7 +78,7 @@ func (d *Decisions) revert(ctx context.Context, tx *sql.Tx, h diff.Hold, who str
 		INSERT INTO reverted (zone_id, zone, declaration, "commit", reason, who, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET zone = excluded.zone, declaration = excluded.declaration, "commit" = excluded."commit",
 			reason = excluded.reason, who = excluded.who, at = excluded.at`,
-		h.Scope, h.Zone, h.Declaration, h.Commit, edge.Redact(h.Reason), edge.Redact(who), d.file.Stamp())
+		h.Scope.Text(), h.Zone, h.Declaration, h.Commit, edge.Redact(h.Reason), edge.Redact(who), d.file.Stamp())
 	return err
 }
 
@@ -109,7 +109,7 @@ func (d *Decisions) Given(ctx context.Context) (given map[edge.Scope]reconcile.G
 func Rename(ctx context.Context, tx *sql.Tx, ids map[edge.Scope]edge.Scope) error {
 	for before, id := range ids {
 		for _, table := range []string{"reverted", "given"} {
-			if _, err := tx.ExecContext(ctx, `UPDATE OR REPLACE `+table+` SET zone_id = ? WHERE zone_id = ?`, id, before); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE OR REPLACE `+table+` SET zone_id = ? WHERE zone_id = ?`, id.Text(), before.Text()); err != nil {
 				return err
 			}
 		}
@@ -131,7 +131,7 @@ func Give(ctx context.Context, tx *sql.Tx, a reconcile.Acceptance) error {
 	}
 	defer func() { _ = give.Close() }()
 	for _, id := range a.Given {
-		if _, err := give.ExecContext(ctx, id, a.Declared(id), a.Commit); err != nil {
+		if _, err := give.ExecContext(ctx, id.Text(), a.Declared(id), a.Commit); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ func (z *Zones) Drifted(ctx context.Context, drifts []reconcile.Drift, before ti
 			_, err := tx.ExecContext(ctx, `
 				INSERT INTO drift (zone_id, at, weakens) VALUES (?, ?, ?)
 				ON CONFLICT DO UPDATE SET weakens = 1 WHERE excluded.weakens > weakens`,
-				d.Scope, d.At.UTC().Format(driftTime), d.Weakens)
+				d.Scope.Text(), d.At.UTC().Format(driftTime), d.Weakens)
 			if err != nil {
 				return err
 			}

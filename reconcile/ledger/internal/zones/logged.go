@@ -33,10 +33,10 @@ func (z *Zones) Logged(ctx context.Context) (map[edge.Scope]string, error) {
 func (z *Zones) NoteLogged(ctx context.Context, zone edge.Scope, digest string) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if digest == "" {
-			_, err := tx.ExecContext(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone)
+			_, err := tx.ExecContext(ctx, `DELETE FROM logged WHERE zone_id = ?`, zone.Text())
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO logged (zone_id, digest) VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`, zone, digest)
+		_, err := tx.ExecContext(ctx, `INSERT INTO logged (zone_id, digest) VALUES (?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest`, zone.Text(), digest)
 		return err
 	})
 }

@@ -35,7 +35,7 @@ func recallPrunable(ctx context.Context, tx *sql.Tx) (diff.Pruning, error) {
 // KeepDeployments records that deployments are not to be removed.
 func KeepDeployments(ctx context.Context, tx *sql.Tx, ids []diff.DeploymentID) error {
 	for _, id := range ids {
-		if _, err := tx.ExecContext(ctx, `UPDATE applied SET prune = '' WHERE zone_id = ? AND ruleset_id = ?`, id.Scope, rulesetText(id)); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE applied SET prune = '' WHERE zone_id = ? AND ruleset_id = ?`, id.Scope.Text(), rulesetText(id)); err != nil {
 			return err
 		}
 	}

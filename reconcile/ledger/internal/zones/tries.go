@@ -14,7 +14,7 @@ import (
 func (z *Zones) Tried(ctx context.Context, id diff.DeploymentID, try diff.Try) error {
 	return z.file.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE nonconvergent SET tried = ?, next = ? WHERE zone_id = ? AND ruleset_id = ?`,
-			store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Scope, rulesetText(id))
+			store.OptionalTime(try.At), store.OptionalTime(try.Next), id.Scope.Text(), rulesetText(id))
 		return err
 	})
 }

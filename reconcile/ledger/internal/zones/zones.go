@@ -115,7 +115,7 @@ func (z *Zones) NonConvergent(ctx context.Context, id diff.DeploymentID, fingerp
 			INSERT INTO nonconvergent (zone_id, ruleset_id, fingerprint, since) VALUES (?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET fingerprint = excluded.fingerprint, since = excluded.since
 			WHERE fingerprint <> excluded.fingerprint`,
-			id.Scope, rulesetText(id), fingerprint, z.file.Stamp())
+			id.Scope.Text(), rulesetText(id), fingerprint, z.file.Stamp())
 		return err
 	})
 }
@@ -134,7 +134,7 @@ func (z *Zones) Forget(ctx context.Context, ids []diff.DeploymentID) error {
 
 func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
 	for _, table := range []string{"applied", "nonconvergent"} {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Scope, rulesetText(id)); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ? AND ruleset_id = ?`, id.Scope.Text(), rulesetText(id)); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func forget(ctx context.Context, tx *sql.Tx, id diff.DeploymentID) error {
 func ForgetZones(ctx context.Context, tx *sql.Tx, zones []edge.Scope) error {
 	for _, zone := range zones {
 		for _, table := range []string{"applied", "nonconvergent", "proved", "given", "claim"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone); err != nil {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE zone_id = ?`, zone.Text()); err != nil {
 				return err
 			}
 		}
