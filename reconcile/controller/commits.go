@@ -100,8 +100,8 @@ func (c *Controller) known() string {
 
 // propose decides about a commit, and has done what the decision asks for.
 func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
 	noteGit(c.Outages, p)
 	p.State = c.Names.Resolve(p.State)
 	d, err := c.control.Propose(ctx, p)
@@ -283,8 +283,8 @@ func (c *Controller) stateAgain() {
 
 // reload takes over a commit that another process has accepted.
 func (c *Controller) reload(ctx context.Context) {
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
 	c.reports.state(ctx, "names", c.Names.Recall(ctx)) // it has looked them up, too
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {

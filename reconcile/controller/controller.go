@@ -91,8 +91,8 @@ type Controller struct {
 	tokenLoop *tokenLoop
 	reports   *reports
 	outcomes  *outcomes
-	// deciding is held while a commit comes into force, until the queue has all of it.
-	deciding   sync.Mutex
+	// publishing is held while a commit comes into force, until the queue has all of it.
+	publishing sync.Mutex
 	save       chan *control.Generation // declarations to be put on record; the newest counts
 	stateTries stateTries               // of tick alone
 }
