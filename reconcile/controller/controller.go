@@ -204,7 +204,7 @@ func (c *Controller) Run(ctx context.Context) {
 		}
 	}
 	all.Wait()
-	lingering, cancel := reconcile.Lingering(ctx, grace)
+	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	c.recordSwept(lingering)
 }

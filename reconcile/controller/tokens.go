@@ -85,7 +85,7 @@ func (l *tokenLoop) look(ctx context.Context, g *control.Generation, r Rotation)
 	if errors.Is(o.Err, errOther) { // nothing was done
 		return o, time.Time{}
 	}
-	lingering, cancel := reconcile.Lingering(ctx, grace)
+	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	l.reports.state(ctx, "note tokens", l.control.NoteTokens(lingering, control.Outcome{Plan: o.Plan, Results: o.Results}))
 	told := noteTokens(l.outages, o)

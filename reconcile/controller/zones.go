@@ -222,7 +222,7 @@ func (w *zoneWork) apply(ctx context.Context, l *look) error {
 	if len(l.plan.Problems) > 0 && len(l.plan.Settled) == 0 || ctx.Err() != nil {
 		return nil // nothing agrees
 	}
-	ctx, cancel := reconcile.Lingering(ctx, grace)
+	ctx, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	return w.control.Proved(ctx, l.task, l.plan.Settled)
 }
@@ -245,9 +245,6 @@ func (l *look) refuseLate() {
 	l.plan = l.plan.WithChanges(changes)
 }
 
-// grace is how long records may be written after everything was told to stop.
-const grace = 20 * time.Second
-
 // counted notes that a zone was read only to count what its commit changes, and reports
 // whether the commit is counted with it.
 func (w *zoneWork) counted(ctx context.Context, l *look) bool {
@@ -265,7 +262,7 @@ func (w *zoneWork) counted(ctx context.Context, l *look) bool {
 
 // conclude tells what has become of the zone, and returns when to look again.
 func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
-	lingering, cancel := reconcile.Lingering(ctx, grace)
+	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	next, err := w.control.Note(lingering, control.Outcome{
 		Zone: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
