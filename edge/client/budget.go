@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // The platform's quota per credential.
@@ -301,10 +302,6 @@ func (b *Budget) heed(limit wire.Limit, now time.Time) {
 	b.told = told{left, until}
 }
 
-// firstPause is how long the first 429 without a Retry-After makes us wait;
-// each further one doubles it.
-const firstPause = 2 * time.Second
-
 // pause holds back every call. Of requests that were in flight together only
 // the first to come back begins a pause; the others can make it longer.
 func (b *Budget) pause(said time.Duration, now time.Time) time.Duration {
@@ -313,8 +310,8 @@ func (b *Budget) pause(said time.Duration, now time.Time) time.Duration {
 		if paused {
 			return 0
 		}
-		said = min(firstPause<<min(b.strikes, 8), wire.MaxPause)
 		b.strikes++
+		said = retry.Throttled.Delay(b.strikes)
 	}
 	if resume := now.Add(said); resume.After(b.resume) {
 		b.resume = resume

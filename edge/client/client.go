@@ -45,6 +45,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // Config says how to reach the platform. BaseURL and Token are required.
@@ -68,9 +69,8 @@ type Config struct {
 	// further ones wait for the budget, for a pause of the credential, or for their
 	// turn among Concurrency. Each page of a list is a read of its own. Zero is 10 s.
 	ReadTimeout time.Duration
-	// Backoff is the pause before the first repetition, doubled for each further
-	// one up to sixteen times itself; zero is 500 ms.
-	Backoff time.Duration
+	// Retry says how requests are repeated; zero is [retry.Request].
+	Retry retry.Policy
 	// AllowInsecure permits plain http to other machines: the credential can then
 	// be read on the way.
 	AllowInsecure bool
@@ -133,7 +133,7 @@ func New(config Config) (*Client, error) {
 	setDefault(&config.Concurrency, 16)
 	setDefault(&config.Timeout, 20*time.Second)
 	setDefault(&config.ReadTimeout, 10*time.Second)
-	setDefault(&config.Backoff, 500*time.Millisecond)
+	setDefault(&config.Retry, retry.Request)
 	setDefault(&config.UserAgent, "seawall")
 	if config.Budget == nil {
 		config.Budget = NewBudget(0, 0)

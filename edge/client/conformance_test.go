@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/edgetest"
 	"github.com/seawall-dev/seawall/edge/mem"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
@@ -169,7 +170,7 @@ func overSocket(t testing.TB, running *sim.Running, token edge.Secret) *Client {
 	transport := newTransport(16)
 	t.Cleanup(transport.CloseIdleConnections)
 	c, err := New(Config{
-		BaseURL: running.BaseURL, Budget: budget, Backoff: time.Millisecond, Transport: transport,
+		BaseURL: running.BaseURL, Budget: budget, Retry: retry.Request.Within(time.Millisecond), Transport: transport,
 		Vendor: testVendor, ConditionKey: "request_ip",
 		Token: func() (edge.Secret, error) { return token, nil },
 	})

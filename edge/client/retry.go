@@ -12,10 +12,8 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
-
-// maxRetries bounds the repetitions of one request: five attempts in all.
-const maxRetries = 4
 
 // class says what a request does to the platform when it arrives.
 type class string
@@ -133,11 +131,8 @@ func outcomeOfFailure(status, sent int) outcome {
 // a delay of its own: the budget holds back every call of the credential, this
 // one among them. After any other outcome this call alone waits.
 func newRetryPolicy(config Config) retrypolicy.RetryPolicy[*attempt] {
-	return retrypolicy.NewBuilder[*attempt]().
+	return retry.InPlace[*attempt](config.Retry).
 		HandleIf(func(a *attempt, _ error) bool { return a != nil && a.verdict() == again }).
-		WithMaxRetries(maxRetries).
-		WithBackoff(config.Backoff, 16*config.Backoff).
-		WithJitterFactor(0.25).
 		WithDelayFunc(func(e failsafe.ExecutionAttempt[*attempt]) time.Duration {
 			if a := e.LastResult(); a != nil && a.outcome == throttled {
 				return 0

@@ -11,6 +11,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/queue"
@@ -166,7 +167,7 @@ func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge
 			w.reports.failure(ctx, zone.Rejected(w.lane.Lane, l.sight.EntryPoint.Err))
 		}
 		w.outcomes.note(l, time.Now())
-		return w.later(ctx, l.item, firstProbe), nil
+		return w.later(ctx, l.item, retry.Probe.First), nil
 	}
 	if l.answered() {
 		w.progress.Store(time.Now().UnixNano())
@@ -355,7 +356,7 @@ func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
 	if l.failed() {
 		wait := w.retries.failed(l.item.Key)
 		if w.admission.breaker.away(now) {
-			wait = min(wait, lastProbe)
+			wait = min(wait, retry.Away)
 		}
 		earlier(now.Add(wait), queue.Retry, "it failed before")
 		item.Slow = errors.Is(l.sight.EntryPoint.Err, edge.ErrUnavailable)

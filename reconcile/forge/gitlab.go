@@ -11,6 +11,7 @@ import (
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -27,8 +28,8 @@ func newGitLab(base *url.URL, p project, client *http.Client) (*lab, error) {
 		gitlab.WithBaseURL(base.String()),
 		gitlab.WithHTTPClient(client),
 		gitlab.WithOnlyIdempotentRetries(), // a comment must not be there twice
-		gitlab.WithCustomRetryMax(1),
-		gitlab.WithCustomRetryWaitMinMax(100*time.Millisecond, time.Second),
+		gitlab.WithCustomRetryMax(retry.GitLab.Attempts-1),
+		gitlab.WithCustomRetryWaitMinMax(retry.GitLab.First, retry.GitLab.Most),
 	)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/vault/api"
+
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // client returns one that knows the configuration alone: the library would also
@@ -25,10 +27,10 @@ func (v vault) client() (*api.Client, error) {
 		HttpClient:       &http.Client{Transport: transport, CheckRedirect: stay},
 		DisableRedirects: true,
 		ReadYourWrites:   true, // of standbys that answer reads themselves
-		MaxRetries:       2,    // all within the timeout of the delivery
-		MinRetryWait:     100 * time.Millisecond,
-		MaxRetryWait:     500 * time.Millisecond,
-		CheckRetry:       retry,
+		MaxRetries:       retry.Vault.Attempts - 1,
+		MinRetryWait:     retry.Vault.First,
+		MaxRetryWait:     retry.Vault.Most,
+		CheckRetry:       repeats,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w; check the VAULT_ variables in the environment", err)
@@ -86,7 +88,7 @@ type bounded struct {
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-func retry(ctx context.Context, answer *http.Response, err error) (bool, error) {
+func repeats(ctx context.Context, answer *http.Response, err error) (bool, error) {
 	if errors.Is(err, errMoved) {
 		return false, err
 	}
