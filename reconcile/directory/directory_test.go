@@ -114,7 +114,7 @@ func TestRenamedDeletedAndCreatedAgain(t *testing.T) {
 		t.Error("a zone that was renamed is written")
 	}
 	select {
-	case <-s.Wakes():
+	case <-s.Poked():
 	default:
 		t.Error("no look is asked for")
 	}
