@@ -47,11 +47,11 @@ func (f *fixture) planned() diff.Plan {
 	var changes []diff.Change
 	for id := range g.Zones() {
 		task, _ := f.control.Task(g, id)
-		sight, err := f.lanes.all[0].work.worker.Read(context.Background(), task)
+		sight, err := f.Controller.zones[0].worker.Read(context.Background(), task)
 		if err != nil {
 			f.t.Fatalf("%v", err)
 		}
-		changes = append(changes, f.lanes.all[0].work.worker.Plan(task, sight).Changes...)
+		changes = append(changes, f.Controller.zones[0].worker.Plan(task, sight).Changes...)
 	}
 	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
 	facts := guard.Facts{Now: time.Now(), Rules: f.Guards.Rules, Zones: map[edge.ZoneID]guard.Labels{}}
