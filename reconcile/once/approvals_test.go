@@ -283,7 +283,6 @@ func TestSaidMeanwhile(t *testing.T) {
 			f.repo.push("c1", declareAll(2, core("xss"))...)
 			f.tamper.write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
 				answer, err := send()
-				f.advance(heardFor)
 				c.meanwhile(f)
 				return answer, err
 			}
@@ -351,23 +350,6 @@ func TestFrozenMeanwhileByTheLabelsProved(t *testing.T) {
 	}
 	report, _ := f.apply(Order{})
 	f.wantOutcomes(report, "1 converged", "2 not_started")
-}
-
-// What was said is asked for every few seconds, and not for each zone.
-func TestStandingIsNotAskedForEachZone(t *testing.T) {
-	f := newFixture(t, 9)
-	f.repo.push("c1", declareAll(9, core("xss"))...)
-	asked := 0
-	f.records.fails = func(call string) error {
-		if call == "standing" {
-			asked++
-		}
-		return nil
-	}
-	f.converge(Order{})
-	if asked != 2 { // by the acceptance, and before the first write
-		t.Errorf("asked %d times", asked)
-	}
 }
 
 // A commit that another process accepted while this one was reading is newer than what

@@ -389,6 +389,8 @@ func (g *gate) Proved(ctx context.Context, _ Task, settled []diff.Settled) error
 
 func (g *gate) Ended(context.Context, Task, string) error { g.ended++; return nil }
 
+func (g *gate) Recheck(context.Context, Task, diff.Change) error { return nil }
+
 func (g *gate) NotKept(ctx context.Context, _ Task, left diff.Change) (news bool, err error) {
 	if err := errors.Join(ctx.Err(), g.full); err != nil {
 		return true, err
