@@ -49,11 +49,9 @@ func (g *Generation) zonesOf(l diff.Leaving) (ids []edge.ZoneID) {
 	if l.ZoneID != "" {
 		return []edge.ZoneID{l.ZoneID}
 	}
-	for _, account := range g.State.Accounts {
-		for _, z := range account.Zones {
-			if account.Key == l.Account {
-				ids = append(ids, z.ID)
-			}
+	for account, z := range g.State.EachZone() {
+		if account.Key == l.Account {
+			ids = append(ids, z.ID)
 		}
 	}
 	return ids

@@ -44,12 +44,10 @@ func remembered(guards reconcile.Guards, have reconcile.Memory, state desired.St
 		return proved, proved
 	}
 	here := map[edge.ZoneID]bool{}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			if here[z.ID] = true; !desired.Sought(z.ID) {
-				kept, proved := before(z.ID)
-				m.add(account, z, kept, proved)
-			}
+	for account, z := range state.EachZone() {
+		if here[z.ID] = true; !desired.Sought(z.ID) {
+			kept, proved := before(z.ID)
+			m.add(account, z, kept, proved)
 		}
 	}
 	for _, account := range state.LeftOut {

@@ -117,11 +117,9 @@ func (s *state) acceptance(before, next *Generation, approvals []reconcile.Appro
 		touched[id] = true
 	}
 	var rolled []desired.Zone
-	for _, account := range next.State.Accounts {
-		for _, z := range account.Zones {
-			if s.zones.unproved(next, z.ID) && !s.zones.returns(next, z.ID) && (touched[z.ID] || waits(s.rollout.have, z.ID)) {
-				rolled = append(rolled, z)
-			}
+	for _, z := range next.State.EachZone() {
+		if s.zones.unproved(next, z.ID) && !s.zones.returns(next, z.ID) && (touched[z.ID] || waits(s.rollout.have, z.ID)) {
+			rolled = append(rolled, z)
 		}
 	}
 	m := s.remember(next)

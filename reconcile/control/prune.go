@@ -22,11 +22,9 @@ func keeps(prunable diff.Pruning, state desired.State) (ids []diff.DeploymentID)
 		deployment string
 	}
 	stay := map[key]bool{}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			for _, d := range z.Deployments {
-				stay[key{z.ID, d.Name()}] = !d.Prune
-			}
+	for _, z := range state.EachZone() {
+		for _, d := range z.Deployments {
+			stay[key{z.ID, d.Name()}] = !d.Prune
 		}
 	}
 	for id, p := range prunable {

@@ -40,10 +40,8 @@ func WholeFacts(w Whole) guard.Facts {
 	}
 	m := wholeMemory(record, w.Guards, w.State)
 	f.LabelsBefore, f.Accounts = m.under, m.accounts
-	for _, account := range w.State.Accounts {
-		for _, z := range account.Zones {
-			f.Zones[z.ID] = z.Labels
-		}
+	for _, z := range w.State.EachZone() {
+		f.Zones[z.ID] = z.Labels
 	}
 	f.Base = w.base(f)
 	f.Freezes, _ = reconcile.FreezesAt(w.Guards.Freezes, w.Now, false)
@@ -112,12 +110,10 @@ func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.St
 		}
 	}
 	var zones []desired.Zone
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			proof, fingerprint := record.Proofs[z.ID], z.Fingerprint(account)
-			if proof.Fingerprint != fingerprint && !proof.Earlier.Has(fingerprint) && stopped[z.ID] != fingerprint {
-				zones = append(zones, z)
-			}
+	for account, z := range state.EachZone() {
+		proof, fingerprint := record.Proofs[z.ID], z.Fingerprint(account)
+		if proof.Fingerprint != fingerprint && !proof.Earlier.Has(fingerprint) && stopped[z.ID] != fingerprint {
+			zones = append(zones, z)
 		}
 	}
 	return newRollout(waves, have, state.Commit, zones, record.Proved)
@@ -132,11 +128,9 @@ func Given(record reconcile.Record, state desired.State) (ids []edge.ZoneID) {
 	if known {
 		changed = diff.ChangedZones(before, state)
 	}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			if changed[z.ID] || !known && record.Proofs[z.ID].Fingerprint != z.Fingerprint(account) {
-				ids = append(ids, z.ID)
-			}
+	for account, z := range state.EachZone() {
+		if changed[z.ID] || !known && record.Proofs[z.ID].Fingerprint != z.Fingerprint(account) {
+			ids = append(ids, z.ID)
 		}
 	}
 	return ids
@@ -206,10 +200,8 @@ func GoneFrom(record reconcile.Record, state desired.State) (ids []edge.ZoneID) 
 	for id := range record.NonConvergent {
 		known[id.Zone] = true
 	}
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			delete(known, z.ID)
-		}
+	for _, z := range state.EachZone() {
+		delete(known, z.ID)
 	}
 	return slices.Sorted(maps.Keys(known))
 }

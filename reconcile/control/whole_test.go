@@ -33,10 +33,8 @@ func fleetOf(commit string, rulesets map[string][]string) desired.State {
 
 func printsOf(s desired.State) map[edge.ZoneID]reconcile.Proof {
 	proofs := map[edge.ZoneID]reconcile.Proof{}
-	for _, account := range s.Accounts {
-		for _, z := range account.Zones {
-			proofs[z.ID] = reconcile.Proof{Zone: z.ID, Fingerprint: z.Fingerprint(account)}
-		}
+	for account, z := range s.EachZone() {
+		proofs[z.ID] = reconcile.Proof{Zone: z.ID, Fingerprint: z.Fingerprint(account)}
 	}
 	return proofs
 }

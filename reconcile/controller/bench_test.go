@@ -16,6 +16,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
+	"github.com/seawall-dev/seawall/reconcile/reconciletest"
 	"github.com/seawall-dev/seawall/reconcile/zone"
 )
 
@@ -84,7 +85,7 @@ func newBenchFleet(b *testing.B) *benchFleet {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &benchFleet{platform: platform, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &records{}}}
+	f := &benchFleet{platform: platform, Config: Config{Lanes: reconcile.OneLane(reconcile.Lane{Reader: decoding{platform}, Writer: platform}), Records: &reconciletest.Records{}}}
 	for i := 1; i <= benchZones; i++ {
 		entry, err := platform.EntryPoint(b.Context(), mem.FleetZone(i))
 		if err != nil {

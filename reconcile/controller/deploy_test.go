@@ -54,7 +54,7 @@ func newDeployFixture(t testT, n int) *fixture {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	f.platform, f.calls.Platform = platform, platform
+	f.Platform, f.calls.Platform = platform, platform
 	return f
 }
 
@@ -70,7 +70,7 @@ var other = zoneOf(2, deployedAs(true, true))
 // wantRules is how many rules zone 1 has, and of which writes the last ones were.
 func (f *fixture) wantRules(want int, verbs ...string) {
 	f.t.Helper()
-	if n := len(f.entry(1).Rules); n != want {
+	if n := len(f.Entry(1).Rules); n != want {
 		f.t.Errorf("%d rules, want %d", n, want)
 	}
 	var got []string
@@ -93,7 +93,7 @@ func (f *fixture) wantRules(want int, verbs ...string) {
 func TestDeployedAndRemoved(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newDeployFixture(t, 2)
-		f.repo.push("c1", zoneOf(1, deployedAs(true, true)), other)
+		f.repo.Push("c1", zoneOf(1, deployedAs(true, true)), other)
 		f.start()
 		defer func() { f.stop() }()
 		f.wantRules(1, "create", "create")
@@ -121,7 +121,7 @@ func TestDeployedAndRemoved(t *testing.T) {
 func TestRemovalOutlives(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newDeployFixture(t, 2)
-		f.repo.push("c1", zoneOf(1, deployedAs(true, true)), other)
+		f.repo.Push("c1", zoneOf(1, deployedAs(true, true)), other)
 		f.start()
 		defer func() { f.stop() }()
 		f.calls.take()
@@ -152,7 +152,7 @@ func TestRemovalOutlives(t *testing.T) {
 func TestDeclaredWithoutPruneIsKept(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newDeployFixture(t, 2)
-		f.repo.push("c1", zoneOf(1, deployedAs(true, true)), other)
+		f.repo.Push("c1", zoneOf(1, deployedAs(true, true)), other)
 		f.start()
 		defer func() { f.stop() }()
 		f.calls.take()
@@ -191,19 +191,19 @@ func TestEndBetweenDeployAndProof(t *testing.T) {
 				f.start()
 			}
 			ends()
-			f.repo.push("c1", zoneOf(1, deployedAs(true, true)), other)
+			f.repo.Push("c1", zoneOf(1, deployedAs(true, true)), other)
 			f.start()
 			begins()
 			defer func() { f.stop() }()
 			f.pass(4 * time.Hour)
-			if n := len(f.entry(1).Rules); n != 1 || len(f.record().Prunable) != 2 {
+			if n := len(f.Entry(1).Rules); n != 1 || len(f.record().Prunable) != 2 {
 				t.Errorf("effect %v: %d rules, on record %v", effect, n, f.record().Prunable)
 			}
 			ends()
 			f.push("c2", zoneOf(1), other)
 			begins()
 			f.pass(4 * time.Hour)
-			if n := len(f.entry(1).Rules); n != 0 || len(f.record().Prunable) != 1 {
+			if n := len(f.Entry(1).Rules); n != 0 || len(f.record().Prunable) != 1 {
 				t.Errorf("effect %v: %d rules, on record %v", effect, n, f.record().Prunable)
 			}
 		})

@@ -97,7 +97,7 @@ func newSplit(t testT, n int) *split {
 	}
 	s.Lanes = reconcile.Lanes{Of: map[string]int{"a": 0, "b": 1}, Rest: -1}
 	for _, name := range []string{"a", "b"} {
-		own := owned{&calls{Platform: s.platform, latency: latency}, name, s.owner, func(text string) { t.Errorf("%s", text) }}
+		own := owned{&calls{Platform: s.Platform, latency: latency}, name, s.owner, func(text string) { t.Errorf("%s", text) }}
 		own.set(func(ctx context.Context, c call) error {
 			s.mu.Lock()
 			hook := s.hooks[name]
@@ -133,7 +133,7 @@ func (s *split) state(name string, tags ...string) desired.State {
 }
 
 func (s *split) commit(name string, tags ...string) {
-	s.repo.commit(name, commit{state: s.state(name, tags...)})
+	s.repo.Commit(name, commit{State: s.state(name, tags...)})
 	if s.source != nil {
 		s.source.Poke()
 		s.pass(soon)

@@ -64,15 +64,13 @@ func (n *nameLoop) look(ctx context.Context) (next time.Time) {
 // verdicts are what is against each zone of a state that has a name.
 func (n *nameLoop) verdicts(state desired.State) map[edge.ZoneID]string {
 	verdicts := map[edge.ZoneID]string{}
-	for _, a := range state.Accounts {
-		for _, z := range a.Zones {
-			if z.Name == "" && a.Name == "" {
-				continue
-			}
-			verdicts[z.ID] = ""
-			if err := n.Check(a, z); err != nil {
-				verdicts[z.ID] = err.Error()
-			}
+	for a, z := range state.EachZone() {
+		if z.Name == "" && a.Name == "" {
+			continue
+		}
+		verdicts[z.ID] = ""
+		if err := n.Check(a, z); err != nil {
+			verdicts[z.ID] = err.Error()
 		}
 	}
 	return verdicts

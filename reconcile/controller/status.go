@@ -62,20 +62,18 @@ func (v view) zones() inspect.Zones {
 		return all
 	}
 	var drift time.Time
-	for _, account := range v.g.State.Accounts {
-		for _, z := range account.Zones {
-			last, looked := known[z.ID]
-			outcome := v.outcome(z.ID, last, looked)
-			all.Declared++
-			all.Outcomes[outcome]++
-			if last.notable == nil || outcome == inspect.PutBack { // those have a line of their own
-				continue
-			}
-			all.Notable = insert(all.Notable, notableOf(account, z, outcome, last.notable))
-			if n := last.notable; n.drift && !n.differs.IsZero() && (drift.IsZero() || n.differs.Before(drift)) {
-				drift = n.differs
-				all.Drift = &inspect.Drift{Zone: z.Key, ZoneID: z.ID, Since: drift, AgeSeconds: inspect.Age(drift, v.now)}
-			}
+	for account, z := range v.g.State.EachZone() {
+		last, looked := known[z.ID]
+		outcome := v.outcome(z.ID, last, looked)
+		all.Declared++
+		all.Outcomes[outcome]++
+		if last.notable == nil || outcome == inspect.PutBack { // those have a line of their own
+			continue
+		}
+		all.Notable = insert(all.Notable, notableOf(account, z, outcome, last.notable))
+		if n := last.notable; n.drift && !n.differs.IsZero() && (drift.IsZero() || n.differs.Before(drift)) {
+			drift = n.differs
+			all.Drift = &inspect.Drift{Zone: z.Key, ZoneID: z.ID, Since: drift, AgeSeconds: inspect.Age(drift, v.now)}
 		}
 	}
 	return all

@@ -58,7 +58,7 @@ func TestTheSweepComesToEachZoneOnceATurn(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 200
 		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
 		f.pass(interval)
@@ -92,7 +92,7 @@ func TestTheSweepGoesOnAfterARestart(t *testing.T) {
 		const n = 100
 		f := newFixture(t, n)
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 400, Per: time.Minute} // not all at the start
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
 		f.pass(interval)
@@ -116,7 +116,7 @@ func TestTheSweepOfAProcessThatDoesNotLast(t *testing.T) {
 		const n = 60
 		f := newFixture(t, n)
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 240, Per: time.Minute}
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
 		f.pass(time.Minute)
@@ -135,7 +135,7 @@ func TestTheSweepOfAProcessThatDoesNotLast(t *testing.T) {
 func TestTheSweepHoweverOftenTheSourceIsWoken(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 5)
-		f.repo.push("c1", fleet(5, "xss")...)
+		f.repo.Push("c1", fleet(5, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
 		check := f.watch(5, interval)
@@ -154,7 +154,7 @@ func TestALookThatIsAskedFor(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 50
 		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
 		f.pass(20 * time.Minute)
@@ -175,11 +175,11 @@ func TestALookThatIsAskedFor(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 50
 		f := newFixture(t, n)
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
 		f.room.Store(0) // only what is urgent gets anything of the budget
-		f.repo.push("c2", but(fleet(n, "xss"), 7, "rce")...)
+		f.repo.Push("c2", but(fleet(n, "xss"), 7, "rce")...)
 		f.calls.set(func(_ context.Context, c call) error { // while it is looked at, and after
 			if number(c) == 7 {
 				f.look <- os.Interrupt
@@ -190,7 +190,7 @@ func TestALookThatIsAskedFor(t *testing.T) {
 		})
 		f.source.Poke()
 		f.pass(time.Second)
-		f.repo.push("c3", but(fleet(n, "xss"), 7, "php")...)
+		f.repo.Push("c3", but(fleet(n, "xss"), 7, "php")...)
 		f.source.Poke()
 		f.look <- os.Interrupt
 		f.pass(time.Second)
@@ -212,22 +212,22 @@ func TestTheRulesetsAreListedAgainBeforeAWrite(t *testing.T) {
 		for i := range all {
 			all[i] = zoneOf(i+1, d)
 		}
-		f.repo.push("c1", all...)
+		f.repo.Push("c1", all...)
 		f.start()
 		defer func() { f.stop() }()
 		f.lookNow()
 		f.pass(50 * time.Minute)
-		rulesets := f.platform.State().Accounts[0].Rulesets
+		rulesets := f.Platform.State().Accounts[0].Rulesets
 		managed := rulesets[slices.IndexFunc(rulesets, func(r edge.Ruleset) bool { return r.ID == mem.CoreRuleset })]
 		last := &managed.Rules[len(managed.Rules)-1]
 		last.ID = "11111111111111111111111111111111"
-		if err := f.platform.SetRuleset(mem.Account, managed); err != nil {
+		if err := f.Platform.SetRuleset(mem.Account, managed); err != nil {
 			t.Fatal(err)
 		}
 		f.drift(n)
 		f.pass(interval)
 		for i := 1; i <= n; i++ {
-			if rules := f.entry(i).Rules[0].ActionParameters.Overrides.Rules; len(rules) != 1 || rules[0].ID != last.ID {
+			if rules := f.Entry(i).Rules[0].ActionParameters.Overrides.Rules; len(rules) != 1 || rules[0].ID != last.ID {
 				t.Errorf("zone %d: overrides of rules %+v", i, rules)
 			}
 		}
@@ -241,7 +241,7 @@ func TestWithoutASweep(t *testing.T) {
 		const n = 60
 		f := newFixture(t, n)
 		f.Sweep = nil
-		f.repo.push("c1", fleet(n, "xss")...)
+		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
 		f.want(n, "xss")
@@ -262,7 +262,7 @@ func TestWithoutASweep(t *testing.T) {
 func TestASweepOfNothing(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 1)
-		f.repo.commit("c1", commit{state: desired.State{Commit: "c1"}})
+		f.repo.Commit("c1", commit{State: desired.State{Commit: "c1"}})
 		f.start()
 		defer func() { f.stop() }()
 		f.journal.take()
@@ -286,15 +286,15 @@ func TestMemoryIsFlatOverManySweeps(t *testing.T) {
 		f.Guards = atMost(n) // so that drift is counted, too
 		f.Interval = 10 * time.Second
 		f.Sweep = cron.Every(f.Interval)
-		f.repo.push("c0", fleet(n, "xss")...)
+		f.repo.Push("c0", fleet(n, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
 		heap := func() uint64 {
 			f.journal.take()
 			f.calls.take()
-			f.repo.mu.Lock()
-			f.repo.fetches, f.repo.compiled = nil, map[string]int{}
-			f.repo.mu.Unlock()
+			f.repo.Lock()
+			f.repo.Fetches, f.repo.Compiled = nil, map[string]int{}
+			f.repo.Unlock()
 			runtime.GC()
 			runtime.GC()
 			var m runtime.MemStats
@@ -307,9 +307,9 @@ func TestMemoryIsFlatOverManySweeps(t *testing.T) {
 				early = heap()
 			}
 			if sweep%10 == 0 {
-				delete(f.repo.commits, fmt.Sprint("c", sweep-10))
+				delete(f.repo.Commits, fmt.Sprint("c", sweep-10))
 				tags := []string{"xss", "rce"}[sweep/10%2]
-				f.repo.push(fmt.Sprint("c", sweep), fleet(n-sweep/10%3, tags)...)
+				f.repo.Push(fmt.Sprint("c", sweep), fleet(n-sweep/10%3, tags)...)
 				f.source.Poke()
 				f.drift(sweep % n)
 			}

@@ -13,7 +13,7 @@ import (
 func TestAZoneThatWaitsForTheThrottle(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := newFixture(t, 1)
-		f.repo.push("c1", fleet(1, "xss")...)
+		f.repo.Push("c1", fleet(1, "xss")...)
 		f.start()
 		defer func() { f.stop() }()
 		f.room.Store(0)

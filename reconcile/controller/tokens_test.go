@@ -156,7 +156,7 @@ func (f *fixture) pushTokens(name string, zones []desired.Zone, keys ...string) 
 	for _, key := range keys {
 		state.Tokens = append(state.Tokens, declareToken(key))
 	}
-	f.repo.commit(name, commit{state: state})
+	f.repo.Commit(name, commit{State: state})
 	if f.source != nil {
 		f.source.Poke()
 		f.pass(soon)

@@ -18,13 +18,11 @@ func (v view) named(word string) (list inspect.ZoneList, near string) {
 		return list, ""
 	}
 	var names []string
-	for _, account := range v.g.State.Accounts {
-		for _, z := range account.Zones {
-			if z.Key == word || string(z.ID) == word {
-				list.Zones = append(list.Zones, v.zone(account, z))
-			}
-			names = append(names, z.Key)
+	for account, z := range v.g.State.EachZone() {
+		if z.Key == word || string(z.ID) == word {
+			list.Zones = append(list.Zones, v.zone(account, z))
 		}
+		names = append(names, z.Key)
 	}
 	if len(list.Zones) == 0 {
 		near = nearest.Word(word, names)

@@ -271,17 +271,15 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *control.Run) error {
 	}
 	var proofs []reconcile.Proof
 	var results []reconcile.Entry
-	for _, account := range p.scope.Accounts {
-		for _, z := range account.Zones {
-			if known := inSync[z.ID]; known != nil {
-				results = append(results, gate.Agreed(z.Fingerprint(account), known)...)
-			}
-			if settled[z.ID] == len(z.Deployments) && !unremoved[z.ID] && read(p.seen.Live.EntryPoints[z.ID].Err) {
-				proof := reconcile.Proof{Zone: z.ID, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
-				proofs = append(proofs, proof)
-				if _, known := p.record.Proofs[z.ID]; !known { // entered only where nothing was written to it
-					results = append(results, reconcile.BeginEntry(proof, account.Key, z.Key, reconcile.Asked{Commit: p.state.Commit}))
-				}
+	for account, z := range p.scope.EachZone() {
+		if known := inSync[z.ID]; known != nil {
+			results = append(results, gate.Agreed(z.Fingerprint(account), known)...)
+		}
+		if settled[z.ID] == len(z.Deployments) && !unremoved[z.ID] && read(p.seen.Live.EntryPoints[z.ID].Err) {
+			proof := reconcile.Proof{Zone: z.ID, Fingerprint: z.Fingerprint(account), Labels: z.Labels, Commit: p.state.Commit}
+			proofs = append(proofs, proof)
+			if _, known := p.record.Proofs[z.ID]; !known { // entered only where nothing was written to it
+				results = append(results, reconcile.BeginEntry(proof, account.Key, z.Key, reconcile.Asked{Commit: p.state.Commit}))
 			}
 		}
 	}
@@ -340,10 +338,8 @@ func (r *Run) follow(ctx context.Context, p *planned, report *reconcile.Report) 
 }
 
 func zonesOf(state desired.State) (ids []edge.ZoneID) {
-	for _, account := range state.Accounts {
-		for _, z := range account.Zones {
-			ids = append(ids, z.ID)
-		}
+	for _, z := range state.EachZone() {
+		ids = append(ids, z.ID)
 	}
 	return ids
 }

@@ -12,13 +12,13 @@ import (
 
 // Repo is git and the compiler in one: a head and what each commit says.
 type Repo struct {
-	mu       sync.Mutex
-	Head     string
-	FetchErr error // of each fetch, which knows the head all the same
-	Commits  map[string]Commit
-	Compiled map[string]int // how often
-	Fetches  []time.Time
-	fetch    func(context.Context) error // before each fetch; nil does nothing
+	sync.Mutex // guards the rest while it is used
+	Head       string
+	FetchErr   error // of each fetch, which knows the head all the same
+	Commits    map[string]Commit
+	Compiled   map[string]int // how often
+	Fetches    []time.Time
+	fetch      func(context.Context) error // before each fetch; nil does nothing
 }
 
 // Commit is what a commit says.
@@ -39,31 +39,31 @@ func (r *Repo) Push(name string, zones ...desired.Zone) {
 
 // Commit makes a commit the head.
 func (r *Repo) Commit(name string, c Commit) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Lock()
+	defer r.Unlock()
 	r.Head, r.Commits[name] = name, c
 }
 
 // FetchBy has a function called before each fetch; it fails with its error.
 func (r *Repo) FetchBy(fetch func(context.Context) error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Lock()
+	defer r.Unlock()
 	r.fetch = fetch
 }
 
 // Fetch implements [reconcile.Source].
 func (r *Repo) Fetch(ctx context.Context) (string, error) {
-	r.mu.Lock()
+	r.Lock()
 	fetch := r.fetch
 	r.Fetches = append(r.Fetches, time.Now())
-	r.mu.Unlock()
+	r.Unlock()
 	if fetch != nil {
 		if err := fetch(ctx); err != nil {
 			return "", err
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Lock()
+	defer r.Unlock()
 	if len(r.Commits) == 0 && r.FetchErr == nil {
 		return "", errors.New("there is no branch")
 	}
@@ -72,8 +72,8 @@ func (r *Repo) Fetch(ctx context.Context) (string, error) {
 
 // Compile implements [reconcile.Compiler].
 func (r *Repo) Compile(_ context.Context, name string) (desired.State, []desired.Problem, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Lock()
+	defer r.Unlock()
 	r.Compiled[name]++
 	c, ok := r.Commits[name]
 	if !ok {
@@ -84,7 +84,7 @@ func (r *Repo) Compile(_ context.Context, name string) (desired.State, []desired
 
 // Agreed are the approvals that a commit carries.
 func (r *Repo) Agreed(_ context.Context, name string) ([]reconcile.Approval, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Lock()
+	defer r.Unlock()
 	return r.Commits[name].Approvals, nil
 }

@@ -57,13 +57,11 @@ func (r *Run) scope(ctx context.Context, p *Planned) (s scope, err error) {
 	if err != nil {
 		return s, fmt.Errorf("reading the history: %w", err)
 	}
-	for _, account := range p.state.Accounts {
-		for _, z := range account.Zones {
-			declared := p.declared(z.ID)
-			named := p.Order.Filter.Zone == "" || p.Order.Filter.Zone == z.Key
-			if named && p.record.Proofs[z.ID].Fingerprint != declared && s.gave(p, z.ID, declared) {
-				s.pending[z.ID] = true
-			}
+	for _, z := range p.state.EachZone() {
+		declared := p.declared(z.ID)
+		named := p.Order.Filter.Zone == "" || p.Order.Filter.Zone == z.Key
+		if named && p.record.Proofs[z.ID].Fingerprint != declared && s.gave(p, z.ID, declared) {
+			s.pending[z.ID] = true
 		}
 	}
 	return s, nil
@@ -202,13 +200,11 @@ func (p *Planned) holds() (holds []diff.Hold) {
 		back[z.Changes[0].ZoneID] = true
 	}
 	before := p.asBefore()
-	for _, account := range p.state.Accounts {
-		for _, z := range account.Zones {
-			if p.pending[z.ID] || back[z.ID] || before[z.ID] {
-				holds = append(holds, diff.Hold{
-					Zone: z.Key, ZoneID: z.ID, Declaration: p.declared(z.ID), Commit: p.state.Commit, Reason: p.Order.because(),
-				})
-			}
+	for _, z := range p.state.EachZone() {
+		if p.pending[z.ID] || back[z.ID] || before[z.ID] {
+			holds = append(holds, diff.Hold{
+				Zone: z.Key, ZoneID: z.ID, Declaration: p.declared(z.ID), Commit: p.state.Commit, Reason: p.Order.because(),
+			})
 		}
 	}
 	return holds
