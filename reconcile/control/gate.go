@@ -109,7 +109,7 @@ func (g *Gate) NotKept(ctx context.Context, t zone.Task, left diff.Change) (news
 
 // Ended implements [zone.Gate].
 func (g *Gate) Ended(ctx context.Context, t zone.Task, version string) error {
-	return g.records.Unclaim(ctx, t.Zone().ID, version)
+	return g.records.Unclaim(ctx, t.Zone().Scope, version)
 }
 
 // end records the result of an open write, where there is one.
@@ -135,7 +135,7 @@ func (g *Gate) RecordFailed(ctx context.Context, results []reconcile.Result) err
 
 // withdrawn says which hold keeps a permitted change from being sent; empty for none.
 func withdrawn(holds []diff.Hold, c diff.Change) string {
-	h, held := diff.HoldOn(holds, c.Zone, c.ZoneID)
+	h, held := diff.HoldOn(holds, c.Zone, c.Scope)
 	if !held {
 		return ""
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // Guard passes the plan of one zone through the guards, as they are at this moment.
-func (c *Control) Guard(g *Generation, id edge.ZoneID, plan diff.Plan) (diff.Plan, Verdict) {
+func (c *Control) Guard(g *Generation, id edge.Scope, plan diff.Plan) (diff.Plan, Verdict) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.Current(); now != g && now.prints[id] != g.prints[id] {
@@ -67,7 +67,7 @@ func (c *Control) withdrawn(t zone.Task, now diff.Change) string {
 	defer c.mu.Unlock()
 	s := &c.state
 	g := s.current.Load()
-	if g.prints[now.ZoneID] != t.Fingerprint || s.overtaken != "" {
+	if g.prints[now.Scope] != t.Fingerprint || s.overtaken != "" {
 		return anotherCommit
 	}
 	return withdrawn(s.holds.active(g, s.now()), now)
@@ -95,7 +95,7 @@ func (c *Control) record(ctx context.Context, p permit) (number int64, err error
 // permit decides about a change, and counts it for limits. The error is
 // [reconcile.ErrSuperseded] where the zone is declared otherwise now.
 func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
-	id, g := t.Zone().ID, s.current.Load()
+	id, g := t.Zone().Scope, s.current.Load()
 	if g.prints[id] != t.Fingerprint {
 		return permit{}, reconcile.ErrSuperseded
 	}
@@ -112,7 +112,7 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 	z, commitWork := s.zones.of(id), s.zones.unproved(g, id)
 	p := permit{zone: z, widened: wider(z.applied[now.ID()], now), entry: s.entry(t, guarded, commitWork)}
 	if !guarded.Approved {
-		drift := reconcile.Drift{Zone: id, At: s.now(), Weakens: now.Direction == diff.Weakens}
+		drift := reconcile.Drift{Scope: id, At: s.now(), Weakens: now.Direction == diff.Weakens}
 		s.limits.count(drift, commitWork)
 		if !commitWork && len(s.guards.Rules) > 0 {
 			p.drift = &drift
@@ -125,7 +125,7 @@ func (s *state) permit(t zone.Task, now diff.Change) (permit, error) {
 // proved implements [rules]. Once all deployments of a zone agree with their declaration, it
 // is proved there.
 func (c *Control) proved(ctx context.Context, t zone.Task, settled []diff.Settled, agreed func() []reconcile.Entry) error {
-	id := t.Zone().ID
+	id := t.Zone().Scope
 	c.mu.Lock()
 	z, g := c.state.zones.of(id), c.Current()
 	if g == nil || g.prints[id] != t.Fingerprint {
@@ -177,7 +177,7 @@ func (c *Control) TryUnkept() {
 // unkept implements [rules].
 func (c *Control) unkept(ctx context.Context, t zone.Task, left diff.Change) (news bool, err error) {
 	c.mu.Lock()
-	z := c.state.zones.of(t.Zone().ID)
+	z := c.state.zones.of(t.Zone().Scope)
 	news = z.noteUnkept(left.ID(), left.Fingerprint(), c.Now())
 	try := z.tries()[left.ID()]
 	c.mu.Unlock()
@@ -186,7 +186,7 @@ func (c *Control) unkept(ctx context.Context, t zone.Task, left diff.Change) (ne
 
 // Tries says when the changes of a zone were sent that the platform did not keep, and when
 // they are sent again.
-func (c *Control) Tries(id edge.ZoneID) map[diff.DeploymentID]diff.Try {
+func (c *Control) Tries(id edge.Scope) map[diff.DeploymentID]diff.Try {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state.zones.of(id).tries()

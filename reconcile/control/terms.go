@@ -50,7 +50,7 @@ type Terms struct {
 type Run struct {
 	Gate
 	Terms
-	declared func(edge.ZoneID) string // the fingerprint of a zone's declaration
+	declared func(edge.Scope) string // the fingerprint of a zone's declaration
 
 	mu       sync.Mutex
 	standing reconcile.Standing
@@ -107,7 +107,7 @@ func (r *Run) permit(t zone.Task, planned, now diff.Change) (permit, error) {
 		asked.Approver = cmp.Or(approver(planned, r.Approvals), r.Who)
 	}
 	var p permit
-	if r.Restores == nil && r.Record.Proofs[now.ZoneID].Fingerprint == t.Fingerprint { // drift: the author of the commit has not asked for this
+	if r.Restores == nil && r.Record.Proofs[now.Scope].Fingerprint == t.Fingerprint { // drift: the author of the commit has not asked for this
 		asked.Author = ""
 		p.found = []reconcile.Entry{reconcile.FoundEntry(now)}
 	}

@@ -62,7 +62,7 @@ func (c *commits) begin(ctx context.Context) {
 
 // fill puts the zones of the first generation of a process into the queue that were
 // proved by an earlier one, and returns the others.
-func (c *commits) fill(g *control.Generation) (work []edge.ZoneID) {
+func (c *commits) fill(g *control.Generation) (work []edge.Scope) {
 	now := time.Now()
 	whole := map[*lane]bool{}
 	for i, part := range c.lanes.of.Part(g.State) {
@@ -73,7 +73,7 @@ func (c *commits) fill(g *control.Generation) (work []edge.ZoneID) {
 	if swept.IsZero() || swept.After(now) {
 		swept = now
 	}
-	var turns []queue.Item[edge.ZoneID]
+	var turns []queue.Item[edge.Scope]
 	for id := range g.Zones() {
 		if c.control.CommitWork(g, id) {
 			work = append(work, id)
@@ -84,7 +84,7 @@ func (c *commits) fill(g *control.Generation) (work []edge.ZoneID) {
 			due = now
 		}
 		due = now.Add(due.Sub(now)) // by the monotonic clock
-		turns = append(turns, queue.Item[edge.ZoneID]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
+		turns = append(turns, queue.Item[edge.Scope]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
 	}
 	c.lanes.set(g, turns...)
 	return work
@@ -219,6 +219,6 @@ func (c *commits) rename(ctx context.Context, g *control.Generation) *control.Ge
 
 // withID are those of some zones whose id is known. The others are put into the queue when
 // their names were looked up.
-func withID(ids []edge.ZoneID) []edge.ZoneID {
-	return slices.DeleteFunc(slices.Clone(ids), desired.Sought[edge.ZoneID])
+func withID(ids []edge.Scope) []edge.Scope {
+	return slices.DeleteFunc(slices.Clone(ids), func(id edge.Scope) bool { return desired.Sought(id.ID) })
 }

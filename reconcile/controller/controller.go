@@ -100,7 +100,7 @@ func New(ctx context.Context, config Config) (*Controller, error) {
 	tokens := queue.New(queue.Config[struct{}]{Workers: 1})
 	reports := &reports{
 		to: config.Reporters, control: decisions, lanes: lanes, retries: retries, outages: config.Outages, interval: config.Interval,
-		requests: config.Requests, withTokens: config.Tokens != nil, zones: map[edge.ZoneID]found{},
+		requests: config.Requests, withTokens: config.Tokens != nil, zones: map[edge.Scope]found{},
 	}
 	c := &Controller{
 		parts: parts{

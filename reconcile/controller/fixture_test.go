@@ -76,10 +76,14 @@ func core(tags ...string) desired.Deployment {
 // off returns the tags that are off in a zone, with commas between them.
 func (f *fixture) off(i int) string { return strings.Join(f.Off(i), ",") }
 
-// click changes the tags that are off in a zone as a person in a dashboard does.
+// click has these tags off in a zone, and nothing else overridden, as a person in a dashboard
+// does.
 func (f *fixture) click(i int, off ...string) {
 	f.t.Helper()
-	f.Click(i, reconciletest.SwitchedOff(off...))
+	f.Click(i, func(o *edge.Overrides) {
+		*o = edge.Overrides{}
+		reconciletest.SwitchedOff(off...)(o)
+	})
 }
 
 const (
@@ -229,11 +233,11 @@ type call struct {
 func (c call) String() string { return strings.TrimRight(c.verb+" "+c.who+" "+c.off, " ") }
 
 // zoneName is the number of a zone of a fleet, or its id.
-func zoneName(id edge.ZoneID) string {
-	if number, ok := strings.CutPrefix(string(id), "f1ee"); ok {
+func zoneName(id edge.Scope) string {
+	if number, ok := strings.CutPrefix(id.String(), "f1ee"); ok {
 		return strings.TrimLeft(number, "0")
 	}
-	return string(id)
+	return id.String()
 }
 
 // note puts a call on record, and makes it wait.
@@ -273,28 +277,28 @@ func (p *calls) take() []call {
 	return all
 }
 
-func (p *calls) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
-	if err := p.note(ctx, "list", string(account), ""); err != nil {
+func (p *calls) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
+	if err := p.note(ctx, "list", scope.ID, ""); err != nil {
 		return nil, err
 	}
-	return p.Platform.AccountRulesets(ctx, account)
+	return p.Platform.Rulesets(ctx, scope)
 }
 
-func (p *calls) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+func (p *calls) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	if err := p.note(ctx, "managed", string(id), ""); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return p.Platform.AccountRuleset(ctx, account, id)
+	return p.Platform.Ruleset(ctx, scope, id)
 }
 
-func (p *calls) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+func (p *calls) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	if err := p.note(ctx, "read", zoneName(zone), ""); err != nil {
 		return edge.Ruleset{}, err
 	}
-	return p.Platform.EntryPoint(ctx, zone)
+	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
-func (p *calls) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *calls) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	if err := p.note(ctx, "write", zoneName(zone), strings.Join(reconciletest.TagsOff(body), ",")); err != nil {
 		return nil, err
 	}

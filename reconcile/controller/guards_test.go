@@ -56,9 +56,9 @@ func (f *fixture) planned() diff.Plan {
 		changes = append(changes, f.Controller.zones[0].worker.Plan(task, sight).Changes...)
 	}
 	plan := diff.Gather(g.State.Commit, g.State.Zones(), 0, changes, nil)
-	facts := guard.Facts{Now: time.Now(), Rules: f.Guards.Rules, Zones: map[edge.ZoneID]guard.Labels{}}
+	facts := guard.Facts{Now: time.Now(), Rules: f.Guards.Rules, Zones: map[edge.Scope]guard.Labels{}}
 	for _, z := range g.State.EachZone() {
-		facts.Zones[z.ID] = z.Labels
+		facts.Zones[z.Scope] = z.Labels
 	}
 	return guard.Check(plan, facts)
 }

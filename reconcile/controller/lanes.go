@@ -22,7 +22,7 @@ import (
 // to send wait in the client. No other lane has this client.
 type lane struct {
 	reconcile.Lane
-	queue     *queue.Queue[edge.ZoneID]
+	queue     *queue.Queue[edge.Scope]
 	admission *admission
 	outages   *outage.Tracker
 	accounts  accountsSeen
@@ -66,7 +66,7 @@ func newLanes(of reconcile.Lanes, sweep *turns, seen *lastSeen, outages *outage.
 		if len(of.All) > 1 {
 			lane.outages = outages.Lane(one.Name, one.Credential)
 		}
-		lane.queue = queue.New(queue.Config[edge.ZoneID]{Workers: one.AtOnce(), Admit: lane.admission.admit})
+		lane.queue = queue.New(queue.Config[edge.Scope]{Workers: one.AtOnce(), Admit: lane.admission.admit})
 		l.all = append(l.all, lane)
 	}
 	return l
@@ -77,7 +77,7 @@ func newLanes(of reconcile.Lanes, sweep *turns, seen *lastSeen, outages *outage.
 func (l *lanes) ask(now time.Time) { l.asked.Store(&now) }
 
 // at is the lane of a zone; nil where it is not declared, or its account has none.
-func (l *lanes) at(g *control.Generation, id edge.ZoneID) *lane {
+func (l *lanes) at(g *control.Generation, id edge.Scope) *lane {
 	if g == nil {
 		return nil
 	}
@@ -97,8 +97,8 @@ func (l *lanes) account(key string) *lane {
 }
 
 // part parts items by lane. What has no lane is in none.
-func (l *lanes) part(g *control.Generation, items []queue.Item[edge.ZoneID]) map[*lane][]queue.Item[edge.ZoneID] {
-	byLane := map[*lane][]queue.Item[edge.ZoneID]{}
+func (l *lanes) part(g *control.Generation, items []queue.Item[edge.Scope]) map[*lane][]queue.Item[edge.Scope] {
+	byLane := map[*lane][]queue.Item[edge.Scope]{}
 	for _, item := range items {
 		if lane := l.at(g, item.Key); lane != nil {
 			byLane[lane] = append(byLane[lane], item)
@@ -108,14 +108,14 @@ func (l *lanes) part(g *control.Generation, items []queue.Item[edge.ZoneID]) map
 }
 
 // set puts items into the queues; see [queue.Queue.Set].
-func (l *lanes) set(g *control.Generation, items ...queue.Item[edge.ZoneID]) {
+func (l *lanes) set(g *control.Generation, items ...queue.Item[edge.Scope]) {
 	for lane, part := range l.part(g, items) {
 		lane.queue.Set(part...)
 	}
 }
 
 // sooner asks for items no later than they say; see [queue.Queue.Sooner].
-func (l *lanes) sooner(g *control.Generation, items ...queue.Item[edge.ZoneID]) {
+func (l *lanes) sooner(g *control.Generation, items ...queue.Item[edge.Scope]) {
 	for lane, part := range l.part(g, items) {
 		lane.queue.Sooner(part...)
 	}
@@ -123,7 +123,7 @@ func (l *lanes) sooner(g *control.Generation, items ...queue.Item[edge.ZoneID]) 
 
 // place takes out of the queues what a generation does not have there any more, and puts
 // zones whose account has another lane now into its queue.
-func (l *lanes) place(g *control.Generation, gone []edge.ZoneID) {
+func (l *lanes) place(g *control.Generation, gone []edge.Scope) {
 	before := l.placed
 	l.placed = g
 	for _, id := range gone {
@@ -141,7 +141,7 @@ func (l *lanes) place(g *control.Generation, gone []edge.ZoneID) {
 		}
 		was.queue.Remove(id)
 		if is != nil {
-			is.queue.Set(queue.Item[edge.ZoneID]{Key: id, Priority: queue.Sweep, Reason: "its account has another credential"})
+			is.queue.Set(queue.Item[edge.Scope]{Key: id, Priority: queue.Sweep, Reason: "its account has another credential"})
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (l *lanes) stats() (all queue.Stats) {
 
 // find returns the item of a zone that comes next, and the work on it, whichever lane has
 // them.
-func (l *lanes) find(id edge.ZoneID) (next *queue.Item[edge.ZoneID], work *queue.Work[edge.ZoneID]) {
+func (l *lanes) find(id edge.Scope) (next *queue.Item[edge.Scope], work *queue.Work[edge.Scope]) {
 	for _, lane := range l.all {
 		if next, work = lane.queue.Of(id); next != nil || work != nil {
 			return next, work
@@ -173,7 +173,7 @@ func (l *lanes) find(id edge.ZoneID) (next *queue.Item[edge.ZoneID], work *queue
 }
 
 // longest is the work that goes on for longest; false where none does.
-func (l *lanes) longest() (longest queue.Work[edge.ZoneID], ok bool) {
+func (l *lanes) longest() (longest queue.Work[edge.Scope], ok bool) {
 	for _, lane := range l.all {
 		if work, some := lane.queue.Longest(); some && (!ok || work.Began.Before(longest.Began)) {
 			longest, ok = work, true
@@ -190,7 +190,7 @@ func (l *lanes) noteDeclared(all *outage.Tracker, g *control.Generation) {
 	}
 	for i, part := range l.of.Part(g.State) {
 		own := l.all[i]
-		own.outages.Declare(part.Zones(), func(id edge.ZoneID) bool { return l.at(g, id) == own })
+		own.outages.Declare(part.Zones(), func(id edge.Scope) bool { return l.at(g, id) == own })
 	}
 }
 
@@ -240,15 +240,15 @@ func urgency(zones int, revert bool) queue.Priority {
 }
 
 // itemsOf are zones to be read now.
-func itemsOf(ids []edge.ZoneID, p queue.Priority, reason string) []queue.Item[edge.ZoneID] {
-	items := make([]queue.Item[edge.ZoneID], len(ids))
+func itemsOf(ids []edge.Scope, p queue.Priority, reason string) []queue.Item[edge.Scope] {
+	items := make([]queue.Item[edge.Scope], len(ids))
 	for i, id := range ids {
-		items[i] = queue.Item[edge.ZoneID]{Key: id, Priority: p, Reason: reason}
+		items[i] = queue.Item[edge.Scope]{Key: id, Priority: p, Reason: reason}
 	}
 	return items
 }
 
 // counted puts the zones of a commit that is counted into the queues.
-func (l *lanes) counted(g *control.Generation, due []edge.ZoneID) {
+func (l *lanes) counted(g *control.Generation, due []edge.Scope) {
 	l.set(g, itemsOf(due, urgency(len(due), false), "the commit is counted")...)
 }

@@ -25,8 +25,8 @@ type lastSeen struct {
 	accounts []accountsSeen // of each lane
 
 	mu    sync.Mutex
-	zones map[edge.ZoneID]zoneSeen
-	plans map[edge.ZoneID]*deployment.Memory
+	zones map[edge.Scope]zoneSeen
+	plans map[edge.Scope]*deployment.Memory
 }
 
 // accountsSeen is what is known of the accounts of one lane.
@@ -42,7 +42,7 @@ type zoneSeen struct {
 }
 
 func newLastSeen(of reconcile.Lanes, documented bool) *lastSeen {
-	s := &lastSeen{of: of, zones: map[edge.ZoneID]zoneSeen{}, plans: map[edge.ZoneID]*deployment.Memory{}}
+	s := &lastSeen{of: of, zones: map[edge.Scope]zoneSeen{}, plans: map[edge.Scope]*deployment.Memory{}}
 	for _, credential := range of.All {
 		accounts := zone.NewAccounts(credential.Reader, time.Now)
 		accounts.Documented, accounts.Urgent = documented, true
@@ -52,14 +52,14 @@ func newLastSeen(of reconcile.Lanes, documented bool) *lastSeen {
 }
 
 // put keeps what was seen, in the place of what there is.
-func (s *lastSeen) put(id edge.ZoneID, z zoneSeen) {
+func (s *lastSeen) put(id edge.Scope, z zoneSeen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.zones[id] = z
 }
 
 // drop forgets what was seen of a zone.
-func (s *lastSeen) drop(id edge.ZoneID) {
+func (s *lastSeen) drop(id edge.Scope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.zones, id)
@@ -67,7 +67,7 @@ func (s *lastSeen) drop(id edge.ZoneID) {
 
 // memory spares planning a zone again where nothing differs. Only who works on the zone may
 // use it.
-func (s *lastSeen) memory(id edge.ZoneID) *deployment.Memory {
+func (s *lastSeen) memory(id edge.Scope) *deployment.Memory {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.plans[id]
@@ -85,8 +85,8 @@ func (s *lastSeen) keep(g *control.Generation) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.zones, func(id edge.ZoneID, _ zoneSeen) bool { return !g.Declares(id) })
-	maps.DeleteFunc(s.plans, func(id edge.ZoneID, _ *deployment.Memory) bool { return !g.Declares(id) })
+	maps.DeleteFunc(s.zones, func(id edge.Scope, _ zoneSeen) bool { return !g.Declares(id) })
+	maps.DeleteFunc(s.plans, func(id edge.Scope, _ *deployment.Memory) bool { return !g.Declares(id) })
 }
 
 // plan plans a zone from what was last seen of it and of its account; false where that is
@@ -94,7 +94,7 @@ func (s *lastSeen) keep(g *control.Generation) {
 func (s *lastSeen) plan(t zone.Task) (diff.Plan, bool) {
 	i := s.of.Index(t.Account().Key)
 	s.mu.Lock()
-	z, seen := s.zones[t.Zone().ID]
+	z, seen := s.zones[t.Zone().Scope]
 	s.mu.Unlock()
 	if i < 0 || !seen {
 		return diff.Plan{}, false

@@ -16,7 +16,7 @@ import (
 
 // look is one look at a zone, from what is desired now to when to look again.
 type look struct {
-	item       queue.Item[edge.ZoneID]
+	item       queue.Item[edge.Scope]
 	generation *control.Generation
 	task       zone.Task
 	began      time.Time

@@ -50,27 +50,27 @@ func (n *nameLoop) look(ctx context.Context) (next time.Time) {
 		return next
 	}
 	g = n.commits.rename(ctx, g)
-	var due []edge.ZoneID
+	var due []edge.Scope
 	for id, verdict := range n.verdicts(g.State) {
-		if last, known := before[id]; desired.Sought(id) && !n.outcomes.knows(id) || known && last != verdict {
+		if last, known := before[id]; desired.Sought(id.ID) && !n.outcomes.knows(id) || known && last != verdict {
 			due = append(due, id)
 		}
 	}
-	slices.Sort(due)
+	slices.SortFunc(due, edge.Scope.Compare)
 	n.lanes.set(g, itemsOf(due, urgency(len(due), false), "its name was looked up")...)
 	return next
 }
 
 // verdicts are what is against each zone of a state that has a name.
-func (n *nameLoop) verdicts(state desired.State) map[edge.ZoneID]string {
-	verdicts := map[edge.ZoneID]string{}
+func (n *nameLoop) verdicts(state desired.State) map[edge.Scope]string {
+	verdicts := map[edge.Scope]string{}
 	for a, z := range state.EachZone() {
 		if z.Name == "" && a.Name == "" {
 			continue
 		}
-		verdicts[z.ID] = ""
+		verdicts[z.Scope] = ""
 		if err := n.Check(a, z); err != nil {
-			verdicts[z.ID] = err.Error()
+			verdicts[z.Scope] = err.Error()
 		}
 	}
 	return verdicts

@@ -21,7 +21,7 @@ type outcomes struct {
 	began time.Time
 
 	mu       sync.Mutex
-	zones    map[edge.ZoneID]lastLook
+	zones    map[edge.Scope]lastLook
 	observed time.Time // when a zone was read last
 	held     *inspect.Held
 	changes  commitChanges
@@ -46,7 +46,7 @@ type notable struct {
 const mostDecisions = 8
 
 func newOutcomes(now time.Time) *outcomes {
-	return &outcomes{began: now, zones: map[edge.ZoneID]lastLook{}}
+	return &outcomes{began: now, zones: map[edge.Scope]lastLook{}}
 }
 
 // note keeps what a look has come to.
@@ -113,7 +113,7 @@ func (n *notable) differed() (time.Time, bool) {
 }
 
 // of returns what is kept of a zone, with its times; false where it was not read.
-func (o *outcomes) of(id edge.ZoneID) (lastLook, bool) {
+func (o *outcomes) of(id edge.Scope) (lastLook, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	l, ok := o.zones[id]
@@ -121,7 +121,7 @@ func (o *outcomes) of(id edge.ZoneID) (lastLook, bool) {
 }
 
 // knows reports whether a zone was looked at.
-func (o *outcomes) knows(id edge.ZoneID) bool {
+func (o *outcomes) knows(id edge.Scope) bool {
 	_, ok := o.of(id)
 	return ok
 }
@@ -135,10 +135,10 @@ func (o *outcomes) time(d time.Duration) time.Time {
 }
 
 // keep forgets zones that are not declared.
-func (o *outcomes) keep(declared func(edge.ZoneID) bool) {
+func (o *outcomes) keep(declared func(edge.Scope) bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	maps.DeleteFunc(o.zones, func(id edge.ZoneID, _ lastLook) bool { return !declared(id) })
+	maps.DeleteFunc(o.zones, func(id edge.Scope, _ lastLook) bool { return !declared(id) })
 }
 
 // decided keeps why the newest commit is held. Where git could not be fetched, what was
@@ -165,14 +165,14 @@ func (o *outcomes) decided(p reconcile.Proposal, d control.Decision, now time.Ti
 // commitChanges keep what the newest commit that zones were looked at for does to each of them.
 type commitChanges struct {
 	commit string
-	zones  map[edge.ZoneID]diff.Direction
+	zones  map[edge.Scope]diff.Direction
 }
 
 // note keeps what a look because of a commit has planned for a zone; a look that found it
 // as declared leaves what was planned before.
-func (c *commitChanges) note(commit string, zone edge.ZoneID, planned []diff.Change) {
+func (c *commitChanges) note(commit string, zone edge.Scope, planned []diff.Change) {
 	if c.commit != commit {
-		*c = commitChanges{commit, map[edge.ZoneID]diff.Direction{}}
+		*c = commitChanges{commit, map[edge.Scope]diff.Direction{}}
 	}
 	for _, change := range planned {
 		c.zones[zone] = diff.Combine(c.zones[zone], change.Direction)

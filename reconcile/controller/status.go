@@ -63,8 +63,8 @@ func (v view) zones() inspect.Zones {
 	}
 	var drift time.Time
 	for account, z := range v.g.State.EachZone() {
-		last, looked := known[z.ID]
-		outcome := v.outcome(z.ID, last, looked)
+		last, looked := known[z.Scope]
+		outcome := v.outcome(z.Scope, last, looked)
 		all.Declared++
 		all.Outcomes[outcome]++
 		if last.notable == nil || outcome == inspect.PutBack { // those have a line of their own
@@ -73,7 +73,7 @@ func (v view) zones() inspect.Zones {
 		all.Notable = insert(all.Notable, notableOf(account, z, outcome, last.notable))
 		if n := last.notable; n.drift && !n.differs.IsZero() && (drift.IsZero() || n.differs.Before(drift)) {
 			drift = n.differs
-			all.Drift = &inspect.Drift{Zone: z.Key, ZoneID: z.ID, Since: drift, AgeSeconds: inspect.Age(drift, v.now)}
+			all.Drift = &inspect.Drift{Zone: z.Key, Scope: z.Scope, Since: drift, AgeSeconds: inspect.Age(drift, v.now)}
 		}
 	}
 	return all
@@ -81,7 +81,7 @@ func (v view) zones() inspect.Zones {
 
 // notableOf is a zone that stands out, with the most severe of its decisions.
 func notableOf(account desired.Account, z desired.Zone, outcome inspect.Outcome, n *notable) inspect.Notable {
-	named := inspect.Notable{Zone: z.Key, ZoneID: desired.Known(z.ID), Account: account.Key, Outcome: outcome}
+	named := inspect.Notable{Zone: z.Key, Scope: desired.KnownScope(z.Scope), Account: account.Key, Outcome: outcome}
 	for _, d := range n.decisions {
 		if d.Outcome == outcome {
 			named.Reason, named.Since = d.Reason, d.Since
@@ -95,7 +95,7 @@ func notableOf(account desired.Account, z desired.Zone, outcome inspect.Outcome,
 // It keeps the first of them.
 func insert(all []inspect.Notable, n inspect.Notable) []inspect.Notable {
 	at, _ := slices.BinarySearchFunc(all, n, func(a, b inspect.Notable) int {
-		return cmp.Or(b.Outcome.Severity()-a.Outcome.Severity(), a.Since.Compare(b.Since), cmp.Compare(a.ZoneID, b.ZoneID))
+		return cmp.Or(b.Outcome.Severity()-a.Outcome.Severity(), a.Since.Compare(b.Since), a.Scope.Compare(b.Scope))
 	})
 	if at == inspect.MostListed {
 		return all
@@ -172,13 +172,13 @@ func (v view) work() inspect.Work {
 }
 
 // nameOf is the name of a zone, or its id where it is not declared any more.
-func (v view) nameOf(id edge.ZoneID) string {
+func (v view) nameOf(id edge.Scope) string {
 	if v.g != nil {
 		if t, ok := v.g.Task(id); ok {
 			return t.Zone().Key
 		}
 	}
-	return string(id)
+	return id.String()
 }
 
 func (v view) tokensFound() inspect.Tokens {

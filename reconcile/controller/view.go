@@ -50,7 +50,7 @@ func (v view) commit() inspect.Commit {
 
 // outcome is that of a zone. One that a commit declares otherwise than was proved, and
 // that was not read since, is pending.
-func (v view) outcome(id edge.ZoneID, last lastLook, looked bool) inspect.Outcome {
+func (v view) outcome(id edge.Scope, last lastLook, looked bool) inspect.Outcome {
 	switch {
 	case last.notable != nil:
 		return inspect.Worst(last.notable.decisions)

@@ -19,7 +19,7 @@ func (v view) named(word string) (list inspect.ZoneList, near string) {
 	}
 	var names []string
 	for account, z := range v.g.State.EachZone() {
-		if z.Key == word || string(z.ID) == word {
+		if z.Key == word || z.Scope.String() == word {
 			list.Zones = append(list.Zones, v.zone(account, z))
 		}
 		names = append(names, z.Key)
@@ -32,27 +32,27 @@ func (v view) named(word string) (list inspect.ZoneList, near string) {
 
 // zone says what is known of a zone.
 func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone {
-	last, looked := v.outcomes.of(declared.ID)
+	last, looked := v.outcomes.of(declared.Scope)
 	z := inspect.Zone{
-		Zone: declared.Key, ZoneID: desired.Known(declared.ID), Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
+		Zone: declared.Key, Scope: desired.KnownScope(declared.Scope), Account: account.Key, Origin: declared.Origin, Commit: v.g.State.Commit,
 		Declares: inspect.DeclaredOf(declared),
-		Outcome:  v.outcome(declared.ID, last, looked), Decisions: []inspect.Decision{},
+		Outcome:  v.outcome(declared.Scope, last, looked), Decisions: []inspect.Decision{},
 		LookedAt: v.outcomes.time(last.at), WrittenAt: v.outcomes.time(last.written),
 	}
 	if n := last.notable; n != nil {
 		z.Decisions = append(z.Decisions, n.decisions...)
 		z.Differs, z.Drift = n.differs, n.drift && z.Outcome != inspect.PutBack
 	} else if z.Outcome == inspect.Pending {
-		z.Decisions = append(z.Decisions, v.undecided(declared.ID))
+		z.Decisions = append(z.Decisions, v.undecided(declared.Scope))
 	}
-	v.fields(&z, declared.ID)
+	v.fields(&z, declared.Scope)
 	z.Outages, z.Newer = v.outagesOf(account.Key), v.commit().Newer()
 	for _, h := range v.control.Holds() {
 		if h.Zone == declared.Key {
 			z.Hold = new(h)
 		}
 	}
-	next, work := v.lanes.find(declared.ID)
+	next, work := v.lanes.find(declared.Scope)
 	if work != nil {
 		z.AtWork = &inspect.AtWork{
 			Began: work.Began, Seconds: inspect.Age(work.Began, v.now), Priority: work.Priority.String(), Reason: work.Reason,
@@ -67,7 +67,7 @@ func (v view) zone(account desired.Account, declared desired.Zone) inspect.Zone 
 
 // undecided is what is to be said of a zone that a commit declares otherwise, and that
 // was not read since.
-func (v view) undecided(id edge.ZoneID) inspect.Decision {
+func (v view) undecided(id edge.Scope) inspect.Decision {
 	d := inspect.Decision{
 		Stage: inspect.StageQueue, Outcome: inspect.Pending, Reason: "a commit changes it, and it was not checked since",
 		Since: v.now,
@@ -81,7 +81,7 @@ func (v view) undecided(id edge.ZoneID) inspect.Decision {
 }
 
 // fields adds those that differ, from what was seen of the zone last.
-func (v view) fields(z *inspect.Zone, id edge.ZoneID) {
+func (v view) fields(z *inspect.Zone, id edge.Scope) {
 	z.Fields = []inspect.Field{}
 	t, ok := v.control.Task(v.g, id)
 	if !ok {
@@ -108,7 +108,7 @@ func (v view) fields(z *inspect.Zone, id edge.ZoneID) {
 }
 
 // next is when an item is handed out, and if it is due, what it waits for.
-func (v view) next(of *lane, item queue.Item[edge.ZoneID], atWork bool) *inspect.Next {
+func (v view) next(of *lane, item queue.Item[edge.Scope], atWork bool) *inspect.Next {
 	n := &inspect.Next{Due: item.Due, Seconds: item.Due.Sub(v.now).Seconds(), Priority: item.Priority.String(), Reason: item.Reason}
 	if item.Due.After(v.now) || atWork || of == nil {
 		return n

@@ -40,7 +40,7 @@ func (w *zoneWork) run(ctx context.Context) {
 		}
 		now := time.Now()
 		w.admission.breaker.begin(now)
-		if !desired.Sought(item.Key) { // else nothing is sent
+		if !desired.Sought(item.Key.ID) { // else nothing is sent
 			w.admission.use(item.Priority, 1, now)
 		}
 		w.queue.Done(item.Key, w.work(ctx, item))
@@ -51,7 +51,7 @@ func (w *zoneWork) run(ctx context.Context) {
 const busyFor = 200 * time.Millisecond
 
 // work looks at a zone and makes it what is desired. It returns when to look again.
-func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.ZoneID]) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) work(ctx context.Context, item queue.Item[edge.Scope]) *queue.Item[edge.Scope] {
 	ctx = edge.WithClass(ctx, requestClass(item.Priority))
 	l := look{item: item, generation: w.control.Current(), began: time.Now()}
 	if w.lanes.at(l.generation, item.Key) != w.lane {
@@ -101,7 +101,7 @@ func (w *zoneWork) listedSince(now time.Time) time.Time {
 }
 
 // later is an item once more, after a while; none where everything ends.
-func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.ZoneID], d time.Duration) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.Scope], d time.Duration) *queue.Item[edge.Scope] {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (w *zoneWork) later(ctx context.Context, item queue.Item[edge.ZoneID], d ti
 
 // observe reads the zone. It returns the item where it must come again before anything
 // can be said of the zone.
-func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge.ZoneID], err error) {
+func (w *zoneWork) observe(ctx context.Context, l *look) (again *queue.Item[edge.Scope], err error) {
 	l.sight, err = w.worker.Read(ctx, l.task)
 	switch {
 	case errors.Is(err, zone.ErrBusy):
@@ -204,18 +204,18 @@ func (w *zoneWork) counted(ctx context.Context, l *look) bool {
 	w.reports.state(ctx, "looked", err)
 	noteLook(w.outages, l)
 	all := len(due)
-	due = slices.DeleteFunc(due, func(id edge.ZoneID) bool { return id == l.item.Key })
+	due = slices.DeleteFunc(due, func(id edge.Scope) bool { return id == l.item.Key })
 	w.lanes.set(l.generation, itemsOf(due, urgency(all, false), "the commit is counted")...)
 	l.counting = all == 0
 	return all > 0
 }
 
 // conclude tells what has become of the zone, and returns when to look again.
-func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.Scope] {
 	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	next, err := w.control.Note(lingering, control.Outcome{
-		Zone: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
+		Scope: l.item.Key, Fingerprint: l.task.Fingerprint, Plan: l.plan, Results: l.results,
 	})
 	w.reports.state(ctx, "note", err)
 	noteLook(w.outages, l)
@@ -224,7 +224,7 @@ func (w *zoneWork) conclude(ctx context.Context, l *look) *queue.Item[edge.ZoneI
 			l.results[i].Next = w.control.Tries(l.item.Key)[result.Change.ID()].Next
 		}
 	}
-	var again *queue.Item[edge.ZoneID]
+	var again *queue.Item[edge.Scope]
 	switch {
 	case l.superseded():
 		again = w.later(ctx, l.item, 0)
@@ -246,9 +246,9 @@ const elsewhereFor = time.Second
 
 // next is the zone's next item: its turn in the sweep, or earlier where it waits for
 // something or has failed.
-func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.ZoneID] {
+func (w *zoneWork) next(l *look, n control.Next) *queue.Item[edge.Scope] {
 	now := time.Now()
-	item := queue.Item[edge.ZoneID]{Key: l.item.Key, Priority: queue.Sweep, Reason: "its turn"}
+	item := queue.Item[edge.Scope]{Key: l.item.Key, Priority: queue.Sweep, Reason: "its turn"}
 	var turns bool
 	item.Due, turns = w.sweep.next(l.item.Key, now)
 	earlier := func(at time.Time, p queue.Priority, reason string) {

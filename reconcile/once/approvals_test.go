@@ -281,7 +281,7 @@ func TestSaidMeanwhile(t *testing.T) {
 			f := newFixture(t, 2)
 			f.guards.Freezes = []reconcile.Freeze{{}}
 			f.repo.Push("c1", declareAll(2, core("xss"))...)
-			f.tamper.Write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+			f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				answer, err := send()
 				c.meanwhile(f)
 				return answer, err
@@ -320,7 +320,7 @@ func TestSaidWhileAWriteWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
 			f.repo.Push("c1", declare(1, core("xss")))
-			f.tamper.Write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+			f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				f.Advance(time.Second)
 				meanwhile(f)
 				return send()
@@ -343,7 +343,7 @@ func TestFrozenMeanwhileByTheLabelsProved(t *testing.T) {
 	f.converge(Order{})
 	f.guards.Freezes = []reconcile.Freeze{{Labels: guard.Labels{"tier": "gold"}}}
 	f.repo.Push("c2", declareAll(2, removing(core("php")))...)
-	f.tamper.Write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+	f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		f.guards.Freezes[0] = window(t, "0 * * * *", time.Hour)
 		f.guards.Freezes[0].Labels = guard.Labels{"tier": "gold"}
 		return send()
@@ -361,7 +361,7 @@ func TestOvertakenWhileReading(t *testing.T) {
 			f.repo.Push("c1", declare(1, removing(core("xss"))))
 			f.converge(Order{})
 			f.repo.Push("c2", declare(1, removing(core("php"))))
-			f.tamper.Read = func(edge.ZoneID) error {
+			f.tamper.Read = func(edge.Scope) error {
 				f.tamper.Read = nil
 				return f.records.AcceptCommit(t.Context(), reconcile.Acceptance{Commit: by, Size: guard.Size{Zones: 1, Deployments: 1}})
 			}

@@ -178,8 +178,8 @@ func (f *fixture) recall() reconcile.Record {
 }
 
 // failWrite makes writes of one zone fail.
-func failWrite(i int, err error) func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) {
-	return func(_ context.Context, zone edge.ZoneID, send send) (*edge.Ruleset, error) {
+func failWrite(i int, err error) func(context.Context, edge.Scope, send) (*edge.Ruleset, error) {
+	return func(_ context.Context, zone edge.Scope, send send) (*edge.Ruleset, error) {
 		if zone == mem.FleetZone(i) {
 			return nil, err
 		}
@@ -242,8 +242,8 @@ func (f *fixture) must(err error) {
 }
 
 // failEach makes those writes fail of which fails says so.
-func failEach(fails func() bool, err error) func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) {
-	return func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+func failEach(fails func() bool, err error) func(context.Context, edge.Scope, send) (*edge.Ruleset, error) {
+	return func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		if fails() {
 			return nil, err
 		}

@@ -88,8 +88,8 @@ func (c *cut) stand(f *fixture) {
 	}
 	f.tamper.List = func(edge.AccountID) error { return dead() }
 	f.tamper.Managed = dead
-	f.tamper.Read = func(edge.ZoneID) error { return dead() }
-	f.tamper.Write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+	f.tamper.Read = func(edge.Scope) error { return dead() }
+	f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		effect, known := c.goes()
 		if !effect {
 			return nil, errLost

@@ -50,7 +50,7 @@ func (r *Run) observe(ctx context.Context, p *planned, writes bool) error {
 	}
 	for a, z := range p.scope.EachZone() {
 		if err := r.names().Check(a, z); err != nil {
-			p.seen.Live.EntryPoints[z.ID] = diff.Observed[edge.Ruleset]{Err: err}
+			p.seen.Live.EntryPoints[z.Scope.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Err: err}
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func ZoneKey(i int) string { return fmt.Sprintf("zone-%05d.example", i) }
 
 // Zone declares a zone of the fleet.
 func Zone(i int, deployments ...desired.Deployment) desired.Zone {
-	return desired.Zone{Key: ZoneKey(i), ID: mem.FleetZone(i), Deployments: deployments}
+	return desired.Zone{Key: ZoneKey(i), Scope: mem.FleetZone(i), Deployments: deployments}
 }
 
 // Zones declares zones 1 to n alike.
@@ -61,5 +61,5 @@ func deciding(d desired.Deployment, u desired.Unmanaged) desired.Deployment {
 
 // DeploymentID is the core deployment of a zone of the fleet.
 func DeploymentID(i int) diff.DeploymentID {
-	return diff.DeploymentID{Zone: mem.FleetZone(i), Ruleset: mem.CoreRuleset}
+	return diff.DeploymentID{Scope: mem.FleetZone(i), Ruleset: mem.CoreRuleset}
 }

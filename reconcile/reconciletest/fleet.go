@@ -37,7 +37,7 @@ func NewFleet(t T, c mem.Config) Fleet {
 func (f Fleet) Entry(i int) edge.Ruleset {
 	f.T.Helper()
 	for _, z := range f.Platform.State().Zones {
-		if z.ID == mem.FleetZone(i) {
+		if edge.ZoneScope(z.ID) == mem.FleetZone(i) {
 			return *z.EntryPoint
 		}
 	}

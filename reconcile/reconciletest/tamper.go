@@ -17,47 +17,47 @@ type Tamper struct {
 	List    func(edge.AccountID) error
 	Lists   func([]edge.Ruleset) []edge.Ruleset // what a list has instead
 	Managed func() error
-	Read    func(edge.ZoneID) error
-	Write   func(ctx context.Context, zone edge.ZoneID, send Send) (*edge.Ruleset, error)
+	Read    func(edge.Scope) error
+	Write   func(ctx context.Context, zone edge.Scope, send Send) (*edge.Ruleset, error)
 	Deploy  func(send Send) (*edge.Ruleset, error) // of calls that add and delete rules
 }
 
-// AccountRulesets implements [edge.Reader].
-func (p *Tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
+// Rulesets implements [edge.Reader].
+func (p *Tamper) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
 	if p.List != nil {
-		if err := p.List(account); err != nil {
+		if err := p.List(edge.AccountID(scope.ID)); err != nil {
 			return nil, err
 		}
 	}
-	all, err := p.Platform.AccountRulesets(ctx, account)
+	all, err := p.Platform.Rulesets(ctx, scope)
 	if p.Lists != nil {
 		all = p.Lists(all)
 	}
 	return all, err
 }
 
-// AccountRuleset implements [edge.Reader].
-func (p *Tamper) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+// Ruleset implements [edge.Reader].
+func (p *Tamper) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	if p.Managed != nil {
 		if err := p.Managed(); err != nil {
 			return edge.Ruleset{}, err
 		}
 	}
-	return p.Platform.AccountRuleset(ctx, account, id)
+	return p.Platform.Ruleset(ctx, scope, id)
 }
 
 // EntryPoint implements [edge.Reader].
-func (p *Tamper) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+func (p *Tamper) EntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	if p.Read != nil {
-		if err := p.Read(zone); err != nil {
+		if err := p.Read(scope); err != nil {
 			return edge.Ruleset{}, err
 		}
 	}
-	return p.Platform.EntryPoint(ctx, zone)
+	return p.Platform.EntryPoint(ctx, scope, phase)
 }
 
 // UpdateRule implements [edge.Writer].
-func (p *Tamper) UpdateRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *Tamper) UpdateRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID, body edge.Rule) (*edge.Ruleset, error) {
 	send := func() (*edge.Ruleset, error) { return p.Platform.UpdateRule(ctx, zone, entryPoint, rule, body) }
 	if p.Write == nil {
 		return send()
@@ -79,29 +79,29 @@ func (p *Tamper) deploying(ctx context.Context, send Send) (*edge.Ruleset, error
 }
 
 // CreateEntryPoint implements [edge.Deployer].
-func (p *Tamper) CreateEntryPoint(ctx context.Context, zone edge.ZoneID, rules []edge.Rule) (*edge.Ruleset, error) {
+func (p *Tamper) CreateEntryPoint(ctx context.Context, scope edge.Scope, phase edge.Phase, rules []edge.Rule) (*edge.Ruleset, error) {
 	return p.deploying(ctx, func() (*edge.Ruleset, error) {
-		return p.Platform.CreateEntryPoint(context.WithoutCancel(ctx), zone, rules)
+		return p.Platform.CreateEntryPoint(context.WithoutCancel(ctx), scope, phase, rules)
 	})
 }
 
 // AddRule implements [edge.Deployer].
-func (p *Tamper) AddRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
+func (p *Tamper) AddRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, body edge.Rule) (*edge.Ruleset, error) {
 	return p.deploying(ctx, func() (*edge.Ruleset, error) {
 		return p.Platform.AddRule(context.WithoutCancel(ctx), zone, entryPoint, body)
 	})
 }
 
 // DeleteRule implements [edge.Deployer].
-func (p *Tamper) DeleteRule(ctx context.Context, zone edge.ZoneID, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
+func (p *Tamper) DeleteRule(ctx context.Context, zone edge.Scope, entryPoint edge.RulesetID, rule edge.RuleID) (*edge.Ruleset, error) {
 	return p.deploying(ctx, func() (*edge.Ruleset, error) {
 		return p.Platform.DeleteRule(context.WithoutCancel(ctx), zone, entryPoint, rule)
 	})
 }
 
 // FailZone makes reads of one zone fail.
-func FailZone(i int, err error) func(edge.ZoneID) error {
-	return func(zone edge.ZoneID) error {
+func FailZone(i int, err error) func(edge.Scope) error {
+	return func(zone edge.Scope) error {
 		if zone == mem.FleetZone(i) {
 			return err
 		}

@@ -53,7 +53,7 @@ func (r *Run) apply(ctx context.Context, p *Planned, report *reconcile.Report) e
 }
 
 // ready reports of a zone whether it was read after the end of a write.
-func (p *Planned) ready(zone edge.ZoneID) bool { return p.settled[zone] > 0 }
+func (p *Planned) ready(zone edge.Scope) bool { return p.settled[zone] > 0 }
 
 // recordOverridden puts on record what of guards was overridden.
 func (r *Run) recordOverridden(ctx context.Context, p *Planned) error {
@@ -71,8 +71,8 @@ func (r *Run) recordOverridden(ctx context.Context, p *Planned) error {
 }
 
 // putBack writes what the plan has of zones, and adds to the report what became of it.
-func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.ZoneID) bool, report *reconcile.Report) error {
-	zones := slices.DeleteFunc(zone.ByZone(p.Plan), func(plan diff.Plan) bool { return !of(plan.Changes[0].ZoneID) })
+func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.Scope) bool, report *reconcile.Report) error {
+	zones := slices.DeleteFunc(zone.ByZone(p.Plan), func(plan diff.Plan) bool { return !of(plan.Changes[0].Scope) })
 	done := 0
 	writer := zone.ManyWriter{
 		Lanes: r.Lanes, Gate: g, Now: r.Now,
@@ -84,7 +84,7 @@ func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.Zon
 	results, err := writer.Apply(ctx, p.seen, zones, r.tasks(p))
 	for _, result := range results {
 		if result.Outcome != reconcile.NotStarted && !(result.Outcome == reconcile.Failed && result.NoEffect) {
-			g.written[result.Change.ZoneID] = true
+			g.written[result.Change.Scope] = true
 		}
 	}
 	report.Results = append(report.Results, results...)
@@ -93,20 +93,20 @@ func (r *Run) putBack(ctx context.Context, p *Planned, g *gate, of func(edge.Zon
 
 // tasks are the zones to be put back. What is planned of them, before a write and as its
 // proof, is what is left to put back.
-func (r *Run) tasks(p *Planned) map[edge.ZoneID]zone.Task {
-	tasks := map[edge.ZoneID]zone.Task{}
+func (r *Run) tasks(p *Planned) map[edge.Scope]zone.Task {
+	tasks := map[edge.Scope]zone.Task{}
 	for i, account := range p.state.Accounts {
 		for j, z := range account.Zones {
-			restorations := p.restorations[z.ID]
+			restorations := p.restorations[z.Scope]
 			if len(restorations) == 0 {
 				continue
 			}
-			tasks[z.ID] = zone.Task{
-				State: zone.Of(p.state, i, j), Fingerprint: p.declared(z.ID), Applied: p.record.Applied,
+			tasks[z.Scope] = zone.Task{
+				State: zone.Of(p.state, i, j), Fingerprint: p.declared(z.Scope), Applied: p.record.Applied,
 				Planned: func(s zone.Sight) diff.Plan {
 					return deployment.Restore(restorations, diff.Live{
 						Accounts:    map[edge.AccountID]diff.AccountLive{account.ID: s.Account},
-						EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{z.ID: s.EntryPoint},
+						EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{z.Scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
 					})
 				},
 			}
@@ -122,14 +122,14 @@ type gate struct {
 	plan    *Planned
 	records Records
 
-	written map[edge.ZoneID]bool // what was put back, or may have been
-	before  map[edge.ZoneID]bool // held by an earlier revert
+	written map[edge.Scope]bool // what was put back, or may have been
+	before  map[edge.Scope]bool // held by an earlier revert
 }
 
 func newGate(r *Run, p *Planned) *gate {
-	g := &gate{plan: p, records: r.Records, written: map[edge.ZoneID]bool{}, before: map[edge.ZoneID]bool{}}
+	g := &gate{plan: p, records: r.Records, written: map[edge.Scope]bool{}, before: map[edge.Scope]bool{}}
 	for _, h := range p.record.Holds {
-		g.before[h.ZoneID] = g.before[h.ZoneID] || h.Reverted()
+		g.before[h.Scope] = g.before[h.Scope] || h.Reverted()
 	}
 	g.Run = control.NewRun(control.Terms{
 		Records: r.Records, Now: r.Now, Log: r.log(), State: p.state, Record: p.record, Facts: p.facts, Guards: r.Guards, Thawed: p.Order.DuringFreeze != "",
@@ -142,7 +142,7 @@ func newGate(r *Run, p *Planned) *gate {
 // record has the zone held, and the write on record, before it is sent.
 func (g *gate) record(ctx context.Context, write reconcile.Entry, owned []diff.Settled) (int64, error) {
 	return g.records.RecordRevert(ctx, diff.Hold{
-		Zone: write.Subject.Zone, ZoneID: write.Subject.ZoneID, Declaration: write.Declaration, Commit: write.Asked.Commit, Reason: g.plan.Order.because(),
+		Zone: write.Subject.Zone, Scope: write.Subject.Scope, Declaration: write.Declaration, Commit: write.Asked.Commit, Reason: g.plan.Order.because(),
 	}, write, owned)
 }
 
@@ -150,7 +150,7 @@ func (g *gate) record(ctx context.Context, write reconcile.Entry, owned []diff.S
 // there, and nothing of the commit is to come.
 func (g *gate) dropHolds(ctx context.Context) error {
 	before := g.plan.asBefore()
-	var drop []edge.ZoneID
+	var drop []edge.Scope
 	for id := range g.plan.held {
 		if !before[id] && !g.written[id] && !g.before[id] && !g.plan.pending[id] {
 			drop = append(drop, id)
@@ -159,7 +159,7 @@ func (g *gate) dropHolds(ctx context.Context) error {
 	if len(drop) == 0 {
 		return nil
 	}
-	slices.Sort(drop)
+	slices.SortFunc(drop, edge.Scope.Compare)
 	if err := g.records.DropRevert(ctx, drop); err != nil {
 		return fmt.Errorf("ending the holds of zones that were not put back: %w", err)
 	}

@@ -294,32 +294,32 @@ type tamper struct {
 	*mem.Platform
 	sent atomic.Int64
 	list func(context.Context) error
-	read func(context.Context, edge.ZoneID) error
+	read func(context.Context, edge.Scope) error
 }
 
-func (p *tamper) AccountRulesets(ctx context.Context, account edge.AccountID) ([]edge.Ruleset, error) {
+func (p *tamper) Rulesets(ctx context.Context, scope edge.Scope) ([]edge.Ruleset, error) {
 	p.sent.Add(1)
 	if p.list != nil {
 		if err := p.list(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return p.Platform.AccountRulesets(ctx, account)
+	return p.Platform.Rulesets(ctx, scope)
 }
 
-func (p *tamper) AccountRuleset(ctx context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
+func (p *tamper) Ruleset(ctx context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
 	p.sent.Add(1)
-	return p.Platform.AccountRuleset(ctx, account, id)
+	return p.Platform.Ruleset(ctx, scope, id)
 }
 
-func (p *tamper) EntryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, error) {
+func (p *tamper) EntryPoint(ctx context.Context, zone edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	p.sent.Add(1)
 	if p.read != nil {
 		if err := p.read(ctx, zone); err != nil {
 			return edge.Ruleset{}, err
 		}
 	}
-	return p.Platform.EntryPoint(ctx, zone)
+	return p.Platform.EntryPoint(ctx, zone, phase)
 }
 
 // reads counts the entry points that were read since it was last asked.

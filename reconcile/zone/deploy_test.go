@@ -42,7 +42,7 @@ func credentials() desired.Deployment {
 func (f *fixture) runs(id edge.RulesetID) (n int) {
 	f.t.Helper()
 	for _, z := range f.Platform.State().Zones {
-		if z.ID == mem.FleetZone(1) && z.EntryPoint != nil {
+		if edge.ZoneScope(z.ID) == mem.FleetZone(1) && z.EntryPoint != nil {
 			for _, r := range z.EntryPoint.Rules {
 				if r.Executes(id) {
 					n++
@@ -113,7 +113,7 @@ func TestDeployedByAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newDeployFixture(t, 1)
 			f.between = func() {
-				if _, err := f.Platform.CreateEntryPoint(t.Context(), mem.FleetZone(1), c.rules); err != nil {
+				if _, err := f.Platform.CreateEntryPoint(t.Context(), mem.FleetZone(1), edge.PhaseFirewallManaged, c.rules); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -194,7 +194,7 @@ func TestNeverDeployedTwice(t *testing.T) {
 				}
 				return nil, edge.ErrOutcomeUnknown
 			}
-			f.tamper.Read = func(edge.ZoneID) error {
+			f.tamper.Read = func(edge.Scope) error {
 				if rapid.IntRange(0, 3).Draw(rt, "read fails") == 0 {
 					return errDown
 				}

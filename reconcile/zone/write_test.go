@@ -40,8 +40,8 @@ func TestOneWriteAndItsProof(t *testing.T) {
 
 func TestWriteOfUnknownOutcome(t *testing.T) {
 	// Each answer is lost; effects says whether its write took effect.
-	lost := func(effects []bool) func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) {
-		return func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+	lost := func(effects []bool) func(context.Context, edge.Scope, send) (*edge.Ruleset, error) {
+		return func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 			if len(effects) == 0 {
 				return send()
 			}
@@ -238,7 +238,7 @@ func TestDeploymentsOfOneZoneTakeTurns(t *testing.T) {
 func TestDeploymentAfterOneThatFailedIsCheckedFirst(t *testing.T) {
 	f, z := both(t)
 	n := 0
-	f.tamper.Write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+	f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		if n++; n == 1 {
 			return nil, errDown
 		}
@@ -253,7 +253,7 @@ func TestSlowProofIsNoCheckForTheNextWrite(t *testing.T) {
 	f, z := both(t)
 	f.gate.permit = func(_, now diff.Change) (*diff.Refusal, error) {
 		if now.Deployment == "core" {
-			f.tamper.Read = func(edge.ZoneID) error { // the proof
+			f.tamper.Read = func(edge.Scope) error { // the proof
 				f.tamper.Read = nil
 				f.clock.Advance(2 * freshFor)
 				return nil
@@ -289,7 +289,7 @@ func TestConcurrentWriterIsReported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 1)
 			z := declare(1, keeping(core("xss")))
-			f.tamper.Write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+			f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				if c.before != nil {
 					f.Click(1, c.before)
 				}
@@ -321,10 +321,10 @@ func TestFailures(t *testing.T) {
 		err     error
 	}{
 		"the write is refused": {func(f *fixture) {
-			f.tamper.Write = func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) { return nil, refused }
+			f.tamper.Write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, refused }
 		}, []string{"write 1"}, refused},
 		"it cannot be read back": {func(f *fixture) {
-			f.tamper.Write = func(_ context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+			f.tamper.Write = func(_ context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 				f.tamper.Read = failZone(1, errDown)
 				return send()
 			}
@@ -355,7 +355,7 @@ var errFull = errors.New("disk is full")
 // of the zone either.
 func TestRejectedCredentialEndsTheZone(t *testing.T) {
 	f, z := both(t)
-	f.tamper.Write = func(context.Context, edge.ZoneID, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
+	f.tamper.Write = func(context.Context, edge.Scope, send) (*edge.Ruleset, error) { return nil, errUnauthenticated }
 	d := f.work(z)
 	f.wantCalls(d.calls, "write 1")
 	f.wantOutcomes(d, failedNow, notStarted)
@@ -407,7 +407,7 @@ func TestGateIsAskedFirst(t *testing.T) {
 func TestStoppedFinishesTheWriteInFlight(t *testing.T) {
 	f, z := both(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.tamper.Write = func(inFlight context.Context, _ edge.ZoneID, send send) (*edge.Ruleset, error) {
+	f.tamper.Write = func(inFlight context.Context, _ edge.Scope, send send) (*edge.Ruleset, error) {
 		cancel()
 		if inFlight.Err() != nil {
 			t.Error("the write in flight was cut off")
@@ -427,7 +427,7 @@ func TestStoppedDoesNotHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		f.tamper.Write = func(inFlight context.Context, _ edge.ZoneID, _ send) (*edge.Ruleset, error) {
+		f.tamper.Write = func(inFlight context.Context, _ edge.Scope, _ send) (*edge.Ruleset, error) {
 			cancel()
 			<-inFlight.Done()
 			return nil, inFlight.Err()
@@ -446,7 +446,7 @@ func TestStoppedBetweenCheckAndWriteWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.between = func() {
 		f.clock.Advance(2 * freshFor)
-		f.tamper.Read = func(edge.ZoneID) error { cancel(); return nil }
+		f.tamper.Read = func(edge.Scope) error { cancel(); return nil }
 	}
 	d := f.workUntil(ctx, declare(1, core("xss")))
 	f.wantCalls(d.calls, "read 1")
