@@ -125,9 +125,12 @@ func ofThreshold[T basic](typ Type, path string, at func(*Threshold) *Declared[T
 		})
 }
 
-// ofAll are the members of the override on the ruleset as a whole.
+// ofAll are the members of the override on the ruleset as a whole, which has no score.
 func ofAll() (members []MemberOf[Deployment]) {
 	for _, m := range OverrideMembers {
+		if m.Type == Score {
+			continue
+		}
 		members = append(members, MemberOf[Deployment]{
 			Path: "all." + m.Path, Type: m.Type,
 			values: func(d *Deployment, yield func(Member) bool) bool { return m.values(&d.All, yield) },
