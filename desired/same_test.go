@@ -107,3 +107,11 @@ func TestSameAsMindsEveryMember(t *testing.T) {
 		t.Error("an empty list is not the same as none")
 	}
 }
+
+// Fingerprints are on disk, so none may change: this is one with every member.
+func TestFingerprintStays(t *testing.T) {
+	z := filled(t)
+	if got, want := z.Fingerprint(Account{ID: "x"}), "ab8184177eca4a187d224e5a7d8e2507"; got != want {
+		t.Errorf("the fingerprint is %s, and was %s", got, want)
+	}
+}
