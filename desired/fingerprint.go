@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // Fingerprint stands for all that an account's zone declares, the managed rulesets
@@ -41,9 +43,9 @@ func (z Zone) Fingerprint(account Account) string {
 		z.Labels = nil // none is none, however it came to be
 	}
 	all := pairs{
-		{"Account", string(account.ID)}, {"Key", z.Key}, {"ID", string(z.ID)}, {"Labels", z.Labels}, {"Deployments", deployments},
+		{"Account", string(account.ID)}, {"Key", z.Key}, {"ID", z.Scope.String()}, {"Labels", z.Labels}, {"Deployments", deployments},
 	}
-	if z.AccountLevel {
+	if z.Scope.Level == edge.LevelAccount {
 		all = append(pairs{{"AccountLevel", true}}, all...)
 	}
 	sum := sha256.Sum256(appendJSON(nil, all))

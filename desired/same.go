@@ -10,7 +10,7 @@ import (
 // does not count, nor by which name the id was found. It is asked of each zone of a
 // fleet at each commit, hence no reflection; a test holds it to all members there are.
 func (z Zone) SameAs(o Zone) bool {
-	if z.AccountLevel != o.AccountLevel || z.Key != o.Key || z.ID != o.ID || !maps.Equal(z.Labels, o.Labels) || len(z.Deployments) != len(o.Deployments) {
+	if z.Key != o.Key || z.Scope != o.Scope || !maps.Equal(z.Labels, o.Labels) || len(z.Deployments) != len(o.Deployments) {
 		return false
 	}
 	for i := range z.Deployments {
