@@ -136,7 +136,7 @@ func (b *Budget) Close() {
 			s.idle = nil // there will be nothing left to give back
 		}
 		s.giveBack(time.Time{}, true)
-		b.meet(b.clock.Now(), s.Class, 0)
+		b.meet(time.Now(), s.Class, 0)
 	}
 }
 
@@ -255,7 +255,7 @@ func (b *Budget) count(now time.Time, c edge.Class, sent int, throttled bool) {
 func (b *Budget) rest() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s, now := b.share, b.clock.Now()
+	s, now := b.share, time.Now()
 	s.idle = nil
 	switch left := idleAfter - now.Sub(s.used); {
 	case b.inFlight > 0: // the end of the last one comes here again
