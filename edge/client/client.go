@@ -71,9 +71,6 @@ type Config struct {
 	ReadTimeout time.Duration
 	// Retry says how requests are repeated; zero is [retry.Request].
 	Retry retry.Policy
-	// AllowInsecure permits plain http to other machines: the credential can then
-	// be read on the way.
-	AllowInsecure bool
 	// Vendor stands in resource keys on the wire where the nouns say "vendor";
 	// empty is "vendor".
 	Vendor string
@@ -119,7 +116,7 @@ var _ edge.Platform = (*Client)(nil)
 // New returns a client. It sends nothing; it fails on a configuration that
 // cannot work.
 func New(config Config) (*Client, error) {
-	base, err := parseBase(config.BaseURL, config.AllowInsecure)
+	base, err := parseBase(config.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +167,7 @@ func setDefault[T comparable](value *T, fallback T) {
 
 // parseBase reads a base address. No error repeats the address: someone may
 // have put a password into it.
-func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
+func parseBase(raw string) (*url.URL, error) {
 	const form = "base_url must look like https://host/path"
 	if !strings.Contains(raw, "://") {
 		return nil, errors.New(form)
@@ -188,7 +185,7 @@ func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, errors.New(form)
 	}
-	if u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()) {
+	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
 		return nil, fmt.Errorf("base_url sends the credential in clear text to %s; write https", u.Host)
 	}
 	return u, nil

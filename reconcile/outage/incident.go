@@ -2,6 +2,7 @@ package outage
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -116,12 +117,8 @@ func (i *incident) takeIn(other *incident) {
 	}
 	i.tries += other.tries
 	i.causes[other.cause.text] = true
-	for part, name := range other.failing {
-		i.failing[part] = name
-	}
-	for id := range other.affected {
-		i.affected[id] = true
-	}
+	maps.Copy(i.failing, other.failing)
+	maps.Copy(i.affected, other.affected)
 }
 
 // outage is it as it is reported.
