@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -126,7 +127,7 @@ func open(c Config) (*Forge, error) {
 	if err != nil {
 		return nil, err
 	}
-	driver, err := newDriver(c.Kind, base, project, &http.Client{Transport: transport, CheckRedirect: stay})
+	driver, err := newDriver(c.Kind, base, project, &http.Client{Transport: transport, CheckRedirect: outbound.Stay})
 	if err != nil {
 		return nil, err
 	}

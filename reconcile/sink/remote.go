@@ -5,8 +5,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"time"
 
 	"github.com/seawall-dev/seawall/desired/trusted"
@@ -124,25 +122,6 @@ func count(facts ...bool) (n int) {
 		}
 	}
 	return n
-}
-
-// soundAddress: a secret travels encrypted, or not beyond the own machine.
-func soundAddress(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "":
-		return nil, errors.New("the address is not a URL") // the error of url.Parse repeats a password in it
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("the address must have neither user, query nor fragment")
-	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		return nil, fmt.Errorf("the address %s must be https, or http to this machine", u)
-	}
-	return u, nil
-}
-
-func loopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // readFile reads a file of a bounded size, which no other user may write to: it says where

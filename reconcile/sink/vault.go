@@ -9,6 +9,7 @@ import (
 
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/lazyregexp"
+	"github.com/seawall-dev/seawall/edge/outbound"
 )
 
 // Vault keeps each secret in HashiCorp Vault or OpenBao, in a secrets engine of
@@ -53,7 +54,7 @@ type vault struct{ Vault }
 
 func newVault(c Vault) (place, error) {
 	c.Mount, c.Field = cmp.Or(c.Mount, "secret"), cmp.Or(c.Field, "token")
-	_, err := soundAddress(c.Address)
+	_, err := outbound.Address(c.Address)
 	if err != nil {
 		return nil, err
 	}
