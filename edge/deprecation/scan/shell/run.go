@@ -17,7 +17,8 @@ const (
 	mostVars    = 1 << 12
 	mostGrowth  = 1 << 20
 	mostCalls   = 1 << 14
-	mostItems   = 64 // of a loop
+	mostItems   = 64      // of a loop
+	mostFields  = 1 << 12 // of a word: {1..1000000}
 	mostSteps   = 1 << 17
 	deepest     = 16 // scripts in scripts, functions in functions
 )

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
 // read reads a text as a script, and where it is none, line by line.
@@ -43,15 +45,7 @@ func parse(text string) (*syntax.File, error) {
 const nesting = 400
 
 // opens and closes are the words that nest.
-var opens, closes = words("if while until for select case do then elif function ! [[ time coproc"), words("fi done esac ]]")
-
-func words(text string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(text) {
-		set[w] = true
-	}
-	return set
-}
+var opens, closes = call.Words("if while until for select case do then elif function ! [[ time coproc"), call.Words("fi done esac ]]")
 
 // tooDeep counts what can nest without minding quotes: it may find too much, and
 // then the text is read line by line.
@@ -116,7 +110,7 @@ func (r *run) byLines(text string, at position) {
 func matters(line string) bool {
 	line = strings.TrimSpace(line)
 	name, _, assigns := strings.Cut(strings.TrimPrefix(line, "export "), "=")
-	return mentions(line) || assigns && nameLength(name) == len(name) && name != ""
+	return mentions(line) || assigns && syntax.ValidName(name)
 }
 
 // piece reads the command that begins at the first line, and returns over how many
