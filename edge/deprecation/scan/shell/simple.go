@@ -260,8 +260,9 @@ func echoed(args []string) string {
 	return strings.Join(args, " ") + "\n"
 }
 
-// baseName is the name of a command without its folder, and without the @ with which just and
-// batch files keep it from being shown.
+// baseName is the name of a command without its folder, without the @ with which just and
+// batch files keep it from being shown, and without what is open before it: $(Q)curl.
 func baseName(word string) string {
-	return strings.TrimSuffix(path.Base(strings.ReplaceAll(strings.TrimPrefix(word, "@"), `\`, "/")), ".exe")
+	word = strings.TrimPrefix(strings.TrimPrefix(word, call.Open), "@")
+	return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
 }
