@@ -3,9 +3,11 @@ package terraform
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -44,7 +46,7 @@ func Config(r *bufio.Reader, out *call.Sink) error {
 	if !ok {
 		return errors.New("no configuration")
 	}
-	c := &config{text: text, out: out, scope: newScope(body), seen: map[int]int{}}
+	c := &config{text: text, out: out, scope: newScope(body)}
 	return c.blocks(body)
 }
 
@@ -90,10 +92,10 @@ func tooDeep(text []byte) bool {
 
 // config is a file as it is being read.
 type config struct {
-	text  []byte
+	text  []byte // nil where positions are none of it
 	out   *call.Sink
 	scope *scope
-	seen  map[int]int // from where to where the text was read as something
+	seen  []hcl.Range // what was read as something
 }
 
 func (c *config) blocks(body *hclsyntax.Body) error {
@@ -148,7 +150,7 @@ func (c *config) request(b *hclsyntax.Block, r resource) error {
 	}
 	for _, name := range []string{"url", "uri", "path", "request_body", "body", "data", "payload"} {
 		if a := b.Body.Attributes[name]; a != nil {
-			c.mark(a.SrcRange)
+			c.seen = append(c.seen, a.SrcRange)
 		}
 	}
 	found := call.Call{Method: method, URL: url, Line: r.line, Span: r.span, Address: r.address}
@@ -176,44 +178,50 @@ func (c *config) commands(b *hclsyntax.Block) error {
 	if a == nil {
 		return nil
 	}
-	text, ok := c.scope.value(a.Expr).(string)
-	if !ok || !shell.HasCalls(text) {
+	text := textOf(c.scope.value(a.Expr))
+	if !shell.HasCalls(text) {
 		return nil
 	}
-	c.mark(a.SrcRange)
+	c.seen = append(c.seen, a.SrcRange)
 	line := a.Expr.Range().Start.Line
-	if bytes.HasPrefix(c.text[a.Expr.Range().Start.Byte:], []byte("<<")) {
+	if c.text != nil && bytes.HasPrefix(c.text[a.Expr.Range().Start.Byte:], []byte("<<")) {
 		line++
 	}
 	return shell.Text(shell.Script{Text: text, Line: line}, c.out)
 }
 
-func (c *config) mark(r hcl.Range) { c.seen[r.Start.Byte] = r.End.Byte }
-
 // strings hands on the strings that can be addresses and were not read as
 // something else.
 func (c *config) strings(body *hclsyntax.Body) error {
-	var stopped error
-	until := 0 // the end of what was read last
+	var templates []*hclsyntax.TemplateExpr
 	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
-		r := n.Range()
-		if end, seen := c.seen[r.Start.Byte]; seen {
-			until = max(until, end)
-		}
-		template, ok := n.(*hclsyntax.TemplateExpr)
-		if !ok || r.Start.Byte < until || stopped != nil {
-			return nil //nolint:nilerr // the walk cannot be ended; the error is returned after it
-		}
-		until = r.End.Byte
-		text, _ := c.scope.value(template).(string)
-		for address := range call.Addresses(text) {
-			if stopped == nil {
-				stopped = c.out.Literal(call.Call{URL: address, Line: r.Start.Line, Span: call.Span{From: r.Start.Byte, To: r.End.Byte}})
-			}
+		if t, ok := n.(*hclsyntax.TemplateExpr); ok {
+			templates = append(templates, t)
 		}
 		return nil
 	})
-	return stopped
+	// Attributes are visited in any order.
+	slices.SortFunc(templates, func(a, b *hclsyntax.TemplateExpr) int {
+		return cmp.Compare(a.SrcRange.Start.Byte, b.SrcRange.Start.Byte)
+	})
+	until := 0 // the end of what was read last
+	for _, t := range templates {
+		r := t.SrcRange
+		if r.Start.Byte < until || slices.ContainsFunc(c.seen, func(s hcl.Range) bool { return s.Start.Byte <= r.Start.Byte && r.Start.Byte < s.End.Byte }) {
+			continue
+		}
+		until = r.End.Byte
+		var span call.Span
+		if c.text != nil {
+			span = call.Span{From: r.Start.Byte, To: r.End.Byte}
+		}
+		for address := range call.Addresses(textOf(c.scope.value(t))) {
+			if err := c.out.Literal(call.Call{URL: address, Line: r.Start.Line, Span: span}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // first is the text of the first attribute that is set.
