@@ -35,7 +35,7 @@ func callOf(r *request, used map[int]bool) (call.Call, bool) {
 			query = append(query, strings.ReplaceAll(q, hole, call.Open))
 		}
 	}
-	url, ok := call.Normal(withQuery(written, strings.Join(query, "&")))
+	url, ok := call.Normal(call.WithQuery(written, strings.Join(query, "&")))
 	if !ok {
 		return call.Call{}, false
 	}

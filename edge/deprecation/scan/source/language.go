@@ -3,6 +3,8 @@ package source
 import (
 	"path"
 	"strings"
+
+	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
 )
 
 // language is what of a programming language the reader minds: how it writes
@@ -74,17 +76,15 @@ var names = map[string]language{
 
 // others are extensions of texts that are no programs and whose strings may be
 // addresses all the same.
-var others = map[string]bool{
-	".md": true, ".markdown": true, ".rst": true, ".adoc": true, ".html": true, ".htm": true, ".xml": true, ".css": true, ".json": true, ".json5": true, ".jsonc": true,
-	".graphql": true, ".proto": true, ".tpl": true, ".tmpl": true, ".j2": true, ".erb": true, ".ejs": true, ".sum": true, ".mod": true, ".lock": true, ".bru": true,
-}
+var others = call.Words(".md .markdown .rst .adoc .html .htm .xml .css .json .json5 .jsonc .graphql .proto .tpl .tmpl .j2 .erb .ejs .sum .mod .lock .bru")
 
 // languageOf tells a language by the name of a file, and by its first line.
 func languageOf(name, text string) language {
-	if l, ok := named(name); ok {
-		return l
+	l, ok := named(name)
+	if !ok {
+		l, _ = interpreted(text)
 	}
-	return interpreted(text)
+	return l
 }
 
 // named is the language that the name of a file tells.
@@ -102,33 +102,20 @@ func named(file string) (language, bool) {
 // interpreters are the programs that a first line #! may name.
 var interpreters = map[string]language{"python": python, "node": javascript, "deno": javascript, "bun": javascript, "ruby": ruby, "perl": perl, "php": php, "pwsh": powershell, "lua": lua}
 
-func interpreted(text string) language {
-	if !strings.HasPrefix(text, "#!") {
-		return generic
-	}
+func interpreted(text string) (language, bool) {
 	first, _, _ := strings.Cut(text, "\n")
 	for name, l := range interpreters {
-		if strings.Contains(first, name) {
-			return l
+		if strings.HasPrefix(first, "#!") && strings.Contains(first, name) {
+			return l, true
 		}
 	}
-	return generic
+	return generic, false
 }
 
 // Known reports whether the name or the beginning of a file says that it is
 // source code, or another text whose strings can be searched.
 func Known(name, text string) bool {
-	if _, ok := named(name); ok || others[strings.ToLower(path.Ext(name))] {
-		return true
-	}
-	if !strings.HasPrefix(text, "#!") {
-		return false
-	}
-	first, _, _ := strings.Cut(text, "\n")
-	for name := range interpreters {
-		if strings.Contains(first, name) {
-			return true
-		}
-	}
-	return false
+	_, byName := named(name)
+	_, byText := interpreted(text)
+	return byName || byText || others[strings.ToLower(path.Ext(name))]
 }
