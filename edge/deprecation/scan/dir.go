@@ -31,7 +31,7 @@ var passedOver = call.Words(".git .hg .svn .jj node_modules bower_components ven
 // Files are read by several goroutines, at most as many as there are processors;
 // yield and Progress are called by one at a time.
 func Dir(fsys fs.FS, o Options, yield func(file string, c Call) error) (Stats, error) {
-	t := &tree{fsys: fsys, o: o.withDefaults(), yield: yield}
+	t := &tree{fsys: fsys, o: o.WithDefaults(), yield: yield}
 	t.stats.Unread = map[string]int{}
 	err := t.walk()
 	if t.stopped != nil {
@@ -225,14 +225,14 @@ func (w *worker) large(r *result, f io.Reader, text []byte, packed bool) {
 		if isBinary(text) {
 			return
 		}
-		if !h.recognise().streams() {
+		if !streams(h.recognise()) {
 			r.unread("larger than the bound", fmt.Sprintf("larger than the bound of %d KiB", w.o.MaxFile>>10))
 			return
 		}
 		w.scan(r, in, nil)
 		return
 	}
-	unpacked, err := open(in, headSize)
+	unpacked, err := open(in, headSize, w.o.MaxDocument)
 	if err != nil {
 		r.unread("compressed", reasonOf(err))
 		return

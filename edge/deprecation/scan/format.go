@@ -13,9 +13,6 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/traffic"
 )
 
-// Format is a kind of input. Its text is the name for people and for a flag.
-type Format string
-
 // The formats.
 const (
 	Unknown   Format = ""
@@ -69,7 +66,7 @@ func readerOf(f Format, name string) call.Reader {
 }
 
 // streams reports whether a format is read in constant memory, however long.
-func (f Format) streams() bool {
+func streams(f Format) bool {
 	return f == HAR || f == AccessLog || f == Records || f == Plain || f == Terraform
 }
 

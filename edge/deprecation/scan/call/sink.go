@@ -6,12 +6,18 @@ import (
 	"io"
 )
 
-// Options of a scan. The zero value keeps every call.
+// Format is a kind of input. Its text is the name for people and for a flag.
+type Format string
+
+// Options of a scan. The zero value recognises the format and keeps every call.
 type Options struct {
+	// Format is read without recognising; the zero value recognises.
+	Format Format
 	// Keep rejects early: a call whose target (path or URL with its query, as it
 	// stands in the input, escapes of the format undone) it refuses is dropped
 	// before the rest of its line is read. It must not keep the slice. It may
-	// say yes to too much, never no to too little. Nil keeps all.
+	// say yes to too much, never no to too little. Several goroutines may ask it at once.
+	// Nil keeps all.
 	Keep func(target []byte) bool
 	// KeepWhole hands on calls that are known to have a header or a body whatever
 	// Keep says of their target: for rules that are about those alone.
@@ -27,6 +33,15 @@ type Options struct {
 	Open func(name string) ([]byte, error)
 	// SDKs are the client libraries whose methods stand for calls.
 	SDKs []SDK
+	// MaxFile bounds the files of a tree that must be read whole. Longer ones are skipped
+	// and counted. 0 is 4 MiB.
+	MaxFile int64
+	// KeepFile rejects files of a tree by their whole text, which it must not keep. It may
+	// say yes to too much, never no to too little. Nil keeps all.
+	KeepFile func(text []byte) bool
+	// Progress is called before each file of a tree with how many were read and how many
+	// bytes of them. Nil: never.
+	Progress func(name string, files int, bytes int64)
 }
 
 // WithDefaults returns the options with the bounds that are not set.
@@ -36,6 +51,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.MaxDocument <= 0 {
 		o.MaxDocument = 64 << 20
+	}
+	if o.MaxFile <= 0 {
+		o.MaxFile = 4 << 20
 	}
 	return o
 }

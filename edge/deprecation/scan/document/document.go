@@ -12,7 +12,6 @@ package document
 import (
 	"bufio"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -153,24 +152,30 @@ func (w *walker) sequence(n *yaml.Node, depth int) error {
 	return nil
 }
 
+// placed is a text of lines that are put together, each where it stands.
+type placed struct {
+	strings.Builder
+	at int // the line of what comes next
+}
+
+func (p *placed) add(line int, text string) {
+	text = strings.TrimSuffix(text, "\n") + "\n"
+	for ; p.at < line; p.at++ {
+		p.WriteByte('\n')
+	}
+	p.WriteString(text)
+	p.at += strings.Count(text, "\n")
+}
+
 // script puts the lines of a list together, each where it stands: of a pipeline
 // they are one script, and as arguments of a program one command.
 func (w *walker) script(lines []*yaml.Node) (shell.Script, bool) {
-	joined, arguments := strings.Builder{}, []string{}
 	first := contentLine(lines[0])
-	at := first
+	joined, arguments := placed{at: first}, []string{}
 	for _, n := range lines {
-		for line := contentLine(n); at < line; at++ {
-			joined.WriteByte('\n')
-		}
 		t := w.filled(n.Value)
-		joined.WriteString(t)
-		at += strings.Count(t, "\n")
-		if !strings.HasSuffix(t, "\n") {
-			joined.WriteString("\n")
-			at++
-		}
-		arguments = append(arguments, "'"+strings.ReplaceAll(w.filled(n.Value), "'", `'\''`)+"'")
+		joined.add(contentLine(n), t)
+		arguments = append(arguments, "'"+strings.ReplaceAll(t, "'", `'\''`)+"'")
 	}
 	s := shell.Script{Text: joined.String(), Line: first, Vars: w.vars}
 	if shell.HasCalls(s.Text) {
@@ -215,7 +220,7 @@ func (w *walker) request(n *yaml.Node) (c call.Call, parts map[string]bool, ok b
 		}
 		method = http.MethodGet
 	}
-	address = withQuery(address, w.query(firstOf(n, "params", "query", "queryParams", "parameters", "queryString")))
+	address = call.WithQuery(address, w.query(firstOf(n, "params", "query", "queryParams", "parameters", "queryString")))
 	normal, known := call.Normal(address)
 	if !known || !strings.Contains(address, "/") {
 		return c, nil, false
@@ -248,7 +253,7 @@ func (w *walker) address(n *yaml.Node) string {
 		}
 		return strings.Join(words, separator)
 	}
-	return w.filled(withQuery(join(get(n, "host"), ".")+"/"+strings.TrimPrefix(join(get(n, "path"), "/"), "/"), w.query(get(n, "query"))))
+	return w.filled(call.WithQuery(join(get(n, "host"), ".")+"/"+strings.TrimPrefix(join(get(n, "path"), "/"), "/"), w.query(get(n, "query"))))
 }
 
 // query is an object, a list of names and values, or a text as a query.
@@ -261,14 +266,11 @@ func (w *walker) query(n *yaml.Node) string {
 		return w.filled(n.Value)
 	}
 	var pairs []string
-	add := func(name, value string) {
-		pieces := strings.Split(w.filled(value), call.Open)
-		for i := range pieces {
-			pieces[i] = url.QueryEscape(pieces[i])
-		}
-		pairs = append(pairs, name+"="+strings.Join(pieces, call.Open))
-	}
+	add := func(name, value string) { pairs = append(pairs, name+"="+call.Escaped(w.filled(value), call.Open)) }
 	for k, v := range members(n) {
+		if matched := get(v, "equalTo"); matched != nil { // of WireMock
+			v = matched
+		}
 		add(k.Value, text(v))
 	}
 	for _, item := range items(n) {
@@ -277,16 +279,6 @@ func (w *walker) query(n *yaml.Node) string {
 		}
 	}
 	return strings.Join(pairs, "&")
-}
-
-func withQuery(address, query string) string {
-	switch {
-	case query == "":
-		return address
-	case strings.Contains(address, "?"):
-		return address + "&" + query
-	}
-	return address + "?" + query
 }
 
 // header is an object or a list of names and values as a header.

@@ -54,19 +54,10 @@ func (w *walker) recorded(n *yaml.Node) (call.Call, string, bool) {
 	}
 	c := call.Call{Method: method, Line: at.Line, Header: w.header(firstOf(n, "headers", "header")), Body: w.recordedBody(body)}
 	address := w.address(at)
-	if query := get(n, "query"); query != nil && !strings.Contains(address, "?") {
-		address = withQuery(address, w.query(query))
+	if query := firstOf(n, "query", "queryParameters"); !strings.Contains(address, "?") {
+		address = call.WithQuery(address, w.query(query))
 	}
-	return c, withQuery(address, w.matched(get(n, "queryParameters"))), true
-}
-
-// matched are the parameters that WireMock compares.
-func (w *walker) matched(n *yaml.Node) string {
-	var pairs []string
-	for k, v := range members(n) {
-		pairs = append(pairs, k.Value+"="+text(get(v, "equalTo")))
-	}
-	return strings.Join(pairs, "&")
+	return c, address, true
 }
 
 // saved hands a request of Postman on, once for each answer that was saved.
