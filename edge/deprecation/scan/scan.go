@@ -61,13 +61,24 @@ type Stats struct {
 // about the input: [ErrUnrecognised], a document cut short or too long. The Stats
 // count what was read until then.
 func Reader(r io.Reader, name string, o Options, yield func(Call) error) (Stats, error) {
+	return read(r, name, o, false, yield)
+}
+
+// errBinary says that a file of a tree is no text.
+var errBinary = errors.New("it is no text")
+
+// read reads an input, or a file of a tree, which may be anything.
+func read(r io.Reader, name string, o Options, tree bool, yield func(Call) error) (Stats, error) {
 	o = o.WithDefaults()
 	var stats Stats
 	in, err := open(r, max(o.MaxLine, headSize), o.MaxDocument)
 	if err != nil {
 		return stats, fmt.Errorf("reading %s: %w", name, err)
 	}
-	format, in, err := choose(in, name, o)
+	if beginning, _ := in.Peek(binaryHead); tree && isBinary(beginning) {
+		return stats, errBinary
+	}
+	format, in, err := choose(in, name, o, tree)
 	stats.Format = format
 	if err != nil {
 		return stats, fmt.Errorf("recognising %s: %w", name, err)
