@@ -1,7 +1,6 @@
 package call
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 )
@@ -147,10 +146,6 @@ func (s *Sink) Give(c Call) error {
 
 // Skip counts a place that could not be read.
 func (s *Sink) Skip(line int, reason string) { s.Stats.Skip(Skip{Line: line, Reason: reason}) }
-
-// Whole returns what is left of a document, and an error where that is more than
-// the bound.
-func (s *Sink) Whole(r *bufio.Reader) ([]byte, error) { return ReadWhole(r, s.MaxDocument) }
 
 // ReadWhole returns what is left of a document, and an error where that is more
 // than the bound, in bytes.

@@ -10,7 +10,6 @@
 package document
 
 import (
-	"bufio"
 	"net/http"
 	"strings"
 
@@ -22,12 +21,7 @@ import (
 )
 
 // Any reads a document in JSON or YAML, whatever it is for.
-func Any(r *bufio.Reader, out *call.Sink) error {
-	text, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(text)
+func Any(text []byte, out *call.Sink) error {
 	roots, err := parseTrees(text)
 	for _, root := range roots {
 		w := &walker{out: out, vars: map[string]string{}}

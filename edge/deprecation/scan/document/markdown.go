@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bufio"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -11,12 +10,7 @@ import (
 
 // Markdown reads the blocks of code in a text as what they say they are, and the
 // rest for commands and quoted addresses.
-func Markdown(r *bufio.Reader, out *call.Sink) error {
-	body, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(body)
+func Markdown(body []byte, out *call.Sink) error {
 	var prose strings.Builder
 	fence, language, block := "", "", ""
 	begins, line := 0, 0

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bufio"
 	"errors"
 	"net/http"
 	"net/url"
@@ -18,12 +17,7 @@ import (
 // query parameter enumerates: free ones say nothing about what is sent. Bodies and
 // answers have the members that their schemas name, with the values that are
 // fixed or given as examples.
-func OpenAPI(r *bufio.Reader, s *call.Sink) error {
-	text, err := s.Whole(r)
-	if err != nil {
-		return err
-	}
-	s.Stats.Lines = call.CountLines(text)
+func OpenAPI(text []byte, s *call.Sink) error {
 	roots, err := parseTrees(text)
 	if err != nil {
 		return err

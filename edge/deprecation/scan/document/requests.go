@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bufio"
 	"net/http"
 	"strings"
 
@@ -10,12 +9,7 @@ import (
 
 // Requests reads a file of a REST client (.http, .rest): requests between lines
 // ###, each with its address, headers, an empty line and the body.
-func Requests(r *bufio.Reader, out *call.Sink) error {
-	body, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(body)
+func Requests(body []byte, out *call.Sink) error {
 	return requests(string(body), 1, true, out)
 }
 

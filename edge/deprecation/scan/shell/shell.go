@@ -10,7 +10,6 @@
 package shell
 
 import (
-	"bufio"
 	"cmp"
 	"slices"
 	"strings"
@@ -19,12 +18,7 @@ import (
 )
 
 // Read reads a script, or a text with commands in it.
-func Read(r *bufio.Reader, out *call.Sink) error {
-	text, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(text)
+func Read(text []byte, out *call.Sink) error {
 	return Text(Script{Text: string(text), Line: 1, Exact: true}, out)
 }
 

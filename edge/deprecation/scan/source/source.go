@@ -13,7 +13,6 @@
 package source
 
 import (
-	"bufio"
 	"cmp"
 	"slices"
 	"strings"
@@ -22,24 +21,11 @@ import (
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/shell"
 )
 
-// Read returns the reader of a file; its name tells the language.
-func Read(name string) call.Reader {
-	return func(r *bufio.Reader, out *call.Sink) error {
-		body, err := out.Whole(r)
-		if err != nil {
-			return err
-		}
-		out.Stats.Lines = call.CountLines(body)
-		return Text(Code{Name: name, Text: string(body), Line: 1, Exact: true}, out)
-	}
-}
-
 // Code is a piece of a program and where it stands.
 type Code struct {
-	Name  string // of a file: it tells the language
-	Text  string
-	Line  int  // of its first line
-	Exact bool // the text stands in the input byte by byte, from the beginning
+	Name string // of a file: it tells the language
+	Text string
+	Line int // of its first line
 }
 
 // Text hands on the calls of a program, by their lines.

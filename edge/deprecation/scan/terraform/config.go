@@ -1,7 +1,6 @@
 package terraform
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -29,12 +28,7 @@ import (
 //
 // Variables have their default, locals their value; what else is not in the file
 // is open.
-func Config(r *bufio.Reader, out *call.Sink) error {
-	text, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(text)
+func Config(text []byte, out *call.Sink) error {
 	if tooDeep(text) {
 		return errDeep
 	}

@@ -1,8 +1,6 @@
 package terraform
 
 import (
-	"bufio"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	hcljson "github.com/hashicorp/hcl/v2/json"
@@ -13,12 +11,7 @@ import (
 
 // ConfigJSON reads a configuration in JSON (.tf.json), as [Config] does the other
 // form.
-func ConfigJSON(r *bufio.Reader, out *call.Sink) error {
-	text, err := out.Whole(r)
-	if err != nil {
-		return err
-	}
-	out.Stats.Lines = call.CountLines(text)
+func ConfigJSON(text []byte, out *call.Sink) error {
 	if tooDeep(text) {
 		return errDeep
 	}
