@@ -62,7 +62,8 @@ func readHCL(text []byte, out *call.Sink) error {
 func readerOf(f Format, name string) call.Reader {
 	if f == Source {
 		return call.Whole(func(text []byte, out *call.Sink) error {
-			return source.Text(source.Code{Name: name, Text: string(text), Line: 1}, out)
+			source.Text(source.Code{Name: name, Text: string(text), Line: 1}, out)
+			return nil
 		})
 	}
 	return readers[f]

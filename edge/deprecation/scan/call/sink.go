@@ -119,29 +119,30 @@ func (s *Sink) Keeps(target []byte) bool {
 }
 
 // Offer hands a call on unless it is rejected.
-func (s *Sink) Offer(c Call) error {
+func (s *Sink) Offer(c Call) {
 	more := s.KeepWhole && (c.Header != nil || c.Body != nil)
-	if !s.Keeps([]byte(c.URL)) && !more {
-		return nil
+	if s.Keeps([]byte(c.URL)) || more {
+		s.Give(c)
 	}
-	return s.Give(c)
 }
 
 // Literal hands an address on that nothing shows to be called, unless it is
 // rejected.
-func (s *Sink) Literal(c Call) error {
-	if s.Keep != nil && !s.Keep([]byte(c.URL)) {
-		return nil
+func (s *Sink) Literal(c Call) {
+	if s.Keep == nil || s.Keep([]byte(c.URL)) {
+		s.Give(c)
 	}
-	return s.Give(c)
 }
 
-// Give hands a call on that is known to be kept.
-func (s *Sink) Give(c Call) error {
+// Give hands a call on that is known to be kept, unless the reading was stopped: readers go
+// on to the end of what they have in hand.
+func (s *Sink) Give(c Call) {
+	if s.Stopped != nil {
+		return
+	}
 	s.Stats.Calls++
 	c.URL = WithoutUser(c.URL)
 	s.Stopped = s.yield(c)
-	return s.Stopped
 }
 
 // Skip counts a place that could not be read.

@@ -25,9 +25,7 @@ func Any(text []byte, out *call.Sink) error {
 	roots, err := parseTrees(text)
 	for _, root := range roots {
 		w := &walker{out: out, vars: map[string]string{}}
-		if err := w.node(root, 0); err != nil {
-			return err
-		}
+		w.node(root, 0)
 	}
 	return err
 }
@@ -38,48 +36,41 @@ type walker struct {
 	vars map[string]string // what the document sets for its commands and addresses
 }
 
-func (w *walker) node(n *yaml.Node, depth int) error {
+func (w *walker) node(n *yaml.Node, depth int) {
 	if n == nil || depth > treeDepth {
-		return nil
+		return
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
-		return w.mapping(n, depth)
+		w.mapping(n, depth)
 	case yaml.SequenceNode:
-		return w.sequence(n, depth)
+		w.sequence(n, depth)
 	case yaml.ScalarNode:
-		return w.scalar(n)
-	}
-	return nil // an alias: what it stands for is read where it stands
+		w.scalar(n)
+	} // what an alias stands for is read where it stands
 }
 
 // mapping reads an object: as an interaction, as a request, or member by member.
-func (w *walker) mapping(n *yaml.Node, depth int) error {
+func (w *walker) mapping(n *yaml.Node, depth int) {
 	if cells := get(n, "cells"); cells != nil && get(n, "nbformat") != nil {
-		return notebook(n, w.out)
+		notebook(n, w.out)
+		return
 	}
 	w.variables(n)
-	if done, err := w.interaction(n); done || err != nil {
-		return err
+	if w.interaction(n) {
+		return
 	}
 	c, parts, ok := w.request(n)
 	if ok {
-		if err := w.out.Offer(c); err != nil {
-			return err
-		}
+		w.out.Offer(c)
 	}
 	for k, v := range members(n) {
 		if parts[k.Value] {
 			continue
 		}
-		if err := w.scalar(k); err != nil {
-			return err
-		}
-		if err := w.node(v, depth+1); err != nil {
-			return err
-		}
+		w.scalar(k)
+		w.node(v, depth+1)
 	}
-	return nil
 }
 
 // variables takes what a document sets: env, vars, variables, as members or as a
@@ -128,22 +119,20 @@ func (w *walker) filled(s string) string {
 }
 
 // sequence reads a list. One of lines is a script where it makes calls.
-func (w *walker) sequence(n *yaml.Node, depth int) error {
+func (w *walker) sequence(n *yaml.Node, depth int) {
 	lines := len(n.Content) > 0
 	for _, item := range n.Content {
 		lines = lines && item.Kind == yaml.ScalarNode
 	}
 	if lines {
 		if script, ok := w.script(n.Content); ok {
-			return shell.Text(script, w.out)
+			shell.Text(script, w.out)
+			return
 		}
 	}
 	for _, item := range n.Content {
-		if err := w.node(item, depth+1); err != nil {
-			return err
-		}
+		w.node(item, depth+1)
 	}
-	return nil
 }
 
 // placed is a text of lines that are put together, each where it stands.
@@ -180,26 +169,24 @@ func (w *walker) script(lines []*yaml.Node) (shell.Script, bool) {
 }
 
 // scalar reads a text: as a script, or for the addresses in it.
-func (w *walker) scalar(n *yaml.Node) error {
+func (w *walker) scalar(n *yaml.Node) {
 	if n.ShortTag() != "!!str" || !strings.ContainsAny(n.Value, "/") {
-		return nil
+		return
 	}
 	t := w.filled(n.Value)
 	if shell.HasCalls(t) {
-		return shell.Text(shell.Script{Text: t, Line: contentLine(n), Vars: w.vars}, w.out)
+		shell.Text(shell.Script{Text: t, Line: contentLine(n), Vars: w.vars}, w.out)
+		return
 	}
 	line, spread := contentLine(n), strings.Contains(n.Value, "\n") && n.Style&yaml.LiteralStyle != 0
 	for part := range strings.SplitSeq(t, "\n") {
 		for address := range call.Addresses(part) {
-			if err := w.out.Literal(call.Call{URL: address, Line: line}); err != nil {
-				return err
-			}
+			w.out.Literal(call.Call{URL: address, Line: line})
 		}
 		if spread {
 			line++
 		}
 	}
-	return nil
 }
 
 // request reads an object with an address and a method: a task of Ansible, a

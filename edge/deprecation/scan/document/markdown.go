@@ -23,9 +23,7 @@ func Markdown(body []byte, out *call.Sink) error {
 			language = strings.ToLower(strings.TrimSpace(strings.Trim(strings.TrimSpace(one), "`~")))
 			prose.WriteByte('\n')
 		case fence != "" && strings.HasPrefix(mark, fence):
-			if err := fenced(language, block, begins, out); err != nil {
-				return err
-			}
+			fenced(language, block, begins, out)
 			fence = ""
 			prose.WriteByte('\n')
 		case fence != "":
@@ -36,11 +34,10 @@ func Markdown(body []byte, out *call.Sink) error {
 		}
 	}
 	if fence != "" {
-		if err := fenced(language, block, begins, out); err != nil {
-			return err
-		}
+		fenced(language, block, begins, out)
 	}
-	return inProse(prose.String(), out)
+	inProse(prose.String(), out)
+	return nil
 }
 
 // fenceOf is the fence that a line is; empty where it is none.
@@ -55,23 +52,25 @@ func fenceOf(line string) string {
 }
 
 // fenced reads a block of code.
-func fenced(language, block string, line int, out *call.Sink) error {
+func fenced(language, block string, line int, out *call.Sink) {
 	language, _, _ = strings.Cut(language, " ")
 	switch {
 	case language == "http" || language == "rest":
-		return requests(block, line, false, out)
+		requests(block, line, false, out)
 	case extensions[language] != "":
-		return source.Text(source.Code{Name: "block" + extensions[language], Text: block, Line: line}, out)
+		source.Text(source.Code{Name: "block" + extensions[language], Text: block, Line: line}, out)
 	case shell.HasCalls(block):
-		return shell.Text(shell.Script{Text: block, Line: line}, out)
+		shell.Text(shell.Script{Text: block, Line: line}, out)
+	default:
+		source.Text(source.Code{Name: "block", Text: block, Line: line}, out)
 	}
-	return source.Text(source.Code{Name: "block", Text: block, Line: line}, out)
 }
 
 // inProse reads what is no code.
-func inProse(prose string, out *call.Sink) error {
+func inProse(prose string, out *call.Sink) {
 	if shell.HasCalls(prose) {
-		return shell.Text(shell.Script{Text: prose, Line: 1}, out)
+		shell.Text(shell.Script{Text: prose, Line: 1}, out)
+		return
 	}
-	return source.Text(source.Code{Name: "prose", Text: prose, Line: 1}, out)
+	source.Text(source.Code{Name: "prose", Text: prose, Line: 1}, out)
 }

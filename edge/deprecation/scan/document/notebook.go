@@ -19,7 +19,7 @@ var extensions = map[string]string{
 
 // notebook reads the cells of a notebook. Those of code are one program: what one
 // sets is known in the next.
-func notebook(n *yaml.Node, out *call.Sink) error {
+func notebook(n *yaml.Node, out *call.Sink) {
 	language := text(get(get(get(n, "metadata"), "kernelspec"), "language"))
 	ext := extensions[strings.ToLower(language)]
 	if ext == "" {
@@ -39,20 +39,16 @@ func notebook(n *yaml.Node, out *call.Sink) error {
 			for _, line := range lines[1:] {
 				script.add(line.Line, line.Value)
 			}
-			if err := shell.Text(shell.Script{Text: script.String(), Line: lines[0].Line + 1}, out); err != nil {
-				return err
-			}
+			shell.Text(shell.Script{Text: script.String(), Line: lines[0].Line + 1}, out)
 			continue
 		}
 		for _, line := range lines {
 			if command, ok := strings.CutPrefix(strings.TrimSpace(line.Value), "!"); ok {
-				if err := shell.Text(shell.Script{Text: command, Line: line.Line}, out); err != nil {
-					return err
-				}
+				shell.Text(shell.Script{Text: command, Line: line.Line}, out)
 				continue
 			}
 			program.add(line.Line, line.Value)
 		}
 	}
-	return source.Text(source.Code{Name: "cell" + ext, Text: program.String(), Line: 1}, out)
+	source.Text(source.Code{Name: "cell" + ext, Text: program.String(), Line: 1}, out)
 }

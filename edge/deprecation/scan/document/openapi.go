@@ -27,7 +27,8 @@ func OpenAPI(text []byte, s *call.Sink) error {
 	if get(root, "openapi") == nil && get(root, "swagger") == nil {
 		return errors.New("it has neither openapi nor swagger")
 	}
-	return api.paths(get(root, "paths"), api.base())
+	api.paths(get(root, "paths"), api.base())
+	return nil
 }
 
 type apiDocument struct {
@@ -74,7 +75,7 @@ var apiMethods = map[string]string{
 	"options": http.MethodOptions, "head": http.MethodHead, "patch": http.MethodPatch, "trace": http.MethodTrace,
 }
 
-func (a apiDocument) paths(paths *yaml.Node, base string) error {
+func (a apiDocument) paths(paths *yaml.Node, base string) {
 	for path, item := range members(paths) {
 		item = a.resolve(item)
 		for name, operation := range members(item) {
@@ -83,12 +84,9 @@ func (a apiDocument) paths(paths *yaml.Node, base string) error {
 				continue
 			}
 			address := orElse(a.server(operation), orElse(a.server(item), base)) + path.Value
-			if err := a.operation(call.Call{Method: method, URL: address, Line: name.Line}, item, operation); err != nil {
-				return err
-			}
+			a.operation(call.Call{Method: method, URL: address, Line: name.Line}, item, operation)
 		}
 	}
-	return nil
 }
 
 func orElse(s, other string) string {
@@ -102,11 +100,11 @@ func orElse(s, other string) string {
 const mostValues = 100
 
 // operation hands on the call, and one more for each enumerated value.
-func (a apiDocument) operation(c call.Call, item, operation *yaml.Node) error {
+func (a apiDocument) operation(c call.Call, item, operation *yaml.Node) {
 	address, ok := call.Normal(c.URL)
 	if !ok {
 		a.s.Skip(c.Line, "the address of the operation is left open")
-		return nil
+		return
 	}
 	if c.Body = a.body(item, operation); c.Body != nil {
 		c.Header = http.Header{"Content-Type": {"application/json"}}
@@ -118,11 +116,8 @@ func (a apiDocument) operation(c call.Call, item, operation *yaml.Node) error {
 		if c.URL = address; q != "" {
 			c.URL += "?" + q
 		}
-		if err := a.s.Offer(c); err != nil {
-			return err
-		}
+		a.s.Offer(c)
 	}
-	return nil
 }
 
 // queries lists name=value for what the query parameters enumerate.

@@ -24,36 +24,28 @@ var (
 
 // makeCalls hands on the calls of a Makefile: those of its recipes and of the commands that
 // it sets variables to, and the addresses that it sets without using them itself.
-func makeCalls(c Code, out *call.Sink) error {
+func makeCalls(c Code, out *call.Sink) {
 	m := &makefile{makeVars: newMakeVars(c.Text), prefix: "\t"}
 	m.read(strings.Split(strings.ReplaceAll(c.Text, "\r\n", "\n"), "\n"), c.Line)
 	exports := m.exports()
 	for _, r := range m.recipes {
 		text := r.Text
 		r.Text, r.Vars = withoutPrefix(m.expand(text, nil)), exports
-		if err := runAll(out, r.Line, m.shells(text), r); err != nil {
-			return err
-		}
+		runAll(out, r.Line, m.shells(text), r)
 	}
 	for _, v := range m.order {
-		if err := m.unused(v, out); err != nil {
-			return err
-		}
+		m.unused(v, out)
 	}
-	return nil
 }
 
 // runAll hands on the calls of scripts, and of commands that stand on a line.
-func runAll(out *call.Sink, line int, commands []string, scripts ...shell.Script) error {
+func runAll(out *call.Sink, line int, commands []string, scripts ...shell.Script) {
 	for _, text := range commands {
 		scripts = append(scripts, shell.Script{Text: text, Line: line})
 	}
 	for _, s := range scripts {
-		if err := shell.Text(s, out); err != nil {
-			return err
-		}
+		shell.Text(s, out)
 	}
-	return nil
 }
 
 // read takes the lines of a Makefile apart. The lines of a recipe are one script.
@@ -139,7 +131,7 @@ func withoutPrefix(text string) string { return strings.TrimLeft(text, " \t@-+")
 
 // unused hands on what a variable holds that no recipe here uses: a command, which another
 // file may use, or addresses. The commands whose output it is set to run in any case.
-func (m *makefile) unused(v *makeVar, out *call.Sink) error {
+func (m *makefile) unused(v *makeVar, out *call.Sink) {
 	commands := m.shells(v.text)
 	used := v.used
 	switch text := withoutPrefix(m.expand(v.text, nil)); {
@@ -147,10 +139,8 @@ func (m *makefile) unused(v *makeVar, out *call.Sink) error {
 		commands = append(commands, text)
 	case !used:
 		for address := range call.Addresses(text) {
-			if err := out.Literal(call.Call{URL: address, Line: v.line}); err != nil {
-				return err
-			}
+			out.Literal(call.Call{URL: address, Line: v.line})
 		}
 	}
-	return runAll(out, v.line, commands)
+	runAll(out, v.line, commands)
 }

@@ -29,13 +29,15 @@ type Code struct {
 }
 
 // Text hands on the calls of a program, by their lines.
-func Text(c Code, out *call.Sink) error {
+func Text(c Code, out *call.Sink) {
 	lang := languageOf(c.Name, c.Text)
 	switch {
 	case lang.bare:
-		return bareWords(c, out)
+		bareWords(c, out)
+		return
 	case lang.make:
-		return makeCalls(c, out)
+		makeCalls(c, out)
+		return
 	}
 	tokens := lex(c.Text, lang)
 	p := &parser{cursor: cursor{lang: lang, tokens: tokens}, scope: scope{vars: constants(tokens)}, used: map[int]bool{}, sdks: imported(c.Text, out.SDKs)}
@@ -55,11 +57,9 @@ func Text(c Code, out *call.Sink) error {
 		if i >= known {
 			hand = out.Literal
 		}
-		if err := hand(one); err != nil {
-			return err
-		}
+		hand(one)
 	}
-	return p.commands(c, out)
+	p.commands(c, out)
 }
 
 // constants reads a file once for what is set at its outermost level, or in a
@@ -156,7 +156,7 @@ func quotedIn(t token) []call.Call {
 }
 
 // commands reads the commands that literals hold: os.system("curl …").
-func (p *parser) commands(c Code, out *call.Sink) error {
+func (p *parser) commands(c Code, out *call.Sink) {
 	var vars map[string]string
 	for _, t := range p.tokens {
 		if t.kind != str || !strings.Contains(t.text, "curl ") && !strings.Contains(t.text, "wget ") {
@@ -169,11 +169,8 @@ func (p *parser) commands(c Code, out *call.Sink) error {
 		if vars == nil {
 			vars = p.texts()
 		}
-		if err := shell.Text(shell.Script{Text: script, Line: t.line + c.Line - 1, Vars: vars}, out); err != nil {
-			return err
-		}
+		shell.Text(shell.Script{Text: script, Line: t.line + c.Line - 1, Vars: vars}, out)
 	}
-	return nil
 }
 
 // texts are the variables that are texts without anything open.
@@ -189,11 +186,9 @@ func (p *scope) texts() map[string]string {
 
 // bareWords takes the words of files in which strings need no quotes, up to the
 // comments, and the commands in them.
-func bareWords(c Code, out *call.Sink) error {
+func bareWords(c Code, out *call.Sink) {
 	if shell.HasCalls(c.Text) {
-		if err := shell.Text(shell.Script{Text: c.Text, Line: c.Line}, out); err != nil {
-			return err
-		}
+		shell.Text(shell.Script{Text: c.Text, Line: c.Line}, out)
 	}
 	line := c.Line - 1
 	for text := range strings.SplitSeq(c.Text, "\n") {
@@ -209,11 +204,8 @@ func bareWords(c Code, out *call.Sink) error {
 				field = v // URL=https://…
 			}
 			for address := range call.Addresses(field) {
-				if err := out.Literal(call.Call{URL: address, Line: line}); err != nil {
-					return err
-				}
+				out.Literal(call.Call{URL: address, Line: line})
 			}
 		}
 	}
-	return nil
 }

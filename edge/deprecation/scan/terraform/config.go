@@ -41,7 +41,8 @@ func Config(text []byte, out *call.Sink) error {
 		return errors.New("no configuration")
 	}
 	c := &config{text: text, out: out, scope: newScope(body)}
-	return c.blocks(body)
+	c.blocks(body)
+	return nil
 }
 
 var errDeep = errors.New("it is nested too deep")
@@ -92,20 +93,18 @@ type config struct {
 	seen  []hcl.Range // what was read as something
 }
 
-func (c *config) blocks(body *hclsyntax.Body) error {
+func (c *config) blocks(body *hclsyntax.Body) {
 	for _, b := range body.Blocks {
-		if err := c.block(b); err != nil {
-			return err
-		}
+		c.block(b)
 	}
-	return c.strings(body)
+	c.strings(body)
 }
 
 // block reads one block of the outermost level.
-func (c *config) block(b *hclsyntax.Block) error {
+func (c *config) block(b *hclsyntax.Block) {
 	data := b.Type == "data"
 	if b.Type != "resource" && !data || len(b.Labels) != 2 {
-		return nil
+		return
 	}
 	r := resource{
 		address: b.Labels[0] + "." + b.Labels[1], kind: b.Labels[0], data: data,
@@ -116,31 +115,27 @@ func (c *config) block(b *hclsyntax.Block) error {
 	}
 	for _, one := range c.scope.instances(b.Body, r) {
 		for _, found := range one.calls() {
-			if err := c.out.Offer(found); err != nil {
-				return err
-			}
+			c.out.Offer(found)
 		}
 	}
-	if err := c.request(b, r); err != nil {
-		return err
-	}
-	return c.commands(b)
+	c.request(b, r)
+	c.commands(b)
 }
 
 // request reads a block that describes a request itself.
-func (c *config) request(b *hclsyntax.Block, r resource) error {
+func (c *config) request(b *hclsyntax.Block, r resource) {
 	values := c.scope.values(b.Body)
 	address := first(values, "url", "uri", "path")
 	method := strings.ToUpper(first(values, "method", "http_method", "create_method"))
 	if !call.IsAddress(address) || method == "" && r.kind != "http" {
-		return nil
+		return
 	}
 	if !call.IsCommonMethod(method) {
 		method = http.MethodGet
 	}
 	url, ok := call.Normal(address)
 	if !ok {
-		return nil
+		return
 	}
 	for _, name := range []string{"url", "uri", "path", "request_body", "body", "data", "payload"} {
 		if a := b.Body.Attributes[name]; a != nil {
@@ -158,35 +153,33 @@ func (c *config) request(b *hclsyntax.Block, r resource) error {
 			call.AddHeader(found.Header, name, text)
 		}
 	}
-	return c.out.Offer(found)
+	c.out.Offer(found)
 }
 
 // commands reads what provisioners and external programs are given to run.
-func (c *config) commands(b *hclsyntax.Block) error {
+func (c *config) commands(b *hclsyntax.Block) {
 	for _, inner := range b.Body.Blocks {
-		if err := c.commands(inner); err != nil {
-			return err
-		}
+		c.commands(inner)
 	}
 	a := b.Body.Attributes["command"]
 	if a == nil {
-		return nil
+		return
 	}
 	text := textOf(c.scope.value(a.Expr))
 	if !shell.HasCalls(text) {
-		return nil
+		return
 	}
 	c.seen = append(c.seen, a.SrcRange)
 	line := a.Expr.Range().Start.Line
 	if c.text != nil && bytes.HasPrefix(c.text[a.Expr.Range().Start.Byte:], []byte("<<")) {
 		line++
 	}
-	return shell.Text(shell.Script{Text: text, Line: line}, c.out)
+	shell.Text(shell.Script{Text: text, Line: line}, c.out)
 }
 
 // strings hands on the strings that can be addresses and were not read as
 // something else.
-func (c *config) strings(body *hclsyntax.Body) error {
+func (c *config) strings(body *hclsyntax.Body) {
 	var templates []*hclsyntax.TemplateExpr
 	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		if t, ok := n.(*hclsyntax.TemplateExpr); ok {
@@ -210,12 +203,9 @@ func (c *config) strings(body *hclsyntax.Body) error {
 			span = call.Span{From: r.Start.Byte, To: r.End.Byte}
 		}
 		for address := range call.Addresses(textOf(c.scope.value(t))) {
-			if err := c.out.Literal(call.Call{URL: address, Line: r.Start.Line, Span: span}); err != nil {
-				return err
-			}
+			c.out.Literal(call.Call{URL: address, Line: r.Start.Line, Span: span})
 		}
 	}
-	return nil
 }
 
 // first is the text of the first attribute that is set.

@@ -36,7 +36,8 @@ func ConfigJSON(text []byte, out *call.Sink) error {
 		}
 		body.Blocks = append(body.Blocks, t.block(b, attributes))
 	}
-	return (&config{out: out, scope: newScope(body)}).blocks(body)
+	(&config{out: out, scope: newScope(body)}).blocks(body)
+	return nil
 }
 
 // translation turns a configuration in JSON into what the parser of the other form makes.

@@ -117,12 +117,10 @@ func each[T any](t *document, instances func(T) []resource) error {
 	t.sink.Stats.Lines++
 	for _, r := range instances(element) {
 		for _, c := range r.calls() {
-			if err := t.sink.Offer(c); err != nil {
-				return err
-			}
+			t.sink.Offer(c)
 		}
 	}
-	return nil
+	return t.sink.Stopped
 }
 
 // stateResource is an element of "resources" in a state file of version 4.

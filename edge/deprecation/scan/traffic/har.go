@@ -76,7 +76,8 @@ func harEntry(st *jsontext.Stream, s *call.Sink) error {
 		s.Skip(st.Line, "an entry without a request")
 		return nil
 	}
-	return e.offer(s)
+	e.offer(s)
+	return s.Stopped
 }
 
 // matters reports whether the answer of the request may be asked for. The sink
@@ -116,7 +117,7 @@ func (e *entry) read(what string, st *jsontext.Stream, s *call.Sink) (m message,
 
 // offer hands the call on. One that could not be read in full still counts as a
 // call where its address is known, and is counted as skipped too.
-func (e *entry) offer(s *call.Sink) error {
+func (e *entry) offer(s *call.Sink) {
 	c := e.request
 	if e.unread != "" {
 		s.Skip(e.line, e.unread)
@@ -125,10 +126,10 @@ func (e *entry) offer(s *call.Sink) error {
 		if e.unread == "" && !isData(c.URL) {
 			s.Skip(e.line, "a request without a method or an HTTP address")
 		}
-		return nil
+		return
 	}
 	c.Response = e.answer
-	return s.Offer(c)
+	s.Offer(c)
 }
 
 // isData tells addresses that a browser records and never sends.
