@@ -10,50 +10,48 @@ import (
 // language is what of a programming language the reader minds: how it writes
 // comments and strings.
 type language struct {
-	line   []string    // beginnings of comments up to the end of the line
-	block  [][2]string // beginnings and ends of others
-	dollar bool        // "$name ${name}" in double quotes
-	hash   bool        // "#{name}" in double quotes
-	swift  bool        // "\(name)"
-	backs  bool        // back quotes enclose several lines
-	inBack bool        // `${name}` within them
-	chars  bool        // single quotes enclose one character
-	adjoin bool        // strings side by side are one
-	bare   bool        // strings need no quotes
-	script bool        // arguments need no brackets: get "/path", key: value
-	power  bool        // PowerShell: Verb-Noun -Name value
-	regexp bool        // /…/ is a pattern
-	dots   bool        // a dot joins, and is no member
-	words  bool        // names may hold a hyphen
-	typed  bool        // (Type) casts, Type<Argument>, methods are declared with the types of their parameters
-	make   bool        // recipes of commands, in which make fills in its variables
+	comments [][2]string // beginnings and ends; that of a line is no part of one
+	fills    string      // how what is filled into double quotes begins: "$name ${name}", "#{name}", "\(name)"
+	backs    bool        // back quotes enclose several lines
+	inBack   bool        // `${name}` within them
+	chars    bool        // single quotes enclose one character
+	adjoin   bool        // strings side by side are one
+	lines    bool        // strings go over several lines
+	long     bool        // [[…]] is a string
+	bare     bool        // strings need no quotes
+	script   bool        // arguments need no brackets: get "/path", key: value
+	power    bool        // PowerShell: Verb-Noun -Name value
+	regexp   bool        // /…/ is a pattern
+	dots     bool        // a dot joins, and is no member
+	words    bool        // names may hold a hyphen
+	typed    bool        // (Type) casts, Type<Argument>, methods are declared with the types of their parameters
+	make     bool        // recipes of commands, in which make fills in its variables
 }
 
 var (
-	cComments = [][2]string{{"/*", "*/"}}
-	slashes   = []string{"//"}
-	hashes    = []string{"#"}
+	cLike  = [][2]string{{"/*", "*/"}, {"//", "\n"}}
+	hashes = [][2]string{{"#", "\n"}}
 
 	generic    = language{}
-	python     = language{line: hashes, adjoin: true}
-	golang     = language{line: slashes, block: cComments, backs: true, chars: true}
-	javascript = language{line: slashes, block: cComments, backs: true, inBack: true, regexp: true}
-	java       = language{line: slashes, block: cComments, chars: true, typed: true}
-	rust       = language{line: slashes, block: cComments, chars: true}
-	cplus      = language{line: slashes, block: cComments, chars: true, adjoin: true}
-	kotlin     = language{line: slashes, block: cComments, dollar: true, chars: true}
-	groovy     = language{line: slashes, block: cComments, dollar: true, script: true}
-	dart       = language{line: slashes, block: cComments, dollar: true, adjoin: true}
-	swift      = language{line: slashes, block: cComments, swift: true}
-	ruby       = language{line: hashes, hash: true, adjoin: true, script: true}
-	php        = language{line: []string{"//", "#"}, block: cComments, dollar: true, dots: true}
-	perl       = language{line: hashes, dollar: true, script: true, dots: true}
-	powershell = language{line: hashes, block: [][2]string{{"<#", "#>"}}, dollar: true, power: true, words: true}
-	lua        = language{line: []string{"--"}, block: [][2]string{{"--[[", "]]"}}, script: true}
-	elixir     = language{line: hashes, hash: true, script: true}
-	lisp       = language{line: []string{";"}, words: true}
-	hashed     = language{line: hashes, bare: true}
-	making     = language{line: hashes, make: true}
+	python     = language{comments: hashes, adjoin: true}
+	golang     = language{comments: cLike, backs: true, chars: true}
+	javascript = language{comments: cLike, backs: true, inBack: true, regexp: true}
+	java       = language{comments: cLike, chars: true, typed: true}
+	rust       = language{comments: cLike, chars: true}
+	cplus      = language{comments: cLike, chars: true, adjoin: true}
+	kotlin     = language{comments: cLike, fills: "$", chars: true}
+	groovy     = language{comments: cLike, fills: "$", script: true}
+	dart       = language{comments: cLike, fills: "$", adjoin: true}
+	swift      = language{comments: cLike, fills: `\(`}
+	ruby       = language{comments: hashes, fills: "#{", lines: true, adjoin: true, script: true}
+	php        = language{comments: append(hashes, cLike...), fills: "$", dots: true}
+	perl       = language{comments: hashes, fills: "$", script: true, dots: true}
+	powershell = language{comments: [][2]string{{"<#", "#>"}, {"#", "\n"}}, fills: "$", lines: true, power: true, words: true}
+	lua        = language{comments: [][2]string{{"--[[", "]]"}, {"--", "\n"}}, long: true, script: true}
+	elixir     = language{comments: hashes, fills: "#{", lines: true, script: true}
+	lisp       = language{comments: [][2]string{{";", "\n"}}, words: true}
+	hashed     = language{comments: hashes, bare: true}
+	making     = language{comments: hashes, make: true}
 )
 
 var languages = map[string]language{

@@ -15,9 +15,9 @@ type parser struct {
 	scope
 	depth    int
 	requests []*request
-	noted    []*value     // texts that may be addresses
-	used     map[int]bool // strings that a request is made of
-	sdks     []sdk
+	noted    []*value          // texts that may be addresses
+	used     map[int]bool      // strings that a request is made of
+	sdks     map[string]string // calls of client libraries, by method
 }
 
 // file reads the whole.
@@ -204,10 +204,7 @@ func (p *parser) choice(left *value) *value {
 	p.breaks()
 	no := p.expression()
 	p.note(no)
-	if yes.is == open {
-		return no
-	}
-	return yes
+	return combine("||", yes, no)
 }
 
 // silent words stand before an operand and do not change it.

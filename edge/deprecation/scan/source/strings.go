@@ -98,7 +98,7 @@ func (l *lexer) mayBeLong(s literal) bool { return !l.lang.chars || s.quote != "
 func (l *lexer) spreads(s *literal) bool {
 	verbatim := strings.HasPrefix(s.prefix, "@")
 	s.escapes = !strings.Contains(s.prefix, "r") && !strings.Contains(s.prefix, "@") && !(s.quote == "`" && !l.lang.inBack)
-	return len(s.quote) == 3 || s.quote == "`" && l.lang.backs || l.lang.power || l.lang.hash || s.quote == `"` && verbatim
+	return len(s.quote) == 3 || s.quote == "`" && l.lang.backs || l.lang.lines || s.quote == `"` && verbatim
 }
 
 // nested is how deep we are in the expressions of a template.
@@ -119,7 +119,7 @@ const longestString = 1 << 18
 // long reads Lua's [[…]] and the here-documents of Ruby, PHP and PowerShell.
 func (l *lexer) long() bool {
 	rest := l.text[l.at:]
-	if strings.HasPrefix(rest, "[[") && len(l.lang.block) == 1 && l.lang.block[0][1] == "]]" {
+	if l.lang.long && strings.HasPrefix(rest, "[[") {
 		if n := strings.Index(rest, "]]"); n > 0 {
 			l.addString(token{text: rest[2:n], raw: true}, l.at+n+2)
 			return true
@@ -176,7 +176,7 @@ func (l *lexer) take(s literal) {
 	case s.quote[0] == '\'' && !strings.Contains(s.prefix, "f"):
 		t = token{text: body}
 	case strings.ContainsAny(s.prefix, "f$"):
-		t = braced(body)
+		t = fill(body, "{")
 	case s.quote == "`" && l.lang.inBack:
 		t = fill(body, "${")
 	default:
@@ -191,20 +191,14 @@ func (l *lexer) take(s literal) {
 
 // filled takes out what the language fills into double quotes.
 func (l *lexer) filled(body string, double bool) token {
-	switch {
-	case !double:
+	if !double || l.lang.fills == "" {
 		return token{text: body}
-	case l.lang.hash:
-		return fill(body, "#{")
-	case l.lang.swift:
-		return fill(body, `\(`)
-	case l.lang.dollar:
-		return fill(body, "$")
 	}
-	return token{text: body}
+	return fill(body, l.lang.fills)
 }
 
-// fill writes a hole for each placeholder that begins so.
+// fill writes a hole for each placeholder that begins so. Behind a backslash none does,
+// unless that begins it; of f"…{name}…", {{ is a brace.
 func fill(body, begin string) token {
 	if !strings.Contains(body, begin) {
 		return token{text: body}
@@ -213,8 +207,11 @@ func fill(body, begin string) token {
 	var b strings.Builder
 	for i := 0; i < len(body); {
 		n := 0
-		if strings.HasPrefix(body[i:], begin) && (i == 0 || body[i-1] != '\\' || begin == `\(`) {
-			n = call.Placeholder(body[i:])
+		switch rest := body[i:]; {
+		case begin == "{" && (strings.HasPrefix(rest, "{{") || strings.HasPrefix(rest, "}}")):
+			i++
+		case strings.HasPrefix(rest, begin) && (i == 0 || body[i-1] != '\\' || begin[0] == '\\' || begin == "{"):
+			n = call.Placeholder(rest)
 		}
 		if begin == "$" && n > 0 {
 			n += access(body[i:], n)
@@ -242,29 +239,6 @@ func access(s string, n int) int {
 		return to - n
 	}
 	return 0
-}
-
-// braced reads f"…{name}…", with {{ for a brace.
-func braced(body string) token {
-	var t token
-	var b strings.Builder
-	for i := 0; i < len(body); {
-		switch {
-		case strings.HasPrefix(body[i:], "{{") || strings.HasPrefix(body[i:], "}}"):
-			b.WriteByte(body[i])
-			i += 2
-		case body[i] == '{' && call.Placeholder(body[i:]) > 0:
-			n := call.Placeholder(body[i:])
-			b.WriteString(hole)
-			t.fills = append(t.fills, nameIn(body[i:i+n]))
-			i += n
-		default:
-			b.WriteByte(body[i])
-			i++
-		}
-	}
-	t.text = b.String()
-	return t
 }
 
 // accesses writes members as dots.
