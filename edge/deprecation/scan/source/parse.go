@@ -166,11 +166,15 @@ func combine(op string, left, right *value) *value {
 }
 
 // arguments are the values of a tuple, or the one.
-func arguments(v *value) []*value {
+func arguments(v *value) (args []argument) {
+	items := []*value{v}
 	if v.is == list {
-		return v.items
+		items = v.items
 	}
-	return []*value{v}
+	for _, item := range items {
+		args = append(args, argument{"", item})
+	}
+	return args
 }
 
 // joinsTexts reports whether a sign goes on with an expression.
