@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -70,30 +71,19 @@ func (a apiDocument) server(of *yaml.Node) string {
 	return strings.TrimSuffix(address, "/")
 }
 
-var apiMethods = map[string]string{
-	"get": http.MethodGet, "put": http.MethodPut, "post": http.MethodPost, "delete": http.MethodDelete,
-	"options": http.MethodOptions, "head": http.MethodHead, "patch": http.MethodPatch, "trace": http.MethodTrace,
-}
+var apiMethods = call.Words("get put post delete options head patch trace")
 
 func (a apiDocument) paths(paths *yaml.Node, base string) {
 	for path, item := range members(paths) {
 		item = a.resolve(item)
 		for name, operation := range members(item) {
-			method := apiMethods[name.Value]
-			if method == "" {
+			if !apiMethods[name.Value] {
 				continue
 			}
-			address := orElse(a.server(operation), orElse(a.server(item), base)) + path.Value
-			a.operation(call.Call{Method: method, URL: address, Line: name.Line}, item, operation)
+			address := cmp.Or(a.server(operation), a.server(item), base) + path.Value
+			a.operation(call.Call{Method: strings.ToUpper(name.Value), URL: address, Line: name.Line}, item, operation)
 		}
 	}
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }
 
 // mostValues bounds how many enumerated values of one operation are tried.

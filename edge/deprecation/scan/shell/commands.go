@@ -114,7 +114,7 @@ func (c command) callsOf(requests []request) []call.Call {
 			if !strings.Contains(a, "/") && !strings.Contains(a, call.Open) {
 				continue // not an address: apt-get install curl jq
 			}
-			one := call.Call{Method: r.methodOr(http.MethodGet, http.MethodPost), Header: r.header, Body: r.body, Line: c.line, Span: c.span}
+			one := call.Call{Method: r.asked(), Header: r.header, Body: r.body, Line: c.line, Span: c.span}
 			if url, ok := call.Normal(call.WithQuery(a, strings.Join(r.query, "&"))); ok {
 				one.URL = url
 				read = append(read, one)
@@ -130,14 +130,14 @@ func (c command) callsOf(requests []request) []call.Call {
 	return calls
 }
 
-// methodOr returns the method asked for, or what holds without and with a body.
-func (r request) methodOr(without, with string) string {
+// asked is the method asked for, or what holds with or without a body.
+func (r request) asked() string {
 	method := strings.ToUpper(r.method)
 	switch {
 	case call.IsMethod([]byte(method)):
 		return method
 	case r.sends:
-		return with
+		return http.MethodPost
 	}
-	return without
+	return http.MethodGet
 }

@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
+	"github.com/seawall-dev/seawall/edge/lazyregexp"
 )
 
 // read reads a text as a script, and where it is none, line by line.
@@ -143,10 +144,11 @@ func continues(text string) bool { return strings.HasSuffix(strings.TrimRight(te
 // cut reads what of a line can be read: from the name of a client to where it
 // stops being a command.
 func (r *run) cut(line string, at position) {
-	from := nameIn(line)
-	if from < 0 {
+	found := clientIn().FindStringSubmatchIndex(line)
+	if found == nil {
 		return
 	}
+	from := found[2]
 	text := strings.TrimRight(line[from:], "\n")
 	if from > 0 && line[from-1] == '`' {
 		text, _, _ = strings.Cut(text, "`") // `curl …` in prose
@@ -166,25 +168,8 @@ func (r *run) cut(line string, at position) {
 	}
 }
 
-// nameIn is where the name of a client begins in a line; -1 if nowhere.
-func nameIn(line string) int {
-	best := -1
-	for _, name := range clients {
-		for from := 0; ; {
-			i := strings.Index(line[from:], name)
-			if i < 0 {
-				break
-			}
-			i += from
-			from = i + len(name)
-			before, after := i == 0 || strings.IndexByte(" \t`\"'($|;&/", line[i-1]) >= 0, from < len(line) && (line[from] == ' ' || line[from] == '\t')
-			if before && after && (best < 0 || i < best) {
-				best = i
-			}
-		}
-	}
-	return best
-}
+// clientIn is the name of a client in a line, as a word of a command.
+var clientIn = lazyregexp.New("(?:^|[ \t`\"'($|;&/])(" + strings.Join(clients, "|") + ")[ \t]")
 
 // withoutPrompt cuts off what stands before a command in documents.
 func withoutPrompt(line string) string {

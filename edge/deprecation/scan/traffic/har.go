@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/edge/deprecation/scan/call"
@@ -134,12 +135,9 @@ func (e *entry) offer(s *call.Sink) {
 
 // isData tells addresses that a browser records and never sends.
 func isData(address string) bool {
-	for _, scheme := range []string{"data:", "blob:", "about:", "chrome", "file:", "ws:", "wss:"} {
-		if strings.HasPrefix(address, scheme) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"data:", "blob:", "about:", "chrome", "file:", "ws:", "wss:"}, func(scheme string) bool {
+		return strings.HasPrefix(address, scheme)
+	})
 }
 
 func headerOf(pairs []struct{ Name, Value string }) http.Header {
