@@ -9,11 +9,10 @@ import (
 
 // calls are the requests of the file; of those that are made of the same strings
 // one.
-func (p *parser) calls() []call.Call {
-	var out []call.Call
+func (p *parser) calls() (out []finding) {
 	for _, r := range p.requests {
 		if c, ok := callOf(r, p.used); ok {
-			out = append(out, c)
+			out = append(out, finding{c, (*call.Sink).Offer})
 		}
 	}
 	return out

@@ -42,24 +42,19 @@ func Text(c Code, out *call.Sink) {
 	tokens := lex(c.Text, lang)
 	p := &parser{cursor: cursor{lang: lang, tokens: tokens}, scope: scope{vars: constants(tokens)}, used: map[int]bool{}, sdks: imported(c.Text, out.SDKs)}
 	p.file()
-	found := p.calls()
-	known := len(found)
-	found = append(found, p.literals()...)
-	order := make([]int, len(found))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(found[a].Line, found[b].Line) })
-	for _, i := range order {
-		one := found[i]
+	found := append(p.calls(), p.literals()...)
+	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(a.Line, b.Line) })
+	for _, one := range found {
 		one.Line += c.Line - 1
-		hand := out.Offer
-		if i >= known {
-			hand = out.Literal
-		}
-		hand(one)
+		one.hand(out, one.Call)
 	}
 	p.commands(c, out)
+}
+
+// finding is a call or a literal, and how it is handed on.
+type finding struct {
+	call.Call
+	hand func(*call.Sink, call.Call)
 }
 
 // constants reads a file once for what is set at its outermost level, or in a
@@ -92,9 +87,9 @@ func constants(tokens []token) map[string]*value {
 
 // literals are the addresses that no request is made of: those put together of
 // most strings first, then strings by themselves.
-func (p *parser) literals() []call.Call {
+func (p *parser) literals() []finding {
 	slices.SortStableFunc(p.noted, func(a, b *value) int { return cmp.Compare(len(b.tokens), len(a.tokens)) })
-	var out []call.Call
+	var out []finding
 	for _, v := range p.noted {
 		if slices.ContainsFunc(v.tokens, func(t int) bool { return !p.used[t] }) {
 			out = append(out, p.words(v)...)
@@ -116,8 +111,7 @@ func (p *parser) literals() []call.Call {
 
 // words are the addresses in a text, each on its line where the text stands over
 // several.
-func (p *cursor) words(v *value) []call.Call {
-	var out []call.Call
+func (p *cursor) words(v *value) (out []finding) {
 	spread := len(v.tokens) == 1 && p.tokens[v.tokens[0]].raw
 	written := strings.ReplaceAll(v.text, hole, call.Open)
 	if len(v.query) > 0 {
@@ -125,14 +119,12 @@ func (p *cursor) words(v *value) []call.Call {
 	}
 	line := v.line
 	for part := range strings.SplitSeq(written, "\n") {
-		method := ""
-		for _, field := range strings.Fields(part)[:min(1, len(strings.Fields(part)))] {
-			if call.IsCommonMethod(field) {
-				method = field // "PATCH /zones/…"
-			}
+		method, _, _ := strings.Cut(strings.TrimSpace(part), " ")
+		if !call.IsCommonMethod(method) { // no "PATCH /zones/…"
+			method = ""
 		}
 		for address := range call.Addresses(part) {
-			out = append(out, call.Call{Method: method, URL: address, Line: line})
+			out = append(out, finding{call.Call{Method: method, URL: address, Line: line}, (*call.Sink).Literal})
 		}
 		if spread {
 			line++
@@ -142,14 +134,13 @@ func (p *cursor) words(v *value) []call.Call {
 }
 
 // quotedIn are the quoted addresses in a comment.
-func quotedIn(t token) []call.Call {
-	var out []call.Call
+func quotedIn(t token) (out []finding) {
 	for _, inner := range lex(t.text, generic) {
 		if inner.kind != str {
 			continue
 		}
 		for address := range call.Addresses(inner.text) {
-			out = append(out, call.Call{URL: address, Line: t.line + inner.line - 1})
+			out = append(out, finding{call.Call{URL: address, Line: t.line + inner.line - 1}, (*call.Sink).Literal})
 		}
 	}
 	return out
