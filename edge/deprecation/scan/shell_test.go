@@ -136,6 +136,7 @@ func TestShellStaysBounded(t *testing.T) {
 		"apostrophes":           strings.Repeat("x y' z\n", 50_001) + "curl https://h/a",
 		"scripts in scripts":    strings.Repeat("sh -c '", 10_000) + " curl https://h/a",
 		"here-documents":        strings.Repeat("cat <<A\n", 20_000) + "curl https://h/a",
+		"ranges":                "curl https://h/a " + strings.Repeat("{1..1000000}{1..1000000} ", 2_000),
 		"nested here-documents": strings.Repeat("cat <<A; cat <<B; bash <<C\n$(\"\n", 5_000),
 	} {
 		start := time.Now()

@@ -18,7 +18,10 @@ func (r *run) config() *expand.Config { return &expand.Config{Env: r, CmdSubst: 
 // $CURL https://…, or "${args[@]}".
 func (r *run) fields(w *syntax.Word) (fields []string) {
 	for field, err := range expand.FieldsSeq(r.config(), r.opened(w)) {
-		if err != nil || len(fields) == mostFields {
+		if len(fields) > 0 {
+			r.grown += len(field)
+		}
+		if err != nil || len(fields) == mostFields || r.grown > mostGrowth && len(fields) > 0 {
 			return append(fields, call.Open)
 		}
 		fields = append(fields, field)
