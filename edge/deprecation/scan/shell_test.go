@@ -111,7 +111,7 @@ func TestShell(t *testing.T) {
 			`3 GET https://h.example/b/c`,
 			`4 POST https://h.example/c {"a":"{}"}`,
 			`5 GET https://h.example/d/e`, `5 GET https://h.example/d/f`,
-		}, append(numbered("5 GET https://h.example/%d", 4096),
+		}, append(numbered("5 GET https://h.example/%d", 256),
 			`6 DELETE https://h.example/g`,
 			`7 GET https://h.example/h/{}`,
 			`8 POST https://h.example/i x`)...), 0},

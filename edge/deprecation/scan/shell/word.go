@@ -19,7 +19,7 @@ func (r *run) config() *expand.Config { return &expand.Config{Env: r, CmdSubst: 
 func (r *run) fields(w *syntax.Word) (fields []string) {
 	for field, err := range expand.FieldsSeq(r.config(), r.opened(w)) {
 		if len(fields) > 0 {
-			r.grown += len(field)
+			r.grown += perField + len(field)
 		}
 		if err != nil || len(fields) == mostFields || r.grown > mostGrowth && len(fields) > 0 {
 			return append(fields, call.Open)
