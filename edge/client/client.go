@@ -34,7 +34,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -45,6 +44,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/edge/internal/wire"
+	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/edge/retry"
 )
 
@@ -71,9 +71,6 @@ type Config struct {
 	ReadTimeout time.Duration
 	// Retry says how requests are repeated; zero is [retry.Request].
 	Retry retry.Policy
-	// AllowInsecure permits plain http to other machines: the credential can then
-	// be read on the way.
-	AllowInsecure bool
 	// Vendor stands in resource keys on the wire where the nouns say "vendor";
 	// empty is "vendor".
 	Vendor string
@@ -119,7 +116,7 @@ var _ edge.Platform = (*Client)(nil)
 // New returns a client. It sends nothing; it fails on a configuration that
 // cannot work.
 func New(config Config) (*Client, error) {
-	base, err := parseBase(config.BaseURL, config.AllowInsecure)
+	base, err := parseBase(config.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +167,7 @@ func setDefault[T comparable](value *T, fallback T) {
 
 // parseBase reads a base address. No error repeats the address: someone may
 // have put a password into it.
-func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
+func parseBase(raw string) (*url.URL, error) {
 	const form = "base_url must look like https://host/path"
 	if !strings.Contains(raw, "://") {
 		return nil, errors.New(form)
@@ -188,18 +185,10 @@ func parseBase(raw string, allowInsecure bool) (*url.URL, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, errors.New(form)
 	}
-	if u.Scheme == "http" && !allowInsecure && !isLoopback(u.Hostname()) {
+	if u.Scheme == "http" && !outbound.Loopback(u.Hostname()) {
 		return nil, fmt.Errorf("base_url sends the credential in clear text to %s; write https", u.Host)
 	}
 	return u, nil
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
 }
 
 // newTransport keeps as many connections open as may be used at once: with the

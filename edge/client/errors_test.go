@@ -94,7 +94,7 @@ func TestTransportErrorsAreShort(t *testing.T) {
 // Where it is not certain that an update stayed here, its outcome is unknown.
 func TestPerhapsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{network: network{conns: make(chan net.Conn), done: make(chan struct{})}}
+		s := &server{network: newNetwork()}
 		go func() { // takes the connection and never reads
 			conn, _ := s.Accept()
 			<-s.done

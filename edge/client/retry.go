@@ -184,6 +184,19 @@ func (c *Client) do(ctx context.Context, call call, decode func(wire.Response) e
 	return last.err
 }
 
+// ask performs a call whose answer decodes to something.
+func ask[T any](ctx context.Context, c *Client, call call, decode func(wire.Response) (T, error)) (T, error) {
+	var answer, none T
+	err := c.do(ctx, call, func(r wire.Response) (err error) {
+		answer, err = decode(r)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return answer, nil
+}
+
 // tellFailed tells whoever counts them of a try that failed; not of one that was called
 // off. A try that took too long had no answer.
 func (c *Client) tellFailed(ctx, timed context.Context, a *attempt) {

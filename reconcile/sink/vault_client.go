@@ -2,8 +2,6 @@ package sink
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/hashicorp/vault/api"
 
+	"github.com/seawall-dev/seawall/edge/outbound"
 	"github.com/seawall-dev/seawall/edge/retry"
 )
 
@@ -24,7 +23,7 @@ func (v vault) client() (*api.Client, error) {
 	}
 	client, err := api.NewClient(&api.Config{
 		Address:          v.Address,
-		HttpClient:       &http.Client{Transport: transport, CheckRedirect: stay},
+		HttpClient:       &http.Client{Transport: transport, CheckRedirect: outbound.Stay},
 		DisableRedirects: true,
 		ReadYourWrites:   true, // of standbys that answer reads themselves
 		MaxRetries:       retry.Vault.Attempts - 1,
@@ -43,21 +42,18 @@ func (v vault) client() (*api.Client, error) {
 }
 
 func (v vault) transport() (*strict, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
-	transport.IdleConnTimeout = time.Second // the next delivery has a client of its own
-	if v.CAFile == "" {
-		return &strict{transport}, nil
+	var authorities []byte
+	if v.CAFile != "" {
+		var err error
+		if authorities, err = readFile(v.CAFile); err != nil {
+			return nil, err
+		}
 	}
-	pem, err := readFile(v.CAFile)
+	transport, err := outbound.Transport(authorities)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s %w", v.CAFile, err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate", v.CAFile)
-	}
-	transport.TLSClientConfig.RootCAs = pool
+	transport.IdleConnTimeout = time.Second // the next delivery has a client of its own
 	return &strict{transport}, nil
 }
 
@@ -85,8 +81,6 @@ type bounded struct {
 	io.Reader
 	io.Closer
 }
-
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func repeats(ctx context.Context, answer *http.Response, err error) (bool, error) {
 	if errors.Is(err, errMoved) {
