@@ -115,7 +115,7 @@ func (c *Control) restore(ctx context.Context) (look []edge.Scope, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("recalling earlier runs: %w", err)
 	}
-	declared, err := decodeState(record.Accepted.State)
+	declared, err := DecodeState(record.Accepted.State)
 	if within := c.Within(declared); len(within.Accounts) != len(declared.Accounts) {
 		declared, record.Accepted.Size = within, sizeOf(within) // what was left out since has not shrunk
 	}

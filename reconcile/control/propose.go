@@ -124,7 +124,7 @@ func (s *state) acceptance(before, next *Generation, approvals []reconcile.Appro
 	}
 	m := s.remember(next)
 	a.Memory = &m.record
-	a.Gone, a.Keep = s.zones.undeclared(next), keeps(s.zones.prunable(), next.State)
+	a.Gone, a.Keep = s.zones.undeclared(next), Keeps(s.zones.prunable(), next.State)
 	d.Gone = gone(before, next)
 	if len(s.guards.Waves) > 0 && s.rollout.have.Commit != next.State.Commit {
 		rollout := newRollout(s.guards.Waves, s.rollout.have, next.State.Commit, rolled, s.zones.proved)

@@ -67,7 +67,7 @@ func Departed(record reconcile.Record, guards reconcile.Guards, state desired.St
 func wholeMemory(record reconcile.Record, guards reconcile.Guards, state desired.State) memory {
 	have := record.Memory
 	if len(have.Bound) == 0 && len(guards.Accounts.Settings) > 0 {
-		if accepted, err := decodeState(record.Accepted.State); err == nil {
+		if accepted, err := DecodeState(record.Accepted.State); err == nil {
 			have.Bound = guards.Accounts.Declaring(idsOf(accepted), nil).Bindings(guards.Selectors())
 		}
 	}
@@ -92,9 +92,6 @@ func Declarations(state desired.State) func(edge.Scope) string {
 		return account.Zones[p.zone].Fingerprint(account)
 	}
 }
-
-// DecodeState is a state that was put on record; the zero state for none.
-func DecodeState(data []byte) (desired.State, error) { return decodeState(data) }
 
 // RolloutOf is the rollout that a state is in: the one on record, or a new one for a
 // commit that is not on record yet.
@@ -122,7 +119,7 @@ func RolloutOf(record reconcile.Record, waves []reconcile.Wave, state desired.St
 // Given are the zones that a state declares otherwise than the one on record; all that are
 // not proved where that is not at hand.
 func Given(record reconcile.Record, state desired.State) (ids []edge.Scope) {
-	before, err := decodeState(record.Accepted.State)
+	before, err := DecodeState(record.Accepted.State)
 	known := err == nil && len(record.Accepted.State) > 0
 	changed := map[edge.Scope]bool{}
 	if known {
@@ -149,11 +146,6 @@ func RolloutFacts(o reconcile.Rollout, waves []reconcile.Wave, now time.Time) *g
 	}
 	f.Open, f.Next = open(o, waves, now)
 	return f
-}
-
-// Noted is a rollout after outcomes, while the waves up to open may be written.
-func Noted(o reconcile.Rollout, waves []reconcile.Wave, open int, seen map[edge.Scope]reconcile.ZoneOutcome, now time.Time) reconcile.Rollout {
-	return noted(o, waves, open, seen, now)
 }
 
 // ZoneOutcomes is what a run over zones has made of each of them.

@@ -118,7 +118,7 @@ func Accepted(record reconcile.Record, within func(desired.State) desired.State)
 	if len(record.Accepted.State) == 0 {
 		return nil
 	}
-	state, err := decodeState(record.Accepted.State)
+	state, err := DecodeState(record.Accepted.State)
 	if err != nil {
 		return nil
 	}

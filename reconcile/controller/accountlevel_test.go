@@ -57,7 +57,6 @@ func TestAccountLevel(t *testing.T) {
 		f := newDeployFixture(t, 2)
 		f.repo.Push("c1", accountLevel("eu", "us"), other)
 		f.start()
-		defer func() { f.stop() }()
 		f.wantRoot([]string{"eu", "us"}, "create", "add")
 		id := edge.AccountScope(mem.Account)
 		if record := f.record(); len(record.Applied) != 3 || record.Proofs[id].Commit != "c1" {

@@ -14,10 +14,7 @@ import (
 
 func TestAFirstCommitIsApplied(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 5)
-		f.repo.Push("c1", fleet(5, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 5)
 		f.want(5, "xss")
 		if n := len(only(f.calls.take(), "write")); n != 5 {
 			t.Errorf("%d writes", n)
@@ -43,7 +40,6 @@ func TestAPushLooksAtWhatItTouches(t *testing.T) {
 			f.Lanes.All[0].Budget = diff.Budget{Requests: 200, Per: time.Minute} // not all at the start
 			f.repo.Push("c1", fleet(n, "xss")...)
 			f.start()
-			defer func() { f.stop() }()
 			f.want(n, "xss")
 			f.stop()
 			if !restarted {
@@ -85,7 +81,6 @@ func TestCommitWorkIsDueAtOnceAfterARestart(t *testing.T) {
 		f.pass(time.Minute)
 		f.calls.take()
 		f.start()
-		defer func() { f.stop() }()
 		if got := f.count(n, "rce"); got != 9 {
 			t.Errorf("%d zones are as the commit says", got)
 		}
@@ -114,7 +109,6 @@ func TestDeclarationsThatAreNotOnRecord(t *testing.T) {
 		f.records.FailBy(nil)
 		f.drift(n)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(interval)
 		if got := f.count(n, "xss"); got != n-1 || f.off(1) != "rce" {
 			t.Errorf("%d of %d zones are healed", got, n-1)
@@ -132,7 +126,6 @@ func TestHealingWithoutGit(t *testing.T) {
 		f.repo = reconciletest.NewRepo()
 		f.drift(3)
 		f.start()
-		defer func() { f.stop() }()
 		f.want(3, "xss")
 	})
 }
@@ -140,10 +133,7 @@ func TestHealingWithoutGit(t *testing.T) {
 // Zones that leave the repository are forgotten, and their hands are off.
 func TestZonesThatLeave(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 3)
-		f.repo.Push("c1", fleet(3, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 3)
 		f.push("c2", fleet(2, "xss")...)
 		if record := f.record(); len(record.Proofs) != 2 || len(record.Applied) != 2 {
 			t.Errorf("on record are %v, %v", record.Proofs, record.Applied)
@@ -163,10 +153,7 @@ func TestZonesThatLeave(t *testing.T) {
 // A commit that cannot be put on record is not in force, and is tried again.
 func TestACommitThatCannotBeRemembered(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 2)
-		f.repo.Push("c1", fleet(2, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 2)
 		f.records.FailBy(func(op string) error {
 			if op == "accept" {
 				return errDisk
@@ -204,10 +191,7 @@ func TestHeldCommits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
-				f := newFixture(t, 6)
-				f.repo.Push("c1", fleet(6, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, 6)
 				f.journal.take()
 				f.repo.Commit("c2", held)
 				f.source.Poke()
@@ -242,10 +226,7 @@ func TestHeldCommits(t *testing.T) {
 // A commit that was held because the machine was busy is evaluated again.
 func TestHeldCommitsAreEvaluatedAgain(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.Push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 1)
 		f.repo.Commit("c2", commit{Problems: []desired.Problem{mistake("evaluating this folder exceeded the time bound of 30s")}})
 		f.source.Poke()
 		f.pass(time.Minute)

@@ -49,7 +49,6 @@ func TestASilentGitServerDelaysNoHealing(t *testing.T) {
 		f.Sweep, f.Interval = cron.Every(20*time.Second), 20*time.Second
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.repo.FetchBy(func(ctx context.Context) error {
 			select {
 			case <-time.After(5 * time.Minute):
@@ -95,7 +94,6 @@ func TestARevertStopsWhatWasNotSent(t *testing.T) {
 		f.calls.latency = 100 * time.Millisecond
 		f.repo.Push("good", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Minute)
 		f.want(n, "xss")
 		f.calls.take()
@@ -139,7 +137,6 @@ func TestARevertIsUrgent(t *testing.T) {
 		f.Lanes.All[0].Concurrency = 8
 		f.repo.Push("good", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Minute)
 		f.want(n, "xss")
 		// From now on only what is urgent gets anything of the budget.
@@ -175,7 +172,6 @@ func TestSlowZonesKeepToTheirShare(t *testing.T) {
 				f.Sweep, f.Interval = cron.Every(time.Minute), time.Minute
 				f.repo.Push("c1", fleet(n, "xss")...)
 				f.start()
-				defer func() { f.stop() }()
 				var mu sync.Mutex
 				waiting, most := 0, 0
 				f.calls.set(func(ctx context.Context, c call) error {
@@ -229,7 +225,6 @@ func TestAForbiddenZone(t *testing.T) {
 		f.calls.set(failing(errForbidden, 3))
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		if got := f.count(n, "xss"); got != n-1 {
 			t.Errorf("%d zones are as declared", got)
 		}
@@ -263,10 +258,7 @@ func TestAForbiddenZone(t *testing.T) {
 func TestARejectedCredential(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 100
-		f := newFixture(t, n)
-		f.repo.Push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.calls.set(func(context.Context, call) error { return errUnauthenticated })
 		f.journal.take()
 		f.calls.take()
@@ -289,10 +281,7 @@ func TestARejectedCredential(t *testing.T) {
 func TestAPlatformThatIsDown(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 300
-		f := newFixture(t, n)
-		f.repo.Push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.calls.set(func(context.Context, call) error { return errDown })
 		f.calls.take()
 		f.push("c2", fleet(n, "rce")...)
@@ -313,10 +302,7 @@ func TestAPlatformThatIsBack(t *testing.T) {
 		for _, lasts := range []time.Duration{20 * time.Second, 4 * time.Minute, time.Hour} {
 			t.Run(fmt.Sprint(n, " zones, ", lasts), func(t *testing.T) {
 				run(t, func(t *testing.T) {
-					f := newFixture(t, n)
-					f.repo.Push("c1", fleet(n, "xss")...)
-					f.start()
-					defer func() { f.stop() }()
+					f := running(t, n)
 					f.drift(n)
 					f.calls.set(func(context.Context, call) error { return errDown })
 					f.lookNow()
@@ -335,10 +321,7 @@ func TestAPlatformThatIsBack(t *testing.T) {
 func TestALookThatDoesNotWait(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 3
-		f := newFixture(t, n)
-		f.repo.Push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.calls.set(rejectAll)
 		f.drift(n)
 		f.lookNow()
@@ -370,10 +353,7 @@ func TestALookThatDoesNotWait(t *testing.T) {
 func TestAChangeThatIsNotKept(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 3
-		f := newFixture(t, n)
-		f.repo.Push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		ignored := func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 			if c.who != "2" {
 				return send()
@@ -433,7 +413,6 @@ func TestWhenAChangeThatIsNotKeptIsTriedAgain(t *testing.T) {
 		f := newFixture(t, 1, "patch=ignored")
 		f.repo.Push("c1", fleet(1, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		says := func(words ...string) {
 			t.Helper()
 			list, _ := f.Zones(zoneKey(1))
@@ -485,7 +464,6 @@ func TestAChangeThatIsNotKeptAndHeld(t *testing.T) {
 		f := newFixture(t, 1, "patch=ignored")
 		f.repo.Push("c1", fleet(1, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(3 * time.Hour)})
 		f.calls.take()
 		f.pass(2 * time.Hour)
@@ -539,7 +517,6 @@ func TestAnAccountThatFails(t *testing.T) {
 				f.Lanes.All[0].Concurrency = 4
 				f.repo.Commit("c1", commit{State: inTwoAccounts("c1", n, "xss")})
 				f.start()
-				defer func() { f.stop() }()
 				f.want(n, "xss")
 				f.calls.set(func(ctx context.Context, c call) error {
 					if c.verb != "list" || c.who != string(mem.Account) {
@@ -585,10 +562,7 @@ func TestRecordsThatFail(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 4
-				f := newFixture(t, n)
-				f.repo.Push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, n)
 				f.records.FailBy(func(o string) error {
 					if o == op {
 						return fmt.Errorf("%s: %w", o, errDisk)
@@ -618,7 +592,6 @@ func TestAPushBesideASilentAccount(t *testing.T) {
 		f.Lanes.All[0].Concurrency = 4
 		f.repo.Commit("c1", commit{State: inTwoAccounts("c1", n, "xss")})
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(2 * time.Minute)
 		f.calls.set(func(ctx context.Context, c call) error {
 			if c.verb == "list" && c.who == string(mem.Account) {

@@ -53,6 +53,7 @@ type fixture struct {
 type testT interface {
 	reconciletest.T
 	Context() context.Context
+	Cleanup(stop func())
 	Logf(format string, args ...any)
 }
 
@@ -119,6 +120,16 @@ func seeded(t testT, seed mem.Seed, quirks ...string) *fixture {
 		return 1 << 20
 	}
 	f.stop = func() {}
+	t.Cleanup(func() { f.stop() })
+	return f
+}
+
+// running is a process over n zones that is done with a first commit.
+func running(t testT, n int) *fixture {
+	t.Helper()
+	f := newFixture(t, n)
+	f.repo.Push("c1", fleet(n, "xss")...)
+	f.start()
 	return f
 }
 

@@ -69,7 +69,6 @@ func TestAHeldZone(t *testing.T) {
 		f.Sweep, f.Interval = cron.Every(10*time.Minute), 10*time.Minute
 		f.repo.Push("c1", fleet(2, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(2 * time.Hour), Reason: "INC-1"})
 		f.pass(soon)
 		f.click(1, "php")
@@ -94,10 +93,7 @@ func TestAHeldZone(t *testing.T) {
 // Who ends a hold waits for no sweep.
 func TestAHoldThatEndsEarly(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.Push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 1)
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(9 * time.Hour)})
 		f.push("c2", fleet(1, "rce")...)
 		f.want(1, "xss")
@@ -110,10 +106,7 @@ func TestAHoldThatEndsEarly(t *testing.T) {
 // A hold that is taken while the zone is being looked at keeps it from being written.
 func TestAHoldTakenRightBeforeAWrite(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.Push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 1)
 		f.calls.set(func(_ context.Context, c call) error {
 			if c.verb == "read" { // it has been planned as soon as this is answered
 				f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(time.Hour)})
@@ -149,10 +142,7 @@ func refusedBy(reports []reconcile.Report, guard diff.Guard) (n int) {
 // Words that cannot be read let nothing pass.
 func TestWordsThatCannotBeRead(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.Push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 1)
 		f.records.FailBy(func(op string) error {
 			if op == "standing" {
 				return errDisk
@@ -181,10 +171,7 @@ func window(t *testing.T, expression string, length time.Duration) reconcile.Fre
 // A freeze holds back drift and commits, over a restart too; at its end all is done.
 func TestAFreeze(t *testing.T) {
 	run(t, func(t *testing.T) { // begins at midnight
-		f := newFixture(t, 3)
-		f.repo.Push("c1", fleet(3, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 3)
 		f.stop()
 		f.Guards = reconcile.Guards{Freezes: []reconcile.Freeze{window(t, "0 6 * * *", 2*time.Hour)}}
 		f.start()
@@ -212,7 +199,6 @@ func TestAZoneThatWaitsForTwoThings(t *testing.T) {
 		f.repo.Commit("c1", commit{State: twoDeployments("c1", "xss")})
 		f.deployTwice(1)
 		f.start()
-		defer func() { f.stop() }()
 		if got := f.offOf(1); got != "xss xss" {
 			t.Fatalf("off are %q", got)
 		}
@@ -304,10 +290,7 @@ func TestACommitOverALimit(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/restarted=%v", name, restarted), func(t *testing.T) {
 				run(t, func(t *testing.T) {
 					const n = 12
-					f := newFixture(t, n)
-					f.repo.Push("c1", fleet(n, "xss")...)
-					f.start()
-					defer func() { f.stop() }()
+					f := running(t, n)
 					f.stop()
 					f.Guards = atMost(10)
 					f.start()
@@ -342,10 +325,7 @@ func TestACommitOverALimit(t *testing.T) {
 func TestWhatIsApprovedDoesNotCount(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 20
-		f := newFixture(t, n)
-		f.repo.Push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.stop()
 		f.Guards = atMost(5)
 		f.start()
@@ -394,10 +374,7 @@ func TestDriftKeepsToItsLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n, most = 40, 10
-				f := newFixture(t, n)
-				f.repo.Push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, n)
 				f.stop()
 				f.Guards = atMost(most)
 				f.Sweep = cron.Every(24 * time.Hour)
@@ -434,10 +411,7 @@ func TestAnApprovalOfAllDrift(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 20
-				f := newFixture(t, n)
-				f.repo.Push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, n)
 				f.stop()
 				f.Guards = guards
 				f.start()
@@ -466,7 +440,6 @@ func TestAnApprovalOfAZoneWithTwoDeployments(t *testing.T) {
 			f.repo.Commit("c1", commit{State: twoDeployments("c1", "xss")})
 			f.deployTwice(1)
 			f.start()
-			defer func() { f.stop() }()
 			f.stop()
 			f.Guards = approving(guard.ApproveAll)
 			f.start()
@@ -507,10 +480,7 @@ func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 4
-				f := newFixture(t, n)
-				f.repo.Push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, n)
 				f.stop()
 				f.Guards = approving(guard.ApproveAll)
 				f.start()
@@ -542,10 +512,7 @@ func TestApprovalsThatCannotBeRecorded(t *testing.T) {
 func TestACommitThatCarriesItsApproval(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 4
-		f := newFixture(t, n)
-		f.repo.Push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.stop()
 		f.Guards = approving(guard.ApproveAll)
 		f.start()
@@ -573,7 +540,6 @@ func TestGuardsGoByTheLabelsLastProvedToo(t *testing.T) {
 		f := newFixture(t, n)
 		f.repo.Push("c1", gold...)
 		f.start()
-		defer func() { f.stop() }()
 		f.stop()
 		f.Guards = reconcile.Guards{Rules: []guard.Rule{{Name: "gold", Labels: guard.Labels{"tier": "gold"}, Approve: guard.ApproveAll}}}
 		f.start()
@@ -627,10 +593,7 @@ func TestAWriteOfUnknownOutcomeIsNotSentAgainRegardless(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
-				f := newFixture(t, 1)
-				f.repo.Push("c1", fleet(1, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, 1)
 				f.calls.answerBy(func(c call, send func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
 					meanwhile(f)
 					return nil, fmt.Errorf("%w: reset", edge.ErrOutcomeUnknown)
@@ -662,7 +625,6 @@ func TestDriftCountsWhereTheStateIsNotOnRecord(t *testing.T) {
 		})
 		f.repo.Push("c1", fleet(2)...)
 		f.start()
-		defer func() { f.stop() }()
 		for i := 1; i <= 2; i++ {
 			f.click(i, "php")
 			f.lookNow()
@@ -693,7 +655,6 @@ func TestACommitIsCountedOnceOverRestarts(t *testing.T) {
 				})
 				f.repo.Push("c1", but(fleet(3), 1, "xss")...)
 				f.start()
-				defer func() { f.stop() }()
 				f.pass(soon)
 				f.want(1, "xss")
 				between(f)

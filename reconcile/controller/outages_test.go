@@ -37,7 +37,6 @@ func TestOutages(t *testing.T) {
 				}})
 				f.repo.Push("c1", fleet(n, "xss")...)
 				f.start()
-				defer func() { f.stop() }()
 				test.begin(f)
 				f.repo.Push("c2", fleet(n, "rce")...)
 				f.source.Poke()
@@ -66,7 +65,6 @@ func TestAFullDiskThatHasSpaceAgain(t *testing.T) {
 		f.Outages = outage.New(outage.Config{Now: time.Now})
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.FailBy(func(o string) error {
 			if o == "standing" || o == "accept" {
 				return nil // the disk was full just after the commit was accepted
@@ -97,7 +95,6 @@ func TestALedgerThatFailsInPart(t *testing.T) {
 		f.Outages = outage.New(outage.Config{Now: time.Now})
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.FailBy(func(o string) error {
 			if o != "widen" {
 				return nil

@@ -67,10 +67,7 @@ func (f *fixture) wantDecision(i int, stage inspect.Stage, outcome inspect.Outco
 
 func TestStatusOfAFleet(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 3)
-		f.repo.Push("c1", fleet(3, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 3)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.InSync: 3})
 		s := f.Status()
 		if s.Commit.InForce != "c1" || s.Commit.Wanted != "c1" || s.Commit.Held != nil || s.Source.LastSuccess.IsZero() || s.Source.Error != "" {
@@ -116,7 +113,6 @@ func TestStatusOfAHeldZone(t *testing.T) {
 		f.Sweep, f.Interval = cron.Every(10*time.Minute), 10*time.Minute
 		f.repo.Push("c1", fleet(2, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(2 * time.Hour), Reason: "INC-1"})
 		f.pass(soon)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.InSync: 2}) // held, and as declared
@@ -154,7 +150,6 @@ func TestStatusOfRefusedChanges(t *testing.T) {
 		f.Guards = atMost(2)
 		f.repo.Push("c1", fleet(2, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.push("c2", fleet(4, "rce")...)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.Refused: 4})
 		f.wantDecision(3, inspect.StageGuard, inspect.Refused, "limit", time.Time{})
@@ -169,10 +164,7 @@ func TestStatusOfRefusedChanges(t *testing.T) {
 
 func TestStatusOfFailingReads(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 2)
-		f.repo.Push("c1", fleet(2, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 2)
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(9 * time.Hour), Reason: "INC-1"})
 		f.pass(soon)
 		f.click(1, "php")
@@ -210,7 +202,6 @@ func TestStatusOfAPlatformThatIsDown(t *testing.T) {
 		f.Lanes.All[0].Concurrency = 4
 		f.repo.Push("c1", fleet(40, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.calls.set(func(_ context.Context, c call) error {
 			if c.verb == "read" {
 				return errDown
@@ -248,7 +239,6 @@ func TestStatusOfFailingWrites(t *testing.T) {
 		})
 		f.repo.Push("c1", fleet(1, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.Failed: 1})
 		f.wantDecision(1, inspect.StageWrite, inspect.Failed, "", time.Time{})
 		if z := f.seenAs(1); !strings.Contains(z.Decisions[0].Reason, "20106") || z.Drift || z.Differs.IsZero() || !z.WrittenAt.IsZero() {
@@ -268,10 +258,7 @@ func TestStatusOfFailingWrites(t *testing.T) {
 
 func TestStatusOfAHeldCommit(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 2)
-		f.repo.Push("c1", fleet(2, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 2)
 		f.repo.Commit("c2", commit{State: stateOf("c2"), Problems: []desired.Problem{{Message: "unknown field", Origin: desired.Origin{File: "a.cue", Line: 3}}}})
 		f.source.Poke()
 		f.pass(soon)
@@ -303,7 +290,6 @@ func TestStatusWithoutABudget(t *testing.T) {
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 600, Per: 5 * time.Minute}
 		f.repo.Push("c1", fleet(30, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		if waited := f.Status().Budget.WaitedSeconds; waited > 1 {
 			t.Errorf("zones have waited for %v s", waited)
 		}
@@ -332,7 +318,6 @@ func TestStatusAfterARestart(t *testing.T) {
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 20, Per: 5 * time.Minute} // too small to look at all at once
 		f.repo.Push("c1", fleet(8, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Hour)
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.InSync: 8})
 		f.restart()
@@ -352,7 +337,6 @@ func TestStatusOfFreezesAndWaves(t *testing.T) {
 		f.Guards = reconcile.Guards{Waves: []reconcile.Wave{{Count: 1, Soak: time.Hour}}}
 		f.repo.Push("c1", fleet(4, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		s := f.Status().Judged()
 		if s.Rollout == nil || s.Rollout.Open != 1 || s.Rollout.Waves != 2 || s.Rollout.Next.IsZero() || s.Verdict != inspect.Working {
 			t.Fatalf("%+v: %s %v", s.Rollout, s.Verdict, s.Reasons)
@@ -374,7 +358,6 @@ func TestStatusWhileMuchHappens(t *testing.T) {
 		f := newFixture(t, 20)
 		f.repo.Push("c0", fleet(20, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		for range 4 {
@@ -432,7 +415,6 @@ func TestStatusOfAnObservedZone(t *testing.T) {
 		f.Guards = reconcile.Guards{Observe: []guard.Observe{{}}}
 		f.repo.Push("c1", fleet(2, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.wantOutcomes(map[inspect.Outcome]int{inspect.Observed: 2})
 		f.wantDecision(1, inspect.StageGuard, inspect.Observed, "observe", time.Time{})
 		if s := f.Status().Judged(); s.Verdict != inspect.Working {

@@ -57,10 +57,7 @@ func (f *fixture) watch(n int, longest time.Duration) (check func()) {
 func TestTheSweepComesToEachZoneOnceATurn(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 200
-		f := newFixture(t, n)
-		f.repo.Push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.pass(interval)
 		check := f.watch(n, interval)
 		for range 4 {
@@ -94,7 +91,6 @@ func TestTheSweepGoesOnAfterARestart(t *testing.T) {
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 400, Per: time.Minute} // not all at the start
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(interval)
 		check := f.watch(n, interval)
 		f.pass(54 * time.Minute)
@@ -118,7 +114,6 @@ func TestTheSweepOfAProcessThatDoesNotLast(t *testing.T) {
 		f.Lanes.All[0].Budget = diff.Budget{Requests: 240, Per: time.Minute}
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(time.Minute)
 		check := f.watch(n, interval)
 		for range 60 {
@@ -134,10 +129,7 @@ func TestTheSweepOfAProcessThatDoesNotLast(t *testing.T) {
 // Whoever wakes the source without end keeps nothing from being looked at.
 func TestTheSweepHoweverOftenTheSourceIsWoken(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 5)
-		f.repo.Push("c1", fleet(5, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 5)
 		check := f.watch(5, interval)
 		f.drift(5)
 		for range int(interval / (10 * time.Second)) {
@@ -153,10 +145,7 @@ func TestTheSweepHoweverOftenTheSourceIsWoken(t *testing.T) {
 func TestALookThatIsAskedFor(t *testing.T) {
 	run(t, func(t *testing.T) {
 		const n = 50
-		f := newFixture(t, n)
-		f.repo.Push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.pass(20 * time.Minute)
 		f.drift(n)
 		f.calls.take()
@@ -174,10 +163,7 @@ func TestALookThatIsAskedFor(t *testing.T) {
 	})
 	run(t, func(t *testing.T) {
 		const n = 50
-		f := newFixture(t, n)
-		f.repo.Push("c1", fleet(n, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, n)
 		f.room.Store(0) // only what is urgent gets anything of the budget
 		f.repo.Push("c2", but(fleet(n, "xss"), 7, "rce")...)
 		f.calls.set(func(_ context.Context, c call) error { // while it is looked at, and after
@@ -214,7 +200,6 @@ func TestTheRulesetsAreListedAgainBeforeAWrite(t *testing.T) {
 		}
 		f.repo.Push("c1", all...)
 		f.start()
-		defer func() { f.stop() }()
 		f.lookNow()
 		f.pass(50 * time.Minute)
 		rulesets := f.Platform.State().Accounts[0].Rulesets
@@ -243,7 +228,6 @@ func TestWithoutASweep(t *testing.T) {
 		f.Sweep = nil
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.want(n, "xss")
 		if lists := len(only(f.calls.take(), "list")); lists > 2 {
 			t.Errorf("%d lists", lists)
@@ -264,7 +248,6 @@ func TestASweepOfNothing(t *testing.T) {
 		f := newFixture(t, 1)
 		f.repo.Commit("c1", commit{State: desired.State{Commit: "c1"}})
 		f.start()
-		defer func() { f.stop() }()
 		f.journal.take()
 		f.pass(2 * interval)
 		f.lookNow()
@@ -288,7 +271,6 @@ func TestMemoryIsFlatOverManySweeps(t *testing.T) {
 		f.Sweep = cron.Every(f.Interval)
 		f.repo.Push("c0", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		heap := func() uint64 {
 			f.journal.take()
 			f.calls.take()

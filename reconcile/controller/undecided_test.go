@@ -25,7 +25,6 @@ func TestAZoneWithSomethingUndecided(t *testing.T) {
 				f.repo.Push("c1", zones...)
 				f.click(1, clicked...)
 				f.start()
-				defer func() { f.stop() }()
 				if got := f.off(1); got != "php,xss" {
 					t.Errorf("off: %q", got)
 				}

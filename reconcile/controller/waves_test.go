@@ -57,7 +57,6 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		run(t, func(t *testing.T) {
 			f := inWaves(t, 5)
-			defer func() { f.stop() }()
 			again := func() {
 				if restarts {
 					f.restart()
@@ -92,7 +91,6 @@ func TestWavesOneAfterTheOther(t *testing.T) {
 func TestDriftIsNotWaved(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := inWaves(t, 5)
-		defer func() { f.stop() }()
 		f.push("c2", but(fleet(5, "php"), 5, "xss")...)
 		f.calls.take()
 		for _, i := range []int{1, 4, 5} {
@@ -110,7 +108,6 @@ func TestHalt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				f := inWaves(t, 5)
-				defer func() { f.stop() }()
 				if err := f.Platform.SetQuirks([]string{"patch=ignored"}); err != nil {
 					t.Fatal(err)
 				}
@@ -157,7 +154,6 @@ func TestHalt(t *testing.T) {
 func TestAFailureIsNoWayPastTheWaves(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := inWaves(t, 5)
-		defer func() { f.stop() }()
 		fails := true
 		f.calls.set(func(_ context.Context, c call) error {
 			if c.verb == "read" && c.who == "5" && fails {
@@ -179,7 +175,6 @@ func TestAFailureIsNoWayPastTheWaves(t *testing.T) {
 func TestAForbiddenZoneHoldsUpItsWave(t *testing.T) {
 	run(t, func(t *testing.T) {
 		f := inWaves(t, 5)
-		defer func() { f.stop() }()
 		f.calls.set(failing(errForbidden, 1))
 		f.calls.take()
 		f.push("c2", fleet(5, "php")...)
@@ -199,10 +194,7 @@ func TestAnApplyBeside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T) {
 				const n = 6
-				f := newFixture(t, n)
-				f.repo.Push("c1", fleet(n, "xss")...)
-				f.start()
-				defer func() { f.stop() }()
+				f := running(t, n)
 				f.pass(10 * time.Second)
 				f.calls.take()
 				// The other process writes half of it before this one comes to look at git.
@@ -260,7 +252,6 @@ func TestAnApplyBesideWithLimits(t *testing.T) {
 		f.Guards = atMost(n)
 		f.repo.Push("c1", fleet(n, "xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.records.Hold(diff.Hold{Zone: zoneKey(1), Until: time.Now().Add(time.Hour)})
 		f.push("c2", but(fleet(n, "xss"), 1, "php")...) // waits
 		f.want(n, "xss")
@@ -286,10 +277,7 @@ func TestAnApplyBesideWithLimits(t *testing.T) {
 // A late write of declarations does not bring an older commit back.
 func TestDeclarationsWrittenLate(t *testing.T) {
 	run(t, func(t *testing.T) {
-		f := newFixture(t, 1)
-		f.repo.Push("c1", fleet(1, "xss")...)
-		f.start()
-		defer func() { f.stop() }()
+		f := running(t, 1)
 		f.records.FailBy(func(op string) error {
 			if op == "save" {
 				time.Sleep(10 * time.Second) // a slow disk
@@ -321,7 +309,6 @@ func TestOwnershipSurvives(t *testing.T) {
 					keep := func(tags ...string) []zoneT { return []zoneT{zoneOf(1, keeping(core(tags...)))} }
 					f.repo.Push("c1", keep("xss")...)
 					f.start()
-					defer func() { f.stop() }()
 					f.click(1, "xss", "wordpress") // somebody's own
 					// The process dies in the middle of the second commit.
 					dead := false
@@ -385,7 +372,6 @@ func TestSupersededUnderKeep(t *testing.T) {
 		keep := func(tags ...string) []zoneT { return []zoneT{zoneOf(1, keeping(core(tags...)))} }
 		f.repo.Push("c1", keep("xss")...)
 		f.start()
-		defer func() { f.stop() }()
 		f.pass(20 * time.Second)
 		f.click(1, "xss", "wordpress")
 		for step, tags := range [][]string{{"rce"}, {"php"}, {"sqli"}, {"rce", "php"}, {"xss"}} {
