@@ -88,7 +88,7 @@ func (r *Repo) newFetch(s Source) (*fetch, error) {
 	if err := checkRef(s.Ref); err != nil {
 		return nil, err
 	}
-	m, err := s.method(a, r.dir)
+	m, err := s.method(a)
 	if err != nil {
 		return nil, err
 	}

@@ -61,9 +61,9 @@ func TestFetchFollowsTheRef(t *testing.T) {
 
 func ancestry(t *testing.T, r *gitrepo.Repo, older, newer string, want bool) {
 	t.Helper()
-	got, err := r.IsAncestor(older, newer)
-	if err != nil || got != want {
-		t.Errorf("IsAncestor(%.7s, %.7s) = %v, %v, want %v", older, newer, got, err, want)
+	got, err := r.Move(older, newer)
+	if err != nil || got == gitrepo.Forward != want {
+		t.Errorf("Move(%.7s, %.7s) = %v, %v, want forward: %v", older, newer, got, err, want)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestFetchErrors(t *testing.T) {
 }
 
 func TestFetchRefusesSources(t *testing.T) {
-	key := &gitrepo.SSH{Key: edge.NewSecret("s3cret-key"), KnownHosts: "h ssh-ed25519 AAAA"}
+	key := &gitrepo.SSH{Key: edge.NewSecret("s3cret-key"), KnownHostsFile: "/etc/hosts"}
 	for _, test := range []struct {
 		source gitrepo.Source
 		say    string

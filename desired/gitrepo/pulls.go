@@ -192,12 +192,7 @@ func (p *Pulls) KeepOnly(commits []string) error {
 // isHeads reports whether a name in the folder is one that this package gives. Earlier
 // versions kept all heads in one store there.
 func isHeads(name string) bool {
-	match := func(glob string) bool {
-		ok, _ := filepath.Match(glob, name) // the globs are well formed
-		return ok
-	}
-	return plumbing.IsHash(name) || match(freshGlob) || slices.ContainsFunc(leftovers, match) ||
-		slices.Contains(storeFiles, name) || name == lockFile
+	return plumbing.IsHash(name) || like(name, freshGlob) || ofStore(name)
 }
 
 // Used is what the head of one commit takes on disk, in bytes.

@@ -6,7 +6,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"net"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -20,7 +19,7 @@ import (
 
 func sshAuth(t testing.TB, key gittest.Key, hosts string) gitrepo.Auth {
 	t.Helper()
-	return gitrepo.Auth{SSH: &gitrepo.SSH{Key: edge.NewSecret(key.PEM), KnownHosts: hosts}}
+	return gitrepo.Auth{SSH: &gitrepo.SSH{Key: edge.NewSecret(key.PEM), KnownHostsFile: file(t, hosts)}}
 }
 
 func TestFetchSSH(t *testing.T) {
@@ -31,12 +30,6 @@ func TestFetchSSH(t *testing.T) {
 	addr, host := u.SSH("git", key.Public)
 	_, port, _ := net.SplitHostPort(addr)
 	hosts := gittest.KnownHosts(addr, host)
-	file := filepath.Join(t.TempDir(), "known_hosts")
-	if err := os.WriteFile(file, []byte(hosts), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	fromFile := sshAuth(t, key, "")
-	fromFile.SSH.KnownHostsFile = file
 	exposed := sshAuth(t, key, "")
 	exposed.SSH.KnownHostsFile = withMode(t, filepath.Join(t.TempDir(), "known_hosts"), 0o666, hosts)
 	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "main", Auth: exposed})
@@ -44,7 +37,7 @@ func TestFetchSSH(t *testing.T) {
 	wantHint(t, err, "chmod go-w")
 	for _, source := range []gitrepo.Source{
 		{URL: "ssh://git@" + addr + u.Dir, Auth: sshAuth(t, key, hosts)},
-		{URL: "ssh://" + addr + u.Dir, Auth: fromFile},
+		{URL: "ssh://" + addr + u.Dir, Auth: sshAuth(t, key, hosts)},
 		{URL: "git@127.0.0.1:" + port + ":" + u.Dir, Auth: sshAuth(t, key, hosts)},
 	} {
 		source.Ref = "main"
@@ -114,6 +107,8 @@ func TestFetchSSHErrors(t *testing.T) {
 	public.SSH.Key = edge.NewSecret(string(ssh.MarshalAuthorizedKey(key.Public)))
 	pkcs8 := sshAuth(t, key, hosts)
 	pkcs8.SSH.Key = edge.NewSecret("-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED PRIVATE KEY-----\n")
+	unnamed := sshAuth(t, key, hosts)
+	unnamed.SSH.KnownHostsFile = ""
 	otherType := knownhosts.Normalize(addr) + " ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEmKSENjQEezOmxkZMy7opKgwFB9nkt5YRrYMjNuG5N87uRgg6CLrbo5wAdT/y6v0mKV0U2w0WZ2YB/++Tpockg=\n"
 	for _, test := range []struct {
 		name string
@@ -128,7 +123,7 @@ func TestFetchSSHErrors(t *testing.T) {
 		{"an encrypted key of OpenSSL", u.Dir, pkcs8, gitrepo.ErrSource, "encrypted in the format PKCS #8"},
 		{"another type of host key", u.Dir, sshAuth(t, key, otherType), gitrepo.ErrHostKey, "host key"},
 		{"revoked host key", u.Dir, sshAuth(t, key, "@revoked "+hosts), gitrepo.ErrHostKey, "revoked"},
-		{"no known hosts", u.Dir, sshAuth(t, key, ""), gitrepo.ErrSource, "needs known hosts"},
+		{"no known hosts", u.Dir, unnamed, gitrepo.ErrSource, "needs known hosts"},
 		{"garbage known hosts", u.Dir, sshAuth(t, key, "what is this\n"), gitrepo.ErrSource, "known hosts"},
 		{"unknown key", u.Dir, sshAuth(t, gittest.NewKey(t), hosts), gitrepo.ErrAuth, "does not know the key"},
 		{"missing repository", u.Dir + "x", sshAuth(t, key, hosts), gitrepo.ErrNotFound, "edge.gitx"},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -145,12 +144,7 @@ func rawObject(st *filesystem.Storage, kind plumbing.ObjectType, hash plumbing.H
 	if o.Size() > maxSigned {
 		return nil, untrusted("", "it is %s, over the bound of %s", size(o.Size()), size(maxSigned))
 	}
-	in, err := o.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	raw, err := io.ReadAll(io.LimitReader(in, maxSigned+1))
+	raw, err := contentOf(o)
 	if err != nil {
 		return nil, err
 	}

@@ -31,10 +31,6 @@ type walk struct {
 	bytes   int64
 }
 
-func newWalk(st *filesystem.Storage, top *object.Tree, commit string, limits Limits, tree *Tree) *walk {
-	return &walk{storage: st, top: top, commit: commit, limits: limits, tree: tree}
-}
-
 // errOverBound ends a walk whose problem is already noted.
 var errOverBound = errors.New("over a bound")
 
@@ -180,15 +176,6 @@ func (w *walk) peek(hash plumbing.Hash, n int64, name string) ([]byte, error) {
 		w.note(name, "is a pointer of Git LFS, whose content is not fetched", "take *.cue out of .gitattributes and commit the file itself")
 	}
 	return content, err
-}
-
-func entryOf(t *object.Tree, name string) (object.TreeEntry, bool) {
-	for _, e := range t.Entries {
-		if e.Name == name {
-			return e, true
-		}
-	}
-	return object.TreeEntry{}, false
 }
 
 // notFolder says what an entry is that is no folder.
