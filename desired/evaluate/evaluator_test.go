@@ -108,8 +108,11 @@ func (c *commits) compile(e Evaluator, commit string) evaluated {
 	if got.State, got.Problems, err = e.compile(c.t.Context(), at); err != nil {
 		c.t.Fatal(err)
 	}
-	list := at.list()
-	if want.State, want.Problems, err = (Evaluator{bounds: evaluationBounds}).compileListed(at, &list, at.evaluateHere); err != nil {
+	list, err := at.list(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if want.State, want.Problems, err = (Evaluator{bounds: evaluationBounds}).compileListed(at, list, at.evaluateHere); err != nil {
 		c.t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -230,7 +233,10 @@ func TestFewFoldersOnDiskAndMany(t *testing.T) {
 		if err := os.CopyFS(dir, compiletest.Fleet(40, folders)); err != nil {
 			t.Fatal(err)
 		}
-		list := tree{Dir: dir}.list()
+		list, err := tree{Dir: dir}.list(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		var shown, total int
 		state, problems, err := Folder(t.Context(), dir, func(done, of int) { shown, total = done, of })
 		if n := len(list.Folders); err != nil || len(problems) > 0 || state.Zones() != 40 || shown != n || total != n || n != folders+1 {
