@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net"
@@ -40,16 +41,17 @@ func (c *configReader) checkSchedule(config *Config) {
 			c.problem(path, fmt.Sprintf("%q is not a cron expression: %v", spec, err), cronHint(spec))
 		}
 	}
-	name := text(c.plain, "schedule.timezone")
-	if name == "" {
-		name = "UTC"
-	}
+	config.Schedule.Timezone = c.location("schedule.timezone", cmp.Or(text(c.plain, "schedule.timezone"), "UTC"))
+}
+
+// location is a time zone by its name; nil for none.
+func (c *configReader) location(path, name string) *time.Location {
 	location, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		c.problem("schedule.timezone", fmt.Sprintf("%q is not a known time zone", name), `write a name of the IANA database, such as "Europe/Berlin"`)
-		return
+		c.problem(path, fmt.Sprintf("%q is not a known time zone", name), `write a name of the IANA database, such as "Europe/Berlin"`)
+		return nil
 	}
-	config.Schedule.Timezone = location
+	return location
 }
 
 // cronHint says how to write what was meant.
@@ -161,16 +163,21 @@ func loopback(address string) bool {
 // that a URL parser does not.
 func (c *configReader) checkAddresses(config *Config) {
 	c.checkPlatform(config.Platform)
-	if u, err := url.Parse(config.Platform.BaseURL); config.Platform.BaseURL == "" {
-		// said already
-	} else if err != nil || u.Host == "" {
-		c.problem("platform.base_url", fmt.Sprintf("%q is not a URL", config.Platform.BaseURL), "")
-	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		c.problem("platform.base_url", "must have neither user, query nor fragment", "")
+	if base := config.Platform.BaseURL; base != "" { // said already
+		c.checkURL("platform.base_url", base, fmt.Sprintf("%q is not a URL", base))
 	}
 	_, port, err := net.SplitHostPort(config.Listen)
 	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n > 65535 {
 		c.problem("listen", fmt.Sprintf("%q is not host:port", config.Listen), `for example "127.0.0.1:8710"`)
+	}
+}
+
+// checkURL: a regular expression takes what a URL parser does not.
+func (c *configReader) checkURL(path, address, unlike string) {
+	if u, err := url.Parse(address); err != nil || u.Host == "" {
+		c.problem(path, unlike, "")
+	} else if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		c.problem(path, "must have neither user, query nor fragment", "")
 	}
 }
 
