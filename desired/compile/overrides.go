@@ -31,19 +31,11 @@ func (r *reader) overrides(path string, m member, d *desired.Deployment) {
 // override reads the members of one override. CUE would say "one or more of these"
 // as a comprehension, which reports at the schema.
 func (r *reader) override(path string, f both) desired.Override {
-	var o desired.Override
-	if e := f.field("enabled"); e.exists() {
-		o.Enabled = &desired.Declared[bool]{Value: e.truth(), Origin: e.origin()}
-	}
-	if e := f.field("action"); e.exists() {
-		o.Action = &desired.Declared[edge.Action]{Value: edge.Action(e.text()), Origin: e.origin()}
-	}
-	if e := f.field("sensitivity"); e.exists() {
-		v := declared(e)
-		o.Sensitivity = &v
-	}
-	if e := f.field("score"); e.exists() {
-		o.Score = &desired.Declared[int]{Value: r.score(at(path, "score"), e), Origin: e.origin()}
+	o := desired.Override{
+		Enabled:     declared(f.field("enabled"), both.truth),
+		Action:      declared(f.field("action"), as[edge.Action]),
+		Sensitivity: declared(f.field("sensitivity"), both.text),
+		Score:       declared(f.field("score"), func(b both) int { return r.score(at(path, "score"), b) }),
 	}
 	if o.IsZero() {
 		r.problem(f.origin(), path, "declares nothing", "set enabled, action or sensitivity, or remove it")

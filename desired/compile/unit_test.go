@@ -46,7 +46,7 @@ func TestMergeAfterJSON(t *testing.T) {
 	}
 	var here, there []compile.Unit
 	for _, dir := range dirs {
-		u := compile.Folder(fsys, dir, "c1")
+		u := compile.Folder(fsys, dir)
 		data, err := json.Marshal(u)
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestMergeAfterJSON(t *testing.T) {
 // commit and leaves the units alone.
 func TestMergeRestamps(t *testing.T) {
 	fsys := tree(map[string]string{"z/a.cue": oneZone})
-	unit := compile.Folder(fsys, "z", "old")
+	unit := compile.Folder(fsys, "z")
 	before, _ := json.Marshal(unit)
 	state, problems := compile.Merge([]compile.Unit{unit}, "new")
 	if len(problems) > 0 {
@@ -176,7 +176,7 @@ func units() *rapid.Generator[compile.Unit] {
 	})
 	return rapid.Custom(func(t *rapid.T) compile.Unit {
 		return compile.Unit{
-			Dir: text.Draw(t, "dir"), Commit: text.Draw(t, "commit"),
+			Dir: text.Draw(t, "dir"),
 			Accounts: slice(rapid.Custom(func(t *rapid.T) desired.Account {
 				return desired.Account{
 					Key: text.Draw(t, "key"), ID: edge.AccountID(text.Draw(t, "id")), Origin: origin.Draw(t, "origin"),

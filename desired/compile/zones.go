@@ -50,41 +50,21 @@ func (r *reader) deployment(path string, m member) desired.Deployment {
 	d.Deploy, d.Prune = m.field("deploy").truth(), m.field("prune").truth()
 	enabled := m.field("enabled")
 	d.Enabled = desired.Declared[bool]{Value: enabled.truth(), Origin: enabled.origin()}
-	if f := m.field("expression"); f.exists() {
-		v := declared(f)
-		d.Expression = &v
-	}
-	if f := m.field("version"); f.exists() {
-		v := declared(f)
-		d.Version = &v
-	}
-	if f := m.field("paranoia"); f.exists() {
-		level, _ := f.value.Int64() // validated: 1 to 4
-		d.Paranoia = &desired.Declared[int]{Value: int(level), Origin: f.origin()}
-	}
+	d.Expression = declared(m.field("expression"), both.text)
+	d.Version = declared(m.field("version"), both.text)
+	d.Paranoia = declared(m.field("paranoia"), both.number)
 	if f := m.field("threshold"); f.exists() {
-		d.Threshold = r.threshold(at(path, "threshold"), f)
+		path := at(path, "threshold")
+		score := declared(f.field("score"), func(b both) int { return r.score(at(path, "score"), b) })
+		d.Threshold = &desired.Threshold{Score: *score, Action: *declared(f.field("action"), as[edge.Action])}
 	}
-	if f := m.field("unmanaged"); f.exists() {
-		d.Unmanaged = &desired.Declared[desired.Unmanaged]{Value: desired.Unmanaged(f.text()), Origin: f.origin()}
-	}
-	if f := m.field("expression_drift"); f.exists() {
-		d.ExpressionDrift = &desired.Declared[desired.ExpressionDrift]{Value: desired.ExpressionDrift(f.text()), Origin: f.origin()}
-	}
+	d.Unmanaged = declared(m.field("unmanaged"), as[desired.Unmanaged])
+	d.ExpressionDrift = declared(m.field("expression_drift"), as[desired.ExpressionDrift])
 	d.Decisions = r.decisions(path, m)
 	d.Disable = disable(m.field("disable"))
 	r.paranoiaOnce(at(path, "disable", "tags"), d)
 	r.overrides(path, m, &d)
 	return d
-}
-
-func (r *reader) threshold(path string, f both) *desired.Threshold {
-	score, action := f.field("score"), f.field("action")
-	t := &desired.Threshold{
-		Score:  desired.Declared[int]{Value: r.score(at(path, "score"), score), Origin: score.origin()},
-		Action: desired.Declared[edge.Action]{Value: edge.Action(action.text()), Origin: action.origin()},
-	}
-	return t
 }
 
 func disable(f both) desired.Disable {
@@ -97,7 +77,7 @@ func disable(f both) desired.Disable {
 		d.Rules = append(d.Rules, desired.Declared[desired.RuleRef]{Value: ref, Origin: e.origin()})
 	}
 	for _, e := range f.field("tags").elements() {
-		d.Tags = append(d.Tags, declared(e))
+		d.Tags = append(d.Tags, *declared(e, both.text))
 	}
 	return d
 }

@@ -82,7 +82,7 @@ func (t tree) evaluateHere(folders []string, room int64) ([]unitcache.Result, er
 	}
 	all := gathered{room: room}
 	for _, folder := range folders {
-		out, err := json.Marshal(compile.Folder(files, folder, ""))
+		out, err := json.Marshal(compile.Folder(files, folder))
 		if err == nil {
 			err = all.add(out)
 		}

@@ -112,7 +112,7 @@ func (e evaluation) emit(out *worker.Output) error {
 		if err := out.Begin(folder); err != nil {
 			return err
 		}
-		unit := compile.Folder(files, folder, "")
+		unit := compile.Folder(files, folder)
 		if err := unreadable(files); err != nil {
 			return err // and no mistake of the folder, to be kept as one
 		}
@@ -130,7 +130,7 @@ func warmUpJob(context.Context, []byte, *worker.Output) error {
 	if err != nil {
 		return err
 	}
-	compile.Folder(files, ".", "")
+	compile.Folder(files, ".")
 	return nil
 }
 
