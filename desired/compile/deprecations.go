@@ -98,8 +98,8 @@ func misfit(published deprecation.Calendar, e desired.CalendarEntry, err error) 
 	for _, r := range published.Rules {
 		ids = append(ids, r.ID)
 	}
-	if near := nearest.Word(id, ids); near != "" && !slices.Contains(ids, id) {
-		p.Hint = fmt.Sprintf("did you mean %q?", near)
+	if !slices.Contains(ids, id) {
+		p.Hint = nearest.Hint(id, ids)
 	}
 	return p
 }

@@ -249,15 +249,11 @@ func (m *merger) checkRulesets() {
 }
 
 func unknownRuleset(account string, zone desired.Zone, d desired.Deployment, known []string) desired.Problem {
-	hint := fmt.Sprintf("declare it: account: %s: ruleset: %s: name: …", account, d.Ruleset)
-	if near := nearest.Word(d.Ruleset, known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
 	return desired.Problem{
 		Origin:  d.Origin,
 		Path:    at(zonePath(at("account", account), zone), "waf", d.Name()),
 		Message: fmt.Sprintf("%q is not a ruleset of account %q", d.Ruleset, account),
-		Hint:    hint,
+		Hint:    cmp.Or(nearest.Hint(d.Ruleset, known), fmt.Sprintf("declare it: account: %s: ruleset: %s: name: …", account, d.Ruleset)),
 	}
 }
 

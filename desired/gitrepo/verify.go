@@ -11,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
+	"github.com/seawall-dev/seawall/desired/failure"
 	"github.com/seawall-dev/seawall/desired/gitrepo/signature"
 )
 
@@ -142,7 +143,7 @@ func rawObject(st *filesystem.Storage, kind plumbing.ObjectType, hash plumbing.H
 		return nil, err
 	}
 	if o.Size() > maxSigned {
-		return nil, untrusted("", "it is %s, over the bound of %s", size(o.Size()), size(maxSigned))
+		return nil, untrusted("", "it is %s, over the bound of %s", failure.Bytes(o.Size()), failure.Bytes(maxSigned))
 	}
 	raw, err := contentOf(o)
 	if err != nil {
