@@ -2,11 +2,11 @@ package gitrepo_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,13 +32,7 @@ func pull(u *gittest.Repository, ref, content string) gitrepo.Pull {
 	head := u.Commit("a.cue", content)
 	u.Point(ref, head)
 	u.Git("checkout", "-q", "main")
-	number := 0
-	_, _ = fmt.Sscanf(strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, ref), "%d", &number)
+	number, _ := strconv.Atoi(strings.Split(ref, "/")[2])
 	return gitrepo.Pull{Number: number, Ref: ref, Commit: head}
 }
 
@@ -142,9 +136,7 @@ func TestRefusedPull(t *testing.T) {
 	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
-	noise := make([]byte, 300<<10)
-	_, _ = rand.Read(noise)
-	large := pull(u, "refs/pull/1/head", string(noise))
+	large := pull(u, "refs/pull/1/head", noise(t, 300<<10))
 	p, dir := openPulls(t)
 	source := gitrepo.Source{URL: u.HTTP("", ""), Limits: gitrepo.FetchLimits{PackBytes: 200 << 10, Setting: "forge.limits"}}
 	const say = "more than the limit of 200 KiB"
@@ -197,9 +189,7 @@ func TestNoRoomForAPull(t *testing.T) {
 	t.Parallel()
 	u := gittest.New(t)
 	u.Commit("a.cue", "a: 0\n")
-	noise := make([]byte, 300<<10)
-	_, _ = rand.Read(noise)
-	head := pull(u, "refs/pull/1/head", string(noise))
+	head := pull(u, "refs/pull/1/head", noise(t, 300<<10))
 	p, _ := openPulls(t)
 	source := gitrepo.Source{URL: u.HTTP("", ""), Limits: gitrepo.FetchLimits{StoreBytes: 1 << 30, RoomBytes: 100 << 10}}
 	_, err := p.Fetch(t.Context(), source, head)

@@ -13,11 +13,7 @@ import (
 // empty. The next fetch must not stumble over it for ever.
 func TestFetchAfterAKilledOne(t *testing.T) {
 	u := gittest.New(t)
-	dir := filepath.Join(t.TempDir(), "store")
-	r, err := gitrepo.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, dir := storeOf(t)
 	first := u.Commit("a.cue", "package a")
 	fetch(t, r, gitrepo.Source{URL: u.Dir})
 	if err := r.SetGood(first); err != nil {
@@ -25,7 +21,7 @@ func TestFetchAfterAKilledOne(t *testing.T) {
 	}
 	good := filepath.Join(dir, "refs", "seawall", "good")
 	emptied := 0
-	err = filepath.Walk(filepath.Join(dir, "refs"), func(path string, info os.FileInfo, err error) error {
+	err := filepath.Walk(filepath.Join(dir, "refs"), func(path string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().IsRegular() && path != good {
 			emptied++
 			err = os.Truncate(path, 0)

@@ -17,8 +17,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/google/go-cmp/cmp"
 
-	git "github.com/go-git/go-git/v5"
-
 	"github.com/seawall-dev/seawall/desired/gitrepo"
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 )
@@ -177,58 +175,28 @@ func TestTreeBounds(t *testing.T) {
 	}
 }
 
-// forge writes tree objects as no git would.
-type forge struct {
-	t    *testing.T
-	repo *git.Repository
-}
-
-func (f forge) store(kind plumbing.ObjectType, data []byte) plumbing.Hash {
-	f.t.Helper()
-	o := f.repo.Storer.NewEncodedObject()
-	o.SetType(kind)
-	w, err := o.Writer()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if _, err := w.Write(data); err != nil {
-		f.t.Fatal(err)
-	}
-	h, err := f.repo.Storer.SetEncodedObject(o)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return h
-}
+// forge writes objects as no git would.
+type forge struct{ *gittest.Repository }
 
 func (f forge) tree(entries ...object.TreeEntry) plumbing.Hash {
 	var b bytes.Buffer
 	for _, e := range entries {
 		fmt.Fprintf(&b, "%o %s\x00%s", e.Mode, e.Name, e.Hash[:])
 	}
-	return f.store(plumbing.TreeObject, b.Bytes())
+	return plumbing.NewHash(f.Object("tree", b.String()))
 }
 
 func (f forge) commit(tree plumbing.Hash) string {
-	return f.store(plumbing.CommitObject, []byte("tree "+tree.String()+
-		"\nauthor A <a@example.com> 0 +0000\ncommitter A <a@example.com> 0 +0000\n\nforged\n")).String()
+	return f.Object("commit", "tree "+tree.String()+"\nauthor A <a@example.com> 0 +0000\ncommitter A <a@example.com> 0 +0000\n\nforged\n")
 }
 
 // TestTreeOfForgedObjects reads trees that git itself would never write but a
 // server can send.
 func TestTreeOfForgedObjects(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir() + "/store"
-	r, err := gitrepo.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := git.PlainOpen(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := forge{t, raw}
-	blob := f.store(plumbing.BlobObject, []byte("a: 1\n"))
+	f := forge{gittest.New(t)}
+	r := gitrepo.Reader(f.Dir + "/.git")
+	blob := plumbing.NewHash(f.Object("blob", "a: 1\n"))
 	file := func(name string) object.TreeEntry {
 		return object.TreeEntry{Name: name, Mode: filemode.Regular, Hash: blob}
 	}
@@ -266,7 +234,7 @@ func TestTreeOfForgedObjects(t *testing.T) {
 		}
 	}
 	missing := f.tree(file("a.cue"), object.TreeEntry{Name: "b.cue", Mode: filemode.Regular, Hash: plumbing.NewHash(strings.Repeat("ab", 20))})
-	_, err = r.Tree(f.commit(missing), ".", gitrepo.Limits{})
+	_, err := r.Tree(f.commit(missing), ".", gitrepo.Limits{})
 	wantError(t, err, gitrepo.ErrStore, "b.cue")
 }
 
