@@ -261,6 +261,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"sink in state", least + `sinks: {a: file: root: "/var/lib/seawall/x", b: file: root: "/var/lib/", c: file: root: "/var/lib/seawall-x"}`, `c.cue:5:18: sinks.a.file.root: "/var/lib/seawall/x" and state.dir (/var/lib/seawall) must not contain each other (use a separate folder for secrets)` + "\n" +
 			`c.cue:5:55: sinks.b.file.root: "/var/lib/" and state.dir (/var/lib/seawall) must not contain each other (use a separate folder for secrets)`},
 		{"sink holds key", least + `state: seal: key_file: "/run/x/key"` + "\n" + `sinks: a: file: root: "/run/x"`, `c.cue:6:17: sinks.a.file.root: "/run/x" must not hold state.seal.key_file (/run/x/key) (use a separate folder for secrets)`},
+		{"no token of metrics", least + `web: metrics_token: {}`, `c.cue:5:6: web.metrics_token: needs one of file, env and systemd`},
 		{"no seal", least + `state: seal: {}`, `c.cue:5:8: state.seal: needs one of key_file and recipient`},
 		{"two seals", least + `state: seal: {key_file: "/x", recipient: "age1x"}`, `c.cue:5:8: state.seal: has 2 of key_file and recipient (keep one of them)`},
 		{"seal of another kind", least + `state: seal: recipient: "ssh-ed25519 AAAA"`, `c.cue:5:14: state.seal.recipient: is not a recipient of age (age-keygen -y KEYFILE prints the recipient of a key: age1…)`},

@@ -64,7 +64,7 @@ func (c *configReader) accounts(v cue.Value, top Config) Accounts {
 		if a.Origin.File == inside {
 			a.Origin.File = c.name
 		}
-		fill(reflect.ValueOf(&a).Elem(), settings)
+		c.fill(reflect.ValueOf(&a).Elem(), settings)
 		if a.Tokens != nil {
 			a.TokensPath = "accounts." + key + "." + tokensPath
 		} else if a.Tokens = top.TokensOf(a.BaseURL); a.Tokens != nil {

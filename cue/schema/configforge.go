@@ -43,12 +43,12 @@ type Hook struct {
 }
 
 // read takes a plain text for a name.
-func (a *Approver) read(v cue.Value) {
+func (a *Approver) read(c *configReader, v cue.Value) {
 	if name, err := v.String(); err == nil {
 		a.Name = name
 		return
 	}
-	fillMembers(reflect.ValueOf(a).Elem(), v)
+	c.fillMembers(reflect.ValueOf(a).Elem(), v)
 }
 
 // checkForge: what may stand in one field depends on another.

@@ -89,13 +89,13 @@ type Wave struct {
 	FailedPercent int           `cue:"halt.failed"`
 }
 
-func guards(v cue.Value) (g Guards) {
-	fill(reflect.ValueOf(&g).Elem(), v)
+func (c *configReader) guards(v cue.Value) (g Guards) {
+	c.fill(reflect.ValueOf(&g).Elem(), v)
 	g.ReportUnmanaged = text(v, "drift.unmanaged") == "report"
 	g.Observing = text(v, "mode") == observeMode
 	each(v, "guards", func(name, path string) {
 		one := Guard{Name: name}
-		fill(reflect.ValueOf(&one).Elem(), at(v, path))
+		c.fill(reflect.ValueOf(&one).Elem(), at(v, path))
 		g.Rules = append(g.Rules, one)
 	})
 	if !at(v, "guards."+defaultGuard).Exists() {
@@ -104,7 +104,7 @@ func guards(v cue.Value) (g Guards) {
 	}
 	each(v, "freezes", func(name, path string) {
 		one := Freeze{Name: name, Strengthening: text(v, path+".allow") != ""}
-		fill(reflect.ValueOf(&one).Elem(), at(v, path))
+		c.fill(reflect.ValueOf(&one).Elem(), at(v, path))
 		g.Freezes = append(g.Freezes, one)
 	})
 	return g
@@ -124,8 +124,8 @@ func each(v cue.Value, path string, do func(name, path string)) {
 }
 
 // read tells a size in percent from one in zones.
-func (w *Wave) read(v cue.Value) {
-	fillMembers(reflect.ValueOf(w).Elem(), v)
+func (w *Wave) read(c *configReader, v cue.Value) {
+	c.fillMembers(reflect.ValueOf(w).Elem(), v)
 	if at(v, "size").IncompleteKind() == cue.StringKind {
 		w.Count, w.Percent = 0, w.Count
 	}

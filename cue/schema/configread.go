@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ type configReader struct {
 // read fills a configuration, and works out what no single field says.
 func (c *configReader) read(v, plain cue.Value) (config Config) {
 	c.plain = plain
-	fill(reflect.ValueOf(&config).Elem(), v)
+	c.fill(reflect.ValueOf(&config).Elem(), v)
 	if at(v, "source").Exists() {
 		config.Source.Ref = followed(v)
 	}
@@ -33,29 +34,31 @@ func (c *configReader) read(v, plain cue.Value) (config Config) {
 	config.Tokens.NameSuffix = nameSuffix(v, plain)
 	config.Health.Status = servesStatus(v)
 	config.History.Bytes = int64(number(v, "history.max_mib")) << 20
-	config.Guards = guards(v)
+	config.Guards = c.guards(v)
 	config.Credentials.Accounts = c.accounts(v, config)
 	c.check(&config, v)
 	return config
 }
 
 // ownReader is what a value of CUE fills in a way of its own.
-type ownReader interface{ read(v cue.Value) }
+type ownReader interface {
+	read(c *configReader, v cue.Value)
+}
 
 // fill reads a value that fits the schema. A member of a struct has its place in the tag cue:
 // one that is not there stays as it is, and so does one without a tag. A duration, and a
 // share in percent, are texts in CUE.
-func fill(to reflect.Value, v cue.Value) {
+func (c *configReader) fill(to reflect.Value, v cue.Value) {
 	if own, ok := to.Addr().Interface().(ownReader); ok {
-		own.read(v)
+		own.read(c, v)
 		return
 	}
 	switch to.Kind() {
 	case reflect.Struct:
-		fillMembers(to, v)
+		c.fillMembers(to, v)
 	case reflect.Pointer:
 		to.Set(reflect.New(to.Type().Elem()))
-		fill(to.Elem(), v)
+		c.fill(to.Elem(), v)
 	case reflect.Map:
 		fields, err := v.Fields()
 		for err == nil && fields.Next() {
@@ -63,14 +66,14 @@ func fill(to reflect.Value, v cue.Value) {
 				to.Set(reflect.MakeMap(to.Type()))
 			}
 			element := reflect.New(to.Type().Elem()).Elem()
-			fill(element, fields.Value())
+			c.fill(element, fields.Value())
 			to.SetMapIndex(reflect.ValueOf(fields.Selector().Unquoted()), element)
 		}
 	case reflect.Slice:
 		elements, err := v.List()
 		for err == nil && elements.Next() {
 			element := reflect.New(to.Type().Elem()).Elem()
-			fill(element, elements.Value())
+			c.fill(element, elements.Value())
 			to.Set(reflect.Append(to, element))
 		}
 	case reflect.Bool:
@@ -84,12 +87,22 @@ func fill(to reflect.Value, v cue.Value) {
 	}
 }
 
-func fillMembers(to reflect.Value, v cue.Value) {
+func (c *configReader) fillMembers(to reflect.Value, v cue.Value) {
+	var places []string
+	set := 0
 	for i := range to.NumField() {
 		place, tagged := to.Type().Field(i).Tag.Lookup("cue")
-		if member := at(v, place); tagged && member.Exists() {
-			fill(to.Field(i), member)
+		if !tagged {
+			continue
 		}
+		places = append(places, place)
+		if member := at(v, place); member.Exists() {
+			set++
+			c.fill(to.Field(i), member)
+		}
+	}
+	if slices.Contains(exclusive, to.Type()) {
+		c.exactlyOne(v.Path().String(), set, places)
 	}
 }
 
@@ -109,13 +122,13 @@ func whole(as reflect.Type, v cue.Value) int64 {
 }
 
 // read takes a plain path for that of a file.
-func (r *SecretRef) read(v cue.Value) {
+func (r *SecretRef) read(c *configReader, v cue.Value) {
 	*r = SecretRef{}
 	if path, err := v.String(); err == nil {
 		r.File = path
 		return
 	}
-	fillMembers(reflect.ValueOf(r).Elem(), v)
+	c.fillMembers(reflect.ValueOf(r).Elem(), v)
 }
 
 // suffixToFind is the suffix by which a platform that lists its tokens is searched.

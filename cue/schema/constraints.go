@@ -6,7 +6,7 @@ import (
 	"math"
 	"net"
 	"net/url"
-	"slices"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -18,9 +18,6 @@ import (
 // This file holds what #Config cannot say, each with the reason.
 
 func (c *configReader) check(config *Config, v cue.Value) {
-	for _, choice := range choices {
-		c.exactlyOne(c.plain, choice.place, choice.of)
-	}
 	c.checkSchedule(config)
 	c.checkBudget(config, v)
 	if at(v, "source").Exists() {
@@ -181,51 +178,19 @@ func (c *configReader) checkURL(path, address, unlike string) {
 	}
 }
 
-// choices are the structs of which exactly one member is set, where they exist.
-// A place has * for any member.
-var choices = []struct{ place, of []string }{
-	{[]string{"source", "auth"}, []string{"token", "bearer", "basic", "ssh"}},
-	{[]string{"state", "seal"}, []string{"key_file", "recipient"}},
-	{[]string{"sinks", "*"}, []string{"file", "exec", "vault", "kubernetes"}},
-	{[]string{"sinks", "*", "vault", "auth"}, []string{"token", "approle", "kubernetes"}},
-	{[]string{"credentials", "*"}, secretSources},
-	{[]string{"accounts", "*", "credentials", "*"}, secretSources},
-	{[]string{"source", "auth", "token"}, secretSources},
-	{[]string{"source", "auth", "bearer"}, secretSources},
-	{[]string{"source", "auth", "basic", "password"}, secretSources},
-	{[]string{"source", "auth", "ssh", "key"}, secretSources},
-	{[]string{"source", "auth", "ssh", "passphrase"}, secretSources},
-	{[]string{"forge", "token"}, secretSources},
-	{[]string{"hooks", "*", "secret"}, secretSources},
-	{[]string{"sinks", "*", "vault", "auth", "token"}, secretSources},
-	{[]string{"sinks", "*", "vault", "auth", "approle", "secret_id"}, secretSources},
+// exclusive are the structs of which exactly one member is set, where they exist.
+var exclusive = []reflect.Type{
+	reflect.TypeFor[Auth](), reflect.TypeFor[Seal](), reflect.TypeFor[Sink](), reflect.TypeFor[VaultAuth](), reflect.TypeFor[SecretRef](),
 }
-
-var secretSources = []string{"file", "env", "systemd"}
 
 // exactlyOne: matchN of CUE names none of the fields it counts, and a
 // disjunction hides what is wrong inside one.
-func (c *configReader) exactlyOne(v cue.Value, place, of []string) {
-	fields, err := v.Fields() // of a text, which may stand for a file: an error
-	if err != nil {
-		return
-	}
-	n := 0
-	for fields.Next() {
-		name := fields.Selector().Unquoted()
-		switch {
-		case len(place) > 0 && (place[0] == "*" || place[0] == name):
-			c.exactlyOne(fields.Value(), place[1:], of)
-		case len(place) == 0 && slices.Contains(of, name):
-			n++
-		}
-	}
+func (c *configReader) exactlyOne(path string, set int, of []string) {
 	list := strings.Join(of[:len(of)-1], ", ") + " and " + of[len(of)-1]
 	switch {
-	case len(place) > 0 || n == 1:
-	case n == 0:
-		c.problem(v.Path().String(), "needs one of "+list, "")
-	default:
-		c.problem(v.Path().String(), fmt.Sprintf("has %d of %s", n, list), "keep one of them")
+	case set == 0:
+		c.problem(path, "needs one of "+list, "")
+	case set > 1:
+		c.problem(path, fmt.Sprintf("has %d of %s", set, list), "keep one of them")
 	}
 }
