@@ -40,7 +40,7 @@ func newCommits(t *testing.T) *commits {
 	t.Helper()
 	c := &commits{t: t, origin: gittest.New(t)}
 	c.state = t.TempDir()
-	c.source.URL = "file://" + c.origin.Dir
+	c.source.URL, c.source.Ref = "file://"+c.origin.Dir, "refs/heads/main"
 	return c
 }
 

@@ -115,8 +115,5 @@ func badSource(reason, hint string) error {
 }
 
 func (a address) doing(ref string) string {
-	if ref == "" {
-		ref = "the default branch"
-	}
 	return fmt.Sprintf("fetching %s of %s", ref, a.display)
 }

@@ -460,7 +460,7 @@ func TestFetchPullsHealsTheStore(t *testing.T) {
 	u.Commit("a.cue", "a: 0\n", "b/b.cue", "b: 1\n")
 	one := pull(u, "refs/pull/1/head", "a: 1\n")
 	whole, folder := openPulls(t)
-	bringPull(t, whole, gitrepo.Source{URL: u.Dir}, one, one)
+	bringPull(t, whole, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}, one, one)
 	for i, damage := range damages {
 		if !soak.On && i%2 == 1 && !damage.mild { // they are all healed in one way: fetched anew
 			continue
@@ -471,7 +471,7 @@ func TestFetchPullsHealsTheStore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			source := gitrepo.Source{URL: u.Dir}
+			source := gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}
 			s := &store{Repository: u, t: t, dir: p.Store(one.Commit), tip: one.Commit}
 			damage.do(s)
 			for range 3 { // what cannot be read is known to be damaged from then on

@@ -153,9 +153,6 @@ func (f *fetch) advertised(name string) func(refs, peeled map[string]plumbing.Ha
 		if commit, ok := peeled[name]; ok {
 			f.tip = commit
 		}
-		if f.pinned() {
-			f.tip = plumbing.NewHash(f.source.Ref)
-		}
 		return recall(f.memory(f.tip), f.tip, f.limits, f.accept())
 	}
 }
@@ -223,9 +220,6 @@ func (f *fetch) bring(ctx context.Context) (plumbing.Hash, error) {
 	if err != nil {
 		return plumbing.ZeroHash, storeError("reading", err)
 	}
-	if f.pinned() && (!cut || f.source.Shallow) && complete(f.storage, plumbing.NewHash(f.source.Ref)) {
-		return plumbing.NewHash(f.source.Ref), nil // a commit never changes
-	}
 	if cut && !f.source.Shallow {
 		return f.refill(ctx, 0)
 	}
@@ -256,52 +250,27 @@ func (f *fetch) depth() int {
 	return 0
 }
 
-func (f *fetch) pinned() bool { return plumbing.IsHash(f.source.Ref) && len(f.source.Ref) == 40 }
-
 // pull fetches into st and returns the commit.
 func (f *fetch) pull(ctx context.Context, st *filesystem.Storage, depth int) (plumbing.Hash, error) {
-	var err error
-	for _, name := range candidates(f.source.Ref) {
-		if err = f.transferTip(ctx, st, depth, refSpec(name, refFetched)); !errors.Is(err, git.NoMatchingRefSpecError{}) {
-			break
-		}
-	}
-	if errors.Is(err, git.ErrExactSHA1NotSupported) {
-		return f.search(ctx, st)
-	}
-	if err != nil {
+	if err := f.transferTip(ctx, st, depth, refSpec(f.source.Ref, refFetched)); err != nil {
 		return plumbing.ZeroHash, err
 	}
 	ref, err := st.Reference(refFetched)
 	if err != nil {
-		return plumbing.ZeroHash, err
+		return plumbing.ZeroHash, storeError("reading", err)
 	}
-	return f.commit(st, ref.Hash())
-}
-
-// search fetches every branch and tag, for a server that does not hand out
-// commits by hash, and looks for the commit among them.
-func (f *fetch) search(ctx context.Context, st *filesystem.Storage) (plumbing.Hash, error) {
-	err := f.transferTip(ctx, st, 0, "+refs/heads/*:refs/seawall/heads/*", "+refs/tags/*:refs/seawall/tags/*")
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return f.commit(st, plumbing.NewHash(f.source.Ref))
-}
-
-// errLeadsNowhere is a ref whose commit is not in the store after it was fetched.
-var errLeadsNowhere = errors.New("the ref does not lead to a commit")
-
-func (f *fetch) commit(st *filesystem.Storage, hash plumbing.Hash) (plumbing.Hash, error) {
-	commit, err := peel(st, hash)
+	commit, err := peel(st, ref.Hash())
 	if err != nil {
 		return plumbing.ZeroHash, &Error{
 			Kind: ErrRefNotFound, Doing: f.address.doing(f.source.Ref), Reason: "it does not lead to a commit",
-			Hint: "name a branch, a tag of a commit, or a commit that a branch or tag contains", From: errLeadsNowhere,
+			Hint: "name a branch, or a tag of a commit", From: errLeadsNowhere,
 		}
 	}
 	return commit.Hash, nil
 }
+
+// errLeadsNowhere is a ref whose commit is not in the store after it was fetched.
+var errLeadsNowhere = errors.New("the ref does not lead to a commit")
 
 // transfer fetches refs into st, each from exactly the name it is asked for by.
 func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
@@ -309,38 +278,27 @@ func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int,
 }
 
 // transferTip fetches what the source follows, and has its commit judged.
-func (f *fetch) transferTip(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
+func (f *fetch) transferTip(ctx context.Context, st *filesystem.Storage, depth int, to config.RefSpec) error {
 	return f.transferWith(ctx, st, depth, transfer.Options{
-		Offered: func(refs map[string]plumbing.Hash) { f.offered = refs }, Advertised: f.advertised(specs[0].Src()),
-	}, f.judged, specs)
+		Offered: func(refs map[string]plumbing.Hash) { f.offered = refs }, Advertised: f.advertised(to.Src()),
+	}, f.judged, []config.RefSpec{to})
 }
 
 func (f *fetch) transferWith(ctx context.Context, st *filesystem.Storage, depth int, o transfer.Options, tip func() *packbound.Tip, specs []config.RefSpec) error {
-	o.Refs = sources(specs)
+	o.Refs = []string{}
+	for _, spec := range specs {
+		o.Refs = append(o.Refs, spec.Src())
+	}
 	limits := f.limits.ofPack(f.limits.room(f.repo.dir))
 	return f.talk(ctx, o, func(t *transfer.Transfer) error { //nolint:contextcheck // the transfer has a context of ctx, with its bounds
 		err := f.remote(&boundedStorage{st, limits, tip, t.Refuse}).FetchContext(t.Context(), &git.FetchOptions{
 			RefSpecs: specs, Depth: depth, Auth: t, Tags: git.NoTags, Force: true,
-			Prune: strings.Contains(string(specs[0]), "*"),
 		})
 		if errors.Is(err, git.NoErrAlreadyUpToDate) {
 			return nil
 		}
 		return err
 	})
-}
-
-// sources are the refs on the server that are asked for; nil where there is a
-// pattern among them.
-func sources(specs []config.RefSpec) (names []string) {
-	names = []string{}
-	for _, spec := range specs {
-		if spec.IsWildcard() {
-			return nil
-		}
-		names = append(names, spec.Src())
-	}
-	return names
 }
 
 // talk speaks with the source's server, and gives up where that falls silent.

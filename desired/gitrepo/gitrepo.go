@@ -6,7 +6,7 @@
 // a repository contains is ever written to disk under a name of its choosing:
 //
 //	repo, err := gitrepo.Open("/var/lib/seawall/git")
-//	fetched, err := repo.Fetch(ctx, gitrepo.Source{URL: "https://git.example/edge.git", Ref: "main"})
+//	fetched, err := repo.Fetch(ctx, gitrepo.Source{URL: "https://git.example/edge.git", Ref: "refs/heads/main"})
 //	files, err := repo.Tree(fetched.Commit, "edge", gitrepo.Limits{})
 //	// … files is an fs.FS of the *.cue files; once they compile:
 //	err = repo.SetGood(fetched.Commit)

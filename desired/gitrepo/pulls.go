@@ -144,17 +144,10 @@ func (p *Pulls) fetchTo(ctx context.Context, dir string, s Source) (plumbing.Has
 	}
 	job.storage = openStorage(dir)
 	job.memory = func(commit plumbing.Hash) string { return p.Store(commit.String()) }
-	if err := job.transferTip(ctx, job.storage, 1, refSpec(s.Ref, refFetched)); err != nil {
+	commit, err := job.pull(ctx, job.storage, 1)
+	if err != nil {
 		err = job.explain(ctx, err)
 		job.refuse(err)
-		return plumbing.ZeroHash, err
-	}
-	ref, err := job.storage.Reference(refFetched)
-	if err != nil {
-		return plumbing.ZeroHash, storeError("reading", err)
-	}
-	commit, err := job.commit(job.storage, ref.Hash())
-	if err != nil {
 		return plumbing.ZeroHash, err
 	}
 	return commit, repo.stamp()

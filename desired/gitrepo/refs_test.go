@@ -15,7 +15,7 @@ func TestFetchAfterAKilledOne(t *testing.T) {
 	u := gittest.New(t)
 	r, dir := storeOf(t)
 	first := u.Commit("a.cue", "package a")
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	if err := r.SetGood(first); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestFetchAfterAKilledOne(t *testing.T) {
 		t.Fatalf("emptied %d refs: %v", emptied, err)
 	}
 	second := u.Commit("a.cue", "package a // more")
-	if got := fetch(t, r, gitrepo.Source{URL: u.Dir}); got != second {
+	if got := fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"}); got != second {
 		t.Errorf("fetched %s, want %s", got, second)
 	}
 	if hash, ok, err := r.Good(); err != nil || !ok || hash != first {

@@ -198,6 +198,6 @@ func TestFetchGivesUpASilentProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
-	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: u.Dir, Idle: idle})
+	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: u.Dir, Idle: idle, Ref: "refs/heads/main"})
 	wantError(t, err, gitrepo.ErrUnreachable, "no data from "+u.Dir+" for 700ms")
 }

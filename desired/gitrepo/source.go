@@ -16,10 +16,7 @@ type Source struct {
 	// path. Plain http is accepted for loopback addresses. A URL must not hold a
 	// credential.
 	URL string
-	// Ref is a branch or tag by its short or full name ("main",
-	// "refs/heads/main", "refs/tags/v1"), or a commit by its 40 hexadecimal
-	// digits. A short name is looked for among the branches, then among the tags.
-	// Empty is the server's default branch.
+	// Ref is a branch or tag by its full name: refs/heads/main, refs/tags/v1.
 	Ref string
 	// CA holds the authorities to trust for https, in PEM; empty for the system's.
 	CA string

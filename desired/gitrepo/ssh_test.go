@@ -32,7 +32,7 @@ func TestFetchSSH(t *testing.T) {
 	hosts := gittest.KnownHosts(addr, host)
 	exposed := sshAuth(t, key, "")
 	exposed.SSH.KnownHostsFile = withMode(t, filepath.Join(t.TempDir(), "known_hosts"), 0o666, hosts)
-	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "main", Auth: exposed})
+	_, err := open(t).Fetch(t.Context(), gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "refs/heads/main", Auth: exposed})
 	wantError(t, err, gitrepo.ErrSource, "others may write to", "known_hosts")
 	wantHint(t, err, "chmod go-w")
 	for _, source := range []gitrepo.Source{
@@ -40,7 +40,7 @@ func TestFetchSSH(t *testing.T) {
 		{URL: "ssh://" + addr + u.Dir, Auth: sshAuth(t, key, hosts)},
 		{URL: "git@127.0.0.1:" + port + ":" + u.Dir, Auth: sshAuth(t, key, hosts)},
 	} {
-		source.Ref = "main"
+		source.Ref = "refs/heads/main"
 		r := open(t)
 		for range 2 {
 			if got := fetch(t, r, source); got != want {
@@ -66,7 +66,7 @@ func TestFetchSSHPicksTheKnownKey(t *testing.T) {
 	key := gittest.NewKey(t)
 	addr, first := u.SSH("git", key.Public, second)
 	for _, host := range []ssh.PublicKey{first, second.PublicKey()} {
-		source := gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "main", Auth: sshAuth(t, key, gittest.KnownHosts(addr, host))}
+		source := gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "refs/heads/main", Auth: sshAuth(t, key, gittest.KnownHosts(addr, host))}
 		if got := fetch(t, open(t), source); got != want {
 			t.Errorf("known by %s: commit %s, want %s", host.Type(), got, want)
 		}
@@ -81,7 +81,7 @@ func TestFetchSSHWithPassphrase(t *testing.T) {
 	addr, host := u.SSH("deploy", key.Public)
 	auth := sshAuth(t, key, gittest.KnownHosts(addr, host))
 	auth.SSH.User, auth.SSH.Passphrase = "deploy", edge.NewSecret("open sesame")
-	source := gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "main", Auth: auth}
+	source := gitrepo.Source{URL: "ssh://" + addr + u.Dir, Ref: "refs/heads/main", Auth: auth}
 	if got := fetch(t, open(t), source); got != want {
 		t.Errorf("commit %s, want %s", got, want)
 	}
@@ -129,7 +129,7 @@ func TestFetchSSHErrors(t *testing.T) {
 		{"missing repository", u.Dir + "x", sshAuth(t, key, hosts), gitrepo.ErrNotFound, "edge.gitx"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			source := gitrepo.Source{URL: "ssh://git@" + addr + test.url, Ref: "main", Auth: test.auth}
+			source := gitrepo.Source{URL: "ssh://git@" + addr + test.url, Ref: "refs/heads/main", Auth: test.auth}
 			_, err := open(t).Fetch(context.Background(), source)
 			wantError(t, err, test.kind, test.say)
 			wantNoSecret(t, err, "PRIVATE KEY")

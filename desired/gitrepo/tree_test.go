@@ -42,7 +42,7 @@ func TestTreeIsAFileSystem(t *testing.T) {
 		"cue.mod/module.cue", `module: "example.com/edge@v0"`, "cue.mod/pkg/x.example/y/data.json", "{}",
 		"teams/a/zones.cue", big, "teams/a/notes.txt", "", "docs/guide.md", "", "teams/b.cue/inner.cue", "b: 1\n",
 	)
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	files := tree(t, r, hash, "")
 	if err := fstest.TestFS(files, "base.cue", "teams/a/zones.cue", "cue.mod/module.cue"); err != nil {
 		t.Error(err)
@@ -72,7 +72,7 @@ func TestTreeBelowAPath(t *testing.T) {
 	u.Commit("root.cue", "", "edge/base.cue", "", "edge/a/zones.cue", "", "other/x.cue", "", "bare/README", "")
 	u.Link("other/link.cue", "x.cue") // not below the path: nobody's business
 	hash := u.Commit()
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	for path, want := range map[string][]string{
 		"edge":    {".", "edge", "edge/a", "edge/a/zones.cue", "edge/base.cue"},
 		"./edge/": {".", "edge", "edge/a", "edge/a/zones.cue", "edge/base.cue"},
@@ -119,7 +119,7 @@ func TestTreeRefusals(t *testing.T) {
 	sub.Commit("s.cue", "s: 1\n")
 	u.Git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "vendored")
 	hash := u.Commit()
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 
 	want := []string{
 		"a/here: is a symlink to the folder a, which is not followed",
@@ -156,7 +156,7 @@ func problems(t *testing.T, r *gitrepo.Repo, hash string, limits gitrepo.Limits)
 func TestTreeBounds(t *testing.T) {
 	u, r := gittest.New(t), open(t)
 	hash := u.Commit("a.cue", "12345", "b.cue", "12345", "c.cue", "12345", "x/y/z.txt", "")
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	for _, test := range []struct {
 		limits gitrepo.Limits
 		want   string
@@ -247,7 +247,7 @@ func TestTreeReadByManyAtOnce(t *testing.T) {
 		u.Write(fmt.Sprintf("teams/t%02d/zone%d.cue", i/20, i), fmt.Sprintf("zone: %d\n%s", i, body))
 	}
 	hash := u.Commit()
-	fetch(t, r, gitrepo.Source{URL: u.Dir})
+	fetch(t, r, gitrepo.Source{URL: u.Dir, Ref: "refs/heads/main"})
 	teams := tree(t, r, hash, "teams")
 	var wait sync.WaitGroup
 	for part := range 4 {
