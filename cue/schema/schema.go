@@ -21,17 +21,8 @@ import (
 	"cuelang.org/go/cue/parser"
 )
 
-// Version changes with every change of the schema that refuses what it took
-// before, or takes what it refused.
-const Version = "1"
-
 //go:embed *.cue
 var files embed.FS
-
-// Desired is the text of the file that defines #Desired.
-//
-//go:embed desired.cue
-var Desired string
 
 // calendarFile holds the calendar's data: nothing that is checked needs it, and
 // reading it would cost every folder its time.

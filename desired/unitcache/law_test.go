@@ -72,7 +72,7 @@ func unitsOf(t fataler, cache *unitcache.Cache, fsys fs.FS, dirs []string, order
 	if order != nil {
 		o = *order
 	}
-	o.Prints, o.Folders = prints, dirs
+	o.Prints, o.Folders, o.Most = prints, dirs, 1<<30
 	units, count, err := cache.Units(o, func(folders []string, room int64) ([]unitcache.Result, error) {
 		return evaluate(fsys, folders, room)
 	})
