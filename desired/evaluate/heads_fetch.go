@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -133,22 +132,18 @@ func (r *headsRound) run(ctx context.Context, listed []listedPull) error {
 	var missing []gitrepo.Pull
 	for _, p := range listed {
 		r.pulls = append(r.pulls, p.Pull)
+		waits := r.refused.still(p.Pull.Commit, time.Now())
 		switch {
 		case p.Here:
 			r.found[p.Pull.Number] = p.Pull.Commit
 		case p.Refused != nil:
 			r.failed[p.Pull.Number] = p.Refused
+		case waits != nil:
+			r.failed[p.Pull.Number] = waits
 		default:
 			missing = append(missing, p.Pull)
 		}
 	}
-	missing = slices.DeleteFunc(missing, func(p gitrepo.Pull) bool {
-		why := r.refused.still(p.Commit, time.Now())
-		if why != nil {
-			r.failed[p.Number] = why
-		}
-		return why != nil
-	})
 	var group errgroup.Group
 	group.SetLimit(headsAtOnce)
 	for _, p := range missing {
