@@ -145,16 +145,14 @@ func (f *fetch) refuse(failed error) bool {
 	return why.Kind == ErrTrust
 }
 
-// advertised notes what commit a name of the server stands for, and refuses one that was
+// advertised notes what commit the ref stands for on the server, and refuses one that was
 // refused before.
-func (f *fetch) advertised(name string) func(refs, peeled map[string]plumbing.Hash) error {
-	return func(refs, peeled map[string]plumbing.Hash) error {
-		f.tip = refs[name]
-		if commit, ok := peeled[name]; ok {
-			f.tip = commit
-		}
-		return recall(f.memory(f.tip), f.tip, f.limits, f.accept())
+func (f *fetch) advertised(refs, peeled map[string]plumbing.Hash) error {
+	f.tip = refs[f.source.Ref]
+	if commit, ok := peeled[f.source.Ref]; ok {
+		f.tip = commit
 	}
+	return recall(f.memory(f.tip), f.tip, f.limits, f.accept())
 }
 
 // accept judges a tip, and keeps what it was of one that is refused.
@@ -250,9 +248,10 @@ func (f *fetch) depth() int {
 	return 0
 }
 
-// pull fetches into st and returns the commit.
+// pull fetches what the source follows into st, has its commit judged, and returns it.
 func (f *fetch) pull(ctx context.Context, st *filesystem.Storage, depth int) (plumbing.Hash, error) {
-	if err := f.transferTip(ctx, st, depth, refSpec(f.source.Ref, refFetched)); err != nil {
+	o := transfer.Options{Offered: func(refs map[string]plumbing.Hash) { f.offered = refs }, Advertised: f.advertised}
+	if err := f.transferWith(ctx, st, depth, o, f.judged, refSpec(f.source.Ref, refFetched)); err != nil {
 		return plumbing.ZeroHash, err
 	}
 	ref, err := st.Reference(refFetched)
@@ -274,17 +273,10 @@ var errLeadsNowhere = errors.New("the ref does not lead to a commit")
 
 // transfer fetches refs into st, each from exactly the name it is asked for by.
 func (f *fetch) transfer(ctx context.Context, st *filesystem.Storage, depth int, specs ...config.RefSpec) error {
-	return f.transferWith(ctx, st, depth, transfer.Options{}, func() *packbound.Tip { return nil }, specs)
+	return f.transferWith(ctx, st, depth, transfer.Options{}, func() *packbound.Tip { return nil }, specs...)
 }
 
-// transferTip fetches what the source follows, and has its commit judged.
-func (f *fetch) transferTip(ctx context.Context, st *filesystem.Storage, depth int, to config.RefSpec) error {
-	return f.transferWith(ctx, st, depth, transfer.Options{
-		Offered: func(refs map[string]plumbing.Hash) { f.offered = refs }, Advertised: f.advertised(to.Src()),
-	}, f.judged, []config.RefSpec{to})
-}
-
-func (f *fetch) transferWith(ctx context.Context, st *filesystem.Storage, depth int, o transfer.Options, tip func() *packbound.Tip, specs []config.RefSpec) error {
+func (f *fetch) transferWith(ctx context.Context, st *filesystem.Storage, depth int, o transfer.Options, tip func() *packbound.Tip, specs ...config.RefSpec) error {
 	o.Refs = []string{}
 	for _, spec := range specs {
 		o.Refs = append(o.Refs, spec.Src())
