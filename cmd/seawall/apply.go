@@ -55,11 +55,11 @@ by SIGTERM.`,
   seawall apply --dir . --base-url http://127.0.0.1:8787/client/v4
   seawall apply --only zone=shop.example
   seawall apply change.plan`,
-		Args: atMostOneFile,
+		Args: perhapsPlan,
 		RunE: func(cmd *cobra.Command, args []string) error { return runApply(t, cmd, args, o, order, yes) },
 	}
 	o.AddTo(cmd)
-	o.AddOutput(cmd)
+	cli.AddOutput(cmd, &o.Output, "text", "json", "markdown")
 	o.AddOnly(cmd)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before writing")
 	cmd.Flags().BoolVar(&order.AllowShrink, "allow-shrink", false, "accept a commit that drops half or more of what the last one declared")

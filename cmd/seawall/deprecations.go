@@ -15,7 +15,7 @@ import (
 )
 
 func newDeprecations(t *cli.Terminal) *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "deprecations",
 		Short: "List deprecated API features and find who still uses them",
 		Long: `The platform publishes a schedule of endpoints, fields and parameters that it
@@ -29,11 +29,7 @@ Exit codes, the highest that applies: 0 none, 2 deprecated, 3 past its end,
 		Example: `  seawall deprecations list --within 90d
   seawall deprecations check access.log
   seawall deprecations check src --at 2027-01-01`,
-		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newDeprecationsList(t), newDeprecationsCheck(t))
-	return cmd
+	}, newDeprecationsList(t), newDeprecationsCheck(t))
 }
 
 func newDeprecationsList(t *cli.Terminal) *cobra.Command {
@@ -56,9 +52,6 @@ without --within. With --within it covers only what ends in that time.`,
   seawall deprecations list --dir . -o json | jq .corrections`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", a.Output, a.Outputs...); err != nil {
-				return err
-			}
 			at, err := a.Day(time.Now)
 			if err != nil {
 				return err

@@ -76,7 +76,7 @@ SIGINT, 143 by SIGTERM.`,
   seawall import --profile extended --account "Example Ltd" --zone shop.example my-edge
   seawall import --account prod=0123456789abcdef0123456789abcdef --zones zones.txt --base-url https://api.example.com/client/v4 my-edge
   seawall import --from terraform.tfstate --tokens my-edge`,
-		Args: importFolder,
+		Args: oneFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Order.Dir = args[0]
 			if err := f.decide(); err != nil {
@@ -119,17 +119,6 @@ func (f *importFlags) decide() error {
 		return cli.Fail(fmt.Errorf("--unmanaged %q is not one of remove, keep, none", f.unmanaged), "remove is the default")
 	}
 	return nil
-}
-
-// importFolder takes the folder to write into.
-func importFolder(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return cli.Fail(fmt.Errorf("%s needs a folder to write into", cmd.CommandPath()), cmd.CommandPath()+" my-edge")
-	case 1:
-		return nil
-	}
-	return surplus(cmd, "takes one folder", args[1])
 }
 
 func runImport(t *cli.Terminal, cmd *cobra.Command, f importFlags) error {

@@ -46,9 +46,6 @@ func newVersion(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall version\n  seawall version -o json",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if err := cli.OneOf("--output", output, "text", "json"); err != nil {
-				return err
-			}
 			v := cli.ThisVersion()
 			if verbose {
 				v.Sandbox = sandboxLine(sandbox.Here())
@@ -60,7 +57,7 @@ func newVersion(t *cli.Terminal) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cli.AddOutput(cmd, &output, "text", "json")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the sandbox that this machine offers to workers")
 	return cmd
 }

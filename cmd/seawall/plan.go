@@ -73,7 +73,7 @@ a freeze, the end of a hold) counts as a change.`,
 		},
 	}
 	o.AddTo(cmd)
-	o.AddOutput(cmd)
+	cli.AddOutput(cmd, &o.Output, "text", "json", "markdown")
 	o.AddOnly(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "save the plan to `FILE`, for seawall apply FILE")
 	cmd.Flags().DurationVar(&valid, "valid", savedFor, "how long the saved plan may be applied")
@@ -118,9 +118,6 @@ func exitOfPlan(p diff.Plan, detailed bool) error {
 func runOnce(t *cli.Terminal,
 	cmd *cobra.Command, o setup.Options, why setup.Purpose, order once.Order, adjust func(setup.Settings, once.Order) (once.Order, error),
 ) (reconcile.Report, error) {
-	if err := cli.OneOf("--output", o.Output, "text", "json", "markdown"); err != nil {
-		return reconcile.Report{}, err
-	}
 	whileItRuns, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	heap.Follow(whileItRuns, heap.ToEnd)

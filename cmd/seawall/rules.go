@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,24 +56,12 @@ Exit codes: 0, also if no rule is found; 4 the rulesets of an account could not 
 	flags.StringVar(&f.account, "account", "", "limit to the account with this declared `KEY`")
 	flags.StringVar(&f.grep, "grep", "", "limit to rules with each word of `TEXT`")
 	flags.StringArrayVar(&f.tags, "tag", nil, "limit to rules with the tag `TAG` (repeatable: with each of them)")
-	flags.StringVarP(&f.Output, "output", "o", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cli.AddOutput(cmd, &f.Output, "text", "json")
 	_ = cmd.RegisterFlagCompletionFunc("account", setup.CompleteAccount)
 	return cmd
 }
 
-// perhapsRuleset takes the key, the name or the id of a ruleset, or nothing.
-func perhapsRuleset(cmd *cobra.Command, args []string) error {
-	if len(args) <= 1 {
-		return nil
-	}
-	return cli.Fail(fmt.Errorf("%s takes one ruleset; %q is one too many", cmd.CommandPath(), args[1]), "a name with blanks is written in quotes; --grep searches for a text")
-}
-
 func runRules(t *cli.Terminal, ctx context.Context, f rulesFlags, ruleset string) error {
-	if err := errors.Join(cli.OneOf("--output", f.Output, "text", "json"), f.CheckProfile()); err != nil {
-		return err
-	}
 	s, err := setup.ReadSettings(t, f.Options)
 	if err != nil {
 		return err
@@ -145,11 +132,8 @@ func (b *book) read(ctx context.Context, state desired.State, only string) error
 	}
 	if b.wanted != "" && len(b.sets) == 0 && len(b.problems) == 0 {
 		slices.Sort(b.known)
-		hint := "there is: " + strings.Join(slices.Compact(b.known), ", ")
-		if near := nearest.Word(b.wanted, b.known); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		return cli.Fail(fmt.Errorf("there is no managed ruleset %q", b.wanted), hint)
+		return cli.Fail(fmt.Errorf("there is no managed ruleset %q", b.wanted),
+			nearest.Hint(b.wanted, b.known, "there is: "+strings.Join(slices.Compact(b.known), ", ")))
 	}
 	return nil
 }
@@ -321,12 +305,14 @@ func showRules(t *cli.Terminal, f rulesFlags, sets []ruleList) error {
 	if found == 0 && len(all) > 0 {
 		t.Hint(f.instead(all))
 	}
-	if f.Output == "json" {
-		return t.JSON(struct {
-			Version  int             `json:"version"`
-			Rulesets []listedRuleset `json:"rulesets"`
-		}{1, out})
-	}
+	facts := struct {
+		Version  int             `json:"version"`
+		Rulesets []listedRuleset `json:"rulesets"`
+	}{1, out}
+	return t.Show(f.Output, facts, func() error { return rulesText(t, out) })
+}
+
+func rulesText(t *cli.Terminal, out []listedRuleset) error {
 	for i, set := range out {
 		if i > 0 {
 			fmt.Fprintln(t.Out)
@@ -368,10 +354,9 @@ func (s listedRuleset) show(t *cli.Terminal) error {
 	if len(s.Rules) == 0 {
 		return nil
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tREF\tDEFAULT\tTAGS\tDESCRIPTION")
+	rows := [][]string{{"ID", "REF", "DEFAULT", "TAGS", "DESCRIPTION"}}
 	for _, r := range s.Rules {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", cli.OneLine(string(r.ID)), cli.OneLine(r.Ref), cli.OneLine(r.byDefault()), cli.OneLine(strings.Join(r.Tags, " ")), cli.OneLine(r.Description))
+		rows = append(rows, []string{string(r.ID), r.Ref, r.byDefault(), strings.Join(r.Tags, " "), r.Description})
 	}
-	return w.Flush()
+	return t.Table(rows)
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -186,9 +185,9 @@ func parseDate(s string) (time.Time, error) {
 }
 
 func listQuirks(t *cli.Terminal) error {
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, q := range sim.Quirks() {
-		fmt.Fprintf(w, "%s\t%s\n\timitates: %s\n", q.Usage(), q.Does, q.Imitates)
+		rows = append(rows, []string{q.Usage(), q.Does}, []string{"", "imitates: " + q.Imitates})
 	}
-	return w.Flush()
+	return t.Table(rows)
 }

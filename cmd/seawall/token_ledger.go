@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -209,21 +207,18 @@ shown.`,
 		Example: "  seawall token list\n  seawall token list -o json | jq -r '.tokens[] | select(.secret == \"undelivered\").key'",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				live, err := memory.Tokens(cmd.Context())
 				if err != nil {
 					return err
 				}
 				list := recordedTokens(live)
-				return o.PrintFacts(t, list, func() error { return listTokens(t, list, live.Hint) })
+				return t.Show(o.Output, list, func() error { return listTokens(t, list, live.Hint) })
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
-	o.AddTextOrJSON(cmd)
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	return cmd
 }
 
@@ -284,13 +279,11 @@ func listTokens(t *cli.Terminal, list tokenList, hint string) error {
 		fmt.Fprintf(t.Err, "%s %s\n", t.Red("warning:"), cli.OneLine(list.Unknown))
 		t.Hint(hint)
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
 	owned := slices.ContainsFunc(list.Tokens, func(r tokenRecord) bool { return r.Account != "" })
-	head := "KEY\tID\tSTATE\tSECRET\tSINCE\tEXPIRES\tUSE\tSINK"
+	rows := [][]string{{"KEY", "ID", "STATE", "SECRET", "SINCE", "EXPIRES", "USE", "SINK"}}
 	if owned {
-		head += "\tACCOUNT"
+		rows[0] = append(rows[0], "ACCOUNT")
 	}
-	fmt.Fprintln(w, head)
 	for _, r := range list.Tokens {
 		cells := []string{
 			r.Key, string(r.ID), r.State, r.Secret, r.Since.Format(time.RFC3339), cmp.Or(r.Expires, "never"), r.Use, r.Sink,
@@ -299,11 +292,11 @@ func listTokens(t *cli.Terminal, list tokenList, hint string) error {
 			cells = append(cells, string(r.Account))
 		}
 		for i, cell := range cells {
-			cells[i] = cmp.Or(cli.OneLine(cell), "-")
+			cells[i] = cmp.Or(cell, "-")
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
+		rows = append(rows, cells)
 	}
-	return w.Flush()
+	return t.Table(rows)
 }
 
 // sinkOf is where the secret of a token is, or is to go; empty where it has no place, or a

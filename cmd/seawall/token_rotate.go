@@ -45,17 +45,13 @@ or not delivered.`,
 		Args:              oneToken,
 		ValidArgsFunction: setup.CompleteToken,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			return rotateToken(cmd.Context(), t, o, args[0], yes)
 		},
 	}
 	setup.AddConfig(cmd, &o)
 	setup.AddLogFlags(cmd, &o.LogFormat, &o.LogLevel)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().StringVarP(&o.Output, "output", "o", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	return cmd
 }
 
@@ -111,11 +107,8 @@ func tokenInUse(ctx context.Context, s setup.Settings, key string) (id edge.Toke
 		if id != "" {
 			return nil
 		}
-		hint := "seawall token list shows the tokens in the ledger; seawall apply or the daemon creates what is declared"
-		if near := nearest.Word(key, keys); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		return cli.Fail(fmt.Errorf("the ledger has no token %q", key), hint)
+		return cli.Fail(fmt.Errorf("the ledger has no token %q", key),
+			nearest.Hint(key, keys, "seawall token list shows the tokens in the ledger; seawall apply or the daemon creates what is declared"))
 	})
 	return id, err
 }

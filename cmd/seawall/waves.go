@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,18 +17,14 @@ import (
 )
 
 func newWaves(t *cli.Terminal) *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "waves",
 		Short: "Show the progress of a rollout, and resume it",
 		Long: `If waves are configured, a commit is applied to the zones in steps, and halts when a
 step fails. show prints the progress; resume continues a halted rollout. The daemon
 may be running.`,
 		Example: "  seawall waves show",
-		Args:    knownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newWavesShow(t), newWavesResume(t))
-	return cmd
+	}, newWavesShow(t), newWavesResume(t))
 }
 
 func newWavesShow(t *cli.Terminal) *cobra.Command {
@@ -40,9 +35,6 @@ func newWavesShow(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall waves show\n  seawall waves show -o json | jq -r .halted",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.OneOf("--output", o.Output, "text", "json"); err != nil {
-				return err
-			}
 			return setup.ReadLedger(t, o, func(memory *ledger.Ledger) error {
 				noLedger(t, memory, "no rollout is known")
 				record, err := memory.Restore(cmd.Context())
@@ -51,12 +43,12 @@ func newWavesShow(t *cli.Terminal) *cobra.Command {
 				}
 				reverts, _ := diff.PutBacks(diff.Active(record.Holds, time.Now(), nil))
 				progress := progressOf(record.Rollout)
-				return o.PrintFacts(t, progress, func() error { return showWaves(t, progress, reverts) })
+				return t.Show(o.Output, progress, func() error { return showWaves(t, progress, reverts) })
 			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
-	o.AddTextOrJSON(cmd)
+	cli.AddOutput(cmd, &o.Output, "text", "json")
 	return cmd
 }
 
@@ -144,11 +136,11 @@ func showWaves(t *cli.Terminal, o rollout, reverts []diff.PutBack) error {
 		fmt.Fprintf(t.Out, "%s %s\n", t.Red("halted:"), cli.OneLine(o.Halted))
 		t.Hint("when it is mended: " + diff.ReleaseHalted)
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, one := range o.Waves {
-		fmt.Fprintf(w, "wave %d\t%s\n", one.Number, one)
+		rows = append(rows, []string{fmt.Sprintf("wave %d", one.Number), one.String()})
 	}
-	return w.Flush()
+	return t.Table(rows)
 }
 
 func newWavesResume(t *cli.Terminal) *cobra.Command {

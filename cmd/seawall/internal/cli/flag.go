@@ -10,6 +10,29 @@ import (
 	"github.com/seawall-dev/seawall/edge/nearest"
 )
 
+// AddOutput adds --output, which takes one of some words; the first is the default.
+func AddOutput(cmd *cobra.Command, output *string, words ...string) {
+	*output = words[0]
+	last := len(words) - 1
+	cmd.Flags().VarP(outputValue{output, words}, "output", "o", strings.Join(words[:last], ", ")+" or "+words[last])
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// outputValue is the value of --output. It implements [pflag.Value].
+type outputValue struct {
+	word  *string
+	words []string
+}
+
+func (v outputValue) String() string { return *v.word }
+func (v outputValue) Type() string   { return "string" }
+
+// Set refuses other words with a [HintError].
+func (v outputValue) Set(word string) error {
+	*v.word = word
+	return OneOf("--output", word, v.words...)
+}
+
 // usualFlags are what flags are called in other programs, in small letters with hyphens.
 var usualFlags = map[string][]string{
 	"dir":       {"directory", "folder", "path", "chdir", "cwd"},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"golang.org/x/term"
 
@@ -210,6 +211,26 @@ func (t *Terminal) JSON(value any) error {
 	return encoder.Encode(value)
 }
 
+// Show writes a result as --output says: as JSON, or by text.
+func (t *Terminal) Show(output string, value any, text func() error) error {
+	if output == "json" {
+		return t.JSON(value)
+	}
+	return text()
+}
+
+// Table writes rows in columns, each cell on one line.
+func (t *Terminal) Table(rows [][]string) error {
+	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = OneLine(cell)
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}
+
 // ExitWith ends a command that has said everything; 0 is success.
 func ExitWith(code int) error {
 	if code == 0 {
@@ -220,10 +241,8 @@ func ExitWith(code int) error {
 
 // OneOf checks a flag that takes one of a few words.
 func OneOf(flag, value string, words ...string) error {
-	for _, w := range words {
-		if value == w {
-			return nil
-		}
+	if slices.Contains(words, value) {
+		return nil
 	}
 	return Fail(fmt.Errorf("%s %q is not one of %s", flag, value, strings.Join(words, ", ")))
 }

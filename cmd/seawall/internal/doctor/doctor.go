@@ -5,7 +5,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -100,9 +99,6 @@ func timed(ctx context.Context, list []finding) []finding {
 // graceOfCheck is how long a check may take to say why it was ended.
 const graceOfCheck = 2 * time.Second
 
-// doctorVersion is the version of the JSON form.
-const doctorVersion = 1
-
 // doctor runs checks and shows what they have come to.
 type doctor struct {
 	*cli.Terminal
@@ -164,14 +160,11 @@ func (d *doctor) showVerdict(all []finding) error {
 	}
 	var err error
 	if d.options.Output == "json" {
-		encoder := json.NewEncoder(d.Out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(struct {
+		err = d.JSON(struct {
 			Version int       `json:"version"`
 			Failed  int       `json:"failed"`
 			Checks  []finding `json:"checks"`
-		}{doctorVersion, count[stateFailed], all})
+		}{1, count[stateFailed], all})
 	} else {
 		parts := []string{fmt.Sprintf("%d ok", count[stateOK])}
 		if n := count[stateWarning]; n > 0 {

@@ -131,11 +131,8 @@ func (a *absorber) find(ctx context.Context, zone string) error {
 	}
 	switch found {
 	case 0:
-		hint := "seawall import --zone " + zone + " declares a zone that is not declared yet"
-		if meant := nearest.Word(zone, keys); meant != "" {
-			hint = fmt.Sprintf("did you mean %q?", meant)
-		}
-		return cli.Fail(fmt.Errorf("no zone %q is declared in %s", zone, a.Shown), hint)
+		return cli.Fail(fmt.Errorf("no zone %q is declared in %s", zone, a.Shown),
+			nearest.Hint(zone, keys, "seawall import --zone "+zone+" declares a zone that is not declared yet"))
 	case 1:
 		return a.resolve(ctx)
 	}
