@@ -70,7 +70,7 @@ by SIGTERM.`,
 
 // runApply makes the run. yes stands for a person's answer.
 func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Options, order once.Order, yes bool) error {
-	adjust, err := fromSaved(t, args, &o)
+	adjust, err := fromSaved(t, args, &o, &order)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 			return err
 		}
 	}
-	report, err := runOnce(t, cmd, o, setup.ToApply, order, adjust)
+	report, err := runOnce(t, cmd, o, setup.ToApply, &order, adjust)
 	if err != nil {
 		return err
 	}
@@ -89,10 +89,15 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 		return err
 	}
 	warnUnused(t, order.Approve, report.Plan.Granted)
-	switch {
-	case report.Err != nil:
+	if report.Err != nil {
 		return setup.Explain(report.Err)
-	case !report.Converged():
+	}
+	return exitOfRun(report)
+}
+
+// exitOfRun is the exit code of a run that writes.
+func exitOfRun(r reconcile.Report) error {
+	if !r.Converged() {
 		return cli.ExitError(exitAttention)
 	}
 	return nil

@@ -27,14 +27,12 @@ func main() {
 // code. It is apart from main so that scripts in tests can run it.
 func Main(ctx context.Context) int {
 	t := cli.NewTerminal(os.Stdin, os.Stdout, os.Stderr)
-	ctx, until, stop := cli.UntilSignal(ctx, t)
+	ctx, stop := cli.UntilSignal(ctx, t)
 	defer stop()
 	root := newRoot(t) //nolint:contextcheck // commands get it from cobra
 	root.SetArgs(os.Args[1:])
 	mistaken := helpOfKnown(root)
-	err := cmp.Or(root.ExecuteContext(ctx), *mistaken)
-	by, was := until()
-	return cli.ExitCodeOf(t, err, by, was)
+	return cli.ExitCodeOf(ctx, t, cmp.Or(root.ExecuteContext(ctx), *mistaken))
 }
 
 func newVersion(t *cli.Terminal) *cobra.Command {

@@ -118,7 +118,7 @@ func confirmRotation(ctx context.Context, t *cli.Terminal, o setup.Options, orde
 	if !t.Interactive() {
 		return "", cli.Fail(errors.New("nothing was sent: there is no terminal for the question"), "run the command again with --yes")
 	}
-	a, err := assembleRotation(ctx, t, o, setup.ToPlan)
+	a, err := assemble(ctx, t, o, setup.ToPlan, nil)
 	if err != nil {
 		return "", err
 	}
@@ -153,18 +153,6 @@ func notRotated(order setup.RotateOrder) error {
 		"it has a successor already, its secret was still to be delivered, or the declaration asks for an update first: see seawall token list")
 }
 
-func assembleRotation(ctx context.Context, t *cli.Terminal, o setup.Options, why setup.Purpose) (*setup.Assembly, error) {
-	log, err := t.Logger(o.LogFormat, o.LogLevel)
-	if err != nil {
-		return nil, err
-	}
-	s, err := setup.ReadSettings(t, o)
-	if err != nil {
-		return nil, err
-	}
-	return setup.Assemble(ctx, s, why, log)
-}
-
 // rotateHere does it without a daemon.
 func rotateHere(ctx context.Context, t *cli.Terminal, o setup.Options, order setup.RotateOrder) (answer setup.Rotated, err error) {
 	_, token, err := declaredToken(ctx, t, o, order.Key)
@@ -175,16 +163,7 @@ func rotateHere(ctx context.Context, t *cli.Terminal, o setup.Options, order set
 		return answer, cli.Fail(fmt.Errorf("token %q is declared without rotate", order.Key),
 			"declare rotate: {every: …, overlap: …}; or revoke the token, and run seawall token revoked "+string(order.From))
 	}
-	s, err := setup.OfRepository(t, o)
-	if err != nil {
-		return answer, err
-	}
-	giveBack, err := setup.KeepOwner(t, s.StateDir)
-	if err != nil {
-		return answer, err
-	}
-	defer giveBack()
-	a, err := assembleRotation(ctx, t, o, setup.ToApply)
+	a, err := assemble(ctx, t, o, setup.ToApply, nil)
 	if err != nil {
 		return answer, err
 	}
