@@ -75,7 +75,7 @@ func runRules(t *cli.Terminal, ctx context.Context, f rulesFlags, ruleset string
 		return err
 	}
 	defer reading.Close()
-	b := book{reading: reading, documented: !s.Platform.Extended(), wanted: ruleset, accounts: map[int]*zone.Accounts{}}
+	b := book{reading: reading, documented: !s.Platform.Extended(), wanted: ruleset, accounts: map[int]*zone.Accounts{}, sets: []listedRuleset{}}
 	if err := b.read(ctx, state, f.account); err != nil {
 		return err
 	}
@@ -97,15 +97,9 @@ type book struct {
 	documented bool
 	wanted     string // the key, name or id of a ruleset; empty for all that are declared
 	accounts   map[int]*zone.Accounts
-	sets       []ruleList
+	sets       []listedRuleset
 	known      []string // names and keys of rulesets that there are
 	problems   []error  // of accounts that could not be read
-}
-
-// ruleList is a managed ruleset, and the accounts that have this version of it.
-type ruleList struct {
-	Accounts []string
-	edge.Ruleset
 }
 
 func (b *book) read(ctx context.Context, state desired.State, only string) error {
@@ -224,9 +218,13 @@ func (b *book) refs(a desired.Account, listed []edge.Ruleset) (refs []desired.Ru
 }
 
 func (b *book) add(account string, r edge.Ruleset) {
-	i := slices.IndexFunc(b.sets, func(l ruleList) bool { return l.ID == r.ID && l.Version == r.Version })
+	i := slices.IndexFunc(b.sets, func(l listedRuleset) bool { return l.ID == r.ID && l.Version == r.Version })
 	if i < 0 {
-		b.sets = append(b.sets, ruleList{[]string{account}, r})
+		set := listedRuleset{[]string{account}, r.ID, r.Name, r.Version, make([]listedRule, len(r.Rules)), len(r.Rules)}
+		for n, rule := range r.Rules {
+			set.Rules[n] = listed(rule)
+		}
+		b.sets = append(b.sets, set)
 		return
 	}
 	if !slices.Contains(b.sets[i].Accounts, account) {
@@ -277,9 +275,9 @@ func (f rulesFlags) wants(r listedRule) bool {
 	return !slices.ContainsFunc(f.tags, func(tag string) bool { return !slices.Contains(r.Tags, tag) })
 }
 
-// listedRuleset is a ruleset as it is listed.
+// listedRuleset is a managed ruleset as it is listed.
 type listedRuleset struct {
-	Accounts []string       `json:"accounts"`
+	Accounts []string       `json:"accounts"` // that have this version of it
 	ID       edge.RulesetID `json:"id"`
 	Name     string         `json:"name"`
 	Version  string         `json:"version"`
@@ -287,20 +285,13 @@ type listedRuleset struct {
 	of       int            // how many rules it has
 }
 
-func showRules(t *cli.Terminal, f rulesFlags, sets []ruleList) error {
-	out := make([]listedRuleset, len(sets))
+func showRules(t *cli.Terminal, f rulesFlags, sets []listedRuleset) error {
 	var all []listedRule
 	found := 0
 	for i, set := range sets {
-		out[i] = listedRuleset{set.Accounts, set.ID, set.Name, set.Version, []listedRule{}, len(set.Rules)}
-		for _, rule := range set.Rules {
-			r := listed(rule)
-			all = append(all, r)
-			if f.wants(r) {
-				out[i].Rules = append(out[i].Rules, r)
-				found++
-			}
-		}
+		all = append(all, set.Rules...)
+		sets[i].Rules = slices.DeleteFunc(set.Rules, func(r listedRule) bool { return !f.wants(r) })
+		found += len(sets[i].Rules)
 	}
 	if found == 0 && len(all) > 0 {
 		t.Hint(f.instead(all))
@@ -308,12 +299,12 @@ func showRules(t *cli.Terminal, f rulesFlags, sets []ruleList) error {
 	facts := struct {
 		Version  int             `json:"version"`
 		Rulesets []listedRuleset `json:"rulesets"`
-	}{1, out}
-	return t.Show(f.Output, facts, func() error { return rulesText(t, out) })
+	}{1, sets}
+	return t.Show(f.Output, facts, func() error { return rulesText(t, sets) })
 }
 
-func rulesText(t *cli.Terminal, out []listedRuleset) error {
-	for i, set := range out {
+func rulesText(t *cli.Terminal, sets []listedRuleset) error {
+	for i, set := range sets {
 		if i > 0 {
 			fmt.Fprintln(t.Out)
 		}

@@ -63,6 +63,14 @@ func (p Platform) directory(lane int) edge.Directory {
 	return d
 }
 
+// names finds what is declared by name, or nothing.
+func (p Platform) names() *directory.Names {
+	if p.Names == nil {
+		return directory.New(directory.Config{Now: time.Now})
+	}
+	return p.Names
+}
+
 // tokenLister lists API tokens, without their secrets.
 type tokenLister interface {
 	UserTokens(ctx context.Context) ([]edge.Token, error)
@@ -79,7 +87,7 @@ func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order
 		return err
 	}
 	show("finding zones", 0, 0)
-	if err := present.resolve(ctx, platform.Names); err != nil {
+	if err := present.resolve(ctx, platform.names()); err != nil {
 		return err
 	}
 	found, err := findTargets(ctx, platform, order, present)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/edge"
 )
 
 // workDir is a folder inside DIR that is there only while an import is not finished. CUE
@@ -66,7 +67,7 @@ func openProgress(o Order) (*progress, error) {
 		return nil, fmt.Errorf("keeping what is read: %w", err)
 	}
 	if !goesOn {
-		err = p.append(now)
+		err = p.add(now)
 	}
 	return p, err
 }
@@ -91,7 +92,7 @@ func (p *progress) load(name string, now header) bool {
 			return true
 		}
 		if r.Failed == "" {
-			p.known[keyOf(r)] = r
+			p.known[keyOf(r.Account, r.Zone)] = r
 		}
 	}
 }
@@ -101,7 +102,9 @@ func readLine(lines *bufio.Reader, into any) bool {
 	return err == nil && json.Unmarshal(line, into) == nil
 }
 
-func keyOf(r record) string { return string(r.Account) + "/" + string(r.Zone) }
+func keyOf(account edge.AccountID, zone edge.ZoneID) string {
+	return string(account) + "/" + string(zone)
+}
 
 // resumed counts the zones that were read before.
 func (p *progress) resumed(zones []target) (n int) {
@@ -117,15 +120,13 @@ func (p *progress) resumed(zones []target) (n int) {
 func (p *progress) of(z target) (record, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r, ok := p.known[string(z.Account)+"/"+string(z.ID)]
+	r, ok := p.known[keyOf(z.Account, z.ID)]
 	r.Name = z.Name
 	return r, ok
 }
 
-// add keeps what was read of a zone.
-func (p *progress) add(r record) error { return p.append(r) }
-
-func (p *progress) append(line any) error {
+// add keeps a line: what was read of a zone, or the header.
+func (p *progress) add(line any) error {
 	data, err := json.Marshal(line)
 	if err != nil {
 		return err

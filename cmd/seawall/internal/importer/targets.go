@@ -46,8 +46,8 @@ func findTargets(ctx context.Context, p Platform, o Order, have present) (target
 	found := targets{}
 	found.keys, found.lanes = wanted.keysBeside(have), map[edge.AccountID]int{}
 	for _, z := range o.Given {
-		if z.Account.Name != "" && !slices.ContainsFunc(found.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
-			found.accounts = append(found.accounts, z.Account)
+		if z.Account.Name != "" {
+			found.accounts = withAccount(found.accounts, z.Account)
 		}
 	}
 	if p.Lists && (len(given) == 0 || len(names) > 0) {
@@ -76,19 +76,15 @@ func askedFor(p Platform, o Order, wanted accountsWanted) (given []target, names
 	switch {
 	case len(given) > 0:
 		if len(names) > 0 && !p.Lists {
-			return nil, nil, needsID(names[0])
+			return nil, nil, cli.Fail(fmt.Errorf("--zone %q has no id, and this platform does not find zones by name", names[0]), "write --zone "+names[0]+"=ID")
 		}
-		given, err = withAccount(given, wanted)
+		given, err = wanted.fill(given)
 	case !p.Lists:
 		err = cli.Fail(errors.New("a platform with the profile \"documented\" lists no zones"),
 			"name them by id: --account prod=ID --zone NAME=ID, or --zones FILE",
 			`if your platform lists zones, use --profile extended, or set platform.profile: "extended"`)
 	}
 	return given, names, err
-}
-
-func needsID(name string) error {
-	return cli.Fail(fmt.Errorf("--zone %q has no id, and this platform does not find zones by name", name), "write --zone "+name+"=ID")
 }
 
 // accountsWanted are those of --account.
@@ -185,13 +181,13 @@ func zonesOfFile(name string) (zones []target, err error) {
 	return zones, lines.Err()
 }
 
-// withAccount gives zones without one the account of the command line.
-func withAccount(zones []target, wanted accountsWanted) ([]target, error) {
+// fill gives zones without an account that of the command line.
+func (w accountsWanted) fill(zones []target) ([]target, error) {
 	for i, z := range zones {
 		switch {
 		case z.Account != "":
-		case len(wanted.ids) == 1:
-			zones[i].Account = wanted.ids[0]
+		case len(w.ids) == 1:
+			zones[i].Account = w.ids[0]
 		default:
 			return nil, cli.Fail(fmt.Errorf("the account of zone %s is not known", z.Name),
 				"name one account by its id, --account prod=ID, or put the account's id behind the zone's id in the file of --zones")
@@ -209,9 +205,7 @@ func (f *targets) list(ctx context.Context, p Platform, wanted accountsWanted, n
 	for _, z := range f.listed {
 		hits[z.Name] = true
 		f.zones = append(f.zones, target{ID: z.ID, Name: z.Name, Account: z.Account.ID})
-		if !slices.ContainsFunc(f.accounts, func(a edge.Account) bool { return a.ID == z.Account.ID }) {
-			f.accounts = append(f.accounts, z.Account)
-		}
+		f.accounts = withAccount(f.accounts, z.Account)
 	}
 	for _, name := range names {
 		if !hits[name] {
@@ -257,7 +251,10 @@ func (f *targets) ask(ctx context.Context, p Platform, wanted accountsWanted, na
 
 // keep keeps the zones that were listed with the lane of their account.
 func (f *targets) keep(wanted accountsWanted, listed []listing) error {
-	missing := append(slices.Clone(wanted.names), texts(wanted.ids)...)
+	missing := slices.Clone(wanted.names)
+	for _, id := range wanted.ids {
+		missing = append(missing, string(id))
+	}
 	for i, l := range listed {
 		for _, z := range l.zones {
 			lane, known := f.lanes[z.Account.ID]
@@ -279,13 +276,6 @@ func (f *targets) keep(wanted accountsWanted, listed []listing) error {
 		return cli.Fail(fmt.Errorf("no credential of the configuration can see a zone of account %q", missing[0]), "check the name or id, and that the credential may see the zones (Zone Read)")
 	}
 	return nil
-}
-
-func texts(ids []edge.AccountID) (all []string) {
-	for _, id := range ids {
-		all = append(all, string(id))
-	}
-	return all
 }
 
 // has reports whether an account with this key is wanted.
@@ -319,8 +309,11 @@ func listLane(ctx context.Context, d edge.Directory, ids []edge.AccountID, names
 		l.err = edge.ErrNotOffered
 		return l
 	}
+	if len(names) == 0 {
+		names = []string{""} // all
+	}
 	for _, id := range ids {
-		for _, name := range orOne(names) {
+		for _, name := range names {
 			zones, err := d.Zones(ctx, edge.ZoneFilter{Account: id, Name: name})
 			if err != nil {
 				l.err = err
@@ -337,14 +330,6 @@ func notListed(err error) error {
 		return cli.Fail(err, "name the zones by id: --account prod=ID --zone NAME=ID, or --zones FILE")
 	}
 	return fmt.Errorf("listing zones: %w", err)
-}
-
-// orOne has one element for "all".
-func orOne(names []string) []string {
-	if len(names) == 0 {
-		return []string{""}
-	}
-	return names
 }
 
 // accountIDs are the accounts to list zones of; one empty id for all.
@@ -381,13 +366,9 @@ func (f targets) sorted() targets {
 	slices.SortFunc(f.zones, func(a, b target) int {
 		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
-	for _, z := range f.zones {
-		if !slices.ContainsFunc(f.accounts, func(a edge.Account) bool { return a.ID == z.Account }) {
-			f.accounts = append(f.accounts, edge.Account{ID: z.Account})
-		}
-	}
 	zones := map[edge.AccountID]int{}
 	for _, z := range f.zones {
+		f.accounts = withAccount(f.accounts, edge.Account{ID: z.Account})
 		zones[z.Account]++
 	}
 	slices.SortFunc(f.accounts, func(a, b edge.Account) int { // of those without a name the largest first: it is called main
