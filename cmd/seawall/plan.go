@@ -126,11 +126,12 @@ func runOnce(t *cli.Terminal, cmd *cobra.Command, o setup.Options, why setup.Pur
 		defer cli.ExplainInterrupt(cmd.Context(), t)()
 	}
 	show, wipe := t.Follow(a.Quota)
-	run := a.Once(show).Apply
+	run := a.Once(show)
+	do := run.Apply
 	if why == setup.ToPlan {
-		run = a.Once(show).Plan
+		do = run.Plan
 	}
-	report := run(cmd.Context(), *order)
+	report := do(cmd.Context(), *order)
 	wipe()
 	t.ShowProblems(t.Err, report.Problems)
 	if report.Err != nil && len(report.Results) == 0 {

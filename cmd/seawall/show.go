@@ -160,11 +160,11 @@ func showZone(ctx context.Context, t *cli.Terminal, o setup.Options, commit stri
 func readZone(ctx context.Context, t *cli.Terminal, o setup.Options, account desired.Account, z desired.Zone) ([]importer.Live, edge.ZoneID, error) {
 	f := importFlags{Options: o}
 	f.Order.Dir = o.Dir
-	platform, _, done, err := f.platform(t)
+	platform, _, reading, err := f.platform(t)
 	if err != nil {
 		return nil, "", err
 	}
-	defer done()
+	defer reading.Close()
 	return importer.ReadLive(ctx, platform, account, z)
 }
 

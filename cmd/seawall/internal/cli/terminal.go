@@ -167,19 +167,13 @@ func (t *Terminal) paint(code, s string) string {
 // ShowProblems tells mistakes in files, one line each with its hint below.
 func (t *Terminal) ShowProblems(w io.Writer, problems []desired.Problem) {
 	for _, p := range problems {
-		kind := ""
-		if p.Warning {
-			kind = "warning: "
+		switch {
+		case p.Warning && p.Path != "":
+			p.Path = "warning: " + p.Path
+		case p.Warning:
+			p.Message = "warning: " + p.Message
 		}
-		at := p.Origin.String()
-		if at != "" {
-			at += ": "
-		}
-		rest := p.Message
-		if p.Path != "" {
-			rest = p.Path + ": " + rest
-		}
-		fmt.Fprintln(w, OneLine(at+kind+rest))
+		fmt.Fprintln(w, OneLine(p.String()))
 		if p.Hint != "" {
 			fmt.Fprintln(w, "    hint: "+OneLine(p.Hint))
 		}

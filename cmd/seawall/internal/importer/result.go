@@ -43,7 +43,7 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 	if zones+missing == 0 && len(r.tokens.declared) == 0 {
 		fmt.Fprintln(t.Out, "nothing to import")
 	} else {
-		r.reportZones(t, zones)
+		fmt.Fprintf(t.Out, "imported %s of %s%s\n", cli.Plural(zones, "zone", "zones"), cli.Plural(len(r.accounts), "account", "accounts"), r.breakdown())
 	}
 	if r.skipped > 0 {
 		fmt.Fprintf(t.Out, "%s declared already: left as they are\n", cli.Plural(r.skipped, "zone is", "zones are"))
@@ -84,10 +84,6 @@ func (r *result) reportMissing(t *cli.Terminal, missing int) {
 			}
 		}
 	}
-}
-
-func (r *result) reportZones(t *cli.Terminal, zones int) {
-	fmt.Fprintf(t.Out, "imported %s of %s%s\n", cli.Plural(zones, "zone", "zones"), cli.Plural(len(r.accounts), "account", "accounts"), r.breakdown())
 }
 
 // breakdown says how the zones are written.

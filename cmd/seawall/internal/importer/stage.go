@@ -160,37 +160,16 @@ func decided(accounts []imported, as desired.Unmanaged) []imported {
 
 // layout writes a new repository, or files beside those of an account that is declared.
 func layout(o Order, p present, from *result, simple bool) (files []cuefile.File, sum cuefile.Summary, err error) {
-	accounts, tokens, header := from.accounts, from.tokens, from.header()
-	add := func(r cuefile.Repository) error {
-		r.Simple = simple
-		more, s, err := cuefile.Write(r)
-		files = append(files, more...)
-		sum.Tiers, sum.Exceptions, sum.Own = sum.Tiers+s.Tiers, sum.Exceptions+s.Exceptions, sum.Own+s.Own
-		return err
-	}
-	if !p.files {
-		r := cuefile.Repository{
-			Package: "edge", Base: "edge", Schema: o.Module + "/seawall", TierPrefix: "_tier",
-			Header: append([]string{"Imported by seawall from " + o.Origin + "."}, header...), Tokens: tokens.declared, User: tokens.user,
-		}
-		for _, a := range accounts {
-			r.Accounts = append(r.Accounts, a.Account)
-		}
-		return files, sum, add(r)
-	}
-	byDir := map[string]*cuefile.Repository{}
-	var order []string
+	var all []*cuefile.Repository
 	at := func(dir string) (*cuefile.Repository, error) {
-		if byDir[dir] == nil {
-			r, err := beside(o, dir)
-			if err != nil {
-				return nil, err
-			}
-			byDir[dir], order = &r, append(order, dir)
+		if i := slices.IndexFunc(all, func(r *cuefile.Repository) bool { return r.Dir == dir }); i >= 0 {
+			return all[i], nil
 		}
-		return byDir[dir], nil
+		r, err := p.repository(o, dir)
+		all = append(all, &r)
+		return &r, err
 	}
-	for _, a := range accounts {
+	for _, a := range from.accounts {
 		dir := ""
 		if a.known != nil {
 			dir = strings.TrimPrefix(path.Dir(a.known.Origin.File), ".")
@@ -201,22 +180,36 @@ func layout(o Order, p present, from *result, simple bool) (files []cuefile.File
 		}
 		r.Accounts = append(r.Accounts, a.Account)
 	}
-	if len(tokens.declared) > 0 {
+	if len(from.tokens.declared) > 0 || !p.files {
 		r, err := at("")
 		if err != nil {
 			return nil, sum, err
 		}
-		r.Tokens, r.User = tokens.declared, tokens.user
+		r.Tokens, r.User = from.tokens.declared, from.tokens.user
 	}
-	for i, dir := range order {
-		if i == 0 {
-			byDir[dir].Header = header
+	for i, r := range all {
+		if r.Simple = simple; i == 0 {
+			r.Header = append(r.Header, from.header()...)
 		}
-		if err := add(*byDir[dir]); err != nil {
+		more, s, err := cuefile.Write(*r)
+		if err != nil {
 			return nil, sum, err
 		}
+		files = append(files, more...)
+		sum.Tiers, sum.Exceptions, sum.Own = sum.Tiers+s.Tiers, sum.Exceptions+s.Exceptions, sum.Own+s.Own
 	}
 	return files, sum, nil
+}
+
+// repository is a new one, or files that go into a folder of one with others.
+func (p present) repository(o Order, dir string) (cuefile.Repository, error) {
+	if p.files {
+		return beside(o, dir)
+	}
+	return cuefile.Repository{
+		Package: "edge", Base: "edge", Schema: o.Module + "/seawall", TierPrefix: "_tier",
+		Header: []string{"Imported by seawall from " + o.Origin + "."},
+	}, nil
 }
 
 // header are lines of a comment about accounts that could not be read.

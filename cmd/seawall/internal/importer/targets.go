@@ -87,14 +87,13 @@ func askedFor(p Platform, o Order, wanted accountsWanted) (given []target, names
 	return given, names, err
 }
 
-// accountsWanted are those of --account.
+// accountsWanted are those of --account, by name or id; none is all.
 type accountsWanted struct {
-	ids   []edge.AccountID
-	names []string
-	keys  map[edge.AccountID]string
+	words []string
+	keys  map[edge.AccountID]string // that some ids are given
 }
 
-func (w accountsWanted) all() bool { return len(w.ids)+len(w.names) == 0 }
+func (w accountsWanted) all() bool { return len(w.words) == 0 }
 
 // keysBeside are the keys of the command line, and those of the repository.
 func (w accountsWanted) keysBeside(have present) map[edge.AccountID]string {
@@ -112,15 +111,13 @@ func parseAccounts(flags []string) (accountsWanted, error) {
 	for _, flag := range flags {
 		key, id, both := cutLast(flag, "=")
 		switch {
-		case edge.ValidID(flag):
-			w.ids = append(w.ids, edge.AccountID(flag))
-		case both && edge.ValidID(id) && key != "":
-			w.ids = append(w.ids, edge.AccountID(id))
-			w.keys[edge.AccountID(id)] = key
-		case flag != "":
-			w.names = append(w.names, flag)
-		default:
+		case flag == "":
 			return w, cli.Usage("--account is empty")
+		case both && edge.ValidID(id) && key != "":
+			w.words = append(w.words, id)
+			w.keys[edge.AccountID(id)] = key
+		default:
+			w.words = append(w.words, flag)
 		}
 	}
 	return w, nil
@@ -183,11 +180,12 @@ func zonesOfFile(name string) (zones []target, err error) {
 
 // fill gives zones without an account that of the command line.
 func (w accountsWanted) fill(zones []target) ([]target, error) {
+	ids := slices.DeleteFunc(slices.Clone(w.words), func(word string) bool { return !edge.ValidID(word) })
 	for i, z := range zones {
 		switch {
 		case z.Account != "":
-		case len(w.ids) == 1:
-			zones[i].Account = w.ids[0]
+		case len(ids) == 1:
+			zones[i].Account = edge.AccountID(ids[0])
 		default:
 			return nil, cli.Fail(fmt.Errorf("the account of zone %s is not known", z.Name),
 				"name one account by its id, --account prod=ID, or put the account's id behind the zone's id in the file of --zones")
@@ -251,55 +249,46 @@ func (f *targets) ask(ctx context.Context, p Platform, wanted accountsWanted, na
 
 // keep keeps the zones that were listed with the lane of their account.
 func (f *targets) keep(wanted accountsWanted, listed []listing) error {
-	missing := slices.Clone(wanted.names)
-	for _, id := range wanted.ids {
-		missing = append(missing, string(id))
-	}
 	for i, l := range listed {
 		for _, z := range l.zones {
 			lane, known := f.lanes[z.Account.ID]
 			if known && lane == i && (wanted.all() || wanted.has(z.Account, f.keys[z.Account.ID])) {
 				f.listed = append(f.listed, z)
-				missing = slices.DeleteFunc(missing, func(name string) bool {
-					return name == string(z.Account.ID) || name == z.Account.Name || name == f.keys[z.Account.ID]
-				})
 			}
 		}
 	}
-	if !wanted.all() {
-		f.left = slices.DeleteFunc(f.left, func(l leftOut) bool { return !wanted.has(edge.Account{}, l.account) })
+	if wanted.all() {
+		return nil
 	}
-	missing = slices.DeleteFunc(missing, func(name string) bool {
-		return slices.ContainsFunc(f.left, func(l leftOut) bool { return l.account == name })
-	})
-	if len(missing) > 0 {
-		return cli.Fail(fmt.Errorf("no credential of the configuration can see a zone of account %q", missing[0]), "check the name or id, and that the credential may see the zones (Zone Read)")
+	f.left = slices.DeleteFunc(f.left, func(l leftOut) bool { return !wanted.has(edge.Account{}, l.account) })
+	for _, word := range wanted.words {
+		one := accountsWanted{words: []string{word}}
+		if !slices.ContainsFunc(f.listed, func(z edge.Zone) bool { return one.has(z.Account, f.keys[z.Account.ID]) }) &&
+			!slices.ContainsFunc(f.left, func(l leftOut) bool { return l.account == word }) {
+			return cli.Fail(fmt.Errorf("no credential of the configuration can see a zone of account %q", word), "check the name or id, and that the credential may see the zones (Zone Read)")
+		}
 	}
 	return nil
 }
 
 // has reports whether an account with this key is wanted.
 func (w accountsWanted) has(a edge.Account, key string) bool {
-	return slices.Contains(w.ids, a.ID) || a.Name != "" && slices.Contains(w.names, a.Name) || key != "" && slices.Contains(w.names, key)
+	return slices.ContainsFunc([]string{string(a.ID), a.Name, key}, func(word string) bool { return word != "" && slices.Contains(w.words, word) })
 }
 
 // concerns reports whether a lane may be that of an account that is wanted.
 func (w accountsWanted) concerns(all reconcile.Lanes, lane int, keys map[edge.AccountID]string) bool {
-	if w.all() {
-		return true
-	}
-	of := func(key string) bool { return all.Index(key) == lane }
-	for _, id := range w.ids {
-		if key, known := keys[id]; !known || of(key) {
+	for _, word := range w.words {
+		key, known := keys[edge.AccountID(word)]
+		if !known {
+			_, known = all.Of[word]
+			key = word
+		}
+		if !known || all.Index(key) == lane {
 			return true
 		}
 	}
-	for _, name := range w.names {
-		if _, configured := all.Of[name]; !configured || of(name) {
-			return true
-		}
-	}
-	return false
+	return w.all()
 }
 
 // listLane lists zones with one credential.
@@ -337,18 +326,22 @@ func (f *targets) accountIDs(ctx context.Context, d edge.Directory, wanted accou
 	if wanted.all() {
 		return []edge.AccountID{""}, nil
 	}
-	ids := slices.Clone(wanted.ids)
-	if len(wanted.names) == 0 {
-		return ids, nil
-	}
-	accounts, err := d.Accounts(ctx)
-	if err != nil {
-		return nil, cli.Fail(fmt.Errorf("listing accounts: %w", err), "name the account by its id")
-	}
-	for _, name := range wanted.names {
-		found := slices.DeleteFunc(slices.Clone(accounts), func(a edge.Account) bool { return a.Name != name })
+	var ids []edge.AccountID
+	var accounts []edge.Account
+	for _, word := range wanted.words {
+		if edge.ValidID(word) {
+			ids = append(ids, edge.AccountID(word))
+			continue
+		}
+		if accounts == nil {
+			var err error
+			if accounts, err = d.Accounts(ctx); err != nil {
+				return nil, cli.Fail(fmt.Errorf("listing accounts: %w", err), "name the account by its id")
+			}
+		}
+		found := slices.DeleteFunc(slices.Clone(accounts), func(a edge.Account) bool { return a.Name != word })
 		if len(found) != 1 {
-			return nil, cli.Fail(fmt.Errorf("the platform lists %d accounts named %q", len(found), name), "name the account by its id")
+			return nil, cli.Fail(fmt.Errorf("the platform lists %d accounts named %q", len(found), word), "name the account by its id")
 		}
 		ids, f.accounts = append(ids, found[0].ID), append(f.accounts, found[0])
 	}
