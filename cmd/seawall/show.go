@@ -90,23 +90,21 @@ func writeShown(t *cli.Terminal, output string, all []show.Shown) error {
 		Version int          `json:"version"`
 		Shown   []show.Shown `json:"shown"`
 	}{show.Version, all}
-	return t.Show(output, facts, func() error { return shownText(t, output, all) })
-}
-
-func shownText(t *cli.Terminal, output string, all []show.Shown) error {
-	for i, s := range all {
-		if i > 0 {
-			fmt.Fprintln(t.Out)
+	return t.Show(output, facts, func() error {
+		for i, s := range all {
+			if i > 0 {
+				fmt.Fprintln(t.Out)
+			}
+			write := s.Text
+			if output == "cue" {
+				write = s.CUE
+			}
+			if err := write(t.Out); err != nil {
+				return err
+			}
 		}
-		write := s.Text
-		if output == "cue" {
-			write = s.CUE
-		}
-		if err := write(t.Out); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // findShown finds the zones and the token that a word means, with what is live of them.

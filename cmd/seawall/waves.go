@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -80,41 +81,47 @@ func progressOf(o reconcile.Rollout) rollout {
 		return p
 	}
 	p.Commit, p.Open, p.Soaking, p.Halted = o.Commit, o.Wave, o.Since.UTC(), o.Halted
-	counts := map[int]map[reconcile.ZoneOutcome]int{}
+	waves := map[int]*wave{}
 	for _, z := range o.Zones {
-		if counts[z.Wave] == nil {
-			counts[z.Wave] = map[reconcile.ZoneOutcome]int{}
+		one := cmp.Or(waves[z.Wave], &wave{Number: z.Wave})
+		waves[z.Wave] = one
+		one.Zones++
+		for _, part := range one.parts() {
+			if part.of == z.Outcome {
+				*part.zones++
+			}
 		}
-		counts[z.Wave][z.Outcome]++
 	}
-	for _, n := range slices.Sorted(maps.Keys(counts)) {
-		one, c := wave{Number: n}, counts[n]
-		for _, zones := range c {
-			one.Zones += zones
-		}
-		one.Done, one.Waiting, one.Person = c[reconcile.ZoneDone], c[reconcile.ZonePending], c[reconcile.ZoneSkipped]
-		one.Failed, one.NotKept, one.Accepted = c[reconcile.ZoneFailed], c[reconcile.ZoneNonConvergent], c[reconcile.ZoneAccepted]
-		p.Waves = append(p.Waves, one)
+	for _, n := range slices.Sorted(maps.Keys(waves)) {
+		p.Waves = append(p.Waves, *waves[n])
 	}
 	return p
+}
+
+// wavePart counts zones of a wave with the same outcome.
+type wavePart struct {
+	of    reconcile.ZoneOutcome
+	zones *int
+	text  string
+}
+
+func (w *wave) parts() []wavePart {
+	return []wavePart{
+		{reconcile.ZoneDone, &w.Done, "done"},
+		{reconcile.ZonePending, &w.Waiting, "waiting"},
+		{reconcile.ZoneSkipped, &w.Person, "skipped: a person is needed, see seawall status"},
+		{reconcile.ZoneFailed, &w.Failed, "failed: not read or not written"},
+		{reconcile.ZoneNonConvergent, &w.NotKept, "written, but not kept by the platform"},
+		{reconcile.ZoneAccepted, &w.Accepted, "failed or not kept before the rollout was resumed"},
+	}
 }
 
 // String says how far a wave is, without what there is none of.
 func (w wave) String() string {
 	var said []string
-	for _, part := range []struct {
-		n    int
-		text string
-	}{
-		{w.Done, "done"},
-		{w.Waiting, "waiting"},
-		{w.Person, "skipped: a person is needed, see seawall status"},
-		{w.Failed, "failed: not read or not written"},
-		{w.NotKept, "written, but not kept by the platform"},
-		{w.Accepted, "failed or not kept before the rollout was resumed"},
-	} {
-		if part.n > 0 {
-			said = append(said, fmt.Sprintf("%d %s", part.n, part.text))
+	for _, part := range w.parts() {
+		if *part.zones > 0 {
+			said = append(said, fmt.Sprintf("%d %s", *part.zones, part.text))
 		}
 	}
 	return fmt.Sprintf("%s: %s", cli.Plural(w.Zones, "zone", "zones"), strings.Join(said, ", "))

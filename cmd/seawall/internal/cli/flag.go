@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,21 +62,15 @@ func UnknownFlag(cmd *cobra.Command, err error) string {
 		}
 	})
 	for _, flag := range known {
-		for _, usual := range append(usualFlags[flag], flag) {
-			if usual == name {
-				return meant(flag, name)
-			}
+		if flag == name || slices.Contains(usualFlags[flag], name) {
+			return meant(flag, name)
 		}
 	}
 	if near := nearest.Word(name, known); near != "" {
 		return "did you mean --" + near + "?"
 	}
-	if cmd.Flags().Lookup("dir") == nil && strings.Contains(cmd.Use, "DIR") {
-		for _, usual := range append(usualFlags["dir"], "dir") {
-			if usual == name {
-				return "the folder has no flag: " + cmd.CommandPath() + " DIR"
-			}
-		}
+	if cmd.Flags().Lookup("dir") == nil && strings.Contains(cmd.Use, "DIR") && (name == "dir" || slices.Contains(usualFlags["dir"], name)) {
+		return "the folder has no flag: " + cmd.CommandPath() + " DIR"
 	}
 	return ""
 }

@@ -103,17 +103,13 @@ const graceOfCheck = 2 * time.Second
 type doctor struct {
 	*cli.Terminal
 	options setup.Options
-	timeout time.Duration // of each check
-	width   int           // of the column of checks; a longer name widens it from there on
+	width   int // of the column of checks; a longer name widens it from there on
 }
 
 // Run runs the checks and shows the results, as text while they come or as JSON. The
 // error says that a check failed.
 func Run(ctx context.Context, t *cli.Terminal, o setup.Options, timeout time.Duration) error {
-	return (&doctor{t, o, timeout, 20}).examine(ctx)
-}
-
-func (d *doctor) examine(ctx context.Context) error {
+	d := &doctor{t, o, 20}
 	var all []finding
 	show, wipe := d.Progress()
 	defer wipe()
@@ -133,7 +129,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		if show != nil {
 			show("checking "+c.name, i, len(checks))
 		}
-		tell(c.run(ctx, d.timeout))
+		tell(c.run(ctx, timeout))
 	}
 	wipe()
 	return d.showVerdict(all)

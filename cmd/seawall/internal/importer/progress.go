@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,26 +79,21 @@ func (p *progress) load(name string, now header) bool {
 		return false
 	}
 	defer file.Close()
-	lines := bufio.NewReader(file)
+	lines := json.NewDecoder(file)
 	var first header
-	if !readLine(lines, &first) || first.Version != now.Version || first.Program != now.Program || first.Origin != now.Origin ||
+	if lines.Decode(&first) != nil || first.Version != now.Version || first.Program != now.Program || first.Origin != now.Origin ||
 		now.Started.Sub(first.Started).Abs() > keptFor {
 		return false
 	}
 	for {
 		var r record
-		if !readLine(lines, &r) {
+		if lines.Decode(&r) != nil {
 			return true
 		}
 		if r.Failed == "" {
 			p.known[keyOf(r.Account, r.Zone)] = r
 		}
 	}
-}
-
-func readLine(lines *bufio.Reader, into any) bool {
-	line, err := lines.ReadBytes('\n')
-	return err == nil && json.Unmarshal(line, into) == nil
 }
 
 func keyOf(account edge.AccountID, zone edge.ZoneID) string {
