@@ -151,10 +151,10 @@ not be read.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.Run(cmd.Context(), args) },
 	}
 	cmd.Flags().StringVar(&c.Dir, "dir", "", "check the integrations that the desired state in `DIR` declares, with its calendar")
-	cmd.Flags().StringVar(&c.Format, "format", "", "read files as `FORMAT` instead of recognising it: "+deprecations.WordsOf(deprecations.Formats()))
+	cmd.Flags().StringVar(&c.Format, "format", "", "read files as `FORMAT` instead of recognising it: "+cli.Either(deprecations.Formats()))
 	cmd.Flags().StringVar(&c.Suppress, "suppress", "", "`FILE` of suppressions, each with a reason and an expiry")
 	checkFlags(cmd, &c)
-	deprecations.Complete(cmd, "format", deprecations.Formats())
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(deprecations.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	c.AddTo(cmd, "text", "json", "markdown", "sarif", "junit")
 	return cmd
 }

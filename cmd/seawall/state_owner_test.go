@@ -131,7 +131,7 @@ func TestOtherUserIsRefused(t *testing.T) {
 	if err := os.Chmod(o.state, 0o755); err != nil { // enough to look in
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"token", "init"}, {"waves", "resume"}, {"plan"}, {"apply"}} {
+	for _, args := range [][]string{{"token", "init"}, {"waves", "resume"}, {"plan"}, {"apply"}, {"revert", "--since", "1h", "--yes"}} {
 		out, err := o.run(otherUser, args...)
 		if err == nil || !strings.Contains(out, "belongs to #41001, and this is #41002") || !strings.Contains(out, "hint: nothing was changed") {
 			t.Errorf("%v: %v\n%s", args, err, out)

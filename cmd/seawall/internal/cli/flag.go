@@ -14,9 +14,14 @@ import (
 // AddOutput adds --output, which takes one of some words; the first is the default.
 func AddOutput(cmd *cobra.Command, output *string, words ...string) {
 	*output = words[0]
-	last := len(words) - 1
-	cmd.Flags().VarP(outputValue{output, words}, "output", "o", strings.Join(words[:last], ", ")+" or "+words[last])
+	cmd.Flags().VarP(outputValue{output, words}, "output", "o", Either(words))
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Either is "text, json or markdown".
+func Either(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // outputValue is the value of --output. It implements [pflag.Value].

@@ -26,20 +26,6 @@ func (a *Flags) AddTo(cmd *cobra.Command, outputs ...string) {
 	_ = cmd.MarkFlagDirname("dir")
 }
 
-// Complete completes a flag with words.
-func Complete(cmd *cobra.Command, flag string, words []string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// WordsOf is "text, json or markdown".
-func WordsOf(words []string) string {
-	text := words[0]
-	for _, w := range words[1 : len(words)-1] {
-		text += ", " + w
-	}
-	return text + " or " + words[len(words)-1]
-}
-
 // Day reads --at. A time of day is accepted; only its day in UTC counts.
 func (a Flags) Day(now func() time.Time) (time.Time, error) {
 	if a.at == "" || a.at == "now" {
