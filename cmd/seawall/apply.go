@@ -92,15 +92,7 @@ func runApply(t *cli.Terminal, cmd *cobra.Command, args []string, o setup.Option
 	if report.Err != nil {
 		return setup.Explain(report.Err)
 	}
-	return exitOfRun(report)
-}
-
-// exitOfRun is the exit code of a run that writes.
-func exitOfRun(r reconcile.Report) error {
-	if !r.Converged() {
-		return cli.ExitError(exitAttention)
-	}
-	return nil
+	return cli.Attention(!report.Converged())
 }
 
 // warnUnused warns of approvals that nothing was released by: what they were about

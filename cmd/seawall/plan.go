@@ -15,11 +15,10 @@ import (
 	"github.com/seawall-dev/seawall/reconcile/once"
 )
 
-// Exit codes of plan and apply beside 0 and 1.
+// Exit codes of plan beside 0, 1 and [cli.ExitAttention].
 const (
-	exitChanges   = 2
-	exitWeakens   = 3
-	exitAttention = 4
+	exitChanges = 2
+	exitWeakens = 3
 )
 
 func newPlan(t *cli.Terminal) *cobra.Command {
@@ -91,7 +90,7 @@ func showPlan(t *cli.Terminal, p diff.Plan, output string) error {
 
 func exitOfPlan(p diff.Plan, detailed bool) error {
 	if p.Attention() {
-		return cli.ExitError(exitAttention)
+		return cli.ExitAttention
 	}
 	code := 0
 	for _, c := range p.Changes {

@@ -95,7 +95,7 @@ func runRevert(ctx context.Context, t *cli.Terminal, o setup.Options, order reve
 	}
 	warnUnused(t, order.Approve, planned.Plan.Granted)
 	if planned.Zones()+planned.Stopped() == 0 && !yes {
-		return exitOfRun(reconcile.Report{Plan: planned.Plan})
+		return cli.Attention(!reconcile.Report{Plan: planned.Plan}.Converged())
 	}
 	if err := confirmRevert(ctx, t, planned, yes); err != nil {
 		return err
@@ -154,7 +154,7 @@ func showReverted(t *cli.Terminal, planned *revert.Planned, report reconcile.Rep
 	if len(back)+planned.Stopped() > 0 {
 		fmt.Fprintln(t.Out, "the zones are held until git changes them; seawall hold list shows them")
 	}
-	return exitOfRun(report)
+	return cli.Attention(!report.Converged())
 }
 
 // newRevertRun is one revert. It needs the history, so a repository.

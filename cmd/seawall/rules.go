@@ -85,10 +85,7 @@ func runRules(t *cli.Terminal, ctx context.Context, f rulesFlags, ruleset string
 	if err := showRules(t, f, b.sets); err != nil {
 		return err
 	}
-	if len(b.problems) > 0 {
-		return cli.ExitError(exitAttention)
-	}
-	return nil
+	return cli.Attention(len(b.problems) > 0)
 }
 
 // book reads managed rulesets with their rules.

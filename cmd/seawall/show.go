@@ -79,10 +79,7 @@ func runShow(ctx context.Context, t *cli.Terminal, o setup.Options, word string)
 	if err := writeShown(t, o.Output, all); err != nil {
 		return err
 	}
-	if partial {
-		return cli.ExitError(exitAttention)
-	}
-	return nil
+	return cli.Attention(partial)
 }
 
 func writeShown(t *cli.Terminal, output string, all []show.Shown) error {

@@ -181,7 +181,7 @@ func exitOf(v inspect.Verdict) error {
 	case inspect.Working:
 		return cli.ExitError(exitChanges)
 	case inspect.Attention:
-		return cli.ExitError(exitAttention)
+		return cli.ExitAttention
 	default:
 		return nil
 	}

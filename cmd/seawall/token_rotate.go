@@ -142,7 +142,7 @@ func confirmRotation(ctx context.Context, t *cli.Terminal, o setup.Options, orde
 		}
 	}
 	if report.Plan.Attention() {
-		return "", cli.ExitError(exitAttention)
+		return "", cli.ExitAttention
 	}
 	return "", notRotated(order)
 }
@@ -192,7 +192,7 @@ func showRotated(t *cli.Terminal, o setup.Options, order setup.RotateOrder, answ
 	}
 	switch {
 	case !answer.Converged:
-		return cli.ExitError(exitAttention)
+		return cli.ExitAttention
 	case !answer.Done:
 		return notRotated(order)
 	}

@@ -225,6 +225,18 @@ func (t *Terminal) Table(rows [][]string) error {
 	return w.Flush()
 }
 
+// ExitAttention is the exit code where a command has done what it could, and something is left
+// for a person: refused, unknown, or not to be read.
+const ExitAttention = ExitError(4)
+
+// Attention ends a command with [ExitAttention] where that is needed.
+func Attention(needed bool) error {
+	if needed {
+		return ExitAttention
+	}
+	return nil
+}
+
 // ExitWith ends a command that has said everything; 0 is success.
 func ExitWith(code int) error {
 	if code == 0 {

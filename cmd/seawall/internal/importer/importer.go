@@ -76,7 +76,7 @@ type tokenLister interface {
 	UserTokens(ctx context.Context) ([]edge.Token, error)
 }
 
-// Import does it. It returns [cli.ExitError] 4 where something could not be read or
+// Import does it. It returns [cli.ExitAttention] where something could not be read or
 // declared.
 func Import(ctx context.Context, t *cli.Terminal, platform Platform, order Order, show func(stage string, done, total int)) error {
 	if show == nil {

@@ -10,9 +10,6 @@ import (
 	"github.com/seawall-dev/seawall/desired/cuefile"
 )
 
-// exitAttention is the exit code where something could not be read or declared.
-const exitAttention = 4
-
 // result is what an import has done.
 type result struct {
 	accounts  []imported
@@ -54,10 +51,7 @@ func (r *result) report(t *cli.Terminal, o Order) error {
 	if len(r.files) > 0 {
 		fmt.Fprintf(t.Out, "\nNext: seawall validate %s, then: %s\n", o.Dir, o.Plan)
 	}
-	if missing > 0 || len(r.tokens.left) > 0 {
-		return cli.ExitError(exitAttention)
-	}
-	return nil
+	return cli.Attention(missing > 0 || len(r.tokens.left) > 0)
 }
 
 // reportMissing names what was not imported.
