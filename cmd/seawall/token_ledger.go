@@ -22,6 +22,19 @@ import (
 // These commands record in the ledger what only a person can
 // know: the reference shows no way to list or read tokens.
 
+// recording has a person's word recorded, and says what has become of it.
+func recording(t *cli.Terminal, o setup.Options, record func(setup.Settings) (said string, err error)) error {
+	s, err := setup.OfRepository(t, o)
+	if err != nil {
+		return err
+	}
+	said, err := record(s)
+	if err == nil {
+		_, err = fmt.Fprintln(t.Out, said)
+	}
+	return err
+}
+
 func newTokenInit(t *cli.Terminal) *cobra.Command {
 	var o setup.Options
 	cmd := &cobra.Command{
@@ -35,15 +48,10 @@ Check the dashboard first. Record existing tokens with seawall token adopt.`,
 		Example: "  seawall token init",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := setup.OfRepository(t, o)
-			if err == nil {
-				_, err = s.Record(cmd.Context(), ledger.TokenOrder{Init: true})
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(t.Out, "tokens declared in %s may now be created on %s\n", s.Source.URL, s.Platform.BaseURL)
-			return err
+			return recording(t, o, func(s setup.Settings) (string, error) {
+				_, err := s.Record(cmd.Context(), ledger.TokenOrder{Init: true})
+				return fmt.Sprintf("tokens declared in %s may now be created on %s", s.Source.URL, s.Platform.BaseURL), err
+			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
@@ -73,15 +81,10 @@ After --abandon or --retry the next run creates the token, if it is still declar
 			if err != nil {
 				return err
 			}
-			s, err := setup.OfRepository(t, o)
-			if err == nil {
-				_, err = s.Record(cmd.Context(), ledger.TokenOrder{Resolve: &ledger.Resolved{Key: args[0], Word: word}})
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(t.Out, resolved(args[0], word))
-			return err
+			return recording(t, o, func(s setup.Settings) (string, error) {
+				_, err := s.Record(cmd.Context(), ledger.TokenOrder{Resolve: &ledger.Resolved{Key: args[0], Word: word}})
+				return resolved(args[0], word), err
+			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
@@ -168,25 +171,22 @@ func newTokenRevoked(t *cli.Terminal) *cobra.Command {
 		Example: "  seawall token revoked ed17574386854bf78a67040be0a770b0",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := setup.OfRepository(t, o)
 			id := edge.TokenID(args[0])
-			if err == nil && !unchecked {
-				err = s.ReadLedger(func(memory *ledger.Ledger) error {
-					account, err := ownerOf(cmd.Context(), t, o, memory, id)
-					if err == nil {
-						err = gone(cmd.Context(), s, account, id)
-					}
-					return err
-				})
-			}
-			if err == nil {
-				_, err = s.Record(cmd.Context(), ledger.TokenOrder{Revoked: id})
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(t.Out, "token %s is removed from the ledger\n", id)
-			return err
+			return recording(t, o, func(s setup.Settings) (_ string, err error) {
+				if !unchecked {
+					err = s.ReadLedger(func(memory *ledger.Ledger) error {
+						account, err := ownerOf(cmd.Context(), t, o, memory, id)
+						if err == nil {
+							err = gone(cmd.Context(), s, account, id)
+						}
+						return err
+					})
+				}
+				if err == nil {
+					_, err = s.Record(cmd.Context(), ledger.TokenOrder{Revoked: id})
+				}
+				return fmt.Sprintf("token %s is removed from the ledger", id), err
+			})
 		},
 	}
 	setup.AddConfig(cmd, &o)
