@@ -99,7 +99,7 @@ func misfit(published deprecation.Calendar, e desired.CalendarEntry, err error) 
 		ids = append(ids, r.ID)
 	}
 	if !slices.Contains(ids, id) {
-		p.Hint = nearest.Hint(id, ids)
+		p.Hint = nearest.Hint(id, ids, "")
 	}
 	return p
 }

@@ -253,7 +253,7 @@ func unknownRuleset(account string, zone desired.Zone, d desired.Deployment, kno
 		Origin:  d.Origin,
 		Path:    at(zonePath(at("account", account), zone), "waf", d.Name()),
 		Message: fmt.Sprintf("%q is not a ruleset of account %q", d.Ruleset, account),
-		Hint:    cmp.Or(nearest.Hint(d.Ruleset, known), fmt.Sprintf("declare it: account: %s: ruleset: %s: name: …", account, d.Ruleset)),
+		Hint:    nearest.Hint(d.Ruleset, known, fmt.Sprintf("declare it: account: %s: ruleset: %s: name: …", account, d.Ruleset)),
 	}
 }
 

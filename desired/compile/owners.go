@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,7 +29,7 @@ func (m *merger) checkOwners() {
 		}
 		m.problems = append(m.problems, desired.Problem{
 			Origin: t.Origin, Path: at("token", key, "account"), Message: fmt.Sprintf("%q is not a declared account", t.Account),
-			Hint: cmp.Or(nearest.Hint(t.Account, keys), fmt.Sprintf("declare it: account: %s: id: …; or remove the field, for a token of the user", t.Account)),
+			Hint: nearest.Hint(t.Account, keys, fmt.Sprintf("declare it: account: %s: id: …; or remove the field, for a token of the user", t.Account)),
 		})
 	}
 }

@@ -113,7 +113,7 @@ func unknownName(kind, name string, known []string) error {
 	err := fmt.Sprintf("there is no %s %q", kind, name)
 	slices.Sort(known)
 	known = slices.Compact(known)
-	hint := nearest.Hint(name, known)
+	hint := nearest.Hint(name, known, "")
 	switch {
 	case hint != "":
 		return refuse(err, hint)
@@ -140,7 +140,7 @@ func UnknownGroup(group string, state desired.State) string {
 		}
 	}
 	hint := fmt.Sprintf("no declared token names the group %q", group)
-	if near := nearest.Hint(group, known); near != "" {
+	if near := nearest.Hint(group, known, ""); near != "" {
 		hint += "; " + near
 	}
 	return hint

@@ -28,12 +28,12 @@ func Word(word string, candidates []string) string {
 	return best
 }
 
-// Hint asks whether the word that [Word] finds was meant; it is empty where there is none.
-func Hint(word string, candidates []string) string {
+// Hint asks whether the nearest candidate was meant; where none is close, it says otherwise.
+func Hint(word string, candidates []string, otherwise string) string {
 	if near := Word(word, candidates); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return ""
+	return otherwise
 }
 
 // distance counts insertions, deletions, changes and swaps of neighbours that

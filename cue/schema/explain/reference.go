@@ -125,7 +125,7 @@ func nameHint(name string, known []string, start bool) string {
 		known = slices.DeleteFunc(slices.Clone(known), func(n string) bool { return !strings.HasPrefix(n, "_") && !strings.HasPrefix(n, "#") })
 	}
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return ofSeries(name, c) })
-	switch hint := nearest.Hint(name, candidates); {
+	switch hint := nearest.Hint(name, candidates, ""); {
 	case hint != "":
 		return hint
 	case len(known) > mostNames:

@@ -133,7 +133,7 @@ func said(words string, v cue.Value) (message, hint string) {
 		return words, ""
 	}
 	if text, err := v.String(); err == nil {
-		hint = nearest.Hint(text, strings.Split(list, ", "))
+		hint = nearest.Hint(text, strings.Split(list, ", "), "")
 	}
 	return verdict(v, "is not one of "+list), hint
 }
