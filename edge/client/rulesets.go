@@ -91,15 +91,7 @@ func (r rulesetCalls) EntryPoint(ctx context.Context, scope edge.Scope, phase ed
 
 func (c *Client) ruleset(ctx context.Context, path string) (edge.Ruleset, error) {
 	get := call{class: read, method: http.MethodGet, path: path}
-	var found edge.Ruleset
-	err := c.do(ctx, get, func(r wire.Response) (err error) {
-		found, err = c.decodeRuleset(get, r)
-		return err
-	})
-	if err != nil {
-		return edge.Ruleset{}, err
-	}
-	return found, nil
+	return ask(ctx, c, get, func(r wire.Response) (edge.Ruleset, error) { return c.decodeRuleset(get, r) })
 }
 
 // checkRuleset refuses what cannot be a ruleset: an object of something else

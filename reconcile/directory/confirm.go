@@ -9,6 +9,7 @@ import (
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // fresh is how old an answer about a zone may be when the zone is written.
@@ -42,7 +43,7 @@ func (n *Names) Confirm(ctx context.Context, a desired.Account, z desired.Zone) 
 		failed = n.ask(ctx, calls, a, z)
 	}
 	if err := n.Check(a, z); err != nil {
-		n.wake()
+		n.Poke()
 		return err
 	}
 	if failed != nil && z.ByName {
@@ -61,7 +62,7 @@ func (n *Names) confirmAccount(ctx context.Context, calls edge.Directory, a desi
 		return context.Cause(ctx)
 	}
 	if err := n.Check(a, z); err != nil {
-		n.wake()
+		n.Poke()
 		return err
 	}
 	listed, failed := n.justListed(a)
@@ -105,7 +106,7 @@ func (n *Names) confirmed(a desired.Account, z desired.Zone) bool {
 		return false
 	}
 	asked, before := l.asked[z.Scope.ID]
-	return before && now.Sub(asked.at) < believed || l.failed.err != nil && now.Sub(l.failed.at) < lastRetry
+	return before && now.Sub(asked.at) < believed || l.failed.err != nil && now.Sub(l.failed.at) < retry.Names.Most
 }
 
 // ask asks about one zone; or about all of the account, once asking one by one has cost

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/outage"
 )
@@ -20,7 +21,7 @@ type Merges struct {
 	send    func(ctx context.Context, commit string, m reconcile.CommitStatus) error
 	log     *slog.Logger
 	outages *outage.Tracker
-	wake    chan struct{}
+	poked   reconcile.Pokes // there is a status to send
 
 	mu      sync.Mutex
 	queue   []merged
@@ -43,7 +44,7 @@ const mostStatuses = 100
 
 // NewMerges returns a reporter that sends statuses; see [Merges.Run].
 func NewMerges(send func(ctx context.Context, commit string, m reconcile.CommitStatus) error, log *slog.Logger, outages *outage.Tracker) *Merges {
-	return &Merges{send: send, log: log, outages: outages, wake: make(chan struct{}, 1)}
+	return &Merges{send: send, log: log, outages: outages, poked: reconcile.NewPokes()}
 }
 
 // Begin says that a commit is about to be applied.
@@ -134,14 +135,8 @@ func (m *Merges) push(commit string, status reconcile.CommitStatus) {
 	status.Description = oneLineOf(status.Description)
 	m.queue = append(m.queue, merged{commit, status})
 	m.queue = m.queue[max(0, len(m.queue)-mostStatuses):]
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
+	m.poked.Poke()
 }
-
-// retryStatus is how long a forge that did not accept a status is left alone.
-const retryStatus = 30 * time.Second
 
 // Run sends statuses until ctx ends, those of one commit in order. One that the forge
 // does not take is tried again after those of other commits, and is reported once.
@@ -152,7 +147,7 @@ func (m *Merges) Run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-m.wake:
+			case <-m.poked:
 			}
 			continue
 		}
@@ -166,7 +161,7 @@ func (m *Merges) Run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(retryStatus):
+			case <-time.After(retry.Status.First):
 			}
 			continue
 		}
