@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,10 @@ func TestOwnRequestsAreNotDeprecated(t *testing.T) {
 				continue
 			}
 			for _, day := range []time.Time{time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)} {
-				if notices := matcher.Match(deprecation.Request{Method: verb, URL: path}, day); len(notices) > 0 {
+				notices := matcher.Match(deprecation.Request{Method: verb, URL: path}, day)
+				// What only informs is about members of an answer that Seawall does not read.
+				notices = slices.DeleteFunc(notices, func(n deprecation.Notice) bool { return n.Info })
+				if len(notices) > 0 {
 					t.Errorf("%s: %+v", request, notices)
 				}
 			}
