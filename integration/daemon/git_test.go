@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
@@ -33,7 +32,7 @@ func newForge(t *testing.T) *forge {
 // file writes a file that only its owner may read, and returns its quoted path.
 func (f *forge) file(name, content string) string {
 	f.t.Helper()
-	fixture.Write(f.t, f.dir, name, content)
+	harness.Write(f.t, f.dir, name, content)
 	return fmt.Sprintf("%q", filepath.Join(f.dir, name))
 }
 
@@ -41,7 +40,7 @@ func (f *forge) file(name, content string) string {
 // repository.
 func (f *forge) plan(source string, env ...string) harness.Outcome {
 	f.t.Helper()
-	fixture.Write(f.t, f.dir, "config.cue", fmt.Sprintf("source: {%s}\nplatform: base_url: %q\ncredentials: rulesets: env: \"PLATFORM_TOKEN\"\nstate: dir: %q\n",
+	harness.Write(f.t, f.dir, "config.cue", fmt.Sprintf("source: {%s}\nplatform: base_url: %q\ncredentials: rulesets: env: \"PLATFORM_TOKEN\"\nstate: dir: %q\n",
 		source, f.platform.BaseURL, f.t.TempDir()))
 	env = append(env, "PLATFORM_TOKEN="+f.platform.RulesetsToken.Reveal())
 	return harness.Run(f.t, env, "plan", "--config", filepath.Join(f.dir, "config.cue"))

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
-	"github.com/seawall-dev/seawall/integration/fixture"
 	"github.com/seawall-dev/seawall/integration/harness"
 	"github.com/seawall-dev/seawall/integration/soak"
 )
@@ -31,9 +30,9 @@ func TestTranscript(t *testing.T) {
 			p.ClearTranscript()
 			return harness.Run(t, p.Env(), "apply", "--dir", dir, "--base-url", p.BaseURL)
 		}
-		fixture.Write(t, dir, "edge.cue", harness.Declare(transcriptZones, 25))
+		harness.Write(t, dir, "edge.cue", harness.Declare(transcriptZones, 25))
 		apply().Want(t, 0)
-		fixture.Write(t, dir, "edge.cue", harness.DeclareEach(transcriptZones, func(i int) int {
+		harness.Write(t, dir, "edge.cue", harness.DeclareEach(transcriptZones, func(i int) int {
 			if i <= k {
 				return 26
 			}
@@ -112,7 +111,7 @@ func TestTranscriptUnderQuirks(t *testing.T) {
 			p := harness.StartPlatform(t, config)
 			dir := t.TempDir()
 			for _, threshold := range []int{25, 60} { // the second change is made to what the first one left
-				fixture.Write(t, dir, "edge.cue", tuned(threshold))
+				harness.Write(t, dir, "edge.cue", tuned(threshold))
 				p.ClearTranscript()
 				converge(p, dir)
 				for i := 1; i <= transcriptZones; i++ {

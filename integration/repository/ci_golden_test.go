@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestCIGoldenSeesWhatAnUpdateChanges runs .ci/golden in a repository of its
@@ -41,7 +41,7 @@ func TestCIGoldenSeesWhatAnUpdateChanges(t *testing.T) {
 // changed since and fresh.golden is not added yet.
 func runGolden(t *testing.T, update string) (string, error) {
 	t.Helper()
-	script := fixture.ReadText(t, filepath.Join(fixture.Root, ".ci", "golden"))
+	script := harness.ReadText(t, filepath.Join(harness.Root, ".ci", "golden"))
 	bin, repository := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "make"), []byte("#!/bin/sh\n"+update+"\n"), 0o755); err != nil {
 		t.Fatal(err)

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestCIVulncheckHidesNothing runs .ci/vulncheck with a program named go that
 // says what govulncheck says, and ends as it ends.
 func TestCIVulncheckHidesNothing(t *testing.T) {
-	script := fixture.ReadText(t, filepath.Join(fixture.Root, ".ci", "vulncheck"))
+	script := harness.ReadText(t, filepath.Join(harness.Root, ".ci", "vulncheck"))
 	for name, test := range map[string]struct {
 		says string
 		ends string
@@ -52,7 +52,7 @@ func TestCIVulncheckHidesNothing(t *testing.T) {
 // with the race detector or without. None of it may fail unseen.
 func TestCIRunsWhatIsPromised(t *testing.T) {
 	t.Parallel()
-	script := fixture.ReadText(t, filepath.Join(fixture.Root, ".ci", "run"))
+	script := harness.ReadText(t, filepath.Join(harness.Root, ".ci", "run"))
 	for _, want := range []string{"\nset -euo pipefail\n", "\n\tmake tools check\n", "\n\tmake race\n", "\n\tmake plain\n"} {
 		if strings.Count(script, want) != 1 {
 			t.Errorf(".ci/run does not say %q once", want)
@@ -87,7 +87,7 @@ func testedBy(t *testing.T, target string) []string {
 	t.Helper()
 	folder := t.TempDir()
 	list := filepath.Join(folder, "packages")
-	fixture.Write(t, folder, "go", `#!/bin/sh
+	harness.Write(t, folder, "go", `#!/bin/sh
 case "$1 $2" in list*) exec "$REAL_GO" "$@" ;; test*|*gotestsum*) ;; *) exit ;; esac
 case " $* " in *' -run '*) exit ;; esac # some tests of a package, not the package
 for arg; do case $arg in
@@ -96,7 +96,7 @@ for arg; do case $arg in
 esac; done
 "$REAL_GO" list $packages >>"$LIST"
 `)
-	fixture.Write(t, folder, "golangci-lint", "#!/bin/sh\n")
+	harness.Write(t, folder, "golangci-lint", "#!/bin/sh\n")
 	for _, name := range []string{"go", "golangci-lint"} {
 		if err := os.Chmod(filepath.Join(folder, name), 0o755); err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ esac; done
 	}
 	command := exec.Command("make", "--no-print-directory", target,
 		"GO="+filepath.Join(folder, "go"), "GOLANGCI_LINT="+filepath.Join(folder, "golangci-lint"))
-	command.Dir = fixture.Root
+	command.Dir = harness.Root
 	command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "REAL_GO="+realGo, "LIST="+list)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("make %s: %v\n%s", target, err, out)
@@ -120,7 +120,7 @@ esac; done
 func packageNames(t *testing.T, pattern string) []string {
 	t.Helper()
 	command := exec.Command("go", "list", pattern)
-	command.Dir = fixture.Root
+	command.Dir = harness.Root
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)

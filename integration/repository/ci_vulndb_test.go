@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestCIVulncheckUsesAGivenDatabase: govulncheck gets the database that GOVULNDB names, and
 // one that cannot be reached is a failure then.
 func TestCIVulncheckUsesAGivenDatabase(t *testing.T) {
-	script := fixture.ReadText(t, filepath.Join(fixture.Root, ".ci", "vulncheck"))
+	script := harness.ReadText(t, filepath.Join(harness.Root, ".ci", "vulncheck"))
 	database := "file://" + t.TempDir()
 	for name, test := range map[string]struct {
 		database, says, ends string

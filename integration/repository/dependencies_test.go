@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // TestDependenciesAreExplained compares docs/dependencies.md with go.mod.
@@ -38,7 +38,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 func directRequirements(t *testing.T) map[string]string {
 	t.Helper()
 	command := exec.Command("go", "mod", "edit", "-json")
-	command.Dir = fixture.Root
+	command.Dir = harness.Root
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("reading go.mod: %v", err)
@@ -67,7 +67,7 @@ var dependencyRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (v[^ ]+) \\| \\d{
 // versions they speak of.
 func explainedDependencies(t *testing.T) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(fixture.Root, "docs", "dependencies.md"))
+	page, err := os.ReadFile(filepath.Join(harness.Root, "docs", "dependencies.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 var (
@@ -55,11 +55,11 @@ func TestLinksAreFound(t *testing.T) {
 func markdownFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
-	err := filepath.WalkDir(fixture.Root, func(name string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(harness.Root, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != fixture.Root && hiddenFromGo(entry.Name()) && entry.Name() != ".github":
+		case entry.IsDir() && name != harness.Root && hiddenFromGo(entry.Name()) && entry.Name() != ".github":
 			return fs.SkipDir
 		case strings.HasSuffix(name, ".md"):
 			files = append(files, name)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 var (
@@ -20,7 +20,7 @@ var (
 // cannot do is held by a test that is there.
 func TestThreatModelNamesTestsThatExist(t *testing.T) {
 	declared := map[string]bool{}
-	err := filepath.WalkDir(fixture.Root, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(harness.Root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -33,7 +33,7 @@ func TestThreatModelNamesTestsThatExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := fixture.ReadText(t, filepath.Join(fixture.Root, "docs", "threat-model.md"))
+	page := harness.ReadText(t, filepath.Join(harness.Root, "docs", "threat-model.md"))
 	for _, found := range testNamed.FindAllStringSubmatch(page, -1) {
 		if !declared[found[1]] {
 			t.Errorf("docs/threat-model.md names %s, which does not exist", found[1])

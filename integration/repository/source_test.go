@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/fixture"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 const module = "github.com/seawall-dev/seawall"
@@ -32,12 +32,12 @@ type goPackage struct {
 func readSource(t *testing.T) map[string]*goPackage {
 	t.Helper()
 	packages := map[string]*goPackage{}
-	err := filepath.WalkDir(fixture.Root, func(name string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(harness.Root, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir():
-			if name != fixture.Root && hiddenFromGo(entry.Name()) {
+			if name != harness.Root && hiddenFromGo(entry.Name()) {
 				return fs.SkipDir
 			}
 		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
@@ -61,7 +61,7 @@ func addFile(packages map[string]*goPackage, name string) error {
 	if err != nil {
 		return err
 	}
-	relative, err := filepath.Rel(fixture.Root, name)
+	relative, err := filepath.Rel(harness.Root, name)
 	if err != nil {
 		return err
 	}

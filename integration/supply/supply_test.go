@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seawall-dev/seawall/integration/program"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // The page lists the licence of every module of the program, and each is one that is
@@ -49,7 +49,7 @@ func TestLicencesThatAreNotAllowed(t *testing.T) {
 func TestSBOM(t *testing.T) {
 	t.Chdir("../..")
 	binary := filepath.Join(t.TempDir(), "seawall")
-	if err := program.Build(binary); err != nil {
+	if err := harness.Build(binary); err != nil {
 		t.Fatal(err)
 	}
 	var first, second bytes.Buffer
