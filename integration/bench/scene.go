@@ -24,7 +24,7 @@ type scene struct {
 func (s scene) configure(sweep string) (string, error) {
 	config := harness.ServiceConfig{
 		Source: fmt.Sprintf("url: %q", "file://"+s.fleet.Dir), BaseURL: s.platform.BaseURL, Token: s.platform.RulesetsToken.Reveal(),
-		Sync: "@every 1h", Sweep: sweep, Concurrency: s.concurrency,
+		Sync: "@every 1h", Sweep: sweep, Requests: 100_000_000, Concurrency: s.concurrency,
 	}
 	return config.WriteFiles(s.fleet.dir)
 }

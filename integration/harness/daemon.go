@@ -132,8 +132,8 @@ type ServiceConfig struct {
 	BaseURL     string        // [NewService]: the platform's
 	Source      string        // of the configuration; [NewService]: the repository over its path
 	Token       string        // the credential; [NewService]: the platform's
-	Requests    int           // of the budget; so many that none waits
-	Per         time.Duration // of the budget; a minute
+	Requests    int           // of the budget; 100,000
+	Per         time.Duration // of the budget; 5 minutes
 	Concurrency int           // 16
 	// DefaultGuard leaves guards.default as it is; else it is off, since most tests weaken a
 	// whole fleet at once.
@@ -154,7 +154,7 @@ budget: {requests: %d, per: %q, concurrency: %d}
 state: dir: %q
 listen: "127.0.0.1:0"
 %s`, c.Source, c.BaseURL, filepath.Join(dir, "token"), cmp.Or(c.Sync, "@every 1s"), cmp.Or(c.Sweep, "@every 1h"),
-		cmp.Or(c.Requests, 100_000_000), cmp.Or(c.Per, time.Minute), cmp.Or(c.Concurrency, 16), filepath.Join(dir, "state"), guards)
+		cmp.Or(c.Requests, 100_000), cmp.Or(c.Per, 5*time.Minute), cmp.Or(c.Concurrency, 16), filepath.Join(dir, "state"), guards)
 }
 
 const hookSecret = "a-secret-of-the-tests-alone-0001"
