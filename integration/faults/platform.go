@@ -14,6 +14,7 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
+	"github.com/seawall-dev/seawall/integration/harness"
 )
 
 // platform is the simulator behind a front. It records every write that arrives,
@@ -87,15 +88,10 @@ func (p *platform) set(z zone, score int) error {
 // live is the threshold that a zone has; 0 when none is overridden.
 func (p *platform) live(z zone) int {
 	entryPoint, err := p.sim.Platform.EntryPoint(context.Background(), mem.FleetZone(int(z)))
-	if err != nil || entryPoint.Rules[0].ActionParameters.Overrides == nil {
+	if err != nil {
 		return 0
 	}
-	for _, override := range entryPoint.Rules[0].ActionParameters.Overrides.Rules {
-		if override.ScoreThreshold != nil {
-			return *override.ScoreThreshold
-		}
-	}
-	return 0
+	return harness.Threshold(entryPoint.Rules[0])
 }
 
 // recorded notes what passes.
@@ -190,15 +186,10 @@ func zoneOf(r *http.Request) zone {
 // scoreOf finds the threshold in the body of an update.
 func scoreOf(body []byte) int {
 	var rule edge.Rule
-	if json.Unmarshal(body, &rule) != nil || rule.ActionParameters == nil || rule.ActionParameters.Overrides == nil {
+	if json.Unmarshal(body, &rule) != nil {
 		return 0
 	}
-	for _, override := range rule.ActionParameters.Overrides.Rules {
-		if override.ScoreThreshold != nil {
-			return *override.ScoreThreshold
-		}
-	}
-	return 0
+	return harness.Threshold(rule)
 }
 
 // address is a net.Addr of which the text is known.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 )
@@ -42,6 +43,16 @@ func (w WorkTree) Commit(ctx context.Context, message string, files map[string]s
 		return err
 	}
 	return w.Git(ctx, "commit", "-q", "-m", message)
+}
+
+// Each runs git commands one after the other, each a line of words.
+func (w WorkTree) Each(ctx context.Context, commands ...string) error {
+	for _, command := range commands {
+		if err := w.Git(ctx, strings.Fields(command)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Git runs git.
