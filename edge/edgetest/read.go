@@ -109,8 +109,7 @@ func answersAreCopies(t tester) {
 }
 
 func canceledContext(t tester) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := t.ended()
 	_, listErr := t.Platform.AccountRulesets(ctx, t.Account)
 	_, entryErr := t.Platform.EntryPoint(ctx, t.Zone)
 	for _, err := range []error{listErr, entryErr} {
