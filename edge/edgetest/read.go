@@ -111,8 +111,9 @@ func answersAreCopies(t tester) {
 func canceledContext(t tester) {
 	ctx := t.ended()
 	_, listErr := t.Platform.AccountRulesets(ctx, t.Account)
+	_, rulesetErr := t.Platform.AccountRuleset(ctx, t.Account, t.Core)
 	_, entryErr := t.Platform.EntryPoint(ctx, t.Zone)
-	for _, err := range []error{listErr, entryErr} {
+	for _, err := range []error{listErr, rulesetErr, entryErr} {
 		t.wantIs(err, context.Canceled, edge.ErrUnavailable)
 	}
 	entry := t.entryPoint(t.Zone)

@@ -60,10 +60,7 @@ func TestConformanceOfTheDocumentedProfile(t *testing.T) {
 func TestConformanceOfTheVendorProfile(t *testing.T) {
 	edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
 		seed := withGroups(mem.VendorSeed())
-		p, err := mem.New(mem.Config{Seed: seed, Profile: mem.Vendor})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := start(t, mem.Config{Seed: seed, Profile: mem.Vendor})
 		return edgetest.Fixture{
 			Extended: p, Beyond: p, Strict: true,
 			Tokens: p, TokenCount: func() int { return userTokens(p) }, User: p.User(),

@@ -107,11 +107,12 @@ func result[T any](t testing.TB, got reply) T {
 }
 
 var (
-	shopPath = edge.EntryPointPath(mem.ShopZone)
-	blogPath = edge.EntryPointPath(mem.BlogZone)
-	newPath  = edge.EntryPointPath(mem.NewZone)
-	corePath = edge.AccountRulesetPath(mem.Account, mem.CoreRuleset)
-	listPath = edge.AccountRulesetsPath(mem.Account)
+	shopPath   = edge.EntryPointPath(mem.ShopZone)
+	blogPath   = edge.EntryPointPath(mem.BlogZone)
+	newPath    = edge.EntryPointPath(mem.NewZone)
+	corePath   = edge.AccountRulesetPath(mem.Account, mem.CoreRuleset)
+	customPath = edge.AccountRulesetPath(mem.Account, mem.CustomRuleset)
+	listPath   = edge.AccountRulesetsPath(mem.Account)
 )
 
 // rulePath is the path of the execute rule of a zone.
