@@ -1,12 +1,13 @@
 package repository
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seawall-dev/seawall/desired/gitrepo/gittest"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
 
@@ -42,14 +43,8 @@ func TestCIGoldenSeesWhatAnUpdateChanges(t *testing.T) {
 func runGolden(t *testing.T, update string) (string, error) {
 	t.Helper()
 	script := harness.ReadText(t, filepath.Join(harness.Root, ".ci", "golden"))
-	bin, repository := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "make"), []byte("#!/bin/sh\n"+update+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	environment := []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@edge.test", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@edge.test",
-	}
+	bin, repository := programs(t, map[string]string{"make": "#!/bin/sh\n" + update + "\n"}), t.TempDir()
+	environment := append(slices.Clone(gittest.Env), pathOf(bin), "HOME="+bin)
 	run := func(name string, args ...string) (string, error) {
 		command := exec.Command(name, args...)
 		command.Dir, command.Env = repository, environment

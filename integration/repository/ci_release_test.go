@@ -58,15 +58,9 @@ type ciFolder struct {
 
 func newCIFolder(t *testing.T, env ...string) ciFolder {
 	t.Helper()
-	f := ciFolder{folder: t.TempDir()}
-	bin := t.TempDir()
-	f.calls = filepath.Join(bin, "calls")
-	for name, text := range map[string]string{"go": fakeGo, "gh": fakeGh, "podman": fakePodman} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f.env = append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1", "NFPM=nfpm", "COSIGN=cosign", "CALLS=" + f.calls}, env...)
+	bin := programs(t, map[string]string{"go": fakeGo, "gh": fakeGh, "podman": fakePodman})
+	f := ciFolder{folder: t.TempDir(), calls: filepath.Join(bin, "calls")}
+	f.env = append([]string{pathOf(bin), "HOME=" + bin, "GIT_CONFIG_NOSYSTEM=1", "NFPM=nfpm", "COSIGN=cosign", "CALLS=" + f.calls}, env...)
 	return f
 }
 

@@ -3,7 +3,6 @@ package repository
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -67,12 +66,9 @@ var dependencyRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (v[^ ]+) \\| \\d{
 // versions they speak of.
 func explainedDependencies(t *testing.T) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(harness.Root, "docs", "dependencies.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := harness.ReadText(t, filepath.Join(harness.Root, "docs", "dependencies.md"))
 	explained := map[string]string{}
-	for _, row := range dependencyRow.FindAllStringSubmatch(string(page), -1) {
+	for _, row := range dependencyRow.FindAllStringSubmatch(page, -1) {
 		if explained[row[1]] != "" {
 			t.Errorf("docs/dependencies.md explains %s twice", row[1])
 		}

@@ -108,15 +108,12 @@ func TestActionEditsItsOwnComment(t *testing.T) {
 		"a person":         {"[" + comment(3, `{"login":"mallory"}`, own) + "]", "--method POST repos/acme/edge/issues/7/comments"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
+			folder := programs(t, map[string]string{"gh": fakeGhAPI})
 			harness.Write(t, folder, "plan.md", "# the plan\n")
-			if err := os.WriteFile(filepath.Join(folder, "gh"), []byte(fakeGhAPI), 0o755); err != nil {
-				t.Fatal(err)
-			}
 			command := exec.Command(filepath.Join(planAction(t), "comment.sh"), "plan.md")
 			command.Dir = folder
 			command.Env = []string{
-				"PATH=" + folder + ":" + os.Getenv("PATH"), "GITHUB_REPOSITORY=acme/edge", "PULL_REQUEST=7",
+				pathOf(folder), "GITHUB_REPOSITORY=acme/edge", "PULL_REQUEST=7",
 				"CALLS=" + filepath.Join(folder, "calls"), "COMMENTS=" + test.comments,
 			}
 			if out, err := command.CombinedOutput(); err != nil {

@@ -1,7 +1,6 @@
 package repository
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -152,15 +151,11 @@ func TestDeployChecksEndAsPromised(t *testing.T) {
 // and what was left in plan.md.
 func runPlanStep(t *testing.T, script, exit string) (code int, args, plan string) {
 	t.Helper()
-	folder := t.TempDir()
-	fake := "#!/bin/sh\necho \"$*\" >args\necho '# the plan'\nexit " + exit + "\n"
-	if err := os.WriteFile(filepath.Join(folder, "seawall"), []byte(fake), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	folder := programs(t, map[string]string{"seawall": "#!/bin/sh\necho \"$*\" >args\necho '# the plan'\nexit " + exit + "\n"})
 	command := exec.Command("bash", "-e", "-o", "pipefail", "-c", script)
 	command.Dir = folder
 	command.Env = []string{
-		"PATH=" + folder + ":" + os.Getenv("PATH"),
+		pathOf(folder),
 		"SEAWALL_DIR=states", "SEAWALL_BASE_URL=https://edge.test", "GITHUB_STEP_SUMMARY=" + filepath.Join(folder, "summary.md"),
 	}
 	out, err := command.CombinedOutput()

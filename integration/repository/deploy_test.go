@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -67,21 +66,6 @@ func TestDeployImageIsNotRoot(t *testing.T) {
 			t.Errorf("the last stage of the image does not say %q", want)
 		}
 	}
-}
-
-func filesUnder(t *testing.T, folder, extension string) []string {
-	t.Helper()
-	var files []string
-	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && filepath.Ext(name) == extension {
-			files = append(files, name)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }
 
 // readYAML decodes every document of a file.

@@ -1,8 +1,6 @@
 package repository
 
 import (
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,18 +18,13 @@ var (
 // cannot do is held by a test that is there.
 func TestThreatModelNamesTestsThatExist(t *testing.T) {
 	declared := map[string]bool{}
-	err := filepath.WalkDir(harness.Root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
-			return err
+	for _, file := range filesUnder(t, harness.Root, ".go") {
+		if !strings.HasSuffix(file, "_test.go") {
+			continue
 		}
-		text, err := os.ReadFile(path)
-		for _, found := range testDeclared.FindAllStringSubmatch(string(text), -1) {
+		for _, found := range testDeclared.FindAllStringSubmatch(harness.ReadText(t, file), -1) {
 			declared[found[1]] = true
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	page := harness.ReadText(t, filepath.Join(harness.Root, "docs", "threat-model.md"))
 	for _, found := range testNamed.FindAllStringSubmatch(page, -1) {
