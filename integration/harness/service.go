@@ -175,6 +175,9 @@ func (s *Service) PollReady() {
 	s.Poll("/readyz is 200", func() bool { code, _ := s.Get("/readyz"); return code == http.StatusOK })
 }
 
+// Address is where the daemon serves health, metrics and webhooks.
+func (s *Service) Address() string { return s.daemon.Address }
+
 // Get asks the daemon; a code of zero is no answer.
 func (s *Service) Get(path string) (int, string) {
 	code, body, err := s.daemon.Get(s.T.Context(), path)
