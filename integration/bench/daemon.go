@@ -24,7 +24,7 @@ type daemon struct {
 // line is one of the daemon's log.
 type line struct {
 	Msg, Trigger, Took, Error string
-	Zones, Applied, Requests  int
+	Applied, Requests         int
 	InSync                    int `json:"in_sync"`
 	at                        time.Time
 }

@@ -66,7 +66,6 @@ func (s *soak) push(ctx context.Context, f *fixture) error {
 
 // watchUse looks at the daemon now and then.
 func (s *soak) watchUse(ctx context.Context, f *fixture) error {
-	begin := time.Now()
 	for ctx.Err() == nil && f.daemon.Running() {
 		u, err := f.daemon.use(ctx)
 		switch {
@@ -74,7 +73,6 @@ func (s *soak) watchUse(ctx context.Context, f *fixture) error {
 		case err != nil:
 			return fmt.Errorf("looking at the daemon: %w", err)
 		default:
-			u.at = time.Since(begin)
 			s.use = append(s.use, u)
 		}
 		sleep(ctx, soakUsage)

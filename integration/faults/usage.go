@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // usage is what a daemon holds at one time.
 type usage struct {
-	at         time.Duration // since the soak began
-	memory     int64         // resident, bytes
-	files      int           // open
+	memory     int64 // resident, bytes
+	files      int   // open
 	goroutines int
 }
 
