@@ -93,14 +93,7 @@ func tenantsConfig(s *harness.Service) string {
 }
 
 // live counts the zones of a tenant that have a threshold.
-func live(p *harness.Platform, a tenant, score int) (n int) {
-	for i := a.first; i <= a.last; i++ {
-		if p.Threshold(mem.FleetZone(i)) == score {
-			n++
-		}
-	}
-	return n
-}
+func live(p *harness.Platform, a tenant, score int) int { return p.At(a.first, a.last, score) }
 
 // wantOwnCredentials checks that each request is about an account or a zone, but for some
 // lists, and was sent with the credential of that account. It counts them by tenant.

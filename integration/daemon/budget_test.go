@@ -26,7 +26,7 @@ func TestPlansBesideTheDaemonShareItsBudget(t *testing.T) {
 	s := harness.NewService(t, p, harness.ServiceConfig{Sync: "@every 1h", Sweep: "@every 2s", Requests: quota, Per: 2 * time.Second})
 	s.Repo.Commit("edge.cue", harness.Declare(12, 25))
 	s.Start()
-	s.Poll("all zones are as declared", func() bool { return len(s.Logged("run finished")) > 0 })
+	s.Poll("all zones are as declared", func() bool { return s.Runs() > 0 })
 	plan := func() {
 		harness.Run(t, nil, "plan", "--config", s.ConfigFile()).Want(t, 0, "12 in sync")
 	}

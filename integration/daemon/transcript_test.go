@@ -174,7 +174,7 @@ func TestTranscriptOfSweeps(t *testing.T) {
 	s.Repo.Commit("edge.cue", harness.Declare(transcriptZones, 25))
 	begun := time.Now()
 	s.Start()
-	s.Poll("a third sweep ended", func() bool { return len(s.Logged("run finished")) >= 3 })
+	s.Poll("a third sweep ended", func() bool { return s.Runs() >= 3 })
 	count := map[string]int{}
 	for _, call := range p.Calls() {
 		count[call]++
@@ -204,15 +204,15 @@ func TestTranscriptOfCommits(t *testing.T) {
 	s := harness.NewService(t, p, harness.ServiceConfig{})
 	s.Repo.Commit("edge.cue", harness.Declare(transcriptZones, 25))
 	s.Start()
-	s.Poll("the first commit is reconciled", func() bool { return len(s.Logged("run finished")) >= 1 })
+	s.Poll("the first commit is reconciled", func() bool { return s.Runs() >= 1 })
 	looks := len(s.Logged("nothing new"))
 	s.Poll("looks at git found nothing", func() bool { return len(s.Logged("nothing new")) >= looks+2 })
 	wantCalls(t, p.Calls(), append(reads(p), changes(p, transcriptZones)...))
 
 	p.ClearTranscript()
-	runs := len(s.Logged("run finished"))
+	runs := s.Runs()
 	s.Repo.Commit("edge.cue", harness.DeclareEach(transcriptZones, func(i int) int { return 25 + 1/i })) // zone 1 alone
-	s.Poll("the commit is reconciled", func() bool { return len(s.Logged("run finished")) > runs })
+	s.Poll("the commit is reconciled", func() bool { return s.Runs() > runs })
 	list, zone := reads(p)[0], reads(p)[2]
 	calls := slices.DeleteFunc(p.Calls(), func(call string) bool { return call == list })
 	wantCalls(t, calls, append([]string{zone}, changes(p, 1)...))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/edge/sim"
 )
 
@@ -79,6 +80,17 @@ func Threshold(rule edge.Rule) int {
 		}
 	}
 	return 0
+}
+
+// At counts those of the zones first to last of a fleet that have a threshold.
+func (p *Platform) At(first, last, threshold int) (n int) {
+	p.T.Helper()
+	for i := first; i <= last; i++ {
+		if p.Threshold(mem.FleetZone(i)) == threshold {
+			n++
+		}
+	}
+	return n
 }
 
 // Weaken plants drift: every threshold of a zone's deployment becomes 1000.

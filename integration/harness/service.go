@@ -117,6 +117,9 @@ func (s *Service) Logged(message string) []map[string]any {
 	return found
 }
 
+// Runs is how many runs have ended since the last start.
+func (s *Service) Runs() int { return len(s.Logged("run finished")) }
+
 // WantAddress waits for a word of where the daemon serves. After a reload it is
 // the newest such word.
 func (s *Service) WantAddress() {
