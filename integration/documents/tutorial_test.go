@@ -37,11 +37,8 @@ var shellBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```")
 // other ones.
 func tutorial(t *testing.T, p *harness.Platform, document string, steps []step, replace ...string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(harness.Root, "docs", document))
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := shellBlocks.FindAllStringSubmatch(string(text), -1)
+	text := harness.ReadText(t, filepath.Join(harness.Root, "docs", document))
+	blocks := shellBlocks.FindAllStringSubmatch(text, -1)
 	if len(blocks) != len(steps) {
 		t.Fatalf("%s has %d blocks of shell, and %d are expected", document, len(blocks), len(steps))
 	}

@@ -19,11 +19,8 @@ func TestLicencesAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, err := os.ReadFile("docs/licences.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(page, have) {
+	have := harness.ReadText(t, "docs/licences.md")
+	if string(page) != have {
 		t.Error("docs/licences.md is not up to date; write it with: go run ./integration/supply licences")
 	}
 }
