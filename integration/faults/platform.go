@@ -47,7 +47,7 @@ func startPlatform(s shape, f *fleet) (*platform, error) {
 	p := &platform{sim: server}
 	base := server.Handler()
 	if s.latency > 0 {
-		base = delayed(s.latency, s.latency)(base)
+		base = delayed(s.latency, s.latency).on(base)
 	}
 	if p.front, err = newFront(base); err != nil {
 		return nil, err
@@ -95,25 +95,23 @@ func (p *platform) live(z zone) int {
 }
 
 // recorded notes what passes.
-func (p *platform) recorded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPatch {
-			p.count(nil)
-			next.ServeHTTP(w, r)
-			return
-		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		n := p.count(&write{zone: zoneOf(r), score: scoreOf(body), at: time.Now()})
-		seen := &statusWriter{ResponseWriter: w}
-		next.ServeHTTP(seen, r)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.record[n].ok = seen.status == http.StatusOK && r.Context().Err() == nil
-	})
+func (p *platform) recorded(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPatch {
+		p.count(nil)
+		next.ServeHTTP(w, r)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	n := p.count(&write{zone: zoneOf(r), score: scoreOf(body), at: time.Now()})
+	seen := &statusWriter{ResponseWriter: w}
+	next.ServeHTTP(seen, r)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.record[n].ok = seen.status == http.StatusOK && r.Context().Err() == nil
 }
 
 func (p *platform) count(w *write) int {
@@ -135,19 +133,17 @@ func (p *platform) writes() []write {
 
 // ignoredPatch answers an update with the entry point as it is, and changes
 // nothing.
-func (p *platform) ignoredPatch(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPatch {
-			next.ServeHTTP(w, r)
-			return
-		}
-		entryPoint, err := p.sim.Platform.EntryPoint(r.Context(), mem.FleetZone(int(zoneOf(r))))
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"result": entryPoint, "success": true, "errors": []any{}, "messages": []any{}})
-	})
+func (p *platform) ignoredPatch(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPatch {
+		next.ServeHTTP(w, r)
+		return
+	}
+	entryPoint, err := p.sim.Platform.EntryPoint(r.Context(), mem.FleetZone(int(zoneOf(r))))
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"result": entryPoint, "success": true, "errors": []any{}, "messages": []any{}})
 }
 
 type statusWriter struct {

@@ -133,13 +133,11 @@ func (f *fixture) accepted(commit string) bool {
 
 // slowPatches holds writes back, so that many are still to be sent when something happens.
 func slowPatches(by time.Duration) fault {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodPatch {
-				pause(r, by)
-			}
-			next.ServeHTTP(w, r)
-		})
+	return func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch {
+			pause(r, by)
+		}
+		next.ServeHTTP(w, r)
 	}
 }
 
