@@ -17,16 +17,16 @@ import (
 // somebody else it is another one.
 func (p Plan) ApprovalDigest() string {
 	type seen struct {
-		Zone    edge.ZoneID
+		Zone    edge.Scope
 		Version string
 	}
 	versions := []seen{}
 	for _, c := range p.Changes {
 		if c.Sends() && c.Kind() == KindDeployment {
-			versions = append(versions, seen{c.ZoneID, c.Target().Version})
+			versions = append(versions, seen{c.Scope, c.Target().Version})
 		}
 	}
-	slices.SortFunc(versions, func(a, b seen) int { return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Version, b.Version)) })
+	slices.SortFunc(versions, func(a, b seen) int { return cmp.Or(a.Zone.Compare(b.Zone), cmp.Compare(a.Version, b.Version)) })
 	return "sha256:" + digest.Of(struct {
 		Changes string
 		Seen    []seen
@@ -80,7 +80,7 @@ func (c Change) meanwhile() bool {
 type ChangeID struct {
 	Kind       Kind
 	Account    string
-	ZoneID     edge.ZoneID
+	Scope      edge.Scope `json:"ZoneID"` // as approvals have it
 	Deployment string
 	Token      string
 	Action     Action
@@ -93,5 +93,5 @@ func (c Change) Key() ChangeID {
 	if r := c.agreedOrNil(); r != nil {
 		path = r.Path
 	}
-	return ChangeID{c.Kind(), c.Account, c.ZoneID, c.Deployment, c.Token, c.Action(), path}
+	return ChangeID{c.Kind(), c.Account, c.Scope, c.Deployment, c.Token, c.Action(), path}
 }

@@ -19,7 +19,7 @@ type Change struct {
 	// ZoneOrigin is where the zone is declared, which is not in JSON.
 	Account    string
 	Zone       string
-	ZoneID     edge.ZoneID
+	Scope      edge.Scope
 	ByName     bool
 	ZoneOrigin desired.Origin
 	Deployment string
@@ -80,7 +80,7 @@ func (c Change) Target() Target {
 // Request is what the change would send; false where it sends nothing.
 func (c Change) Request() (Request, bool) {
 	if o, sends := c.Operation.(sender); sends {
-		return o.request(c.ZoneID), true
+		return o.request(c.Scope), true
 	}
 	return Request{}, false
 }
@@ -119,7 +119,7 @@ func (c Change) Field(path Member) *Field {
 }
 
 // ID names the deployment a change is about.
-func (c Change) ID() DeploymentID { return DeploymentID{c.ZoneID, c.Target().Ruleset, c.Target().Ref} }
+func (c Change) ID() DeploymentID { return DeploymentID{c.Scope, c.Target().Ruleset, c.Target().Ref} }
 
 // Fingerprint tells whether two changes would do the same to the same live
 // state, whichever commit asks for it.
@@ -143,7 +143,7 @@ func (c Change) MarshalJSON() ([]byte, error) {
 		Kind       Kind           `json:"kind"`
 		Account    string         `json:"account"`
 		Zone       string         `json:"zone"`
-		ZoneID     edge.ZoneID    `json:"zone_id"`
+		ZoneID     edge.Scope     `json:"zone_id"`
 		Deployment string         `json:"deployment"`
 		Token      string         `json:"token,omitempty"`
 		Action     Action         `json:"action"`
@@ -154,7 +154,7 @@ func (c Change) MarshalJSON() ([]byte, error) {
 		Request    *Request       `json:"request"`
 		Refused    *Refusal       `json:"refused"`
 	}{
-		c.Kind(), c.Account, c.Zone, c.ZoneID, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
+		c.Kind(), c.Account, c.Zone, c.Scope, c.Deployment, c.Token, c.Action(), c.Direction, c.Origin,
 		c.Fields, c.Rights, c.requestOrNil(), c.Refused,
 	})
 	return b.Bytes(), err
@@ -169,7 +169,7 @@ func (c Change) requestOrNil() *Request {
 
 func (c Change) agreedOrNil() *Request {
 	if o, sends := c.Operation.(sender); sends {
-		r := agreed(o, c.ZoneID)
+		r := agreed(o, c.Scope)
 		return &r
 	}
 	return nil

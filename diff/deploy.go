@@ -14,9 +14,9 @@ type DeploymentCreation struct {
 func (DeploymentCreation) kind() Kind     { return KindDeployment }
 func (DeploymentCreation) action() Action { return ActionDeploy }
 
-func (c DeploymentCreation) request(zone edge.ZoneID) Request {
+func (c DeploymentCreation) request(zone edge.Scope) Request {
 	if c.Target.EntryPoint == "" {
-		return Request{"POST", edge.ZoneRulesetsPath(zone), edge.EntryPointBody(zone, []edge.Rule{c.Body})}
+		return Request{"POST", edge.RulesetsPath(zone), edge.EntryPointBody(zone, edge.PhaseFirewallManaged, []edge.Rule{c.Body})}
 	}
 	return Request{"POST", edge.RulesPath(zone, c.Target.EntryPoint), c.Body}
 }
@@ -24,9 +24,9 @@ func (c DeploymentCreation) request(zone edge.ZoneID) Request {
 // agreed is what of a request people agree to. A creation is the same one whether the
 // zone has an entry point by now or not: another deployment of the same plan may have
 // created it.
-func agreed(o sender, zone edge.ZoneID) Request {
+func agreed(o sender, zone edge.Scope) Request {
 	if c, creates := o.(DeploymentCreation); creates {
-		return Request{"POST", edge.ZoneRulesetsPath(zone), c.Body}
+		return Request{"POST", edge.RulesetsPath(zone), c.Body}
 	}
 	return o.request(zone)
 }
@@ -38,7 +38,7 @@ type DeploymentRemoval struct{ Target Target }
 func (DeploymentRemoval) kind() Kind     { return KindDeployment }
 func (DeploymentRemoval) action() Action { return ActionRemove }
 
-func (r DeploymentRemoval) request(zone edge.ZoneID) Request {
+func (r DeploymentRemoval) request(zone edge.Scope) Request {
 	return Request{"DELETE", edge.RulePath(zone, r.Target.EntryPoint, r.Target.Rule), nil}
 }
 

@@ -13,7 +13,7 @@ import (
 // are not in it were not read.
 type Live struct {
 	Accounts    map[edge.AccountID]AccountLive
-	EntryPoints map[edge.ZoneID]Observed[edge.Ruleset]
+	EntryPoints map[edge.Place]Observed[edge.Ruleset]
 	Tokens      TokensLive
 }
 
@@ -46,14 +46,14 @@ type Observed[T any] struct {
 // account may deploy one several times: there Ref, which is empty in a zone, is that of
 // the execute rule.
 type DeploymentID struct {
-	Zone    edge.ZoneID
+	Scope   edge.Scope
 	Ruleset edge.RulesetID
 	Ref     string
 }
 
 // Compare orders deployments.
 func (d DeploymentID) Compare(o DeploymentID) int {
-	return cmp.Or(cmp.Compare(d.Zone, o.Zone), cmp.Compare(d.Ruleset, o.Ruleset), cmp.Compare(d.Ref, o.Ref))
+	return cmp.Or(d.Scope.Compare(o.Scope), cmp.Compare(d.Ruleset, o.Ruleset), cmp.Compare(d.Ref, o.Ref))
 }
 
 // Applied has, for each deployment, the members that the last applied commit

@@ -35,7 +35,7 @@ func (d Deletion) OwnedBy() edge.AccountID { return d.Owner }
 // sender is an operation that sends a request.
 type sender interface {
 	Operation
-	request(zone edge.ZoneID) Request
+	request(zone edge.Scope) Request
 }
 
 // Action is what a change does, as users read it.
@@ -85,7 +85,7 @@ type DeploymentUpdate struct {
 func (DeploymentUpdate) kind() Kind     { return KindDeployment }
 func (DeploymentUpdate) action() Action { return ActionUpdate }
 
-func (u DeploymentUpdate) request(zone edge.ZoneID) Request {
+func (u DeploymentUpdate) request(zone edge.Scope) Request {
 	return Request{"PATCH", edge.RulePath(zone, u.Target.EntryPoint, u.Target.Rule), u.Body}
 }
 
@@ -124,7 +124,7 @@ func (l LeftSecret) String() string {
 func (Creation) kind() Kind       { return KindToken }
 func (c Creation) action() Action { return c.As }
 
-func (c Creation) request(edge.ZoneID) Request {
+func (c Creation) request(edge.Scope) Request {
 	return Request{"POST", edge.OwnedTokensPath(c.Owner), c.Spec}
 }
 
@@ -163,7 +163,7 @@ type Amendment struct {
 func (Amendment) kind() Kind     { return KindToken }
 func (Amendment) action() Action { return ActionUpdate }
 
-func (a Amendment) request(edge.ZoneID) Request {
+func (a Amendment) request(edge.Scope) Request {
 	return Request{"PUT", edge.OwnedTokenPath(a.Owner, a.ID), a.Body}
 }
 
@@ -179,7 +179,7 @@ type Deletion struct {
 func (Deletion) kind() Kind     { return KindToken }
 func (Deletion) action() Action { return ActionDelete }
 
-func (d Deletion) request(edge.ZoneID) Request {
+func (d Deletion) request(edge.Scope) Request {
 	return Request{"DELETE", edge.OwnedTokenPath(d.Owner, d.ID), nil}
 }
 

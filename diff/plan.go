@@ -35,8 +35,8 @@ type Plan struct {
 	Kept []Kept `json:"kept,omitempty"`
 	// Renames are the keys that the commit changes, and Names those that zones with changes
 	// have on the platform, where they are known. Neither is in the digest.
-	Renames []Rename               `json:"renames,omitempty"`
-	Names   map[edge.ZoneID]string `json:"names,omitempty"`
+	Renames []Rename              `json:"renames,omitempty"`
+	Names   map[edge.Scope]string `json:"names,omitempty"`
 	// Holds are those on zones that this plan covers; they are not in the digest.
 	Holds []Hold `json:"holds,omitempty"`
 	// Leaving are the zones and accounts that would leave settings of the configuration.

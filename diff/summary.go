@@ -125,12 +125,12 @@ const (
 )
 
 // zonesByRow has the zones of each row of a summary: a zone counts once in a row.
-type zonesByRow map[string]map[edge.ZoneID]bool
+type zonesByRow map[string]map[edge.Scope]bool
 
-func (z zonesByRow) mark(zone edge.ZoneID, rows ...string) {
+func (z zonesByRow) mark(zone edge.Scope, rows ...string) {
 	for _, row := range append(rows, rowNotInSync) {
 		if z[row] == nil {
-			z[row] = map[edge.ZoneID]bool{}
+			z[row] = map[edge.Scope]bool{}
 		}
 		z[row][zone] = true
 	}
@@ -161,14 +161,14 @@ func (p Plan) summarise() Summary {
 	for _, c := range p.Changes {
 		switch {
 		case c.Kind() != KindToken:
-			zones.mark(c.ZoneID, rowsOf(c)...)
+			zones.mark(c.Scope, rowsOf(c)...)
 		case c.Applies():
 			tokens[callOf(c.Operation)]++
 		}
 	}
 	for _, problem := range p.Problems {
-		if problem.ZoneID != "" {
-			zones.mark(problem.ZoneID, string(problem.State))
+		if !problem.Scope.IsZero() {
+			zones.mark(problem.Scope, string(problem.State))
 		}
 	}
 	return Summary{

@@ -87,7 +87,7 @@ func (l Lanes) Within(state desired.State) desired.State {
 func leftOut(a desired.Account) desired.LeftOut {
 	left := desired.LeftOut{Key: a.Key, ID: a.ID}
 	for _, z := range a.Zones {
-		left.Zones = append(left.Zones, z.ID)
+		left.Zones = append(left.Zones, z.Scope)
 	}
 	return left
 }

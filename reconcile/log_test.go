@@ -74,7 +74,7 @@ func (l *logs) report(r Report) (lines []string) {
 
 // look is the report of a look at one zone.
 func look(i int, problems []diff.Problem, changes []diff.Change, results ...Result) Report {
-	id := edge.ZoneID(fmt.Sprint("z", i))
+	id := edge.ZoneScope(edge.ZoneID(fmt.Sprint("z", i)))
 	return Report{Trigger: TriggerSweep, Scope: Scope{Slice: true, Zone: id}, Plan: diff.Plan{Changes: changes, Problems: problems}, Results: results}
 }
 

@@ -26,8 +26,8 @@ func (r *reader) accountID(m member) desired.Account {
 // then be a name that a zone can have.
 func (r *reader) zoneID(path string, m member) desired.Zone {
 	id, name := m.field("id"), m.field("name")
-	z := desired.Zone{Key: m.key, ID: edge.ZoneID(id.text()), ByName: !id.exists(), Name: name.text(), Origin: m.origin()}
-	if desired.IsAccountZone(m.key) {
+	z := desired.Zone{Key: m.key, Scope: edge.ZoneScope(edge.ZoneID(id.text())), ByName: !id.exists(), Name: name.text(), Origin: m.origin()}
+	if desired.IsAccountKey(m.key) {
 		r.problem(m.origin(), path, fmt.Sprintf("the key %q is that of an account's own entry point", m.key),
 			"choose another key; deployments of the account itself are under account: KEY: waf")
 	}
@@ -88,11 +88,7 @@ func (m *merger) zoneName(account, path string, z desired.Zone) {
 	if z.Name == "" {
 		return
 	}
-	key := zoneName{account, desired.FoldName(z.Name)}
-	if first, taken := m.named[key]; taken {
-		m.problems = append(m.problems, twoPlaces(path, z.Origin,
-			fmt.Sprintf("the name %q is already declared, as %s", z.Name, first.path), first.origin))
-		return
-	}
-	m.named[key] = holder{path, z.Origin}
+	claim(m, m.named, zoneName{account, desired.FoldName(z.Name)}, holder{path, z.Origin}, path, func(first string) string {
+		return fmt.Sprintf("the name %q is already declared, as %s", z.Name, first)
+	})
 }

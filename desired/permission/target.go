@@ -69,12 +69,12 @@ func (w Subject) findZone(state desired.State, within edge.AccountID) (access.Ta
 	accounts := []string{}
 	for _, a := range state.Accounts {
 		for _, z := range a.Zones {
-			if z.AccountLevel {
+			if z.Scope.Level == edge.LevelAccount {
 				continue
 			}
-			switch said := z.Key == w.Zone || string(z.ID) == w.Zone; {
+			switch said := z.Key == w.Zone || z.Scope.ID == w.Zone; {
 			case said && w.in(a):
-				found = append(found, access.OfZone(cmp.Or(a.ID, within), z.ID))
+				found = append(found, access.OfZone(cmp.Or(a.ID, within), edge.ZoneID(z.Scope.ID)))
 				accounts = append(accounts, a.Key)
 			case said:
 				others = append(others, a.Key)
@@ -113,10 +113,10 @@ func unknownName(kind, name string, known []string) error {
 	err := fmt.Sprintf("there is no %s %q", kind, name)
 	slices.Sort(known)
 	known = slices.Compact(known)
-	near := nearest.Word(name, known)
+	hint := nearest.Hint(name, known, "")
 	switch {
-	case near != "":
-		return refuse(err, fmt.Sprintf("did you mean %q?", near))
+	case hint != "":
+		return refuse(err, hint)
 	case len(known) == 0:
 		return refuse(err, fmt.Sprintf("the desired state declares no %s", kind))
 	case len(known) <= 8:
@@ -140,8 +140,8 @@ func UnknownGroup(group string, state desired.State) string {
 		}
 	}
 	hint := fmt.Sprintf("no declared token names the group %q", group)
-	if near := nearest.Word(group, known); near != "" {
-		hint += fmt.Sprintf("; did you mean %q?", near)
+	if near := nearest.Hint(group, known, ""); near != "" {
+		hint += "; " + near
 	}
 	return hint
 }

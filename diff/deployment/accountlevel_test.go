@@ -11,7 +11,7 @@ import (
 
 // Of several deployments of one ruleset, the one whose ref was written is put back.
 func TestRestoreByRef(t *testing.T) {
-	account := edge.AccountLevel(difftest.Account)
+	account := edge.AccountScope(difftest.Account)
 	live := difftest.Live()
 	entry := edge.Ruleset{ID: difftest.EntryPoint, Kind: edge.KindRoot, Version: "3"}
 	for i, ref := range []string{"eu", "us"} {
@@ -19,9 +19,9 @@ func TestRestoreByRef(t *testing.T) {
 		rule.ID, rule.Ref, rule.Enabled = stranger(i).ID, ref, new(false)
 		entry.Rules = append(entry.Rules, rule)
 	}
-	live.EntryPoints[account] = diff.Observed[edge.Ruleset]{Value: entry}
+	live.EntryPoints[account.At(edge.PhaseFirewallManaged)] = diff.Observed[edge.Ruleset]{Value: entry}
 	all := []Restoration{{
-		Account: "prod", AccountID: difftest.Account, Zone: "account:prod", ZoneID: account, Deployment: "us", Ruleset: difftest.Core, Ref: "us",
+		Account: "prod", AccountID: difftest.Account, Zone: "account:prod", Scope: account, Deployment: "us", Ruleset: difftest.Core, Ref: "us",
 		Members: []Restored{{Path: "enabled", Before: json.RawMessage("true"), Written: json.RawMessage("false")}},
 	}}
 	plan := Restore(all, live)
@@ -30,7 +30,7 @@ func TestRestoreByRef(t *testing.T) {
 	}
 	c := plan.Changes[0]
 	want := edge.RulePath(account, difftest.EntryPoint, entry.Rules[1].ID)
-	if r, ok := c.Request(); !ok || r.Path != want || c.ID() != (diff.DeploymentID{Zone: account, Ruleset: difftest.Core, Ref: "us"}) {
+	if r, ok := c.Request(); !ok || r.Path != want || c.ID() != (diff.DeploymentID{Scope: account, Ruleset: difftest.Core, Ref: "us"}) {
 		t.Errorf("it sends %+v for %+v", r, c.ID())
 	}
 }

@@ -151,7 +151,7 @@ func TestMakeUndecided(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			plan := guard.Check(planOne(test.intent, live), guard.Facts{})
 			want := []diff.Problem{{
-				Account: "prod", Zone: "shop.example", ZoneID: difftest.Zone, Deployment: "core", State: diff.Undecided,
+				Account: "prod", Zone: "shop.example", Scope: difftest.Zone, Deployment: "core", State: diff.Undecided,
 				Reason: "live has 1 override that nothing declares",
 				Hint:   `seawall absorb ZONE declares what is live; or declare what it should be, or set unmanaged: "keep" or unmanaged: "remove"`,
 				Origin: difftest.At(4), Unmanaged: []diff.Leftover{{Path: ruleMember(difftest.RuleID(1), "enabled"), Value: false, Note: "ref-1"}},

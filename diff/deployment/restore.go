@@ -18,7 +18,7 @@ type Restoration struct {
 	Account    string // its key
 	AccountID  edge.AccountID
 	Zone       string // its key
-	ZoneID     edge.ZoneID
+	Scope      edge.Scope
 	Deployment string         // the key of the managed ruleset
 	Ruleset    edge.RulesetID // the managed ruleset
 	Ref        string         // as in [diff.DeploymentID]
@@ -40,25 +40,25 @@ type Restored struct {
 func Restore(all []Restoration, live diff.Live) diff.Plan {
 	p := diff.Plan{Version: diff.PlanVersion, Changes: []diff.Change{}, Problems: []diff.Problem{}}
 	indexes := &Indexes{}
-	zones := map[edge.ZoneID]bool{}
-	changed := map[edge.ZoneID]string{}
+	zones := map[edge.Scope]bool{}
+	changed := map[edge.Scope]string{}
 	for _, r := range all {
-		zones[r.ZoneID] = true
+		zones[r.Scope] = true
 		change, problem := restore(r, live, indexes)
 		switch {
 		case problem != nil:
-			problem.Account, problem.Zone, problem.ZoneID, problem.Deployment = r.Account, r.Zone, r.ZoneID, r.Deployment
+			problem.Account, problem.Zone, problem.Scope, problem.Deployment = r.Account, r.Zone, r.Scope, r.Deployment
 			p.Problems = append(p.Problems, *problem)
-			changed[r.ZoneID] = r.Deployment
+			changed[r.Scope] = r.Deployment
 		case change != nil:
 			p.Changes = append(p.Changes, *change)
 		}
 	}
 	p.Changes = slices.DeleteFunc(p.Changes, func(c diff.Change) bool {
-		why, not := changed[c.ZoneID]
+		why, not := changed[c.Scope]
 		if not {
 			p.Problems = append(p.Problems, diff.Problem{
-				Account: c.Account, Zone: c.Zone, ZoneID: c.ZoneID, Deployment: c.Deployment, State: diff.ChangedSince,
+				Account: c.Account, Zone: c.Zone, Scope: c.Scope, Deployment: c.Deployment, State: diff.ChangedSince,
 				Reason: fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", why),
 			})
 		}
@@ -70,7 +70,7 @@ func Restore(all []Restoration, live diff.Live) diff.Plan {
 }
 
 func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *diff.Problem) {
-	entryPoint, read := live.EntryPoints[r.ZoneID]
+	entryPoint, read := live.EntryPoints[r.Scope.At(edge.PhaseFirewallManaged)]
 	if !read {
 		entryPoint.Err = errors.New("the zone was not read")
 	}
@@ -106,7 +106,7 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 	}
 	target := diff.Target{Ruleset: m.ID, Ref: r.Ref, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Rule: rule.ID, Owned: owned}
 	return &diff.Change{
-		Account: r.Account, Zone: r.Zone, ZoneID: r.ZoneID, Deployment: r.Deployment,
+		Account: r.Account, Zone: r.Zone, Scope: r.Scope, Deployment: r.Deployment,
 		Direction: directionOf(fields), Fields: fields, Operation: diff.DeploymentUpdate{Target: target, Body: want},
 	}, nil
 }

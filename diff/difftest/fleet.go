@@ -13,12 +13,12 @@ import (
 var Noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 // FleetZone is the id of a zone of a fleet.
-func FleetZone(i int) edge.ZoneID { return edge.ZoneID(fmt.Sprintf("%032d", i)) }
+func FleetZone(i int) edge.Scope { return edge.ZoneScope(edge.ZoneID(fmt.Sprintf("%032d", i))) }
 
 // FleetChange is a change to the one deployment of a zone of a fleet.
 func FleetChange(i int, d diff.Direction) diff.Change {
 	return diff.Change{
-		Account: "prod", Zone: fmt.Sprintf("z%d", i), ZoneID: FleetZone(i), Deployment: "core",
+		Account: "prod", Zone: fmt.Sprintf("z%d", i), Scope: FleetZone(i), Deployment: "core",
 		Operation: diff.DeploymentUpdate{Target: diff.Target{Version: "7"}},
 		Direction: d, Fields: []diff.Field{{Path: "enabled", Old: false, New: true, Direction: d}},
 	}

@@ -80,7 +80,7 @@ type Facts struct {
 	NonConvergentTokens map[edge.TokenID]string
 
 	// Zones are the labels of every declared zone, whether this plan looks at it or not.
-	Zones map[edge.ZoneID]Labels
+	Zones map[edge.Scope]Labels
 	// Base has the zones that shares are shares of; nil: all of Zones.
 	Base *Base
 	// Observe selects what is observed only.
@@ -97,7 +97,7 @@ type Facts struct {
 	Freezes []Freeze
 	// LabelsBefore are the selections that zones have not been allowed to leave; see
 	// [Remembered]. A label that a commit takes away must not take its own guard away.
-	LabelsBefore map[edge.ZoneID][]Selection
+	LabelsBefore map[edge.Scope][]Selection
 	// Accounts say which settings accounts have.
 	Accounts Accounts
 	// Tally counts for limits beside the plan; nil counts nothing beside it.
@@ -126,13 +126,13 @@ func (f Facts) selects(l Labels, c diff.Change) bool {
 	if c.Kind() == diff.KindToken {
 		return len(l) == 0
 	}
-	return f.selectsZone(l, c.ZoneID)
+	return f.selectsZone(l, c.Scope)
 }
 
 // selectsZone reports whether labels select a zone: as it is declared, or by what it has not
 // been allowed to leave. What an account deploys itself runs in zones with any labels,
 // so all labels select it.
-func (f Facts) selectsZone(l Labels, zone edge.ZoneID) bool {
+func (f Facts) selectsZone(l Labels, zone edge.Scope) bool {
 	if _, account := zone.Account(); account || l.Selects(f.Zones[zone]) {
 		return true
 	}

@@ -7,12 +7,12 @@ func refuseHeld(c diff.Change, f Facts) *diff.Refusal {
 	if c.Kind() != diff.KindDeployment {
 		return nil
 	}
-	h, held := diff.HoldOn(f.Holds, c.Zone, c.ZoneID)
+	h, held := diff.HoldOn(f.Holds, c.Zone, c.Scope)
 	if !held {
 		return nil
 	}
 	owner := "the zone"
-	if _, account := c.ZoneID.Account(); account {
+	if _, account := c.Scope.Account(); account {
 		owner = "the account"
 	}
 	guard, release := diff.GuardHold, "seawall hold release zone "+h.Zone

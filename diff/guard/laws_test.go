@@ -81,12 +81,12 @@ func TestLimitsHold(t *testing.T) {
 			}
 		}
 		for _, rule := range facts.Rules {
-			n, weak := map[edge.ZoneID]bool{}, map[edge.ZoneID]bool{}
+			n, weak := map[edge.Scope]bool{}, map[edge.Scope]bool{}
 			for _, c := range sent {
-				if rule.Labels.Selects(facts.Zones[c.ZoneID]) {
-					n[c.ZoneID] = true
+				if rule.Labels.Selects(facts.Zones[c.Scope]) {
+					n[c.Scope] = true
 					if c.Direction == diff.Weakens {
-						weak[c.ZoneID] = true
+						weak[c.Scope] = true
 					}
 				}
 			}

@@ -15,13 +15,14 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
+var testZone = edge.ZoneScope("00000000000000000000000000000a01")
+
 // The tests of this package speak real HTTP between net/http's client and
 // server, over pipes in memory. Inside of a synctest bubble time is then the
 // tests' own: a pause of five minutes takes none, and takes exactly that long.
 
 const (
 	testAccount edge.AccountID = "0123456789abcdef0123456789abcdef"
-	testZone    edge.ZoneID    = "00000000000000000000000000000a01"
 	testEntry   edge.RulesetID = "00000000000000000000000000000e01"
 	testRule    edge.RuleID    = "00000000000000000000000000000f01"
 
@@ -42,6 +43,10 @@ type network struct {
 	dials  int
 }
 
+func newNetwork() *network {
+	return &network{conns: make(chan net.Conn), done: make(chan struct{})}
+}
+
 func (n *network) Accept() (net.Conn, error) {
 	select {
 	case c := <-n.conns:
@@ -52,7 +57,7 @@ func (n *network) Accept() (net.Conn, error) {
 }
 
 func (n *network) Close() error   { n.once.Do(func() { close(n.done) }); return nil }
-func (n *network) Addr() net.Addr { return &net.TCPAddr{} }
+func (n *network) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8700} }
 
 func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	n.mu.Lock()
@@ -73,7 +78,7 @@ func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error)
 
 // server is an HTTP server on a network of its own, and what came to it.
 type server struct {
-	network
+	*network
 
 	mu   sync.Mutex
 	seen []arrival
@@ -90,7 +95,7 @@ type arrival struct {
 
 // serve starts a server. It ends with the test.
 func serve(t *testing.T, handler http.HandlerFunc) *server {
-	s := &server{network: network{conns: make(chan net.Conn), done: make(chan struct{})}}
+	s := &server{network: newNetwork()}
 	h := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
@@ -110,9 +115,9 @@ func (s *server) arrivals() []arrival {
 }
 
 // client returns a client of the server.
-func (s *server) client(t *testing.T, change func(*Config)) *Client {
+func (n *network) client(t testing.TB, change func(*Config)) *Client {
 	transport := newTransport(16)
-	transport.DialContext = s.dial
+	transport.DialContext = n.dial
 	t.Cleanup(transport.CloseIdleConnections)
 	config := Config{
 		BaseURL: "http://127.0.0.1:8700/client/v4/", Transport: transport,
@@ -130,7 +135,7 @@ func (s *server) client(t *testing.T, change func(*Config)) *Client {
 
 // get, patch, del, post and rollToken are the classes of requests.
 func get(c *Client) error {
-	_, err := c.EntryPoint(context.Background(), testZone)
+	_, err := c.EntryPoint(context.Background(), testZone, edge.PhaseFirewallManaged)
 	return err
 }
 

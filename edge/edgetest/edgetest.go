@@ -21,6 +21,8 @@ package edgetest
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -31,13 +33,13 @@ type Fixture struct {
 	Platform edge.Platform
 	Account  edge.AccountID
 	Core     edge.RulesetID // a managed ruleset of the account whose last rule has a score threshold
-	Zone     edge.ZoneID    // deploys Core; its overrides are the suite's to change
-	Other    edge.ZoneID    // has an entry point of its own
-	Bare     edge.ZoneID    // exists, without an entry point
+	Zone     edge.Scope     // deploys Core; its overrides are the suite's to change
+	Other    edge.Scope     // has an entry point of its own
+	Bare     edge.Scope     // exists, without an entry point
 	Merges   bool           // an update keeps what its body leaves out
 	Denied   edge.Platform  // the same platform with a wrong credential; nil where there are none
 
-	Forbid     func(edge.ZoneID) error         // takes the credential's permissions for one zone away; nil where there are none
+	Forbid     func(edge.Scope) error          // takes the credential's permissions for one zone away; nil where there are none
 	Tokens     edge.TokenCreator               // creates tokens on the same platform
 	TokenCount func() int                      // how many there are; nil where no one can look
 	SignIn     func(edge.Secret) edge.Platform // the same platform with another credential; nil where there are none
@@ -143,9 +145,19 @@ var cases = []struct {
 	{"a wrong credential does nothing to tokens", extended(wrongCredentialTouchesNoToken)},
 }
 
-// Run runs the suite. Open is called once for each case.
+// today is when each case begins. A bubble of synctest begins before the tokens of the suite are
+// valid.
+var today = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// Run runs the suite. Open is called once for each case, which is in a bubble of synctest: no
+// pause of an implementation takes time, and no request may leave the process.
 func Run(t *testing.T, open func(t testing.TB) Fixture) {
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { c.run(tester{open(t), t}) })
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(today))
+				c.run(tester{open(t), t})
+			})
+		})
 	}
 }

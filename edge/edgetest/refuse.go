@@ -3,7 +3,6 @@ package edgetest
 import (
 	"encoding/json"
 	"errors"
-	"testing"
 
 	"github.com/seawall-dev/seawall/edge"
 )
@@ -54,19 +53,17 @@ func invalidBodies(t tester) {
 		if s.leaveOut && t.Merges {
 			continue // not a mistake there: "an update keeps or loses what it leaves out"
 		}
-		t.Run(s.name, func(sub *testing.T) {
-			t := tester{t.Fixture, sub}
-			before := t.entryPoint(t.Zone)
-			body := t.body(before)
-			s.spoil(&body)
-			_, err := t.tryUpdate(t.Zone, before, t.deployment(before).ID, body)
-			t.wantIs(err, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable)
-			var described *edge.Error
-			if !errors.As(err, &described) || len(described.Details) == 0 {
-				t.Errorf("the error does not say what is wrong: %v", err)
-			}
-			t.same("the entry point", before, t.entryPoint(t.Zone))
-		})
+		t.Log(s.name)
+		before := t.entryPoint(t.Zone)
+		body := t.body(before)
+		s.spoil(&body)
+		_, err := t.tryUpdate(t.Zone, before, t.deployment(before).ID, body)
+		t.wantIs(err, edge.ErrInvalid, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable)
+		var described *edge.Error
+		if !errors.As(err, &described) || len(described.Details) == 0 {
+			t.Errorf("the error does not say what is wrong: %v", err)
+		}
+		t.same("the entry point", before, t.entryPoint(t.Zone))
 	}
 }
 
@@ -79,7 +76,7 @@ func otherZonesRule(t tester) {
 	body := t.body(here)
 	body.Enabled = new(false)
 	for _, at := range []struct {
-		zone       edge.ZoneID
+		zone       edge.Scope
 		entryPoint edge.Ruleset
 		rule       edge.RuleID
 	}{
@@ -100,7 +97,7 @@ func updateUnknown(t tester) {
 	rule := t.deployment(entry)
 	_, err := t.tryUpdate(t.Zone, entry, nowhere, rule.Update())
 	t.wantIs(err, edge.ErrNotFound)
-	_, err = t.tryUpdate(nowhere, entry, rule.ID, rule.Update())
+	_, err = t.tryUpdate(edge.ZoneScope(nowhere), entry, rule.ID, rule.Update())
 	t.wantIs(err, edge.ErrNotFound)
 	for _, id := range []edge.RulesetID{nowhere, t.Core} {
 		_, err = t.tryUpdate(t.Zone, edge.Ruleset{ID: id}, rule.ID, rule.Update())
@@ -118,10 +115,10 @@ func wrongCredential(t tester) {
 	rule := t.deployment(before)
 	granted := t.Platform
 	t.Platform = t.Denied
-	_, listErr := t.Platform.AccountRulesets(t.Context(), t.Account)
-	_, getErr := t.Platform.AccountRuleset(t.Context(), t.Account, t.Core)
-	_, entryErr := t.Platform.EntryPoint(t.Context(), t.Zone)
-	_, bareErr := t.Platform.EntryPoint(t.Context(), t.Bare)
+	_, listErr := t.Platform.Rulesets(t.Context(), edge.AccountScope(t.Account))
+	_, getErr := t.Platform.Ruleset(t.Context(), edge.AccountScope(t.Account), t.Core)
+	_, entryErr := t.Platform.EntryPoint(t.Context(), t.Zone, edge.PhaseFirewallManaged)
+	_, bareErr := t.Platform.EntryPoint(t.Context(), t.Bare, edge.PhaseFirewallManaged)
 	t.Platform = deniedWriter{granted, t.Denied}
 	_, writeErr := t.tryUpdate(t.Zone, before, rule.ID, rule.Update())
 	for _, err := range []error{listErr, getErr, entryErr, bareErr, writeErr} {

@@ -132,7 +132,7 @@ func everything(t tester) edge.TokenSpec {
 	spec := aSpec("everything")
 	spec.Policies[0].Resources = map[string]edge.Breadth{
 		edge.ResourceAllAccounts: {}, edge.ResourceAllZones: {}, edge.ResourceAccount + string(t.Account): {AllZones: true},
-		edge.ResourceAccount + nowhere: {}, edge.ResourceZone + string(t.Zone): {},
+		edge.ResourceAccount + nowhere: {}, edge.ResourceZone + t.Zone.String(): {},
 	}
 	return spec
 }

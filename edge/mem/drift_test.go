@@ -55,7 +55,7 @@ func TestPublishedRulesetIsANewVersion(t *testing.T) {
 	if got.Version != "2" || len(got.Rules) != 23 || got.Rules[0].Version != "2" || got.Rules[1].Version != "1" {
 		t.Errorf("version %s, rules %d, their versions %s, %s", got.Version, len(got.Rules), got.Rules[0].Version, got.Rules[1].Version)
 	}
-	list, err := p.AccountRulesets(t.Context(), mem.Account)
+	list, err := p.Rulesets(t.Context(), edge.AccountScope(mem.Account))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func TestPlantingIsRefused(t *testing.T) {
 	before := p.State()
 	const nowhere = "ffffffffffffffffffffffffffffffff"
 	for name, err := range map[string]error{
-		"zone":    p.SetEntryPoint(nowhere, edge.Ruleset{}),
-		"removal": p.RemoveEntryPoint(nowhere),
+		"zone":    p.SetEntryPoint(edge.ZoneScope(nowhere), edge.Ruleset{}),
+		"removal": p.RemoveEntryPoint(edge.ZoneScope(nowhere)),
 		"account": p.SetRuleset(nowhere, edge.Ruleset{}),
 	} {
 		if !errors.Is(err, edge.ErrNotFound) {

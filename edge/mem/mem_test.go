@@ -32,9 +32,9 @@ func newPlatform(t tester, quirks ...string) *mem.Platform {
 	return start(t, mem.Config{Quirks: quirks})
 }
 
-func entryPoint(t tester, p edge.Reader, zone edge.ZoneID) edge.Ruleset {
+func entryPoint(t tester, p edge.Reader, zone edge.Scope) edge.Ruleset {
 	t.Helper()
-	entry, err := p.EntryPoint(t.Context(), zone)
+	entry, err := p.EntryPoint(t.Context(), zone, edge.PhaseFirewallManaged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func entryPoint(t tester, p edge.Reader, zone edge.ZoneID) edge.Ruleset {
 
 func coreRuleset(t tester, p edge.Reader) edge.Ruleset {
 	t.Helper()
-	core, err := p.AccountRuleset(t.Context(), mem.Account, mem.CoreRuleset)
+	core, err := p.Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func coreRuleset(t tester, p edge.Reader) edge.Ruleset {
 }
 
 func TestListHasTheCoreRulesetNeitherFirstNorAlone(t *testing.T) {
-	list, err := newPlatform(t).AccountRulesets(t.Context(), mem.Account)
+	list, err := newPlatform(t).Rulesets(t.Context(), edge.AccountScope(mem.Account))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestListHasTheCoreRulesetNeitherFirstNorAlone(t *testing.T) {
 }
 
 func TestCoreRuleset(t *testing.T) {
-	core, err := newPlatform(t).AccountRuleset(t.Context(), mem.Account, mem.CoreRuleset)
+	core, err := newPlatform(t).Ruleset(t.Context(), edge.AccountScope(mem.Account), mem.CoreRuleset)
 	if err != nil {
 		t.Fatal(err)
 	}

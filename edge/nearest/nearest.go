@@ -3,7 +3,10 @@
 // words are about.
 package nearest
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Word returns the candidate that word is most likely a misspelling of: at most
 // two slips away, three for words over twelve letters, and never more than half
@@ -23,6 +26,14 @@ func Word(word string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// Hint asks whether the nearest candidate was meant; where none is close, it says otherwise.
+func Hint(word string, candidates []string, otherwise string) string {
+	if near := Word(word, candidates); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return otherwise
 }
 
 // distance counts insertions, deletions, changes and swaps of neighbours that

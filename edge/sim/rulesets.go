@@ -27,17 +27,17 @@ func vendorRulesets(base string) []wire.Pattern {
 	entry := list + "/phases/{phase}/entrypoint"
 	one := list + "/{ruleset_id}"
 	return []wire.Pattern{
-		{Call: wire.ZoneRulesets, Method: http.MethodGet, Path: list},
+		{Call: wire.Rulesets, Method: http.MethodGet, Path: list},
 		{Call: wire.CreateEntryPoint, Method: http.MethodPost, Path: list},
 		{Call: wire.EntryPoint, Method: http.MethodGet, Path: entry},
 		{Call: callReplaceEntryPoint, Method: http.MethodPut, Path: entry},
 		{Call: callEntryPointVersions, Method: http.MethodGet, Path: entry + "/versions"},
 		{Call: callEntryPointVersion, Method: http.MethodGet, Path: entry + "/versions/{version}"},
-		{Call: wire.ZoneRuleset, Method: http.MethodGet, Path: one},
+		{Call: wire.Ruleset, Method: http.MethodGet, Path: one},
 		{Call: callReplaceRuleset, Method: http.MethodPut, Path: one},
 		{Call: callDeleteRuleset, Method: http.MethodDelete, Path: one},
 		{Call: callVersions, Method: http.MethodGet, Path: one + "/versions"},
-		{Call: wire.ZoneRulesetVersion, Method: http.MethodGet, Path: one + "/versions/{version}"},
+		{Call: wire.RulesetVersion, Method: http.MethodGet, Path: one + "/versions/{version}"},
 		{Call: callDeleteVersion, Method: http.MethodDelete, Path: one + "/versions/{version}"},
 		{Call: wire.AddRule, Method: http.MethodPost, Path: one + "/rules"},
 		{Call: wire.UpdateRule, Method: http.MethodPatch, Path: one + "/rules/{rule_id}"},
@@ -50,14 +50,13 @@ type noContent struct{}
 
 // rulesetCalls make the platform do a call on rulesets.
 var rulesetCalls = map[wire.Call]func(context.Context, mem.Rulesets, request) (any, error){
-	wire.AccountRuleset:     getRuleset,
-	wire.ZoneRuleset:        getRuleset,
-	wire.EntryPoint:         getEntryPoint,
-	wire.CreateEntryPoint:   createRuleset,
-	wire.AddRule:            addRule,
-	wire.UpdateRule:         updateRule,
-	wire.DeleteRule:         deleteRule,
-	wire.ZoneRulesetVersion: getVersion, wire.AccountRulesetVersion: getVersion,
+	wire.Ruleset:          getRuleset,
+	wire.EntryPoint:       getEntryPoint,
+	wire.CreateEntryPoint: createRuleset,
+	wire.AddRule:          addRule,
+	wire.UpdateRule:       updateRule,
+	wire.DeleteRule:       deleteRule,
+	wire.RulesetVersion:   getVersion,
 	callReplaceRuleset: func(ctx context.Context, m mem.Rulesets, r request) (any, error) {
 		return withBody(r, func(body []byte) (*edge.Ruleset, error) { return m.Replace(ctx, r.route.Ruleset, body) })
 	},
@@ -131,7 +130,7 @@ func withBody(r request, do func([]byte) (*edge.Ruleset, error)) (any, error) {
 
 // rulesetCall answers a call on rulesets. It is false for another.
 func (s *Server) rulesetCall(ctx context.Context, r request) (result any, info *wire.Info, err error, ok bool) {
-	isList := r.route.Call == wire.AccountRulesets || r.route.Call == wire.ZoneRulesets
+	isList := r.route.Call == wire.Rulesets
 	do := rulesetCalls[r.route.Call]
 	if do == nil && !isList {
 		return nil, nil, nil, false
@@ -140,7 +139,7 @@ func (s *Server) rulesetCall(ctx context.Context, r request) (result any, info *
 	if err != nil {
 		return nil, nil, err, true
 	}
-	m := s.Platform.Rulesets(mem.Owner{Account: r.route.Account, Zone: r.route.Zone}, dry)
+	m := s.Platform.In(r.route.Scope(), dry)
 	if isList {
 		result, info, err = s.rulesetPage(ctx, m, r.URL.Query())
 		return result, info, err, true

@@ -5,6 +5,7 @@ package main
 import (
 	"time"
 
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/sim"
 	"github.com/seawall-dev/seawall/integration/harness"
 )
@@ -30,7 +31,7 @@ func (p platform) requests() int { return len(p.Transcript()) }
 // drift gives every zone the entry point that it had at first.
 func (p platform) drift() error {
 	for _, zone := range p.config.Seed.Zones {
-		if err := p.Platform.SetEntryPoint(zone.ID, *zone.EntryPoint); err != nil {
+		if err := p.Platform.SetEntryPoint(edge.ZoneScope(zone.ID), *zone.EntryPoint); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func TestImportWithLanes(t *testing.T) {
 	harness.Run(t, nil, "plan", "--dir", dir, "--config", s.ConfigFile()).Want(t, 0, "75 zones: 75 in sync")
 
 	text = harness.ReadText(t, filepath.Join(dir, "zones-lab.cue"))
-	if want := "\"zone-00062.example\": waf: _standard // id " + string(mem.FleetZone(62)); !strings.Contains(text, want) {
+	if want := "\"zone-00062.example\": waf: _standard // id " + mem.FleetZone(62).String(); !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	// Absorb reads with the credential of the zone's account, and finds the zone by its name.

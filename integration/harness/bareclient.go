@@ -53,7 +53,7 @@ type entryPoint struct {
 
 // ReadFleet reads and decodes the entry points of zones 1 to n of a [mem.Fleet].
 func (c *BareClient) ReadFleet(n int) error {
-	zones := make(chan edge.ZoneID)
+	zones := make(chan edge.Scope)
 	failures := make([]error, c.concurrency)
 	var group sync.WaitGroup
 	for worker := range c.concurrency {
@@ -71,8 +71,8 @@ func (c *BareClient) ReadFleet(n int) error {
 	return errors.Join(failures...)
 }
 
-func (c *BareClient) read(zone edge.ZoneID) error {
-	path := edge.EntryPointPath(zone)
+func (c *BareClient) read(zone edge.Scope) error {
+	path := edge.EntryPointPath(zone, edge.PhaseFirewallManaged)
 	req, err := http.NewRequest(http.MethodGet, c.baseURL+path, nil)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
 	"github.com/seawall-dev/seawall/reconcile/outage"
@@ -19,10 +20,10 @@ func urgency(zones int, revert bool) queue.Priority {
 }
 
 // itemsOf are zones to be read now.
-func itemsOf(ids []edge.ZoneID, p queue.Priority, reason string) []queue.Item[edge.ZoneID] {
-	items := make([]queue.Item[edge.ZoneID], len(ids))
+func itemsOf(ids []edge.Scope, p queue.Priority, reason string) []queue.Item[edge.Scope] {
+	items := make([]queue.Item[edge.Scope], len(ids))
 	for i, id := range ids {
-		items[i] = queue.Item[edge.ZoneID]{Key: id, Priority: p, Reason: reason}
+		items[i] = queue.Item[edge.Scope]{Key: id, Priority: p, Reason: reason}
 	}
 	return items
 }
@@ -49,7 +50,7 @@ func (c *Controller) begin(ctx context.Context) {
 
 // fill puts the zones of the first generation of a process into the queue that were
 // proved by an earlier one, and returns the others.
-func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
+func (c *Controller) fill(g *control.Generation) (work []edge.Scope) {
 	now := time.Now()
 	whole := map[*lane]bool{}
 	for i, part := range c.Lanes.Part(g.State) {
@@ -60,7 +61,7 @@ func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 	if swept.IsZero() || swept.After(now) {
 		swept = now
 	}
-	var turns []queue.Item[edge.ZoneID]
+	var turns []queue.Item[edge.Scope]
 	for id := range g.Zones() {
 		if c.control.CommitWork(g, id) {
 			work = append(work, id)
@@ -71,7 +72,7 @@ func (c *Controller) fill(g *control.Generation) (work []edge.ZoneID) {
 			due = now
 		}
 		due = now.Add(due.Sub(now)) // by the monotonic clock
-		turns = append(turns, queue.Item[edge.ZoneID]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
+		turns = append(turns, queue.Item[edge.Scope]{Key: id, Due: due, Priority: queue.Sweep, Reason: "its turn"})
 	}
 	c.lanes.set(g, turns...)
 	return work
@@ -100,8 +101,8 @@ func (c *Controller) known() string {
 
 // propose decides about a commit, and has done what the decision asks for.
 func (c *Controller) propose(ctx context.Context, p reconcile.Proposal) {
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
 	noteGit(c.Outages, p)
 	p.State = c.Names.Resolve(p.State)
 	d, err := c.control.Propose(ctx, p)
@@ -235,14 +236,11 @@ func (c *Controller) tick(ctx context.Context) {
 	}
 }
 
-// stateEvery is how often it is tried whether the state folder works again.
-const stateEvery = 2 * time.Second
-
 // stateTries is how the state folder was found by the last tick.
 type stateTries struct {
 	next  time.Time // when it is tried again
-	pause time.Duration
-	lasts bool // its outage
+	tries int       // in a row that found it to work, while something fails all the same
+	lasts bool      // its outage
 }
 
 // tryState writes to the ledger while the state folder fails. Once its outage has ended, all
@@ -252,7 +250,7 @@ func (c *Controller) tryState(ctx context.Context, now time.Time) {
 	s := &c.stateTries
 	lasts, fails := c.Outages.State()
 	if fails && !now.Before(s.next) {
-		s.next = now.Add(stateEvery)
+		s.next = now.Add(retry.Ledger.First)
 		if err := c.Records.Swept(ctx, c.sweptUntil(now)); err != nil {
 			c.Outages.Failed(reconcile.OutageState, "", "swept", err)
 		} else {
@@ -260,15 +258,15 @@ func (c *Controller) tryState(ctx context.Context, now time.Time) {
 			if full := c.Outages.StateWorks(); full {
 				c.Source.Poke() // git may have found no space
 			} else {
-				s.pause = min(max(2*s.pause, stateEvery), lastRetry)
-				s.next = now.Add(s.pause)
+				s.tries++
+				s.next = now.Add(retry.Ledger.Delay(s.tries))
 				c.stateAgain()
 			}
 			lasts, _ = c.Outages.State()
 		}
 	}
 	if s.lasts && !lasts {
-		s.pause = 0
+		s.tries = 0
 		c.stateAgain()
 	}
 	s.lasts = lasts
@@ -283,8 +281,8 @@ func (c *Controller) stateAgain() {
 
 // reload takes over a commit that another process has accepted.
 func (c *Controller) reload(ctx context.Context) {
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
 	c.reports.state(ctx, "names", c.Names.Recall(ctx)) // it has looked them up, too
 	d, err := c.control.Reload(ctx)
 	if c.reports.state(ctx, "reload", err); err != nil {

@@ -91,8 +91,8 @@ type Controller struct {
 	tokenLoop *tokenLoop
 	reports   *reports
 	outcomes  *outcomes
-	// deciding is held while a commit comes into force, until the queue has all of it.
-	deciding   sync.Mutex
+	// publishing is held while a commit comes into force, until the queue has all of it.
+	publishing sync.Mutex
 	save       chan *control.Generation // declarations to be put on record; the newest counts
 	stateTries stateTries               // of tick alone
 }
@@ -151,7 +151,7 @@ func (c *Controller) newLane(of reconcile.Lane) *lane {
 	l.admission = &admission{
 		budget: of.Budget, room: of.Room, sweep: c.sweep, shares: &shares{budget: of.Budget}, breaker: newBreaker(2 * of.AtOnce()),
 	}
-	l.queue = queue.New(queue.Config[edge.ZoneID]{Workers: of.AtOnce(), Admit: l.admission.admit})
+	l.queue = queue.New(queue.Config[edge.Scope]{Workers: of.AtOnce(), Admit: l.admission.admit})
 	accounts := zone.NewAccounts(of.Reader, time.Now)
 	accounts.Documented, accounts.Urgent = c.Guards.Documented, true
 	l.work = &zoneWork{
@@ -204,7 +204,7 @@ func (c *Controller) Run(ctx context.Context) {
 		}
 	}
 	all.Wait()
-	lingering, cancel := reconcile.Lingering(ctx, grace)
+	lingering, cancel := reconcile.Lingering(ctx)
 	defer cancel()
 	c.recordSwept(lingering)
 }

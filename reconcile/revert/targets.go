@@ -40,10 +40,10 @@ func ofCommit(writes []reconcile.Entry) []reconcile.Entry {
 // targetsOf puts the writes of each deployment together: what was there before the first,
 // and what the last has written. Zones that are not declared any more are problems.
 func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deployment.Restoration, problems []diff.Problem) {
-	accounts := map[edge.ZoneID]edge.AccountID{}
+	accounts := map[edge.Scope]edge.AccountID{}
 	for _, account := range state.Accounts {
 		for _, z := range account.Zones {
-			accounts[z.ID] = account.ID
+			accounts[z.Scope] = account.ID
 		}
 	}
 	at := map[diff.DeploymentID]int{}
@@ -53,7 +53,7 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 			i = len(targets)
 			at[e.Subject.ID()] = i
 			targets = append(targets, deployment.Restoration{
-				Account: e.Subject.Account, AccountID: accounts[e.Subject.ZoneID], Zone: e.Subject.Zone, ZoneID: e.Subject.ZoneID,
+				Account: e.Subject.Account, AccountID: accounts[e.Subject.Scope], Zone: e.Subject.Zone, Scope: e.Subject.Scope,
 				Deployment: e.Subject.Deployment, Ruleset: e.Subject.Ruleset, Ref: e.Subject.Ref,
 			})
 		}
@@ -64,15 +64,15 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 	came := comings(writes)
 	declared := targets[:0]
 	for _, t := range targets {
-		if e, is := came[t.ZoneID]; is {
+		if e, is := came[t.Scope]; is {
 			problems = append(problems, notUndone(t, e))
 			continue
 		}
 		t.Members = slices.DeleteFunc(t.Members, func(m deployment.Restored) bool { return bytes.Equal(m.Before, m.Written) })
-		switch _, is := accounts[t.ZoneID]; {
+		switch _, is := accounts[t.Scope]; {
 		case !is:
 			problems = append(problems, diff.Problem{
-				Account: t.Account, Zone: t.Zone, ZoneID: t.ZoneID, Deployment: t.Deployment, State: diff.ChangedSince,
+				Account: t.Account, Zone: t.Zone, Scope: t.Scope, Deployment: t.Deployment, State: diff.ChangedSince,
 				Reason: fmt.Sprintf("commit %.12s, which is in force, does not declare the zone", state.Commit),
 			})
 		case len(t.Members) > 0:
@@ -86,11 +86,11 @@ func targetsOf(writes []reconcile.Entry, state desired.State) (targets []deploym
 }
 
 // comings are the writes that have deployed or removed something, one for each zone.
-func comings(writes []reconcile.Entry) map[edge.ZoneID]reconcile.Entry {
-	zones := map[edge.ZoneID]reconcile.Entry{}
+func comings(writes []reconcile.Entry) map[edge.Scope]reconcile.Entry {
+	zones := map[edge.Scope]reconcile.Entry{}
 	for _, e := range writes {
 		if e.Action == string(diff.ActionDeploy) || e.Action == string(diff.ActionRemove) {
-			zones[e.Subject.ZoneID] = e
+			zones[e.Subject.Scope] = e
 		}
 	}
 	return zones
@@ -100,13 +100,13 @@ func comings(writes []reconcile.Entry) map[edge.ZoneID]reconcile.Entry {
 // removed something in its zone: git decides which deployments there are.
 func notUndone(t deployment.Restoration, because reconcile.Entry) diff.Problem {
 	p := diff.Problem{
-		Account: t.Account, Zone: t.Zone, ZoneID: t.ZoneID, Deployment: t.Deployment, State: diff.Blocked,
+		Account: t.Account, Zone: t.Zone, Scope: t.Scope, Deployment: t.Deployment, State: diff.Blocked,
 		Reason: "a revert does not remove what was deployed", Hint: "declare prune: true; then remove the deployment from the repository",
 	}
 	if because.Action == string(diff.ActionRemove) {
 		p.Reason, p.Hint = "a revert does not deploy what was removed", "declare the deployment again, with deploy: true"
 	}
-	if because.Subject.ID() != (diff.DeploymentID{Zone: t.ZoneID, Ruleset: t.Ruleset, Ref: t.Ref}) {
+	if because.Subject.ID() != (diff.DeploymentID{Scope: t.Scope, Ruleset: t.Ruleset, Ref: t.Ref}) {
 		p.Reason = fmt.Sprintf("deployment %q of the zone cannot be put back; a zone is put back only as a whole", because.Subject.Deployment)
 		p.Hint = ""
 	}

@@ -12,22 +12,15 @@ import (
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
+	"github.com/seawall-dev/seawall/edge/retry"
 )
 
 // ErrBusy: the rulesets of the account are being read for another zone, and that
 // takes long. Look again a little later, rather than keep a worker waiting.
 var ErrBusy = errors.New("the rulesets of the account are being read")
 
-const (
-	// busyAfter is how long a zone waits for another zone's read of its account.
-	busyAfter = 2 * time.Second
-	// firstRetry and lastRetry bound how long an account's failed read counts for all
-	// its zones: twice as long after each failure in a row. awayRetry bounds it where the
-	// platform has not answered, so that it is asked again soon after an outage.
-	firstRetry = time.Second
-	lastRetry  = 5 * time.Minute
-	awayRetry  = 10 * time.Second
-)
+// busyAfter is how long a zone waits for another zone's read of its account.
+const busyAfter = 2 * time.Second
 
 // Accounts reads what zones of an account share, once for all of them: the list of
 // its rulesets, and the managed rulesets that they deploy, each again only when the
@@ -50,8 +43,8 @@ type Accounts struct {
 // account is what was read of one. Who reads the platform holds its turn; its mutex
 // is held for moments.
 type account struct {
-	turn  chan struct{}        // holds a value while no one has it
-	zones map[edge.ZoneID]bool // whose own lists were asked for since at; of who has the turn
+	turn  chan struct{}       // holds a value while no one has it
+	zones map[edge.Scope]bool // whose own lists were asked for since at; of who has the turn
 
 	mu      sync.Mutex
 	taken   time.Time // when someone took the turn; zero while no one has it
@@ -216,21 +209,22 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 	now := a.now()
 	known.mu.Lock()
 	listed, at, failed, failedAt := known.listed, known.at, known.err, known.errAt
-	pause := min(firstRetry<<min(max(known.strike-1, 0), 20), lastRetry)
+	strikes := known.strike
 	known.mu.Unlock()
+	policy := retry.Account
 	if errors.Is(failed, edge.ErrUnavailable) {
-		pause = min(pause, awayRetry)
+		policy = policy.Within(retry.Away)
 	}
 	if !at.IsZero() && !at.Before(since) {
 		return listed, at, nil
 	}
-	if failed != nil && now.Sub(failedAt) < pause {
+	if failed != nil && now.Sub(failedAt) < policy.Delay(strikes) {
 		return nil, time.Time{}, failed
 	}
 	listed, byZone, err := a.listAnew(ctx, of)
-	known.zones = map[edge.ZoneID]bool{}
+	known.zones = map[edge.Scope]bool{}
 	for _, z := range of.Zones[:min(len(of.Zones), 1)] {
-		known.zones[z.ID] = byZone
+		known.zones[z.Scope] = byZone
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
@@ -252,7 +246,7 @@ func (a *Accounts) list(ctx context.Context, known *account, of desired.Account,
 // onlyAccountLevel reports whether there is no zone to ask in the place of the account, so
 // that a failure says nothing about what zones could list.
 func onlyAccountLevel(of desired.Account) bool {
-	return len(of.Zones) > 0 && !slices.ContainsFunc(of.Zones, func(z desired.Zone) bool { return !z.AccountLevel })
+	return len(of.Zones) > 0 && !slices.ContainsFunc(of.Zones, func(z desired.Zone) bool { return z.Scope.Level != edge.LevelAccount })
 }
 
 func lists(all []edge.Ruleset, id edge.RulesetID) bool {

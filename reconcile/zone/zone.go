@@ -144,7 +144,7 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 		s.EntryPoint.Err, s.At = s.Account.Listed.Err, w.Now()
 		return s, nil //nolint:nilerr // it is what was seen of this zone
 	}
-	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().ID)
+	s.EntryPoint.Value, s.At, err = w.entryPoint(ctx, t.Zone().Scope)
 	if err != nil && ctx.Err() != nil {
 		return s, context.Cause(ctx)
 	}
@@ -158,9 +158,9 @@ func (w *Worker) Read(ctx context.Context, t Task) (Sight, error) {
 	return s, w.Accounts.Versions(ctx, t.Account(), t.Zone(), &s.Account, s.EntryPoint.Value)
 }
 
-func (w *Worker) entryPoint(ctx context.Context, zone edge.ZoneID) (edge.Ruleset, time.Time, error) {
+func (w *Worker) entryPoint(ctx context.Context, zone edge.Scope) (edge.Ruleset, time.Time, error) {
 	at := w.Now()
-	entryPoint, err := w.Reader.EntryPoint(ctx, zone)
+	entryPoint, err := w.Reader.EntryPoint(ctx, zone, edge.PhaseFirewallManaged)
 	return entryPoint, at, err
 }
 
@@ -196,7 +196,7 @@ func Plan(t Task, s Sight, indexes *deployment.Indexes) diff.Plan {
 		Part: true, Undigested: true,
 		Live: diff.Live{
 			Accounts:    map[edge.AccountID]diff.AccountLive{t.Account().ID: s.Account},
-			EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{t.Zone().ID: s.EntryPoint},
+			EntryPoints: map[edge.Place]diff.Observed[edge.Ruleset]{t.Zone().Scope.At(edge.PhaseFirewallManaged): s.EntryPoint},
 		},
 	})
 }

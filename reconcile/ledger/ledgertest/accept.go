@@ -25,13 +25,13 @@ func acceptSteps() []step {
 		},
 		{
 			"what zones were before it", accept(
-				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{"z9": nil}},
-				reconcile.Acceptance{Commit: "c2", Earlier: guard.Earlier{"z1": nil, "z2": {"tier": "gold"}, "z3": {}}}),
-			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c2", Earlier: guard.Earlier{"z1": nil, "z2": {"tier": "gold"}, "z3": {}}}},
+				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{edge.ZoneScope("z9"): nil}},
+				reconcile.Acceptance{Commit: "c2", Earlier: guard.Earlier{edge.ZoneScope("z1"): nil, edge.ZoneScope("z2"): {"tier": "gold"}, edge.ZoneScope("z3"): {}}}),
+			reconcile.Record{Accepted: reconcile.Accepted{Commit: "c2", Earlier: guard.Earlier{edge.ZoneScope("z1"): nil, edge.ZoneScope("z2"): {"tier": "gold"}, edge.ZoneScope("z3"): {}}}},
 		},
 		{
 			"of a commit that is accepted again", accept(
-				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{"z9": nil}}, reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{"z1": nil}},
+				reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{edge.ZoneScope("z9"): nil}}, reconcile.Acceptance{Commit: "c1", Earlier: guard.Earlier{edge.ZoneScope("z1"): nil}},
 				reconcile.Acceptance{Commit: "c1"}),
 			reconcile.Record{Accepted: accepted("c1")},
 		},
@@ -65,35 +65,35 @@ func acceptSteps() []step {
 func goneSteps() []step {
 	fill := all(
 		accept(reconcile.Acceptance{Commit: "c1"}),
-		prove("c1", []reconcile.Proof{proof("z1", "f1", "c1", gold), proof("z2", "f2", "c1", nil)},
+		prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f1", "c1", gold), proof(edge.ZoneScope("z2"), "f2", "c1", nil)},
 			append(owns(first, "a"), append(owns(sibling, "b"), owns(second, "c")...)...)),
-		nonConvergent(first, "n"), nonConvergent(second, "n"), nonConvergent(diff.DeploymentID{Zone: "z11", Ruleset: "r"}, "n"),
-		drifted([]reconcile.Drift{{Zone: "z1", At: noon}}, noon),
+		nonConvergent(first, "n"), nonConvergent(second, "n"), nonConvergent(diff.DeploymentID{Scope: edge.ZoneScope("z11"), Ruleset: "r"}, "n"),
+		drifted([]reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}}, noon),
 	)
 	left := reconcile.Record{
-		Accepted: accepted("c2"), Applied: diff.Applied{second: {"c"}}, Proofs: proofs(proof("z2", "f2", "c1", nil)),
-		NonConvergent: map[diff.DeploymentID]string{second: "n", {Zone: "z11", Ruleset: "r"}: "n"},
-		Drifts:        []reconcile.Drift{{Zone: "z1", At: noon}},
+		Accepted: accepted("c2"), Applied: diff.Applied{second: {"c"}}, Proofs: proofs(proof(edge.ZoneScope("z2"), "f2", "c1", nil)),
+		NonConvergent: map[diff.DeploymentID]string{second: "n", {Scope: edge.ZoneScope("z11"), Ruleset: "r"}: "n"},
+		Drifts:        []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}},
 	}
 	again := left
-	again.Proofs = proofs(proof("z1", "f3", "c2", nil), proof("z2", "f2", "c1", nil))
+	again.Proofs = proofs(proof(edge.ZoneScope("z1"), "f3", "c2", nil), proof(edge.ZoneScope("z2"), "f2", "c1", nil))
 	again.Applied = diff.Applied{second: {"c"}, first: {"x"}}
 	return []step{
 		{
-			"all but drifts of a zone is forgotten", all(fill, accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z1", "unknown", "z"}})),
+			"all but drifts of a zone is forgotten", all(fill, accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1"), edge.ZoneScope("unknown"), edge.ZoneScope("z")}})),
 			left,
 		},
 		{
 			"and begins anew", all(
-				fill, accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z1"}}),
-				widen(owns(first, "x")), prove("c2", []reconcile.Proof{proof("z1", "f3", "c2", nil)}, owns(first, "x")),
+				fill, accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1")}}),
+				widen(owns(first, "x")), prove("c2", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f3", "c2", nil)}, owns(first, "x")),
 			),
 			again,
 		},
 		{
 			"a record of the commit before does not bring it back", all(
-				fill, accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z1"}}),
-				prove("c1", []reconcile.Proof{proof("z1", "f1", "c1", gold)}, append(owns(first, "a"), owns(sibling, "b")...)),
+				fill, accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z1")}}),
+				prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f1", "c1", gold)}, append(owns(first, "a"), owns(sibling, "b")...)),
 			),
 			left,
 		},

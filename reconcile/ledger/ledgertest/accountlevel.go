@@ -7,10 +7,10 @@ import (
 )
 
 // anAccount deploys one ruleset several times.
-var anAccount = edge.AccountLevel("a1")
+var anAccount = edge.AccountScope("a1")
 
 var (
-	eu, us = diff.DeploymentID{Zone: anAccount, Ruleset: "r", Ref: "eu"}, diff.DeploymentID{Zone: anAccount, Ruleset: "r", Ref: "a/b c"}
+	eu, us = diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "eu"}, diff.DeploymentID{Scope: anAccount, Ruleset: "r", Ref: "a/b c"}
 
 	severalAtAccountLevel = step{
 		"several deployments of one ruleset at account level", all(

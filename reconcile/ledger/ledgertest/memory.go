@@ -8,6 +8,7 @@ import (
 
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
@@ -90,13 +91,13 @@ func forgetSteps() []step {
 			"forget drops what is named, known or not", all(
 				prove("c1", nil, append(owns(first, "a"), append(owns(second, "b"), owns(sibling, "c")...)...)),
 				nonConvergent(first, "f1"), nonConvergent(sibling, "f1"), accept(reconcile.Acceptance{Commit: "c1", Size: guard.Size{Zones: 3}}),
-				prove("c1", []reconcile.Proof{proof("z1", "f", "c1", nil)}, nil),
-				forget([]diff.DeploymentID{first, {Zone: "z9", Ruleset: "r"}, {Zone: "z2", Ruleset: "other"}}),
+				prove("c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", nil)}, nil),
+				forget([]diff.DeploymentID{first, {Scope: edge.ZoneScope("z9"), Ruleset: "r"}, {Scope: edge.ZoneScope("z2"), Ruleset: "other"}}),
 			),
 			reconcile.Record{
 				Accepted: reconcile.Accepted{Commit: "c1", Size: guard.Size{Zones: 3}},
 				Applied:  diff.Applied{second: {"b"}, sibling: {"c"}}, NonConvergent: map[diff.DeploymentID]string{sibling: "f1"},
-				Proofs: proofs(proof("z1", "f", "c1", nil)),
+				Proofs: proofs(proof(edge.ZoneScope("z1"), "f", "c1", nil)),
 			},
 		},
 	}
@@ -111,8 +112,8 @@ func testSwept(t *testing.T, f Fixture) {
 
 // testHolds: one a zone, the last; and those that are over are there too.
 func testHolds(t *testing.T, f Fixture) {
-	one, two := diff.Hold{Zone: "one", Until: noon, Reason: "INC-1"}, diff.Hold{Zone: "two", Until: noon.Add(time.Hour), Reason: "INC-2"}
-	for _, h := range []diff.Hold{two, {Zone: "one", Until: noon.Add(time.Hour), Reason: "INC-0"}, one} {
+	one, two := diff.Hold{Scope: edge.ZoneScope("one"), Until: noon, Reason: "INC-1"}, diff.Hold{Scope: edge.ZoneScope("two"), Until: noon.Add(time.Hour), Reason: "INC-2"}
+	for _, h := range []diff.Hold{two, {Scope: edge.ZoneScope("one"), Until: noon.Add(time.Hour), Reason: "INC-0"}, one} {
 		must(t, f.Hold(t.Context(), h))
 	}
 	want := reconcile.Record{Holds: []diff.Hold{one, two}}

@@ -38,7 +38,7 @@ func pruneSteps() []step {
 		{
 			"so is what left the zone, and the zone", all(
 				prove("c1", nil, append(prunable(first, mark), prunable(second, mark)...)),
-				forget([]diff.DeploymentID{first}), accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.ZoneID{"z2"}}),
+				forget([]diff.DeploymentID{first}), accept(reconcile.Acceptance{Commit: "c2", Gone: []edge.Scope{edge.ZoneScope("z2")}}),
 			),
 			reconcile.Record{Accepted: accepted("c2")},
 		},

@@ -15,10 +15,9 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
-	"github.com/seawall-dev/seawall/cmd/seawall/internal/heap"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/worker/hugepages"
+	"github.com/seawall-dev/seawall/desired/worker/heap"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
@@ -32,7 +31,7 @@ import (
 // Serve runs daemons one after the other: each reload ends one and begins the
 // next.
 func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
-	hugepages.Stop()
+	heap.StopLargePages()
 	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
 	heard.notify()
 	defer heard.stop()

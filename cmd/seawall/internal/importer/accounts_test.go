@@ -86,11 +86,11 @@ type over struct {
 	after int64
 }
 
-func (o over) EntryPoint(ctx context.Context, id edge.ZoneID) (edge.Ruleset, error) {
+func (o over) EntryPoint(ctx context.Context, id edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	if o.reads.Load() >= o.after {
 		return edge.Ruleset{}, edge.ErrUnauthenticated
 	}
-	return o.live.EntryPoint(ctx, id)
+	return o.live.EntryPoint(ctx, id, phase)
 }
 
 // A credential that is rejected in the middle of an import leaves out its account, in one
@@ -118,7 +118,7 @@ func TestACredentialIsRejectedInTheMiddle(t *testing.T) {
 	term := &cli.Terminal{Out: &out, Err: &out}
 	order := Order{Dir: dir, Module: "edge.example/desired", Origin: "https://api.example", Plan: "seawall plan"}
 	err := Import(t.Context(), term, p, order, nil)
-	if !errors.Is(err, cli.ExitError(exitAttention)) || !strings.Contains(out.String(), "imported 14 zones of 2 accounts") ||
+	if !errors.Is(err, cli.ExitAttention) || !strings.Contains(out.String(), "imported 14 zones of 2 accounts") ||
 		strings.Count(out.String(), "! ") != 1 || !strings.Contains(out.String(), "! account stage: 6 zones: the credential accounts.stage.credentials.rulesets does not work") {
 		t.Errorf("%v\n%s", err, out.String())
 	}

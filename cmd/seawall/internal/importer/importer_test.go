@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/desired/cuefile"
 	"github.com/seawall-dev/seawall/desired/evaluate"
 	"github.com/seawall-dev/seawall/desired/worker"
 	"github.com/seawall-dev/seawall/diff"
@@ -44,16 +46,16 @@ type live struct {
 	before func()       // each read of an entry point; nil does nothing
 }
 
-func (l *live) AccountRulesets(_ context.Context, account edge.AccountID) (listed []edge.Ruleset, _ error) {
-	for _, r := range l.rulesets[account] {
+func (l *live) Rulesets(_ context.Context, scope edge.Scope) (listed []edge.Ruleset, _ error) {
+	for _, r := range l.rulesets[edge.AccountID(scope.ID)] {
 		r.Rules = nil
 		listed = append(listed, r)
 	}
 	return listed, nil
 }
 
-func (l *live) AccountRuleset(_ context.Context, account edge.AccountID, id edge.RulesetID) (edge.Ruleset, error) {
-	for _, r := range l.rulesets[account] {
+func (l *live) Ruleset(_ context.Context, scope edge.Scope, id edge.RulesetID) (edge.Ruleset, error) {
+	for _, r := range l.rulesets[edge.AccountID(scope.ID)] {
 		if r.ID == id {
 			return r, nil
 		}
@@ -61,12 +63,12 @@ func (l *live) AccountRuleset(_ context.Context, account edge.AccountID, id edge
 	return edge.Ruleset{}, edge.ErrNotFound
 }
 
-func (l *live) EntryPoint(ctx context.Context, id edge.ZoneID) (edge.Ruleset, error) {
+func (l *live) EntryPoint(ctx context.Context, id edge.Scope, phase edge.Phase) (edge.Ruleset, error) {
 	l.reads.Add(1)
 	if l.before != nil {
 		l.before()
 	}
-	entryPoint, deployed := l.entryPoints[id]
+	entryPoint, deployed := l.entryPoints[edge.ZoneID(id.ID)]
 	switch {
 	case ctx.Err() != nil:
 		return entryPoint, context.Cause(ctx)
@@ -199,6 +201,23 @@ func planOf(t *testing.T, l *live, state desired.State, documented bool) diff.Pl
 		t.Fatal(err)
 	}
 	return planner.Make(planner.Input{State: state, Live: seen.Live, Now: time.Now()})
+}
+
+// Files of a new repository that are there already stay as they are.
+func TestStarterLeavesWhatIsThere(t *testing.T) {
+	o := Order{Dir: t.TempDir(), Module: "edge.example/desired"}
+	named := func(name string) bool {
+		return slices.ContainsFunc(starter(o), func(f cuefile.File) bool { return f.Name == name })
+	}
+	if !named(".gitattributes") {
+		t.Error("a new repository gets no .gitattributes")
+	}
+	if err := os.WriteFile(filepath.Join(o.Dir, ".gitattributes"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if named(".gitattributes") {
+		t.Error("the .gitattributes that is there would be overwritten")
+	}
 }
 
 // An import that was interrupted goes on where it ended, and writes the same.

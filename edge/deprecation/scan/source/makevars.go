@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -158,10 +159,7 @@ func (m *makeVars) value(name string, args []string) string {
 	}
 	v := m.set[name]
 	if v == nil || v.text == "" || v.busy || m.growth < 0 {
-		if client := clientVars[name]; client != "" {
-			return client
-		}
-		return call.Open
+		return cmp.Or(clientVars[name], call.Open)
 	}
 	v.busy, v.used = true, true
 	text := m.expand(v.text, args)

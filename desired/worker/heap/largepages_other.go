@@ -1,6 +1,6 @@
 //go:build !linux
 
-package hugepages
+package heap
 
 const wanted, unwanted = 0, 0
 

@@ -1,4 +1,4 @@
-package hugepages
+package heap
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package hugepages_test
+package heap_test
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/seawall-dev/seawall/desired/worker/hugepages"
+	"github.com/seawall-dev/seawall/desired/worker/heap"
 )
 
 // TestLargePages allocates, and asks the kernel whether the pages behind that may be large.
@@ -20,9 +20,9 @@ func TestLargePages(t *testing.T) {
 	if !allocates(t, "hg") {
 		t.Error("no page that was allocated may be large")
 	}
-	hugepages.Stop()
+	heap.StopLargePages()
 	if allocates(t, "hg") {
-		t.Error("a page that was allocated after Stop may be large")
+		t.Error("a page that was allocated after StopLargePages may be large")
 	}
 }
 
