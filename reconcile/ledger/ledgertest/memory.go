@@ -112,8 +112,8 @@ func testSwept(t *testing.T, f Fixture) {
 
 // testHolds: one a zone, the last; and those that are over are there too.
 func testHolds(t *testing.T, f Fixture) {
-	one, two := diff.Hold{Scope: edge.ZoneScope("one"), Until: noon, Reason: "INC-1"}, diff.Hold{Scope: edge.ZoneScope("two"), Until: noon.Add(time.Hour), Reason: "INC-2"}
-	for _, h := range []diff.Hold{two, {Scope: edge.ZoneScope("one"), Until: noon.Add(time.Hour), Reason: "INC-0"}, one} {
+	one, two := diff.Hold{Zone: "one", Until: noon, Reason: "INC-1"}, diff.Hold{Zone: "two", Until: noon.Add(time.Hour), Reason: "INC-2"}
+	for _, h := range []diff.Hold{two, {Zone: "one", Until: noon.Add(time.Hour), Reason: "INC-0"}, one} {
 		must(t, f.Hold(t.Context(), h))
 	}
 	want := reconcile.Record{Holds: []diff.Hold{one, two}}

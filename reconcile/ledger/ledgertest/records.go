@@ -186,7 +186,7 @@ func testCopies(t *testing.T, f Fixture) {
 	must(t, s.AcceptCommit(ctx, reconcile.Acceptance{Commit: "c1", State: state, Rollout: &rollout, Approvals: approvals}))
 	must(t, s.Prove(ctx, "c1", []reconcile.Proof{proof(edge.ZoneScope("z1"), "f", "c1", labels)}, owns(first, members...)))
 	must(t, s.Drifted(ctx, []reconcile.Drift{{Scope: edge.ZoneScope("z1"), At: noon}}, noon))
-	must(t, f.Hold(ctx, diff.Hold{Scope: edge.ZoneScope("shop"), Until: noon}))
+	must(t, f.Hold(ctx, diff.Hold{Zone: "shop", Until: noon}))
 	want, err := s.Restore(ctx)
 	must(t, err)
 
