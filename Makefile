@@ -25,7 +25,7 @@ GOLDEN_FILES    := '*.golden' '*.txtar' '*/calendar.json' docs examples
 # Where goroutines meet: the packages that run under the race detector. A test
 # compares this with the packages that start goroutines.
 RACE := ./reconcile/... ./edge/client ./edge/mem ./edge/sim ./edge/edgetest ./edge/deprecation/scan \
-	./desired/gitrepo/gittest ./desired/gitrepo/internal/... ./desired/worker ./desired/worker/heap ./cmd/seawall/internal/...
+	./desired/gitrepo/gittest ./desired/gitrepo/internal/... ./desired/worker ./cmd/seawall/internal/...
 
 # How CI runs tests. One or two that fail run once more, and the summary at the end
 # names them: a test that real processes and a busy machine made fail is to be

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/heap"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
-	"github.com/seawall-dev/seawall/desired/worker/heap"
 	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/render"
 	"github.com/seawall-dev/seawall/reconcile"

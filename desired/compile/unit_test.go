@@ -113,8 +113,8 @@ account: prod: {
 
 // draw fills a value of any type with anything: lists that are nil, empty and filled.
 func draw(t *rapid.T, v reflect.Value) {
-	if v.Type() == reflect.TypeFor[edge.Scope]() { // a level that is not known has no text
-		v.Set(reflect.ValueOf(edge.ZoneScope(edge.ZoneID(rapid.String().Draw(t, "zone")))))
+	if scope, is := v.Addr().Interface().(*edge.Scope); is { // of a zone or an account, known or not
+		*scope = rapid.SampledFrom([]edge.Scope{edge.ZoneScope(id1), edge.ZoneScope(""), edge.AccountScope(id1), edge.AccountScope("")}).Draw(t, "scope")
 		return
 	}
 	switch v.Kind() {

@@ -49,7 +49,7 @@ import (
 	"strconv"
 	"strings"
 
-	_ "github.com/seawall-dev/seawall/desired/worker/heap" // a worker ends soon, and allocates until then
+	_ "github.com/seawall-dev/seawall/desired/worker/hugepages" // a worker ends soon, and allocates until then
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 )
 

@@ -15,9 +15,10 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
+	"github.com/seawall-dev/seawall/cmd/seawall/internal/heap"
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/setup"
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/desired/worker/heap"
+	"github.com/seawall-dev/seawall/desired/worker/hugepages"
 	"github.com/seawall-dev/seawall/desired/worker/sandbox"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/controller"
@@ -31,7 +32,7 @@ import (
 // Serve runs daemons one after the other: each reload ends one and begins the
 // next.
 func Serve(ctx context.Context, t *cli.Terminal, o setup.Options) error {
-	heap.StopLargePages()
+	hugepages.Stop()
 	heard := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
 	heard.notify()
 	defer heard.stop()
@@ -285,7 +286,7 @@ func (d *Daemon) run(ctx context.Context, look <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	git := d.assembly.Look(s.sync)
-	pages, err := withHooks(d.pages(health), d.settings.Hooks, func() { d.reviews.Wake(); git.Poke() }, health.Webhook, d.log)
+	pages, err := withHooks(d.pages(health), d.settings.Hooks, health.Webhook, d.log, git, d.reviews)
 	if err != nil {
 		return err
 	}

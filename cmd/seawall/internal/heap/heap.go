@@ -1,16 +1,7 @@
-// Package heap is about the memory of this process.
-//
-// It has the kernel back the heap with pages of 2 MiB (largepages.go). A command allocates all
-// the time until it ends, and faults for pages of 4 KiB then take up to a fifth of its CPU. Go
-// asks for large pages only where the administrator has set transparent huge pages to
-// "always"; the default of many systems is "madvise". To link this package is to have that. It
-// imports little, so that Go initializes it before most others: much of what a short command
-// allocates, it allocates before main.
-//
-// [Follow] has the garbage collector follow how much is live. Go lets the heap grow to twice
-// of what is live before it collects: for a large fleet, the half of that would be hundreds of
-// MiB. So the heap grows by as much as is cheap, and by a part of what is live that keeps
-// collections rare.
+// Package heap has the garbage collector of this process follow how much is live. Go lets the
+// heap grow to twice of what is live before it collects: for a large fleet, the half of that
+// would be hundreds of MiB. So the heap grows by as much as is cheap, and by a part of what is
+// live that keeps collections rare.
 package heap
 
 import (

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package heap
+package hugepages
 
 const wanted, unwanted = 0, 0
 

@@ -1,4 +1,4 @@
-package heap_test
+package hugepages_test
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/seawall-dev/seawall/desired/worker/heap"
+	"github.com/seawall-dev/seawall/desired/worker/hugepages"
 )
 
 // TestLargePages allocates, and asks the kernel whether the pages behind that may be large.
@@ -20,9 +20,9 @@ func TestLargePages(t *testing.T) {
 	if !allocates(t, "hg") {
 		t.Error("no page that was allocated may be large")
 	}
-	heap.StopLargePages()
+	hugepages.Stop()
 	if allocates(t, "hg") {
-		t.Error("a page that was allocated after StopLargePages may be large")
+		t.Error("a page that was allocated after Stop may be large")
 	}
 }
 
