@@ -18,9 +18,8 @@ func beyond(run func(tester)) func(tester) {
 		}
 		entry := t.entryPoint(t.Zone)
 		for name, call := range beyondCalls(t, entry) {
-			err := patient(call)
 			t.Logf("%s", name)
-			t.wantIs(err, edge.ErrNotOffered, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrUnreadable, edge.ErrInvalid)
+			t.wantIs(patient(call), edge.ErrNotOffered, edge.ErrNotFound, edge.ErrOutcomeUnknown, edge.ErrUnavailable, edge.ErrUnreadable, edge.ErrInvalid)
 		}
 		t.same("the entry point", entry, t.entryPoint(t.Zone))
 	}
@@ -76,28 +75,6 @@ func execute(id edge.RulesetID) edge.Rule {
 		Action: edge.ActionExecute, ActionParameters: &edge.ActionParameters{ID: id, Version: "latest"}, Expression: "true",
 		Description: new("made by the suite"), Enabled: new(true),
 	}
-}
-
-// change makes a write in a zone as a caller has to: where the outcome is unknown
-// it reads, and tries again only where nothing changed.
-func (t tester) change(zone edge.Scope, write func() (*edge.Ruleset, error)) (*edge.Ruleset, error) {
-	t.Helper()
-	before, beforeErr := t.patiently(zone)
-	for range maxUpdates {
-		answer, err := write()
-		switch {
-		case errors.Is(err, edge.ErrThrottled):
-			continue
-		case !errors.Is(err, edge.ErrOutcomeUnknown):
-			return answer, err
-		}
-		now, err := t.patiently(zone)
-		if (err == nil) != (beforeErr == nil) || err == nil && now.Version != before.Version {
-			return nil, nil
-		}
-	}
-	t.Fatalf("no write in zone %s came through in %d attempts", zone, maxUpdates)
-	return nil, nil
 }
 
 func (t tester) createEntryPoint(zone edge.Scope, rules ...edge.Rule) error {

@@ -106,8 +106,7 @@ func accountsAreFound(t tester) {
 }
 
 func beyondCallsEndWithContext(t tester) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := t.ended()
 	p, before := t.Platform, t.entryPoint(t.Zone)
 	rule, id := t.body(before), t.deployment(before).ID
 	_, list := p.Rulesets(ctx, t.Zone)

@@ -10,17 +10,6 @@ import (
 	"github.com/seawall-dev/seawall/edge/mem"
 )
 
-// The suite holds over the memory twin, replacing and merging.
-func TestOverMemory(t *testing.T) {
-	for _, quirk := range []string{"patch=replace", "patch=merge"} {
-		t.Run(quirk, func(t *testing.T) {
-			edgetest.Run(t, func(t testing.TB) edgetest.Fixture {
-				return fixture(&guarded{Platform: newMem(t, quirk), refusal: forbidden}, quirk == "patch=merge")
-			})
-		})
-	}
-}
-
 func newMem(t testing.TB, quirks ...string) *mem.Platform {
 	platform, err := mem.New(mem.Config{Quirks: quirks, Profile: mem.Extended})
 	if err != nil {

@@ -21,6 +21,10 @@ var spoiled = []struct {
 	{"no action", true, func(r *edge.Rule) { r.Action = "" }},
 	{"no action parameters", true, func(r *edge.Rule) { r.ActionParameters = nil }},
 	{"no ruleset to execute", true, func(r *edge.Rule) { r.ActionParameters.ID = "" }},
+	{"an empty id of a ruleset to execute", false, func(r *edge.Rule) {
+		r.ActionParameters.ID = ""
+		setRaw(&r.ActionParameters.Extra, "id", `""`)
+	}},
 	{"an unknown ruleset to execute", false, func(r *edge.Rule) { r.ActionParameters.ID = nowhere }},
 	{"empty overrides", false, func(r *edge.Rule) { r.ActionParameters.Overrides = &edge.Overrides{} }},
 	{"empty categories", false, overridesWith("categories", `[]`)},
@@ -95,8 +99,10 @@ func updateUnknown(t tester) {
 	t.wantIs(err, edge.ErrNotFound)
 	_, err = t.tryUpdate(edge.ZoneScope(nowhere), entry, rule.ID, rule.Update())
 	t.wantIs(err, edge.ErrNotFound)
-	_, err = t.tryUpdate(t.Zone, edge.Ruleset{ID: nowhere, Version: entry.Version}, rule.ID, rule.Update())
-	t.wantIs(err, edge.ErrNotFound)
+	for _, id := range []edge.RulesetID{nowhere, t.Core} {
+		_, err = t.tryUpdate(t.Zone, edge.Ruleset{ID: id}, rule.ID, rule.Update())
+		t.wantIs(err, edge.ErrNotFound, edge.ErrEntryPointNotFound)
+	}
 	t.same("the entry point", entry, t.entryPoint(t.Zone))
 }
 

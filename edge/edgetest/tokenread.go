@@ -52,13 +52,9 @@ func tokenReadsAsListed(t tester) {
 
 // What was created is what is read, in every form that a token can have.
 func tokenHasItsSpec(t tester) {
-	spec := aSpec("everything")
-	spec.Policies[0].Resources = map[string]edge.Breadth{
-		edge.ResourceAllAccounts: {}, edge.ResourceAllZones: {}, edge.ResourceAccount + string(t.Account): {AllZones: true},
-		edge.ResourceAccount + nowhere: {}, edge.ResourceZone + t.Zone.String(): {},
-	}
+	spec := everything(t)
 	for i, filter := range []*edge.AddressFilter{
-		{In: []string{"192.0.2.0/24", "2001:db8::/32"}, NotIn: []string{"192.0.2.7/32"}}, {NotIn: []string{"192.0.2.7/32"}}, {In: []string{}}, {}, nil,
+		bothFilters, {NotIn: []string{"192.0.2.7/32"}}, {In: []string{}}, {}, nil,
 	} {
 		spec.Name = "everything " + strings.Repeat("i", i+1)
 		spec.Condition = &edge.Condition{RequestIP: filter}

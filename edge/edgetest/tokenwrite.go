@@ -141,15 +141,11 @@ func deletedTokenStaysGone(t tester) {
 
 func unknownToken(t tester) {
 	before := text(t.list())
-	for name, call := range tokenCalls(t.Tokens, nowhere) {
+	for name, call := range tokenCalls(t, t.Tokens, nowhere) {
 		if name == "list" || name == "verify" || name == "groups" {
 			continue
 		}
-		err := call(t)
-		for i := 0; i < maxUpdates && passes(err); i++ {
-			err = call(t)
-		}
-		t.wantIs(err, edge.ErrNotFound, edge.ErrNotOffered, edge.ErrOutcomeUnknown, edge.ErrInvalid)
+		t.wantIs(patient(call), edge.ErrNotFound, edge.ErrNotOffered, edge.ErrOutcomeUnknown, edge.ErrInvalid)
 	}
 	if after := text(t.list()); after != before {
 		t.Errorf("the tokens changed:\n%s\n%s", before, after)
@@ -177,8 +173,7 @@ func unfitUpdates(t tester) {
 }
 
 func tokenCallsEndWithContext(t tester) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := t.ended()
 	made, _ := t.make(aSpec("ci"))
 	p := t.Tokens
 	_, list := p.UserTokens(ctx)
@@ -199,11 +194,8 @@ func wrongCredentialTouchesNoToken(t tester) {
 		return
 	}
 	made, secret := t.make(aSpec("ci"))
-	for _, call := range tokenCalls(t.Denied, made.ID) {
-		err := call(t)
-		for i := 0; i < maxUpdates && passes(err); i++ {
-			err = call(t)
-		}
+	for _, call := range tokenCalls(t, t.Denied, made.ID) {
+		err := patient(call)
 		t.wantIs(err, edge.ErrUnauthenticated, edge.ErrNotFound, edge.ErrNotOffered, edge.ErrOutcomeUnknown)
 		var described *edge.Error
 		if !errors.As(err, &described) {
