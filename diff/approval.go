@@ -22,8 +22,8 @@ func (p Plan) ApprovalDigest() string {
 	}
 	versions := []seen{}
 	for _, c := range p.Changes {
-		if c.Sends() && c.Kind() == KindDeployment {
-			versions = append(versions, seen{c.ZoneID, c.Target().Version})
+		if c.Sends() && c.Level() != LevelCredential {
+			versions = append(versions, seen{c.ZoneID, c.Operation.Seen()})
 		}
 	}
 	slices.SortFunc(versions, func(a, b seen) int { return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Version, b.Version)) })
@@ -31,7 +31,7 @@ func (p Plan) ApprovalDigest() string {
 		Changes string
 		Seen    []seen
 		Leaving []string `json:",omitempty"`
-	}{ApprovalDigest(slices.DeleteFunc(slices.Clone(p.Changes), Change.meanwhile)), slices.Compact(versions), p.departures()})
+	}{ApprovalDigest(slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return c.Do().Standby() })), slices.Compact(versions), p.departures()})
 }
 
 // departures are the digests of what leaves settings of the configuration.
@@ -58,27 +58,16 @@ func ApprovalDigest(changes []Change) string {
 	operations := []operation{}
 	for _, c := range changes {
 		if c.Sends() {
-			o := operation{ID: c.Key(), Print: c.Fingerprint()}
-			if creation, ok := c.Operation.(Creation); ok {
-				o.Sink = creation.Sink
-			}
-			operations = append(operations, o)
+			operations = append(operations, operation{c.Key(), c.Fingerprint(), c.Operation.Agreed(c.ZoneID).Sink})
 		}
 	}
 	slices.SortFunc(operations, func(a, b operation) int { return cmp.Compare(a.Print, b.Print) })
 	return "sha256:" + digest.Of(operations)
 }
 
-// meanwhile reports whether a change is done only while another one is held back: to agree
-// to the other one must not depend on it.
-func (c Change) meanwhile() bool {
-	creation, creates := c.Operation.(Creation)
-	return creates && creation.Meanwhile
-}
-
 // ChangeID tells the changes of one plan apart.
 type ChangeID struct {
-	Kind       Kind
+	Kind       KindName
 	Account    string
 	ZoneID     edge.ZoneID
 	Deployment string
@@ -93,5 +82,5 @@ func (c Change) Key() ChangeID {
 	if r := c.agreedOrNil(); r != nil {
 		path = r.Path
 	}
-	return ChangeID{c.Kind(), c.Account, c.ZoneID, c.Deployment, c.Token, c.Action(), path}
+	return ChangeID{c.Kind, c.Account, c.ZoneID, c.Deployment, c.Token, c.Action(), path}
 }

@@ -25,7 +25,7 @@ func ExampleOperation() {
 	plan := plannertest.One(difftest.Deployment(difftest.DisableTag("sqli")), difftest.Execute(nil))
 	for _, change := range plan.Changes {
 		switch o := change.Operation.(type) {
-		case diff.DeploymentUpdate:
+		case diff.RuleOperation:
 			fmt.Println("write rule", o.Body.Ref, "of the entry point at version", o.Target.Version)
 		case diff.Creation:
 			fmt.Println("create token", o.Spec.Name)

@@ -132,7 +132,7 @@ func TestExpiringLeavesOutWhatWasReplaced(t *testing.T) {
 		{Change: call(diff.Creation{}, "replaced"), Outcome: Converged},
 		{Change: call(diff.Creation{}, "failed"), Outcome: Failed},
 		{Change: call(diff.Delivery{}, "delivered"), Outcome: Converged},
-		{Change: call(diff.DeploymentUpdate{}, "zone"), Outcome: Converged},
+		{Change: call(diff.RuleOperation{Do: diff.ActionUpdate}, "zone"), Outcome: Converged},
 		{Change: call(diff.Deletion{}, "tidied"), Outcome: Converged},
 	}
 	var got []string

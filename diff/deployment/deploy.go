@@ -69,9 +69,9 @@ func (p *planner) absent(at place, entryPoint edge.Ruleset, reason string) {
 	w.explain(fields, "the latest is "+found.Version)
 	target := diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Owned: w.owned}
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
+		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
-		Operation: diff.DeploymentCreation{Target: target, Body: w.rule},
+		Operation: diff.RuleOperation{Do: diff.ActionDeploy, Target: target, Body: w.rule},
 	})
 }
 
@@ -169,9 +169,9 @@ func removal(at place, id diff.DeploymentID, entryPoint edge.Ruleset, rule edge.
 		}
 	}
 	return diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
+		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: diff.Weakens, Fields: fields,
-		Operation: diff.DeploymentRemoval{Target: diff.Target{
+		Operation: diff.RuleOperation{Do: diff.ActionRemove, Target: diff.Target{
 			Ruleset: id.Ruleset, Ref: id.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID,
 		}},
 	}

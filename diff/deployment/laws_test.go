@@ -99,7 +99,7 @@ func TestApplyingAPlanConverges(t *testing.T) {
 		after := replaced(live, difftest.UpdateOf(c).Body)
 		assertIntent(t, d, after)
 		for name, before := range map[string]diff.Applied{
-			"told what was applied": {c.ID(): c.Target().Owned},
+			"told what was applied": {c.ID(): c.Do().Owned()},
 			"not documented":        nil,
 			"told what was before":  applied, // as the proof after a write is
 		} {

@@ -37,7 +37,7 @@ func genNext(t *rapid.T, in difftest.Scene, plan diff.Plan) difftest.Scene {
 		if len(plan.Changes) == 1 && plan.Changes[0].Sends() {
 			rule := replaced(in.Live.EntryPoints[difftest.Zone].Value.Rules[0], difftest.UpdateOf(plan.Changes[0]).Body)
 			in.Live.EntryPoints = difftest.Live(rule).EntryPoints
-			in.Applied = diff.Applied{plan.Changes[0].ID(): plan.Changes[0].Target().Owned}
+			in.Applied = diff.Applied{plan.Changes[0].ID(): plan.Changes[0].Do().Owned()}
 		}
 	case "declaration":
 		in.State = difftest.State(genDecided(t))

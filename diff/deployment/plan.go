@@ -28,6 +28,9 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
+// Name is that of the kind.
+const Name diff.KindName = "deployment"
+
 // Input is all that the changes of deployments are made from.
 type Input struct {
 	Accounts []desired.Account
@@ -176,9 +179,10 @@ func (p *planner) planDeployment(at place, entryPoint edge.Ruleset) {
 	w.explainNew(fields, intent)
 	pin.hedge(fields)
 	p.out.Changes = append(p.out.Changes, diff.Change{
-		Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
+		Kind: Name, Account: at.account.Key, Zone: at.zone.Key, ZoneID: at.zone.ID, ByName: at.zone.ByName, ZoneOrigin: at.zone.Origin, Deployment: at.d.Name(),
 		Direction: directionOf(fields), Origin: at.d.Origin, Fields: fields,
-		Operation: diff.DeploymentUpdate{
+		Operation: diff.RuleOperation{
+			Do:     diff.ActionUpdate,
 			Target: diff.Target{Ruleset: m.ID, Ref: at.d.Ref, EntryPoint: entryPoint.ID, Version: entryPoint.Version, Rule: rule.ID, Owned: w.owned},
 			Body:   w.rule,
 		},

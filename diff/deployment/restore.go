@@ -106,8 +106,8 @@ func restore(r Restoration, live diff.Live, indexes *Indexes) (*diff.Change, *di
 	}
 	target := diff.Target{Ruleset: m.ID, Ref: r.Ref, EntryPoint: entryPoint.Value.ID, Version: entryPoint.Value.Version, Rule: rule.ID, Owned: owned}
 	return &diff.Change{
-		Account: r.Account, Zone: r.Zone, ZoneID: r.ZoneID, Deployment: r.Deployment,
-		Direction: directionOf(fields), Fields: fields, Operation: diff.DeploymentUpdate{Target: target, Body: want},
+		Kind: Name, Account: r.Account, Zone: r.Zone, ZoneID: r.ZoneID, Deployment: r.Deployment,
+		Direction: directionOf(fields), Fields: fields, Operation: diff.RuleOperation{Do: diff.ActionUpdate, Target: target, Body: want},
 	}, nil
 }
 

@@ -92,7 +92,7 @@ func TestDescriptionThatMoves(t *testing.T) {
 				t.Fatalf("the first plan has %+v and %+v", first.Changes, first.Problems)
 			}
 			rule := replaced(difftest.Execute(nil), difftest.UpdateOf(first.Changes[0]).Body)
-			settled := plan(d, describedRules(wordPress), rule, diff.Applied{first.Changes[0].ID(): first.Changes[0].Target().Owned})
+			settled := plan(d, describedRules(wordPress), rule, diff.Applied{first.Changes[0].ID(): first.Changes[0].Do().Owned()})
 			if len(settled.Settled) != 1 || len(settled.Problems) > 0 {
 				t.Fatalf("it does not agree: %+v", settled.Problems)
 			}

@@ -58,7 +58,7 @@ func TestExpressionsThatAreNotDeclared(t *testing.T) {
 			}
 			for _, c := range p.Changes {
 				f := c.Field("expression")
-				got, owned = fmt.Sprintf("%s %v → %v", c.Direction, f.Old, f.New), c.Target().Owned
+				got, owned = fmt.Sprintf("%s %v → %v", c.Direction, f.Old, f.New), c.Do().Owned()
 				if f.Origin.Line != 5 {
 					t.Errorf("asked for at %v", f.Origin)
 				}

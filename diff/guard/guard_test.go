@@ -176,7 +176,7 @@ func TestDigest(t *testing.T) {
 		"field origin":  func(p *diff.Plan) { p.Changes[0].Fields[0].Origin = nil },
 		"unmanaged":     func(p *diff.Plan) { p.Problems[0].Unmanaged = nil },
 		"body": func(p *diff.Plan) {
-			difftest.AlterUpdate(&p.Changes[0], func(u *diff.DeploymentUpdate) { u.Body.Expression = "false" })
+			difftest.AlterUpdate(&p.Changes[0], func(u *diff.RuleOperation) { u.Body.Expression = "false" })
 		},
 		"refusal":  func(p *diff.Plan) { p.Changes[0].Refused.Reason = "other" },
 		"problem":  func(p *diff.Plan) { p.Problems = append(p.Problems, diff.Problem{}) },

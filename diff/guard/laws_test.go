@@ -76,7 +76,7 @@ func TestLimitsHold(t *testing.T) {
 		plan, facts := genPlan(t, lawZones), genFacts(t, lawZones)
 		var sent []diff.Change
 		for _, c := range Check(plan, facts).Changes {
-			if c.Applies() && c.Kind() == diff.KindDeployment {
+			if c.Applies() && c.Level().Counts() {
 				sent = append(sent, c)
 			}
 		}

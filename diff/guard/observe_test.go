@@ -11,7 +11,7 @@ import (
 // TestObserveSelects: an entry selects by account and labels, as declared or as last
 // proved; a token is observed where everything is.
 func TestObserveSelects(t *testing.T) {
-	zone := diff.Change{Operation: diff.DeploymentUpdate{}, Account: "prod", Zone: "a.example", ZoneID: "1", Deployment: "core"}
+	zone := diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Account: "prod", Zone: "a.example", ZoneID: "1", Deployment: "core"}
 	token := diff.Change{Operation: diff.Orphan{}, Token: "ci"}
 	facts := guard.Facts{
 		Zones:        map[edge.ZoneID]guard.Labels{"1": {"tier": "gold"}},

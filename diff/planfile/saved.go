@@ -89,7 +89,7 @@ func operationsOf(p diff.Plan) []SavedOperation {
 	operations := []SavedOperation{}
 	for _, c := range p.Changes {
 		if c.Applies() {
-			operations = append(operations, SavedOperation{c.Name(), c.Action(), c.Target().Version, c.ApprovalDigest()})
+			operations = append(operations, SavedOperation{c.Name(), c.Action(), c.Do().Seen(), c.ApprovalDigest()})
 		}
 	}
 	return operations

@@ -133,15 +133,15 @@ func TestDifferencesOfSavedPlans(t *testing.T) {
 func TestDifferenceOfVersions(t *testing.T) {
 	then := plannertest.One(difftest.Deployment(difftest.Paranoia(2)), difftest.Execute(nil))
 	now := plannertest.One(difftest.Deployment(difftest.Paranoia(3)), difftest.Execute(nil))
-	difftest.AlterUpdate(&then.Changes[0], func(u *diff.DeploymentUpdate) { u.Target.Version = "7" })
-	difftest.AlterUpdate(&now.Changes[0], func(u *diff.DeploymentUpdate) { u.Target.Version = "9" })
+	difftest.AlterUpdate(&then.Changes[0], func(u *diff.RuleOperation) { u.Target.Version = "7" })
+	difftest.AlterUpdate(&now.Changes[0], func(u *diff.RuleOperation) { u.Target.Version = "9" })
 	saved := savedOf(t, then)
 	if got := saved.Differences(now); len(got) != 1 || !strings.Contains(got[0], "the entry point was at version 7 and is now at 9") {
 		t.Errorf("got %q", got)
 	}
 	same := then
 	same.Changes = slices.Clone(then.Changes)
-	difftest.AlterUpdate(&same.Changes[0], func(u *diff.DeploymentUpdate) { u.Target.Version = "8" })
+	difftest.AlterUpdate(&same.Changes[0], func(u *diff.RuleOperation) { u.Target.Version = "8" })
 	if got := saved.Differences(same); len(got) != 0 {
 		t.Errorf("a write that altered nothing is a difference: %q", got)
 	}

@@ -22,16 +22,16 @@ func TestPlansThatDifferAreShownDifferently(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string { return "x" + strings.Join(rapid.SliceOfN(piece, 0, 4).Draw(t, "pieces"), "") })
 	place := rapid.SampledFrom([]func(string) diff.Change{
 		func(s string) diff.Change {
-			return diff.Change{Fields: []diff.Field{{Path: "expression", Old: "true", New: s}}, Operation: diff.DeploymentUpdate{}}
+			return diff.Change{Fields: []diff.Field{{Path: "expression", Old: "true", New: s}}, Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		},
 		func(s string) diff.Change {
 			return diff.Change{Fields: []diff.Field{{Path: "policies", New: []any{map[string]any{s: s}}}}, Operation: diff.Creation{}, Token: "t"}
 		},
 		func(s string) diff.Change {
-			return diff.Change{Fields: []diff.Field{{Path: diff.Member("overrides." + s)}}, Operation: diff.DeploymentUpdate{}}
+			return diff.Change{Fields: []diff.Field{{Path: diff.Member("overrides." + s)}}, Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		},
 		func(s string) diff.Change {
-			return diff.Change{Account: "prod", Zone: s, Deployment: "core", Operation: diff.DeploymentUpdate{}}
+			return diff.Change{Account: "prod", Zone: s, Deployment: "core", Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		},
 		func(s string) diff.Change { return diff.Change{Token: s, Operation: diff.Creation{}} },
 		func(s string) diff.Change {

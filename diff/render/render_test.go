@@ -268,7 +268,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 				}
 				return fields
 			}(),
-			Operation: diff.DeploymentUpdate{}, Refused: &diff.Refusal{Guard: diff.Guard(long), Reason: long, Release: long}, Origin: desired.Origin{File: long},
+			Operation: diff.RuleOperation{Do: diff.ActionUpdate}, Refused: &diff.Refusal{Guard: diff.Guard(long), Reason: long, Release: long}, Origin: desired.Origin{File: long},
 		}}},
 		"many leftovers": {Problems: []diff.Problem{{Unmanaged: make([]diff.Leftover, 9000)}}},
 		"much is kept": {Kept: func() (kept []diff.Kept) {

@@ -53,7 +53,7 @@ func wantedSpec(want diff.Creation, r diff.TokenRecord, live edge.Token) edge.To
 func (p *planner) amend(token desired.Token, want diff.Creation, r diff.TokenRecord, live edge.Token, shall edge.TokenSpec) diff.Change {
 	have := instants(live.TokenSpec)
 	return p.withRights(diff.Change{
-		Account: token.Account, Token: token.Key, Origin: token.Origin, Fields: tokenFields(have, instants(shall), token.Origin),
+		Kind: Name, Account: token.Account, Token: token.Key, Origin: token.Origin, Fields: tokenFields(have, instants(shall), token.Origin),
 		Operation: diff.Amendment{Owner: r.Owner, Intent: r.Intent, ID: r.ID, Spec: shall, Hash: want.Hash, Prune: token.Prune, Body: live.Update(shall)},
 	}, have, shall)
 }

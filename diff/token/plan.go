@@ -31,6 +31,9 @@ import (
 	"github.com/seawall-dev/seawall/edge"
 )
 
+// Name is that of the kind.
+const Name diff.KindName = "token"
+
 // Input is all that the changes of tokens are made from.
 type Input struct {
 	Tokens []desired.Token

@@ -20,7 +20,7 @@ func (p *planner) succeed(token desired.Token, want diff.Creation, r diff.TokenR
 	earlier := []diff.TokenRecord{r}
 	want.Follows = p.followed(r, want)
 	switch {
-	case want.Renews():
+	case want.Timely():
 		p.add(p.newToken(token, want, diff.ActionRotate, r, earlier))
 	case p.amends(token, want, r):
 		p.keepToken(token, want, r)
@@ -75,7 +75,7 @@ func (p *planner) again(want diff.Creation, r diff.TokenRecord) (diff.Creation, 
 		if i == 0 && access.Hash(spec) != r.Hash {
 			return c, false // the record is of a declaration with a window of its own
 		}
-		if c.Spec = spec; c.Renews() {
+		if c.Spec = spec; c.Timely() {
 			return c, true
 		}
 	}

@@ -48,7 +48,7 @@ func TestRecheck(t *testing.T) {
 		if err := c.meanwhile(records, task.Fingerprint); err != nil {
 			t.Fatal(err)
 		}
-		change := diff.Change{Zone: "a", ZoneID: "a", Operation: diff.DeploymentUpdate{}}
+		change := diff.Change{Zone: "a", ZoneID: "a", Operation: diff.RuleOperation{Do: diff.ActionUpdate}}
 		if err := control.Recheck(t.Context(), task, change); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}

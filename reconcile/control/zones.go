@@ -218,7 +218,7 @@ func (z *zoneRecord) again(now time.Time) (at time.Time) {
 // before and what will be; none where that is on record.
 func wider(have []diff.Member, now diff.Change) []diff.Settled {
 	union := slices.Clone(have)
-	for _, member := range now.Target().Owned {
+	for _, member := range now.Do().Owned() {
 		if !slices.Contains(union, member) {
 			union = append(union, member)
 		}

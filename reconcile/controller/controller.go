@@ -25,6 +25,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/seawall-dev/seawall/desired"
+	"github.com/seawall-dev/seawall/diff"
 	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -74,7 +75,7 @@ type Telling struct {
 type TokenWork interface {
 	Work(ctx context.Context, scope token.Scope, guard token.Guard) token.Outcome
 	Due(ctx context.Context, declared []desired.Token) (map[string]bool, error)
-	Unkept() map[edge.TokenID]string
+	Unkept() map[diff.ID]string
 	CheckSink(s desired.Sink) error
 }
 

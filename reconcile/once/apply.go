@@ -219,7 +219,7 @@ func tokensOf(p diff.Plan) diff.Plan {
 	part := p
 	part.Changes, part.Problems = nil, nil
 	for _, c := range p.Changes {
-		if c.Kind() == diff.KindToken {
+		if c.Level() == diff.LevelCredential {
 			part.Changes = append(part.Changes, c)
 		}
 	}
@@ -236,7 +236,7 @@ func tokensOf(p diff.Plan) diff.Plan {
 func solved(all, left []diff.Problem) []diff.Problem {
 	kept := make([]diff.Problem, 0, len(all))
 	for _, problem := range all {
-		if problem.ZoneID != "" || problem.Token == "" || slices.ContainsFunc(left, func(o diff.Problem) bool {
+		if problem.Level() != diff.LevelCredential || slices.ContainsFunc(left, func(o diff.Problem) bool {
 			return o.Token == problem.Token && o.State == problem.State
 		}) {
 			kept = append(kept, problem)

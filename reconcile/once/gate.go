@@ -85,9 +85,9 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 	}
 	have := g.plan.record.Applied[now.ID()]
 	var widened []diff.Settled
-	for _, member := range now.Target().Owned {
+	for _, member := range now.Do().Owned() {
 		if !slices.Contains(have, member) {
-			widened = []diff.Settled{{ID: now.ID(), Owned: now.Target().Owned}}
+			widened = []diff.Settled{{ID: now.ID(), Owned: now.Do().Owned()}}
 			break
 		}
 	}

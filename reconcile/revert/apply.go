@@ -201,8 +201,8 @@ func (g *gate) record(ctx context.Context, t zone.Task, planned, now diff.Change
 		Reason: order.because(),
 	}
 	var widened []diff.Settled
-	if len(now.Target().Owned) > 0 {
-		widened = []diff.Settled{{ID: now.ID(), Owned: now.Target().Owned}}
+	if len(now.Do().Owned()) > 0 {
+		widened = []diff.Settled{{ID: now.ID(), Owned: now.Do().Owned()}}
 	}
 	number, err := g.run.Records.RecordRevert(ctx, hold, entry, widened)
 	if err != nil {

@@ -50,5 +50,7 @@ func (m *metrics) showHorizon(r reconcile.Report) {
 }
 
 func tokensUnknown(p diff.Plan) bool {
-	return slices.ContainsFunc(p.Problems, func(problem diff.Problem) bool { return problem.Token != "" && problem.State == diff.Unknown })
+	return slices.ContainsFunc(p.Problems, func(problem diff.Problem) bool {
+		return problem.Level() == diff.LevelCredential && problem.State == diff.Unknown
+	})
 }

@@ -23,7 +23,7 @@ func tokenCounts(r reconcile.Report) map[string]int {
 	counts := map[string]int{}
 	attention := 0
 	for _, p := range r.Plan.Problems {
-		if p.Token != "" {
+		if p.Level() == diff.LevelCredential {
 			counts[string(p.State)]++
 			attention++
 		}
@@ -31,7 +31,7 @@ func tokenCounts(r reconcile.Report) map[string]int {
 	planned := map[string]bool{}
 	for _, c := range r.Plan.Changes {
 		switch {
-		case c.Kind() != diff.KindToken:
+		case c.Level() != diff.LevelCredential:
 		case c.Action() == diff.ActionOrphan:
 			counts[tokenOrphan]++
 		case c.Refused != nil:
@@ -43,7 +43,7 @@ func tokenCounts(r reconcile.Report) map[string]int {
 		}
 	}
 	for _, result := range r.Results {
-		if result.Change.Kind() != diff.KindToken || !planned[result.Change.Token] {
+		if result.Change.Level() != diff.LevelCredential || !planned[result.Change.Token] {
 			continue
 		}
 		switch result.Outcome {

@@ -20,7 +20,7 @@ func TestTokenCounts(t *testing.T) {
 			Changes: []diff.Change{
 				create("created"), create("lost"), create("failed"), refused,
 				{Token: "gone", Operation: diff.Orphan{}},
-				{Operation: diff.DeploymentUpdate{}},
+				{Operation: diff.RuleOperation{Do: diff.ActionUpdate}},
 			},
 			Problems: []diff.Problem{
 				{Token: "a", State: diff.Quarantined},
@@ -34,7 +34,7 @@ func TestTokenCounts(t *testing.T) {
 			{Change: create("lost"), Outcome: reconcile.Quarantined},
 			{Change: create("failed"), Outcome: reconcile.Failed},
 			{Change: create("delivered late"), Outcome: reconcile.Converged},
-			{Change: diff.Change{Operation: diff.DeploymentUpdate{}}, Outcome: reconcile.Converged},
+			{Change: diff.Change{Operation: diff.RuleOperation{Do: diff.ActionUpdate}}, Outcome: reconcile.Converged},
 		},
 	}
 	want := map[string]int{

@@ -31,13 +31,13 @@ func (w *Worker) amend(ctx context.Context, c diff.Change, a diff.Amendment) rec
 	case len(left) > 0 && lost != nil:
 		return failed(c, "updating the token", lost)
 	case len(left) > 0:
-		w.unkept[a.ID] = c.Fingerprint()
+		w.unkept[c.ID()] = c.Fingerprint()
 		return reconcile.Result{
 			Change: c, Outcome: reconcile.NonConvergent, Left: left,
 			Err: fmt.Errorf("token %s was written, but is not as sent", a.ID),
 		}
 	}
-	delete(w.unkept, a.ID)
+	delete(w.unkept, c.ID())
 	if err := w.Memory.Amend(ctx, a.Intent, a.Spec, a.Hash); err != nil {
 		return failed(c, "recording the update", err)
 	}

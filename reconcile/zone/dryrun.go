@@ -70,11 +70,12 @@ func tryable(changes []diff.Change) (all []int) {
 		}, c.Refused.Guard) {
 			continue
 		}
-		switch c.Operation.(type) {
-		case diff.DeploymentCreation:
+		switch ruleOf(c).Do {
+		case diff.ActionDeploy:
 			all = append(all, i)
-		case diff.DeploymentUpdate:
+		case diff.ActionUpdate:
 			updates = append(updates, i)
+		default: // there is no dry run of it
 		}
 	}
 	return append(all, updates...)
@@ -147,19 +148,18 @@ func (t *trials) stopped() bool {
 	return t.ended
 }
 
-// try asks about one change.
+// try asks about one change, of those that [tryable] returns.
 func try(ctx context.Context, r edge.DryRunner, c diff.Change) error {
-	target := c.Target()
-	switch o := c.Operation.(type) {
-	case diff.DeploymentUpdate:
+	o := ruleOf(c)
+	target := o.Target
+	switch {
+	case o.Do == diff.ActionUpdate:
 		return r.TryUpdateRule(ctx, c.ZoneID, target.EntryPoint, target.Rule, o.Body)
-	case diff.DeploymentCreation:
-		if target.EntryPoint != "" {
-			return r.TryAddRule(ctx, c.ZoneID, target.EntryPoint, o.Body)
-		}
+	case target.EntryPoint != "":
+		return r.TryAddRule(ctx, c.ZoneID, target.EntryPoint, o.Body)
+	default:
 		return r.TryCreateEntryPoint(ctx, c.ZoneID, []edge.Rule{o.Body})
 	}
-	return nil
 }
 
 // note takes in what the platform has said about a change. What says nothing about it,

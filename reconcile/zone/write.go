@@ -153,7 +153,7 @@ func placed(c diff.Change, err error) error {
 // overtaken reports whether an answer shows that another client wrote to the entry point
 // between what was read and our write.
 func overtaken(c diff.Change, answer *edge.Ruleset) bool {
-	return answer != nil && c.Target().EntryPoint != "" && answer.Version != next(c.Target().Version)
+	return answer != nil && ruleOf(c).Target.EntryPoint != "" && answer.Version != next(c.Do().Seen())
 }
 
 // interfered reports whether the entry point was written to between our write
@@ -162,12 +162,12 @@ func (v *visit) interfered(c diff.Change, answer *edge.Ruleset, unknown bool) bo
 	switch now := v.sight.EntryPoint.Value.Version; {
 	case answer != nil:
 		return now != answer.Version
-	case c.Target().EntryPoint == "":
+	case ruleOf(c).Target.EntryPoint == "":
 		return false // there was no version before
 	case unknown:
-		return now != c.Target().Version && now != next(c.Target().Version)
+		return now != c.Do().Seen() && now != next(c.Do().Seen())
 	default:
-		return now != next(c.Target().Version)
+		return now != next(c.Do().Seen())
 	}
 }
 
@@ -196,7 +196,7 @@ func (v *visit) settled(ctx context.Context, result reconcile.Result) reconcile.
 	}
 	c := result.Change
 	result.Version = v.sight.EntryPoint.Value.Version
-	proved := diff.Settled{ID: c.ID(), Owned: c.Target().Owned}
+	proved := diff.Settled{ID: c.ID(), Owned: c.Do().Owned()}
 	if i := slices.IndexFunc(v.settledNow, func(s diff.Settled) bool { return s.ID == c.ID() }); i >= 0 {
 		proved = v.settledNow[i]
 	}

@@ -15,12 +15,11 @@ import (
 	"github.com/seawall-dev/seawall/reconcile"
 )
 
-// ByZone splits a plan into one for each zone that has changes of deployments to be
-// applied, in the order in which the plan first names the zones.
+// ByZone splits a plan into one for each zone that has changes to be applied, in the order in which the plan first names the zones.
 func ByZone(p diff.Plan) (zones []diff.Plan) {
 	index := map[edge.ZoneID]int{}
 	for _, c := range p.Changes {
-		if !c.Applies() || c.Kind() != diff.KindDeployment {
+		if !c.Applies() || !c.Level().Counts() {
 			continue
 		}
 		i, ok := index[c.ZoneID]

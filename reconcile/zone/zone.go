@@ -211,7 +211,7 @@ func (w *Worker) Apply(ctx context.Context, t Task, s Sight, plan diff.Plan) (re
 	v := &visit{Worker: w, Task: t, sight: s}
 	rejected := false
 	for _, c := range plan.Changes {
-		if !c.Applies() || c.Kind() != diff.KindDeployment {
+		if !c.Applies() || !c.Level().Counts() {
 			continue
 		}
 		result := reconcile.Result{Change: c, Outcome: reconcile.NotStarted}
