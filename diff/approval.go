@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -27,7 +27,7 @@ func (p Plan) ApprovalDigest() string {
 		}
 	}
 	slices.SortFunc(versions, func(a, b seen) int { return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Version, b.Version)) })
-	return "sha256:" + digest.Of(struct {
+	return "sha256:" + words.Digest(struct {
 		Changes string
 		Seen    []seen
 		Leaving []string `json:",omitempty"`
@@ -62,7 +62,7 @@ func ApprovalDigest(changes []Change) string {
 		}
 	}
 	slices.SortFunc(operations, func(a, b operation) int { return cmp.Compare(a.Print, b.Print) })
-	return "sha256:" + digest.Of(operations)
+	return "sha256:" + words.Digest(operations)
 }
 
 // ChangeID tells the changes of one plan apart.

@@ -3,12 +3,11 @@ package diff
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/seawall-dev/seawall/desired"
-	"github.com/seawall-dev/seawall/diff/internal/digest"
+	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -41,9 +40,6 @@ type Change struct {
 	Approved bool
 }
 
-// KindName names a kind of what Seawall keeps as git says: "deployment", "token".
-type KindName string
-
 // Do is the operation; one that does nothing where there is none.
 func (c Change) Do() Operation {
 	if c.Operation == nil {
@@ -74,7 +70,7 @@ func (c Change) Sends() bool { return c.Do().Sends() }
 // Creates reports whether the change would create a token.
 func (c Change) Creates() bool {
 	r, sends := c.Request()
-	return sends && c.Level() == LevelCredential && r.Method == http.MethodPost
+	return sends && c.Level() == LevelCredential && r.Method == "POST"
 }
 
 // Applies reports whether the change would be sent.
@@ -112,7 +108,7 @@ func (c Change) Fingerprint() string {
 	for i := range fields {
 		fields[i].Origin = nil
 	}
-	return digest.Of(struct {
+	return words.Digest(struct {
 		Request *Request
 		Fields  []Field
 	}{c.agreedOrNil(), fields})

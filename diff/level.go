@@ -22,6 +22,9 @@ func (c Change) Level() Level { return levelOf(c.ZoneID, c.Token) }
 // Level is that of what the problem is about; empty for a problem of the whole commit.
 func (p Problem) Level() Level { return levelOf(p.ZoneID, p.Token) }
 
+// Level is that of what is named.
+func (d ID) Level() Level { return levelOf(d.Zone, string(d.Token)) }
+
 func levelOf(zone edge.ZoneID, token string) Level {
 	_, account := zone.Account()
 	switch {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seawall-dev/seawall/diff/internal/digest"
 	"github.com/seawall-dev/seawall/diff/internal/words"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
@@ -88,7 +87,7 @@ func (p Plan) digest() string {
 	changes := p.Changes
 	p.Changes = []Change{}
 	const none = `"changes":[]`
-	head, tail, _ := bytes.Cut(digest.JSON(p), []byte(none))
+	head, tail, _ := bytes.Cut(words.JSON(p), []byte(none))
 	sum := sha256.New()
 	sum.Write(head)
 	sum.Write([]byte(none[:len(none)-1]))
@@ -96,7 +95,7 @@ func (p Plan) digest() string {
 		if i > 0 {
 			sum.Write([]byte(","))
 		}
-		sum.Write(digest.JSON(c))
+		sum.Write(words.JSON(c))
 	}
 	sum.Write([]byte("]"))
 	sum.Write(tail)

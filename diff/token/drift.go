@@ -13,7 +13,7 @@ import (
 // keepToken holds a token that is to stay against its declaration: it agrees, or
 // is updated in place.
 func (p *planner) keepToken(token desired.Token, want diff.Creation, r diff.TokenRecord) {
-	listed := p.in.Live.Of(r.Owner).Listed
+	listed := p.in.Live.Tokens.Of(r.Owner).Listed
 	if listed == nil {
 		p.settleToken(token, want, r.Intent, r.Spec)
 		return
@@ -30,7 +30,7 @@ func (p *planner) keepToken(token desired.Token, want diff.Creation, r diff.Toke
 }
 
 func (p *planner) settleToken(token desired.Token, want diff.Creation, intent string, spec edge.TokenSpec) {
-	p.out.Settled = append(p.out.Settled, diff.SettledToken{Intent: intent, Spec: spec, Hash: want.Hash, Prune: token.Prune})
+	p.out.Settled = append(p.out.Settled, diff.Settled{Token: &diff.SettledToken{Intent: intent, Spec: spec, Hash: want.Hash, Prune: token.Prune}})
 }
 
 // wantedSpec is what a token shall be that exists already: as declared, but under

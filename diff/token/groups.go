@@ -33,7 +33,7 @@ func (p *planner) resolveGroups(token desired.Token) (edge.TokenSpec, []diff.Pro
 }
 
 func (p *planner) resolveGroup(owner edge.AccountID, g desired.PermissionGroup, policy desired.Policy) (string, *diff.Problem) {
-	platform := p.in.Live.Of(owner).Listed
+	platform := p.in.Live.Tokens.Of(owner).Listed
 	if g.ID != "" && (platform == nil || platform.Groups.Err != nil) {
 		return g.ID, nil // nothing to compare it with
 	}

@@ -3,7 +3,10 @@
 // words are about.
 package nearest
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Word returns the candidate that word is most likely a misspelling of: at most
 // two slips away, three for words over twelve letters, and never more than half
@@ -59,4 +62,13 @@ func differ(a, b rune) int {
 		return 0
 	}
 	return 1
+}
+
+// Hint names the nearest word, and is empty where none is near enough to be a slip of the hand.
+func Hint(word string, candidates []string) string {
+	near := Word(word, candidates)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", near)
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/rulesets"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -241,7 +241,7 @@ func declarations(state desired.State, live diff.Live) (declared map[diff.Deploy
 		ids := map[string]edge.RulesetID{}
 		listed := live.Accounts[account.ID].Listed
 		for _, ref := range account.Rulesets {
-			if found, err := deployment.FindRuleset(ref, listed.Value); listed.Err == nil && err == nil {
+			if found, err := rulesets.Find(ref, listed.Value); listed.Err == nil && err == nil {
 				ids[ref.Key] = found.ID
 			}
 		}

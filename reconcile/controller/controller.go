@@ -26,7 +26,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/deprecation"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -157,7 +156,7 @@ func (c *Controller) newLane(of reconcile.Lane) *lane {
 	accounts.Documented, accounts.Urgent = c.Guards.Documented, true
 	l.work = &zoneWork{
 		lane: l, lanes: c.lanes, sweep: c.sweep, retries: c.retries, seen: c.seen, reports: c.reports, outcomes: c.outcomes,
-		worker: &zone.Worker{Reader: of.Reader, Writer: of.Writer, Accounts: accounts, Indexes: &deployment.Indexes{}, Names: c.Names, Now: time.Now},
+		worker: &zone.Worker{Reader: of.Reader, Writer: of.Writer, Accounts: accounts, Indexes: &diff.Indexes{}, Names: c.Names, Now: time.Now},
 	}
 	return l
 }

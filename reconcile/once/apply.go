@@ -205,30 +205,13 @@ func (r *Run) applyTokens(ctx context.Context, p *planned, report *reconcile.Rep
 	if r.Tokens == nil || len(p.scope.Tokens) == 0 && !p.tokens {
 		return nil
 	}
-	outcome := r.Tokens.Apply(ctx, p.seen.Live.Tokens, tokensOf(p.plan))
+	outcome := r.Tokens.Apply(ctx, p.seen.Live.Tokens, p.plan.OfCredentials())
 	report.Results = append(report.Results, outcome.Results...)
 	report.Plan.Problems = solved(report.Plan.Problems, outcome.Plan.Problems)
 	if errors.Is(outcome.Err, edge.ErrUnauthenticated) && p.scope.Zones() > 0 {
 		return nil // the results say so: it stops the tokens alone
 	}
 	return outcome.Err
-}
-
-// tokensOf is the part of a plan that is about tokens.
-func tokensOf(p diff.Plan) diff.Plan {
-	part := p
-	part.Changes, part.Problems = nil, nil
-	for _, c := range p.Changes {
-		if c.Level() == diff.LevelCredential {
-			part.Changes = append(part.Changes, c)
-		}
-	}
-	for _, problem := range p.Problems {
-		if problem.ZoneID == "" {
-			part.Problems = append(part.Problems, problem)
-		}
-	}
-	return part
 }
 
 // solved are the problems of a plan without those about tokens that are no longer
@@ -256,12 +239,13 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 	if p.facts.Shrunk() {
 		return nil
 	}
+	agree := p.plan.OfZones().Settled
 	settled := map[edge.ZoneID]int{}
 	inSync := map[edge.ZoneID][]diff.Settled{}
-	for _, s := range p.plan.Settled {
+	for _, s := range agree {
 		inSync[s.ID.Zone] = append(inSync[s.ID.Zone], s)
 	}
-	for _, s := range slices.Concat(p.plan.Settled, gate.converged()) {
+	for _, s := range slices.Concat(agree, gate.converged()) {
 		if !s.Removed {
 			settled[s.ID.Zone]++
 		}
@@ -286,10 +270,10 @@ func (r *Run) prove(ctx context.Context, p *planned, gate *gate) error {
 			}
 		}
 	}
-	if len(proofs)+len(p.plan.Settled) == 0 {
+	if len(proofs)+len(agree) == 0 {
 		return nil
 	}
-	if err := r.Records.Prove(ctx, p.state.Commit, proofs, p.plan.Settled, results...); err != nil {
+	if err := r.Records.Prove(ctx, p.state.Commit, proofs, agree, results...); err != nil {
 		return fmt.Errorf("remembering what is in sync: %w", err)
 	}
 	return nil
@@ -300,7 +284,7 @@ func read(err error) bool { return err == nil || errors.Is(err, edge.ErrEntryPoi
 
 // unremoved are the deployments that are still to be removed.
 func (p *planned) unremoved(gate *gate) map[diff.DeploymentID]bool {
-	return control.Unremoved(p.record.Prunable, slices.Concat(p.plan.Settled, gate.converged())...)
+	return control.Unremoved(p.record.Prunable, slices.Concat(p.plan.OfZones().Settled, gate.converged())...)
 }
 
 // forget drops what is remembered of deployments that the accepted state no longer

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -110,7 +110,7 @@ func (r *Run) tasks(p *Planned) map[edge.ZoneID]zone.Task {
 			tasks[z.ID] = zone.Task{
 				State: zone.Of(p.state, i, j), Fingerprint: p.declared(z.ID), Applied: p.record.Applied,
 				Planned: func(s zone.Sight) diff.Plan {
-					return deployment.Restore(restorations, diff.Live{
+					return planner.Restore(restorations, diff.Live{
 						Accounts:    map[edge.AccountID]diff.AccountLive{account.ID: s.Account},
 						EntryPoints: map[edge.ZoneID]diff.Observed[edge.Ruleset]{z.ID: s.EntryPoint},
 					})

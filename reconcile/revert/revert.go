@@ -28,8 +28,8 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/guard"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 	"github.com/seawall-dev/seawall/reconcile/control"
@@ -155,11 +155,11 @@ func (r *Run) Plan(ctx context.Context, order Order) (*Planned, error) {
 // it said of them before.
 func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of func(edge.ZoneID) bool) error {
 	targets, problems := targetsOf(writes, p.state)
-	restorations := map[edge.ZoneID][]deployment.Restoration{}
-	targets = slices.DeleteFunc(targets, func(t deployment.Restoration) bool { return !of(t.ZoneID) })
+	restorations := map[edge.ZoneID][]diff.Restoration{}
+	targets = slices.DeleteFunc(targets, func(t diff.Restoration) bool { return !of(t.ID.Zone) })
 	problems = slices.DeleteFunc(problems, func(p diff.Problem) bool { return !of(p.ZoneID) })
 	for _, t := range targets {
-		restorations[t.ZoneID] = append(restorations[t.ZoneID], t)
+		restorations[t.ID.Zone] = append(restorations[t.ID.Zone], t)
 	}
 	many := zone.Many{
 		Lanes: r.Lanes, Now: r.Now,
@@ -169,7 +169,7 @@ func (r *Run) plan(ctx context.Context, p *Planned, writes []reconcile.Entry, of
 	if p.seen, err = many.Read(ctx, scopeOf(p.state, restorations)); err != nil {
 		return err
 	}
-	found := deployment.Restore(targets, p.seen.Live)
+	found := planner.Restore(targets, p.seen.Live)
 	for _, c := range p.Plan.Changes {
 		if !of(c.ZoneID) {
 			c.Refused = nil // the guards are asked anew

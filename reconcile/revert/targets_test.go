@@ -24,7 +24,7 @@ func TestDeployedAndRemovedStay(t *testing.T) {
 		write("1", "core", diff.ActionDeploy), write("1", "core", diff.ActionUpdate), write("1", "other", diff.ActionUpdate),
 		write("2", "core", diff.ActionRemove), write("3", "core", diff.ActionUpdate),
 	}, state)
-	if len(targets) != 1 || targets[0].ZoneID != "3" {
+	if len(targets) != 1 || targets[0].ID.Zone != "3" {
 		t.Errorf("targets %+v", targets)
 	}
 	want := []string{

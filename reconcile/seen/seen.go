@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -27,7 +26,7 @@ type Entry struct {
 type Cache struct {
 	mu    sync.Mutex
 	zones map[edge.ZoneID]Entry
-	plans map[edge.ZoneID]*deployment.Memory
+	plans map[edge.ZoneID]*diff.Memory
 }
 
 // Put keeps what was seen, in the place of what there is.
@@ -57,13 +56,13 @@ func (c *Cache) Drop(zone edge.ZoneID) {
 
 // Plans returns the memory by which planning a zone again costs little. Only who
 // works on the zone may use it.
-func (c *Cache) Plans(zone edge.ZoneID) *deployment.Memory {
+func (c *Cache) Plans(zone edge.ZoneID) *diff.Memory {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.plans[zone]
 	if m == nil {
 		if c.plans == nil {
-			c.plans = map[edge.ZoneID]*deployment.Memory{}
+			c.plans = map[edge.ZoneID]*diff.Memory{}
 		}
 		m = m.Renew()
 		c.plans[zone] = m
@@ -76,5 +75,5 @@ func (c *Cache) Keep(declared func(edge.ZoneID) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.zones, func(id edge.ZoneID, _ Entry) bool { return !declared(id) })
-	maps.DeleteFunc(c.plans, func(id edge.ZoneID, _ *deployment.Memory) bool { return !declared(id) })
+	maps.DeleteFunc(c.plans, func(id edge.ZoneID, _ *diff.Memory) bool { return !declared(id) })
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seawall-dev/seawall/diff"
-	difftoken "github.com/seawall-dev/seawall/diff/token"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -26,7 +26,7 @@ func (w *Worker) amend(ctx context.Context, c diff.Change, a diff.Amendment) rec
 	if err != nil {
 		return failed(c, "reading the token back", errors.Join(lost, err))
 	}
-	left := difftoken.Remaining(a, live)
+	left := planner.LeftOf(a, live)
 	switch {
 	case len(left) > 0 && lost != nil:
 		return failed(c, "updating the token", lost)

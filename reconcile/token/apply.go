@@ -26,7 +26,7 @@ func (w *Worker) Apply(ctx context.Context, live diff.TokensLive, plan diff.Plan
 		}
 		return w.delete(ctx, c, d)
 	})
-	a.outcome.Err = errors.Join(a.stopped, w.record(ctx, live, plan.SettledTokens))
+	a.outcome.Err = errors.Join(a.stopped, w.record(ctx, live, plan.Settled))
 	return a.outcome
 }
 

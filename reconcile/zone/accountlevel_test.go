@@ -14,7 +14,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 )
@@ -35,7 +34,7 @@ func newAccountFixture(t testT, quirks ...string) *fixture {
 	f.recorder = edge.Record(f.tamper)
 	f.Worker = &Worker{
 		Reader: f.recorder, Writer: f.recorder.Extended(f.tamper), Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
-		Indexes: &deployment.Indexes{}, Now: f.clock.Now,
+		Indexes: &diff.Indexes{}, Now: f.clock.Now,
 	}
 	return f
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/edge/mem"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -64,7 +63,7 @@ func newDeployFixture(t testT, n int) *fixture {
 	f.recorder = edge.Record(f.tamper)
 	f.Worker = &Worker{
 		Reader: f.recorder, Writer: f.recorder.Extended(f.tamper), Accounts: NewAccounts(f.recorder, f.clock.Now), Gate: f.gate,
-		Indexes: &deployment.Indexes{}, Now: f.clock.Now,
+		Indexes: &diff.Indexes{}, Now: f.clock.Now,
 	}
 	return f
 }

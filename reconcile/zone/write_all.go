@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
 )
@@ -60,7 +59,7 @@ func (m ManyWriter) Apply(ctx context.Context, seen All, plans []diff.Plan, task
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	var rejections []error
-	indexes := &deployment.Indexes{}
+	indexes := &diff.Indexes{}
 	for i, part := range parts {
 		all.Go(func() {
 			w := laneWriter{ManyWriter: m, lane: m.Lanes.All[i]}
@@ -93,7 +92,7 @@ type laneWriter struct {
 // apply applies plans until the credential is rejected, which it returns. mu is held for
 // Made.
 func (w laneWriter) apply(
-	ctx context.Context, indexes *deployment.Indexes, seen All, plans []diff.Plan, tasks map[edge.ZoneID]Task, mu *sync.Mutex,
+	ctx context.Context, indexes *diff.Indexes, seen All, plans []diff.Plan, tasks map[edge.ZoneID]Task, mu *sync.Mutex,
 ) (results []reconcile.Result, rejected error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -23,7 +23,6 @@ import (
 
 	"github.com/seawall-dev/seawall/desired"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
 	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 	"github.com/seawall-dev/seawall/reconcile"
@@ -38,13 +37,13 @@ type Task struct {
 	// Applied is what the declarations that were proved before own.
 	Applied diff.Applied
 	// Reports says that unmanaged members which are new are only reported; see
-	// [deployment.Input].
+	// [planner.Input].
 	Reports bool
 	// Prunable are the deployments that are removed where the zone does not declare them.
 	Prunable diff.Pruning
 	// Memory spares planning where nothing differs from the last time; nil spares
 	// nothing.
-	Memory *deployment.Memory
+	Memory *diff.Memory
 	// Planned plans the zone in the place of State; nil plans what State declares.
 	Planned func(Sight) diff.Plan
 	// Merges says that the platform was seen to keep what an update leaves out; see
@@ -102,7 +101,7 @@ type Worker struct {
 	Writer   edge.Writer
 	Accounts *Accounts
 	Gate     Gate
-	Indexes  *deployment.Indexes
+	Indexes  *diff.Indexes
 	Names    Names // nil: [Declared]
 	Now      func() time.Time
 	// Patient says that a person waits: what another process of Seawall writes to is waited
@@ -187,7 +186,7 @@ func (w *Worker) Refresh(ctx context.Context, t Task, s *Sight, plan diff.Plan) 
 func (w *Worker) Plan(t Task, s Sight) diff.Plan { return Plan(t, s, w.Indexes) }
 
 // Plan is the plan of one zone from what was seen of it; nil indexes anew.
-func Plan(t Task, s Sight, indexes *deployment.Indexes) diff.Plan {
+func Plan(t Task, s Sight, indexes *diff.Indexes) diff.Plan {
 	if t.Planned != nil {
 		return t.Planned(s)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seawall-dev/seawall/cmd/seawall/internal/cli"
 	"github.com/seawall-dev/seawall/diff"
-	"github.com/seawall-dev/seawall/diff/deployment"
+	"github.com/seawall-dev/seawall/diff/planner"
 	"github.com/seawall-dev/seawall/edge"
 )
 
@@ -49,7 +49,7 @@ type accountSurvey struct {
 // managedSurvey is a managed ruleset, or why it could not be read.
 type managedSurvey struct {
 	once     sync.Once
-	declarer *deployment.Declarer
+	declarer *planner.Declarer
 	ruleset  edge.Ruleset
 	err      error
 }
@@ -208,14 +208,14 @@ func (s *survey) managed(ctx context.Context, account edge.AccountID, id edge.Ru
 			return
 		}
 		if m.ruleset, m.err = s.reader(account).AccountRuleset(ctx, account, id); m.err == nil {
-			m.declarer = deployment.NewDeclarer(m.ruleset, s.platform.Documented)
+			m.declarer = planner.NewDeclarer(m.ruleset, s.platform.Documented)
 		}
 	})
 	return m
 }
 
 // declarer declares execute rules of a managed ruleset, in the version that the rule runs.
-func (s *survey) declarer(ctx context.Context, account edge.AccountID, m *managedSurvey, rule edge.Rule) (*deployment.Declarer, error) {
+func (s *survey) declarer(ctx context.Context, account edge.AccountID, m *managedSurvey, rule edge.Rule) (*planner.Declarer, error) {
 	at := diff.RulesetVersion{Ruleset: m.ruleset.ID, Version: rule.ActionParameters.Version}
 	reader := versions{s.reader(account), s.platform.Documented}
 	if !reader.isPinned(m.ruleset, at.Version) {
@@ -231,7 +231,7 @@ func (s *survey) declarer(ctx context.Context, account edge.AccountID, m *manage
 	a.mu.Unlock()
 	pinned.once.Do(func() {
 		if pinned.ruleset, pinned.err = reader.version(ctx, account, m.ruleset, at.Version); pinned.err == nil {
-			pinned.declarer = deployment.NewDeclarer(pinned.ruleset, s.platform.Documented)
+			pinned.declarer = planner.NewDeclarer(pinned.ruleset, s.platform.Documented)
 		}
 	})
 	return pinned.declarer, pinned.err
